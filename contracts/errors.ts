@@ -1,0 +1,36 @@
+/**
+ * Every way in which the service says no. Domain code throws a `Refusal` with a code; only the API turns
+ * it into an answer, by this table (specification, part "Errors").
+ */
+export const ERRORS = {
+  invalid_input: { type: 'bad_request', status: 400 },
+  invalid_cursor: { type: 'bad_request', status: 400 },
+  unauthorized: { type: 'unauthorized', status: 401 },
+  quota_used_up: { type: 'payment_required', status: 402 },
+  scope_missing: { type: 'forbidden', status: 403 },
+  not_found: { type: 'not_found', status: 404 },
+  brand_unknown: { type: 'not_found', status: 404 },
+  idempotency_key_reused: { type: 'conflict', status: 409 },
+  changed_meanwhile: { type: 'conflict', status: 409 },
+  already_exists: { type: 'conflict', status: 409 },
+  rate_limited: { type: 'rate_limited', status: 429 },
+  internal: { type: 'internal', status: 500 },
+} as const;
+export type ErrorCode = keyof typeof ERRORS;
+export type ErrorType = (typeof ERRORS)[ErrorCode]['type'];
+
+/** One fault of an input: where, what and a stable code. */
+export type ErrorDetail = { readonly path: string; readonly message: string; readonly code: string };
+
+/** A decision's "no". `message` says what to do. */
+export class Refusal extends Error {
+  readonly code: ErrorCode;
+  readonly details: readonly ErrorDetail[];
+
+  constructor(code: ErrorCode, message: string, details: readonly ErrorDetail[] = []) {
+    super(message);
+    this.name = 'Refusal';
+    this.code = code;
+    this.details = details;
+  }
+}

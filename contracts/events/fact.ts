@@ -1,0 +1,35 @@
+import { z } from 'zod';
+
+/** Who caused a fact. */
+export const Actor = z.strictObject({ kind: z.enum(['api_key', 'member', 'service']), id: z.string() });
+export type Actor = z.infer<typeof Actor>;
+
+/** Metadata of every fact. The `$` names are the event store's own convention. */
+export type FactMetadata = {
+  readonly $correlationId: string;
+  readonly $causationId: string;
+  readonly request_id: string;
+  readonly actor: Actor;
+  readonly workspace_id?: string;
+  readonly schema_version: number;
+};
+
+/** A fact before it is recorded: what a decision answers. */
+export type Fact<Type extends string = string, Data = unknown> = { readonly type: Type; readonly data: Data };
+
+/** A fact as a projection meets it. */
+export type RecordedFact<F extends Fact = Fact> = F & {
+  readonly stream: string;
+  readonly revision: bigint;
+  /** Commit position in `$all`: increasing, not contiguous. */
+  readonly position: bigint;
+  readonly recordedAt: Date;
+  readonly id: string;
+  readonly metadata: FactMetadata;
+};
+
+/** Categories are camelCase without a hyphen, so the first hyphen ends the category. */
+export const categoryOf = (stream: string): string => stream.slice(0, stream.indexOf('-'));
+
+/** The id behind the category; a workspace's streams carry `<workspaceId>+<id>`. */
+export const idOf = (stream: string): string => stream.slice(stream.indexOf('-') + 1);

@@ -1,0 +1,28 @@
+/**
+ * NATS subjects and JetStream streams. The queue carries work, never truth: whatever it loses is handed
+ * in, or derived from the log, again.
+ */
+
+/** Observations: `observations.<brand-domain-with-dots-as-underscores>` keeps one brand's in one subject. */
+export const OBSERVATIONS_STREAM = 'OBSERVATIONS';
+export const OBSERVATIONS_SUBJECTS = 'observations.>';
+export const observationSubject = (brandDomain: string): string =>
+  `observations.${brandDomain.replaceAll('.', '_')}`;
+export const INGEST_CONSUMER = 'ingest';
+
+/** Observations that were refused, with the reason in the header `reason`. */
+export const DEAD_LETTERS_STREAM = 'DEAD_LETTERS';
+export const DEAD_LETTERS_SUBJECTS = 'dead_letters.>';
+export const OBSERVATION_DEAD_LETTER = 'dead_letters.observations';
+
+/** Hand-off to collectors: a brand that wants a scan. */
+export const SCRAPES_STREAM = 'SCRAPES';
+export const SCRAPES_SUBJECTS = 'scrape.>';
+export const SCRAPE_REQUESTED = 'scrape.requested';
+
+/** Payload of `scrape.requested`. */
+export type ScrapeRequested = {
+  readonly brand_id: string;
+  readonly cadence: 'daily' | 'weekly';
+  readonly requested_at: string;
+};

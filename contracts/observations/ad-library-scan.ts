@@ -1,0 +1,108 @@
+import { z } from 'zod';
+import { AdFormat, CalendarDate, Country, Domain, LibraryId, Timestamp } from '../primitives.ts';
+
+/** Limits of a scan; a collector that has more splits it. */
+export const AD_TEXT_MAX_CHARACTERS = 20_000;
+export const AD_URL_MAX_CHARACTERS = 8_192;
+export const AD_CARDS_MAX = 30;
+export const AD_VERSIONS_MAX = 50;
+export const CHUNK_ADS_MAX = 250;
+export const SCAN_CHUNKS_MAX = 100_000;
+export const SCAN_PAGES_MAX = 10_000;
+
+const Text = z.string().max(AD_TEXT_MAX_CHARACTERS);
+const Link = z.string().max(AD_URL_MAX_CHARACTERS);
+
+/** A picture or film as the library showed it; the address expires, so it identifies nothing. */
+export const AdMedia = z.strictObject({
+  kind: z.enum(['image', 'video']),
+  url: Link.nullable(),
+  poster_url: Link.nullable(),
+});
+
+/** One card of a carousel, or one version of an ad that the library shows under one id. */
+export const AdCard = z.strictObject({
+  body: Text.nullable(),
+  title: Text.nullable(),
+  link_description: Text.nullable(),
+  cta_text: z.string().max(200).nullable(),
+  link_url: Link.nullable(),
+});
+
+/**
+ * One ad as one scan saw it. `null` means "this scan did not say", never "there is none": a blank
+ * overwrites nothing. There are no fields for money or reach, and unknown fields are refused, so none
+ * can get in.
+ */
+export const ObservedAd = z.strictObject({
+  ad_id: LibraryId,
+  page_id: LibraryId.nullable(),
+  page_name: z.string().max(500).nullable(),
+  /** Whether the library called the ad active; `null` where the source does not say. */
+  is_active: z.boolean().nullable(),
+  started_on: CalendarDate.nullable(),
+  /** A stop the library stated. The last-seen day of an active ad does not belong here. */
+  stopped_on: CalendarDate.nullable(),
+  body: Text.nullable(),
+  title: Text.nullable(),
+  link_description: Text.nullable(),
+  caption: z.string().max(2_000).nullable(),
+  cta_type: z.string().max(100).nullable(),
+  cta_text: z.string().max(200).nullable(),
+  link_url: Link.nullable(),
+  format: AdFormat.nullable(),
+  platforms: z.array(z.string().max(40)).max(20).nullable(),
+  languages: z.array(z.string().max(20)).max(50).nullable(),
+  media: z.array(AdMedia).max(AD_CARDS_MAX),
+  cards: z.array(AdCard).max(AD_CARDS_MAX),
+  versions: z.array(AdCard).max(AD_VERSIONS_MAX),
+});
+export type ObservedAd = z.infer<typeof ObservedAd>;
+
+export const CoveredPage = z.strictObject({
+  page_id: LibraryId,
+  page_name: z.string().max(500).nullable(),
+});
+
+/**
+ * What a scan looked at. Absence of an ad means something only on the pages named here, in the
+ * countries named here, and only when the scan was complete.
+ */
+export const ScanCoverage = z.strictObject({
+  pages: z.array(CoveredPage).max(SCAN_PAGES_MAX),
+  /** Countries the library was asked for; `["ALL"]` for all of them. */
+  countries: z
+    .array(z.union([Country, z.literal('ALL')]))
+    .min(1)
+    .max(260),
+  /** True only when the library was read to its end for every page named. */
+  complete: z.boolean(),
+  /** Name and wording version of the collector: two collectors word the same copy differently. */
+  collector: z.string().min(1).max(100),
+});
+export type ScanCoverage = z.infer<typeof ScanCoverage>;
+
+const scanKey = {
+  /** One scan, derived by whoever made it from what it read, so that the same scan sent twice is one. */
+  scan_id: z.uuid(),
+  brand_domain: Domain,
+  scanned_at: Timestamp,
+};
+
+/** Some of a scan's ads. Chunks may arrive in any order, and more than once. */
+export const AdLibraryScanChunk = z.strictObject({
+  type: z.literal('ad_library.scan'),
+  ...scanKey,
+  chunk: z.int().min(0).max(SCAN_CHUNKS_MAX),
+  ads: z.array(ObservedAd).min(1).max(CHUNK_ADS_MAX),
+});
+export type AdLibraryScanChunk = z.infer<typeof AdLibraryScanChunk>;
+
+/** Closes a scan: only now is it decided. `chunks` says how many there were, 0 for a scan that saw no ad. */
+export const AdLibraryScanEnd = z.strictObject({
+  type: z.literal('ad_library.scan_end'),
+  ...scanKey,
+  chunks: z.int().min(0).max(SCAN_CHUNKS_MAX),
+  coverage: ScanCoverage,
+});
+export type AdLibraryScanEnd = z.infer<typeof AdLibraryScanEnd>;

@@ -1,0 +1,26 @@
+import { z } from 'zod';
+import { Country, Domain, Timestamp } from '../primitives.ts';
+
+/** Levels of a category tree: top level, middle, leaf. */
+export const CATEGORY_LEVELS_MAX = 3;
+
+/**
+ * Who a brand is, as somebody observed it. `null` means "not said" and overwrites nothing; an absent
+ * category path likewise.
+ */
+export const BrandProfile = z.strictObject({
+  type: z.literal('brand.profile'),
+  domain: Domain,
+  observed_at: Timestamp,
+  name: z.string().trim().min(1).max(200),
+  description: z.string().trim().min(1).max(5_000).nullable(),
+  url: z.url().max(2_048).nullable(),
+  logo_url: z.url().max(2_048).nullable(),
+  country: Country.nullable(),
+  /** Names from the top level down, `["Apparel", "Shoes"]`. */
+  category_path: z.array(z.string().trim().min(1).max(100)).min(1).max(CATEGORY_LEVELS_MAX).nullable(),
+  /** Whether the brand belongs in the public directory, and on an indexable page of its own. */
+  is_public: z.boolean().nullable(),
+  indexable: z.boolean().nullable(),
+});
+export type BrandProfile = z.infer<typeof BrandProfile>;

@@ -1,0 +1,37 @@
+import { z } from 'zod';
+
+/**
+ * The words every other contract is spelt with. The formats are those of the public specification,
+ * part "Resources and their fields, conventions".
+ */
+
+/** Ad and page ids of the library: strings of digits, since they exceed 2^53. */
+export const LibraryId = z.string().regex(/^[1-9][0-9]{4,19}$/, 'an id of 5 to 20 digits');
+
+export const Uuid = z.uuid();
+
+/** A calendar date, `YYYY-MM-DD`. */
+export const CalendarDate = z.iso.date();
+
+/** ISO 8601 in UTC, ending in `Z`. */
+export const Timestamp = z.iso.datetime();
+
+/** An integer from 0 to 2^53 − 1. */
+export const Count = z.int().min(0).max(Number.MAX_SAFE_INTEGER);
+
+export const Slug = z.string().regex(/^[a-z0-9][a-z0-9-]*$/);
+
+/** ISO 3166-1 alpha-2. */
+export const Country = z.string().regex(/^[A-Z]{2}$/);
+
+/** Lower-case host name with at least two labels, the last of at least two letters. */
+export const Domain = z
+  .string()
+  .max(253)
+  .regex(/^[a-z0-9.-]+\.[a-z]{2,}$/);
+
+export const AdFormat = z.enum(['video', 'image', 'carousel', 'dco', 'other']);
+export type AdFormat = z.infer<typeof AdFormat>;
+
+export const Cadence = z.enum(['daily', 'weekly']);
+export type Cadence = z.infer<typeof Cadence>;

@@ -1,0 +1,40 @@
+import { v5 } from 'uuid';
+
+/**
+ * Ids of corpus things are derived from their natural keys (UUID version 5, RFC 9562), so that
+ * importing twice, or on two machines, names the same thing.
+ */
+const NAMESPACE = '6f0c1c4e-3b7a-5f0e-9a58-5d9a2f0d7b11';
+
+const derive = (kind: string, key: string): string => v5(`${kind}:${key}`, NAMESPACE);
+
+/** `domain` in lower case, without `www.`. */
+export const brandIdOf = (domain: string): string => derive('brand', domain);
+
+/** `path` holds names from the top level down. */
+export const categoryIdOf = (path: readonly string[]): string =>
+  derive('category', path.map((name) => name.trim().toLowerCase()).join(' > '));
+
+/** One id for one scan, however often and by whomever it is handed in. */
+export const scanIdOf = (brandDomain: string, scannedAt: string, fingerprint: string): string =>
+  derive('scan', `${brandDomain}|${scannedAt}|${fingerprint}`);
+
+/** Event ids follow from the command and the place in its answer, so that a repeated append is the same append. */
+export const eventIdOf = (commandId: string, index: number): string => derive('event', `${commandId}|${index}`);
+
+/** Any other id that has to come out the same when its cause comes again. */
+export const derivedId = (kind: string, key: string): string => derive(kind, key);
+
+/**
+ * A brand's slug: its domain with `.` written `-` and `-` written `--`, which no two domains share
+ * (a label neither begins nor ends with a hyphen).
+ */
+export const brandSlugOf = (domain: string): string => domain.replaceAll('-', '--').replaceAll('.', '-');
+
+/** A name as a slug: `Home & Garden` becomes `home-garden`. */
+export const slugOf = (name: string): string =>
+  name
+    .normalize('NFKD')
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .replace(/^-+|-+$/g, '') || 'unnamed';

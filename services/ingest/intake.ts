@@ -1,0 +1,15 @@
+import type { ScanTotals } from '#contracts/events/ad-library.ts';
+import type { Observation } from '#contracts/observations/index.ts';
+
+/** What became of an observation. */
+export type IntakeOutcome = {
+  /** Facts appended now. 0: it said nothing new, or is a chunk whose scan has not ended yet. */
+  readonly facts: number;
+  /** For the end of a scan: its totals summed over the brands whose ads it met; `null` when already recorded. */
+  readonly totals: ScanTotals | null;
+};
+
+/** The one way in for observations, whether they come by NATS or from a file. Refuses with `Refusal`. */
+export type Intake = {
+  submit(observation: Observation): Promise<IntakeOutcome>;
+};
