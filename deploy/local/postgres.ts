@@ -18,8 +18,8 @@ const READY_LIMIT_MS = 60_000;
 const INITDB_LIMIT_MS = 60_000;
 const CONNECT_LIMIT_MS = 5_000;
 const POLL_MS = 25;
-/** Another process may take the chosen port between our look and the bind. */
-const MAX_START_ATTEMPTS = 3;
+const MAX_START_ATTEMPTS = 20;
+const ATTEMPT_PAUSE_MS = 500;
 const MAX_LOG_BYTES = 16 * 1024 * 1024;
 const LOG_TAIL_BYTES = 2_000;
 /** The whole environment of the server: neither a PG* variable nor a locale of the caller may reach it. */
@@ -42,6 +42,12 @@ export interface LocalPostgres {
   /** Makes the database unless it exists. */
   createDatabase(name: string): Promise<void>;
   stop(): Promise<void>;
+}
+
+interface Server {
+  readonly process: ChildProcess;
+  /** Where this start begins in the log file, which earlier starts have written to as well. */
+  readonly logStart: number;
 }
 
 interface Site {
@@ -68,10 +74,18 @@ export async function startPostgres(options: PostgresOptions): Promise<LocalPost
       return describeServer(site, server, port);
     } catch (error) {
       await endServer(server);
-      const wasTaken = /Address already in use/.test(String(error));
-      if (!wasTaken || attempt === MAX_START_ATTEMPTS) throw error;
+      if (!isPassing(error) || attempt === MAX_START_ATTEMPTS) throw error;
+      await delay(ATTEMPT_PAUSE_MS);
     }
   }
+}
+
+/**
+ * Another process took the port between our look and the bind; or the sessions of a killed server are still
+ * leaving, and PostgreSQL rightly refuses to start beside them.
+ */
+function isPassing(error: unknown): boolean {
+  return /Address already in use|pre-existing shared memory block/.test(String(error));
 }
 
 async function prepareSite(folder: string): Promise<Site> {
@@ -127,11 +141,7 @@ function spawnAs(site: Site) {
   return { cwd: site.folder, env: SERVER_ENVIRONMENT, ...identity };
 }
 
-async function spawnServer(
-  site: Site,
-  port: number,
-  settings: Record<string, string>,
-): Promise<ChildProcess> {
+async function spawnServer(site: Site, port: number, settings: Record<string, string>): Promise<Server> {
   const size = await stat(site.logFile).then(
     (found) => found.size,
     () => 0,
@@ -140,28 +150,30 @@ async function spawnServer(
   const log = await open(site.logFile, 'a', 0o644);
   try {
     const serverArguments = ['-D', site.cluster, '-p', String(port), ...settingArguments(settings)];
-    return spawn(site.binaries.postgres, serverArguments, {
+    const logStart = (await log.stat()).size;
+    const child = spawn(site.binaries.postgres, serverArguments, {
       ...spawnAs(site),
       stdio: ['ignore', log.fd, log.fd],
       // In a session of its own: Ctrl-C in a terminal must reach the services first and the database last.
       detached: true,
     });
+    return { process: child, logStart };
   } finally {
     await log.close();
   }
 }
 
-async function waitUntilReady(site: Site, server: ChildProcess, port: number): Promise<void> {
+async function waitUntilReady(site: Site, server: Server, port: number): Promise<void> {
   let failure: Error | undefined;
-  server.once('error', (error) => {
+  server.process.once('error', (error) => {
     failure = error;
   });
   const deadline = Date.now() + READY_LIMIT_MS;
   while (Date.now() < deadline) {
     if (failure !== undefined) throw failure;
-    if (server.exitCode !== null || server.signalCode !== null) {
+    if (hasEnded(server)) {
       throw new Error(
-        `PostgreSQL did not start. The end of ${site.logFile}:\n${await readLogTail(site.logFile)}`,
+        `PostgreSQL did not start. From ${site.logFile}:\n${await readLog(site.logFile, server.logStart)}`,
       );
     }
     if (await answers(connectionString(site, port, 'postgres'))) return;
@@ -186,11 +198,11 @@ async function answers(url: string): Promise<boolean> {
   }
 }
 
-function describeServer(site: Site, server: ChildProcess, port: number): LocalPostgres {
+function describeServer(site: Site, server: Server, port: number): LocalPostgres {
   // A process that leaves without stopping in order still takes its database with it.
-  const stopAtExit = () => server.kill('SIGINT');
+  const stopAtExit = () => server.process.kill('SIGINT');
   process.once('exit', stopAtExit);
-  server.unref();
+  server.process.unref();
   return {
     url: connectionString(site, port, 'postgres'),
     port,
@@ -217,18 +229,22 @@ async function createDatabase(url: string, name: string): Promise<void> {
   }
 }
 
-async function endServer(server: ChildProcess): Promise<void> {
-  if (server.pid === undefined || server.exitCode !== null || server.signalCode !== null) return;
-  await stopServer(server.pid);
+async function endServer(server: Server): Promise<void> {
+  if (server.process.pid === undefined || hasEnded(server)) return;
+  await stopServer(server.process.pid);
 }
 
 function connectionString(site: Site, port: number, database: string): string {
   return `postgres://postgres:${site.password}@127.0.0.1:${port}/${encodeURIComponent(database)}`;
 }
 
-async function readLogTail(file: string): Promise<string> {
-  const text = await readFile(file, 'utf8').catch(() => '');
-  return text.slice(-LOG_TAIL_BYTES);
+function hasEnded(server: Server): boolean {
+  return server.process.exitCode !== null || server.process.signalCode !== null;
+}
+
+async function readLog(file: string, start: number): Promise<string> {
+  const bytes = await readFile(file).catch(() => Buffer.alloc(0));
+  return bytes.subarray(start).toString('utf8').slice(-LOG_TAIL_BYTES);
 }
 
 function exists(path: string): Promise<boolean> {
