@@ -1,0 +1,61 @@
+import { connect, type JetStreamClient, type JetStreamManager, type NatsConnection, RetentionPolicy, StorageType } from 'nats';
+import {
+  DEAD_LETTERS_STREAM,
+  DEAD_LETTERS_SUBJECTS,
+  OBSERVATIONS_STREAM,
+  OBSERVATIONS_SUBJECTS,
+  SCRAPES_STREAM,
+  SCRAPES_SUBJECTS,
+} from '#contracts/messages/subjects.ts';
+
+/** A lost server is looked for without end, this often; the process lives through its restarts. */
+const RECONNECT_WAIT_MS = 1_000;
+const NANOS_PER_DAY = 86_400_000_000_000;
+/** Work that nobody took in this time is asked for again by whoever wants it. */
+const WORK_KEPT_DAYS = 7;
+const DEAD_LETTERS_KEPT_DAYS = 30;
+const STREAM_MAX_BYTES = 8 * 1024 ** 3;
+const DUPLICATE_WINDOW_NANOS = 120_000_000_000;
+
+export type Nats = AsyncDisposable & {
+  readonly connection: NatsConnection;
+  readonly jetstream: JetStreamClient;
+  readonly manager: JetStreamManager;
+};
+
+const STREAMS = [
+  { name: OBSERVATIONS_STREAM, subjects: [OBSERVATIONS_SUBJECTS], retention: RetentionPolicy.Workqueue, days: WORK_KEPT_DAYS },
+  { name: SCRAPES_STREAM, subjects: [SCRAPES_SUBJECTS], retention: RetentionPolicy.Limits, days: WORK_KEPT_DAYS },
+  { name: DEAD_LETTERS_STREAM, subjects: [DEAD_LETTERS_SUBJECTS], retention: RetentionPolicy.Limits, days: DEAD_LETTERS_KEPT_DAYS },
+] as const;
+
+/** Connects and makes sure that the streams are there. */
+export const openNats = async (url: string, name: string): Promise<Nats> => {
+  const connection = await connect({
+    servers: url,
+    name,
+    reconnect: true,
+    maxReconnectAttempts: -1,
+    reconnectTimeWait: RECONNECT_WAIT_MS,
+    waitOnFirstConnect: true,
+  });
+  const manager = await connection.jetstreamManager();
+  for (const stream of STREAMS) {
+    const config = {
+      name: stream.name,
+      subjects: [...stream.subjects],
+      retention: stream.retention,
+      storage: StorageType.File,
+      max_age: stream.days * NANOS_PER_DAY,
+      max_bytes: STREAM_MAX_BYTES,
+      duplicate_window: DUPLICATE_WINDOW_NANOS,
+    };
+    await manager.streams.add(config).catch(() => manager.streams.update(stream.name, config));
+  }
+  return {
+    connection,
+    jetstream: connection.jetstream(),
+    manager,
+    [Symbol.asyncDispose]: () => connection.drain().catch(() => undefined),
+  };
+};

@@ -1,0 +1,117 @@
+import { Client, type ClientConfig, Pool, type PoolClient } from 'pg';
+import type { ReadDatabase, ReadQuery } from '#contracts/read-database.ts';
+import { createHash } from 'node:crypto';
+
+/** Connections are opened within this time or fail. */
+const CONNECT_TIMEOUT_MS = 5_000;
+/** Pipelined connections of a process for hot reads; each carries many queries at once. */
+const PIPELINED_CLIENTS = 2;
+const SLOW_POOL_CLIENTS = 6;
+const HOT_STATEMENT_TIMEOUT_MS = 10_000;
+/** A search that takes longer is refused rather than left to hold a connection. */
+const SLOW_STATEMENT_TIMEOUT_MS = 5_000;
+/** Distinct statement texts remembered; beyond it statements run unnamed. */
+const STATEMENT_NAMES_MAX = 2_000;
+
+export type Database = Pool;
+export type Transaction = PoolClient;
+
+/** An ordinary pool, for writing, long queries and COPY. */
+export const openPool = (url: string, max: number, settings: Partial<ClientConfig> = {}): Database => {
+  const pool = new Pool({ connectionString: url, max, connectionTimeoutMillis: CONNECT_TIMEOUT_MS, ...settings });
+  // An idle connection that breaks is replaced on next use; without a listener it would end the process.
+  pool.on('error', () => undefined);
+  return pool;
+};
+
+/** Runs `work` in one transaction; commits when it resolves, rolls back when it throws. */
+export const inTransaction = async <T>(pool: Database, work: (client: Transaction) => Promise<T>): Promise<T> => {
+  const client = await pool.connect();
+  let broken: Error | undefined;
+  try {
+    await client.query('begin');
+    const result = await work(client);
+    await client.query('commit');
+    return result;
+  } catch (error) {
+    try {
+      await client.query('rollback');
+    } catch (rollbackError) {
+      broken = rollbackError as Error;
+    }
+    throw error;
+  } finally {
+    client.release(broken);
+  }
+};
+
+/**
+ * The read side: named statements on pipelined connections for hot reads, an ordinary pool with custom
+ * plans for searches. A lost connection is opened again on next use.
+ */
+export const openReadDatabase = (url: string): ReadDatabase & AsyncDisposable => {
+  const slow = openPool(url, SLOW_POOL_CLIENTS, {
+    statement_timeout: SLOW_STATEMENT_TIMEOUT_MS,
+    options: '-c plan_cache_mode=force_custom_plan',
+  });
+  const slots: (Promise<Client> | undefined)[] = Array.from({ length: PIPELINED_CLIENTS });
+  let turn = 0;
+  let closed = false;
+  const names = new Map<string, string>();
+
+  const nameOf = (sql: string): string | undefined => {
+    const known = names.get(sql);
+    if (known !== undefined) return known;
+    if (names.size >= STATEMENT_NAMES_MAX) return undefined;
+    const name = createHash('sha256').update(sql).digest('base64url').slice(0, 24);
+    names.set(sql, name);
+    return name;
+  };
+
+  const open = async (slot: number): Promise<Client> => {
+    const client = new Client({
+      connectionString: url,
+      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+      statement_timeout: HOT_STATEMENT_TIMEOUT_MS,
+      pipeline: true,
+    } as ClientConfig);
+    const forget = (): void => {
+      slots[slot] = undefined;
+    };
+    client.on('error', forget);
+    client.on('end', forget);
+    await client.connect();
+    return client;
+  };
+
+  const clientAt = (slot: number): Promise<Client> => {
+    if (closed) throw new Error('the read database is closed');
+    const opened = slots[slot];
+    if (opened) return opened;
+    const opening = open(slot);
+    slots[slot] = opening;
+    opening.catch(() => {
+      if (slots[slot] === opening) slots[slot] = undefined;
+    });
+    return opening;
+  };
+
+  return {
+    query: async <Row>({ sql, values }: ReadQuery) => {
+      turn = (turn + 1) % PIPELINED_CLIENTS;
+      const client = await clientAt(turn);
+      const name = nameOf(sql);
+      const { rows } = await client.query({ text: sql, values: values as unknown[], ...(name ? { name } : {}) });
+      return rows as readonly Row[];
+    },
+    slow: async <Row>({ sql, values }: ReadQuery) => {
+      const { rows } = await slow.query(sql, values as unknown[]);
+      return rows as readonly Row[];
+    },
+    [Symbol.asyncDispose]: async () => {
+      closed = true;
+      await Promise.all(slots.map(async (opened) => (await opened?.catch(() => undefined))?.end()));
+      await slow.end();
+    },
+  };
+};
