@@ -42,10 +42,11 @@ export type Projection = {
   readonly version: number;
   /** Stream-name prefixes, `adLibrary-`: the filter of the subscription. */
   readonly prefixes: readonly string[];
-  /** `schema.sql` without indexes; object names are bare, the schema is set by the search path. */
-  readonly tables: URL;
-  /** Indexes, foreign to a rebuild until its rows are in. */
-  readonly indexes: URL;
+  /**
+   * `schema.sql`: tables, then a line `-- indexes`, then the indexes, which a rebuild makes when the rows are
+   * in. Names are bare; the schema is set by the search path.
+   */
+  readonly schema: URL;
   readonly statements: Readonly<Record<string, Statement>>;
   readonly project: (fact: RecordedFact) => readonly Change[];
 };
