@@ -75,7 +75,18 @@ export type AdRevised = Fact<
 /** Fields that were blank until now became known: completes the record and is no news. */
 export type AdDetailsObserved = Fact<
   'AdDetailsObserved',
-  Sighting & AdCounted & { readonly details: Partial<AdContent>; readonly page_id: string | null; readonly page_name: string | null }
+  Sighting &
+    AdCounted & {
+      readonly details: Partial<AdContent>;
+      readonly page_id: string | null;
+      readonly page_name: string | null;
+      /** The format that counters held until now; `details.format` may name another. */
+      readonly was_format: AdFormat;
+      /** Countries whose scans show the ad now and did not before; part of `countries`. */
+      readonly added_countries: readonly string[];
+      /** Not confirmed inactive: counted among the active. */
+      readonly live: boolean;
+    }
 >;
 
 export type AdDestinationChanged = Fact<

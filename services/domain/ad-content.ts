@@ -1,0 +1,114 @@
+import type { AdCardContent, AdContent, Aspect, ContentChanges } from '#contracts/events/ad-library.ts';
+import type { ObservedAd } from '#contracts/observations/ad-library-scan.ts';
+import { destinationKey } from './ad-destination.ts';
+
+/** Comparing what a scan shows of an ad with what is known of it. A blank is never a difference (rule 4). */
+
+export const contentOf = (ad: ObservedAd): AdContent => ({
+  body: ad.body,
+  title: ad.title,
+  link_description: ad.link_description,
+  caption: ad.caption,
+  cta_type: ad.cta_type,
+  cta_text: ad.cta_text,
+  link_url: ad.link_url,
+  format: ad.format,
+  platforms: ad.platforms,
+  languages: ad.languages,
+  media: ad.media,
+  cards: ad.cards,
+  versions: ad.versions,
+});
+
+type Field = keyof AdContent;
+type FieldKey = (value: never) => string;
+
+const textKey = (text: string): string => text.normalize('NFC').replace(/\s+/g, ' ').trim();
+const cardsKey = (cards: readonly AdCardContent[]): string =>
+  cards
+    .map((card) => `${textKey(card.title ?? '')}|${textKey(card.body ?? '')}`)
+    .sort()
+    .join('\n');
+/** Media addresses expire and differ in every scan, so only how many there are of which kind is compared. */
+const mediaKey = (media: AdContent['media']): string =>
+  media
+    .map(({ kind }) => kind)
+    .sort()
+    .join();
+
+/** Fields whose difference is a change, and the part of the ad they belong to. */
+const COMPARED: readonly { readonly field: Field; readonly aspect: Aspect; readonly key: FieldKey }[] = [
+  { field: 'body', aspect: 'copy', key: textKey as FieldKey },
+  { field: 'title', aspect: 'copy', key: textKey as FieldKey },
+  { field: 'link_description', aspect: 'copy', key: textKey as FieldKey },
+  { field: 'cards', aspect: 'copy', key: cardsKey as FieldKey },
+  { field: 'format', aspect: 'format', key: String as FieldKey },
+  { field: 'media', aspect: 'format', key: mediaKey as FieldKey },
+  { field: 'link_url', aspect: 'destination', key: destinationKey as FieldKey },
+];
+
+/** Fields that complete the record once and are not compared: their wording is the collector's. */
+const COMPLETED_ONLY: readonly Field[] = ['caption', 'platforms', 'languages', 'versions'];
+
+export const isBlank = (value: AdContent[Field]): boolean =>
+  value === null || (typeof value === 'string' ? value.trim() === '' : Array.isArray(value) && value.length === 0);
+
+/** The call to action is compared by type; by label only where a source gives no type. */
+const differentCta = (known: AdContent, seen: AdContent): readonly Field[] => {
+  if (!isBlank(known.cta_type) && !isBlank(seen.cta_type)) {
+    if (known.cta_type === seen.cta_type) return [];
+    return isBlank(seen.cta_text) ? ['cta_type'] : ['cta_type', 'cta_text'];
+  }
+  if (isBlank(known.cta_text) || isBlank(seen.cta_text)) return [];
+  const label = (text: string | null): string => textKey(text ?? '').toLowerCase();
+  return label(known.cta_text) === label(seen.cta_text) ? [] : ['cta_text'];
+};
+
+export type Comparison = {
+  /** Aspects that both sides show, so that they could differ. */
+  readonly comparable: ReadonlySet<Aspect>;
+  readonly different: ReadonlyMap<Aspect, readonly Field[]>;
+  /** Fields blank until now. */
+  readonly completed: readonly Field[];
+};
+
+export const compareContent = (known: AdContent, seen: AdContent): Comparison => {
+  const comparable = new Set<Aspect>();
+  const different = new Map<Aspect, Field[]>();
+  const completed: Field[] = [];
+  for (const { field, aspect, key } of COMPARED) {
+    if (isBlank(seen[field])) continue;
+    if (isBlank(known[field])) {
+      completed.push(field);
+      continue;
+    }
+    comparable.add(aspect);
+    if (known[field] === seen[field]) continue;
+    if (key(known[field] as never) !== key(seen[field] as never)) {
+      different.set(aspect, [...(different.get(aspect) ?? []), field]);
+    }
+  }
+  for (const field of ['cta_type', 'cta_text'] as const) {
+    if (!isBlank(seen[field]) && isBlank(known[field])) completed.push(field);
+  }
+  if (!isBlank(known.cta_text) || !isBlank(known.cta_type)) {
+    comparable.add('cta');
+    const fields = differentCta(known, seen);
+    if (fields.length > 0) different.set('cta', [...fields]);
+  }
+  for (const field of COMPLETED_ONLY) {
+    if (!isBlank(seen[field]) && isBlank(known[field])) completed.push(field);
+  }
+  return { comparable, different, completed };
+};
+
+export const pick = (content: AdContent, fields: readonly Field[]): Partial<AdContent> =>
+  Object.fromEntries(fields.map((field) => [field, content[field]]));
+
+export const changesOf = (known: AdContent, seen: AdContent, fields: readonly Field[]): ContentChanges =>
+  Object.fromEntries(fields.map((field) => [field, { from: known[field], to: seen[field] }]));
+
+export const withChanges = (content: AdContent, changes: ContentChanges): AdContent => ({
+  ...content,
+  ...Object.fromEntries(Object.entries(changes).map(([field, change]) => [field, change.to])),
+});

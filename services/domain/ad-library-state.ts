@@ -1,0 +1,221 @@
+import type { AdContent, AdLibraryFact, Aspect, Novelty, ScanTotals } from '#contracts/events/ad-library.ts';
+import type { AdFormat } from '#contracts/primitives.ts';
+import { withChanges } from './ad-content.ts';
+
+/** Ads whose source names no page share this page key: met, but never covered. */
+export const NO_PAGE = '';
+
+export type AdStatus = 'active' | 'missing' | 'inactive';
+
+/** What is known of one ad of a brand. */
+export type KnownAd = {
+  readonly ad_id: string;
+  readonly page_id: string | null;
+  readonly page_name: string | null;
+  readonly status: AdStatus;
+  readonly novelty: Novelty;
+  /** By a fact of its own; the last complete scan of its page may be later, see `lastSeenAt`. */
+  readonly seen_at: string;
+  readonly missing_since: string | null;
+  readonly inactive_since: string | null;
+  /** Whether any scan showed it running. */
+  readonly observed_running: boolean;
+  readonly started_on: string | null;
+  readonly countries: readonly string[];
+  /** Whose wording `content` is. */
+  readonly collector: string;
+  readonly content: AdContent;
+};
+
+/** What is known of a page, as far as this brand's stream tells. */
+export type KnownPage = {
+  readonly page_id: string;
+  readonly first_scan_at: string;
+  readonly last_scan_at: string;
+  readonly last_complete_at: string | null;
+  /** The collector of the last scan, complete or not. */
+  readonly collector: string;
+};
+
+type ScanCounts = Omit<ScanTotals, 'seen' | 'active' | 'missing' | 'total'>;
+
+/**
+ * A brand's ads as far as a decision needs them: counters of all of them, and those ads and pages that the
+ * scan at hand touches. The ingest working table loads just these.
+ */
+export type LibraryState = {
+  readonly ads: Map<string, KnownAd>;
+  readonly pages: Map<string, KnownPage>;
+  readonly recordedScans: Set<string>;
+  live: number;
+  missing: number;
+  total: number;
+  /** A scan of which facts are recorded, but not its end: counts so far, and its verdict on rewording. */
+  open: { readonly scan_id: string; readonly counts: ScanCounts; readonly reworded: readonly Aspect[] } | null;
+};
+
+export const NO_COUNTS: ScanCounts = {
+  baseline: 0,
+  news: 0,
+  late: 0,
+  stopped: 0,
+  returned: 0,
+  revised: 0,
+  destination_changed: 0,
+  reworded: 0,
+};
+
+export const emptyLibrary = (): LibraryState => ({
+  ads: new Map(),
+  pages: new Map(),
+  recordedScans: new Set(),
+  live: 0,
+  missing: 0,
+  total: 0,
+  open: null,
+});
+
+/** An active ad was also seen by every complete scan of its page since its own last fact. */
+export const lastSeenAt = (ad: KnownAd, page: KnownPage | undefined): string =>
+  ad.status === 'active' && ad.page_id !== null && page?.last_complete_at && page.last_complete_at > ad.seen_at
+    ? page.last_complete_at
+    : ad.seen_at;
+
+/** Whose wording an ad was last seen in: an unchanged ad was seen in the wording of its page's last scan. */
+export const collectorOf = (ad: KnownAd, page: KnownPage | undefined): string =>
+  page && lastSeenAt(ad, page) !== ad.seen_at ? page.collector : ad.collector;
+
+export const formatOf = (content: AdContent): AdFormat => content.format ?? 'other';
+
+const later = (a: string | null, b: string): string => (a !== null && a > b ? a : b);
+
+/**
+ * Folds a fact in. The maps are changed in place: a scan of a large brand folds tens of thousands of facts,
+ * and every holder of a state made it with `emptyLibrary`.
+ */
+export const evolve = (state: LibraryState, fact: AdLibraryFact): LibraryState => {
+  const { scan_id, observed_at } = fact.data;
+  const count = (name: keyof ScanCounts, by = 1): void => {
+    const open = state.open?.scan_id === scan_id ? state.open : { scan_id, counts: NO_COUNTS, reworded: [] };
+    state.open = { ...open, counts: { ...open.counts, [name]: open.counts[name] + by } };
+  };
+  const update = (adId: string, change: (ad: KnownAd) => Partial<KnownAd>): void => {
+    const ad = state.ads.get(adId);
+    if (!ad) return;
+    const changed = change(ad);
+    if (changed.status && changed.status !== ad.status) {
+      if (ad.status === 'missing') state.missing -= 1;
+      if (changed.status === 'missing') state.missing += 1;
+      if (ad.status === 'inactive') state.live += 1;
+      if (changed.status === 'inactive') state.live -= 1;
+    }
+    state.ads.set(adId, { ...ad, ...changed });
+  };
+
+  switch (fact.type) {
+    case 'AdStarted': {
+      const { data } = fact;
+      state.ads.set(data.ad_id, {
+        ad_id: data.ad_id,
+        page_id: data.page_id,
+        page_name: data.page_name,
+        status: data.missing_since === null ? 'active' : 'missing',
+        novelty: data.novelty,
+        seen_at: observed_at,
+        missing_since: data.missing_since,
+        inactive_since: null,
+        observed_running: true,
+        started_on: data.started_on,
+        countries: data.countries,
+        collector: data.collector,
+        content: data.content,
+      });
+      state.total += 1;
+      state.live += 1;
+      if (data.missing_since !== null) state.missing += 1;
+      count(data.novelty);
+      return state;
+    }
+    case 'AdRevised':
+      update(fact.data.ad_id, (ad) => ({ content: withChanges(ad.content, fact.data.changes) }));
+      count('revised');
+      return state;
+    case 'AdDetailsObserved':
+      update(fact.data.ad_id, (ad) => ({
+        content: { ...ad.content, ...fact.data.details },
+        started_on: fact.data.started_on,
+        countries: fact.data.countries,
+        page_id: fact.data.page_id,
+        page_name: fact.data.page_name,
+      }));
+      return state;
+    case 'AdDestinationChanged':
+      update(fact.data.ad_id, (ad) => ({ content: { ...ad.content, link_url: fact.data.to_url } }));
+      count('destination_changed');
+      return state;
+    case 'AdConfirmedInactive':
+      update(fact.data.ad_id, () => ({
+        status: 'inactive',
+        inactive_since: observed_at,
+        missing_since: null,
+        seen_at: fact.data.last_seen_at,
+        observed_running: fact.data.news,
+      }));
+      if (fact.data.news) count('stopped');
+      return state;
+    case 'AdReturned':
+      update(fact.data.ad_id, () => ({
+        status: 'active',
+        inactive_since: null,
+        missing_since: null,
+        seen_at: observed_at,
+        observed_running: true,
+      }));
+      count('returned');
+      return state;
+    case 'AdsMissed':
+      for (const adId of fact.data.ad_ids) {
+        update(adId, (ad) => ({
+          status: 'missing',
+          missing_since: observed_at,
+          seen_at: lastSeenAt(ad, state.pages.get(ad.page_id ?? NO_PAGE)),
+        }));
+      }
+      return state;
+    case 'AdsSeen':
+      for (const adId of fact.data.ad_ids) {
+        update(adId, (ad) => ({
+          status: ad.status === 'inactive' ? 'inactive' : 'active',
+          missing_since: null,
+          seen_at: later(ad.seen_at, observed_at),
+        }));
+      }
+      return state;
+    case 'AdsReworded':
+      for (const { ad_id, wording } of fact.data.ads) {
+        update(ad_id, (ad) => ({ content: { ...ad.content, ...wording }, collector: fact.data.collector }));
+      }
+      count('reworded', fact.data.ads.length);
+      if (state.open) state.open = { ...state.open, reworded: fact.data.aspects };
+      return state;
+    case 'ScanRecorded': {
+      for (const { page_id } of fact.data.pages) {
+        const page = state.pages.get(page_id);
+        const newest = !page || observed_at >= page.last_scan_at;
+        const complete = fact.data.complete && page_id !== NO_PAGE;
+        state.pages.set(page_id, {
+          page_id,
+          first_scan_at: page && page.first_scan_at < observed_at ? page.first_scan_at : observed_at,
+          last_scan_at: newest ? observed_at : page.last_scan_at,
+          last_complete_at: fact.data.complete
+            ? later(page?.last_complete_at ?? null, observed_at)
+            : (page?.last_complete_at ?? null),
+          collector: newest && (complete || !page) ? fact.data.collector : (page?.collector ?? fact.data.collector),
+        });
+      }
+      state.recordedScans.add(scan_id);
+      if (state.open?.scan_id === scan_id) state.open = null;
+      return state;
+    }
+  }
+};

@@ -1,0 +1,80 @@
+import type { BrandDetails, BrandFact, CategoryOnPath } from '#contracts/events/brand.ts';
+import type { BrandProfile } from '#contracts/observations/brand-profile.ts';
+import { brandIdOf, brandSlugOf, categoryIdOf, slugOf } from './ids.ts';
+
+/** Who a brand is, as last observed. `null`: never heard of. */
+export type BrandState = { readonly details: BrandDetails; readonly observed_at: string } | null;
+
+export const brand = {
+  initial: null as BrandState,
+  evolve: (state: BrandState, fact: BrandFact): BrandState => {
+    switch (fact.type) {
+      case 'BrandRegistered': {
+        const { brand_id: _id, domain: _domain, slug: _slug, observed_at, ...details } = fact.data;
+        return { details, observed_at };
+      }
+      case 'BrandProfileChanged':
+        return state && { details: { ...state.details, ...fact.data.changes }, observed_at: fact.data.observed_at };
+    }
+  },
+};
+
+const categoryPathOf = (names: readonly string[]): readonly CategoryOnPath[] =>
+  names.map((name, level) => ({ id: categoryIdOf(names.slice(0, level + 1)), slug: slugOf(name), name }));
+
+/** What a profile says, without what it leaves unsaid. */
+const saidBy = (profile: BrandProfile): Partial<BrandDetails> => ({
+  name: profile.name,
+  ...(profile.description === null ? {} : { description: profile.description }),
+  ...(profile.url === null ? {} : { url: profile.url }),
+  ...(profile.logo_url === null ? {} : { logo_url: profile.logo_url }),
+  ...(profile.country === null ? {} : { country: profile.country }),
+  ...(profile.category_path === null ? {} : { category_path: categoryPathOf(profile.category_path) }),
+  ...(profile.is_public === null ? {} : { is_public: profile.is_public }),
+  ...(profile.indexable === null ? {} : { indexable: profile.indexable }),
+});
+
+const registration = (domain: string, observedAt: string, said: Partial<BrandDetails>): BrandFact => ({
+  type: 'BrandRegistered',
+  data: {
+    brand_id: brandIdOf(domain),
+    domain,
+    slug: brandSlugOf(domain),
+    name: domain,
+    description: null,
+    url: `https://${domain}`,
+    logo_url: null,
+    country: null,
+    category_path: [],
+    is_public: true,
+    indexable: true,
+    ...said,
+    observed_at: observedAt,
+  },
+});
+
+/** A profile older than what is known completes nothing and overwrites nothing. */
+export const recordBrandProfile =
+  (profile: BrandProfile) =>
+  (state: BrandState): BrandFact[] => {
+    const said = saidBy(profile);
+    if (state === null) return [registration(profile.domain, profile.observed_at, said)];
+    if (profile.observed_at < state.observed_at) return [];
+    const known = state.details as Readonly<Record<string, unknown>>;
+    const changes = Object.fromEntries(
+      Object.entries(said).filter(([field, value]) => JSON.stringify(known[field]) !== JSON.stringify(value)),
+    );
+    if (Object.keys(changes).length === 0) return [];
+    return [
+      {
+        type: 'BrandProfileChanged',
+        data: { brand_id: brandIdOf(profile.domain), observed_at: profile.observed_at, changes },
+      },
+    ];
+  };
+
+/** A scan names a brand that nobody has described yet: it is registered by its domain. */
+export const registerBrand =
+  (domain: string, observedAt: string) =>
+  (state: BrandState): BrandFact[] =>
+    state === null ? [registration(domain, observedAt, {})] : [];
