@@ -1,0 +1,63 @@
+import { spawn } from 'node:child_process';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { z } from 'zod';
+
+/**
+ * `npm test`: every test of every project. The report streams by as vitest writes it; the very last line is
+ * `N passed, N failed`, with `, N skipped` where some were. Words on the command line go to vitest.
+ */
+const Report = z.object({
+  numPassedTests: z.int(),
+  numFailedTests: z.int(),
+  numPendingTests: z.int(),
+  numTodoTests: z.int(),
+  testResults: z.array(
+    z.object({ status: z.string(), assertionResults: z.array(z.object({ status: z.string() })) }),
+  ),
+});
+
+const folder = await mkdtemp(join(tmpdir(), 'test-report-'));
+try {
+  const reportFile = join(folder, 'report.json');
+  const exitCode = await runVitest(reportFile);
+  process.exitCode = summarise(await readReport(reportFile), exitCode);
+} finally {
+  await rm(folder, { recursive: true, force: true });
+}
+
+function runVitest(reportFile: string): Promise<number> {
+  const vitest = join(dirname(createRequire(import.meta.url).resolve('vitest/package.json')), 'vitest.mjs');
+  const words = ['run', '--reporter=default', '--reporter=json', `--outputFile.json=${reportFile}`];
+  const child = spawn(process.execPath, [vitest, ...words, ...process.argv.slice(2)], { stdio: 'inherit' });
+  // Ctrl-C in a terminal reaches vitest by itself, and a second one would cut short how it stops its servers.
+  process.on('SIGINT', () => undefined);
+  process.on('SIGTERM', () => child.kill('SIGTERM'));
+  return new Promise((resolve, reject) => {
+    child.once('error', reject);
+    child.once('exit', (code) => resolve(code ?? 1));
+  });
+}
+
+async function readReport(file: string): Promise<z.infer<typeof Report> | null> {
+  const text = await readFile(file, 'utf8').catch(() => null);
+  return text === null ? null : Report.parse(JSON.parse(text));
+}
+
+/** Prints the last line and answers the exit code. */
+function summarise(report: z.infer<typeof Report> | null, exitCode: number): number {
+  const passed = report?.numPassedTests ?? 0;
+  // A file that could not even be loaded has failed without any of its tests having run.
+  const unloaded =
+    report?.testResults.filter(
+      (file) => file.status === 'failed' && !file.assertionResults.some((test) => test.status === 'failed'),
+    ).length ?? 0;
+  const counted = (report?.numFailedTests ?? 0) + unloaded;
+  // An error outside of any test, or no test at all, must not end in "0 failed".
+  const failed = counted === 0 && (exitCode !== 0 || passed === 0) ? 1 : counted;
+  const skipped = (report?.numPendingTests ?? 0) + (report?.numTodoTests ?? 0);
+  console.log(`${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`);
+  return failed > 0 ? exitCode || 1 : 0;
+}

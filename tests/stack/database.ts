@@ -1,0 +1,44 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pg from 'pg';
+import { inject } from 'vitest';
+import { startNats } from '#deploy/local/nats.ts';
+
+/** A database of its own on the shared cluster. */
+export const createTestDatabase = async (): Promise<{ url: string; drop(): Promise<void> }> => {
+  const maintenance = inject('databaseUrl');
+  const name = `test_${randomBytes(8).toString('hex')}`;
+  await run(maintenance, `create database ${name}`);
+  const url = new URL(maintenance);
+  url.pathname = `/${name}`;
+  return {
+    url: url.href,
+    // `force`: a test that failed half-way may have left its connections open.
+    drop: () => run(maintenance, `drop database if exists ${name} with (force)`),
+  };
+};
+
+/** A NATS server of its own, for tests whose streams must hold nothing of others. */
+export const createTestNats = async (): Promise<{ url: string; stop(): Promise<void> }> => {
+  const folder = await mkdtemp(join(tmpdir(), `test-nats-${process.pid}-`));
+  const nats = await startNats({ folder, port: 0 });
+  return {
+    url: nats.url,
+    stop: async () => {
+      await nats.stop();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+};
+
+const run = async (url: string, statement: string): Promise<void> => {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    await client.query(statement);
+  } finally {
+    await client.end();
+  }
+};

@@ -1,0 +1,50 @@
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TestProject } from 'vitest/node';
+import { startNats } from '#deploy/local/nats.ts';
+import { startPostgres } from '#deploy/local/postgres.ts';
+import { clearStaleStacks, STACK_FOLDER_PREFIX } from './stale.ts';
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** The cluster's maintenance database, as its superuser. Tests make their own beside it. */
+    databaseUrl: string;
+    natsUrl: string;
+  }
+}
+
+/** The data is gone with the run, so nothing has to reach the disk. */
+const UNSAFE_AND_FAST = {
+  fsync: 'off',
+  synchronous_commit: 'off',
+  full_page_writes: 'off',
+  shared_buffers: '128MB',
+  max_connections: '300',
+};
+
+/** The servers that integration tests share, started once and stopped whatever happens. */
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  await clearStaleStacks();
+  const folder = await mkdtemp(join(tmpdir(), `${STACK_FOLDER_PREFIX}${process.pid}-`));
+  // As root, PostgreSQL runs as another user, who has to pass through.
+  await chmod(folder, 0o755);
+  const resources = new AsyncDisposableStack();
+  resources.defer(() => rm(folder, { recursive: true, force: true }));
+  try {
+    const postgres = await startPostgres({
+      folder: join(folder, 'postgres'),
+      port: 0,
+      settings: UNSAFE_AND_FAST,
+    });
+    resources.defer(() => postgres.stop());
+    const nats = await startNats({ folder: join(folder, 'nats'), port: 0 });
+    resources.defer(() => nats.stop());
+    project.provide('databaseUrl', postgres.url);
+    project.provide('natsUrl', nats.url);
+  } catch (error) {
+    await resources.disposeAsync();
+    throw error;
+  }
+  return () => resources.disposeAsync();
+}
