@@ -1,0 +1,41 @@
+import type { Cadence } from '#contracts/primitives.ts';
+import type { PageRequest, ReadDatabase } from '#contracts/read-database.ts';
+
+export type TrackedBrandRow = { readonly brand_id: string; readonly cadence: Cadence; readonly tracked_at: string };
+
+/** Sorts after every time and every id, so that the first page is the page after it. */
+const BEFORE_NEWEST = ['~', 'ffffffff-ffff-ffff-ffff-ffffffffffff'] as const;
+
+const PAGE = `
+  select brand_id, cadence, tracked_at from tracking.tracked_brand
+  where workspace_id = $1 and (tracked_at, brand_id) < ($2, $3::uuid)
+  order by tracked_at desc, brand_id desc limit $4`;
+
+/** Newest first. `next` is the sort key of the last row when more follow. */
+export const listTrackedBrands = async (
+  db: ReadDatabase,
+  workspaceId: string,
+  page: PageRequest,
+): Promise<{ readonly rows: readonly TrackedBrandRow[]; readonly next: readonly string[] | null }> => {
+  const values = [workspaceId, ...(page.after ?? BEFORE_NEWEST), page.limit + 1];
+  const found = await db.query<TrackedBrandRow>({ sql: PAGE, values });
+  const rows = found.slice(0, page.limit);
+  const last = rows.at(-1);
+  return { rows, next: found.length > page.limit && last ? [last.tracked_at, last.brand_id] : null };
+};
+
+const ALL = 'select brand_id, cadence, tracked_at from tracking.tracked_brand where workspace_id = $1';
+
+/** Every tracked brand of a workspace, at most as many as the largest plan has slots. */
+export const readTrackedBrands = (db: ReadDatabase, workspaceId: string): Promise<readonly TrackedBrandRow[]> =>
+  db.query<TrackedBrandRow>({ sql: ALL, values: [workspaceId] });
+
+const IDS = 'select brand_id from tracking.tracked_brand where workspace_id = $1';
+
+export const trackedBrandIds = async (db: ReadDatabase, workspaceId: string): Promise<readonly string[]> =>
+  (await db.query<{ brand_id: string }>({ sql: IDS, values: [workspaceId] })).map((row) => row.brand_id);
+
+const COUNT = 'select count(*)::int as used from tracking.tracked_brand where workspace_id = $1';
+
+export const countTrackedBrands = async (db: ReadDatabase, workspaceId: string): Promise<number> =>
+  (await db.query<{ used: number }>({ sql: COUNT, values: [workspaceId] }))[0]?.used ?? 0;

@@ -1,0 +1,30 @@
+import { WORKSPACE, type WorkspaceFact } from '#contracts/events/workspace.ts';
+import { projection } from '#projections/projection.ts';
+
+/** Names, plans and members of workspaces, for `me` and for operators. Keys are checked elsewhere. */
+export const workspaces = projection<WorkspaceFact>({
+  name: 'workspaces',
+  version: 1,
+  prefixes: [`${WORKSPACE}-`],
+  schema: new URL('./schema.sql', import.meta.url),
+  statements: {},
+  project: (fact) => {
+    const { workspace_id } = fact.data;
+    switch (fact.type) {
+      case 'WorkspaceCreated': {
+        const { name, plan, created_at } = fact.data;
+        return [{ kind: 'upsert', table: 'workspace', key: { workspace_id }, set: { name, plan, created_at } }];
+      }
+      case 'PlanChanged':
+        return [{ kind: 'upsert', table: 'workspace', key: { workspace_id }, set: { plan: fact.data.plan } }];
+      case 'MemberAdded': {
+        const { member_id, name, role, added_at } = fact.data;
+        return [{ kind: 'upsert', table: 'member', key: { workspace_id, member_id }, set: { name, role, added_at } }];
+      }
+      case 'MemberRoleChanged': {
+        const { member_id, role } = fact.data;
+        return [{ kind: 'upsert', table: 'member', key: { workspace_id, member_id }, set: { role } }];
+      }
+    }
+  },
+});

@@ -1,0 +1,37 @@
+import type { Plan } from '#contracts/events/workspace.ts';
+import type { ReadDatabase } from '#contracts/read-database.ts';
+
+export type WorkspaceRow = {
+  readonly workspace_id: string;
+  readonly name: string;
+  readonly plan: Plan;
+  readonly created_at: string;
+  readonly members: number;
+};
+
+/** Operators list all workspaces of an installation at once; beyond this they query the database. */
+export const WORKSPACES_LISTED_MAX = 10_000;
+
+const LIST = `
+  select workspace_id, name, plan, created_at,
+    (select count(*)::int from workspaces.member where member.workspace_id = workspace.workspace_id) as members
+  from workspaces.workspace order by created_at desc, workspace_id desc limit $1`;
+
+/** Newest first. */
+export const listWorkspaces = (db: ReadDatabase): Promise<readonly WorkspaceRow[]> =>
+  db.slow<WorkspaceRow>({ sql: LIST, values: [WORKSPACES_LISTED_MAX] });
+
+const NAMES = `
+  select workspace.name as workspace_name, member.name as member_name
+  from workspaces.workspace join workspaces.member using (workspace_id)
+  where workspace_id = $1 and member_id = $2`;
+
+export type WorkspaceNames = { readonly workspace_name: string; readonly member_name: string };
+
+/** `null` while the projection has not come so far. */
+export const findNames = async (
+  db: ReadDatabase,
+  workspaceId: string,
+  memberId: string,
+): Promise<WorkspaceNames | null> =>
+  (await db.query<WorkspaceNames>({ sql: NAMES, values: [workspaceId, memberId] }))[0] ?? null;

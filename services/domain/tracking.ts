@@ -1,0 +1,66 @@
+import { Refusal } from '#contracts/errors.ts';
+import type { Plan, TrackingFact } from '#contracts/events/workspace.ts';
+import { PLANS } from '#contracts/plans.ts';
+import type { Cadence } from '#contracts/primitives.ts';
+
+/** Stream `tracking-<workspaceId>`: the brands that a workspace follows, and how closely. */
+export type TrackedBrand = { readonly cadence: Cadence; readonly tracked_at: string };
+export type TrackingState = { readonly brands: ReadonlyMap<string, TrackedBrand> };
+
+const initial: TrackingState = { brands: new Map() };
+
+const evolve = (state: TrackingState, fact: TrackingFact): TrackingState => {
+  const brands = new Map(state.brands);
+  const { brand_id } = fact.data;
+  switch (fact.type) {
+    case 'BrandTracked':
+      return { brands: brands.set(brand_id, { cadence: fact.data.cadence, tracked_at: fact.data.tracked_at }) };
+    case 'TrackingCadenceChanged': {
+      const tracked = brands.get(brand_id);
+      return tracked ? { brands: brands.set(brand_id, { ...tracked, cadence: fact.data.cadence }) } : state;
+    }
+    case 'BrandUntracked':
+      brands.delete(brand_id);
+      return { brands };
+  }
+};
+
+export const tracking = { initial, evolve };
+
+/**
+ * Follows a brand, or changes how closely. A slot of the plan is taken only by a brand not yet tracked
+ * (specification, part "States and transitions").
+ */
+export const trackBrand =
+  (input: {
+    readonly workspace_id: string;
+    readonly brand_id: string;
+    readonly cadence: Cadence;
+    readonly plan: Plan;
+    readonly at: string;
+  }) =>
+  (state: TrackingState): readonly TrackingFact[] => {
+    const { workspace_id, brand_id, cadence, plan, at } = input;
+    const tracked = state.brands.get(brand_id);
+    if (tracked?.cadence === cadence) return [];
+    if (tracked) {
+      return [{ type: 'TrackingCadenceChanged', data: { workspace_id, brand_id, cadence, changed_at: at } }];
+    }
+    const { slots } = PLANS[plan];
+    if (state.brands.size >= slots) {
+      throw new Refusal(
+        'quota_used_up',
+        `All ${slots} tracked-brand slots of the ${plan} plan are used. Untrack a brand or change the plan.`,
+      );
+    }
+    return [{ type: 'BrandTracked', data: { workspace_id, brand_id, cadence, tracked_at: at } }];
+  };
+
+/** Untracking a brand that is not tracked is already so. */
+export const untrackBrand =
+  (input: { readonly workspace_id: string; readonly brand_id: string; readonly at: string }) =>
+  (state: TrackingState): readonly TrackingFact[] => {
+    const { workspace_id, brand_id, at } = input;
+    if (!state.brands.has(brand_id)) return [];
+    return [{ type: 'BrandUntracked', data: { workspace_id, brand_id, untracked_at: at } }];
+  };

@@ -1,0 +1,75 @@
+import { Refusal } from '#contracts/errors.ts';
+import type { Plan, Role, WorkspaceFact } from '#contracts/events/workspace.ts';
+
+/** Stream `workspace-<workspaceId>`: its plan and its members. Operators decide here; there is no self-service. */
+export type WorkspaceState = {
+  /** `null` until it is created. */
+  readonly name: string | null;
+  readonly plan: Plan;
+  readonly members: ReadonlyMap<string, Role>;
+};
+
+const initial: WorkspaceState = { name: null, plan: 'free', members: new Map() };
+
+const evolve = (state: WorkspaceState, fact: WorkspaceFact): WorkspaceState => {
+  switch (fact.type) {
+    case 'WorkspaceCreated':
+      return { ...state, name: fact.data.name, plan: fact.data.plan };
+    case 'PlanChanged':
+      return { ...state, plan: fact.data.plan };
+    case 'MemberAdded':
+    case 'MemberRoleChanged':
+      return { ...state, members: new Map(state.members).set(fact.data.member_id, fact.data.role) };
+  }
+};
+
+export const workspace = { initial, evolve };
+
+/** A workspace's members are people; beyond this somebody is scripting. */
+export const MEMBERS_MAX = 1_000;
+
+const demandCreated = (state: WorkspaceState): void => {
+  if (state.name === null) throw new Refusal('not_found', 'There is no such workspace.');
+};
+
+export const createWorkspace =
+  (input: { readonly workspace_id: string; readonly name: string; readonly plan: Plan; readonly at: string }) =>
+  (state: WorkspaceState): readonly WorkspaceFact[] => {
+    if (state.name === input.name && state.plan === input.plan) return [];
+    if (state.name !== null) throw new Refusal('already_exists', 'A workspace with this id exists.');
+    const { workspace_id, name, plan, at } = input;
+    return [{ type: 'WorkspaceCreated', data: { workspace_id, name, plan, created_at: at } }];
+  };
+
+/** Slots already in use stay in use when the new plan has fewer: nothing is untracked behind anyone's back. */
+export const changePlan =
+  (input: { readonly workspace_id: string; readonly plan: Plan; readonly at: string }) =>
+  (state: WorkspaceState): readonly WorkspaceFact[] => {
+    demandCreated(state);
+    if (state.plan === input.plan) return [];
+    const { workspace_id, plan, at } = input;
+    return [{ type: 'PlanChanged', data: { workspace_id, plan, changed_at: at } }];
+  };
+
+/** Adding a present member again sets their role. */
+export const addMember =
+  (input: {
+    readonly workspace_id: string;
+    readonly member_id: string;
+    readonly name: string;
+    readonly role: Role;
+    readonly at: string;
+  }) =>
+  (state: WorkspaceState): readonly WorkspaceFact[] => {
+    demandCreated(state);
+    const { workspace_id, member_id, name, role, at } = input;
+    const present = state.members.get(member_id);
+    if (present === role) return [];
+    if (present !== undefined) {
+      return [{ type: 'MemberRoleChanged', data: { workspace_id, member_id, role, changed_at: at } }];
+    }
+    if (state.members.size >= MEMBERS_MAX) {
+      throw new Refusal('quota_used_up', `A workspace has at most ${MEMBERS_MAX} members.`);
+    }
+    return [{ type: 'MemberAdded', data: { workspace_id, member_id, name, role, added_at: at } }];
+  };

@@ -1,0 +1,60 @@
+import { API_KEYS, WORKSPACE } from '#contracts/events/workspace.ts';
+import { pause } from '../clock.ts';
+import type { EventStore } from '../event-store.ts';
+import type { Log } from '../log.ts';
+import type { Database } from '../postgres.ts';
+import { foldStream, moveAccessCheckpoint, readAccessCheckpoint } from './tables.ts';
+
+const PREFIXES = [`${WORKSPACE}-`, `${API_KEYS}-`];
+const BATCH_MAX = 1_000;
+const BUFFER_ITEMS = 5_000;
+const RECONNECT_MS = 1_000;
+
+export type AccessFollower = AsyncDisposable & {
+  /** Resolves when the tables hold everything that the log held at some moment after the start. */
+  readonly filled: Promise<void>;
+};
+
+/**
+ * Follows the log and folds what others left out: facts of a process that died between append and fold, and
+ * everything when the tables are new. Commands do not wait for it.
+ */
+export const followAccess = (pool: Database, eventStore: EventStore, log: Log): AccessFollower => {
+  const ending = new AbortController();
+  const filled = Promise.withResolvers<void>();
+
+  const followOnce = async (): Promise<void> => {
+    const after = await readAccessCheckpoint(pool);
+    await using follower = eventStore.follow({ after, prefixes: PREFIXES, bufferItems: BUFFER_ITEMS });
+    ending.signal.addEventListener('abort', () => void follower[Symbol.asyncDispose](), { once: true });
+    while (!ending.signal.aborted) {
+      const items = await follower.take(BATCH_MAX);
+      if (items.length === 0) return;
+      const streams = new Set(items.flatMap((item) => (item.kind === 'fact' ? [item.fact.stream] : [])));
+      for (const stream of streams) await foldStream(pool, eventStore, stream);
+      const position = items.reduce((furthest, item) => {
+        const at = item.kind === 'fact' ? item.fact.position : item.kind === 'checkpoint' ? item.position : 0n;
+        return at > furthest ? at : furthest;
+      }, 0n);
+      if (position > 0n) await moveAccessCheckpoint(pool, position);
+      if (items.some((item) => item.kind === 'caught_up')) filled.resolve();
+    }
+  };
+
+  const following = (async () => {
+    while (!ending.signal.aborted) {
+      await followOnce().catch((error: unknown) => {
+        if (!ending.signal.aborted) log.warn({ err: error }, 'following keys and workspaces failed; trying again');
+      });
+      await pause(RECONNECT_MS, ending.signal);
+    }
+  })();
+
+  return {
+    filled: filled.promise,
+    [Symbol.asyncDispose]: async () => {
+      ending.abort();
+      await following;
+    },
+  };
+};

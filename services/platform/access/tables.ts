@@ -1,0 +1,98 @@
+import { readFileSync } from 'node:fs';
+import type { RecordedFact } from '#contracts/events/fact.ts';
+import type { ApiKeyFact, WorkspaceFact } from '#contracts/events/workspace.ts';
+import type { EventStore } from '../event-store.ts';
+import { type Database, inTransaction, type Transaction } from '../postgres.ts';
+
+/** What the working tables are folded from. */
+export type AccessFact = WorkspaceFact | ApiKeyFact;
+
+const SCHEMA = readFileSync(new URL('./schema.sql', import.meta.url), 'utf8');
+/** Any constant: `create … if not exists` is not safe against another process doing the same. */
+const SCHEMA_LOCK = 7_205_311;
+
+export const createAccessTables = (pool: Database): Promise<void> =>
+  inTransaction(pool, async (client) => {
+    await client.query('select pg_advisory_xact_lock($1)', [SCHEMA_LOCK]);
+    await client.query(SCHEMA);
+  });
+
+const apply = async (client: Transaction, fact: AccessFact): Promise<void> => {
+  switch (fact.type) {
+    case 'WorkspaceCreated':
+    case 'PlanChanged': {
+      const { workspace_id, plan } = fact.data;
+      await client.query(
+        `insert into access.workspace (workspace_id, plan) values ($1, $2)
+         on conflict (workspace_id) do update set plan = excluded.plan`,
+        [workspace_id, plan],
+      );
+      return;
+    }
+    case 'MemberAdded':
+    case 'MemberRoleChanged': {
+      const { workspace_id, member_id, role } = fact.data;
+      await client.query(
+        `insert into access.member (workspace_id, member_id, role) values ($1, $2, $3)
+         on conflict (workspace_id, member_id) do update set role = excluded.role`,
+        [workspace_id, member_id, role],
+      );
+      return;
+    }
+    case 'ApiKeyIssued': {
+      const { sha256, key_id, workspace_id, member_id, scopes } = fact.data;
+      await client.query(
+        `insert into access.api_key (sha256, key_id, workspace_id, member_id, scopes)
+         values ($1, $2, $3, $4, $5) on conflict do nothing`,
+        [sha256, key_id, workspace_id, member_id, scopes],
+      );
+      return;
+    }
+    case 'ApiKeyRevoked': {
+      const { workspace_id, key_id } = fact.data;
+      await client.query('update access.api_key set revoked = true where workspace_id = $1 and key_id = $2', [
+        workspace_id,
+        key_id,
+      ]);
+      return;
+    }
+  }
+};
+
+/**
+ * Brings the tables up to the end of one stream. There is this one way in for everybody: the command that has
+ * just appended, the follower of the log, and a rebuild. The tables never take a process's word for a fact;
+ * they read it, in order, under the lock of the stream's row, so two writers cannot overtake each other.
+ */
+export const foldStream = (pool: Database, eventStore: EventStore, stream: string): Promise<void> =>
+  inTransaction(pool, async (client) => {
+    await client.query('insert into access.stream (stream, revision) values ($1, -1) on conflict do nothing', [stream]);
+    const { rows } = await client.query<{ revision: string }>(
+      'select revision from access.stream where stream = $1 for update',
+      [stream],
+    );
+    const known = BigInt(rows[0]?.revision ?? -1);
+    let revision = known;
+    for await (const fact of eventStore.read<AccessFact>(stream, known) as AsyncIterable<RecordedFact<AccessFact>>) {
+      await apply(client, fact);
+      revision = fact.revision;
+    }
+    if (revision > known) {
+      await client.query('update access.stream set revision = $2 where stream = $1', [stream, revision.toString()]);
+    }
+  });
+
+/** `null` when the tables have never been filled to the end of the log. */
+export const readAccessCheckpoint = async (pool: Database): Promise<bigint | null> => {
+  const { rows } = await pool.query<{ position: string }>('select position from access.checkpoint');
+  return rows[0] ? BigInt(rows[0].position) : null;
+};
+
+/** Several processes follow the log; the furthest one is right, since each folds streams to their end. */
+export const moveAccessCheckpoint = async (pool: Database, position: bigint): Promise<void> => {
+  await pool.query(
+    `insert into access.checkpoint (position) values ($1)
+     on conflict (only) do update set position = greatest(checkpoint.position, excluded.position)`,
+    [position.toString()],
+  );
+};

@@ -1,0 +1,69 @@
+import { API_KEYS, WORKSPACE } from '#contracts/events/workspace.ts';
+import { type Actor, categoryOf, type Fact } from '#contracts/events/fact.ts';
+import { LEASE_PASSED_MS } from './access/callers.ts';
+import { foldStream } from './access/tables.ts';
+import { pause } from './clock.ts';
+import type { Decider, EventStore } from './event-store.ts';
+import type { Database } from './postgres.ts';
+import type { ReadPosition } from './read-position.ts';
+
+const SCHEMA_VERSION = 1;
+/** Facts that take something away: every process must have forgotten the old state before we answer. */
+const NARROWING: ReadonlySet<string> = new Set(['ApiKeyRevoked', 'MemberRoleChanged', 'PlanChanged']);
+
+export type CommandRoom = {
+  readonly eventStore: EventStore;
+  readonly pool: Database;
+  readonly readPosition: ReadPosition;
+};
+
+/** Who asks for what, in which request. Event ids follow from `commandId`. */
+export type WorkspaceCommand<State, F extends Fact> = {
+  readonly workspaceId: string;
+  readonly stream: string;
+  readonly decider: Decider<State, F>;
+  readonly decision: (state: State) => readonly F[];
+  readonly actor: Actor;
+  readonly requestId: string;
+  readonly commandId: string;
+  /** Projections that show the outcome. */
+  readonly shownIn: readonly string[];
+};
+
+export type CommandOutcome<State, F extends Fact> = {
+  readonly state: State;
+  readonly facts: readonly F[];
+  /** Where the outcome stands in the log; `null` when the server does not say. */
+  readonly position: bigint | null;
+};
+
+/**
+ * Runs a workspace's command to the point where its outcome can be relied on: appended, folded into the access
+ * tables where it concerns keys, forgotten by every cache where it takes something away, and shown by the
+ * projections (or not in time, which is no error).
+ */
+export const runWorkspaceCommand = async <State, F extends Fact>(
+  room: CommandRoom,
+  command: WorkspaceCommand<State, F>,
+): Promise<CommandOutcome<State, F>> => {
+  const { stream, decider, decision, workspaceId, actor, requestId, commandId, shownIn } = command;
+  const metadata = {
+    $correlationId: requestId,
+    $causationId: commandId,
+    request_id: requestId,
+    actor,
+    workspace_id: workspaceId,
+    schema_version: SCHEMA_VERSION,
+  };
+  const { recorded, state, facts } = await room.eventStore.decide({ stream, decider, decision, metadata, commandId });
+  const category = categoryOf(stream);
+  if (category === API_KEYS || category === WORKSPACE) {
+    // Also when nothing was recorded: whoever recorded it may have died before folding it.
+    await foldStream(room.pool, room.eventStore, stream);
+    if (facts.length === 0 || facts.some((fact) => NARROWING.has(fact.type))) await pause(LEASE_PASSED_MS);
+  }
+  // Already so: what made it so may still be on its way to the projections.
+  const position = recorded?.position ?? (await room.eventStore.last(stream))?.position ?? 0n;
+  if (position > 0n) await room.readPosition.wait(shownIn, position);
+  return { state, facts, position: position > 0n ? position : null };
+};
