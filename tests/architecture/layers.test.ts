@@ -1,0 +1,87 @@
+import { globSync, readFileSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+import { expect, test } from 'vitest';
+import packageJson from '../../package.json' with { type: 'json' };
+
+/**
+ * Dependencies point one way. oxlint shows most violations while one types, by the `#` aliases; this test
+ * resolves every import to its file, so that a relative path is no way around.
+ */
+const ROOT = resolve(import.meta.dirname, '../..');
+const ADAPTERS = ['contracts', 'services/domain', 'services/platform'];
+
+/** Layers that a file in the layer may import from, besides its own. */
+const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
+  contracts: [],
+  'services/domain': ['contracts'],
+  projections: ['contracts'],
+  'services/platform': ['contracts', 'services/domain'],
+  deploy: ADAPTERS,
+};
+/** Any other folder under `services` is a process: it imports everything but another process. */
+const PROCESS_MAY_IMPORT = [...ADAPTERS, 'projections'];
+/** The domain's only way out of the language: hashes, which are pure. */
+const DOMAIN_MAY_USE = ['node:crypto', 'uuid', 'tldts', 'zod'];
+
+const IMPORT = /^\s*(?:import|export)\s(?:[^;'"]*?\sfrom\s+)?'([^']+)'|\bimport\(\s*'([^']+)'/gm;
+
+const layerOf = (path: string): string => {
+  const [top = '', second = ''] = path.split('/');
+  return top === 'services' ? `${top}/${second}` : top;
+};
+
+const resolveImport = (file: string, specifier: string): string | null => {
+  if (specifier.startsWith('.')) return relative(ROOT, join(ROOT, dirname(file), specifier));
+  if (!specifier.startsWith('#')) return null;
+  const alias = Object.entries(packageJson.imports).find(([name]) => specifier.startsWith(name.slice(0, -1)));
+  if (alias === undefined) throw new Error(`${file} imports ${specifier}, which is no alias of package.json`);
+  const [name, target] = alias;
+  return target.slice(2).replace('*', specifier.slice(name.length - 1));
+};
+
+const importsOf = (file: string): string[] =>
+  [...readFileSync(join(ROOT, file), 'utf8').matchAll(IMPORT)].map(
+    ([, from, dynamic]) => from ?? dynamic ?? '',
+  );
+
+const files = globSync(['contracts/**/*.ts', 'services/**/*.ts', 'projections/**/*.ts', 'deploy/**/*.ts'], {
+  cwd: ROOT,
+});
+
+test('every file imports only from the layers below its own', () => {
+  expect(files.length).toBeGreaterThan(0);
+  const violations = files.flatMap((file) => {
+    const layer = layerOf(file);
+    const allowed = [layer, ...(MAY_IMPORT[layer] ?? PROCESS_MAY_IMPORT)];
+    return importsOf(file)
+      .map((specifier) => resolveImport(file, specifier))
+      .filter((target) => target !== null && target !== 'package.json' && !allowed.includes(layerOf(target)))
+      .map((target) => `${file} imports ${target}`);
+  });
+  expect(violations).toEqual([]);
+});
+
+test('one projection imports nothing of another but its definition', () => {
+  const violations = files
+    .filter((file) => file.startsWith('projections/') && file.split('/').length > 2)
+    .flatMap((file) =>
+      importsOf(file)
+        .map((specifier) => resolveImport(file, specifier))
+        .filter((target) => target?.startsWith('projections/'))
+        .filter((target) => target?.split('/')[1] !== file.split('/')[1])
+        .filter((target) => target !== 'projections/projection.ts')
+        .map((target) => `${file} imports ${target}`),
+    );
+  expect(violations).toEqual([]);
+});
+
+test('the domain and the contracts use nothing that does input or output', () => {
+  const violations = files
+    .filter((file) => file.startsWith('services/domain/') || file.startsWith('contracts/'))
+    .flatMap((file) =>
+      importsOf(file)
+        .filter((specifier) => resolveImport(file, specifier) === null && !DOMAIN_MAY_USE.includes(specifier))
+        .map((specifier) => `${file} imports ${specifier}`),
+    );
+  expect(violations).toEqual([]);
+});
