@@ -1,5 +1,4 @@
 import type { ScanTotals } from '#contracts/events/ad-library.ts';
-import type { Observation } from '#contracts/observations/index.ts';
 
 /** What became of an observation. */
 export type IntakeOutcome = {
@@ -9,7 +8,10 @@ export type IntakeOutcome = {
   readonly totals: ScanTotals | null;
 };
 
-/** The one way in for observations, whether they come by NATS or from a file. Refuses with `Refusal`. */
+/**
+ * The one way in for observations, whether they come by NATS or from a file. What does not fit
+ * `contracts/observations` is refused with a `Refusal` that says where.
+ */
 export type Intake = {
-  submit(observation: Observation): Promise<IntakeOutcome>;
+  submit(observation: unknown): Promise<IntakeOutcome>;
 };

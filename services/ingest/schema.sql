@@ -7,17 +7,16 @@ create table if not exists ingest.staged_chunk (
   scan_id uuid not null,
   chunk int not null,
   staged_at timestamptz not null default now(),
-  ads jsonb not null,
+  ads text not null,
   primary key (scan_id, chunk)
 );
-alter table ingest.staged_chunk alter column ads set storage extended;
 
 -- Each ad of a staged scan once, in the first chunk that holds it (rule 8), with the brand it belongs to.
 create table if not exists ingest.staged_ad (
   scan_id uuid not null,
   ad_id text not null,
   chunk int not null,
-  brand_id uuid,
+  brand_id uuid not null,
   primary key (scan_id, ad_id)
 );
 create index if not exists staged_ad_by_brand on ingest.staged_ad (scan_id, brand_id, chunk);

@@ -1,4 +1,5 @@
 import { pause } from './clock.ts';
+import type { Log } from './log.ts';
 
 export type RetryLimits = {
   readonly attempts: number;
@@ -26,3 +27,22 @@ export const retry = async <T>(
     }
   }
 };
+
+/** A process waits this long for its servers when it starts, then gives up loudly. */
+const START_RETRIES: RetryLimits = { attempts: 60, firstDelayMs: 100, maxDelayMs: 2_000 };
+
+/** Opens what needs a server, waiting with back-off while the server is not there yet. */
+export const untilServersAnswer = <T>(log: Log, signal: AbortSignal, open: () => Promise<T>): Promise<T> =>
+  retry(
+    START_RETRIES,
+    () => true,
+    async (attempt) => {
+      try {
+        return await open();
+      } catch (error) {
+        log.warn({ attempt, reason: (error as Error).message }, 'a server does not answer yet');
+        throw error;
+      }
+    },
+    signal,
+  );

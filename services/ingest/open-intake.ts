@@ -1,0 +1,177 @@
+import { brandStream, type BrandFact } from '#contracts/events/brand.ts';
+import { AD_LIBRARY } from '#contracts/events/ad-library.ts';
+import { type Fact, type FactMetadata, idOf } from '#contracts/events/fact.ts';
+import { type SocialPageFact, socialPageStream } from '#contracts/events/social-page.ts';
+import { Refusal } from '#contracts/errors.ts';
+import { Observation } from '#contracts/observations/index.ts';
+import { brand, recordBrandProfile, registerBrand } from '#domain/brand.ts';
+import { brandIdOf } from '#domain/ids.ts';
+import { recordPageLink, socialPage } from '#domain/social-page.ts';
+import { type EventStore, openEventStore } from '#platform/event-store.ts';
+import { type Database, openPool } from '#platform/postgres.ts';
+import { v7 } from 'uuid';
+import type { Intake, IntakeOutcome } from './intake.ts';
+import { recordStagedScan } from './scan-recording.ts';
+import { stageChunk } from './staging.ts';
+import { createWorkingTables, openLibrary } from './working-table.ts';
+
+const POOL_CLIENTS = 8;
+/** Observations dated later than this from now are a collector's broken clock. */
+const FUTURE_TOLERANCE_MS = 86_400_000;
+/** Facts of the catch-up at start that are looked at together. */
+const CATCH_UP_BATCH = 2_000;
+const PREFIXES = ['brand-', 'socialPage-', `${AD_LIBRARY}-`];
+
+const metadata = (requestId: string): FactMetadata => ({
+  $correlationId: requestId,
+  $causationId: requestId,
+  request_id: requestId,
+  actor: { kind: 'service', id: 'ingest' },
+  schema_version: 1,
+});
+
+const rememberBrand = async (database: Database, facts: readonly Fact[]): Promise<void> => {
+  for (const fact of facts as readonly BrandFact[]) {
+    if (fact.type !== 'BrandRegistered') continue;
+    await database.query('insert into ingest.brand (brand_id, domain) values ($1, $2) on conflict do nothing', [
+      fact.data.brand_id,
+      fact.data.domain,
+    ]);
+  }
+};
+
+const rememberLinks = async (database: Database, facts: readonly Fact[]): Promise<void> => {
+  for (const { type, data } of facts as readonly SocialPageFact[]) {
+    if (type === 'PageLinked') {
+      await database.query(
+        `insert into ingest.linked_page (brand_id, page_id, confidence) values ($1, $2, $3)
+         on conflict (brand_id, page_id) do update set confidence = excluded.confidence`,
+        [data.brand_id, data.page_id, data.confidence],
+      );
+    } else if (type === 'PageUnlinked') {
+      await database.query('delete from ingest.linked_page where brand_id = $1 and page_id = $2', [
+        data.brand_id,
+        data.page_id,
+      ]);
+    }
+  }
+};
+
+/** Folds what was appended since a process last started; from the beginning where the tables are new. */
+const catchUp = async (database: Database, eventStore: EventStore): Promise<void> => {
+  const { rows } = await database.query<{ position: string }>('select position from ingest.folded_to');
+  const after = rows[0] ? BigInt(rows[0].position) : null;
+  await using follower = eventStore.follow({ after, prefixes: PREFIXES, bufferItems: CATCH_UP_BATCH });
+  let position = after;
+  const libraries = new Set<string>();
+  for (let caughtUp = false; !caughtUp; ) {
+    for (const item of await follower.take(CATCH_UP_BATCH)) {
+      if (item.kind === 'caught_up') caughtUp = true;
+      else if (item.kind === 'checkpoint') position = item.position;
+      else {
+        position = item.fact.position;
+        await rememberBrand(database, [item.fact]);
+        await rememberLinks(database, [item.fact]);
+        if (item.fact.stream.startsWith(AD_LIBRARY)) libraries.add(idOf(item.fact.stream));
+      }
+    }
+  }
+  for (const brandId of libraries) await openLibrary(database, eventStore, brandId);
+  if (position === null) return;
+  await database.query(
+    `insert into ingest.folded_to (position) values ($1)
+     on conflict (one) do update set position = greatest(ingest.folded_to.position, excluded.position)`,
+    [position],
+  );
+};
+
+const inUtc = (timestamp: string, what: string): string => {
+  const time = Date.parse(timestamp);
+  if (time > Date.now() + FUTURE_TOLERANCE_MS) {
+    throw new Refusal('invalid_input', `${what} ${timestamp} lies in the future; check the clock or the time given.`);
+  }
+  return new Date(time).toISOString();
+};
+
+const parseObservation = (input: unknown): Observation => {
+  const parsed = Observation.safeParse(input);
+  if (parsed.success) return parsed.data;
+  const details = parsed.error.issues.slice(0, 20).map(({ path, message, code }) => ({
+    path: path.join('.'),
+    message,
+    code: code ?? 'invalid',
+  }));
+  const first = details[0];
+  throw new Refusal(
+    'invalid_input',
+    `The observation does not fit its contract: ${first?.path || 'it'}: ${first?.message}. Mend it and hand it in again.`,
+    details,
+  );
+};
+
+export type IntakeServers = { readonly databaseUrl: string; readonly eventStoreUrl: string };
+
+/** Opens the one way in for observations, its working tables current with the log. */
+export const openIntake = async ({ databaseUrl, eventStoreUrl }: IntakeServers): Promise<Intake & AsyncDisposable> => {
+  const resources = new AsyncDisposableStack();
+  const database = openPool(databaseUrl, POOL_CLIENTS);
+  resources.defer(() => database.end());
+  const eventStore = resources.use(openEventStore(eventStoreUrl));
+  try {
+    await createWorkingTables(database);
+    await catchUp(database, eventStore);
+  } catch (error) {
+    await resources.disposeAsync();
+    throw error;
+  }
+
+  const submit = async (input: unknown): Promise<IntakeOutcome> => {
+    const observation = parseObservation(input);
+    const commandId = v7();
+    switch (observation.type) {
+      case 'brand.profile': {
+        const { facts } = await eventStore.decide({
+          stream: brandStream(brandIdOf(observation.domain)),
+          decider: brand,
+          decision: recordBrandProfile({ ...observation, observed_at: inUtc(observation.observed_at, 'observed_at') }),
+          metadata: metadata(commandId),
+          commandId,
+        });
+        await rememberBrand(database, facts);
+        return { facts: facts.length, totals: null };
+      }
+      case 'social_page.link': {
+        const { facts } = await eventStore.decide({
+          stream: socialPageStream(observation.page_id),
+          decider: socialPage,
+          decision: recordPageLink(
+            { ...observation, observed_at: inUtc(observation.observed_at, 'observed_at') },
+            brandIdOf(observation.brand_domain),
+          ),
+          metadata: metadata(commandId),
+          commandId,
+        });
+        await rememberLinks(database, facts);
+        return { facts: facts.length, totals: null };
+      }
+      case 'ad_library.scan':
+        inUtc(observation.scanned_at, 'scanned_at');
+        await stageChunk(database, observation);
+        return { facts: 0, totals: null };
+      case 'ad_library.scan_end': {
+        const scannedAt = inUtc(observation.scanned_at, 'scanned_at');
+        const registered = await eventStore.decide({
+          stream: brandStream(brandIdOf(observation.brand_domain)),
+          decider: brand,
+          decision: registerBrand(observation.brand_domain, scannedAt),
+          metadata: metadata(commandId),
+          commandId,
+        });
+        await rememberBrand(database, registered.facts);
+        const outcome = await recordStagedScan(database, eventStore, { ...observation, scanned_at: scannedAt });
+        return { ...outcome, facts: outcome.facts + registered.facts.length };
+      }
+    }
+  };
+  return { submit, [Symbol.asyncDispose]: () => resources.disposeAsync() };
+};

@@ -1,0 +1,224 @@
+import { type AdLibraryFact, adLibraryStream, type ScanTotals } from '#contracts/events/ad-library.ts';
+import type { FactMetadata } from '#contracts/events/fact.ts';
+import type { AdLibraryScanEnd } from '#contracts/observations/ad-library-scan.ts';
+import { Refusal } from '#contracts/errors.ts';
+import { NO_PAGE } from '#domain/ad-library-state.ts';
+import {
+  collectorChanged,
+  emptyTally,
+  type PageHistories,
+  recordAbsences,
+  recordScan,
+  recordSightings,
+  rewordedAspects,
+  type ScanHeader,
+  tallyRewording,
+} from '#domain/ad-library.ts';
+import { brandIdOf } from '#domain/ids.ts';
+import { pause } from '#platform/clock.ts';
+import { type EventStore, StreamMoved } from '#platform/event-store.ts';
+import type { Database } from '#platform/postgres.ts';
+import type { IntakeOutcome } from './intake.ts';
+import { absentAdIds, brandsOnPages, stagedAds, stagedBrands, stagedChunks, unstage } from './staging.ts';
+import { applyFacts, loadAds, type OpenLibrary, openLibrary, pageHistories } from './working-table.ts';
+
+/** Facts gathered before they are appended together. */
+const APPEND_FACTS = 500;
+/** Another process recorded for the same brand meanwhile: the brand's part is decided again. */
+const CONFLICTS_MAX = 20;
+
+/** The end of a scan came before all of its chunks: worth trying again later. */
+export class ChunksMissing extends Error {
+  constructor(expected: number, staged: number) {
+    super(`the scan ended with ${expected} chunks, of which ${staged} have arrived; send the missing ones again`);
+    this.name = 'ChunksMissing';
+  }
+}
+
+type Scan = {
+  readonly header: Omit<ScanHeader, 'brand_id' | 'pages'>;
+  readonly pages: ScanHeader['pages'];
+  readonly chunks: readonly number[];
+  readonly history: PageHistories;
+};
+
+const addTotals = (sum: ScanTotals | null, more: ScanTotals): ScanTotals =>
+  sum === null
+    ? more
+    : (Object.fromEntries(
+        Object.entries(sum).map(([name, count]) => [name, count + more[name as keyof ScanTotals]]),
+      ) as ScanTotals);
+
+const metadataOf = (scanId: string): FactMetadata => ({
+  $correlationId: scanId,
+  $causationId: scanId,
+  request_id: scanId,
+  actor: { kind: 'service', id: 'ingest' },
+  schema_version: 1,
+});
+
+/** Appends decided facts in groups, and folds each group in before the next is decided. */
+const recorder = (database: Database, eventStore: EventStore, library: OpenLibrary, scanId: string) => {
+  let waiting: AdLibraryFact[] = [];
+  let appended = 0;
+  const flush = async (): Promise<void> => {
+    const facts = waiting;
+    waiting = [];
+    if (facts.length > 0) {
+      const { revision } = await eventStore.append(
+        adLibraryStream(library.brandId),
+        library.revision,
+        facts,
+        metadataOf(scanId),
+        `${scanId}|${library.brandId}|${library.revision}`,
+      );
+      appended += facts.length;
+      await applyFacts(database, library, facts, revision);
+    }
+    library.state.ads.clear();
+  };
+  return {
+    add: async (facts: readonly AdLibraryFact[]): Promise<void> => {
+      waiting.push(...facts);
+      // No two parts of a scan share an ad; what waiting facts touch is loaded again when they are folded.
+      library.state.ads.clear();
+      if (waiting.length >= APPEND_FACTS) await flush();
+    },
+    flush,
+    appended: () => appended,
+  };
+};
+
+/** Rule 6 looks at the whole scan before any of it is decided; only a change of collector makes it look. */
+const verdictOnRewording = async (database: Database, library: OpenLibrary, header: ScanHeader, chunks: Scan['chunks']) => {
+  if (library.state.open?.scan_id === header.scan_id && library.state.open.reworded.length > 0) {
+    return library.state.open.reworded;
+  }
+  if (!collectorChanged(header, library.state)) return [];
+  const tally = emptyTally();
+  for (const chunk of chunks) {
+    const ads = await stagedAds(database, header.scan_id, chunk, library.brandId);
+    await loadAds(database, library, ads.map(({ ad_id }) => ad_id));
+    tallyRewording(header, ads, tally)(library.state);
+    library.state.ads.clear();
+  }
+  return rewordedAspects(tally);
+};
+
+const recordForBrand = async (
+  database: Database,
+  eventStore: EventStore,
+  scan: Scan,
+  brandId: string,
+  seen: number,
+): Promise<{ facts: number; totals: ScanTotals | null }> => {
+  const header: ScanHeader = { ...scan.header, brand_id: brandId, pages: scan.pages };
+  const library = await openLibrary(database, eventStore, brandId);
+  const recorded = await database.query('select from ingest.recorded_scan where scan_id = $1 and brand_id = $2', [
+    header.scan_id,
+    brandId,
+  ]);
+  if (recorded.rows.length > 0) return { facts: 0, totals: null };
+
+  const reworded = await verdictOnRewording(database, library, header, scan.chunks);
+  const record = recorder(database, eventStore, library, header.scan_id);
+  if (seen > 0) {
+    for (const chunk of scan.chunks) {
+      const ads = await stagedAds(database, header.scan_id, chunk, brandId);
+      await loadAds(database, library, ads.map(({ ad_id }) => ad_id));
+      await record.add(recordSightings(header, ads, reworded, scan.history)(library.state));
+    }
+    await record.flush();
+  }
+  if (header.complete) {
+    const covered = scan.pages.map(({ page_id }) => page_id).filter((pageId) => pageId !== NO_PAGE);
+    for await (const adIds of absentAdIds(database, header.scan_id, brandId, covered)) {
+      await loadAds(database, library, adIds);
+      await record.add(recordAbsences(header, adIds)(library.state));
+    }
+    await record.flush();
+  }
+  const linked = await database.query<{ page_id: string }>('select page_id from ingest.linked_page where brand_id = $1', [
+    brandId,
+  ]);
+  const end = { seen, linkedPages: linked.rows.map(({ page_id }) => page_id) };
+  const closing = recordScan(header, end, scan.history)(library.state);
+  await record.add(closing);
+  await record.flush();
+  return { facts: record.appended(), totals: closing[0]?.data.totals ?? null };
+};
+
+/**
+ * Decides a scan whose chunks are all staged, brand by brand, the brand it was made for last: its
+ * `ScanRecorded` says that the whole scan is recorded. May be called again after any interruption.
+ */
+export const recordStagedScan = async (
+  database: Database,
+  eventStore: EventStore,
+  end: AdLibraryScanEnd,
+): Promise<IntakeOutcome> => {
+  const scannedFor = brandIdOf(end.brand_domain);
+  const done = await database.query('select from ingest.recorded_scan where scan_id = $1 and brand_id = $2', [
+    end.scan_id,
+    scannedFor,
+  ]);
+  if (done.rows.length > 0) {
+    await unstage(database, end.scan_id);
+    return { facts: 0, totals: null };
+  }
+  const chunks = await stagedChunks(database, end.scan_id);
+  if (chunks.length < end.chunks) throw new ChunksMissing(end.chunks, chunks.length);
+  if (chunks.length > end.chunks) {
+    throw new Refusal(
+      'invalid_input',
+      `The scan ended with ${end.chunks} chunks, but ${chunks.length} were handed in; give another scan another scan_id.`,
+    );
+  }
+  const seenBy = await stagedBrands(database, end.scan_id);
+  const unnamed = await database.query(
+    `select from ingest.staged_chunk where scan_id = $1 and ads like '%"page_id":null%' limit 1`,
+    [end.scan_id],
+  );
+  const pages = [
+    ...end.coverage.pages,
+    ...(unnamed.rows.length > 0 ? [{ page_id: NO_PAGE, page_name: null }] : []),
+  ];
+  const pageIds = end.coverage.pages.map(({ page_id }) => page_id);
+  const others = new Set([...seenBy.keys(), ...(end.coverage.complete ? await brandsOnPages(database, pageIds) : [])]);
+  others.delete(scannedFor);
+
+  const scan: Scan = {
+    header: {
+      scan_id: end.scan_id,
+      scanned_for: scannedFor,
+      scanned_at: end.scanned_at,
+      complete: end.coverage.complete,
+      countries: [...new Set(end.coverage.countries)].sort(),
+      collector: end.coverage.collector,
+    },
+    pages,
+    chunks,
+    history: await pageHistories(
+      database,
+      pages.map(({ page_id }) => page_id),
+      end.scanned_at,
+    ),
+  };
+  let facts = 0;
+  let totals: ScanTotals | null = null;
+  for (const brandId of [...others, scannedFor]) {
+    for (let attempt = 0; ; attempt += 1) {
+      try {
+        const part = await recordForBrand(database, eventStore, scan, brandId, seenBy.get(brandId) ?? 0);
+        facts += part.facts;
+        if (part.totals) totals = addTotals(totals, part.totals);
+        break;
+      } catch (error) {
+        if (!(error instanceof StreamMoved) || attempt >= CONFLICTS_MAX) throw error;
+        await pause(Math.random() * 20 * (attempt + 1));
+      }
+    }
+  }
+  await unstage(database, end.scan_id);
+  return { facts, totals };
+};

@@ -1,0 +1,146 @@
+import type { AdLibraryScanChunk, ObservedAd } from '#contracts/observations/ad-library-scan.ts';
+import { destinationDomains } from '#domain/ad-destination.ts';
+import { brandIdOf } from '#domain/ids.ts';
+import { type Database, inTransaction } from '#platform/postgres.ts';
+
+/**
+ * Attribution (DESIGN §5, rule 10): an ad known already stays where it is; else it belongs to the brand
+ * whose domain its destination has; else to the brand its page is linked to; else to the brand the scan was
+ * made for. Links into stores and onto shared hosts name nobody.
+ */
+const attribute = async (
+  database: Database,
+  scannedFor: string,
+  ads: readonly ObservedAd[],
+): Promise<readonly string[]> => {
+  const domains = ads.map((ad) => (ad.link_url === null ? [] : destinationDomains(ad.link_url)));
+  const pageIds = [...new Set(ads.flatMap(({ page_id }) => page_id ?? []))];
+  const [known, brands, links] = await Promise.all([
+    database.query<{ ad_id: string; brand_id: string }>(
+      'select ad_id, brand_id from ingest.ad where ad_id = any($1::text[])',
+      [ads.map(({ ad_id }) => ad_id)],
+    ),
+    database.query<{ domain: string; brand_id: string }>(
+      'select domain, brand_id from ingest.brand where domain = any($1::text[])',
+      [[...new Set(domains.flat())]],
+    ),
+    database.query<{ page_id: string; brand_id: string }>(
+      `select page_id, brand_id from ingest.linked_page where page_id = any($1::text[])
+       order by page_id, (brand_id = $2) desc, confidence desc, brand_id`,
+      [pageIds, scannedFor],
+    ),
+  ]);
+  const brandOfAd = new Map(known.rows.map(({ ad_id, brand_id }) => [ad_id, brand_id]));
+  const brandOfDomain = new Map(brands.rows.map(({ domain, brand_id }) => [domain, brand_id]));
+  const brandOfPage = new Map<string, string>();
+  for (const { page_id, brand_id } of links.rows) if (!brandOfPage.has(page_id)) brandOfPage.set(page_id, brand_id);
+  return ads.map((ad, index) => {
+    const byDestination = domains[index]?.map((domain) => brandOfDomain.get(domain)).find((id) => id !== undefined);
+    const byPage = ad.page_id === null ? undefined : brandOfPage.get(ad.page_id);
+    return brandOfAd.get(ad.ad_id) ?? byDestination ?? byPage ?? scannedFor;
+  });
+};
+
+/** Stores a chunk durably until its scan ends. The same chunk again changes nothing. */
+export const stageChunk = async (database: Database, chunk: AdLibraryScanChunk): Promise<void> => {
+  const { scan_id, ads } = chunk;
+  const scannedFor = brandIdOf(chunk.brand_domain);
+  const brands = await attribute(database, scannedFor, ads);
+  await inTransaction(database, async (client) => {
+    const inserted = await client.query(
+      `insert into ingest.staged_chunk (scan_id, chunk, ads)
+       select $1, $2, $3 where not exists (
+         select from ingest.recorded_scan where scan_id = $1 and brand_id = $4)
+       on conflict do nothing`,
+      [scan_id, chunk.chunk, JSON.stringify(ads), scannedFor],
+    );
+    if (inserted.rowCount === 0) return;
+    await client.query(
+      `insert into ingest.staged_ad (scan_id, ad_id, chunk, brand_id)
+       select $1, i.ad_id, $2, i.brand_id from unnest($3::text[], $4::uuid[]) as i(ad_id, brand_id)
+       on conflict do nothing`,
+      [scan_id, chunk.chunk, ads.map(({ ad_id }) => ad_id), brands],
+    );
+  });
+};
+
+export const stagedChunks = async (database: Database, scanId: string): Promise<readonly number[]> => {
+  const { rows } = await database.query<{ chunk: number }>(
+    'select chunk from ingest.staged_chunk where scan_id = $1 order by chunk',
+    [scanId],
+  );
+  return rows.map(({ chunk }) => chunk);
+};
+
+/** How many of the scan's ads belong to which brand. */
+export const stagedBrands = async (database: Database, scanId: string): Promise<ReadonlyMap<string, number>> => {
+  const { rows } = await database.query<{ brand_id: string; ads: number }>(
+    'select brand_id, count(*)::int as ads from ingest.staged_ad where scan_id = $1 group by brand_id order by brand_id',
+    [scanId],
+  );
+  return new Map(rows.map(({ brand_id, ads }) => [brand_id, ads]));
+};
+
+/** The ads of one chunk that belong to the brand and were not in an earlier chunk. */
+export const stagedAds = async (
+  database: Database,
+  scanId: string,
+  chunk: number,
+  brandId: string,
+): Promise<readonly ObservedAd[]> => {
+  const [ads, own] = await Promise.all([
+    database.query<{ ads: string }>('select ads from ingest.staged_chunk where scan_id = $1 and chunk = $2', [
+      scanId,
+      chunk,
+    ]),
+    database.query<{ ad_id: string }>(
+      'select ad_id from ingest.staged_ad where scan_id = $1 and brand_id = $2 and chunk = $3',
+      [scanId, brandId, chunk],
+    ),
+  ]);
+  const wanted = new Set(own.rows.map(({ ad_id }) => ad_id));
+  const seen = new Set<string>();
+  return (JSON.parse(ads.rows[0]?.ads ?? '[]') as ObservedAd[]).filter(({ ad_id }) => {
+    if (!wanted.has(ad_id) || seen.has(ad_id)) return false;
+    seen.add(ad_id);
+    return true;
+  });
+};
+
+/** Known live ads of the brand on the covered pages that the scan did not show, a slice at a time. */
+export const absentAdIds = async function* (
+  database: Database,
+  scanId: string,
+  brandId: string,
+  pageIds: readonly string[],
+): AsyncGenerator<readonly string[]> {
+  const SLICE_ADS = 2_000;
+  for (let after = ''; ; ) {
+    const { rows } = await database.query<{ ad_id: string }>(
+      `select ad_id from ingest.ad a
+       where brand_id = $1 and live and page_id = any($2::text[]) and ad_id > $4
+         and not exists (select from ingest.staged_ad s where s.scan_id = $3 and s.ad_id = a.ad_id)
+       order by ad_id limit ${SLICE_ADS}`,
+      [brandId, pageIds, scanId, after],
+    );
+    if (rows.length > 0) yield rows.map(({ ad_id }) => ad_id);
+    if (rows.length < SLICE_ADS) return;
+    after = rows.at(-1)?.ad_id ?? after;
+  }
+};
+
+/** Brands with live ads on the covered pages: a scan's silence is about their ads too. */
+export const brandsOnPages = async (database: Database, pageIds: readonly string[]): Promise<readonly string[]> => {
+  const { rows } = await database.query<{ brand_id: string }>(
+    'select distinct brand_id from ingest.ad where live and page_id = any($1::text[]) order by brand_id',
+    [pageIds],
+  );
+  return rows.map(({ brand_id }) => brand_id);
+};
+
+export const unstage = async (database: Database, scanId: string): Promise<void> => {
+  await inTransaction(database, async (client) => {
+    await client.query('delete from ingest.staged_ad where scan_id = $1', [scanId]);
+    await client.query('delete from ingest.staged_chunk where scan_id = $1', [scanId]);
+  });
+};

@@ -1,0 +1,193 @@
+import { readFileSync } from 'node:fs';
+import type { AdLibraryFact } from '#contracts/events/ad-library.ts';
+import { adLibraryStream } from '#contracts/events/ad-library.ts';
+import { emptyLibrary, evolve, type KnownAd, type KnownPage, type LibraryState } from '#domain/ad-library-state.ts';
+import type { PageHistories } from '#domain/ad-library.ts';
+import type { EventStore } from '#platform/event-store.ts';
+import { type Database, inTransaction } from '#platform/postgres.ts';
+
+/** Facts folded and written at a time when a brand's rows are behind its stream. */
+const CATCH_UP_FACTS = 500;
+const SCHEMA = new URL('./schema.sql', import.meta.url);
+/** Any number that nothing else in the database uses: one process at a time creates the tables. */
+const SCHEMA_LOCK = 7_201_001;
+
+/** A brand's library at a known revision of its stream; `state.ads` holds only what was loaded. */
+export type OpenLibrary = { readonly brandId: string; revision: bigint; readonly state: LibraryState };
+
+export const createWorkingTables = async (database: Database): Promise<void> => {
+  await inTransaction(database, async (client) => {
+    await client.query('select pg_advisory_xact_lock($1)', [SCHEMA_LOCK]);
+    await client.query(readFileSync(SCHEMA, 'utf8'));
+  });
+};
+
+const adIdsOf = (fact: AdLibraryFact): readonly string[] => {
+  switch (fact.type) {
+    case 'AdStarted':
+    case 'AdRevised':
+    case 'AdDetailsObserved':
+    case 'AdDestinationChanged':
+    case 'AdConfirmedInactive':
+    case 'AdReturned':
+      return [fact.data.ad_id];
+    case 'AdsMissed':
+    case 'AdsSeen':
+      return fact.data.ad_ids;
+    case 'AdsReworded':
+      return fact.data.ads.map(({ ad_id }) => ad_id);
+    case 'ScanRecorded':
+      return [];
+  }
+};
+
+/** Loads what is known of these ads into the state; ads that are another brand's stay unknown. */
+export const loadAds = async (database: Database, library: OpenLibrary, adIds: readonly string[]): Promise<void> => {
+  const wanted = adIds.filter((adId) => !library.state.ads.has(adId));
+  if (wanted.length === 0) return;
+  const { rows } = await database.query<{ known: KnownAd }>({
+    name: 'ingest_load_ads',
+    text: 'select known from ingest.ad where ad_id = any($1::text[]) and brand_id = $2',
+    values: [wanted, library.brandId],
+  });
+  for (const { known } of rows) library.state.ads.set(known.ad_id, known);
+};
+
+/**
+ * Writes what these facts changed, with the revision it reflects. Rows and revision change together, so a
+ * process killed before this is caught up from the stream by the next.
+ */
+const save = async (database: Database, library: OpenLibrary, facts: readonly AdLibraryFact[]): Promise<void> => {
+  const { state, brandId } = library;
+  const ads = [...new Set(facts.flatMap(adIdsOf))].flatMap((adId) => state.ads.get(adId) ?? []);
+  const scans = facts.filter((fact) => fact.type === 'ScanRecorded');
+  const pages = [...new Set(scans.flatMap(({ data }) => data.pages.map(({ page_id }) => page_id)))].flatMap(
+    (pageId) => state.pages.get(pageId) ?? [],
+  );
+  await inTransaction(database, async (client) => {
+    await client.query(
+      `insert into ingest.library as l (brand_id, revision, live, missing, total, open)
+       values ($1, $2, $3, $4, $5, $6)
+       on conflict (brand_id) do update set revision = excluded.revision, live = excluded.live,
+         missing = excluded.missing, total = excluded.total, open = excluded.open
+       where l.revision < excluded.revision`,
+      [brandId, library.revision, state.live, state.missing, state.total, state.open && JSON.stringify(state.open)],
+    );
+    if (ads.length > 0) {
+      await client.query(
+        `insert into ingest.ad (ad_id, brand_id, page_id, live, known)
+         select i.ad_id, $5::uuid, i.page_id, i.live, i.known::jsonb
+         from unnest($1::text[], $2::text[], $3::boolean[], $4::text[]) as i(ad_id, page_id, live, known)
+         on conflict (ad_id) do update set page_id = excluded.page_id, live = excluded.live, known = excluded.known
+         where ingest.ad.brand_id = excluded.brand_id`,
+        [
+          ads.map(({ ad_id }) => ad_id),
+          ads.map(({ page_id }) => page_id),
+          ads.map(({ status }) => status !== 'inactive'),
+          ads.map((ad) => JSON.stringify(ad)),
+          brandId,
+        ],
+      );
+    }
+    if (pages.length > 0) {
+      await client.query(
+        `insert into ingest.page (brand_id, page_id, known, first_scan_at, last_scan_at, last_complete_at)
+         select $2::uuid, i.page_id, to_jsonb(i), i.first_scan_at, i.last_scan_at, i.last_complete_at
+         from jsonb_to_recordset($1::jsonb) as i(page_id text, first_scan_at text, last_scan_at text,
+           last_complete_at text, collector text)
+         on conflict (page_id, brand_id) do update set known = excluded.known,
+           first_scan_at = excluded.first_scan_at, last_scan_at = excluded.last_scan_at,
+           last_complete_at = excluded.last_complete_at`,
+        [JSON.stringify(pages), brandId],
+      );
+    }
+    if (scans.length > 0) {
+      await client.query(
+        `insert into ingest.recorded_scan (scan_id, brand_id) select unnest($1::uuid[]), $2 on conflict do nothing`,
+        [scans.map(({ data }) => data.scan_id), brandId],
+      );
+    }
+  });
+};
+
+/** Folds recorded facts into the loaded state and the tables. */
+export const applyFacts = async (
+  database: Database,
+  library: OpenLibrary,
+  facts: readonly AdLibraryFact[],
+  revision: bigint,
+): Promise<void> => {
+  await loadAds(database, library, facts.filter(({ type }) => type !== 'AdStarted').flatMap(adIdsOf));
+  for (const fact of facts) evolve(library.state, fact);
+  library.revision = revision;
+  await save(database, library, facts);
+};
+
+/**
+ * A brand's library, current with its stream: what the tables hold, and then whatever was appended since
+ * they were written.
+ */
+export const openLibrary = async (
+  database: Database,
+  eventStore: EventStore,
+  brandId: string,
+): Promise<OpenLibrary> => {
+  const state = emptyLibrary();
+  const { rows } = await database.query<{
+    revision: string;
+    live: number;
+    missing: number;
+    total: number;
+    open: LibraryState['open'];
+  }>('select revision, live, missing, total, open from ingest.library where brand_id = $1', [brandId]);
+  const row = rows[0];
+  const library: OpenLibrary = { brandId, revision: row ? BigInt(row.revision) : -1n, state };
+  if (row) {
+    state.live = row.live;
+    state.missing = row.missing;
+    state.total = row.total;
+    state.open = row.open;
+    const pages = await database.query<{ known: KnownPage }>('select known from ingest.page where brand_id = $1', [
+      brandId,
+    ]);
+    for (const { known } of pages.rows) state.pages.set(known.page_id, known);
+  }
+  let behind: AdLibraryFact[] = [];
+  let revision = library.revision;
+  const flush = async (): Promise<void> => {
+    if (behind.length === 0) return;
+    await applyFacts(database, library, behind, revision);
+    state.ads.clear();
+    behind = [];
+  };
+  for await (const fact of eventStore.read<AdLibraryFact>(adLibraryStream(brandId), library.revision)) {
+    behind.push(fact);
+    revision = fact.revision;
+    if (behind.length >= CATCH_UP_FACTS) await flush();
+  }
+  await flush();
+  return library;
+};
+
+/**
+ * What scans of any brand told of these pages, apart from the scan at `scannedAt` itself: interrupted, it may
+ * be recorded for some of its brands already.
+ */
+export const pageHistories = async (
+  database: Database,
+  pageIds: readonly string[],
+  scannedAt: string,
+): Promise<PageHistories> => {
+  const { rows } = await database.query<{
+    page_id: string;
+    first_scan_at: string;
+    last_scan_at: string;
+    last_complete_at: string | null;
+  }>(
+    `select page_id, min(first_scan_at) as first_scan_at, max(last_scan_at) as last_scan_at,
+       max(last_complete_at) filter (where last_complete_at <> $2) as last_complete_at
+     from ingest.page where page_id = any($1::text[]) group by page_id`,
+    [pageIds, scannedAt],
+  );
+  return new Map(rows.map(({ page_id, ...history }) => [page_id, history]));
+};
