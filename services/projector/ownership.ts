@@ -1,0 +1,31 @@
+import { Client } from 'pg';
+
+/** Namespace of the advisory locks that say who runs a projection. */
+const LOCK_CLASS = 7_201;
+
+/** The projections this process runs: one owner each, by a lock that ends with its connection. */
+export type Ownership = AsyncDisposable & {
+  /** Takes the projection if nobody else has it. */
+  acquire(name: string): Promise<boolean>;
+  /** Aborted when the connection, and with it all locks, is lost. */
+  readonly lost: AbortSignal;
+};
+
+export const openOwnership = async (databaseUrl: string): Promise<Ownership> => {
+  const client = new Client({ connectionString: databaseUrl, keepAlive: true, application_name: 'projector ownership' });
+  const lost = new AbortController();
+  client.on('error', () => lost.abort());
+  client.on('end', () => lost.abort());
+  await client.connect();
+  return {
+    lost: lost.signal,
+    acquire: async (name) => {
+      const { rows } = await client.query<{ got: boolean }>(
+        'select pg_try_advisory_lock($1, hashtext($2)) as got',
+        [LOCK_CLASS, name],
+      );
+      return rows[0]?.got === true;
+    },
+    [Symbol.asyncDispose]: () => client.end().catch(() => undefined),
+  };
+};

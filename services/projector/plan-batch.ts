@@ -1,0 +1,116 @@
+import type { Change, Projection, Row } from '#projections/projection.ts';
+
+/** Changes of a batch that one statement writes together. */
+export type Group =
+  | { readonly kind: 'insert'; readonly table: string; readonly rows: Row[] }
+  | { readonly kind: 'upsert'; readonly table: string; readonly key: readonly string[]; readonly set: readonly string[]; readonly rows: Row[] }
+  | { readonly kind: 'increment'; readonly table: string; readonly key: readonly string[]; readonly by: readonly string[]; readonly rows: Row[] }
+  | { readonly kind: 'delete'; readonly table: string; readonly key: readonly string[]; readonly rows: Row[] }
+  | { readonly kind: 'run'; readonly statement: string; readonly rows: Row[] };
+
+type Building = { readonly group: Group; readonly byKey: Map<string, number> };
+
+const keyText = (row: Row, columns: readonly string[]): string => {
+  let text = '';
+  for (const column of columns) text += `${String(row[column])}\u0000`;
+  return text;
+};
+
+const signatureOf = (change: Change): string => {
+  switch (change.kind) {
+    case 'insert':
+      return `insert ${change.table} ${Object.keys(change.row).join()}`;
+    case 'upsert':
+      return `upsert ${change.table} ${Object.keys(change.key).join()} ${Object.keys(change.set).join()}`;
+    case 'increment':
+      return `increment ${change.table} ${Object.keys(change.key).join()} ${Object.keys(change.by).join()}`;
+    case 'delete':
+      return `delete ${change.table} ${Object.keys(change.key).join()}`;
+    case 'run':
+    case 'refresh':
+      return `run ${change.statement}`;
+  }
+};
+
+const emptyGroup = (change: Change): Group => {
+  switch (change.kind) {
+    case 'insert':
+      return { kind: 'insert', table: change.table, rows: [] };
+    case 'upsert':
+      return { kind: 'upsert', table: change.table, key: Object.keys(change.key), set: Object.keys(change.set), rows: [] };
+    case 'increment':
+      return { kind: 'increment', table: change.table, key: Object.keys(change.key), by: Object.keys(change.by), rows: [] };
+    case 'delete':
+      return { kind: 'delete', table: change.table, key: Object.keys(change.key), rows: [] };
+    case 'run':
+    case 'refresh':
+      return { kind: 'run', statement: change.statement, rows: [] };
+  }
+};
+
+const join = ({ group, byKey }: Building, change: Change): void => {
+  if (change.kind === 'insert' || change.kind === 'run' || change.kind === 'refresh') {
+    group.rows.push(change.row);
+    return;
+  }
+  const columns = (group as { readonly key: readonly string[] }).key;
+  const key = keyText(change.key, columns);
+  const at = byKey.get(key);
+  if (at === undefined) {
+    byKey.set(key, group.rows.length);
+    if (change.kind === 'delete') group.rows.push(change.key);
+    else group.rows.push({ ...change.key, ...(change.kind === 'upsert' ? change.set : change.by) });
+    return;
+  }
+  if (change.kind === 'upsert') group.rows[at] = { ...change.key, ...change.set };
+  if (change.kind === 'increment') {
+    const sum: Record<string, Row[string]> = { ...group.rows[at] };
+    for (const [column, by] of Object.entries(change.by)) sum[column] = Number(sum[column]) + by;
+    group.rows[at] = sum;
+  }
+};
+
+/**
+ * Groups the changes of a batch so that few statements write them all. Changes of one stream to one table
+ * keep their order: a change joins a group only where no later group holds one of its stream and table.
+ * Changes of different streams commute (the law of `Projection`), which is what makes groups large.
+ * Refreshes come last, each distinct row once.
+ */
+export const planBatch = (
+  projection: Pick<Projection, 'statements'>,
+  facts: readonly { readonly stream: string; readonly changes: readonly Change[] }[],
+): Group[] => {
+  const building: Building[] = [];
+  const latest = new Map<string, number>();
+  const lastOf = new Map<string, Map<string, number>>();
+  const refreshes = new Map<string, Map<string, Row>>();
+
+  for (const { stream, changes } of facts) {
+    for (const change of changes) {
+      if (change.kind === 'refresh') {
+        const rows = refreshes.get(change.statement) ?? new Map<string, Row>();
+        rows.set(keyText(change.row, Object.keys(change.row)), change.row);
+        refreshes.set(change.statement, rows);
+        continue;
+      }
+      const touched = change.kind === 'run' ? (projection.statements[change.statement]?.touches ?? []) : [change.table];
+      const last = lastOf.get(stream) ?? new Map<string, number>();
+      lastOf.set(stream, last);
+      let earliest = 0;
+      for (const table of touched) earliest = Math.max(earliest, last.get(table) ?? 0);
+      const signature = signatureOf(change);
+      let index = latest.get(signature) ?? -1;
+      if (index < earliest) {
+        index = building.length;
+        building.push({ group: emptyGroup(change), byKey: new Map() });
+        latest.set(signature, index);
+      }
+      join(building[index] as Building, change);
+      for (const table of touched) last.set(table, index);
+    }
+  }
+  return [
+    ...building.map(({ group }) => group),
+    ...[...refreshes].map(([statement, rows]): Group => ({ kind: 'run', statement, rows: [...rows.values()] })),
+  ];
+};

@@ -1,0 +1,128 @@
+import { once } from 'node:events';
+import { finished } from 'node:stream/promises';
+import { from as copyFrom } from 'pg-copy-streams';
+import type { Transaction } from '#platform/postgres.ts';
+import type { ColumnValue, Projection, Row } from '#projections/projection.ts';
+import type { Group } from './plan-batch.ts';
+import type { Catalog } from './read-model-schema.ts';
+
+/** From this many rows on, COPY is faster than an insert from arrays. */
+const COPY_FROM_ROWS = 200;
+const COPY_BUFFER_CHARACTERS = 256 * 1024;
+
+const arrayText = (values: readonly unknown[]): string =>
+  `{${values.map((value) => (value === null ? 'NULL' : `"${String(value).replace(/["\\]/g, '\\$&')}"`)).join()}}`;
+
+/** A value as Postgres reads it from text; the column's type says what an object means. */
+const textOf = (value: ColumnValue | undefined, type: string): string | null => {
+  if (value === null || value === undefined) return null;
+  if (typeof value === 'string') return value;
+  if (typeof value === 'object') {
+    return Array.isArray(value) && type.endsWith('[]') ? arrayText(value) : JSON.stringify(value);
+  }
+  return String(value);
+};
+
+const typeOf = (catalog: Catalog, table: string, column: string): string => {
+  const type = catalog.get(table)?.get(column);
+  if (type === undefined) throw new Error(`the read model has no column ${table}.${column}`);
+  return type;
+};
+
+const quoted = (names: readonly string[]): string => names.map((name) => `"${name}"`).join();
+
+/** `(select … from unnest($1::text[], …))`: every column crosses as text and is cast by its type. */
+const inputOf = (columns: readonly (readonly [name: string, type: string])[], rows: readonly Row[]) => ({
+  sql: `(select ${columns.map(([name, type], index) => `u.c${index}::${type} as "${name}"`).join()} from unnest(${columns
+    .map((_, index) => `$${index + 1}::text[]`)
+    .join()}) as u(${columns.map((_, index) => `c${index}`).join()}))`,
+  values: columns.map(([name, type]) => rows.map((row) => textOf(row[name], type))),
+});
+
+const escapeCopy = (text: string): string =>
+  /[\\\t\n\r]/.test(text)
+    ? text.replace(/[\\\t\n\r]/g, (character) =>
+        character === '\\' ? '\\\\' : character === '\t' ? '\\t' : character === '\n' ? '\\n' : '\\r',
+      )
+    : text;
+
+const copyRows = async (client: Transaction, catalog: Catalog, table: string, columns: readonly string[], rows: readonly Row[]) => {
+  const types = columns.map((column) => typeOf(catalog, table, column));
+  const stream = client.query(copyFrom(`copy "${table}" (${quoted(columns)}) from stdin`));
+  const done = finished(stream);
+  // A failure is met at `await done` below; until then it must not count as unhandled.
+  done.catch(() => undefined);
+  let buffer = '';
+  for (const row of rows) {
+    for (let index = 0; index < columns.length; index += 1) {
+      const text = textOf(row[columns[index] as string], types[index] as string);
+      buffer += `${index === 0 ? '' : '\t'}${text === null ? '\\N' : escapeCopy(text)}`;
+    }
+    buffer += '\n';
+    if (buffer.length >= COPY_BUFFER_CHARACTERS) {
+      if (!stream.write(buffer)) await Promise.race([once(stream, 'drain'), done]);
+      buffer = '';
+    }
+  }
+  stream.end(buffer);
+  await done;
+};
+
+/** Runs one group inside the batch's transaction; the search path names the read model's schema. */
+export const writeGroup = async (
+  client: Transaction,
+  projection: Pick<Projection, 'statements'>,
+  catalog: Catalog,
+  group: Group,
+): Promise<void> => {
+  const first = group.rows[0];
+  if (!first) return;
+  if (group.kind === 'run') {
+    const statement = projection.statements[group.statement];
+    if (!statement) throw new Error(`the projection has no statement ${group.statement}`);
+    const input = inputOf(Object.entries(statement.columns), group.rows);
+    await client.query(statement.sql.replaceAll(':input', input.sql), input.values);
+    return;
+  }
+  const { table } = group;
+  const columns = Object.keys(first);
+  if (group.kind === 'insert' && group.rows.length >= COPY_FROM_ROWS) {
+    await copyRows(client, catalog, table, columns, group.rows);
+    return;
+  }
+  const input = inputOf(
+    columns.map((column) => [column, typeOf(catalog, table, column)] as const),
+    group.rows,
+  );
+  const insert = `insert into "${table}" as t (${quoted(columns)}) select ${quoted(columns)} from ${input.sql} i`;
+  switch (group.kind) {
+    case 'insert':
+      await client.query(insert, input.values);
+      return;
+    case 'upsert':
+      await client.query(
+        `${insert} on conflict (${quoted(group.key)}) do ${
+          group.set.length === 0
+            ? 'nothing'
+            : `update set ${group.set.map((column) => `"${column}" = excluded."${column}"`).join()}`
+        }`,
+        input.values,
+      );
+      return;
+    case 'increment':
+      await client.query(
+        `${insert} on conflict (${quoted(group.key)}) do update set ${group.by
+          .map((column) => `"${column}" = t."${column}" + excluded."${column}"`)
+          .join()}`,
+        input.values,
+      );
+      return;
+    case 'delete':
+      await client.query(
+        `delete from "${table}" t using ${input.sql} i where ${group.key
+          .map((column) => `t."${column}" = i."${column}"`)
+          .join(' and ')}`,
+        input.values,
+      );
+  }
+};
