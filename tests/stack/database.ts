@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { inject } from 'vitest';
+import { startEventStore } from '#deploy/local/event-store/start.ts';
 import { startNats } from '#deploy/local/nats.ts';
 
 /** A database of its own on the shared cluster. */
@@ -17,6 +18,19 @@ export const createTestDatabase = async (): Promise<{ url: string; drop(): Promi
     url: url.href,
     // `force`: a test that failed half-way may have left its connections open.
     drop: () => run(maintenance, `drop database if exists ${name} with (force)`),
+  };
+};
+
+/** An event store of its own, empty, in this process: tests must not see each other's facts. */
+export const createTestEventStore = async (): Promise<{ url: string; stop(): Promise<void> }> => {
+  const database = await createTestDatabase();
+  const store = await startEventStore({ databaseUrl: database.url, host: '127.0.0.1', port: 0 });
+  return {
+    url: store.url,
+    stop: async () => {
+      await store.stop();
+      await database.drop();
+    },
   };
 };
 

@@ -2,6 +2,7 @@ import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
+import { startEventStore } from '#deploy/local/event-store/start.ts';
 import { startNats } from '#deploy/local/nats.ts';
 import { startPostgres } from '#deploy/local/postgres.ts';
 import { clearStaleStacks, STACK_FOLDER_PREFIX } from './stale.ts';
@@ -10,9 +11,13 @@ declare module 'vitest' {
   interface ProvidedContext {
     /** The cluster's maintenance database, as its superuser. Tests make their own beside it. */
     databaseUrl: string;
+    /** An EventStoreDB connection string. Tests that must see no facts but their own start another. */
+    eventStoreUrl: string;
     natsUrl: string;
   }
 }
+
+const EVENT_STORE_DATABASE = 'event_store';
 
 /** The data is gone with the run, so nothing has to reach the disk. */
 const UNSAFE_AND_FAST = {
@@ -40,6 +45,14 @@ export default async function setup(project: TestProject): Promise<() => Promise
     resources.defer(() => postgres.stop());
     const nats = await startNats({ folder: join(folder, 'nats'), port: 0 });
     resources.defer(() => nats.stop());
+    await postgres.createDatabase(EVENT_STORE_DATABASE);
+    const eventStore = await startEventStore({
+      databaseUrl: postgres.databaseUrl(EVENT_STORE_DATABASE),
+      host: '127.0.0.1',
+      port: 0,
+    });
+    resources.defer(() => eventStore.stop());
+    project.provide('eventStoreUrl', eventStore.url);
     project.provide('databaseUrl', postgres.url);
     project.provide('natsUrl', nats.url);
   } catch (error) {

@@ -1,7 +1,9 @@
+import { randomUUID } from 'node:crypto';
 import { connect } from 'nats';
 import pg from 'pg';
 import { describe, expect, inject, test } from 'vitest';
-import { createTestDatabase, createTestNats } from './database.ts';
+import { openEventStore } from '#platform/event-store.ts';
+import { createTestDatabase, createTestEventStore, createTestNats } from './database.ts';
 
 describe('the test stack', () => {
   test('gives each caller a database of its own', async () => {
@@ -29,6 +31,27 @@ describe('the test stack', () => {
         expect(account.streams).toBe(0);
         await connection.close();
       }
+    } finally {
+      await own.stop();
+    }
+  });
+
+  test('has an event store, and gives another of its own that sees nothing of it', async () => {
+    const own = await createTestEventStore();
+    try {
+      await using shared = openEventStore(inject('eventStoreUrl'));
+      await using separate = openEventStore(own.url);
+      const stream = `testStack-${randomUUID()}`;
+      const metadata = {
+        $correlationId: stream,
+        $causationId: stream,
+        request_id: stream,
+        actor: { kind: 'service', id: 'tests' },
+        schema_version: 1,
+      } as const;
+      await shared.append(stream, -1n, [{ type: 'StackTested', data: {} }], metadata, stream);
+      expect(await shared.last(stream)).toMatchObject({ type: 'StackTested' });
+      expect(await separate.last(stream)).toBeNull();
     } finally {
       await own.stop();
     }
