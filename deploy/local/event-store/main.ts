@@ -15,6 +15,7 @@ const Settings = z.object({
 });
 
 async function main(): Promise<void> {
+  // oxlint-disable-next-line node/no-process-env -- This process has no other place that reads its settings.
   const settings = Settings.safeParse(process.env);
   if (!settings.success) {
     process.stderr.write(`The event store cannot start:\n${z.prettifyError(settings.error)}\n`);

@@ -1,23 +1,21 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Server, ServerCredentials } from '@grpc/grpc-js';
-import type pg from 'pg';
 import { freePort } from '../ports.ts';
 import type { CallWriter } from './call-writer.ts';
+import { Connection } from './connection.ts';
 import { addNodeServices } from './node-service.ts';
 import { addNotOffered } from './not-offered.ts';
 import { Pages } from './pages.ts';
 import { Reader } from './reader.ts';
 import { RecentEvents } from './recent-events.ts';
 import { unavailable } from './refusal-trailers.ts';
-import { closeSession, openReaders, openWriterSession } from './session.ts';
+import { openReaders } from './session.ts';
 import { StreamStates } from './stream-states.ts';
 import { streamsDefinition, streamsService } from './streams-service.ts';
 import { Writer } from './writer.ts';
 
 /** A predecessor that was killed is gone at once; one that stops in order needs its own deadline. */
 const LOCK_WAIT_MS = 15_000;
-const RECONNECT_PAUSE_MS = 250;
-const MAX_RECONNECT_PAUSE_MS = 2_000;
 /** Each running page of a read or of a subscription that catches up takes one connection. */
 const READER_CONNECTIONS = 8;
 /** An append holds at most 1 MiB, but a client may send it in parts of 3 MiB before it is told. */
@@ -31,6 +29,8 @@ export interface EventStoreOptions {
   /** 0 means: any free one. */
   readonly port: number;
   readonly log?: EventStoreLog;
+  /** How long to wait for a predecessor on the same database to leave; fifteen seconds unless given. */
+  readonly lockWaitMs?: number;
 }
 
 /** The part of a pino logger that is used here. */
@@ -59,45 +59,9 @@ export async function startEventStore(options: EventStoreOptions): Promise<Local
   const states = new StreamStates();
   const recent = new RecentEvents();
   const openCalls = new Set<CallWriter>();
-  let session: pg.Client | null = null;
-  let isStopping = false;
-
-  const writer = new Writer(states, recent, (error) => void lose(session, error));
-
-  async function connect(): Promise<void> {
-    const client = await openWriterSession(options.databaseUrl, LOCK_WAIT_MS);
-    try {
-      await writer.open(client);
-    } catch (error) {
-      await closeSession(client);
-      throw error;
-    }
-    session = client;
-    client.once('end', () => void lose(client, new Error('The connection to PostgreSQL has ended.')));
-  }
-
-  async function lose(client: pg.Client | null, error: unknown): Promise<void> {
-    if (client === null || client !== session) return;
-    session = null;
-    writer.suspend();
-    if (isStopping) return;
-    log.warn({ err: error }, 'database lost');
-    await closeSession(client);
-    for (
-      let pauseMs = RECONNECT_PAUSE_MS;
-      !isStopping;
-      pauseMs = Math.min(2 * pauseMs, MAX_RECONNECT_PAUSE_MS)
-    ) {
-      try {
-        await connect();
-        log.info({}, 'database found again');
-        return;
-      } catch (cause) {
-        log.warn({ err: cause, pauseMs }, 'database still away');
-        await delay(pauseMs);
-      }
-    }
-  }
+  const writer = new Writer(states, recent, (error) => connection.distrust(error));
+  const lockWaitMs = options.lockWaitMs ?? LOCK_WAIT_MS;
+  const connection: Connection = new Connection(options.databaseUrl, lockWaitMs, log, writer);
 
   const server = new Server({
     'grpc.max_receive_message_length': MAX_MESSAGE_BYTES,
@@ -113,7 +77,7 @@ export async function startEventStore(options: EventStoreOptions): Promise<Local
       states,
       recent,
       reader: new Reader(pages, states),
-      isAvailable: () => session !== null,
+      isAvailable: () => connection.isUp,
       onOpen: (call) => {
         openCalls.add(call);
         call.onOver(() => openCalls.delete(call));
@@ -124,12 +88,11 @@ export async function startEventStore(options: EventStoreOptions): Promise<Local
   addNotOffered(server);
 
   try {
-    await connect();
+    await connection.open();
     port = await listen(server, options.host, options.port === 0 ? await freePort() : options.port);
   } catch (error) {
-    isStopping = true;
+    await connection.close();
     await writer.close();
-    if (session !== null) await closeSession(session);
     await readers.end();
     throw error;
   }
@@ -139,16 +102,21 @@ export async function startEventStore(options: EventStoreOptions): Promise<Local
     url: `esdb://${options.host}:${port}?tls=false`,
     port,
     stop: async () => {
-      isStopping = true;
       // What was accepted is written and answered before the calls are ended.
-      await Promise.race([writer.close(), delay(STOP_LIMIT_MS, undefined, { ref: false })]);
+      await within(STOP_LIMIT_MS, writer.close());
       for (const call of openCalls) call.fail(unavailable('The event store is stopping.'));
-      await shutDown(server);
-      if (session !== null) await closeSession(session);
-      await Promise.race([readers.end(), delay(STOP_LIMIT_MS, undefined, { ref: false })]);
+      await within(STOP_LIMIT_MS, new Promise<void>((resolve) => server.tryShutdown(() => resolve())));
+      server.forceShutdown();
+      await connection.close();
+      await within(STOP_LIMIT_MS, readers.end());
       log.info({}, 'event store stopped');
     },
   };
+}
+
+/** Waits for one step of a stop, and goes on without it when it takes too long. */
+async function within(limitMs: number, step: Promise<unknown>): Promise<void> {
+  await Promise.race([step, delay(limitMs, undefined, { ref: false })]);
 }
 
 function listen(server: Server, host: string, port: number): Promise<number> {
@@ -158,10 +126,4 @@ function listen(server: Server, host: string, port: number): Promise<number> {
       else reject(error);
     });
   });
-}
-
-async function shutDown(server: Server): Promise<void> {
-  const orderly = new Promise<void>((resolve) => server.tryShutdown(() => resolve()));
-  await Promise.race([orderly, delay(STOP_LIMIT_MS, undefined, { ref: false })]);
-  server.forceShutdown();
 }

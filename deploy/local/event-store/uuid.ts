@@ -6,7 +6,7 @@ const DASH = 0x2d;
 /** Where each of the 16 bytes stands in the text form. */
 const TEXT_OFFSETS = [0, 2, 4, 6, 9, 11, 14, 16, 19, 21, 24, 26, 28, 30, 32, 34];
 const NIBBLES = new Int8Array(256).fill(-1);
-for (const [value, digit] of [...'0123456789abcdef'].entries()) {
+for (const [value, digit] of Array.from('0123456789abcdef').entries()) {
   NIBBLES[digit.charCodeAt(0)] = value;
   NIBBLES[digit.toUpperCase().charCodeAt(0)] = value;
 }

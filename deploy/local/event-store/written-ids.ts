@@ -40,7 +40,7 @@ export async function newestIds(
   limit: number,
 ): Promise<{ position: number; id: Buffer }[]> {
   const answer = await client.query<Row>(`${COLUMNS} order by position desc limit ${limit}`);
-  return answer.rows.reverse().map(parseRow);
+  return answer.rows.toReversed().map(parseRow);
 }
 
 function parseRow(row: Row): WrittenId {

@@ -88,7 +88,7 @@ async function isZombie(pid: number): Promise<boolean> {
 }
 
 async function isPostgres(pid: number): Promise<boolean> {
-  return !(await isZombie(pid)) && /^postgres/.test(await programOf(pid));
+  return !(await isZombie(pid)) && (await programOf(pid)).startsWith('postgres');
 }
 
 async function isNode(pid: number): Promise<boolean> {

@@ -1,0 +1,225 @@
+import { randomUUID } from 'node:crypto';
+import {
+  binaryEvent,
+  type EventStoreDBClient,
+  jsonEvent,
+  MaxAppendSizeExceededError,
+  WrongExpectedVersionError,
+} from '@eventstore/db-client';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { EventStoreAdapter } from '../event-store.ts';
+import { failureOf, fill, idsOf, isBefore, newEvents, newStream, readWhole, revisionsOf } from './support.ts';
+
+export function appendCases(adapter: EventStoreAdapter): void {
+  let client: EventStoreDBClient;
+  beforeAll(() => {
+    client = adapter.connect();
+  });
+  afterAll(() => client.dispose());
+
+  async function conflictOf(append: Promise<unknown>): Promise<WrongExpectedVersionError> {
+    const error = await failureOf(append);
+    expect(error).toBeInstanceOf(WrongExpectedVersionError);
+    return error as WrongExpectedVersionError;
+  }
+
+  describe('appending with an expected revision', () => {
+    test('no_stream is taken by a stream without events, and refused afterwards', async () => {
+      const stream = newStream();
+      const written = await client.appendToStream(stream, newEvents(2), { expectedRevision: 'no_stream' });
+      expect(written.nextExpectedRevision).toBe(1n);
+      const error = await conflictOf(
+        client.appendToStream(stream, newEvents(1), { expectedRevision: 'no_stream' }),
+      );
+      expect(error).toMatchObject({ streamName: stream, expectedVersion: 'no_stream', actualVersion: 1n });
+    });
+
+    test('an exact revision is taken only at that revision', async () => {
+      const stream = newStream();
+      await fill(client, stream, 3);
+      const early = await conflictOf(client.appendToStream(stream, newEvents(1), { expectedRevision: 1n }));
+      expect(early).toMatchObject({ expectedVersion: 1n, actualVersion: 2n });
+      const late = await conflictOf(client.appendToStream(stream, newEvents(1), { expectedRevision: 7n }));
+      expect(late).toMatchObject({ expectedVersion: 7n, actualVersion: 2n });
+      const written = await client.appendToStream(stream, newEvents(1), { expectedRevision: 2n });
+      expect(written.nextExpectedRevision).toBe(3n);
+    });
+
+    test('an exact revision of a stream without events is refused', async () => {
+      const error = await conflictOf(
+        client.appendToStream(newStream(), newEvents(1), { expectedRevision: 0n }),
+      );
+      expect(error).toMatchObject({ expectedVersion: 0n, actualVersion: 'no_stream' });
+    });
+
+    test('stream_exists is refused without events and taken with some', async () => {
+      const stream = newStream();
+      const options = { expectedRevision: 'stream_exists' } as const;
+      const error = await conflictOf(client.appendToStream(stream, newEvents(1), options));
+      expect(error).toMatchObject({ expectedVersion: 'stream_exists', actualVersion: 'no_stream' });
+      await fill(client, stream, 1);
+      const written = await client.appendToStream(stream, newEvents(1), options);
+      expect(written.nextExpectedRevision).toBe(1n);
+    });
+
+    test('any is always taken', async () => {
+      const stream = newStream();
+      await client.appendToStream(stream, newEvents(1), { expectedRevision: 'any' });
+      const written = await client.appendToStream(stream, newEvents(2), { expectedRevision: 'any' });
+      expect(written.nextExpectedRevision).toBe(2n);
+      expect(revisionsOf(await readWhole(client, stream))).toEqual([0, 1, 2]);
+    });
+
+    test('positions grow with every append', async () => {
+      const first = await client.appendToStream(newStream(), newEvents(1));
+      const second = await client.appendToStream(newStream(), newEvents(3));
+      if (first.position === undefined || second.position === undefined) throw new Error('no position');
+      expect(isBefore(first.position, second.position)).toBe(true);
+    });
+  });
+
+  describe('repeating an append', () => {
+    test('with the same exact revision and ids is answered as the first time', async () => {
+      const stream = newStream();
+      await fill(client, stream, 1);
+      const events = newEvents(3);
+      const first = await client.appendToStream(stream, events, { expectedRevision: 0n });
+      await client.appendToStream(stream, newEvents(1), { expectedRevision: 3n });
+      const second = await client.appendToStream(stream, events, { expectedRevision: 0n });
+      expect(second).toEqual(first);
+      expect(await readWhole(client, stream)).toHaveLength(5);
+    });
+
+    test('with no_stream and the same ids is answered as the first time', async () => {
+      const stream = newStream();
+      const events = newEvents(2);
+      const options = { expectedRevision: 'no_stream' } as const;
+      const first = await client.appendToStream(stream, events, options);
+      expect(await client.appendToStream(stream, events, options)).toEqual(first);
+    });
+
+    test.each(['any', 'stream_exists'] as const)(
+      'with %s and ids written not long ago is not written twice',
+      async (expectedRevision) => {
+        const stream = newStream();
+        await fill(client, stream, 1);
+        const events = newEvents(2);
+        const first = await client.appendToStream(stream, events, { expectedRevision });
+        const second = await client.appendToStream(stream, events, { expectedRevision });
+        expect(second.nextExpectedRevision).toBe(first.nextExpectedRevision);
+        expect(await readWhole(client, stream)).toHaveLength(3);
+      },
+    );
+
+    test('at the same time leaves one copy', async () => {
+      const stream = newStream();
+      const events = newEvents(2);
+      const options = { expectedRevision: 'no_stream' } as const;
+      const answers = await Promise.all(
+        Array.from({ length: 8 }, () => client.appendToStream(stream, events, options)),
+      );
+      expect(new Set(answers.map((answer) => answer.position?.commit)).size).toBe(1);
+      expect(idsOf(await readWhole(client, stream))).toEqual(idsOf(events));
+    });
+
+    test('with a different later id is refused', async () => {
+      const stream = newStream();
+      const [first, second] = await fill(client, stream, 2);
+      if (first === undefined || second === undefined) throw new Error('no events');
+      const options = { expectedRevision: 'no_stream' } as const;
+      const changed = [first, jsonEvent({ type: 'Happened', data: {} })];
+      await conflictOf(client.appendToStream(stream, changed, options));
+      // The repetition reaches beyond what was written.
+      await conflictOf(client.appendToStream(stream, [first, second, ...newEvents(1)], options));
+      await conflictOf(client.appendToStream(stream, [first, ...newEvents(1)], { expectedRevision: 'any' }));
+      expect(await readWhole(client, stream)).toHaveLength(2);
+    });
+
+    test('into another stream is a new append', async () => {
+      const events = newEvents(1);
+      const [one, other] = [newStream(), newStream()];
+      await client.appendToStream(one, events);
+      await client.appendToStream(other, events);
+      expect(idsOf(await readWhole(client, other))).toEqual(idsOf(events));
+    });
+  });
+
+  describe('what is appended', () => {
+    test('comes back as it was: json, bytes, metadata, id, type, time', async () => {
+      const stream = newStream();
+      const id = randomUUID();
+      const json = jsonEvent({
+        id,
+        type: 'Größe-変更',
+        data: { text: 'ä漢🙂', big: '9007199254740993' },
+        metadata: { by: 'me' },
+      });
+      const bytes = binaryEvent({
+        type: 'Bytes',
+        data: Buffer.from([0, 1, 255, 254]),
+        metadata: Buffer.from([7, 0]),
+      });
+      const empty = jsonEvent({ type: 'Empty', data: {} });
+      const beforeMs = Date.now();
+      await client.appendToStream(stream, [json, bytes, empty]);
+      const [first, second, third] = await readWhole(client, stream);
+      expect(first).toMatchObject({
+        id,
+        type: json.type,
+        data: json.data,
+        metadata: json.metadata,
+        isJson: true,
+        streamId: stream,
+      });
+      expect(second).toMatchObject({ id: bytes.id, type: 'Bytes', isJson: false });
+      expect(Buffer.from(second?.data as Uint8Array)).toEqual(Buffer.from([0, 1, 255, 254]));
+      expect(Buffer.from(second?.metadata as Uint8Array)).toEqual(Buffer.from([7, 0]));
+      expect(third?.metadata).toBeUndefined();
+      // A server in a container may keep slightly other time.
+      expect(Math.abs((first?.created.getTime() ?? 0) - beforeMs)).toBeLessThan(60_000);
+    });
+
+    test('may be many events: all or none, without a hole', async () => {
+      const stream = newStream();
+      const events = newEvents(1_000);
+      const written = await client.appendToStream(stream, events, { expectedRevision: 'no_stream' });
+      expect(written.nextExpectedRevision).toBe(999n);
+      expect(idsOf(await readWhole(client, stream))).toEqual(idsOf(events));
+    });
+
+    test('may come in several messages and is still one append', async () => {
+      const stream = newStream();
+      const events = newEvents(50);
+      await client.appendToStream(stream, events, { expectedRevision: 'no_stream', batchAppendSize: 1_000 });
+      expect(idsOf(await readWhole(client, stream))).toEqual(idsOf(events));
+    });
+
+    test('is refused above the maximum size, and nothing of it is written', async () => {
+      const stream = newStream();
+      const large = Array.from({ length: 3 }, () =>
+        jsonEvent({ type: 'Large', data: { text: 'x'.repeat(400_000) } }),
+      );
+      const error = await failureOf(client.appendToStream(stream, large));
+      expect(error).toBeInstanceOf(MaxAppendSizeExceededError);
+      const written = await client.appendToStream(stream, large.slice(0, 2), {
+        expectedRevision: 'no_stream',
+      });
+      expect(written.nextExpectedRevision).toBe(1n);
+      expect(await readWhole(client, stream)).toHaveLength(2);
+    });
+
+    test('goes through the call for single appends as well', async () => {
+      const stream = newStream();
+      // Credentials make the client use the other call; without TLS they are not sent.
+      const options = {
+        expectedRevision: 'no_stream',
+        credentials: { username: 'a', password: 'b' },
+      } as const;
+      const written = await client.appendToStream(stream, newEvents(2), options);
+      expect(written.nextExpectedRevision).toBe(1n);
+      const error = await conflictOf(client.appendToStream(stream, newEvents(1), options));
+      expect(error).toMatchObject({ expectedVersion: 'no_stream', actualVersion: 1n });
+      expect(revisionsOf(await readWhole(client, stream))).toEqual([0, 1]);
+    });
+  });
+}

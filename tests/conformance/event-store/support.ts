@@ -1,0 +1,130 @@
+import { randomUUID } from 'node:crypto';
+import {
+  type AllStreamRecordedEvent,
+  type AllStreamSubscription,
+  type EventStoreDBClient,
+  type JSONEventData,
+  jsonEvent,
+  type Position,
+  type RecordedEvent,
+  type StreamSubscription,
+} from '@eventstore/db-client';
+
+/** Long enough for a server in a container that has just started; reached only when something is wrong. */
+const WAIT_LIMIT_MS = 15_000;
+
+/** A stream that no other case uses. The category is one that no service uses. */
+export function newStream(category = 'conformance'): string {
+  return `${category}-${randomUUID()}`;
+}
+
+export function newEvents(count: number, type = 'Happened'): JSONEventData[] {
+  return Array.from({ length: count }, (_, number) => jsonEvent({ type, data: { number } }));
+}
+
+/** Appends these many events at once and returns what was sent. */
+export async function fill(
+  client: EventStoreDBClient,
+  stream: string,
+  count: number,
+): Promise<JSONEventData[]> {
+  const events = newEvents(count);
+  await client.appendToStream(stream, events, { expectedRevision: 'no_stream' });
+  return events;
+}
+
+export async function readWhole(client: EventStoreDBClient, stream: string): Promise<RecordedEvent[]> {
+  const events: RecordedEvent[] = [];
+  for await (const { event } of client.readStream(stream)) if (event !== undefined) events.push(event);
+  return events;
+}
+
+export function idsOf(events: readonly { id: string }[]): string[] {
+  return events.map((event) => event.id);
+}
+
+export function revisionsOf(events: readonly { revision: bigint }[]): number[] {
+  return events.map((event) => Number(event.revision));
+}
+
+export function isBefore(first: Position, second: Position): boolean {
+  return first.commit < second.commit;
+}
+
+/** Resolves with the error that the promise rejects with; fails when it does not. */
+export async function failureOf(promise: Promise<unknown>): Promise<unknown> {
+  return promise.then(
+    (value) => {
+      throw new Error(`Expected a refusal, got ${String(value)}.`);
+    },
+    (error: unknown) => error,
+  );
+}
+
+/** Follows a subscription: what came, in order, and waits for a condition on it. */
+export class Follower {
+  readonly events: AllStreamRecordedEvent[] = [];
+  readonly checkpoints: Position[] = [];
+  /** Everything in the order it came: ids of events, and the names of the other messages. */
+  readonly trace: string[] = [];
+  error: Error | null = null;
+  #onChange: (() => void)[] = [];
+  readonly #subscription: AllStreamSubscription | StreamSubscription;
+
+  constructor(subscription: AllStreamSubscription | StreamSubscription) {
+    this.#subscription = subscription;
+    const stream: AllStreamSubscription = subscription as AllStreamSubscription;
+    stream.on('confirmation', () => this.#note('confirmation'));
+    stream.on('caughtUp', () => this.#note('caughtUp'));
+    stream.on('error', (error: Error) => {
+      this.error = error;
+      this.#note('error');
+    });
+    stream.on('data', ({ event }) => {
+      if (event === undefined) return;
+      this.events.push(event);
+      this.#note(event.id);
+    });
+  }
+
+  noteCheckpoint(position: Position): void {
+    this.checkpoints.push(position);
+    this.#note('checkpoint');
+  }
+
+  count(entry: string): number {
+    return this.trace.filter((found) => found === entry).length;
+  }
+
+  /** Waits until the condition holds, and no longer than the limit. */
+  async until(condition: (follower: Follower) => boolean, what: string): Promise<void> {
+    const deadline = Date.now() + WAIT_LIMIT_MS;
+    while (!condition(this)) {
+      const leftMs = deadline - Date.now();
+      if (leftMs <= 0)
+        throw new Error(`Waited in vain for ${what}; came: ${this.trace.slice(-20).join(', ')}`);
+      await this.#change(leftMs);
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#subscription.unsubscribe();
+  }
+
+  #note(entry: string): void {
+    this.trace.push(entry);
+    const waiting = this.#onChange;
+    this.#onChange = [];
+    for (const callback of waiting) callback();
+  }
+
+  #change(limitMs: number): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, limitMs);
+      this.#onChange.push(() => {
+        clearTimeout(timer);
+        resolve();
+      });
+    });
+  }
+}
