@@ -63,6 +63,7 @@ export const openReadPosition = (url: string, pool: Database, log: Log): ReadPos
       .catch((error: unknown) => log.warn({ err: error }, 'reading checkpoints failed'))
       .finally(() => {
         reading = undefined;
+        if (stale) lookSoon();
       });
   };
 

@@ -1,0 +1,81 @@
+import type { z } from 'zod';
+import { type ErrorDetail, Refusal } from '#contracts/errors.ts';
+import type { Endpoint } from '../endpoint.ts';
+import { callerOf, type Exchange } from '../exchange.ts';
+import type { ApiRoom } from '../room.ts';
+
+/** Faults beyond this number help nobody. */
+const DETAILS_MAX = 50;
+const JSON_TYPE = /^application\/json\s*(;|$)/i;
+
+const detailsOf = (error: z.core.$ZodError): readonly ErrorDetail[] =>
+  error.issues.flatMap((issue): ErrorDetail[] => {
+    const path = issue.path.join('.');
+    if (issue.code !== 'unrecognized_keys') return [{ path, message: issue.message, code: issue.code }];
+    return issue.keys.map((key) => ({
+      path: path === '' ? key : `${path}.${key}`,
+      message: 'There is no such parameter or property.',
+      code: issue.code,
+    }));
+  });
+
+const refuse = (details: readonly ErrorDetail[]): never => {
+  throw new Refusal('invalid_input', 'The input was rejected; see details.', details.slice(0, DETAILS_MAX));
+};
+
+const bodyFault = (message: string, code: string): never => refuse([{ path: '', message, code }]);
+
+const readBody = (exchange: Exchange): unknown => {
+  const text = exchange.request.body;
+  if (typeof text !== 'string' || text === '') return bodyFault('A JSON body is required.', 'body_missing');
+  if (!JSON_TYPE.test(exchange.request.headers['content-type'] ?? '')) {
+    return bodyFault('Send the body with `content-type: application/json`.', 'content_type');
+  }
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return bodyFault('The body is not valid JSON.', 'invalid_json');
+  }
+};
+
+/** Parameters as they are when none is given: what most reads ask for. */
+const absent = new WeakMap<Endpoint, Record<string, unknown>>();
+const queryWhenAbsent = (endpoint: Endpoint): Record<string, unknown> | undefined => {
+  const known = absent.get(endpoint);
+  if (known) return known;
+  const parsed = endpoint.query.safeParse({});
+  if (!parsed.success) return undefined;
+  absent.set(endpoint, parsed.data);
+  return parsed.data;
+};
+
+/** Path, query and body are what the endpoint's contract says, nothing more; all faults are told at once. */
+export const checkContract = (exchange: Exchange, room: ApiRoom): void => {
+  const { endpoint, request } = exchange;
+  const details: ErrorDetail[] = [];
+
+  const params = endpoint.params.safeParse(request.params);
+  if (params.success) exchange.params = params.data;
+  else details.push(...detailsOf(params.error));
+
+  const plain = request.raw.url?.includes('?') ? undefined : queryWhenAbsent(endpoint);
+  if (plain) exchange.query = plain;
+  else {
+    const query = endpoint.query.safeParse(request.query);
+    if (query.success) exchange.query = query.data;
+    else details.push(...detailsOf(query.error));
+  }
+
+  if (endpoint.body) {
+    const body = endpoint.body.schema.safeParse(readBody(exchange));
+    if (body.success) exchange.body = body.data;
+    else details.push(...detailsOf(body.error));
+  }
+  if (details.length > 0) refuse(details);
+
+  if (endpoint.reply.shape !== 'paged') return;
+  const { cursor, limit: _, ...filters } = exchange.query;
+  // A page may change its size on the way, nothing else.
+  exchange.filters = JSON.stringify([endpoint.operationId, callerOf(exchange).workspaceId, exchange.params, filters]);
+  exchange.after = typeof cursor === 'string' ? room.cursors.open(cursor, exchange.filters) : null;
+};

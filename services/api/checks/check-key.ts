@@ -1,0 +1,22 @@
+import { Refusal } from '#contracts/errors.ts';
+import type { Caller } from '#platform/access/callers.ts';
+import { isKeyText, sha256Of } from '#platform/access/api-key-text.ts';
+import type { Exchange } from '../exchange.ts';
+import type { ApiRoom } from '../room.ts';
+
+/** The scheme's name is case-insensitive (RFC 9110, section 11.1). */
+const BEARER = /^bearer +(\S+)$/i;
+
+const refusal = (): Refusal => new Refusal('unauthorized', 'Send a valid API key: `Authorization: Bearer <API_KEY>`.');
+
+/** Who calls. The same answer for a missing, malformed, unknown and revoked key. */
+export const checkKey = (exchange: Exchange, room: ApiRoom): void | Promise<void> => {
+  const key = BEARER.exec(exchange.request.headers.authorization ?? '')?.[1];
+  if (key === undefined || !isKeyText(key)) throw refusal();
+  const accept = (caller: Caller | null): void => {
+    if (!caller) throw refusal();
+    exchange.caller = caller;
+  };
+  const found = room.callers.find(sha256Of(key));
+  return found instanceof Promise ? found.then(accept) : accept(found);
+};

@@ -1,0 +1,106 @@
+import type { z } from 'zod';
+import type { ErrorType } from '#contracts/errors.ts';
+import type { PageRequest } from '#contracts/read-database.ts';
+import type { Scope } from '#contracts/scopes.ts';
+import type { Caller } from '#platform/access/callers.ts';
+import type { ApiRoom } from './room.ts';
+
+/** Sections of the documentation, in its order. */
+export const TAGS = {
+  System: 'What the corpus holds and how fresh it is.',
+  Brands: 'Brands and the figures observed of their ads.',
+  Ads: 'Ads as the library showed them.',
+  Rankings: 'Brands compared.',
+  'Tracked brands': 'The brands a workspace follows.',
+  Radar: 'What changed at tracked brands.',
+  Account: 'The calling key.',
+} as const;
+export type Tag = keyof typeof TAGS;
+
+/** What a handler is given: input that has passed the contract, and who asks. */
+export type Call<Params, Query, Body> = {
+  readonly params: Params;
+  readonly query: Query;
+  readonly body: Body;
+  readonly caller: Caller;
+  readonly requestId: string;
+  /** Ids of facts follow from it, so that a repeated command records once. */
+  readonly commandId: string;
+  /** Of endpoints with pages: where this one starts. */
+  readonly page: PageRequest;
+};
+
+/** What a handler answers: JSON text, and what the envelope says about it. */
+export type Answer = {
+  readonly data: string;
+  /** `null`: now, as for a workspace's own records. */
+  readonly asOf: string | null;
+  /** Items of a list. */
+  readonly count?: number;
+  /** Sort key of the last item when more follow. */
+  readonly next?: readonly (string | number)[] | null;
+  /** JSON text. */
+  readonly freshness?: string;
+  /** Where a write stands in the log. */
+  readonly position?: bigint | null;
+};
+
+/** How `data` and `meta` of a reply look. `paged` lists have a cursor; `whole` lists have not. */
+export type ReplyShape = 'record' | 'brand' | 'whole' | 'paged';
+
+/** Every endpoint may answer these besides its own. */
+export const SHARED_ERRORS = ['bad_request', 'unauthorized', 'forbidden', 'rate_limited', 'internal'] as const;
+
+type Contract = {
+  readonly method: 'GET' | 'POST' | 'DELETE';
+  /** With parameters in braces: `/v1/brands/{brandId}`. */
+  readonly path: string;
+  readonly operationId: string;
+  readonly tag: Tag;
+  readonly scope: Scope;
+  readonly summary: string;
+  readonly description: string;
+  readonly reply: {
+    readonly status: 200 | 201;
+    readonly shape: ReplyShape;
+    /** Of a list: one item. */
+    readonly data: z.ZodType;
+    /** `data` of a reply. */
+    readonly example: unknown;
+  };
+  /** Beyond `SHARED_ERRORS`. */
+  readonly errors: readonly ErrorType[];
+  /** Reads the corpus: replies carry an ETag. */
+  readonly corpus: boolean;
+  /** Projections it reads, waited for when a caller sends `min-position`. */
+  readonly reads: readonly string[];
+};
+
+/** One endpoint: its contract and its handler. */
+export type Endpoint = Contract & {
+  readonly params: z.ZodObject;
+  readonly query: z.ZodObject;
+  readonly body: { readonly schema: z.ZodType; readonly example: unknown } | null;
+  /** Values of required parameters in the documentation. */
+  readonly paramsExample: Readonly<Record<string, string>>;
+  readonly handler: (call: Call<never, never, never>, room: ApiRoom) => Promise<Answer>;
+};
+
+/** An endpoint whose handler knows the types of its contract. */
+export const endpoint = <Params extends z.ZodObject, Query extends z.ZodObject, Body extends z.ZodType>(
+  definition: Contract & {
+    readonly params: Params;
+    readonly query: Query;
+    readonly body: { readonly schema: Body; readonly example: z.input<Body> } | null;
+    readonly paramsExample: Readonly<Record<keyof z.infer<Params> & string, string>>;
+    readonly handler: (call: Call<z.infer<Params>, z.infer<Query>, z.infer<Body>>, room: ApiRoom) => Promise<Answer>;
+  },
+): Endpoint => definition as unknown as Endpoint;
+
+/** Errors an endpoint may answer with, all of them. */
+export const errorsOf = (one: Endpoint): readonly ErrorType[] => [
+  ...SHARED_ERRORS,
+  ...one.errors,
+  // The idempotency key of any POST may be in use for another body.
+  ...(one.method === 'POST' && !one.errors.includes('conflict') ? (['conflict'] as const) : []),
+];

@@ -1,0 +1,27 @@
+import { FormatBreakdown } from '#contracts/resources/brand.ts';
+import { endpoint } from '../../endpoint.ts';
+import { BRAND_ID, brandSummary, formats } from '../../examples.ts';
+import { brandParams, noQuery } from '../../parameters.ts';
+import { demandBrand } from './known-brand.ts';
+
+export const getBrandBreakdown = endpoint({
+  method: 'GET',
+  path: '/v1/brands/{brandId}/breakdown',
+  operationId: 'getBrandBreakdown',
+  tag: 'Brands',
+  scope: 'brands:read',
+  summary: 'Read the format breakdown',
+  description: 'Active ads by creative format.',
+  params: brandParams,
+  query: noQuery,
+  body: null,
+  paramsExample: { brandId: BRAND_ID },
+  reply: { status: 200, shape: 'record', data: FormatBreakdown, example: { formats, as_of: brandSummary.as_of } },
+  errors: ['not_found'],
+  corpus: true,
+  reads: ['brands'],
+  handler: async ({ params }, { db }) => {
+    const brand = await demandBrand(db, params.brandId);
+    return { data: brand.breakdown, asOf: brand.as_of };
+  },
+});

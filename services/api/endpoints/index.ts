@@ -1,0 +1,41 @@
+import type { Endpoint } from '../endpoint.ts';
+import { getMe } from './account/get-me.ts';
+import { getAd } from './ads/get-ad.ts';
+import { listBrandAds } from './ads/list-brand-ads.ts';
+import { searchAds } from './ads/search-ads.ts';
+import { getBrandBreakdown } from './brands/get-breakdown.ts';
+import { getBrandDailyActivity } from './brands/get-daily-activity.ts';
+import { getBrand } from './brands/get-brand.ts';
+import { getBrandVelocity } from './brands/get-velocity.ts';
+import { listBrandSitemap } from './brands/list-brand-sitemap.ts';
+import { listBrands } from './brands/list-brands.ts';
+import { listRadar } from './radar/list-radar.ts';
+import { listNewAdvertisers } from './rankings/list-new-advertisers.ts';
+import { listRisers } from './rankings/list-risers.ts';
+import { getSystemFreshness } from './system/get-freshness.ts';
+import { listTrackedBrandsFreshness } from './tracked-brands/list-tracked-brands-freshness.ts';
+import { listTrackedBrands } from './tracked-brands/list-tracked-brands.ts';
+import { trackBrand } from './tracked-brands/track-brand.ts';
+import { untrackBrand } from './tracked-brands/untrack-brand.ts';
+
+/** Every endpoint, in the order of the documentation. */
+export const ENDPOINTS: readonly Endpoint[] = [
+  getSystemFreshness,
+  listBrands,
+  listBrandSitemap,
+  getBrand,
+  getBrandVelocity,
+  getBrandBreakdown,
+  getBrandDailyActivity,
+  listBrandAds,
+  searchAds,
+  getAd,
+  listRisers,
+  listNewAdvertisers,
+  trackBrand,
+  listTrackedBrands,
+  listTrackedBrandsFreshness,
+  untrackBrand,
+  listRadar,
+  getMe,
+];

@@ -1,0 +1,52 @@
+import { z } from 'zod';
+import { RadarItem, RadarItemType } from '#contracts/resources/radar.ts';
+import { readFreshnessOf } from '#projections/freshness/read.ts';
+import { listRadar as readRadar } from '#projections/radar/read.ts';
+import { trackedBrandIds } from '#projections/tracking/read.ts';
+import { latestOf, pageAnswer } from '../../answers.ts';
+import { endpoint } from '../../endpoint.ts';
+import { radarItem, WORKSPACE_ID } from '../../examples.ts';
+import { given } from '../../given.ts';
+import { pageQuery, wholeNumber, workspaceParams } from '../../parameters.ts';
+
+const DAYS_MAX = 90;
+const DAYS_DEFAULT = 7;
+const DAY_MS = 86_400_000;
+
+export const listRadar = endpoint({
+  method: 'GET',
+  path: '/v1/workspaces/{ws}/radar',
+  operationId: 'listRadar',
+  tag: 'Radar',
+  scope: 'tracking:read',
+  summary: 'List observed changes',
+  description:
+    'Ads started, ads confirmed inactive and changed destinations at tracked brands in the last `days` days, newest first. Says what changed, not why.',
+  params: workspaceParams,
+  query: z.strictObject({
+    ...pageQuery,
+    days: wholeNumber(z.int().min(1).max(DAYS_MAX).default(DAYS_DEFAULT).meta({ description: 'How many days back.' })),
+    types: z
+      .string()
+      .transform((text) => [...new Set(text.split(','))].sort())
+      .pipe(z.array(RadarItemType).min(1))
+      .optional()
+      .meta({ description: 'Only these types, with commas between.' }),
+  }),
+  body: null,
+  paramsExample: { ws: WORKSPACE_ID },
+  reply: { status: 200, shape: 'paged', data: RadarItem, example: [radarItem] },
+  errors: ['not_found'],
+  corpus: false,
+  reads: ['tracking', 'radar', 'freshness'],
+  handler: async ({ params, query, page }, { db, clock }) => {
+    const brandIds = await trackedBrandIds(db, params.ws);
+    const since = new Date(clock.now().getTime() - query.days * DAY_MS).toISOString();
+    const [found, freshness] = await Promise.all([
+      readRadar(db, given({ brandIds, since, types: query.types }), page),
+      readFreshnessOf(db, brandIds),
+    ]);
+    // As of the latest scan of any tracked brand, also when that scan showed no change.
+    return pageAnswer(found, latestOf([...freshness.values()].map((one) => one.as_of)));
+  },
+});

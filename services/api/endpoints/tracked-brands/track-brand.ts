@@ -1,0 +1,60 @@
+import { Refusal } from '#contracts/errors.ts';
+import { type BrandRegistered, brandStream } from '#contracts/events/brand.ts';
+import { trackingStream } from '#contracts/events/workspace.ts';
+import { TrackBrand, TrackedBrand } from '#contracts/resources/tracked-brand.ts';
+import { eventIdOf } from '#domain/ids.ts';
+import { trackBrand as decideToTrack, tracking } from '#domain/tracking.ts';
+import type { EventStore } from '#platform/event-store.ts';
+import { runWorkspaceCommand } from '#platform/workspace-commands.ts';
+import { endpoint } from '../../endpoint.ts';
+import { BRAND_ID, trackedBrand, WORKSPACE_ID } from '../../examples.ts';
+import { noQuery, workspaceParams } from '../../parameters.ts';
+
+/** Asks the log, not a read model: a brand registered a moment ago can be tracked. */
+const demandRegistered = async (eventStore: EventStore, brandId: string): Promise<BrandRegistered['data']> => {
+  for await (const fact of eventStore.read<BrandRegistered>(brandStream(brandId))) return fact.data;
+  throw new Refusal('brand_unknown', 'There is no such brand in this service.');
+};
+
+export const trackBrand = endpoint({
+  method: 'POST',
+  path: '/v1/workspaces/{ws}/tracked-brands',
+  operationId: 'trackBrand',
+  tag: 'Tracked brands',
+  scope: 'tracking:write',
+  summary: 'Track a brand',
+  description:
+    'Follows a brand; tracking it again changes the cadence and nothing else. The hand-off to the scraper happens asynchronously.',
+  params: workspaceParams,
+  query: noQuery,
+  body: { schema: TrackBrand, example: { brand_id: BRAND_ID, cadence: 'daily' } },
+  paramsExample: { ws: WORKSPACE_ID },
+  reply: { status: 201, shape: 'record', data: TrackedBrand, example: trackedBrand },
+  errors: ['payment_required', 'not_found', 'conflict'],
+  corpus: false,
+  reads: [],
+  handler: async ({ params, body, caller, requestId, commandId }, room) => {
+    const { cadence } = body;
+    const brand_id = body.brand_id.toLowerCase();
+    const workspace_id = params.ws;
+    const at = room.clock.now().toISOString();
+    const { slug } = await demandRegistered(room.eventStore, brand_id);
+    const { state, facts, position } = await runWorkspaceCommand(room, {
+      workspaceId: workspace_id,
+      stream: trackingStream(workspace_id),
+      decider: tracking,
+      decision: decideToTrack({ workspace_id, brand_id, cadence, plan: caller.plan, at }),
+      actor: { kind: 'api_key', id: caller.keyId },
+      requestId,
+      commandId,
+      shownIn: ['tracking', 'freshness'],
+    });
+    if (facts[0]?.type === 'BrandTracked') {
+      // Not waited for: it never fails, and a slow queue must not hold the answer up.
+      void room.scrapeHandOff.request({ brand_id, cadence, requested_at: at }, eventIdOf(commandId, 0));
+    }
+    const created_at = state.brands.get(brand_id)?.tracked_at ?? at;
+    const url = `${room.baseUrl}/v1/brands/${slug}`;
+    return { data: JSON.stringify({ brand_id, workspace_id, cadence, url, created_at }), asOf: null, position };
+  },
+});

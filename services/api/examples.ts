@@ -1,0 +1,120 @@
+/** Values that the documentation shows. Tests hold each against the schema of its endpoint. */
+
+const BASE_URL = 'https://ads.example.com';
+export const WORKSPACE_ID = 'ws_4k7m2q9x8t3b6c1d';
+export const BRAND_ID = 'c1f2b6a0-52a7-5b7e-9c4b-1f0d5a7e3c11';
+export const AD_ID = '1203847561029384';
+
+const category = { id: '7a0c2f4e-9b1d-5c3a-8e6f-0d2b4a6c8e10', slug: 'apparel', name: 'Apparel' };
+const middleCategory = { id: '1b3d5f70-2c4e-5a6b-9d8f-3e5a7c9b1d2f', slug: 'shoes', name: 'Shoes' };
+
+export const brandReference = {
+  id: BRAND_ID,
+  slug: 'harbor-and-pine-com',
+  name: 'Harbor & Pine',
+  logo_url: 'https://harbor-and-pine.com/logo.png',
+  url: `${BASE_URL}/v1/brands/harbor-and-pine-com`,
+};
+
+export const formats = { video: 41, image: 62, carousel: 18, dco: 5, other: 0 };
+
+export const brandSummary = {
+  id: BRAND_ID,
+  slug: 'harbor-and-pine-com',
+  name: 'Harbor & Pine',
+  domain: 'harbor-and-pine.com',
+  url: `${BASE_URL}/v1/brands/harbor-and-pine-com`,
+  logo_url: 'https://harbor-and-pine.com/logo.png',
+  country: 'US',
+  category,
+  mid_category: middleCategory,
+  active_ads: 126,
+  total_ads: 904,
+  new_ads_7d: 17,
+  indexable: true,
+  as_of: '2026-11-20T06:00:00.000Z',
+};
+
+export const brand = {
+  ...brandSummary,
+  description: 'Boots and bags for the coast.',
+  inactive_ads: 778,
+  new_ads_30d: 58,
+  retired_ads_7d: 9,
+  retired_ads_30d: 44,
+  avg_ad_lifespan_days: 31.4,
+  last_ad_seen_at: '2026-11-20',
+  formats,
+  top_countries: [
+    { country: 'US', ads: 118 },
+    { country: 'CA', ads: 21 },
+  ],
+};
+
+export const freshness = {
+  as_of: '2026-11-20T06:00:00.000Z',
+  last_reliable_at: '2026-11-20T06:00:00.000Z',
+  next_due: '2026-11-21T06:00:00.000Z',
+  freshness_tier: 'daily',
+};
+
+export const adSummary = {
+  id: AD_ID,
+  brand_id: BRAND_ID,
+  page: { page_id: '104857600123456', page_name: 'Harbor & Pine' },
+  status: 'active',
+  format: 'video',
+  body: 'The Cove boot is back, in three new colours.',
+  title: 'Cove boot',
+  cta_type: 'SHOP_NOW',
+  cta_text: 'Shop now',
+  destination_url: 'https://harbor-and-pine.com/products/cove-boot',
+  platforms: ['facebook', 'instagram'],
+  countries: ['US'],
+  started_on: '2026-11-02',
+  stopped_on: null,
+  first_seen_at: '2026-11-02T06:00:00.000Z',
+  last_seen_at: '2026-11-20T06:00:00.000Z',
+  days_active: 18,
+  library_url: `https://www.facebook.com/ads/library/?id=${AD_ID}`,
+};
+
+export const ad = {
+  ...adSummary,
+  brand: brandReference,
+  link_description: null,
+  caption: 'harbor-and-pine.com',
+  languages: ['en'],
+  media: [{ kind: 'video', source_url: null, poster_url: null, archived_url: null }],
+  cards: [],
+  versions: [],
+  history: [{ at: '2026-11-02T06:00:00.000Z', change: 'started', detail: {} }],
+};
+
+export const radarItem = {
+  id: '0f6a1d52-8a3c-5d7e-b1f4-6c2e9a0b7d35',
+  type: 'ad_started',
+  observed_at: '2026-11-20T06:00:00.000Z',
+  brand: brandReference,
+  ad: {
+    id: AD_ID,
+    page: adSummary.page,
+    format: 'video',
+    title: adSummary.title,
+    body: adSummary.body,
+    started_on: adSummary.started_on,
+    url: `${BASE_URL}/v1/ads/${AD_ID}`,
+  },
+  destination_url: adSummary.destination_url,
+  previous_destination_url: null,
+  basis: null,
+  stopped_on: null,
+};
+
+export const trackedBrand = {
+  brand_id: BRAND_ID,
+  workspace_id: WORKSPACE_ID,
+  cadence: 'daily',
+  url: brandSummary.url,
+  created_at: '2026-11-20T09:30:00.000Z',
+};

@@ -1,0 +1,69 @@
+import { z } from 'zod';
+import { createAccessTables, readAccessCheckpoint } from '#platform/access/tables.ts';
+import { followAccess } from '#platform/access/follow.ts';
+import { systemClock } from '#platform/clock.ts';
+import { Port, readSettings, serverSettings } from '#platform/config.ts';
+import { openEventStore } from '#platform/event-store.ts';
+import { createLog } from '#platform/log.ts';
+import { openNats } from '#platform/nats.ts';
+import { openPool, openReadDatabase } from '#platform/postgres.ts';
+import { runProcess } from '#platform/process.ts';
+import { openReadPosition } from '#platform/read-position.ts';
+import { buildApi } from './server.ts';
+
+/** Commands, idempotency keys and checkpoints; reads have connections of their own. */
+const POOL_CLIENTS = 10;
+const CURSOR_SECRET_MIN_LENGTH = 16;
+
+const Settings = z.object({
+  ...serverSettings,
+  API_HOST: z.string().default('127.0.0.1'),
+  API_PORT: Port.default(8080),
+  /** Where clients reach this service, without a slash at its end. From host and port when not set. */
+  API_BASE_URL: z
+    .url()
+    .transform((url) => url.replace(/\/+$/, ''))
+    .optional(),
+  /** Signs cursors; the same in every API process. */
+  CURSOR_SECRET: z.string().min(CURSOR_SECRET_MIN_LENGTH),
+});
+
+const settings = readSettings(Settings);
+const log = createLog('api', settings.LOG_LEVEL);
+
+await runProcess(log, async ({ resources }) => {
+  const { DATABASE_URL, EVENT_STORE_URL, NATS_URL, API_HOST, API_PORT } = settings;
+  const pool = openPool(DATABASE_URL, POOL_CLIENTS);
+  resources.defer(() => pool.end());
+  const db = resources.use(openReadDatabase(DATABASE_URL));
+  const eventStore = resources.use(openEventStore(EVENT_STORE_URL));
+  const readPosition = resources.use(openReadPosition(DATABASE_URL, pool, log));
+  const nats = openNats(NATS_URL, 'api');
+  resources.defer(async () => {
+    // One that is still looking for its server is left behind with the process.
+    const opened = await Promise.race([nats.catch(() => null), Promise.resolve(null)]);
+    await opened?.[Symbol.asyncDispose]();
+  });
+
+  await createAccessTables(pool);
+  const neverFilled = (await readAccessCheckpoint(pool)) === null;
+  const follower = resources.use(followAccess(pool, eventStore, log));
+  // Empty tables would refuse every key; tables that were filled once are at worst a moment behind.
+  if (neverFilled) await follower.filled;
+
+  const baseUrl = settings.API_BASE_URL ?? `http://${API_HOST}:${API_PORT}`;
+  const app = buildApi({
+    db,
+    pool,
+    eventStore,
+    readPosition,
+    nats,
+    baseUrl,
+    cursorSecret: settings.CURSOR_SECRET,
+    clock: systemClock,
+    log,
+  });
+  resources.defer(() => app.close());
+  await app.listen({ host: API_HOST, port: API_PORT });
+  log.info({ url: baseUrl }, 'listening');
+});

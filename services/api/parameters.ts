@@ -1,0 +1,48 @@
+import { z } from 'zod';
+import { LibraryId, Slug, Uuid } from '#contracts/primitives.ts';
+import type { BrandRef } from '#projections/brands/read.ts';
+
+/** Parameters that several endpoints share (specification, part "Endpoints", general rules). */
+
+const WHOLE_NUMBER = /^[0-9]{1,15}$/;
+
+/** Query text as a whole number; what is none is left to fail the schema. */
+export const wholeNumber = <Schema extends z.ZodType>(schema: Schema) =>
+  z.preprocess(
+    (text: unknown) => (typeof text === 'string' && WHOLE_NUMBER.test(text) ? Number(text) : text),
+    schema,
+  );
+
+export const PAGE_SIZE_MAX = 100;
+export const PAGE_SIZE_DEFAULT = 20;
+
+/** Spread into the query of every endpoint with pages. */
+export const pageQuery = {
+  limit: wholeNumber(
+    z.int().min(1).max(PAGE_SIZE_MAX).default(PAGE_SIZE_DEFAULT).meta({ description: 'Items per page.' }),
+  ),
+  cursor: z
+    .string()
+    .min(1)
+    .optional()
+    .meta({ description: '`meta.cursor` of the page before, with the same other parameters.' }),
+} as const;
+
+export const noParams = z.strictObject({});
+export const noQuery = z.strictObject({});
+
+export const brandParams = z.strictObject({
+  brandId: z.union([Uuid, Slug]).meta({ description: 'Uuid or slug of a brand.' }),
+});
+export const adParams = z.strictObject({ adId: LibraryId.meta({ description: 'Library id of an ad.' }) });
+
+const workspaceId = z.string().meta({ description: "The key's own workspace, `data.workspace_id` of `GET /v1/me`." });
+export const workspaceParams = z.strictObject({ ws: workspaceId });
+export const workspaceBrandParams = z.strictObject({
+  ws: workspaceId,
+  brandId: Uuid.meta({ description: 'Uuid of a brand; a slug is not accepted here.' }),
+});
+
+/** A slug may look much like a uuid, never exactly. */
+export const brandRefOf = (text: string): BrandRef =>
+  Uuid.safeParse(text).success ? { id: text.toLowerCase() } : { slug: text };

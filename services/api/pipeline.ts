@@ -1,0 +1,53 @@
+import { Refusal } from '#contracts/errors.ts';
+import { awaitMinPosition } from './checks/await-min-position.ts';
+import { checkContract } from './checks/check-contract.ts';
+import { checkKey } from './checks/check-key.ts';
+import { checkScope } from './checks/check-scope.ts';
+import { checkWorkspace } from './checks/check-workspace.ts';
+import { claimIdempotencyKey } from './checks/claim-idempotency-key.ts';
+import { keepAnswer } from './checks/keep-answer.ts';
+import { limitRate } from './checks/limit-rate.ts';
+import { runHandler } from './checks/run-handler.ts';
+import type { Exchange } from './exchange.ts';
+import { sendAnswer } from './send-answer.ts';
+import { sendError } from './send-error.ts';
+import type { ApiRoom } from './room.ts';
+
+type Step = (exchange: Exchange, room: ApiRoom) => void | Promise<void>;
+
+/** What every request goes through, in this order, after it got its request id. A step that throws ends it. */
+export const READ_PIPELINE: readonly Step[] = [
+  checkKey,
+  limitRate,
+  checkWorkspace,
+  checkScope,
+  checkContract,
+  awaitMinPosition,
+  runHandler,
+  sendAnswer,
+];
+
+export const WRITE_PIPELINE: readonly Step[] = [
+  checkKey,
+  limitRate,
+  checkWorkspace,
+  checkScope,
+  checkContract,
+  claimIdempotencyKey,
+  runHandler,
+  keepAnswer,
+  sendAnswer,
+];
+
+/** Steps that need no waiting run without it: most reads wait once, for the database. */
+export const runPipeline = async (steps: readonly Step[], exchange: Exchange, room: ApiRoom): Promise<void> => {
+  try {
+    for (const step of steps) {
+      const waiting = step(exchange, room);
+      if (waiting) await waiting;
+    }
+  } catch (error) {
+    await exchange.claim?.release(error instanceof Refusal ? 'refused' : 'failed').catch(() => undefined);
+    sendError(exchange.reply, exchange.requestId, error, room.log, exchange);
+  }
+};

@@ -1,0 +1,28 @@
+import type { ReadDatabase } from '#contracts/read-database.ts';
+import type { Callers } from '#platform/access/callers.ts';
+import type { Clock } from '#platform/clock.ts';
+import type { EventStore } from '#platform/event-store.ts';
+import type { Log } from '#platform/log.ts';
+import type { Database } from '#platform/postgres.ts';
+import type { ReadPosition } from '#platform/read-position.ts';
+import type { Cursors } from './cursors.ts';
+import type { IdempotentAnswers } from './idempotent-answers.ts';
+import type { RateLimits } from './rate-limits.ts';
+import type { ScrapeHandOff } from './scrape-hand-off.ts';
+
+/** Everything that checks and handlers reach the world through. */
+export type ApiRoom = {
+  readonly db: ReadDatabase;
+  readonly pool: Database;
+  readonly eventStore: EventStore;
+  readonly readPosition: ReadPosition;
+  readonly callers: Callers;
+  readonly rateLimits: RateLimits;
+  readonly cursors: Cursors;
+  readonly idempotentAnswers: IdempotentAnswers;
+  readonly scrapeHandOff: ScrapeHandOff;
+  /** Without a slash at its end. */
+  readonly baseUrl: string;
+  readonly clock: Clock;
+  readonly log: Log;
+};

@@ -1,0 +1,73 @@
+import { hash } from 'node:crypto';
+import { PLANS } from '#contracts/plans.ts';
+import type { Answer } from './endpoint.ts';
+import { callerOf, type Exchange } from './exchange.ts';
+import { type Allowance, WINDOW_SECONDS } from './rate-limits.ts';
+import type { ApiRoom } from './room.ts';
+
+const HOUR_MS = 3_600_000;
+export const JSON_CONTENT = 'application/json; charset=utf-8';
+
+export type Headers = Record<string, string | number>;
+
+/** `x-ratelimit-*` of the specification, and the fields of draft-ietf-httpapi-ratelimit-headers. */
+export const rateHeaders = ({ limit, remaining, resetAt, resetIn }: Allowance): Headers => ({
+  'x-ratelimit-limit': limit,
+  'x-ratelimit-remaining': remaining,
+  'x-ratelimit-reset': resetAt,
+  'ratelimit-policy': `"minute";q=${limit};w=${WINDOW_SECONDS}`,
+  ratelimit: `"minute";r=${remaining};t=${resetIn}`,
+});
+
+/** The JSON text of a success. Assembled by hand: `data` comes as text and is not looked into again. */
+export const envelope = (requestId: string, now: number, answer: Answer, cursor: string | null): string => {
+  const asOf = answer.asOf ?? new Date(now).toISOString();
+  // Rounded down to hundredths. An observer's clock may be ahead of ours; an age is never negative.
+  const lag = answer.asOf === null ? 0 : Math.max(0, Math.floor((now - Date.parse(asOf)) / (HOUR_MS / 100)) / 100);
+  return (
+    `{"data":${answer.data},"meta":{"request_id":"${requestId}","as_of":"${asOf}","lag_hours":${lag}` +
+    (cursor === null ? '' : `,"cursor":"${cursor}"`) +
+    (answer.count === undefined ? '' : `,"count":${answer.count}`) +
+    (answer.freshness === undefined ? '' : `,"freshness":${answer.freshness}`) +
+    '}}'
+  );
+};
+
+/** Weak: the same figures in an envelope with another request id and lag. */
+const etagOf = (answer: Answer): string =>
+  `W/"${hash('sha1', `${answer.asOf}${answer.next ? 1 : 0}${answer.freshness ?? ''}${answer.data}`, 'base64url')}"`;
+
+/** RFC 9110, section 13.1.2: weak comparison with any of a list. */
+const matches = (given: string | undefined, etag: string): boolean =>
+  given !== undefined && (given.trim() === '*' || given.split(',').some((one) => `W/${one.trim().replace(/^W\//, '')}` === etag));
+
+const send = (exchange: Exchange, status: number, headers: Headers, body: string): void => {
+  exchange.reply.hijack();
+  exchange.reply.raw.writeHead(status, headers).end(body);
+};
+
+export const sendAnswer = (exchange: Exchange, room: ApiRoom): void => {
+  const { answer, endpoint, request } = exchange;
+  if (!answer) throw new Error('a handler answers before the answer is sent');
+  const headers: Headers = { 'x-request-id': exchange.requestId };
+  if (endpoint.corpus) {
+    const etag = etagOf(answer);
+    headers['etag'] = etag;
+    headers['cache-control'] = 'private, no-cache';
+    if (matches(request.headers['if-none-match'], etag)) {
+      const { keyId, plan } = callerOf(exchange);
+      const allowance = room.rateLimits.giveBack(keyId, PLANS[plan].requestsPerMinute);
+      return send(exchange, 304, Object.assign(headers, rateHeaders(allowance)), '');
+    }
+  }
+  if (exchange.allowance) Object.assign(headers, rateHeaders(exchange.allowance));
+  if (answer.position !== undefined && answer.position !== null) {
+    headers['x-read-position'] = answer.position.toString();
+  }
+  if (exchange.replayed) headers['idempotency-replayed'] = 'true';
+  const cursor = answer.next ? room.cursors.sign(exchange.filters, answer.next) : null;
+  const body = envelope(exchange.requestId, exchange.now, answer, cursor);
+  headers['content-type'] = JSON_CONTENT;
+  headers['content-length'] = Buffer.byteLength(body);
+  send(exchange, exchange.replayed?.status ?? endpoint.reply.status, headers, body);
+};

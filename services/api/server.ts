@@ -1,0 +1,134 @@
+import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import type { Socket } from 'node:net';
+import { Refusal } from '#contracts/errors.ts';
+import { openCallers } from '#platform/access/callers.ts';
+import { createCursors } from './cursors.ts';
+import { registerDocumentation } from './documentation.ts';
+import type { Endpoint } from './endpoint.ts';
+import { ENDPOINTS } from './endpoints/index.ts';
+import { createExchange } from './exchange.ts';
+import { createIdempotentAnswers } from './idempotent-answers.ts';
+import { READ_PIPELINE, runPipeline, WRITE_PIPELINE } from './pipeline.ts';
+import { createRateLimits } from './rate-limits.ts';
+import { requestIdOf } from './request-id.ts';
+import type { ApiRoom } from './room.ts';
+import { createScrapeHandOff } from './scrape-hand-off.ts';
+import { JSON_CONTENT } from './send-answer.ts';
+import { errorBody, sendError } from './send-error.ts';
+import type { Nats } from '#platform/nats.ts';
+
+/** A body of this API names a handful of ids. */
+const BODY_MAX_BYTES = 64 * 1024;
+const REQUEST_TIMEOUT_MS = 30_000;
+/** Longer than load balancers keep idle connections, so that they close first. */
+const KEEP_ALIVE_TIMEOUT_MS = 72_000;
+
+/** What a server is built on; the rest it makes itself. */
+export type ApiDependencies = Pick<
+  ApiRoom,
+  'db' | 'pool' | 'eventStore' | 'readPosition' | 'baseUrl' | 'clock' | 'log'
+> & {
+  /** May still be connecting: reads and writes do not wait for it. */
+  readonly nats: Promise<Nats>;
+  readonly cursorSecret: string;
+};
+
+const createRoom = ({ nats, cursorSecret, ...given }: ApiDependencies): ApiRoom => {
+  const rateLimits = createRateLimits(given.clock);
+  nats.then(
+    ({ connection }) => rateLimits.share(connection),
+    (error: unknown) => given.log.warn({ err: error }, 'no NATS: request counts are not shared'),
+  );
+  return {
+    ...given,
+    rateLimits,
+    callers: openCallers(given.db),
+    cursors: createCursors(cursorSecret),
+    idempotentAnswers: createIdempotentAnswers(given.pool),
+    scrapeHandOff: createScrapeHandOff(nats, given.log),
+  };
+};
+
+const routeOf = (path: string): string => path.replaceAll(/\{(\w+)\}/g, ':$1');
+
+/** One line per request; the key itself is in none. */
+const logRequest = (room: ApiRoom, endpoint: Endpoint, reply: FastifyReply, requestId: string, since: number): void => {
+  reply.raw.once('close', () => {
+    room.log.info(
+      {
+        request_id: requestId,
+        operation: endpoint.operationId,
+        status: reply.raw.statusCode,
+        duration_ms: Math.round((performance.now() - since) * 100) / 100,
+      },
+      'request',
+    );
+  });
+};
+
+/** What Fastify itself refuses, before any endpoint: a body too large, a broken address. */
+const refusalOf = (error: unknown): unknown => {
+  const status = (error as { statusCode?: number }).statusCode ?? 500;
+  if (status < 400 || status >= 500) return error;
+  const { message, code = 'bad_request' } = error as Error & { code?: string };
+  return new Refusal('invalid_input', message, [{ path: '', message, code: code.toLowerCase() }]);
+};
+
+/** Bytes that are no HTTP get the same error body; there is no request to speak of. */
+const answerBrokenRequest = (_error: unknown, socket: Socket): void => {
+  if (!socket.writable) return;
+  const requestId = requestIdOf(undefined);
+  const body = errorBody('bad_request', 400, 'This is not an HTTP request that can be read.', requestId, []);
+  socket.end(
+    `HTTP/1.1 400 Bad Request\r\nconnection: close\r\ncontent-type: ${JSON_CONTENT}\r\nx-request-id: ${requestId}\r\n` +
+      `content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+  );
+};
+
+/** The API as a Fastify instance, not yet listening. Closing it leaves what it was given open. */
+export const buildApi = (dependencies: ApiDependencies): FastifyInstance => {
+  const room = createRoom(dependencies);
+  const { log } = room;
+  const refuse = (request: FastifyRequest, reply: FastifyReply, error: unknown): void =>
+    sendError(reply, requestIdOf(request.headers['x-request-id']), error, log);
+
+  const app = fastify({
+    bodyLimit: BODY_MAX_BYTES,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
+    return503OnClosing: false,
+    exposeHeadRoutes: false,
+    clientErrorHandler: answerBrokenRequest as never,
+    frameworkErrors: (error, request, reply) =>
+      refuse(request as FastifyRequest, reply as FastifyReply, refusalOf(error)),
+  });
+
+  // Bodies are taken as text whatever their type; the contract says what is wrong with them.
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) => done(null, body));
+  app.setErrorHandler((error, request, reply) => refuse(request, reply, refusalOf(error)));
+  app.setNotFoundHandler((request, reply) =>
+    refuse(request, reply, new Refusal('not_found', 'There is no such path. See /docs.')),
+  );
+
+  for (const endpoint of ENDPOINTS) {
+    const steps = endpoint.method === 'GET' ? READ_PIPELINE : WRITE_PIPELINE;
+    app.route({
+      method: endpoint.method,
+      url: routeOf(endpoint.path),
+      handler: (request, reply) => {
+        const requestId = requestIdOf(request.headers['x-request-id']);
+        if (log.isLevelEnabled('info')) logRequest(room, endpoint, reply, requestId, performance.now());
+        const exchange = createExchange(endpoint, request, reply, requestId, room.clock.now().getTime());
+        void runPipeline(steps, exchange, room);
+      },
+    });
+  }
+  registerDocumentation(app, room.baseUrl);
+
+  app.addHook('onClose', async () => {
+    room.rateLimits[Symbol.dispose]();
+    room.idempotentAnswers[Symbol.dispose]();
+  });
+  return app;
+};

@@ -1,0 +1,27 @@
+import { Command } from 'commander';
+import { Refusal } from '#contracts/errors.ts';
+import { SettingsError } from '#platform/config.ts';
+import { registerKeyCommands } from './commands/key.ts';
+import { registerMemberCommands } from './commands/member.ts';
+import { registerPlanCommands } from './commands/plan.ts';
+import { registerWorkspaceCommands } from './commands/workspace.ts';
+
+/** `npm run ops -- …`: what operators do. Beside a running `npm start` it needs no settings. */
+const program = new Command('ops').description('operate this service').option('--json', 'print JSON');
+
+for (const register of [
+  registerWorkspaceCommands,
+  registerMemberCommands,
+  registerKeyCommands,
+  registerPlanCommands,
+]) {
+  register(program);
+}
+
+try {
+  await program.parseAsync();
+} catch (error) {
+  if (!(error instanceof Refusal) && !(error instanceof SettingsError)) throw error;
+  console.error(error.message);
+  process.exitCode = 1;
+}

@@ -1,0 +1,21 @@
+import type { Command } from 'commander';
+
+type Value = string | number | boolean | readonly string[];
+type Fields = Readonly<Record<string, Value>>;
+
+const asText = (value: Value): string => (typeof value === 'object' ? value.join(', ') : String(value));
+
+/** One record as `name  value` lines, or as JSON with `--json`. */
+export const printRecord = (command: Command, record: Fields): void => {
+  if (command.optsWithGlobals()['json']) return console.log(JSON.stringify(record));
+  const width = Math.max(...Object.keys(record).map((name) => name.length));
+  for (const [name, value] of Object.entries(record)) console.log(`${name.padEnd(width)}  ${asText(value)}`);
+};
+
+/** Records as columns, or as a JSON array with `--json`. */
+export const printTable = (command: Command, columns: readonly string[], records: readonly Fields[]): void => {
+  if (command.optsWithGlobals()['json']) return console.log(JSON.stringify(records));
+  const rows = [columns, ...records.map((record) => columns.map((column) => asText(record[column] ?? '')))];
+  const widths = columns.map((_, place) => Math.max(...rows.map((row) => row[place]?.length ?? 0)));
+  for (const row of rows) console.log(row.map((cell, place) => cell.padEnd(widths[place] ?? 0)).join('  ').trimEnd());
+};

@@ -1,0 +1,37 @@
+import { z } from 'zod';
+import type { Actor } from '#contracts/events/fact.ts';
+import { createAccessTables } from '#platform/access/tables.ts';
+import { environmentWithLocalStack, readSettings, serverSettings } from '#platform/config.ts';
+import { type EventStore, openEventStore } from '#platform/event-store.ts';
+import { createLog } from '#platform/log.ts';
+import { type Database, openPool, openReadDatabase } from '#platform/postgres.ts';
+import type { ReadDatabase } from '#contracts/read-database.ts';
+import { openReadPosition, type ReadPosition } from '#platform/read-position.ts';
+
+const POOL_CLIENTS = 2;
+
+/** A command-line tool says what it has to say itself; the log is for faults. */
+const Settings = z.object({ ...serverSettings, LOG_LEVEL: serverSettings.LOG_LEVEL.default('error') }).omit({ NATS_URL: true });
+
+/** Everything that operator commands reach the world through. */
+export type OpsRoom = {
+  readonly eventStore: EventStore;
+  readonly pool: Database;
+  readonly db: ReadDatabase;
+  readonly readPosition: ReadPosition;
+  readonly actor: Actor;
+};
+
+/** Opens the room, runs one command in it, and closes it again. */
+export const inOpsRoom = async <T>(run: (room: OpsRoom) => Promise<T>): Promise<T> => {
+  const settings = readSettings(Settings, environmentWithLocalStack());
+  await using resources = new AsyncDisposableStack();
+  const pool = openPool(settings.DATABASE_URL, POOL_CLIENTS);
+  resources.defer(() => pool.end());
+  const db = resources.use(openReadDatabase(settings.DATABASE_URL));
+  const eventStore = resources.use(openEventStore(settings.EVENT_STORE_URL));
+  const log = createLog('ops', settings.LOG_LEVEL);
+  const readPosition = resources.use(openReadPosition(settings.DATABASE_URL, pool, log));
+  await createAccessTables(pool);
+  return await run({ eventStore, pool, db, readPosition, actor: { kind: 'service', id: 'ops' } });
+};

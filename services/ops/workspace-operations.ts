@@ -1,0 +1,117 @@
+import { randomInt, randomUUID } from 'node:crypto';
+import { Refusal } from '#contracts/errors.ts';
+import {
+  apiKeysStream,
+  type ApiKeyFact,
+  type Plan,
+  type Role,
+  type WorkspaceFact,
+  workspaceStream,
+} from '#contracts/events/workspace.ts';
+import { SCOPES, SCOPES_OF_ROLE, type Scope } from '#contracts/scopes.ts';
+import { apiKeys, issueApiKey, revokeApiKey, type ApiKeysState } from '#domain/api-keys.ts';
+import { addMember, changePlan, createWorkspace, workspace, type WorkspaceState } from '#domain/workspace.ts';
+import { createKeyText, lastFourOf, sha256Of } from '#platform/access/api-key-text.ts';
+import { runWorkspaceCommand } from '#platform/workspace-commands.ts';
+import type { OpsRoom } from './room.ts';
+
+/** What operators do to workspaces; the specification leaves it to them, since sign-up is not open. */
+
+const ID_LENGTH = 16;
+const ID_LETTERS = '0123456789abcdefghjkmnpqrstvwxyz';
+
+/** `ws_4k7m…`: 80 random bits without letters that look alike. */
+const createId = (prefix: 'ws' | 'mem' | 'key'): string =>
+  `${prefix}_${Array.from({ length: ID_LENGTH }, () => ID_LETTERS[randomInt(ID_LETTERS.length)]).join('')}`;
+
+const now = (): string => new Date().toISOString();
+
+const onWorkspace = (
+  room: OpsRoom,
+  workspaceId: string,
+  decision: (state: WorkspaceState) => readonly WorkspaceFact[],
+) =>
+  runWorkspaceCommand(room, {
+    workspaceId,
+    stream: workspaceStream(workspaceId),
+    decider: workspace,
+    decision,
+    actor: room.actor,
+    requestId: randomUUID(),
+    commandId: randomUUID(),
+    shownIn: ['workspaces'],
+  });
+
+const onApiKeys = (room: OpsRoom, workspaceId: string, decision: (state: ApiKeysState) => readonly ApiKeyFact[]) =>
+  runWorkspaceCommand(room, {
+    workspaceId,
+    stream: apiKeysStream(workspaceId),
+    decider: apiKeys,
+    decision,
+    actor: room.actor,
+    requestId: randomUUID(),
+    commandId: randomUUID(),
+    // Keys are checked by the access tables, which the command folds before it answers.
+    shownIn: [],
+  });
+
+export const createWorkspaceNamed = async (room: OpsRoom, name: string, plan: Plan) => {
+  const workspace_id = createId('ws');
+  await onWorkspace(room, workspace_id, createWorkspace({ workspace_id, name, plan, at: now() }));
+  return { workspace_id, name, plan };
+};
+
+export const setPlan = async (room: OpsRoom, workspace_id: string, plan: Plan) => {
+  const { facts } = await onWorkspace(room, workspace_id, changePlan({ workspace_id, plan, at: now() }));
+  return { workspace_id, plan, changed: facts.length > 0 };
+};
+
+export const addMemberNamed = async (room: OpsRoom, workspace_id: string, name: string, role: Role) => {
+  const member_id = createId('mem');
+  await onWorkspace(room, workspace_id, addMember({ workspace_id, member_id, name, role, at: now() }));
+  return { workspace_id, member_id, name, role };
+};
+
+/** Folded from the log: keys can be issued to a member added a moment ago, with no projector running. */
+const roleOf = async (room: OpsRoom, workspaceId: string, memberId: string): Promise<Role> => {
+  let state = workspace.initial;
+  for await (const fact of room.eventStore.read<WorkspaceFact>(workspaceStream(workspaceId))) {
+    state = workspace.evolve(state, fact);
+  }
+  if (state.name === null) throw new Refusal('not_found', 'There is no such workspace.');
+  const role = state.members.get(memberId);
+  if (!role) throw new Refusal('not_found', 'The workspace has no such member.');
+  return role;
+};
+
+/** `scopes`: `all` stands for everything the member's role allows. The plaintext is in this answer only. */
+export const issueKey = async (
+  room: OpsRoom,
+  workspace_id: string,
+  memberId: string,
+  name: string,
+  scopes: readonly Scope[] | 'all',
+) => {
+  const grantable = SCOPES_OF_ROLE[await roleOf(room, workspace_id, memberId)];
+  const granted = scopes === 'all' ? grantable : scopes;
+  const text = createKeyText();
+  const key_id = createId('key');
+  const decision = issueApiKey({
+    workspace_id,
+    key_id,
+    name,
+    sha256: sha256Of(text),
+    last_four: lastFourOf(text),
+    scopes: SCOPES.filter((scope) => granted.includes(scope)),
+    grantable,
+    member_id: memberId,
+    at: now(),
+  });
+  await onApiKeys(room, workspace_id, decision);
+  return { workspace_id, key_id, name, scopes: granted, api_key: text };
+};
+
+export const revokeKey = async (room: OpsRoom, workspace_id: string, key_id: string) => {
+  const { facts } = await onApiKeys(room, workspace_id, revokeApiKey({ workspace_id, key_id, reason: 'revoked', at: now() }));
+  return { workspace_id, key_id, revoked: true, changed: facts.length > 0 };
+};
