@@ -1,0 +1,170 @@
+import { ObservedAd } from '#contracts/observations/ad-library-scan.ts';
+import { type AdFormat, CalendarDate, LibraryId } from '#contracts/primitives.ts';
+import { pythonList } from './python-list.ts';
+import { type AdCard, RecordFault } from './record.ts';
+
+/** Any more digits do not survive a spreadsheet, which keeps 15. */
+export const SPREADSHEET_DIGITS = 15;
+const SPREADSHEET_ADVICE = 'export again with the ids as text, without passing through a spreadsheet';
+/** What some exports write for "has not stopped". */
+const NO_STOP = '999';
+const FORMATS: { readonly [name: string]: AdFormat } = {
+  video: 'video',
+  image: 'image',
+  carousel: 'carousel',
+  dco: 'dco',
+};
+
+/** Button labels the library shows, which collectors write in different capitals. */
+const BUTTON_LABELS = new Map(
+  [
+    'Apply now', 'Book now', 'Buy now', 'Call now', 'Contact us', 'Donate now', 'Download', 'Get directions',
+    'Get offer', 'Get quote', 'Get showtimes', 'Get tickets', 'Install app', 'Install now', 'Learn more', 'Like page',
+    'Listen now', 'Open link', 'Order now', 'Play game', 'Request time', 'Save', 'See details', 'See menu',
+    'Send message', 'Send WhatsApp message', 'Shop now', 'Sign up', 'Subscribe', 'Use app', 'View Instagram profile',
+    'Visit Instagram profile', 'Watch more', 'WhatsApp',
+  ].map((label) => [label.toLowerCase(), label]),
+);
+
+/** A text without surrounding white space; blank is `null`, "not said". */
+export const textOf = (value: unknown): string | null => {
+  if (typeof value !== 'string') return null;
+  const text = value.trim();
+  return text === '' ? null : text;
+};
+
+/** An id as its digits. Refuses what a spreadsheet made of one, and everything else that is not digits. */
+export const idOf = (name: string, value: unknown): string | null => {
+  const text = typeof value === 'number' ? String(value) : textOf(value);
+  if (text === null || text === '0') return null;
+  if (/^\d+([.,]\d+)?[eE]\+?\d+$/.test(text)) {
+    throw new RecordFault(`${name} ${text} was damaged by a spreadsheet`, SPREADSHEET_ADVICE);
+  }
+  if (!LibraryId.safeParse(text).success) {
+    throw new RecordFault(`${name} ${shown(text)} is not an id of 5 to 20 digits`, 'put the id in as the library shows it');
+  }
+  return text;
+};
+
+export const requiredIdOf = (name: string, value: unknown): string => {
+  const id = idOf(name, value);
+  if (id === null) throw new RecordFault(`${name} is missing`, 'put the id in, or take the record out');
+  return id;
+};
+
+export const isLongId = (id: string): boolean => id.length > SPREADSHEET_DIGITS;
+export const damagedBySpreadsheet = (name: string, id: string): RecordFault =>
+  new RecordFault(
+    `${name} ${id} was damaged by a spreadsheet, as all long ids of this file end in 0`,
+    SPREADSHEET_ADVICE,
+  );
+
+/** A date of Unix seconds or milliseconds, or of ISO 8601; the day as the source wrote it. */
+export const dateOf = (name: string, value: unknown): string | null => {
+  const text = typeof value === 'number' ? String(value) : textOf(value);
+  if (text === null || text === '0' || text === NO_STOP) return null;
+  if (/^\d{9,10}$/.test(text)) return dayOf(Number(text) * 1_000);
+  if (/^\d{12,13}$/.test(text)) return dayOf(Number(text));
+  const day = /^(\d{4}-\d{2}-\d{2})(?:$|[T ]\d{2}:)/.exec(text)?.[1];
+  if (day === undefined || !CalendarDate.safeParse(day).success) {
+    throw new RecordFault(`${name} ${shown(text)} is not a date`, 'write it as YYYY-MM-DD');
+  }
+  return day;
+};
+
+const dayOf = (milliseconds: number): string => new Date(milliseconds).toISOString().slice(0, 10);
+
+export const formatOf = (value: unknown): AdFormat | null => {
+  const name = textOf(value)?.toLowerCase() ?? null;
+  return name === null ? null : (FORMATS[name] ?? 'other');
+};
+
+/** A list, a text with commas, or a list as Python prints it. `null` when nothing is in it. */
+export const listOf = (value: unknown): readonly string[] | null => {
+  const texts = typeof value === 'string' ? (pythonList(value) ?? value.split(',')) : value;
+  if (!Array.isArray(texts)) return null;
+  const list = texts.map(textOf).filter((text) => text !== null);
+  return list.length === 0 ? null : list;
+};
+
+/** Platforms in lower case, sorted, so that the order a collector writes them in is no change. */
+export const platformsOf = (value: unknown): string[] | null => {
+  const names = listOf(value);
+  // A count ("4 platforms") says how many, not which.
+  if (names === null || names.some((name) => /^\d+ platforms?$/i.test(name))) return null;
+  return [...new Set(names.map((name) => name.toLowerCase().replaceAll(/[\s-]+/g, '_')))].sort();
+};
+
+/** A button's label in the library's own capitals; any other text as it stands. */
+export const ctaLabelOf = (value: unknown): string | null => {
+  const label = textOf(value)?.replaceAll(/\s+/g, ' ') ?? null;
+  return label === null ? null : (BUTTON_LABELS.get(label.toLowerCase()) ?? label);
+};
+export const isButtonLabel = (text: string): boolean => BUTTON_LABELS.has(text.toLowerCase());
+
+/** True and false as JSON and as spreadsheets write them. */
+export const flagOf = (value: unknown): boolean | null => {
+  if (typeof value === 'boolean') return value;
+  const text = textOf(value)?.toLowerCase();
+  if (text === 'true' || text === '1' || text === 'yes' || text === 'active') return true;
+  if (text === 'false' || text === '0' || text === 'no' || text === 'inactive') return false;
+  return null;
+};
+
+const BLANK_AD: Omit<ObservedAd, 'ad_id'> = {
+  page_id: null,
+  page_name: null,
+  is_active: null,
+  started_on: null,
+  stopped_on: null,
+  body: null,
+  title: null,
+  link_description: null,
+  caption: null,
+  cta_type: null,
+  cta_text: null,
+  link_url: null,
+  format: null,
+  platforms: null,
+  languages: null,
+  media: [],
+  cards: [],
+  versions: [],
+};
+
+/** An ad of what a record says, everything else not said. Longer than the contract allows is refused, never cut. */
+export const adOf = (said: Partial<ObservedAd> & { ad_id: string }): ObservedAd =>
+  checkedAd(ObservedAd.safeParse({ ...BLANK_AD, ...said }));
+
+export const cardOf = (said: Partial<AdCard>): AdCard => ({
+  body: null,
+  title: null,
+  link_description: null,
+  cta_text: null,
+  link_url: null,
+  ...said,
+});
+
+/** The part of an ad that its versions differ in. */
+export const cardOfAd = (ad: ObservedAd): AdCard => ({
+  body: ad.body,
+  title: ad.title,
+  link_description: ad.link_description,
+  cta_text: ad.cta_text,
+  link_url: ad.link_url,
+});
+
+export const checkedAd = (result: ReturnType<typeof ObservedAd.safeParse>): ObservedAd => {
+  if (result.success) return result.data;
+  const issue = result.error.issues[0];
+  const field = issue?.path.join('.') ?? 'the record';
+  if (issue?.code === 'too_big') {
+    const unit = issue.origin === 'array' ? 'entries' : 'characters';
+    throw new RecordFault(`${field} has more than ${issue.maximum} ${unit}`, 'shorten it, or take the record out');
+  }
+  throw new RecordFault(`${field} is not valid: ${issue?.message ?? 'unknown fault'}`, 'mend the field');
+};
+
+const SHOWN_CHARACTERS = 40;
+const shown = (text: string): string =>
+  JSON.stringify(text.length > SHOWN_CHARACTERS ? `${text.slice(0, SHOWN_CHARACTERS)}…` : text);

@@ -1,0 +1,21 @@
+import { readActorCamelCase } from './actor-camel-case.ts';
+import { readAdsArchiveCsv } from './ads-archive-csv.ts';
+import { readAdsArchiveJson } from './ads-archive-json.ts';
+import type { Reader } from './record.ts';
+import { readWeb2024 } from './web-2024.ts';
+import { readWebGraphql } from './web-graphql.ts';
+
+/** The formats that need nothing but their file. */
+export const READERS = {
+  'ads-archive-json': { read: readAdsArchiveJson, collector: 'ads-archive-api', syntax: 'json' },
+  'ads-archive-csv': { read: readAdsArchiveCsv, collector: 'ads-archive-csv', syntax: 'csv' },
+  'web-graphql': { read: readWebGraphql, collector: 'library-web', syntax: 'json' },
+  'actor-camel-case': { read: readActorCamelCase, collector: 'library-web', syntax: 'json' },
+  'web-2024': { read: readWeb2024, collector: 'library-web-2024', syntax: 'json' },
+} as const satisfies { readonly [format: string]: { read: Reader; collector: string; syntax: 'json' | 'csv' } };
+
+export type PlainFormat = keyof typeof READERS;
+
+/** By `mapped-csv` a mapping reads the file; `observations` are our own contract, a line each. */
+export const FORMATS = [...(Object.keys(READERS) as PlainFormat[]), 'mapped-csv', 'observations'] as const;
+export type FormatName = (typeof FORMATS)[number];

@@ -1,0 +1,276 @@
+import { type Frame, type ArrayFrame, type ObjectFrame, objectFrame, textOf } from './json-frame.ts';
+import { type JsonObject, parseJson } from './json-value.ts';
+
+/** The largest single record; a list around the records may be of any length. */
+export const JSON_RECORD_MAX_BYTES = 4 * 1024 * 1024;
+const NESTED_LISTS_MAX = 64;
+/** So many lines that look like a record's first, inside one record, mean that this one was never closed. */
+const RECORD_STARTS_INSIDE_MAX = 16;
+
+/** Members that hold records, or lists of them, in the shapes we know: the scanner goes in, whatever is around. */
+const HOLDS_RECORDS = new Set([
+  'data',
+  'payload',
+  'ad_library_main',
+  'search_results_connection',
+  'edges',
+  'node',
+  'collated_results',
+  'results',
+]);
+
+export type JsonItem =
+  | {
+      readonly kind: 'record';
+      readonly line: number;
+      readonly raw: string;
+      readonly value: JsonObject;
+      /** Plain members of the objects around the record that stood before it. */
+      readonly context: JsonObject;
+    }
+  /** An object that held records, without them; given when it closes. */
+  | { readonly kind: 'envelope'; readonly line: number; readonly raw: string; readonly value: JsonObject }
+  | { readonly kind: 'broken'; readonly line: number; readonly raw: string; readonly what: string };
+
+const [QUOTE, BACKSLASH, COLON, COMMA] = [0x22, 0x5c, 0x3a, 0x2c];
+const [OPEN_BRACE, CLOSE_BRACE, OPEN_BRACKET, CLOSE_BRACKET] = [0x7b, 0x7d, 0x5b, 0x5d];
+const [NEWLINE, RETURN, SPACE, TAB] = [0x0a, 0x0d, 0x20, 0x09];
+const isBlank = (byte: number): boolean => byte === SPACE || byte === NEWLINE || byte === TAB || byte === RETURN;
+
+const TOO_LONG = `is longer than ${JSON_RECORD_MAX_BYTES} bytes`;
+
+/**
+ * Cuts a stream of JSON (one value, a list, pages of lists, or JSON Lines) into its records.
+ *
+ * A general token parser ends at the first fault, and a single missing quote would cost the rest of a
+ * file. This one only counts brackets and quotes, leaves the judgement of each record to `JSON.parse`,
+ * and when a record is broken goes on at the next line that begins as that record's line did.
+ */
+export class JsonScanner {
+  #frames: Frame[] = [];
+  #line = 1;
+  #indent = 0;
+  #atLineStart = true;
+  #stray: { line: number; bytes: number[] } | null = null;
+  #items: JsonItem[] = [];
+  /** Whole records of this file hold lines that look like the start of one: such lines prove nothing here. */
+  #startsInside = false;
+
+  push(chunk: Buffer): JsonItem[] {
+    this.#scan(chunk);
+    return this.#taken();
+  }
+
+  end(): JsonItem[] {
+    this.#endStray();
+    // A broken record may hide whole ones behind it; each round refuses at least one.
+    for (let top = this.#top(); top?.kind === 'object' && top.size > 0 && !top.envelope; top = this.#top()) {
+      this.#break(top, 'the file ends inside this record');
+    }
+    if (this.#frames.length > 0) {
+      this.#items.push({ kind: 'broken', line: this.#line, raw: '', what: 'the file ends before its list is closed' });
+    }
+    this.#frames = [];
+    return this.#taken();
+  }
+
+  #taken(): JsonItem[] {
+    const items = this.#items;
+    this.#items = [];
+    return items;
+  }
+
+  #top(): Frame | undefined {
+    return this.#frames.at(-1);
+  }
+
+  #scan(chunk: Buffer): void {
+    let at = 0;
+    while (at < chunk.length) {
+      const top = this.#top();
+      at = top?.kind === 'object' ? this.#scanObject(top, chunk, at) : this.#scanList(top, chunk, at);
+    }
+  }
+
+  /** Between records. Answers where to go on. */
+  #scanList(list: ArrayFrame | undefined, chunk: Buffer, from: number): number {
+    for (let at = from; at < chunk.length; at++) {
+      const byte = chunk[at] as number;
+      this.#countLine(byte);
+      if (byte === NEWLINE) this.#endStray();
+      if (byte === OPEN_BRACE || byte === OPEN_BRACKET) {
+        this.#endStray();
+        this.#open(byte, list?.context ?? {});
+        return at + (byte === OPEN_BRACE ? 0 : 1);
+      }
+      if (byte === CLOSE_BRACKET && list !== undefined) {
+        this.#endStray();
+        this.#frames.pop();
+        return at + 1;
+      }
+      if (this.#stray !== null || (!isBlank(byte) && byte !== COMMA)) this.#straying(byte);
+    }
+    return chunk.length;
+  }
+
+  #open(byte: number, context: JsonObject): void {
+    if (this.#frames.length >= NESTED_LISTS_MAX) this.#frames.length = 0;
+    if (byte === OPEN_BRACKET) {
+      this.#frames.push({ kind: 'array', context });
+      return;
+    }
+    this.#frames.push(objectFrame(this.#line, this.#indent, context));
+  }
+
+  /** Inside an object; the brace that opens it is the first byte. Answers where to go on. */
+  #scanObject(frame: ObjectFrame, chunk: Buffer, from: number): number {
+    for (let at = from; at < chunk.length; at++) {
+      const byte = chunk[at] as number;
+      const opening = frame.depth === 0;
+      if (this.#atLineStart && byte === OPEN_BRACE && this.#indent === frame.indent && !opening) {
+        frame.nextStart ??= { offset: frame.size + at - from, line: this.#line };
+        frame.starts += 1;
+        if (frame.tooLong || (frame.starts > RECORD_STARTS_INSIDE_MAX && !this.#startsInside)) {
+          if (!frame.tooLong) this.#keep(frame, chunk, from, at);
+          this.#break(frame, frame.tooLong ? TOO_LONG : 'is not closed');
+          return at;
+        }
+      }
+      if (!opening) this.#countLine(byte);
+      if (frame.inString) {
+        this.#inString(frame, byte);
+      } else if (byte === QUOTE) {
+        frame.inString = true;
+        if (frame.depth === 1 && frame.place === 'key') frame.key = '';
+      } else if (byte === OPEN_BRACE || byte === OPEN_BRACKET) {
+        if (this.#entersHere(frame)) {
+          this.#keep(frame, chunk, from, at);
+          this.#enter(frame, byte);
+          return at + (byte === OPEN_BRACE ? 0 : 1);
+        }
+        frame.depth += 1;
+        if (frame.depth === 2) frame.place = 'inside';
+      } else if (byte === CLOSE_BRACE || byte === CLOSE_BRACKET) {
+        frame.depth -= 1;
+        if (frame.depth <= 0) {
+          this.#keep(frame, chunk, from, at + 1);
+          this.#close(frame);
+          return at + 1;
+        }
+      } else if (frame.depth === 1) {
+        if (byte === COMMA) frame.place = 'key';
+        else if (byte === COLON && frame.place === 'colon') frame.place = 'value';
+      }
+      if (!frame.tooLong && frame.size + at - from >= JSON_RECORD_MAX_BYTES) {
+        this.#keep(frame, chunk, from, at + 1);
+        if (frame.nextStart === null) frame.tooLong = true;
+        else this.#break(frame, 'is not closed');
+        return at + 1;
+      }
+    }
+    this.#keep(frame, chunk, from, chunk.length);
+    return chunk.length;
+  }
+
+  #inString(frame: ObjectFrame, byte: number): void {
+    if (frame.escaped) {
+      frame.escaped = false;
+    } else if (byte === BACKSLASH) {
+      frame.escaped = true;
+    } else if (byte === QUOTE) {
+      frame.inString = false;
+      if (frame.depth === 1 && frame.place === 'key') frame.place = 'colon';
+    } else if (frame.depth === 1 && frame.place === 'key' && frame.key !== null && frame.key.length < 40) {
+      frame.key += String.fromCharCode(byte);
+    }
+  }
+
+  #entersHere(frame: ObjectFrame): boolean {
+    return frame.depth === 1 && frame.place === 'value' && frame.key !== null && HOLDS_RECORDS.has(frame.key);
+  }
+
+  #enter(frame: ObjectFrame, byte: number): void {
+    const soFar = textOf(frame);
+    try {
+      frame.context = { ...frame.context, ...(parseJson(`${soFar}null}`) as JsonObject) };
+    } catch {
+      // What stands before the list is broken; that shows when the object closes.
+    }
+    frame.parts.push(Buffer.from('null'));
+    frame.size += 4;
+    frame.envelope = true;
+    frame.place = 'inside';
+    this.#open(byte, frame.context);
+  }
+
+  #close(frame: ObjectFrame): void {
+    if (frame.tooLong) {
+      this.#break(frame, TOO_LONG);
+      return;
+    }
+    const raw = textOf(frame);
+    let value: unknown;
+    try {
+      value = parseJson(raw);
+    } catch (error) {
+      this.#break(frame, `is not JSON: ${(error as Error).message}`);
+      return;
+    }
+    this.#frames.pop();
+    if (frame.nextStart !== null) this.#startsInside = true;
+    const { line, context } = frame;
+    const object = value as JsonObject;
+    this.#items.push(
+      frame.envelope
+        ? { kind: 'envelope', line, raw, value: object }
+        : { kind: 'record', line, raw, value: object, context },
+    );
+  }
+
+  /** Refuses the record on top, up to where the next one seems to begin, and reads on from there. */
+  #break(frame: ObjectFrame, what: string): void {
+    const bytes = Buffer.concat(frame.parts);
+    const nextStart = frame.tooLong ? null : frame.nextStart;
+    this.#frames.pop();
+    const raw = bytes.subarray(0, nextStart?.offset ?? bytes.length).toString('utf8').trim();
+    this.#items.push({ kind: 'broken', line: frame.line, raw, what });
+    if (nextStart === null) return;
+    this.#line = nextStart.line;
+    this.#indent = frame.indent;
+    this.#atLineStart = true;
+    this.#scan(bytes.subarray(nextStart.offset));
+  }
+
+  #keep(frame: ObjectFrame, chunk: Buffer, from: number, to: number): void {
+    if (to <= from || frame.tooLong) return;
+    frame.parts.push(chunk.subarray(from, to));
+    frame.size += to - from;
+  }
+
+  #countLine(byte: number): void {
+    if (byte === NEWLINE) {
+      this.#line += 1;
+      this.#indent = 0;
+      this.#atLineStart = true;
+    } else if (this.#atLineStart && (byte === SPACE || byte === TAB)) {
+      this.#indent += 1;
+    } else {
+      this.#atLineStart = false;
+    }
+  }
+
+  #straying(byte: number): void {
+    this.#stray ??= { line: this.#line, bytes: [] };
+    if (this.#stray.bytes.length < JSON_RECORD_MAX_BYTES) this.#stray.bytes.push(byte);
+  }
+
+  #endStray(): void {
+    if (this.#stray === null) return;
+    const raw = Buffer.from(this.#stray.bytes).toString('utf8').trim();
+    // Web answers begin with this guard against being run as a script.
+    if (raw.replaceAll(' ', '') !== 'for(;;);') {
+      this.#items.push({ kind: 'broken', line: this.#stray.line, raw, what: 'is not a JSON record' });
+    }
+    this.#stray = null;
+  }
+}

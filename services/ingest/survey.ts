@@ -1,0 +1,139 @@
+import { createHash } from 'node:crypto';
+import { SCAN_PAGES_MAX, type ScanCoverage } from '#contracts/observations/ad-library-scan.ts';
+import { scanIdOf } from '#domain/ids.ts';
+import type { WholeAd } from './ad-window.ts';
+import { isLongId } from './readers/ad-fields.ts';
+import type { AdRecord, CoveredPage } from './readers/record.ts';
+import type { ScanKey } from './scan-key.ts';
+
+type Coverage = ReturnType<typeof ScanCoverage.parse>;
+
+/** So many long ids, all ending in 0, are a spreadsheet's work: by chance it is one file in 100,000. */
+const DAMAGED_IDS_MIN = 5;
+
+/** What makes an ad suspect while the file is still being read; whether it is damaged shows at the end. */
+const LONG_AD_ID = 1;
+const LONG_PAGE_ID = 2;
+const REPLACED_CHARACTER = 4;
+const SUSPICIONS = 8;
+
+export const suspicionOf = (rows: readonly AdRecord[]): number => {
+  const { ad } = rows[0] as AdRecord;
+  return (
+    (isLongId(ad.ad_id) ? LONG_AD_ID : 0) |
+    (ad.page_id !== null && isLongId(ad.page_id) ? LONG_PAGE_ID : 0) |
+    (rows.some(({ raw }) => raw.includes('\uFFFD')) ? REPLACED_CHARACTER : 0)
+  );
+};
+
+/** Whether all of a file's long ids end in 0. */
+class LongIds {
+  #distinct = new Set<string>();
+  #allEndInZero = true;
+
+  add(id: string): void {
+    if (!isLongId(id)) return;
+    if (!id.endsWith('0')) this.#allEndInZero = false;
+    if (this.#allEndInZero && this.#distinct.size < DAMAGED_IDS_MIN) this.#distinct.add(detached(id));
+  }
+
+  damaged(): boolean {
+    return this.#allEndInZero && this.#distinct.size >= DAMAGED_IDS_MIN;
+  }
+}
+
+/** A text of its own: a part of a larger text would keep all of that in memory. */
+const detached = (text: string): string => Buffer.from(text).toString();
+
+type ScanAccount = {
+  readonly key: ScanKey;
+  /** By suspicion: sums of hashes of ad ids, in which the order of the ads does not show. */
+  readonly sums: bigint[];
+  readonly counts: number[];
+  readonly pages: Map<string, CoveredPage>;
+};
+
+/** What the first reading of a file found, from which follows what the second one hands in. */
+export class Survey {
+  readonly scans = new Map<string, ScanAccount>();
+  readonly #adIds = new LongIds();
+  readonly #pageIds = new LongIds();
+  refused = 0;
+  verdict: boolean | null = null;
+  damaged = false;
+  isUtf8 = true;
+
+  /** False when the scan already names as many pages as a scan may. */
+  covers(key: ScanKey, page: CoveredPage): boolean {
+    const { pages } = this.#account(key);
+    if (pages.has(page.page_id)) return true;
+    if (pages.size >= SCAN_PAGES_MAX) return false;
+    pages.set(detached(page.page_id), {
+      page_id: detached(page.page_id),
+      page_name: page.page_name === null ? null : detached(page.page_name),
+    });
+    return true;
+  }
+
+  counts({ scan, ad, rows }: WholeAd): void {
+    this.#adIds.add(ad.ad_id);
+    if (ad.page_id !== null) this.#pageIds.add(ad.page_id);
+    const account = this.#account(scan);
+    const suspicion = suspicionOf(rows);
+    account.sums[suspicion] = BigInt.asUintN(64, (account.sums[suspicion] ?? 0n) + hashOf(ad.ad_id));
+    account.counts[suspicion] = (account.counts[suspicion] ?? 0) + 1;
+  }
+
+  /** Whether an ad of this suspicion is damaged, and by what. */
+  condemns(suspicion: number): 'ad_id' | 'page_id' | 'encoding' | null {
+    if ((suspicion & LONG_AD_ID) !== 0 && this.#adIds.damaged()) return 'ad_id';
+    if ((suspicion & LONG_PAGE_ID) !== 0 && this.#pageIds.damaged()) return 'page_id';
+    return (suspicion & REPLACED_CHARACTER) !== 0 && !this.isUtf8 ? 'encoding' : null;
+  }
+
+  coverage(account: ScanAccount, collector: string, claimed: boolean): Coverage {
+    const pages = [...account.pages.values()].filter(
+      ({ page_id }) => !(isLongId(page_id) && this.#pageIds.damaged()),
+    );
+    return { pages, countries: [...account.key.countries], complete: this.#complete(claimed), collector };
+  }
+
+  /** One id for one content: the same ads, coverage and collector in any order. */
+  scanId(account: ScanAccount, coverage: Coverage): string {
+    const sums = account.sums.filter((_, suspicion) => this.condemns(suspicion) === null);
+    const sum = BigInt.asUintN(64, sums.reduce((all, one) => all + one, 0n));
+    const pages = coverage.pages.map(({ page_id }) => page_id).sort();
+    const content = JSON.stringify([String(sum), this.ads(account), pages, coverage.countries, coverage.complete, coverage.collector]);
+    const fingerprint = createHash('sha256').update(content).digest('hex');
+    return scanIdOf(account.key.brandDomain, account.key.scannedAt, fingerprint);
+  }
+
+  /** How many ads of the scan will be handed in. */
+  ads(account: ScanAccount): number {
+    return account.counts.reduce((all, one, suspicion) => all + (this.condemns(suspicion) === null ? one : 0), 0);
+  }
+
+  /** What is missing must not be taken for gone: a file with anything refused is no complete scan. */
+  #complete(claimed: boolean): boolean {
+    if (this.refused > 0 || this.damaged || this.verdict === false) return false;
+    for (const account of this.scans.values()) {
+      if (account.counts.some((count, suspicion) => count > 0 && this.condemns(suspicion) !== null)) return false;
+    }
+    return this.verdict === true || claimed;
+  }
+
+  #account(key: ScanKey): ScanAccount {
+    const known = this.scans.get(key.id);
+    if (known !== undefined) return known;
+    const fresh = {
+      key,
+      sums: Array.from({ length: SUSPICIONS }, () => 0n),
+      counts: Array.from({ length: SUSPICIONS }, () => 0),
+      pages: new Map(),
+    };
+    this.scans.set(key.id, fresh);
+    return fresh;
+  }
+}
+
+const hashOf = (id: string): bigint => createHash('sha256').update(id).digest().readBigUInt64BE();
