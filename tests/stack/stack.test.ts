@@ -50,8 +50,11 @@ describe('the test stack', () => {
         schema_version: 1,
       } as const;
       await shared.append(stream, -1n, [{ type: 'StackTested', data: {} }], metadata, stream);
-      const typesIn = async (store: EventStore): Promise<string[]> =>
-        (await Array.fromAsync(store.read(stream))).map(({ type }) => type);
+      const typesIn = async (store: EventStore): Promise<string[]> => {
+        const types: string[] = [];
+        for await (const { type } of store.read(stream)) types.push(type);
+        return types;
+      };
       expect(await typesIn(shared)).toEqual(['StackTested']);
       expect(await typesIn(separate)).toEqual([]);
     } finally {
