@@ -1,0 +1,33 @@
+import { expect } from 'vitest';
+import { type ErrorCode, Refusal } from '#contracts/errors.ts';
+import type { Fact } from '#contracts/events/fact.ts';
+import type { Decider } from '#platform/event-store.ts';
+
+/**
+ * The test language of deciders: `given(decider, facts).when(decision).records(facts)` or `.refuses(code)`.
+ *
+ * `records` decides once more on what it recorded and expects nothing: a command that arrives twice is
+ * recorded once.
+ */
+export const given = <State, F extends Fact>(decider: Decider<State, F>, ...facts: readonly NoInfer<F>[]) => ({
+  when: (decision: (state: State) => readonly F[]) => {
+    const before = facts.reduce(decider.evolve, decider.initial);
+    return {
+      records: (...expected: readonly F[]): void => {
+        const recorded = decision(before);
+        expect(recorded).toEqual(expected);
+        expect(decision(recorded.reduce(decider.evolve, before)), 'decided again').toEqual([]);
+      },
+      refuses: (code: ErrorCode): void => {
+        let refusal: unknown;
+        try {
+          decision(before);
+        } catch (error) {
+          refusal = error;
+        }
+        expect(refusal, 'a refusal').toBeInstanceOf(Refusal);
+        expect((refusal as Refusal).code).toBe(code);
+      },
+    };
+  },
+});

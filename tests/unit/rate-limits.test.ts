@@ -1,0 +1,81 @@
+import type { NatsConnection } from 'nats';
+import { describe, expect, test } from 'vitest';
+import { createRateLimits } from '#services/api/rate-limits.ts';
+
+const at = (iso: string) => {
+  const time = { ms: Date.parse(iso) };
+  return { time, clock: { now: () => new Date(time.ms) } };
+};
+
+/** Core NATS between processes of one test: every message reaches every subscriber at once. */
+const createBus = () => {
+  const subscribers = new Set<(text: string) => void>();
+  return {
+    connection: {
+      isClosed: () => false,
+      publish: (_subject: string, text: string) => {
+        for (const hear of subscribers) hear(text);
+      },
+      subscribe: (_subject: string, { callback }: { callback(error: null, message: { string(): string }): void }) => {
+        const hear = (text: string): void => callback(null, { string: () => text });
+        subscribers.add(hear);
+        return { unsubscribe: () => subscribers.delete(hear) };
+      },
+    } as unknown as NatsConnection,
+  };
+};
+
+describe('rate limits', () => {
+  test('let a limit through in a minute, then refuse until the minute ends', () => {
+    const { time, clock } = at('2026-11-20T09:00:10.000Z');
+    using limits = createRateLimits(clock);
+    for (let count = 1; count <= 3; count += 1) {
+      expect(limits.take('key', 3)).toMatchObject({ allowed: true, remaining: 3 - count });
+    }
+    const refused = limits.take('key', 3);
+    expect(refused).toEqual({
+      allowed: false,
+      limit: 3,
+      remaining: 0,
+      resetAt: Date.parse('2026-11-20T09:01:00.000Z') / 1_000,
+      resetIn: 50,
+    });
+    time.ms += 50_000;
+    expect(limits.take('key', 3)).toMatchObject({ allowed: true, remaining: 2 });
+  });
+
+  test('of one key are no other key’s', () => {
+    const { clock } = at('2026-11-20T09:00:10.000Z');
+    using limits = createRateLimits(clock);
+    limits.take('one', 1);
+    limits.take('one', 1);
+    expect(limits.take('other', 1).allowed).toBe(true);
+  });
+
+  test('give a request back', () => {
+    const { clock } = at('2026-11-20T09:00:10.000Z');
+    using limits = createRateLimits(clock);
+    limits.take('key', 2);
+    expect(limits.giveBack('key', 2).remaining).toBe(2);
+  });
+
+  test('are shared between processes within a quarter of a second', async () => {
+    const { clock } = at('2026-11-20T09:00:10.000Z');
+    const { connection } = createBus();
+    using one = createRateLimits(clock);
+    using other = createRateLimits(clock);
+    one.share(connection);
+    other.share(connection);
+    for (let count = 0; count < 4; count += 1) one.take('key', 10);
+    other.take('key', 10);
+    await expect.poll(() => peek(other), { timeout: 2_000 }).toBe(5);
+    expect(peek(one)).toBe(5);
+  });
+});
+
+/** How many requests of the key count against a limit of 10, without leaving a trace. */
+const peek = (limits: ReturnType<typeof createRateLimits>): number => {
+  const { remaining } = limits.take('key', 10);
+  limits.giveBack('key', 10);
+  return 10 - remaining - 1;
+};
