@@ -113,6 +113,11 @@ describe('the local event store', () => {
     await again.appendToStream(stream, before, { expectedRevision: 'any' });
     const written = await again.appendToStream(stream, newEvents(1), { expectedRevision: 2n });
     expect(written.nextExpectedRevision).toBe(3n);
+    let newest: string | undefined;
+    for await (const { event } of again.readAll({ fromPosition: 'end', direction: 'backwards', maxCount: 1 })) {
+      newest = event?.streamId;
+    }
+    expect(newest).toBe(stream);
     expect(await failureOf(again.appendToStream(gone, newEvents(1)))).toMatchObject({
       type: 'stream-deleted',
     });

@@ -9,6 +9,7 @@ interface Row {
   readonly id: string;
 }
 
+/** The table is named in every order: a bare `position` there would mean the text that is selected. */
 const COLUMNS = 'select stream, revision::text, position::text, id::text from event_store.event';
 
 /** Asks the log which ids were written where, over the writer's own connection. */
@@ -17,7 +18,7 @@ export function writtenIdsOver(client: pg.Client): WrittenIds {
     inStream: async (stream, first, last) => {
       const answer = await client.query<Row>({
         name: 'ids-in-stream',
-        text: `${COLUMNS} where stream = $1 and revision between $2 and $3 order by revision`,
+        text: `${COLUMNS} where stream = $1 and revision between $2 and $3 order by event.revision`,
         values: [stream, first, last],
       });
       return answer.rows.map(parseRow);
@@ -39,7 +40,7 @@ export async function newestIds(
   client: pg.Client,
   limit: number,
 ): Promise<{ position: number; id: Buffer }[]> {
-  const answer = await client.query<Row>(`${COLUMNS} order by position desc limit ${limit}`);
+  const answer = await client.query<Row>(`${COLUMNS} order by event.position desc limit ${limit}`);
   return answer.rows.toReversed().map(parseRow);
 }
 
