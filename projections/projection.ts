@@ -16,6 +16,8 @@ export type Change =
   | { readonly kind: 'insert'; readonly table: string; readonly row: Row }
   /** Sets the given columns of the row with this key, making it where it is absent. */
   | { readonly kind: 'upsert'; readonly table: string; readonly key: Row; readonly set: Row }
+  /** Sets the given columns of the row with this key; where it is absent, nothing. */
+  | { readonly kind: 'update'; readonly table: string; readonly key: Row; readonly set: Row }
   /** Adds to the given columns of the row with this key, making it (from 0) where it is absent. */
   | { readonly kind: 'increment'; readonly table: string; readonly key: Row; readonly by: Readonly<Record<string, number>> }
   | { readonly kind: 'delete'; readonly table: string; readonly key: Row }

@@ -47,6 +47,19 @@ export type AdCounted = {
   readonly started_on: string | null;
 };
 
+/** What a reader of the fact wants to see of the ad without looking it up. */
+export type AdExcerpt = {
+  readonly page_id: string | null;
+  readonly page_name: string | null;
+  readonly title: string | null;
+  /** The first `EXCERPT_CHARACTERS` characters. */
+  readonly body: string | null;
+};
+export const EXCERPT_CHARACTERS = 300;
+/** Cuts between characters, never inside one. */
+export const excerptOfBody = (body: string | null): string | null =>
+  body && Array.from(body.slice(0, 2 * EXCERPT_CHARACTERS)).slice(0, EXCERPT_CHARACTERS).join('');
+
 export type AdStarted = Fact<
   'AdStarted',
   Sighting &
@@ -69,7 +82,7 @@ export type ContentChanges = {
 /** Copy, call to action, media or format changed. */
 export type AdRevised = Fact<
   'AdRevised',
-  Sighting & AdCounted & { readonly page_id: string | null; readonly changes: ContentChanges }
+  Sighting & AdCounted & { readonly excerpt: AdExcerpt; readonly changes: ContentChanges }
 >;
 
 /** Fields that were blank until now became known: completes the record and is no news. */
@@ -91,14 +104,14 @@ export type AdDetailsObserved = Fact<
 
 export type AdDestinationChanged = Fact<
   'AdDestinationChanged',
-  Sighting & AdCounted & { readonly page_id: string | null; readonly from_url: string; readonly to_url: string }
+  Sighting & AdCounted & { readonly excerpt: AdExcerpt; readonly from_url: string; readonly to_url: string }
 >;
 
 export type AdConfirmedInactive = Fact<
   'AdConfirmedInactive',
   Sighting &
     AdCounted & {
-      readonly page_id: string | null;
+      readonly excerpt: AdExcerpt;
       /** `library`: it says so. `absence`: absent from complete covering scans at least 20 h apart. */
       readonly basis: 'library' | 'absence';
       /** The library's stop date, where it gave one. */
@@ -112,7 +125,7 @@ export type AdConfirmedInactive = Fact<
 /** An ad that had been confirmed inactive was observed running again. */
 export type AdReturned = Fact<
   'AdReturned',
-  Sighting & AdCounted & { readonly page_id: string | null; readonly inactive_since: string }
+  Sighting & AdCounted & { readonly excerpt: AdExcerpt; readonly inactive_since: string }
 >;
 
 /** Ads absent from a complete covering scan for the first time: missing, not stopped. At most 5,000 a fact. */

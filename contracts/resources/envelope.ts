@@ -34,7 +34,10 @@ export const PageMeta = z
   })
   .meta({ id: 'PageMeta' });
 
-const ERROR_TYPES = [...new Set(Object.values(ERRORS).map((error) => error.type))] as [ErrorType, ...ErrorType[]];
+const ERROR_TYPES = [...new Set(Object.values(ERRORS).map((error) => error.type))] as [
+  ErrorType,
+  ...ErrorType[],
+];
 
 export const ErrorDetails = z
   .strictObject({

@@ -14,7 +14,7 @@ export const Me = z
     scopes: z.array(z.enum(SCOPES)).meta({ description: 'What this key may do now.' }),
     tracked_brands: z
       .strictObject({ used: Count, slots: Count })
-      .meta({ description: "Slots of the plan and how many are in use." }),
+      .meta({ description: 'Slots of the plan and how many are in use.' }),
     requests_per_minute: Count,
   })
   .meta({ id: 'Me' });

@@ -1,7 +1,11 @@
 import type { Cadence } from '#contracts/primitives.ts';
 import type { PageRequest, ReadDatabase } from '#contracts/read-database.ts';
 
-export type TrackedBrandRow = { readonly brand_id: string; readonly cadence: Cadence; readonly tracked_at: string };
+export type TrackedBrandRow = {
+  readonly brand_id: string;
+  readonly cadence: Cadence;
+  readonly tracked_at: string;
+};
 
 /** Sorts after every time and every id, so that the first page is the page after it. */
 const BEFORE_NEWEST = ['~', 'ffffffff-ffff-ffff-ffff-ffffffffffff'] as const;
@@ -27,8 +31,10 @@ export const listTrackedBrands = async (
 const ALL = 'select brand_id, cadence, tracked_at from tracking.tracked_brand where workspace_id = $1';
 
 /** Every tracked brand of a workspace, at most as many as the largest plan has slots. */
-export const readTrackedBrands = (db: ReadDatabase, workspaceId: string): Promise<readonly TrackedBrandRow[]> =>
-  db.query<TrackedBrandRow>({ sql: ALL, values: [workspaceId] });
+export const readTrackedBrands = (
+  db: ReadDatabase,
+  workspaceId: string,
+): Promise<readonly TrackedBrandRow[]> => db.query<TrackedBrandRow>({ sql: ALL, values: [workspaceId] });
 
 const IDS = 'select brand_id from tracking.tracked_brand where workspace_id = $1';
 

@@ -13,13 +13,22 @@ export const workspaces = projection<WorkspaceFact>({
     switch (fact.type) {
       case 'WorkspaceCreated': {
         const { name, plan, created_at } = fact.data;
-        return [{ kind: 'upsert', table: 'workspace', key: { workspace_id }, set: { name, plan, created_at } }];
+        return [
+          { kind: 'upsert', table: 'workspace', key: { workspace_id }, set: { name, plan, created_at } },
+        ];
       }
       case 'PlanChanged':
         return [{ kind: 'upsert', table: 'workspace', key: { workspace_id }, set: { plan: fact.data.plan } }];
       case 'MemberAdded': {
         const { member_id, name, role, added_at } = fact.data;
-        return [{ kind: 'upsert', table: 'member', key: { workspace_id, member_id }, set: { name, role, added_at } }];
+        return [
+          {
+            kind: 'upsert',
+            table: 'member',
+            key: { workspace_id, member_id },
+            set: { name, role, added_at },
+          },
+        ];
       }
       case 'MemberRoleChanged': {
         const { member_id, role } = fact.data;

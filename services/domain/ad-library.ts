@@ -1,10 +1,12 @@
-import type {
-  AdContent,
-  AdCounted,
-  AdLibraryFact,
-  Aspect,
-  Novelty,
-  ScanRecorded,
+import {
+  type AdContent,
+  type AdCounted,
+  type AdExcerpt,
+  type AdLibraryFact,
+  type Aspect,
+  excerptOfBody,
+  type Novelty,
+  type ScanRecorded,
 } from '#contracts/events/ad-library.ts';
 import type { ObservedAd } from '#contracts/observations/ad-library-scan.ts';
 import { changesOf, compareContent, contentOf, pick } from './ad-content.ts';
@@ -79,6 +81,13 @@ const countedOf = (ad: KnownAd): AdCounted => ({
   format: formatOf(ad.content),
   countries: ad.countries,
   started_on: ad.started_on,
+});
+
+const excerptOf = (pageId: string | null, pageName: string | null, content: AdContent): AdExcerpt => ({
+  page_id: pageId,
+  page_name: pageName,
+  title: content.title,
+  body: excerptOfBody(content.body),
 });
 
 const chunked = <T>(items: readonly T[], size: number): T[][] =>
@@ -165,7 +174,7 @@ export const recordSightings =
           data: {
             ...sighting,
             ...counted,
-            page_id: ad.page_id,
+            excerpt: excerptOf(ad.page_id, ad.page_name, content),
             basis: 'library',
             stopped_on: ad.stopped_on,
             last_seen_at: scan.scanned_at,
@@ -178,6 +187,8 @@ export const recordSightings =
     const compare = (ad: ObservedAd, { known, page, seen: content }: Pair): void => {
       const about = { ...sighting, ...countedOf(known) };
       const pageId = known.page_id ?? ad.page_id;
+      const pageName = known.page_name ?? ad.page_name;
+      const excerpt = excerptOf(pageId, pageName, known.content);
       const comparison = compareContent(known.content, content);
       const revised: (keyof AdContent)[] = [];
       const ambiguous =
@@ -192,14 +203,14 @@ export const recordSightings =
         else if (known.content.link_url !== null && content.link_url !== null) {
           facts.push({
             type: 'AdDestinationChanged',
-            data: { ...about, page_id: pageId, from_url: known.content.link_url, to_url: content.link_url },
+            data: { ...about, excerpt, from_url: known.content.link_url, to_url: content.link_url },
           });
         }
       }
       if (revised.length > 0) {
         facts.push({
           type: 'AdRevised',
-          data: { ...about, page_id: pageId, changes: changesOf(known.content, content, revised) },
+          data: { ...about, excerpt, changes: changesOf(known.content, content, revised) },
         });
       }
       if (wording.length > 0) {
@@ -228,7 +239,7 @@ export const recordSightings =
             countries,
             details: pick(content, comparison.completed),
             page_id: pageId,
-            page_name: known.page_name ?? ad.page_name,
+            page_name: pageName,
             was_format: formatOf(known.content),
             added_countries: countries.slice(known.countries.length),
             live: known.status !== 'inactive',
@@ -256,7 +267,7 @@ export const recordSightings =
             data: {
               ...sighting,
               ...countedOf(known),
-              page_id: known.page_id,
+              excerpt: excerptOf(known.page_id, known.page_name, known.content),
               basis: 'library',
               stopped_on: ad.stopped_on,
               last_seen_at: lastSeenAt(known, page),
@@ -272,7 +283,7 @@ export const recordSightings =
           data: {
             ...sighting,
             ...countedOf(known),
-            page_id: known.page_id,
+            excerpt: excerptOf(known.page_id, known.page_name, known.content),
             inactive_since: known.inactive_since ?? known.seen_at,
           },
         });
@@ -323,7 +334,7 @@ export const recordAbsences =
         data: {
           ...sighting,
           ...countedOf(ad),
-          page_id: ad.page_id,
+          excerpt: excerptOf(ad.page_id, ad.page_name, ad.content),
           basis: 'absence',
           stopped_on: null,
           last_seen_at: ad.seen_at,

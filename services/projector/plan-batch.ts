@@ -3,7 +3,7 @@ import type { Change, Projection, Row } from '#projections/projection.ts';
 /** Changes of a batch that one statement writes together. */
 export type Group =
   | { readonly kind: 'insert'; readonly table: string; readonly rows: Row[] }
-  | { readonly kind: 'upsert'; readonly table: string; readonly key: readonly string[]; readonly set: readonly string[]; readonly rows: Row[] }
+  | { readonly kind: 'upsert' | 'update'; readonly table: string; readonly key: readonly string[]; readonly set: readonly string[]; readonly rows: Row[] }
   | { readonly kind: 'increment'; readonly table: string; readonly key: readonly string[]; readonly by: readonly string[]; readonly rows: Row[] }
   | { readonly kind: 'delete'; readonly table: string; readonly key: readonly string[]; readonly rows: Row[] }
   | { readonly kind: 'run'; readonly statement: string; readonly rows: Row[] };
@@ -21,7 +21,8 @@ const signatureOf = (change: Change): string => {
     case 'insert':
       return `insert ${change.table} ${Object.keys(change.row).join()}`;
     case 'upsert':
-      return `upsert ${change.table} ${Object.keys(change.key).join()} ${Object.keys(change.set).join()}`;
+    case 'update':
+      return `${change.kind} ${change.table} ${Object.keys(change.key).join()} ${Object.keys(change.set).join()}`;
     case 'increment':
       return `increment ${change.table} ${Object.keys(change.key).join()} ${Object.keys(change.by).join()}`;
     case 'delete':
@@ -37,7 +38,8 @@ const emptyGroup = (change: Change): Group => {
     case 'insert':
       return { kind: 'insert', table: change.table, rows: [] };
     case 'upsert':
-      return { kind: 'upsert', table: change.table, key: Object.keys(change.key), set: Object.keys(change.set), rows: [] };
+    case 'update':
+      return { kind: change.kind, table: change.table, key: Object.keys(change.key), set: Object.keys(change.set), rows: [] };
     case 'increment':
       return { kind: 'increment', table: change.table, key: Object.keys(change.key), by: Object.keys(change.by), rows: [] };
     case 'delete':
@@ -59,10 +61,10 @@ const join = ({ group, byKey }: Building, change: Change): void => {
   if (at === undefined) {
     byKey.set(key, group.rows.length);
     if (change.kind === 'delete') group.rows.push(change.key);
-    else group.rows.push({ ...change.key, ...(change.kind === 'upsert' ? change.set : change.by) });
+    else group.rows.push({ ...change.key, ...(change.kind === 'increment' ? change.by : change.set) });
     return;
   }
-  if (change.kind === 'upsert') group.rows[at] = { ...change.key, ...change.set };
+  if (change.kind === 'upsert' || change.kind === 'update') group.rows[at] = { ...change.key, ...change.set };
   if (change.kind === 'increment') {
     const sum: Record<string, Row[string]> = { ...group.rows[at] };
     for (const [column, by] of Object.entries(change.by)) sum[column] = Number(sum[column]) + by;

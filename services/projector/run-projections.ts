@@ -83,7 +83,8 @@ const applyToAll = async (
   log: Log,
 ): Promise<void> => {
   const idle: string[] = [];
-  await Promise.all(
+  // All are awaited, also when one fails: none may still be writing when the pass starts again.
+  const outcomes = await Promise.allSettled(
     running.map(async (one) => {
       if (position <= one.position) return;
       const own = facts.filter(
@@ -99,6 +100,7 @@ const applyToAll = async (
       one.position = position;
     }),
   );
+  for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
   await moveIdleCheckpoints(database, idle, position);
 };
 

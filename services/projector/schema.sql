@@ -1,5 +1,6 @@
 -- The projector's own tables: where each projection stands, and what it could not apply.
 create schema if not exists projector;
+create extension if not exists pg_trgm with schema public;
 
 create table if not exists projector.projection (
   name text primary key,

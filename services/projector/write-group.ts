@@ -31,6 +31,9 @@ const typeOf = (catalog: Catalog, table: string, column: string): string => {
 
 const quoted = (names: readonly string[]): string => names.map((name) => `"${name}"`).join();
 
+const matching = (key: readonly string[]): string =>
+  key.map((column) => `t."${column}" = i."${column}"`).join(' and ');
+
 /** `(select … from unnest($1::text[], …))`: every column crosses as text and is cast by its type. */
 const inputOf = (columns: readonly (readonly [name: string, type: string])[], rows: readonly Row[]) => ({
   sql: `(select ${columns.map(([name, type], index) => `u.c${index}::${type} as "${name}"`).join()} from unnest(${columns
@@ -81,7 +84,7 @@ export const writeGroup = async (
     const statement = projection.statements[group.statement];
     if (!statement) throw new Error(`the projection has no statement ${group.statement}`);
     const input = inputOf(Object.entries(statement.columns), group.rows);
-    await client.query(statement.sql.replaceAll(':input', input.sql), input.values);
+    await client.query(statement.sql.replaceAll(':input', () => input.sql), input.values);
     return;
   }
   const { table } = group;
@@ -109,6 +112,13 @@ export const writeGroup = async (
         input.values,
       );
       return;
+    case 'update':
+      await client.query(
+        `update "${table}" t set ${group.set.map((column) => `"${column}" = i."${column}"`).join()}
+         from ${input.sql} i where ${matching(group.key)}`,
+        input.values,
+      );
+      return;
     case 'increment':
       await client.query(
         `${insert} on conflict (${quoted(group.key)}) do update set ${group.by
@@ -119,9 +129,7 @@ export const writeGroup = async (
       return;
     case 'delete':
       await client.query(
-        `delete from "${table}" t using ${input.sql} i where ${group.key
-          .map((column) => `t."${column}" = i."${column}"`)
-          .join(' and ')}`,
+        `delete from "${table}" t using ${input.sql} i where ${matching(group.key)}`,
         input.values,
       );
   }

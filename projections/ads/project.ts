@@ -1,0 +1,140 @@
+import type { AdContent, AdLibraryFact } from '#contracts/events/ad-library.ts';
+import type { BrandFact } from '#contracts/events/brand.ts';
+import type { RecordedFact } from '#contracts/events/fact.ts';
+import { brandReference } from '#projections/brand-reference.ts';
+import { type Change, projection, type Row } from '#projections/projection.ts';
+
+type HistoryChange = 'started' | 'revised' | 'destination_changed' | 'confirmed_inactive' | 'returned';
+
+const history = (fact: RecordedFact<AdLibraryFact>, ad_id: string, change: HistoryChange, detail: object): Change => ({
+  kind: 'insert',
+  table: 'history',
+  row: { ad_id, position: fact.position, at: fact.data.observed_at, change, detail },
+});
+
+const update = (ad_id: string, set: Row): Change => ({ kind: 'update', table: 'ad', key: { ad_id }, set });
+
+const contentColumns = (content: Partial<AdContent>): Row => content as unknown as Row;
+
+/** Every ad as last observed, with its history; searched by copy. */
+export const ads = projection<AdLibraryFact | BrandFact>({
+  name: 'ads',
+  version: 1,
+  prefixes: ['adLibrary-', 'brand-'],
+  schema: new URL('./schema.sql', import.meta.url),
+  statements: {
+    miss: {
+      columns: { ad_id: 'text' },
+      touches: ['ad', 'page'],
+      sql: `
+        update ad a set status = 'missing', seen_at = greatest(a.seen_at, p.complete_at)
+        from :input i left join ad k using (ad_id) left join page p on p.brand_id = k.brand_id and p.page_id = k.page_id
+        where a.ad_id = i.ad_id and a.status = 'active'`,
+    },
+    see: {
+      columns: { ad_id: 'text', seen_at: 'timestamptz' },
+      touches: ['ad'],
+      sql: `
+        update ad a set status = case when a.status = 'missing' then 'active' else a.status end,
+          seen_at = greatest(a.seen_at, i.seen_at)
+        from (select ad_id, max(seen_at) as seen_at from :input i group by ad_id) i where a.ad_id = i.ad_id`,
+    },
+    cover: {
+      columns: { brand_id: 'uuid', page_id: 'text', complete_at: 'timestamptz' },
+      touches: ['page'],
+      sql: `
+        insert into page as p (brand_id, page_id, complete_at)
+        select brand_id, page_id, max(complete_at) from :input i group by brand_id, page_id
+        on conflict (brand_id, page_id) do update set complete_at = greatest(p.complete_at, excluded.complete_at)`,
+    },
+  },
+  project: (fact): readonly Change[] => {
+    switch (fact.type) {
+      case 'BrandRegistered':
+      case 'BrandProfileChanged':
+        return brandReference(fact);
+      case 'AdStarted': {
+        const { data } = fact;
+        const { content } = data;
+        return [
+          {
+            kind: 'insert',
+            table: 'ad',
+            row: {
+              ad_id: data.ad_id,
+              brand_id: data.brand_id,
+              page_id: data.page_id,
+              page_name: data.page_name,
+              status: data.missing_since === null ? 'active' : 'missing',
+              ...contentColumns(content),
+              format: data.format,
+              countries: data.countries,
+              started_on: data.started_on,
+              listed_on: data.started_on ?? data.observed_at.slice(0, 10),
+              first_seen_at: data.observed_at,
+              seen_at: data.observed_at,
+            },
+          },
+          history(fact, data.ad_id, 'started', { novelty: data.novelty }),
+        ];
+      }
+      case 'AdRevised': {
+        const { ad_id, changes } = fact.data;
+        const set = Object.fromEntries(Object.entries(changes).map(([field, change]) => [field, change.to]));
+        return [update(ad_id, contentColumns(set)), history(fact, ad_id, 'revised', changes)];
+      }
+      case 'AdDetailsObserved': {
+        const { ad_id, details, page_id, page_name, started_on, countries } = fact.data;
+        return [
+          update(ad_id, {
+            ...contentColumns(details),
+            page_id,
+            page_name,
+            countries,
+            ...(started_on === null ? {} : { started_on, listed_on: started_on }),
+          }),
+        ];
+      }
+      case 'AdDestinationChanged': {
+        const { ad_id, from_url, to_url } = fact.data;
+        return [
+          update(ad_id, { link_url: to_url }),
+          history(fact, ad_id, 'destination_changed', { from_url, to_url }),
+        ];
+      }
+      case 'AdConfirmedInactive': {
+        const { ad_id, basis, stopped_on, last_seen_at } = fact.data;
+        return [
+          update(ad_id, { status: 'inactive', stopped_on, seen_at: last_seen_at }),
+          history(fact, ad_id, 'confirmed_inactive', { basis, stopped_on }),
+        ];
+      }
+      case 'AdReturned': {
+        const { ad_id, observed_at, inactive_since } = fact.data;
+        return [
+          update(ad_id, { status: 'active', stopped_on: null, seen_at: observed_at }),
+          history(fact, ad_id, 'returned', { inactive_since }),
+        ];
+      }
+      case 'AdsMissed':
+        return fact.data.ad_ids.map((ad_id) => ({ kind: 'run', statement: 'miss', row: { ad_id } }));
+      case 'AdsSeen': {
+        const { ad_ids, observed_at } = fact.data;
+        return ad_ids.map((ad_id) => ({ kind: 'run', statement: 'see', row: { ad_id, seen_at: observed_at } }));
+      }
+      case 'AdsReworded':
+        return fact.data.ads.map(({ ad_id, wording }) => update(ad_id, contentColumns(wording)));
+      case 'ScanRecorded': {
+        const { complete, pages, brand_id, observed_at } = fact.data;
+        if (!complete) return [];
+        return pages
+          .filter(({ page_id }) => page_id !== '')
+          .map(({ page_id }) => ({
+            kind: 'run',
+            statement: 'cover',
+            row: { brand_id, page_id, complete_at: observed_at },
+          }));
+      }
+    }
+  },
+});

@@ -1,0 +1,148 @@
+import { createSqlTag, type FragmentSqlToken } from 'slonik';
+import type { AdContent } from '#contracts/events/ad-library.ts';
+import type { Page, PageRequest, ReadDatabase } from '#contracts/read-database.ts';
+import { BRAND_REFERENCE_SQL } from '#projections/brand-reference.ts';
+
+const sql = createSqlTag();
+
+/** Entries of an ad's history that one read shows, the newest. */
+const HISTORY_ENTRIES_MAX = 100;
+
+type AdRow = AdContent & {
+  readonly ad_id: string;
+  readonly brand_id: string;
+  readonly page_id: string | null;
+  readonly page_name: string | null;
+  readonly status: string;
+  readonly countries: readonly string[];
+  readonly started_on: string | null;
+  readonly stopped_on: string | null;
+  readonly listed_on: string;
+  readonly first_seen_at: string;
+  readonly last_seen_at: string;
+};
+
+const COLUMNS = `a.ad_id, a.brand_id, a.page_id, a.page_name, a.status, a.format, a.body, a.title, a.cta_type,
+  a.cta_text, a.link_url, a.platforms, a.countries, a.started_on::text, a.stopped_on::text, a.listed_on::text,
+  to_char(a.first_seen_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as first_seen_at,
+  to_char(case when a.status = 'active' then greatest(a.seen_at, p.complete_at) else a.seen_at end
+    at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as last_seen_at`;
+
+const DETAIL_COLUMNS = 'a.link_description, a.caption, a.languages, a.media, a.cards, a.versions';
+
+const FROM = 'ads.ad a left join ads.page p on p.brand_id = a.brand_id and p.page_id = a.page_id';
+
+const daysActive = (row: AdRow): number | null =>
+  row.started_on === null
+    ? null
+    : Math.max(0, Math.round((Date.parse(row.last_seen_at.slice(0, 10)) - Date.parse(row.started_on)) / 86_400_000));
+
+const summaryOf = (row: AdRow) => ({
+  id: row.ad_id,
+  brand_id: row.brand_id,
+  page: row.page_id === null ? null : { page_id: row.page_id, page_name: row.page_name },
+  status: row.status,
+  format: row.format ?? 'other',
+  body: row.body,
+  title: row.title,
+  cta_type: row.cta_type,
+  cta_text: row.cta_text,
+  destination_url: row.link_url,
+  platforms: row.platforms ?? [],
+  countries: row.countries.filter((country) => country !== 'ALL'),
+  started_on: row.started_on,
+  stopped_on: row.stopped_on,
+  first_seen_at: row.first_seen_at,
+  last_seen_at: row.last_seen_at,
+  days_active: daysActive(row),
+  library_url: `https://www.facebook.com/ads/library/?id=${row.ad_id}`,
+});
+
+const copyOf = (card: AdContent['cards'][number]) => ({
+  body: card.body,
+  title: card.title,
+  link_description: card.link_description,
+  cta_text: card.cta_text,
+  destination_url: card.link_url,
+});
+
+/** One ad in full; `as_of` is when it was last seen, or confirmed inactive, by its newest covering scan. */
+export const findAd = async (db: ReadDatabase, adId: string): Promise<{ json: string; as_of: string } | null> => {
+  const rows = await db.query<AdRow & { brand: string; history: string; as_of: string }>({
+    sql: `
+      select ${COLUMNS}, ${DETAIL_COLUMNS}, ${BRAND_REFERENCE_SQL} as brand,
+        to_char(greatest(a.seen_at, p.complete_at, h.newest) at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as as_of,
+        coalesce(h.entries, '[]') as history
+      from ${FROM} join ads.brand b on b.brand_id = a.brand_id
+      left join lateral (
+        select max(at) as newest, '[' || string_agg(json_build_object(
+          'at', to_char(at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'change', change, 'detail', detail
+        )::text, ',' order by position desc) || ']' as entries
+        from (select * from ads.history where ad_id = a.ad_id order by position desc limit ${HISTORY_ENTRIES_MAX}) h
+      ) h on true
+      where a.ad_id = $1`,
+    values: [adId],
+  });
+  const row = rows[0];
+  if (!row) return null;
+  const detail = JSON.stringify({
+    ...summaryOf(row),
+    link_description: row.link_description,
+    caption: row.caption,
+    languages: row.languages ?? [],
+    media: row.media.map(({ kind, url, poster_url }) => ({ kind, source_url: url, poster_url, archived_url: null })),
+    cards: row.cards.map(copyOf),
+    versions: row.versions.map(copyOf),
+  });
+  return { json: `${detail.slice(0, -1)},"brand":${row.brand},"history":${row.history}}`, as_of: row.as_of };
+};
+
+const pageOf = (rows: readonly AdRow[], limit: number): Page => {
+  const shown = rows.slice(0, limit);
+  const last = shown.at(-1);
+  return {
+    items: shown.map((row) => JSON.stringify(summaryOf(row))),
+    next: rows.length > limit && last ? [last.listed_on, last.ad_id] : null,
+  };
+};
+
+/** The brand's attributed ads, newest start first. */
+export const listBrandAds = async (db: ReadDatabase, brandId: string, page: PageRequest): Promise<Page> => {
+  const rows = await db.query<AdRow>({
+    sql: `select ${COLUMNS} from ${FROM} where a.brand_id = $1
+      ${page.after ? 'and (a.listed_on, a.ad_id) < ($3::date, $4)' : ''}
+      order by a.listed_on desc, a.ad_id desc limit $2`,
+    values: [brandId, page.limit + 1, ...(page.after ?? [])],
+  });
+  return pageOf(rows, page.limit);
+};
+
+export type AdFilter = {
+  /** Words that the copy holds, all of them; `"a phrase"`, `or` and `-word` as in web searches. */
+  readonly q?: string;
+  readonly format?: string;
+  readonly status?: string;
+  readonly country?: string;
+  readonly brandId?: string;
+  /** Date: ads listed from here on. */
+  readonly startedSince?: string;
+};
+
+/** Ads by copy and facets, newest start first. */
+export const searchAds = async (db: ReadDatabase, filter: AdFilter, page: PageRequest): Promise<Page> => {
+  const conditions: FragmentSqlToken[] = [sql.fragment`true`];
+  if (filter.q) conditions.push(sql.fragment`a.tsv @@ websearch_to_tsquery('simple', ${filter.q})`);
+  if (filter.format) conditions.push(sql.fragment`a.format = ${filter.format}`);
+  if (filter.status) conditions.push(sql.fragment`a.status = ${filter.status}`);
+  if (filter.country) conditions.push(sql.fragment`a.countries @> array[${filter.country}]::text[]`);
+  if (filter.brandId) conditions.push(sql.fragment`a.brand_id = ${filter.brandId}::uuid`);
+  if (filter.startedSince) conditions.push(sql.fragment`a.listed_on >= ${filter.startedSince}::date`);
+  if (page.after) {
+    const [listedOn = '', adId = ''] = page.after;
+    conditions.push(sql.fragment`(a.listed_on, a.ad_id) < (${listedOn}::date, ${adId})`);
+  }
+  const where = sql.join(conditions, sql.fragment` and `);
+  const query = sql.unsafe`where ${where} order by a.listed_on desc, a.ad_id desc limit ${page.limit + 1}`;
+  const composed = { sql: `select ${COLUMNS} from ${FROM} ${query.sql}`, values: query.values };
+  return pageOf(filter.q ? await db.slow<AdRow>(composed) : await db.query<AdRow>(composed), page.limit);
+};

@@ -1,0 +1,61 @@
+-- One row an ad, as last observed. `listed_on` is its place in lists: the library's start date, else the day
+-- it was first seen.
+create table ad (
+  ad_id text primary key,
+  brand_id uuid,
+  page_id text,
+  page_name text,
+  status text,
+  format text,
+  body text,
+  title text,
+  link_description text,
+  caption text,
+  cta_type text,
+  cta_text text,
+  link_url text,
+  platforms text[],
+  languages text[],
+  countries text[],
+  media jsonb,
+  cards jsonb,
+  versions jsonb,
+  started_on date,
+  stopped_on date,
+  listed_on date,
+  first_seen_at timestamptz,
+  -- By a fact of its own; an active ad was also seen by every later complete scan of its page.
+  seen_at timestamptz,
+  tsv tsvector generated always as (
+    to_tsvector('simple', coalesce(title, '') || ' ' || left(coalesce(body, ''), 20000) || ' ' || coalesce(link_description, ''))
+  ) stored
+);
+-- Without this many statistics the planner takes a rare word for a common one.
+alter table ad alter column tsv set statistics 10000;
+
+create table page (
+  brand_id uuid not null,
+  page_id text not null,
+  complete_at timestamptz not null,
+  primary key (brand_id, page_id)
+);
+
+create table history (
+  ad_id text not null,
+  position bigint not null,
+  at timestamptz not null,
+  change text not null,
+  detail jsonb not null,
+  primary key (ad_id, position)
+);
+
+create table brand (
+  brand_id uuid primary key,
+  slug text,
+  name text,
+  logo_url text
+);
+-- indexes
+create index ad_of_brand on ad (brand_id, listed_on desc, ad_id desc);
+create index ad_newest on ad (listed_on desc, ad_id desc);
+create index ad_by_words on ad using gin (tsv);

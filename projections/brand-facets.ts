@@ -1,0 +1,17 @@
+import type { BrandFact } from '#contracts/events/brand.ts';
+import type { Change, Row } from './projection.ts';
+
+/**
+ * A table `brand` with `brand_id, country, is_public, category_ids`: what rankings filter by, kept by each
+ * projection that ranks.
+ */
+export const brandFacets = (fact: BrandFact): readonly Change[] => {
+  const { brand_id } = fact.data;
+  const { country, is_public, category_path } = fact.type === 'BrandRegistered' ? fact.data : fact.data.changes;
+  const set: Row = {
+    ...(country === undefined ? {} : { country }),
+    ...(is_public === undefined ? {} : { is_public }),
+    ...(category_path === undefined ? {} : { category_ids: category_path.map(({ id }) => id) }),
+  };
+  return Object.keys(set).length === 0 ? [] : [{ kind: 'upsert', table: 'brand', key: { brand_id }, set }];
+};

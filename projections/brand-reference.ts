@@ -1,0 +1,21 @@
+import type { BrandFact } from '#contracts/events/brand.ts';
+import type { Change, Row } from './projection.ts';
+
+/**
+ * A table `brand` with `brand_id, slug, name, logo_url`: what records of a projection say of their brand,
+ * kept by each projection that needs it.
+ */
+export const brandReference = (fact: BrandFact): readonly Change[] => {
+  const { brand_id } = fact.data;
+  if (fact.type === 'BrandRegistered') {
+    const { slug, name, logo_url } = fact.data;
+    return [{ kind: 'upsert', table: 'brand', key: { brand_id }, set: { slug, name, logo_url } }];
+  }
+  const { name, logo_url } = fact.data.changes;
+  const set: Row = { ...(name === undefined ? {} : { name }), ...(logo_url === undefined ? {} : { logo_url }) };
+  return Object.keys(set).length === 0 ? [] : [{ kind: 'update', table: 'brand', key: { brand_id }, set }];
+};
+
+/** SQL of the JSON reference of a brand row `b`; U+0001 stands for the service's base URL. */
+export const BRAND_REFERENCE_SQL = `replace(json_build_object('id', b.brand_id, 'slug', b.slug, 'name', b.name,
+  'logo_url', b.logo_url, 'url', chr(1) || '/v1/brands/' || b.slug)::text, '"\\u0001/', '"' || chr(1) || '/')`;

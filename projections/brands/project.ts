@@ -1,0 +1,235 @@
+import type { AdCounted, AdLibraryFact } from '#contracts/events/ad-library.ts';
+import type { BrandDetails, BrandFact } from '#contracts/events/brand.ts';
+import { type Change, projection, type Row } from '#projections/projection.ts';
+
+const profileColumns = (details: Partial<BrandDetails>): Row => ({
+  ...('name' in details ? { name: details.name ?? '' } : {}),
+  ...('description' in details ? { description: details.description ?? null } : {}),
+  ...('logo_url' in details ? { logo_url: details.logo_url ?? null } : {}),
+  ...('country' in details ? { country: details.country ?? null } : {}),
+  ...('is_public' in details ? { is_public: details.is_public ?? false } : {}),
+  ...('indexable' in details ? { indexable: details.indexable ?? false } : {}),
+  ...(details.category_path
+    ? { category_path: details.category_path, category_ids: details.category_path.map(({ id }) => id) }
+    : {}),
+});
+
+const daysBetween = (from: string, to: string): number =>
+  Math.max(0, Math.round((Date.parse(to.slice(0, 10)) - Date.parse(from.slice(0, 10))) / 86_400_000));
+
+/** Moves the counters of active ads when an ad starts, ends (`-1`) or returns. */
+const active = (brand_id: string, ad: AdCounted, by: 1 | -1): Change[] => [
+  { kind: 'increment', table: 'brand', key: { brand_id }, by: { [ad.format]: by } },
+  ...ad.countries
+    .filter((country) => country !== 'ALL')
+    .map((country): Change => ({ kind: 'increment', table: 'country', key: { brand_id, country }, by: { ads: by } })),
+];
+
+const reformatted = (brand_id: string, from: string, to: string): Change[] =>
+  from === to
+    ? []
+    : [
+        { kind: 'increment', table: 'brand', key: { brand_id }, by: { [from]: -1 } },
+        { kind: 'increment', table: 'brand', key: { brand_id }, by: { [to]: 1 } },
+      ];
+
+const onDay = (brand_id: string, observedAt: string, by: { new_ads?: number; retired_ads?: number }): Change => ({
+  kind: 'increment',
+  table: 'day',
+  key: { brand_id, date: observedAt.slice(0, 10) },
+  by: by as Record<string, number>,
+});
+
+/** Brands with their counters, for the directory, the single-brand read, breakdown and sitemap. */
+export const brands = projection<BrandFact | AdLibraryFact>({
+  name: 'brands',
+  version: 1,
+  prefixes: ['brand-', 'adLibrary-'],
+  schema: new URL('./schema.sql', import.meta.url),
+  statements: {
+    observe: {
+      columns: { brand_id: 'uuid', scanned_at: 'timestamptz', active_ads: 'bigint', total_ads: 'bigint' },
+      touches: ['brand'],
+      // The newest scan says how many ads are active; several of one batch are ranked first.
+      sql: `
+        insert into brand as b (brand_id, scanned_at, active_ads, total_ads, updated_at)
+        select distinct on (brand_id) brand_id, scanned_at, active_ads, total_ads, scanned_at
+        from :input i order by brand_id, scanned_at desc, total_ads desc
+        on conflict (brand_id) do update set scanned_at = excluded.scanned_at, active_ads = excluded.active_ads,
+          total_ads = excluded.total_ads, updated_at = greatest(b.updated_at, excluded.updated_at)
+        where b.scanned_at is null or excluded.scanned_at >= b.scanned_at`,
+    },
+    seen: {
+      columns: { brand_id: 'uuid', seen_on: 'date' },
+      touches: ['brand'],
+      sql: `
+        insert into brand as b (brand_id, last_ad_seen_on) select brand_id, max(seen_on) from :input i group by brand_id
+        on conflict (brand_id) do update
+          set last_ad_seen_on = greatest(b.last_ad_seen_on, excluded.last_ad_seen_on)`,
+    },
+    profile_time: {
+      columns: { brand_id: 'uuid', at: 'timestamptz' },
+      touches: ['brand'],
+      sql: `
+        insert into brand as b (brand_id, profiled_at, updated_at) select brand_id, max(at), max(at) from :input i group by brand_id
+        on conflict (brand_id) do update set profiled_at = greatest(b.profiled_at, excluded.profiled_at),
+          updated_at = greatest(b.updated_at, excluded.updated_at)`,
+    },
+    // Figures over the last 7 and 30 days count back from the brand's own last scan, so that a replay, whenever
+    // it runs, gives the same. U+0001 stands for the service's base URL.
+    refresh: {
+      columns: { brand_id: 'uuid' },
+      touches: ['brand', 'country', 'day'],
+      sql: `
+        update brand b set as_of = d.as_of, new_ads_7d = d.new_ads_7d, reference = d.reference,
+          summary = d.summary, breakdown = d.breakdown,
+          detail = left(d.summary, -1) || ',' || substr(d.more, 2)
+        from (
+          select c.brand_id, c.as_of, c.new_ads_7d,
+            replace(row_to_json(reference)::text, '"\\u0001/', '"' || chr(1) || '/') as reference,
+            replace(row_to_json(summary)::text, '"\\u0001/', '"' || chr(1) || '/') as summary,
+            row_to_json(more)::text as more,
+            row_to_json(breakdown)::text as breakdown
+          from (
+            select b.*, coalesce(b.scanned_at, b.profiled_at) as as_of_,
+              to_char(coalesce(b.scanned_at, b.profiled_at) at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as iso,
+              counts.*
+            from brand b join :input i using (brand_id) cross join lateral (
+              select coalesce(sum(new_ads) filter (where age < 7), 0)::bigint as new_7,
+                coalesce(sum(new_ads), 0)::bigint as new_30,
+                coalesce(sum(retired_ads) filter (where age < 7), 0)::bigint as retired_7,
+                coalesce(sum(retired_ads), 0)::bigint as retired_30
+              from (
+                select d.*, (b.scanned_at at time zone 'utc')::date - d.date as age from day d
+                where d.brand_id = b.brand_id
+                  and d.date > (b.scanned_at at time zone 'utc')::date - 30
+                  and d.date <= (b.scanned_at at time zone 'utc')::date
+              ) d
+            ) counts
+            where b.slug is not null
+          ) r
+          cross join lateral (select r.brand_id, r.as_of_ as as_of, r.new_7 as new_ads_7d) c
+          cross join lateral (
+            select r.brand_id as id, r.slug, r.name, r.logo_url, chr(1) || '/v1/brands/' || r.slug as url
+          ) reference
+          cross join lateral (
+            select r.brand_id as id, r.slug, r.name, r.domain, chr(1) || '/v1/brands/' || r.slug as url, r.logo_url,
+              r.country, r.category_path -> 0 as category, r.category_path -> 1 as mid_category,
+              r.active_ads, r.total_ads, r.new_7 as new_ads_7d, r.indexable, r.iso as as_of
+          ) summary
+          cross join lateral (
+            select video, image, carousel, dco, other
+            from (values (r.video, r.image, r.carousel, r.dco, r.other)) v(video, image, carousel, dco, other)
+          ) formats
+          cross join lateral (select row_to_json(formats) as formats, r.iso as as_of) breakdown
+          cross join lateral (
+            select r.description, r.total_ads - r.active_ads as inactive_ads, r.new_30 as new_ads_30d,
+              r.retired_7 as retired_ads_7d, r.retired_30 as retired_ads_30d,
+              round(r.lifespan_days_sum::numeric / nullif(r.lifespan_ads, 0), 1)::float8 as avg_ad_lifespan_days,
+              r.last_ad_seen_on as last_ad_seen_at, row_to_json(formats) as formats,
+              coalesce((
+                select json_agg(json_build_object('country', t.country, 'ads', t.ads) order by t.ads desc, t.country)
+                from (
+                  select k.country, k.ads from country k where k.brand_id = r.brand_id and k.ads > 0
+                  order by k.ads desc, k.country limit 10
+                ) t), '[]'::json) as top_countries
+          ) more
+        ) d
+        where b.brand_id = d.brand_id`,
+    },
+  },
+  project: (fact): readonly Change[] => {
+    const { brand_id } = fact.data;
+    const refresh: Change = { kind: 'refresh', statement: 'refresh', row: { brand_id } };
+    switch (fact.type) {
+      case 'BrandRegistered':
+        return [
+          {
+            kind: 'upsert',
+            table: 'brand',
+            key: { brand_id },
+            set: { slug: fact.data.slug, domain: fact.data.domain, ...profileColumns(fact.data) },
+          },
+          { kind: 'run', statement: 'profile_time', row: { brand_id, at: fact.data.observed_at } },
+          refresh,
+        ];
+      case 'BrandProfileChanged': {
+        const set = profileColumns(fact.data.changes);
+        return [
+          ...(Object.keys(set).length === 0 ? [] : [{ kind: 'update', table: 'brand', key: { brand_id }, set } as Change]),
+          { kind: 'run', statement: 'profile_time', row: { brand_id, at: fact.data.observed_at } },
+          refresh,
+        ];
+      }
+      case 'AdStarted':
+        return [
+          ...active(brand_id, fact.data, 1),
+          { kind: 'run', statement: 'seen', row: { brand_id, seen_on: fact.data.observed_at.slice(0, 10) } },
+          ...(fact.data.novelty === 'news' ? [onDay(brand_id, fact.data.observed_at, { new_ads: 1 })] : []),
+        ];
+      case 'AdConfirmedInactive': {
+        const { started_on, stopped_on, last_seen_at, news, observed_at } = fact.data;
+        return [
+          ...active(brand_id, fact.data, -1),
+          ...(started_on === null
+            ? []
+            : [
+                {
+                  kind: 'increment',
+                  table: 'brand',
+                  key: { brand_id },
+                  by: { lifespan_days_sum: daysBetween(started_on, stopped_on ?? last_seen_at), lifespan_ads: 1 },
+                } as Change,
+              ]),
+          ...(news ? [onDay(brand_id, observed_at, { retired_ads: 1 })] : []),
+        ];
+      }
+      case 'AdReturned':
+        return [
+          ...active(brand_id, fact.data, 1),
+          { kind: 'run', statement: 'seen', row: { brand_id, seen_on: fact.data.observed_at.slice(0, 10) } },
+        ];
+      case 'AdRevised': {
+        const { format } = fact.data.changes;
+        return format ? reformatted(brand_id, format.from ?? 'other', format.to ?? 'other') : [];
+      }
+      case 'AdDetailsObserved':
+        if (!fact.data.live) return [];
+        return [
+          ...reformatted(brand_id, fact.data.was_format, fact.data.details.format ?? fact.data.was_format),
+          ...fact.data.added_countries
+            .filter((country) => country !== 'ALL')
+            .map(
+              (country): Change => ({ kind: 'increment', table: 'country', key: { brand_id, country }, by: { ads: 1 } }),
+            ),
+        ];
+      case 'AdsReworded':
+        return fact.data.ads
+          .filter(({ live }) => live)
+          .flatMap(({ was_format, format }) => reformatted(brand_id, was_format, format));
+      case 'AdsSeen':
+        return [{ kind: 'run', statement: 'seen', row: { brand_id, seen_on: fact.data.observed_at.slice(0, 10) } }];
+      case 'ScanRecorded': {
+        const { observed_at, late_arrival, totals } = fact.data;
+        return [
+          ...(late_arrival
+            ? []
+            : [
+                {
+                  kind: 'run',
+                  statement: 'observe',
+                  row: { brand_id, scanned_at: observed_at, active_ads: totals.active, total_ads: totals.total },
+                } as Change,
+              ]),
+          ...(totals.seen > 0 && !late_arrival
+            ? [{ kind: 'run', statement: 'seen', row: { brand_id, seen_on: observed_at.slice(0, 10) } } as Change]
+            : []),
+          refresh,
+        ];
+      }
+      case 'AdDestinationChanged':
+      case 'AdsMissed':
+        return [];
+    }
+  },
+});

@@ -1,0 +1,58 @@
+-- One row a brand: who it is, its counters, and the JSON documents that the API passes through.
+create table brand (
+  brand_id uuid primary key,
+  slug text,
+  domain text,
+  name text,
+  description text,
+  logo_url text,
+  country text,
+  is_public boolean not null default false,
+  indexable boolean not null default false,
+  category_path jsonb not null default '[]',
+  category_ids uuid[] not null default '{}',
+  profiled_at timestamptz,
+  scanned_at timestamptz,
+  -- Of the newest scan: active counts every ad not confirmed inactive.
+  active_ads bigint not null default 0,
+  total_ads bigint not null default 0,
+  video bigint not null default 0,
+  image bigint not null default 0,
+  carousel bigint not null default 0,
+  dco bigint not null default 0,
+  other bigint not null default 0,
+  lifespan_days_sum bigint not null default 0,
+  lifespan_ads bigint not null default 0,
+  last_ad_seen_on date,
+  new_ads_7d bigint not null default 0,
+  as_of timestamptz,
+  updated_at timestamptz,
+  summary text,
+  detail text,
+  reference text,
+  breakdown text
+);
+
+create table country (
+  brand_id uuid not null,
+  country text not null,
+  ads bigint not null default 0,
+  primary key (brand_id, country)
+);
+
+create table day (
+  brand_id uuid not null,
+  date date not null,
+  new_ads bigint not null default 0,
+  retired_ads bigint not null default 0,
+  primary key (brand_id, date)
+);
+
+-- indexes
+create unique index brand_by_slug on brand (slug);
+create index brand_by_active_ads on brand (active_ads desc, brand_id desc) where is_public;
+create index brand_by_new_ads on brand (new_ads_7d desc, brand_id desc) where is_public;
+create index brand_by_name on brand (lower(name), brand_id) where is_public;
+create index brand_by_country on brand (country, active_ads desc, brand_id desc) where is_public;
+create index brand_by_category on brand using gin (category_ids);
+create index brand_by_name_part on brand using gin (lower(name) gin_trgm_ops);

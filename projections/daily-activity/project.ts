@@ -1,0 +1,13 @@
+import type { AdLibraryFact } from '#contracts/events/ad-library.ts';
+import { observedDay, recordObservedDay } from '#projections/observed-day.ts';
+import { projection } from '#projections/projection.ts';
+
+/** Active, new and retired ads of a brand by day. */
+export const dailyActivity = projection<AdLibraryFact>({
+  name: 'daily-activity',
+  version: 1,
+  prefixes: ['adLibrary-'],
+  schema: new URL('./schema.sql', import.meta.url),
+  statements: { record_day: recordObservedDay },
+  project: (fact) => (fact.type === 'ScanRecorded' ? [observedDay(fact)] : []),
+});

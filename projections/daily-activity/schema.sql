@@ -1,0 +1,14 @@
+-- One row for each day on which a brand was observed; a day never observed has none.
+create table day (
+  brand_id uuid not null,
+  date date not null,
+  active_ads bigint not null,
+  new_ads bigint not null,
+  retired_ads bigint not null,
+  reliable boolean not null,
+  observed_at timestamptz not null,
+  -- Only scans that arrived after newer ones have told of this day.
+  late_arrival boolean not null,
+  primary key (brand_id, date)
+);
+-- indexes

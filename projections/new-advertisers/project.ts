@@ -1,0 +1,54 @@
+import type { AdLibraryFact } from '#contracts/events/ad-library.ts';
+import type { BrandFact } from '#contracts/events/brand.ts';
+import { brandFacets } from '#projections/brand-facets.ts';
+import { type Change, projection } from '#projections/projection.ts';
+
+/** When each brand began to advertise. The list itself is rewritten nightly from this. */
+export const newAdvertisers = projection<AdLibraryFact | BrandFact>({
+  name: 'new-advertisers',
+  version: 1,
+  prefixes: ['adLibrary-', 'brand-'],
+  schema: new URL('./schema.sql', import.meta.url),
+  statements: {
+    first_ad: {
+      columns: { brand_id: 'uuid', started_on: 'date' },
+      touches: ['brand'],
+      sql: `
+        insert into brand as b (brand_id, first_ad_started_on)
+        select brand_id, min(started_on) from :input i group by brand_id
+        on conflict (brand_id) do update
+          set first_ad_started_on = least(b.first_ad_started_on, excluded.first_ad_started_on)`,
+    },
+    observe: {
+      columns: { brand_id: 'uuid', scanned_at: 'timestamptz', active_ads: 'bigint' },
+      touches: ['brand'],
+      sql: `
+        insert into brand as b (brand_id, first_scan_at, scanned_at, active_ads)
+        select brand_id, min(scanned_at), max(scanned_at), (array_agg(active_ads order by scanned_at desc, active_ads))[1]
+        from :input i group by brand_id
+        on conflict (brand_id) do update set first_scan_at = least(b.first_scan_at, excluded.first_scan_at),
+          active_ads = case when b.scanned_at is null or excluded.scanned_at >= b.scanned_at
+            then excluded.active_ads else b.active_ads end,
+          scanned_at = greatest(b.scanned_at, excluded.scanned_at)`,
+    },
+  },
+  project: (fact): readonly Change[] => {
+    switch (fact.type) {
+      case 'BrandRegistered':
+      case 'BrandProfileChanged':
+        return brandFacets(fact);
+      case 'AdStarted': {
+        const { brand_id, started_on, observed_at } = fact.data;
+        const row = { brand_id, started_on: started_on ?? observed_at.slice(0, 10) };
+        return [{ kind: 'run', statement: 'first_ad', row }];
+      }
+      case 'ScanRecorded': {
+        const { brand_id, observed_at, totals, late_arrival } = fact.data;
+        if (late_arrival) return [];
+        return [{ kind: 'run', statement: 'observe', row: { brand_id, scanned_at: observed_at, active_ads: totals.active } }];
+      }
+      default:
+        return [];
+    }
+  },
+});

@@ -1,0 +1,67 @@
+import { createSqlTag, type FragmentSqlToken } from 'slonik';
+import type { PageRequest, ReadDatabase } from '#contracts/read-database.ts';
+
+const sql = createSqlTag();
+
+/** The longest window that the list answers, in days. */
+export const NEW_ADVERTISER_DAYS_MAX = 90;
+
+export type NewAdvertiserRow = {
+  readonly brand_id: string;
+  readonly rank: number;
+  readonly first_ad_started_on: string;
+  readonly active_ads: number;
+};
+
+export type NewAdvertisers = {
+  readonly rows: readonly NewAdvertiserRow[];
+  readonly next: readonly (string | number)[] | null;
+  /** When the figures hold: the newest scan at the last rewrite. Null before the first. */
+  readonly as_of: string | null;
+};
+
+/**
+ * Public brands first scanned before the window whose first ad began in it, most active first. Reads the
+ * nightly list; before its first rewrite the list is empty.
+ */
+export const listNewAdvertisers = async (
+  db: ReadDatabase,
+  filter: { readonly days: number; readonly categoryId?: string; readonly country?: string },
+  page: PageRequest,
+): Promise<NewAdvertisers> => {
+  const present = await db.query<{ present: boolean }>(sql.unsafe`
+    select to_regclass('nightly.new_advertiser') is not null as present`);
+  if (!present[0]?.present) return { rows: [], next: null, as_of: null };
+  const conditions: FragmentSqlToken[] = [
+    sql.fragment`l.first_ad_started_on > (r.as_of at time zone 'utc')::date - ${filter.days}::int`,
+    sql.fragment`(l.first_scan_at at time zone 'utc')::date <= (r.as_of at time zone 'utc')::date - ${filter.days}::int`,
+  ];
+  if (filter.categoryId) conditions.push(sql.fragment`l.category_ids @> array[${filter.categoryId}]::uuid[]`);
+  if (filter.country) conditions.push(sql.fragment`l.country = ${filter.country}`);
+  const [active, brandId, rank = 0] = page.after ?? [];
+  if (active !== undefined && brandId !== undefined) {
+    conditions.push(sql.fragment`(l.active_ads, l.brand_id) < (${active}::bigint, ${brandId}::uuid)`);
+  }
+  const [rows, rewrite] = await Promise.all([
+    db.query<{ brand_id: string; first_ad_started_on: string; active_ads: string }>(sql.unsafe`
+      select l.brand_id, l.first_ad_started_on::text, l.active_ads
+      from nightly.new_advertiser l, (select max(as_of) as as_of from nightly.rewrite where name = 'new-advertisers') r
+      where ${sql.join(conditions, sql.fragment` and `)}
+      order by l.active_ads desc, l.brand_id desc limit ${page.limit + 1}`),
+    db.query<{ as_of: string | null }>(sql.unsafe`
+      select to_char(as_of at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as as_of
+      from nightly.rewrite where name = 'new-advertisers'`),
+  ]);
+  const shown = rows.slice(0, page.limit).map((row, index): NewAdvertiserRow => ({
+    brand_id: row.brand_id,
+    rank: Number(rank) + index + 1,
+    first_ad_started_on: row.first_ad_started_on,
+    active_ads: Number(row.active_ads),
+  }));
+  const last = shown.at(-1);
+  return {
+    rows: shown,
+    next: rows.length > page.limit && last ? [last.active_ads, last.brand_id, last.rank] : null,
+    as_of: rewrite[0]?.as_of ?? null,
+  };
+};

@@ -1,0 +1,27 @@
+/** Whoever rewrites hands in its connection; all statements run in one transaction on it. */
+export type Connection = { query(sql: string): Promise<unknown> };
+
+/**
+ * Writes the nightly list of new advertisers: built beside, then renamed into place in one transaction, so
+ * that readers see the old list or the new. Its `as_of` is the newest scan of the corpus. Brands whose first
+ * ad is older than the longest window are left out.
+ */
+export const rewriteNewAdvertisers = async (connection: Connection): Promise<void> => {
+  await connection.query(`
+    create schema if not exists nightly;
+    create table if not exists nightly.rewrite (name text primary key, as_of timestamptz, rewritten_at timestamptz not null);
+    drop table if exists nightly.new_advertiser_next;
+    create table nightly.new_advertiser_next as
+      select brand_id, country, category_ids, first_scan_at, first_ad_started_on, active_ads
+      from new_advertisers.brand, (select max(scanned_at) as at from new_advertisers.brand) n
+      where is_public and first_scan_at is not null and first_ad_started_on > (n.at at time zone 'utc')::date - 90
+      order by active_ads desc, brand_id desc;
+    create index on nightly.new_advertiser_next (active_ads desc, brand_id desc);
+    analyze nightly.new_advertiser_next;
+    drop table if exists nightly.new_advertiser;
+    alter table nightly.new_advertiser_next rename to new_advertiser;
+    insert into nightly.rewrite as r (name, as_of, rewritten_at)
+      select 'new-advertisers', max(scanned_at), now() from new_advertisers.brand
+      on conflict (name) do update set as_of = excluded.as_of, rewritten_at = excluded.rewritten_at;
+  `);
+};

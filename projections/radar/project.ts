@@ -1,0 +1,78 @@
+import type { AdCounted, AdExcerpt, AdLibraryFact } from '#contracts/events/ad-library.ts';
+import { excerptOfBody } from '#contracts/events/ad-library.ts';
+import type { BrandFact } from '#contracts/events/brand.ts';
+import type { RecordedFact } from '#contracts/events/fact.ts';
+import { brandReference } from '#projections/brand-reference.ts';
+import { type Change, projection } from '#projections/projection.ts';
+
+type Extra = {
+  readonly destination_url?: string | null;
+  readonly previous_destination_url?: string;
+  readonly basis?: 'library' | 'absence';
+  readonly stopped_on?: string | null;
+};
+
+/** An item without its brand; U+0001 stands for the service's base URL and cannot come from an escaped text. */
+const item = (
+  fact: RecordedFact<AdLibraryFact>,
+  type: 'ad_started' | 'ad_stopped' | 'destination_changed',
+  ad: AdCounted,
+  excerpt: AdExcerpt,
+  extra: Extra,
+): Change => {
+  const { brand_id, observed_at } = fact.data;
+  const rest = JSON.stringify({
+    id: fact.id,
+    type,
+    observed_at,
+    destination_url: extra.destination_url ?? null,
+    previous_destination_url: extra.previous_destination_url ?? null,
+    basis: extra.basis ?? null,
+    stopped_on: extra.stopped_on ?? null,
+  });
+  const about = JSON.stringify({
+    id: ad.ad_id,
+    page: excerpt.page_id === null ? null : { page_id: excerpt.page_id, page_name: excerpt.page_name },
+    format: ad.format,
+    title: excerpt.title,
+    body: excerpt.body,
+    started_on: ad.started_on,
+  });
+  const doc = `${rest.slice(0, -1)},"ad":${about.slice(0, -1)},"url":"\u0001/v1/ads/${ad.ad_id}"}}`;
+  return { kind: 'insert', table: 'item', row: { id: fact.id, brand_id, observed_at, type, doc } };
+};
+
+/** What changed for tracked brands: ads started, ads confirmed inactive, destinations changed. Only news. */
+export const radar = projection<AdLibraryFact | BrandFact>({
+  name: 'radar',
+  version: 1,
+  prefixes: ['adLibrary-', 'brand-'],
+  schema: new URL('./schema.sql', import.meta.url),
+  statements: {},
+  project: (fact): readonly Change[] => {
+    switch (fact.type) {
+      case 'BrandRegistered':
+      case 'BrandProfileChanged':
+        return brandReference(fact);
+      case 'AdStarted': {
+        const { data } = fact;
+        if (data.novelty !== 'news') return [];
+        const { title, body, link_url } = data.content;
+        const excerpt = { page_id: data.page_id, page_name: data.page_name, title, body: excerptOfBody(body) };
+        return [item(fact, 'ad_started', data, excerpt, { destination_url: link_url })];
+      }
+      case 'AdConfirmedInactive': {
+        const { data } = fact;
+        const { basis, stopped_on } = data;
+        return data.news ? [item(fact, 'ad_stopped', data, data.excerpt, { basis, stopped_on })] : [];
+      }
+      case 'AdDestinationChanged': {
+        const { data } = fact;
+        const extra = { destination_url: data.to_url, previous_destination_url: data.from_url };
+        return [item(fact, 'destination_changed', data, data.excerpt, extra)];
+      }
+      default:
+        return [];
+    }
+  },
+});

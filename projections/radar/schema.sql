@@ -1,0 +1,17 @@
+-- Observed changes that are news. `doc` is the item but for its brand, which is joined when read.
+create table item (
+  id uuid primary key,
+  brand_id uuid not null,
+  observed_at timestamptz not null,
+  type text not null,
+  doc text not null
+);
+
+create table brand (
+  brand_id uuid primary key,
+  slug text,
+  name text,
+  logo_url text
+);
+-- indexes
+create index item_newest on item (brand_id, observed_at desc, id desc) include (type);

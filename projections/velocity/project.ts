@@ -1,0 +1,53 @@
+import type { AdLibraryFact } from '#contracts/events/ad-library.ts';
+import { observedDay, recordObservedDay } from '#projections/observed-day.ts';
+import { projection } from '#projections/projection.ts';
+
+const DAY_MS = 86_400_000;
+
+/** Monday of the ISO week of a timestamp. */
+const weekStartOf = (timestamp: string): string => {
+  const day = Date.parse(timestamp.slice(0, 10));
+  const sinceMonday = (new Date(day).getUTCDay() + 6) % 7;
+  return new Date(day - sinceMonday * DAY_MS).toISOString().slice(0, 10);
+};
+
+/** Active, new and retired ads of a brand by ISO week: counts of changes over reliable days only. */
+export const velocity = projection<AdLibraryFact>({
+  name: 'velocity',
+  version: 1,
+  prefixes: ['adLibrary-'],
+  schema: new URL('./schema.sql', import.meta.url),
+  statements: {
+    record_day: recordObservedDay,
+    roll_up: {
+      columns: { brand_id: 'uuid', week_start: 'date' },
+      touches: ['day', 'week'],
+      sql: `
+        insert into week (brand_id, week_start, item)
+        select w.brand_id, w.week_start, row_to_json(item)::text
+        from (
+          select d.brand_id, i.week_start,
+            (array_agg(d.active_ads order by d.date desc))[1] as active_ads,
+            coalesce(sum(d.new_ads) filter (where d.reliable), 0)::bigint as new_ads,
+            coalesce(sum(d.retired_ads) filter (where d.reliable), 0)::bigint as retired_ads,
+            count(*) filter (where d.reliable) as reliable_days
+          from :input i join day d on d.brand_id = i.brand_id and d.date between i.week_start and i.week_start + 6
+          group by 1, 2
+        ) w cross join lateral (
+          select w.week_start, w.active_ads, w.new_ads, w.retired_ads, w.reliable_days
+        ) item
+        on conflict (brand_id, week_start) do update set item = excluded.item`,
+    },
+  },
+  project: (fact) =>
+    fact.type === 'ScanRecorded'
+      ? [
+          observedDay(fact),
+          {
+            kind: 'refresh',
+            statement: 'roll_up',
+            row: { brand_id: fact.data.brand_id, week_start: weekStartOf(fact.data.observed_at) },
+          },
+        ]
+      : [],
+});

@@ -1,0 +1,21 @@
+-- Observed days, from which a brand's weeks are rolled up.
+create table day (
+  brand_id uuid not null,
+  date date not null,
+  active_ads bigint not null,
+  new_ads bigint not null,
+  retired_ads bigint not null,
+  reliable boolean not null,
+  observed_at timestamptz not null,
+  late_arrival boolean not null,
+  primary key (brand_id, date)
+);
+
+-- ISO weeks, each with the JSON item that the API passes through.
+create table week (
+  brand_id uuid not null,
+  week_start date not null,
+  item text not null,
+  primary key (brand_id, week_start)
+);
+-- indexes

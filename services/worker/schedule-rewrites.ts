@@ -1,0 +1,71 @@
+import { Cron } from 'croner';
+import { pause } from '#platform/clock.ts';
+import type { Log } from '#platform/log.ts';
+import { type Database, inTransaction } from '#platform/postgres.ts';
+import { rewriteNewAdvertisers } from '#projections/new-advertisers/rewrite.ts';
+
+/** Any number that nothing else in the database uses: one worker at a time rewrites. */
+const REWRITE_LOCK = 7_201_003;
+/** A list older than this when the worker starts was missed while it was down. */
+const OVERDUE_HOURS = 24;
+const RETRY_MS = 5_000;
+const ATTEMPTS_MAX = 60;
+
+const rewrite = (database: Database): Promise<void> =>
+  inTransaction(database, async (client) => {
+    await client.query('select pg_advisory_xact_lock($1)', [REWRITE_LOCK]);
+    await rewriteNewAdvertisers(client);
+  });
+
+const isOverdue = async (database: Database): Promise<boolean> => {
+  const there = await database.query<{ there: boolean }>(`select to_regclass('nightly.rewrite') is not null as there`);
+  if (!there.rows[0]?.there) return true;
+  const { rows } = await database.query(
+    `select from nightly.rewrite where name = 'new-advertisers' and as_of is not null
+       and rewritten_at > now() - interval '${OVERDUE_HOURS} hours'`,
+  );
+  return rows.length === 0;
+};
+
+/** Rewrites the nightly lists on schedule, and at once where a rewrite was missed. */
+export const scheduleRewrites = (options: {
+  readonly database: Database;
+  readonly cron: string;
+  readonly log: Log;
+  readonly signal: AbortSignal;
+}): Disposable => {
+  const { database, cron, log, signal } = options;
+  let running = false;
+  const run = async (): Promise<void> => {
+    if (running) return;
+    running = true;
+    try {
+      for (let attempt = 0; attempt < ATTEMPTS_MAX && !signal.aborted; attempt += 1) {
+        try {
+          await rewrite(database);
+          log.info({ list: 'new-advertisers' }, 'nightly list rewritten');
+          return;
+        } catch (error) {
+          log.warn({ err: error, attempt }, 'rewrite failed; trying again');
+          await pause(RETRY_MS, signal);
+        }
+      }
+    } finally {
+      running = false;
+    }
+  };
+  const job = new Cron(cron, { timezone: 'UTC' }, () => void run());
+  const catchUp = async (): Promise<void> => {
+    while (!signal.aborted) {
+      try {
+        if (await isOverdue(database)) await run();
+        return;
+      } catch (error) {
+        log.debug({ err: error }, 'the database does not answer yet');
+        await pause(RETRY_MS, signal);
+      }
+    }
+  };
+  void catchUp();
+  return { [Symbol.dispose]: () => job.stop() };
+};
