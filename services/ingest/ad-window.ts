@@ -1,7 +1,13 @@
 import { AD_VERSIONS_MAX, ObservedAd } from '#contracts/observations/ad-library-scan.ts';
 import { OBSERVATION_MAX_BYTES } from '#contracts/observations/index.ts';
 import { checkedAd } from './readers/ad-fields.ts';
-import { type AdCard, type AdMedia, type AdRecord, RecordFault, type RefusedRecord } from './readers/record.ts';
+import {
+  type AdCard,
+  type AdMedia,
+  type AdRecord,
+  RecordFault,
+  type RefusedRecord,
+} from './readers/record.ts';
 import type { ScanKey } from './scan-key.ts';
 
 /** So many ads may lie between two rows of one ad. */
@@ -42,7 +48,8 @@ export class AdWindow {
     group.rows.push(record);
     group.characters += record.raw.length;
     this.#characters += record.raw.length;
-    while (this.#groups.size > WINDOW_ADS_MAX || this.#characters > WINDOW_CHARACTERS_MAX) yield* this.#giveOldest();
+    while (this.#groups.size > WINDOW_ADS_MAX || this.#characters > WINDOW_CHARACTERS_MAX)
+      yield* this.#giveOldest();
   }
 
   /** One row of this ad was refused: its other rows must not be taken in without it. */
@@ -64,7 +71,11 @@ export class AdWindow {
       this.#groups.delete(key);
       this.#characters -= group.characters;
       if (this.#faulty.has(group.adId)) {
-        yield* refusedRows(group.rows, 'belongs to an ad of which another row was refused', 'mend that row and feed both again');
+        yield* refusedRows(
+          group.rows,
+          'belongs to an ad of which another row was refused',
+          'mend that row and feed both again',
+        );
       } else {
         yield* whole(group);
       }
@@ -79,7 +90,10 @@ function* whole(group: Group): Generator<WholeAd | RefusedRecord> {
     const ad = merged(rows);
     const bytes = Buffer.byteLength(JSON.stringify(ad));
     if (bytes > OBSERVATION_MAX_BYTES - OBSERVATION_FRAME_BYTES) {
-      throw new RecordFault(`is an ad of ${bytes} bytes, more than an observation holds`, 'shorten its texts');
+      throw new RecordFault(
+        `is an ad of ${bytes} bytes, more than an observation holds`,
+        'shorten its texts',
+      );
     }
     yield { kind: 'whole_ad', scan, ad, bytes, rows };
   } catch (error) {
@@ -88,7 +102,11 @@ function* whole(group: Group): Generator<WholeAd | RefusedRecord> {
   }
 }
 
-export function* refusedRows(rows: readonly AdRecord[], what: string, advice: string): Generator<RefusedRecord> {
+export function* refusedRows(
+  rows: readonly AdRecord[],
+  what: string,
+  advice: string,
+): Generator<RefusedRecord> {
   for (const { line, raw, ad } of rows) yield { kind: 'refused', line, raw, what, advice, adId: ad.ad_id };
 }
 
@@ -108,7 +126,10 @@ const merged = (rows: readonly AdRecord[]): ObservedAd => {
     versions.set(row.version.key ?? JSON.stringify(row.version.card), row.version.card);
   }
   if (versions.size > AD_VERSIONS_MAX) {
-    throw new RecordFault(`is an ad of ${versions.size} versions, more than ${AD_VERSIONS_MAX}`, 'take rows of it out');
+    throw new RecordFault(
+      `is an ad of ${versions.size} versions, more than ${AD_VERSIONS_MAX}`,
+      'take rows of it out',
+    );
   }
   ad['media'] = [...media.values()];
   if (versions.size > 1 && first.ad.versions.length === 0) ad['versions'] = [...versions.values()];

@@ -34,17 +34,20 @@ export type FilePlan = {
 export type NoPlan = { readonly what: string; readonly advice: string };
 
 /** The file's name without folder, compression, ending and the mark of a mended file. */
-const stemOf = (path: string): string =>
+export const stemOf = (path: string): string =>
   basename(path)
     .replace(/\.gz$/i, '')
     .replace(/\.[A-Za-z0-9]{1,6}$/, '')
-    .replace(/\.refused$/, '');
+    .replace(/\.refused(-\d+)?$/, '');
 
 /** Holds what an earlier run refused of another file: never all ads of a page. */
-export const isRefusedFile = (path: string): boolean => /\.refused\.[^/]*$/.test(basename(path));
+export const isRefusedFile = (path: string): boolean => /\.refused(-\d+)?\.[^/]*$/.test(basename(path));
 
 /** Decides how a file is read before any record is, or says why it cannot be. */
-export const planFile = async (path: string, options: ReadOptions): Promise<FilePlan | NoPlan | 'observations'> => {
+export const planFile = async (
+  path: string,
+  options: ReadOptions,
+): Promise<FilePlan | NoPlan | 'observations'> => {
   const detected =
     options.format === undefined
       ? await detectFormat(path, options.mapping !== undefined)
@@ -52,17 +55,24 @@ export const planFile = async (path: string, options: ReadOptions): Promise<File
   if ('unknown' in detected) return { what: detected.unknown, advice: detected.advice };
   const { format } = detected;
   if (format === 'observations') return 'observations';
-  const plan = format === 'mapped-csv' ? await mappedPlan(path, options) : await plainPlan(path, format, options);
+  const plan =
+    format === 'mapped-csv' ? await mappedPlan(path, options) : await plainPlan(path, format, options);
   if ('what' in plan) return plan;
   const { brandDomain, scannedAt } = plan.defaults;
   const { columns } = options.mapping?.mapping ?? {};
-  if (brandDomain === null && (format !== 'mapped-csv' || columns?.brand_domain === undefined)) return NO_BRAND;
+  if (brandDomain === null && (format !== 'mapped-csv' || columns?.brand_domain === undefined))
+    return NO_BRAND;
   // Records of the site may carry the time they were collected at; the official exports do not.
-  const mayHoldTime = format === 'mapped-csv' ? columns?.scanned_at !== undefined : !format.startsWith('ads-archive');
+  const mayHoldTime =
+    format === 'mapped-csv' ? columns?.scanned_at !== undefined : !format.startsWith('ads-archive');
   return scannedAt === null && !mayHoldTime ? NO_TIME : plan;
 };
 
-const plainPlan = async (path: string, format: keyof typeof READERS, options: ReadOptions): Promise<FilePlan> => {
+const plainPlan = async (
+  path: string,
+  format: keyof typeof READERS,
+  options: ReadOptions,
+): Promise<FilePlan> => {
   const { read, collector, syntax } = READERS[format];
   return {
     read,

@@ -1,10 +1,21 @@
-import { type Observation, Observation as ObservationSchema, OBSERVATION_MAX_BYTES } from '#contracts/observations/index.ts';
+import {
+  type Observation,
+  Observation as ObservationSchema,
+  OBSERVATION_MAX_BYTES,
+} from '#contracts/observations/index.ts';
 import { AdWindow, refusedRows, type WholeAd } from './ad-window.ts';
 import { type FilePlan, isRefusedFile, planFile, type ReadOptions } from './file-plan.ts';
 import { brokenJson } from './readers/json-faults.ts';
 import { jsonRecords } from './readers/json-records.ts';
 import { damagedBySpreadsheet } from './readers/ad-fields.ts';
-import { RecordFault, type AdRecord, NO_HINTS, type PageRecord, type RefusedRecord, type VerdictRecord } from './readers/record.ts';
+import {
+  RecordFault,
+  type AdRecord,
+  NO_HINTS,
+  type PageRecord,
+  type RefusedRecord,
+  type VerdictRecord,
+} from './readers/record.ts';
 import { openSource, type Source } from './readers/source.ts';
 import { ScanChunks } from './scan-chunks.ts';
 import { type ScanKey, scanKeyOf } from './scan-key.ts';
@@ -30,7 +41,12 @@ export type FileItem =
       readonly header: string | null;
     }
   /** A file is read twice, and the total counts both. */
-  | { readonly kind: 'progress'; readonly bytesRead: number; readonly bytesTotal: number; readonly records: number };
+  | {
+      readonly kind: 'progress';
+      readonly bytesRead: number;
+      readonly bytesTotal: number;
+      readonly records: number;
+    };
 
 /**
  * Reads a file of library scans into observations, with memory that does not grow with the file.
@@ -46,7 +62,15 @@ export async function* readFile(path: string, options: ReadOptions): AsyncGenera
     return;
   }
   if ('what' in plan) {
-    yield { kind: 'refused', file: path, line: 1, what: plan.what, advice: plan.advice, raw: null, header: null };
+    yield {
+      kind: 'refused',
+      file: path,
+      line: 1,
+      what: plan.what,
+      advice: plan.advice,
+      raw: null,
+      header: null,
+    };
     return;
   }
   const survey = new Survey();
@@ -85,17 +109,31 @@ async function* assembled(source: Source, plan: FilePlan): AsyncGenerator<Assemb
   yield* window.end();
   const damage = source.damage();
   if (damage !== null) {
-    yield { kind: 'refused', line, what: damage, advice: 'fetch the file again; what was read before is kept', raw: null, adId: null };
+    yield {
+      kind: 'refused',
+      line,
+      what: damage,
+      advice: 'fetch the file again; what was read before is kept',
+      raw: null,
+      adId: null,
+    };
   }
 }
 
-const scanOf = (plan: FilePlan, scans: Set<string>, record: AdRecord | PageRecord): ScanKey | RefusedRecord => {
+const scanOf = (
+  plan: FilePlan,
+  scans: Set<string>,
+  record: AdRecord | PageRecord,
+): ScanKey | RefusedRecord => {
   const raw = record.kind === 'ad' ? record.raw : null;
   const adId = record.kind === 'ad' ? record.ad.ad_id : null;
   try {
     const scan = scanKeyOf(plan.defaults, record.kind === 'ad' ? record.hints : NO_HINTS);
     if (!scans.has(scan.id) && scans.size >= SCANS_PER_FILE_MAX) {
-      throw new RecordFault(`belongs to one scan more than the ${SCANS_PER_FILE_MAX} a file may hold`, 'split the file');
+      throw new RecordFault(
+        `belongs to one scan more than the ${SCANS_PER_FILE_MAX} a file may hold`,
+        'split the file',
+      );
     }
     scans.add(scan.id);
     return scan;
@@ -130,7 +168,10 @@ async function* handedIn(path: string, plan: FilePlan, survey: Survey): AsyncGen
   const scans = new Map(
     [...survey.scans].map(([id, account]) => {
       const coverage = survey.coverage(account, plan.collector, plan.claimsComplete);
-      return [id, { key: account.key, ads: survey.ads(account), coverage, scanId: survey.scanId(account, coverage) }];
+      return [
+        id,
+        { key: account.key, ads: survey.ads(account), coverage, scanId: survey.scanId(account, coverage) },
+      ];
     }),
   );
   for (const { key } of scans.values()) if (key.brandName !== null) yield profileOf(key);
@@ -149,7 +190,7 @@ async function* handedIn(path: string, plan: FilePlan, survey: Survey): AsyncGen
         }
       }
     }
-    yield* progress.tick(item.kind === 'whole_ad' ? item.rows.length : 1);
+    yield* progress.tick(recordsIn(item));
   }
   for (const observation of chunks.end()) yield { kind: 'observation', observation };
   for (const { key, ads, coverage, scanId } of scans.values()) {
@@ -169,6 +210,11 @@ async function* handedIn(path: string, plan: FilePlan, survey: Survey): AsyncGen
   yield* progress.end();
 }
 
+const recordsIn = (item: Assembled): number => {
+  if (item.kind === 'whole_ad') return item.rows.length;
+  return item.kind === 'verdict' ? 0 : 1;
+};
+
 const CHANGED = new RecordFault('the file changed while it was read', 'feed it again when it is finished');
 
 /** What the survey found wrong with an ad that reads well by itself. */
@@ -176,7 +222,8 @@ const faultOf = (survey: Survey, { scan, ad, rows }: WholeAd): RecordFault | nul
   const damage = survey.condemns(suspicionOf(rows));
   if (damage === 'ad_id') return damagedBySpreadsheet('the ad id', ad.ad_id);
   if (damage === 'page_id') return damagedBySpreadsheet('the page id', ad.page_id ?? '');
-  if (damage === 'encoding') return new RecordFault('holds bytes that are not UTF-8', 'save the file as UTF-8 and feed it again');
+  if (damage === 'encoding')
+    return new RecordFault('holds bytes that are not UTF-8', 'save the file as UTF-8 and feed it again');
   if (coversPageOf(survey, { scan, ad } as WholeAd)) return null;
   return new RecordFault('is of one page more than a scan may cover', 'split the file by pages');
 };
@@ -222,7 +269,12 @@ class Progress {
   *end(): Generator<FileItem> {
     this.#shown = this.#source.bytesRead();
     const bytesRead = this.#before + this.#shown;
-    yield { kind: 'progress', bytesRead, bytesTotal: 2 * this.#source.bytesTotal, records: this.#before === 0 ? 0 : this.#records };
+    yield {
+      kind: 'progress',
+      bytesRead,
+      bytesTotal: 2 * this.#source.bytesTotal,
+      records: this.#before === 0 ? 0 : this.#records,
+    };
   }
 }
 
@@ -230,6 +282,7 @@ class Progress {
 async function* readObservations(path: string): AsyncGenerator<FileItem> {
   const source = await openSource(path);
   const plan = { header: null };
+  let records = 0;
   for await (const item of jsonRecords(source)) {
     if (item.kind === 'broken') {
       yield refusedItem(path, plan, brokenJson(item));
@@ -239,15 +292,32 @@ async function* readObservations(path: string): AsyncGenerator<FileItem> {
     const parsed = ObservationSchema.safeParse(item.value);
     const issue = parsed.error?.issues[0];
     if (!parsed.success || Buffer.byteLength(raw) > OBSERVATION_MAX_BYTES) {
-      const what = issue === undefined ? `is longer than ${OBSERVATION_MAX_BYTES} bytes` : `${issue.path.join('.')}: ${issue.message}`;
-      yield refusedItem(path, plan, { kind: 'refused', line, what, advice: 'mend the observation', raw, adId: null });
+      const what =
+        issue === undefined
+          ? `is longer than ${OBSERVATION_MAX_BYTES} bytes`
+          : `${issue.path.join('.')}: ${issue.message}`;
+      yield refusedItem(path, plan, {
+        kind: 'refused',
+        line,
+        what,
+        advice: 'mend the observation',
+        raw,
+        adId: null,
+      });
     } else {
       yield { kind: 'observation', observation: parsed.data };
     }
-    const bytesRead = source.bytesRead();
-    yield { kind: 'progress', bytesRead, bytesTotal: source.bytesTotal, records: 1 };
+    records += 1;
+    yield { kind: 'progress', bytesRead: source.bytesRead(), bytesTotal: source.bytesTotal, records };
   }
   const damage = source.damage();
   if (damage === null) return;
-  yield refusedItem(path, plan, { kind: 'refused', line: 1, what: damage, advice: 'fetch the file again', raw: null, adId: null });
+  yield refusedItem(path, plan, {
+    kind: 'refused',
+    line: 1,
+    what: damage,
+    advice: 'fetch the file again',
+    raw: null,
+    adId: null,
+  });
 }

@@ -8,7 +8,13 @@ import { OBSERVATION_MAX_BYTES } from '#contracts/observations/index.ts';
 import { OBSERVATION_FRAME_BYTES } from './ad-window.ts';
 import type { ScanKey } from './scan-key.ts';
 
-type OpenChunk = { readonly key: ScanKey; readonly scanId: string; ads: ObservedAd[]; bytes: number; chunk: number };
+type OpenChunk = {
+  readonly key: ScanKey;
+  readonly scanId: string;
+  ads: ObservedAd[];
+  bytes: number;
+  chunk: number;
+};
 
 /** So much may wait in the unfinished chunks of all scans of a file together. */
 const WAITING_BYTES_MAX = 4 * OBSERVATION_MAX_BYTES;
@@ -29,7 +35,8 @@ export class ScanChunks {
     open.ads.push(ad);
     open.bytes += bytes + 1;
     this.#waitingBytes += bytes + 1;
-    if (this.#waitingBytes > WAITING_BYTES_MAX) for (const one of this.#open.values()) yield* this.#close(one);
+    if (this.#waitingBytes > WAITING_BYTES_MAX)
+      for (const one of this.#open.values()) yield* this.#close(one);
   }
 
   /** The rest, after which `chunksOf` is final. */
@@ -43,7 +50,8 @@ export class ScanChunks {
 
   *#close(open: OpenChunk): Generator<AdLibraryScanChunk> {
     if (open.ads.length === 0) return;
-    if (open.chunk > SCAN_CHUNKS_MAX) throw new Error(`the scan of ${open.key.brandDomain} is too large; split the file`);
+    if (open.chunk > SCAN_CHUNKS_MAX)
+      throw new Error(`the scan of ${open.key.brandDomain} is too large; split the file`);
     const { key, scanId, ads, chunk } = open;
     this.#waitingBytes -= open.bytes;
     open.ads = [];

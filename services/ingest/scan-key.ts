@@ -23,7 +23,12 @@ export type ScanDefaults = {
 
 /** A domain as brands are known by: lower case, no scheme, no `www.`, no path. `null` when it is none. */
 export const brandDomainOf = (text: string): string | null => {
-  const host = text.trim().toLowerCase().replace(/^https?:\/\//, '').replace(/[/:?#].*$/, '').replace(/^www\./, '');
+  const host = text
+    .trim()
+    .toLowerCase()
+    .replace(/^https?:\/\//, '')
+    .replace(/[/:?#].*$/, '')
+    .replace(/^www\./, '');
   return Domain.safeParse(host).success ? host : null;
 };
 
@@ -48,7 +53,8 @@ export const scanKeyOf = (defaults: ScanDefaults, hints: ScanHints): ScanKey => 
   const saidBrand = defaults.brandDomain ?? hints.brandDomain;
   const brandDomain = saidBrand === null ? null : brandDomainOf(saidBrand);
   if (saidBrand === null) throw new RecordFault(NO_BRAND.what, NO_BRAND.advice);
-  if (brandDomain === null) throw new RecordFault(`${JSON.stringify(saidBrand)} is not a domain`, NO_BRAND.advice);
+  if (brandDomain === null)
+    throw new RecordFault(`${JSON.stringify(saidBrand)} is not a domain`, NO_BRAND.advice);
   const saidTime = defaults.scannedAt ?? hints.scannedAt;
   const scannedAt = saidTime === null ? null : momentOf(saidTime);
   if (saidTime === null) throw new RecordFault(NO_TIME.what, NO_TIME.advice);

@@ -101,23 +101,37 @@ export class Survey {
   /** One id for one content: the same ads, coverage and collector in any order. */
   scanId(account: ScanAccount, coverage: Coverage): string {
     const sums = account.sums.filter((_, suspicion) => this.condemns(suspicion) === null);
-    const sum = BigInt.asUintN(64, sums.reduce((all, one) => all + one, 0n));
+    const sum = BigInt.asUintN(
+      64,
+      sums.reduce((all, one) => all + one, 0n),
+    );
     const pages = coverage.pages.map(({ page_id }) => page_id).sort();
-    const content = JSON.stringify([String(sum), this.ads(account), pages, coverage.countries, coverage.complete, coverage.collector]);
+    const content = JSON.stringify([
+      String(sum),
+      this.ads(account),
+      pages,
+      coverage.countries,
+      coverage.complete,
+      coverage.collector,
+    ]);
     const fingerprint = createHash('sha256').update(content).digest('hex');
     return scanIdOf(account.key.brandDomain, account.key.scannedAt, fingerprint);
   }
 
   /** How many ads of the scan will be handed in. */
   ads(account: ScanAccount): number {
-    return account.counts.reduce((all, one, suspicion) => all + (this.condemns(suspicion) === null ? one : 0), 0);
+    return account.counts.reduce(
+      (all, one, suspicion) => all + (this.condemns(suspicion) === null ? one : 0),
+      0,
+    );
   }
 
   /** What is missing must not be taken for gone: a file with anything refused is no complete scan. */
   #complete(claimed: boolean): boolean {
     if (this.refused > 0 || this.damaged || this.verdict === false) return false;
     for (const account of this.scans.values()) {
-      if (account.counts.some((count, suspicion) => count > 0 && this.condemns(suspicion) !== null)) return false;
+      if (account.counts.some((count, suspicion) => count > 0 && this.condemns(suspicion) !== null))
+        return false;
     }
     return this.verdict === true || claimed;
   }

@@ -42,7 +42,8 @@ export const readActorCamelCase: Reader = async function* (source) {
   yield* completeness.verdict();
 };
 
-const keyOf = (value: JsonObject): string => String(value['inputUrl'] ?? value['pageID'] ?? value['pageId'] ?? '');
+const keyOf = (value: JsonObject): string =>
+  String(value['inputUrl'] ?? value['pageID'] ?? value['pageId'] ?? '');
 
 const countAd = (counts: Map<string, PageCount>, value: JsonObject): void => {
   const key = keyOf(value);

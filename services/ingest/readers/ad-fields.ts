@@ -18,11 +18,40 @@ const FORMATS: { readonly [name: string]: AdFormat } = {
 /** Button labels the library shows, which collectors write in different capitals. */
 const BUTTON_LABELS = new Map(
   [
-    'Apply now', 'Book now', 'Buy now', 'Call now', 'Contact us', 'Donate now', 'Download', 'Get directions',
-    'Get offer', 'Get quote', 'Get showtimes', 'Get tickets', 'Install app', 'Install now', 'Learn more', 'Like page',
-    'Listen now', 'Open link', 'Order now', 'Play game', 'Request time', 'Save', 'See details', 'See menu',
-    'Send message', 'Send WhatsApp message', 'Shop now', 'Sign up', 'Subscribe', 'Use app', 'View Instagram profile',
-    'Visit Instagram profile', 'Watch more', 'WhatsApp',
+    'Apply now',
+    'Book now',
+    'Buy now',
+    'Call now',
+    'Contact us',
+    'Donate now',
+    'Download',
+    'Get directions',
+    'Get offer',
+    'Get quote',
+    'Get showtimes',
+    'Get tickets',
+    'Install app',
+    'Install now',
+    'Learn more',
+    'Like page',
+    'Listen now',
+    'Open link',
+    'Order now',
+    'Play game',
+    'Request time',
+    'Save',
+    'See details',
+    'See menu',
+    'Send message',
+    'Send WhatsApp message',
+    'Shop now',
+    'Sign up',
+    'Subscribe',
+    'Use app',
+    'View Instagram profile',
+    'Visit Instagram profile',
+    'Watch more',
+    'WhatsApp',
   ].map((label) => [label.toLowerCase(), label]),
 );
 
@@ -41,7 +70,10 @@ export const idOf = (name: string, value: unknown): string | null => {
     throw new RecordFault(`${name} ${text} was damaged by a spreadsheet`, SPREADSHEET_ADVICE);
   }
   if (!LibraryId.safeParse(text).success) {
-    throw new RecordFault(`${name} ${shown(text)} is not an id of 5 to 20 digits`, 'put the id in as the library shows it');
+    throw new RecordFault(
+      `${name} ${shown(text)} is not an id of 5 to 20 digits`,
+      'put the id in as the library shows it',
+    );
   }
   return text;
 };
@@ -160,7 +192,10 @@ export const checkedAd = (result: ReturnType<typeof ObservedAd.safeParse>): Obse
   const field = issue?.path.join('.') ?? 'the record';
   if (issue?.code === 'too_big') {
     const unit = issue.origin === 'array' ? 'entries' : 'characters';
-    throw new RecordFault(`${field} has more than ${issue.maximum} ${unit}`, 'shorten it, or take the record out');
+    throw new RecordFault(
+      `${field} has more than ${issue.maximum} ${unit}`,
+      'shorten it, or take the record out',
+    );
   }
   throw new RecordFault(`${field} is not valid: ${issue?.message ?? 'unknown fault'}`, 'mend the field');
 };

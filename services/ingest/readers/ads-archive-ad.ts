@@ -44,10 +44,18 @@ const textsOf = (plural: unknown, singular: unknown): readonly string[] => {
 };
 
 /** Where an ad has several texts the library shows versions of it. */
-const versionsOf = (bodies: readonly string[], titles: readonly string[], descriptions: readonly string[]): AdCard[] => {
+const versionsOf = (
+  bodies: readonly string[],
+  titles: readonly string[],
+  descriptions: readonly string[],
+): AdCard[] => {
   const count = Math.max(bodies.length, titles.length, descriptions.length);
   if (count < 2) return [];
   return Array.from({ length: count }, (_, at) =>
-    cardOf({ body: bodies[at] ?? null, title: titles[at] ?? null, link_description: descriptions[at] ?? null }),
+    cardOf({
+      body: bodies[at] ?? null,
+      title: titles[at] ?? null,
+      link_description: descriptions[at] ?? null,
+    }),
   );
 };

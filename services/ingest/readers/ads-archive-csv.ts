@@ -13,14 +13,25 @@ export const readAdsArchiveCsv: Reader = async function* (source) {
       yield brokenRow(item);
     } else if (item.kind === 'header') {
       if (!ARCHIVE_ID_COLUMNS.some((name) => item.columns.includes(name))) {
-        yield anotherHeader(item.columns, [ARCHIVE_ID_COLUMNS.join(' or ')], 'use --mapping FILE for other headers');
+        yield anotherHeader(
+          item.columns,
+          [ARCHIVE_ID_COLUMNS.join(' or ')],
+          'use --mapping FILE for other headers',
+        );
         return;
       }
     } else {
       const { line, raw, row } = item;
       yield recordOrRefusal({ line, raw, adId: String(archiveId(row) ?? '') }, () => {
         const ad = archiveAd(row);
-        return { kind: 'ad', line, raw, ad, version: { key: null, card: cardOfAd(ad) }, hints: NO_HINTS } as const;
+        return {
+          kind: 'ad',
+          line,
+          raw,
+          ad,
+          version: { key: null, card: cardOfAd(ad) },
+          hints: NO_HINTS,
+        } as const;
       });
     }
   }

@@ -24,7 +24,14 @@ export const readAdsArchiveJson: Reader = async function* (source) {
       const { line, raw, value } = item;
       const record = recordOrRefusal({ line, raw, adId: String(archiveId(value)) }, () => {
         const ad = archiveAd(value);
-        return { kind: 'ad', line, raw, ad, version: { key: null, card: cardOfAd(ad) }, hints: NO_HINTS } as const;
+        return {
+          kind: 'ad',
+          line,
+          raw,
+          ad,
+          version: { key: null, card: cardOfAd(ad) },
+          hints: NO_HINTS,
+        } as const;
       });
       if (record.kind === 'ad' && pages.size <= ARCHIVE_PAGES_MAX) pages.add(record.ad.page_id ?? '');
       yield record;

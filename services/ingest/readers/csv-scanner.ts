@@ -2,7 +2,12 @@
 export const CSV_ROW_MAX_CHARACTERS = 1_000_000;
 
 export type CsvPiece =
-  | { readonly kind: 'fields'; readonly line: number; readonly raw: string; readonly fields: readonly string[] }
+  | {
+      readonly kind: 'fields';
+      readonly line: number;
+      readonly raw: string;
+      readonly fields: readonly string[];
+    }
   | { readonly kind: 'broken'; readonly line: number; readonly raw: string; readonly what: string };
 
 type RowAttempt =
@@ -48,7 +53,8 @@ export class CsvScanner {
     let at = 0;
     while (at < this.#text.length) {
       const row = readRow(this.#text, at, this.#delimiter, final);
-      const tooLong = (row === null ? this.#text.length : 'end' in row ? row.end : at) - at > CSV_ROW_MAX_CHARACTERS;
+      const tooLong =
+        (row === null ? this.#text.length : 'end' in row ? row.end : at) - at > CSV_ROW_MAX_CHARACTERS;
       if (row === null && !tooLong) {
         if (!final) break;
         at = this.#breakLine(at, UNCLOSED);

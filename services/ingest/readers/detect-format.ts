@@ -9,7 +9,9 @@ import { openSource, type Source } from './source.ts';
 const RECORDS_LOOKED_AT_MAX = 50;
 const BYTES_LOOKED_AT_MAX = 8 * 1024 * 1024;
 
-export type Detected = { readonly format: FormatName } | { readonly unknown: string; readonly advice: string };
+export type Detected =
+  | { readonly format: FormatName }
+  | { readonly unknown: string; readonly advice: string };
 
 const KNOWN = `name one of ${FORMATS.join(', ')} with --format`;
 
@@ -18,8 +20,12 @@ export const detectFormat = async (path: string, hasMapping: boolean): Promise<D
   const source = firstBytes(await openSource(path));
   let first = '';
   for await (const chunk of source.chunks()) {
-    if (chunk[0] === 0xff || chunk[0] === 0xfe) return { unknown: 'is not UTF-8 text', advice: 'save it as UTF-8' };
-    first = chunk.toString('utf8').replace(/^\uFEFF/, '').trimStart();
+    if (chunk[0] === 0xff || chunk[0] === 0xfe)
+      return { unknown: 'is not UTF-8 text', advice: 'save it as UTF-8' };
+    first = chunk
+      .toString('utf8')
+      .replace(/^\uFEFF/, '')
+      .trimStart();
     if (first !== '') break;
   }
   if (first === '') {
@@ -64,7 +70,8 @@ const detectCsv = async (source: Source, hasMapping: boolean): Promise<Detected>
 const detectJson = async (source: Source): Promise<Detected> => {
   let looked = 0;
   for await (const item of jsonRecords(source)) {
-    const format = item.kind === 'broken' ? null : (formatOfRecord(item.value) ?? formatOfEnvelope(item.value));
+    const format =
+      item.kind === 'broken' ? null : (formatOfRecord(item.value) ?? formatOfEnvelope(item.value));
     if (format !== null) return { format };
     looked += 1;
     if (looked >= RECORDS_LOOKED_AT_MAX) break;

@@ -12,7 +12,9 @@ export const READERS = {
   'web-graphql': { read: readWebGraphql, collector: 'library-web', syntax: 'json' },
   'actor-camel-case': { read: readActorCamelCase, collector: 'library-web', syntax: 'json' },
   'web-2024': { read: readWeb2024, collector: 'library-web-2024', syntax: 'json' },
-} as const satisfies { readonly [format: string]: { read: Reader; collector: string; syntax: 'json' | 'csv' } };
+} as const satisfies {
+  readonly [format: string]: { read: Reader; collector: string; syntax: 'json' | 'csv' };
+};
 
 export type PlainFormat = keyof typeof READERS;
 

@@ -35,7 +35,8 @@ export type JsonItem =
 const [QUOTE, BACKSLASH, COLON, COMMA] = [0x22, 0x5c, 0x3a, 0x2c];
 const [OPEN_BRACE, CLOSE_BRACE, OPEN_BRACKET, CLOSE_BRACKET] = [0x7b, 0x7d, 0x5b, 0x5d];
 const [NEWLINE, RETURN, SPACE, TAB] = [0x0a, 0x0d, 0x20, 0x09];
-const isBlank = (byte: number): boolean => byte === SPACE || byte === NEWLINE || byte === TAB || byte === RETURN;
+const isBlank = (byte: number): boolean =>
+  byte === SPACE || byte === NEWLINE || byte === TAB || byte === RETURN;
 
 const TOO_LONG = `is longer than ${JSON_RECORD_MAX_BYTES} bytes`;
 
@@ -68,7 +69,12 @@ export class JsonScanner {
       this.#break(top, 'the file ends inside this record');
     }
     if (this.#frames.length > 0) {
-      this.#items.push({ kind: 'broken', line: this.#line, raw: '', what: 'the file ends before its list is closed' });
+      this.#items.push({
+        kind: 'broken',
+        line: this.#line,
+        raw: '',
+        what: 'the file ends before its list is closed',
+      });
     }
     this.#frames = [];
     return this.#taken();
@@ -232,7 +238,10 @@ export class JsonScanner {
     const bytes = Buffer.concat(frame.parts);
     const nextStart = frame.tooLong ? null : frame.nextStart;
     this.#frames.pop();
-    const raw = bytes.subarray(0, nextStart?.offset ?? bytes.length).toString('utf8').trim();
+    const raw = bytes
+      .subarray(0, nextStart?.offset ?? bytes.length)
+      .toString('utf8')
+      .trim();
     this.#items.push({ kind: 'broken', line: frame.line, raw, what });
     if (nextStart === null) return;
     this.#line = nextStart.line;

@@ -26,8 +26,7 @@ export const variantOf = (mapping: Mapping, columns: readonly string[]): Variant
   mapping.variants.find(({ has_columns }) => has_columns.every((name) => columns.includes(name))) ?? null;
 
 /** Any CSV, by a mapping. */
-export const readMappedCsv =
-  (mapping: Mapping): Reader =>
+export const readMappedCsv = (mapping: Mapping): Reader =>
   async function* (source) {
     let variant: Variant | null = null;
     for await (const item of csvRows(source)) {
@@ -39,7 +38,11 @@ export const readMappedCsv =
         variant = variantOf(mapping, item.columns);
         const missing = missingColumns(mapping, item.columns, variant);
         if (missing.length > 0 || variant === null) {
-          yield anotherHeader(item.columns, missing, `use the mapping of this header in place of ${mapping.name}`);
+          yield anotherHeader(
+            item.columns,
+            missing,
+            `use the mapping of this header in place of ${mapping.name}`,
+          );
           return;
         }
         continue;
@@ -84,7 +87,8 @@ const readRow = (
     ad_id: requiredIdOf('the ad id', pick(columns.ad_id)),
     page_id: idOf('the page id', pick(columns.page_id) ?? constants?.page_id),
     page_name: pick(columns.page_name) ?? textOf(constants?.page_name),
-    is_active: flagOf(pick(columns.is_active)) ?? (stoppedOn === null ? (constants?.is_active ?? null) : null),
+    is_active:
+      flagOf(pick(columns.is_active)) ?? (stoppedOn === null ? (constants?.is_active ?? null) : null),
     started_on: dateOf('the start date', pick(columns.started_on)),
     stopped_on: stoppedOn,
     body: withoutNoise(variant, pick(columns.body)),
@@ -136,7 +140,11 @@ const buttonOf = (
   description: string | null,
   label: string | null,
 ): { readonly description: string | null; readonly button: string | null } => {
-  const moved = variant.button_in_description === true && label === null && description !== null && isButtonLabel(description);
+  const moved =
+    variant.button_in_description === true &&
+    label === null &&
+    description !== null &&
+    isButtonLabel(description);
   return moved
     ? { description: null, button: ctaLabelOf(description) }
     : { description: withoutNoise(variant, description), button: ctaLabelOf(label) };
@@ -145,7 +153,9 @@ const buttonOf = (
 const withoutNoise = (variant: Variant, text: string | null): string | null => {
   const patterns = variant.drop_lines;
   if (text === null || patterns === undefined) return text;
-  const kept = text.split('\n').filter((line) => !patterns.some((pattern) => new RegExp(pattern, 'u').test(line.trim())));
+  const kept = text
+    .split('\n')
+    .filter((line) => !patterns.some((pattern) => new RegExp(pattern, 'u').test(line.trim())));
   return textOf(kept.join('\n'));
 };
 
@@ -160,6 +170,10 @@ const mediaOf = (mapping: Mapping, pick: Pick): AdMedia[] => {
 const countriesOf = (said: string | readonly string[] | null | undefined): readonly string[] | null => {
   const names = listOf(said)?.map((name) => name.toUpperCase()) ?? null;
   const wrong = names?.find((name) => !/^([A-Z]{2}|ALL)$/.test(name));
-  if (wrong !== undefined) throw new RecordFault(`the country ${JSON.stringify(wrong)} is no two-letter code`, 'write IN, US, … or ALL');
+  if (wrong !== undefined)
+    throw new RecordFault(
+      `the country ${JSON.stringify(wrong)} is no two-letter code`,
+      'write IN, US, … or ALL',
+    );
   return names;
 };

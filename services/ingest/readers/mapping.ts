@@ -99,7 +99,9 @@ export const Mapping = z.strictObject({
 export type Mapping = z.infer<typeof Mapping>;
 
 const Brands = z.object({
-  brands: z.array(z.object({ group: z.string().min(1), name: z.string().trim().min(1).max(200), domain: Domain })),
+  brands: z.array(
+    z.object({ group: z.string().min(1), name: z.string().trim().min(1).max(200), domain: Domain }),
+  ),
 });
 export type Brand = { readonly domain: string; readonly name: string };
 
@@ -123,13 +125,18 @@ const load = async <T>(path: string, schema: z.ZodType<T>): Promise<T> => {
 export const loadMapping = async (path: string, brandsPath?: string): Promise<LoadedMapping> => {
   const mapping = await load(path, Mapping);
   const from =
-    brandsPath ?? (mapping.brands_file === undefined ? undefined : resolve(dirname(path), mapping.brands_file));
+    brandsPath ??
+    (mapping.brands_file === undefined ? undefined : resolve(dirname(path), mapping.brands_file));
   const listed = from === undefined ? [] : (await load(from, Brands)).brands;
   return { mapping, brands: new Map(listed.map(({ group, name, domain }) => [group, { name, domain }])) };
 };
 
 /** What a file's name says of its scan. */
-export type NamedScan = { readonly group: string | null; readonly brand: Brand | null; readonly scannedAt: string | null };
+export type NamedScan = {
+  readonly group: string | null;
+  readonly brand: Brand | null;
+  readonly scannedAt: string | null;
+};
 
 export const readFileName = ({ mapping, brands }: LoadedMapping, stem: string): NamedScan => {
   const rule = mapping.file_name;

@@ -33,7 +33,10 @@ export const unflattened = (value: JsonObject): JsonObject => {
   for (const [name, member] of Object.entries(value)) {
     const inner = isObject(member) ? unflattened(member) : member;
     const places = [...name.matchAll(PLACE)].map((found) => found[1] ?? Number(found[2]));
-    if (places.length < 2 || places.some((place) => typeof place === 'number' && place > FLATTENED_INDEX_MAX)) {
+    if (
+      places.length < 2 ||
+      places.some((place) => typeof place === 'number' && place > FLATTENED_INDEX_MAX)
+    ) {
       result[name] = inner;
     } else {
       place(result, places, inner);
@@ -42,7 +45,11 @@ export const unflattened = (value: JsonObject): JsonObject => {
   return result;
 };
 
-const place = (root: { [name: string]: unknown }, places: readonly (string | number)[], value: unknown): void => {
+const place = (
+  root: { [name: string]: unknown },
+  places: readonly (string | number)[],
+  value: unknown,
+): void => {
   let holder: { [name: string | number]: unknown } = root;
   places.forEach((key, at) => {
     if (key === '__proto__') return;

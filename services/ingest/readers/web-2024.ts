@@ -17,13 +17,16 @@ export const readWeb2024: Reader = async function* (source) {
     if (item.kind === 'broken') {
       yield brokenJson(item);
     } else if (isWebAd(item.value)) {
-      yield webAdRecord(item, snakeCased, { countries: countriesOf(item.kind === 'record' ? item.context : {}) });
+      yield webAdRecord(item, snakeCased, {
+        countries: countriesOf(item.kind === 'record' ? item.context : {}),
+      });
     } else if (item.kind === 'record') {
       yield notAnAd(item, 'adArchiveID');
     } else {
       const said = item.value['is_result_complete'] ?? item.value['isResultComplete'];
       const pageId = pageIdOf(item.value);
-      if (typeof said === 'boolean') completeness.says(pageId ?? 'a search for words', said && pageId !== null);
+      if (typeof said === 'boolean')
+        completeness.says(pageId ?? 'a search for words', said && pageId !== null);
       if (said === true && pageId !== null) {
         yield { kind: 'page', line: item.line, page: { page_id: pageId, page_name: null } };
       }

@@ -14,7 +14,15 @@ import {
 } from './ad-fields.ts';
 import { plainText } from './html-text.ts';
 import { isObject, type JsonObject, objectAt, objectsAt } from './json-value.ts';
-import { type AdCard, type AdMedia, type AdRecord, NO_HINTS, type RefusedRecord, recordOrRefusal, type ScanHints } from './record.ts';
+import {
+  type AdCard,
+  type AdMedia,
+  type AdRecord,
+  NO_HINTS,
+  type RefusedRecord,
+  recordOrRefusal,
+  type ScanHints,
+} from './record.ts';
 
 /** Any of a shape's own names for the id, in the order they count. */
 const AD_ID_NAMES = ['ad_archive_id', 'adArchiveID', 'adArchiveId'] as const;
