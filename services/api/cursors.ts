@@ -20,7 +20,8 @@ export type Cursors = {
   open(cursor: string, filters: string): SortKey;
 };
 
-const fingerprintOf = (filters: string): string => hash('sha256', filters, 'base64url').slice(0, FINGERPRINT_LENGTH);
+const fingerprintOf = (filters: string): string =>
+  hash('sha256', filters, 'base64url').slice(0, FINGERPRINT_LENGTH);
 
 const refusal = (message: string): Refusal =>
   new Refusal('invalid_cursor', message, [{ path: 'cursor', message, code: 'invalid_cursor' }]);
@@ -44,7 +45,11 @@ export const createCursors = (secret: string): Cursors => {
       if (bytes.length <= SIGNATURE_BYTES || bytes.toString('base64url') !== cursor) throw altered;
       const payload = bytes.subarray(SIGNATURE_BYTES);
       if (!timingSafeEqual(bytes.subarray(0, SIGNATURE_BYTES), signatureOf(payload))) throw altered;
-      const [version, fingerprint, ...sortKey] = JSON.parse(payload.toString('utf8')) as [number, string, ...SortKey];
+      const [version, fingerprint, ...sortKey] = JSON.parse(payload.toString('utf8')) as [
+        number,
+        string,
+        ...SortKey,
+      ];
       if (version !== VERSION) throw altered;
       if (fingerprint !== fingerprintOf(filters)) {
         throw refusal('This cursor belongs to other parameters. Start again without a cursor.');

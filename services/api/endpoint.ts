@@ -49,7 +49,13 @@ export type Answer = {
 export type ReplyShape = 'record' | 'brand' | 'whole' | 'paged';
 
 /** Every endpoint may answer these besides its own. */
-export const SHARED_ERRORS = ['bad_request', 'unauthorized', 'forbidden', 'rate_limited', 'internal'] as const;
+export const SHARED_ERRORS = [
+  'bad_request',
+  'unauthorized',
+  'forbidden',
+  'rate_limited',
+  'internal',
+] as const;
 
 type Contract = {
   readonly method: 'GET' | 'POST' | 'DELETE';
@@ -93,9 +99,12 @@ export const endpoint = <Params extends z.ZodObject, Query extends z.ZodObject, 
     readonly query: Query;
     readonly body: { readonly schema: Body; readonly example: z.input<Body> } | null;
     readonly paramsExample: Readonly<Record<keyof z.infer<Params> & string, string>>;
-    readonly handler: (call: Call<z.infer<Params>, z.infer<Query>, z.infer<Body>>, room: ApiRoom) => Promise<Answer>;
+    readonly handler: (
+      call: Call<z.infer<Params>, z.infer<Query>, z.infer<Body>>,
+      room: ApiRoom,
+    ) => Promise<Answer>;
   },
-): Endpoint => definition as unknown as Endpoint;
+): Endpoint => definition;
 
 /** Errors an endpoint may answer with, all of them. */
 export const errorsOf = (one: Endpoint): readonly ErrorType[] => [

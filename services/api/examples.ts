@@ -35,7 +35,7 @@ export const brandSummary = {
   as_of: '2026-11-20T06:00:00.000Z',
 };
 
-export const brand = {
+export const brandExample = {
   ...brandSummary,
   description: 'Boots and bags for the coast.',
   inactive_ads: 778,
@@ -51,7 +51,7 @@ export const brand = {
   ],
 };
 
-export const freshness = {
+export const freshnessExample = {
   as_of: '2026-11-20T06:00:00.000Z',
   last_reliable_at: '2026-11-20T06:00:00.000Z',
   next_due: '2026-11-21T06:00:00.000Z',
@@ -79,7 +79,7 @@ export const adSummary = {
   library_url: `https://www.facebook.com/ads/library/?id=${AD_ID}`,
 };
 
-export const ad = {
+export const adExample = {
   ...adSummary,
   brand: brandReference,
   link_description: null,

@@ -51,9 +51,12 @@ const TAKE = `
          and held.taken_at < now() - interval '${ABANDONED_AFTER_SECONDS} seconds')
   returning command_id`;
 
-const LOOK = 'select fingerprint, command_id, status, answer from access.idempotency where scope = $1 and path = $2 and key = $3';
-const KEEP = 'update access.idempotency set status = $5, answer = $6 where scope = $1 and path = $2 and key = $3 and command_id = $4';
-const RELEASE = 'delete from access.idempotency where scope = $1 and path = $2 and key = $3 and command_id = $4 and status is null';
+const LOOK =
+  'select fingerprint, command_id, status, answer from access.idempotency where scope = $1 and path = $2 and key = $3';
+const KEEP =
+  'update access.idempotency set status = $5, answer = $6 where scope = $1 and path = $2 and key = $3 and command_id = $4';
+const RELEASE =
+  'delete from access.idempotency where scope = $1 and path = $2 and key = $3 and command_id = $4 and status is null';
 const ABANDON = `update access.idempotency set taken_at = '-infinity' where scope = $1 and path = $2 and key = $3 and command_id = $4 and status is null`;
 const PRUNE = `delete from access.idempotency where created_at < now() - interval '${KEPT_HOURS} hours'`;
 
@@ -87,7 +90,10 @@ export const createIdempotentAnswers = (pool: Database): IdempotentAnswers => {
           return { status: row.status, data, asOf };
         }
         if (waitedMs >= WAIT_MS) {
-          throw new Refusal('changed_meanwhile', 'A request with this idempotency key is still running. Try again.');
+          throw new Refusal(
+            'changed_meanwhile',
+            'A request with this idempotency key is still running. Try again.',
+          );
         }
         await pause(WAIT_STEP_MS);
       }

@@ -3,7 +3,7 @@ import { ERRORS, type ErrorType } from '#contracts/errors.ts';
 import { BrandMeta, ErrorBody, ListMeta, Meta, PageMeta } from '#contracts/resources/envelope.ts';
 import { type Endpoint, errorsOf, type ReplyShape, TAGS } from './endpoint.ts';
 import { ENDPOINTS } from './endpoints/index.ts';
-import { freshness } from './examples.ts';
+import { freshnessExample } from './examples.ts';
 
 type Json = { readonly [key: string]: unknown };
 
@@ -16,7 +16,7 @@ const AS_OF_EXAMPLE = '2026-11-20T06:00:00.000Z';
 
 const META: Readonly<Record<ReplyShape, { readonly schema: z.ZodType; readonly example: Json }>> = {
   record: { schema: Meta, example: {} },
-  brand: { schema: BrandMeta, example: { freshness } },
+  brand: { schema: BrandMeta, example: { freshness: freshnessExample } },
   whole: { schema: ListMeta, example: { count: 1 } },
   paged: { schema: PageMeta, example: { count: 1 } },
 };
@@ -33,7 +33,7 @@ const createSchemas = () => {
   const components: Record<string, unknown> = {};
   const lift = (schema: z.ZodType, io: 'input' | 'output'): Json => {
     const made = z.toJSONSchema(schema, { target: 'draft-2020-12', io, unrepresentable: 'any' });
-    const text = JSON.stringify(made).replaceAll('"#/$defs/', `"${SCHEMA_PREFIX}`);
+    const text = JSON.stringify(made, withoutFormatPatterns).replaceAll('"#/$defs/', `"${SCHEMA_PREFIX}`);
     const { $defs, $schema: _, ...rest } = JSON.parse(text) as Json & { $defs?: Record<string, Json> };
     for (const [id, definition] of Object.entries($defs ?? {})) components[id] = withoutId(definition);
     if (typeof rest['id'] !== 'string') return rest;
@@ -44,13 +44,23 @@ const createSchemas = () => {
 };
 type Lift = ReturnType<typeof createSchemas>['lift'];
 
+/** A format says it better than the pattern of several hundred characters that checks it. */
+const withoutFormatPatterns = (_name: string, value: unknown): unknown => {
+  if (typeof value !== 'object' || value === null || !('format' in value && 'pattern' in value)) return value;
+  return Object.fromEntries(Object.entries(value).filter(([name]) => name !== 'pattern'));
+};
+
 /** `id` of a component is its name; inside the schema it would be a keyword nobody knows. */
-const withoutId = ({ id: _, ...rest }: Json): Json => rest;
+const withoutId = (schema: Json): Json =>
+  Object.fromEntries(Object.entries(schema).filter(([name]) => name !== 'id'));
 
 const parametersOf = (endpoint: Endpoint, lift: Lift): Json[] => {
   const parameter = (place: 'path' | 'query', name: string, schema: z.ZodType): Json => {
     // A parameter read from text by a transform is documented as that text.
-    const { description, ...rest } = lift(schema, schema instanceof z.ZodPipe || place === 'query' ? 'output' : 'input');
+    const { description, ...rest } = lift(
+      schema,
+      schema instanceof z.ZodPipe || place === 'query' ? 'output' : 'input',
+    );
     const example = place === 'path' ? { example: endpoint.paramsExample[name] } : {};
     return {
       name,
@@ -58,12 +68,18 @@ const parametersOf = (endpoint: Endpoint, lift: Lift): Json[] => {
       required: !schema.safeParse(undefined).success,
       ...(description ? { description } : {}),
       schema: rest,
+      // `a,b` and not `?types=a&types=b`.
+      ...(rest['type'] === 'array' ? { style: 'form', explode: false } : {}),
       ...example,
     };
   };
   return [
-    ...Object.entries(endpoint.params.shape).map(([name, schema]) => parameter('path', name, schema as z.ZodType)),
-    ...Object.entries(endpoint.query.shape).map(([name, schema]) => parameter('query', name, schema as z.ZodType)),
+    ...Object.entries(endpoint.params.shape).map(([name, schema]) =>
+      parameter('path', name, schema as z.ZodType),
+    ),
+    ...Object.entries(endpoint.query.shape).map(([name, schema]) =>
+      parameter('query', name, schema as z.ZodType),
+    ),
     ...(endpoint.method === 'GET' ? [{ $ref: '#/components/parameters/MinPosition' }] : []),
     ...(endpoint.corpus ? [{ $ref: '#/components/parameters/IfNoneMatch' }] : []),
     ...(endpoint.method === 'POST' ? [{ $ref: '#/components/parameters/IdempotencyKey' }] : []),
@@ -82,12 +98,22 @@ const successOf = (endpoint: Endpoint, lift: Lift): Json => {
     ...(endpoint.corpus ? ['etag'] : []),
     ...(endpoint.method === 'GET' ? [] : ['x-read-position']),
   ];
-  const meta = { request_id: REQUEST_ID_EXAMPLE, as_of: AS_OF_EXAMPLE, lag_hours: 3.5, ...META[shape].example };
+  const meta = {
+    request_id: REQUEST_ID_EXAMPLE,
+    as_of: AS_OF_EXAMPLE,
+    lag_hours: 3.5,
+    ...META[shape].example,
+  };
   return {
     [status]: {
       description: status === 201 ? 'Done.' : 'Found.',
       headers: headerRefs(headers),
-      content: { 'application/json': { schema: lift(replySchema(endpoint), 'output'), example: { data: example, meta } } },
+      content: {
+        'application/json': {
+          schema: lift(replySchema(endpoint), 'output'),
+          example: { data: example, meta },
+        },
+      },
     },
     ...(endpoint.corpus ? { 304: { $ref: '#/components/responses/NotModified' } } : {}),
   };
@@ -114,7 +140,10 @@ const operationOf = (endpoint: Endpoint, lift: Lift): Json => ({
         requestBody: {
           required: true,
           content: {
-            'application/json': { schema: lift(endpoint.body.schema, 'input'), example: endpoint.body.example },
+            'application/json': {
+              schema: lift(endpoint.body.schema, 'input'),
+              example: endpoint.body.example,
+            },
           },
         },
       }
@@ -122,7 +151,10 @@ const operationOf = (endpoint: Endpoint, lift: Lift): Json => ({
   responses: {
     ...successOf(endpoint, lift),
     ...Object.fromEntries(
-      errorsOf(endpoint).map((type) => [statusOf(type), { $ref: `#/components/responses/${componentNameOf(type)}` }]),
+      errorsOf(endpoint).map((type) => [
+        statusOf(type),
+        { $ref: `#/components/responses/${componentNameOf(type)}` },
+      ]),
     ),
   },
 });
@@ -141,7 +173,9 @@ const ERROR_MEANINGS: Readonly<Record<ErrorType, string>> = {
 const errorResponseOf = (type: ErrorType, error: Json): Json => {
   const status = statusOf(type);
   const details =
-    type === 'bad_request' ? { details: [{ path: 'limit', message: 'Too big: expected number to be <=100', code: 'too_big' }] } : {};
+    type === 'bad_request'
+      ? { details: [{ path: 'limit', message: 'Too big: expected number to be <=100', code: 'too_big' }] }
+      : {};
   const example = {
     error: { type, message: ERROR_MEANINGS[type], status, request_id: REQUEST_ID_EXAMPLE, ...details },
   };
@@ -153,7 +187,10 @@ const errorResponseOf = (type: ErrorType, error: Json): Json => {
   };
 };
 
-const integerHeader = (description: string): Json => ({ description, schema: { type: 'integer', minimum: 0 } });
+const integerHeader = (description: string): Json => ({
+  description,
+  schema: { type: 'integer', minimum: 0 },
+});
 const textHeader = (description: string): Json => ({ description, schema: { type: 'string' } });
 
 const HEADERS: Json = {
@@ -171,14 +208,16 @@ const PARAMETERS: Json = {
     name: 'min-position',
     in: 'header',
     required: false,
-    description: '`x-read-position` of a write: the answer shows at least that write, or what there is after two seconds.',
+    description:
+      '`x-read-position` of a write: the answer shows at least that write, or what there is after two seconds.',
     schema: { type: 'string', pattern: '^[0-9]{1,20}$' },
   },
   IfNoneMatch: {
     name: 'if-none-match',
     in: 'header',
     required: false,
-    description: 'ETag of an earlier answer. 304 when it still holds, which does not count against the limit.',
+    description:
+      'ETag of an earlier answer. 304 when it still holds, which does not count against the limit.',
     schema: { type: 'string' },
   },
   IdempotencyKey: {
@@ -207,7 +246,10 @@ export const openApiDocument = (baseUrl = '/'): Json => {
   const error = lift(ErrorBody, 'output');
   const types = [...new Set(ENDPOINTS.flatMap(errorsOf))];
   const responses = {
-    NotModified: { description: 'The figures named by `if-none-match` still hold.', headers: headerRefs(['x-request-id', 'etag']) },
+    NotModified: {
+      description: 'The figures named by `if-none-match` still hold.',
+      headers: headerRefs(['x-request-id', 'etag']),
+    },
     ...Object.fromEntries(types.map((type) => [componentNameOf(type), errorResponseOf(type, error)])),
   };
   return {
@@ -235,7 +277,9 @@ export const openApiDocument = (baseUrl = '/'): Json => {
       parameters: PARAMETERS,
       headers: HEADERS,
       responses,
-      schemas: Object.fromEntries(Object.entries(components).sort(([one], [other]) => (one < other ? -1 : 1))),
+      schemas: Object.fromEntries(
+        Object.entries(components).toSorted(([one], [other]) => (one < other ? -1 : 1)),
+      ),
     },
   };
 };

@@ -13,6 +13,13 @@ export const wholeNumber = <Schema extends z.ZodType>(schema: Schema) =>
     schema,
   );
 
+/** Query text as a list, in one order whichever it was given in, so that cursors do not depend on it. */
+export const commaSeparated = <Schema extends z.ZodType>(schema: Schema) =>
+  z.preprocess(
+    (text: unknown) => (typeof text === 'string' ? [...new Set(text.split(','))].toSorted() : text),
+    schema,
+  );
+
 export const PAGE_SIZE_MAX = 100;
 export const PAGE_SIZE_DEFAULT = 20;
 
@@ -36,7 +43,9 @@ export const brandParams = z.strictObject({
 });
 export const adParams = z.strictObject({ adId: LibraryId.meta({ description: 'Library id of an ad.' }) });
 
-const workspaceId = z.string().meta({ description: "The key's own workspace, `data.workspace_id` of `GET /v1/me`." });
+const workspaceId = z
+  .string()
+  .meta({ description: "The key's own workspace, `data.workspace_id` of `GET /v1/me`." });
 export const workspaceParams = z.strictObject({ ws: workspaceId });
 export const workspaceBrandParams = z.strictObject({
   ws: workspaceId,

@@ -40,7 +40,11 @@ export const WRITE_PIPELINE: readonly Step[] = [
 ];
 
 /** Steps that need no waiting run without it: most reads wait once, for the database. */
-export const runPipeline = async (steps: readonly Step[], exchange: Exchange, room: ApiRoom): Promise<void> => {
+export const runPipeline = async (
+  steps: readonly Step[],
+  exchange: Exchange,
+  room: ApiRoom,
+): Promise<void> => {
   try {
     for (const step of steps) {
       const waiting = step(exchange, room);

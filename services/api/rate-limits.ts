@@ -91,7 +91,8 @@ export const createRateLimits = (clock: Clock): RateLimits => {
     enter(clock.now().getTime());
     const message = Counted.safeParse(JSON.parse(text));
     if (!message.success || message.data.node === node || message.data.window !== window) return;
-    for (const [keyId, delta] of message.data.counts) used.set(keyId, Math.max(0, (used.get(keyId) ?? 0) + delta));
+    for (const [keyId, delta] of message.data.counts)
+      used.set(keyId, Math.max(0, (used.get(keyId) ?? 0) + delta));
   };
 
   const telling = setInterval(tell, SHARE_EVERY_MS);

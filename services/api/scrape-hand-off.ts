@@ -14,12 +14,10 @@ export type ScrapeHandOff = {
 /** `nats` may still be connecting; the API serves without it. */
 export const createScrapeHandOff = (nats: Promise<Nats>, log: Log): ScrapeHandOff => {
   let jetstream: JetStreamClient | undefined;
-  nats.then(
-    (opened) => {
-      jetstream = opened.jetstream;
-    },
-    () => undefined,
-  );
+  const connect = async (): Promise<void> => {
+    ({ jetstream } = await nats);
+  };
+  connect().catch(() => undefined);
   return {
     request: async (scrape, factId) => {
       try {
@@ -29,7 +27,10 @@ export const createScrapeHandOff = (nats: Promise<Nats>, log: Log): ScrapeHandOf
           timeout: PUBLISH_TIMEOUT_MS,
         });
       } catch (error) {
-        log.warn({ err: error, brand_id: scrape.brand_id }, 'scrape hand-off failed; the cadence loop will ask again');
+        log.warn(
+          { err: error, brand_id: scrape.brand_id },
+          'scrape hand-off failed; the cadence loop will ask again',
+        );
       }
     },
   };

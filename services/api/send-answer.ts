@@ -23,7 +23,8 @@ export const rateHeaders = ({ limit, remaining, resetAt, resetIn }: Allowance): 
 export const envelope = (requestId: string, now: number, answer: Answer, cursor: string | null): string => {
   const asOf = answer.asOf ?? new Date(now).toISOString();
   // Rounded down to hundredths. An observer's clock may be ahead of ours; an age is never negative.
-  const lag = answer.asOf === null ? 0 : Math.max(0, Math.floor((now - Date.parse(asOf)) / (HOUR_MS / 100)) / 100);
+  const lag =
+    answer.asOf === null ? 0 : Math.max(0, Math.floor((now - Date.parse(asOf)) / (HOUR_MS / 100)) / 100);
   return (
     `{"data":${answer.data},"meta":{"request_id":"${requestId}","as_of":"${asOf}","lag_hours":${lag}` +
     (cursor === null ? '' : `,"cursor":"${cursor}"`) +
@@ -39,7 +40,8 @@ const etagOf = (answer: Answer): string =>
 
 /** RFC 9110, section 13.1.2: weak comparison with any of a list. */
 const matches = (given: string | undefined, etag: string): boolean =>
-  given !== undefined && (given.trim() === '*' || given.split(',').some((one) => `W/${one.trim().replace(/^W\//, '')}` === etag));
+  given !== undefined &&
+  (given.trim() === '*' || given.split(',').some((one) => `W/${one.trim().replace(/^W\//, '')}` === etag));
 
 const send = (exchange: Exchange, status: number, headers: Headers, body: string): void => {
   exchange.reply.hijack();

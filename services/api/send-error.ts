@@ -25,7 +25,9 @@ export const sendError = (
   exchange?: Exchange,
 ): void => {
   const refusal =
-    error instanceof Refusal ? error : new Refusal('internal', 'Something failed here. Try again and report the request_id.');
+    error instanceof Refusal
+      ? error
+      : new Refusal('internal', 'Something failed here. Try again and report the request_id.');
   if (refusal !== error) log.error({ err: error, request_id: requestId }, 'request failed');
   const { type, status } = ERRORS[refusal.code];
   const body = errorBody(type, status, refusal.message, requestId, refusal.details);

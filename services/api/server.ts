@@ -52,7 +52,13 @@ const createRoom = ({ nats, cursorSecret, ...given }: ApiDependencies): ApiRoom 
 const routeOf = (path: string): string => path.replaceAll(/\{(\w+)\}/g, ':$1');
 
 /** One line per request; the key itself is in none. */
-const logRequest = (room: ApiRoom, endpoint: Endpoint, reply: FastifyReply, requestId: string, since: number): void => {
+const logRequest = (
+  room: ApiRoom,
+  endpoint: Endpoint,
+  reply: FastifyReply,
+  requestId: string,
+  since: number,
+): void => {
   reply.raw.once('close', () => {
     room.log.info(
       {
@@ -98,7 +104,7 @@ export const buildApi = (dependencies: ApiDependencies): FastifyInstance => {
     keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
     return503OnClosing: false,
     exposeHeadRoutes: false,
-    clientErrorHandler: answerBrokenRequest as never,
+    clientErrorHandler: answerBrokenRequest,
     frameworkErrors: (error, request, reply) =>
       refuse(request as FastifyRequest, reply as FastifyReply, refusalOf(error)),
   });

@@ -14,7 +14,9 @@ const evolve = (state: TrackingState, fact: TrackingFact): TrackingState => {
   const { brand_id } = fact.data;
   switch (fact.type) {
     case 'BrandTracked':
-      return { brands: brands.set(brand_id, { cadence: fact.data.cadence, tracked_at: fact.data.tracked_at }) };
+      return {
+        brands: brands.set(brand_id, { cadence: fact.data.cadence, tracked_at: fact.data.tracked_at }),
+      };
     case 'TrackingCadenceChanged': {
       const tracked = brands.get(brand_id);
       return tracked ? { brands: brands.set(brand_id, { ...tracked, cadence: fact.data.cadence }) } : state;

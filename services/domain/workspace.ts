@@ -33,7 +33,12 @@ const demandCreated = (state: WorkspaceState): void => {
 };
 
 export const createWorkspace =
-  (input: { readonly workspace_id: string; readonly name: string; readonly plan: Plan; readonly at: string }) =>
+  (input: {
+    readonly workspace_id: string;
+    readonly name: string;
+    readonly plan: Plan;
+    readonly at: string;
+  }) =>
   (state: WorkspaceState): readonly WorkspaceFact[] => {
     if (state.name === input.name && state.plan === input.plan) return [];
     if (state.name !== null) throw new Refusal('already_exists', 'A workspace with this id exists.');

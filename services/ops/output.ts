@@ -13,9 +13,19 @@ export const printRecord = (command: Command, record: Fields): void => {
 };
 
 /** Records as columns, or as a JSON array with `--json`. */
-export const printTable = (command: Command, columns: readonly string[], records: readonly Fields[]): void => {
+export const printTable = (
+  command: Command,
+  columns: readonly string[],
+  records: readonly Fields[],
+): void => {
   if (command.optsWithGlobals()['json']) return console.log(JSON.stringify(records));
   const rows = [columns, ...records.map((record) => columns.map((column) => asText(record[column] ?? '')))];
   const widths = columns.map((_, place) => Math.max(...rows.map((row) => row[place]?.length ?? 0)));
-  for (const row of rows) console.log(row.map((cell, place) => cell.padEnd(widths[place] ?? 0)).join('  ').trimEnd());
+  for (const row of rows)
+    console.log(
+      row
+        .map((cell, place) => cell.padEnd(widths[place] ?? 0))
+        .join('  ')
+        .trimEnd(),
+    );
 };

@@ -11,7 +11,9 @@ import { openReadPosition, type ReadPosition } from '#platform/read-position.ts'
 const POOL_CLIENTS = 2;
 
 /** A command-line tool says what it has to say itself; the log is for faults. */
-const Settings = z.object({ ...serverSettings, LOG_LEVEL: serverSettings.LOG_LEVEL.default('error') }).omit({ NATS_URL: true });
+const Settings = z
+  .object({ ...serverSettings, LOG_LEVEL: serverSettings.LOG_LEVEL.default('error') })
+  .omit({ NATS_URL: true });
 
 /** Everything that operator commands reach the world through. */
 export type OpsRoom = {

@@ -42,7 +42,11 @@ const onWorkspace = (
     shownIn: ['workspaces'],
   });
 
-const onApiKeys = (room: OpsRoom, workspaceId: string, decision: (state: ApiKeysState) => readonly ApiKeyFact[]) =>
+const onApiKeys = (
+  room: OpsRoom,
+  workspaceId: string,
+  decision: (state: ApiKeysState) => readonly ApiKeyFact[],
+) =>
   runWorkspaceCommand(room, {
     workspaceId,
     stream: apiKeysStream(workspaceId),
@@ -112,6 +116,10 @@ export const issueKey = async (
 };
 
 export const revokeKey = async (room: OpsRoom, workspace_id: string, key_id: string) => {
-  const { facts } = await onApiKeys(room, workspace_id, revokeApiKey({ workspace_id, key_id, reason: 'revoked', at: now() }));
+  const { facts } = await onApiKeys(
+    room,
+    workspace_id,
+    revokeApiKey({ workspace_id, key_id, reason: 'revoked', at: now() }),
+  );
   return { workspace_id, key_id, revoked: true, changed: facts.length > 0 };
 };

@@ -18,7 +18,11 @@ export type ReadPosition = AsyncDisposable & {
   wait(projections: readonly string[], position: bigint, timeoutMs?: number): Promise<boolean>;
 };
 
-type Waiting = { readonly projections: readonly string[]; readonly position: bigint; readonly passed: () => void };
+type Waiting = {
+  readonly projections: readonly string[];
+  readonly position: bigint;
+  readonly passed: () => void;
+};
 
 /**
  * One connection LISTENs to `projected`; each notice makes us read the checkpoints again, once for all who

@@ -55,7 +55,13 @@ export const runWorkspaceCommand = async <State, F extends Fact>(
     workspace_id: workspaceId,
     schema_version: SCHEMA_VERSION,
   };
-  const { recorded, state, facts } = await room.eventStore.decide({ stream, decider, decision, metadata, commandId });
+  const { recorded, state, facts } = await room.eventStore.decide({
+    stream,
+    decider,
+    decision,
+    metadata,
+    commandId,
+  });
   const category = categoryOf(stream);
   if (category === API_KEYS || category === WORKSPACE) {
     // Also when nothing was recorded: whoever recorded it may have died before folding it.

@@ -14,7 +14,10 @@ const keyData = (key_id: string) => ({
   scopes: ['brands:read'] as readonly Scope[],
   member_id: 'mem_1',
 });
-const issued = (key_id: string): ApiKeyFact => ({ type: 'ApiKeyIssued', data: { ...keyData(key_id), issued_at: AT } });
+const issued = (key_id: string): ApiKeyFact => ({
+  type: 'ApiKeyIssued',
+  data: { ...keyData(key_id), issued_at: AT },
+});
 const revoked: ApiKeyFact = {
   type: 'ApiKeyRevoked',
   data: { workspace_id: 'ws_1', key_id: 'key_1', reason: 'revoked', revoked_at: AT },
@@ -36,7 +39,10 @@ describe('issueApiKey', () => {
     given(apiKeys, ...others)
       .when(issue(['brands:read']))
       .refuses('quota_used_up');
-    given(apiKeys, ...others.slice(1), issued('key_0'), { ...revoked, data: { ...revoked.data, key_id: 'key_0' } } as ApiKeyFact)
+    given(apiKeys, ...others.slice(1), issued('key_0'), {
+      ...revoked,
+      data: { ...revoked.data, key_id: 'key_0' },
+    })
       .when(issue(['brands:read']))
       .records(issued('key_1'));
   });
@@ -44,6 +50,7 @@ describe('issueApiKey', () => {
 
 describe('revokeApiKey', () => {
   test('revokes it', () => given(apiKeys, issued('key_1')).when(revoke).records(revoked));
-  test('of a revoked key is already so', () => given(apiKeys, issued('key_1'), revoked).when(revoke).records());
+  test('of a revoked key is already so', () =>
+    given(apiKeys, issued('key_1'), revoked).when(revoke).records());
   test('refuses a key that the workspace has not', () => given(apiKeys).when(revoke).refuses('not_found'));
 });

@@ -51,5 +51,6 @@ describe('untrackBrand', () => {
     given(tracking, tracked('brand'))
       .when(untrack('brand'))
       .records({ type: 'BrandUntracked', data: { workspace_id, brand_id: 'brand', untracked_at: AT } }));
-  test('of a brand that is not tracked is already so', () => given(tracking).when(untrack('brand')).records());
+  test('of a brand that is not tracked is already so', () =>
+    given(tracking).when(untrack('brand')).records());
 });

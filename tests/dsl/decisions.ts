@@ -9,7 +9,10 @@ import type { Decider } from '#platform/event-store.ts';
  * `records` decides once more on what it recorded and expects nothing: a command that arrives twice is
  * recorded once.
  */
-export const given = <State, F extends Fact>(decider: Decider<State, F>, ...facts: readonly NoInfer<F>[]) => ({
+export const given = <State, F extends Fact>(
+  decider: Decider<State, F>,
+  ...facts: readonly NoInfer<F>[]
+) => ({
   when: (decision: (state: State) => readonly F[]) => {
     const before = facts.reduce(decider.evolve, decider.initial);
     return {

@@ -15,7 +15,7 @@ describe('API keys', () => {
 
   test('with any one character mistyped fail the check', () => {
     fc.assert(
-      fc.property(fc.integer({ min: 9, max: 44 }), fc.constantFrom(...BASE62), (place, letter) => {
+      fc.property(fc.integer({ min: 9, max: 44 }), fc.constantFrom(...BASE62.split('')), (place, letter) => {
         const key = createKeyText();
         const mistyped = key.slice(0, place) + letter + key.slice(place + 1);
         expect(isKeyText(mistyped)).toBe(mistyped === key);
@@ -36,7 +36,7 @@ describe('API keys', () => {
   });
 
   test('that are anything else fail the check', () => {
-    fc.assert(fc.property(fc.string(), (text) => void expect(isKeyText(text)).toBe(false)));
+    fc.assert(fc.property(fc.string(), (text) => !isKeyText(text)));
     expect(isKeyText(`${createKeyText()} `)).toBe(false);
     expect(isKeyText(createKeyText().replace('svc_live_', 'svc_test_'))).toBe(false);
   });

@@ -2,7 +2,14 @@ import { describe, expect, test } from 'vitest';
 import type { ReadDatabase } from '#contracts/read-database.ts';
 import { LEASE_PASSED_MS, openCallers } from '#platform/access/callers.ts';
 
-const ROW = { key_id: 'key_1', workspace_id: 'ws_1', member_id: 'mem_1', scopes: ['brands:read', 'apiKeys:write'], role: 'viewer', plan: 'free' };
+const ROW = {
+  key_id: 'key_1',
+  workspace_id: 'ws_1',
+  member_id: 'mem_1',
+  scopes: ['brands:read', 'apiKeys:write'],
+  role: 'viewer',
+  plan: 'free',
+};
 
 /** A database whose answers the test gives, one by one, as it sees fit. */
 const createDatabase = () => {

@@ -16,7 +16,10 @@ const createBus = () => {
       publish: (_subject: string, text: string) => {
         for (const hear of subscribers) hear(text);
       },
-      subscribe: (_subject: string, { callback }: { callback(error: null, message: { string(): string }): void }) => {
+      subscribe: (
+        _subject: string,
+        { callback }: { callback: (error: null, message: { string: () => string }) => void },
+      ) => {
         const hear = (text: string): void => callback(null, { string: () => text });
         subscribers.add(hear);
         return { unsubscribe: () => subscribers.delete(hear) };

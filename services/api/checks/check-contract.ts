@@ -76,6 +76,11 @@ export const checkContract = (exchange: Exchange, room: ApiRoom): void => {
   if (endpoint.reply.shape !== 'paged') return;
   const { cursor, limit: _, ...filters } = exchange.query;
   // A page may change its size on the way, nothing else.
-  exchange.filters = JSON.stringify([endpoint.operationId, callerOf(exchange).workspaceId, exchange.params, filters]);
+  exchange.filters = JSON.stringify([
+    endpoint.operationId,
+    callerOf(exchange).workspaceId,
+    exchange.params,
+    filters,
+  ]);
   exchange.after = typeof cursor === 'string' ? room.cursors.open(cursor, exchange.filters) : null;
 };

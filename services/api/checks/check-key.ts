@@ -7,7 +7,8 @@ import type { ApiRoom } from '../room.ts';
 /** The scheme's name is case-insensitive (RFC 9110, section 11.1). */
 const BEARER = /^bearer +(\S+)$/i;
 
-const refusal = (): Refusal => new Refusal('unauthorized', 'Send a valid API key: `Authorization: Bearer <API_KEY>`.');
+const refusal = (): Refusal =>
+  new Refusal('unauthorized', 'Send a valid API key: `Authorization: Bearer <API_KEY>`.');
 
 /** Who calls. The same answer for a missing, malformed, unknown and revoked key. */
 export const checkKey = (exchange: Exchange, room: ApiRoom): void | Promise<void> => {

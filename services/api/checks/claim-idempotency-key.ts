@@ -13,7 +13,9 @@ export const claimIdempotencyKey = async (exchange: Exchange, room: ApiRoom): Pr
   if (key === undefined || exchange.endpoint.method !== 'POST') return;
   if (typeof key !== 'string' || !KEY.test(key)) {
     const message = 'An idempotency key is 1 to 255 printable characters.';
-    throw new Refusal('invalid_input', message, [{ path: 'idempotency-key', message, code: 'invalid_format' }]);
+    throw new Refusal('invalid_input', message, [
+      { path: 'idempotency-key', message, code: 'invalid_format' },
+    ]);
   }
   // Of the checked body, so that white space and the order of properties make no difference.
   const fingerprint = hash('sha256', JSON.stringify(exchange.body) ?? '', 'base64url');

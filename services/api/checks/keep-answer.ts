@@ -3,5 +3,6 @@ import type { Exchange } from '../exchange.ts';
 /** Stores the answer under the idempotency key before anybody sees it. */
 export const keepAnswer = (exchange: Exchange): void | Promise<void> => {
   const { claim, answer, endpoint } = exchange;
-  if (claim && answer) return claim.keep({ status: endpoint.reply.status, data: answer.data, asOf: answer.asOf });
+  if (claim && answer)
+    return claim.keep({ status: endpoint.reply.status, data: answer.data, asOf: answer.asOf });
 };

@@ -8,6 +8,9 @@ export const limitRate = (exchange: Exchange, room: ApiRoom): void => {
   const { keyId, plan } = callerOf(exchange);
   exchange.allowance = room.rateLimits.take(keyId, PLANS[plan].requestsPerMinute);
   if (!exchange.allowance.allowed) {
-    throw new Refusal('rate_limited', `Wait until the time given by x-ratelimit-reset: ${exchange.allowance.resetIn} s.`);
+    throw new Refusal(
+      'rate_limited',
+      `Wait until the time given by x-ratelimit-reset: ${exchange.allowance.resetIn} s.`,
+    );
   }
 };

@@ -9,7 +9,9 @@ const parseScopes = (text: string): readonly Scope[] | 'all' => {
   const names = text.split(',').map((name) => name.trim());
   const unknown = names.filter((name) => !(SCOPES as readonly string[]).includes(name));
   if (unknown.length > 0) {
-    throw new InvalidArgumentError(`No such scope: ${unknown.join(', ')}. There are: ${SCOPES.join(', ')}, or all.`);
+    throw new InvalidArgumentError(
+      `No such scope: ${unknown.join(', ')}. There are: ${SCOPES.join(', ')}, or all.`,
+    );
   }
   return names as Scope[];
 };
@@ -23,7 +25,11 @@ export const registerKeyCommands = (program: Command): void => {
     .argument('<workspace>', 'workspace id')
     .requiredOption('--member <member>', 'id of the member it belongs to')
     .requiredOption('--name <name>', 'what it is for')
-    .requiredOption('--scopes <scopes>', 'scopes with commas between, or all that the role allows: all', parseScopes)
+    .requiredOption(
+      '--scopes <scopes>',
+      'scopes with commas between, or all that the role allows: all',
+      parseScopes,
+    )
     .action(
       async (
         workspaceId: string,

@@ -13,8 +13,15 @@ export const registerMemberCommands = (program: Command): void => {
     .description('add a member')
     .argument('<workspace>', 'workspace id')
     .requiredOption('--name <name>', 'what people call them')
-    .addOption(new Option('--role <role>', 'what their keys may do').choices(Object.keys(SCOPES_OF_ROLE)).makeOptionMandatory())
+    .addOption(
+      new Option('--role <role>', 'what their keys may do')
+        .choices(Object.keys(SCOPES_OF_ROLE))
+        .makeOptionMandatory(),
+    )
     .action(async (workspaceId: string, options: { name: string; role: Role }, command: Command) => {
-      printRecord(command, await inOpsRoom((room) => addMemberNamed(room, workspaceId, options.name, options.role)));
+      printRecord(
+        command,
+        await inOpsRoom((room) => addMemberNamed(room, workspaceId, options.name, options.role)),
+      );
     });
 };

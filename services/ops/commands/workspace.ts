@@ -13,7 +13,9 @@ export const registerWorkspaceCommands = (program: Command): void => {
     .command('create')
     .description('make a workspace')
     .requiredOption('--name <name>', 'what people call it')
-    .addOption(new Option('--plan <plan>', 'slots and requests a minute').choices(Object.keys(PLANS)).default('free'))
+    .addOption(
+      new Option('--plan <plan>', 'slots and requests a minute').choices(Object.keys(PLANS)).default('free'),
+    )
     .action(async (options: { name: string; plan: Plan }, command: Command) => {
       printRecord(command, await inOpsRoom((room) => createWorkspaceNamed(room, options.name, options.plan)));
     });

@@ -33,7 +33,8 @@ export const followAccess = (pool: Database, eventStore: EventStore, log: Log): 
       const streams = new Set(items.flatMap((item) => (item.kind === 'fact' ? [item.fact.stream] : [])));
       for (const stream of streams) await foldStream(pool, eventStore, stream);
       const position = items.reduce((furthest, item) => {
-        const at = item.kind === 'fact' ? item.fact.position : item.kind === 'checkpoint' ? item.position : 0n;
+        const at =
+          item.kind === 'fact' ? item.fact.position : item.kind === 'checkpoint' ? item.position : 0n;
         return at > furthest ? at : furthest;
       }, 0n);
       if (position > 0n) await moveAccessCheckpoint(pool, position);
@@ -44,7 +45,8 @@ export const followAccess = (pool: Database, eventStore: EventStore, log: Log): 
   const following = (async () => {
     while (!ending.signal.aborted) {
       await followOnce().catch((error: unknown) => {
-        if (!ending.signal.aborted) log.warn({ err: error }, 'following keys and workspaces failed; trying again');
+        if (!ending.signal.aborted)
+          log.warn({ err: error }, 'following keys and workspaces failed; trying again');
       });
       await pause(RECONNECT_MS, ending.signal);
     }

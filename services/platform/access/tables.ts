@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs';
-import type { RecordedFact } from '#contracts/events/fact.ts';
 import type { ApiKeyFact, WorkspaceFact } from '#contracts/events/workspace.ts';
 import type { EventStore } from '../event-store.ts';
 import { type Database, inTransaction, type Transaction } from '../postgres.ts';
@@ -66,19 +65,25 @@ const apply = async (client: Transaction, fact: AccessFact): Promise<void> => {
  */
 export const foldStream = (pool: Database, eventStore: EventStore, stream: string): Promise<void> =>
   inTransaction(pool, async (client) => {
-    await client.query('insert into access.stream (stream, revision) values ($1, -1) on conflict do nothing', [stream]);
+    await client.query(
+      'insert into access.stream (stream, revision) values ($1, -1) on conflict do nothing',
+      [stream],
+    );
     const { rows } = await client.query<{ revision: string }>(
       'select revision from access.stream where stream = $1 for update',
       [stream],
     );
     const known = BigInt(rows[0]?.revision ?? -1);
     let revision = known;
-    for await (const fact of eventStore.read<AccessFact>(stream, known) as AsyncIterable<RecordedFact<AccessFact>>) {
+    for await (const fact of eventStore.read<AccessFact>(stream, known)) {
       await apply(client, fact);
       revision = fact.revision;
     }
     if (revision > known) {
-      await client.query('update access.stream set revision = $2 where stream = $1', [stream, revision.toString()]);
+      await client.query('update access.stream set revision = $2 where stream = $1', [
+        stream,
+        revision.toString(),
+      ]);
     }
   });
 

@@ -40,7 +40,10 @@ export const getMe = endpoint({
   reads: ['workspaces', 'tracking'],
   handler: async ({ caller }, { db }) => {
     const { workspaceId, memberId, keyId, role, plan, scopes } = caller;
-    const [names, used] = await Promise.all([findNames(db, workspaceId, memberId), countTrackedBrands(db, workspaceId)]);
+    const [names, used] = await Promise.all([
+      findNames(db, workspaceId, memberId),
+      countTrackedBrands(db, workspaceId),
+    ]);
     const { slots, requestsPerMinute } = PLANS[plan];
     const me = {
       workspace_id: workspaceId,

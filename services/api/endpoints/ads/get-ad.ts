@@ -2,7 +2,7 @@ import { Refusal } from '#contracts/errors.ts';
 import { Ad } from '#contracts/resources/ad.ts';
 import { findAd } from '#projections/ads/read.ts';
 import { endpoint } from '../../endpoint.ts';
-import { ad, AD_ID } from '../../examples.ts';
+import { AD_ID, adExample } from '../../examples.ts';
 import { adParams, noQuery } from '../../parameters.ts';
 
 export const getAd = endpoint({
@@ -17,7 +17,7 @@ export const getAd = endpoint({
   query: noQuery,
   body: null,
   paramsExample: { adId: AD_ID },
-  reply: { status: 200, shape: 'record', data: Ad, example: ad },
+  reply: { status: 200, shape: 'record', data: Ad, example: adExample },
   errors: ['not_found'],
   corpus: true,
   reads: ['ads'],

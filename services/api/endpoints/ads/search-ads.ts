@@ -19,13 +19,21 @@ export const searchAds = endpoint({
   tag: 'Ads',
   scope: 'ads:read',
   summary: 'Search ads',
-  description: 'Ads by copy, format, status and country, newest start first. Without `brand_id` only ads started in the last 90 days are searched.',
+  description:
+    'Ads by copy, format, status and country, newest start first. Without `brand_id` only ads started in the last 90 days are searched.',
   params: noParams,
   query: z.strictObject({
     ...pageQuery,
-    q: z.string().min(1).max(200).optional().meta({ description: 'Words of the copy; all of them have to occur.' }),
+    q: z
+      .string()
+      .min(1)
+      .max(200)
+      .optional()
+      .meta({ description: 'Words of the copy; all of them have to occur.' }),
     format: AdFormat.optional().meta({ description: 'Creative format.' }),
-    status: AdStatus.optional().meta({ description: '`missing`: not seen by the last scan, yet not confirmed inactive.' }),
+    status: AdStatus.optional().meta({
+      description: '`missing`: not seen by the last scan, yet not confirmed inactive.',
+    }),
     country: Country.optional().meta({ description: 'A country whose scans showed the ad.' }),
     brand_id: Uuid.optional().meta({ description: 'Ads attributed to this brand, whenever started.' }),
   }),

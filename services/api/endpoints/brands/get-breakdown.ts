@@ -16,7 +16,12 @@ export const getBrandBreakdown = endpoint({
   query: noQuery,
   body: null,
   paramsExample: { brandId: BRAND_ID },
-  reply: { status: 200, shape: 'record', data: FormatBreakdown, example: { formats, as_of: brandSummary.as_of } },
+  reply: {
+    status: 200,
+    shape: 'record',
+    data: FormatBreakdown,
+    example: { formats, as_of: brandSummary.as_of },
+  },
   errors: ['not_found'],
   corpus: true,
   reads: ['brands'],

@@ -18,7 +18,9 @@ const shift = (date: string, days: number): string =>
 
 const Query = z
   .strictObject({
-    from: CalendarDate.optional().meta({ description: `First day. ${DAYS_MAX} days before \`to\` when absent.` }),
+    from: CalendarDate.optional().meta({
+      description: `First day. ${DAYS_MAX} days before \`to\` when absent.`,
+    }),
     to: CalendarDate.optional().meta({ description: 'Last day. Open when absent.' }),
   })
   .refine(({ from, to }) => from === undefined || to === undefined || from <= to, {
@@ -56,7 +58,9 @@ export const getBrandDailyActivity = endpoint({
     const today = clock.now().toISOString().slice(0, 10);
     const to = query.to ?? (query.from ? shift(query.from, DAYS_MAX - 1) : undefined);
     const from = query.from ?? shift(query.to ?? today, 1 - DAYS_MAX);
-    const { brand, found } = await withBrand(db, params.brandId, (id) => readDailyActivity(db, id, given({ from, to })));
+    const { brand, found } = await withBrand(db, params.brandId, (id) =>
+      readDailyActivity(db, id, given({ from, to })),
+    );
     return listAnswer(found, brand.as_of);
   },
 });

@@ -27,7 +27,10 @@ export const listBrands = endpoint({
       .regex(/^[a-z]$/, 'one lower-case letter')
       .optional()
       .meta({ description: 'First letter of the name.' }),
-    sort: z.enum(['active_ads', 'new_ads_7d', 'name']).default('active_ads').meta({ description: 'Most first; names from a to z.' }),
+    sort: z
+      .enum(['active_ads', 'new_ads_7d', 'name'])
+      .default('active_ads')
+      .meta({ description: 'Most first; names from a to z.' }),
   }),
   body: null,
   paramsExample: {},

@@ -7,7 +7,7 @@ import { latestOf, pageAnswer } from '../../answers.ts';
 import { endpoint } from '../../endpoint.ts';
 import { radarItem, WORKSPACE_ID } from '../../examples.ts';
 import { given } from '../../given.ts';
-import { pageQuery, wholeNumber, workspaceParams } from '../../parameters.ts';
+import { commaSeparated, pageQuery, wholeNumber, workspaceParams } from '../../parameters.ts';
 
 const DAYS_MAX = 90;
 const DAYS_DEFAULT = 7;
@@ -25,13 +25,16 @@ export const listRadar = endpoint({
   params: workspaceParams,
   query: z.strictObject({
     ...pageQuery,
-    days: wholeNumber(z.int().min(1).max(DAYS_MAX).default(DAYS_DEFAULT).meta({ description: 'How many days back.' })),
-    types: z
-      .string()
-      .transform((text) => [...new Set(text.split(','))].sort())
-      .pipe(z.array(RadarItemType).min(1))
-      .optional()
-      .meta({ description: 'Only these types, with commas between.' }),
+    days: wholeNumber(
+      z.int().min(1).max(DAYS_MAX).default(DAYS_DEFAULT).meta({ description: 'How many days back.' }),
+    ),
+    types: commaSeparated(
+      z
+        .array(RadarItemType)
+        .min(1)
+        .optional()
+        .meta({ description: 'Only these types, with commas between.' }),
+    ),
   }),
   body: null,
   paramsExample: { ws: WORKSPACE_ID },

@@ -15,7 +15,8 @@ export const listRisers = endpoint({
   tag: 'Rankings',
   scope: 'rankings:read',
   summary: 'List the brands that grew most',
-  description: 'Brands whose active ads grew most between a reliable day in the last week and one 7 to 28 days earlier.',
+  description:
+    'Brands whose active ads grew most between a reliable day in the last week and one 7 to 28 days earlier.',
   params: noParams,
   query: z.strictObject({
     ...pageQuery,
@@ -45,7 +46,11 @@ export const listRisers = endpoint({
   corpus: true,
   reads: ['rankings', 'brands'],
   handler: async ({ query, page }, { db }) => {
-    const found = await readRisers(db, given({ categoryId: query.category_id, country: query.country }), page);
+    const found = await readRisers(
+      db,
+      given({ categoryId: query.category_id, country: query.country }),
+      page,
+    );
     return rankedAnswer(db, found);
   },
 });

@@ -10,8 +10,14 @@ type Ranked = {
 };
 
 /** A ranking's rows with the brand's summary in the place of its id. */
-export const rankedAnswer = async (db: ReadDatabase, { rows, next, as_of: asOf }: Ranked): Promise<Answer> => {
-  const summaries = await readBrandSummaries(db, rows.map((row) => row.brand_id));
+export const rankedAnswer = async (
+  db: ReadDatabase,
+  { rows, next, as_of: asOf }: Ranked,
+): Promise<Answer> => {
+  const summaries = await readBrandSummaries(
+    db,
+    rows.map((row) => row.brand_id),
+  );
   const items = rows.flatMap(({ brand_id, rank, ...figures }) => {
     const brand = summaries.get(brand_id);
     return brand ? [`{"rank":${rank},"brand":${brand.summary},${JSON.stringify(figures).slice(1)}`] : [];

@@ -13,7 +13,8 @@ export const getSystemFreshness = endpoint({
   tag: 'System',
   scope: 'system:read',
   summary: 'Read how fresh the corpus is',
-  description: 'Counts of ads and brands, the time of the last scan, and how many brands of each category were scanned lately.',
+  description:
+    'Counts of ads and brands, the time of the last scan, and how many brands of each category were scanned lately.',
   params: noParams,
   query: noQuery,
   body: null,

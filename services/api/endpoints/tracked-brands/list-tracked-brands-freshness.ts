@@ -4,7 +4,7 @@ import { readFreshnessOf } from '#projections/freshness/read.ts';
 import { readTrackedBrands, type TrackedBrandRow } from '#projections/tracking/read.ts';
 import { listAnswer } from '../../answers.ts';
 import { endpoint } from '../../endpoint.ts';
-import { brandReference, freshness, WORKSPACE_ID } from '../../examples.ts';
+import { brandReference, freshnessExample, WORKSPACE_ID } from '../../examples.ts';
 import { noQuery, workspaceParams } from '../../parameters.ts';
 import { neverScanned } from '../brands/never-scanned.ts';
 
@@ -26,7 +26,8 @@ export const listTrackedBrandsFreshness = endpoint({
   tag: 'Tracked brands',
   scope: 'brands:read',
   summary: 'List the freshness of tracked brands',
-  description: 'How long ago each tracked brand was reliably scanned against the hours its cadence promises, most overdue first.',
+  description:
+    'How long ago each tracked brand was reliably scanned against the hours its cadence promises, most overdue first.',
   params: workspaceParams,
   query: noQuery,
   body: null,
@@ -36,7 +37,14 @@ export const listTrackedBrandsFreshness = endpoint({
     shape: 'whole',
     data: TrackedBrandFreshness,
     example: [
-      { brand: brandReference, cadence: 'daily', freshness, slo_hours: 36, hours_since_reliable: 4, slo_status: 'ok' },
+      {
+        brand: brandReference,
+        cadence: 'daily',
+        freshness: freshnessExample,
+        slo_hours: 36,
+        hours_since_reliable: 4,
+        slo_status: 'ok',
+      },
     ],
   },
   errors: ['not_found'],
@@ -56,6 +64,9 @@ export const listTrackedBrandsFreshness = endpoint({
       return [{ text, overdue: slo.hours_since_reliable - slo.slo_hours, brandId: row.brand_id }];
     });
     items.sort((one, other) => other.overdue - one.overdue || (one.brandId < other.brandId ? -1 : 1));
-    return listAnswer(items.map((item) => item.text), null);
+    return listAnswer(
+      items.map((item) => item.text),
+      null,
+    );
   },
 });

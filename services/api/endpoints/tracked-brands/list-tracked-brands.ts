@@ -5,7 +5,7 @@ import { readFreshnessOf } from '#projections/freshness/read.ts';
 import { listTrackedBrands as readTrackedBrands } from '#projections/tracking/read.ts';
 import { listText } from '../../answers.ts';
 import { endpoint } from '../../endpoint.ts';
-import { brandSummary, freshness, trackedBrand, WORKSPACE_ID } from '../../examples.ts';
+import { brandSummary, freshnessExample, trackedBrand, WORKSPACE_ID } from '../../examples.ts';
 import { pageQuery, workspaceParams } from '../../parameters.ts';
 import { neverScanned } from '../brands/never-scanned.ts';
 
@@ -25,7 +25,14 @@ export const listTrackedBrands = endpoint({
     status: 200,
     shape: 'paged',
     data: TrackedBrandListItem,
-    example: [{ brand: brandSummary, cadence: 'daily', created_at: trackedBrand.created_at, freshness }],
+    example: [
+      {
+        brand: brandSummary,
+        cadence: 'daily',
+        created_at: trackedBrand.created_at,
+        freshness: freshnessExample,
+      },
+    ],
   },
   errors: ['not_found'],
   corpus: false,
@@ -39,7 +46,9 @@ export const listTrackedBrands = endpoint({
       const fresh = freshness.get(row.brand_id) ?? neverScanned(row.cadence);
       if (!brand) return [];
       const { cadence, tracked_at } = row;
-      return [`{"brand":${brand.summary},"cadence":"${cadence}","created_at":"${tracked_at}","freshness":${JSON.stringify(fresh)}}`];
+      return [
+        `{"brand":${brand.summary},"cadence":"${cadence}","created_at":"${tracked_at}","freshness":${JSON.stringify(fresh)}}`,
+      ];
     });
     return { data: listText(items), asOf: null, count: items.length, next };
   },

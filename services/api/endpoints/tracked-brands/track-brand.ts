@@ -11,7 +11,10 @@ import { BRAND_ID, trackedBrand, WORKSPACE_ID } from '../../examples.ts';
 import { noQuery, workspaceParams } from '../../parameters.ts';
 
 /** Asks the log, not a read model: a brand registered a moment ago can be tracked. */
-const demandRegistered = async (eventStore: EventStore, brandId: string): Promise<BrandRegistered['data']> => {
+const demandRegistered = async (
+  eventStore: EventStore,
+  brandId: string,
+): Promise<BrandRegistered['data']> => {
   for await (const fact of eventStore.read<BrandRegistered>(brandStream(brandId))) return fact.data;
   throw new Refusal('brand_unknown', 'There is no such brand in this service.');
 };
@@ -55,6 +58,10 @@ export const trackBrand = endpoint({
     }
     const created_at = state.brands.get(brand_id)?.tracked_at ?? at;
     const url = `${room.baseUrl}/v1/brands/${slug}`;
-    return { data: JSON.stringify({ brand_id, workspace_id, cadence, url, created_at }), asOf: null, position };
+    return {
+      data: JSON.stringify({ brand_id, workspace_id, cadence, url, created_at }),
+      asOf: null,
+      position,
+    };
   },
 });

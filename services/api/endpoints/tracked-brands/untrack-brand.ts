@@ -40,6 +40,10 @@ export const untrackBrand = endpoint({
       commandId,
       shownIn: ['tracking', 'freshness'],
     });
-    return { data: JSON.stringify({ brand_id, workspace_id, removed: facts.length > 0 }), asOf: null, position };
+    return {
+      data: JSON.stringify({ brand_id, workspace_id, removed: facts.length > 0 }),
+      asOf: null,
+      position,
+    };
   },
 });
