@@ -86,10 +86,10 @@ export const brands = projection<BrandFact | AdLibraryFact>({
           detail = left(d.summary, -1) || ',' || substr(d.more, 2)
         from (
           select c.brand_id, c.as_of, c.new_ads_7d,
-            replace(row_to_json(reference)::text, '"\\u0001/', '"' || chr(1) || '/') as reference,
-            replace(row_to_json(summary)::text, '"\\u0001/', '"' || chr(1) || '/') as summary,
-            row_to_json(more)::text as more,
-            row_to_json(breakdown)::text as breakdown
+            replace(row_to_json(reference_row)::text, '"\\u0001/', '"' || chr(1) || '/') as reference,
+            replace(row_to_json(summary_row)::text, '"\\u0001/', '"' || chr(1) || '/') as summary,
+            row_to_json(more_row)::text as more,
+            row_to_json(breakdown_row)::text as breakdown
           from (
             select b.*, coalesce(b.scanned_at, b.profiled_at) as as_of_,
               to_char(coalesce(b.scanned_at, b.profiled_at) at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as iso,
@@ -111,29 +111,29 @@ export const brands = projection<BrandFact | AdLibraryFact>({
           cross join lateral (select r.brand_id, r.as_of_ as as_of, r.new_7 as new_ads_7d) c
           cross join lateral (
             select r.brand_id as id, r.slug, r.name, r.logo_url, chr(1) || '/v1/brands/' || r.slug as url
-          ) reference
+          ) reference_row
           cross join lateral (
             select r.brand_id as id, r.slug, r.name, r.domain, chr(1) || '/v1/brands/' || r.slug as url, r.logo_url,
               r.country, r.category_path -> 0 as category, r.category_path -> 1 as mid_category,
               r.active_ads, r.total_ads, r.new_7 as new_ads_7d, r.indexable, r.iso as as_of
-          ) summary
+          ) summary_row
           cross join lateral (
             select video, image, carousel, dco, other
             from (values (r.video, r.image, r.carousel, r.dco, r.other)) v(video, image, carousel, dco, other)
-          ) formats
-          cross join lateral (select row_to_json(formats) as formats, r.iso as as_of) breakdown
+          ) formats_row
+          cross join lateral (select row_to_json(formats_row) as formats, r.iso as as_of) breakdown_row
           cross join lateral (
             select r.description, r.total_ads - r.active_ads as inactive_ads, r.new_30 as new_ads_30d,
               r.retired_7 as retired_ads_7d, r.retired_30 as retired_ads_30d,
               round(r.lifespan_days_sum::numeric / nullif(r.lifespan_ads, 0), 1)::float8 as avg_ad_lifespan_days,
-              r.last_ad_seen_on as last_ad_seen_at, row_to_json(formats) as formats,
+              r.last_ad_seen_on as last_ad_seen_at, row_to_json(formats_row) as formats,
               coalesce((
                 select json_agg(json_build_object('country', t.country, 'ads', t.ads) order by t.ads desc, t.country)
                 from (
                   select k.country, k.ads from country k where k.brand_id = r.brand_id and k.ads > 0
                   order by k.ads desc, k.country limit 10
                 ) t), '[]'::json) as top_countries
-          ) more
+          ) more_row
         ) d
         where b.brand_id = d.brand_id`,
     },

@@ -29,12 +29,11 @@ const cardsKey = (cards: readonly AdCardContent[]): string =>
     .map((card) => `${textKey(card.title ?? '')}|${textKey(card.body ?? '')}`)
     .sort()
     .join('\n');
-/** Media addresses expire and differ in every scan, so only how many there are of which kind is compared. */
-const mediaKey = (media: AdContent['media']): string =>
-  media
-    .map(({ kind }) => kind)
-    .sort()
-    .join();
+/**
+ * Media addresses expire and differ in every scan, and how many of an ad's versions a scan shows varies, so
+ * only which kinds there are is compared.
+ */
+const mediaKey = (media: AdContent['media']): string => [...new Set(media.map(({ kind }) => kind))].sort().join();
 
 /** Fields whose difference is a change, and the part of the ad they belong to. */
 const COMPARED: readonly { readonly field: Field; readonly aspect: Aspect; readonly key: FieldKey }[] = [
@@ -101,6 +100,18 @@ export const compareContent = (known: AdContent, seen: AdContent): Comparison =>
   }
   return { comparable, different, completed };
 };
+
+/**
+ * Whether two texts are the same but for what stands around it: collectors keep or drop the page's own
+ * labels before and after the copy.
+ */
+export const framesTheSameText = (known: AdContent, seen: AdContent, fields: readonly Field[]): boolean =>
+  fields.every((field) => {
+    const [a, b] = [known[field], seen[field]];
+    if (typeof a !== 'string' || typeof b !== 'string') return false;
+    const [shorter = '', longer = ''] = [textKey(a), textKey(b)].sort((x, y) => x.length - y.length);
+    return longer.includes(shorter);
+  });
 
 export const pick = (content: AdContent, fields: readonly Field[]): Partial<AdContent> =>
   Object.fromEntries(fields.map((field) => [field, content[field]]));

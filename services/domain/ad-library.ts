@@ -9,7 +9,7 @@ import {
   type ScanRecorded,
 } from '#contracts/events/ad-library.ts';
 import type { ObservedAd } from '#contracts/observations/ad-library-scan.ts';
-import { changesOf, compareContent, contentOf, pick } from './ad-content.ts';
+import { changesOf, compareContent, contentOf, framesTheSameText, pick } from './ad-content.ts';
 import {
   collectorOf,
   emptyLibrary,
@@ -195,9 +195,11 @@ export const recordSightings =
         collectorOf(known, page) !== scan.collector && page !== undefined && page.collector === scan.collector;
       const wording: (keyof AdContent)[] = [];
       for (const [aspect, fields] of comparison.different) {
-        // An ad that missed the switch of collectors cannot tell a new wording from a new text.
+        // An ad that missed the switch of collectors cannot tell a new wording from a new text; and at a
+        // switch, a text that only gained or lost what frames it is the collector's in any case.
         const byCollector =
-          collectorOf(known, page) !== scan.collector && (wordedByCollector.has(aspect) || ambiguous);
+          collectorOf(known, page) !== scan.collector &&
+          (wordedByCollector.has(aspect) || ambiguous || framesTheSameText(known.content, content, fields));
         if (byCollector) wording.push(...fields);
         else if (aspect !== 'destination') revised.push(...fields);
         else if (known.content.link_url !== null && content.link_url !== null) {

@@ -120,13 +120,19 @@ const recordForBrand = async (
   ]);
   if (recorded.rows.length > 0) return { facts: 0, totals: null };
 
+  // Ads without a page share no page with other brands' ads: their history is the brand's own.
+  const unnamed = library.state.pages.get(NO_PAGE);
+  const history = new Map(scan.history);
+  if (unnamed) history.set(NO_PAGE, unnamed);
+  else history.delete(NO_PAGE);
+
   const reworded = await verdictOnRewording(database, library, header, scan.chunks);
   const record = recorder(database, eventStore, library, header.scan_id);
   if (seen > 0) {
     for (const chunk of scan.chunks) {
       const ads = await stagedAds(database, header.scan_id, chunk, brandId);
       await loadAds(database, library, ads.map(({ ad_id }) => ad_id));
-      await record.add(recordSightings(header, ads, reworded, scan.history)(library.state));
+      await record.add(recordSightings(header, ads, reworded, history)(library.state));
     }
     await record.flush();
   }
@@ -142,7 +148,7 @@ const recordForBrand = async (
     brandId,
   ]);
   const end = { seen, linkedPages: linked.rows.map(({ page_id }) => page_id) };
-  const closing = recordScan(header, end, scan.history)(library.state);
+  const closing = recordScan(header, end, history)(library.state);
   await record.add(closing);
   await record.flush();
   return { facts: record.appended(), totals: closing[0]?.data.totals ?? null };

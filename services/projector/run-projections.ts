@@ -94,7 +94,9 @@ const applyToAll = async (
       if (own.length === 0) idle.push(name);
       else {
         await applyOrPark(database, one.target, one.parked, own, position, (error) => {
-          log.error({ projection: name, err: error }, 'fact parked with the rest of its stream');
+          const { type, stream, position: at } = error.fact;
+          const cause = { type, stream, position: String(at), reason: error.message };
+          log.error({ projection: name, ...cause }, 'fact parked with the rest of its stream');
         });
       }
       one.position = position;
