@@ -11,7 +11,7 @@ create table if not exists access.stream (
 
 -- Up to which position of the log every stream is folded in.
 create table if not exists access.checkpoint (
-  only boolean primary key default true check (only),
+  single_row boolean primary key default true check (single_row),
   position bigint not null
 );
 

@@ -97,7 +97,7 @@ export const readAccessCheckpoint = async (pool: Database): Promise<bigint | nul
 export const moveAccessCheckpoint = async (pool: Database, position: bigint): Promise<void> => {
   await pool.query(
     `insert into access.checkpoint (position) values ($1)
-     on conflict (only) do update set position = greatest(checkpoint.position, excluded.position)`,
+     on conflict (single_row) do update set position = greatest(checkpoint.position, excluded.position)`,
     [position.toString()],
   );
 };
