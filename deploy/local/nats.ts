@@ -46,7 +46,7 @@ export type LocalNats = {
 export const startNats = async (options: NatsOptions): Promise<LocalNats> => {
   const folder = resolve(options.folder);
   await mkdir(folder, { recursive: true });
-  await clearLeftover(folder);
+  await clearNatsLeftover(folder);
   const binary = await findNatsServer(options.binary, options.cache ?? join('.cache', 'nats'));
   for (let attempt = 1; ; attempt += 1) {
     const port = await choosePort(options.port);
@@ -154,7 +154,7 @@ const describe = (child: ChildProcess, port: number): LocalNats => {
  * Stops a server that outlived whoever started it: two servers on one folder would destroy the streams. One
  * whose starter lives is in use and not ours to stop.
  */
-const clearLeftover = async (folder: string): Promise<void> => {
+export const clearNatsLeftover = async (folder: string): Promise<void> => {
   const pid = Number.parseInt(await readFile(pidFile(folder), 'utf8').catch(() => ''), 10);
   if (!Number.isInteger(pid) || pid <= 1 || !(await isRunning(pid))) return;
   if (!(await commandOf(pid)).includes(configurationFile(folder))) return;

@@ -1,0 +1,133 @@
+import { OBSERVATIONS_STREAM, observationSubject } from '#contracts/messages/subjects.ts';
+import type { Observation } from '#contracts/observations/index.ts';
+import { pause } from '#platform/clock.ts';
+import type { Nats } from '#platform/nats.ts';
+
+/** Published together, acknowledged before the next; keeps the order of a corpus over many windows. */
+const WINDOW_MESSAGES = 128;
+const WINDOW_MAX_BYTES = 8 * 1024 * 1024;
+/**
+ * Messages that may wait for ingest. The stream drops its oldest beyond its size, so a corpus larger than the
+ * stream must not run ahead.
+ */
+const BACKLOG_MAX = 1_000;
+const POLL_MS = 100;
+const PUBLISH_ATTEMPTS = 5;
+const PUBLISH_TIMEOUT_MS = 10_000;
+/** Nobody takes anything for this long: ingest is down, and waiting on would be for ever. */
+const STALLED_MS = 120_000;
+
+export type FeedProgress = {
+  /** Observations handed to the queue, from the beginning of the corpus. */
+  readonly published: number;
+  /** Of these, the first so many are known to be recorded. */
+  readonly taken: number;
+  /** When the newest one was observed. */
+  readonly at: string;
+};
+
+/**
+ * Publishes observations in order from number `from` on, and waits until ingest has taken every one. May be
+ * broken off and called again from the last `taken`: what is published twice is recorded once.
+ */
+export const feedObservations = async (
+  nats: Nats,
+  observations: Iterable<Observation>,
+  from: number,
+  signal: AbortSignal,
+  onProgress: (progress: FeedProgress) => Promise<void> | void,
+): Promise<FeedProgress> => {
+  const encoder = new TextEncoder();
+  /** Ends of windows that may still wait in the queue: their last sequence, and how far into the corpus. */
+  const windows: { readonly sequence: number; readonly published: number }[] = [];
+  let window: Message[] = [];
+  let windowBytes = 0;
+  let progress: FeedProgress = { published: 0, taken: from, at: '' };
+
+  const flush = async (): Promise<void> => {
+    if (window.length === 0) return;
+    const sequence = await publishWindow(nats, window, signal);
+    windows.push({ sequence, published: progress.published });
+    window = [];
+    windowBytes = 0;
+    await untilTaken(BACKLOG_MAX);
+  };
+
+  const untilTaken = async (backlogMax: number): Promise<void> => {
+    let stalledSinceMs = Date.now();
+    for (let before = -1; ; ) {
+      const { messages, first_seq, last_seq } = (await nats.manager.streams.info(OBSERVATIONS_STREAM)).state;
+      const firstWaiting = messages === 0 ? last_seq + 1 : first_seq;
+      while (windows[0] !== undefined && windows[0].sequence < firstWaiting) {
+        progress = { ...progress, taken: windows[0].published };
+        windows.shift();
+      }
+      await onProgress(progress);
+      if (messages <= backlogMax) return;
+      signal.throwIfAborted();
+      if (messages !== before) stalledSinceMs = Date.now();
+      if (Date.now() - stalledSinceMs > STALLED_MS) {
+        throw new Error(`Ingest has taken nothing for ${STALLED_MS / 1_000} seconds; its log says why.`);
+      }
+      before = messages;
+      await pause(POLL_MS, signal);
+    }
+  };
+
+  for (const observation of observations) {
+    signal.throwIfAborted();
+    progress = { ...progress, published: progress.published + 1, at: observedAt(observation) };
+    if (progress.published <= from) continue;
+    const data = encoder.encode(JSON.stringify(observation));
+    window.push({ subject: observationSubject(brandOf(observation)), id: messageIdOf(observation), data });
+    windowBytes += data.length;
+    if (window.length >= WINDOW_MESSAGES || windowBytes >= WINDOW_MAX_BYTES) await flush();
+  }
+  await flush();
+  await untilTaken(0);
+  return { ...progress, taken: Math.max(progress.published, from) };
+};
+
+type Message = { readonly subject: string; readonly id: string; readonly data: Uint8Array };
+
+/** Sends a window again as a whole when any of it failed, so that the order holds. Answers the last sequence. */
+const publishWindow = async (
+  nats: Nats,
+  window: readonly Message[],
+  signal: AbortSignal,
+): Promise<number> => {
+  for (let attempt = 1; ; attempt += 1) {
+    const outcomes = await Promise.allSettled(
+      window.map(({ subject, id, data }) =>
+        nats.jetstream.publish(subject, data, { msgID: id, timeout: PUBLISH_TIMEOUT_MS }),
+      ),
+    );
+    const failed = outcomes.find(({ status }) => status === 'rejected');
+    if (failed === undefined) {
+      return Math.max(...outcomes.map((outcome) => (outcome.status === 'fulfilled' ? outcome.value.seq : 0)));
+    }
+    signal.throwIfAborted();
+    if (attempt === PUBLISH_ATTEMPTS && failed.status === 'rejected') throw failed.reason;
+    await pause(POLL_MS * 2 ** attempt, signal);
+  }
+};
+
+const brandOf = (observation: Observation): string =>
+  observation.type === 'brand.profile' ? observation.domain : observation.brand_domain;
+
+const observedAt = (observation: Observation): string =>
+  'scanned_at' in observation ? observation.scanned_at : observation.observed_at;
+
+/** The same observation has the same id, so that JetStream drops one that comes twice in two minutes. */
+const messageIdOf = (observation: Observation): string => {
+  switch (observation.type) {
+    case 'brand.profile':
+      return `profile/${observation.domain}/${observation.observed_at}`;
+    case 'social_page.link':
+      return `link/${observation.brand_domain}/${observation.page_id}/${observation.observed_at}`;
+    case 'ad_library.scan':
+      return `scan/${observation.scan_id}/${observation.chunk}`;
+    case 'ad_library.scan_end':
+      return `scan/${observation.scan_id}/end`;
+  }
+};

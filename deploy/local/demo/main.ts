@@ -1,0 +1,55 @@
+import { join, resolve } from 'node:path';
+import { Command, InvalidArgumentError } from 'commander';
+import { z } from 'zod';
+import { environmentWithLocalStack, readSettings, serverSettings } from '#platform/config.ts';
+import { openProgress } from '../progress.ts';
+import { loadDemo } from './load.ts';
+
+/**
+ * Feeds a demo corpus of any size to given servers, for benches:
+ * `node deploy/local/demo/main.ts --brands 5000 --ads 1000000`. Beside a running `npm start` it needs no settings.
+ */
+const Servers = z.object({
+  DATABASE_URL: serverSettings.DATABASE_URL,
+  EVENT_STORE_URL: serverSettings.EVENT_STORE_URL,
+  NATS_URL: serverSettings.NATS_URL,
+});
+
+const whole = (text: string): number => {
+  const value = Number(text);
+  if (!Number.isSafeInteger(value) || value < 1) throw new InvalidArgumentError('A whole number above 0.');
+  return value;
+};
+
+const program = new Command('demo')
+  .requiredOption('--brands <count>', 'brands of the corpus', whole)
+  .requiredOption('--ads <count>', 'ads of the corpus', whole)
+  .option('--days <count>', 'days of scans', whole, 60)
+  .option('--seed <number>', 'another seed, another corpus', whole, 1)
+  .option('--state <file>', 'where to write down how far it has come', join('.data', 'demo-bench.json'))
+  .action(async (options: { brands: number; ads: number; days: number; seed: number; state: string }) => {
+    const settings = readSettings(Servers, environmentWithLocalStack());
+    const interrupted = new AbortController();
+    process.once('SIGINT', () =>
+      interrupted.abort(new Error('Interrupted; the same command goes on from here.')),
+    );
+    const { brands, ads, days, seed } = options;
+    await loadDemo(
+      {
+        databaseUrl: settings.DATABASE_URL,
+        eventStoreUrl: settings.EVENT_STORE_URL,
+        natsUrl: settings.NATS_URL,
+      },
+      { brands, ads, days, seed },
+      resolve(options.state),
+      openProgress(process.stdout, Date.now()),
+      interrupted.signal,
+    );
+  });
+
+try {
+  await program.parseAsync();
+} catch (error) {
+  console.error(error instanceof Error ? error.message : error);
+  process.exitCode = 1;
+}

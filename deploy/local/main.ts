@@ -1,0 +1,130 @@
+import { mkdir } from 'node:fs/promises';
+import { LocalStack, SettingsError } from '#platform/config.ts';
+import { endLeftovers } from './children.ts';
+import { createDemoWorkspace, type DemoWorkspace, stillWorks, trackBrands } from './demo/workspace.ts';
+import { loadDemo } from './demo/load.ts';
+import { buildWorld, busiestBrands } from './demo/world.ts';
+import { FolderInUse, holdFolder } from './folder-lock.ts';
+import { Interrupted, watchInterrupts } from './interrupt.ts';
+import { readJsonFile, writeJsonFile } from './json-file.ts';
+import { openProgress, type Progress } from './progress.ts';
+import { readOrMakeSecrets } from './secrets.ts';
+import { startServers } from './servers.ts';
+import { environmentOf, startServices } from './services.ts';
+import { type Folders, foldersOf, type LocalSettings, readLocalSettings } from './settings.ts';
+import { summaryOf } from './summary.ts';
+
+/** Brands that the demo workspace follows. */
+const TRACKED_BRANDS = 8;
+const LEFTOVER_STOP_MS = 3_000;
+/** Everything has its own, shorter limit; this one is for what nobody thought of. */
+const STOP_LIMIT_MS = 9_500;
+
+/** `npm start`: the whole service on one machine, without Docker, with data to look at. */
+const start = async (
+  settings: LocalSettings,
+  folders: Folders,
+  resources: AsyncDisposableStack,
+  progress: Progress,
+  signal: AbortSignal,
+): Promise<string> => {
+  await mkdir(folders.root, { recursive: true });
+  resources.use(await holdFolder(folders.root, folders.run));
+  await endLeftovers(folders, LEFTOVER_STOP_MS);
+  const secrets = await readOrMakeSecrets(folders.secretsFile);
+  const servers = await startServers(settings, folders, resources, progress, signal);
+  const { apiUrl, opsUrl } = await startServices(
+    settings,
+    servers,
+    secrets,
+    folders,
+    resources,
+    progress,
+    signal,
+  );
+
+  let tracked: readonly string[] = [];
+  if (settings.DEMO_ADS > 0 && settings.DEMO_BRANDS > 0) {
+    const asked = {
+      seed: settings.DEMO_SEED,
+      brands: settings.DEMO_BRANDS,
+      ads: settings.DEMO_ADS,
+      days: settings.DEMO_DAYS,
+    };
+    const size = await loadDemo(servers, asked, folders.demoFile, progress, signal);
+    tracked = busiestBrands(buildWorld(size), TRACKED_BRANDS).map(({ domain }) => domain);
+  }
+
+  const workspace = await openWorkspace(apiUrl, folders, environmentOf(settings, servers), tracked, progress);
+  signal.throwIfAborted();
+  const stack: LocalStack = {
+    api_url: apiUrl,
+    ops_url: opsUrl,
+    event_store_url: servers.eventStoreUrl,
+    database_url: servers.databaseUrl,
+    nats_url: servers.natsUrl,
+    workspace_id: workspace.workspace_id,
+    api_key: workspace.api_key,
+  };
+  await writeJsonFile(folders.localFile, stack);
+  return summaryOf(stack, tracked[0] ?? null);
+};
+
+/** The workspace of an earlier start where its key still works, else a new one. */
+const openWorkspace = async (
+  apiUrl: string,
+  folders: Folders,
+  environment: Readonly<Record<string, string>>,
+  tracked: readonly string[],
+  progress: Progress,
+): Promise<DemoWorkspace> => {
+  const known = await readJsonFile(folders.localFile, LocalStack);
+  if (known !== null && (await stillWorks(apiUrl, known))) {
+    progress.step('demo workspace: already here');
+    return known;
+  }
+  const made = await createDemoWorkspace(environment);
+  await trackBrands(apiUrl, made, tracked);
+  progress.step(`demo workspace: made, following ${tracked.length} brands`);
+  return made;
+};
+
+const run = async (): Promise<number> => {
+  const startedMs = Date.now();
+  const progress = openProgress(process.stdout, startedMs);
+  const signal = watchInterrupts();
+  const resources = new AsyncDisposableStack();
+  let exitCode = 0;
+  try {
+    const settings = readLocalSettings();
+    const summary = await start(settings, foldersOf(settings.DATA_DIR), resources, progress, signal);
+    progress.step('ready');
+    console.log(summary);
+    await new Promise<void>((resolve) => {
+      if (signal.aborted) resolve();
+      // Nothing else keeps this process running: the servers' handles are unreferenced.
+      const keepRunning = setInterval(() => undefined, 60_000);
+      signal.addEventListener('abort', () => {
+        clearInterval(keepRunning);
+        resolve();
+      });
+    });
+  } catch (error) {
+    exitCode = signal.aborted || error instanceof Interrupted ? 0 : 1;
+    if (exitCode !== 0) {
+      const isPlain = error instanceof SettingsError || error instanceof FolderInUse;
+      console.error(isPlain ? error.message : error);
+    }
+  }
+  const stopStartedMs = Date.now();
+  progress.step('stopping');
+  setTimeout(() => {
+    progress.step('stopping took too long; leaving');
+    process.exit(1);
+  }, STOP_LIMIT_MS).unref();
+  await resources.disposeAsync();
+  progress.step(`stopped in ${((Date.now() - stopStartedMs) / 1_000).toFixed(1)} s`);
+  return exitCode;
+};
+
+process.exit(await run());

@@ -1,0 +1,71 @@
+import { type Service, type ServiceDefinition, startService } from './children.ts';
+import { choosePort } from './ports.ts';
+import type { Progress } from './progress.ts';
+import { answersOk, untilReady } from './readiness.ts';
+import type { Secrets } from './secrets.ts';
+import { moved, type Servers } from './servers.ts';
+import type { Folders, LocalSettings } from './settings.ts';
+
+const API_READY_MS = 60_000;
+/** Asked to end all at once; whatever a service has not finished by then is found again in the log or the queue. */
+const SERVICE_STOP_MS = 3_000;
+
+export type RunningServices = { readonly apiUrl: string; readonly opsUrl: string };
+
+/**
+ * Starts every process of ours and waits until the API answers. The operator API has its address, but no process
+ * listens there before `services/ops` has one: it then takes OPS_HOST, OPS_PORT and OPS_TOKEN here.
+ */
+export const startServices = async (
+  settings: LocalSettings,
+  servers: Servers,
+  secrets: Secrets,
+  folders: Folders,
+  resources: AsyncDisposableStack,
+  progress: Progress,
+  signal: AbortSignal,
+): Promise<RunningServices> => {
+  const apiPort = await choosePort(settings.API_PORT);
+  const opsPort = await choosePort(settings.OPS_PORT);
+  const apiUrl = `http://127.0.0.1:${apiPort}`;
+  const api: ServiceDefinition = {
+    name: 'api',
+    entry: 'services/api/main.ts',
+    environment: {
+      ...environmentOf(settings, servers),
+      API_HOST: '127.0.0.1',
+      API_PORT: String(apiPort),
+      API_BASE_URL: apiUrl,
+      CURSOR_SECRET: secrets.cursor_secret,
+    },
+  };
+  const others = ['ingest', 'projector', 'worker'].map((name) => ({
+    name,
+    entry: `services/${name}/main.ts`,
+    environment: environmentOf(settings, servers),
+  }));
+  const running: Service[] = [];
+  resources.defer(async () => {
+    await Promise.all(running.map((service) => service.stop(SERVICE_STOP_MS)));
+  });
+  for (const definition of [api, ...others])
+    running.push(await startService(definition, folders, progress.step));
+  await untilReady('The API', API_READY_MS, running[0] ?? null, signal, () =>
+    answersOk(`${apiUrl}/v1/openapi.json`),
+  );
+  progress.step(
+    `services: ${running.map(({ name }) => name).join(', ')}; API on port ${apiPort}${moved(settings.API_PORT, apiPort)}`,
+  );
+  return { apiUrl, opsUrl: `http://127.0.0.1:${opsPort}` };
+};
+
+/** What every process of ours is told. */
+export const environmentOf = (
+  settings: LocalSettings,
+  servers: Servers,
+): Readonly<Record<string, string>> => ({
+  DATABASE_URL: servers.databaseUrl,
+  EVENT_STORE_URL: servers.eventStoreUrl,
+  NATS_URL: servers.natsUrl,
+  LOG_LEVEL: settings.LOG_LEVEL,
+});

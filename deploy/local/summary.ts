@@ -1,0 +1,34 @@
+import type { LocalStack } from '#platform/config.ts';
+import { brandSlugOf } from '#domain/ids.ts';
+
+/** Lines that work when pasted; each asks for something the demo has. */
+export const curlLines = (stack: LocalStack, brandDomain: string | null): readonly string[] => {
+  const ask = (path: string): string =>
+    `curl -s -H 'authorization: Bearer ${stack.api_key}' '${stack.api_url}${path}'`;
+  return [
+    ask('/v1/brands?limit=5'),
+    ask(`/v1/workspaces/${stack.workspace_id}/radar?days=7&limit=5`),
+    ask(brandDomain === null ? '/v1/me' : `/v1/brands/${brandSlugOf(brandDomain)}/ads?limit=5`),
+  ];
+};
+
+/** What `npm start` ends with. */
+export const summaryOf = (stack: LocalStack, brandDomain: string | null): string =>
+  [
+    '',
+    `  API          ${stack.api_url}   documentation: ${stack.api_url}/docs`,
+    `  Operators    ${stack.ops_url}   (kept for the operator API; nothing listens there yet)`,
+    `  Event store  ${stack.event_store_url}`,
+    `  PostgreSQL   ${stack.database_url}`,
+    `  NATS         ${stack.nats_url}`,
+    '',
+    `  Workspace    ${stack.workspace_id}`,
+    `  API key      ${stack.api_key}`,
+    '',
+    ...(brandDomain === null
+      ? []
+      : ['  The demo corpus is synthetic: no brand, page or ad in it exists.', '']),
+    ...curlLines(stack, brandDomain),
+    '',
+    'Ctrl-C stops everything in order; "npm start" goes on from here; "npm run reset" clears.',
+  ].join('\n');
