@@ -8,6 +8,8 @@ import { type LocalPostgres, startPostgres } from '#deploy/local/postgres.ts';
 
 const WRITERS = 8;
 const OUTAGES = 2;
+const FILLED_STREAMS = 10;
+const CONCURRENT_READS = 20;
 const WRITING_MS = 500;
 const RETRY_PAUSE_MS = 50;
 const TIME_LIMIT_MS = 90_000;
@@ -63,6 +65,32 @@ describe('the event store while its database is away', () => {
     await restartPostgres();
     await retried(() => client.appendToStream('outage-1', events));
     expect(await readIds('outage-1')).toEqual([events[0]?.id]);
+    await client.dispose();
+  });
+
+  test('ends reads that are under way with an error, never with silence', {
+    timeout: TIME_LIMIT_MS,
+  }, async () => {
+    const client = connect();
+    const events = () =>
+      Array.from({ length: 500 }, () => jsonEvent({ type: 'Filled', data: { text: 'x'.repeat(300) } }));
+    for (let part = 0; part < FILLED_STREAMS; part += 1)
+      await client.appendToStream(`filled-${part}`, events());
+    let seen = 0;
+    const reads = Array.from({ length: CONCURRENT_READS }, async () => {
+      for await (const _ of client.readAll()) seen += 1;
+    });
+    const outcomes = Promise.allSettled(reads);
+    while (seen === 0) await pause(1);
+    await killPostgres();
+    // A read that had its last page already may have come to its end.
+    const reasons = (await outcomes).flatMap((outcome) =>
+      outcome.status === 'rejected' ? [outcome.reason] : [],
+    );
+    expect(reasons.filter((reason) => !(reason instanceof UnavailableError))).toEqual([]);
+    expect(seen).toBeLessThan(CONCURRENT_READS * FILLED_STREAMS * 500);
+    await restartPostgres();
+    await retried(() => readIds('filled-0'));
     await client.dispose();
   });
 

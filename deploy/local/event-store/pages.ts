@@ -1,19 +1,9 @@
 import type pg from 'pg';
-import copyStreams from 'pg-copy-streams';
+import { copyOut } from './copy-out.ts';
 import type { StoredEvent } from './model.ts';
 import { TOMBSTONE_REVISION } from './protobuf.ts';
 
-/**
- * Pages of events by binary COPY: the driver hands over the bytes as PostgreSQL sends them, where an ordinary
- * result would spell every payload in hexadecimal. COPY takes no parameters, so numbers are checked and names
- * quoted here.
- */
-
-export interface PageOfAll {
-  /** Exclusive. */
-  readonly after: number;
-  readonly limit: number;
-}
+/** Pages of events by binary COPY. COPY takes no parameters, so numbers are checked and names quoted here. */
 
 export class Pages {
   readonly #pool: pg.Pool;
@@ -51,7 +41,7 @@ export class Pages {
   async #copy(condition: string): Promise<StoredEvent[]> {
     const client = await this.#pool.connect();
     try {
-      const events = parsePage(await copyOut(client, COLUMNS + condition));
+      const events = await copyOut(client, COLUMNS + condition, parseRow);
       client.release();
       return events;
     } catch (error) {
@@ -64,49 +54,30 @@ export class Pages {
 const COLUMNS =
   'select position, revision, created, is_json, id, stream, type, metadata, data from event_store.event ';
 
-function copyOut(client: pg.PoolClient, select: string): Promise<Buffer> {
-  return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    const source = client.query(copyStreams.to(`copy (${select}) to stdout (format binary)`));
-    source.on('data', (chunk: Buffer) => chunks.push(chunk));
-    source.on('error', reject);
-    source.on('end', () => resolve(Buffer.concat(chunks)));
-  });
-}
-
-/** "PGCOPY\n\377\r\n\0", flags, and the length of an extension that nobody uses. */
-const COPY_HEADER_BYTES = 19;
-const END_OF_COPY = -1;
 /** PostgreSQL counts microseconds from the year 2000. */
 export const POSTGRES_EPOCH_MS = 946_684_800_000;
 
-function parsePage(page: Buffer): StoredEvent[] {
-  const events: StoredEvent[] = [];
-  let at = COPY_HEADER_BYTES;
-  while (page.readInt16BE(at) !== END_OF_COPY) {
-    // Of each row: the number of columns, then per column its length and its bytes.
-    const streamAt = at + 67;
-    const streamEnd = streamAt + page.readInt32BE(streamAt - 4);
-    const typeAt = streamEnd + 4;
-    const typeEnd = typeAt + page.readInt32BE(streamEnd);
-    const metadataAt = typeEnd + 4;
-    const metadataEnd = metadataAt + page.readInt32BE(typeEnd);
-    const dataAt = metadataEnd + 4;
-    const dataEnd = dataAt + page.readInt32BE(metadataEnd);
-    events.push({
-      position: readInt64(page, at + 6),
-      revision: readInt64(page, at + 18),
-      createdMs: POSTGRES_EPOCH_MS + readInt64(page, at + 30) / 1000,
-      isJson: page[at + 42] === 1,
-      id: page.subarray(at + 47, at + 63),
-      stream: page.subarray(streamAt, streamEnd),
-      type: page.subarray(typeAt, typeEnd),
-      metadata: page.subarray(metadataAt, metadataEnd),
-      data: page.subarray(dataAt, dataEnd),
-    });
-    at = dataEnd;
-  }
-  return events;
+/** A row is the number of its columns, then of each column its length and its bytes. */
+function parseRow(bytes: Buffer): StoredEvent {
+  const row = Buffer.from(bytes);
+  const streamAt = 67;
+  const streamEnd = streamAt + row.readInt32BE(streamAt - 4);
+  const typeAt = streamEnd + 4;
+  const typeEnd = typeAt + row.readInt32BE(streamEnd);
+  const metadataAt = typeEnd + 4;
+  const metadataEnd = metadataAt + row.readInt32BE(typeEnd);
+  const dataAt = metadataEnd + 4;
+  return {
+    position: readInt64(row, 6),
+    revision: readInt64(row, 18),
+    createdMs: POSTGRES_EPOCH_MS + Math.round(readInt64(row, 30) / 1000),
+    isJson: row[42] === 1,
+    id: row.subarray(47, 63),
+    stream: row.subarray(streamAt, streamEnd),
+    type: row.subarray(typeAt, typeEnd),
+    metadata: row.subarray(metadataAt, metadataEnd),
+    data: row.subarray(dataAt, dataAt + row.readInt32BE(metadataEnd)),
+  };
 }
 
 /** The tombstone's 2^63 - 1 comes out as its stand-in. */

@@ -72,6 +72,8 @@ export function openReaders(databaseUrl: string, max: number): pg.Pool {
     keepAlive: true,
     application_name: 'event-store reader',
   });
+  // Idle or in use, a connection that breaks must not end the process: whoever waits on it is told by its query.
   pool.on('error', () => undefined);
+  pool.on('connect', (client) => client.on('error', () => undefined));
   return pool;
 }
