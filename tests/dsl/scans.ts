@@ -1,0 +1,104 @@
+import type { AdLibraryFact, ScanTotals } from '#contracts/events/ad-library.ts';
+import type { ObservedAd } from '#contracts/observations/ad-library-scan.ts';
+import { emptyLibrary, evolve, type LibraryState } from '#domain/ad-library-state.ts';
+import {
+  collectorChanged,
+  emptyTally,
+  recordAbsences,
+  recordScan,
+  recordSightings,
+  rewordedAspects,
+  type ScanHeader,
+  tallyRewording,
+} from '#domain/ad-library.ts';
+import { brandIdOf, scanIdOf } from '#domain/ids.ts';
+
+/** The test language of library scans: whole scans are recorded on one brand's library, in order. */
+
+export const BRAND = brandIdOf('shop.example');
+export const PAGE = '100000001';
+
+export const ad = (id: number | string, fields: Partial<ObservedAd> = {}): ObservedAd => ({
+  ad_id: String(id).padStart(10, '9'),
+  page_id: PAGE,
+  page_name: 'Shop',
+  is_active: null,
+  started_on: null,
+  stopped_on: null,
+  body: null,
+  title: null,
+  link_description: null,
+  caption: null,
+  cta_type: null,
+  cta_text: null,
+  link_url: null,
+  format: null,
+  platforms: null,
+  languages: null,
+  media: [],
+  cards: [],
+  versions: [],
+  ...fields,
+});
+
+export type ScanOptions = {
+  readonly at: string;
+  readonly complete?: boolean;
+  readonly pages?: readonly string[];
+  readonly countries?: readonly string[];
+  readonly collector?: string;
+};
+
+export const scanHeader = ({ at, complete = true, pages = [PAGE], countries = ['US'], collector = 'one' }: ScanOptions): ScanHeader => ({
+  scan_id: scanIdOf('shop.example', at, JSON.stringify([complete, pages, countries, collector])),
+  brand_id: BRAND,
+  scanned_for: BRAND,
+  scanned_at: new Date(at).toISOString(),
+  complete,
+  countries,
+  collector,
+  pages: pages.map((page_id) => ({ page_id, page_name: null })),
+});
+
+export type Library = {
+  readonly state: LibraryState;
+  /** Records a whole scan, and decides each part again to see that it then records nothing. */
+  scan(options: ScanOptions, ads: readonly ObservedAd[], linkedPages?: readonly string[]): readonly AdLibraryFact[];
+  /** Totals of the last scan recorded. */
+  readonly totals: ScanTotals;
+};
+
+export const library = (): Library => {
+  const state = emptyLibrary();
+  let totals: ScanTotals | undefined;
+  return {
+    state,
+    get totals() {
+      if (!totals) throw new Error('no scan was recorded');
+      return totals;
+    },
+    scan: (options, ads, linkedPages = []) => {
+      const scan = scanHeader(options);
+      const recorded: AdLibraryFact[] = [];
+      const history = new Map(state.pages);
+      const part = (decide: (state: LibraryState) => readonly AdLibraryFact[]): void => {
+        const facts = decide(state);
+        for (const fact of facts) evolve(state, fact);
+        recorded.push(...facts);
+        const again = decide(state);
+        if (again.length > 0) throw new Error(`decided again, it records ${JSON.stringify(again)}`);
+      };
+      const reworded = collectorChanged(scan, state) ? rewordedAspects(tallyRewording(scan, ads, emptyTally())(state)) : [];
+      part(recordSightings(scan, ads, reworded, history));
+      const shown = new Set(ads.map(({ ad_id }) => ad_id));
+      part(recordAbsences(scan, [...state.ads.keys()].filter((id) => !shown.has(id))));
+      part(recordScan(scan, { seen: shown.size, linkedPages }, history));
+      const end = recorded.at(-1);
+      if (end?.type === 'ScanRecorded') totals = end.data.totals;
+      return recorded;
+    },
+  };
+};
+
+export const typesOf = (facts: readonly AdLibraryFact[]): readonly string[] =>
+  facts.filter(({ type }) => type !== 'ScanRecorded').map(({ type }) => type);
