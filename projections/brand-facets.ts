@@ -7,7 +7,8 @@ import type { Change, Row } from './projection.ts';
  */
 export const brandFacets = (fact: BrandFact): readonly Change[] => {
   const { brand_id } = fact.data;
-  const { country, is_public, category_path } = fact.type === 'BrandRegistered' ? fact.data : fact.data.changes;
+  const { country, is_public, category_path } =
+    fact.type === 'BrandRegistered' ? fact.data : fact.data.changes;
   const set: Row = {
     ...(country === undefined ? {} : { country }),
     ...(is_public === undefined ? {} : { is_public }),

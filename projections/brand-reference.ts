@@ -12,7 +12,10 @@ export const brandReference = (fact: BrandFact): readonly Change[] => {
     return [{ kind: 'upsert', table: 'brand', key: { brand_id }, set: { slug, name, logo_url } }];
   }
   const { name, logo_url } = fact.data.changes;
-  const set: Row = { ...(name === undefined ? {} : { name }), ...(logo_url === undefined ? {} : { logo_url }) };
+  const set: Row = {
+    ...(name === undefined ? {} : { name }),
+    ...(logo_url === undefined ? {} : { logo_url }),
+  };
   return Object.keys(set).length === 0 ? [] : [{ kind: 'update', table: 'brand', key: { brand_id }, set }];
 };
 

@@ -8,7 +8,15 @@ import type { Fact, RecordedFact } from '#contracts/events/fact.ts';
  * commute, since the projector groups them. And a fact gives the same changes whenever it is projected: no
  * clock, no randomness, no look-up outside the projection's own tables.
  */
-export type ColumnValue = string | number | bigint | boolean | null | readonly string[] | readonly number[] | object;
+export type ColumnValue =
+  | string
+  | number
+  | bigint
+  | boolean
+  | null
+  | readonly string[]
+  | readonly number[]
+  | object;
 export type Row = Readonly<Record<string, ColumnValue>>;
 
 export type Change =
@@ -19,7 +27,12 @@ export type Change =
   /** Sets the given columns of the row with this key; where it is absent, nothing. */
   | { readonly kind: 'update'; readonly table: string; readonly key: Row; readonly set: Row }
   /** Adds to the given columns of the row with this key, making it (from 0) where it is absent. */
-  | { readonly kind: 'increment'; readonly table: string; readonly key: Row; readonly by: Readonly<Record<string, number>> }
+  | {
+      readonly kind: 'increment';
+      readonly table: string;
+      readonly key: Row;
+      readonly by: Readonly<Record<string, number>>;
+    }
   | { readonly kind: 'delete'; readonly table: string; readonly key: Row }
   /** A statement of the projection, run once for the rows of all such changes of a batch. */
   | { readonly kind: 'run'; readonly statement: string; readonly row: Row }
@@ -55,5 +68,7 @@ export type Projection = {
 
 /** A projection whose facts are known by type, as a plain `Projection`. */
 export const projection = <F extends Fact>(
-  definition: Omit<Projection, 'project'> & { readonly project: (fact: RecordedFact<F>) => readonly Change[] },
+  definition: Omit<Projection, 'project'> & {
+    readonly project: (fact: RecordedFact<F>) => readonly Change[];
+  },
 ): Projection => definition as unknown as Projection;

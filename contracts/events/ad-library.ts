@@ -28,7 +28,11 @@ export type AdContent = {
   readonly format: AdFormat | null;
   readonly platforms: readonly string[] | null;
   readonly languages: readonly string[] | null;
-  readonly media: readonly { readonly kind: 'image' | 'video'; readonly url: string | null; readonly poster_url: string | null }[];
+  readonly media: readonly {
+    readonly kind: 'image' | 'video';
+    readonly url: string | null;
+    readonly poster_url: string | null;
+  }[];
   readonly cards: readonly AdCardContent[];
   readonly versions: readonly AdCardContent[];
 };
@@ -58,7 +62,10 @@ export type AdExcerpt = {
 export const EXCERPT_CHARACTERS = 300;
 /** Cuts between characters, never inside one. */
 export const excerptOfBody = (body: string | null): string | null =>
-  body && Array.from(body.slice(0, 2 * EXCERPT_CHARACTERS)).slice(0, EXCERPT_CHARACTERS).join('');
+  body &&
+  Array.from(body.slice(0, 2 * EXCERPT_CHARACTERS))
+    .slice(0, EXCERPT_CHARACTERS)
+    .join('');
 
 export type AdStarted = Fact<
   'AdStarted',
@@ -149,7 +156,14 @@ export type AdsReworded = Fact<
   Sighting & {
     readonly collector: string;
     readonly aspects: readonly Aspect[];
-    readonly ads: readonly { readonly ad_id: string; readonly format: AdFormat; readonly was_format: AdFormat; readonly countries: readonly string[]; readonly live: boolean; readonly wording: Partial<AdContent> }[];
+    readonly ads: readonly {
+      readonly ad_id: string;
+      readonly format: AdFormat;
+      readonly was_format: AdFormat;
+      readonly countries: readonly string[];
+      readonly live: boolean;
+      readonly wording: Partial<AdContent>;
+    }[];
   }
 >;
 
@@ -179,7 +193,11 @@ export type ScanRecorded = Fact<
     readonly complete: boolean;
     readonly countries: readonly string[];
     /** `""` stands for ads shown without a page. */
-    readonly pages: readonly { readonly page_id: string; readonly page_name: string | null; readonly baseline: boolean }[];
+    readonly pages: readonly {
+      readonly page_id: string;
+      readonly page_name: string | null;
+      readonly baseline: boolean;
+    }[];
     /** Complete scans of this day covered all pages linked to the brand (rule 9). */
     readonly reliable: boolean;
     /** Older than the last scan recorded: history of its day, nothing more (rule 11). */

@@ -37,17 +37,32 @@ export type MemberAdded = Fact<
 >;
 export type MemberRoleChanged = Fact<
   'MemberRoleChanged',
-  { readonly workspace_id: string; readonly member_id: string; readonly role: Role; readonly changed_at: string }
+  {
+    readonly workspace_id: string;
+    readonly member_id: string;
+    readonly role: Role;
+    readonly changed_at: string;
+  }
 >;
 export type WorkspaceFact = WorkspaceCreated | PlanChanged | MemberAdded | MemberRoleChanged;
 
 export type BrandTracked = Fact<
   'BrandTracked',
-  { readonly workspace_id: string; readonly brand_id: string; readonly cadence: Cadence; readonly tracked_at: string }
+  {
+    readonly workspace_id: string;
+    readonly brand_id: string;
+    readonly cadence: Cadence;
+    readonly tracked_at: string;
+  }
 >;
 export type TrackingCadenceChanged = Fact<
   'TrackingCadenceChanged',
-  { readonly workspace_id: string; readonly brand_id: string; readonly cadence: Cadence; readonly changed_at: string }
+  {
+    readonly workspace_id: string;
+    readonly brand_id: string;
+    readonly cadence: Cadence;
+    readonly changed_at: string;
+  }
 >;
 export type BrandUntracked = Fact<
   'BrandUntracked',

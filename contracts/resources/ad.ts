@@ -19,7 +19,10 @@ const summaryShape = {
   title: z.string().nullable(),
   cta_type: z.string().nullable(),
   cta_text: z.string().nullable(),
-  destination_url: z.string().nullable().meta({ description: 'As the library shows it, URL macros included.' }),
+  destination_url: z
+    .string()
+    .nullable()
+    .meta({ description: 'As the library shows it, URL macros included.' }),
   platforms: z.array(z.string()),
   countries: z.array(Country).meta({ description: 'Countries whose scans showed the ad.' }),
   started_on: CalendarDate.nullable().meta({ description: 'Start date in the library.' }),

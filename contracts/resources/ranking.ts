@@ -9,7 +9,10 @@ export const Riser = z
     active_ads: Count.meta({ description: 'On the recent reliable day.' }),
     previous_active_ads: Count.meta({ description: 'On the earlier reliable day.' }),
     growth: z.int().meta({ description: 'active_ads less previous_active_ads.' }),
-    growth_rate: z.number().nullable().meta({ description: 'growth over previous_active_ads; null from zero.' }),
+    growth_rate: z
+      .number()
+      .nullable()
+      .meta({ description: 'growth over previous_active_ads; null from zero.' }),
     day: CalendarDate,
     previous_day: CalendarDate.meta({ description: '7 to 28 days before `day`.' }),
   })

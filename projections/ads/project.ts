@@ -6,7 +6,12 @@ import { type Change, projection, type Row } from '#projections/projection.ts';
 
 type HistoryChange = 'started' | 'revised' | 'destination_changed' | 'confirmed_inactive' | 'returned';
 
-const history = (fact: RecordedFact<AdLibraryFact>, ad_id: string, change: HistoryChange, detail: object): Change => ({
+const history = (
+  fact: RecordedFact<AdLibraryFact>,
+  ad_id: string,
+  change: HistoryChange,
+  detail: object,
+): Change => ({
   kind: 'insert',
   table: 'history',
   row: { ad_id, position: fact.position, at: fact.data.observed_at, change, detail },
@@ -120,7 +125,11 @@ export const ads = projection<AdLibraryFact | BrandFact>({
         return fact.data.ad_ids.map((ad_id) => ({ kind: 'run', statement: 'miss', row: { ad_id } }));
       case 'AdsSeen': {
         const { ad_ids, observed_at } = fact.data;
-        return ad_ids.map((ad_id) => ({ kind: 'run', statement: 'see', row: { ad_id, seen_at: observed_at } }));
+        return ad_ids.map((ad_id) => ({
+          kind: 'run',
+          statement: 'see',
+          row: { ad_id, seen_at: observed_at },
+        }));
       }
       case 'AdsReworded':
         return fact.data.ads.map(({ ad_id, wording }) => update(ad_id, contentColumns(wording)));

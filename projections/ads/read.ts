@@ -35,7 +35,10 @@ const FROM = 'ads.ad a left join ads.page p on p.brand_id = a.brand_id and p.pag
 const daysActive = (row: AdRow): number | null =>
   row.started_on === null
     ? null
-    : Math.max(0, Math.round((Date.parse(row.last_seen_at.slice(0, 10)) - Date.parse(row.started_on)) / 86_400_000));
+    : Math.max(
+        0,
+        Math.round((Date.parse(row.last_seen_at.slice(0, 10)) - Date.parse(row.started_on)) / 86_400_000),
+      );
 
 const summaryOf = (row: AdRow) => ({
   id: row.ad_id,
@@ -67,7 +70,10 @@ const copyOf = (card: AdContent['cards'][number]) => ({
 });
 
 /** One ad in full; `as_of` is when it was last seen, or confirmed inactive, by its newest covering scan. */
-export const findAd = async (db: ReadDatabase, adId: string): Promise<{ json: string; as_of: string } | null> => {
+export const findAd = async (
+  db: ReadDatabase,
+  adId: string,
+): Promise<{ json: string; as_of: string } | null> => {
   const rows = await db.query<AdRow & { brand: string; history: string; as_of: string }>({
     sql: `
       select ${COLUMNS}, ${DETAIL_COLUMNS}, ${BRAND_REFERENCE_SQL} as brand,
@@ -90,7 +96,12 @@ export const findAd = async (db: ReadDatabase, adId: string): Promise<{ json: st
     link_description: row.link_description,
     caption: row.caption,
     languages: row.languages ?? [],
-    media: row.media.map(({ kind, url, poster_url }) => ({ kind, source_url: url, poster_url, archived_url: null })),
+    media: row.media.map(({ kind, url, poster_url }) => ({
+      kind,
+      source_url: url,
+      poster_url,
+      archived_url: null,
+    })),
     cards: row.cards.map(copyOf),
     versions: row.versions.map(copyOf),
   });

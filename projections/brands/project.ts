@@ -22,7 +22,14 @@ const active = (brand_id: string, ad: AdCounted, by: 1 | -1): Change[] => [
   { kind: 'increment', table: 'brand', key: { brand_id }, by: { [ad.format]: by } },
   ...ad.countries
     .filter((country) => country !== 'ALL')
-    .map((country): Change => ({ kind: 'increment', table: 'country', key: { brand_id, country }, by: { ads: by } })),
+    .map(
+      (country): Change => ({
+        kind: 'increment',
+        table: 'country',
+        key: { brand_id, country },
+        by: { ads: by },
+      }),
+    ),
 ];
 
 const reformatted = (brand_id: string, from: string, to: string): Change[] =>
@@ -33,7 +40,11 @@ const reformatted = (brand_id: string, from: string, to: string): Change[] =>
         { kind: 'increment', table: 'brand', key: { brand_id }, by: { [to]: 1 } },
       ];
 
-const onDay = (brand_id: string, observedAt: string, by: { new_ads?: number; retired_ads?: number }): Change => ({
+const onDay = (
+  brand_id: string,
+  observedAt: string,
+  by: { new_ads?: number; retired_ads?: number },
+): Change => ({
   kind: 'increment',
   table: 'day',
   key: { brand_id, date: observedAt.slice(0, 10) },
@@ -156,7 +167,9 @@ export const brands = projection<BrandFact | AdLibraryFact>({
       case 'BrandProfileChanged': {
         const set = profileColumns(fact.data.changes);
         return [
-          ...(Object.keys(set).length === 0 ? [] : [{ kind: 'update', table: 'brand', key: { brand_id }, set } as Change]),
+          ...(Object.keys(set).length === 0
+            ? []
+            : [{ kind: 'update', table: 'brand', key: { brand_id }, set } as Change]),
           { kind: 'run', statement: 'profile_time', row: { brand_id, at: fact.data.observed_at } },
           refresh,
         ];
@@ -178,7 +191,10 @@ export const brands = projection<BrandFact | AdLibraryFact>({
                   kind: 'increment',
                   table: 'brand',
                   key: { brand_id },
-                  by: { lifespan_days_sum: daysBetween(started_on, stopped_on ?? last_seen_at), lifespan_ads: 1 },
+                  by: {
+                    lifespan_days_sum: daysBetween(started_on, stopped_on ?? last_seen_at),
+                    lifespan_ads: 1,
+                  },
                 } as Change,
               ]),
           ...(news ? [onDay(brand_id, observed_at, { retired_ads: 1 })] : []),
@@ -200,7 +216,12 @@ export const brands = projection<BrandFact | AdLibraryFact>({
           ...fact.data.added_countries
             .filter((country) => country !== 'ALL')
             .map(
-              (country): Change => ({ kind: 'increment', table: 'country', key: { brand_id, country }, by: { ads: 1 } }),
+              (country): Change => ({
+                kind: 'increment',
+                table: 'country',
+                key: { brand_id, country },
+                by: { ads: 1 },
+              }),
             ),
         ];
       case 'AdsReworded':
@@ -208,7 +229,9 @@ export const brands = projection<BrandFact | AdLibraryFact>({
           .filter(({ live }) => live)
           .flatMap(({ was_format, format }) => reformatted(brand_id, was_format, format));
       case 'AdsSeen':
-        return [{ kind: 'run', statement: 'seen', row: { brand_id, seen_on: fact.data.observed_at.slice(0, 10) } }];
+        return [
+          { kind: 'run', statement: 'seen', row: { brand_id, seen_on: fact.data.observed_at.slice(0, 10) } },
+        ];
       case 'ScanRecorded': {
         const { observed_at, late_arrival, totals } = fact.data;
         return [
@@ -218,11 +241,22 @@ export const brands = projection<BrandFact | AdLibraryFact>({
                 {
                   kind: 'run',
                   statement: 'observe',
-                  row: { brand_id, scanned_at: observed_at, active_ads: totals.active, total_ads: totals.total },
+                  row: {
+                    brand_id,
+                    scanned_at: observed_at,
+                    active_ads: totals.active,
+                    total_ads: totals.total,
+                  },
                 } as Change,
               ]),
           ...(totals.seen > 0 && !late_arrival
-            ? [{ kind: 'run', statement: 'seen', row: { brand_id, seen_on: observed_at.slice(0, 10) } } as Change]
+            ? [
+                {
+                  kind: 'run',
+                  statement: 'seen',
+                  row: { brand_id, seen_on: observed_at.slice(0, 10) },
+                } as Change,
+              ]
             : []),
           refresh,
         ];

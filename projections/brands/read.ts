@@ -40,7 +40,10 @@ type ListedRow = { readonly item: string; readonly key: string | number; readonl
 const pageOf = (rows: readonly ListedRow[], limit: number): Page => {
   const shown = rows.slice(0, limit);
   const last = shown.at(-1);
-  return { items: shown.map(({ item }) => item), next: rows.length > limit && last ? [last.key, last.id] : null };
+  return {
+    items: shown.map(({ item }) => item),
+    next: rows.length > limit && last ? [last.key, last.id] : null,
+  };
 };
 
 const likePattern = (text: string): string => text.toLowerCase().replace(/[\\%_]/g, '\\$&');
@@ -48,7 +51,11 @@ const likePattern = (text: string): string => text.toLowerCase().replace(/[\\%_]
 /** Public brands, a keyset page; all columns of the key in one direction. */
 export const listBrands = async (db: ReadDatabase, filter: BrandFilter, page: PageRequest): Promise<Page> => {
   const byName = filter.sort === 'name';
-  const key = byName ? sql.fragment`lower(name)` : filter.sort === 'new_ads_7d' ? sql.fragment`new_ads_7d` : sql.fragment`active_ads`;
+  const key = byName
+    ? sql.fragment`lower(name)`
+    : filter.sort === 'new_ads_7d'
+      ? sql.fragment`new_ads_7d`
+      : sql.fragment`active_ads`;
   const direction = byName ? sql.fragment`asc` : sql.fragment`desc`;
   const [afterKey, afterId] = page.after ?? [];
   const conditions: FragmentSqlToken[] = [sql.fragment`is_public`, sql.fragment`summary is not null`];

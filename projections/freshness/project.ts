@@ -33,7 +33,9 @@ export const freshness = projection<AdLibraryFact | TrackingFact>({
       }
       case 'BrandTracked': {
         const { brand_id, workspace_id, cadence, tracked_at } = fact.data;
-        return [{ kind: 'upsert', table: 'tracker', key: { brand_id, workspace_id }, set: { cadence, tracked_at } }];
+        return [
+          { kind: 'upsert', table: 'tracker', key: { brand_id, workspace_id }, set: { cadence, tracked_at } },
+        ];
       }
       case 'TrackingCadenceChanged': {
         const { brand_id, workspace_id, cadence } = fact.data;

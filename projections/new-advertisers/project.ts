@@ -45,7 +45,13 @@ export const newAdvertisers = projection<AdLibraryFact | BrandFact>({
       case 'ScanRecorded': {
         const { brand_id, observed_at, totals, late_arrival } = fact.data;
         if (late_arrival) return [];
-        return [{ kind: 'run', statement: 'observe', row: { brand_id, scanned_at: observed_at, active_ads: totals.active } }];
+        return [
+          {
+            kind: 'run',
+            statement: 'observe',
+            row: { brand_id, scanned_at: observed_at, active_ads: totals.active },
+          },
+        ];
       }
       default:
         return [];

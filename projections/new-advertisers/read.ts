@@ -52,12 +52,14 @@ export const listNewAdvertisers = async (
       select to_char(as_of at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as as_of
       from nightly.rewrite where name = 'new-advertisers'`),
   ]);
-  const shown = rows.slice(0, page.limit).map((row, index): NewAdvertiserRow => ({
-    brand_id: row.brand_id,
-    rank: Number(rank) + index + 1,
-    first_ad_started_on: row.first_ad_started_on,
-    active_ads: Number(row.active_ads),
-  }));
+  const shown = rows.slice(0, page.limit).map(
+    (row, index): NewAdvertiserRow => ({
+      brand_id: row.brand_id,
+      rank: Number(rank) + index + 1,
+      first_ad_started_on: row.first_ad_started_on,
+      active_ads: Number(row.active_ads),
+    }),
+  );
   const last = shown.at(-1);
   return {
     rows: shown,

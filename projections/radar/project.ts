@@ -58,7 +58,12 @@ export const radar = projection<AdLibraryFact | BrandFact>({
         const { data } = fact;
         if (data.novelty !== 'news') return [];
         const { title, body, link_url } = data.content;
-        const excerpt = { page_id: data.page_id, page_name: data.page_name, title, body: excerptOfBody(body) };
+        const excerpt = {
+          page_id: data.page_id,
+          page_name: data.page_name,
+          title,
+          body: excerptOfBody(body),
+        };
         return [item(fact, 'ad_started', data, excerpt, { destination_url: link_url })];
       }
       case 'AdConfirmedInactive': {

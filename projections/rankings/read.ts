@@ -38,7 +38,13 @@ export const listRisers = async (
     conditions.push(sql.fragment`(r.growth, r.brand_id) < (${growth}::bigint, ${brandId}::uuid)`);
   }
   const [rows, newest] = await Promise.all([
-    db.query<Record<'active_ads' | 'previous_active_ads' | 'growth', string> & { brand_id: string; day: string; previous_day: string }>(sql.unsafe`
+    db.query<
+      Record<'active_ads' | 'previous_active_ads' | 'growth', string> & {
+        brand_id: string;
+        day: string;
+        previous_day: string;
+      }
+    >(sql.unsafe`
       select r.brand_id, r.active_ads, r.previous_active_ads, r.growth, r.day::text, r.previous_day::text
       from rankings.riser r join rankings.brand b using (brand_id),
         (select max(observed_at) as at from rankings.day) n

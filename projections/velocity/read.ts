@@ -6,7 +6,11 @@ const WEEKS = `
   ) w order by week_start`;
 
 /** The latest `weeks` ISO weeks that have an observed day, oldest first. */
-export const readVelocity = async (db: ReadDatabase, brandId: string, weeks: number): Promise<readonly string[]> => {
+export const readVelocity = async (
+  db: ReadDatabase,
+  brandId: string,
+  weeks: number,
+): Promise<readonly string[]> => {
   const rows = await db.query<{ item: string }>({ sql: WEEKS, values: [brandId, weeks] });
   return rows.map(({ item }) => item);
 };

@@ -33,7 +33,8 @@ const cardsKey = (cards: readonly AdCardContent[]): string =>
  * Media addresses expire and differ in every scan, and how many of an ad's versions a scan shows varies, so
  * only which kinds there are is compared.
  */
-const mediaKey = (media: AdContent['media']): string => [...new Set(media.map(({ kind }) => kind))].sort().join();
+const mediaKey = (media: AdContent['media']): string =>
+  [...new Set(media.map(({ kind }) => kind))].sort().join();
 
 /** Fields whose difference is a change, and the part of the ad they belong to. */
 const COMPARED: readonly { readonly field: Field; readonly aspect: Aspect; readonly key: FieldKey }[] = [
@@ -50,7 +51,8 @@ const COMPARED: readonly { readonly field: Field; readonly aspect: Aspect; reado
 const COMPLETED_ONLY: readonly Field[] = ['caption', 'platforms', 'languages', 'versions'];
 
 export const isBlank = (value: AdContent[Field]): boolean =>
-  value === null || (typeof value === 'string' ? value.trim() === '' : Array.isArray(value) && value.length === 0);
+  value === null ||
+  (typeof value === 'string' ? value.trim() === '' : Array.isArray(value) && value.length === 0);
 
 /** The call to action is compared by type; by label only where a source gives no type. */
 const differentCta = (known: AdContent, seen: AdContent): readonly Field[] => {

@@ -110,7 +110,9 @@ export const destinationKey = (link: string): string => {
 export const destinationDomains = (link: string): readonly string[] => {
   const parsed = parse(link);
   if (!parsed) return [];
-  const host = unwrapped(parsed).hostname.toLowerCase().replace(/^www\./, '');
+  const host = unwrapped(parsed)
+    .hostname.toLowerCase()
+    .replace(/^www\./, '');
   if (SHARED_HOSTS.some((shared) => host === shared || host.endsWith(`.${shared}`))) return [];
   const labels = host.split('.');
   return labels.slice(0, -1).map((_, index) => labels.slice(index).join('.'));

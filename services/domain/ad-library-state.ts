@@ -51,7 +51,11 @@ export type LibraryState = {
   missing: number;
   total: number;
   /** A scan of which facts are recorded, but not its end: counts so far, and its verdict on rewording. */
-  open: { readonly scan_id: string; readonly counts: ScanCounts; readonly reworded: readonly Aspect[] } | null;
+  open: {
+    readonly scan_id: string;
+    readonly counts: ScanCounts;
+    readonly reworded: readonly Aspect[];
+  } | null;
 };
 
 export const NO_COUNTS: ScanCounts = {
@@ -77,7 +81,10 @@ export const emptyLibrary = (): LibraryState => ({
 
 /** An active ad was also seen by every complete scan of its page since its own last fact. */
 export const lastSeenAt = (ad: KnownAd, page: KnownPage | undefined): string =>
-  ad.status === 'active' && ad.page_id !== null && page?.last_complete_at && page.last_complete_at > ad.seen_at
+  ad.status === 'active' &&
+  ad.page_id !== null &&
+  page?.last_complete_at &&
+  page.last_complete_at > ad.seen_at
     ? page.last_complete_at
     : ad.seen_at;
 
@@ -210,7 +217,8 @@ export const evolve = (state: LibraryState, fact: AdLibraryFact): LibraryState =
           last_complete_at: fact.data.complete
             ? later(page?.last_complete_at ?? null, observed_at)
             : (page?.last_complete_at ?? null),
-          collector: newest && (complete || !page) ? fact.data.collector : (page?.collector ?? fact.data.collector),
+          collector:
+            newest && (complete || !page) ? fact.data.collector : (page?.collector ?? fact.data.collector),
         });
       }
       state.recordedScans.add(scan_id);

@@ -57,7 +57,11 @@ export type ScanHeader = {
 };
 
 /** What other brands' scans tell of a page: its baseline and completeness are the page's, not a brand's. */
-export type PageHistory = { readonly first_scan_at: string; readonly last_scan_at: string; readonly last_complete_at: string | null };
+export type PageHistory = {
+  readonly first_scan_at: string;
+  readonly last_scan_at: string;
+  readonly last_complete_at: string | null;
+};
 export type PageHistories = ReadonlyMap<string, PageHistory>;
 
 const dayOf = (timestamp: string): string => timestamp.slice(0, 10);
@@ -67,12 +71,14 @@ const hoursBetween = (from: string, to: string): number => (Date.parse(to) - Dat
 
 /** The library says that the ad has ended: by its flag, else by a stop date not after the scan (rules 1, 7). */
 const endedInLibrary = (ad: ObservedAd, scannedAt: string): boolean =>
-  ad.is_active === false || (ad.is_active === null && ad.stopped_on !== null && ad.stopped_on <= dayOf(scannedAt));
+  ad.is_active === false ||
+  (ad.is_active === null && ad.stopped_on !== null && ad.stopped_on <= dayOf(scannedAt));
 
 /** Rule 3, on the page's history before this scan. */
 const noveltyOf = (ad: ObservedAd, scan: ScanHeader, page: PageHistory | undefined): Novelty => {
   if (!page || scan.scanned_at === page.first_scan_at) return 'baseline';
-  if (scan.scanned_at < page.last_scan_at || ad.started_on === null || page.last_complete_at === null) return 'late';
+  if (scan.scanned_at < page.last_scan_at || ad.started_on === null || page.last_complete_at === null)
+    return 'late';
   return ad.started_on >= daysBefore(page.last_complete_at, NEWS_GRACE_DAYS) ? 'news' : 'late';
 };
 
@@ -91,7 +97,9 @@ const excerptOf = (pageId: string | null, pageName: string | null, content: AdCo
 });
 
 const chunked = <T>(items: readonly T[], size: number): T[][] =>
-  Array.from({ length: Math.ceil(items.length / size) }, (_, index) => items.slice(index * size, (index + 1) * size));
+  Array.from({ length: Math.ceil(items.length / size) }, (_, index) =>
+    items.slice(index * size, (index + 1) * size),
+  );
 
 type Pair = { readonly known: KnownAd; readonly page: KnownPage | undefined; readonly seen: AdContent };
 
@@ -117,7 +125,8 @@ export const tallyRewording =
   (state: LibraryState): RewordingTally => {
     for (const ad of ads) {
       const known = state.ads.get(ad.ad_id);
-      if (!known || collectorOf(known, state.pages.get(known.page_id ?? NO_PAGE)) === scan.collector) continue;
+      if (!known || collectorOf(known, state.pages.get(known.page_id ?? NO_PAGE)) === scan.collector)
+        continue;
       const { comparable, different } = compareContent(known.content, contentOf(ad));
       for (const aspect of comparable) tally[aspect].comparable += 1;
       for (const aspect of different.keys()) tally[aspect].different += 1;
@@ -141,7 +150,14 @@ export const recordSightings =
     const covered = new Set(scan.complete ? scan.pages.map(({ page_id }) => page_id) : []);
     const facts: AdLibraryFact[] = [];
     const seen: string[] = [];
-    const rewordings: { ad_id: string; wording: Partial<AdContent>; format: AdCounted['format']; was_format: AdCounted['format']; countries: readonly string[]; live: boolean }[] = [];
+    const rewordings: {
+      ad_id: string;
+      wording: Partial<AdContent>;
+      format: AdCounted['format'];
+      was_format: AdCounted['format'];
+      countries: readonly string[];
+      live: boolean;
+    }[] = [];
     const wordedByCollector = new Set(reworded);
 
     const start = (ad: ObservedAd): void => {
@@ -154,7 +170,8 @@ export const recordSightings =
         countries: scan.countries,
         started_on: ad.started_on,
       };
-      const overtaken = page?.last_complete_at && page.last_complete_at > scan.scanned_at && ad.page_id !== null;
+      const overtaken =
+        page?.last_complete_at && page.last_complete_at > scan.scanned_at && ad.page_id !== null;
       facts.push({
         type: 'AdStarted',
         data: {
@@ -192,7 +209,9 @@ export const recordSightings =
       const comparison = compareContent(known.content, content);
       const revised: (keyof AdContent)[] = [];
       const ambiguous =
-        collectorOf(known, page) !== scan.collector && page !== undefined && page.collector === scan.collector;
+        collectorOf(known, page) !== scan.collector &&
+        page !== undefined &&
+        page.collector === scan.collector;
       const wording: (keyof AdContent)[] = [];
       for (const [aspect, fields] of comparison.different) {
         // An ad that missed the switch of collectors cannot tell a new wording from a new text; and at a
@@ -226,7 +245,10 @@ export const recordSightings =
           live: known.status !== 'inactive',
         });
       }
-      const countries = [...known.countries, ...scan.countries.filter((country) => !known.countries.includes(country))];
+      const countries = [
+        ...known.countries,
+        ...scan.countries.filter((country) => !known.countries.includes(country)),
+      ];
       const completes =
         comparison.completed.length > 0 ||
         countries.length > known.countries.length ||
@@ -312,9 +334,12 @@ export const recordSightings =
 const judgesAbsence = (scan: ScanHeader, ad: KnownAd, state: LibraryState): boolean => {
   if (!scan.complete || ad.page_id === null || ad.status === 'inactive') return false;
   if (!scan.pages.some(({ page_id }) => page_id === ad.page_id)) return false;
-  if (!scan.countries.includes('ALL') && !ad.countries.every((country) => scan.countries.includes(country))) return false;
+  if (!scan.countries.includes('ALL') && !ad.countries.every((country) => scan.countries.includes(country)))
+    return false;
   const page = state.pages.get(ad.page_id);
-  return scan.scanned_at > lastSeenAt(ad, page) && (page === undefined || scan.scanned_at > page.last_scan_at);
+  return (
+    scan.scanned_at > lastSeenAt(ad, page) && (page === undefined || scan.scanned_at > page.last_scan_at)
+  );
 };
 
 /** Facts about known ads that the scan, now fully read, did not show (rule 1). */
@@ -329,7 +354,8 @@ export const recordAbsences =
     const facts: AdLibraryFact[] = absent
       .filter(
         ({ missing_since }) =>
-          missing_since !== null && hoursBetween(missing_since, scan.scanned_at) >= ABSENCE_CONFIRMS_AFTER_HOURS,
+          missing_since !== null &&
+          hoursBetween(missing_since, scan.scanned_at) >= ABSENCE_CONFIRMS_AFTER_HOURS,
       )
       .map((ad) => ({
         type: 'AdConfirmedInactive',
@@ -364,7 +390,9 @@ const isReliable = (scan: ScanHeader, { linkedPages }: ScanEnd, state: LibrarySt
   const own =
     linkedPages.length > 0
       ? linkedPages
-      : [...state.pages.values()].filter(({ last_complete_at }) => last_complete_at !== null).map(({ page_id }) => page_id);
+      : [...state.pages.values()]
+          .filter(({ last_complete_at }) => last_complete_at !== null)
+          .map(({ page_id }) => page_id);
   return own.every((pageId) => {
     const completeAt = state.pages.get(pageId)?.last_complete_at;
     return now.has(pageId) || (completeAt != null && dayOf(completeAt) === dayOf(scan.scanned_at));
@@ -395,9 +423,14 @@ export const recordScan =
           pages: scan.pages.map((page) => ({ ...page, baseline: !history.has(page.page_id) })),
           reliable: isReliable(scan, end, state),
           late_arrival: late,
-          totals: { seen: end.seen, active: state.live, missing: state.missing, total: state.total, ...counts },
+          totals: {
+            seen: end.seen,
+            active: state.live,
+            missing: state.missing,
+            total: state.total,
+            ...counts,
+          },
         },
       },
     ];
   };
-

@@ -14,7 +14,9 @@ export const brand = {
         return { details, observed_at };
       }
       case 'BrandProfileChanged':
-        return state && { details: { ...state.details, ...fact.data.changes }, observed_at: fact.data.observed_at };
+        return (
+          state && { details: { ...state.details, ...fact.data.changes }, observed_at: fact.data.observed_at }
+        );
     }
   },
 };

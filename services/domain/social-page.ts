@@ -1,7 +1,13 @@
 import type { SocialPageFact } from '#contracts/events/social-page.ts';
 import type { PageRole, SocialPageLink } from '#contracts/observations/social-page-link.ts';
 
-type Link = { readonly role: PageRole; readonly confidence: number; readonly page_name: string | null; readonly observed_at: string; readonly linked: boolean };
+type Link = {
+  readonly role: PageRole;
+  readonly confidence: number;
+  readonly page_name: string | null;
+  readonly observed_at: string;
+  readonly linked: boolean;
+};
 
 /** Brand id to what was last observed of the page's link with it. */
 export type SocialPageState = ReadonlyMap<string, Link>;
@@ -17,7 +23,11 @@ export const socialPage = {
       case 'PageUnlinked': {
         const link = state.get(fact.data.brand_id);
         if (!link) return state;
-        return new Map(state).set(fact.data.brand_id, { ...link, linked: false, observed_at: fact.data.observed_at });
+        return new Map(state).set(fact.data.brand_id, {
+          ...link,
+          linked: false,
+          observed_at: fact.data.observed_at,
+        });
       }
     }
   },
@@ -31,7 +41,9 @@ export const recordPageLink =
     const known = state.get(brandId);
     if (known && observed_at < known.observed_at) return [];
     if (!observation.linked) {
-      return known?.linked ? [{ type: 'PageUnlinked', data: { page_id, brand_id: brandId, observed_at } }] : [];
+      return known?.linked
+        ? [{ type: 'PageUnlinked', data: { page_id, brand_id: brandId, observed_at } }]
+        : [];
     }
     const pageName = observation.page_name ?? known?.page_name ?? null;
     const same =

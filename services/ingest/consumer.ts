@@ -41,7 +41,10 @@ const take = async (nats: Nats, intake: Intake, log: Log, message: JsMsg): Promi
   const deliveries = message.info.deliveryCount;
   try {
     if (message.data.length > OBSERVATION_MAX_BYTES) {
-      throw new Refusal('invalid_input', `The observation is over ${OBSERVATION_MAX_BYTES} bytes; send smaller chunks.`);
+      throw new Refusal(
+        'invalid_input',
+        `The observation is over ${OBSERVATION_MAX_BYTES} bytes; send smaller chunks.`,
+      );
     }
     let observation: unknown;
     try {

@@ -2,7 +2,9 @@ import { Refusal } from '#contracts/errors.ts';
 import type { ScanTotals } from '#contracts/events/ad-library.ts';
 import type { Observation } from '#contracts/observations/index.ts';
 import type { Intake } from './intake.ts';
-import { type FileItem, type ReadOptions, readFile } from './read-file.ts';
+import type { FileItem } from './file-item.ts';
+import type { ReadOptions } from './file-plan.ts';
+import { readFile } from './read-file.ts';
 import { RefusedFile } from './refused-file.ts';
 
 /** What became of one file. */

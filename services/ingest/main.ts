@@ -15,7 +15,9 @@ await runProcess(createLog('ingest', settings.LOG_LEVEL), async ({ resources, lo
       openIntake({ databaseUrl: settings.DATABASE_URL, eventStoreUrl: settings.EVENT_STORE_URL }),
     ),
   );
-  const nats = resources.use(await untilServersAnswer(log, signal, () => openNats(settings.NATS_URL, 'ingest')));
+  const nats = resources.use(
+    await untilServersAnswer(log, signal, () => openNats(settings.NATS_URL, 'ingest')),
+  );
   resources.use(await consumeObservations(nats, intake, log));
   log.info({}, 'taking in observations');
 });

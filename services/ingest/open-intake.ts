@@ -33,10 +33,10 @@ const metadata = (requestId: string): FactMetadata => ({
 const rememberBrand = async (database: Database, facts: readonly Fact[]): Promise<void> => {
   for (const fact of facts as readonly BrandFact[]) {
     if (fact.type !== 'BrandRegistered') continue;
-    await database.query('insert into ingest.brand (brand_id, domain) values ($1, $2) on conflict do nothing', [
-      fact.data.brand_id,
-      fact.data.domain,
-    ]);
+    await database.query(
+      'insert into ingest.brand (brand_id, domain) values ($1, $2) on conflict do nothing',
+      [fact.data.brand_id, fact.data.domain],
+    );
   }
 };
 
@@ -88,7 +88,10 @@ const catchUp = async (database: Database, eventStore: EventStore): Promise<void
 const inUtc = (timestamp: string, what: string): string => {
   const time = Date.parse(timestamp);
   if (time > Date.now() + FUTURE_TOLERANCE_MS) {
-    throw new Refusal('invalid_input', `${what} ${timestamp} lies in the future; check the clock or the time given.`);
+    throw new Refusal(
+      'invalid_input',
+      `${what} ${timestamp} lies in the future; check the clock or the time given.`,
+    );
   }
   return new Date(time).toISOString();
 };
@@ -112,7 +115,10 @@ const parseObservation = (input: unknown): Observation => {
 export type IntakeServers = { readonly databaseUrl: string; readonly eventStoreUrl: string };
 
 /** Opens the one way in for observations, its working tables current with the log. */
-export const openIntake = async ({ databaseUrl, eventStoreUrl }: IntakeServers): Promise<Intake & AsyncDisposable> => {
+export const openIntake = async ({
+  databaseUrl,
+  eventStoreUrl,
+}: IntakeServers): Promise<Intake & AsyncDisposable> => {
   const resources = new AsyncDisposableStack();
   const database = openPool(databaseUrl, POOL_CLIENTS);
   resources.defer(() => database.end());
@@ -133,7 +139,10 @@ export const openIntake = async ({ databaseUrl, eventStoreUrl }: IntakeServers):
         const { facts } = await eventStore.decide({
           stream: brandStream(brandIdOf(observation.domain)),
           decider: brand,
-          decision: recordBrandProfile({ ...observation, observed_at: inUtc(observation.observed_at, 'observed_at') }),
+          decision: recordBrandProfile({
+            ...observation,
+            observed_at: inUtc(observation.observed_at, 'observed_at'),
+          }),
           metadata: metadata(commandId),
           commandId,
         });
@@ -168,7 +177,10 @@ export const openIntake = async ({ databaseUrl, eventStoreUrl }: IntakeServers):
           commandId,
         });
         await rememberBrand(database, registered.facts);
-        const outcome = await recordStagedScan(database, eventStore, { ...observation, scanned_at: scannedAt });
+        const outcome = await recordStagedScan(database, eventStore, {
+          ...observation,
+          scanned_at: scannedAt,
+        });
         return { ...outcome, facts: outcome.facts + registered.facts.length };
       }
     }

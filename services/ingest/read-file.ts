@@ -1,12 +1,7 @@
-import {
-  type Observation,
-  Observation as ObservationSchema,
-  OBSERVATION_MAX_BYTES,
-} from '#contracts/observations/index.ts';
 import { AdWindow, refusedRows, type WholeAd } from './ad-window.ts';
 import { type FilePlan, isRefusedFile, planFile, type ReadOptions } from './file-plan.ts';
-import { brokenJson } from './readers/json-faults.ts';
-import { jsonRecords } from './readers/json-records.ts';
+import { type FileItem, Progress, refusedItem } from './file-item.ts';
+import { readObservations } from './read-observations.ts';
 import { damagedBySpreadsheet } from './readers/ad-fields.ts';
 import {
   RecordFault,
@@ -21,32 +16,8 @@ import { ScanChunks } from './scan-chunks.ts';
 import { type ScanKey, scanKeyOf } from './scan-key.ts';
 import { Survey, suspicionOf } from './survey.ts';
 
-export type { ReadOptions } from './file-plan.ts';
-
 /** Scans of one file; more are a file that should be split. */
 export const SCANS_PER_FILE_MAX = 1_000;
-const PROGRESS_BYTES = 1024 * 1024;
-
-export type FileItem =
-  | { readonly kind: 'observation'; readonly observation: Observation }
-  | {
-      readonly kind: 'refused';
-      readonly file: string;
-      readonly line: number;
-      readonly what: string;
-      readonly advice: string;
-      /** The record's text; `null` where a whole file is meant. */
-      readonly raw: string | null;
-      /** The header that the text needs around it, for CSV. */
-      readonly header: string | null;
-    }
-  /** A file is read twice, and the total counts both. */
-  | {
-      readonly kind: 'progress';
-      readonly bytesRead: number;
-      readonly bytesTotal: number;
-      readonly records: number;
-    };
 
 /**
  * Reads a file of library scans into observations, with memory that does not grow with the file.
@@ -149,7 +120,7 @@ async function* surveyed(path: string, plan: FilePlan, survey: Survey): AsyncGen
   for await (const item of assembled(source, plan)) {
     if (item.kind === 'verdict') survey.verdict = item.complete;
     else if (item.kind === 'refused') survey.refused += 1;
-    else if (item.kind === 'page') survey.covers(item.scan, item.page);
+    else if (item.kind === 'page') survey.names(item.scan, item.page);
     else if (!coversPageOf(survey, item)) survey.refused += 1;
     else survey.counts(item);
     yield* progress.tick();
@@ -165,16 +136,10 @@ async function* handedIn(path: string, plan: FilePlan, survey: Survey): AsyncGen
   const source = await openSource(path);
   const progress = new Progress(source, source.bytesTotal);
   const chunks = new ScanChunks();
-  const scans = new Map(
-    [...survey.scans].map(([id, account]) => {
-      const coverage = survey.coverage(account, plan.collector, plan.claimsComplete);
-      return [
-        id,
-        { key: account.key, ads: survey.ads(account), coverage, scanId: survey.scanId(account, coverage) },
-      ];
-    }),
-  );
-  for (const { key } of scans.values()) if (key.brandName !== null) yield profileOf(key);
+  const scans = scansOf(plan, survey);
+  for (const { key } of scans.values()) {
+    if (key.brandName !== null) yield profileOf(key);
+  }
   for await (const item of assembled(source, plan)) {
     if (item.kind === 'refused') {
       yield refusedItem(path, plan, item);
@@ -193,8 +158,7 @@ async function* handedIn(path: string, plan: FilePlan, survey: Survey): AsyncGen
     yield* progress.tick(recordsIn(item));
   }
   for (const observation of chunks.end()) yield { kind: 'observation', observation };
-  for (const { key, ads, coverage, scanId } of scans.values()) {
-    if (ads === 0 && coverage.pages.length === 0) continue;
+  for (const { key, coverage, scanId } of scans.values()) {
     yield {
       kind: 'observation',
       observation: {
@@ -209,6 +173,23 @@ async function* handedIn(path: string, plan: FilePlan, survey: Survey): AsyncGen
   }
   yield* progress.end();
 }
+
+type HandedInScan = {
+  readonly key: ScanKey;
+  readonly coverage: ReturnType<Survey['coverage']>;
+  readonly scanId: string;
+};
+
+/** The scans of which something is left to say once what is damaged is taken out. */
+const scansOf = (plan: FilePlan, survey: Survey): ReadonlyMap<string, HandedInScan> => {
+  const scans = new Map<string, HandedInScan>();
+  for (const [id, account] of survey.scans) {
+    if (survey.ads(account) === 0 && !account.namesPages) continue;
+    const coverage = survey.coverage(account, plan.collector, plan.claimsComplete);
+    scans.set(id, { key: account.key, coverage, scanId: survey.scanId(account, coverage) });
+  }
+  return scans;
+};
 
 const recordsIn = (item: Assembled): number => {
   if (item.kind === 'whole_ad') return item.rows.length;
@@ -244,80 +225,3 @@ const profileOf = (key: ScanKey): FileItem => ({
     indexable: null,
   },
 });
-
-const refusedItem = (path: string, plan: { header: string | null }, record: RefusedRecord): FileItem => {
-  const { line, what, advice, raw } = record;
-  return { kind: 'refused', file: path, line, what, advice, raw, header: plan.header };
-};
-
-class Progress {
-  readonly #source: Source;
-  readonly #before: number;
-  #shown = 0;
-  #records = 0;
-
-  constructor(source: Source, before: number) {
-    this.#source = source;
-    this.#before = before;
-  }
-
-  *tick(records = 0): Generator<FileItem> {
-    this.#records += records;
-    if (this.#source.bytesRead() - this.#shown >= PROGRESS_BYTES) yield* this.end();
-  }
-
-  *end(): Generator<FileItem> {
-    this.#shown = this.#source.bytesRead();
-    const bytesRead = this.#before + this.#shown;
-    yield {
-      kind: 'progress',
-      bytesRead,
-      bytesTotal: 2 * this.#source.bytesTotal,
-      records: this.#before === 0 ? 0 : this.#records,
-    };
-  }
-}
-
-/** Our own observations, one JSON object each, checked against the contract. */
-async function* readObservations(path: string): AsyncGenerator<FileItem> {
-  const source = await openSource(path);
-  const plan = { header: null };
-  let records = 0;
-  for await (const item of jsonRecords(source)) {
-    if (item.kind === 'broken') {
-      yield refusedItem(path, plan, brokenJson(item));
-      continue;
-    }
-    const { line, raw } = item;
-    const parsed = ObservationSchema.safeParse(item.value);
-    const issue = parsed.error?.issues[0];
-    if (!parsed.success || Buffer.byteLength(raw) > OBSERVATION_MAX_BYTES) {
-      const what =
-        issue === undefined
-          ? `is longer than ${OBSERVATION_MAX_BYTES} bytes`
-          : `${issue.path.join('.')}: ${issue.message}`;
-      yield refusedItem(path, plan, {
-        kind: 'refused',
-        line,
-        what,
-        advice: 'mend the observation',
-        raw,
-        adId: null,
-      });
-    } else {
-      yield { kind: 'observation', observation: parsed.data };
-    }
-    records += 1;
-    yield { kind: 'progress', bytesRead: source.bytesRead(), bytesTotal: source.bytesTotal, records };
-  }
-  const damage = source.damage();
-  if (damage === null) return;
-  yield refusedItem(path, plan, {
-    kind: 'refused',
-    line: 1,
-    what: damage,
-    advice: 'fetch the file again',
-    raw: null,
-    adId: null,
-  });
-}

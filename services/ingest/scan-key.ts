@@ -61,7 +61,7 @@ export const scanKeyOf = (defaults: ScanDefaults, hints: ScanHints): ScanKey => 
   if (scannedAt === null) {
     throw new RecordFault(`${JSON.stringify(saidTime)} is not a moment with a time zone`, NO_TIME.advice);
   }
-  const countries = [...new Set(defaults.countries ?? hints.countries ?? ['ALL'])].sort();
+  const countries = [...new Set(defaults.countries ?? hints.countries ?? ['ALL'])].toSorted();
   return {
     id: `${brandDomain}|${scannedAt}|${countries.join(',')}`,
     brandDomain,

@@ -30,7 +30,9 @@ const CONFLICTS_MAX = 20;
 /** The end of a scan came before all of its chunks: worth trying again later. */
 export class ChunksMissing extends Error {
   constructor(expected: number, staged: number) {
-    super(`the scan ended with ${expected} chunks, of which ${staged} have arrived; send the missing ones again`);
+    super(
+      `the scan ended with ${expected} chunks, of which ${staged} have arrived; send the missing ones again`,
+    );
     this.name = 'ChunksMissing';
   }
 }
@@ -90,7 +92,12 @@ const recorder = (database: Database, eventStore: EventStore, library: OpenLibra
 };
 
 /** Rule 6 looks at the whole scan before any of it is decided; only a change of collector makes it look. */
-const verdictOnRewording = async (database: Database, library: OpenLibrary, header: ScanHeader, chunks: Scan['chunks']) => {
+const verdictOnRewording = async (
+  database: Database,
+  library: OpenLibrary,
+  header: ScanHeader,
+  chunks: Scan['chunks'],
+) => {
   if (library.state.open?.scan_id === header.scan_id && library.state.open.reworded.length > 0) {
     return library.state.open.reworded;
   }
@@ -98,7 +105,11 @@ const verdictOnRewording = async (database: Database, library: OpenLibrary, head
   const tally = emptyTally();
   for (const chunk of chunks) {
     const ads = await stagedAds(database, header.scan_id, chunk, library.brandId);
-    await loadAds(database, library, ads.map(({ ad_id }) => ad_id));
+    await loadAds(
+      database,
+      library,
+      ads.map(({ ad_id }) => ad_id),
+    );
     tallyRewording(header, ads, tally)(library.state);
     library.state.ads.clear();
   }
@@ -114,10 +125,10 @@ const recordForBrand = async (
 ): Promise<{ facts: number; totals: ScanTotals | null }> => {
   const header: ScanHeader = { ...scan.header, brand_id: brandId, pages: scan.pages };
   const library = await openLibrary(database, eventStore, brandId);
-  const recorded = await database.query('select from ingest.recorded_scan where scan_id = $1 and brand_id = $2', [
-    header.scan_id,
-    brandId,
-  ]);
+  const recorded = await database.query(
+    'select from ingest.recorded_scan where scan_id = $1 and brand_id = $2',
+    [header.scan_id, brandId],
+  );
   if (recorded.rows.length > 0) return { facts: 0, totals: null };
 
   // Ads without a page share no page with other brands' ads: their history is the brand's own.
@@ -131,7 +142,11 @@ const recordForBrand = async (
   if (seen > 0) {
     for (const chunk of scan.chunks) {
       const ads = await stagedAds(database, header.scan_id, chunk, brandId);
-      await loadAds(database, library, ads.map(({ ad_id }) => ad_id));
+      await loadAds(
+        database,
+        library,
+        ads.map(({ ad_id }) => ad_id),
+      );
       await record.add(recordSightings(header, ads, reworded, history)(library.state));
     }
     await record.flush();
@@ -144,9 +159,10 @@ const recordForBrand = async (
     }
     await record.flush();
   }
-  const linked = await database.query<{ page_id: string }>('select page_id from ingest.linked_page where brand_id = $1', [
-    brandId,
-  ]);
+  const linked = await database.query<{ page_id: string }>(
+    'select page_id from ingest.linked_page where brand_id = $1',
+    [brandId],
+  );
   const end = { seen, linkedPages: linked.rows.map(({ page_id }) => page_id) };
   const closing = recordScan(header, end, history)(library.state);
   await record.add(closing);
@@ -190,7 +206,10 @@ export const recordStagedScan = async (
     ...(unnamed.rows.length > 0 ? [{ page_id: NO_PAGE, page_name: null }] : []),
   ];
   const pageIds = end.coverage.pages.map(({ page_id }) => page_id);
-  const others = new Set([...seenBy.keys(), ...(end.coverage.complete ? await brandsOnPages(database, pageIds) : [])]);
+  const others = new Set([
+    ...seenBy.keys(),
+    ...(end.coverage.complete ? await brandsOnPages(database, pageIds) : []),
+  ]);
   others.delete(scannedFor);
 
   const scan: Scan = {

@@ -33,9 +33,12 @@ const attribute = async (
   const brandOfAd = new Map(known.rows.map(({ ad_id, brand_id }) => [ad_id, brand_id]));
   const brandOfDomain = new Map(brands.rows.map(({ domain, brand_id }) => [domain, brand_id]));
   const brandOfPage = new Map<string, string>();
-  for (const { page_id, brand_id } of links.rows) if (!brandOfPage.has(page_id)) brandOfPage.set(page_id, brand_id);
+  for (const { page_id, brand_id } of links.rows)
+    if (!brandOfPage.has(page_id)) brandOfPage.set(page_id, brand_id);
   return ads.map((ad, index) => {
-    const byDestination = domains[index]?.map((domain) => brandOfDomain.get(domain)).find((id) => id !== undefined);
+    const byDestination = domains[index]
+      ?.map((domain) => brandOfDomain.get(domain))
+      .find((id) => id !== undefined);
     const byPage = ad.page_id === null ? undefined : brandOfPage.get(ad.page_id);
     return brandOfAd.get(ad.ad_id) ?? byDestination ?? byPage ?? scannedFor;
   });
@@ -73,7 +76,10 @@ export const stagedChunks = async (database: Database, scanId: string): Promise<
 };
 
 /** How many of the scan's ads belong to which brand. */
-export const stagedBrands = async (database: Database, scanId: string): Promise<ReadonlyMap<string, number>> => {
+export const stagedBrands = async (
+  database: Database,
+  scanId: string,
+): Promise<ReadonlyMap<string, number>> => {
   const { rows } = await database.query<{ brand_id: string; ads: number }>(
     'select brand_id, count(*)::int as ads from ingest.staged_ad where scan_id = $1 group by brand_id order by brand_id',
     [scanId],
@@ -130,7 +136,10 @@ export const absentAdIds = async function* (
 };
 
 /** Brands with live ads on the covered pages: a scan's silence is about their ads too. */
-export const brandsOnPages = async (database: Database, pageIds: readonly string[]): Promise<readonly string[]> => {
+export const brandsOnPages = async (
+  database: Database,
+  pageIds: readonly string[],
+): Promise<readonly string[]> => {
   const { rows } = await database.query<{ brand_id: string }>(
     'select distinct brand_id from ingest.ad where live and page_id = any($1::text[]) order by brand_id',
     [pageIds],

@@ -51,6 +51,8 @@ type ScanAccount = {
   readonly sums: bigint[];
   readonly counts: number[];
   readonly pages: Map<string, CoveredPage>;
+  /** The source names pages itself, with or without ads. */
+  namesPages: boolean;
 };
 
 /** What the first reading of a file found, from which follows what the second one hands in. */
@@ -73,6 +75,12 @@ export class Survey {
       page_name: page.page_name === null ? null : detached(page.page_name),
     });
     return true;
+  }
+
+  /** A page that the source says it covered. */
+  names(key: ScanKey, page: CoveredPage): void {
+    this.covers(key, page);
+    this.#account(key).namesPages = true;
   }
 
   counts({ scan, ad, rows }: WholeAd): void {
@@ -105,7 +113,7 @@ export class Survey {
       64,
       sums.reduce((all, one) => all + one, 0n),
     );
-    const pages = coverage.pages.map(({ page_id }) => page_id).sort();
+    const pages = coverage.pages.map(({ page_id }) => page_id).toSorted();
     const content = JSON.stringify([
       String(sum),
       this.ads(account),
@@ -144,6 +152,7 @@ export class Survey {
       sums: Array.from({ length: SUSPICIONS }, () => 0n),
       counts: Array.from({ length: SUSPICIONS }, () => 0),
       pages: new Map(),
+      namesPages: false,
     };
     this.scans.set(key.id, fresh);
     return fresh;

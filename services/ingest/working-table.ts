@@ -1,7 +1,13 @@
 import { readFileSync } from 'node:fs';
 import type { AdLibraryFact } from '#contracts/events/ad-library.ts';
 import { adLibraryStream } from '#contracts/events/ad-library.ts';
-import { emptyLibrary, evolve, type KnownAd, type KnownPage, type LibraryState } from '#domain/ad-library-state.ts';
+import {
+  emptyLibrary,
+  evolve,
+  type KnownAd,
+  type KnownPage,
+  type LibraryState,
+} from '#domain/ad-library-state.ts';
 import type { PageHistories } from '#domain/ad-library.ts';
 import type { EventStore } from '#platform/event-store.ts';
 import { type Database, inTransaction } from '#platform/postgres.ts';
@@ -42,7 +48,11 @@ const adIdsOf = (fact: AdLibraryFact): readonly string[] => {
 };
 
 /** Loads what is known of these ads into the state; ads that are another brand's stay unknown. */
-export const loadAds = async (database: Database, library: OpenLibrary, adIds: readonly string[]): Promise<void> => {
+export const loadAds = async (
+  database: Database,
+  library: OpenLibrary,
+  adIds: readonly string[],
+): Promise<void> => {
   const wanted = adIds.filter((adId) => !library.state.ads.has(adId));
   if (wanted.length === 0) return;
   const { rows } = await database.query<{ known: KnownAd }>({
@@ -57,7 +67,11 @@ export const loadAds = async (database: Database, library: OpenLibrary, adIds: r
  * Writes what these facts changed, with the revision it reflects. Rows and revision change together, so a
  * process killed before this is caught up from the stream by the next.
  */
-const save = async (database: Database, library: OpenLibrary, facts: readonly AdLibraryFact[]): Promise<void> => {
+const save = async (
+  database: Database,
+  library: OpenLibrary,
+  facts: readonly AdLibraryFact[],
+): Promise<void> => {
   const { state, brandId } = library;
   const ads = [...new Set(facts.flatMap(adIdsOf))].flatMap((adId) => state.ads.get(adId) ?? []);
   const scans = facts.filter((fact) => fact.type === 'ScanRecorded');
@@ -71,7 +85,14 @@ const save = async (database: Database, library: OpenLibrary, facts: readonly Ad
        on conflict (brand_id) do update set revision = excluded.revision, live = excluded.live,
          missing = excluded.missing, total = excluded.total, open = excluded.open
        where l.revision < excluded.revision`,
-      [brandId, library.revision, state.live, state.missing, state.total, state.open && JSON.stringify(state.open)],
+      [
+        brandId,
+        library.revision,
+        state.live,
+        state.missing,
+        state.total,
+        state.open && JSON.stringify(state.open),
+      ],
     );
     if (ads.length > 0) {
       await client.query(
@@ -147,9 +168,10 @@ export const openLibrary = async (
     state.missing = row.missing;
     state.total = row.total;
     state.open = row.open;
-    const pages = await database.query<{ known: KnownPage }>('select known from ingest.page where brand_id = $1', [
-      brandId,
-    ]);
+    const pages = await database.query<{ known: KnownPage }>(
+      'select known from ingest.page where brand_id = $1',
+      [brandId],
+    );
     for (const { known } of pages.rows) state.pages.set(known.page_id, known);
   }
   let behind: AdLibraryFact[] = [];

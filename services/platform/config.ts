@@ -33,7 +33,9 @@ export const inheritedEnvironment = (): Readonly<Record<string, string | undefin
 
 export const Port = z.coerce.number().int().min(0).max(65_535);
 export const Seconds = z.coerce.number().positive();
-export const LogLevel = z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info');
+export const LogLevel = z
+  .enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'])
+  .default('info');
 
 /** What every process that touches the three servers needs. */
 export const serverSettings = {
@@ -76,6 +78,8 @@ export const environmentWithLocalStack = (
     EVENT_STORE_URL: local.event_store_url,
     NATS_URL: local.nats_url,
   };
-  const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== undefined && value !== ''));
+  const given = Object.fromEntries(
+    Object.entries(environment).filter(([, value]) => value !== undefined && value !== ''),
+  );
   return { ...found, ...given };
 };

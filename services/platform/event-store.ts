@@ -178,7 +178,10 @@ export const openEventStore = (url: string): EventStore => {
     after = -1n,
   ): AsyncGenerator<RecordedFact<F>> {
     try {
-      const events = client.readStream(stream, { direction: 'forwards', fromRevision: after < 0n ? START : after + 1n });
+      const events = client.readStream(stream, {
+        direction: 'forwards',
+        fromRevision: after < 0n ? START : after + 1n,
+      });
       for await (const { event } of events) if (event) yield toRecordedFact<F>(event);
     } catch (error) {
       if (error instanceof StreamNotFoundError || error instanceof StreamDeletedError) return;
@@ -188,7 +191,11 @@ export const openEventStore = (url: string): EventStore => {
 
   const last = async <F extends Fact>(stream: string): Promise<RecordedFact<F> | null> => {
     try {
-      for await (const { event } of client.readStream(stream, { direction: 'backwards', fromRevision: END, maxCount: 1 })) {
+      for await (const { event } of client.readStream(stream, {
+        direction: 'backwards',
+        fromRevision: END,
+        maxCount: 1,
+      })) {
         if (event) return toRecordedFact<F>(event);
       }
       return null;
@@ -319,7 +326,11 @@ export const openEventStore = (url: string): EventStore => {
     decide,
     follow,
     head: async () => {
-      for await (const { event } of client.readAll({ direction: 'backwards', fromPosition: END, maxCount: 1 })) {
+      for await (const { event } of client.readAll({
+        direction: 'backwards',
+        fromPosition: END,
+        maxCount: 1,
+      })) {
         if (event) return event.position.commit;
       }
       return 0n;
@@ -329,4 +340,3 @@ export const openEventStore = (url: string): EventStore => {
     },
   };
 };
-

@@ -9,7 +9,10 @@ export const createLog = (name: string, level: string): Log =>
     level,
     base: { name },
     timestamp: pino.stdTimeFunctions.isoTime,
-    redact: { paths: ['authorization', '*.authorization', 'key', 'api_key', 'secret', '*.secret'], censor: '[hidden]' },
+    redact: {
+      paths: ['authorization', '*.authorization', 'key', 'api_key', 'secret', '*.secret'],
+      censor: '[hidden]',
+    },
   });
 
 export const silentLog = (): Log => pino({ level: 'silent' });

@@ -1,4 +1,11 @@
-import { connect, type JetStreamClient, type JetStreamManager, type NatsConnection, RetentionPolicy, StorageType } from 'nats';
+import {
+  connect,
+  type JetStreamClient,
+  type JetStreamManager,
+  type NatsConnection,
+  RetentionPolicy,
+  StorageType,
+} from 'nats';
 import {
   DEAD_LETTERS_STREAM,
   DEAD_LETTERS_SUBJECTS,
@@ -24,9 +31,24 @@ export type Nats = AsyncDisposable & {
 };
 
 const STREAMS = [
-  { name: OBSERVATIONS_STREAM, subjects: [OBSERVATIONS_SUBJECTS], retention: RetentionPolicy.Workqueue, days: WORK_KEPT_DAYS },
-  { name: SCRAPES_STREAM, subjects: [SCRAPES_SUBJECTS], retention: RetentionPolicy.Limits, days: WORK_KEPT_DAYS },
-  { name: DEAD_LETTERS_STREAM, subjects: [DEAD_LETTERS_SUBJECTS], retention: RetentionPolicy.Limits, days: DEAD_LETTERS_KEPT_DAYS },
+  {
+    name: OBSERVATIONS_STREAM,
+    subjects: [OBSERVATIONS_SUBJECTS],
+    retention: RetentionPolicy.Workqueue,
+    days: WORK_KEPT_DAYS,
+  },
+  {
+    name: SCRAPES_STREAM,
+    subjects: [SCRAPES_SUBJECTS],
+    retention: RetentionPolicy.Limits,
+    days: WORK_KEPT_DAYS,
+  },
+  {
+    name: DEAD_LETTERS_STREAM,
+    subjects: [DEAD_LETTERS_SUBJECTS],
+    retention: RetentionPolicy.Limits,
+    days: DEAD_LETTERS_KEPT_DAYS,
+  },
 ] as const;
 
 /** Connects and makes sure that the streams are there. */

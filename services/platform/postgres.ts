@@ -18,14 +18,22 @@ export type Transaction = PoolClient;
 
 /** An ordinary pool, for writing, long queries and COPY. */
 export const openPool = (url: string, max: number, settings: Partial<ClientConfig> = {}): Database => {
-  const pool = new Pool({ connectionString: url, max, connectionTimeoutMillis: CONNECT_TIMEOUT_MS, ...settings });
+  const pool = new Pool({
+    connectionString: url,
+    max,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    ...settings,
+  });
   // An idle connection that breaks is replaced on next use; without a listener it would end the process.
   pool.on('error', () => undefined);
   return pool;
 };
 
 /** Runs `work` in one transaction; commits when it resolves, rolls back when it throws. */
-export const inTransaction = async <T>(pool: Database, work: (client: Transaction) => Promise<T>): Promise<T> => {
+export const inTransaction = async <T>(
+  pool: Database,
+  work: (client: Transaction) => Promise<T>,
+): Promise<T> => {
   const client = await pool.connect();
   let broken: Error | undefined;
   try {
@@ -57,15 +65,17 @@ export const openReadDatabase = (url: string): ReadDatabase & AsyncDisposable =>
   const slots: (Promise<Client> | undefined)[] = Array.from({ length: PIPELINED_CLIENTS });
   let turn = 0;
   let closed = false;
-  const names = new Map<string, string>();
+  const statements = new Map<string, { readonly text: string; readonly name?: string }>();
 
-  const nameOf = (sql: string): string | undefined => {
-    const known = names.get(sql);
+  /** slonik's tag writes `$slonik_1` for `$1`; each text is rewritten, and named, once. */
+  const statementOf = (sql: string): { readonly text: string; readonly name?: string } => {
+    const known = statements.get(sql);
     if (known !== undefined) return known;
-    if (names.size >= STATEMENT_NAMES_MAX) return undefined;
-    const name = createHash('sha256').update(sql).digest('base64url').slice(0, 24);
-    names.set(sql, name);
-    return name;
+    const text = sql.replaceAll('$slonik_', '$');
+    if (statements.size >= STATEMENT_NAMES_MAX) return { text };
+    const statement = { text, name: createHash('sha256').update(text).digest('base64url').slice(0, 24) };
+    statements.set(sql, statement);
+    return statement;
   };
 
   const open = async (slot: number): Promise<Client> => {
@@ -100,12 +110,11 @@ export const openReadDatabase = (url: string): ReadDatabase & AsyncDisposable =>
     query: async <Row>({ sql, values }: ReadQuery) => {
       turn = (turn + 1) % PIPELINED_CLIENTS;
       const client = await clientAt(turn);
-      const name = nameOf(sql);
-      const { rows } = await client.query({ text: sql, values: values as unknown[], ...(name ? { name } : {}) });
+      const { rows } = await client.query({ ...statementOf(sql), values: values as unknown[] });
       return rows as readonly Row[];
     },
     slow: async <Row>({ sql, values }: ReadQuery) => {
-      const { rows } = await slow.query(sql, values as unknown[]);
+      const { rows } = await slow.query(statementOf(sql).text, values as unknown[]);
       return rows as readonly Row[];
     },
     [Symbol.asyncDispose]: async () => {

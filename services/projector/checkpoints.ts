@@ -55,7 +55,11 @@ export const openLiveTarget = async (database: Database, projection: Projection)
   const schema = schemaOf(projection.name);
   await inTransaction(database, async (client) => {
     await lockSchemas(client);
-    if ((await client.query('select from projector.projection where name = $1', [projection.name])).rows.length > 0) return;
+    if (
+      (await client.query('select from projector.projection where name = $1', [projection.name])).rows
+        .length > 0
+    )
+      return;
     await createTables(client, projection, schema);
     await createIndexes(client, projection, schema);
     await client.query(

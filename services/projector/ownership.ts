@@ -12,7 +12,11 @@ export type Ownership = AsyncDisposable & {
 };
 
 export const openOwnership = async (databaseUrl: string): Promise<Ownership> => {
-  const client = new Client({ connectionString: databaseUrl, keepAlive: true, application_name: 'projector ownership' });
+  const client = new Client({
+    connectionString: databaseUrl,
+    keepAlive: true,
+    application_name: 'projector ownership',
+  });
   const lost = new AbortController();
   client.on('error', () => lost.abort());
   client.on('end', () => lost.abort());

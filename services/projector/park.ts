@@ -13,7 +13,12 @@ export const readParkedStreams = async (database: Database, projection: string):
   return new Set(rows.map(({ stream }) => stream));
 };
 
-const park = async (database: Database, projection: string, facts: readonly RecordedFact[], error: string | null) => {
+const park = async (
+  database: Database,
+  projection: string,
+  facts: readonly RecordedFact[],
+  error: string | null,
+) => {
   if (facts.length === 0) return;
   await database.query(
     `insert into projector.parked (projection, stream, position, type, error)

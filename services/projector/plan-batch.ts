@@ -3,8 +3,20 @@ import type { Change, Projection, Row } from '#projections/projection.ts';
 /** Changes of a batch that one statement writes together. */
 export type Group =
   | { readonly kind: 'insert'; readonly table: string; readonly rows: Row[] }
-  | { readonly kind: 'upsert' | 'update'; readonly table: string; readonly key: readonly string[]; readonly set: readonly string[]; readonly rows: Row[] }
-  | { readonly kind: 'increment'; readonly table: string; readonly key: readonly string[]; readonly by: readonly string[]; readonly rows: Row[] }
+  | {
+      readonly kind: 'upsert' | 'update';
+      readonly table: string;
+      readonly key: readonly string[];
+      readonly set: readonly string[];
+      readonly rows: Row[];
+    }
+  | {
+      readonly kind: 'increment';
+      readonly table: string;
+      readonly key: readonly string[];
+      readonly by: readonly string[];
+      readonly rows: Row[];
+    }
   | { readonly kind: 'delete'; readonly table: string; readonly key: readonly string[]; readonly rows: Row[] }
   | { readonly kind: 'run'; readonly statement: string; readonly rows: Row[] };
 
@@ -39,9 +51,21 @@ const emptyGroup = (change: Change): Group => {
       return { kind: 'insert', table: change.table, rows: [] };
     case 'upsert':
     case 'update':
-      return { kind: change.kind, table: change.table, key: Object.keys(change.key), set: Object.keys(change.set), rows: [] };
+      return {
+        kind: change.kind,
+        table: change.table,
+        key: Object.keys(change.key),
+        set: Object.keys(change.set),
+        rows: [],
+      };
     case 'increment':
-      return { kind: 'increment', table: change.table, key: Object.keys(change.key), by: Object.keys(change.by), rows: [] };
+      return {
+        kind: 'increment',
+        table: change.table,
+        key: Object.keys(change.key),
+        by: Object.keys(change.by),
+        rows: [],
+      };
     case 'delete':
       return { kind: 'delete', table: change.table, key: Object.keys(change.key), rows: [] };
     case 'run':
@@ -95,7 +119,8 @@ export const planBatch = (
         refreshes.set(change.statement, rows);
         continue;
       }
-      const touched = change.kind === 'run' ? (projection.statements[change.statement]?.touches ?? []) : [change.table];
+      const touched =
+        change.kind === 'run' ? (projection.statements[change.statement]?.touches ?? []) : [change.table];
       const last = lastOf.get(stream) ?? new Map<string, number>();
       lastOf.set(stream, last);
       let earliest = 0;
@@ -113,6 +138,8 @@ export const planBatch = (
   }
   return [
     ...building.map(({ group }) => group),
-    ...[...refreshes].map(([statement, rows]): Group => ({ kind: 'run', statement, rows: [...rows.values()] })),
+    ...[...refreshes].map(
+      ([statement, rows]): Group => ({ kind: 'run', statement, rows: [...rows.values()] }),
+    ),
   ];
 };

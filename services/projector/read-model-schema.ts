@@ -24,7 +24,11 @@ export const enterSchema = (client: Transaction, schema: string): Promise<unknow
   client.query(`set local search_path to "${schema}", public`);
 
 /** Makes the projection's tables anew in `schema`, dropping what was there. */
-export const createTables = async (client: Transaction, projection: Projection, schema: string): Promise<void> => {
+export const createTables = async (
+  client: Transaction,
+  projection: Projection,
+  schema: string,
+): Promise<void> => {
   await client.query(`drop schema if exists "${schema}" cascade`);
   await client.query(`create schema "${schema}"`);
   await enterSchema(client, schema);
@@ -32,7 +36,11 @@ export const createTables = async (client: Transaction, projection: Projection, 
 };
 
 /** Makes the indexes and gathers statistics: cheap on empty tables, and once for all rows after a rebuild. */
-export const createIndexes = async (client: Transaction, projection: Projection, schema: string): Promise<void> => {
+export const createIndexes = async (
+  client: Transaction,
+  projection: Projection,
+  schema: string,
+): Promise<void> => {
   await enterSchema(client, schema);
   await client.query(partsOf(projection).indexes);
 };

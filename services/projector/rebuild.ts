@@ -39,7 +39,8 @@ const openNextTarget = async (
       [projection.name],
     );
     const row = rows[0];
-    if (row && row.version === projection.version) return { position: BigInt(row.position), facts: Number(row.facts_applied) };
+    if (row && row.version === projection.version)
+      return { position: BigInt(row.position), facts: Number(row.facts_applied) };
     await createTables(client, projection, schema);
     await client.query(
       `insert into projector.build (name, version, position) values ($1, $2, 0)

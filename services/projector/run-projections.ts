@@ -6,7 +6,13 @@ import { type Database, openPool } from '#platform/postgres.ts';
 import { backoffMs } from '#platform/retry.ts';
 import type { Projection } from '#projections/projection.ts';
 import type { Target } from './apply-batch.ts';
-import { createProjectorTables, moveIdleCheckpoints, openLiveTarget, readCheckpoint, recordState } from './checkpoints.ts';
+import {
+  createProjectorTables,
+  moveIdleCheckpoints,
+  openLiveTarget,
+  readCheckpoint,
+  recordState,
+} from './checkpoints.ts';
 import { openOwnership, type Ownership } from './ownership.ts';
 import { applyOrPark, type ParkedStreams, readParkedStreams } from './park.ts';
 import { buildBeside, swapIn } from './rebuild.ts';
@@ -47,7 +53,8 @@ const takeOver = async (
   const taken: Running[] = [];
   for (const projection of projections) {
     const { name, version } = projection;
-    if (running.some(({ target }) => target.projection.name === name) || !(await ownership.acquire(name))) continue;
+    if (running.some(({ target }) => target.projection.name === name) || !(await ownership.acquire(name)))
+      continue;
     const before = await readCheckpoint(database, name);
     if (before && before.version !== version) {
       log.info({ projection: name, from: before.version, to: version }, 'building the new version beside');
@@ -56,7 +63,10 @@ const takeOver = async (
         await swapIn(database, projection);
       } catch (error) {
         signal.throwIfAborted();
-        log.error({ projection: name, err: error }, 'the new version could not be built; the old tables stay');
+        log.error(
+          { projection: name, err: error },
+          'the new version could not be built; the old tables stay',
+        );
         await recordState(database, name, 'failed', (error as Error).message);
         continue;
       }
@@ -70,7 +80,10 @@ const takeOver = async (
       position: checkpoint?.position ?? 0n,
       live: false,
     });
-    log.info({ projection: name, version, position: String(checkpoint?.position ?? 0n) }, 'projection taken over');
+    log.info(
+      { projection: name, version, position: String(checkpoint?.position ?? 0n) },
+      'projection taken over',
+    );
   }
   return taken;
 };
@@ -88,7 +101,8 @@ const applyToAll = async (
     running.map(async (one) => {
       if (position <= one.position) return;
       const own = facts.filter(
-        (fact) => fact.position > one.position && one.prefixes.some((prefix) => fact.stream.startsWith(prefix)),
+        (fact) =>
+          fact.position > one.position && one.prefixes.some((prefix) => fact.stream.startsWith(prefix)),
       );
       const { name } = one.target.projection;
       if (own.length === 0) idle.push(name);
@@ -115,9 +129,16 @@ const follow = async (
   settings: ProjectorSettings,
 ): Promise<void> => {
   const { log, signal } = settings;
-  const from = running.reduce((min, { position }) => (position < min ? position : min), running[0]?.position ?? 0n);
+  const from = running.reduce(
+    (min, { position }) => (position < min ? position : min),
+    running[0]?.position ?? 0n,
+  );
   const prefixes = [...new Set(running.flatMap((one) => one.prefixes))];
-  await using follower = eventStore.follow({ after: from === 0n ? null : from, prefixes, bufferItems: BUFFERED_ITEMS });
+  await using follower = eventStore.follow({
+    after: from === 0n ? null : from,
+    prefixes,
+    bufferItems: BUFFERED_ITEMS,
+  });
   const stop = (): void => void follower[Symbol.asyncDispose]();
   signal.addEventListener('abort', stop, { once: true });
   ownership.lost.addEventListener('abort', stop, { once: true });

@@ -49,7 +49,13 @@ const escapeCopy = (text: string): string =>
       )
     : text;
 
-const copyRows = async (client: Transaction, catalog: Catalog, table: string, columns: readonly string[], rows: readonly Row[]) => {
+const copyRows = async (
+  client: Transaction,
+  catalog: Catalog,
+  table: string,
+  columns: readonly string[],
+  rows: readonly Row[],
+) => {
   const types = columns.map((column) => typeOf(catalog, table, column));
   const stream = client.query(copyFrom(`copy "${table}" (${quoted(columns)}) from stdin`));
   const done = finished(stream);
@@ -84,7 +90,10 @@ export const writeGroup = async (
     const statement = projection.statements[group.statement];
     if (!statement) throw new Error(`the projection has no statement ${group.statement}`);
     const input = inputOf(Object.entries(statement.columns), group.rows);
-    await client.query(statement.sql.replaceAll(':input', () => input.sql), input.values);
+    await client.query(
+      statement.sql.replaceAll(':input', () => input.sql),
+      input.values,
+    );
     return;
   }
   const { table } = group;

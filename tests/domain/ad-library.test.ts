@@ -23,7 +23,12 @@ describe('rule 1: absent is not stopped', () => {
     shop.scan({ at: '2026-05-02T10:00Z' }, [ad(1)]);
     expect(typesOf(shop.scan({ at: '2026-05-03T05:00Z' }, [ad(1)])), 'after 19 h').toEqual([]);
     const stop = first(shop.scan({ at: '2026-05-03T06:00Z' }, [ad(1)]), 'AdConfirmedInactive');
-    expect(stop.data).toMatchObject({ basis: 'absence', stopped_on: null, last_seen_at: '2026-05-01T10:00:00.000Z', news: true });
+    expect(stop.data).toMatchObject({
+      basis: 'absence',
+      stopped_on: null,
+      last_seen_at: '2026-05-01T10:00:00.000Z',
+      news: true,
+    });
     expect(shop.totals).toMatchObject({ active: 1, missing: 0, stopped: 1 });
   });
 
@@ -86,7 +91,9 @@ describe('rule 3: baseline, news and late', () => {
 
   it('takes the first scan of a page as its baseline, whatever the start dates', () => {
     const shop = library();
-    expect(novelties(shop.scan({ at: '2026-05-10T10:00Z' }, [ad(1, { started_on: '2026-05-10' }), ad(2)]))).toEqual(['baseline', 'baseline']);
+    expect(
+      novelties(shop.scan({ at: '2026-05-10T10:00Z' }, [ad(1, { started_on: '2026-05-10' }), ad(2)])),
+    ).toEqual(['baseline', 'baseline']);
     const facts = shop.scan({ at: '2026-05-11T10:00Z', pages: [PAGE, '300000003'] }, [
       ad(1),
       ad(2),
@@ -100,15 +107,22 @@ describe('rule 3: baseline, news and late', () => {
     ['2026-05-09', 'news'],
     ['2026-05-08', 'late'],
     [null, 'late'],
-  ])('takes an unknown ad started on %s, after a complete scan on 2026-05-10, as %s', (started_on, novelty) => {
-    const shop = library();
-    shop.scan({ at: '2026-05-10T10:00Z' }, [ad(1)]);
-    expect(novelties(shop.scan({ at: '2026-05-20T10:00Z' }, [ad(1), ad(2, { started_on })]))).toEqual([novelty]);
-  });
+  ])(
+    'takes an unknown ad started on %s, after a complete scan on 2026-05-10, as %s',
+    (started_on, novelty) => {
+      const shop = library();
+      shop.scan({ at: '2026-05-10T10:00Z' }, [ad(1)]);
+      expect(novelties(shop.scan({ at: '2026-05-20T10:00Z' }, [ad(1), ad(2, { started_on })]))).toEqual([
+        novelty,
+      ]);
+    },
+  );
 
   it('makes no news of a stop first seen as a stop', () => {
     const shop = library();
-    const facts = shop.scan({ at: '2026-05-10T10:00Z' }, [ad(1, { is_active: false, stopped_on: '2026-05-01' })]);
+    const facts = shop.scan({ at: '2026-05-10T10:00Z' }, [
+      ad(1, { is_active: false, stopped_on: '2026-05-01' }),
+    ]);
     expect(first(facts, 'AdConfirmedInactive').data.news).toBe(false);
     expect(shop.totals).toMatchObject({ active: 0, total: 1, baseline: 1, stopped: 0 });
   });
@@ -117,9 +131,13 @@ describe('rule 3: baseline, news and late', () => {
 describe('rule 4: blank never overwrites', () => {
   it('keeps what was known, and completes what was blank without making news of it', () => {
     const shop = library();
-    shop.scan({ at: '2026-05-01T10:00Z' }, [ad(1, { body: 'Soft socks', link_url: 'https://shop.example/socks' })]);
+    shop.scan({ at: '2026-05-01T10:00Z' }, [
+      ad(1, { body: 'Soft socks', link_url: 'https://shop.example/socks' }),
+    ]);
     expect(typesOf(shop.scan({ at: '2026-05-02T10:00Z' }, [ad(1)]))).toEqual([]);
-    const facts = shop.scan({ at: '2026-05-03T10:00Z' }, [ad(1, { title: 'Socks', started_on: '2026-04-01' })]);
+    const facts = shop.scan({ at: '2026-05-03T10:00Z' }, [
+      ad(1, { title: 'Socks', started_on: '2026-04-01' }),
+    ]);
     expect(typesOf(facts)).toEqual(['AdDetailsObserved']);
     expect([...shop.state.ads.values()][0]).toMatchObject({
       started_on: '2026-04-01',
@@ -131,8 +149,16 @@ describe('rule 4: blank never overwrites', () => {
 describe('rule 5: destinations', () => {
   it.each([
     ['http://www.shop.example/a/', 'https://shop.example/a?utm_source=x&fbclid=1', false],
-    ['https://shop.example/a?c={{campaign.name}}', 'https://shop.example/a?c=%7B%7Bcampaign.name%7D%7D', false],
-    ['http://play.google.com/store/apps/details?id=a.b&fbclid=1', 'https://play.google.com/store/apps/details?id=a.b&hl=en', false],
+    [
+      'https://shop.example/a?c={{campaign.name}}',
+      'https://shop.example/a?c=%7B%7Bcampaign.name%7D%7D',
+      false,
+    ],
+    [
+      'http://play.google.com/store/apps/details?id=a.b&fbclid=1',
+      'https://play.google.com/store/apps/details?id=a.b&hl=en',
+      false,
+    ],
     ['https://apps.apple.com/us/app/x/id123', 'https://apps.apple.com/in/app/y/id123?pt=1', false],
     ['https://apps.apple.com/us/app/x/id123', 'https://apps.apple.com/us/app/x/id124', true],
     ['https://shop.example/a', 'https://shop.example/b', true],
@@ -155,23 +181,33 @@ describe('rule 6: another collector', () => {
     const facts = shop.scan({ at: '2026-05-02T10:00Z', collector: 'two' }, worded('0:00 / 0:45 '));
     expect(typesOf(facts)).toEqual(['AdsReworded']);
     expect(shop.totals).toMatchObject({ revised: 0, reworded: 4 });
-    expect(typesOf(shop.scan({ at: '2026-05-03T10:00Z', collector: 'two' }, worded('0:00 / 0:45 ')))).toEqual([]);
+    expect(typesOf(shop.scan({ at: '2026-05-03T10:00Z', collector: 'two' }, worded('0:00 / 0:45 ')))).toEqual(
+      [],
+    );
     const one = ad(1, { body: '0:00 / 0:45 Socks in orange' });
-    const revised = shop.scan({ at: '2026-05-04T10:00Z', collector: 'two' }, [one, ...worded('0:00 / 0:45 ').slice(1)]);
+    const revised = shop.scan({ at: '2026-05-04T10:00Z', collector: 'two' }, [
+      one,
+      ...worded('0:00 / 0:45 ').slice(1),
+    ]);
     expect(typesOf(revised)).toEqual(['AdRevised']);
   });
 
   it('does not hide the revision of one text among many that stayed', () => {
     const shop = library();
     shop.scan({ at: '2026-05-01T10:00Z' }, worded(''));
-    const facts = shop.scan({ at: '2026-05-02T10:00Z', collector: 'two' }, [ad(1, { body: 'Hats' }), ...worded('').slice(1)]);
+    const facts = shop.scan({ at: '2026-05-02T10:00Z', collector: 'two' }, [
+      ad(1, { body: 'Hats' }),
+      ...worded('').slice(1),
+    ]);
     expect(typesOf(facts)).toEqual(['AdRevised']);
   });
 
   it('of the same name makes every difference the brand’s', () => {
     const shop = library();
     shop.scan({ at: '2026-05-01T10:00Z' }, worded(''));
-    expect(typesOf(shop.scan({ at: '2026-05-02T10:00Z' }, worded('Sale! ')))).toEqual(Array.from({ length: 4 }, () => 'AdRevised'));
+    expect(typesOf(shop.scan({ at: '2026-05-02T10:00Z' }, worded('Sale! ')))).toEqual(
+      Array.from({ length: 4 }, () => 'AdRevised'),
+    );
   });
 });
 
@@ -185,7 +221,9 @@ describe('rule 9: reliable days', () => {
     expect(reliable(shop.scan({ at: '2026-05-01T10:00Z' }, [ad(1)], linked))).toBe(false);
     expect(reliable(shop.scan({ at: '2026-05-01T12:00Z', pages: [other] }, [], linked))).toBe(true);
     expect(reliable(shop.scan({ at: '2026-05-02T12:00Z', pages: [other] }, [], linked))).toBe(false);
-    expect(reliable(shop.scan({ at: '2026-05-03T12:00Z', pages: linked, complete: false }, [], linked))).toBe(false);
+    expect(reliable(shop.scan({ at: '2026-05-03T12:00Z', pages: linked, complete: false }, [], linked))).toBe(
+      false,
+    );
     expect(reliable(shop.scan({ at: '2026-05-04T12:00Z', pages: linked }, [], linked))).toBe(true);
   });
 
@@ -216,7 +254,10 @@ describe('rule 11: late and repeated scans', () => {
   it('takes an ad known from an older scan alone as missing since the newer one', () => {
     const shop = library();
     shop.scan({ at: '2026-05-08T10:00Z' }, [ad(1)]);
-    const started = first(shop.scan({ at: '2026-05-04T10:00Z' }, [ad(2, { started_on: '2026-05-04' })]), 'AdStarted');
+    const started = first(
+      shop.scan({ at: '2026-05-04T10:00Z' }, [ad(2, { started_on: '2026-05-04' })]),
+      'AdStarted',
+    );
     expect(started.data).toMatchObject({ novelty: 'late', missing_since: '2026-05-08T10:00:00.000Z' });
     shop.scan({ at: '2026-05-09T10:00Z' }, [ad(1)]);
     expect(shop.totals).toMatchObject({ active: 1, stopped: 1 });
@@ -244,8 +285,12 @@ describe('any sequence of scans', () => {
           hours += hoursLater;
           const at = new Date(Date.UTC(2026, 0, 1, hours)).toISOString();
           const ended = new Set(inactive);
-          shop.scan({ at, complete }, shown.map((id) => ad(id, { is_active: !ended.has(id) })));
-          for (const id of shown) model.set(id, { status: ended.has(id) ? 'inactive' : 'active', since: hours });
+          shop.scan(
+            { at, complete },
+            shown.map((id) => ad(id, { is_active: !ended.has(id) })),
+          );
+          for (const id of shown)
+            model.set(id, { status: ended.has(id) ? 'inactive' : 'active', since: hours });
           if (!complete) continue;
           for (const [id, known] of model) {
             if (shown.includes(id) || known.status === 'inactive') continue;
@@ -253,7 +298,9 @@ describe('any sequence of scans', () => {
             else if (hours - known.since >= 20) model.set(id, { status: 'inactive', since: hours });
           }
         }
-        const statuses = new Map([...shop.state.ads.values()].map(({ ad_id, status }) => [Number(ad_id.replace(/^9+/, '')), status]));
+        const statuses = new Map(
+          [...shop.state.ads.values()].map(({ ad_id, status }) => [Number(ad_id.replace(/^9+/, '')), status]),
+        );
         expect(statuses).toEqual(new Map([...model].map(([id, { status }]) => [id, status])));
         if (sequence.length > 0) {
           const live = [...model.values()].filter(({ status }) => status !== 'inactive').length;

@@ -49,7 +49,13 @@ export type ScanOptions = {
   readonly collector?: string;
 };
 
-export const scanHeader = ({ at, complete = true, pages = [PAGE], countries = ['US'], collector = 'one' }: ScanOptions): ScanHeader => ({
+export const scanHeader = ({
+  at,
+  complete = true,
+  pages = [PAGE],
+  countries = ['US'],
+  collector = 'one',
+}: ScanOptions): ScanHeader => ({
   scan_id: scanIdOf('shop.example', at, JSON.stringify([complete, pages, countries, collector])),
   brand_id: BRAND,
   scanned_for: BRAND,
@@ -63,7 +69,11 @@ export const scanHeader = ({ at, complete = true, pages = [PAGE], countries = ['
 export type Library = {
   readonly state: LibraryState;
   /** Records a whole scan, and decides each part again to see that it then records nothing. */
-  scan(options: ScanOptions, ads: readonly ObservedAd[], linkedPages?: readonly string[]): readonly AdLibraryFact[];
+  scan(
+    options: ScanOptions,
+    ads: readonly ObservedAd[],
+    linkedPages?: readonly string[],
+  ): readonly AdLibraryFact[];
   /** Totals of the last scan recorded. */
   readonly totals: ScanTotals;
 };
@@ -88,10 +98,17 @@ export const library = (): Library => {
         const again = decide(state);
         if (again.length > 0) throw new Error(`decided again, it records ${JSON.stringify(again)}`);
       };
-      const reworded = collectorChanged(scan, state) ? rewordedAspects(tallyRewording(scan, ads, emptyTally())(state)) : [];
+      const reworded = collectorChanged(scan, state)
+        ? rewordedAspects(tallyRewording(scan, ads, emptyTally())(state))
+        : [];
       part(recordSightings(scan, ads, reworded, history));
       const shown = new Set(ads.map(({ ad_id }) => ad_id));
-      part(recordAbsences(scan, [...state.ads.keys()].filter((id) => !shown.has(id))));
+      part(
+        recordAbsences(
+          scan,
+          [...state.ads.keys()].filter((id) => !shown.has(id)),
+        ),
+      );
       part(recordScan(scan, { seen: shown.size, linkedPages }, history));
       const end = recorded.at(-1);
       if (end?.type === 'ScanRecorded') totals = end.data.totals;

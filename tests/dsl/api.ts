@@ -1,0 +1,99 @@
+import type { FastifyInstance } from 'fastify';
+import { expect } from 'vitest';
+import { ErrorBody } from '#contracts/resources/envelope.ts';
+import { ERRORS } from '#contracts/errors.ts';
+import { type Endpoint, errorsOf } from '#services/api/endpoint.ts';
+import { ENDPOINTS } from '#services/api/endpoints/index.ts';
+import { replySchema } from '#services/api/openapi.ts';
+
+/**
+ * The test language of the API: `await on(app).get(path, { key })` answers status, headers and body, after
+ * holding them against what the endpoint publishes. No test sees an answer that breaks the contract.
+ */
+export type Reply = {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | number | string[] | undefined>>;
+  readonly data: never;
+  readonly meta: { request_id: string; as_of: string; cursor?: string; count?: number; freshness?: object };
+  readonly error: {
+    type: string;
+    message: string;
+    status: number;
+    details?: { path: string; code: string }[];
+  };
+  readonly body: string;
+};
+
+type Options = {
+  readonly key?: string | { readonly text: string };
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Sent as it is when it is text. */
+  readonly body?: unknown;
+};
+
+const statusesOf = (endpoint: Endpoint): readonly number[] => [
+  endpoint.reply.status,
+  ...(endpoint.corpus ? [304] : []),
+  ...Object.values(ERRORS)
+    .filter(({ type }) => errorsOf(endpoint).includes(type))
+    .map(({ status }) => status),
+];
+
+const endpointAt = (method: string, url: string): Endpoint | undefined => {
+  const path = url.split('?', 1)[0] ?? '';
+  const fits = ({ path: template }: Endpoint): boolean =>
+    new RegExp(`^${template.replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(path);
+  const candidates = ENDPOINTS.filter((endpoint) => endpoint.method === method && fits(endpoint));
+  // A path without parameters wins over one with, as in the router.
+  return candidates.toSorted((one, other) => one.path.split('{').length - other.path.split('{').length)[0];
+};
+
+const holdAgainstContract = (
+  endpoint: Endpoint | undefined,
+  status: number,
+  body: string,
+  requestId: unknown,
+): void => {
+  if (endpoint) expect(statusesOf(endpoint), `statuses of ${endpoint.operationId}`).toContain(status);
+  if (status === 304) return expect(body).toBe('');
+  const parsed: unknown = JSON.parse(body);
+  if (status >= 400) {
+    const { error } = ErrorBody.parse(parsed);
+    expect(error.status).toBe(status);
+    expect(error.request_id).toBe(requestId);
+  } else if (endpoint) {
+    const result = replySchema(endpoint).safeParse(parsed);
+    expect(result.error?.issues ?? [], `reply of ${endpoint.operationId}`).toEqual([]);
+    const { data, meta } = parsed as { data: unknown; meta: { request_id: string; count?: number } };
+    expect(meta.request_id).toBe(requestId);
+    if (Array.isArray(data)) expect(meta.count).toBe(data.length);
+  }
+};
+
+const call = async (app: FastifyInstance, method: string, url: string, options: Options): Promise<Reply> => {
+  const { key, headers, body } = options;
+  const text = body === undefined ? undefined : typeof body === 'string' ? body : JSON.stringify(body);
+  const reply = await app.inject({
+    method: method as 'GET',
+    url,
+    headers: {
+      ...(key === undefined ? {} : { authorization: `Bearer ${typeof key === 'string' ? key : key.text}` }),
+      ...(text === undefined ? {} : { 'content-type': 'application/json' }),
+      ...headers,
+    },
+    ...(text === undefined ? {} : { payload: text }),
+  });
+  holdAgainstContract(endpointAt(method, url), reply.statusCode, reply.body, reply.headers['x-request-id']);
+  const { data, meta, error } = (reply.body === '' ? {} : JSON.parse(reply.body)) as Pick<
+    Reply,
+    'data' | 'meta' | 'error'
+  >;
+  return { status: reply.statusCode, headers: reply.headers, data, meta, error, body: reply.body };
+};
+
+export const on = (app: FastifyInstance) => ({
+  get: (url: string, options: Options = {}) => call(app, 'GET', url, options),
+  post: (url: string, options: Options = {}) => call(app, 'POST', url, options),
+  delete: (url: string, options: Options = {}) => call(app, 'DELETE', url, options),
+  send: (method: string, url: string, options: Options = {}) => call(app, method, url, options),
+});

@@ -1,0 +1,88 @@
+import { expect, inject } from 'vitest';
+import type { Fact, RecordedFact } from '#contracts/events/fact.ts';
+import type { ReadDatabase } from '#contracts/read-database.ts';
+import { derivedId } from '#domain/ids.ts';
+import { inTransaction, openPool, openReadDatabase } from '#platform/postgres.ts';
+import type { Projection } from '#projections/projection.ts';
+import { applyBatch, type Target } from '#services/projector/apply-batch.ts';
+import { createProjectorTables } from '#services/projector/checkpoints.ts';
+import { createIndexes, createTables, readCatalog, schemaOf } from '#services/projector/read-model-schema.ts';
+import { createTestDatabase } from '#tests/stack/database.ts';
+
+/**
+ * The test language of projections, on a real Postgres:
+ * `given(facts).into(projection).shows(read, rows)`. Each case is projected as one batch, fact by fact, and
+ * in uneven batches, each time from nothing, and must show the same: batches are the projector's affair.
+ */
+
+export type GivenFact = { readonly stream: string; readonly fact: Fact };
+
+const BATCH_SIZES = [Number.POSITIVE_INFINITY, 1, 3] as const;
+
+export const recorded = (facts: readonly GivenFact[]): RecordedFact[] => {
+  const revisions = new Map<string, bigint>();
+  return facts.map(({ stream, fact }, index) => {
+    const revision = (revisions.get(stream) ?? -1n) + 1n;
+    revisions.set(stream, revision);
+    return {
+      ...fact,
+      stream,
+      revision,
+      position: BigInt(index + 1) * 100n,
+      recordedAt: new Date(0),
+      id: derivedId('test fact', String(index)),
+      metadata: {
+        $correlationId: 'test',
+        $causationId: 'test',
+        request_id: 'test',
+        actor: { kind: 'service', id: 'test' },
+        schema_version: 1,
+      },
+    };
+  });
+};
+
+export const openTarget = async (
+  database: ReturnType<typeof openPool>,
+  projection: Projection,
+): Promise<Target> => {
+  const schema = schemaOf(projection.name);
+  await inTransaction(database, async (client) => {
+    await createTables(client, projection, schema);
+    await createIndexes(client, projection, schema);
+  });
+  const catalog = await readCatalog(database, schema);
+  return { projection, schema, catalog, saveCheckpoint: () => Promise.resolve() };
+};
+
+export const given = (facts: readonly GivenFact[]) => ({
+  into: (projection: Projection) => ({
+    shows: async <T>(read: (db: ReadDatabase) => Promise<T>, expected: T): Promise<void> => {
+      inject('databaseUrl');
+      const { url, drop } = await createTestDatabase();
+      const database = openPool(url, 4);
+      try {
+        await createProjectorTables(database);
+        for (const size of BATCH_SIZES) {
+          const target = await openTarget(database, projection);
+          const wanted = recorded(facts).filter(({ stream }) =>
+            projection.prefixes.some((prefix) => stream.startsWith(prefix)),
+          );
+          for (let from = 0; from < wanted.length; from += size) {
+            const batch = wanted.slice(from, from + size);
+            await applyBatch(database, target, batch, batch.at(-1)?.position ?? 0n);
+          }
+          const db = openReadDatabase(url);
+          try {
+            expect(await read(db), `in batches of ${size}`).toEqual(expected);
+          } finally {
+            await db[Symbol.asyncDispose]();
+          }
+        }
+      } finally {
+        await database.end();
+        await drop();
+      }
+    },
+  }),
+});
