@@ -77,11 +77,15 @@ describe('the event store while its database is away', () => {
     for (let part = 0; part < FILLED_STREAMS; part += 1)
       await client.appendToStream(`filled-${part}`, events());
     let seen = 0;
+    const begun = Promise.withResolvers<void>();
     const reads = Array.from({ length: CONCURRENT_READS }, async () => {
-      for await (const _ of client.readAll()) seen += 1;
+      for await (const _ of client.readAll()) {
+        seen += 1;
+        begun.resolve();
+      }
     });
     const outcomes = Promise.allSettled(reads);
-    while (seen === 0) await pause(1);
+    await begun.promise;
     await killPostgres();
     // A read that had its last page already may have come to its end.
     const reasons = (await outcomes).flatMap((outcome) =>

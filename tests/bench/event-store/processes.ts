@@ -1,0 +1,81 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readdir, readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { freePort } from '#deploy/local/ports.ts';
+
+const CEILING = fileURLToPath(new URL('./ceiling.ts', import.meta.url));
+const MAIN = fileURLToPath(new URL('../../../deploy/local/event-store/main.ts', import.meta.url));
+/** Clock ticks that Linux counts processor time in. */
+const TICK_MS = 10;
+
+export interface ServerProcess {
+  readonly url: string;
+  /** Processor time used so far by the server and whatever works for it. */
+  cpuMs(): Promise<number>;
+  stop(): Promise<void>;
+}
+
+export async function startCeiling(): Promise<ServerProcess> {
+  const child = spawn(process.execPath, [CEILING], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const line = await lineOf(child, /listening (\d+)/);
+  return describe(child, Number(line[1]), () => cpuOf((stat) => stat.pid === child.pid));
+}
+
+/** The store, and the session of the PostgreSQL that it writes to. */
+export async function startStore(databaseUrl: string, postmasterPid: number): Promise<ServerProcess> {
+  const port = await freePort();
+  const env = { EVENT_STORE_PORT: String(port), EVENT_STORE_DATABASE_URL: databaseUrl };
+  const child = spawn(process.execPath, [MAIN], { env, stdio: ['ignore', 'pipe', 'inherit'] });
+  await lineOf(child, /event store listening/);
+  return describe(child, port, () =>
+    cpuOf((stat) => stat.pid === child.pid || stat.session === postmasterPid),
+  );
+}
+
+function describe(child: ChildProcess, port: number, cpuMs: () => Promise<number>): ServerProcess {
+  return {
+    url: `esdb://127.0.0.1:${port}?tls=false`,
+    cpuMs,
+    stop: async () => {
+      const exited = once(child, 'exit');
+      child.kill('SIGKILL');
+      await exited;
+    },
+  };
+}
+
+function lineOf(child: ChildProcess, pattern: RegExp): Promise<RegExpExecArray> {
+  return new Promise((resolve, reject) => {
+    child.once('exit', (code) => reject(new Error(`A server of the bench ended with code ${code}.`)));
+    child.stdout?.on('data', (chunk: Buffer) => {
+      const found = pattern.exec(chunk.toString('utf8'));
+      if (found !== null) resolve(found);
+    });
+  });
+}
+
+interface Stat {
+  readonly pid: number;
+  readonly session: number;
+  readonly cpuMs: number;
+}
+
+/** Zero where there is no /proc: then only times are reported. */
+async function cpuOf(belongs: (stat: Stat) => boolean): Promise<number> {
+  const names = await readdir('/proc').catch(() => []);
+  let total = 0;
+  for (const name of names) {
+    if (!/^\d+$/.test(name)) continue;
+    const text = await readFile(`/proc/${name}/stat`, 'utf8').catch(() => null);
+    if (text === null) continue;
+    const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
+    const stat = {
+      pid: Number(name),
+      session: Number(fields[3]),
+      cpuMs: (Number(fields[11]) + Number(fields[12])) * TICK_MS,
+    };
+    if (belongs(stat)) total += stat.cpuMs;
+  }
+  return total;
+}
