@@ -2,8 +2,8 @@
 const SAME_KEY_PRESS_MS = 1_500;
 
 /**
- * Aborted when this process is asked to end. The terminal sends Ctrl-C to every process of the group, and npm
- * passes its own on to us: one key press arrives twice. A later signal ends at once.
+ * Aborted when this process is asked to end. The terminal sends Ctrl-C to every process of the group, and a runner
+ * between us and the terminal may pass its own on: one key press can arrive twice. A later signal ends at once.
  */
 export const watchInterrupts = (): AbortSignal => {
   const controller = new AbortController();

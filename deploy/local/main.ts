@@ -33,15 +33,8 @@ const start = async (
   await endLeftovers(folders, LEFTOVER_STOP_MS);
   const secrets = await readOrMakeSecrets(folders.secretsFile);
   const servers = await startServers(settings, folders, resources, progress, signal);
-  const { apiUrl, opsUrl } = await startServices(
-    settings,
-    servers,
-    secrets,
-    folders,
-    resources,
-    progress,
-    signal,
-  );
+  const services = await startServices(settings, servers, secrets, folders, resources, progress, signal);
+  const { apiUrl, opsUrl } = services;
 
   let tracked: readonly string[] = [];
   if (settings.DEMO_ADS > 0 && settings.DEMO_BRANDS > 0) {
@@ -54,6 +47,7 @@ const start = async (
     const size = await loadDemo(servers, asked, folders.demoFile, progress, signal);
     tracked = busiestBrands(buildWorld(size), TRACKED_BRANDS).map(({ domain }) => domain);
   }
+  await services.startWorker();
 
   const workspace = await openWorkspace(apiUrl, folders, environmentOf(settings, servers), tracked, progress);
   signal.throwIfAborted();

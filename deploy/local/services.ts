@@ -10,10 +10,15 @@ const API_READY_MS = 60_000;
 /** Asked to end all at once; whatever a service has not finished by then is found again in the log or the queue. */
 const SERVICE_STOP_MS = 3_000;
 
-export type RunningServices = { readonly apiUrl: string; readonly opsUrl: string };
+export type RunningServices = {
+  readonly apiUrl: string;
+  readonly opsUrl: string;
+  /** The nightly lists are made when the worker starts, so it starts when there is something to list. */
+  startWorker(): Promise<void>;
+};
 
 /**
- * Starts every process of ours and waits until the API answers. The operator API has its address, but no process
+ * Starts every process of ours but the worker, and waits until the API answers. The operator API has its address, but no process
  * listens there before `services/ops` has one: it then takes OPS_HOST, OPS_PORT and OPS_TOKEN here.
  */
 export const startServices = async (
@@ -39,24 +44,26 @@ export const startServices = async (
       CURSOR_SECRET: secrets.cursor_secret,
     },
   };
-  const others = ['ingest', 'projector', 'worker'].map((name) => ({
+  const plain = (name: string): ServiceDefinition => ({
     name,
     entry: `services/${name}/main.ts`,
     environment: environmentOf(settings, servers),
-  }));
+  });
   const running: Service[] = [];
   resources.defer(async () => {
     await Promise.all(running.map((service) => service.stop(SERVICE_STOP_MS)));
   });
-  for (const definition of [api, ...others])
+  const start = async (definition: ServiceDefinition): Promise<void> => {
     running.push(await startService(definition, folders, progress.step));
+  };
+  for (const definition of [api, plain('ingest'), plain('projector')]) await start(definition);
   await untilReady('The API', API_READY_MS, running[0] ?? null, signal, () =>
     answersOk(`${apiUrl}/v1/openapi.json`),
   );
   progress.step(
     `services: ${running.map(({ name }) => name).join(', ')}; API on port ${apiPort}${moved(settings.API_PORT, apiPort)}`,
   );
-  return { apiUrl, opsUrl: `http://127.0.0.1:${opsPort}` };
+  return { apiUrl, opsUrl: `http://127.0.0.1:${opsPort}`, startWorker: () => start(plain('worker')) };
 };
 
 /** What every process of ours is told. */
