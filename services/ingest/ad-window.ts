@@ -11,7 +11,7 @@ import {
 import type { ScanKey } from './scan-key.ts';
 
 /** So many ads may lie between two rows of one ad. */
-export const WINDOW_ADS_MAX = 5_000;
+export const WINDOW_ADS_MAX = 1_000;
 /** And so much of their text, which bounds the memory. */
 const WINDOW_CHARACTERS_MAX = 8 * 1024 * 1024;
 /** What an observation needs around its ads. */

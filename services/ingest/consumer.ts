@@ -6,6 +6,7 @@ import {
   OBSERVATIONS_STREAM,
 } from '#contracts/messages/subjects.ts';
 import { OBSERVATION_MAX_BYTES } from '#contracts/observations/index.ts';
+import { pause } from '#platform/clock.ts';
 import type { Log } from '#platform/log.ts';
 import type { Nats } from '#platform/nats.ts';
 import type { Intake } from './intake.ts';
@@ -13,14 +14,13 @@ import { ChunksMissing } from './scan-recording.ts';
 
 /** Messages fetched ahead; the rest stays in the queue, where other processes can take it. */
 const FETCHED_MESSAGES = 128;
-/** Brands worked on at once; one brand's observations keep their order. */
-const LANES_MAX = 6;
 const ACK_WAIT_MS = 60_000;
 const STILL_WORKING_MS = 20_000;
-/** Deliveries after which an observation is set aside, whatever keeps it from being recorded. */
-const DELIVERIES_MAX = 200;
+/** Tries in place, at most 30 s apart, before an observation is set aside whatever keeps it from being recorded. */
+const ATTEMPTS_MAX = 2_000;
 /** Deliveries granted to the end of a scan whose chunks are still on their way. */
 const CHUNK_WAITS_MAX = 20;
+const CHUNK_WAIT_MS = 3_000;
 const RETRY_FIRST_MS = 500;
 const RETRY_MAX_MS = 30_000;
 const NANOS_PER_MS = 1_000_000;
@@ -35,45 +35,87 @@ const setAside = async (nats: Nats, message: JsMsg, reason: string): Promise<voi
   message.term();
 };
 
-/** Takes one observation in and answers the queue: acknowledged only after its facts are recorded. */
-const take = async (nats: Nats, intake: Intake, log: Log, message: JsMsg): Promise<void> => {
-  const working = setInterval(() => message.working(), STILL_WORKING_MS);
-  const deliveries = message.info.deliveryCount;
+const mostDeliveriesOf = (error: unknown): number =>
+  error instanceof Refusal ? 0 : error instanceof ChunksMissing ? CHUNK_WAITS_MAX : Number.POSITIVE_INFINITY;
+
+const parse = (message: JsMsg): unknown => {
+  if (message.data.length > OBSERVATION_MAX_BYTES) {
+    throw new Refusal(
+      'invalid_input',
+      `The observation is over ${OBSERVATION_MAX_BYTES} bytes; send smaller chunks.`,
+    );
+  }
   try {
-    if (message.data.length > OBSERVATION_MAX_BYTES) {
-      throw new Refusal(
-        'invalid_input',
-        `The observation is over ${OBSERVATION_MAX_BYTES} bytes; send smaller chunks.`,
-      );
-    }
-    let observation: unknown;
-    try {
-      observation = JSON.parse(message.string());
-    } catch {
-      throw new Refusal('invalid_input', 'The observation is no JSON; send one JSON object a message.');
-    }
-    const outcome = await intake.submit(observation);
-    message.ack();
-    if (outcome.totals) log.debug({ subject: message.subject, facts: outcome.facts }, 'scan recorded');
-  } catch (error) {
-    const final =
-      error instanceof Refusal ||
-      (error instanceof ChunksMissing && deliveries >= CHUNK_WAITS_MAX) ||
-      deliveries >= DELIVERIES_MAX;
-    if (final) {
-      log.warn({ subject: message.subject, err: error }, 'observation set aside');
-      await setAside(nats, message, (error as Error).message);
-    } else {
-      log.warn({ subject: message.subject, deliveries, err: error }, 'observation will be tried again');
-      message.nak(Math.min(RETRY_MAX_MS, RETRY_FIRST_MS * 2 ** Math.min(deliveries, 10)));
+    return JSON.parse(message.string());
+  } catch {
+    throw new Refusal('invalid_input', 'The observation is no JSON; send one JSON object a message.');
+  }
+};
+
+/**
+ * Takes one observation in and answers the queue: acknowledged only after its facts are recorded. A server
+ * that is down is waited for right here, so that later observations of the brand stay behind this one; the
+ * end of a scan whose chunks are still on their way goes back to the queue, since they are behind it.
+ */
+const take = async (
+  nats: Nats,
+  intake: Intake,
+  log: Log,
+  signal: AbortSignal,
+  message: JsMsg,
+): Promise<void> => {
+  const working = setInterval(() => message.working(), STILL_WORKING_MS);
+  const { subject } = message;
+  try {
+    for (let attempt = 0; ; attempt += 1) {
+      try {
+        const outcome = await intake.submit(parse(message));
+        message.ack();
+        if (outcome.totals) log.debug({ subject, facts: outcome.facts }, 'scan recorded');
+        return;
+      } catch (error) {
+        const reason = (error as Error).message;
+        if (message.info.deliveryCount > mostDeliveriesOf(error) || attempt >= ATTEMPTS_MAX) {
+          log.warn({ subject, reason }, 'observation set aside');
+          await setAside(nats, message, reason);
+          return;
+        }
+        if (error instanceof ChunksMissing) {
+          message.nak(CHUNK_WAIT_MS);
+          return;
+        }
+        log.warn({ subject, attempt, reason }, 'observation will be tried again');
+        await pause(Math.min(RETRY_MAX_MS, RETRY_FIRST_MS * 2 ** Math.min(attempt, 10)), signal);
+        if (signal.aborted) return;
+      }
     }
   } finally {
     clearInterval(working);
   }
 };
 
-/** A durable consumer: one lane a brand, several brands at once. Dispose of it to stop taking. */
-export const consumeObservations = async (nats: Nats, intake: Intake, log: Log): Promise<AsyncDisposable> => {
+export type ConsumerOptions = {
+  readonly nats: Nats;
+  readonly intake: Intake;
+  readonly log: Log;
+  /** Brands worked on at once. One brand's observations keep their order; with 1, all do. */
+  readonly lanes: number;
+};
+
+/**
+ * A durable consumer: one lane a brand, several brands at once. Dispose of it to stop taking.
+ *
+ * Only one process may consume at a time (see `main.ts`). It makes the consumer anew: the stream is a work
+ * queue, so whatever a predecessor took and did not acknowledge comes again at once and in order, and not
+ * after newer observations of the same brand.
+ */
+export const consumeObservations = async ({
+  nats,
+  intake,
+  log,
+  lanes: lanesMax,
+}: ConsumerOptions): Promise<AsyncDisposable> => {
+  await nats.manager.consumers.delete(OBSERVATIONS_STREAM, INGEST_CONSUMER).catch(() => undefined);
   await nats.manager.consumers.add(OBSERVATIONS_STREAM, {
     durable_name: INGEST_CONSUMER,
     ack_policy: AckPolicy.Explicit,
@@ -83,9 +125,9 @@ export const consumeObservations = async (nats: Nats, intake: Intake, log: Log):
   });
   const consumer = await nats.jetstream.consumers.get(OBSERVATIONS_STREAM, INGEST_CONSUMER);
   const lanes = new Map<string, Promise<void>>();
-  let stopping = false;
+  const stopping = new AbortController();
   let messages: ConsumerMessages | undefined;
-  let free = LANES_MAX;
+  let free = lanesMax;
   const waiting: (() => void)[] = [];
   const enter = async (): Promise<void> => {
     if (free > 0) free -= 1;
@@ -98,32 +140,32 @@ export const consumeObservations = async (nats: Nats, intake: Intake, log: Log):
   };
 
   const run = async (): Promise<void> => {
-    while (!stopping) {
+    while (!stopping.signal.aborted) {
       try {
         messages = await consumer.consume({ max_messages: FETCHED_MESSAGES });
         for await (const message of messages) {
           const before = lanes.get(message.subject) ?? Promise.resolve();
           const lane = before
             .then(enter)
-            .then(() => take(nats, intake, log, message))
+            .then(() => take(nats, intake, log, stopping.signal, message))
             .catch((error: unknown) => log.error({ err: error }, 'observation left for redelivery'))
             .finally(() => {
               leave();
               if (lanes.get(message.subject) === lane) lanes.delete(message.subject);
             });
           lanes.set(message.subject, lane);
-          if (stopping) break;
+          if (stopping.signal.aborted) break;
         }
       } catch (error) {
-        if (!stopping) log.warn({ err: error }, 'the queue was lost; consuming again');
-        await new Promise((resolve) => setTimeout(resolve, RETRY_FIRST_MS));
+        if (!stopping.signal.aborted) log.warn({ err: error }, 'the queue was lost; consuming again');
+        await pause(RETRY_FIRST_MS, stopping.signal);
       }
     }
   };
   const running = run();
   return {
     [Symbol.asyncDispose]: async () => {
-      stopping = true;
+      stopping.abort();
       await messages?.close();
       await running;
       await Promise.all(lanes.values());

@@ -4,10 +4,16 @@ import { createLog } from '#platform/log.ts';
 import { openNats } from '#platform/nats.ts';
 import { runProcess } from '#platform/process.ts';
 import { untilServersAnswer } from '#platform/retry.ts';
-import { consumeObservations } from './consumer.ts';
+import { consumeWhileOwner } from './consumer-ownership.ts';
 import { openIntake } from './open-intake.ts';
 
-const settings = readSettings(z.object(serverSettings));
+const settings = readSettings(
+  z.object({
+    ...serverSettings,
+    /** Brands worked on at once. One brand's observations keep their order; with 1, those of all brands do. */
+    INGEST_LANES: z.coerce.number().int().min(1).max(64).default(6),
+  }),
+);
 
 await runProcess(createLog('ingest', settings.LOG_LEVEL), async ({ resources, log, signal }) => {
   const intake = resources.use(
@@ -18,6 +24,13 @@ await runProcess(createLog('ingest', settings.LOG_LEVEL), async ({ resources, lo
   const nats = resources.use(
     await untilServersAnswer(log, signal, () => openNats(settings.NATS_URL, 'ingest')),
   );
-  resources.use(await consumeObservations(nats, intake, log));
-  log.info({}, 'taking in observations');
+  const running = consumeWhileOwner({
+    nats,
+    intake,
+    log,
+    signal,
+    lanes: settings.INGEST_LANES,
+    databaseUrl: settings.DATABASE_URL,
+  });
+  resources.defer(() => running);
 });

@@ -14,7 +14,7 @@ import {
   type ScanHeader,
   tallyRewording,
 } from '#domain/ad-library.ts';
-import { brandIdOf } from '#domain/ids.ts';
+import { brandIdOf, derivedId } from '#domain/ids.ts';
 import { pause } from '#platform/clock.ts';
 import { type EventStore, StreamMoved } from '#platform/event-store.ts';
 import type { Database } from '#platform/postgres.ts';
@@ -59,6 +59,22 @@ const metadataOf = (scanId: string): FactMetadata => ({
   schema_version: 1,
 });
 
+/**
+ * A fact's id follows from what it says, not from how facts were grouped: interrupted anywhere and decided
+ * again, a scan leaves the same facts with the same ids.
+ */
+const factIdOf = (brandId: string, { type, data }: AdLibraryFact): string => {
+  const about =
+    'ad_id' in data
+      ? data.ad_id
+      : 'ad_ids' in data
+        ? (data.ad_ids[0] ?? '')
+        : 'ads' in data
+          ? (data.ads[0]?.ad_id ?? '')
+          : '';
+  return derivedId('scan fact', `${data.scan_id}|${brandId}|${type}|${about}`);
+};
+
 /** Appends decided facts in groups, and folds each group in before the next is decided. */
 const recorder = (database: Database, eventStore: EventStore, library: OpenLibrary, scanId: string) => {
   let waiting: AdLibraryFact[] = [];
@@ -72,7 +88,7 @@ const recorder = (database: Database, eventStore: EventStore, library: OpenLibra
         library.revision,
         facts,
         metadataOf(scanId),
-        `${scanId}|${library.brandId}|${library.revision}`,
+        (fact) => factIdOf(library.brandId, fact as AdLibraryFact),
       );
       appended += facts.length;
       await applyFacts(database, library, facts, revision);

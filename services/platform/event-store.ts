@@ -154,7 +154,8 @@ export type EventStore = AsyncDisposable & {
     expected: bigint,
     facts: readonly Fact[],
     metadata: FactMetadata,
-    commandId: string,
+    /** The command's id, from which those of its facts follow by their places; or each fact's own. */
+    ids: string | ((fact: Fact) => string),
   ): Promise<Recorded>;
   /** Load, fold, decide, append, and again when somebody was faster. `null`: nothing to record. */
   decide<State, F extends Fact>(command: {
@@ -205,13 +206,13 @@ export const openEventStore = (url: string): EventStore => {
     }
   };
 
-  const append: EventStore['append'] = async (stream, expected, facts, metadata, commandId) => {
+  const append: EventStore['append'] = async (stream, expected, facts, metadata, ids) => {
     let revision = expected;
     let position = 0n;
     for (const slice of slicesOf(facts)) {
       const events = slice.facts.map((fact, index) =>
         jsonEvent({
-          id: eventIdOf(commandId, slice.from + index),
+          id: typeof ids === 'string' ? eventIdOf(ids, slice.from + index) : ids(fact),
           type: fact.type,
           data: fact.data as JSONEventType['data'],
           metadata: metadata as unknown as Record<string, unknown>,
@@ -243,7 +244,9 @@ export const openEventStore = (url: string): EventStore => {
       const facts = decision(state);
       if (facts.length === 0) return { recorded: null, state, facts };
       try {
-        const recorded = await append(stream, revision, facts, metadata, commandId);
+        const recorded = await append(stream, revision, facts, metadata, (_, index) =>
+          eventIdOf(commandId, index),
+        );
         return { recorded, state: facts.reduce(decider.evolve, state), facts };
       } catch (error) {
         if (!(error instanceof StreamMoved)) throw error;

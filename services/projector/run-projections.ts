@@ -13,7 +13,7 @@ import {
   readCheckpoint,
   recordState,
 } from './checkpoints.ts';
-import { openOwnership, type Ownership } from './ownership.ts';
+import { openOwnership, type Ownership } from '#platform/ownership.ts';
 import { applyOrPark, type ParkedStreams, readParkedStreams } from './park.ts';
 import { buildBeside, swapIn } from './rebuild.ts';
 

@@ -1,6 +1,6 @@
 import { Completeness } from './completeness.ts';
 import { SCAN_PAGES_MAX } from '#contracts/observations/ad-library-scan.ts';
-import { idOf, textOf } from './ad-fields.ts';
+import { idOf, idText, textOf } from './ad-fields.ts';
 import { brokenJson, notAnAd } from './json-faults.ts';
 import { jsonRecords } from './json-records.ts';
 import type { JsonItem } from './json-scanner.ts';
@@ -43,7 +43,7 @@ export const readActorCamelCase: Reader = async function* (source) {
 };
 
 const keyOf = (value: JsonObject): string =>
-  String(value['inputUrl'] ?? value['pageID'] ?? value['pageId'] ?? '');
+  textOf(value['inputUrl']) ?? idText(value['pageID']) ?? idText(value['pageId']) ?? '';
 
 const countAd = (counts: Map<string, PageCount>, value: JsonObject): void => {
   const key = keyOf(value);

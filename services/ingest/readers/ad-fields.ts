@@ -62,9 +62,13 @@ export const textOf = (value: unknown): string | null => {
   return text === '' ? null : text;
 };
 
+/** What stands where an id should, whether it is one or not. */
+export const idText = (value: unknown): string | null =>
+  typeof value === 'number' ? String(value) : textOf(value);
+
 /** An id as its digits. Refuses what a spreadsheet made of one, and everything else that is not digits. */
 export const idOf = (name: string, value: unknown): string | null => {
-  const text = typeof value === 'number' ? String(value) : textOf(value);
+  const text = idText(value);
   if (text === null || text === '0') return null;
   if (/^\d+([.,]\d+)?[eE]\+?\d+$/.test(text)) {
     throw new RecordFault(`${name} ${text} was damaged by a spreadsheet`, SPREADSHEET_ADVICE);
@@ -93,7 +97,7 @@ export const damagedBySpreadsheet = (name: string, id: string): RecordFault =>
 
 /** A date of Unix seconds or milliseconds, or of ISO 8601; the day as the source wrote it. */
 export const dateOf = (name: string, value: unknown): string | null => {
-  const text = typeof value === 'number' ? String(value) : textOf(value);
+  const text = idText(value);
   if (text === null || text === '0' || text === NO_STOP) return null;
   if (/^\d{9,10}$/.test(text)) return dayOf(Number(text) * 1_000);
   if (/^\d{12,13}$/.test(text)) return dayOf(Number(text));
@@ -124,7 +128,7 @@ export const platformsOf = (value: unknown): string[] | null => {
   const names = listOf(value);
   // A count ("4 platforms") says how many, not which.
   if (names === null || names.some((name) => /^\d+ platforms?$/i.test(name))) return null;
-  return [...new Set(names.map((name) => name.toLowerCase().replaceAll(/[\s-]+/g, '_')))].sort();
+  return [...new Set(names.map((name) => name.toLowerCase().replaceAll(/[\s-]+/g, '_')))].toSorted();
 };
 
 /** A button's label in the library's own capitals; any other text as it stands. */

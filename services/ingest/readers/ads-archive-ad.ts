@@ -1,5 +1,15 @@
 import type { ObservedAd } from '#contracts/observations/ad-library-scan.ts';
-import { adOf, cardOf, dateOf, idOf, listOf, platformsOf, requiredIdOf, textOf } from './ad-fields.ts';
+import {
+  adOf,
+  cardOf,
+  dateOf,
+  idOf,
+  idText,
+  listOf,
+  platformsOf,
+  requiredIdOf,
+  textOf,
+} from './ad-fields.ts';
 import { pythonList } from './python-list.ts';
 import type { AdCard } from './record.ts';
 
@@ -34,7 +44,8 @@ export const archiveAd = (said: Said): ObservedAd => {
   });
 };
 
-export const archiveId = (said: Said): unknown => said['id'] ?? said['ad_id'] ?? said['adlib_id'];
+export const archiveId = (said: Said): string | null =>
+  idText(said['id']) ?? idText(said['ad_id']) ?? idText(said['adlib_id']);
 
 /** A list, a list as a flattened CSV prints it, or one text, which may hold commas and brackets. */
 const textsOf = (plural: unknown, singular: unknown): readonly string[] => {

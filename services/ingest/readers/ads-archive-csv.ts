@@ -22,7 +22,7 @@ export const readAdsArchiveCsv: Reader = async function* (source) {
       }
     } else {
       const { line, raw, row } = item;
-      yield recordOrRefusal({ line, raw, adId: String(archiveId(row) ?? '') }, () => {
+      yield recordOrRefusal({ line, raw, adId: archiveId(row) }, () => {
         const ad = archiveAd(row);
         return {
           kind: 'ad',

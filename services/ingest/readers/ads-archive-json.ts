@@ -18,11 +18,11 @@ export const readAdsArchiveJson: Reader = async function* (source) {
       yield brokenJson(item);
     } else if (item.kind === 'envelope') {
       if ('data' in item.value) completeness.says('', objectAt(item.value, 'paging')['next'] === undefined);
-    } else if (archiveId(item.value) === undefined) {
+    } else if (archiveId(item.value) === null) {
       yield notAnAd(item, 'id');
     } else {
       const { line, raw, value } = item;
-      const record = recordOrRefusal({ line, raw, adId: String(archiveId(value)) }, () => {
+      const record = recordOrRefusal({ line, raw, adId: archiveId(value) }, () => {
         const ad = archiveAd(value);
         return {
           kind: 'ad',

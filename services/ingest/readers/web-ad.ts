@@ -8,6 +8,7 @@ import {
   flagOf,
   formatOf,
   idOf,
+  idText,
   platformsOf,
   requiredIdOf,
   textOf,
@@ -38,8 +39,7 @@ export const webAdRecord = (
   spell: (value: JsonObject) => JsonObject,
   hints: Partial<ScanHints> = {},
 ): AdRecord | RefusedRecord => {
-  const written = AD_ID_NAMES.map((name) => record.value[name]).find((id) => id !== undefined && id !== null);
-  const adId = written === undefined ? null : String(written);
+  const adId = AD_ID_NAMES.map((name) => idText(record.value[name])).find((id) => id !== null) ?? null;
   return recordOrRefusal({ line: record.line, raw: record.raw, adId }, () => {
     const value = spell(record.value);
     const ad = webAd(value);

@@ -1,11 +1,11 @@
 import { Client } from 'pg';
 
-/** Namespace of the advisory locks that say who runs a projection. */
+/** Namespace of the advisory locks that say who does what only one may do at a time. */
 const LOCK_CLASS = 7_201;
 
-/** The projections this process runs: one owner each, by a lock that ends with its connection. */
+/** What this process alone does: one owner each, by a lock that ends with its connection. */
 export type Ownership = AsyncDisposable & {
-  /** Takes the projection if nobody else has it. */
+  /** Takes what has this name if nobody else has it. */
   acquire(name: string): Promise<boolean>;
   /** Aborted when the connection, and with it all locks, is lost. */
   readonly lost: AbortSignal;
@@ -15,7 +15,7 @@ export const openOwnership = async (databaseUrl: string): Promise<Ownership> => 
   const client = new Client({
     connectionString: databaseUrl,
     keepAlive: true,
-    application_name: 'projector ownership',
+    application_name: 'ownership',
   });
   const lost = new AbortController();
   client.on('error', () => lost.abort());
