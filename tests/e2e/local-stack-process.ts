@@ -1,0 +1,118 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { isRunning } from '#deploy/local/processes.ts';
+import { inheritedEnvironment, LocalStack } from '#platform/config.ts';
+
+const run = promisify(execFile);
+const PROJECT = resolve(import.meta.dirname, '../..');
+const START_LIMIT_MS = 150_000;
+const END_LIMIT_MS = 30_000;
+const CURL_LIMIT_MS = 20_000;
+/** The last line that `npm start` prints when everything is up. */
+const READY = 'Ctrl-C stops everything in order';
+
+/** An `npm start` of a test, on a data folder of its own and on any free ports. */
+export class StackProcess {
+  readonly child: ChildProcess;
+  readonly #folder: string;
+  #output = '';
+
+  constructor(folder: string, environment: Readonly<Record<string, string>> = {}) {
+    this.#folder = folder;
+    const ports = { API_PORT: '0', OPS_PORT: '0', POSTGRES_PORT: '0', NATS_PORT: '0', EVENT_STORE_PORT: '0' };
+    const demo = { DEMO_BRANDS: '12', DEMO_ADS: '120', DEMO_DAYS: '20' };
+    this.child = spawn(process.execPath, [join(PROJECT, 'deploy', 'local', 'main.ts')], {
+      cwd: PROJECT,
+      env: { ...inheritedEnvironment(), ...ports, ...demo, DATA_DIR: folder, ...environment },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    for (const stream of [this.child.stdout, this.child.stderr]) {
+      stream?.on('data', (chunk: Buffer) => {
+        this.#output += chunk.toString();
+      });
+    }
+  }
+
+  get output(): string {
+    return this.#output;
+  }
+
+  get hasEnded(): boolean {
+    return this.child.exitCode !== null || this.child.signalCode !== null;
+  }
+
+  /** Waits for the closing summary. */
+  async untilReady(): Promise<LocalStack> {
+    await until('the stack is ready', START_LIMIT_MS, () => {
+      if (this.hasEnded) throw new Error(`npm start ended:\n${this.#output}`);
+      return this.#output.includes(READY);
+    }).catch((error: unknown) => {
+      throw new Error(`${String(error)}\n${this.#output}`);
+    });
+    return LocalStack.parse(JSON.parse(await readFile(join(this.#folder, 'local.json'), 'utf8')));
+  }
+
+  /** Answers the exit code, and how long it took. */
+  async end(signal: NodeJS.Signals): Promise<{ readonly code: number | null; readonly ms: number }> {
+    const startedMs = Date.now();
+    this.child.kill(signal);
+    await until('the stack ends', END_LIMIT_MS, () => this.hasEnded);
+    return { code: this.child.exitCode, ms: Date.now() - startedMs };
+  }
+
+  /** Every process that this start brought up, itself included. */
+  processes(): number[] {
+    const found = [this.child.pid ?? 0];
+    const parents = parentsOfAll();
+    for (const pid of found) {
+      for (const [child, parent] of parents) if (parent === pid) found.push(child);
+    }
+    return found;
+  }
+
+  /** Runs the printed curl lines as a shell would and answers their status codes and bodies. */
+  async runCurlLines(): Promise<readonly { readonly status: number; readonly body: string }[]> {
+    const lines = this.#output.split('\n').filter((line) => line.startsWith('curl '));
+    return Promise.all(
+      lines.map(async (line) => {
+        const { stdout } = await run('bash', ['-c', `${line} -w '\\n%{http_code}'`], {
+          timeout: CURL_LIMIT_MS,
+        });
+        const at = stdout.lastIndexOf('\n');
+        return { status: Number(stdout.slice(at + 1)), body: stdout.slice(0, at) };
+      }),
+    );
+  }
+}
+
+export const until = async (
+  what: string,
+  limitMs: number,
+  check: () => boolean | Promise<boolean>,
+): Promise<void> => {
+  const deadline = Date.now() + limitMs;
+  while (!(await check())) {
+    if (Date.now() > deadline) throw new Error(`Not within ${limitMs} ms: ${what}.`);
+    await delay(50);
+  }
+};
+
+export const allGone = async (pids: readonly number[]): Promise<boolean> =>
+  (await Promise.all(pids.map(isRunning))).every((running) => !running);
+
+const parentsOfAll = (): [number, number][] =>
+  readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .flatMap((name): [number, number][] => {
+      try {
+        const parent = /^PPid:\s*(\d+)/m.exec(readFileSync(`/proc/${name}/status`, 'utf8'))?.[1];
+        return [[Number(name), Number(parent)]];
+      } catch {
+        // It ended while we looked.
+        return [];
+      }
+    });
