@@ -14,6 +14,8 @@ import type { ScanKey } from './scan-key.ts';
 export const WINDOW_ADS_MAX = 1_000;
 /** And so much of their text, which bounds the memory. */
 const WINDOW_CHARACTERS_MAX = 8 * 1024 * 1024;
+/** Of a character of the source written as JSON: an escaped control character. Spares measuring short ads. */
+const BYTES_PER_CHARACTER_MAX = 6;
 /** What an observation needs around its ads. */
 export const OBSERVATION_FRAME_BYTES = 1_000;
 
@@ -22,7 +24,6 @@ export type WholeAd = {
   readonly kind: 'whole_ad';
   readonly scan: ScanKey;
   readonly ad: ObservedAd;
-  readonly bytes: number;
   readonly rows: readonly AdRecord[];
 };
 
@@ -88,14 +89,15 @@ function* whole(group: Group): Generator<WholeAd | RefusedRecord> {
   const { scan, rows } = group;
   try {
     const ad = merged(rows);
-    const bytes = Buffer.byteLength(JSON.stringify(ad));
+    const longest = rows.reduce((sum, { raw }) => sum + raw.length, 0) * BYTES_PER_CHARACTER_MAX;
+    const bytes = longest > OBSERVATION_MAX_BYTES / 2 ? Buffer.byteLength(JSON.stringify(ad)) : 0;
     if (bytes > OBSERVATION_MAX_BYTES - OBSERVATION_FRAME_BYTES) {
       throw new RecordFault(
         `is an ad of ${bytes} bytes, more than an observation holds`,
         'shorten its texts',
       );
     }
-    yield { kind: 'whole_ad', scan, ad, bytes, rows };
+    yield { kind: 'whole_ad', scan, ad, rows };
   } catch (error) {
     if (!(error instanceof RecordFault)) throw error;
     yield* refusedRows(rows, error.message, error.advice);

@@ -150,7 +150,7 @@ async function* handedIn(path: string, plan: FilePlan, survey: Survey): AsyncGen
         const { message, advice } = fault ?? CHANGED;
         for (const row of refusedRows(item.rows, message, advice)) yield refusedItem(path, plan, row);
       } else {
-        for (const observation of chunks.add(scan.scanId, item.scan, item.ad, item.bytes)) {
+        for (const observation of chunks.add(scan.scanId, item.scan, item.ad)) {
           yield { kind: 'observation', observation };
         }
       }

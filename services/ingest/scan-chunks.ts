@@ -24,17 +24,18 @@ export class ScanChunks {
   readonly #open = new Map<string, OpenChunk>();
   #waitingBytes = 0;
 
-  *add(scanId: string, key: ScanKey, ad: ObservedAd, bytes: number): Generator<AdLibraryScanChunk> {
+  *add(scanId: string, key: ScanKey, ad: ObservedAd): Generator<AdLibraryScanChunk> {
+    const bytes = Buffer.byteLength(JSON.stringify(ad)) + 1;
     let open = this.#open.get(key.id);
     if (open === undefined) {
       open = { key, scanId, ads: [], bytes: 0, chunk: 0 };
       this.#open.set(key.id, open);
     }
-    const full = open.bytes + bytes + 1 > OBSERVATION_MAX_BYTES - OBSERVATION_FRAME_BYTES;
+    const full = open.bytes + bytes > OBSERVATION_MAX_BYTES - OBSERVATION_FRAME_BYTES;
     if (full || open.ads.length >= CHUNK_ADS_MAX) yield* this.#close(open);
     open.ads.push(ad);
-    open.bytes += bytes + 1;
-    this.#waitingBytes += bytes + 1;
+    open.bytes += bytes;
+    this.#waitingBytes += bytes;
     if (this.#waitingBytes > WAITING_BYTES_MAX)
       for (const one of this.#open.values()) yield* this.#close(one);
   }

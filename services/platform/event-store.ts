@@ -244,9 +244,7 @@ export const openEventStore = (url: string): EventStore => {
       const facts = decision(state);
       if (facts.length === 0) return { recorded: null, state, facts };
       try {
-        const recorded = await append(stream, revision, facts, metadata, (_, index) =>
-          eventIdOf(commandId, index),
-        );
+        const recorded = await append(stream, revision, facts, metadata, commandId);
         return { recorded, state: facts.reduce(decider.evolve, state), facts };
       } catch (error) {
         if (!(error instanceof StreamMoved)) throw error;

@@ -18,7 +18,9 @@ const rewrite = (database: Database): Promise<void> =>
   });
 
 const isOverdue = async (database: Database): Promise<boolean> => {
-  const there = await database.query<{ there: boolean }>(`select to_regclass('nightly.rewrite') is not null as there`);
+  const there = await database.query<{ there: boolean }>(
+    `select to_regclass('nightly.rewrite') is not null as there`,
+  );
   if (!there.rows[0]?.there) return true;
   const { rows } = await database.query(
     `select from nightly.rewrite where name = 'new-advertisers' and as_of is not null

@@ -22,14 +22,14 @@ export async function startCeiling(): Promise<ServerProcess> {
   return describe(child, Number(line[1]), () => cpuOf((stat) => stat.pid === child.pid));
 }
 
-/** The store, and the session of the PostgreSQL that it writes to. */
+/** The store, and the processes of the PostgreSQL that it writes to. */
 export async function startStore(databaseUrl: string, postmasterPid: number): Promise<ServerProcess> {
   const port = await freePort();
   const env = { EVENT_STORE_PORT: String(port), EVENT_STORE_DATABASE_URL: databaseUrl };
   const child = spawn(process.execPath, [MAIN], { env, stdio: ['ignore', 'pipe', 'inherit'] });
   await lineOf(child, /event store listening/);
   return describe(child, port, () =>
-    cpuOf((stat) => stat.pid === child.pid || stat.session === postmasterPid),
+    cpuOf((stat) => stat.pid === child.pid || stat.parent === postmasterPid),
   );
 }
 
@@ -57,7 +57,7 @@ function lineOf(child: ChildProcess, pattern: RegExp): Promise<RegExpExecArray> 
 
 interface Stat {
   readonly pid: number;
-  readonly session: number;
+  readonly parent: number;
   readonly cpuMs: number;
 }
 
@@ -72,7 +72,7 @@ async function cpuOf(belongs: (stat: Stat) => boolean): Promise<number> {
     const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
     const stat = {
       pid: Number(name),
-      session: Number(fields[3]),
+      parent: Number(fields[1]),
       cpuMs: (Number(fields[11]) + Number(fields[12])) * TICK_MS,
     };
     if (belongs(stat)) total += stat.cpuMs;
