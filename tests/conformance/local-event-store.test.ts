@@ -111,10 +111,16 @@ describe('the local event store', () => {
     expect(idsOf(await readWhole(again, stream))).toEqual(idsOf(before).slice(1));
     // Ids written before the restart are still known, also where no exact revision is expected.
     await again.appendToStream(stream, before, { expectedRevision: 'any' });
+    const repeated = await again.appendToStream(stream, before, { expectedRevision: 'no_stream' });
+    expect(repeated.nextExpectedRevision).toBe(2n);
     const written = await again.appendToStream(stream, newEvents(1), { expectedRevision: 2n });
     expect(written.nextExpectedRevision).toBe(3n);
     let newest: string | undefined;
-    for await (const { event } of again.readAll({ fromPosition: 'end', direction: 'backwards', maxCount: 1 })) {
+    for await (const { event } of again.readAll({
+      fromPosition: 'end',
+      direction: 'backwards',
+      maxCount: 1,
+    })) {
       newest = event?.streamId;
     }
     expect(newest).toBe(stream);

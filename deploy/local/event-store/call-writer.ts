@@ -44,9 +44,14 @@ export class CallWriter {
     });
   }
 
+  /** True when more must wait for the client; asked before each message, because one may be large. */
+  get isFull(): boolean {
+    return !this.#isOver && this.#unsentBytes >= MAX_UNSENT_BYTES;
+  }
+
   /** Resolves when there is room for more, or when the call is over. */
   async room(): Promise<void> {
-    if (this.#isOver || this.#unsentBytes < MAX_UNSENT_BYTES) return;
+    if (!this.isFull) return;
     await new Promise<void>((resolve) => {
       this.#onRoom = resolve;
     });

@@ -32,6 +32,8 @@ class CopyOut<Row> implements pg.Submittable {
   readonly #reject: (error: unknown) => void;
   readonly #rows: Row[] = [];
   #isFirst = true;
+  /** Set by the driver when it limits the time of a query: it must be told of the end, or its timer holds the rows. */
+  callback: ((error: unknown) => void) | undefined;
 
   constructor(
     text: string,
@@ -60,9 +62,11 @@ class CopyOut<Row> implements pg.Submittable {
 
   handleReadyForQuery(): void {
     this.#resolve(this.#rows);
+    this.callback?.(null);
   }
 
   handleError(error: unknown): void {
     this.#reject(error);
+    this.callback?.(error);
   }
 }

@@ -10,6 +10,8 @@ const STOP_LIMIT_MS = 10_000;
 const Settings = z.object({
   EVENT_STORE_PORT: z.coerce.number().int().min(0).max(65_535).default(2113),
   EVENT_STORE_HOST: z.string().min(1).default('127.0.0.1'),
+  /** How long to wait for a predecessor on the same database to leave. */
+  EVENT_STORE_LOCK_WAIT_MS: z.coerce.number().int().min(0).max(600_000).default(15_000),
   EVENT_STORE_DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/ }),
   LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
 });
@@ -27,6 +29,7 @@ async function main(): Promise<void> {
       databaseUrl: settings.data.EVENT_STORE_DATABASE_URL,
       host: settings.data.EVENT_STORE_HOST,
       port: settings.data.EVENT_STORE_PORT,
+      lockWaitMs: settings.data.EVENT_STORE_LOCK_WAIT_MS,
       log,
     });
     const stop = (signal: string) => {

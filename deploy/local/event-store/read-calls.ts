@@ -46,9 +46,11 @@ async function sendPages(
   out: CallWriter,
 ): Promise<void> {
   for await (const page of reader.read(options, Math.min(maxCount, Number.MAX_SAFE_INTEGER))) {
-    for (const event of page) out.send(encodeEvent(event));
-    await out.room();
-    if (out.isOver) return;
+    for (const event of page) {
+      if (out.isFull) await out.room();
+      if (out.isOver) return;
+      out.send(encodeEvent(event));
+    }
   }
   out.finish();
 }

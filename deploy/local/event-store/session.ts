@@ -69,6 +69,7 @@ export function openReaders(databaseUrl: string, max: number): pg.Pool {
     connectionString: databaseUrl,
     max,
     connectionTimeoutMillis: CONNECT_LIMIT_MS,
+    query_timeout: STATEMENT_LIMIT_MS,
     keepAlive: true,
     application_name: 'event-store reader',
   });

@@ -69,6 +69,7 @@ export async function subscribeToAll(
       continue;
     }
     for (const event of events) {
+      if (out.isFull) await out.room();
       position = event.position;
       if (passes === null || passes(event)) {
         out.send(isHeld ? eventWire(event) : encodeEvent(event));
@@ -79,7 +80,6 @@ export async function subscribeToAll(
         out.send(checkpoint(position));
       }
     }
-    await out.room();
   }
 }
 
@@ -118,10 +118,10 @@ export async function subscribeToStream(
         if (!event.stream.equals(name) || event.revision <= revision) continue;
         if (event.revision === TOMBSTONE_REVISION) throw new StreamDeleted();
         revision = event.revision;
+        if (out.isFull) await out.room();
         out.send(eventWire(event));
       }
       if (events.length === 0) await bell.next();
-      else await out.room();
     }
   }
 }
@@ -147,11 +147,11 @@ async function catchUpStream(
     const page = await pages.ofStream(stream, { lowest, highest, backwards: false, limit });
     for (const event of page) {
       revision = event.revision;
+      if (out.isFull) await out.room();
       out.send(encodeEvent(event));
     }
     if (page.length < limit) break;
     size.learn(page);
-    await out.room();
   }
   return revision;
 }
