@@ -16,7 +16,7 @@ import { totalsTable } from './totals-table.ts';
 
 // Records die young: with the young generation V8 would give itself they pile up unswept, and the memory
 // of a run triples without making it faster.
-setFlagsFromString('--max-semi-space-size=4');
+setFlagsFromString('--max-semi-space-size=8');
 setFlagsFromString('--semi-space-growth-factor=1');
 
 const EXIT = { done: 0, refused: 1, usage: 2 } as const;
