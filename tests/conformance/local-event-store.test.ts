@@ -109,10 +109,11 @@ describe('the local event store', () => {
     store = await startEventStore({ databaseUrl: database.url, host: '127.0.0.1', port: 0 });
     const again = connect();
     expect(idsOf(await readWhole(again, stream))).toEqual(idsOf(before).slice(1));
-    // Ids written before the restart are still known, also where no exact revision is expected.
-    await again.appendToStream(stream, before, { expectedRevision: 'any' });
+    // The store knows nothing of this stream yet, takes it for new, and finds that it is not.
     const repeated = await again.appendToStream(stream, before, { expectedRevision: 'no_stream' });
     expect(repeated.nextExpectedRevision).toBe(2n);
+    // Ids written before the restart are still known, also where no exact revision is expected.
+    await again.appendToStream(stream, before, { expectedRevision: 'any' });
     const written = await again.appendToStream(stream, newEvents(1), { expectedRevision: 2n });
     expect(written.nextExpectedRevision).toBe(3n);
     let newest: string | undefined;

@@ -91,6 +91,23 @@ export function subscriptionCases(adapter: EventStoreAdapter): void {
     });
   });
 
+  test('subscribing to a stream or to $all while it is written to brings each event once', async () => {
+    const stream = newStream(newCategory());
+    const { position } = await appendAt(stream);
+    const filter = () => streamNameFilter({ prefixes: [stream] });
+    const begun: Follower[] = [];
+    const ids: string[] = [];
+    for (let round = 0; round < 60; round += 1) {
+      if (round % 3 === 0) begun.push(followStream(stream, 0n), followAll(position, filter()));
+      ids.push(...(await appendAt(stream, 2)).ids);
+    }
+    const last = ids.at(-1) ?? '';
+    for (const follower of begun) {
+      await follower.until((seen) => seen.trace.includes(last), 'the last event');
+      expect(idsOf(follower.events)).toEqual(ids);
+    }
+  });
+
   describe('subscribing to $all', () => {
     test('from a position leaves out the event there', async () => {
       const first = await appendAt(newStream());
@@ -206,7 +223,7 @@ export function subscriptionCases(adapter: EventStoreAdapter): void {
 
     test('tells how far it has looked although nothing passes', async () => {
       const start = await appendAt(newStream());
-      const { position: end } = await appendAt(newStream(), 500);
+      const { position: end } = await appendAt(newStream(), 530);
       const filter = streamNameFilter({
         prefixes: [newCategory()],
         checkpointInterval: 2,
