@@ -1,5 +1,5 @@
 import { API_KEYS, WORKSPACE } from '#contracts/events/workspace.ts';
-import { type Actor, categoryOf, type Fact } from '#contracts/events/fact.ts';
+import { type Actor, categoryOf, type Fact, type RecordedFact } from '#contracts/events/fact.ts';
 import { LEASE_PASSED_MS } from './access/callers.ts';
 import { foldStream } from './access/tables.ts';
 import { pause } from './clock.ts';
@@ -55,13 +55,17 @@ export const runWorkspaceCommand = async <State, F extends Fact>(
     workspace_id: workspaceId,
     schema_version: SCHEMA_VERSION,
   };
-  const { recorded, state, facts } = await room.eventStore.decide({
-    stream,
-    decider,
-    decision,
-    metadata,
-    commandId,
-  });
+  let lastSeen = 0n;
+  const watched: Decider<State, F> = {
+    initial: decider.initial,
+    evolve: (state, fact) => {
+      // While the stream is loaded, facts come as recorded; those just decided have no position yet.
+      lastSeen = (fact as Partial<RecordedFact>).position ?? lastSeen;
+      return decider.evolve(state, fact);
+    },
+  };
+  const decided = await room.eventStore.decide({ stream, decider: watched, decision, metadata, commandId });
+  const { recorded, state, facts } = decided;
   const category = categoryOf(stream);
   if (category === API_KEYS || category === WORKSPACE) {
     // Also when nothing was recorded: whoever recorded it may have died before folding it.
@@ -69,7 +73,7 @@ export const runWorkspaceCommand = async <State, F extends Fact>(
     if (facts.length === 0 || facts.some((fact) => NARROWING.has(fact.type))) await pause(LEASE_PASSED_MS);
   }
   // Already so: what made it so may still be on its way to the projections.
-  const position = recorded?.position ?? (await room.eventStore.last(stream))?.position ?? 0n;
+  const position = recorded?.position ?? lastSeen;
   if (position > 0n) await room.readPosition.wait(shownIn, position);
   return { state, facts, position: position > 0n ? position : null };
 };

@@ -15,7 +15,11 @@ const demandRegistered = async (
   eventStore: EventStore,
   brandId: string,
 ): Promise<BrandRegistered['data']> => {
-  for await (const fact of eventStore.read<BrandRegistered>(brandStream(brandId))) return fact.data;
+  let registered: BrandRegistered['data'] | undefined;
+  // Read to its end though the first fact says it all: the stream is short, and the client closes a reading
+  // that was left early only when its server goes.
+  for await (const fact of eventStore.read<BrandRegistered>(brandStream(brandId))) registered ??= fact.data;
+  if (registered) return registered;
   throw new Refusal('brand_unknown', 'There is no such brand in this service.');
 };
 

@@ -1,0 +1,151 @@
+import type { FastifyInstance } from 'fastify';
+import { randomUUID } from 'node:crypto';
+import { inject } from 'vitest';
+import type { Plan, Role } from '#contracts/events/workspace.ts';
+import type { Scope } from '#contracts/scopes.ts';
+import { followAccess } from '#platform/access/follow.ts';
+import { createAccessTables } from '#platform/access/tables.ts';
+import { type Clock, systemClock } from '#platform/clock.ts';
+import { type EventStore, openEventStore } from '#platform/event-store.ts';
+import { silentLog } from '#platform/log.ts';
+import { type Nats, openNats } from '#platform/nats.ts';
+import { type Database, openPool, openReadDatabase } from '#platform/postgres.ts';
+import { openReadPosition, type ReadPosition } from '#platform/read-position.ts';
+import { projections } from '#projections/index.ts';
+import { buildApi } from '#services/api/server.ts';
+import {
+  addMemberNamed,
+  createWorkspaceNamed,
+  issueKey,
+  revokeKey,
+  setPlan,
+} from '#services/ops/workspace-operations.ts';
+import { runProjections } from '#services/projector/run-projections.ts';
+import { createTestDatabase, createTestEventStore } from '#tests/stack/database.ts';
+import { type CorpusBrand, seedCorpus } from './corpus.ts';
+
+export const BASE_URL = 'https://api.test';
+const POOL_CLIENTS = 10;
+const READY_TIMEOUT_MS = 30_000;
+
+export type Key = {
+  readonly workspaceId: string;
+  readonly memberId: string;
+  readonly keyId: string;
+  readonly text: string;
+};
+
+/** A database, an event store, a projector and API servers of a test's own. */
+export type ApiStack = AsyncDisposable & {
+  readonly databaseUrl: string;
+  readonly pool: Database;
+  readonly eventStore: EventStore;
+  readonly readPosition: ReadPosition;
+  readonly nats: Nats;
+  /** Another API process, in all but name: its own caches, counters and connections. */
+  api(options?: { readonly clock?: Clock; readonly nats?: Promise<Nats> }): Promise<FastifyInstance>;
+  /** A workspace of its own with one member and one key. */
+  key(options?: {
+    readonly plan?: Plan;
+    readonly role?: Role;
+    readonly scopes?: readonly Scope[] | 'all';
+  }): Promise<Key>;
+  revoke(key: Key): Promise<void>;
+  plan(key: Key, plan: Plan): Promise<void>;
+  /** Records a corpus and waits until every projection shows it. */
+  seed(names: readonly string[]): Promise<readonly CorpusBrand[]>;
+  /** Waits until every projection has passed a position. */
+  projected(position: bigint): Promise<void>;
+  stopProjector(): Promise<void>;
+};
+
+export const openApiStack = async (): Promise<ApiStack> => {
+  const resources = new AsyncDisposableStack();
+  const log = silentLog();
+  const database = await createTestDatabase();
+  resources.defer(() => database.drop());
+  const server = await createTestEventStore();
+  resources.defer(() => server.stop());
+  const nats = resources.use(await openNats(inject('natsUrl'), 'api-tests'));
+
+  const openProcess = () => {
+    const pool = openPool(database.url, POOL_CLIENTS);
+    resources.defer(() => pool.end());
+    const db = resources.use(openReadDatabase(database.url));
+    const eventStore = resources.use(openEventStore(server.url));
+    const readPosition = resources.use(openReadPosition(database.url, pool, log));
+    return { pool, db, eventStore, readPosition };
+  };
+  const own = openProcess();
+  await createAccessTables(own.pool);
+  resources.use(followAccess(own.pool, own.eventStore, log));
+
+  const projecting = new AbortController();
+  const projector = runProjections({
+    databaseUrl: database.url,
+    eventStoreUrl: server.url,
+    projections,
+    log,
+    signal: projecting.signal,
+  });
+  const stopProjector = async (): Promise<void> => {
+    projecting.abort();
+    await projector;
+  };
+  resources.defer(stopProjector);
+
+  const operator = { ...own, actor: { kind: 'service', id: 'tests' } } as const;
+  const projected = async (position: bigint): Promise<void> => {
+    const names = projections.map((projection) => projection.name);
+    if (!(await own.readPosition.wait(names, position, READY_TIMEOUT_MS)))
+      throw new Error('not projected in time');
+  };
+
+  return {
+    databaseUrl: database.url,
+    pool: own.pool,
+    eventStore: own.eventStore,
+    readPosition: own.readPosition,
+    nats,
+    api: async ({ clock = systemClock, nats: other = Promise.resolve(nats) } = {}) => {
+      const app = buildApi({
+        ...openProcess(),
+        nats: other,
+        baseUrl: BASE_URL,
+        cursorSecret: 'a secret for tests only',
+        clock,
+        log,
+      });
+      resources.defer(() => app.close());
+      await app.ready();
+      return app;
+    },
+    key: async ({ plan = 'pro', role = 'owner', scopes = 'all' } = {}) => {
+      const name = randomUUID();
+      const { workspace_id: workspaceId } = await createWorkspaceNamed(operator, name, plan);
+      const { member_id: memberId } = await addMemberNamed(operator, workspaceId, 'Ada', role);
+      const { key_id: keyId, api_key: text } = await issueKey(
+        operator,
+        workspaceId,
+        memberId,
+        'tests',
+        scopes,
+      );
+      return { workspaceId, memberId, keyId, text };
+    },
+    revoke: async (key) => {
+      await revokeKey(operator, key.workspaceId, key.keyId);
+    },
+    plan: async (key, plan) => {
+      await setPlan(operator, key.workspaceId, plan);
+    },
+    seed: async (names) => {
+      const { brands, position } = await seedCorpus(own.eventStore, names, Date.now());
+      await projected(position);
+      return brands;
+    },
+    projected,
+    stopProjector,
+    [Symbol.asyncDispose]: () => resources.disposeAsync(),
+  };
+};
