@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { conflict, decide, decideDeletion, type StreamState } from './decision.ts';
 import type { ProposedEvent, StoredEvent, WriteOutcome, WriteRequest, Written } from './model.ts';
 import { TOMBSTONE_REVISION } from './protobuf.ts';
-import type { RecentIds } from './recent-ids.ts';
+import { idKey, type RecentIds } from './recent-ids.ts';
 import {
   describedStream,
   isMetadataStream,
@@ -41,6 +41,8 @@ const POSITION_OVERHEAD = 64;
  */
 export class Group {
   readonly events: StoredEvent[] = [];
+  /** The positions of the group's own ids; they are remembered only when the group has been committed. */
+  readonly ids = new Map<string, number>();
   readonly states: StatesInGroup;
   #nextPosition: number;
   readonly #createdMs: number;
@@ -102,7 +104,7 @@ export class Group {
     const { id, type, isJson, data, metadata } = event;
     const createdMs = this.#createdMs;
     this.events.push({ position, revision, stream, id, type, isJson, createdMs, data, metadata });
-    this.#recentIds.remember(id, position);
+    this.ids.set(idKey(id), position);
     this.#nextPosition += POSITION_OVERHEAD + stream.length + type.length + data.length + metadata.length;
     return position;
   }
@@ -152,8 +154,9 @@ export class Group {
   }
 
   #appendUnlessRecent(request: WriteRequest, state: StreamState): WriteOutcome | Promise<WriteOutcome> {
-    const position =
-      request.events.length === 0 ? undefined : this.#recentIds.positionOf(firstId(request.events));
+    if (request.events.length === 0) return this.#append(request, state);
+    const key = idKey(firstId(request.events));
+    const position = this.ids.get(key) ?? this.#recentIds.positionOf(key);
     if (position === undefined) return this.#append(request, state);
     return this.#appendUnlessRecentAt(request, state, position);
   }

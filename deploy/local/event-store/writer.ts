@@ -4,7 +4,7 @@ import { Group } from './group.ts';
 import { insertGroup } from './insert.ts';
 import type { StoredEvent, WriteOutcome, WriteRequest } from './model.ts';
 import type { RecentEvents } from './recent-events.ts';
-import { RecentIds, REMEMBERED_IDS } from './recent-ids.ts';
+import { idKey, RecentIds, REMEMBERED_IDS } from './recent-ids.ts';
 import { metadataStreamOf } from './stream-metadata.ts';
 import type { StreamStates } from './stream-states.ts';
 import { parseUuid } from './uuid.ts';
@@ -61,7 +61,7 @@ export class Writer {
     await this.#states.load(client);
     const ids = await newestIds(client, REMEMBERED_IDS);
     this.#recentIds.forgetAll();
-    for (const { id, position } of ids) this.#recentIds.remember(id, position);
+    for (const { id, position } of ids) this.#recentIds.remember(idKey(id), position);
     const lastPosition = ids.at(-1)?.position ?? 0;
     this.#nextPosition = lastPosition + FIRST_POSITION_GAP;
     this.#recentEvents.reset(lastPosition);
@@ -179,6 +179,7 @@ export class Writer {
     // From here on the group is durable, and what is held in memory is of the same connection.
     this.#nextPosition = group.nextPosition;
     this.#states.apply(group.states);
+    for (const [key, position] of group.ids) this.#recentIds.remember(key, position);
     for (const [index, pending] of pendings.entries()) settle(pending, outcomes[index] as WriteOutcome);
     this.#recentEvents.publish(group.events);
   }
