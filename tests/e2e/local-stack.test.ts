@@ -85,10 +85,13 @@ describe.sequential('npm start', { timeout: CASE_LIMIT_MS }, () => {
       const [now] = await servicesOf(folder, 'api');
       return now !== undefined && now !== api;
     });
+    let answer: { readonly status: number } | null = null;
     await until('the API answers', STOP_LIMIT_MS, async () => {
-      const answer = await ask(first, '/v1/me').catch(() => null);
-      return answer?.status === 200;
+      answer = await ask(first, '/v1/me').catch(() => null);
+      return answer !== null;
     });
+    expect(answer).toMatchObject({ status: 200 });
+    expect(started.at(0)?.output).toContain('api ended (SIGKILL); starting it again');
   });
 
   test('stops in order on Ctrl-C, within ten seconds, and leaves nothing behind', async () => {
@@ -132,7 +135,7 @@ describe.sequential('npm start', { timeout: CASE_LIMIT_MS }, () => {
 
     const after = await start().untilReady();
     expect(after.api_key).toBe(before.api_key);
-    expect(await tracked(after)).toEqual([...known, brand?.id].toSorted());
+    expect(await tracked(after)).toEqual([...known, String(brand?.id)].toSorted((a, b) => (a < b ? -1 : 1)));
     expect((await ask(after, '/v1/brands?limit=100')).data).toHaveLength((brands as object[]).length);
   });
 
