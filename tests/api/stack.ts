@@ -5,14 +5,14 @@ import type { Plan, Role } from '#contracts/events/workspace.ts';
 import type { Scope } from '#contracts/scopes.ts';
 import { followAccess } from '#platform/access/follow.ts';
 import { createAccessTables } from '#platform/access/tables.ts';
-import { type Clock, systemClock } from '#platform/clock.ts';
+import { systemClock } from '#platform/clock.ts';
 import { type EventStore, openEventStore } from '#platform/event-store.ts';
 import { silentLog } from '#platform/log.ts';
 import { type Nats, openNats } from '#platform/nats.ts';
 import { type Database, openPool, openReadDatabase } from '#platform/postgres.ts';
 import { openReadPosition, type ReadPosition } from '#platform/read-position.ts';
 import { projections } from '#projections/index.ts';
-import { buildApi } from '#services/api/server.ts';
+import { type ApiDependencies, buildApi } from '#services/api/server.ts';
 import {
   addMemberNamed,
   createWorkspaceNamed,
@@ -35,15 +35,19 @@ export type Key = {
   readonly text: string;
 };
 
+/** Parts of a server that a test puts its own in place of. */
+export type ApiOptions = Partial<ApiDependencies>;
+
 /** A database, an event store, a projector and API servers of a test's own. */
 export type ApiStack = AsyncDisposable & {
-  readonly databaseUrl: string;
+  /** Settings of a process that runs beside. */
+  readonly environment: Readonly<Record<string, string>>;
   readonly pool: Database;
   readonly eventStore: EventStore;
   readonly readPosition: ReadPosition;
   readonly nats: Nats;
   /** Another API process, in all but name: its own caches, counters and connections. */
-  api(options?: { readonly clock?: Clock; readonly nats?: Promise<Nats> }): Promise<FastifyInstance>;
+  api(options?: ApiOptions): Promise<FastifyInstance>;
   /** A workspace of its own with one member and one key. */
   key(options?: {
     readonly plan?: Plan;
@@ -102,19 +106,24 @@ export const openApiStack = async (): Promise<ApiStack> => {
   };
 
   return {
-    databaseUrl: database.url,
+    environment: {
+      DATABASE_URL: database.url,
+      EVENT_STORE_URL: server.url,
+      NATS_URL: inject('natsUrl'),
+    },
     pool: own.pool,
     eventStore: own.eventStore,
     readPosition: own.readPosition,
     nats,
-    api: async ({ clock = systemClock, nats: other = Promise.resolve(nats) } = {}) => {
+    api: async (options = {}) => {
       const app = buildApi({
         ...openProcess(),
-        nats: other,
+        nats: Promise.resolve(nats),
         baseUrl: BASE_URL,
         cursorSecret: 'a secret for tests only',
-        clock,
+        clock: systemClock,
         log,
+        ...options,
       });
       resources.defer(() => app.close());
       await app.ready();

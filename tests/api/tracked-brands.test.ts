@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { Refusal } from '#contracts/errors.ts';
 import type { RecordedFact } from '#contracts/events/fact.ts';
 import { type TrackingFact, trackingStream } from '#contracts/events/workspace.ts';
 import { SCRAPE_REQUESTED, SCRAPES_STREAM, type ScrapeRequested } from '#contracts/messages/subjects.ts';
@@ -161,7 +162,14 @@ describe('trackBrand 402', () => {
   test('under a race for the last slots, never one too many', async () => {
     const key = await stack.key({ plan: 'free' });
     const replies = await Promise.all(brands.map(({ id }) => track(key, id)));
-    expect(replies.map(({ status }) => status).toSorted()).toEqual([201, 201, 201, 201, 201, 402]);
+    expect(replies.map(({ status }) => String(status)).toSorted()).toEqual([
+      '201',
+      '201',
+      '201',
+      '201',
+      '201',
+      '402',
+    ]);
   });
 });
 
@@ -329,5 +337,16 @@ describe('untrackBrand 404', () => {
     const [key, other] = await Promise.all([stack.key(), stack.key()]);
     const reply = await on(app).delete(`${pathOf(other)}/${alpha.id}`, { key, body: {} });
     expect(reply.status).toBe(404);
+  });
+});
+
+describe('untrackBrand 409', () => {
+  test('when others change the same for longer than anybody should wait', async () => {
+    const key = await stack.key();
+    const decide = (): Promise<never> => Promise.reject(new Refusal('changed_meanwhile', 'Try again.'));
+    const crowded = await stack.api({ eventStore: { ...stack.eventStore, decide } });
+    const reply = await on(crowded).delete(`${pathOf(key)}/${alpha.id}`, { key, body: {} });
+    expect(reply.status).toBe(409);
+    expect(reply.error.type).toBe('conflict');
   });
 });

@@ -1,0 +1,190 @@
+import type { FastifyInstance } from 'fastify';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { ReadDatabase } from '#contracts/read-database.ts';
+import { SCOPES } from '#contracts/scopes.ts';
+import { createKeyText } from '#platform/access/api-key-text.ts';
+import type { Endpoint } from '#services/api/endpoint.ts';
+import { ENDPOINTS } from '#services/api/endpoints/index.ts';
+import { on } from '#tests/dsl/api.ts';
+import type { CorpusBrand } from './corpus.ts';
+import { type ApiStack, type Key, openApiStack } from './stack.ts';
+
+/** What all endpoints owe: the statuses that do not depend on what they read. */
+let stack: ApiStack;
+let app: FastifyInstance;
+let broken: FastifyInstance;
+let key: Key;
+let other: Key;
+let alpha: CorpusBrand;
+
+beforeAll(async () => {
+  stack = await openApiStack();
+  const [opened, first, second, brands] = await Promise.all([
+    stack.api(),
+    stack.key({ plan: 'business' }),
+    stack.key(),
+    stack.seed(['alpha', 'beta']),
+  ]);
+  [app, key, other, alpha] = [opened, first, second, brands[0] as CorpusBrand];
+  broken = await openBroken();
+});
+afterAll(() => stack[Symbol.asyncDispose]());
+
+/** An API whose reads and writes fail, though it still knows its callers. */
+const openBroken = async (): Promise<FastifyInstance> => {
+  const query = async <Row>({
+    sql,
+    values,
+  }: {
+    sql: string;
+    values: readonly unknown[];
+  }): Promise<readonly Row[]> => {
+    if (!sql.includes('access.api_key')) throw new Error('no database');
+    return (await stack.pool.query(sql, [...values])).rows as Row[];
+  };
+  const read = (): AsyncIterable<never> => ({
+    [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(new Error('no event store')) }),
+  });
+  const decide = (): Promise<never> => Promise.reject(new Error('no event store'));
+  return stack.api({
+    db: { query, slow: query } satisfies ReadDatabase,
+    eventStore: { ...stack.eventStore, read, decide },
+  });
+};
+
+const urlOf = (endpoint: Endpoint, workspaceId: string): string =>
+  endpoint.path
+    .replace('{ws}', workspaceId)
+    .replace('{brandId}', alpha.id)
+    .replace('{adId}', alpha.adIds[0] ?? '');
+
+const bodyOf = (endpoint: Endpoint): { body?: unknown } => {
+  if (!endpoint.body) return {};
+  return { body: endpoint.method === 'POST' ? { brand_id: alpha.id } : {} };
+};
+
+const send = (
+  server: FastifyInstance,
+  endpoint: Endpoint,
+  options: object = {},
+  workspaceId = key.workspaceId,
+) => on(server).send(endpoint.method, urlOf(endpoint, workspaceId), { ...bodyOf(endpoint), ...options });
+
+describe.each(ENDPOINTS.map((endpoint) => [endpoint.operationId, endpoint] as const))(
+  '%s',
+  (_name, endpoint) => {
+    describe('as declared', () => {
+      test(`answers ${endpoint.reply.status} with request id, limit headers and nothing undocumented`, async () => {
+        const reply = await send(app, endpoint, { key });
+        expect(reply.status).toBe(endpoint.reply.status);
+        expect(reply.headers).toMatchObject({
+          'content-type': 'application/json; charset=utf-8',
+          'x-ratelimit-limit': '1000',
+          'ratelimit-policy': '"minute";q=1000;w=60',
+        });
+        expect(Number(reply.headers['x-ratelimit-reset'])).toBeGreaterThan(Date.now() / 1_000);
+        expect(typeof reply.headers['x-read-position']).toBe(
+          endpoint.method === 'GET' ? 'undefined' : 'string',
+        );
+      });
+    });
+
+    describe('400', () => {
+      test('names a parameter that does not exist', async () => {
+        const url = `${urlOf(endpoint, key.workspaceId)}?unheard_of=1`;
+        const reply = await on(app).send(endpoint.method, url, { key, ...bodyOf(endpoint) });
+        expect(reply.status).toBe(400);
+        expect(reply.error.details).toMatchObject([{ path: 'unheard_of', code: 'unrecognized_keys' }]);
+      });
+    });
+
+    describe('401', () => {
+      test.each([
+        ['no key', {}],
+        ['an empty header', { authorization: '' }],
+        ['another scheme', { authorization: 'Basic c3ZjOmxpdmU=' }],
+        ['no checksum', { authorization: `Bearer svc_live_${'a'.repeat(36)}` }],
+        ['a key nobody issued', { authorization: `Bearer ${createKeyText()}` }],
+      ])('with %s', async (_case, headers) => {
+        const reply = await send(app, endpoint, { headers });
+        expect(reply.status).toBe(401);
+        expect(reply.error.type).toBe('unauthorized');
+        expect(reply.headers['x-ratelimit-limit']).toBeUndefined();
+      });
+    });
+
+    describe('403', () => {
+      test('with a key that holds every scope but its own', async () => {
+        const lacking = await stack.key({ scopes: SCOPES.filter((scope) => scope !== endpoint.scope) });
+        const reply = await send(app, endpoint, { key: lacking }, lacking.workspaceId);
+        expect(reply.status).toBe(403);
+        expect(reply.error.type).toBe('forbidden');
+      });
+    });
+
+    describe('429', () => {
+      test('when the minute of the plan is used up', async () => {
+        const free = await stack.key({ plan: 'free' });
+        // A minute of its own that lasts as long as the test.
+        const noon = new Date('2026-11-20T12:00:30.000Z');
+        const still = await stack.api({ clock: { now: () => noon }, nats: new Promise(() => undefined) });
+        for (let count = 0; count < 100; count += 1) {
+          expect((await on(still).get('/v1/me', { key: free })).status).toBe(200);
+        }
+        const reply = await send(still, endpoint, { key: free }, free.workspaceId);
+        expect(reply.status).toBe(429);
+        expect(reply.headers).toMatchObject({
+          'x-ratelimit-limit': '100',
+          'x-ratelimit-remaining': '0',
+          'x-ratelimit-reset': String(Date.parse('2026-11-20T12:01:00.000Z') / 1_000),
+          'retry-after': '30',
+        });
+      });
+    });
+
+    describe('500', () => {
+      test('when something fails, without saying what', async () => {
+        const reply = await send(broken, endpoint, { key });
+        expect(reply.status).toBe(500);
+        expect(reply.error).toMatchObject({ type: 'internal' });
+        expect(reply.body).not.toContain('database');
+      });
+    });
+  },
+);
+
+const corpusReads = ENDPOINTS.filter(({ corpus }) => corpus);
+describe.each(corpusReads.map((endpoint) => [endpoint.operationId, endpoint] as const))(
+  '%s 304',
+  (_name, endpoint) => {
+    test('304 to the ETag it gave, which does not count against the limit', async () => {
+      const own = await stack.key();
+      const first = await send(app, endpoint, { key: own });
+      const etag = String(first.headers['etag']);
+      expect(etag).toMatch(/^W\/"[\w-]+"$/);
+      const again = await send(app, endpoint, {
+        key: own,
+        headers: { 'if-none-match': `"other", ${etag}` },
+      });
+      expect(again.status).toBe(304);
+      expect(again.headers['etag']).toBe(etag);
+      expect(again.headers['x-ratelimit-remaining']).toBe(first.headers['x-ratelimit-remaining']);
+      expect((await send(app, endpoint, { key: own, headers: { 'if-none-match': '"other"' } })).status).toBe(
+        200,
+      );
+    });
+  },
+);
+
+const ofWorkspaces = ENDPOINTS.filter(({ path }) => path.includes('{ws}'));
+describe.each(ofWorkspaces.map((endpoint) => [endpoint.operationId, endpoint] as const))(
+  '%s 404',
+  (_name, endpoint) => {
+    test('404, never 403, for another workspace, also without the scope', async () => {
+      const lacking = await stack.key({ scopes: ['me:read'] });
+      for (const caller of [key, lacking]) {
+        expect((await send(app, endpoint, { key: caller }, other.workspaceId)).status).toBe(404);
+      }
+    });
+  },
+);

@@ -1,0 +1,88 @@
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { on } from '#tests/dsl/api.ts';
+import { type ApiStack, openApiStack } from '#tests/api/stack.ts';
+
+/** The operator's command line as a process of its own, run by plain node as operators run it. */
+const CLI = join(import.meta.dirname, '../../services/ops/cli.ts');
+const run = promisify(execFile);
+
+let stack: ApiStack;
+const ops = async (...words: readonly string[]): Promise<Record<string, string>> => {
+  const { stdout } = await run(process.execPath, [CLI, '--json', ...words], { env: stack.environment });
+  return JSON.parse(stdout) as Record<string, string>;
+};
+const failure = async (...words: readonly string[]): Promise<{ stderr: string; code: number }> =>
+  await run(process.execPath, [CLI, ...words], { env: stack.environment }).then(
+    () => ({ stderr: '', code: 0 }),
+    (error: { stderr: string; code: number }) => error,
+  );
+
+beforeAll(async () => {
+  stack = await openApiStack();
+});
+afterAll(() => stack[Symbol.asyncDispose]());
+
+describe('ops', () => {
+  test('makes a workspace, a member and a key that works, changes the plan, and revokes', async () => {
+    const app = await stack.api();
+    const { workspace_id = '' } = await ops('workspace', 'create', '--name', 'Demo', '--plan', 'free');
+    const { member_id = '' } = await ops('member', 'add', workspace_id, '--name', 'Ada', '--role', 'editor');
+    const issued = await ops(
+      'key',
+      'issue',
+      workspace_id,
+      '--member',
+      member_id,
+      '--name',
+      'ci',
+      '--scopes',
+      'all',
+    );
+    const key = issued['api_key'] ?? '';
+    const me = await on(app).get('/v1/me', { key });
+    expect(me.data).toMatchObject({ workspace_id, workspace_name: 'Demo', role: 'editor', plan: 'free' });
+    expect((me.data as { scopes: string[] }).scopes).not.toContain('apiKeys:write');
+
+    await ops('plan', 'set', workspace_id, 'pro');
+    expect((await on(app).get('/v1/me', { key })).data).toMatchObject({
+      plan: 'pro',
+      requests_per_minute: 1_000,
+    });
+
+    const listed = (await ops('workspace', 'list')) as unknown as object[];
+    expect(listed).toMatchObject([{ workspace_id, name: 'Demo', plan: 'pro', members: 1 }]);
+
+    expect(await ops('key', 'revoke', workspace_id, issued['key_id'] ?? '')).toMatchObject({ changed: true });
+    expect((await on(app).get('/v1/me', { key })).status).toBe(401);
+    expect(await ops('key', 'revoke', workspace_id, issued['key_id'] ?? '')).toMatchObject({
+      changed: false,
+    });
+  });
+
+  test('says what is wrong in one line', async () => {
+    expect(await failure('plan', 'set', 'ws_nowhere', 'pro')).toMatchObject({
+      code: 1,
+      stderr: 'There is no such workspace.\n',
+    });
+    const { workspace_id = '' } = await ops('workspace', 'create', '--name', 'Other');
+    const { member_id = '' } = await ops('member', 'add', workspace_id, '--name', 'Bea', '--role', 'viewer');
+    const refused = await failure(
+      'key',
+      'issue',
+      workspace_id,
+      '--member',
+      member_id,
+      '--name',
+      'x',
+      '--scopes',
+      'tracking:write',
+    );
+    expect(refused).toMatchObject({
+      code: 1,
+      stderr: 'These scopes cannot be granted here: tracking:write.\n',
+    });
+  });
+});
