@@ -6,7 +6,6 @@ import { damagedBySpreadsheet } from './readers/ad-fields.ts';
 import {
   RecordFault,
   type AdRecord,
-  NO_HINTS,
   type PageRecord,
   type RefusedRecord,
   type VerdictRecord,
@@ -99,7 +98,7 @@ const scanOf = (
   const raw = record.kind === 'ad' ? record.raw : null;
   const adId = record.kind === 'ad' ? record.ad.ad_id : null;
   try {
-    const scan = scanKeyOf(plan.defaults, record.kind === 'ad' ? record.hints : NO_HINTS);
+    const scan = scanKeyOf(plan.defaults, record.hints);
     if (!scans.has(scan.id) && scans.size >= SCANS_PER_FILE_MAX) {
       throw new RecordFault(
         `belongs to one scan more than the ${SCANS_PER_FILE_MAX} a file may hold`,
@@ -127,6 +126,7 @@ async function* surveyed(path: string, plan: FilePlan, survey: Survey): AsyncGen
   }
   survey.damaged = source.damage() !== null || isRefusedFile(path);
   survey.isUtf8 = source.isUtf8();
+  survey.settle();
 }
 
 const coversPageOf = (survey: Survey, { scan, ad }: WholeAd): boolean =>
@@ -145,12 +145,12 @@ async function* handedIn(path: string, plan: FilePlan, survey: Survey): AsyncGen
       yield refusedItem(path, plan, item);
     } else if (item.kind === 'whole_ad') {
       const fault = faultOf(survey, item);
-      const scan = scans.get(item.scan.id);
+      const scan = scans.get(survey.scanOf(item.scan)?.key.id ?? '');
       if (fault !== null || scan === undefined) {
         const { message, advice } = fault ?? CHANGED;
         for (const row of refusedRows(item.rows, message, advice)) yield refusedItem(path, plan, row);
       } else {
-        for (const observation of chunks.add(scan.scanId, item.scan, item.ad)) {
+        for (const observation of chunks.add(scan.scanId, scan.key, item.ad)) {
           yield { kind: 'observation', observation };
         }
       }

@@ -9,7 +9,7 @@ export type ScanKey = {
   readonly brandName: string | null;
   /** ISO 8601 in UTC with milliseconds. */
   readonly scannedAt: string;
-  /** Sorted. */
+  /** Sorted; none where the record does not say, until the rest of the file has said. */
   readonly countries: readonly string[];
 };
 
@@ -61,12 +61,16 @@ export const scanKeyOf = (defaults: ScanDefaults, hints: ScanHints): ScanKey => 
   if (scannedAt === null) {
     throw new RecordFault(`${JSON.stringify(saidTime)} is not a moment with a time zone`, NO_TIME.advice);
   }
-  const countries = [...new Set(defaults.countries ?? hints.countries ?? ['ALL'])].toSorted();
-  return {
-    id: `${brandDomain}|${scannedAt}|${countries.join(',')}`,
-    brandDomain,
-    brandName: defaults.brandDomain === null ? hints.brandName : defaults.brandName,
-    scannedAt,
-    countries,
-  };
+  const countries = [...new Set(defaults.countries ?? hints.countries ?? [])].toSorted();
+  const brandName = defaults.brandDomain === null ? hints.brandName : defaults.brandName;
+  return withCountries({ brandDomain, brandName, scannedAt }, countries);
+};
+
+export const withCountries = (
+  scan: Pick<ScanKey, 'brandDomain' | 'brandName' | 'scannedAt'>,
+  countries: readonly string[],
+): ScanKey => {
+  const { brandDomain, brandName, scannedAt } = scan;
+  const id = `${brandDomain}|${scannedAt}|${countries.join(',')}`;
+  return { id, brandDomain, brandName, scannedAt, countries };
 };

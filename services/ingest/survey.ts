@@ -4,7 +4,7 @@ import { scanIdOf } from '#domain/ids.ts';
 import type { WholeAd } from './ad-window.ts';
 import { isLongId } from './readers/ad-fields.ts';
 import type { AdRecord, CoveredPage } from './readers/record.ts';
-import type { ScanKey } from './scan-key.ts';
+import { type ScanKey, withCountries } from './scan-key.ts';
 
 type Coverage = ReturnType<typeof ScanCoverage.parse>;
 
@@ -58,6 +58,8 @@ type ScanAccount = {
 /** What the first reading of a file found, from which follows what the second one hands in. */
 export class Survey {
   readonly scans = new Map<string, ScanAccount>();
+  /** Of scans that did not say their countries, the one they turned out to belong to. */
+  readonly #settled = new Map<string, ScanAccount>();
   readonly #adIds = new LongIds();
   readonly #pageIds = new LongIds();
   refused = 0;
@@ -144,8 +146,43 @@ export class Survey {
     return this.verdict === true || claimed;
   }
 
+  /**
+   * At the end of the first reading: records that did not say for which countries the library was asked
+   * belong to the scan of the same brand and moment that did, or to one for all countries.
+   */
+  settle(): void {
+    for (const [id, account] of this.scans) {
+      const { key } = account;
+      if (key.countries.length > 0) continue;
+      const others = [...this.scans.values()]
+        .map((other) => other.key)
+        .filter((other) => other.countries.length > 0);
+      const same = others.find(
+        ({ brandDomain, scannedAt }) => brandDomain === key.brandDomain && scannedAt === key.scannedAt,
+      );
+      const into = this.#account(same ?? withCountries(key, ['ALL']));
+      account.sums.forEach((sum, at) => {
+        into.sums[at] = BigInt.asUintN(64, (into.sums[at] ?? 0n) + sum);
+        into.counts[at] = (into.counts[at] ?? 0) + (account.counts[at] ?? 0);
+      });
+      for (const [pageId, page] of account.pages) {
+        if (into.pages.has(pageId)) continue;
+        if (into.pages.size < SCAN_PAGES_MAX) into.pages.set(pageId, page);
+        else this.refused += 1;
+      }
+      into.namesPages ||= account.namesPages;
+      this.scans.delete(id);
+      this.#settled.set(id, into);
+    }
+  }
+
+  /** The scan that a record's ad is handed in with; `undefined` when nothing of it is. */
+  scanOf(key: ScanKey): ScanAccount | undefined {
+    return this.#settled.get(key.id) ?? this.scans.get(key.id);
+  }
+
   #account(key: ScanKey): ScanAccount {
-    const known = this.scans.get(key.id);
+    const known = this.scanOf(key);
     if (known !== undefined) return known;
     const fresh = {
       key,

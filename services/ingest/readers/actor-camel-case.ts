@@ -5,7 +5,7 @@ import { brokenJson, notAnAd } from './json-faults.ts';
 import { jsonRecords } from './json-records.ts';
 import type { JsonItem } from './json-scanner.ts';
 import { type JsonObject, objectAt } from './json-value.ts';
-import { type PageRecord, type Reader, type RefusedRecord, recordOrRefusal } from './record.ts';
+import { NO_HINTS, type PageRecord, type Reader, type RefusedRecord, recordOrRefusal } from './record.ts';
 import { snakeCased, unflattened } from './snake-case.ts';
 import { isWebAd, webAdRecord } from './web-ad.ts';
 
@@ -70,5 +70,10 @@ const pageOf = (item: JsonItem & { kind: 'record' | 'envelope' }): PageRecord | 
         adId: null,
       };
     }
-    return { kind: 'page', line: item.line, page: { page_id: id, page_name: textOf(page['page_name']) } };
+    return {
+      kind: 'page',
+      line: item.line,
+      page: { page_id: id, page_name: textOf(page['page_name']) },
+      hints: NO_HINTS,
+    };
   });

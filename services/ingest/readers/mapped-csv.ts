@@ -61,7 +61,7 @@ const missingColumns = (mapping: Mapping, columns: readonly string[], variant: V
     : [mapping.columns.ad_id.join(' or ')];
   if (variant !== null) return missing;
   const last = mapping.variants.at(-1)?.has_columns ?? [];
-  return [...missing, ...last.filter((name) => !columns.includes(name))];
+  return [...new Set([...missing, ...last.filter((name) => !columns.includes(name))])];
 };
 
 const pickFrom =

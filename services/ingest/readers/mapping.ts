@@ -9,8 +9,7 @@ const Pattern = z.string().max(500).refine(isPattern, 'not a regular expression'
 
 function isPattern(text: string): boolean {
   try {
-    new RegExp(text, 'u');
-    return true;
+    return new RegExp(text, 'u').source !== '';
   } catch {
     return false;
   }

@@ -27,7 +27,12 @@ export type AdRecord = {
 };
 
 /** A page that the source says it covered, with or without ads. */
-export type PageRecord = { readonly kind: 'page'; readonly line: number; readonly page: CoveredPage };
+export type PageRecord = {
+  readonly kind: 'page';
+  readonly line: number;
+  readonly page: CoveredPage;
+  readonly hints: ScanHints;
+};
 
 /** At the end: whether the source itself says that it was read to its end. Not given when it does not say. */
 export type VerdictRecord = { readonly kind: 'verdict'; readonly complete: boolean };

@@ -3,7 +3,7 @@ import { idOf, textOf } from './ad-fields.ts';
 import { brokenJson, notAnAd } from './json-faults.ts';
 import { jsonRecords } from './json-records.ts';
 import type { JsonObject } from './json-value.ts';
-import type { Reader } from './record.ts';
+import { NO_HINTS, type Reader } from './record.ts';
 import { snakeCased } from './snake-case.ts';
 import { isWebAd, webAdRecord } from './web-ad.ts';
 
@@ -28,7 +28,8 @@ export const readWeb2024: Reader = async function* (source) {
       if (typeof said === 'boolean')
         completeness.says(pageId ?? 'a search for words', said && pageId !== null);
       if (said === true && pageId !== null) {
-        yield { kind: 'page', line: item.line, page: { page_id: pageId, page_name: null } };
+        const hints = { ...NO_HINTS, countries: countriesOf(item.value) };
+        yield { kind: 'page', line: item.line, page: { page_id: pageId, page_name: null }, hints };
       }
     }
   }
