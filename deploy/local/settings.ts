@@ -2,9 +2,12 @@ import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import { LogLevel, Port, readSettings } from '#platform/config.ts';
 
-/** Brands and ads of the demo corpus: enough to look around in, little enough to start within a minute. */
-const DEMO_BRANDS_DEFAULT = 60;
-const DEMO_ADS_DEFAULT = 6_000;
+/**
+ * Brands and ads of the demo corpus: enough to look around in, and about 30 seconds of work for one core, so that a
+ * first start stays well within a minute on two.
+ */
+const DEMO_BRANDS_DEFAULT = 40;
+const DEMO_ADS_DEFAULT = 3_000;
 const DEMO_BRANDS_MAX = 200_000;
 const DEMO_ADS_MAX = 20_000_000;
 

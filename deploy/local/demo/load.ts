@@ -88,7 +88,9 @@ const feed = async (
   const observations = demoObservations({ ...state, extraDays });
   const { taken } = await feedObservations(nats, observations, state.taken, signal, async (fed) => {
     const day = Math.min(days, Math.floor((Date.parse(fed.at) - firstDayMs) / DAY_MS) + 1);
-    progress.update(`demo corpus: day ${day} of ${days}, ${fed.published} observations`);
+    progress.update(
+      `demo corpus: day ${day} of ${days}, ${fed.taken} of ${fed.published} observations recorded`,
+    );
     if (Date.now() - savedMs < SAVE_EVERY_MS) return;
     savedMs = Date.now();
     await writeJsonFile(stateFile, { ...state, taken: fed.taken } satisfies DemoState);
