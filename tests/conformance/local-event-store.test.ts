@@ -2,12 +2,13 @@ import {
   DeadlineExceededError,
   EventStoreDBClient,
   persistentSubscriptionToStreamSettingsFromDefaults,
+  streamNameFilter,
 } from '@eventstore/db-client';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type LocalEventStore, startEventStore } from '#deploy/local/event-store/start.ts';
 import { createTestDatabase } from '#tests/stack/database.ts';
-import { failureOf, fill, idsOf, newEvents, newStream, readWhole } from './event-store/support.ts';
+import { failureOf, fill, Follower, idsOf, newEvents, newStream, readWhole } from './event-store/support.ts';
 import { eventStoreConformance } from './event-store.ts';
 
 let database: Awaited<ReturnType<typeof createTestDatabase>>;
@@ -90,6 +91,39 @@ describe('the local event store', () => {
     await new Promise((resolve) => subscription.once('caughtUp', resolve));
     await client.tombstoneStream(stream);
     expect(await ended).toMatchObject({ type: 'stream-deleted' });
+  });
+
+  test('takes a subscriber that is far behind back through the log', async () => {
+    const category = `behind${newStream('').replaceAll('-', '')}`;
+    const filter = streamNameFilter({ prefixes: [category] });
+    const subscription = client.subscribeToAll({ fromPosition: 'end', filter });
+    const expected: string[] = [];
+    const seen: string[] = [];
+    await new Promise((resolve) => subscription.once('caughtUp', resolve).resume());
+    subscription.pause();
+    // More than the store holds in memory.
+    for (let part = 0; part < 44; part += 1) {
+      const events = newEvents(500);
+      await client.appendToStream(`${category}-${part % 3}`, events);
+      expected.push(...idsOf(events));
+    }
+    for await (const { event } of subscription) {
+      seen.push(event?.id ?? '');
+      if (seen.length === expected.length) break;
+    }
+    await subscription.unsubscribe();
+    expect(seen).toEqual(expected);
+
+    const whole = new Follower(client.subscribeToAll({ fromPosition: 'start', filter }));
+    await whole.until((follower) => follower.count('caughtUp') === 1, 'caughtUp');
+    expect(idsOf(whole.events)).toEqual(expected);
+    await whole.close();
+    const stream = new Follower(client.subscribeToStream(`${category}-0`));
+    await stream.until((follower) => follower.count('caughtUp') === 1, 'caughtUp');
+    expect(stream.events.map((event) => Number(event.revision))).toEqual(
+      expected.slice(0, 7_500).map((_, at) => at),
+    );
+    await stream.close();
   });
 
   test('refuses a second writer on the same database', async () => {

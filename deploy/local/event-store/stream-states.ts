@@ -37,10 +37,6 @@ export class StreamStates {
     return isSoftDeleted(this.#metadata.get(stream));
   }
 
-  forgetHeads(): void {
-    this.#heads.clear();
-  }
-
   apply(changes: StateChanges): void {
     for (const [stream, revision] of changes.heads) this.#heads.set(stream, revision);
     for (const [stream, metadata] of changes.metadata) this.#metadata.set(stream, metadata);

@@ -152,8 +152,7 @@ export class Writer {
       await this.#decideAndInsert(client, pendings, true);
     } catch (error) {
       if ((error as { code?: string }).code !== UNIQUE_VIOLATION) throw error;
-      // A stream that was taken for new is not: look every one of them up and decide again.
-      this.#states.forgetHeads();
+      // A stream that was taken for new is not: look them up and decide again.
       await this.#decideAndInsert(client, pendings, false);
     }
   }

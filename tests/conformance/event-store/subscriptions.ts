@@ -103,7 +103,7 @@ export function subscriptionCases(adapter: EventStoreAdapter): void {
     }
     const last = ids.at(-1) ?? '';
     for (const follower of begun) {
-      await follower.until((seen) => seen.trace.includes(last), 'the last event');
+      await follower.until((seen) => seen.count(last) > 0, 'the last event');
       expect(idsOf(follower.events)).toEqual(ids);
     }
   });
@@ -113,7 +113,7 @@ export function subscriptionCases(adapter: EventStoreAdapter): void {
       const first = await appendAt(newStream());
       const second = await appendAt(newStream());
       const follower = followAll(first.position);
-      await follower.until((seen) => seen.trace.includes(second.ids[0] ?? ''), 'the second event');
+      await follower.until((seen) => seen.count(second.ids[0] ?? '') > 0, 'the second event');
       expect(follower.trace).not.toContain(first.ids[0]);
     });
 
@@ -122,7 +122,7 @@ export function subscriptionCases(adapter: EventStoreAdapter): void {
       const follower = followAll('end');
       await follower.until((seen) => seen.count('caughtUp') === 1, 'caughtUp');
       const after = await appendAt(newStream());
-      await follower.until((seen) => seen.trace.includes(after.ids[0] ?? ''), 'the live event');
+      await follower.until((seen) => seen.count(after.ids[0] ?? '') > 0, 'the live event');
       expect(follower.trace).not.toContain(before.ids[0]);
     });
 
@@ -208,7 +208,7 @@ export function subscriptionCases(adapter: EventStoreAdapter): void {
       await client.setStreamMetadata(stream, { maxCount: 5 });
       const { ids } = await appendAt(stream);
       const follower = followAll('start', excludeSystemEvents());
-      await follower.until((seen) => seen.trace.includes(ids[0] ?? ''), 'the event');
+      await follower.until((seen) => seen.count(ids[0] ?? '') > 0, 'the event');
       expect(follower.events.filter((event) => event.type.startsWith('$'))).toEqual([]);
     });
 

@@ -68,6 +68,7 @@ export class Follower {
   /** Everything in the order it came: ids of events, and the names of the other messages. */
   readonly trace: string[] = [];
   error: Error | null = null;
+  readonly #counts = new Map<string, number>();
   #onChange: (() => void)[] = [];
   readonly #subscription: AllStreamSubscription | StreamSubscription;
 
@@ -93,7 +94,7 @@ export class Follower {
   }
 
   count(entry: string): number {
-    return this.trace.filter((found) => found === entry).length;
+    return this.#counts.get(entry) ?? 0;
   }
 
   /** Waits until the condition holds, and no longer than the limit. */
@@ -113,6 +114,7 @@ export class Follower {
 
   #note(entry: string): void {
     this.trace.push(entry);
+    this.#counts.set(entry, this.count(entry) + 1);
     const waiting = this.#onChange;
     this.#onChange = [];
     for (const callback of waiting) callback();
