@@ -27,6 +27,8 @@ const CONFLICT_RETRIES = 60;
 /** The server's own limit of one append is 1 MiB; this leaves room for what surrounds the data. */
 const APPEND_MAX_BYTES = 900_000;
 const APPEND_MAX_FACTS = 1_000;
+/** A client with a call that the server left hanging is not waited for longer. */
+const DISPOSE_LIMIT_MS = 2_000;
 
 /** Where a recorded fact stands. */
 export type Recorded = { readonly revision: bigint; readonly position: bigint };
@@ -191,19 +193,14 @@ export const openEventStore = (url: string): EventStore => {
   };
 
   const last = async <F extends Fact>(stream: string): Promise<RecordedFact<F> | null> => {
+    let found: RecordedFact<F> | null = null;
     try {
-      for await (const { event } of client.readStream(stream, {
-        direction: 'backwards',
-        fromRevision: END,
-        maxCount: 1,
-      })) {
-        if (event) return toRecordedFact<F>(event);
-      }
-      return null;
+      const newest = client.readStream(stream, { direction: 'backwards', fromRevision: END, maxCount: 1 });
+      for await (const { event } of newest) if (event) found = toRecordedFact<F>(event);
     } catch (error) {
-      if (error instanceof StreamNotFoundError) return null;
-      throw error;
+      if (!(error instanceof StreamNotFoundError)) throw error;
     }
+    return found;
   };
 
   const append: EventStore['append'] = async (stream, expected, facts, metadata, ids) => {
@@ -327,17 +324,19 @@ export const openEventStore = (url: string): EventStore => {
     decide,
     follow,
     head: async () => {
+      let head = 0n;
+      // Read to its end: a read left early keeps its call open, and disposing of the client would wait for it.
       for await (const { event } of client.readAll({
         direction: 'backwards',
         fromPosition: END,
         maxCount: 1,
       })) {
-        if (event) return event.position.commit;
+        if (event) head = event.position.commit;
       }
-      return 0n;
+      return head;
     },
     [Symbol.asyncDispose]: async () => {
-      await client.dispose();
+      await Promise.race([client.dispose(), pause(DISPOSE_LIMIT_MS)]);
     },
   };
 };

@@ -1,5 +1,6 @@
 import {
   connect,
+  DiscardPolicy,
   type JetStreamClient,
   type JetStreamManager,
   type NatsConnection,
@@ -71,6 +72,8 @@ export const openNats = async (url: string, name: string): Promise<Nats> => {
       max_age: stream.days * NANOS_PER_DAY,
       max_bytes: STREAM_MAX_BYTES,
       duplicate_window: DUPLICATE_WINDOW_NANOS,
+      // A full queue refuses what is handed in rather than dropping what waits.
+      discard: stream.retention === RetentionPolicy.Workqueue ? DiscardPolicy.New : DiscardPolicy.Old,
     };
     await manager.streams.add(config).catch(() => manager.streams.update(stream.name, config));
   }

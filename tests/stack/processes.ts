@@ -1,0 +1,83 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { appendFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { inheritedEnvironment } from '#platform/config.ts';
+
+/** A process of the service, run as production runs it: plain `node` on its `main.ts`. */
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+const READY_LIMIT_MS = 30_000;
+const STOP_LIMIT_MS = 12_000;
+
+export type ServiceProcess = {
+  readonly child: ChildProcess;
+  /** Everything it wrote so far. */
+  output(): string;
+  /** Waits until its log says this; fails when it ends before, or takes too long. */
+  says(message: string): Promise<void>;
+  /** `kill -9`, and waits until it is gone. */
+  kill(): Promise<void>;
+  /** SIGTERM, and waits until it is gone; answers its exit code. */
+  stop(): Promise<number | null>;
+};
+
+export const startProcess = (
+  main: string,
+  environment: Readonly<Record<string, string>>,
+  args: readonly string[] = [],
+  logFile?: string,
+): ServiceProcess => {
+  const child = spawn(process.execPath, [main, ...args], {
+    cwd: ROOT,
+    env: { ...inheritedEnvironment(), LOG_LEVEL: 'info', ...environment },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let output = '';
+  const wakes = new Set<() => void>();
+  const take = (data: Buffer): void => {
+    output += data.toString();
+    if (logFile) appendFileSync(logFile, data);
+    for (const wake of wakes) wake();
+  };
+  child.stdout.on('data', take);
+  child.stderr.on('data', take);
+  const gone = once(child, 'exit');
+  void gone.then(() => {
+    for (const wake of wakes) wake();
+  });
+
+  return {
+    child,
+    output: () => output,
+    says: async (message) => {
+      const deadline = Date.now() + READY_LIMIT_MS;
+      while (!output.includes(message)) {
+        if (child.exitCode !== null || child.signalCode !== null || Date.now() > deadline) {
+          throw new Error(`${main} never said «${message}»; it said:\n${output.slice(-4_000)}`);
+        }
+        await new Promise<void>((resolve) => {
+          const wake = (): void => {
+            clearTimeout(timer);
+            wakes.delete(wake);
+            resolve();
+          };
+          const timer = setTimeout(wake, deadline - Date.now());
+          wakes.add(wake);
+        });
+      }
+    },
+    kill: async () => {
+      child.kill('SIGKILL');
+      await gone;
+    },
+    stop: async () => {
+      if (child.exitCode !== null || child.signalCode !== null) return child.exitCode;
+      child.kill('SIGTERM');
+      const timer = setTimeout(() => child.kill('SIGKILL'), STOP_LIMIT_MS);
+      await gone;
+      clearTimeout(timer);
+      return child.exitCode;
+    },
+  };
+};

@@ -1,0 +1,47 @@
+import type { Database } from '#platform/postgres.ts';
+import type { Projection } from '#projections/projection.ts';
+import { schemaOf } from '#services/projector/read-model-schema.ts';
+
+/**
+ * Row count and order-independent checksum of each table of some projections. `without` leaves out columns
+ * that may differ between two logs of the same facts, as positions do.
+ */
+export const checksums = async (
+  database: Database,
+  projections: readonly Projection[],
+  without: readonly string[] = [],
+): Promise<Readonly<Record<string, string>>> => {
+  const sums: Record<string, string> = {};
+  for (const { name } of projections) {
+    const schema = schemaOf(name);
+    const tables = await database.query<{ table: string }>(
+      `select tablename as "table" from pg_tables where schemaname = $1 order by 1`,
+      [schema],
+    );
+    for (const { table } of tables.rows) {
+      const { rows } = await database.query<{ sum: string }>(
+        `select count(*) || ':' || coalesce(sum(('x' || substr(md5((to_jsonb(t) - $1::text[])::text), 1, 15))::bit(60)::bigint), 0) as sum
+         from "${schema}"."${table}" t`,
+        [without],
+      );
+      sums[`${schema}.${table}`] = rows[0]?.sum ?? '';
+    }
+  }
+  return sums;
+};
+
+/** Waits until every projection has passed the head of the log. */
+export const untilPassed = async (database: Database, head: bigint, limitMs = 120_000): Promise<void> => {
+  const deadline = Date.now() + limitMs;
+  for (;;) {
+    const { rows } = await database
+      .query<{ behind: number; there: number }>(
+        `select count(*) filter (where position < $1)::int as behind, count(*)::int as there from projector.projection`,
+        [head],
+      )
+      .catch(() => ({ rows: [{ behind: 1, there: 0 }] }));
+    if (rows[0]?.behind === 0 && rows[0].there > 0) return;
+    if (Date.now() > deadline) throw new Error(`the projections did not pass ${head} within ${limitMs} ms`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+};
