@@ -1,4 +1,4 @@
-import { MultiBar, Presets, type SingleBar } from 'cli-progress';
+import { Presets, SingleBar } from 'cli-progress';
 import type { Report } from './ingest-files.ts';
 
 type TerminalReport = Report & { stop(): void };
@@ -9,23 +9,35 @@ const PLAIN_STEP_PERCENT = 25;
 export const terminalReport = (stream: NodeJS.WriteStream): TerminalReport =>
   stream.isTTY ? barReport(stream) : plainReport(stream);
 
+/** One bar, for the file being read. A line is written in its place, and the bar goes on below. */
 const barReport = (stream: NodeJS.WriteStream): TerminalReport => {
-  const bars = new MultiBar(
-    { stream, format: '{bar} {percentage} % {file}', clearOnComplete: true },
-    Presets.shades_classic,
-  );
-  let current: { file: string; bar: SingleBar } | null = null;
+  const format = '{bar} {percentage} % {file}';
+  const bar = new SingleBar({ stream, format, clearOnComplete: true }, Presets.shades_classic);
+  let shown: { readonly file: string; readonly bytesRead: number; readonly bytesTotal: number } | null = null;
+  const hide = (): void => {
+    if (shown !== null) bar.stop();
+  };
+  const show = (): void => {
+    if (shown !== null) bar.start(shown.bytesTotal, shown.bytesRead, { file: shown.file });
+  };
+  const stop = (): void => {
+    hide();
+    shown = null;
+  };
   return {
     progress(file, bytesRead, bytesTotal) {
-      if (current?.file !== file) current = { file, bar: bars.create(bytesTotal, 0, { file }) };
-      current.bar.update(bytesRead);
+      const started = shown !== null;
+      shown = { file, bytesRead, bytesTotal };
+      if (started) bar.update(bytesRead);
+      else show();
     },
-    refused: (line) => bars.log(`${line}\n`),
-    finished() {
-      if (current !== null) bars.remove(current.bar);
-      current = null;
+    refused(line) {
+      hide();
+      stream.write(`${line}\n`);
+      show();
     },
-    stop: () => bars.stop(),
+    finished: stop,
+    stop,
   };
 };
 
@@ -41,7 +53,9 @@ const plainReport = (stream: NodeJS.WriteStream): TerminalReport => {
     refused: (line) => stream.write(`${line}\n`),
     finished({ file, ads, scans, refused }) {
       shown = 0;
-      stream.write(`${file}: ${ads} ads in ${scans} ${scans === 1 ? 'scan' : 'scans'}, ${refused} refused\n`);
+      stream.write(
+        `${file}: ${ads} ${ads === 1 ? 'ad' : 'ads'} in ${scans} ${scans === 1 ? 'scan' : 'scans'}, ${refused} refused\n`,
+      );
     },
     stop: () => {
       // Nothing is held open.
