@@ -11,7 +11,7 @@ import { openProgress, type Progress } from './progress.ts';
 import { readOrMakeSecrets } from './secrets.ts';
 import { startServers } from './servers.ts';
 import { environmentOf, startServices } from './services.ts';
-import { type Folders, foldersOf, type LocalSettings, readLocalSettings } from './settings.ts';
+import { type Folders, foldersOf, type LocalSettings, readLocalSettings, settingsHelp } from './settings.ts';
 import { summaryOf } from './summary.ts';
 
 /** Brands that the demo workspace follows. */
@@ -105,10 +105,12 @@ const run = async (): Promise<number> => {
     });
   } catch (error) {
     exitCode = signal.aborted || error instanceof Interrupted ? 0 : 1;
-    if (exitCode !== 0) {
-      const isPlain = error instanceof SettingsError || error instanceof FolderInUse;
-      console.error(isPlain ? error.message : error);
+    if (error instanceof SettingsError || error instanceof FolderInUse) {
+      // Nothing has been started yet.
+      console.error(error.message);
+      return exitCode;
     }
+    if (exitCode !== 0) console.error(error);
   }
   const stopStartedMs = Date.now();
   progress.step('stopping');
@@ -121,4 +123,10 @@ const run = async (): Promise<number> => {
   return exitCode;
 };
 
+if (process.argv.includes('--help')) {
+  console.log(
+    `npm start brings up the whole service on this machine. Settings, by environment variable:\n${settingsHelp()}`,
+  );
+  process.exit(0);
+}
 process.exit(await run());

@@ -50,6 +50,16 @@ export type LocalSettings = z.infer<typeof LocalSettings>;
 
 export const readLocalSettings = (): LocalSettings => readSettings(LocalSettings);
 
+/** One line for each setting, as `npm start -- --help` prints them. */
+export const settingsHelp = (): string =>
+  Object.entries(LocalSettings.shape)
+    .map(([name, schema]) => {
+      const fallback = schema.safeParse(undefined).data;
+      const text = schema.description ?? '';
+      return `  ${name.padEnd(16)}  ${text}${fallback === undefined ? '' : ` Default: ${fallback}.`}`;
+    })
+    .join('\n');
+
 /** What lies where in the data folder. `npm run reset` removes these and nothing else. */
 export const foldersOf = (dataDir: string) => {
   const root = resolve(dataDir);

@@ -2,10 +2,10 @@ import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { isRunning } from '#deploy/local/processes.ts';
 import { inheritedEnvironment, LocalStack } from '#platform/config.ts';
+import { until } from '#tests/stack/until.ts';
 
 const run = promisify(execFile);
 const PROJECT = resolve(import.meta.dirname, '../..');
@@ -88,18 +88,6 @@ export class StackProcess {
     );
   }
 }
-
-export const until = async (
-  what: string,
-  limitMs: number,
-  check: () => boolean | Promise<boolean>,
-): Promise<void> => {
-  const deadline = Date.now() + limitMs;
-  while (!(await check())) {
-    if (Date.now() > deadline) throw new Error(`Not within ${limitMs} ms: ${what}.`);
-    await delay(50);
-  }
-};
 
 export const allGone = async (pids: readonly number[]): Promise<boolean> =>
   (await Promise.all(pids.map(isRunning))).every((running) => !running);

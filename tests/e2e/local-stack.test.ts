@@ -7,7 +7,8 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { freePort } from '#deploy/local/ports.ts';
 import { inheritedEnvironment, type LocalStack } from '#platform/config.ts';
-import { allGone, StackProcess, until } from './local-stack-process.ts';
+import { until } from '#tests/stack/until.ts';
+import { allGone, StackProcess } from './local-stack-process.ts';
 
 const run = promisify(execFile);
 const CASE_LIMIT_MS = 200_000;
