@@ -39,7 +39,8 @@ export const noParams = z.strictObject({});
 export const noQuery = z.strictObject({});
 
 export const brandParams = z.strictObject({
-  brandId: z.union([Uuid, Slug]).meta({ description: 'Uuid or slug of a brand.' }),
+  // Slug first: it accepts what almost every caller sends, a lower-case uuid included.
+  brandId: z.union([Slug, Uuid]).meta({ description: 'Uuid or slug of a brand.' }),
 });
 export const adParams = z.strictObject({ adId: LibraryId.meta({ description: 'Library id of an ad.' }) });
 
@@ -52,6 +53,8 @@ export const workspaceBrandParams = z.strictObject({
   brandId: Uuid.meta({ description: 'Uuid of a brand; a slug is not accepted here.' }),
 });
 
-/** A slug may look much like a uuid, never exactly. */
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+
+/** No slug has the shape of a uuid: it has as many hyphens only with a top-level domain of twelve hex digits. */
 export const brandRefOf = (text: string): BrandRef =>
-  Uuid.safeParse(text).success ? { id: text.toLowerCase() } : { slug: text };
+  UUID.test(text) ? { id: text.toLowerCase() } : { slug: text };

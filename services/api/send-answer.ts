@@ -1,3 +1,4 @@
+import type { FastifyReply } from 'fastify';
 import { hash } from 'node:crypto';
 import { PLANS } from '#contracts/plans.ts';
 import type { Answer } from './endpoint.ts';
@@ -43,9 +44,15 @@ const matches = (given: string | undefined, etag: string): boolean =>
   given !== undefined &&
   (given.trim() === '*' || given.split(',').some((one) => `W/${one.trim().replace(/^W\//, '')}` === etag));
 
-const send = (exchange: Exchange, status: number, headers: Headers, body: string): void => {
-  exchange.reply.hijack();
-  exchange.reply.raw.writeHead(status, headers).end(body);
+/** Head and body in one write. Text of ASCII alone is copied as it is instead of being encoded. */
+export const send = (reply: FastifyReply, status: number, headers: Headers, body: string): void => {
+  const bytes = Buffer.byteLength(body);
+  if (status !== 304) {
+    headers['content-type'] = JSON_CONTENT;
+    headers['content-length'] = bytes;
+  }
+  reply.hijack();
+  reply.raw.writeHead(status, headers).end(body, bytes === body.length ? 'latin1' : 'utf8');
 };
 
 export const sendAnswer = (exchange: Exchange, room: ApiRoom): void => {
@@ -59,7 +66,7 @@ export const sendAnswer = (exchange: Exchange, room: ApiRoom): void => {
     if (matches(request.headers['if-none-match'], etag)) {
       const { keyId, plan } = callerOf(exchange);
       const allowance = room.rateLimits.giveBack(keyId, PLANS[plan].requestsPerMinute);
-      return send(exchange, 304, Object.assign(headers, rateHeaders(allowance)), '');
+      return send(exchange.reply, 304, Object.assign(headers, rateHeaders(allowance)), '');
     }
   }
   if (exchange.allowance) Object.assign(headers, rateHeaders(exchange.allowance));
@@ -69,7 +76,5 @@ export const sendAnswer = (exchange: Exchange, room: ApiRoom): void => {
   if (exchange.replayed) headers['idempotency-replayed'] = 'true';
   const cursor = answer.next ? room.cursors.sign(exchange.filters, answer.next) : null;
   const body = envelope(exchange.requestId, exchange.now, answer, cursor);
-  headers['content-type'] = JSON_CONTENT;
-  headers['content-length'] = Buffer.byteLength(body);
-  send(exchange, exchange.replayed?.status ?? endpoint.reply.status, headers, body);
+  send(exchange.reply, exchange.replayed?.status ?? endpoint.reply.status, headers, body);
 };

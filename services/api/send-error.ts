@@ -2,7 +2,7 @@ import type { FastifyReply } from 'fastify';
 import { ERRORS, type ErrorDetail, type ErrorType, Refusal } from '#contracts/errors.ts';
 import type { Log } from '#platform/log.ts';
 import type { Exchange } from './exchange.ts';
-import { type Headers, JSON_CONTENT, rateHeaders } from './send-answer.ts';
+import { type Headers, rateHeaders, send } from './send-answer.ts';
 
 /** The JSON text of the specification's error body. */
 export const errorBody = (
@@ -33,14 +33,11 @@ export const sendError = (
   const body = errorBody(type, status, refusal.message, requestId, refusal.details);
   const headers: Headers = {
     'x-request-id': requestId,
-    'content-type': JSON_CONTENT,
-    'content-length': Buffer.byteLength(body),
   };
   if (exchange?.allowance) {
     Object.assign(headers, rateHeaders(exchange.allowance));
     if (status === 429) headers['retry-after'] = exchange.allowance.resetIn;
   }
   if (status === 401) headers['www-authenticate'] = 'Bearer';
-  reply.hijack();
-  reply.raw.writeHead(status, headers).end(body);
+  send(reply, status, headers, body);
 };

@@ -1,10 +1,9 @@
 import { Brand } from '#contracts/resources/brand.ts';
-import { readFreshness } from '#projections/freshness/read.ts';
 import { endpoint } from '../../endpoint.ts';
 import { BRAND_ID, brandExample } from '../../examples.ts';
 import { brandParams, noQuery } from '../../parameters.ts';
-import { withBrand } from './known-brand.ts';
-import { neverScanned } from './never-scanned.ts';
+import { findBrandWithFreshness } from './brand-with-freshness.ts';
+import { brandUnknown } from './known-brand.ts';
 
 export const getBrand = endpoint({
   method: 'GET',
@@ -24,11 +23,10 @@ export const getBrand = endpoint({
   corpus: true,
   reads: ['brands', 'freshness'],
   handler: async ({ params }, { db }) => {
-    const { brand, found } = await withBrand(db, params.brandId, (id) => readFreshness(db, id));
-    return {
-      data: brand.detail,
-      asOf: brand.as_of,
-      freshness: JSON.stringify(found ?? neverScanned('census')),
-    };
+    const brand = await findBrandWithFreshness(db, params.brandId);
+    if (!brand) throw brandUnknown();
+    const { scanned_at: as_of, last_reliable_at, next_due, freshness_tier } = brand;
+    const freshness = JSON.stringify({ as_of, last_reliable_at, next_due, freshness_tier });
+    return { data: brand.detail, asOf: brand.as_of, freshness };
   },
 });

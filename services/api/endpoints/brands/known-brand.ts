@@ -10,10 +10,13 @@ const idOfSlug = new LRUCache<string, string>({ max: SLUGS_REMEMBERED_MAX });
 
 export type KnownBrand = NonNullable<Awaited<ReturnType<typeof findBrand>>>;
 
+export const brandUnknown = (): Refusal =>
+  new Refusal('not_found', 'There is no such brand in this service. It may still run ads.');
+
 /** The brand of a path parameter, uuid or slug. Refuses when there is none. */
 export const demandBrand = async (db: ReadDatabase, text: string): Promise<KnownBrand> => {
   const found = await findBrand(db, brandRefOf(text));
-  if (!found) throw new Refusal('not_found', 'There is no such brand in this service. It may still run ads.');
+  if (!found) throw brandUnknown();
   return found;
 };
 
