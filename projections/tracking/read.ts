@@ -36,11 +36,6 @@ export const readTrackedBrands = (
   workspaceId: string,
 ): Promise<readonly TrackedBrandRow[]> => db.query<TrackedBrandRow>({ sql: ALL, values: [workspaceId] });
 
-const IDS = 'select brand_id from tracking.tracked_brand where workspace_id = $1';
-
-export const trackedBrandIds = async (db: ReadDatabase, workspaceId: string): Promise<readonly string[]> =>
-  (await db.query<{ brand_id: string }>({ sql: IDS, values: [workspaceId] })).map((row) => row.brand_id);
-
 const COUNT = 'select count(*)::int as used from tracking.tracked_brand where workspace_id = $1';
 
 export const countTrackedBrands = async (db: ReadDatabase, workspaceId: string): Promise<number> =>

@@ -8,11 +8,13 @@ import { createLog } from '#platform/log.ts';
 import { openNats } from '#platform/nats.ts';
 import { openPool, openReadDatabase } from '#platform/postgres.ts';
 import { runProcess } from '#platform/process.ts';
+import { retry } from '#platform/retry.ts';
 import { openReadPosition } from '#platform/read-position.ts';
 import { buildApi } from './server.ts';
 
 /** Commands, idempotency keys and checkpoints; reads have connections of their own. */
 const POOL_CLIENTS = 10;
+const NATS_RETRIES = { attempts: Number.POSITIVE_INFINITY, firstDelayMs: 500, maxDelayMs: 10_000 };
 const CURSOR_SECRET_MIN_LENGTH = 16;
 
 const Settings = z.object({
@@ -31,14 +33,20 @@ const Settings = z.object({
 const settings = readSettings(Settings);
 const log = createLog('api', settings.LOG_LEVEL);
 
-await runProcess(log, async ({ resources }) => {
+await runProcess(log, async ({ resources, signal }) => {
   const { DATABASE_URL, EVENT_STORE_URL, NATS_URL, API_HOST, API_PORT } = settings;
   const pool = openPool(DATABASE_URL, POOL_CLIENTS);
   resources.defer(() => pool.end());
   const db = resources.use(openReadDatabase(DATABASE_URL));
   const eventStore = resources.use(openEventStore(EVENT_STORE_URL));
   const readPosition = resources.use(openReadPosition(DATABASE_URL, pool, log));
-  const nats = openNats(NATS_URL, 'api');
+  // Looked for without end: the API serves without it, and hands scrapes off once it is there.
+  const nats = retry(
+    NATS_RETRIES,
+    () => true,
+    () => openNats(NATS_URL, 'api'),
+    signal,
+  );
   resources.defer(async () => {
     // One that is still looking for its server is left behind with the process.
     const opened = await Promise.race([nats.catch(() => null), Promise.resolve(null)]);

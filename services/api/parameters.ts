@@ -20,6 +20,14 @@ export const commaSeparated = <Schema extends z.ZodType>(schema: Schema) =>
     schema,
   );
 
+/** Words to search for. Postgres holds no text with a NUL character, so no text can contain one. */
+export const searchText = (maxLength: number) =>
+  z
+    .string()
+    .min(1)
+    .max(maxLength)
+    .refine((text) => !text.includes('\u0000'), 'a NUL character occurs in no text');
+
 export const PAGE_SIZE_MAX = 100;
 export const PAGE_SIZE_DEFAULT = 20;
 

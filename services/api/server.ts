@@ -4,9 +4,8 @@ import { Refusal } from '#contracts/errors.ts';
 import { openCallers } from '#platform/access/callers.ts';
 import { createCursors } from './cursors.ts';
 import { registerDocumentation } from './documentation.ts';
-import type { Endpoint } from './endpoint.ts';
 import { ENDPOINTS } from './endpoints/index.ts';
-import { createExchange } from './exchange.ts';
+import { createExchange, type Exchange } from './exchange.ts';
 import { createIdempotentAnswers } from './idempotent-answers.ts';
 import { READ_PIPELINE, runPipeline, WRITE_PIPELINE } from './pipeline.ts';
 import { createRateLimits } from './rate-limits.ts';
@@ -52,20 +51,18 @@ const createRoom = ({ nats, cursorSecret, ...given }: ApiDependencies): ApiRoom 
 const routeOf = (path: string): string => path.replaceAll(/\{(\w+)\}/g, ':$1');
 
 /** One line per request; the key itself is in none. */
-const logRequest = (
-  room: ApiRoom,
-  endpoint: Endpoint,
-  reply: FastifyReply,
-  requestId: string,
-  since: number,
-): void => {
-  reply.raw.once('close', () => {
+const logRequest = (room: ApiRoom, exchange: Exchange): void => {
+  const since = performance.now();
+  const { raw } = exchange.reply;
+  raw.once('close', () => {
     room.log.info(
       {
-        request_id: requestId,
-        operation: endpoint.operationId,
-        status: reply.raw.statusCode,
+        request_id: exchange.requestId,
+        operation: exchange.endpoint.operationId,
+        status: raw.statusCode,
         duration_ms: Math.round((performance.now() - since) * 100) / 100,
+        workspace_id: exchange.caller?.workspaceId,
+        key_id: exchange.caller?.keyId,
       },
       'request',
     );
@@ -95,8 +92,11 @@ const answerBrokenRequest = (_error: unknown, socket: Socket): void => {
 export const buildApi = (dependencies: ApiDependencies): FastifyInstance => {
   const room = createRoom(dependencies);
   const { log } = room;
-  const refuse = (request: FastifyRequest, reply: FastifyReply, error: unknown): void =>
-    sendError(reply, requestIdOf(request.headers['x-request-id']), error, log);
+  const refuse = (request: FastifyRequest, reply: FastifyReply, error: unknown): void => {
+    const requestId = requestIdOf(request.headers['x-request-id']);
+    sendError(reply, requestId, error, log);
+    log.info({ request_id: requestId, status: reply.raw.statusCode }, 'request');
+  };
 
   const app = fastify({
     bodyLimit: BODY_MAX_BYTES,
@@ -124,8 +124,8 @@ export const buildApi = (dependencies: ApiDependencies): FastifyInstance => {
       url: routeOf(endpoint.path),
       handler: (request, reply) => {
         const requestId = requestIdOf(request.headers['x-request-id']);
-        if (log.isLevelEnabled('info')) logRequest(room, endpoint, reply, requestId, performance.now());
         const exchange = createExchange(endpoint, request, reply, requestId, room.clock.now().getTime());
+        if (log.isLevelEnabled('info')) logRequest(room, exchange);
         void runPipeline(steps, exchange, room);
       },
     });

@@ -80,6 +80,7 @@ describe('searchAds 400', () => {
     'brand_id=alpha-com',
     `q=${'x'.repeat(201)}`,
     'q=',
+    'q=a%00b',
   ])('for %s', async (query) => {
     expect((await on(app).get(`/v1/ads?${query}`, { key })).status).toBe(400);
   });

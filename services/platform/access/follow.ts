@@ -27,6 +27,7 @@ export const followAccess = (pool: Database, eventStore: EventStore, log: Log): 
     const after = await readAccessCheckpoint(pool);
     await using follower = eventStore.follow({ after, prefixes: PREFIXES, bufferItems: BUFFER_ITEMS });
     ending.signal.addEventListener('abort', () => void follower[Symbol.asyncDispose](), { once: true });
+    // An abort that came before the listener is seen here; one that comes later closes the follower.
     while (!ending.signal.aborted) {
       const items = await follower.take(BATCH_MAX);
       if (items.length === 0) return;

@@ -6,10 +6,11 @@ import { latestIn, pageAnswer } from '../../answers.ts';
 import { endpoint } from '../../endpoint.ts';
 import { adSummary } from '../../examples.ts';
 import { given } from '../../given.ts';
-import { noParams, pageQuery } from '../../parameters.ts';
+import { noParams, pageQuery, searchText } from '../../parameters.ts';
 
 /** Without a brand, only ads started in so many days are looked at (specification, part "Limits"). */
 const WINDOW_DAYS = 90;
+const COPY_SEARCH_MAX_LENGTH = 200;
 const DAY_MS = 86_400_000;
 
 export const searchAds = endpoint({
@@ -24,10 +25,7 @@ export const searchAds = endpoint({
   params: noParams,
   query: z.strictObject({
     ...pageQuery,
-    q: z
-      .string()
-      .min(1)
-      .max(200)
+    q: searchText(COPY_SEARCH_MAX_LENGTH)
       .optional()
       .meta({ description: 'Words of the copy; all of them have to occur.' }),
     format: AdFormat.optional().meta({ description: 'Creative format.' }),

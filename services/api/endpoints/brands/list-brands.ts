@@ -6,7 +6,9 @@ import { latestIn, pageAnswer } from '../../answers.ts';
 import { endpoint } from '../../endpoint.ts';
 import { brandSummary } from '../../examples.ts';
 import { given } from '../../given.ts';
-import { noParams, pageQuery } from '../../parameters.ts';
+import { noParams, pageQuery, searchText } from '../../parameters.ts';
+
+const NAME_SEARCH_MAX_LENGTH = 100;
 
 export const listBrands = endpoint({
   method: 'GET',
@@ -21,7 +23,7 @@ export const listBrands = endpoint({
     ...pageQuery,
     category_id: Uuid.optional().meta({ description: 'A category of any level.' }),
     country: Country.optional().meta({ description: "The brand's country." }),
-    q: z.string().min(1).max(100).optional().meta({ description: 'Search in names.' }),
+    q: searchText(NAME_SEARCH_MAX_LENGTH).optional().meta({ description: 'Search in names.' }),
     letter: z
       .string()
       .regex(/^[a-z]$/, 'one lower-case letter')

@@ -1,13 +1,12 @@
 import { z } from 'zod';
 import { RadarItem, RadarItemType } from '#contracts/resources/radar.ts';
-import { readFreshnessOf } from '#projections/freshness/read.ts';
 import { listRadar as readRadar } from '#projections/radar/read.ts';
-import { trackedBrandIds } from '#projections/tracking/read.ts';
-import { latestOf, pageAnswer } from '../../answers.ts';
+import { pageAnswer } from '../../answers.ts';
 import { endpoint } from '../../endpoint.ts';
 import { radarItem, WORKSPACE_ID } from '../../examples.ts';
 import { given } from '../../given.ts';
 import { commaSeparated, pageQuery, wholeNumber, workspaceParams } from '../../parameters.ts';
+import { readTrackedAndScanned } from './tracked-and-scanned.ts';
 
 const DAYS_MAX = 90;
 const DAYS_DEFAULT = 7;
@@ -43,13 +42,8 @@ export const listRadar = endpoint({
   corpus: false,
   reads: ['tracking', 'radar', 'freshness'],
   handler: async ({ params, query, page }, { db, clock }) => {
-    const brandIds = await trackedBrandIds(db, params.ws);
+    const { brandIds, asOf } = await readTrackedAndScanned(db, params.ws);
     const since = new Date(clock.now().getTime() - query.days * DAY_MS).toISOString();
-    const [found, freshness] = await Promise.all([
-      readRadar(db, given({ brandIds, since, types: query.types }), page),
-      readFreshnessOf(db, brandIds),
-    ]);
-    // As of the latest scan of any tracked brand, also when that scan showed no change.
-    return pageAnswer(found, latestOf([...freshness.values()].map((one) => one.as_of)));
+    return pageAnswer(await readRadar(db, given({ brandIds, since, types: query.types }), page), asOf);
   },
 });

@@ -1,0 +1,46 @@
+import type { ReadDatabase } from '#contracts/read-database.ts';
+import { TIER_HOURS } from '#projections/freshness/read.ts';
+import { brandRefOf } from '../../parameters.ts';
+
+/**
+ * The single-brand read is the hottest of all, so its two projections are read by one statement: one look-up
+ * by index each, half the time of two statements sent together, for the database and for us.
+ */
+const iso = (time: string): string => `to_char(${time} at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
+
+const readBy = (column: 'slug' | 'brand_id'): string => `
+  select b.detail, ${iso('b.as_of')} as as_of,
+    ${iso('f.scanned_at')} as scanned_at,
+    ${iso('f.reliable_at')} as last_reliable_at,
+    ${iso(`coalesce(f.scanned_at + case t.tier
+      when 'daily' then interval '${TIER_HOURS.daily} hours'
+      when 'weekly' then interval '${TIER_HOURS.weekly} hours'
+      else interval '${TIER_HOURS.census} hours' end, t.tracked_at)`)} as next_due,
+    coalesce(t.tier, 'census') as freshness_tier
+  from brands.brand b
+  left join freshness.brand f using (brand_id)
+  left join lateral (
+    select min(cadence) as tier, min(tracked_at) as tracked_at from freshness.tracker k where k.brand_id = b.brand_id
+  ) t on true
+  where b.${column} = $1 and b.detail is not null`;
+
+const BY_SLUG = readBy('slug');
+const BY_ID = readBy('brand_id');
+
+export type BrandWithFreshness = {
+  readonly detail: string;
+  readonly as_of: string;
+  readonly scanned_at: string | null;
+  readonly last_reliable_at: string | null;
+  readonly next_due: string | null;
+  readonly freshness_tier: string;
+};
+
+export const findBrandWithFreshness = async (
+  db: ReadDatabase,
+  text: string,
+): Promise<BrandWithFreshness | null> => {
+  const ref = brandRefOf(text);
+  const query = 'id' in ref ? { sql: BY_ID, values: [ref.id] } : { sql: BY_SLUG, values: [ref.slug] };
+  return (await db.query<BrandWithFreshness>(query))[0] ?? null;
+};
