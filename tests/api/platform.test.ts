@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { type AddressInfo, connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { foldStream } from '#platform/access/tables.ts';
-import { apiKeysStream, workspaceStream } from '#contracts/events/workspace.ts';
+import { followAccess } from '#platform/access/follow.ts';
+import { silentLog } from '#platform/log.ts';
 import { on } from '#tests/dsl/api.ts';
 import { type ApiStack, BASE_URL, openApiStack } from './stack.ts';
 
@@ -136,9 +136,8 @@ describe('keys', () => {
       await own.pool.query(
         'truncate access.stream, access.checkpoint, access.workspace, access.member, access.api_key',
       );
-      for (const stream of [workspaceStream(key.workspaceId), apiKeysStream(key.workspaceId)]) {
-        await foldStream(own.pool, own.eventStore, stream);
-      }
+      await using follower = followAccess(own.pool, own.eventStore, silentLog());
+      await follower.filled;
       expect((await on(server).get('/v1/me', { key })).status).toBe(200);
     } finally {
       await own[Symbol.asyncDispose]();

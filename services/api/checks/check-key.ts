@@ -7,15 +7,14 @@ import type { ApiRoom } from '../room.ts';
 /** The scheme's name is case-insensitive (RFC 9110, section 11.1). */
 const BEARER = /^bearer +(\S+)$/i;
 
-const refusal = (): Refusal =>
-  new Refusal('unauthorized', 'Send a valid API key: `Authorization: Bearer <API_KEY>`.');
+const KEY_REFUSED = new Refusal('unauthorized', 'Send a valid API key: `Authorization: Bearer <API_KEY>`.');
 
 /** Who calls. The same answer for a missing, malformed, unknown and revoked key. */
 export const checkKey = (exchange: Exchange, room: ApiRoom): void | Promise<void> => {
   const key = BEARER.exec(exchange.request.headers.authorization ?? '')?.[1];
-  if (key === undefined || !isKeyText(key)) throw refusal();
+  if (key === undefined || !isKeyText(key)) throw KEY_REFUSED;
   const accept = (caller: Caller | null): void => {
-    if (!caller) throw refusal();
+    if (!caller) throw KEY_REFUSED;
     exchange.caller = caller;
   };
   const found = room.callers.find(sha256Of(key));

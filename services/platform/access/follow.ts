@@ -3,7 +3,7 @@ import { pause } from '../clock.ts';
 import type { EventStore } from '../event-store.ts';
 import type { Log } from '../log.ts';
 import type { Database } from '../postgres.ts';
-import { foldStream, moveAccessCheckpoint, readAccessCheckpoint } from './tables.ts';
+import { createAccessTables, foldStream, moveAccessCheckpoint, readAccessCheckpoint } from './tables.ts';
 
 const PREFIXES = [`${WORKSPACE}-`, `${API_KEYS}-`];
 const BATCH_MAX = 1_000;
@@ -24,8 +24,13 @@ export const followAccess = (pool: Database, eventStore: EventStore, log: Log): 
   const filled = Promise.withResolvers<void>();
 
   const followOnce = async (): Promise<void> => {
-    const after = await readAccessCheckpoint(pool);
-    await using follower = eventStore.follow({ after, prefixes: PREFIXES, bufferItems: BUFFER_ITEMS });
+    await createAccessTables(pool);
+    let reached = await readAccessCheckpoint(pool);
+    await using follower = eventStore.follow({
+      after: reached,
+      prefixes: PREFIXES,
+      bufferItems: BUFFER_ITEMS,
+    });
     ending.signal.addEventListener('abort', () => void follower[Symbol.asyncDispose](), { once: true });
     // An abort that came before the listener is seen here; one that comes later closes the follower.
     while (!ending.signal.aborted) {
@@ -38,7 +43,10 @@ export const followAccess = (pool: Database, eventStore: EventStore, log: Log): 
           item.kind === 'fact' ? item.fact.position : item.kind === 'checkpoint' ? item.position : 0n;
         return at > furthest ? at : furthest;
       }, 0n);
-      if (position > 0n) await moveAccessCheckpoint(pool, position);
+      if (position > 0n) {
+        if (!(await moveAccessCheckpoint(pool, reached, position))) return;
+        reached = position;
+      }
       if (items.some((item) => item.kind === 'caught_up')) filled.resolve();
     }
   };

@@ -93,11 +93,22 @@ export const readAccessCheckpoint = async (pool: Database): Promise<bigint | nul
   return rows[0] ? BigInt(rows[0].position) : null;
 };
 
-/** Several processes follow the log; the furthest one is right, since each folds streams to their end. */
-export const moveAccessCheckpoint = async (pool: Database, position: bigint): Promise<void> => {
-  await pool.query(
-    `insert into access.checkpoint (position) values ($1)
-     on conflict (single_row) do update set position = greatest(checkpoint.position, excluded.position)`,
-    [position.toString()],
+/**
+ * Moves the checkpoint from where the caller has read to where it has come. Several processes follow the log, and
+ * the furthest one is right, since each folds streams to their end. False when the checkpoint stands before
+ * `from`: somebody emptied the tables, and they have to be filled again from there.
+ */
+export const moveAccessCheckpoint = async (
+  pool: Database,
+  from: bigint | null,
+  to: bigint,
+): Promise<boolean> => {
+  const moved = await pool.query(
+    from === null
+      ? `insert into access.checkpoint (position) values ($1)
+         on conflict (single_row) do update set position = greatest(checkpoint.position, excluded.position)`
+      : 'update access.checkpoint set position = greatest(position, $1) where position >= $2',
+    from === null ? [to.toString()] : [to.toString(), from.toString()],
   );
+  return moved.rowCount === 1;
 };

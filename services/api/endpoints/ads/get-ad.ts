@@ -5,6 +5,8 @@ import { endpoint } from '../../endpoint.ts';
 import { AD_ID, adExample } from '../../examples.ts';
 import { adParams, noQuery } from '../../parameters.ts';
 
+const AD_UNKNOWN = new Refusal('not_found', 'There is no such ad in this service.');
+
 export const getAd = endpoint({
   method: 'GET',
   path: '/v1/ads/{adId}',
@@ -23,7 +25,7 @@ export const getAd = endpoint({
   reads: ['ads'],
   handler: async ({ params }, { db }) => {
     const found = await findAd(db, params.adId);
-    if (!found) throw new Refusal('not_found', 'There is no such ad in this service.');
+    if (!found) throw AD_UNKNOWN;
     return { data: found.json, asOf: found.as_of };
   },
 });

@@ -3,7 +3,7 @@ import { endpoint } from '../../endpoint.ts';
 import { BRAND_ID, brandExample } from '../../examples.ts';
 import { brandParams, noQuery } from '../../parameters.ts';
 import { findBrandWithFreshness } from './brand-with-freshness.ts';
-import { brandUnknown } from './known-brand.ts';
+import { BRAND_UNKNOWN } from './known-brand.ts';
 
 export const getBrand = endpoint({
   method: 'GET',
@@ -24,7 +24,7 @@ export const getBrand = endpoint({
   reads: ['brands', 'freshness'],
   handler: async ({ params }, { db }) => {
     const brand = await findBrandWithFreshness(db, params.brandId);
-    if (!brand) throw brandUnknown();
+    if (!brand) throw BRAND_UNKNOWN;
     const { scanned_at: as_of, last_reliable_at, next_due, freshness_tier } = brand;
     const freshness = JSON.stringify({ as_of, last_reliable_at, next_due, freshness_tier });
     return { data: brand.detail, asOf: brand.as_of, freshness };

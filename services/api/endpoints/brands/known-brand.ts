@@ -10,13 +10,16 @@ const idOfSlug = new LRUCache<string, string>({ max: SLUGS_REMEMBERED_MAX });
 
 export type KnownBrand = NonNullable<Awaited<ReturnType<typeof findBrand>>>;
 
-export const brandUnknown = (): Refusal =>
-  new Refusal('not_found', 'There is no such brand in this service. It may still run ads.');
+/** Made once: a refusal says nothing of where it was thrown, and collecting that costs more than the look-up. */
+export const BRAND_UNKNOWN = new Refusal(
+  'not_found',
+  'There is no such brand in this service. It may still run ads.',
+);
 
 /** The brand of a path parameter, uuid or slug. Refuses when there is none. */
 export const demandBrand = async (db: ReadDatabase, text: string): Promise<KnownBrand> => {
   const found = await findBrand(db, brandRefOf(text));
-  if (!found) throw brandUnknown();
+  if (!found) throw BRAND_UNKNOWN;
   return found;
 };
 

@@ -8,7 +8,7 @@ import { given } from '../../given.ts';
 import { commaSeparated, pageQuery, wholeNumber, workspaceParams } from '../../parameters.ts';
 import { readTrackedAndScanned } from './tracked-and-scanned.ts';
 
-const DAYS_MAX = 90;
+const DAYS_MAX = 365;
 const DAYS_DEFAULT = 7;
 const DAY_MS = 86_400_000;
 
