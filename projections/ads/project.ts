@@ -19,7 +19,7 @@ const history = (
 
 const update = (ad_id: string, set: Row): Change => ({ kind: 'update', table: 'ad', key: { ad_id }, set });
 
-const contentColumns = (content: Partial<AdContent>): Row => content as unknown as Row;
+const contentColumns = (content: Partial<AdContent>): Row => content;
 
 /** Every ad as last observed, with its history; searched by copy. */
 export const ads = projection<AdLibraryFact | BrandFact>({

@@ -48,7 +48,7 @@ const onDay = (
   kind: 'increment',
   table: 'day',
   key: { brand_id, date: observedAt.slice(0, 10) },
-  by: by as Record<string, number>,
+  by: by,
 });
 
 /** Brands with their counters, for the directory, the single-brand read, breakdown and sitemap. */

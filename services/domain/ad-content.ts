@@ -27,24 +27,24 @@ const textKey = (text: string): string => text.normalize('NFC').replace(/\s+/g, 
 const cardsKey = (cards: readonly AdCardContent[]): string =>
   cards
     .map((card) => `${textKey(card.title ?? '')}|${textKey(card.body ?? '')}`)
-    .sort()
+    .toSorted()
     .join('\n');
 /**
  * Media addresses expire and differ in every scan, and how many of an ad's versions a scan shows varies, so
  * only which kinds there are is compared.
  */
 const mediaKey = (media: AdContent['media']): string =>
-  [...new Set(media.map(({ kind }) => kind))].sort().join();
+  [...new Set(media.map(({ kind }) => kind))].toSorted().join();
 
 /** Fields whose difference is a change, and the part of the ad they belong to. */
 const COMPARED: readonly { readonly field: Field; readonly aspect: Aspect; readonly key: FieldKey }[] = [
-  { field: 'body', aspect: 'copy', key: textKey as FieldKey },
-  { field: 'title', aspect: 'copy', key: textKey as FieldKey },
-  { field: 'link_description', aspect: 'copy', key: textKey as FieldKey },
-  { field: 'cards', aspect: 'copy', key: cardsKey as FieldKey },
+  { field: 'body', aspect: 'copy', key: textKey },
+  { field: 'title', aspect: 'copy', key: textKey },
+  { field: 'link_description', aspect: 'copy', key: textKey },
+  { field: 'cards', aspect: 'copy', key: cardsKey },
   { field: 'format', aspect: 'format', key: String as FieldKey },
-  { field: 'media', aspect: 'format', key: mediaKey as FieldKey },
-  { field: 'link_url', aspect: 'destination', key: destinationKey as FieldKey },
+  { field: 'media', aspect: 'format', key: mediaKey },
+  { field: 'link_url', aspect: 'destination', key: destinationKey },
 ];
 
 /** Fields that complete the record once and are not compared: their wording is the collector's. */
@@ -111,7 +111,7 @@ export const framesTheSameText = (known: AdContent, seen: AdContent, fields: rea
   fields.every((field) => {
     const [a, b] = [known[field], seen[field]];
     if (typeof a !== 'string' || typeof b !== 'string') return false;
-    const [shorter = '', longer = ''] = [textKey(a), textKey(b)].sort((x, y) => x.length - y.length);
+    const [shorter = '', longer = ''] = [textKey(a), textKey(b)].toSorted((x, y) => x.length - y.length);
     return longer.includes(shorter);
   });
 

@@ -96,7 +96,7 @@ export const destinationKey = (link: string): string => {
     .slice(1)
     .split('&')
     .filter((pair) => pair !== '' && !isTracking(pair.split('=', 1)[0] ?? ''))
-    .sort()
+    .toSorted()
     .join('&');
   const path = url.pathname.replace(/\/+$/, '');
   const host = url.hostname.toLowerCase().replace(/^www\./, '');

@@ -23,12 +23,13 @@ export const consumeWhileOwner = async (
   const { log, signal } = options;
   while (!signal.aborted) {
     try {
-      await using ownership = await openOwnership(options.databaseUrl);
+      await using resources = new AsyncDisposableStack();
+      const ownership = resources.use(await openOwnership(options.databaseUrl));
       while (!signal.aborted && !ownership.lost.aborted && !(await ownership.acquire(NAME))) {
         await pause(STANDBY_MS, signal);
       }
       if (signal.aborted || ownership.lost.aborted) continue;
-      await using _consumer = await consumeObservations(options);
+      resources.use(await consumeObservations(options));
       log.info({ lanes: options.lanes }, 'taking in observations');
       await untilAborted(signal, ownership.lost);
     } catch (error) {

@@ -19,7 +19,15 @@ import { pause } from '#platform/clock.ts';
 import { type EventStore, StreamMoved } from '#platform/event-store.ts';
 import type { Database } from '#platform/postgres.ts';
 import type { IntakeOutcome } from './intake.ts';
-import { absentAdIds, brandsOnPages, stagedAds, stagedBrands, stagedChunks, unstage } from './staging.ts';
+import {
+  absentAdIds,
+  brandsOnPages,
+  claimStagedAds,
+  stagedAds,
+  stagedBrands,
+  stagedChunks,
+  unstage,
+} from './staging.ts';
 import { applyFacts, loadAds, type OpenLibrary, openLibrary, pageHistories } from './working-table.ts';
 
 /** Facts gathered before they are appended together. */
@@ -212,6 +220,7 @@ export const recordStagedScan = async (
       `The scan ended with ${end.chunks} chunks, but ${chunks.length} were handed in; give another scan another scan_id.`,
     );
   }
+  await claimStagedAds(database, end.scan_id);
   const seenBy = await stagedBrands(database, end.scan_id);
   const unnamed = await database.query(
     `select from ingest.staged_chunk where scan_id = $1 and ads like '%"page_id":null%' limit 1`,
@@ -234,7 +243,7 @@ export const recordStagedScan = async (
       scanned_for: scannedFor,
       scanned_at: end.scanned_at,
       complete: end.coverage.complete,
-      countries: [...new Set(end.coverage.countries)].sort(),
+      countries: [...new Set(end.coverage.countries)].toSorted(),
       collector: end.coverage.collector,
     },
     pages,

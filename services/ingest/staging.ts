@@ -67,6 +67,27 @@ export const stageChunk = async (database: Database, chunk: AdLibraryScanChunk):
   });
 };
 
+/**
+ * Claims the scan's ads for the brands they were attributed to; those that another scan claimed meanwhile, or
+ * long ago, go to their owners. Claims are taken in the order of ids, so that no two scans wait for each other.
+ */
+export const claimStagedAds = async (database: Database, scanId: string): Promise<void> => {
+  await inTransaction(database, async (client) => {
+    await client.query(
+      `insert into ingest.ad_owner (ad_id, brand_id)
+       select ad_id, brand_id from ingest.staged_ad s where scan_id = $1
+         and not exists (select from ingest.ad_owner o where o.ad_id = s.ad_id)
+       order by ad_id on conflict do nothing`,
+      [scanId],
+    );
+    await client.query(
+      `update ingest.staged_ad s set brand_id = o.brand_id from ingest.ad_owner o
+       where s.scan_id = $1 and o.ad_id = s.ad_id and s.brand_id <> o.brand_id`,
+      [scanId],
+    );
+  });
+};
+
 export const stagedChunks = async (database: Database, scanId: string): Promise<readonly number[]> => {
   const { rows } = await database.query<{ chunk: number }>(
     'select chunk from ingest.staged_chunk where scan_id = $1 order by chunk',

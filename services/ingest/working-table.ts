@@ -110,6 +110,15 @@ const save = async (
         ],
       );
     }
+    // Where the tables are folded anew, the log tells whose the ads are; otherwise they are claimed already.
+    const started = facts.flatMap((fact) => (fact.type === 'AdStarted' ? [fact.data.ad_id] : []));
+    if (started.length > 0) {
+      await client.query(
+        `insert into ingest.ad_owner (ad_id, brand_id) select i.ad_id, $2 from unnest($1::text[]) as i(ad_id)
+         order by i.ad_id on conflict do nothing`,
+        [started, brandId],
+      );
+    }
     if (pages.length > 0) {
       await client.query(
         `insert into ingest.page (brand_id, page_id, known, first_scan_at, last_scan_at, last_complete_at)

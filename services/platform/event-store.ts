@@ -174,21 +174,27 @@ export type EventStore = AsyncDisposable & {
 
 /** Opens the event store. Connects lazily: a server that is down is met on first use. */
 export const openEventStore = (url: string): EventStore => {
-  const client = EventStoreDBClient.connectionString(url as unknown as TemplateStringsArray);
+  const client = EventStoreDBClient.connectionString(url);
 
   const read = async function* <F extends Fact>(
     stream: string,
     after = -1n,
   ): AsyncGenerator<RecordedFact<F>> {
+    const events = client.readStream(stream, {
+      direction: 'forwards',
+      fromRevision: after < 0n ? START : after + 1n,
+    });
+    let ended = false;
     try {
-      const events = client.readStream(stream, {
-        direction: 'forwards',
-        fromRevision: after < 0n ? START : after + 1n,
-      });
       for await (const { event } of events) if (event) yield toRecordedFact<F>(event);
+      ended = true;
     } catch (error) {
+      ended = true;
       if (error instanceof StreamNotFoundError || error instanceof StreamDeletedError) return;
       throw error;
+    } finally {
+      // A reader that left early has left its call open, and disposing of the client would wait for it.
+      if (!ended) await events.cancel();
     }
   };
 
@@ -212,7 +218,7 @@ export const openEventStore = (url: string): EventStore => {
           id: typeof ids === 'string' ? eventIdOf(ids, slice.from + index) : ids(fact),
           type: fact.type,
           data: fact.data as JSONEventType['data'],
-          metadata: metadata as unknown as Record<string, unknown>,
+          metadata: metadata,
         }),
       );
       const expectedRevision = revision < 0n ? NO_STREAM : revision;

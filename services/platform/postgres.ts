@@ -84,7 +84,7 @@ export const openReadDatabase = (url: string): ReadDatabase & AsyncDisposable =>
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
       statement_timeout: HOT_STATEMENT_TIMEOUT_MS,
       pipeline: true,
-    } as ClientConfig);
+    });
     const forget = (): void => {
       slots[slot] = undefined;
     };

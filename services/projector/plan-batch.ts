@@ -24,7 +24,10 @@ type Building = { readonly group: Group; readonly byKey: Map<string, number> };
 
 const keyText = (row: Row, columns: readonly string[]): string => {
   let text = '';
-  for (const column of columns) text += `${String(row[column])}\u0000`;
+  for (const column of columns) {
+    const value = row[column];
+    text += `${typeof value === 'object' ? JSON.stringify(value) : String(value)}\u0000`;
+  }
   return text;
 };
 

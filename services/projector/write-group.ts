@@ -10,7 +10,7 @@ import type { Catalog } from './read-model-schema.ts';
 const COPY_FROM_ROWS = 200;
 const COPY_BUFFER_CHARACTERS = 256 * 1024;
 
-const arrayText = (values: readonly unknown[]): string =>
+const arrayText = (values: readonly (string | number | null)[]): string =>
   `{${values.map((value) => (value === null ? 'NULL' : `"${String(value).replace(/["\\]/g, '\\$&')}"`)).join()}}`;
 
 /** A value as Postgres reads it from text; the column's type says what an object means. */

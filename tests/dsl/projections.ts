@@ -59,7 +59,8 @@ export const given = (facts: readonly GivenFact[]) => ({
   into: (projection: Projection) => ({
     shows: async <T>(read: (db: ReadDatabase) => Promise<T>, expected: T): Promise<void> => {
       inject('databaseUrl');
-      const { url, drop } = await createTestDatabase();
+      const testDatabase = await createTestDatabase();
+      const { url } = testDatabase;
       const database = openPool(url, 4);
       try {
         await createProjectorTables(database);
@@ -81,7 +82,7 @@ export const given = (facts: readonly GivenFact[]) => ({
         }
       } finally {
         await database.end();
-        await drop();
+        await testDatabase.drop();
       }
     },
   }),

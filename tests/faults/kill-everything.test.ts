@@ -1,3 +1,4 @@
+import { readdirSync, readFileSync } from 'node:fs';
 import { mkdir, mkdtemp, rm, chmod } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -56,6 +57,22 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
+/** `kill -9` for whatever was started on this folder, servers and their children. */
+const killProcessesOf = async (home: string): Promise<void> => {
+  const on = (pid: string): boolean => {
+    try {
+      return readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(home);
+    } catch {
+      return false;
+    }
+  };
+  const pids = readdirSync('/proc').filter(
+    (entry) => /^\d+$/.test(entry) && Number(entry) !== process.pid && on(entry),
+  );
+  for (const pid of pids) process.kill(Number(pid), 'SIGKILL');
+  while (pids.some(on)) await new Promise((resolve) => setTimeout(resolve, 10));
+};
+
 /** The whole stack in a folder, each part of which can be killed and started again. */
 const openStack = async (name: string) => {
   const home = join(folder, name);
@@ -105,8 +122,9 @@ const openStack = async (name: string) => {
 
   /** None of them may end by itself, whatever is gone around it. */
   const assertAllRun = (): void => {
-    for (const [which, { child, output }] of running) {
-      if (child.exitCode !== null) throw new Error(`${which} ended by itself:\n${output().slice(-3_000)}`);
+    for (const [which, one] of running) {
+      if (one.child.exitCode === null) continue;
+      throw new Error(`${which} ended by itself:\n${one.output().slice(-3_000)}`);
     }
   };
 
@@ -123,6 +141,7 @@ const openStack = async (name: string) => {
     /** Everything at once, servers first gone; then all is started as after a power cut. */
     killAll: async () => {
       await Promise.all([...running.values()].map((one) => one.kill()));
+      await killProcessesOf(home);
       const [postgresPort, natsPort] = [postgres.port, nats.port];
       postgres = await startPostgres({ folder: join(home, 'postgres'), port: postgresPort });
       nats = await startNats({ folder: join(home, 'nats'), port: natsPort });

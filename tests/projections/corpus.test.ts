@@ -191,7 +191,7 @@ describe('radar', () => {
           }
           const sortKey = (item: { observed_at: string; type: string }) => `${item.observed_at} ${item.type}`;
           return items
-            .sort((a, b) => (sortKey(a) < sortKey(b) ? 1 : -1))
+            .toSorted((a, b) => (sortKey(a) < sortKey(b) ? 1 : -1))
             .map(({ type, observed_at, ad: { id, url }, brand, ...item }) => ({
               type,
               observed_at,

@@ -43,7 +43,7 @@ export const startProcess = (
   child.stdout.on('data', take);
   child.stderr.on('data', take);
   const gone = once(child, 'exit');
-  void gone.then(() => {
+  child.once('exit', () => {
     for (const wake of wakes) wake();
   });
 
