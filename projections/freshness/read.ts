@@ -1,3 +1,4 @@
+import type { Cadence } from '#contracts/primitives.ts';
 import type { ReadDatabase } from '#contracts/read-database.ts';
 import type { Freshness } from '#contracts/resources/brand.ts';
 
@@ -22,6 +23,23 @@ const FRESHNESS = `
     select min(cadence) as tier, min(tracked_at) as tracked_at from freshness.tracker where brand_id = i.brand_id
   ) t on true
   where b.brand_id is not null or t.tier is not null`;
+
+const DUE = `
+  select t.brand_id, min(t.cadence) as cadence
+  from freshness.tracker t left join freshness.brand b using (brand_id)
+  group by t.brand_id, b.scanned_at
+  having coalesce(b.scanned_at + case min(t.cadence)
+    when 'daily' then interval '${TIER_HOURS.daily} hours' else interval '${TIER_HOURS.weekly} hours' end,
+    min(t.tracked_at)) <= $1
+  order by b.scanned_at nulls first, t.brand_id limit $2`;
+
+/** Tracked brands whose next scan is due at `now` (ISO timestamp), longest unscanned first. */
+export const listDue = (
+  db: ReadDatabase,
+  now: string,
+  limit: number,
+): Promise<readonly { readonly brand_id: string; readonly cadence: Cadence }[]> =>
+  db.query({ sql: DUE, values: [now, limit] });
 
 /** Of each brand that was scanned or is tracked; others are left out. */
 export const readFreshnessOf = async (

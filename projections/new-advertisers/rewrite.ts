@@ -1,6 +1,9 @@
 /** Whoever rewrites hands in its connection; all statements run in one transaction on it. */
 export type Connection = { query(sql: string): Promise<unknown> };
 
+/** Any number that nothing else in the database uses: one rewrite at a time. */
+const REWRITE_LOCK = 7_201_003;
+
 /**
  * Writes the nightly list of new advertisers: built beside, then renamed into place in one transaction, so
  * that readers see the old list or the new. Its `as_of` is the newest scan of the corpus. Brands whose first
@@ -8,6 +11,7 @@ export type Connection = { query(sql: string): Promise<unknown> };
  */
 export const rewriteNewAdvertisers = async (connection: Connection): Promise<void> => {
   await connection.query(`
+    select pg_advisory_xact_lock(${REWRITE_LOCK});
     create schema if not exists nightly;
     create table if not exists nightly.rewrite (name text primary key, as_of timestamptz, rewritten_at timestamptz not null);
     drop table if exists nightly.new_advertiser_next;

@@ -4,6 +4,7 @@ import { SettingsError } from '#platform/config.ts';
 import { registerKeyCommands } from './commands/key.ts';
 import { registerMemberCommands } from './commands/member.ts';
 import { registerPlanCommands } from './commands/plan.ts';
+import { registerRankingCommands } from './commands/rankings.ts';
 import { registerWorkspaceCommands } from './commands/workspace.ts';
 
 /** `npm run ops -- …`: what operators do. Beside a running `npm start` it needs no settings. */
@@ -14,6 +15,7 @@ for (const register of [
   registerMemberCommands,
   registerKeyCommands,
   registerPlanCommands,
+  registerRankingCommands,
 ]) {
   register(program);
 }

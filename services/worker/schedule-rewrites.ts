@@ -4,18 +4,13 @@ import type { Log } from '#platform/log.ts';
 import { type Database, inTransaction } from '#platform/postgres.ts';
 import { rewriteNewAdvertisers } from '#projections/new-advertisers/rewrite.ts';
 
-/** Any number that nothing else in the database uses: one worker at a time rewrites. */
-const REWRITE_LOCK = 7_201_003;
 /** A list older than this when the worker starts was missed while it was down. */
 const OVERDUE_HOURS = 24;
 const RETRY_MS = 5_000;
 const ATTEMPTS_MAX = 60;
 
 const rewrite = (database: Database): Promise<void> =>
-  inTransaction(database, async (client) => {
-    await client.query('select pg_advisory_xact_lock($1)', [REWRITE_LOCK]);
-    await rewriteNewAdvertisers(client);
-  });
+  inTransaction(database, (client) => rewriteNewAdvertisers(client));
 
 const isOverdue = async (database: Database): Promise<boolean> => {
   const there = await database.query<{ there: boolean }>(
