@@ -1,9 +1,12 @@
 import type { Command } from 'commander';
 
-type Value = string | number | boolean | readonly string[];
+type Value = string | number | boolean | null | readonly string[];
 type Fields = Readonly<Record<string, Value>>;
 
-const asText = (value: Value): string => (typeof value === 'object' ? value.join(', ') : String(value));
+const asText = (value: Value): string => {
+  if (value === null) return '-';
+  return typeof value === 'object' ? value.join(', ') : String(value);
+};
 
 /** One record as `name  value` lines, or as JSON with `--json`. */
 export const printRecord = (command: Command, record: Fields): void => {

@@ -25,8 +25,6 @@ export const getBrand = endpoint({
   handler: async ({ params }, { db }) => {
     const brand = await findBrandWithFreshness(db, params.brandId);
     if (!brand) throw BRAND_UNKNOWN;
-    const { scanned_at: as_of, last_reliable_at, next_due, freshness_tier } = brand;
-    const freshness = JSON.stringify({ as_of, last_reliable_at, next_due, freshness_tier });
-    return { data: brand.detail, asOf: brand.as_of, freshness };
+    return { data: brand.detail, asOf: brand.as_of, freshness: brand.freshness };
   },
 });
