@@ -56,7 +56,7 @@ describe('listRadar 200', () => {
 });
 
 describe('listRadar 400', () => {
-  test.each(['days=0', 'days=91', 'types=ad_paused', 'types=', 'since=2026-01-01'])(
+  test.each(['days=0', 'days=366', 'types=ad_paused', 'types=', 'since=2026-01-01'])(
     'for %s',
     async (query) => {
       expect((await on(app).get(`/v1/workspaces/${key.workspaceId}/radar?${query}`, { key })).status).toBe(
