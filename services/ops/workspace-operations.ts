@@ -1,5 +1,6 @@
 import { randomInt, randomUUID } from 'node:crypto';
 import { Refusal } from '#contracts/errors.ts';
+import type { Actor } from '#contracts/events/fact.ts';
 import {
   apiKeysStream,
   type ApiKeyFact,
@@ -12,10 +13,12 @@ import { SCOPES, SCOPES_OF_ROLE, type Scope } from '#contracts/scopes.ts';
 import { apiKeys, issueApiKey, revokeApiKey, type ApiKeysState } from '#domain/api-keys.ts';
 import { addMember, changePlan, createWorkspace, workspace, type WorkspaceState } from '#domain/workspace.ts';
 import { createKeyText, lastFourOf, sha256Of } from '#platform/access/api-key-text.ts';
-import { runWorkspaceCommand } from '#platform/workspace-commands.ts';
-import type { OpsRoom } from './room.ts';
+import { type CommandRoom, runWorkspaceCommand } from '#platform/workspace-commands.ts';
 
 /** What operators do to workspaces; the specification leaves it to them, since sign-up is not open. */
+
+/** Where commands run, and who runs them. */
+export type OperatorRoom = CommandRoom & { readonly actor: Actor };
 
 const ID_LENGTH = 16;
 const ID_LETTERS = '0123456789abcdefghjkmnpqrstvwxyz';
@@ -27,7 +30,7 @@ const createId = (prefix: 'ws' | 'mem' | 'key'): string =>
 const now = (): string => new Date().toISOString();
 
 const onWorkspace = (
-  room: OpsRoom,
+  room: OperatorRoom,
   workspaceId: string,
   decision: (state: WorkspaceState) => readonly WorkspaceFact[],
 ) =>
@@ -43,7 +46,7 @@ const onWorkspace = (
   });
 
 const onApiKeys = (
-  room: OpsRoom,
+  room: OperatorRoom,
   workspaceId: string,
   decision: (state: ApiKeysState) => readonly ApiKeyFact[],
 ) =>
@@ -59,25 +62,25 @@ const onApiKeys = (
     shownIn: [],
   });
 
-export const createWorkspaceNamed = async (room: OpsRoom, name: string, plan: Plan) => {
+export const createWorkspaceNamed = async (room: OperatorRoom, name: string, plan: Plan) => {
   const workspace_id = createId('ws');
   await onWorkspace(room, workspace_id, createWorkspace({ workspace_id, name, plan, at: now() }));
   return { workspace_id, name, plan };
 };
 
-export const setPlan = async (room: OpsRoom, workspace_id: string, plan: Plan) => {
+export const setPlan = async (room: OperatorRoom, workspace_id: string, plan: Plan) => {
   const { facts } = await onWorkspace(room, workspace_id, changePlan({ workspace_id, plan, at: now() }));
   return { workspace_id, plan, changed: facts.length > 0 };
 };
 
-export const addMemberNamed = async (room: OpsRoom, workspace_id: string, name: string, role: Role) => {
+export const addMemberNamed = async (room: OperatorRoom, workspace_id: string, name: string, role: Role) => {
   const member_id = createId('mem');
   await onWorkspace(room, workspace_id, addMember({ workspace_id, member_id, name, role, at: now() }));
   return { workspace_id, member_id, name, role };
 };
 
 /** Folded from the log: keys can be issued to a member added a moment ago, with no projector running. */
-const roleOf = async (room: OpsRoom, workspaceId: string, memberId: string): Promise<Role> => {
+const roleOf = async (room: OperatorRoom, workspaceId: string, memberId: string): Promise<Role> => {
   let state = workspace.initial;
   for await (const fact of room.eventStore.read<WorkspaceFact>(workspaceStream(workspaceId))) {
     state = workspace.evolve(state, fact);
@@ -90,7 +93,7 @@ const roleOf = async (room: OpsRoom, workspaceId: string, memberId: string): Pro
 
 /** `scopes`: `all` stands for everything the member's role allows. The plaintext is in this answer only. */
 export const issueKey = async (
-  room: OpsRoom,
+  room: OperatorRoom,
   workspace_id: string,
   memberId: string,
   name: string,
@@ -115,7 +118,7 @@ export const issueKey = async (
   return { workspace_id, key_id, name, scopes: granted, api_key: text };
 };
 
-export const revokeKey = async (room: OpsRoom, workspace_id: string, key_id: string) => {
+export const revokeKey = async (room: OperatorRoom, workspace_id: string, key_id: string) => {
   const { facts } = await onApiKeys(
     room,
     workspace_id,
