@@ -169,6 +169,12 @@ export const openIntake = async ({
         return { facts: 0, totals: null };
       case 'ad_library.scan_end': {
         const scannedAt = inUtc(observation.scanned_at, 'scanned_at');
+        // A brand that is known here is registered in the log; only an unknown one is asked for there.
+        const known = await database.query('select from ingest.brand where domain = $1', [
+          observation.brand_domain,
+        ]);
+        if (known.rows.length > 0)
+          return recordStagedScan(database, eventStore, { ...observation, scanned_at: scannedAt });
         const registered = await eventStore.decide({
           stream: brandStream(brandIdOf(observation.brand_domain)),
           decider: brand,

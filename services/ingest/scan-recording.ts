@@ -28,7 +28,14 @@ import {
   stagedChunks,
   unstage,
 } from './staging.ts';
-import { applyFacts, loadAds, type OpenLibrary, openLibrary, pageHistories } from './working-table.ts';
+import {
+  foldFacts,
+  loadAds,
+  type OpenLibrary,
+  openLibrary,
+  pageHistories,
+  saveLibrary,
+} from './working-table.ts';
 
 /** Facts gathered before they are appended together. */
 const APPEND_FACTS = 500;
@@ -83,31 +90,33 @@ const factIdOf = (brandId: string, { type, data }: AdLibraryFact): string => {
   return derivedId('scan fact', `${data.scan_id}|${brandId}|${type}|${about}`);
 };
 
-/** Appends decided facts in groups, and folds each group in before the next is decided. */
+/**
+ * Folds decided facts in at once, so that what follows is decided on them, and appends them in groups: a small
+ * scan is one append.
+ */
 const recorder = (database: Database, eventStore: EventStore, library: OpenLibrary, scanId: string) => {
   let waiting: AdLibraryFact[] = [];
   let appended = 0;
   const flush = async (): Promise<void> => {
+    if (waiting.length === 0) return;
     const facts = waiting;
     waiting = [];
-    if (facts.length > 0) {
-      const { revision } = await eventStore.append(
-        adLibraryStream(library.brandId),
-        library.revision,
-        facts,
-        metadataOf(scanId),
-        (fact) => factIdOf(library.brandId, fact as AdLibraryFact),
-      );
-      appended += facts.length;
-      await applyFacts(database, library, facts, revision);
-    }
-    library.state.ads.clear();
+    const { revision } = await eventStore.append(
+      adLibraryStream(library.brandId),
+      library.revision,
+      facts,
+      metadataOf(scanId),
+      (fact) => factIdOf(library.brandId, fact as AdLibraryFact),
+    );
+    appended += facts.length;
+    await saveLibrary(database, library, revision);
   };
   return {
     add: async (facts: readonly AdLibraryFact[]): Promise<void> => {
-      waiting.push(...facts);
-      // No two parts of a scan share an ad; what waiting facts touch is loaded again when they are folded.
+      foldFacts(library, facts);
+      // No two parts of a scan share an ad, so none is kept: a scan's size is bounded by nothing here.
       library.state.ads.clear();
+      waiting.push(...facts);
       if (waiting.length >= APPEND_FACTS) await flush();
     },
     flush,
@@ -173,7 +182,6 @@ const recordForBrand = async (
       );
       await record.add(recordSightings(header, ads, reworded, history)(library.state));
     }
-    await record.flush();
   }
   if (header.complete) {
     const covered = scan.pages.map(({ page_id }) => page_id).filter((pageId) => pageId !== NO_PAGE);
@@ -181,7 +189,6 @@ const recordForBrand = async (
       await loadAds(database, library, adIds);
       await record.add(recordAbsences(header, adIds)(library.state));
     }
-    await record.flush();
   }
   const linked = await database.query<{ page_id: string }>(
     'select page_id from ingest.linked_page where brand_id = $1',
@@ -212,7 +219,8 @@ export const recordStagedScan = async (
     await unstage(database, end.scan_id);
     return { facts: 0, totals: null };
   }
-  const chunks = await stagedChunks(database, end.scan_id);
+  const staged = await stagedChunks(database, end.scan_id);
+  const { chunks } = staged;
   if (chunks.length < end.chunks) throw new ChunksMissing(end.chunks, chunks.length);
   if (chunks.length > end.chunks) {
     throw new Refusal(
@@ -222,14 +230,7 @@ export const recordStagedScan = async (
   }
   await claimStagedAds(database, end.scan_id);
   const seenBy = await stagedBrands(database, end.scan_id);
-  const unnamed = await database.query(
-    `select from ingest.staged_chunk where scan_id = $1 and ads like '%"page_id":null%' limit 1`,
-    [end.scan_id],
-  );
-  const pages = [
-    ...end.coverage.pages,
-    ...(unnamed.rows.length > 0 ? [{ page_id: NO_PAGE, page_name: null }] : []),
-  ];
+  const pages = [...end.coverage.pages, ...(staged.unnamed ? [{ page_id: NO_PAGE, page_name: null }] : [])];
   const pageIds = end.coverage.pages.map(({ page_id }) => page_id);
   const others = new Set([
     ...seenBy.keys(),

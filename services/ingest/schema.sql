@@ -8,6 +8,8 @@ create table if not exists ingest.staged_chunk (
   chunk int not null,
   staged_at timestamptz not null default now(),
   ads text not null,
+  -- Whether any of them has no page.
+  unnamed boolean not null,
   primary key (scan_id, chunk)
 );
 

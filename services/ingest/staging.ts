@@ -1,7 +1,7 @@
 import type { AdLibraryScanChunk, ObservedAd } from '#contracts/observations/ad-library-scan.ts';
 import { destinationDomains } from '#domain/ad-destination.ts';
 import { brandIdOf } from '#domain/ids.ts';
-import { type Database, inTransaction } from '#platform/postgres.ts';
+import type { Database } from '#platform/postgres.ts';
 
 /**
  * Attribution (DESIGN §5, rule 10): an ad known already stays where it is; else it belongs to the brand
@@ -49,21 +49,27 @@ export const stageChunk = async (database: Database, chunk: AdLibraryScanChunk):
   const { scan_id, ads } = chunk;
   const scannedFor = brandIdOf(chunk.brand_domain);
   const brands = await attribute(database, scannedFor, ads);
-  await inTransaction(database, async (client) => {
-    const inserted = await client.query(
-      `insert into ingest.staged_chunk (scan_id, chunk, ads)
-       select $1, $2, $3 where not exists (
-         select from ingest.recorded_scan where scan_id = $1 and brand_id = $4)
-       on conflict do nothing`,
-      [scan_id, chunk.chunk, JSON.stringify(ads), scannedFor],
-    );
-    if (inserted.rowCount === 0) return;
-    await client.query(
-      `insert into ingest.staged_ad (scan_id, ad_id, chunk, brand_id)
-       select $1, i.ad_id, $2, i.brand_id from unnest($3::text[], $4::uuid[]) as i(ad_id, brand_id)
-       on conflict do nothing`,
-      [scan_id, chunk.chunk, ads.map(({ ad_id }) => ad_id), brands],
-    );
+  await database.query({
+    name: 'ingest_stage_chunk',
+    text: `
+      with staged as (
+        insert into ingest.staged_chunk (scan_id, chunk, ads, unnamed)
+        select $1, $2, $3, $7 where not exists (
+          select from ingest.recorded_scan where scan_id = $1 and brand_id = $4)
+        on conflict do nothing returning 1
+      )
+      insert into ingest.staged_ad (scan_id, ad_id, chunk, brand_id)
+      select $1, i.ad_id, $2, i.brand_id from unnest($5::text[], $6::uuid[]) as i(ad_id, brand_id)
+      where exists (select from staged) on conflict do nothing`,
+    values: [
+      scan_id,
+      chunk.chunk,
+      JSON.stringify(ads),
+      scannedFor,
+      ads.map(({ ad_id }) => ad_id),
+      brands,
+      ads.some(({ page_id }) => page_id === null),
+    ],
   });
 };
 
@@ -72,28 +78,30 @@ export const stageChunk = async (database: Database, chunk: AdLibraryScanChunk):
  * long ago, go to their owners. Claims are taken in the order of ids, so that no two scans wait for each other.
  */
 export const claimStagedAds = async (database: Database, scanId: string): Promise<void> => {
-  await inTransaction(database, async (client) => {
-    await client.query(
-      `insert into ingest.ad_owner (ad_id, brand_id)
-       select ad_id, brand_id from ingest.staged_ad s where scan_id = $1
-         and not exists (select from ingest.ad_owner o where o.ad_id = s.ad_id)
-       order by ad_id on conflict do nothing`,
-      [scanId],
-    );
-    await client.query(
-      `update ingest.staged_ad s set brand_id = o.brand_id from ingest.ad_owner o
-       where s.scan_id = $1 and o.ad_id = s.ad_id and s.brand_id <> o.brand_id`,
-      [scanId],
-    );
-  });
-};
-
-export const stagedChunks = async (database: Database, scanId: string): Promise<readonly number[]> => {
-  const { rows } = await database.query<{ chunk: number }>(
-    'select chunk from ingest.staged_chunk where scan_id = $1 order by chunk',
+  await database.query(
+    `insert into ingest.ad_owner (ad_id, brand_id)
+     select ad_id, brand_id from ingest.staged_ad s where scan_id = $1
+       and not exists (select from ingest.ad_owner o where o.ad_id = s.ad_id)
+     order by ad_id on conflict do nothing`,
     [scanId],
   );
-  return rows.map(({ chunk }) => chunk);
+  await database.query(
+    `update ingest.staged_ad s set brand_id = o.brand_id from ingest.ad_owner o
+     where s.scan_id = $1 and o.ad_id = s.ad_id and s.brand_id <> o.brand_id`,
+    [scanId],
+  );
+};
+
+/** The chunks that have arrived, and whether any holds an ad without a page. */
+export const stagedChunks = async (
+  database: Database,
+  scanId: string,
+): Promise<{ readonly chunks: readonly number[]; readonly unnamed: boolean }> => {
+  const { rows } = await database.query<{ chunk: number; unnamed: boolean }>(
+    'select chunk, unnamed from ingest.staged_chunk where scan_id = $1 order by chunk',
+    [scanId],
+  );
+  return { chunks: rows.map(({ chunk }) => chunk), unnamed: rows.some(({ unnamed }) => unnamed) };
 };
 
 /** How many of the scan's ads belong to which brand. */
@@ -169,8 +177,9 @@ export const brandsOnPages = async (
 };
 
 export const unstage = async (database: Database, scanId: string): Promise<void> => {
-  await inTransaction(database, async (client) => {
-    await client.query('delete from ingest.staged_ad where scan_id = $1', [scanId]);
-    await client.query('delete from ingest.staged_chunk where scan_id = $1', [scanId]);
-  });
+  await database.query(
+    `with ads as (delete from ingest.staged_ad where scan_id = $1)
+     delete from ingest.staged_chunk where scan_id = $1`,
+    [scanId],
+  );
 };

@@ -18,8 +18,21 @@ const SCHEMA = new URL('./schema.sql', import.meta.url);
 /** Any number that nothing else in the database uses: one process at a time creates the tables. */
 const SCHEMA_LOCK = 7_201_001;
 
-/** A brand's library at a known revision of its stream; `state.ads` holds only what was loaded. */
-export type OpenLibrary = { readonly brandId: string; revision: bigint; readonly state: LibraryState };
+/**
+ * A brand's library: the state that decisions are made on, which facts decided are folded into at once, and
+ * the revision of the stream up to which they are recorded. `state.ads` holds only what was loaded.
+ */
+export type OpenLibrary = {
+  readonly brandId: string;
+  revision: bigint;
+  readonly state: LibraryState;
+  /** What folding changed since the tables were last written. */
+  readonly changed: {
+    readonly ads: Map<string, KnownAd>;
+    readonly pages: Set<string>;
+    readonly scans: Set<string>;
+  };
+};
 
 export const createWorkingTables = async (database: Database): Promise<void> => {
   await inTransaction(database, async (client) => {
@@ -63,94 +76,90 @@ export const loadAds = async (
   for (const { known } of rows) library.state.ads.set(known.ad_id, known);
 };
 
-/**
- * Writes what these facts changed, with the revision it reflects. Rows and revision change together, so a
- * process killed before this is caught up from the stream by the next.
- */
-const save = async (
-  database: Database,
-  library: OpenLibrary,
-  facts: readonly AdLibraryFact[],
-): Promise<void> => {
-  const { state, brandId } = library;
-  const ads = [...new Set(facts.flatMap(adIdsOf))].flatMap((adId) => state.ads.get(adId) ?? []);
-  const scans = facts.filter((fact) => fact.type === 'ScanRecorded');
-  const pages = [...new Set(scans.flatMap(({ data }) => data.pages.map(({ page_id }) => page_id)))].flatMap(
-    (pageId) => state.pages.get(pageId) ?? [],
-  );
-  await inTransaction(database, async (client) => {
-    await client.query(
-      `insert into ingest.library as l (brand_id, revision, live, missing, total, open)
-       values ($1, $2, $3, $4, $5, $6)
-       on conflict (brand_id) do update set revision = excluded.revision, live = excluded.live,
-         missing = excluded.missing, total = excluded.total, open = excluded.open
-       where l.revision < excluded.revision`,
-      [
-        brandId,
-        library.revision,
-        state.live,
-        state.missing,
-        state.total,
-        state.open && JSON.stringify(state.open),
-      ],
-    );
-    if (ads.length > 0) {
-      await client.query(
-        `insert into ingest.ad (ad_id, brand_id, page_id, live, known)
-         select i.ad_id, $5::uuid, i.page_id, i.live, i.known::jsonb
-         from unnest($1::text[], $2::text[], $3::boolean[], $4::text[]) as i(ad_id, page_id, live, known)
-         on conflict (ad_id) do update set page_id = excluded.page_id, live = excluded.live, known = excluded.known
-         where ingest.ad.brand_id = excluded.brand_id`,
-        [
-          ads.map(({ ad_id }) => ad_id),
-          ads.map(({ page_id }) => page_id),
-          ads.map(({ status }) => status !== 'inactive'),
-          ads.map((ad) => JSON.stringify(ad)),
-          brandId,
-        ],
-      );
+/** Folds facts into the state. The ads they are about must be loaded, but for those they start. */
+export const foldFacts = (library: OpenLibrary, facts: readonly AdLibraryFact[]): void => {
+  const { state, changed } = library;
+  for (const fact of facts) {
+    evolve(state, fact);
+    for (const adId of adIdsOf(fact)) {
+      const ad = state.ads.get(adId);
+      if (ad) changed.ads.set(adId, ad);
     }
-    // Where the tables are folded anew, the log tells whose the ads are; otherwise they are claimed already.
-    const started = facts.flatMap((fact) => (fact.type === 'AdStarted' ? [fact.data.ad_id] : []));
-    if (started.length > 0) {
-      await client.query(
-        `insert into ingest.ad_owner (ad_id, brand_id) select i.ad_id, $2 from unnest($1::text[]) as i(ad_id)
-         order by i.ad_id on conflict do nothing`,
-        [started, brandId],
-      );
+    if (fact.type === 'ScanRecorded') {
+      changed.scans.add(fact.data.scan_id);
+      for (const { page_id } of fact.data.pages) changed.pages.add(page_id);
     }
-    if (pages.length > 0) {
-      await client.query(
-        `insert into ingest.page (brand_id, page_id, known, first_scan_at, last_scan_at, last_complete_at)
-         select $2::uuid, i.page_id, to_jsonb(i), i.first_scan_at, i.last_scan_at, i.last_complete_at
-         from jsonb_to_recordset($1::jsonb) as i(page_id text, first_scan_at text, last_scan_at text,
-           last_complete_at text, collector text)
-         on conflict (page_id, brand_id) do update set known = excluded.known,
-           first_scan_at = excluded.first_scan_at, last_scan_at = excluded.last_scan_at,
-           last_complete_at = excluded.last_complete_at`,
-        [JSON.stringify(pages), brandId],
-      );
-    }
-    if (scans.length > 0) {
-      await client.query(
-        `insert into ingest.recorded_scan (scan_id, brand_id) select unnest($1::uuid[]), $2 on conflict do nothing`,
-        [scans.map(({ data }) => data.scan_id), brandId],
-      );
-    }
-  });
+  }
 };
 
-/** Folds recorded facts into the loaded state and the tables. */
-export const applyFacts = async (
+// One round trip. Nothing is written where another process has written a later revision already: what this
+// one holds would be older. `ad_owner` is filled here where the tables are folded anew; else it is claimed.
+const SAVE = `
+  with current as (
+    insert into ingest.library as l (brand_id, revision, live, missing, total, open)
+    values ($1, $2, $3, $4, $5, $6)
+    on conflict (brand_id) do update set revision = excluded.revision, live = excluded.live,
+      missing = excluded.missing, total = excluded.total, open = excluded.open
+    where l.revision < excluded.revision
+    returning 1
+  ), ads as (
+    insert into ingest.ad (ad_id, brand_id, page_id, live, known)
+    select i.ad_id, $1::uuid, i.page_id, i.live, i.known::jsonb
+    from unnest($7::text[], $8::text[], $9::boolean[], $10::text[]) as i(ad_id, page_id, live, known)
+    where exists (select from current)
+    on conflict (ad_id) do update set page_id = excluded.page_id, live = excluded.live, known = excluded.known
+    where ingest.ad.brand_id = excluded.brand_id
+  ), owners as (
+    insert into ingest.ad_owner (ad_id, brand_id)
+    select i.ad_id, $1::uuid from unnest($7::text[]) as i(ad_id)
+    where not exists (select from ingest.ad_owner o where o.ad_id = i.ad_id)
+    order by i.ad_id on conflict do nothing
+  ), pages as (
+    insert into ingest.page (brand_id, page_id, known, first_scan_at, last_scan_at, last_complete_at)
+    select $1::uuid, i.page_id, to_jsonb(i), i.first_scan_at, i.last_scan_at, i.last_complete_at
+    from jsonb_to_recordset($11::jsonb) as i(page_id text, first_scan_at text, last_scan_at text,
+      last_complete_at text, collector text)
+    where exists (select from current)
+    on conflict (page_id, brand_id) do update set known = excluded.known,
+      first_scan_at = excluded.first_scan_at, last_scan_at = excluded.last_scan_at,
+      last_complete_at = excluded.last_complete_at
+  )
+  insert into ingest.recorded_scan (scan_id, brand_id)
+  select unnest($12::uuid[]), $1::uuid on conflict do nothing`;
+
+/**
+ * Writes what folding changed, with the revision it reflects. Rows and revision change together, so a process
+ * killed before this is caught up from the stream by the next.
+ */
+export const saveLibrary = async (
   database: Database,
   library: OpenLibrary,
-  facts: readonly AdLibraryFact[],
   revision: bigint,
 ): Promise<void> => {
-  await loadAds(database, library, facts.filter(({ type }) => type !== 'AdStarted').flatMap(adIdsOf));
-  for (const fact of facts) evolve(library.state, fact);
+  const { state, brandId, changed } = library;
+  const ads = [...changed.ads.values()];
   library.revision = revision;
-  await save(database, library, facts);
+  await database.query({
+    name: 'ingest_save_library',
+    text: SAVE,
+    values: [
+      brandId,
+      revision,
+      state.live,
+      state.missing,
+      state.total,
+      state.open && JSON.stringify(state.open),
+      ads.map(({ ad_id }) => ad_id),
+      ads.map(({ page_id }) => page_id),
+      ads.map(({ status }) => status !== 'inactive'),
+      ads.map((ad) => JSON.stringify(ad)),
+      JSON.stringify([...changed.pages].map((pageId) => state.pages.get(pageId))),
+      [...changed.scans],
+    ],
+  });
+  changed.ads.clear();
+  changed.pages.clear();
+  changed.scans.clear();
 };
 
 /**
@@ -171,7 +180,12 @@ export const openLibrary = async (
     open: LibraryState['open'];
   }>('select revision, live, missing, total, open from ingest.library where brand_id = $1', [brandId]);
   const row = rows[0];
-  const library: OpenLibrary = { brandId, revision: row ? BigInt(row.revision) : -1n, state };
+  const library: OpenLibrary = {
+    brandId,
+    revision: row ? BigInt(row.revision) : -1n,
+    state,
+    changed: { ads: new Map(), pages: new Set(), scans: new Set() },
+  };
   if (row) {
     state.live = row.live;
     state.missing = row.missing;
@@ -187,7 +201,9 @@ export const openLibrary = async (
   let revision = library.revision;
   const flush = async (): Promise<void> => {
     if (behind.length === 0) return;
-    await applyFacts(database, library, behind, revision);
+    await loadAds(database, library, behind.flatMap(adIdsOf));
+    foldFacts(library, behind);
+    await saveLibrary(database, library, revision);
     state.ads.clear();
     behind = [];
   };

@@ -28,7 +28,7 @@ const CONFLICT_RETRIES = 60;
 const APPEND_MAX_BYTES = 900_000;
 const APPEND_MAX_FACTS = 1_000;
 /** A client with a call that the server left hanging is not waited for longer. */
-const DISPOSE_LIMIT_MS = 2_000;
+const DISPOSE_LIMIT_MS = 200;
 
 /** Where a recorded fact stands. */
 export type Recorded = { readonly revision: bigint; readonly position: bigint };
