@@ -1,7 +1,7 @@
 import type { AdContent, AdLibraryFact } from '#contracts/events/ad-library.ts';
 import type { BrandFact } from '#contracts/events/brand.ts';
 import type { RecordedFact } from '#contracts/events/fact.ts';
-import { brandReference } from '#projections/brand-reference.ts';
+import { brandReference } from '#projections/across/brand-reference.ts';
 import { type Change, projection, type Row } from '#projections/projection.ts';
 
 type HistoryChange = 'started' | 'revised' | 'destination_changed' | 'confirmed_inactive' | 'returned';

@@ -1,7 +1,7 @@
 import { createSqlTag, type FragmentSqlToken } from 'slonik';
 import type { AdContent } from '#contracts/events/ad-library.ts';
 import type { Page, PageRequest, ReadDatabase } from '#contracts/read-database.ts';
-import { BRAND_REFERENCE_SQL } from '#projections/brand-reference.ts';
+import { BRAND_REFERENCE_SQL } from '#projections/across/brand-reference.ts';
 
 const sql = createSqlTag();
 

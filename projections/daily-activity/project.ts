@@ -1,5 +1,5 @@
 import type { AdLibraryFact } from '#contracts/events/ad-library.ts';
-import { observedDay, recordObservedDay } from '#projections/observed-day.ts';
+import { observedDay, recordObservedDay } from '#projections/across/observed-day.ts';
 import { projection } from '#projections/projection.ts';
 
 /** Active, new and retired ads of a brand by day. */

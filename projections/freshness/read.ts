@@ -1,9 +1,7 @@
+import { TIER_HOURS } from '#contracts/freshness-tiers.ts';
 import type { Cadence } from '#contracts/primitives.ts';
 import type { ReadDatabase } from '#contracts/read-database.ts';
 import type { Freshness } from '#contracts/resources/brand.ts';
-
-/** Hours between scans of each tier (DESIGN §9): daily, weekly, census. */
-export const TIER_HOURS = { daily: 24, weekly: 168, census: 720 } as const;
 
 const ISO = `'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'`;
 

@@ -2,7 +2,7 @@ import type { AdCounted, AdExcerpt, AdLibraryFact } from '#contracts/events/ad-l
 import { excerptOfBody } from '#contracts/events/ad-library.ts';
 import type { BrandFact } from '#contracts/events/brand.ts';
 import type { RecordedFact } from '#contracts/events/fact.ts';
-import { brandReference } from '#projections/brand-reference.ts';
+import { brandReference } from '#projections/across/brand-reference.ts';
 import { type Change, projection } from '#projections/projection.ts';
 
 type Extra = {

@@ -1,5 +1,5 @@
 import type { Page, PageRequest, ReadDatabase } from '#contracts/read-database.ts';
-import { BRAND_REFERENCE_SQL } from '#projections/brand-reference.ts';
+import { BRAND_REFERENCE_SQL } from '#projections/across/brand-reference.ts';
 
 export type RadarFilter = {
   readonly brandIds: readonly string[];

@@ -1,6 +1,6 @@
 import type { AdLibraryFact } from '#contracts/events/ad-library.ts';
 import type { BrandFact } from '#contracts/events/brand.ts';
-import { brandFacets } from '#projections/brand-facets.ts';
+import { brandFacets } from '#projections/across/brand-facets.ts';
 import { type Change, projection } from '#projections/projection.ts';
 
 /** Brands whose active ads grew most. Unreliable days count for nothing. */

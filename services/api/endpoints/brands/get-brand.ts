@@ -1,8 +1,8 @@
 import { Brand } from '#contracts/resources/brand.ts';
 import { endpoint } from '../../endpoint.ts';
 import { BRAND_ID, brandExample } from '../../examples.ts';
-import { brandParams, noQuery } from '../../parameters.ts';
-import { findBrandWithFreshness } from './brand-with-freshness.ts';
+import { brandRefOf, brandParams, noQuery } from '../../parameters.ts';
+import { findBrandWithFreshness } from '#projections/across/brand-with-freshness.ts';
 import { BRAND_UNKNOWN } from './known-brand.ts';
 
 export const getBrand = endpoint({
@@ -23,7 +23,7 @@ export const getBrand = endpoint({
   corpus: true,
   reads: ['brands', 'freshness'],
   handler: async ({ params }, { db }) => {
-    const brand = await findBrandWithFreshness(db, params.brandId);
+    const brand = await findBrandWithFreshness(db, brandRefOf(params.brandId));
     if (!brand) throw BRAND_UNKNOWN;
     return { data: brand.detail, asOf: brand.as_of, freshness: brand.freshness };
   },

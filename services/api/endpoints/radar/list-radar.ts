@@ -6,7 +6,7 @@ import { endpoint } from '../../endpoint.ts';
 import { radarItem, WORKSPACE_ID } from '../../examples.ts';
 import { given } from '../../given.ts';
 import { commaSeparated, pageQuery, wholeNumber, workspaceParams } from '../../parameters.ts';
-import { readTrackedAndScanned } from './tracked-and-scanned.ts';
+import { readTrackedAndScanned } from '#projections/across/tracked-and-scanned.ts';
 
 const DAYS_MAX = 365;
 const DAYS_DEFAULT = 7;

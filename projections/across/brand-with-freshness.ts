@@ -1,6 +1,5 @@
 import type { ReadDatabase } from '#contracts/read-database.ts';
-import { TIER_HOURS } from '#projections/freshness/read.ts';
-import { brandRefOf } from '../../parameters.ts';
+import { TIER_HOURS } from '#contracts/freshness-tiers.ts';
 
 /**
  * The single-brand read is the hottest of all, so its two projections are read by one statement: one look-up
@@ -40,9 +39,8 @@ export type BrandWithFreshness = {
 
 export const findBrandWithFreshness = async (
   db: ReadDatabase,
-  text: string,
+  ref: { readonly id: string } | { readonly slug: string },
 ): Promise<BrandWithFreshness | null> => {
-  const ref = brandRefOf(text);
   const query = 'id' in ref ? { sql: BY_ID, values: [ref.id] } : { sql: BY_SLUG, values: [ref.slug] };
   return (await db.query<BrandWithFreshness>(query))[0] ?? null;
 };

@@ -1,0 +1,2 @@
+/** Hours between scans of a brand in each tier (DESIGN §9): tracked daily, tracked weekly, or by nobody. */
+export const TIER_HOURS = { daily: 24, weekly: 168, census: 720 } as const;
