@@ -1,0 +1,284 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { AdLibraryFact } from '#contracts/events/ad-library.ts';
+import { adLibraryStream } from '#contracts/events/ad-library.ts';
+import type { BrandFact } from '#contracts/events/brand.ts';
+import { brandStream } from '#contracts/events/brand.ts';
+import {
+  DEAD_LETTERS_STREAM,
+  OBSERVATION_DEAD_LETTER,
+  OBSERVATIONS_STREAM,
+  observationSubject,
+} from '#contracts/messages/subjects.ts';
+import type { ObservedAd } from '#contracts/observations/ad-library-scan.ts';
+import { brandIdOf, scanIdOf } from '#domain/ids.ts';
+import { type EventStore, openEventStore } from '#platform/event-store.ts';
+import { silentLog } from '#platform/log.ts';
+import { openNats } from '#platform/nats.ts';
+import { openPool } from '#platform/postgres.ts';
+import { consumeWhileOwner } from '#services/ingest/consumer-ownership.ts';
+import type { Intake, IntakeOutcome } from '#services/ingest/intake.ts';
+import { openIntake } from '#services/ingest/open-intake.ts';
+import { ad, PAGE } from '#tests/dsl/scans.ts';
+import { createTestDatabase, createTestEventStore, createTestNats } from '#tests/stack/database.ts';
+
+let resources: AsyncDisposableStack;
+let databaseUrl: string;
+let eventStoreUrl: string;
+let intake: Intake;
+let eventStore: EventStore;
+
+beforeAll(async () => {
+  resources = new AsyncDisposableStack();
+  const database = await createTestDatabase();
+  resources.defer(() => database.drop());
+  const store = await createTestEventStore();
+  resources.defer(() => store.stop());
+  ({ url: databaseUrl } = database);
+  ({ url: eventStoreUrl } = store);
+  intake = resources.use(await openIntake({ databaseUrl, eventStoreUrl }));
+  eventStore = resources.use(openEventStore(eventStoreUrl));
+});
+afterAll(() => resources.disposeAsync());
+
+type Options = {
+  readonly pages?: readonly string[];
+  readonly complete?: boolean;
+  readonly chunkSize?: number;
+};
+
+const scanOf = (domain: string, at: string, ads: readonly ObservedAd[], options: Options = {}) => {
+  const { pages = [PAGE], complete = true, chunkSize = 100 } = options;
+  const key = {
+    scan_id: scanIdOf(domain, at, JSON.stringify([ads.map(({ ad_id }) => ad_id), pages, complete])),
+    brand_domain: domain,
+    scanned_at: at,
+  };
+  const chunks = Array.from({ length: Math.ceil(ads.length / chunkSize) }, (_, chunk) => ({
+    type: 'ad_library.scan' as const,
+    ...key,
+    chunk,
+    ads: ads.slice(chunk * chunkSize, (chunk + 1) * chunkSize),
+  }));
+  const end = {
+    type: 'ad_library.scan_end' as const,
+    ...key,
+    chunks: chunks.length,
+    coverage: {
+      pages: pages.map((page_id) => ({ page_id, page_name: null })),
+      countries: ['US'],
+      complete,
+      collector: 'test',
+    },
+  };
+  return { chunks, end };
+};
+
+const submitScan = async (...args: Parameters<typeof scanOf>): Promise<IntakeOutcome> => {
+  const { chunks, end } = scanOf(...args);
+  for (const chunk of chunks) await intake.submit(chunk);
+  return intake.submit(end);
+};
+
+const factsOf = async (domain: string): Promise<AdLibraryFact[]> => {
+  const facts: AdLibraryFact[] = [];
+  for await (const fact of eventStore.read<AdLibraryFact>(adLibraryStream(brandIdOf(domain))))
+    facts.push(fact);
+  return facts;
+};
+
+const started = async (domain: string): Promise<readonly string[]> =>
+  (await factsOf(domain)).flatMap((fact) => (fact.type === 'AdStarted' ? [fact.data.ad_id] : []));
+
+const profile = (domain: string, name: string) =>
+  intake.submit({
+    type: 'brand.profile',
+    domain,
+    observed_at: '2026-05-01T00:00:00Z',
+    name,
+    description: null,
+    url: null,
+    logo_url: null,
+    country: null,
+    category_path: null,
+    is_public: null,
+    indexable: null,
+  });
+
+describe('brands', () => {
+  it('are registered once, and changed only where a profile says something new', async () => {
+    expect((await profile('profile.example', 'One')).facts).toBe(1);
+    expect((await profile('profile.example', 'One')).facts).toBe(0);
+    expect((await profile('profile.example', 'Two')).facts).toBe(1);
+    const facts: BrandFact[] = [];
+    for await (const fact of eventStore.read<BrandFact>(brandStream(brandIdOf('profile.example'))))
+      facts.push(fact);
+    expect(facts.map(({ type }) => type)).toEqual(['BrandRegistered', 'BrandProfileChanged']);
+    expect(facts[1]?.data).toMatchObject({ changes: { name: 'Two' } });
+  });
+
+  it('are registered by their domain when a scan names one that nobody described', async () => {
+    const outcome = await submitScan('unheard.example', '2026-05-02T10:00:00Z', [ad('41')], {
+      pages: ['410000001'],
+    });
+    expect(outcome).toMatchObject({ facts: 3, totals: { baseline: 1 } });
+    expect(await eventStore.last(brandStream(brandIdOf('unheard.example')))).toMatchObject({
+      type: 'BrandRegistered',
+      data: { name: 'unheard.example', slug: 'unheard-example' },
+    });
+  });
+});
+
+describe('scans', () => {
+  it('in chunks of any order, each twice, record each ad once (rule 8)', async () => {
+    const ads = [ad('51', { title: 'one' }), ad('52'), ad('53'), ad('51', { title: 'a version of one' })];
+    const { chunks, end } = scanOf('chunks.example', '2026-05-02T10:00:00Z', ads, {
+      chunkSize: 1,
+      pages: ['510000001'],
+    });
+    for (const chunk of [...chunks.toReversed(), ...chunks]) await intake.submit(chunk);
+    expect(await intake.submit(end)).toMatchObject({ totals: { seen: 3, baseline: 3, active: 3 } });
+    expect((await started('chunks.example')).length).toBe(3);
+    expect(await intake.submit(end), 'handed in again').toEqual({ facts: 0, totals: null });
+  });
+
+  it('wait for their chunks, and are decided once they are there', async () => {
+    const { chunks, end } = scanOf('waiting.example', '2026-05-02T10:00:00Z', [ad('61'), ad('62')], {
+      chunkSize: 1,
+      pages: ['610000001'],
+    });
+    await intake.submit(chunks[0]);
+    await expect(intake.submit(end)).rejects.toThrow('of which 1 have arrived');
+    expect(await factsOf('waiting.example')).toEqual([]);
+    await intake.submit(chunks[1]);
+    expect(await intake.submit(end)).toMatchObject({ totals: { seen: 2 } });
+  });
+
+  it('larger than one append are recorded whole', async () => {
+    const many = Array.from({ length: 1_200 }, (_, index) =>
+      ad(`7${String(index).padStart(5, '0')}`, { page_id: '710000001', body: 'x'.repeat(1_500) }),
+    );
+    const at = { pages: ['710000001'] };
+    await submitScan('large.example', '2026-05-02T10:00:00Z', many, at);
+    expect((await started('large.example')).length).toBe(1_200);
+    await submitScan('large.example', '2026-05-03T10:00:00Z', [], at);
+    const outcome = await submitScan('large.example', '2026-05-04T10:00:00Z', [], at);
+    expect(outcome.totals).toMatchObject({ active: 0, stopped: 1_200, total: 1_200 });
+  });
+});
+
+describe('attribution (rule 10)', () => {
+  const shared = { pages: ['810000001'] };
+
+  it('goes by the destination’s domain, then by the page, then by the scan', async () => {
+    await profile('one.example', 'One');
+    await profile('two.example', 'Two');
+    await profile('pages.example', 'Pages');
+    await intake.submit({
+      type: 'social_page.link',
+      brand_domain: 'pages.example',
+      page_id: '820000002',
+      page_name: 'A page',
+      observed_at: '2026-05-01T00:00:00Z',
+      role: 'OFFICIAL',
+      confidence: 0.9,
+      linked: true,
+    });
+    const page_id = '810000001';
+    await submitScan(
+      'one.example',
+      '2026-05-02T10:00:00Z',
+      [
+        ad('81', { page_id, link_url: 'https://www.one.example/a' }),
+        ad('82', { page_id, link_url: 'https://shop.two.example/b?utm_source=x' }),
+        ad('83', { page_id: '820000002', link_url: 'https://apps.apple.com/us/app/x/id1' }),
+        ad('84', { page_id, link_url: 'https://elsewhere.example/' }),
+      ],
+      { pages: [page_id, '820000002'] },
+    );
+    const ids = (...numbers: string[]) => numbers.map((number) => ad(number).ad_id);
+    expect(await started('one.example')).toEqual(ids('81', '84'));
+    expect(await started('two.example')).toEqual(ids('82'));
+    expect(await started('pages.example')).toEqual(ids('83'));
+  });
+
+  it('judges absence for every brand whose ads the covered page runs', async () => {
+    const own = [ad('81', { page_id: '810000001', link_url: 'https://one.example/a' })];
+    await submitScan('one.example', '2026-05-03T10:00:00Z', own, shared);
+    await submitScan('one.example', '2026-05-04T10:00:00Z', own, shared);
+    const facts = await factsOf('two.example');
+    expect(facts.map(({ type }) => type)).toContain('AdConfirmedInactive');
+  });
+
+  it('begins an ad in one stream, also when scans of two brands meet it at once', async () => {
+    const ads = Array.from({ length: 40 }, (_, index) =>
+      ad(`90${index}`, { page_id: '910000001', link_url: 'https://apps.apple.com/us/app/x/id1' }),
+    );
+    const at = '2026-05-02T10:00:00Z';
+    await Promise.all(
+      ['left.example', 'right.example'].map((domain) =>
+        submitScan(domain, at, ads, { pages: ['910000001'], chunkSize: 7 }),
+      ),
+    );
+    const [left, right] = [await started('left.example'), await started('right.example')];
+    expect([...left, ...right].toSorted()).toEqual(ads.map(({ ad_id }) => ad_id).toSorted());
+  });
+});
+
+describe('working tables', () => {
+  it('dropped and folded again, they decide as before', async () => {
+    const database = openPool(databaseUrl, 1);
+    const { rows: before } = await database.query('select ad_id, known from ingest.ad order by ad_id');
+    const { rows: owners } = await database.query('select * from ingest.ad_owner order by ad_id');
+    await database.query('drop schema ingest cascade');
+    const again = await openIntake({ databaseUrl, eventStoreUrl });
+    expect((await database.query('select ad_id, known from ingest.ad order by ad_id')).rows).toEqual(before);
+    expect((await database.query('select * from ingest.ad_owner order by ad_id')).rows).toEqual(owners);
+    await again[Symbol.asyncDispose]();
+    await database.end();
+    const head = await eventStore.head();
+    await submitScan('large.example', '2026-05-04T10:00:00Z', [], { pages: ['710000001'] });
+    expect(await eventStore.head()).toBe(head);
+  });
+});
+
+describe('the queue', () => {
+  it('acknowledges what is recorded, and sets aside with the reason what is refused', async () => {
+    await using own = new AsyncDisposableStack();
+    const server = await createTestNats();
+    own.defer(() => server.stop());
+    const nats = own.use(await openNats(server.url, 'test'));
+    const { chunks, end } = scanOf('queue.example', '2026-05-02T10:00:00Z', [ad('31')], {
+      pages: ['310000001'],
+    });
+    const subject = observationSubject('queue.example');
+    const stopping = new AbortController();
+    const consuming = consumeWhileOwner({
+      nats,
+      intake,
+      log: silentLog(),
+      lanes: 2,
+      databaseUrl,
+      signal: stopping.signal,
+    });
+    own.defer(async () => {
+      stopping.abort();
+      await consuming;
+    });
+    for (const observation of [...chunks, end, { type: 'ad_library.scan', spend: 12 }]) {
+      await nats.jetstream.publish(subject, JSON.stringify(observation));
+    }
+    await nats.jetstream.publish(subject, 'no JSON');
+    await expect
+      .poll(async () => (await nats.manager.streams.info(OBSERVATIONS_STREAM)).state.messages, {
+        timeout: 20_000,
+      })
+      .toBe(0);
+    expect(await started('queue.example')).toEqual([ad('31').ad_id]);
+    const letter = await nats.manager.streams.getMessage(DEAD_LETTERS_STREAM, {
+      last_by_subj: OBSERVATION_DEAD_LETTER,
+    });
+    expect(letter.header.get('reason')).toContain('send one JSON object a message');
+    expect(new TextDecoder().decode(letter.data)).toBe('no JSON');
+    expect((await nats.manager.streams.info(DEAD_LETTERS_STREAM)).state.messages).toBe(2);
+  });
+});
