@@ -104,8 +104,6 @@ export type AdDetailsObserved = Fact<
       readonly was_format: AdFormat;
       /** Countries whose scans show the ad now and did not before; part of `countries`. */
       readonly added_countries: readonly string[];
-      /** Not confirmed inactive: counted among the active. */
-      readonly live: boolean;
     }
 >;
 
@@ -161,7 +159,6 @@ export type AdsReworded = Fact<
       readonly format: AdFormat;
       readonly was_format: AdFormat;
       readonly countries: readonly string[];
-      readonly live: boolean;
       readonly wording: Partial<AdContent>;
     }[];
   }

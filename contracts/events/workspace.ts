@@ -1,3 +1,4 @@
+import type { Role } from '../roles.ts';
 import type { Scope } from '../scopes.ts';
 import type { Cadence } from '../primitives.ts';
 import type { Fact } from './fact.ts';
@@ -15,7 +16,6 @@ export const API_KEYS = 'apiKeys';
 export const apiKeysStream = (workspaceId: string): string => `${API_KEYS}-${workspaceId}`;
 
 export type Plan = 'free' | 'pro' | 'business' | 'enterprise';
-export type Role = 'viewer' | 'editor' | 'admin' | 'owner';
 
 export type WorkspaceCreated = Fact<
   'WorkspaceCreated',

@@ -210,7 +210,6 @@ export const brands = projection<BrandFact | AdLibraryFact>({
         return format ? reformatted(brand_id, format.from ?? 'other', format.to ?? 'other') : [];
       }
       case 'AdDetailsObserved':
-        if (!fact.data.live) return [];
         return [
           ...reformatted(brand_id, fact.data.was_format, fact.data.details.format ?? fact.data.was_format),
           ...fact.data.added_countries
@@ -225,9 +224,7 @@ export const brands = projection<BrandFact | AdLibraryFact>({
             ),
         ];
       case 'AdsReworded':
-        return fact.data.ads
-          .filter(({ live }) => live)
-          .flatMap(({ was_format, format }) => reformatted(brand_id, was_format, format));
+        return fact.data.ads.flatMap(({ was_format, format }) => reformatted(brand_id, was_format, format));
       case 'AdsSeen':
         return [
           { kind: 'run', statement: 'seen', row: { brand_id, seen_on: fact.data.observed_at.slice(0, 10) } },

@@ -1,17 +1,16 @@
-import {
-  type AdContent,
-  type AdCounted,
-  type AdExcerpt,
-  type AdLibraryFact,
-  type Aspect,
-  excerptOfBody,
-  type Novelty,
-  type ScanRecorded,
-} from '#contracts/events/ad-library.ts';
+import type { AdLibraryFact, Aspect, Novelty, ScanRecorded } from '#contracts/events/ad-library.ts';
 import type { ObservedAd } from '#contracts/observations/ad-library-scan.ts';
-import { changesOf, compareContent, contentOf, framesTheSameText, pick } from './ad-content.ts';
+import { contentOf } from './ad-content.ts';
+import { compareSighting, type RewordedAd } from './ad-library-comparison.ts';
 import {
-  collectorOf,
+  countedOf,
+  excerptOf,
+  type PageHistories,
+  type PageHistory,
+  type ScanHeader,
+  sightingOf,
+} from './ad-library-scan.ts';
+import {
   emptyLibrary,
   evolve,
   formatOf,
@@ -27,6 +26,10 @@ import {
  * From library scans to facts: the eleven rules of DESIGN §5. A scan is decided in parts, so that its size
  * is bounded by nothing here: sightings of some of its ads at a time, then absences, then its end. Each part
  * decided again on the state after its own facts records nothing.
+ *
+ * Rules 1 to 3, 9 and 11 stand here; 4 and 5 in `ad-content.ts` and `ad-destination.ts`; 6 in
+ * `ad-library-rewording.ts` and `ad-library-comparison.ts`; 7 and 8 with the readers and the staging of
+ * observations; 10 with the staging.
  */
 export const adLibrary = {
   get initial(): LibraryState {
@@ -44,25 +47,6 @@ export const BULK_IDS_MAX = 5_000;
 const REWORDED_ADS_PER_FACT = 100;
 
 const HOUR_MS = 3_600_000;
-
-export type ScanHeader = {
-  readonly scan_id: string;
-  readonly brand_id: string;
-  readonly scanned_for: string;
-  readonly scanned_at: string;
-  readonly complete: boolean;
-  readonly countries: readonly string[];
-  readonly collector: string;
-  readonly pages: readonly { readonly page_id: string; readonly page_name: string | null }[];
-};
-
-/** What other brands' scans tell of a page: its baseline and completeness are the page's, not a brand's. */
-export type PageHistory = {
-  readonly first_scan_at: string;
-  readonly last_scan_at: string;
-  readonly last_complete_at: string | null;
-};
-export type PageHistories = ReadonlyMap<string, PageHistory>;
 
 const dayOf = (timestamp: string): string => timestamp.slice(0, 10);
 const daysBefore = (timestamp: string, days: number): string =>
@@ -82,249 +66,144 @@ const noveltyOf = (ad: ObservedAd, scan: ScanHeader, page: PageHistory | undefin
   return ad.started_on >= daysBefore(page.last_complete_at, NEWS_GRACE_DAYS) ? 'news' : 'late';
 };
 
-const countedOf = (ad: KnownAd): AdCounted => ({
-  ad_id: ad.ad_id,
-  format: formatOf(ad.content),
-  countries: ad.countries,
-  started_on: ad.started_on,
-});
-
-const excerptOf = (pageId: string | null, pageName: string | null, content: AdContent): AdExcerpt => ({
-  page_id: pageId,
-  page_name: pageName,
-  title: content.title,
-  body: excerptOfBody(content.body),
-});
-
 const chunked = <T>(items: readonly T[], size: number): T[][] =>
   Array.from({ length: Math.ceil(items.length / size) }, (_, index) =>
     items.slice(index * size, (index + 1) * size),
   );
 
-type Pair = { readonly known: KnownAd; readonly page: KnownPage | undefined; readonly seen: AdContent };
+/** An ad never seen before, and its stop where the library shows it as ended already. */
+const start = (scan: ScanHeader, ad: ObservedAd, page: PageHistory | undefined): AdLibraryFact[] => {
+  const novelty = noveltyOf(ad, scan, page);
+  const content = contentOf(ad);
+  const about = {
+    ...sightingOf(scan),
+    ad_id: ad.ad_id,
+    format: formatOf(content),
+    countries: scan.countries,
+    started_on: ad.started_on,
+  };
+  const { page_id, page_name } = ad;
+  const overtaken = page?.last_complete_at && page.last_complete_at > scan.scanned_at && page_id !== null;
+  const missing_since = overtaken ? page.last_complete_at : null;
+  const { collector } = scan;
+  const facts: AdLibraryFact[] = [
+    { type: 'AdStarted', data: { ...about, page_id, page_name, novelty, missing_since, collector, content } },
+  ];
+  if (endedInLibrary(ad, scan.scanned_at)) {
+    facts.push({
+      type: 'AdConfirmedInactive',
+      data: {
+        ...about,
+        excerpt: excerptOf(page_id, page_name, content),
+        basis: 'library',
+        stopped_on: ad.stopped_on,
+        last_seen_at: scan.scanned_at,
+        news: novelty === 'news',
+      },
+    });
+  }
+  return facts;
+};
 
-/** Per aspect: how many ads could differ because the collector changed, and how many do. */
-export type RewordingTally = Record<Aspect, { comparable: number; different: number }>;
-export const emptyTally = (): RewordingTally => ({
-  copy: { comparable: 0, different: 0 },
-  cta: { comparable: 0, different: 0 },
-  format: { comparable: 0, different: 0 },
-  destination: { comparable: 0, different: 0 },
+/** Rule 11: what an older scan shows of a known ad is history, and moves nothing. */
+const isHistory = (
+  scan: ScanHeader,
+  known: KnownAd,
+  page: KnownPage | undefined,
+  history: PageHistories,
+): boolean => {
+  const lastScanOfPage = history.get(known.page_id ?? NO_PAGE)?.last_scan_at;
+  return (
+    scan.scanned_at < lastSeenAt(known, page) ||
+    (lastScanOfPage !== undefined && scan.scanned_at < lastScanOfPage) ||
+    (known.inactive_since !== null && scan.scanned_at <= known.inactive_since)
+  );
+};
+
+/** A known ad that the library shows as ended. */
+const stop = (
+  scan: ScanHeader,
+  ad: ObservedAd,
+  known: KnownAd,
+  page: KnownPage | undefined,
+): AdLibraryFact[] =>
+  known.status === 'inactive'
+    ? []
+    : [
+        {
+          type: 'AdConfirmedInactive',
+          data: {
+            ...sightingOf(scan),
+            ...countedOf(known),
+            excerpt: excerptOf(known.page_id, known.page_name, known.content),
+            basis: 'library',
+            stopped_on: ad.stopped_on,
+            last_seen_at: lastSeenAt(known, page),
+            news: known.observed_running,
+          },
+        },
+      ];
+
+const comeBack = (scan: ScanHeader, known: KnownAd): AdLibraryFact => ({
+  type: 'AdReturned',
+  data: {
+    ...sightingOf(scan),
+    ...countedOf(known),
+    excerpt: excerptOf(known.page_id, known.page_name, known.content),
+    inactive_since: known.inactive_since ?? known.seen_at,
+  },
 });
 
-/** Whether a scan's collector is another than that of its pages' last scan, so that rule 6 must be weighed. */
-export const collectorChanged = (scan: ScanHeader, state: LibraryState): boolean =>
-  scan.pages.some(({ page_id }) => {
-    const page = state.pages.get(page_id);
-    return page !== undefined && page.collector !== scan.collector;
-  });
-
-/** Adds these ads to the tally of rule 6. Ads last seen by the same collector do not count. */
-export const tallyRewording =
-  (scan: ScanHeader, ads: readonly ObservedAd[], tally: RewordingTally) =>
-  (state: LibraryState): RewordingTally => {
-    for (const ad of ads) {
-      const known = state.ads.get(ad.ad_id);
-      if (!known || collectorOf(known, state.pages.get(known.page_id ?? NO_PAGE)) === scan.collector)
-        continue;
-      const { comparable, different } = compareContent(known.content, contentOf(ad));
-      for (const aspect of comparable) tally[aspect].comparable += 1;
-      for (const aspect of different.keys()) tally[aspect].different += 1;
-    }
-    return tally;
-  };
-
-/** Rule 6: an aspect that differs for most ads is worded by the collector. */
-export const rewordedAspects = (tally: RewordingTally): readonly Aspect[] =>
-  (Object.keys(tally) as Aspect[]).filter((aspect) => tally[aspect].different * 2 > tally[aspect].comparable);
+/** The end of a complete scan implies that its pages' active ads were seen; other sightings are said. */
+const mustBeSaid = (
+  scan: ScanHeader,
+  known: KnownAd,
+  page: KnownPage | undefined,
+  covered: ReadonlySet<string>,
+): boolean => {
+  if (known.status === 'missing') return true;
+  if (known.page_id !== null && covered.has(known.page_id)) return false;
+  return lastSeenAt(known, page) < scan.scanned_at;
+};
 
 /**
- * Facts of some ads of a scan. `reworded` is the scan's verdict by rule 6; `history` tells of its pages
- * before this scan.
+ * Facts of some ads of a scan. `verdict` names the aspects that rule 6 takes for the collector's; `history`
+ * tells of the scan's pages before it.
  */
 export const recordSightings =
-  (scan: ScanHeader, ads: readonly ObservedAd[], reworded: readonly Aspect[], history: PageHistories) =>
+  (scan: ScanHeader, ads: readonly ObservedAd[], verdict: readonly Aspect[], history: PageHistories) =>
   (state: LibraryState): AdLibraryFact[] => {
     if (state.recordedScans.has(scan.scan_id)) return [];
-    const sighting = { brand_id: scan.brand_id, scan_id: scan.scan_id, observed_at: scan.scanned_at };
     const covered = new Set(scan.complete ? scan.pages.map(({ page_id }) => page_id) : []);
     const facts: AdLibraryFact[] = [];
     const seen: string[] = [];
-    const rewordings: {
-      ad_id: string;
-      wording: Partial<AdContent>;
-      format: AdCounted['format'];
-      was_format: AdCounted['format'];
-      countries: readonly string[];
-      live: boolean;
-    }[] = [];
-    const wordedByCollector = new Set(reworded);
-
-    const start = (ad: ObservedAd): void => {
-      const page = history.get(ad.page_id ?? NO_PAGE);
-      const novelty = noveltyOf(ad, scan, page);
-      const content = contentOf(ad);
-      const counted = {
-        ad_id: ad.ad_id,
-        format: formatOf(content),
-        countries: scan.countries,
-        started_on: ad.started_on,
-      };
-      const overtaken =
-        page?.last_complete_at && page.last_complete_at > scan.scanned_at && ad.page_id !== null;
-      facts.push({
-        type: 'AdStarted',
-        data: {
-          ...sighting,
-          ...counted,
-          page_id: ad.page_id,
-          page_name: ad.page_name,
-          novelty,
-          missing_since: overtaken ? page.last_complete_at : null,
-          collector: scan.collector,
-          content,
-        },
-      });
-      if (endedInLibrary(ad, scan.scanned_at)) {
-        facts.push({
-          type: 'AdConfirmedInactive',
-          data: {
-            ...sighting,
-            ...counted,
-            excerpt: excerptOf(ad.page_id, ad.page_name, content),
-            basis: 'library',
-            stopped_on: ad.stopped_on,
-            last_seen_at: scan.scanned_at,
-            news: novelty === 'news',
-          },
-        });
-      }
-    };
-
-    const compare = (ad: ObservedAd, { known, page, seen: content }: Pair): void => {
-      const about = { ...sighting, ...countedOf(known) };
-      const pageId = known.page_id ?? ad.page_id;
-      const pageName = known.page_name ?? ad.page_name;
-      const excerpt = excerptOf(pageId, pageName, known.content);
-      const comparison = compareContent(known.content, content);
-      const revised: (keyof AdContent)[] = [];
-      const ambiguous =
-        collectorOf(known, page) !== scan.collector &&
-        page !== undefined &&
-        page.collector === scan.collector;
-      const wording: (keyof AdContent)[] = [];
-      for (const [aspect, fields] of comparison.different) {
-        // An ad that missed the switch of collectors cannot tell a new wording from a new text; and at a
-        // switch, a text that only gained or lost what frames it is the collector's in any case.
-        const byCollector =
-          collectorOf(known, page) !== scan.collector &&
-          (wordedByCollector.has(aspect) || ambiguous || framesTheSameText(known.content, content, fields));
-        if (byCollector) wording.push(...fields);
-        else if (aspect !== 'destination') revised.push(...fields);
-        else if (known.content.link_url !== null && content.link_url !== null) {
-          facts.push({
-            type: 'AdDestinationChanged',
-            data: { ...about, excerpt, from_url: known.content.link_url, to_url: content.link_url },
-          });
-        }
-      }
-      if (revised.length > 0) {
-        facts.push({
-          type: 'AdRevised',
-          data: { ...about, excerpt, changes: changesOf(known.content, content, revised) },
-        });
-      }
-      if (wording.length > 0) {
-        const worded = pick(content, wording);
-        rewordings.push({
-          ad_id: ad.ad_id,
-          wording: worded,
-          format: worded.format ?? formatOf(known.content),
-          was_format: formatOf(known.content),
-          countries: known.countries,
-          live: known.status !== 'inactive',
-        });
-      }
-      const countries = [
-        ...known.countries,
-        ...scan.countries.filter((country) => !known.countries.includes(country)),
-      ];
-      const completes =
-        comparison.completed.length > 0 ||
-        countries.length > known.countries.length ||
-        (known.started_on === null && ad.started_on !== null) ||
-        (known.page_id === null && ad.page_id !== null);
-      if (completes) {
-        facts.push({
-          type: 'AdDetailsObserved',
-          data: {
-            ...about,
-            started_on: known.started_on ?? ad.started_on,
-            countries,
-            details: pick(content, comparison.completed),
-            page_id: pageId,
-            page_name: pageName,
-            was_format: formatOf(known.content),
-            added_countries: countries.slice(known.countries.length),
-            live: known.status !== 'inactive',
-          },
-        });
-      }
-    };
-
+    const rewordings: RewordedAd[] = [];
     for (const ad of ads) {
       const known = state.ads.get(ad.ad_id);
       if (!known) {
-        start(ad);
+        facts.push(...start(scan, ad, history.get(ad.page_id ?? NO_PAGE)));
         continue;
       }
       const page = state.pages.get(known.page_id ?? NO_PAGE);
-      // Rule 11: what an older scan shows of a known ad is history, and moves nothing.
-      if (scan.scanned_at < lastSeenAt(known, page)) continue;
-      const lastScanOfPage = history.get(known.page_id ?? NO_PAGE)?.last_scan_at;
-      if (lastScanOfPage !== undefined && scan.scanned_at < lastScanOfPage) continue;
-      if (known.inactive_since !== null && scan.scanned_at <= known.inactive_since) continue;
+      if (isHistory(scan, known, page, history)) continue;
       if (endedInLibrary(ad, scan.scanned_at)) {
-        if (known.status !== 'inactive') {
-          facts.push({
-            type: 'AdConfirmedInactive',
-            data: {
-              ...sighting,
-              ...countedOf(known),
-              excerpt: excerptOf(known.page_id, known.page_name, known.content),
-              basis: 'library',
-              stopped_on: ad.stopped_on,
-              last_seen_at: lastSeenAt(known, page),
-              news: known.observed_running,
-            },
-          });
-        }
+        facts.push(...stop(scan, ad, known, page));
         continue;
       }
-      if (known.status === 'inactive') {
-        facts.push({
-          type: 'AdReturned',
-          data: {
-            ...sighting,
-            ...countedOf(known),
-            excerpt: excerptOf(known.page_id, known.page_name, known.content),
-            inactive_since: known.inactive_since ?? known.seen_at,
-          },
-        });
-      } else {
-        const implied = known.status === 'active' && known.page_id !== null && covered.has(known.page_id);
-        if (!implied && lastSeenAt(known, page) < scan.scanned_at) seen.push(ad.ad_id);
-        else if (known.status === 'missing') seen.push(ad.ad_id);
-      }
-      compare(ad, { known, page, seen: contentOf(ad) });
+      if (known.status === 'inactive') facts.push(comeBack(scan, known));
+      else if (mustBeSaid(scan, known, page, covered)) seen.push(ad.ad_id);
+      const compared = compareSighting(scan, ad, known, page, verdict);
+      facts.push(...compared.facts);
+      if (compared.reworded) rewordings.push(compared.reworded);
     }
+    const sighting = sightingOf(scan);
     for (const adIds of chunked(seen, BULK_IDS_MAX)) {
       facts.push({ type: 'AdsSeen', data: { ...sighting, ad_ids: adIds } });
     }
     for (const slice of chunked(rewordings, REWORDED_ADS_PER_FACT)) {
       facts.push({
         type: 'AdsReworded',
-        data: { ...sighting, collector: scan.collector, aspects: reworded, ads: slice },
+        data: { ...sighting, collector: scan.collector, aspects: verdict, ads: slice },
       });
     }
     return facts;
@@ -347,7 +226,7 @@ export const recordAbsences =
   (scan: ScanHeader, adIds: readonly string[]) =>
   (state: LibraryState): AdLibraryFact[] => {
     if (state.recordedScans.has(scan.scan_id)) return [];
-    const sighting = { brand_id: scan.brand_id, scan_id: scan.scan_id, observed_at: scan.scanned_at };
+    const sighting = sightingOf(scan);
     const absent = adIds
       .map((adId) => state.ads.get(adId))
       .filter((ad): ad is KnownAd => ad !== undefined && judgesAbsence(scan, ad, state));

@@ -1,5 +1,6 @@
 import { Refusal } from '#contracts/errors.ts';
-import type { Plan, Role, WorkspaceFact } from '#contracts/events/workspace.ts';
+import type { Plan, WorkspaceFact } from '#contracts/events/workspace.ts';
+import type { Role } from '#contracts/roles.ts';
 
 /** Stream `workspace-<workspaceId>`: its plan and its members. Operators decide here; there is no self-service. */
 export type WorkspaceState = {

@@ -3,17 +3,14 @@ import type { FactMetadata } from '#contracts/events/fact.ts';
 import type { AdLibraryScanEnd } from '#contracts/observations/ad-library-scan.ts';
 import { Refusal } from '#contracts/errors.ts';
 import { NO_PAGE } from '#domain/ad-library-state.ts';
+import { recordAbsences, recordScan, recordSightings } from '#domain/ad-library.ts';
 import {
   collectorChanged,
   emptyTally,
-  type PageHistories,
-  recordAbsences,
-  recordScan,
-  recordSightings,
   rewordedAspects,
-  type ScanHeader,
   tallyRewording,
-} from '#domain/ad-library.ts';
+} from '#domain/ad-library-rewording.ts';
+import type { PageHistories, ScanHeader } from '#domain/ad-library-scan.ts';
 import { brandIdOf, derivedId } from '#domain/ids.ts';
 import { pause } from '#platform/clock.ts';
 import { type EventStore, StreamMoved } from '#platform/event-store.ts';

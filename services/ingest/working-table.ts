@@ -8,7 +8,7 @@ import {
   type KnownPage,
   type LibraryState,
 } from '#domain/ad-library-state.ts';
-import type { PageHistories } from '#domain/ad-library.ts';
+import type { PageHistories } from '#domain/ad-library-scan.ts';
 import type { EventStore } from '#platform/event-store.ts';
 import { type Database, inTransaction } from '#platform/postgres.ts';
 

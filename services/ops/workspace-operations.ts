@@ -5,11 +5,11 @@ import {
   apiKeysStream,
   type ApiKeyFact,
   type Plan,
-  type Role,
   type WorkspaceFact,
   workspaceStream,
 } from '#contracts/events/workspace.ts';
-import { SCOPES, SCOPES_OF_ROLE, type Scope } from '#contracts/scopes.ts';
+import { type Role, SCOPES_OF_ROLE } from '#contracts/roles.ts';
+import { SCOPES, type Scope } from '#contracts/scopes.ts';
 import { apiKeys, issueApiKey, revokeApiKey, type ApiKeysState } from '#domain/api-keys.ts';
 import { addMember, changePlan, createWorkspace, workspace, type WorkspaceState } from '#domain/workspace.ts';
 import { createKeyText, lastFourOf, sha256Of } from '#platform/access/api-key-text.ts';

@@ -1,20 +1,18 @@
 import {
   EventStoreDBClient,
-  type AllStreamRecordedEvent,
   END,
   type JSONEventType,
   jsonEvent,
   NO_STREAM,
-  type RecordedEvent,
   START,
   StreamDeletedError,
   StreamNotFoundError,
-  streamNameFilter,
   WrongExpectedVersionError,
 } from '@eventstore/db-client';
 import type { Fact, FactMetadata, RecordedFact } from '#contracts/events/fact.ts';
 import { Refusal } from '#contracts/errors.ts';
 import { eventIdOf } from '#domain/ids.ts';
+import { type Follower, followLog, type FollowOptions, toRecordedFact } from './follow-log.ts';
 import { pause } from './clock.ts';
 import { retry, type RetryLimits } from './retry.ts';
 
@@ -87,18 +85,6 @@ const withTimeout = async <T>(promise: Promise<T>): Promise<T> => {
   }
 };
 
-const toRecordedFact = <F extends Fact>(event: RecordedEvent | AllStreamRecordedEvent): RecordedFact<F> =>
-  ({
-    type: event.type,
-    data: event.data,
-    stream: event.streamId,
-    revision: event.revision,
-    position: (event as AllStreamRecordedEvent).position?.commit ?? 0n,
-    recordedAt: event.created,
-    id: event.id,
-    metadata: event.metadata as unknown as FactMetadata,
-  }) as RecordedFact<F>;
-
 /** Facts in slices that one append may hold. */
 const slicesOf = <F extends Fact>(facts: readonly F[]): { from: number; facts: F[] }[] => {
   const slices: { from: number; facts: F[] }[] = [];
@@ -118,28 +104,6 @@ const slicesOf = <F extends Fact>(facts: readonly F[]): { from: number; facts: F
   });
   if (slice.length > 0) slices.push({ from, facts: slice });
   return slices;
-};
-
-/** What a follower meets, in order. */
-export type Followed =
-  | { readonly kind: 'fact'; readonly fact: RecordedFact }
-  /** Everything up to here was delivered, though nothing of it may have passed the filter. */
-  | { readonly kind: 'checkpoint'; readonly position: bigint }
-  | { readonly kind: 'caught_up' };
-
-export type FollowOptions = {
-  /** Exclusive; `null` from the beginning. */
-  readonly after: bigint | null;
-  /** Stream-name prefixes: the only filter that every server evaluates alike. */
-  readonly prefixes: readonly string[];
-  /** How many items may wait here before the server is held back. */
-  readonly bufferItems: number;
-};
-
-/** One catch-up subscription, read in batches. Ends by throwing when the connection is lost. */
-export type Follower = AsyncDisposable & {
-  /** Waits for at least one item, then takes what is there, up to `max`. `[]` once closed. */
-  take(max: number): Promise<readonly Followed[]>;
 };
 
 export type EventStore = AsyncDisposable & {
@@ -259,76 +223,12 @@ export const openEventStore = (url: string): EventStore => {
     }
   };
 
-  const follow = ({ after, prefixes, bufferItems }: FollowOptions): Follower => {
-    const queue: Followed[] = [];
-    let failure: Error | undefined;
-    let closed = false;
-    let wake: (() => void) | undefined;
-    const push = (item: Followed): void => {
-      queue.push(item);
-      wake?.();
-    };
-    // Whatever the stream buffered before a marker is read out first, so that markers keep their place.
-    const drain = (): void => {
-      for (let next = subscription.read(); next !== null; next = subscription.read()) {
-        if (next.event) push({ kind: 'fact', fact: toRecordedFact(next.event) });
-      }
-    };
-    const subscription = client.subscribeToAll({
-      fromPosition: after === null ? START : { commit: after, prepare: after },
-      filter: streamNameFilter({
-        prefixes: [...prefixes],
-        checkpointInterval: 32,
-        checkpointReached: async (_, position) => {
-          drain();
-          push({ kind: 'checkpoint', position: position.commit });
-        },
-      }),
-    });
-    subscription.on('readable', () => {
-      if (queue.length < bufferItems) drain();
-    });
-    subscription.on('caughtUp', () => {
-      drain();
-      push({ kind: 'caught_up' });
-    });
-    subscription.on('error', (error: Error) => {
-      failure ??= error;
-      wake?.();
-    });
-    subscription.on('end', () => {
-      closed = true;
-      wake?.();
-    });
-    return {
-      take: async (max) => {
-        if (queue.length === 0 && !closed) drain();
-        while (queue.length === 0) {
-          if (closed) return [];
-          if (failure) throw failure;
-          await new Promise<void>((resolve) => {
-            wake = resolve;
-          });
-          wake = undefined;
-        }
-        const items = queue.splice(0, max);
-        if (queue.length < bufferItems) drain();
-        return items;
-      },
-      [Symbol.asyncDispose]: async () => {
-        closed = true;
-        wake?.();
-        await subscription.unsubscribe().catch(() => undefined);
-      },
-    };
-  };
-
   return {
     read,
     last,
     append,
     decide,
-    follow,
+    follow: (options) => followLog(client, options),
     head: async () => {
       let head = 0n;
       // Read to its end: a read left early keeps its call open, and disposing of the client would wait for it.

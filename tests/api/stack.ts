@@ -1,7 +1,8 @@
 import type { FastifyInstance } from 'fastify';
 import { randomUUID } from 'node:crypto';
 import { inject } from 'vitest';
-import type { Plan, Role } from '#contracts/events/workspace.ts';
+import type { Plan } from '#contracts/events/workspace.ts';
+import type { Role } from '#contracts/roles.ts';
 import type { Scope } from '#contracts/scopes.ts';
 import { followAccess } from '#platform/access/follow.ts';
 import { createAccessTables } from '#platform/access/tables.ts';

@@ -1,16 +1,14 @@
 import type { AdLibraryFact, ScanTotals } from '#contracts/events/ad-library.ts';
 import type { ObservedAd } from '#contracts/observations/ad-library-scan.ts';
 import { emptyLibrary, evolve, type LibraryState } from '#domain/ad-library-state.ts';
+import { recordAbsences, recordScan, recordSightings } from '#domain/ad-library.ts';
 import {
   collectorChanged,
   emptyTally,
-  recordAbsences,
-  recordScan,
-  recordSightings,
   rewordedAspects,
-  type ScanHeader,
   tallyRewording,
-} from '#domain/ad-library.ts';
+} from '#domain/ad-library-rewording.ts';
+import type { ScanHeader } from '#domain/ad-library-scan.ts';
 import { brandIdOf, scanIdOf } from '#domain/ids.ts';
 
 /** The test language of library scans: whole scans are recorded on one brand's library, in order. */

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
 import { closeSession, openWriterSession } from './session.ts';
-import type { EventStoreLog } from './start.ts';
+import type { EventStoreLog } from './log.ts';
 import type { Writer } from './writer.ts';
 
 const RECONNECT_PAUSE_MS = 250;

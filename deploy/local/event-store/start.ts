@@ -1,3 +1,4 @@
+import type { EventStoreLog } from './log.ts';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Server, ServerCredentials } from '@grpc/grpc-js';
 import { freePort } from '../ports.ts';
@@ -31,12 +32,6 @@ export interface EventStoreOptions {
   readonly log?: EventStoreLog;
   /** How long to wait for a predecessor on the same database to leave; fifteen seconds unless given. */
   readonly lockWaitMs?: number;
-}
-
-/** The part of a pino logger that is used here. */
-export interface EventStoreLog {
-  info(fields: object, message: string): void;
-  warn(fields: object, message: string): void;
 }
 
 export interface LocalEventStore {

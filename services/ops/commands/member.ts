@@ -1,6 +1,5 @@
 import { type Command, Option } from 'commander';
-import type { Role } from '#contracts/events/workspace.ts';
-import { SCOPES_OF_ROLE } from '#contracts/scopes.ts';
+import { type Role, SCOPES_OF_ROLE } from '#contracts/roles.ts';
 import { printRecord } from '../output.ts';
 import { inOpsRoom } from '../room.ts';
 import { addMemberNamed } from '../workspace-operations.ts';

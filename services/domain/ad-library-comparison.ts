@@ -1,0 +1,110 @@
+import type { AdContent, AdLibraryFact, AdsReworded, Aspect } from '#contracts/events/ad-library.ts';
+import type { ObservedAd } from '#contracts/observations/ad-library-scan.ts';
+import { changesOf, compareContent, contentOf, framesTheSameText, pick } from './ad-content.ts';
+import { countedOf, excerptOf, type ScanHeader, sightingOf } from './ad-library-scan.ts';
+import { collectorOf, formatOf, type KnownAd, type KnownPage } from './ad-library-state.ts';
+
+export type RewordedAd = AdsReworded['data']['ads'][number];
+
+/** What a sighting of a known, running ad tells beside its status. */
+export type Compared = { readonly facts: readonly AdLibraryFact[]; readonly reworded: RewordedAd | null };
+
+type Field = keyof AdContent;
+
+/**
+ * Whether a difference is the collector's. An ad that missed the switch of collectors cannot tell a new
+ * wording from a new text; and at a switch, a text that only gained or lost what frames it is the collector's
+ * whatever the other ads show.
+ */
+const isCollectors = (
+  scan: ScanHeader,
+  known: KnownAd,
+  page: KnownPage | undefined,
+  verdict: readonly Aspect[],
+  seen: AdContent,
+  aspect: Aspect,
+  fields: readonly Field[],
+): boolean => {
+  if (collectorOf(known, page) === scan.collector) return false;
+  const missedTheSwitch = page !== undefined && page.collector === scan.collector;
+  return verdict.includes(aspect) || missedTheSwitch || framesTheSameText(known.content, seen, fields);
+};
+
+/** The record becomes fuller: fields that were blank, another country, a start date, a page. No news. */
+const completion = (
+  scan: ScanHeader,
+  known: KnownAd,
+  ad: ObservedAd,
+  completed: readonly Field[],
+): readonly AdLibraryFact[] => {
+  const added = scan.countries.filter((country) => !known.countries.includes(country));
+  const completes =
+    completed.length > 0 ||
+    added.length > 0 ||
+    (known.started_on === null && ad.started_on !== null) ||
+    (known.page_id === null && ad.page_id !== null);
+  if (!completes) return [];
+  return [
+    {
+      type: 'AdDetailsObserved',
+      data: {
+        ...sightingOf(scan),
+        ...countedOf(known),
+        started_on: known.started_on ?? ad.started_on,
+        countries: [...known.countries, ...added],
+        details: pick(contentOf(ad), completed),
+        page_id: known.page_id ?? ad.page_id,
+        page_name: known.page_name ?? ad.page_name,
+        was_format: formatOf(known.content),
+        added_countries: added,
+      },
+    },
+  ];
+};
+
+/** Compares a running ad with what is known of it (rules 4 to 6). `verdict`: aspects worded by the collector. */
+export const compareSighting = (
+  scan: ScanHeader,
+  ad: ObservedAd,
+  known: KnownAd,
+  page: KnownPage | undefined,
+  verdict: readonly Aspect[],
+): Compared => {
+  const seen = contentOf(ad);
+  const { different, completed } = compareContent(known.content, seen);
+  const about = {
+    ...sightingOf(scan),
+    ...countedOf(known),
+    excerpt: excerptOf(known.page_id ?? ad.page_id, known.page_name ?? ad.page_name, known.content),
+  };
+  const facts: AdLibraryFact[] = [];
+  const revised: Field[] = [];
+  const worded: Field[] = [];
+  for (const [aspect, fields] of different) {
+    if (isCollectors(scan, known, page, verdict, seen, aspect, fields)) worded.push(...fields);
+    else if (aspect !== 'destination') revised.push(...fields);
+    else if (known.content.link_url !== null && seen.link_url !== null) {
+      facts.push({
+        type: 'AdDestinationChanged',
+        data: { ...about, from_url: known.content.link_url, to_url: seen.link_url },
+      });
+    }
+  }
+  if (revised.length > 0) {
+    facts.push({ type: 'AdRevised', data: { ...about, changes: changesOf(known.content, seen, revised) } });
+  }
+  facts.push(...completion(scan, known, ad, completed));
+  const wording = pick(seen, worded);
+  const was_format = formatOf(known.content);
+  const reworded =
+    worded.length === 0
+      ? null
+      : {
+          ad_id: ad.ad_id,
+          wording,
+          was_format,
+          format: wording.format ?? was_format,
+          countries: known.countries,
+        };
+  return { facts, reworded };
+};
