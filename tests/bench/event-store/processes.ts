@@ -1,16 +1,15 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readdir, readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { freePort } from '#deploy/local/ports.ts';
+import { cpuTimes, type ProcessStat } from '../cpu-time.ts';
 
 const CEILING = fileURLToPath(new URL('./ceiling.ts', import.meta.url));
 const MAIN = fileURLToPath(new URL('../../../deploy/local/event-store/main.ts', import.meta.url));
-/** Clock ticks that Linux counts processor time in. */
-const TICK_MS = 10;
 
 export interface ServerProcess {
   readonly url: string;
+  readonly pid: number;
   /** Processor time used so far by the server and whatever works for it. */
   cpuMs(): Promise<number>;
   stop(): Promise<void>;
@@ -36,6 +35,7 @@ export async function startStore(databaseUrl: string, postmasterPid: number): Pr
 function describe(child: ChildProcess, port: number, cpuMs: () => Promise<number>): ServerProcess {
   return {
     url: `esdb://127.0.0.1:${port}?tls=false`,
+    pid: child.pid ?? 0,
     cpuMs,
     stop: async () => {
       const exited = once(child, 'exit');
@@ -55,27 +55,7 @@ function lineOf(child: ChildProcess, pattern: RegExp): Promise<RegExpExecArray> 
   });
 }
 
-interface Stat {
-  readonly pid: number;
-  readonly parent: number;
-  readonly cpuMs: number;
-}
-
 /** Zero where there is no /proc: then only times are reported. */
-async function cpuOf(belongs: (stat: Stat) => boolean): Promise<number> {
-  const names = await readdir('/proc').catch(() => []);
-  let total = 0;
-  for (const name of names) {
-    if (!/^\d+$/.test(name)) continue;
-    const text = await readFile(`/proc/${name}/stat`, 'utf8').catch(() => null);
-    if (text === null) continue;
-    const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
-    const stat = {
-      pid: Number(name),
-      parent: Number(fields[1]),
-      cpuMs: (Number(fields[11]) + Number(fields[12])) * TICK_MS,
-    };
-    if (belongs(stat)) total += stat.cpuMs;
-  }
-  return total;
+async function cpuOf(belongs: (stat: ProcessStat) => boolean): Promise<number> {
+  return [...(await cpuTimes(belongs)).values()].reduce((sum, ms) => sum + ms, 0);
 }

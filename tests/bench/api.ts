@@ -1,0 +1,208 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { freePort } from '#deploy/local/ports.ts';
+import { openPool } from '#platform/postgres.ts';
+import { startProcess } from '#tests/stack/processes.ts';
+import { type BenchCorpus, fillRadar, recordCorpus } from './api/corpus.ts';
+import type { Load, LoadSeen } from './api/load.ts';
+import { type BenchContext, median, perSecond, ROUNDS_ALONE } from './bench.ts';
+import { cpuTimes, usedSince } from './cpu-time.ts';
+import { type BenchServers, startServers } from './servers.ts';
+
+const RADAR_ROWS = 5_000_000;
+const WINDOW_MS = 1_500;
+const CONNECTIONS = 32;
+const POOL_CLIENTS = 4;
+const UNKNOWN_SLUGS = 300;
+const API = 'services/api/main.ts';
+const REFERENCE = 'tests/bench/api/reference.ts';
+const LOAD = fileURLToPath(new URL('./api/load.ts', import.meta.url));
+
+/** A server under load, and what is asked of it. */
+interface Side {
+  readonly pid: number;
+  readonly load: Omit<Load, 'connections' | 'durationMs'>;
+}
+
+interface Comparison {
+  readonly name: string;
+  readonly api: Side;
+  readonly ceiling: Side;
+  /** Requests a second of the API over those of the other, at least. */
+  readonly target: number;
+}
+
+interface Sample extends LoadSeen {
+  readonly perSecond: number;
+  readonly serverUs: number;
+  readonly databaseUs: number;
+}
+
+interface Pair {
+  readonly api: Sample;
+  readonly ceiling: Sample;
+}
+
+/**
+ * The API beside a bare server over the same database, both as processes of their own, asked by a third. The API
+ * runs as in production, but for its line per request, which the bare server does not write either.
+ */
+export async function run(context: BenchContext, radarRows = RADAR_ROWS): Promise<void> {
+  await using resources = new AsyncDisposableStack();
+  const servers = await startServers(resources);
+  const pool = openPool(servers.databaseUrl, POOL_CLIENTS);
+  resources.defer(() => pool.end());
+  const corpus = await recordCorpus(servers, pool);
+  const filledMs = performance.now();
+  await fillRadar(pool, radarRows);
+  context.print(
+    `api: beside a bare Fastify and pg, ${CONNECTIONS} connections; medians of paired rounds. ` +
+      `${radarRows.toLocaleString('en')} radar rows made in ${Math.round((performance.now() - filledMs) / 1000)} s`,
+  );
+  const sides = await startSides(servers, corpus, resources);
+  const loader = fork(LOAD, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+  resources.defer(() => void loader.kill('SIGKILL'));
+  const measure = (side: Side, connections: number): Promise<Sample> =>
+    measureSide(servers, loader, side, connections);
+
+  const { brand, brandBare, page, pageBare, unknown, radar, selectOne } = sides;
+  const comparisons: readonly Comparison[] = [
+    { name: 'api: one brand', api: brand, ceiling: brandBare, target: 1.4 },
+    { name: 'api: page of 20 brands', api: page, ceiling: pageBare, target: 1.8 },
+    { name: 'api: 404s beside 200s', api: unknown, ceiling: brand, target: 1 },
+  ];
+  for (const { name, api, ceiling, target } of comparisons) {
+    const pairs = await measurePairs(context.rounds, api, ceiling, (side) => measure(side, CONNECTIONS));
+    const ratio = median(pairs.map((pair) => pair.api.perSecond / pair.ceiling.perSecond));
+    describe(context, name, pairs, ratio);
+    context.record({
+      bench: name,
+      measured: perSecond(median(pairs.map((pair) => pair.api.perSecond))),
+      ceiling: perSecond(median(pairs.map((pair) => pair.ceiling.perSecond))),
+      ratio,
+      target: `>= ${target}`,
+      held: ratio >= target,
+    });
+  }
+  for (const [what, connections] of [
+    ['alone', 1],
+    ['under load', CONNECTIONS],
+  ] as const) {
+    const name = `api: radar page, ${what}`;
+    const pairs = await measurePairs(context.rounds, radar, selectOne, (side) => measure(side, connections));
+    const ratio = median(pairs.map((pair) => pair.api.p50Ms / pair.ceiling.p50Ms));
+    describe(context, name, pairs, ratio);
+    context.record({
+      bench: name,
+      measured: `${median(pairs.map((pair) => pair.api.p50Ms)).toFixed(2)} ms`,
+      ceiling: `${median(pairs.map((pair) => pair.ceiling.p50Ms)).toFixed(2)} ms`,
+      ratio,
+      target: '<= 12',
+      held: ratio <= 12,
+    });
+  }
+}
+
+async function startSides(servers: BenchServers, corpus: BenchCorpus, resources: AsyncDisposableStack) {
+  const [apiPort, barePort] = [await freePort(), await freePort()];
+  const api = startProcess(API, {
+    ...servers.environment,
+    API_PORT: String(apiPort),
+    CURSOR_SECRET: 'a secret for benches only',
+    LOG_LEVEL: 'warn',
+  });
+  resources.defer(() => api.kill());
+  const bare = startProcess(REFERENCE, { DATABASE_URL: servers.databaseUrl, PORT: String(barePort) });
+  resources.defer(() => bare.kill());
+  await bare.says('listening');
+  await untilAnswers(`http://127.0.0.1:${apiPort}/v1/openapi.json`);
+
+  const ofApi = (paths: readonly string[], status = 200): Side => ({
+    pid: api.child.pid ?? 0,
+    load: { origin: `http://127.0.0.1:${apiPort}`, paths, keys: corpus.keys, status },
+  });
+  const ofBare = (paths: readonly string[]): Side => ({
+    pid: bare.child.pid ?? 0,
+    load: { origin: `http://127.0.0.1:${barePort}`, paths, keys: [], status: 200 },
+  });
+  const strangers = Array.from({ length: UNKNOWN_SLUGS }, (_, number) => `/v1/brands/nobody${number}-com`);
+  return {
+    brand: ofApi(corpus.slugs.map((slug) => `/v1/brands/${slug}`)),
+    brandBare: ofBare(corpus.slugs.map((slug) => `/brands/${slug}`)),
+    page: ofApi(['/v1/brands?limit=20']),
+    pageBare: ofBare(['/brands']),
+    unknown: ofApi(strangers, 404),
+    radar: ofApi([`/v1/workspaces/${corpus.workspaceId}/radar?limit=20`]),
+    selectOne: ofBare(['/select-1']),
+  };
+}
+
+const READY_LIMIT_MS = 30_000;
+
+async function untilAnswers(url: string): Promise<void> {
+  const limitMs = Date.now() + READY_LIMIT_MS;
+  while (!(await fetch(url).catch(() => null))?.ok) {
+    if (Date.now() > limitMs) throw new Error(`${url} did not answer in time.`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+/** One round unmeasured first: statements are prepared, code is compiled, pages are in memory. */
+async function measurePairs(
+  rounds: number,
+  api: Side,
+  ceiling: Side,
+  measure: (side: Side) => Promise<Sample>,
+): Promise<readonly Pair[]> {
+  await measure(ceiling);
+  await measure(api);
+  const pairs: Pair[] = [];
+  for (let round = 0; round < rounds; round += 1) {
+    const bare = await measure(ceiling);
+    pairs.push({ ceiling: bare, api: await measure(api) });
+  }
+  return pairs;
+}
+
+async function measureSide(
+  servers: BenchServers,
+  loader: ChildProcess,
+  side: Side,
+  connections: number,
+): Promise<Sample> {
+  const server = () => cpuTimes(({ pid }) => pid === side.pid);
+  const database = () => cpuTimes(({ parent }) => parent === servers.postmasterPid);
+  const [serverBefore, databaseBefore] = [await server(), await database()];
+  loader.send({ ...side.load, connections, durationMs: WINDOW_MS } satisfies Load);
+  const [seen] = (await once(loader, 'message')) as [LoadSeen];
+  if (seen.fault !== null) throw new Error(`The load met another answer: ${seen.fault}`);
+  return {
+    ...seen,
+    perSecond: (seen.requests / seen.elapsedMs) * 1000,
+    serverUs: (usedSince(serverBefore, await server()) * 1000) / seen.requests,
+    databaseUs: (usedSince(databaseBefore, await database()) * 1000) / seen.requests,
+  };
+}
+
+function describe(context: BenchContext, name: string, pairs: readonly Pair[], ratio: number): void {
+  const of = (pick: (pair: Pair) => number) => median(pairs.map(pick));
+  const cpu = (sample: Sample) => sample.serverUs + sample.databaseUs;
+  context.print(
+    [
+      `  ${name.padEnd(26)}`,
+      `${perSecond(of((pair) => pair.api.perSecond))} of ${perSecond(of((pair) => pair.ceiling.perSecond))}`,
+      `p50 ${of((pair) => pair.api.p50Ms).toFixed(2)} and ${of((pair) => pair.ceiling.p50Ms).toFixed(2)} ms`,
+      `ratio ${ratio.toFixed(2)}`,
+      `CPU per request: server ${of((pair) => pair.api.serverUs).toFixed(0)} of ${of((pair) => pair.ceiling.serverUs).toFixed(0)} us,` +
+        ` database ${of((pair) => pair.api.databaseUs).toFixed(0)} of ${of((pair) => pair.ceiling.databaseUs).toFixed(0)} us`,
+      `(all CPU: ${of((pair) => cpu(pair.api) / cpu(pair.ceiling)).toFixed(2)})`,
+    ].join('  '),
+  );
+}
+
+if (import.meta.main) {
+  const rows = Number(process.argv[2] ?? RADAR_ROWS);
+  await run({ rounds: ROUNDS_ALONE, print: (line) => console.log(line), record: () => undefined }, rows);
+  process.exit(0);
+}

@@ -1,0 +1,130 @@
+import { trackingStream, type BrandTracked } from '#contracts/events/workspace.ts';
+import { createKeyText, sha256Of } from '#platform/access/api-key-text.ts';
+import { createAccessTables } from '#platform/access/tables.ts';
+import { openEventStore } from '#platform/event-store.ts';
+import { silentLog } from '#platform/log.ts';
+import { type Database, inTransaction, openReadDatabase } from '#platform/postgres.ts';
+import { openReadPosition } from '#platform/read-position.ts';
+import { projections } from '#projections/index.ts';
+import { radar } from '#projections/radar/project.ts';
+import { addMemberNamed, createWorkspaceNamed } from '#services/ops/workspace-operations.ts';
+import { createIndexes, createTables } from '#services/projector/read-model-schema.ts';
+import { runProjections } from '#services/projector/run-projections.ts';
+import { seedCorpus } from '#tests/api/corpus.ts';
+import type { BenchServers } from '../servers.ts';
+
+const BRANDS = 300;
+const TRACKED = 50;
+/** Brands that the radar holds items of: those above, and others nobody tracks. */
+const BRANDS_OF_RADAR = 2_000;
+const RADAR_DAYS = 90;
+/** Each serves 900 requests of the load generator: enough for a bench without one being used twice a minute. */
+const KEYS = 2_000;
+const PROJECTED_LIMIT_MS = 60_000;
+const METADATA = {
+  $correlationId: 'bench',
+  $causationId: 'bench',
+  request_id: 'bench',
+  actor: { kind: 'service', id: 'bench' },
+  schema_version: 1,
+} as const;
+
+export interface BenchCorpus {
+  readonly workspaceId: string;
+  readonly slugs: readonly string[];
+  readonly keys: readonly string[];
+}
+
+/** Brands recorded as facts and projected, a workspace that tracks 50 of them, and many keys to it. */
+export async function recordCorpus(servers: BenchServers, pool: Database): Promise<BenchCorpus> {
+  await using db = openReadDatabase(servers.databaseUrl);
+  await using eventStore = openEventStore(servers.eventStore.url);
+  await using readPosition = openReadPosition(servers.databaseUrl, pool, silentLog());
+  const projecting = new AbortController();
+  const projector = runProjections({
+    databaseUrl: servers.databaseUrl,
+    eventStoreUrl: servers.eventStore.url,
+    projections,
+    log: silentLog(),
+    signal: projecting.signal,
+  });
+  try {
+    await createAccessTables(pool);
+    const operator = { eventStore, pool, db, readPosition, actor: METADATA.actor };
+    const { workspace_id: workspaceId } = await createWorkspaceNamed(operator, 'bench', 'pro');
+    const { member_id: memberId } = await addMemberNamed(operator, workspaceId, 'Ada', 'owner');
+    const names = Array.from({ length: BRANDS }, (_, number) => `brand${number}`);
+    const { brands } = await seedCorpus(eventStore, names, Date.now());
+    const tracked = brands.slice(0, TRACKED).map(
+      ({ id }): BrandTracked => ({
+        type: 'BrandTracked',
+        data: {
+          workspace_id: workspaceId,
+          brand_id: id,
+          cadence: 'daily',
+          tracked_at: new Date().toISOString(),
+        },
+      }),
+    );
+    const stream = trackingStream(workspaceId);
+    const { position } = await eventStore.append(stream, -1n, tracked, METADATA, 'track');
+    const all = projections.map(({ name }) => name);
+    if (!(await readPosition.wait(all, position, PROJECTED_LIMIT_MS)))
+      throw new Error('not projected in time');
+    return {
+      workspaceId,
+      slugs: brands.map(({ slug }) => slug),
+      keys: await addKeys(pool, workspaceId, memberId),
+    };
+  } finally {
+    projecting.abort();
+    await projector;
+  }
+}
+
+/** Straight into the tables that keys are checked by: as facts, two thousand keys of one stream take a minute. */
+async function addKeys(pool: Database, workspaceId: string, memberId: string): Promise<readonly string[]> {
+  const keys = Array.from({ length: KEYS }, () => createKeyText());
+  await pool.query(
+    `insert into access.api_key (sha256, key_id, workspace_id, member_id, scopes)
+     select sha256, 'key_bench' || number, $2, $3, array['brands:read', 'tracking:read']
+     from unnest($1::text[]) with ordinality as k(sha256, number)`,
+    [keys.map(sha256Of), workspaceId, memberId],
+  );
+  return keys;
+}
+
+/**
+ * Puts `rows` items in the place of the radar's: evenly over brands and the last 90 days, documents of the usual
+ * length. One transaction that also makes the table writes no log of the rows (`wal_level` minimal).
+ */
+export async function fillRadar(pool: Database, rows: number): Promise<void> {
+  await inTransaction(pool, async (client) => {
+    await client.query('create temporary table reference on commit drop as select * from radar.brand');
+    await createTables(client, radar, 'radar');
+    await client.query('insert into brand select * from reference');
+    await client.query('alter table item drop constraint item_pkey');
+    await client.query(
+      `insert into item (id, brand_id, observed_at, type, doc)
+       select i.id, b.ids[1 + i.n % cardinality(b.ids)], now() - i.age,
+         (array['ad_started', 'ad_stopped', 'destination_changed'])[1 + i.n % 3],
+         '{"id":"' || i.id || '","type":"ad_started","observed_at":"2026-01-01T00:00:00.000Z",' ||
+         '"destination_url":"https://shop.example.com/collections/winter-boots","previous_destination_url":null,' ||
+         '"basis":null,"stopped_on":null,"ad":{"id":"' || (900000000000000 + i.n) || '","page":{"page_id":' ||
+         '"104857600","page_name":"A page"},"format":"video","title":"A title of some length","body":"' ||
+         $3 || '","started_on":"2026-01-01","url":"' || chr(1) || '/v1/ads/' || (900000000000000 + i.n) || '"}}'
+       from (
+         select array(select brand_id from brand order by brand_id)
+           || array(select gen_random_uuid() from generate_series(1, $1 - (select count(*) from brand))) as ids
+       ) b, lateral (
+         select n, gen_random_uuid() as id, random() * interval '${RADAR_DAYS} days' as age
+         from generate_series(1, $2::int) as n
+       ) i`,
+      [BRANDS_OF_RADAR, rows, 'Words of an ad that says what is sold. '.repeat(5).trim()],
+    );
+    await client.query('alter table item add primary key (id)');
+    await createIndexes(client, radar, 'radar');
+  });
+  await pool.query('vacuum analyze radar.item');
+  await pool.query('analyze radar.brand');
+}

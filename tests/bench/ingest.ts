@@ -1,0 +1,145 @@
+import { Client } from 'pg';
+import { OBSERVATIONS_STREAM, observationSubject } from '#contracts/messages/subjects.ts';
+import { openEventStore } from '#platform/event-store.ts';
+import { type Nats, openNats } from '#platform/nats.ts';
+import { adLibraryStream, type AdLibraryFact } from '#contracts/events/ad-library.ts';
+import { brandIdOf } from '#domain/ids.ts';
+import { startProcess } from '#tests/stack/processes.ts';
+import { type BenchContext, median, ROUNDS_ALONE } from './bench.ts';
+import { type CpuTimes, cpuTimes, peakMemoryMib, usedSince } from './cpu-time.ts';
+import { DOMAIN, type Scan, scanOfDay } from './ingest/scans.ts';
+import { type BenchServers, startServers } from './servers.ts';
+
+const ADS = 10_000;
+const CHANGE = 0.02;
+const SECONDS_MAX = 2;
+const PEAK_MAX_MIB = 300;
+const POLL_MS = 5;
+const RECORDED_LIMIT_MS = 120_000;
+const INGEST = 'services/ingest/main.ts';
+
+interface Sample {
+  readonly seconds: number;
+  readonly facts: number;
+  readonly ingestMs: number;
+  readonly eventStoreMs: number;
+  readonly eventStoreDatabaseMs: number;
+  readonly workingTablesMs: number;
+}
+
+/**
+ * A large scan by way of the queue, into the real process: from the first chunk's publication until the queue is
+ * empty, which is when the last message is acknowledged and the scan recorded.
+ */
+export async function run(context: BenchContext): Promise<void> {
+  await using resources = new AsyncDisposableStack();
+  const servers = await startServers(resources);
+  const nats = resources.use(await openNats(servers.natsUrl, 'bench'));
+  const database = new Client({ connectionString: servers.databaseUrl });
+  await database.connect();
+  resources.defer(() => database.end());
+  const ingest = startProcess(INGEST, servers.environment);
+  resources.defer(() => ingest.kill());
+  await ingest.says('taking in observations');
+  const pid = ingest.child.pid ?? 0;
+
+  const baseline = await measure(servers, database, nats, pid, scanOfDay(0, ADS, CHANGE));
+  context.print(
+    `ingest: scans of ${ADS.toLocaleString('en')} ads, ${CHANGE * 100} % changed. ` +
+      `The first: ${baseline.seconds.toFixed(2)} s, ${baseline.facts} facts`,
+  );
+  const samples: Sample[] = [];
+  for (let day = 1; day <= context.rounds; day += 1) {
+    samples.push(await measure(servers, database, nats, pid, scanOfDay(day, ADS, CHANGE)));
+  }
+  const of = (pick: (sample: Sample) => number) => median(samples.map(pick));
+  const seconds = of((sample) => sample.seconds);
+  const peakMib = await peakMemoryMib(pid);
+  context.print(
+    `  later scans: ${seconds.toFixed(2)} s (${samples.map((sample) => sample.seconds.toFixed(2)).join(', ')}), ` +
+      `${of((sample) => sample.facts)} facts, at most ${peakMib.toFixed(0)} MiB`,
+  );
+  context.print(
+    `  CPU per scan: ingest ${of((sample) => sample.ingestMs)} ms, event store ${of((sample) => sample.eventStoreMs)} ms, ` +
+      `PostgreSQL for the event store ${of((sample) => sample.eventStoreDatabaseMs)} ms, ` +
+      `for the working tables ${of((sample) => sample.workingTablesMs)} ms`,
+  );
+  context.record({
+    bench: 'ingest: scan of 10,000 ads',
+    measured: `${seconds.toFixed(2)} s`,
+    ceiling: '-',
+    ratio: null,
+    target: `<= ${SECONDS_MAX} s`,
+    held: seconds <= SECONDS_MAX,
+  });
+  context.record({
+    bench: 'ingest: peak memory',
+    measured: `${peakMib.toFixed(0)} MiB`,
+    ceiling: '-',
+    ratio: null,
+    target: `<= ${PEAK_MAX_MIB} MiB`,
+    held: peakMib <= PEAK_MAX_MIB,
+  });
+}
+
+async function measure(
+  servers: BenchServers,
+  database: Client,
+  nats: Nats,
+  ingestPid: number,
+  scan: Scan,
+): Promise<Sample> {
+  const encoder = new TextEncoder();
+  const messages = [...scan.chunks, scan.end].map((message) => encoder.encode(JSON.stringify(message)));
+  const subject = observationSubject(DOMAIN);
+  const before = await cpuTimes(() => true);
+  const startMs = performance.now();
+  await Promise.all(messages.map((message) => nats.jetstream.publish(subject, message)));
+  const limitMs = startMs + RECORDED_LIMIT_MS;
+  while ((await nats.manager.streams.info(OBSERVATIONS_STREAM)).state.messages > 0) {
+    if (performance.now() > limitMs) throw new Error('The scan was not recorded in time.');
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+  }
+  const seconds = (performance.now() - startMs) / 1000;
+  const after = await cpuTimes(() => true);
+  const databaseOf = await databasesOfBackends(database);
+  const used = (belongs: (pid: number) => boolean) => usedSince(before, only(after, belongs));
+  return {
+    seconds,
+    facts: await factsOf(servers, scan),
+    ingestMs: used((pid) => pid === ingestPid),
+    eventStoreMs: used((pid) => pid === servers.eventStore.pid),
+    eventStoreDatabaseMs: used((pid) => databaseOf.get(pid) === 'event_store'),
+    workingTablesMs: used((pid) => databaseOf.get(pid) === 'read_models'),
+  };
+}
+
+function only(times: CpuTimes, belongs: (pid: number) => boolean): CpuTimes {
+  return new Map([...times].filter(([pid]) => belongs(pid)));
+}
+
+async function databasesOfBackends(database: Client): Promise<ReadonlyMap<number, string>> {
+  const { rows } = await database.query<{ pid: number; datname: string }>(
+    'select pid, datname from pg_stat_activity where datname is not null',
+  );
+  return new Map(rows.map(({ pid, datname }) => [pid, datname]));
+}
+
+/** What was recorded is looked up in the log itself; a scan that was set aside would leave the queue as well. */
+async function factsOf(servers: BenchServers, scan: Scan): Promise<number> {
+  await using eventStore = openEventStore(servers.eventStore.url);
+  let facts = 0;
+  let ended = false;
+  for await (const fact of eventStore.read<AdLibraryFact>(adLibraryStream(brandIdOf(DOMAIN)))) {
+    if (fact.data.scan_id !== scan.end.scan_id) continue;
+    facts += 1;
+    ended ||= fact.type === 'ScanRecorded';
+  }
+  if (!ended) throw new Error('The scan left the queue without being recorded.');
+  return facts;
+}
+
+if (import.meta.main) {
+  await run({ rounds: ROUNDS_ALONE, print: (line) => console.log(line), record: () => undefined });
+  process.exit(0);
+}

@@ -1,0 +1,92 @@
+import type {
+  ObservedAd,
+  AdLibraryScanChunk,
+  AdLibraryScanEnd,
+} from '#contracts/observations/ad-library-scan.ts';
+import { CHUNK_ADS_MAX } from '#contracts/observations/ad-library-scan.ts';
+import { scanIdOf } from '#domain/ids.ts';
+
+/** A brand's library of many ads, and later scans of it in which a share of the ads has changed. */
+
+export const DOMAIN = 'shop.example';
+const PAGES = 4;
+const FIRST_SCAN_MS = Date.UTC(2026, 0, 1);
+const DAY_MS = 86_400_000;
+const BODY =
+  'Warm boots for cold days: waterproof, light and made to last. "Best I ever had" \u2013 try them for 30 days.\n'.repeat(
+    3,
+  );
+
+export interface Scan {
+  readonly chunks: readonly AdLibraryScanChunk[];
+  readonly end: AdLibraryScanEnd;
+}
+
+/**
+ * The scan of day `day`. Between two days the share `change` of the ads changed: half of these have other copy, a
+ * quarter is gone, and as many are new.
+ */
+export function scanOfDay(day: number, ads: number, change: number): Scan {
+  const changed = Math.round(ads * change);
+  const replacedADay = Math.round(changed / 4);
+  const scannedAt = new Date(FIRST_SCAN_MS + day * DAY_MS).toISOString();
+  const first = day * replacedADay;
+  const shown = Array.from({ length: ads }, (_, place) => adOf(first + place, day, ads, changed / 2));
+  const key = {
+    scan_id: scanIdOf(DOMAIN, scannedAt, 'bench'),
+    brand_domain: DOMAIN,
+    scanned_at: scannedAt,
+  };
+  const chunks = Array.from({ length: Math.ceil(ads / CHUNK_ADS_MAX) }, (_, chunk) => ({
+    type: 'ad_library.scan' as const,
+    ...key,
+    chunk,
+    ads: shown.slice(chunk * CHUNK_ADS_MAX, (chunk + 1) * CHUNK_ADS_MAX),
+  }));
+  return {
+    chunks,
+    end: {
+      type: 'ad_library.scan_end',
+      ...key,
+      chunks: chunks.length,
+      coverage: {
+        pages: Array.from({ length: PAGES }, (_, page) => ({ page_id: pageIdOf(page), page_name: 'A page' })),
+        countries: ['US'],
+        complete: true,
+        collector: 'bench',
+      },
+    },
+  };
+}
+
+/** An ad's copy is of the last day, if any, on which it was among those that changed. */
+function adOf(number: number, day: number, ads: number, changedADay: number): ObservedAd {
+  const everyDays = Math.round(ads / changedADay);
+  const edition = Math.floor((day + (number % everyDays)) / everyDays);
+  const link = `https://www.${DOMAIN}/collections/winter-boots-${number}?utm_source=ads`;
+  return {
+    ad_id: String(900_000_000_000_000 + number),
+    page_id: pageIdOf(number % PAGES),
+    page_name: 'A page',
+    is_active: true,
+    started_on: '2025-12-01',
+    stopped_on: null,
+    body: `${BODY}Edition ${edition} of ${number}.`,
+    title: 'Boots for winter',
+    link_description: 'Free shipping from 50 dollars',
+    caption: DOMAIN,
+    cta_type: 'SHOP_NOW',
+    cta_text: 'Shop now',
+    link_url: link,
+    format: 'video',
+    platforms: ['facebook', 'instagram'],
+    languages: ['en'],
+    media: [{ kind: 'video', url: `${link}&film=1`, poster_url: `${link}&poster=1` }],
+    cards: [],
+    versions: [],
+  };
+}
+
+function pageIdOf(page: number): string {
+  return String(100_000_000 + page);
+}

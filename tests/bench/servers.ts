@@ -1,0 +1,42 @@
+import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startNats } from '#deploy/local/nats.ts';
+import { startPostgres } from '#deploy/local/postgres.ts';
+import { STACK_FOLDER_PREFIX } from '#tests/stack/stale.ts';
+import { type ServerProcess, startStore } from './event-store/processes.ts';
+
+/** The servers of one bench, with the settings that `npm start` gives them: what is acknowledged is on disk. */
+export interface BenchServers {
+  readonly databaseUrl: string;
+  readonly postmasterPid: number;
+  readonly eventStore: ServerProcess;
+  readonly natsUrl: string;
+  /** What a process of ours is told. */
+  readonly environment: Readonly<Record<string, string>>;
+}
+
+export async function startServers(resources: AsyncDisposableStack): Promise<BenchServers> {
+  const folder = await mkdtemp(join(tmpdir(), `${STACK_FOLDER_PREFIX}${process.pid}-`));
+  resources.defer(() => rm(folder, { recursive: true, force: true }));
+  // As root, PostgreSQL runs as another user, who has to pass through.
+  await chmod(folder, 0o755);
+  const postgres = await startPostgres({ folder: join(folder, 'postgres'), port: 0 });
+  resources.defer(() => postgres.stop());
+  const nats = await startNats({ folder: join(folder, 'nats'), port: 0 });
+  resources.defer(() => nats.stop());
+  await postgres.createDatabase('read_models');
+  await postgres.createDatabase('event_store');
+  const pidFile = await readFile(join(folder, 'postgres', 'cluster', 'postmaster.pid'), 'utf8');
+  const postmasterPid = Number(pidFile.split('\n')[0]);
+  const eventStore = await startStore(postgres.databaseUrl('event_store'), postmasterPid);
+  resources.defer(() => eventStore.stop());
+  const databaseUrl = postgres.databaseUrl('read_models');
+  return {
+    databaseUrl,
+    postmasterPid,
+    eventStore,
+    natsUrl: nats.url,
+    environment: { DATABASE_URL: databaseUrl, EVENT_STORE_URL: eventStore.url, NATS_URL: nats.url },
+  };
+}
