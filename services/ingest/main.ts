@@ -1,3 +1,4 @@
+import { setFlagsFromString } from 'node:v8';
 import { z } from 'zod';
 import { readSettings, serverSettings } from '#platform/config.ts';
 import { createLog } from '#platform/log.ts';
@@ -6,6 +7,13 @@ import { runProcess } from '#platform/process.ts';
 import { untilServersAnswer } from '#platform/retry.ts';
 import { consumeWhileOwner } from './consumer-ownership.ts';
 import { openIntake } from './open-intake.ts';
+
+/**
+ * Chunks of a scan are garbage within milliseconds of their arrival; a young generation that grows to hold many
+ * costs memory and saves little. Scans of 10,000 ads take 260 MiB with it and 340 without.
+ */
+setFlagsFromString('--max-semi-space-size=8');
+setFlagsFromString('--semi-space-growth-factor=1');
 
 const settings = readSettings(
   z.object({
