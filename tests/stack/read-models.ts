@@ -30,14 +30,20 @@ export const checksums = async (
   return sums;
 };
 
-/** Waits until every projection has passed the head of the log. */
-export const untilPassed = async (database: Database, head: bigint, limitMs = 120_000): Promise<void> => {
+/** Waits until every projection, or each of these, has passed the head of the log. */
+export const untilPassed = async (
+  database: Database,
+  head: bigint,
+  limitMs = 120_000,
+  names: readonly string[] | null = null,
+): Promise<void> => {
   const deadline = Date.now() + limitMs;
   for (;;) {
     const { rows } = await database
       .query<{ behind: number; there: number }>(
-        `select count(*) filter (where position < $1)::int as behind, count(*)::int as there from projector.projection`,
-        [head],
+        `select count(*) filter (where position < $1)::int as behind, count(*)::int as there from projector.projection
+         where $2::text[] is null or name = any($2)`,
+        [head, names],
       )
       .catch(() => ({ rows: [{ behind: 1, there: 0 }] }));
     if (rows[0]?.behind === 0 && rows[0].there > 0) return;
