@@ -1,0 +1,62 @@
+import { canonicalJson } from '#contracts/audit/canonical.ts';
+import { GENESIS, historyRecordOf, WORKSPACE_CATEGORIES } from '#contracts/audit/entry.ts';
+import type { Projection } from '#projections/projection.ts';
+
+/**
+ * Every fact of a workspace, chained by hashes in the order of the log. Facts of different streams do not commute
+ * here, and need not: every fact is one change of the same statement, so a batch is one group, which the statement
+ * sorts by position; and batches come in the order of the log.
+ */
+export const workspaceHistory: Projection = {
+  name: 'workspace-history',
+  version: 1,
+  prefixes: WORKSPACE_CATEGORIES.map((category) => `${category}-`),
+  schema: new URL('./schema.sql', import.meta.url),
+  statements: {
+    chain: {
+      columns: {
+        workspace_id: 'text',
+        position: 'numeric',
+        revision: 'numeric',
+        record: 'text',
+        type: 'text',
+        actor: 'text',
+        recorded_at: 'text',
+        category: 'text',
+        resource_id: 'text',
+      },
+      touches: ['entry'],
+      sql: `
+        insert into entry (workspace_id, sequence, hash, record, type, actor, recorded_at, category, resource_id)
+        with numbered as (
+          select i.*, coalesce(head.hash, '${GENESIS}') as first_before,
+            coalesce(head.sequence, 0) + row_number() over in_order as sequence
+          from :input i left join lateral (
+            select hash, sequence from entry e
+            where e.workspace_id = i.workspace_id order by e.sequence desc limit 1
+          ) head on true
+          window in_order as (partition by i.workspace_id order by i.position, i.revision)
+        )
+        select workspace_id, sequence,
+          chain(first_before, sequence, record) over (partition by workspace_id order by sequence),
+          record, type, actor, recorded_at, category, resource_id
+        from numbered`,
+    },
+  },
+  project: (fact) => {
+    const record = historyRecordOf(fact);
+    const { workspace_id, type, actor, recorded_at, resource } = record;
+    const row = {
+      workspace_id,
+      position: fact.position,
+      revision: fact.revision,
+      record: canonicalJson(record),
+      type,
+      actor: `${actor.kind}:${actor.id}`,
+      recorded_at,
+      category: resource.category,
+      resource_id: resource.id,
+    };
+    return [{ kind: 'run', statement: 'chain', row }];
+  },
+};
