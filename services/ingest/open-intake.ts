@@ -13,7 +13,7 @@ import { v7 } from 'uuid';
 import type { Intake, IntakeOutcome } from './intake.ts';
 import { recordStagedScan } from './scan-recording.ts';
 import { stageChunk } from './staging.ts';
-import { createWorkingTables, openLibrary } from './working-table.ts';
+import { catchUpLibrary, createWorkingTables, openLibrary } from './working-table.ts';
 
 const POOL_CLIENTS = 8;
 /** Observations dated later than this from now are a collector's broken clock. */
@@ -76,7 +76,9 @@ const catchUp = async (database: Database, eventStore: EventStore): Promise<void
       }
     }
   }
-  for (const brandId of libraries) await openLibrary(database, eventStore, brandId);
+  for (const brandId of libraries) {
+    await catchUpLibrary(database, eventStore, await openLibrary(database, brandId));
+  }
   if (position === null) return;
   await database.query(
     `insert into ingest.folded_to (position) values ($1)

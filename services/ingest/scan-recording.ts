@@ -26,6 +26,7 @@ import {
   unstage,
 } from './staging.ts';
 import {
+  catchUpLibrary,
   foldFacts,
   loadAds,
   type OpenLibrary,
@@ -152,9 +153,12 @@ const recordForBrand = async (
   scan: Scan,
   brandId: string,
   seen: number,
+  isRetry: boolean,
 ): Promise<{ facts: number; totals: ScanTotals | null }> => {
   const header: ScanHeader = { ...scan.header, brand_id: brandId, pages: scan.pages };
-  const library = await openLibrary(database, eventStore, brandId);
+  const library = await openLibrary(database, brandId);
+  // The tables are taken at their word until an append shows that the stream has moved on.
+  if (isRetry) await catchUpLibrary(database, eventStore, library);
   const recorded = await database.query(
     'select from ingest.recorded_scan where scan_id = $1 and brand_id = $2',
     [header.scan_id, brandId],
@@ -257,7 +261,8 @@ export const recordStagedScan = async (
   for (const brandId of [...others, scannedFor]) {
     for (let attempt = 0; ; attempt += 1) {
       try {
-        const part = await recordForBrand(database, eventStore, scan, brandId, seenBy.get(brandId) ?? 0);
+        const seen = seenBy.get(brandId) ?? 0;
+        const part = await recordForBrand(database, eventStore, scan, brandId, seen, attempt > 0);
         facts += part.facts;
         if (part.totals) totals = addTotals(totals, part.totals);
         break;

@@ -162,15 +162,8 @@ export const saveLibrary = async (
   changed.scans.clear();
 };
 
-/**
- * A brand's library, current with its stream: what the tables hold, and then whatever was appended since
- * they were written.
- */
-export const openLibrary = async (
-  database: Database,
-  eventStore: EventStore,
-  brandId: string,
-): Promise<OpenLibrary> => {
+/** A brand's library as the tables hold it. Whether that is current, the next append's expected revision shows. */
+export const openLibrary = async (database: Database, brandId: string): Promise<OpenLibrary> => {
   const state = emptyLibrary();
   const { rows } = await database.query<{
     revision: string;
@@ -197,6 +190,16 @@ export const openLibrary = async (
     );
     for (const { known } of pages.rows) state.pages.set(known.page_id, known);
   }
+  return library;
+};
+
+/** Brings a library, and the tables, up to what was appended to its stream since they were written. */
+export const catchUpLibrary = async (
+  database: Database,
+  eventStore: EventStore,
+  library: OpenLibrary,
+): Promise<void> => {
+  const { brandId, state } = library;
   let behind: AdLibraryFact[] = [];
   let revision = library.revision;
   const flush = async (): Promise<void> => {
@@ -213,7 +216,6 @@ export const openLibrary = async (
     if (behind.length >= CATCH_UP_FACTS) await flush();
   }
   await flush();
-  return library;
 };
 
 /**
