@@ -13,7 +13,11 @@ export const TAGS = {
   Rankings: 'Brands compared.',
   'Tracked brands': 'The brands a workspace follows.',
   Radar: 'What changed at tracked brands.',
+  Collections: 'Boards of ads, brands, creatives and pages, and folders of boards.',
+  'Saved items': 'What the workspace has saved for later.',
+  Notes: 'What members write about things.',
   Account: 'The calling key.',
+  'API keys': 'The keys of a workspace.',
 } as const;
 export type Tag = keyof typeof TAGS;
 
@@ -58,7 +62,7 @@ export const SHARED_ERRORS = [
 ] as const;
 
 type Contract = {
-  readonly method: 'GET' | 'POST' | 'DELETE';
+  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   /** With parameters in braces: `/v1/brands/{brandId}`. */
   readonly path: string;
   readonly operationId: string;

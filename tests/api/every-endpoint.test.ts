@@ -5,6 +5,7 @@ import { SCOPES } from '#contracts/scopes.ts';
 import { createKeyText } from '#platform/access/api-key-text.ts';
 import type { Endpoint } from '#services/api/endpoint.ts';
 import { ENDPOINTS } from '#services/api/endpoints/index.ts';
+import { BRAND_ID } from '#services/api/examples.ts';
 import { on } from '#tests/dsl/api.ts';
 import type { CorpusBrand } from './corpus.ts';
 import { type ApiStack, type Key, openApiStack } from './stack.ts';
@@ -52,30 +53,50 @@ const openBroken = async (): Promise<FastifyInstance> => {
   });
 };
 
-const urlOf = (endpoint: Endpoint, workspaceId: string): string =>
-  endpoint.path
-    .replace('{ws}', workspaceId)
-    .replace('{brandId}', alpha.id)
-    .replace('{adId}', alpha.adIds[0] ?? '');
+/** Ids in paths: those of the corpus, those that had to be made, and else what the documentation shows. */
+type PathIds = Readonly<Record<string, string>>;
 
-const bodyOf = (endpoint: Endpoint): { body?: unknown } => {
-  if (!endpoint.body) return {};
-  return { body: endpoint.method === 'POST' ? { brand_id: alpha.id } : {} };
+/** What a request needs to exist before it can be answered as declared. Each request makes its own. */
+const MAKING: Readonly<Record<string, () => Promise<string>>> = {};
+
+const made = async (endpoint: Endpoint): Promise<PathIds> => {
+  const ids: Record<string, string> = {};
+  for (const name of Object.keys(endpoint.paramsExample)) {
+    const id = await MAKING[name]?.();
+    if (id !== undefined) ids[name] = id;
+  }
+  return ids;
 };
+
+const urlOf = (endpoint: Endpoint, workspaceId: string, ids: PathIds = {}): string => {
+  const known: PathIds = {
+    ...endpoint.paramsExample,
+    ws: workspaceId,
+    brandId: alpha.id,
+    adId: alpha.adIds[0] ?? '',
+    ...ids,
+  };
+  return endpoint.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(known[name] ?? ''));
+};
+
+/** The body that the documentation shows, of a brand that there is. */
+const bodyOf = (endpoint: Endpoint): { body?: unknown } =>
+  endpoint.body ? { body: JSON.stringify(endpoint.body.example).replaceAll(BRAND_ID, alpha.id) } : {};
 
 const send = (
   server: FastifyInstance,
   endpoint: Endpoint,
   options: object = {},
   workspaceId = key.workspaceId,
-) => on(server).send(endpoint.method, urlOf(endpoint, workspaceId), { ...bodyOf(endpoint), ...options });
+  ids: PathIds = {},
+) => on(server).send(endpoint.method, urlOf(endpoint, workspaceId, ids), { ...bodyOf(endpoint), ...options });
 
 describe.each(ENDPOINTS.map((endpoint) => [endpoint.operationId, endpoint] as const))(
   '%s',
   (_name, endpoint) => {
     describe('as declared', () => {
       test(`answers ${endpoint.reply.status} with request id, limit headers and nothing undocumented`, async () => {
-        const reply = await send(app, endpoint, { key });
+        const reply = await send(app, endpoint, { key }, key.workspaceId, await made(endpoint));
         expect(reply.status).toBe(endpoint.reply.status);
         expect(reply.headers).toMatchObject({
           'content-type': 'application/json; charset=utf-8',

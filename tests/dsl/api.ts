@@ -94,6 +94,7 @@ const call = async (app: FastifyInstance, method: string, url: string, options: 
 export const on = (app: FastifyInstance) => ({
   get: (url: string, options: Options = {}) => call(app, 'GET', url, options),
   post: (url: string, options: Options = {}) => call(app, 'POST', url, options),
+  patch: (url: string, options: Options = {}) => call(app, 'PATCH', url, options),
   delete: (url: string, options: Options = {}) => call(app, 'DELETE', url, options),
   send: (method: string, url: string, options: Options = {}) => call(app, method, url, options),
 });
