@@ -1,11 +1,13 @@
 import type { ReadDatabase } from '#contracts/read-database.ts';
 
+// The weeks count back from the brand's own latest observed one, as its other figures do.
 const WEEKS = `
-  select item from (
-    select week_start, item from velocity.week where brand_id = $1 order by week_start desc limit $2
-  ) w order by week_start`;
+  select item from velocity.week
+  where brand_id = $1
+    and week_start > (select max(week_start) from velocity.week where brand_id = $1) - 7 * $2::int
+  order by week_start`;
 
-/** The latest `weeks` ISO weeks that have an observed day, oldest first. */
+/** Of the latest `weeks` ISO weeks, those that have an observed day, oldest first. */
 export const readVelocity = async (
   db: ReadDatabase,
   brandId: string,
