@@ -17,9 +17,10 @@ import { openOwnership, type Ownership } from '#platform/ownership.ts';
 import { applyOrPark, type ParkedStreams, readParkedStreams } from './park.ts';
 import { buildBeside, swapIn } from './rebuild.ts';
 
-/** Facts taken together: whatever has arrived when live, more when far behind. */
+/** Facts taken together: whatever has arrived when live; when far behind, so many, or those of so long. */
 const LIVE_BATCH = 1_000;
 const CATCH_UP_BATCH = 5_000;
+const CATCH_UP_GATHER_MS = 250;
 const BUFFERED_ITEMS = 10_000;
 const POOL_CLIENTS = 12;
 /** How often a standby asks whether a projection has lost its owner. */
@@ -146,17 +147,21 @@ const follow = async (
     let caughtUp = false;
     let lookAgainAt = Date.now() + STANDBY_MS;
     for (;;) {
-      const items = await follower.take(caughtUp ? LIVE_BATCH : CATCH_UP_BATCH);
-      if (items.length === 0) return;
       const facts: RecordedFact[] = [];
       let position = 0n;
-      for (const item of items) {
-        if (item.kind === 'fact') {
-          facts.push(item.fact);
-          position = item.fact.position;
-        } else if (item.kind === 'checkpoint') position = item.position;
-        else caughtUp = true;
-      }
+      // Far behind, writing is faster than reading: taken as they come, every few facts would cost a commit.
+      const gatherUntil = performance.now() + CATCH_UP_GATHER_MS;
+      do {
+        const items = await follower.take(caughtUp ? LIVE_BATCH : CATCH_UP_BATCH - facts.length);
+        if (items.length === 0) return;
+        for (const item of items) {
+          if (item.kind === 'fact') {
+            facts.push(item.fact);
+            position = item.fact.position;
+          } else if (item.kind === 'checkpoint') position = item.position;
+          else caughtUp = true;
+        }
+      } while (!caughtUp && facts.length < CATCH_UP_BATCH && performance.now() < gatherUntil);
       if (position > 0n) await applyToAll(database, running, facts, position, log);
       if (caughtUp && running.some(({ live }) => !live)) {
         for (const one of running) {
