@@ -25,12 +25,17 @@ export type PlanChanged = Fact<
   'PlanChanged',
   { readonly workspace_id: string; readonly plan: Plan; readonly changed_at: string }
 >;
+/**
+ * `sealed` holds name and e-mail address, encrypted under a key of the member's own that is kept outside the log;
+ * `name` is then empty. Without a vault, `name` is the display name that was chosen, and there is no address.
+ */
 export type MemberAdded = Fact<
   'MemberAdded',
   {
     readonly workspace_id: string;
     readonly member_id: string;
     readonly name: string;
+    readonly sealed?: string;
     readonly role: Role;
     readonly added_at: string;
   }
@@ -44,7 +49,12 @@ export type MemberRoleChanged = Fact<
     readonly changed_at: string;
   }
 >;
-export type WorkspaceFact = WorkspaceCreated | PlanChanged | MemberAdded | MemberRoleChanged;
+/** The member's key is gone: what earlier facts sealed stays sealed for good. */
+export type MemberErased = Fact<
+  'MemberErased',
+  { readonly workspace_id: string; readonly member_id: string; readonly erased_at: string }
+>;
+export type WorkspaceFact = WorkspaceCreated | PlanChanged | MemberAdded | MemberRoleChanged | MemberErased;
 
 export type BrandTracked = Fact<
   'BrandTracked',
@@ -82,6 +92,8 @@ export type ApiKeyIssued = Fact<
     readonly scopes: readonly Scope[];
     readonly member_id: string;
     readonly issued_at: string;
+    /** Of a replacement: the key that was rotated. */
+    readonly replaces?: string;
   }
 >;
 export type ApiKeyRevoked = Fact<

@@ -10,7 +10,7 @@ import {
 } from '#contracts/events/workspace.ts';
 import { type Role, SCOPES_OF_ROLE } from '#contracts/roles.ts';
 import { SCOPES, type Scope } from '#contracts/scopes.ts';
-import { apiKeys, issueApiKey, revokeApiKey, type ApiKeysState } from '#domain/api-keys.ts';
+import { apiKeys, demandApiKey, issueApiKey, revokeApiKey, type ApiKeysState } from '#domain/api-keys.ts';
 import { addMember, changePlan, createWorkspace, workspace, type WorkspaceState } from '#domain/workspace.ts';
 import { createKeyText, lastFourOf, sha256Of } from '#platform/access/api-key-text.ts';
 import { type CommandRoom, runWorkspaceCommand } from '#platform/workspace-commands.ts';
@@ -58,8 +58,7 @@ const onApiKeys = (
     actor: room.actor,
     requestId: randomUUID(),
     commandId: randomUUID(),
-    // Keys are checked by the access tables, which the command folds before it answers.
-    shownIn: [],
+    shownIn: ['api-keys'],
   });
 
 export const createWorkspaceNamed = async (room: OperatorRoom, name: string, plan: Plan) => {
@@ -119,10 +118,11 @@ export const issueKey = async (
 };
 
 export const revokeKey = async (room: OperatorRoom, workspace_id: string, key_id: string) => {
-  const { facts } = await onApiKeys(
-    room,
-    workspace_id,
-    revokeApiKey({ workspace_id, key_id, reason: 'revoked', at: now() }),
-  );
+  const revoke = revokeApiKey({ workspace_id, key_id, reason: 'revoked', at: now() });
+  const { facts } = await onApiKeys(room, workspace_id, (state) => {
+    // An operator who mistypes an id is told so.
+    demandApiKey(state, key_id);
+    return revoke(state);
+  });
   return { workspace_id, key_id, revoked: true, changed: facts.length > 0 };
 };
