@@ -3,6 +3,7 @@
 const BASE_URL = 'https://ads.example.com';
 export const WORKSPACE_ID = 'ws_4k7m2q9x8t3b6c1d';
 export const BRAND_ID = 'c1f2b6a0-52a7-5b7e-9c4b-1f0d5a7e3c11';
+export const KEY_ID = 'key_7m3x9q2v5t8w1z4c';
 export const AD_ID = '1203847561029384';
 
 const category = { id: '7a0c2f4e-9b1d-5c3a-8e6f-0d2b4a6c8e10', slug: 'apparel', name: 'Apparel' };
@@ -118,3 +119,19 @@ export const trackedBrand = {
   url: brandSummary.url,
   created_at: '2026-11-20T09:30:00.000Z',
 };
+
+export const apiKey = {
+  key_id: KEY_ID,
+  workspace_id: WORKSPACE_ID,
+  name: 'Weekly export',
+  last_four: 'Zq4k',
+  scopes: ['brands:read', 'me:read'],
+  status: 'active',
+  created_at: '2026-11-20T09:30:00.000Z',
+  created_by: { id: 'mem_5t8w1z4c7m3x9q2v', name: 'Ada' },
+  replaces: null,
+  last_used_at: null,
+  revoked_at: null,
+};
+
+export const createdApiKey = { ...apiKey, api_key: 'svc_live_7Qm2Zx9Kc4Tb1Rw8Yd3Nf6Hs5Jg0Lp00Zq4k' };

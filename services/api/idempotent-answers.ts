@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Refusal } from '#contracts/errors.ts';
 import { pause } from '#platform/clock.ts';
 import type { Database } from '#platform/postgres.ts';
+import { openAnswer, sealAnswer } from './sealed-answer.ts';
 
 /** An answer is repeated this long; after that the key may be used for something else. */
 const KEPT_HOURS = 24;
@@ -26,9 +27,19 @@ export type Claim = {
   release(outcome: 'refused' | 'failed'): Promise<void>;
 };
 
+export type IdempotentRequest = {
+  /** Id of the caller's API key: an idempotency key is the caller's own. */
+  readonly scope: string;
+  /** Text of that API key. Answers are stored sealed with it. */
+  readonly sealedWith: string;
+  readonly path: string;
+  readonly key: string;
+  readonly fingerprint: string;
+};
+
 export type IdempotentAnswers = Disposable & {
-  /** `scope`: whose key it is. A claim, or the answer that an earlier request got. */
-  claim(scope: string, path: string, key: string, fingerprint: string): Promise<Claim | KeptAnswer>;
+  /** A claim, or the answer that an earlier request got. */
+  claim(request: IdempotentRequest): Promise<Claim | KeptAnswer>;
 };
 
 type Row = {
@@ -65,7 +76,7 @@ export const createIdempotentAnswers = (pool: Database): IdempotentAnswers => {
   pruning.unref();
 
   return {
-    claim: async (scope, path, key, fingerprint) => {
+    claim: async ({ scope, sealedWith, path, key, fingerprint }) => {
       const place = [scope, path, key];
       for (let waitedMs = 0; ; waitedMs += WAIT_STEP_MS) {
         const taken = await pool.query<{ command_id: string }>(TAKE, [...place, fingerprint, randomUUID()]);
@@ -74,7 +85,8 @@ export const createIdempotentAnswers = (pool: Database): IdempotentAnswers => {
           return {
             commandId,
             keep: async ({ status, data, asOf }) => {
-              await pool.query(KEEP, [...place, commandId, status, JSON.stringify({ data, asOf })]);
+              const sealed = sealAnswer(JSON.stringify({ data, asOf }), sealedWith);
+              await pool.query(KEEP, [...place, commandId, status, sealed]);
             },
             release: async (outcome) => {
               await pool.query(outcome === 'refused' ? RELEASE : ABANDON, [...place, commandId]);
@@ -86,7 +98,7 @@ export const createIdempotentAnswers = (pool: Database): IdempotentAnswers => {
           throw new Refusal('idempotency_key_reused', 'This idempotency key was used with another body.');
         }
         if (row?.status && row.answer !== null) {
-          const { data, asOf } = JSON.parse(row.answer) as Omit<KeptAnswer, 'status'>;
+          const { data, asOf } = JSON.parse(openAnswer(row.answer, sealedWith)) as Omit<KeptAnswer, 'status'>;
           return { status: row.status, data, asOf };
         }
         if (waitedMs >= WAIT_MS) {

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { LibraryId, Slug, Uuid } from '#contracts/primitives.ts';
+import { ApiKeyId } from '#contracts/resources/api-key.ts';
 import type { BrandRef } from '#projections/brands/read.ts';
 
 /** Parameters that several endpoints share (specification, part "Endpoints", general rules). */
@@ -59,6 +60,11 @@ export const workspaceParams = z.strictObject({ ws: workspaceId });
 export const workspaceBrandParams = z.strictObject({
   ws: workspaceId,
   brandId: Uuid.meta({ description: 'Uuid of a brand; a slug is not accepted here.' }),
+});
+
+export const apiKeyParams = z.strictObject({
+  ws: workspaceId,
+  keyId: ApiKeyId.meta({ description: 'Id of an API key.' }),
 });
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;

@@ -1,5 +1,6 @@
 import type { ReadDatabase } from '#contracts/read-database.ts';
 import type { Callers } from '#platform/access/callers.ts';
+import type { KeyUses } from '#platform/access/key-uses.ts';
 import type { Clock } from '#platform/clock.ts';
 import type { EventStore } from '#platform/event-store.ts';
 import type { Log } from '#platform/log.ts';
@@ -17,6 +18,7 @@ export type ApiRoom = {
   readonly eventStore: EventStore;
   readonly readPosition: ReadPosition;
   readonly callers: Callers;
+  readonly keyUses: KeyUses;
   readonly rateLimits: RateLimits;
   readonly cursors: Cursors;
   readonly idempotentAnswers: IdempotentAnswers;

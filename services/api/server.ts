@@ -2,6 +2,7 @@ import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest }
 import type { Socket } from 'node:net';
 import { Refusal } from '#contracts/errors.ts';
 import { openCallers } from '#platform/access/callers.ts';
+import { openKeyUses } from '#platform/access/key-uses.ts';
 import { createCursors } from './cursors.ts';
 import { registerDocumentation } from './documentation.ts';
 import { ENDPOINTS } from './endpoints/index.ts';
@@ -42,6 +43,7 @@ const createRoom = ({ nats, cursorSecret, ...given }: ApiDependencies): ApiRoom 
     ...given,
     rateLimits,
     callers: openCallers(given.db),
+    keyUses: openKeyUses(given.pool, given.log),
     cursors: createCursors(cursorSecret),
     idempotentAnswers: createIdempotentAnswers(given.pool),
     scrapeHandOff: createScrapeHandOff(nats, given.log),
@@ -135,6 +137,7 @@ export const buildApi = (dependencies: ApiDependencies): FastifyInstance => {
   app.addHook('onClose', async () => {
     room.rateLimits[Symbol.dispose]();
     room.idempotentAnswers[Symbol.dispose]();
+    await room.keyUses[Symbol.asyncDispose]();
   });
   return app;
 };

@@ -1,3 +1,4 @@
+import type { FastifyRequest } from 'fastify';
 import { Refusal } from '#contracts/errors.ts';
 import type { Caller } from '#platform/access/callers.ts';
 import { isKeyText, sha256Of } from '#platform/access/api-key-text.ts';
@@ -9,13 +10,17 @@ const BEARER = /^bearer +(\S+)$/i;
 
 const KEY_REFUSED = new Refusal('unauthorized', 'Send a valid API key: `Authorization: Bearer <API_KEY>`.');
 
+export const bearerOf = (request: FastifyRequest): string | undefined =>
+  BEARER.exec(request.headers.authorization ?? '')?.[1];
+
 /** Who calls. The same answer for a missing, malformed, unknown and revoked key. */
 export const checkKey = (exchange: Exchange, room: ApiRoom): void | Promise<void> => {
-  const key = BEARER.exec(exchange.request.headers.authorization ?? '')?.[1];
+  const key = bearerOf(exchange.request);
   if (key === undefined || !isKeyText(key)) throw KEY_REFUSED;
   const accept = (caller: Caller | null): void => {
     if (!caller) throw KEY_REFUSED;
     exchange.caller = caller;
+    room.keyUses.record(caller, exchange.now);
   };
   const found = room.callers.find(sha256Of(key));
   return found instanceof Promise ? found.then(accept) : accept(found);

@@ -2,6 +2,7 @@ import { hash, randomUUID } from 'node:crypto';
 import { Refusal } from '#contracts/errors.ts';
 import { callerOf, type Exchange } from '../exchange.ts';
 import type { ApiRoom } from '../room.ts';
+import { bearerOf } from './check-key.ts';
 
 /** Printable ASCII, as the header's draft has it. */
 const KEY = /^[\x21-\x7e]{1,255}$/;
@@ -20,7 +21,13 @@ export const claimIdempotencyKey = async (exchange: Exchange, room: ApiRoom): Pr
   // Of the checked body, so that white space and the order of properties make no difference.
   const fingerprint = hash('sha256', JSON.stringify(exchange.body) ?? '', 'base64url');
   const path = exchange.request.url.split('?', 1)[0] ?? '';
-  const outcome = await room.idempotentAnswers.claim(callerOf(exchange).keyId, path, key, fingerprint);
+  const outcome = await room.idempotentAnswers.claim({
+    scope: callerOf(exchange).keyId,
+    sealedWith: bearerOf(exchange.request) ?? '',
+    path,
+    key,
+    fingerprint,
+  });
   if ('commandId' in outcome) {
     exchange.claim = outcome;
     exchange.commandId = outcome.commandId;

@@ -3,6 +3,11 @@ import { getMe } from './account/get-me.ts';
 import { getAd } from './ads/get-ad.ts';
 import { listBrandAds } from './ads/list-brand-ads.ts';
 import { searchAds } from './ads/search-ads.ts';
+import { createApiKey } from './api-keys/create-api-key.ts';
+import { listApiKeys } from './api-keys/list-api-keys.ts';
+import { revokeApiKey } from './api-keys/revoke-api-key.ts';
+import { revokeUnusedApiKeys } from './api-keys/revoke-unused-api-keys.ts';
+import { rotateApiKey } from './api-keys/rotate-api-key.ts';
 import { getBrandBreakdown } from './brands/get-breakdown.ts';
 import { getBrandDailyActivity } from './brands/get-daily-activity.ts';
 import { getBrand } from './brands/get-brand.ts';
@@ -36,6 +41,11 @@ export const ENDPOINTS: readonly Endpoint[] = [
   listTrackedBrands,
   listTrackedBrandsFreshness,
   untrackBrand,
+  createApiKey,
+  listApiKeys,
+  rotateApiKey,
+  revokeApiKey,
+  revokeUnusedApiKeys,
   listRadar,
   getMe,
 ];

@@ -1,6 +1,6 @@
 -- The working tables that requests are authenticated with. Folded from the streams `workspace-…` and
--- `apiKeys-…`, stream by stream, so they can be dropped at any time; `idempotency` alone is not derived, and
--- is kept for a day only.
+-- `apiKeys-…`, stream by stream, so they can be dropped at any time. Two are not derived: `idempotency`, which
+-- is kept for a day only, and `key_use`, which is operational and no fact; without it keys look never used.
 create schema if not exists access;
 
 -- Up to which revision a stream is folded in. Its row is the lock under which that happens.
@@ -35,6 +35,14 @@ create table if not exists access.api_key (
   scopes text[] not null,
   revoked boolean not null default false,
   unique (workspace_id, key_id)
+);
+
+-- When a request last used a key, as ISO text in UTC. Written in batches, never backwards.
+create table if not exists access.key_use (
+  workspace_id text not null,
+  key_id text collate "C" not null,
+  last_used_at text collate "C" not null,
+  primary key (workspace_id, key_id)
 );
 
 -- Answers to POST requests that carried an idempotency key. `status` is null while the first one runs.

@@ -1,0 +1,38 @@
+import { CreateApiKey, CreatedApiKey } from '#contracts/resources/api-key.ts';
+import { SCOPES } from '#contracts/scopes.ts';
+import { issueApiKey } from '#domain/api-keys.ts';
+import { endpoint } from '../../endpoint.ts';
+import { createdApiKey, WORKSPACE_ID } from '../../examples.ts';
+import { noQuery, workspaceParams } from '../../parameters.ts';
+import { createdKeyText, newKey, runKeyCommand } from './key-command.ts';
+
+export const createApiKey = endpoint({
+  method: 'POST',
+  path: '/v1/workspaces/{ws}/api-keys',
+  operationId: 'createApiKey',
+  tag: 'API keys',
+  scope: 'apiKeys:write',
+  summary: 'Create an API key',
+  description:
+    "The key itself is in this answer only. It belongs to the member whose key is calling; scopes beyond the caller's are refused with 403. A workspace has at most 200 active keys.",
+  params: workspaceParams,
+  query: noQuery,
+  body: {
+    schema: CreateApiKey,
+    example: { name: createdApiKey.name, scopes: ['brands:read', 'me:read'] },
+  },
+  paramsExample: { ws: WORKSPACE_ID },
+  reply: { status: 201, shape: 'record', data: CreatedApiKey, example: createdApiKey },
+  errors: ['not_found', 'conflict'],
+  corpus: false,
+  reads: [],
+  handler: async (call, room) => {
+    const { text, known } = newKey(call, room);
+    const { name } = call.body;
+    // Each once and in one order, however they were given.
+    const scopes = SCOPES.filter((scope) => call.body.scopes.includes(scope));
+    const decision = issueApiKey({ ...known, name, scopes });
+    const { state, position } = await runKeyCommand(call, room, decision);
+    return { data: await createdKeyText(room, state, known.key_id, text), asOf: null, position };
+  },
+});

@@ -1,0 +1,75 @@
+import { apiKeysStream, type ApiKeyFact } from '#contracts/events/workspace.ts';
+import type { ApiKey } from '#contracts/resources/api-key.ts';
+import { apiKeys, type ApiKeysState, keyIdOf, type KnownKey } from '#domain/api-keys.ts';
+import { createKeyText, lastFourOf, sha256Of } from '#platform/access/api-key-text.ts';
+import { runWorkspaceCommand } from '#platform/workspace-commands.ts';
+import { findNames } from '#projections/workspaces/read.ts';
+import type { Call } from '../../endpoint.ts';
+import type { ApiRoom } from '../../room.ts';
+
+/** What the commands on API keys share: how they run, and how the key they made is answered. */
+
+type KeyCall = Call<{ readonly ws: string }, unknown, unknown>;
+
+export const runKeyCommand = (
+  { params, caller, requestId, commandId }: KeyCall,
+  room: ApiRoom,
+  decision: (state: ApiKeysState) => readonly ApiKeyFact[],
+) =>
+  runWorkspaceCommand(room, {
+    workspaceId: params.ws,
+    stream: apiKeysStream(params.ws),
+    decider: apiKeys,
+    decision,
+    actor: { kind: 'api_key', id: caller.keyId },
+    requestId,
+    commandId,
+    shownIn: ['api-keys'],
+  });
+
+/**
+ * A key not yet known to anybody. Its id follows from the command, its text from chance alone: a text that
+ * followed from what is written down could be found out from there.
+ */
+export const newKey = ({ params, caller, commandId }: KeyCall, room: ApiRoom) => {
+  const text = createKeyText();
+  return {
+    text,
+    known: {
+      workspace_id: params.ws,
+      key_id: keyIdOf(commandId),
+      sha256: sha256Of(text),
+      last_four: lastFourOf(text),
+      member_id: caller.memberId,
+      grantable: [...caller.scopes],
+      at: room.clock.now().toISOString(),
+    },
+  };
+};
+
+const recordOf = (key: KnownKey, memberName: string | null): ApiKey => ({
+  key_id: key.key_id,
+  workspace_id: key.workspace_id,
+  name: key.name,
+  last_four: key.last_four,
+  scopes: [...key.scopes],
+  status: key.revoked_at === null ? 'active' : 'revoked',
+  created_at: key.issued_at,
+  created_by: { id: key.member_id, name: memberName },
+  replaces: key.replaces ?? null,
+  last_used_at: null,
+  revoked_at: key.revoked_at,
+});
+
+/** The record of a new key with its plaintext, which nothing else ever answers. */
+export const createdKeyText = async (
+  room: ApiRoom,
+  state: ApiKeysState,
+  keyId: string,
+  text: string,
+): Promise<string> => {
+  const key = state.keys.get(keyId);
+  if (!key) throw new Error('a key that was issued is known');
+  const names = await findNames(room.db, key.workspace_id, key.member_id);
+  return JSON.stringify({ ...recordOf(key, names?.member_name ?? null), api_key: text });
+};
