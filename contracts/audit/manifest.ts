@@ -11,6 +11,9 @@ export const MANIFEST_FILE = 'manifest.json';
 export const PEOPLE_FILE = 'people.json';
 export const entriesFileOf = (format: ExportFormat): string => `entries.${format}`;
 
+/** Beside the manifest, never elsewhere. */
+const FileName = z.string().regex(/^[a-z]+\.[a-z]+$/, 'a plain file name');
+
 /** What an export says about itself; signed, so that nobody can change both the entries and this. */
 export const Manifest = z.strictObject({
   manifest_version: z.literal(MANIFEST_VERSION),
@@ -24,7 +27,7 @@ export const Manifest = z.strictObject({
   /** Of the last entry: it stands for every entry before it. */
   head_hash: EntryHash,
   entries_by_type: z.record(z.string(), Count),
-  files: z.array(z.strictObject({ name: z.string(), bytes: Count, sha256: EntryHash })),
+  files: z.array(z.strictObject({ name: FileName, bytes: Count, sha256: EntryHash })),
   exported_at: Timestamp,
   /** First 16 hexadecimal digits of the SHA-256 of the public key (SPKI, DER). */
   public_key_id: z.string(),
@@ -36,6 +39,9 @@ export const Manifest = z.strictObject({
 export type Manifest = z.infer<typeof Manifest>;
 
 export const signedTextOf = ({ signature: _signature, ...rest }: Manifest): string => canonicalJson(rest);
+
+/** The one way in which the file is written. */
+export const manifestText = (manifest: Manifest): string => `${JSON.stringify(manifest, null, 2)}\n`;
 
 /** The people behind the member ids of an export, as far as they were not erased when it was made. */
 export type ExportedPerson = {

@@ -4,7 +4,7 @@ import { projection } from '#projections/projection.ts';
 /** Names, plans and members of workspaces, for `me` and for operators. Keys are checked elsewhere. */
 export const workspaces = projection<WorkspaceFact>({
   name: 'workspaces',
-  version: 1,
+  version: 2,
   prefixes: [`${WORKSPACE}-`],
   schema: new URL('./schema.sql', import.meta.url),
   statements: {},
@@ -20,19 +20,23 @@ export const workspaces = projection<WorkspaceFact>({
       case 'PlanChanged':
         return [{ kind: 'upsert', table: 'workspace', key: { workspace_id }, set: { plan: fact.data.plan } }];
       case 'MemberAdded': {
-        const { member_id, name, role, added_at } = fact.data;
+        const { member_id, name, sealed = null, role, added_at } = fact.data;
         return [
           {
             kind: 'upsert',
             table: 'member',
             key: { workspace_id, member_id },
-            set: { name, role, added_at },
+            set: { name, sealed, role, added_at },
           },
         ];
       }
       case 'MemberRoleChanged': {
         const { member_id, role } = fact.data;
         return [{ kind: 'upsert', table: 'member', key: { workspace_id, member_id }, set: { role } }];
+      }
+      case 'MemberErased': {
+        const { member_id } = fact.data;
+        return [{ kind: 'delete', table: 'member', key: { workspace_id, member_id } }];
       }
     }
   },

@@ -22,11 +22,17 @@ export const listWorkspaces = (db: ReadDatabase): Promise<readonly WorkspaceRow[
   db.slow<WorkspaceRow>({ sql: LIST, values: [WORKSPACES_LISTED_MAX] });
 
 const NAMES = `
-  select workspace.name as workspace_name, member.name as member_name
+  select workspace.name as workspace_name, member.name as member_name,
+    member.sealed as member_sealed
   from workspaces.workspace join workspaces.member using (workspace_id)
   where workspace_id = $1 and member_id = $2`;
 
-export type WorkspaceNames = { readonly workspace_name: string; readonly member_name: string };
+export type WorkspaceNames = {
+  readonly workspace_name: string;
+  /** Empty where `member_sealed` holds it. */
+  readonly member_name: string;
+  readonly member_sealed: string | null;
+};
 
 /** `null` while the projection has not come so far. */
 export const findNames = async (
@@ -35,3 +41,21 @@ export const findNames = async (
   memberId: string,
 ): Promise<WorkspaceNames | null> =>
   (await db.query<WorkspaceNames>({ sql: NAMES, values: [workspaceId, memberId] }))[0] ?? null;
+
+const MEMBERS = `
+  select member_id, name, sealed, role, added_at from workspaces.member
+  where workspace_id = $1 order by added_at, member_id`;
+
+export type MemberRow = {
+  readonly member_id: string;
+  /** Empty where `sealed` holds it. */
+  readonly name: string;
+  /** Name and e-mail address, for the vault to open. */
+  readonly sealed: string | null;
+  readonly role: string;
+  readonly added_at: string;
+};
+
+/** Those who are members now, in the order in which they were added. */
+export const listMembers = (db: ReadDatabase, workspaceId: string): Promise<readonly MemberRow[]> =>
+  db.slow<MemberRow>({ sql: MEMBERS, values: [workspaceId] });

@@ -9,6 +9,8 @@ create table member (
   workspace_id text not null,
   member_id text not null,
   name text not null default '',
+  -- Name and e-mail address, encrypted: readers open it with the member's key, so erasing works at once.
+  sealed text,
   role text not null default 'viewer',
   added_at text collate "C" not null default '',
   primary key (workspace_id, member_id)

@@ -8,9 +8,10 @@ export type WorkspaceState = {
   readonly name: string | null;
   readonly plan: Plan;
   readonly members: ReadonlyMap<string, Role>;
+  readonly erased: ReadonlySet<string>;
 };
 
-const initial: WorkspaceState = { name: null, plan: 'free', members: new Map() };
+const initial: WorkspaceState = { name: null, plan: 'free', members: new Map(), erased: new Set() };
 
 const evolve = (state: WorkspaceState, fact: WorkspaceFact): WorkspaceState => {
   switch (fact.type) {
@@ -21,6 +22,12 @@ const evolve = (state: WorkspaceState, fact: WorkspaceFact): WorkspaceState => {
     case 'MemberAdded':
     case 'MemberRoleChanged':
       return { ...state, members: new Map(state.members).set(fact.data.member_id, fact.data.role) };
+    case 'MemberErased': {
+      const { member_id } = fact.data;
+      const members = new Map(state.members);
+      members.delete(member_id);
+      return { ...state, members, erased: new Set(state.erased).add(member_id) };
+    }
   }
 };
 
@@ -63,19 +70,36 @@ export const addMember =
     readonly workspace_id: string;
     readonly member_id: string;
     readonly name: string;
+    /** Name and e-mail address as the vault sealed them; `name` is then empty. */
+    readonly sealed?: string;
     readonly role: Role;
     readonly at: string;
   }) =>
   (state: WorkspaceState): readonly WorkspaceFact[] => {
     demandCreated(state);
-    const { workspace_id, member_id, name, role, at } = input;
+    const { workspace_id, member_id, name, sealed, role, at } = input;
     const present = state.members.get(member_id);
     if (present === role) return [];
     if (present !== undefined) {
       return [{ type: 'MemberRoleChanged', data: { workspace_id, member_id, role, changed_at: at } }];
     }
+    if (state.erased.has(member_id)) {
+      throw new Refusal('already_exists', 'This member was erased. Add the person as a new member.');
+    }
     if (state.members.size >= MEMBERS_MAX) {
       throw new Refusal('quota_used_up', `A workspace has at most ${MEMBERS_MAX} members.`);
     }
-    return [{ type: 'MemberAdded', data: { workspace_id, member_id, name, role, added_at: at } }];
+    const person = sealed === undefined ? { name } : { name, sealed };
+    return [{ type: 'MemberAdded', data: { workspace_id, member_id, ...person, role, added_at: at } }];
+  };
+
+/** Takes a member out and says so; who they were is forgotten with their key, which no fact holds. */
+export const eraseMember =
+  (input: { readonly workspace_id: string; readonly member_id: string; readonly at: string }) =>
+  (state: WorkspaceState): readonly WorkspaceFact[] => {
+    demandCreated(state);
+    const { workspace_id, member_id, at } = input;
+    if (state.erased.has(member_id)) return [];
+    if (!state.members.has(member_id)) throw new Refusal('not_found', 'The workspace has no such member.');
+    return [{ type: 'MemberErased', data: { workspace_id, member_id, erased_at: at } }];
   };

@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import { Refusal } from '#contracts/errors.ts';
 import { SettingsError } from '#platform/config.ts';
+import { registerAuditCommands } from './commands/audit.ts';
 import { registerKeyCommands } from './commands/key.ts';
 import { registerMemberCommands } from './commands/member.ts';
 import { registerPlanCommands } from './commands/plan.ts';
@@ -16,6 +17,7 @@ for (const register of [
   registerKeyCommands,
   registerPlanCommands,
   registerRankingCommands,
+  registerAuditCommands,
 ]) {
   register(program);
 }

@@ -4,6 +4,7 @@ import { createAccessTables } from '#platform/access/tables.ts';
 import { environmentWithLocalStack, readSettings, serverSettings } from '#platform/config.ts';
 import { type EventStore, openEventStore } from '#platform/event-store.ts';
 import { createLog } from '#platform/log.ts';
+import { type MemberVault, MemberVaultKey, openMemberVault } from '#platform/member-vault.ts';
 import { type Database, openPool, openReadDatabase } from '#platform/postgres.ts';
 import type { ReadDatabase } from '#contracts/read-database.ts';
 import { openReadPosition, type ReadPosition } from '#platform/read-position.ts';
@@ -12,7 +13,12 @@ const POOL_CLIENTS = 2;
 
 /** A command-line tool says what it has to say itself; the log is for faults. */
 const Settings = z
-  .object({ ...serverSettings, LOG_LEVEL: serverSettings.LOG_LEVEL.default('error') })
+  .object({
+    ...serverSettings,
+    LOG_LEVEL: serverSettings.LOG_LEVEL.default('error'),
+    MEMBER_VAULT_KEY: MemberVaultKey.optional(),
+    AUDIT_SIGNING_KEY: z.string().optional(),
+  })
   .omit({ NATS_URL: true });
 
 /** Everything that operator commands reach the world through. */
@@ -22,6 +28,10 @@ export type OpsRoom = {
   readonly db: ReadDatabase;
   readonly readPosition: ReadPosition;
   readonly actor: Actor;
+  /** `null` without MEMBER_VAULT_KEY. */
+  readonly memberVault: MemberVault | null;
+  /** The setting AUDIT_SIGNING_KEY. */
+  readonly auditSigningKey: string | null;
 };
 
 /** Opens the room, runs one command in it, and closes it again. */
@@ -35,5 +45,14 @@ export const inOpsRoom = async <T>(run: (room: OpsRoom) => Promise<T>): Promise<
   const log = createLog('ops', settings.LOG_LEVEL);
   const readPosition = resources.use(openReadPosition(settings.DATABASE_URL, pool, log));
   await createAccessTables(pool);
-  return await run({ eventStore, pool, db, readPosition, actor: { kind: 'service', id: 'ops' } });
+  const { MEMBER_VAULT_KEY, AUDIT_SIGNING_KEY } = settings;
+  return await run({
+    eventStore,
+    pool,
+    db,
+    readPosition,
+    actor: { kind: 'service', id: 'ops' },
+    memberVault: MEMBER_VAULT_KEY === undefined ? null : await openMemberVault(pool, MEMBER_VAULT_KEY),
+    auditSigningKey: AUDIT_SIGNING_KEY ?? null,
+  });
 };

@@ -24,12 +24,12 @@ const ID_LENGTH = 16;
 const ID_LETTERS = '0123456789abcdefghjkmnpqrstvwxyz';
 
 /** `ws_4k7m…`: 80 random bits without letters that look alike. */
-const createId = (prefix: 'ws' | 'mem' | 'key'): string =>
+export const createId = (prefix: 'ws' | 'mem' | 'key'): string =>
   `${prefix}_${Array.from({ length: ID_LENGTH }, () => ID_LETTERS[randomInt(ID_LETTERS.length)]).join('')}`;
 
-const now = (): string => new Date().toISOString();
+export const now = (): string => new Date().toISOString();
 
-const onWorkspace = (
+export const onWorkspace = (
   room: OperatorRoom,
   workspaceId: string,
   decision: (state: WorkspaceState) => readonly WorkspaceFact[],

@@ -57,6 +57,9 @@ export const LocalStack = z.object({
 });
 export type LocalStack = z.infer<typeof LocalStack>;
 
+/** Secrets of the local stack that operator commands need too, as it keeps them in its data folder. */
+const LocalSecrets = z.object({ member_vault_key: z.string(), audit_signing_key: z.string() }).partial();
+
 const DataDirectory = z.object({ DATA_DIR: z.string().default('.data') });
 
 /**
@@ -68,8 +71,11 @@ export const environmentWithLocalStack = (
 ): Readonly<Record<string, string | undefined>> => {
   const { DATA_DIR } = readSettings(DataDirectory, environment);
   let local: LocalStack;
+  let secrets: z.infer<typeof LocalSecrets>;
+  const read = (name: string): unknown => JSON.parse(readFileSync(join(DATA_DIR, name), 'utf8'));
   try {
-    local = LocalStack.parse(JSON.parse(readFileSync(join(DATA_DIR, 'local.json'), 'utf8')));
+    local = LocalStack.parse(read('local.json'));
+    secrets = LocalSecrets.parse(read('secrets.json'));
   } catch {
     return environment;
   }
@@ -77,6 +83,8 @@ export const environmentWithLocalStack = (
     DATABASE_URL: local.database_url,
     EVENT_STORE_URL: local.event_store_url,
     NATS_URL: local.nats_url,
+    MEMBER_VAULT_KEY: secrets.member_vault_key,
+    AUDIT_SIGNING_KEY: secrets.audit_signing_key,
   };
   const given = Object.fromEntries(
     Object.entries(environment).filter(([, value]) => value !== undefined && value !== ''),

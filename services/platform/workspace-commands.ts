@@ -9,7 +9,12 @@ import type { ReadPosition } from './read-position.ts';
 
 const SCHEMA_VERSION = 1;
 /** Facts that take something away: every process must have forgotten the old state before we answer. */
-const NARROWING: ReadonlySet<string> = new Set(['ApiKeyRevoked', 'MemberRoleChanged', 'PlanChanged']);
+const NARROWING: ReadonlySet<string> = new Set([
+  'ApiKeyRevoked',
+  'MemberErased',
+  'MemberRoleChanged',
+  'PlanChanged',
+]);
 
 export type CommandRoom = {
   readonly eventStore: EventStore;

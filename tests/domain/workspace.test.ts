@@ -1,6 +1,13 @@
 import { describe, test } from 'vitest';
 import type { WorkspaceFact } from '#contracts/events/workspace.ts';
-import { addMember, changePlan, createWorkspace, MEMBERS_MAX, workspace } from '#domain/workspace.ts';
+import {
+  addMember,
+  changePlan,
+  createWorkspace,
+  eraseMember,
+  MEMBERS_MAX,
+  workspace,
+} from '#domain/workspace.ts';
 import { given } from '#tests/dsl/decisions.ts';
 
 const AT = '2026-11-20T09:00:00.000Z';
@@ -12,6 +19,10 @@ const created: WorkspaceFact = {
 const added = (member_id: string): WorkspaceFact => ({
   type: 'MemberAdded',
   data: { workspace_id, member_id, name: 'Ada', role: 'viewer', added_at: AT },
+});
+const erased = (member_id: string): WorkspaceFact => ({
+  type: 'MemberErased',
+  data: { workspace_id, member_id, erased_at: AT },
 });
 
 describe('createWorkspace', () => {
@@ -47,10 +58,36 @@ describe('addMember', () => {
         data: { workspace_id, member_id: 'mem_1', role: 'admin', changed_at: AT },
       }));
   test('refuses where there is no workspace', () => given(workspace).when(add).refuses('not_found'));
+  test('keeps who they are sealed', () =>
+    given(workspace, created)
+      .when(addMember({ workspace_id, member_id: 'mem_1', name: '', sealed: 'v1.x', role: 'viewer', at: AT }))
+      .records({
+        type: 'MemberAdded',
+        data: { workspace_id, member_id: 'mem_1', name: '', sealed: 'v1.x', role: 'viewer', added_at: AT },
+      }));
+  test('refuses one who was erased', () =>
+    given(workspace, created, added('mem_1'), erased('mem_1')).when(add).refuses('already_exists'));
   test('refuses beyond the limit', () => {
     const full = Array.from({ length: MEMBERS_MAX }, (_, place) => added(`mem_of_${place}`));
     given(workspace, created, ...full)
       .when(add)
       .refuses('quota_used_up');
+  });
+});
+
+describe('eraseMember', () => {
+  const erase = eraseMember({ workspace_id, member_id: 'mem_1', at: AT });
+  test('takes them out', () =>
+    given(workspace, created, added('mem_1'), added('mem_2')).when(erase).records(erased('mem_1')));
+  test('makes room for another', () => {
+    const full = Array.from({ length: MEMBERS_MAX }, (_, place) => added(`mem_${place}`));
+    const add = addMember({ workspace_id, member_id: 'mem_new', name: 'Ada', role: 'viewer', at: AT });
+    given(workspace, created, ...full, erased('mem_1'))
+      .when(add)
+      .records(added('mem_new'));
+  });
+  test('refuses where there is no such member, or no workspace', () => {
+    given(workspace, created).when(erase).refuses('not_found');
+    given(workspace).when(erase).refuses('not_found');
   });
 });

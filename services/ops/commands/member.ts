@@ -1,10 +1,11 @@
 import { type Command, Option } from 'commander';
 import { type Role, SCOPES_OF_ROLE } from '#contracts/roles.ts';
-import { printRecord } from '../output.ts';
+import { listMembers } from '#projections/workspaces/read.ts';
+import { addPerson, erasePerson, openPerson } from '../member-operations.ts';
+import { printRecord, printTable } from '../output.ts';
 import { inOpsRoom } from '../room.ts';
-import { addMemberNamed } from '../workspace-operations.ts';
 
-/** `ops member add` */
+/** `ops member add|list|erase` */
 export const registerMemberCommands = (program: Command): void => {
   const member = program.command('member').description('people of a workspace');
   member
@@ -12,15 +13,46 @@ export const registerMemberCommands = (program: Command): void => {
     .description('add a member')
     .argument('<workspace>', 'workspace id')
     .requiredOption('--name <name>', 'what people call them')
+    .option('--email <address>', 'where they are written to; kept sealed')
     .addOption(
       new Option('--role <role>', 'what their keys may do')
         .choices(Object.keys(SCOPES_OF_ROLE))
         .makeOptionMandatory(),
     )
-    .action(async (workspaceId: string, options: { name: string; role: Role }, command: Command) => {
-      printRecord(
-        command,
-        await inOpsRoom((room) => addMemberNamed(room, workspaceId, options.name, options.role)),
+    .action(
+      async (
+        workspaceId: string,
+        options: { name: string; email?: string; role: Role },
+        command: Command,
+      ) => {
+        const { name, email = null, role } = options;
+        const added = await inOpsRoom((room) => addPerson(room, workspaceId, { name, email }, role));
+        printRecord(command, added);
+      },
+    );
+  member
+    .command('list')
+    .description('list the members of a workspace')
+    .argument('<workspace>', 'workspace id')
+    .action(async (workspaceId: string, _options: object, command: Command) => {
+      const rows = await inOpsRoom(async ({ db, memberVault }) =>
+        Promise.all(
+          (await listMembers(db, workspaceId)).map(async (row) => ({
+            member_id: row.member_id,
+            role: row.role,
+            ...(await openPerson(memberVault, workspaceId, row)),
+            added_at: row.added_at,
+          })),
+        ),
       );
+      printTable(command, ['member_id', 'role', 'name', 'email', 'added_at'], rows);
+    });
+  member
+    .command('erase')
+    .description('forget who a member was, for good, and revoke their keys; the history stays verifiable')
+    .argument('<workspace>', 'workspace id')
+    .argument('<member>', 'member id')
+    .action(async (workspaceId: string, memberId: string, _options: object, command: Command) => {
+      printRecord(command, await inOpsRoom((room) => erasePerson(room, workspaceId, memberId)));
     });
 };

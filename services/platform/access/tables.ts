@@ -38,6 +38,15 @@ const apply = async (client: Transaction, fact: AccessFact): Promise<void> => {
       );
       return;
     }
+    case 'MemberErased': {
+      // Keys of a member who is not there find nobody, and are refused.
+      const { workspace_id, member_id } = fact.data;
+      await client.query('delete from access.member where workspace_id = $1 and member_id = $2', [
+        workspace_id,
+        member_id,
+      ]);
+      return;
+    }
     case 'ApiKeyIssued': {
       const { sha256, key_id, workspace_id, member_id, scopes } = fact.data;
       await client.query(

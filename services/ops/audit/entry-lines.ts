@@ -1,0 +1,87 @@
+import { parse } from 'csv-parse/sync';
+import { canonicalJson } from '#contracts/audit/canonical.ts';
+import { HistoryEntry } from '#contracts/audit/entry.ts';
+import type { ExportFormat } from '#contracts/audit/manifest.ts';
+
+/** An entry as one line of an export, and back. There is one way to write an entry, so every byte counts. */
+const CSV_COLUMNS = [
+  'sequence',
+  'recorded_at',
+  'type',
+  'actor_kind',
+  'actor_id',
+  'resource_category',
+  'resource_id',
+  'resource_revision',
+  'data',
+  'request_id',
+  'correlation_id',
+  'causation_id',
+  'workspace_id',
+  'fact_id',
+  'position',
+  'schema_version',
+  'hash',
+] as const;
+
+/** RFC 4180. Spreadsheets take a leading `=` for a formula: no column here can begin with one. */
+const cellOf = (value: string | number): string => {
+  const text = String(value);
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+};
+
+const csvLineOf = (entry: HistoryEntry): string => {
+  const { actor, resource, data, ...plain } = entry;
+  const cells: Readonly<Record<(typeof CSV_COLUMNS)[number], string | number>> = {
+    ...plain,
+    actor_kind: actor.kind,
+    actor_id: actor.id,
+    resource_category: resource.category,
+    resource_id: resource.id,
+    resource_revision: resource.revision,
+    data: canonicalJson(data),
+  };
+  return CSV_COLUMNS.map((column) => cellOf(cells[column])).join();
+};
+
+const entryOfCsv = (line: string): unknown => {
+  const [cells = []] = parse(line);
+  if (cells.length !== CSV_COLUMNS.length)
+    throw new Error(`it has ${cells.length} of ${CSV_COLUMNS.length} cells`);
+  const {
+    actor_kind,
+    actor_id,
+    resource_category,
+    resource_id,
+    resource_revision,
+    sequence,
+    schema_version,
+    data,
+    ...plain
+  } = Object.fromEntries(CSV_COLUMNS.map((column, index) => [column, cells[index] as string])) as Record<
+    (typeof CSV_COLUMNS)[number],
+    string
+  >;
+  return {
+    ...plain,
+    sequence: Number(sequence),
+    schema_version: Number(schema_version),
+    actor: { kind: actor_kind, id: actor_id },
+    resource: { category: resource_category, id: resource_id, revision: resource_revision },
+    data: JSON.parse(data),
+  };
+};
+
+/** The line before the entries, where the format has one. */
+export const headerOf = (format: ExportFormat): string | null =>
+  format === 'csv' ? CSV_COLUMNS.join() : null;
+
+export const lineOf = (format: ExportFormat, entry: HistoryEntry): string =>
+  format === 'csv' ? csvLineOf(entry) : canonicalJson(entry);
+
+/** Throws where the line is not exactly what `lineOf` writes. */
+export const entryOf = (format: ExportFormat, line: string): HistoryEntry => {
+  const entry = HistoryEntry.parse(format === 'csv' ? entryOfCsv(line) : JSON.parse(line));
+  if (lineOf(format, entry) !== line) throw new Error('it is not written as exports are');
+  return entry;
+};

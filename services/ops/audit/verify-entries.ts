@@ -1,0 +1,180 @@
+import { z } from 'zod';
+import { chainHash, type HistoryEntry, recordTextOf } from '#contracts/audit/entry.ts';
+import type { Manifest } from '#contracts/audit/manifest.ts';
+import { entryOf, headerOf } from './entry-lines.ts';
+import type { FileLine } from './file-lines.ts';
+
+/** One thing that is not as it was exported: at which entry (`null`: not at one), and what. */
+export type Fault = {
+  readonly sequence: number | null;
+  readonly kind:
+    | 'changed'
+    | 'missing'
+    | 'cut_short'
+    | 'reordered'
+    | 'repeated'
+    | 'unreadable'
+    | 'manifest'
+    | 'signature'
+    | 'file';
+  readonly message: string;
+};
+
+/** Enough to see where it begins; an export full of faults is not listed to its end. */
+export const FAULTS_MAX = 100;
+
+type Known = { readonly entry: HistoryEntry; readonly computed: string | null };
+
+const reasonOf = (error: unknown): string => {
+  const [issue] = error instanceof z.ZodError ? error.issues : [];
+  if (issue) return `${issue.path.join('.')}: ${issue.message}`;
+  return (error instanceof Error ? error.message : String(error)).split('\n', 1)[0] as string;
+};
+
+/** Missing numbers as faults: those at the end mean that the export was cut short. */
+const gapFaults = (seen: ReadonlySet<number>, manifest: Manifest): Fault[] => {
+  const { first_sequence, last_sequence } = manifest;
+  const faults: Fault[] = [];
+  let last = last_sequence;
+  while (last >= first_sequence && !seen.has(last)) last -= 1;
+  for (let sequence = first_sequence; sequence < last && faults.length < FAULTS_MAX; sequence += 1) {
+    if (seen.has(sequence)) continue;
+    faults.push({ sequence, kind: 'missing', message: `entry ${sequence} is missing` });
+  }
+  if (last < last_sequence) {
+    const what = `the export is cut short: entries ${last + 1} to ${last_sequence} are missing`;
+    faults.push({ sequence: last + 1, kind: 'cut_short', message: what });
+  }
+  return faults;
+};
+
+/** Takes the lines of an export one by one and remembers what is wrong with them. */
+export class EntryCheck {
+  readonly faults: Fault[] = [];
+  readonly #manifest: Manifest;
+  readonly #seen = new Set<number>();
+  #line = 0;
+  #headerDue: boolean;
+  #before: Known | null = null;
+  #highest = 0;
+  #types = new Map<string, number>();
+
+  constructor(manifest: Manifest) {
+    this.#manifest = manifest;
+    this.#headerDue = headerOf(manifest.format) !== null;
+  }
+
+  #fault(sequence: number | null, kind: Fault['kind'], message: string): void {
+    if (this.faults.length < FAULTS_MAX) this.faults.push({ sequence, kind, message });
+  }
+
+  take(line: FileLine | null): void {
+    this.#line += 1;
+    if (this.#headerDue) {
+      this.#headerDue = false;
+      if (line?.text !== headerOf(this.#manifest.format)) {
+        this.#fault(null, 'changed', 'line 1, the names of the columns, was changed');
+      }
+      return;
+    }
+    const expected = (this.#before?.entry.sequence ?? this.#highest) + 1;
+    if (line !== null && !line.ended) {
+      this.#fault(
+        expected,
+        'cut_short',
+        `the export is cut short inside line ${this.#line}, after entry ${expected - 1}`,
+      );
+      return;
+    }
+    try {
+      if (line === null) throw new Error('it is no UTF-8');
+      this.#takeEntry(this.#numbered(entryOf(this.#manifest.format, line.text), expected));
+    } catch (error) {
+      this.#fault(
+        expected,
+        'unreadable',
+        `entry ${expected} (line ${this.#line}) was changed: ${reasonOf(error)}`,
+      );
+      // Counted as there, since a line stands in its place; what follows it cannot be tied to it.
+      this.#seen.add(expected);
+      this.#highest = expected;
+      this.#before = null;
+    }
+  }
+
+  /** An entry whose number alone was altered still has the hash of its place, and is taken by that. */
+  #numbered(entry: HistoryEntry, expected: number): HistoryEntry {
+    const { first_sequence, previous_hash } = this.#manifest;
+    const hash = expected === first_sequence ? previous_hash : this.#before?.entry.hash;
+    if (entry.sequence === expected || hash === undefined) return entry;
+    if (chainHash(hash, expected, recordTextOf(entry)) !== entry.hash) return entry;
+    const message = `entry ${expected} was changed: its number reads ${entry.sequence}`;
+    this.#fault(expected, 'changed', message);
+    return { ...entry, sequence: expected };
+  }
+
+  #takeEntry(entry: HistoryEntry): void {
+    const { sequence } = entry;
+    const { workspace_id, first_sequence, last_sequence, previous_hash } = this.#manifest;
+    if (entry.workspace_id !== workspace_id) {
+      this.#fault(sequence, 'changed', `entry ${sequence} is of another workspace, ${entry.workspace_id}`);
+    }
+    if (sequence < first_sequence || sequence > last_sequence) {
+      const range = `${first_sequence} to ${last_sequence}`;
+      this.#fault(sequence, 'changed', `entry ${sequence} is none of the entries ${range} of the manifest`);
+    }
+    if (this.#seen.has(sequence)) {
+      this.#fault(sequence, 'repeated', `entry ${sequence} stands in line ${this.#line} again`);
+    } else if (sequence < this.#highest) {
+      const message = `entry ${sequence} stands after entry ${this.#highest}, in line ${this.#line}: they were reordered`;
+      this.#fault(sequence, 'reordered', message);
+    }
+    const before = this.#before;
+    const candidates =
+      sequence === first_sequence
+        ? [previous_hash]
+        : before?.entry.sequence === sequence - 1
+          ? // Where only the hash of the entry before was altered, this one is in order.
+            [before.entry.hash, ...(before.computed === null ? [] : [before.computed])]
+          : [];
+    const text = recordTextOf(entry);
+    const computed = candidates.map((hash) => chainHash(hash, sequence, text));
+    if (candidates.length > 0 && !computed.includes(entry.hash)) {
+      this.#fault(sequence, 'changed', `entry ${sequence} was changed: its hash is not that of its content`);
+    }
+    this.#before = { entry, computed: computed[0] ?? null };
+    this.#seen.add(sequence);
+    this.#highest = Math.max(this.#highest, sequence);
+    this.#types.set(entry.type, (this.#types.get(entry.type) ?? 0) + 1);
+  }
+
+  /** Once every line is taken: what is missing, and whether the chain ends where the manifest says. */
+  finish(): readonly Fault[] {
+    const manifest = this.#manifest;
+    this.faults.push(...gapFaults(this.#seen, manifest));
+    if (this.faults.length > 0) return this.faults;
+    if (this.#before?.entry.hash !== manifest.head_hash) {
+      const message =
+        'the chain does not end in the hash of the manifest: entries were made anew from some point on';
+      this.#fault(manifest.last_sequence, 'changed', message);
+    }
+    if (this.#seen.size !== manifest.entries) {
+      this.#fault(
+        null,
+        'manifest',
+        `the manifest counts ${manifest.entries} entries, there are ${this.#seen.size}`,
+      );
+    }
+    for (const type of new Set([...this.#types.keys(), ...Object.keys(manifest.entries_by_type)])) {
+      const counted = manifest.entries_by_type[type] ?? 0;
+      const found = this.#types.get(type) ?? 0;
+      if (counted === found) continue;
+      this.#fault(
+        null,
+        'manifest',
+        `the manifest counts ${counted} entries of type ${type}, there are ${found}`,
+      );
+    }
+    return this.faults;
+  }
+}

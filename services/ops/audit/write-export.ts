@@ -1,0 +1,103 @@
+import { createHash, type Hash, sign } from 'node:crypto';
+import { mkdir, open } from 'node:fs/promises';
+import { join } from 'node:path';
+import { canonicalJson } from '#contracts/audit/canonical.ts';
+import { GENESIS, type HistoryEntry } from '#contracts/audit/entry.ts';
+import {
+  entriesFileOf,
+  type ExportedPerson,
+  type ExportFormat,
+  type Manifest,
+  manifestText,
+  MANIFEST_FILE,
+  MANIFEST_VERSION,
+  PEOPLE_FILE,
+  signedTextOf,
+} from '#contracts/audit/manifest.ts';
+import { headerOf, lineOf } from './entry-lines.ts';
+import { publicKeyId, publicKeyText, type SigningKey } from './signing-key.ts';
+
+/** Text gathered before it is written. */
+const WRITE_CHARACTERS = 256 * 1024;
+/** Exports hold what a workspace did, so nobody else on the machine reads them. */
+const PRIVATE_MODE = 0o600;
+
+export type ExportInput = {
+  readonly workspaceId: string;
+  readonly format: ExportFormat;
+  readonly directory: string;
+  readonly entries: AsyncIterable<HistoryEntry>;
+  /** `null`: nobody can open what is sealed, so the export names nobody. */
+  readonly people: readonly ExportedPerson[] | null;
+  readonly signingKey: SigningKey;
+  readonly exportedAt: Date;
+};
+
+type WrittenFile = Manifest['files'][number];
+
+const writeFile = async (
+  directory: string,
+  name: string,
+  texts: AsyncIterable<string> | Iterable<string>,
+): Promise<WrittenFile> => {
+  const sum: Hash = createHash('sha256');
+  let bytes = 0;
+  await using handle = await open(join(directory, name), 'w', PRIVATE_MODE);
+  let waiting = '';
+  const flush = async (): Promise<void> => {
+    const buffer = Buffer.from(waiting, 'utf8');
+    waiting = '';
+    sum.update(buffer);
+    bytes += buffer.length;
+    await handle.appendFile(buffer);
+  };
+  for await (const text of texts) {
+    waiting += text;
+    if (waiting.length >= WRITE_CHARACTERS) await flush();
+  }
+  await flush();
+  await handle.sync();
+  return { name, bytes, sha256: sum.digest('hex') };
+};
+
+/** Writes the entries, the people and, last, the signed manifest: a folder without one is no finished export. */
+export const writeExport = async (input: ExportInput): Promise<Manifest> => {
+  const { workspaceId, format, directory, people, signingKey, exportedAt } = input;
+  await mkdir(directory, { recursive: true });
+  const byType = new Map<string, number>();
+  let first: HistoryEntry | undefined;
+  let last: HistoryEntry | undefined;
+  const lines = async function* (): AsyncGenerator<string> {
+    const header = headerOf(format);
+    if (header !== null) yield `${header}\n`;
+    for await (const entry of input.entries) {
+      first ??= entry;
+      last = entry;
+      byType.set(entry.type, (byType.get(entry.type) ?? 0) + 1);
+      yield `${lineOf(format, entry)}\n`;
+    }
+  };
+  const files = [await writeFile(directory, entriesFileOf(format), lines())];
+  if (people !== null) files.push(await writeFile(directory, PEOPLE_FILE, [`${canonicalJson(people)}\n`]));
+
+  const unsigned: Omit<Manifest, 'signature'> = {
+    manifest_version: MANIFEST_VERSION,
+    workspace_id: workspaceId,
+    format,
+    entries: [...byType.values()].reduce((sum, count) => sum + count, 0),
+    first_sequence: first?.sequence ?? 0,
+    last_sequence: last?.sequence ?? 0,
+    previous_hash: GENESIS,
+    head_hash: last?.hash ?? GENESIS,
+    entries_by_type: Object.fromEntries(byType),
+    files,
+    exported_at: exportedAt.toISOString(),
+    public_key_id: publicKeyId(signingKey.publicKey),
+    public_key: publicKeyText(signingKey.publicKey),
+  };
+  const text = signedTextOf({ ...unsigned, signature: '' });
+  const signature = sign(null, Buffer.from(text, 'utf8'), signingKey.privateKey).toString('base64');
+  const manifest: Manifest = { ...unsigned, signature };
+  await writeFile(directory, MANIFEST_FILE, [manifestText(manifest)]);
+  return manifest;
+};

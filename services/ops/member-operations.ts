@@ -1,0 +1,89 @@
+import { z } from 'zod';
+import { Refusal } from '#contracts/errors.ts';
+import type { ApiKeyFact } from '#contracts/events/workspace.ts';
+import { apiKeysStream } from '#contracts/events/workspace.ts';
+import type { Role } from '#contracts/roles.ts';
+import { apiKeys } from '#domain/api-keys.ts';
+import { addMember, eraseMember } from '#domain/workspace.ts';
+import type { MemberVault, Person } from '#platform/member-vault.ts';
+import { createId, now, onWorkspace, type OperatorRoom, revokeKey } from './workspace-operations.ts';
+
+/** What operators do about the people of a workspace. */
+export type MemberRoom = OperatorRoom & {
+  /** `null` without MEMBER_VAULT_KEY. */
+  readonly memberVault: MemberVault | null;
+};
+
+const NAME_MAX_LENGTH = 200;
+/** The longest address that mail servers take (RFC 5321). */
+const EMAIL_MAX_LENGTH = 254;
+const Name = z.string().trim().min(1).max(NAME_MAX_LENGTH);
+const Email = z.email().max(EMAIL_MAX_LENGTH);
+
+const demandPerson = ({ name, email }: Person): Person => {
+  const named = Name.safeParse(name);
+  if (!named.success) throw new Refusal('invalid_input', `A name has 1 to ${NAME_MAX_LENGTH} characters.`);
+  if (email !== null && !Email.safeParse(email).success) {
+    throw new Refusal('invalid_input', `${email} is no e-mail address.`);
+  }
+  return { name: named.data, email };
+};
+
+/**
+ * With a vault, name and address are sealed: the key first, so that no fact holds what nobody can open. Without one,
+ * the name is recorded as it is, a display name that stays in the log for good, and no address is taken.
+ */
+export const addPerson = async (room: MemberRoom, workspace_id: string, given: Person, role: Role) => {
+  const person = demandPerson(given);
+  const vault = room.memberVault;
+  if (!vault && person.email !== null) {
+    throw new Refusal(
+      'invalid_input',
+      'An address is kept sealed only: set MEMBER_VAULT_KEY, base64 of 32 bytes.',
+    );
+  }
+  const member_id = createId('mem');
+  const shown = vault
+    ? { name: '', sealed: await vault.seal(workspace_id, member_id, person) }
+    : { name: person.name };
+  await onWorkspace(room, workspace_id, addMember({ workspace_id, member_id, ...shown, role, at: now() }));
+  return { workspace_id, member_id, name: person.name, email: person.email, role };
+};
+
+const keysOf = async (room: OperatorRoom, workspaceId: string, memberId: string): Promise<string[]> => {
+  let state = apiKeys.initial;
+  for await (const fact of room.eventStore.read<ApiKeyFact>(apiKeysStream(workspaceId))) {
+    state = apiKeys.evolve(state, fact);
+  }
+  return [...state.keys.values()]
+    .filter((key) => key.member_id === memberId && key.revoked_at === null)
+    .map((key) => key.key_id);
+};
+
+/**
+ * Erases a person: their keys are revoked, the fact says that they went, and the key to what was sealed is deleted.
+ * Interrupted anywhere, the same command brings it to its end.
+ */
+export const erasePerson = async (room: MemberRoom, workspace_id: string, member_id: string) => {
+  const vault = room.memberVault;
+  if (!vault) throw new Refusal('invalid_input', 'Erasing needs the vault: set MEMBER_VAULT_KEY.');
+  const { facts } = await onWorkspace(
+    room,
+    workspace_id,
+    eraseMember({ workspace_id, member_id, at: now() }),
+  );
+  await vault.erase(workspace_id, member_id);
+  const keys = await keysOf(room, workspace_id, member_id);
+  for (const key of keys) await revokeKey(room, workspace_id, key);
+  return { workspace_id, member_id, erased: true, changed: facts.length > 0, keys_revoked: keys.length };
+};
+
+/** The members of now, by name where the vault opens it. */
+export const openPerson = async (
+  vault: MemberVault | null,
+  workspaceId: string,
+  member: { readonly member_id: string; readonly name: string; readonly sealed: string | null },
+): Promise<{ readonly name: string | null; readonly email: string | null }> => {
+  if (member.sealed === null) return { name: member.name, email: null };
+  return (await vault?.open(workspaceId, member.member_id, member.sealed)) ?? { name: null, email: null };
+};
