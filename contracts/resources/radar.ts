@@ -4,6 +4,7 @@ import { BrandReference } from './brand.ts';
 import { AdPage } from './ad.ts';
 
 export const RadarItemType = z.enum(['ad_started', 'ad_stopped', 'destination_changed']);
+export type RadarItemType = z.infer<typeof RadarItemType>;
 
 /** An observed change: it says what changed, not why. */
 export const RadarItem = z
@@ -30,3 +31,4 @@ export const RadarItem = z
     stopped_on: CalendarDate.nullable(),
   })
   .meta({ id: 'RadarItem' });
+export type RadarItem = z.infer<typeof RadarItem>;

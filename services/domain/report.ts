@@ -1,0 +1,187 @@
+import { type ErrorDetail, Refusal } from '#contracts/errors.ts';
+import type { ReportFact, ReportFinished, ReportRequested } from '#contracts/events/report.ts';
+import type { RadarItemType } from '#contracts/resources/radar.ts';
+import { REPORT_DAYS_MAX, type ReportStatus } from '#contracts/resources/report.ts';
+
+/** Stream `report-<workspaceId>+<reportId>`: one export, which one worker at a time works on. */
+export type RequestedReport = {
+  readonly request: ReportRequested['data'];
+  readonly status: ReportStatus;
+  readonly attempt: number;
+  readonly worker_id: string | null;
+  /** While queued or running: from when on a worker may take it. */
+  readonly claimable_at: string;
+  readonly started_at: string | null;
+  readonly finished_at: string | null;
+  readonly file: Pick<ReportFinished['data'], 'object_key' | 'bytes' | 'rows' | 'sha256'> | null;
+  readonly failure: string | null;
+};
+export type ReportState = RequestedReport | null;
+
+const initial = null as ReportState;
+
+const evolve = (state: ReportState, fact: ReportFact): ReportState => {
+  if (fact.type === 'ReportRequested') {
+    return {
+      request: fact.data,
+      status: 'queued',
+      attempt: 0,
+      worker_id: null,
+      claimable_at: fact.data.requested_at,
+      started_at: null,
+      finished_at: null,
+      file: null,
+      failure: null,
+    };
+  }
+  if (!state) return state;
+  switch (fact.type) {
+    case 'ReportStarted': {
+      const { worker_id, attempt, started_at, lease_until } = fact.data;
+      return { ...state, status: 'running', worker_id, attempt, started_at, claimable_at: lease_until };
+    }
+    case 'ReportLeaseExtended':
+      return { ...state, claimable_at: fact.data.lease_until };
+    case 'ReportFinished': {
+      const { object_key, bytes, rows, sha256, finished_at } = fact.data;
+      const file = { object_key, bytes, rows, sha256 };
+      return { ...state, status: 'ready', finished_at, file, failure: null };
+    }
+    case 'ReportAttemptFailed': {
+      const { reason, retry_at } = fact.data;
+      return { ...state, status: 'queued', worker_id: null, claimable_at: retry_at, failure: reason };
+    }
+    case 'ReportFailed':
+      return { ...state, status: 'failed', finished_at: fact.data.failed_at, failure: fact.data.reason };
+  }
+};
+
+export const report = { initial, evolve };
+
+/** Workers that try a report before it is given up. */
+export const REPORT_ATTEMPTS_MAX = 3;
+/** After a failed attempt, in seconds and times the attempts so far. */
+const RETRY_AFTER_SECONDS = 10;
+const DAY_MS = 86_400_000;
+
+const later = (at: string, seconds: number): string =>
+  new Date(Date.parse(at) + seconds * 1_000).toISOString();
+
+/** What is wrong with a window of calendar dates, first and last included; `today` is in UTC. */
+export const windowFaults = (from: string, to: string, today: string): readonly ErrorDetail[] => {
+  const days = (Date.parse(to) - Date.parse(from)) / DAY_MS + 1;
+  const faults: ErrorDetail[] = [];
+  if (days < 1) faults.push({ path: 'to', message: '`to` is before `from`.', code: 'window_reversed' });
+  if (days > REPORT_DAYS_MAX) {
+    const message = `A report covers at most ${REPORT_DAYS_MAX} days; these are ${days}.`;
+    faults.push({ path: 'to', message, code: 'window_too_long' });
+  }
+  if (to > today) {
+    faults.push({ path: 'to', message: 'The window ends in the future.', code: 'window_in_future' });
+  }
+  return faults;
+};
+
+/**
+ * Asks for an export. The report's id follows from the workspace and the caller's idempotency key, so a stream
+ * that is there already is the report which that key created, whatever else was asked for this time.
+ */
+export const requestReport =
+  (input: {
+    readonly workspace_id: string;
+    readonly report_id: string;
+    /** `null`: all that are tracked. */
+    readonly brand_ids: readonly string[] | null;
+    readonly tracked: ReadonlySet<string>;
+    readonly types: readonly RadarItemType[];
+    readonly from: string;
+    readonly to: string;
+    readonly at: string;
+  }) =>
+  (state: ReportState): readonly ReportFact[] => {
+    if (state) return [];
+    const { workspace_id, report_id, brand_ids, tracked, types, from, to, at } = input;
+    const faults = [
+      ...windowFaults(from, to, at.slice(0, 10)),
+      ...(brand_ids ?? []).flatMap((brandId, index): ErrorDetail[] =>
+        tracked.has(brandId)
+          ? []
+          : [{ path: `brand_ids.${index}`, message: 'This brand is not tracked.', code: 'not_tracked' }],
+      ),
+    ];
+    if (faults.length > 0) {
+      throw new Refusal('invalid_input', 'The report cannot be made as asked for; see details.', faults);
+    }
+    const data = {
+      workspace_id,
+      report_id,
+      brand_ids: [...new Set(brand_ids ?? tracked)].toSorted(),
+      all_tracked: brand_ids === null,
+      types: [...new Set(types)].toSorted(),
+      from,
+      to,
+      requested_at: at,
+    };
+    return [{ type: 'ReportRequested', data }];
+  };
+
+type Attempt = { readonly worker_id: string; readonly attempt: number };
+
+const isWorkedOnBy = (state: ReportState, { worker_id, attempt }: Attempt): state is RequestedReport =>
+  state?.status === 'running' && state.worker_id === worker_id && state.attempt === attempt;
+
+/**
+ * Takes a report that is queued, or whose worker let its lease run out. Nothing to record: somebody else has
+ * it, or it is done. A report that outlived every attempt is given up here, since no worker is left to say so.
+ */
+export const startReport =
+  (input: { readonly worker_id: string; readonly at: string; readonly lease_seconds: number }) =>
+  (state: ReportState): readonly ReportFact[] => {
+    const { worker_id, at, lease_seconds } = input;
+    if (!state || state.status === 'ready' || state.status === 'failed' || state.claimable_at > at) return [];
+    const { workspace_id, report_id } = state.request;
+    const named = { workspace_id, report_id, worker_id };
+    if (state.attempt >= REPORT_ATTEMPTS_MAX) {
+      const reason = `${REPORT_ATTEMPTS_MAX} workers stopped half-way; ask for the report again, or for a shorter window.`;
+      return [{ type: 'ReportFailed', data: { ...named, attempt: state.attempt, reason, failed_at: at } }];
+    }
+    const lease_until = later(at, lease_seconds);
+    const data = { ...named, attempt: state.attempt + 1, started_at: at, lease_until };
+    return [{ type: 'ReportStarted', data }];
+  };
+
+/** Says that the worker is alive. Nothing to record: the lease lasts as long already, or the report is another's. */
+export const extendReportLease =
+  (input: Attempt & { readonly at: string; readonly lease_seconds: number }) =>
+  (state: ReportState): readonly ReportFact[] => {
+    const { worker_id, attempt, at, lease_seconds } = input;
+    const lease_until = later(at, lease_seconds);
+    if (!isWorkedOnBy(state, input) || state.claimable_at >= lease_until) return [];
+    const { workspace_id, report_id } = state.request;
+    return [
+      { type: 'ReportLeaseExtended', data: { workspace_id, report_id, worker_id, attempt, lease_until } },
+    ];
+  };
+
+/** The file is there. A worker that lost its report to another records nothing. */
+export const finishReport =
+  (input: Attempt & NonNullable<RequestedReport['file']> & { readonly at: string }) =>
+  (state: ReportState): readonly ReportFact[] => {
+    if (!isWorkedOnBy(state, input)) return [];
+    const { at, ...finished } = input;
+    const { workspace_id, report_id } = state.request;
+    return [{ type: 'ReportFinished', data: { workspace_id, report_id, ...finished, finished_at: at } }];
+  };
+
+/** Queues it again after a failure, or gives it up after the last attempt. */
+export const failReport =
+  (input: Attempt & { readonly reason: string; readonly at: string }) =>
+  (state: ReportState): readonly ReportFact[] => {
+    if (!isWorkedOnBy(state, input)) return [];
+    const { worker_id, attempt, reason, at } = input;
+    const { workspace_id, report_id } = state.request;
+    const data = { workspace_id, report_id, worker_id, attempt, reason, failed_at: at };
+    if (attempt >= REPORT_ATTEMPTS_MAX) return [{ type: 'ReportFailed', data }];
+    const retry_at = later(at, RETRY_AFTER_SECONDS * attempt);
+    return [{ type: 'ReportAttemptFailed', data: { ...data, retry_at } }];
+  };
