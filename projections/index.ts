@@ -1,12 +1,17 @@
 import { ads } from './ads/project.ts';
 import { apiKeys } from './api-keys/project.ts';
+import { briefs } from './briefs/project.ts';
 import { brands } from './brands/project.ts';
+import { collections } from './collections/project.ts';
 import { dailyActivity } from './daily-activity/project.ts';
 import { freshness } from './freshness/project.ts';
 import { newAdvertisers } from './new-advertisers/project.ts';
+import { notes } from './notes/project.ts';
 import type { Projection } from './projection.ts';
 import { radar } from './radar/project.ts';
 import { rankings } from './rankings/project.ts';
+import { reports } from './reports/project.ts';
+import { saved } from './saved/project.ts';
 import { tracking } from './tracking/project.ts';
 import { velocity } from './velocity/project.ts';
 import { workspaceHistory } from './workspace-history/project.ts';
@@ -26,4 +31,9 @@ export const projections: readonly Projection[] = [
   ads,
   rankings,
   newAdvertisers,
+  reports,
+  briefs,
+  collections,
+  saved,
+  notes,
 ];

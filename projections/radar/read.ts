@@ -43,3 +43,41 @@ export const listRadar = async (db: ReadDatabase, filter: RadarFilter, page: Pag
     next: rows.length > page.limit && last ? [last.observed_at, last.id] : null,
   };
 };
+
+const CLOSED = `
+  select left(i.doc, -1) || ',"brand":' || ${BRAND_REFERENCE_SQL} || '}' as item,
+    to_char(i.observed_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as observed_at, i.id
+  from radar.item i join radar.brand b on b.brand_id = i.brand_id
+  where i.brand_id = $1 and i.observed_at >= $2 and i.type = any($3::text[])
+    and (i.observed_at, i.id) < ($4::timestamptz, $5::uuid)
+  order by i.observed_at desc, i.id desc limit $6`;
+
+/** Sorts before every id, so that a page starts at a time and not after it. */
+const BEFORE_EVERY_ID = '00000000-0000-0000-0000-000000000000';
+
+/** Items of one brand observed from `since` on and before `until`. */
+export type ClosedRadarFilter = {
+  readonly brandId: string;
+  readonly since: string;
+  readonly until: string;
+  readonly types: readonly string[];
+};
+
+/** Newest first: what whole windows are read by, page after page, brand by brand along the index. */
+export const listClosedRadar = async (
+  db: ReadDatabase,
+  { brandId, since, until, types }: ClosedRadarFilter,
+  page: PageRequest,
+): Promise<Page> => {
+  const after = page.after ?? [until, BEFORE_EVERY_ID];
+  const rows = await db.query<{ item: string; observed_at: string; id: string }>({
+    sql: CLOSED,
+    values: [brandId, since, types, ...after, page.limit + 1],
+  });
+  const shown = rows.slice(0, page.limit);
+  const last = shown.at(-1);
+  return {
+    items: shown.map(({ item }) => item),
+    next: rows.length > page.limit && last ? [last.observed_at, last.id] : null,
+  };
+};

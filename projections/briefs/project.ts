@@ -1,0 +1,58 @@
+import type { BrandFact } from '#contracts/events/brand.ts';
+import { BRIEF, type BriefFact, type BriefPrepared, type RadarSnapshot } from '#contracts/events/brief.ts';
+import { brandReference } from '#projections/across/brand-reference.ts';
+import { projection } from '#projections/projection.ts';
+
+/**
+ * A snapshot as the JSON text of a radar item, addresses added. U+0001 stands for the service's base URL; from an
+ * escaped text it cannot come, nor can the quotes of `"url":`.
+ */
+const itemText = ({ brand, ad, ...rest }: RadarSnapshot): string => {
+  const item = {
+    ...rest,
+    brand: { ...brand, url: `\u0001/v1/brands/${brand.slug}` },
+    ad: { ...ad, url: `\u0001/v1/ads/${ad.id}` },
+  };
+  return JSON.stringify(item).replaceAll('"url":"\\u0001/', '"url":"\u0001/');
+};
+
+const sumOf = (
+  brands: BriefPrepared['data']['brands'],
+  field: 'ads_started' | 'ads_stopped' | 'destinations_changed',
+): number => brands.reduce((sum, brand) => sum + brand[field], 0);
+
+/** What each week brought to each workspace, and what its readers said of it. */
+export const briefs = projection<BriefFact | BrandFact>({
+  name: 'briefs',
+  version: 1,
+  prefixes: [`${BRIEF}-`, 'brand-'],
+  schema: new URL('./schema.sql', import.meta.url),
+  statements: {},
+  project: (fact) => {
+    switch (fact.type) {
+      case 'BrandRegistered':
+      case 'BrandProfileChanged':
+        return brandReference(fact);
+      case 'BriefPrepared': {
+        const { workspace_id, brief_id, week, from, to, brands, notable_items, prepared_at } = fact.data;
+        const set = {
+          week,
+          from_date: from,
+          to_date: to,
+          brands: brands.length,
+          ads_started: sumOf(brands, 'ads_started'),
+          ads_stopped: sumOf(brands, 'ads_stopped'),
+          destinations_changed: sumOf(brands, 'destinations_changed'),
+          counts: JSON.stringify(brands),
+          notable: `[${notable_items.map(itemText).join(',')}]`,
+          prepared_at,
+        };
+        return [{ kind: 'upsert', table: 'brief', key: { workspace_id, brief_id }, set }];
+      }
+      case 'BriefFeedbackGiven': {
+        const { workspace_id, brief_id, feedback } = fact.data;
+        return [{ kind: 'upsert', table: 'brief', key: { workspace_id, brief_id }, set: { feedback } }];
+      }
+    }
+  },
+});

@@ -1,0 +1,49 @@
+import { REPORT, type ReportFact } from '#contracts/events/report.ts';
+import { type Change, projection, type Row } from '#projections/projection.ts';
+
+/** Exports and how far they are, for their readers and for the workers that take them. */
+export const reports = projection<ReportFact>({
+  name: 'reports',
+  version: 1,
+  prefixes: [`${REPORT}-`],
+  schema: new URL('./schema.sql', import.meta.url),
+  statements: {},
+  project: (fact) => {
+    const { workspace_id, report_id } = fact.data;
+    const set = (columns: Row): readonly Change[] => [
+      { kind: 'upsert', table: 'report', key: { workspace_id, report_id }, set: columns },
+    ];
+    switch (fact.type) {
+      case 'ReportRequested': {
+        const { brand_ids, all_tracked, types, from, to, requested_at } = fact.data;
+        return set({
+          status: 'queued',
+          all_tracked,
+          brands: brand_ids.length,
+          brand_ids: all_tracked ? null : brand_ids,
+          types,
+          from_date: from,
+          to_date: to,
+          requested_at,
+          claimable_at: requested_at,
+        });
+      }
+      case 'ReportStarted': {
+        const { started_at, lease_until } = fact.data;
+        return set({ status: 'running', started_at, claimable_at: lease_until });
+      }
+      case 'ReportLeaseExtended':
+        return set({ claimable_at: fact.data.lease_until });
+      case 'ReportFinished': {
+        const { object_key, bytes, rows, sha256, finished_at } = fact.data;
+        return set({ status: 'ready', failure: null, object_key, bytes, rows, sha256, finished_at });
+      }
+      case 'ReportAttemptFailed': {
+        const { reason, retry_at } = fact.data;
+        return set({ status: 'queued', failure: reason, claimable_at: retry_at });
+      }
+      case 'ReportFailed':
+        return set({ status: 'failed', failure: fact.data.reason, finished_at: fact.data.failed_at });
+    }
+  },
+});
