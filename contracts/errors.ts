@@ -8,6 +8,7 @@ export const ERRORS = {
   unauthorized: { type: 'unauthorized', status: 401 },
   quota_used_up: { type: 'payment_required', status: 402 },
   scope_missing: { type: 'forbidden', status: 403 },
+  link_invalid: { type: 'forbidden', status: 403 },
   not_yours: { type: 'forbidden', status: 403 },
   not_found: { type: 'not_found', status: 404 },
   brand_unknown: { type: 'not_found', status: 404 },

@@ -42,6 +42,7 @@ export const startServices = async (
       API_PORT: String(apiPort),
       API_BASE_URL: apiUrl,
       CURSOR_SECRET: secrets.cursor_secret,
+      OBJECT_STORE_DIR: folders.objects,
     },
   };
   const plain = (name: string): ServiceDefinition => ({
@@ -49,6 +50,10 @@ export const startServices = async (
     entry: `services/${name}/main.ts`,
     environment: environmentOf(settings, servers),
   });
+  const worker: ServiceDefinition = {
+    ...plain('worker'),
+    environment: { ...environmentOf(settings, servers), OBJECT_STORE_DIR: folders.objects },
+  };
   const running: Service[] = [];
   resources.defer(async () => {
     await Promise.all(running.map((service) => service.stop(SERVICE_STOP_MS)));
@@ -63,7 +68,7 @@ export const startServices = async (
   progress.step(
     `services: ${running.map(({ name }) => name).join(', ')}; API on port ${apiPort}${moved(settings.API_PORT, apiPort)}`,
   );
-  return { apiUrl, opsUrl: `http://127.0.0.1:${opsPort}`, startWorker: () => start(plain('worker')) };
+  return { apiUrl, opsUrl: `http://127.0.0.1:${opsPort}`, startWorker: () => start(worker) };
 };
 
 /** What every process of ours is told. */

@@ -68,6 +68,7 @@ export const foldersOf = (dataDir: string) => {
     postgres: join(root, 'postgres'),
     nats: join(root, 'nats'),
     logs: join(root, 'logs'),
+    objects: join(root, 'objects'),
     run: join(root, 'run'),
     localFile: join(root, 'local.json'),
     secretsFile: join(root, 'secrets.json'),

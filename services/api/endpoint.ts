@@ -13,6 +13,8 @@ export const TAGS = {
   Rankings: 'Brands compared.',
   'Tracked brands': 'The brands a workspace follows.',
   Radar: 'What changed at tracked brands.',
+  Briefs: 'What each week brought at tracked brands.',
+  Reports: 'The radar as CSV files.',
   Collections: 'Boards of ads, brands, creatives and pages, and folders of boards.',
   'Saved items': 'What the workspace has saved for later.',
   Notes: 'What members write about things.',

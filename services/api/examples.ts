@@ -135,3 +135,51 @@ export const apiKey = {
 };
 
 export const createdApiKey = { ...apiKey, api_key: 'svc_live_7Qm2Zx9Kc4Tb1Rw8Yd3Nf6Hs5Jg0Lp00Zq4k' };
+
+export const queuedReport = {
+  id: '9a4d2c7e-1b5f-5e83-a6c0-3f8e7d2b1c94',
+  status: 'queued',
+  from: '2026-10-01',
+  to: '2026-10-31',
+  brand_ids: null,
+  brands: 12,
+  types: ['ad_started', 'ad_stopped', 'destination_changed'],
+  created_at: '2026-11-20T09:30:00.000Z',
+  started_at: null,
+  finished_at: null,
+  failure: null,
+  rows: null,
+  sha256: null,
+  size_bytes: null,
+  download_url: null,
+  download_expires_at: null,
+};
+
+export const readyReport = {
+  ...queuedReport,
+  status: 'ready',
+  started_at: '2026-11-20T09:30:01.000Z',
+  finished_at: '2026-11-20T09:30:02.000Z',
+  rows: 418,
+  sha256: 'b1946ac92492d2347c6235b4d2611184a1b2c3d4e5f60718293a4b5c6d7e8f90',
+  size_bytes: 151_204,
+  download_url: `${BASE_URL}/v1/reports/download/radar-2026-10-01-to-2026-10-31.csv?object=reports%2F4k7m&expires=1795167900&signature=c2lnbmF0dXJl`,
+  download_expires_at: '2026-11-20T09:45:00.000Z',
+};
+
+export const briefSummary = {
+  id: '5c8e1f3a-7d2b-5a96-b4e0-9d1c6f8a2b37',
+  week: '2026-W46',
+  from: '2026-11-09',
+  to: '2026-11-15',
+  brands: 1,
+  changes: { ads_started: 17, ads_stopped: 9, destinations_changed: 2 },
+  feedback: 'useful',
+  created_at: '2026-11-16T06:00:01.000Z',
+};
+
+export const briefExample = {
+  ...briefSummary,
+  changes_by_brand: [{ brand: brandReference, changes: briefSummary.changes }],
+  notable_items: [radarItem],
+};

@@ -6,6 +6,7 @@ import { Port, readSettings, serverSettings } from '#platform/config.ts';
 import { openEventStore } from '#platform/event-store.ts';
 import { createLog } from '#platform/log.ts';
 import { openNats } from '#platform/nats.ts';
+import { objectStoreSettings, openObjectStore } from '#platform/object-store.ts';
 import { openPool, openReadDatabase } from '#platform/postgres.ts';
 import { runProcess } from '#platform/process.ts';
 import { retry } from '#platform/retry.ts';
@@ -15,7 +16,7 @@ import { buildApi } from './server.ts';
 /** Commands, idempotency keys and checkpoints; reads have connections of their own. */
 const POOL_CLIENTS = 10;
 const NATS_RETRIES = { attempts: Number.POSITIVE_INFINITY, firstDelayMs: 500, maxDelayMs: 10_000 };
-const CURSOR_SECRET_MIN_LENGTH = 16;
+const SECRET_MIN_LENGTH = 16;
 
 const Settings = z.object({
   ...serverSettings,
@@ -27,7 +28,10 @@ const Settings = z.object({
     .transform((url) => url.replace(/\/+$/, ''))
     .optional(),
   /** Signs cursors; the same in every API process. */
-  CURSOR_SECRET: z.string().min(CURSOR_SECRET_MIN_LENGTH),
+  CURSOR_SECRET: z.string().min(SECRET_MIN_LENGTH),
+  /** Signs the addresses of files; `CURSOR_SECRET` when not set. */
+  DOWNLOAD_SECRET: z.string().min(SECRET_MIN_LENGTH).optional(),
+  ...objectStoreSettings,
 });
 
 const settings = readSettings(Settings);
@@ -68,6 +72,8 @@ await runProcess(log, async ({ resources, signal }) => {
     nats,
     baseUrl,
     cursorSecret: settings.CURSOR_SECRET,
+    downloadSecret: settings.DOWNLOAD_SECRET ?? settings.CURSOR_SECRET,
+    objectStore: openObjectStore(settings.OBJECT_STORE_DIR),
     clock: systemClock,
     log,
   });

@@ -67,6 +67,15 @@ export const apiKeyParams = z.strictObject({
   keyId: ApiKeyId.meta({ description: 'Id of an API key.' }),
 });
 
+export const reportParams = z.strictObject({
+  ws: workspaceId,
+  reportId: Uuid.meta({ description: 'Id of a report.' }),
+});
+export const briefParams = z.strictObject({
+  ws: workspaceId,
+  briefId: Uuid.meta({ description: 'Id of a brief.' }),
+});
+
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
 /** No slug has the shape of a uuid: it has as many hyphens only with a top-level domain of twelve hex digits. */

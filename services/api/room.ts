@@ -4,9 +4,11 @@ import type { KeyUses } from '#platform/access/key-uses.ts';
 import type { Clock } from '#platform/clock.ts';
 import type { EventStore } from '#platform/event-store.ts';
 import type { Log } from '#platform/log.ts';
+import type { ObjectStore } from '#platform/object-store.ts';
 import type { Database } from '#platform/postgres.ts';
 import type { ReadPosition } from '#platform/read-position.ts';
 import type { Cursors } from './cursors.ts';
+import type { DownloadLinks } from './download-links.ts';
 import type { IdempotentAnswers } from './idempotent-answers.ts';
 import type { RateLimits } from './rate-limits.ts';
 import type { ScrapeHandOff } from './scrape-hand-off.ts';
@@ -21,6 +23,8 @@ export type ApiRoom = {
   readonly keyUses: KeyUses;
   readonly rateLimits: RateLimits;
   readonly cursors: Cursors;
+  readonly downloadLinks: DownloadLinks;
+  readonly objectStore: ObjectStore;
   readonly idempotentAnswers: IdempotentAnswers;
   readonly scrapeHandOff: ScrapeHandOff;
   /** Without a slash at its end. */

@@ -5,6 +5,8 @@ import { openCallers } from '#platform/access/callers.ts';
 import { openKeyUses } from '#platform/access/key-uses.ts';
 import { createCursors } from './cursors.ts';
 import { registerDocumentation } from './documentation.ts';
+import { createDownloadLinks } from './download-links.ts';
+import { registerDownloads } from './downloads.ts';
 import { ENDPOINTS } from './endpoints/index.ts';
 import { createExchange, type Exchange } from './exchange.ts';
 import { createIdempotentAnswers } from './idempotent-answers.ts';
@@ -26,14 +28,16 @@ const KEEP_ALIVE_TIMEOUT_MS = 72_000;
 /** What a server is built on; the rest it makes itself. */
 export type ApiDependencies = Pick<
   ApiRoom,
-  'db' | 'pool' | 'eventStore' | 'readPosition' | 'baseUrl' | 'clock' | 'log'
+  'db' | 'pool' | 'eventStore' | 'readPosition' | 'objectStore' | 'baseUrl' | 'clock' | 'log'
 > & {
   /** May still be connecting: reads and writes do not wait for it. */
   readonly nats: Promise<Nats>;
   readonly cursorSecret: string;
+  /** Signs the addresses of files. */
+  readonly downloadSecret: string;
 };
 
-const createRoom = ({ nats, cursorSecret, ...given }: ApiDependencies): ApiRoom => {
+const createRoom = ({ nats, cursorSecret, downloadSecret, ...given }: ApiDependencies): ApiRoom => {
   const rateLimits = createRateLimits(given.clock);
   nats.then(
     ({ connection }) => rateLimits.share(connection),
@@ -45,6 +49,7 @@ const createRoom = ({ nats, cursorSecret, ...given }: ApiDependencies): ApiRoom 
     callers: openCallers(given.db),
     keyUses: openKeyUses(given.pool, given.log),
     cursors: createCursors(cursorSecret),
+    downloadLinks: createDownloadLinks(downloadSecret, given.baseUrl),
     idempotentAnswers: createIdempotentAnswers(given.pool),
     scrapeHandOff: createScrapeHandOff(nats, given.log),
   };
@@ -132,6 +137,7 @@ export const buildApi = (dependencies: ApiDependencies): FastifyInstance => {
       },
     });
   }
+  registerDownloads(app, room);
   registerDocumentation(app, room.baseUrl);
 
   app.addHook('onClose', async () => {

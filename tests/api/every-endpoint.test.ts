@@ -7,6 +7,7 @@ import type { Endpoint } from '#services/api/endpoint.ts';
 import { ENDPOINTS } from '#services/api/endpoints/index.ts';
 import { BRAND_ID } from '#services/api/examples.ts';
 import { on } from '#tests/dsl/api.ts';
+import { recordBrief } from './brief-facts.ts';
 import type { CorpusBrand } from './corpus.ts';
 import { type ApiStack, type Key, openApiStack } from './stack.ts';
 
@@ -63,6 +64,15 @@ const MAKING: Readonly<Record<string, () => Promise<string>>> = {
     const { data } = await on(app).post(`/v1/workspaces/${key.workspaceId}/api-keys`, { key, body });
     return (data as { key_id: string }).key_id;
   },
+  reportId: async () => {
+    const body = { from: '2026-01-01', to: '2026-01-31' };
+    const { data } = await on(app).post(`/v1/workspaces/${key.workspaceId}/reports`, { key, body });
+    return (data as { id: string }).id;
+  },
+  briefId: () =>
+    recordBrief(stack, key, [
+      { brand_id: alpha.id, ads_started: 2, ads_stopped: 1, destinations_changed: 1 },
+    ]),
 };
 
 const made = async (endpoint: Endpoint): Promise<PathIds> => {

@@ -1,5 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { randomUUID } from 'node:crypto';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { inject } from 'vitest';
 import type { Plan } from '#contracts/events/workspace.ts';
 import type { Role } from '#contracts/roles.ts';
@@ -10,6 +12,7 @@ import { systemClock } from '#platform/clock.ts';
 import { type EventStore, openEventStore } from '#platform/event-store.ts';
 import { silentLog } from '#platform/log.ts';
 import { type Nats, openNats } from '#platform/nats.ts';
+import { openObjectStore } from '#platform/object-store.ts';
 import { type Database, openPool, openReadDatabase } from '#platform/postgres.ts';
 import { openReadPosition, type ReadPosition } from '#platform/read-position.ts';
 import { projections } from '#projections/index.ts';
@@ -122,6 +125,8 @@ export const openApiStack = async (): Promise<ApiStack> => {
         nats: Promise.resolve(nats),
         baseUrl: BASE_URL,
         cursorSecret: 'a secret for tests only',
+        downloadSecret: 'another secret for tests only',
+        objectStore: openObjectStore(join(tmpdir(), `test-objects-${process.pid}`)),
         clock: systemClock,
         log,
         ...options,

@@ -1,0 +1,71 @@
+import { reportStream } from '#contracts/events/report.ts';
+import { type TrackingFact, trackingStream } from '#contracts/events/workspace.ts';
+import { RadarItemType } from '#contracts/resources/radar.ts';
+import { Report, REPORT_DAYS_MAX, RequestReport } from '#contracts/resources/report.ts';
+import { derivedId } from '#domain/ids.ts';
+import { report, requestReport as decideToRequest } from '#domain/report.ts';
+import { tracking } from '#domain/tracking.ts';
+import type { EventStore } from '#platform/event-store.ts';
+import { runWorkspaceCommand } from '#platform/workspace-commands.ts';
+import { endpoint } from '../../endpoint.ts';
+import { queuedReport, WORKSPACE_ID } from '../../examples.ts';
+import { noQuery, workspaceParams } from '../../parameters.ts';
+import { reportText, rowOfState } from './report-text.ts';
+
+/** Asks the log, not a read model: a brand tracked a moment ago can be reported on. */
+const trackedBy = async (eventStore: EventStore, workspaceId: string): Promise<ReadonlySet<string>> => {
+  let state = tracking.initial;
+  for await (const fact of eventStore.read<TrackingFact>(trackingStream(workspaceId))) {
+    state = tracking.evolve(state, fact);
+  }
+  return new Set(state.brands.keys());
+};
+
+export const requestReport = endpoint({
+  method: 'POST',
+  path: '/v1/workspaces/{ws}/reports',
+  operationId: 'requestReport',
+  tag: 'Reports',
+  scope: 'reports:write',
+  summary: 'Request a report',
+  description: `Queues a CSV export of the radar (ads started, ads stopped, link changes) for tracked brands over up to ${REPORT_DAYS_MAX} days. Read the report until it is ready; cells that a spreadsheet would take for a formula begin with an apostrophe.`,
+  params: workspaceParams,
+  query: noQuery,
+  body: {
+    schema: RequestReport,
+    example: { from: queuedReport.from, to: queuedReport.to, idempotency_key: 'october-review' },
+  },
+  paramsExample: { ws: WORKSPACE_ID },
+  reply: { status: 201, shape: 'record', data: Report, example: queuedReport },
+  errors: ['not_found', 'conflict'],
+  corpus: false,
+  reads: [],
+  handler: async ({ params, body, caller, requestId, commandId }, room) => {
+    const workspace_id = params.ws;
+    const { idempotency_key, from, to } = body;
+    const cause = idempotency_key === undefined ? `command|${commandId}` : `key|${idempotency_key}`;
+    const report_id = derivedId('report', `${workspace_id}|${cause}`);
+    const now = room.clock.now();
+    const { state, position } = await runWorkspaceCommand(room, {
+      workspaceId: workspace_id,
+      stream: reportStream(workspace_id, report_id),
+      decider: report,
+      decision: decideToRequest({
+        workspace_id,
+        report_id,
+        brand_ids: body.brand_ids?.map((id) => id.toLowerCase()) ?? null,
+        tracked: await trackedBy(room.eventStore, workspace_id),
+        types: body.types ?? RadarItemType.options,
+        from,
+        to,
+        at: now.toISOString(),
+      }),
+      actor: { kind: 'api_key', id: caller.keyId },
+      requestId,
+      commandId,
+      shownIn: ['reports'],
+    });
+    if (!state) throw new Error('a report that was requested has a state');
+    return { data: reportText(rowOfState(state), room.downloadLinks, now), asOf: null, position };
+  },
+});

@@ -1,0 +1,153 @@
+import { randomUUID } from 'node:crypto';
+import type { FactMetadata } from '#contracts/events/fact.ts';
+import { type ReportFact, reportStream } from '#contracts/events/report.ts';
+import type { ReadDatabase } from '#contracts/read-database.ts';
+import {
+  extendReportLease,
+  failReport,
+  finishReport,
+  report,
+  type ReportState,
+  type RequestedReport,
+  startReport,
+} from '#domain/report.ts';
+import { type Clock, pause } from '#platform/clock.ts';
+import type { EventStore } from '#platform/event-store.ts';
+import type { Log } from '#platform/log.ts';
+import type { ObjectStore } from '#platform/object-store.ts';
+import { type ClaimableReport, listClaimableReports } from '#projections/reports/read.ts';
+import { exportRadar } from './export-radar.ts';
+
+/** How often a worker looks for reports that wait. */
+const LOOK_EVERY_MS = 1_000;
+const REPORTS_PER_LOOK_MAX = 20;
+/** A worker that is alive extends its lease this many times while it lasts. */
+const EXTENSIONS_PER_LEASE = 3;
+const SCHEMA_VERSION = 1;
+
+export type ReportExports = {
+  readonly db: ReadDatabase;
+  readonly eventStore: EventStore;
+  readonly objectStore: ObjectStore;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly signal: AbortSignal;
+  readonly workerId: string;
+  /** A report whose worker was not heard of for so long is another's to take. */
+  readonly leaseSeconds: number;
+};
+
+/** Every object of a report lies below. */
+const folderOf = ({ workspace_id, report_id }: ClaimableReport): string =>
+  `reports/${workspace_id}/${report_id}`;
+
+type Claimed = ClaimableReport & { readonly state: RequestedReport };
+
+const decide = async (
+  { eventStore, workerId }: ReportExports,
+  { workspace_id, report_id }: ClaimableReport,
+  decision: (state: ReportState) => readonly ReportFact[],
+): Promise<{ readonly state: ReportState; readonly facts: readonly ReportFact[] }> => {
+  const commandId = randomUUID();
+  const metadata: FactMetadata = {
+    $correlationId: report_id,
+    $causationId: commandId,
+    request_id: commandId,
+    actor: { kind: 'service', id: workerId },
+    workspace_id,
+    schema_version: SCHEMA_VERSION,
+  };
+  const stream = reportStream(workspace_id, report_id);
+  return eventStore.decide({ stream, decider: report, decision, metadata, commandId });
+};
+
+/** Appended at the exact revision: of workers that try at the same moment, one gets it. */
+const claim = async (room: ReportExports, found: ClaimableReport): Promise<Claimed | null> => {
+  const { workerId: worker_id, leaseSeconds: lease_seconds, clock, log } = room;
+  const decision = startReport({ worker_id, at: clock.now().toISOString(), lease_seconds });
+  const { state, facts } = await decide(room, found, decision);
+  const [fact] = facts;
+  if (fact?.type === 'ReportFailed') {
+    log.warn({ report_id: found.report_id }, 'report given up');
+    await room.objectStore.removeAllBut(folderOf(found), null);
+  }
+  return fact?.type === 'ReportStarted' && state ? { ...found, state } : null;
+};
+
+/** Extends the lease until told to stop; aborts the export when the report has become another worker's. */
+const keepLease = (room: ReportExports, claimed: Claimed, lost: AbortController): Disposable => {
+  const { workerId: worker_id, leaseSeconds: lease_seconds, clock, log } = room;
+  const { attempt } = claimed.state;
+  const extend = async (): Promise<void> => {
+    const at = clock.now().toISOString();
+    const decision = extendReportLease({ worker_id, attempt, at, lease_seconds });
+    const { state } = await decide(room, claimed, decision);
+    if (state?.attempt !== attempt) lost.abort(new Error('the report was taken over'));
+  };
+  const timer = setInterval(
+    () => {
+      extend().catch((error: unknown) => log.warn({ err: error }, 'could not extend the lease of a report'));
+    },
+    (lease_seconds * 1_000) / EXTENSIONS_PER_LEASE,
+  );
+  return { [Symbol.dispose]: () => clearInterval(timer) };
+};
+
+/** A sentence for whoever asked; what exactly happened is in the log. */
+const reasonOf = (error: unknown): string => {
+  const { code, syscall } = error as { code?: string; syscall?: string };
+  if (code === 'ENOSPC') return 'There is no room left for the file.';
+  if (syscall !== undefined && code !== undefined && /^(open|write|mkdir|rename|fsync)$/.test(syscall)) {
+    return `The file could not be written (${code}).`;
+  }
+  return 'The radar could not be read to its end.';
+};
+
+const work = async (room: ReportExports, claimed: Claimed): Promise<void> => {
+  const { db, objectStore, clock, log, signal, workerId: worker_id } = room;
+  const { report_id, state } = claimed;
+  const { attempt } = state;
+  // Each attempt writes an object of its own: one that was given up too early harms no other.
+  const object_key = `${folderOf(claimed)}/attempt-${attempt}.csv`;
+  const lost = new AbortController();
+  try {
+    using _ = keepLease(room, claimed, lost);
+    const either = AbortSignal.any([signal, lost.signal]);
+    const { rows, bytes, sha256 } = await exportRadar(db, objectStore, state.request, object_key, either);
+    const at = clock.now().toISOString();
+    const finish = finishReport({ worker_id, attempt, object_key, bytes, rows, sha256, at });
+    const finished = await decide(room, claimed, finish);
+    const outcome = finished.state;
+    if (outcome?.status === 'ready' || outcome?.status === 'failed') {
+      await objectStore.removeAllBut(folderOf(claimed), outcome.file?.object_key ?? null);
+    }
+    if (finished.facts.length > 0) log.info({ report_id, attempt, rows, bytes }, 'report ready');
+    else log.warn({ report_id, attempt }, 'the report was taken over');
+  } catch (error) {
+    // Asked to end, or overtaken: the lease runs out, or has, and the next worker begins anew.
+    if (signal.aborted || lost.signal.aborted) return;
+    log.error({ err: error, report_id, attempt }, 'report failed');
+    const at = clock.now().toISOString();
+    await decide(room, claimed, failReport({ worker_id, attempt, reason: reasonOf(error), at }));
+  }
+};
+
+/** Takes reports that wait, one after the other, and those that a worker left half-way. */
+export const exportReports = async (room: ReportExports): Promise<void> => {
+  const { db, clock, log, signal } = room;
+  while (!signal.aborted) {
+    try {
+      const waiting = await listClaimableReports(db, clock.now().toISOString(), REPORTS_PER_LOOK_MAX);
+      for (const found of waiting) {
+        if (signal.aborted) return;
+        const claimed = await claim(room, found);
+        if (claimed) await work(room, claimed);
+      }
+    } catch (error) {
+      if (!signal.aborted) {
+        log.warn({ reason: (error as Error).message }, 'could not look for reports; trying again');
+      }
+    }
+    await pause(LOOK_EVERY_MS, signal);
+  }
+};

@@ -1,0 +1,144 @@
+import { Cron } from 'croner';
+import { randomUUID } from 'node:crypto';
+import { briefStream, type RadarChanges, type RadarSnapshot } from '#contracts/events/brief.ts';
+import type { ReadDatabase } from '#contracts/read-database.ts';
+import { type RadarItem, RadarItemType } from '#contracts/resources/radar.ts';
+import {
+  brief,
+  BRIEF_DUE_HOUR,
+  briefIdOf,
+  chooseNotable,
+  countChanges,
+  prepareBrief,
+  type Week,
+  weeksDue,
+} from '#domain/brief.ts';
+import { type Clock, pause } from '#platform/clock.ts';
+import type { EventStore } from '#platform/event-store.ts';
+import type { Log } from '#platform/log.ts';
+import type { ReadPosition } from '#platform/read-position.ts';
+import { listWorkspacesWithBrief } from '#projections/briefs/read.ts';
+import { listWorkspacesTracking } from '#projections/tracking/read.ts';
+import { readRadarWindow } from './export-radar.ts';
+
+/** Read models that a brief is made from must show the whole week; they are waited for this long, then again. */
+const BEHIND_WAIT_MS = 30_000;
+/** A worker that is asked to end does not wait longer. */
+const BEHIND_STEP_MS = 1_000;
+const RETRY_MS = 60_000;
+const SCHEMA_VERSION = 1;
+const DAY_MS = 86_400_000;
+
+export type BriefRoom = {
+  readonly db: ReadDatabase;
+  readonly eventStore: EventStore;
+  readonly readPosition: ReadPosition;
+  readonly clock: Clock;
+  readonly log: Log;
+};
+
+const snapshotOf = ({ brand, ad, ...rest }: RadarItem): RadarSnapshot => {
+  const { url: _brandUrl, ...snapshotBrand } = brand;
+  const { url: _adUrl, ...snapshotAd } = ad;
+  return { ...rest, brand: snapshotBrand, ad: snapshotAd };
+};
+
+/** Counts and notable items of a week in one pass; what is not notable so far is let go of. */
+const readWeek = async (db: ReadDatabase, week: Week, brandIds: readonly string[]) => {
+  const counts = new Map<string, RadarChanges>(brandIds.map((brandId) => [brandId, countChanges([])]));
+  let notable: readonly RadarSnapshot[] = [];
+  const window = { brand_ids: brandIds, types: RadarItemType.options, from: week.from, to: week.to };
+  for await (const items of readRadarWindow(db, window)) {
+    const [first] = items;
+    if (!first) continue;
+    counts.set(first.brand.id, countChanges(items, counts.get(first.brand.id)));
+    notable = chooseNotable([...notable, ...items.map(snapshotOf)]);
+  }
+  return { brands: [...counts].map(([brand_id, changes]) => ({ brand_id, ...changes })), notable };
+};
+
+const prepare = async (
+  room: BriefRoom,
+  week: Week,
+  workspace_id: string,
+  brandIds: readonly string[],
+): Promise<boolean> => {
+  const { db, eventStore, clock } = room;
+  const { brands, notable } = await readWeek(db, week, brandIds);
+  const commandId = randomUUID();
+  const at = clock.now().toISOString();
+  const { facts } = await eventStore.decide({
+    stream: briefStream(workspace_id, briefIdOf(workspace_id, week)),
+    decider: brief,
+    decision: prepareBrief({ workspace_id, week, brands, notable_items: notable, at }),
+    metadata: {
+      $correlationId: commandId,
+      $causationId: commandId,
+      request_id: commandId,
+      actor: { kind: 'service', id: 'worker' },
+      workspace_id,
+      schema_version: SCHEMA_VERSION,
+    },
+    commandId,
+  });
+  return facts.length > 0;
+};
+
+/** Waits until the read models show all that is recorded: a week is counted once, and whole. */
+const untilShown = async ({ eventStore, readPosition }: BriefRoom, signal: AbortSignal): Promise<void> => {
+  const head = await eventStore.head();
+  for (let waitedMs = 0; waitedMs < BEHIND_WAIT_MS && !signal.aborted; waitedMs += BEHIND_STEP_MS) {
+    if (await readPosition.wait(['radar', 'tracking', 'briefs'], head, BEHIND_STEP_MS)) return;
+  }
+  throw new Error('the read models are behind');
+};
+
+/**
+ * Prepares the briefs of every week that is due and has none yet, for each workspace that tracked a brand before
+ * the week was over. Answers how many; the next call, or another worker's, prepares none of them again.
+ */
+export const prepareDueBriefs = async (room: BriefRoom, signal: AbortSignal): Promise<number> => {
+  const { db, clock, log } = room;
+  await untilShown(room, signal);
+  let prepared = 0;
+  for (const week of weeksDue(clock.now())) {
+    const end = new Date(Date.parse(week.to) + DAY_MS).toISOString();
+    const there = await listWorkspacesWithBrief(db, week.name);
+    for (const { workspace_id, brand_ids } of await listWorkspacesTracking(db, end)) {
+      if (signal.aborted) return prepared;
+      if (there.has(workspace_id)) continue;
+      if (await prepare(room, week, workspace_id, brand_ids)) prepared += 1;
+    }
+  }
+  if (prepared > 0) log.info({ briefs: prepared }, 'weekly briefs prepared');
+  return prepared;
+};
+
+/** Prepares briefs when they are due, and at once those that were missed while no worker ran. */
+export const scheduleBriefs = (room: BriefRoom, signal: AbortSignal): AsyncDisposable => {
+  let running: Promise<void> | undefined;
+  const run = async (): Promise<void> => {
+    while (!signal.aborted) {
+      try {
+        await prepareDueBriefs(room, signal);
+        return;
+      } catch (error) {
+        room.log.warn({ reason: (error as Error).message }, 'briefs could not be prepared; trying again');
+        await pause(RETRY_MS, signal);
+      }
+    }
+  };
+  const runOnce = (): void => {
+    running ??= run().finally(() => {
+      running = undefined;
+    });
+  };
+  const job = new Cron(`0 ${BRIEF_DUE_HOUR} * * 1`, { timezone: 'UTC' }, runOnce);
+  runOnce();
+  return {
+    [Symbol.asyncDispose]: async () => {
+      job.stop();
+      await running;
+    },
+  };
+};
