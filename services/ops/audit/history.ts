@@ -47,16 +47,14 @@ export const readHistoryPage = async (
   return { entries, cursor: found.length > limit && last ? String(last.sequence) : null };
 };
 
-/** Entries as they come, oldest first, until the signal. */
-export const followHistory = async function* (
+const entriesAfter = async function* (
   db: ReadDatabase,
   workspaceId: string,
   filter: HistoryFilter,
-  after: number | undefined,
+  after: number,
   signal: AbortSignal,
 ): AsyncGenerator<HistoryEntry> {
-  const head = await demandHead(db, workspaceId);
-  let reached = after ?? head.sequence;
+  let reached = after;
   while (!signal.aborted) {
     const found = await listHistory(db, workspaceId, filter, { limit: READ_ENTRIES, after: reached });
     for (const entry of found) {
@@ -65,6 +63,18 @@ export const followHistory = async function* (
     }
     if (found.length < READ_ENTRIES) await pause(FOLLOW_POLL_MS, signal);
   }
+};
+
+/** Entries as they come, oldest first, until the signal; those after `after`, or from now on. */
+export const followHistory = async (
+  db: ReadDatabase,
+  workspaceId: string,
+  filter: HistoryFilter,
+  after: number | undefined,
+  signal: AbortSignal,
+): Promise<AsyncGenerator<HistoryEntry>> => {
+  const head = await demandHead(db, workspaceId);
+  return entriesAfter(db, workspaceId, filter, after ?? head.sequence, signal);
 };
 
 const entriesUpTo = async function* (

@@ -45,7 +45,7 @@ const follow = async (workspaceId: string, options: object, command: Command): P
   process.once('SIGINT', () => ending.abort());
   process.once('SIGTERM', () => ending.abort());
   await inOpsRoom(async ({ db }) => {
-    const entries = followHistory(db, workspaceId, filterOf(query), query.after, ending.signal);
+    const entries = await followHistory(db, workspaceId, filterOf(query), query.after, ending.signal);
     for await (const entry of entries) {
       console.log(isJson(command) ? JSON.stringify(entry) : Object.values(asFields(entry)).join('  '));
     }
