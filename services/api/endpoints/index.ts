@@ -14,9 +14,15 @@ import { getBrand } from './brands/get-brand.ts';
 import { getBrandVelocity } from './brands/get-velocity.ts';
 import { listBrandSitemap } from './brands/list-brand-sitemap.ts';
 import { listBrands } from './brands/list-brands.ts';
+import { getBrief } from './briefs/get-brief.ts';
+import { giveBriefFeedback } from './briefs/give-brief-feedback.ts';
+import { listBriefs } from './briefs/list-briefs.ts';
 import { listRadar } from './radar/list-radar.ts';
 import { listNewAdvertisers } from './rankings/list-new-advertisers.ts';
 import { listRisers } from './rankings/list-risers.ts';
+import { getReport } from './reports/get-report.ts';
+import { listReports } from './reports/list-reports.ts';
+import { requestReport } from './reports/request-report.ts';
 import { getSystemFreshness } from './system/get-freshness.ts';
 import { listTrackedBrandsFreshness } from './tracked-brands/list-tracked-brands-freshness.ts';
 import { listTrackedBrands } from './tracked-brands/list-tracked-brands.ts';
@@ -47,5 +53,11 @@ export const ENDPOINTS: readonly Endpoint[] = [
   revokeApiKey,
   revokeUnusedApiKeys,
   listRadar,
+  listBriefs,
+  getBrief,
+  giveBriefFeedback,
+  requestReport,
+  listReports,
+  getReport,
   getMe,
 ];
