@@ -1,0 +1,29 @@
+import { z } from 'zod';
+
+/**
+ * Text that people write. Postgres holds no NUL character and no half of a surrogate pair, so no text has one:
+ * what was sent is what is shown, to the letter.
+ */
+const isStorable = (text: string): boolean => text.isWellFormed() && !text.includes('\u0000');
+/** Of an empty text it is said already that it is too short. */
+const isVisible = (text: string): boolean => text === '' || text.trim() !== '';
+const hasNoLineBreak = (text: string): boolean => !/[\p{Cc}\p{Zl}\p{Zp}]/u.test(text);
+
+/** A name: one line that shows something. */
+export const nameText = (maxLength: number) =>
+  z
+    .string()
+    .min(1)
+    .max(maxLength)
+    .refine(isStorable, 'a NUL character or half a surrogate pair occurs in no text')
+    .refine(hasNoLineBreak, 'a name is one line')
+    .refine(isVisible, 'a name shows something');
+
+/** Text of any number of lines that shows something. */
+export const proseText = (maxLength: number) =>
+  z
+    .string()
+    .min(1)
+    .max(maxLength)
+    .refine(isStorable, 'a NUL character or half a surrogate pair occurs in no text')
+    .refine(isVisible, 'a text shows something');

@@ -1,0 +1,78 @@
+import { Refusal } from '#contracts/errors.ts';
+import type { NoteFact } from '#contracts/events/note.ts';
+import type { Subject } from '#contracts/items.ts';
+import type { Role } from '#contracts/roles.ts';
+import { derivedId } from './ids.ts';
+
+/** Stream `note-<workspaceId>+<noteId>`: one member's note on one subject. */
+export type Note = {
+  readonly subject: Subject;
+  readonly body: string;
+  readonly created_by: string;
+  readonly created_at: string;
+  readonly updated_at: string;
+} | null;
+
+const initial: Note = null;
+
+const evolve = (state: Note, fact: NoteFact): Note => {
+  switch (fact.type) {
+    case 'NoteWritten': {
+      const { subject_type, subject_key, body, written_by, written_at } = fact.data;
+      const times = { created_at: written_at, updated_at: written_at };
+      return { subject: { subject_type, subject_key }, body, created_by: written_by, ...times };
+    }
+    case 'NoteReplaced':
+      return state && { ...state, body: fact.data.body, updated_at: fact.data.replaced_at };
+    case 'NoteDeleted':
+      return null;
+  }
+};
+
+export const note = { initial: initial as Note, evolve };
+
+/** One id for the one note that a member has on a subject: replacing it, or writing it anew, keeps the id. */
+export const noteIdOf = (workspaceId: string, memberId: string, subject: Subject): string =>
+  derivedId('note', `${workspaceId}|${memberId}|${subject.subject_type}|${subject.subject_key}`);
+
+/** The same words again change nothing, nor when the note was last edited. */
+export const writeNote =
+  (input: {
+    readonly workspace_id: string;
+    readonly subject: Subject;
+    readonly body: string;
+    readonly by: string;
+    readonly at: string;
+  }) =>
+  (state: Note): readonly NoteFact[] => {
+    const { workspace_id, subject, body, by, at } = input;
+    const note_id = noteIdOf(workspace_id, by, subject);
+    if (!state) {
+      const written = { workspace_id, note_id, ...subject, body, written_by: by, written_at: at };
+      return [{ type: 'NoteWritten', data: written }];
+    }
+    if (state.body === body) return [];
+    return [{ type: 'NoteReplaced', data: { workspace_id, note_id, body, replaced_at: at } }];
+  };
+
+/** Members delete their own notes; those who run the workspace delete any. */
+export const deleteNote =
+  (input: {
+    readonly workspace_id: string;
+    readonly note_id: string;
+    readonly by: { readonly member_id: string; readonly role: Role };
+    readonly at: string;
+  }) =>
+  (state: Note): readonly NoteFact[] => {
+    const { workspace_id, note_id, by, at } = input;
+    if (!state) return [];
+    if (state.created_by !== by.member_id && by.role !== 'admin' && by.role !== 'owner') {
+      throw new Refusal(
+        'not_yours',
+        'A note is deleted by the member who wrote it, or by an admin or owner.',
+      );
+    }
+    return [
+      { type: 'NoteDeleted', data: { workspace_id, note_id, deleted_by: by.member_id, deleted_at: at } },
+    ];
+  };

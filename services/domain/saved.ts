@@ -1,0 +1,43 @@
+import { Refusal } from '#contracts/errors.ts';
+import type { SavedFact } from '#contracts/events/saved.ts';
+import type { Item } from '#contracts/items.ts';
+import { SAVED_ITEMS_MAX } from '#contracts/resources/saved-item.ts';
+
+/** Stream `saved-<workspaceId>+<itemType>:<itemKey>`: whether a thing is saved, by whom and since when. */
+export type Saved = { readonly created_by: string; readonly created_at: string } | null;
+
+const initial: Saved = null;
+
+const evolve = (_state: Saved, fact: SavedFact): Saved => {
+  switch (fact.type) {
+    case 'ItemSaved':
+      return { created_by: fact.data.saved_by, created_at: fact.data.saved_at };
+    case 'ItemUnsaved':
+      return null;
+  }
+};
+
+export const saved = { initial: initial as Saved, evolve };
+
+type Command = {
+  readonly workspace_id: string;
+  readonly item: Item;
+  readonly by: string;
+  readonly at: string;
+};
+
+/** Saving a saved one changes nothing. `saved_items`: how many the workspace has. */
+export const saveItem =
+  ({ workspace_id, item, by, at, saved_items }: Command & { readonly saved_items: number }) =>
+  (state: Saved): readonly SavedFact[] => {
+    if (state) return [];
+    if (saved_items >= SAVED_ITEMS_MAX) {
+      throw new Refusal('limit_reached', `A workspace saves at most ${SAVED_ITEMS_MAX} items. Unsave some.`);
+    }
+    return [{ type: 'ItemSaved', data: { workspace_id, ...item, saved_by: by, saved_at: at } }];
+  };
+
+export const unsaveItem =
+  ({ workspace_id, item, by, at }: Command) =>
+  (state: Saved): readonly SavedFact[] =>
+    state ? [{ type: 'ItemUnsaved', data: { workspace_id, ...item, unsaved_by: by, unsaved_at: at } }] : [];
