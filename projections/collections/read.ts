@@ -1,0 +1,48 @@
+import type { Page, PageRequest, ReadDatabase } from '#contracts/read-database.ts';
+import { seenBy } from '#projections/across/seen-collection.ts';
+
+type Row = {
+  readonly id: string;
+  readonly name: string;
+  readonly description: string | null;
+  readonly parent_id: string | null;
+  readonly visibility: string;
+  readonly created_by: string;
+  readonly editors: readonly string[];
+  readonly item_count: number;
+  readonly created_at: string;
+  readonly updated_at: string;
+  readonly items: string;
+};
+
+/** Sorts after every time and every id, so that the first page is the page after it. */
+const BEFORE_NEWEST = ['~', 'ffffffff-ffff-ffff-ffff-ffffffffffff'] as const;
+
+// Where a collection stands is no news to those who see what it stands in, and nobody else's business.
+const PAGE = `
+  select c.collection_id as id, c.name, c.description, p.collection_id as parent_id, c.visibility, c.created_by,
+    c.editors, c.item_count, c.created_at, c.updated_at, c.items
+  from collections.collection c
+  left join collections.collection p
+    on p.workspace_id = c.workspace_id and p.collection_id = c.parent_id and ${seenBy('p', 2)}
+  where c.workspace_id = $1 and ${seenBy('c', 2)} and (c.updated_at, c.collection_id) < ($3, $4::uuid)
+  order by c.updated_at desc, c.collection_id desc limit $5`;
+
+const itemOf = ({ items, ...row }: Row): string => `${JSON.stringify(row).slice(0, -1)},"items":${items}}`;
+
+/** Those that a member sees, most recently changed first. */
+export const listCollections = async (
+  db: ReadDatabase,
+  workspaceId: string,
+  memberId: string,
+  page: PageRequest,
+): Promise<Page> => {
+  const values = [workspaceId, memberId, ...(page.after ?? BEFORE_NEWEST), page.limit + 1];
+  const rows = await db.query<Row>({ sql: PAGE, values });
+  const shown = rows.slice(0, page.limit);
+  const last = shown.at(-1);
+  return {
+    items: shown.map(itemOf),
+    next: rows.length > page.limit && last ? [last.updated_at, last.id] : null,
+  };
+};

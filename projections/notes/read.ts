@@ -1,0 +1,55 @@
+import type { SubjectType } from '#contracts/items.ts';
+import type { Page, PageRequest, ReadDatabase } from '#contracts/read-database.ts';
+import { seenBy } from '#projections/across/seen-collection.ts';
+
+type Row = {
+  readonly id: string;
+  readonly subject_type: SubjectType;
+  readonly subject_key: string;
+  readonly body: string;
+  readonly created_by: string;
+  readonly created_at: string;
+  readonly updated_at: string;
+};
+
+/** A type of subjects, or one subject; neither: every subject. */
+export type SubjectFilter = { readonly subject_type?: SubjectType; readonly subject_key?: string };
+
+/** Sorts after every time and every id, so that the first page is the page after it. */
+const BEFORE_NEWEST = ['~', 'ffffffff-ffff-ffff-ffff-ffffffffffff'] as const;
+
+// A note on a collection would give the collection away, so it is for those who see that.
+const pageOf = (filter: string): string => `
+  select n.note_id as id, n.subject_type, n.subject_key, n.body, n.created_by, n.created_at, n.updated_at
+  from notes.note n
+  where n.workspace_id = $1 and (n.updated_at, n.note_id) < ($3, $4::uuid) ${filter}
+    and (n.subject_type <> 'collection' or exists (
+      select from collections.collection c
+      where c.workspace_id = n.workspace_id and ${seenBy('c', 2)}
+        and c.collection_id = case when n.subject_type = 'collection' then n.subject_key::uuid end
+    ))
+  order by n.updated_at desc, n.note_id desc limit $5`;
+
+const ALL = pageOf('');
+const ON_TYPE = pageOf('and n.subject_type = $6');
+const ON_SUBJECT = pageOf('and n.subject_type = $6 and n.subject_key = $7');
+
+/** Those that a member may read, most recently edited first. */
+export const listNotes = async (
+  db: ReadDatabase,
+  workspaceId: string,
+  memberId: string,
+  { subject_type, subject_key }: SubjectFilter,
+  page: PageRequest,
+): Promise<Page> => {
+  const values = [workspaceId, memberId, ...(page.after ?? BEFORE_NEWEST), page.limit + 1];
+  const filters = [subject_type, subject_key].filter((value) => value !== undefined);
+  const sql = [ALL, ON_TYPE, ON_SUBJECT][filters.length] as string;
+  const rows = await db.query<Row>({ sql, values: [...values, ...filters] });
+  const shown = rows.slice(0, page.limit);
+  const last = shown.at(-1);
+  return {
+    items: shown.map((row) => JSON.stringify(row)),
+    next: rows.length > page.limit && last ? [last.updated_at, last.id] : null,
+  };
+};

@@ -1,0 +1,44 @@
+import type { ItemType } from '#contracts/items.ts';
+import type { Page, PageRequest, ReadDatabase } from '#contracts/read-database.ts';
+
+type Row = {
+  readonly item_type: ItemType;
+  readonly item_key: string;
+  readonly created_by: string;
+  readonly created_at: string;
+};
+
+/** Sorts after every time, type and key, so that the first page is the page after it. */
+const BEFORE_NEWEST = ['~', '~', '~'] as const;
+
+const pageOf = (typed: boolean): string => `
+  select item_type, item_key, created_by, created_at from saved.item
+  where workspace_id = $1 and (created_at, item_type, item_key) < ($2, $3, $4) ${typed ? 'and item_type = $6' : ''}
+  order by created_at desc, item_type desc, item_key desc limit $5`;
+
+const PAGE = pageOf(false);
+const PAGE_OF_TYPE = pageOf(true);
+
+/** Newest first. */
+export const listSavedItems = async (
+  db: ReadDatabase,
+  workspaceId: string,
+  itemType: ItemType | undefined,
+  page: PageRequest,
+): Promise<Page> => {
+  const values = [workspaceId, ...(page.after ?? BEFORE_NEWEST), page.limit + 1];
+  const rows = await db.query<Row>(
+    itemType === undefined ? { sql: PAGE, values } : { sql: PAGE_OF_TYPE, values: [...values, itemType] },
+  );
+  const shown = rows.slice(0, page.limit);
+  const last = shown.at(-1);
+  return {
+    items: shown.map((row) => JSON.stringify(row)),
+    next: rows.length > page.limit && last ? [last.created_at, last.item_type, last.item_key] : null,
+  };
+};
+
+const COUNT = 'select count(*)::int as saved_items from saved.item where workspace_id = $1';
+
+export const countSavedItems = async (db: ReadDatabase, workspaceId: string): Promise<number> =>
+  (await db.query<{ saved_items: number }>({ sql: COUNT, values: [workspaceId] }))[0]?.saved_items ?? 0;
