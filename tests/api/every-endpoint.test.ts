@@ -5,7 +5,7 @@ import { SCOPES } from '#contracts/scopes.ts';
 import { createKeyText } from '#platform/access/api-key-text.ts';
 import type { Endpoint } from '#services/api/endpoint.ts';
 import { ENDPOINTS } from '#services/api/endpoints/index.ts';
-import { BRAND_ID } from '#services/api/examples.ts';
+import { AD_ID, BRAND_ID } from '#services/api/examples.ts';
 import { on } from '#tests/dsl/api.ts';
 import { recordBrief } from './brief-facts.ts';
 import type { CorpusBrand } from './corpus.ts';
@@ -59,6 +59,16 @@ type PathIds = Readonly<Record<string, string>>;
 
 /** What a request needs to exist before it can be answered as declared. Each request makes its own. */
 const MAKING: Readonly<Record<string, () => Promise<string>>> = {
+  collectionId: async () => {
+    const body = { name: 'Boots', first_item: { item_type: 'ad', item_key: AD_ID } };
+    const { data } = await on(app).post(`/v1/workspaces/${key.workspaceId}/collections`, { key, body });
+    return (data as { id: string }).id;
+  },
+  noteId: async () => {
+    const body = { subject_type: 'ad', subject_key: AD_ID, body: 'Nice.' };
+    const { data } = await on(app).post(`/v1/workspaces/${key.workspaceId}/notes`, { key, body });
+    return (data as { id: string }).id;
+  },
   keyId: async () => {
     const body = { name: 'spare', scopes: ['me:read'] };
     const { data } = await on(app).post(`/v1/workspaces/${key.workspaceId}/api-keys`, { key, body });

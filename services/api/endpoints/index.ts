@@ -17,12 +17,24 @@ import { listBrands } from './brands/list-brands.ts';
 import { getBrief } from './briefs/get-brief.ts';
 import { giveBriefFeedback } from './briefs/give-brief-feedback.ts';
 import { listBriefs } from './briefs/list-briefs.ts';
+import { addCollectionItem } from './collections/add-collection-item.ts';
+import { changeCollection } from './collections/change-collection.ts';
+import { createCollection } from './collections/create-collection.ts';
+import { deleteCollection } from './collections/delete-collection.ts';
+import { listCollections } from './collections/list-collections.ts';
+import { removeCollectionItem } from './collections/remove-collection-item.ts';
+import { deleteNote } from './notes/delete-note.ts';
+import { listNotes } from './notes/list-notes.ts';
+import { writeNote } from './notes/write-note.ts';
 import { listRadar } from './radar/list-radar.ts';
 import { listNewAdvertisers } from './rankings/list-new-advertisers.ts';
 import { listRisers } from './rankings/list-risers.ts';
 import { getReport } from './reports/get-report.ts';
 import { listReports } from './reports/list-reports.ts';
 import { requestReport } from './reports/request-report.ts';
+import { listSavedItems } from './saved/list-saved-items.ts';
+import { saveItem } from './saved/save-item.ts';
+import { unsaveItem } from './saved/unsave-item.ts';
 import { getSystemFreshness } from './system/get-freshness.ts';
 import { listTrackedBrandsFreshness } from './tracked-brands/list-tracked-brands-freshness.ts';
 import { listTrackedBrands } from './tracked-brands/list-tracked-brands.ts';
@@ -59,5 +71,17 @@ export const ENDPOINTS: readonly Endpoint[] = [
   requestReport,
   listReports,
   getReport,
+  listCollections,
+  createCollection,
+  changeCollection,
+  deleteCollection,
+  addCollectionItem,
+  removeCollectionItem,
+  listSavedItems,
+  saveItem,
+  unsaveItem,
+  listNotes,
+  writeNote,
+  deleteNote,
   getMe,
 ];

@@ -1,0 +1,55 @@
+import { collectionTreeStream } from '#contracts/events/collection.ts';
+import { ChangeCollection, Collection } from '#contracts/resources/collection.ts';
+import { changeCollection as decideToChange, collectionTree, demandCollection } from '#domain/collection.ts';
+import { runWorkspaceCommand } from '#platform/workspace-commands.ts';
+import { endpoint } from '../../endpoint.ts';
+import { WORKSPACE_ID } from '../../examples.ts';
+import { given } from '../../given.ts';
+import { noQuery } from '../../parameters.ts';
+import { collection, COLLECTION_ID } from '../items/examples.ts';
+import { collectionParams } from '../items/parameters.ts';
+import { collectionText } from './collection-answer.ts';
+import { readItems } from './collection-streams.ts';
+import { demandMembers } from './demand-members.ts';
+
+export const changeCollection = endpoint({
+  method: 'PATCH',
+  path: '/v1/workspaces/{ws}/collections/{collectionId}',
+  operationId: 'changeCollection',
+  tag: 'Collections',
+  scope: 'collections:write',
+  summary: 'Change a collection',
+  description:
+    'Renames, describes or moves it, or changes who sees it; what is not named stays. Whoever sees a collection changes it; `visibility` and `editors` are for its creator to change, and for admins and owners who see it (403 to others). 404 when the caller does not see it or what it is to stand in; 409 when it would stand in itself, or too deep.',
+  params: collectionParams,
+  query: noQuery,
+  body: { schema: ChangeCollection, example: { name: collection.name, parent_id: null } },
+  paramsExample: { ws: WORKSPACE_ID, collectionId: COLLECTION_ID },
+  reply: { status: 200, shape: 'record', data: Collection, example: collection },
+  errors: ['not_found', 'conflict'],
+  corpus: false,
+  reads: [],
+  handler: async ({ params, body, caller, requestId, commandId }, room) => {
+    const collection_id = params.collectionId;
+    const by = { member_id: caller.memberId, role: caller.role };
+    const about = { workspace_id: params.ws, collection_id, by, at: room.clock.now().toISOString() };
+    await demandMembers(room.eventStore, params.ws, body.editors ?? []);
+    const { state, position } = await runWorkspaceCommand(room, {
+      workspaceId: params.ws,
+      stream: collectionTreeStream(params.ws),
+      decider: collectionTree,
+      decision: decideToChange({ ...about, change: given(body) }),
+      actor: { kind: 'api_key', id: caller.keyId },
+      requestId,
+      commandId,
+      shownIn: ['collections'],
+    });
+    const changed = demandCollection(state, collection_id, caller.memberId);
+    const items = await readItems(room.eventStore, params.ws, collection_id, changed);
+    return {
+      data: collectionText(collection_id, changed, items, state, caller.memberId),
+      asOf: null,
+      position,
+    };
+  },
+});

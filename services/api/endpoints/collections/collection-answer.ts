@@ -1,0 +1,28 @@
+import { COLLECTION_ITEMS_SHOWN_MAX } from '#contracts/resources/collection.ts';
+import { type CollectionItems, newestItems } from '#domain/collection-items.ts';
+import { type Collection, type CollectionTree, seesCollection } from '#domain/collection.ts';
+
+/** A collection as a write answers it: what the next list shows of it. */
+export const collectionText = (
+  id: string,
+  collection: Collection,
+  items: CollectionItems,
+  tree: CollectionTree,
+  memberId: string,
+): string => {
+  const { name, description, parent_id, visibility, created_by, editors, created_at } = collection;
+  const changed = items.changed_at ?? '';
+  return JSON.stringify({
+    id,
+    name,
+    description,
+    parent_id: parent_id !== null && seesCollection(tree, parent_id, memberId) ? parent_id : null,
+    visibility,
+    created_by,
+    editors,
+    item_count: items.items.size,
+    created_at,
+    updated_at: changed > collection.updated_at ? changed : collection.updated_at,
+    items: newestItems(items, COLLECTION_ITEMS_SHOWN_MAX),
+  });
+};

@@ -1,0 +1,22 @@
+import { Refusal } from '#contracts/errors.ts';
+import { type WorkspaceFact, workspaceStream } from '#contracts/events/workspace.ts';
+import { workspace } from '#domain/workspace.ts';
+import type { EventStore } from '#platform/event-store.ts';
+
+/** Rights are given to members of the workspace only. */
+export const demandMembers = async (
+  eventStore: EventStore,
+  workspaceId: string,
+  editors: readonly string[],
+): Promise<void> => {
+  if (editors.length === 0) return;
+  let state = workspace.initial;
+  for await (const fact of eventStore.read<WorkspaceFact>(workspaceStream(workspaceId))) {
+    state = workspace.evolve(state, fact);
+  }
+  const message = 'There is no such member in this workspace.';
+  const details = editors.flatMap((editor, index) =>
+    state.members.has(editor) ? [] : [{ path: `editors.${index}`, message, code: 'unknown_member' }],
+  );
+  if (details.length > 0) throw new Refusal('invalid_input', 'The input was rejected; see details.', details);
+};
