@@ -63,7 +63,7 @@ describe('requestReport', () => {
       .when(requestReport({ ...wanted, brand_ids: null }))
       .records({
         type: 'ReportRequested',
-        data: { ...requested.data, brand_ids: ['a', 'b', 'c'], all_tracked: true } as never,
+        data: { ...requested.data, brand_ids: ['a', 'b', 'c'], all_tracked: true },
       }));
   test('again is already so, whatever is asked for', () =>
     given(report, requested)
