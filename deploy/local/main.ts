@@ -10,7 +10,7 @@ import { readJsonFile, writeJsonFile } from './json-file.ts';
 import { openProgress, type Progress } from './progress.ts';
 import { readOrMakeSecrets } from './secrets.ts';
 import { startServers } from './servers.ts';
-import { environmentOf, startServices } from './services.ts';
+import { environmentOf, operatorEnvironment, startServices } from './services.ts';
 import { type Folders, foldersOf, type LocalSettings, readLocalSettings, settingsHelp } from './settings.ts';
 import { summaryOf } from './summary.ts';
 
@@ -49,7 +49,8 @@ const start = async (
   }
   await services.startWorker();
 
-  const workspace = await openWorkspace(apiUrl, folders, environmentOf(settings, servers), tracked, progress);
+  const environment = { ...environmentOf(settings, servers), ...operatorEnvironment(secrets) };
+  const workspace = await openWorkspace(apiUrl, folders, environment, tracked, progress);
   signal.throwIfAborted();
   const stack: LocalStack = {
     api_url: apiUrl,
@@ -61,7 +62,7 @@ const start = async (
     api_key: workspace.api_key,
   };
   await writeJsonFile(folders.localFile, stack);
-  return summaryOf(stack, tracked[0] ?? null);
+  return summaryOf(stack, folders.secretsFile, tracked[0] ?? null);
 };
 
 /** The workspace of an earlier start where its key still works, else a new one. */

@@ -17,10 +17,7 @@ export type RunningServices = {
   startWorker(): Promise<void>;
 };
 
-/**
- * Starts every process of ours but the worker, and waits until the API answers. The operator API has its address, but no process
- * listens there before `services/ops` has one: it then takes OPS_HOST, OPS_PORT and OPS_TOKEN here.
- */
+/** Starts every process of ours but the worker, and waits until the API answers. */
 export const startServices = async (
   settings: LocalSettings,
   servers: Servers,
@@ -43,6 +40,18 @@ export const startServices = async (
       API_BASE_URL: apiUrl,
       CURSOR_SECRET: secrets.cursor_secret,
       OBJECT_STORE_DIR: folders.objects,
+      MEMBER_VAULT_KEY: secrets.member_vault_key,
+    },
+  };
+  const ops: ServiceDefinition = {
+    name: 'ops',
+    entry: 'services/ops/main.ts',
+    environment: {
+      ...environmentOf(settings, servers),
+      ...operatorEnvironment(secrets),
+      OPS_HOST: '127.0.0.1',
+      OPS_PORT: String(opsPort),
+      OPS_TOKEN: secrets.ops_token,
     },
   };
   const plain = (name: string): ServiceDefinition => ({
@@ -61,12 +70,12 @@ export const startServices = async (
   const start = async (definition: ServiceDefinition): Promise<void> => {
     running.push(await startService(definition, folders, progress.step));
   };
-  for (const definition of [api, plain('ingest'), plain('projector')]) await start(definition);
+  for (const definition of [api, plain('ingest'), plain('projector'), ops]) await start(definition);
   await untilReady('The API', API_READY_MS, running[0] ?? null, signal, () =>
     answersOk(`${apiUrl}/v1/openapi.json`),
   );
   progress.step(
-    `services: ${running.map(({ name }) => name).join(', ')}; API on port ${apiPort}${moved(settings.API_PORT, apiPort)}`,
+    `services: ${running.map(({ name }) => name).join(', ')}; API on port ${apiPort}${moved(settings.API_PORT, apiPort)}, operators on ${opsPort}${moved(settings.OPS_PORT, opsPort)}`,
   );
   return { apiUrl, opsUrl: `http://127.0.0.1:${opsPort}`, startWorker: () => start(worker) };
 };
@@ -80,4 +89,10 @@ export const environmentOf = (
   EVENT_STORE_URL: servers.eventStoreUrl,
   NATS_URL: servers.natsUrl,
   LOG_LEVEL: settings.LOG_LEVEL,
+});
+
+/** What operator commands are told besides: they seal names and sign exports. */
+export const operatorEnvironment = (secrets: Secrets): Readonly<Record<string, string>> => ({
+  MEMBER_VAULT_KEY: secrets.member_vault_key,
+  AUDIT_SIGNING_KEY: secrets.audit_signing_key,
 });

@@ -13,11 +13,11 @@ export const curlLines = (stack: LocalStack, brandDomain: string | null): readon
 };
 
 /** What `npm start` ends with. */
-export const summaryOf = (stack: LocalStack, brandDomain: string | null): string =>
+export const summaryOf = (stack: LocalStack, secretsFile: string, brandDomain: string | null): string =>
   [
     '',
     `  API          ${stack.api_url}   documentation: ${stack.api_url}/docs`,
-    `  Operators    ${stack.ops_url}   (kept for the operator API; nothing listens there yet)`,
+    `  Operators    ${stack.ops_url}   token: ops_token in ${secretsFile}`,
     `  Event store  ${stack.event_store_url}`,
     `  PostgreSQL   ${stack.database_url}`,
     `  NATS         ${stack.nats_url}`,

@@ -5,6 +5,7 @@ import { systemClock } from '#platform/clock.ts';
 import { Port, readSettings, serverSettings } from '#platform/config.ts';
 import { openEventStore } from '#platform/event-store.ts';
 import { createLog } from '#platform/log.ts';
+import { MemberVaultKey, openMemberVault } from '#platform/member-vault.ts';
 import { openNats } from '#platform/nats.ts';
 import { objectStoreSettings, openObjectStore } from '#platform/object-store.ts';
 import { openPool, openReadDatabase } from '#platform/postgres.ts';
@@ -32,6 +33,8 @@ const Settings = z.object({
   /** Signs the addresses of files; `CURSOR_SECRET` when not set. */
   DOWNLOAD_SECRET: z.string().min(SECRET_MIN_LENGTH).optional(),
   ...objectStoreSettings,
+  /** Opens the names of members; without it `me` answers none. */
+  MEMBER_VAULT_KEY: MemberVaultKey.optional(),
 });
 
 const settings = readSettings(Settings);
@@ -58,6 +61,8 @@ await runProcess(log, async ({ resources, signal }) => {
   });
 
   await createAccessTables(pool);
+  const { MEMBER_VAULT_KEY } = settings;
+  const memberVault = MEMBER_VAULT_KEY === undefined ? null : await openMemberVault(pool, MEMBER_VAULT_KEY);
   const neverFilled = (await readAccessCheckpoint(pool)) === null;
   const follower = resources.use(followAccess(pool, eventStore, log));
   // Empty tables would refuse every key; tables that were filled once are at worst a moment behind.
@@ -74,6 +79,7 @@ await runProcess(log, async ({ resources, signal }) => {
     cursorSecret: settings.CURSOR_SECRET,
     downloadSecret: settings.DOWNLOAD_SECRET ?? settings.CURSOR_SECRET,
     objectStore: openObjectStore(settings.OBJECT_STORE_DIR),
+    memberVault,
     clock: systemClock,
     log,
   });

@@ -4,6 +4,7 @@ import type { KeyUses } from '#platform/access/key-uses.ts';
 import type { Clock } from '#platform/clock.ts';
 import type { EventStore } from '#platform/event-store.ts';
 import type { Log } from '#platform/log.ts';
+import type { MemberVault } from '#platform/member-vault.ts';
 import type { ObjectStore } from '#platform/object-store.ts';
 import type { Database } from '#platform/postgres.ts';
 import type { ReadPosition } from '#platform/read-position.ts';
@@ -25,6 +26,8 @@ export type ApiRoom = {
   readonly cursors: Cursors;
   readonly downloadLinks: DownloadLinks;
   readonly objectStore: ObjectStore;
+  /** `null` without MEMBER_VAULT_KEY: names that are sealed stay so. */
+  readonly memberVault: MemberVault | null;
   readonly idempotentAnswers: IdempotentAnswers;
   readonly scrapeHandOff: ScrapeHandOff;
   /** Without a slash at its end. */

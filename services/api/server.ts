@@ -17,6 +17,7 @@ import type { ApiRoom } from './room.ts';
 import { createScrapeHandOff } from './scrape-hand-off.ts';
 import { JSON_CONTENT } from './send-answer.ts';
 import { errorBody, sendError } from './send-error.ts';
+import type { MemberVault } from '#platform/member-vault.ts';
 import type { Nats } from '#platform/nats.ts';
 
 /** A body of this API names a handful of ids. */
@@ -35,9 +36,16 @@ export type ApiDependencies = Pick<
   readonly cursorSecret: string;
   /** Signs the addresses of files. */
   readonly downloadSecret: string;
+  readonly memberVault?: MemberVault | null;
 };
 
-const createRoom = ({ nats, cursorSecret, downloadSecret, ...given }: ApiDependencies): ApiRoom => {
+const createRoom = ({
+  nats,
+  cursorSecret,
+  downloadSecret,
+  memberVault = null,
+  ...given
+}: ApiDependencies): ApiRoom => {
   const rateLimits = createRateLimits(given.clock);
   nats.then(
     ({ connection }) => rateLimits.share(connection),
@@ -45,6 +53,7 @@ const createRoom = ({ nats, cursorSecret, downloadSecret, ...given }: ApiDepende
   );
   return {
     ...given,
+    memberVault,
     rateLimits,
     callers: openCallers(given.db),
     keyUses: openKeyUses(given.pool, given.log),

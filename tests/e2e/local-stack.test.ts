@@ -70,6 +70,18 @@ describe.sequential('npm start', { timeout: CASE_LIMIT_MS }, () => {
     expect(await tracked(first)).toHaveLength(8);
   });
 
+  test('serves operators the history of the demo workspace, with the token it made', async () => {
+    const { ops_token } = JSON.parse(await readFile(join(folder, 'secrets.json'), 'utf8')) as {
+      ops_token: string;
+    };
+    const path = `${first.ops_url}/ops/workspaces/${first.workspace_id}/history?type=MemberAdded`;
+    expect((await fetch(path)).status).toBe(401);
+    const answer = await fetch(path, { headers: { authorization: `Bearer ${ops_token}` } });
+    expect(await answer.json()).toMatchObject({ data: [{ sequence: 2, data: { name: '' } }] });
+    const me = await ask(first, '/v1/me');
+    expect(me.data).toMatchObject({ member: { name: 'Demo owner' } });
+  });
+
   test('refuses a second start on the same folder, and names the first', async () => {
     const running = started.at(-1);
     const second = start();

@@ -13,7 +13,7 @@ import { openReadDatabase } from '#platform/postgres.ts';
 import { silentLog } from '#platform/log.ts';
 import { createSigningKey } from '#services/ops/audit/signing-key.ts';
 import { buildOps } from '#services/ops/server.ts';
-import { type ApiStack, openApiStack } from '#tests/api/stack.ts';
+import { type ApiOptions, type ApiStack, openApiStack } from '#tests/api/stack.ts';
 
 /** The history of a workspace through the command line and over HTTP, as operators and auditors meet it. */
 const CLI = join(import.meta.dirname, '../../services/ops/cli.ts');
@@ -230,6 +230,14 @@ describe('ops member', () => {
       { member_id: erased, name: 'Bea Example', email: 'bea@shop.example' },
     ]);
     const before = await entriesOf('');
+    const memberVault = await openMemberVault(stack.pool, environment['MEMBER_VAULT_KEY'] ?? '');
+    const me = { url: '/v1/me', headers: { authorization: `Bearer ${api_key}` } };
+    const named = async (options: ApiOptions) =>
+      (await (await stack.api(options)).inject(me)).json<{ data: { member: object } }>().data.member;
+    expect(await named({ memberVault })).toEqual({ id: erased, name: 'Bea Example' });
+    expect(await named({})).toEqual({ id: erased, name: null });
+    const wrongKey = await openMemberVault(stack.pool, Buffer.alloc(32, 8).toString('base64'));
+    expect(await named({ memberVault: wrongKey })).toEqual({ id: erased, name: null });
 
     expect(await ops('member', 'erase', workspace_id, erased)).toMatchObject({
       changed: true,
@@ -240,9 +248,7 @@ describe('ops member', () => {
       keys_revoked: 0,
     });
     expect(await members()).toMatchObject([{ member_id, name: 'Ada Example' }]);
-    const api = await stack.api();
-    const me = await api.inject({ url: '/v1/me', headers: { authorization: `Bearer ${api_key}` } });
-    expect(me.statusCode).toBe(401);
+    expect((await (await stack.api({ memberVault })).inject(me)).statusCode).toBe(401);
 
     await stack.projected(await stack.eventStore.head());
     const after = await entriesOf('');
@@ -258,14 +264,13 @@ describe('ops member', () => {
     expect(texts.join()).not.toMatch(/Bea|bea@/);
     expect(texts[1]).toContain('Ada Example');
     // What the facts sealed is there still, and nobody opens it.
-    const vault = await openMemberVault(stack.pool, environment['MEMBER_VAULT_KEY'] ?? '');
     let sealed = '';
     for await (const { type, data } of stack.eventStore.read<WorkspaceFact>(workspaceStream(workspace_id))) {
       if (type === 'MemberAdded' && data.member_id === erased) sealed = data.sealed ?? '';
     }
     expect(sealed).toMatch(/^v1\./);
-    expect(await vault.open(workspace_id, erased, sealed)).toBeNull();
-    await expect(vault.open(workspace_id, member_id, sealed)).rejects.toThrow('authenticate');
+    expect(await memberVault.open(workspace_id, erased, sealed)).toBeNull();
+    await expect(memberVault.open(workspace_id, member_id, sealed)).rejects.toThrow('authenticate');
   });
 
   test('refuses addresses that are none, and to seal or erase without the vault', async () => {
