@@ -1,5 +1,5 @@
 import { createHash, type Hash, sign } from 'node:crypto';
-import { mkdir, open } from 'node:fs/promises';
+import { mkdir, open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { canonicalJson } from '#contracts/audit/canonical.ts';
 import { GENESIS, type HistoryEntry } from '#contracts/audit/entry.ts';
@@ -64,6 +64,7 @@ const writeFile = async (
 export const writeExport = async (input: ExportInput): Promise<Manifest> => {
   const { workspaceId, format, directory, people, signingKey, exportedAt } = input;
   await mkdir(directory, { recursive: true });
+  await rm(join(directory, MANIFEST_FILE), { force: true });
   const byType = new Map<string, number>();
   let first: HistoryEntry | undefined;
   let last: HistoryEntry | undefined;
