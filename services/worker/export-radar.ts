@@ -6,13 +6,7 @@ import type { ReadDatabase } from '#contracts/read-database.ts';
 import type { RadarItem } from '#contracts/resources/radar.ts';
 import { REPORT_COLUMNS } from '#contracts/resources/report.ts';
 import type { ObjectStore, StoredObject } from '#platform/object-store.ts';
-import { listClosedRadar } from '#projections/radar/read.ts';
-
-/** Radar items read at once: what the export holds in memory. */
-const PAGE_ITEMS = 1_000;
-const DAY_MS = 86_400_000;
-/** In stored JSON texts, the service's own base URL; the file holds none. */
-const BASE_URL_MARK = '\u0001';
+import { readRadarWindow } from './read-radar-window.ts';
 
 type Column = (typeof REPORT_COLUMNS)[number];
 
@@ -35,24 +29,6 @@ const rowOf = (item: RadarItem): Readonly<Record<Column, string | null>> => ({
   previous_destination_url: item.previous_destination_url,
   item_id: item.id,
 });
-
-/** Items of a window of calendar dates in UTC, brand by brand, newest first within each. */
-export const readRadarWindow = async function* (
-  db: ReadDatabase,
-  window: Pick<ReportRequested['data'], 'brand_ids' | 'types' | 'from' | 'to'>,
-): AsyncGenerator<readonly RadarItem[]> {
-  const since = `${window.from}T00:00:00.000Z`;
-  const until = new Date(Date.parse(window.to) + DAY_MS).toISOString();
-  for (const brandId of window.brand_ids) {
-    let after: readonly (string | number)[] | null = null;
-    do {
-      const filter = { brandId, since, until, types: window.types };
-      const page = await listClosedRadar(db, filter, { limit: PAGE_ITEMS, after });
-      yield page.items.map((item) => JSON.parse(item.replaceAll(BASE_URL_MARK, '')) as RadarItem);
-      after = page.next;
-    } while (after !== null);
-  }
-};
 
 /** Streams a report's rows into the object store: memory does not grow with the file. */
 export const exportRadar = async (

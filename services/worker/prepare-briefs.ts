@@ -19,12 +19,12 @@ import type { Log } from '#platform/log.ts';
 import type { ReadPosition } from '#platform/read-position.ts';
 import { listWorkspacesWithBrief } from '#projections/briefs/read.ts';
 import { listWorkspacesTracking } from '#projections/tracking/read.ts';
-import { readRadarWindow } from './export-radar.ts';
+import { readRadarWindow } from './read-radar-window.ts';
 
-/** Read models that a brief is made from must show the whole week; they are waited for this long, then again. */
-const BEHIND_WAIT_MS = 30_000;
-/** A worker that is asked to end does not wait longer. */
+/** What a brief is made from must show the whole week. A worker that is asked to end does not wait longer. */
+const READ_MODELS = ['radar', 'tracking', 'briefs'];
 const BEHIND_STEP_MS = 1_000;
+const BEHIND_STEPS_UNTIL_WARNED = 30;
 const RETRY_MS = 60_000;
 const SCHEMA_VERSION = 1;
 const DAY_MS = 86_400_000;
@@ -85,12 +85,16 @@ const prepare = async (
 };
 
 /** Waits until the read models show all that is recorded: a week is counted once, and whole. */
-const untilShown = async ({ eventStore, readPosition }: BriefRoom, signal: AbortSignal): Promise<void> => {
+const untilShown = async (
+  { eventStore, readPosition, log }: BriefRoom,
+  signal: AbortSignal,
+): Promise<void> => {
+  // Asked once: what is recorded from now on is of no week that is due.
   const head = await eventStore.head();
-  for (let waitedMs = 0; waitedMs < BEHIND_WAIT_MS && !signal.aborted; waitedMs += BEHIND_STEP_MS) {
-    if (await readPosition.wait(['radar', 'tracking', 'briefs'], head, BEHIND_STEP_MS)) return;
+  for (let step = 1; !signal.aborted; step += 1) {
+    if (await readPosition.wait(READ_MODELS, head, BEHIND_STEP_MS)) return;
+    if (step === BEHIND_STEPS_UNTIL_WARNED) log.warn({}, 'briefs wait for read models that are behind');
   }
-  throw new Error('the read models are behind');
 };
 
 /**

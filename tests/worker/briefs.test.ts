@@ -141,8 +141,22 @@ describe('prepareDueBriefs', () => {
     ]);
   });
 
-  test('waits for read models that are behind, and then tries again', async () => {
-    const behind = { ...room.readPosition, wait: () => Promise.resolve(false) };
-    await expect(prepareDueBriefs({ ...room, readPosition: behind }, signal)).rejects.toThrow('behind');
+  test('waits for read models that are behind, and no longer than the worker runs', async () => {
+    const key = await trackingSince(TRACKED_AT, brands);
+    const at = { now: () => new Date('2026-05-11T06:00:00.000Z') };
+    let looks = 0;
+    const wait = async (): Promise<boolean> => {
+      looks += 1;
+      return looks === 3;
+    };
+    const behind = { ...room, clock: at, readPosition: { ...room.readPosition, wait } };
+    const ending = new AbortController();
+    ending.abort();
+    expect(await prepareDueBriefs(behind, ending.signal)).toBe(0);
+    expect(looks).toBe(0);
+    expect(await prepareDueBriefs(behind, signal)).toBeGreaterThan(0);
+    expect(looks).toBe(3);
+    await untilShown();
+    expect(await list(key)).toHaveLength(2);
   });
 });

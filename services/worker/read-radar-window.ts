@@ -1,0 +1,35 @@
+import type { ReadDatabase } from '#contracts/read-database.ts';
+import type { RadarItem, RadarItemType } from '#contracts/resources/radar.ts';
+import { listClosedRadar } from '#projections/radar/read.ts';
+
+/** Radar items read at once: what exports and briefs hold in memory. */
+const PAGE_ITEMS = 1_000;
+const DAY_MS = 86_400_000;
+/** In stored JSON texts, the service's own base URL; files and facts hold none. */
+const BASE_URL_MARK = '\u0001';
+
+/** Calendar dates in UTC, first and last included. */
+export type RadarWindow = {
+  readonly brand_ids: readonly string[];
+  readonly types: readonly RadarItemType[];
+  readonly from: string;
+  readonly to: string;
+};
+
+/** Items of a window, page after page: brand by brand, newest first within each. */
+export const readRadarWindow = async function* (
+  db: ReadDatabase,
+  window: RadarWindow,
+): AsyncGenerator<readonly RadarItem[]> {
+  const since = `${window.from}T00:00:00.000Z`;
+  const until = new Date(Date.parse(window.to) + DAY_MS).toISOString();
+  for (const brandId of window.brand_ids) {
+    let after: readonly (string | number)[] | null = null;
+    do {
+      const filter = { brandId, since, until, types: window.types };
+      const page = await listClosedRadar(db, filter, { limit: PAGE_ITEMS, after });
+      yield page.items.map((item) => JSON.parse(item.replaceAll(BASE_URL_MARK, '')) as RadarItem);
+      after = page.next;
+    } while (after !== null);
+  }
+};
