@@ -144,16 +144,18 @@ export const consumeObservations = async ({
       try {
         messages = await consumer.consume({ max_messages: FETCHED_MESSAGES });
         for await (const message of messages) {
-          const before = lanes.get(message.subject) ?? Promise.resolve();
+          // One lane for all keeps the order of the queue across brands too.
+          const name = lanesMax === 1 ? '' : message.subject;
+          const before = lanes.get(name) ?? Promise.resolve();
           const lane = before
             .then(enter)
             .then(() => take(nats, intake, log, stopping.signal, message))
             .catch((error: unknown) => log.error({ err: error }, 'observation left for redelivery'))
             .finally(() => {
               leave();
-              if (lanes.get(message.subject) === lane) lanes.delete(message.subject);
+              if (lanes.get(name) === lane) lanes.delete(name);
             });
-          lanes.set(message.subject, lane);
+          lanes.set(name, lane);
           if (stopping.signal.aborted) break;
         }
       } catch (error) {

@@ -90,24 +90,41 @@ export const feedObservations = async (
 
 type Message = { readonly subject: string; readonly id: string; readonly data: Uint8Array };
 
-/** Sends a window again as a whole when any of it failed, so that the order holds. Answers the last sequence. */
+/**
+ * Publishes a window in order: each message names the sequence it must follow, so that when one is lost those
+ * after it are refused too, and none overtakes it. What is refused is published again; what was stored and only
+ * not answered for comes twice, which records nothing.
+ */
 const publishWindow = async (
   nats: Nats,
   window: readonly Message[],
   signal: AbortSignal,
 ): Promise<number> => {
+  let waiting = window;
   for (let attempt = 1; ; attempt += 1) {
-    const outcomes = await Promise.allSettled(
-      window.map(({ subject, id, data }) =>
-        nats.jetstream.publish(subject, data, { msgID: id, timeout: PUBLISH_TIMEOUT_MS }),
-      ),
-    );
-    const failed = outcomes.find(({ status }) => status === 'rejected');
-    if (failed === undefined) {
-      return Math.max(...outcomes.map((outcome) => (outcome.status === 'fulfilled' ? outcome.value.seq : 0)));
+    let reason: unknown;
+    try {
+      const { last_seq } = (await nats.manager.streams.info(OBSERVATIONS_STREAM)).state;
+      const outcomes = await Promise.allSettled(
+        waiting.map(({ subject, id, data }, index) =>
+          nats.jetstream.publish(subject, data, {
+            msgID: id,
+            timeout: PUBLISH_TIMEOUT_MS,
+            expect: { lastSequence: last_seq + index },
+          }),
+        ),
+      );
+      const refused = outcomes.findIndex(({ status }) => status === 'rejected');
+      if (refused === -1) return last_seq + waiting.length;
+      if (refused > 0) attempt = 1;
+      waiting = waiting.slice(refused);
+      const outcome = outcomes[refused];
+      reason = outcome?.status === 'rejected' ? outcome.reason : undefined;
+    } catch (error) {
+      reason = error;
     }
     signal.throwIfAborted();
-    if (attempt === PUBLISH_ATTEMPTS && failed.status === 'rejected') throw failed.reason;
+    if (attempt >= PUBLISH_ATTEMPTS) throw reason;
     await pause(POLL_MS * 2 ** attempt, signal);
   }
 };
