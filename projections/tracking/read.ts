@@ -1,31 +1,10 @@
 import type { Cadence } from '#contracts/primitives.ts';
-import type { PageRequest, ReadDatabase } from '#contracts/read-database.ts';
+import type { ReadDatabase } from '#contracts/read-database.ts';
 
 export type TrackedBrandRow = {
   readonly brand_id: string;
   readonly cadence: Cadence;
   readonly tracked_at: string;
-};
-
-/** Sorts after every time and every id, so that the first page is the page after it. */
-const BEFORE_NEWEST = ['~', 'ffffffff-ffff-ffff-ffff-ffffffffffff'] as const;
-
-const PAGE = `
-  select brand_id, cadence, tracked_at from tracking.tracked_brand
-  where workspace_id = $1 and (tracked_at, brand_id) < ($2, $3::uuid)
-  order by tracked_at desc, brand_id desc limit $4`;
-
-/** Newest first. `next` is the sort key of the last row when more follow. */
-export const listTrackedBrands = async (
-  db: ReadDatabase,
-  workspaceId: string,
-  page: PageRequest,
-): Promise<{ readonly rows: readonly TrackedBrandRow[]; readonly next: readonly string[] | null }> => {
-  const values = [workspaceId, ...(page.after ?? BEFORE_NEWEST), page.limit + 1];
-  const found = await db.query<TrackedBrandRow>({ sql: PAGE, values });
-  const rows = found.slice(0, page.limit);
-  const last = rows.at(-1);
-  return { rows, next: found.length > page.limit && last ? [last.tracked_at, last.brand_id] : null };
 };
 
 const ALL = 'select brand_id, cadence, tracked_at from tracking.tracked_brand where workspace_id = $1';

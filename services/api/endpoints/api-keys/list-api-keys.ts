@@ -1,18 +1,10 @@
 import { z } from 'zod';
 import { ApiKey } from '#contracts/resources/api-key.ts';
-import { type ListedApiKey, listApiKeys as readApiKeys } from '#projections/across/listed-api-keys.ts';
-import { listText } from '../../answers.ts';
+import { listApiKeys as readApiKeys } from '#projections/across/listed-api-keys.ts';
+import { pageAnswer } from '../../answers.ts';
 import { endpoint } from '../../endpoint.ts';
 import { apiKey, WORKSPACE_ID } from '../../examples.ts';
 import { pageQuery, workspaceParams } from '../../parameters.ts';
-
-const quoted = (text: string | null): string => (text === null ? 'null' : `"${text}"`);
-
-/** What is fixed is stored as JSON text; only the name of the member is free text here. */
-const itemOf = (row: ListedApiKey): string =>
-  `${row.issued.slice(0, -1)},"status":"${row.revoked_at === null ? 'active' : 'revoked'}"` +
-  `,"created_at":"${row.issued_at}","created_by":{"id":"${row.member_id}","name":${JSON.stringify(row.member_name)}}` +
-  `,"last_used_at":${quoted(row.last_used_at)},"revoked_at":${quoted(row.revoked_at)}}`;
 
 export const listApiKeys = endpoint({
   method: 'GET',
@@ -30,8 +22,5 @@ export const listApiKeys = endpoint({
   errors: ['not_found'],
   corpus: false,
   reads: ['api-keys', 'workspaces'],
-  handler: async ({ params, page }, { db }) => {
-    const { rows, next } = await readApiKeys(db, params.ws, page);
-    return { data: listText(rows.map(itemOf)), asOf: null, count: rows.length, next };
-  },
+  handler: async ({ params, page }, { db }) => pageAnswer(await readApiKeys(db, params.ws, page), null),
 });

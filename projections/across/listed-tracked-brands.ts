@@ -1,0 +1,40 @@
+import type { Page, PageRequest, ReadDatabase } from '#contracts/read-database.ts';
+import { freshnessText, trackersOf } from './freshness-text.ts';
+
+/**
+ * A page of tracked brands by one statement over three projections: which they are, their summaries, and how
+ * fresh they are. A brand whose profile no projection has yet seen is left out of its page.
+ */
+const PAGE = `
+  select k.tracked_at, k.brand_id, '{"brand":' || b.summary || ',"cadence":"' || k.cadence || '","created_at":"'
+    || k.tracked_at || '","freshness":' || ${freshnessText('k.cadence')} || '}' as item
+  from (
+    select brand_id, cadence, tracked_at from tracking.tracked_brand
+    where workspace_id = $1 and (tracked_at, brand_id) < ($2, $3::uuid)
+    order by tracked_at desc, brand_id desc limit $4
+  ) k
+  left join brands.brand b using (brand_id)
+  left join freshness.brand f using (brand_id)
+  left join ${trackersOf('k.brand_id')}
+  order by k.tracked_at desc, k.brand_id desc`;
+
+/** Sorts after every time and every id, so that the first page is the page after it. */
+const BEFORE_NEWEST = ['~', 'ffffffff-ffff-ffff-ffff-ffffffffffff'] as const;
+
+type Row = { readonly tracked_at: string; readonly brand_id: string; readonly item: string | null };
+
+/** Newest first. */
+export const listTrackedBrands = async (
+  db: ReadDatabase,
+  workspaceId: string,
+  page: PageRequest,
+): Promise<Page> => {
+  const values = [workspaceId, ...(page.after ?? BEFORE_NEWEST), page.limit + 1];
+  const found = await db.query<Row>({ sql: PAGE, values });
+  const rows = found.slice(0, page.limit);
+  const last = rows.at(-1);
+  return {
+    items: rows.flatMap(({ item }) => (item === null ? [] : [item])),
+    next: found.length > page.limit && last ? [last.tracked_at, last.brand_id] : null,
+  };
+};
