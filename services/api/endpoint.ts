@@ -32,6 +32,8 @@ export type Call<Params, Query, Body> = {
   readonly requestId: string;
   /** Ids of facts follow from it, so that a repeated command records once. */
   readonly commandId: string;
+  /** The command may have come before, with its first attempt recorded or not. */
+  readonly mayRepeat: boolean;
   /** Of endpoints with pages: where this one starts. */
   readonly page: PageRequest;
 };

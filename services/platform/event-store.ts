@@ -37,6 +37,9 @@ export type Decider<State, F extends Fact> = {
   readonly evolve: (state: State, fact: F) => State;
 };
 
+/** A stream's state as it was folded before, and where its last fact stands. */
+export type KnownState<State> = Recorded & { readonly state: State };
+
 /** A fact that one event store refused because the stream had moved on. */
 export class StreamMoved extends Error {
   constructor(stream: string) {
@@ -123,17 +126,33 @@ export type EventStore = AsyncDisposable & {
     /** The command's id, from which those of its facts follow by their places; or each fact's own. */
     ids: string | ((fact: Fact) => string),
   ): Promise<Recorded>;
-  /** Load, fold, decide, append, and again when somebody was faster. `null`: nothing to record. */
+  /**
+   * Load, fold, decide, append, and again when somebody was faster. `null`: nothing to record. A `known` state
+   * is tried first and without reading: that the append at its revision is taken proves that it was current.
+   * A refusal, nothing to record or a conflict proves nothing, and the facts after it are read. Not for a
+   * command that may have come before: of a repetition the store looks at the ids alone.
+   */
   decide<State, F extends Fact>(command: {
     readonly stream: string;
     readonly decider: Decider<State, F>;
     readonly decision: (state: State) => readonly F[];
     readonly metadata: FactMetadata;
     readonly commandId: string;
+    readonly known?: KnownState<State> | undefined;
   }): Promise<{ readonly recorded: Recorded | null; readonly state: State; readonly facts: readonly F[] }>;
   follow(options: FollowOptions): Follower;
   /** Commit position of the newest event of the whole log; 0 when it is empty. */
   head(): Promise<bigint>;
+};
+
+/** What a decision on a state that may be old says no to, it may say yes to on the state of now. */
+const noneWhenRefused = <F extends Fact>(decision: () => readonly F[]): readonly F[] => {
+  try {
+    return decision();
+  } catch (error) {
+    if (error instanceof Refusal) return [];
+    throw error;
+  }
 };
 
 /** Opens the event store. Connects lazily: a server that is down is met on first use. */
@@ -200,26 +219,36 @@ export const openEventStore = (url: string): EventStore => {
     return { revision, position };
   };
 
-  const decide: EventStore['decide'] = async ({ stream, decider, decision, metadata, commandId }) => {
-    for (let attempt = 0; ; attempt += 1) {
-      let state = decider.initial;
-      let revision = -1n;
-      for await (const fact of read(stream)) {
+  const decide: EventStore['decide'] = async (command) => {
+    const { stream, decider, decision, metadata, commandId, known } = command;
+    let state = known?.state ?? decider.initial;
+    let revision = known?.revision ?? -1n;
+    const readOn = async (): Promise<void> => {
+      for await (const fact of read(stream, revision)) {
         state = decider.evolve(state, fact as never);
         revision = fact.revision;
       }
-      const facts = decision(state);
-      if (facts.length === 0) return { recorded: null, state, facts };
+    };
+    let isRead = known === undefined;
+    if (isRead) await readOn();
+    for (let conflicts = 0; ; ) {
+      const facts = isRead ? decision(state) : noneWhenRefused(() => decision(state));
+      if (facts.length === 0 && isRead) return { recorded: null, state, facts };
       try {
-        const recorded = await append(stream, revision, facts, metadata, commandId);
-        return { recorded, state: facts.reduce(decider.evolve, state), facts };
+        if (facts.length > 0) {
+          const recorded = await append(stream, revision, facts, metadata, commandId);
+          return { recorded, state: facts.reduce(decider.evolve, state), facts };
+        }
       } catch (error) {
         if (!(error instanceof StreamMoved)) throw error;
-        if (attempt >= CONFLICT_RETRIES) {
+        conflicts += 1;
+        if (conflicts > CONFLICT_RETRIES) {
           throw new Refusal('changed_meanwhile', 'Too many others changed this at once. Try again.');
         }
-        await pause(Math.random() * Math.min(50, 2 * (attempt + 1)));
+        await pause(Math.random() * Math.min(50, 2 * conflicts));
       }
+      await readOn();
+      isRead = true;
     }
   };
 

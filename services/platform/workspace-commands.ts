@@ -1,9 +1,10 @@
+import { LRUCache } from 'lru-cache';
 import { API_KEYS, WORKSPACE } from '#contracts/events/workspace.ts';
 import { type Actor, categoryOf, type Fact, type RecordedFact } from '#contracts/events/fact.ts';
 import { LEASE_PASSED_MS } from './access/callers.ts';
 import { foldStream } from './access/tables.ts';
 import { pause } from './clock.ts';
-import type { Decider, EventStore } from './event-store.ts';
+import type { Decider, EventStore, KnownState, Recorded } from './event-store.ts';
 import type { Database } from './postgres.ts';
 import type { ReadPosition } from './read-position.ts';
 
@@ -15,6 +16,16 @@ const NARROWING: ReadonlySet<string> = new Set([
   'MemberRoleChanged',
   'PlanChanged',
 ]);
+
+/** Streams remembered by one process; the largest hold five thousand brands. */
+const REMEMBERED_MAX = 200;
+const remembered = new WeakMap<EventStore, LRUCache<string, KnownState<unknown>>>();
+
+const statesOf = (eventStore: EventStore): LRUCache<string, KnownState<unknown>> => {
+  const known = remembered.get(eventStore) ?? new LRUCache({ max: REMEMBERED_MAX });
+  remembered.set(eventStore, known);
+  return known;
+};
 
 export type CommandRoom = {
   readonly eventStore: EventStore;
@@ -33,6 +44,12 @@ export type WorkspaceCommand<State, F extends Fact> = {
   readonly commandId: string;
   /** Projections that show the outcome. */
   readonly shownIn: readonly string[];
+  /**
+   * The state is remembered for the next command on the stream, which then appends without reading. Not for a
+   * command that may have come before: the store takes a repetition for the same append by its ids, whatever the
+   * facts say, so what the first attempt recorded has to be read.
+   */
+  readonly remembersState?: boolean;
 };
 
 export type CommandOutcome<State, F extends Fact> = {
@@ -60,25 +77,37 @@ export const runWorkspaceCommand = async <State, F extends Fact>(
     workspace_id: workspaceId,
     schema_version: SCHEMA_VERSION,
   };
-  let lastSeen = 0n;
+  const states = command.remembersState ? statesOf(room.eventStore) : undefined;
+  const known = states?.get(stream) as KnownState<State> | undefined;
+  let lastSeen: Recorded = known ?? { revision: -1n, position: 0n };
   const watched: Decider<State, F> = {
     initial: decider.initial,
     evolve: (state, fact) => {
       // While the stream is loaded, facts come as recorded; those just decided have no position yet.
-      lastSeen = (fact as Partial<RecordedFact>).position ?? lastSeen;
+      const { revision, position } = fact as Partial<RecordedFact>;
+      if (revision !== undefined && position !== undefined) lastSeen = { revision, position };
       return decider.evolve(state, fact);
     },
   };
-  const decided = await room.eventStore.decide({ stream, decider: watched, decision, metadata, commandId });
+  const decided = await room.eventStore.decide({
+    stream,
+    decider: watched,
+    decision,
+    metadata,
+    commandId,
+    known,
+  });
   const { recorded, state, facts } = decided;
+  // Already so: what made it so may still be on its way to the projections.
+  const { revision, position } = recorded ?? lastSeen;
+  // Another command may have come further meanwhile.
+  if ((states?.get(stream)?.revision ?? -1n) < revision) states?.set(stream, { state, revision, position });
   const category = categoryOf(stream);
   if (category === API_KEYS || category === WORKSPACE) {
     // Also when nothing was recorded: whoever recorded it may have died before folding it.
     await foldStream(room.pool, room.eventStore, stream);
     if (facts.length === 0 || facts.some((fact) => NARROWING.has(fact.type))) await pause(LEASE_PASSED_MS);
   }
-  // Already so: what made it so may still be on its way to the projections.
-  const position = recorded?.position ?? lastSeen;
   if (position > 0n) await room.readPosition.wait(shownIn, position);
   return { state, facts, position: position > 0n ? position : null };
 };

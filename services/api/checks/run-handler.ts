@@ -15,6 +15,7 @@ export const runHandler = async (exchange: Exchange, room: ApiRoom): Promise<voi
       caller: callerOf(exchange),
       requestId: exchange.requestId,
       commandId: exchange.commandId,
+      mayRepeat: exchange.claim !== undefined,
       page: { limit: limit ?? 0, after: exchange.after },
     },
     room,

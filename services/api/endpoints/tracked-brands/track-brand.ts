@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { Refusal } from '#contracts/errors.ts';
 import { type BrandRegistered, brandStream } from '#contracts/events/brand.ts';
 import { trackingStream } from '#contracts/events/workspace.ts';
@@ -10,17 +11,27 @@ import { endpoint } from '../../endpoint.ts';
 import { BRAND_ID, trackedBrand, WORKSPACE_ID } from '../../examples.ts';
 import { noQuery, workspaceParams } from '../../parameters.ts';
 
+/** Slugs of registered brands, by brand id. What a brand was registered as never changes. */
+const REMEMBERED_MAX = 20_000;
+const remembered = new WeakMap<EventStore, LRUCache<string, string>>();
+
+const slugsOf = (eventStore: EventStore): LRUCache<string, string> => {
+  const known = remembered.get(eventStore) ?? new LRUCache<string, string>({ max: REMEMBERED_MAX });
+  remembered.set(eventStore, known);
+  return known;
+};
+
 /** Asks the log, not a read model: a brand registered a moment ago can be tracked. */
-const demandRegistered = async (
-  eventStore: EventStore,
-  brandId: string,
-): Promise<BrandRegistered['data']> => {
-  let registered: BrandRegistered['data'] | undefined;
+const slugOfRegistered = async (eventStore: EventStore, brandId: string): Promise<string> => {
+  const slugs = slugsOf(eventStore);
+  let slug = slugs.get(brandId);
+  if (slug !== undefined) return slug;
   // Read to its end though the first fact says it all: the stream is short, and the client closes a reading
   // that was left early only when its server goes.
-  for await (const fact of eventStore.read<BrandRegistered>(brandStream(brandId))) registered ??= fact.data;
-  if (registered) return registered;
-  throw new Refusal('brand_unknown', 'There is no such brand in this service.');
+  for await (const fact of eventStore.read<BrandRegistered>(brandStream(brandId))) slug ??= fact.data.slug;
+  if (slug === undefined) throw new Refusal('brand_unknown', 'There is no such brand in this service.');
+  slugs.set(brandId, slug);
+  return slug;
 };
 
 export const trackBrand = endpoint({
@@ -40,12 +51,12 @@ export const trackBrand = endpoint({
   errors: ['payment_required', 'not_found', 'conflict'],
   corpus: false,
   reads: [],
-  handler: async ({ params, body, caller, requestId, commandId }, room) => {
+  handler: async ({ params, body, caller, requestId, commandId, mayRepeat }, room) => {
     const { cadence } = body;
     const brand_id = body.brand_id.toLowerCase();
     const workspace_id = params.ws;
     const at = room.clock.now().toISOString();
-    const { slug } = await demandRegistered(room.eventStore, brand_id);
+    const slug = await slugOfRegistered(room.eventStore, brand_id);
     const { state, facts, position } = await runWorkspaceCommand(room, {
       workspaceId: workspace_id,
       stream: trackingStream(workspace_id),
@@ -55,6 +66,7 @@ export const trackBrand = endpoint({
       requestId,
       commandId,
       shownIn: ['tracking', 'freshness'],
+      remembersState: !mayRepeat,
     });
     if (facts[0]?.type === 'BrandTracked') {
       // Not waited for: it never fails, and a slow queue must not hold the answer up.

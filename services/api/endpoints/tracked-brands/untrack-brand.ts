@@ -39,6 +39,7 @@ export const untrackBrand = endpoint({
       requestId,
       commandId,
       shownIn: ['tracking', 'freshness'],
+      remembersState: true,
     });
     return {
       data: JSON.stringify({ brand_id, workspace_id, removed: facts.length > 0 }),
