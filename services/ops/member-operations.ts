@@ -1,7 +1,11 @@
 import { z } from 'zod';
 import { Refusal } from '#contracts/errors.ts';
-import type { ApiKeyFact } from '#contracts/events/workspace.ts';
-import { apiKeysStream } from '#contracts/events/workspace.ts';
+import {
+  type ApiKeyFact,
+  apiKeysStream,
+  type WorkspaceFact,
+  workspaceStream,
+} from '#contracts/events/workspace.ts';
 import type { Role } from '#contracts/roles.ts';
 import { apiKeys } from '#domain/api-keys.ts';
 import { addMember, eraseMember } from '#domain/workspace.ts';
@@ -60,6 +64,14 @@ const keysOf = async (room: OperatorRoom, workspaceId: string, memberId: string)
     .map((key) => key.key_id);
 };
 
+/** Whether the log says a member's name in plain: recorded without a vault, it cannot be taken back. */
+const isNamedInLog = async (room: OperatorRoom, workspaceId: string, memberId: string): Promise<boolean> => {
+  for await (const fact of room.eventStore.read<WorkspaceFact>(workspaceStream(workspaceId))) {
+    if (fact.type === 'MemberAdded' && fact.data.member_id === memberId) return fact.data.name !== '';
+  }
+  return false;
+};
+
 /**
  * Erases a person: their keys are revoked, the fact says that they went, and the key to what was sealed is deleted.
  * Interrupted anywhere, the same command brings it to its end.
@@ -75,7 +87,14 @@ export const erasePerson = async (room: MemberRoom, workspace_id: string, member
   await vault.erase(workspace_id, member_id);
   const keys = await keysOf(room, workspace_id, member_id);
   for (const key of keys) await revokeKey(room, workspace_id, key);
-  return { workspace_id, member_id, erased: true, changed: facts.length > 0, keys_revoked: keys.length };
+  return {
+    workspace_id,
+    member_id,
+    erased: true,
+    changed: facts.length > 0,
+    keys_revoked: keys.length,
+    name_in_log: await isNamedInLog(room, workspace_id, member_id),
+  };
 };
 
 /** The members of now, by name where the vault opens it. */

@@ -1,4 +1,4 @@
-import { fastify, type FastifyInstance } from 'fastify';
+import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { hash, randomUUID, timingSafeEqual } from 'node:crypto';
 import { ERRORS, Refusal } from '#contracts/errors.ts';
 import type { Log } from '#platform/log.ts';
@@ -23,6 +23,19 @@ const refusalOf = (error: unknown, log: Log, requestId: string): Refusal => {
   return new Refusal('internal', 'Something failed here. Try again and report the request_id.');
 };
 
+/** The error body of the API. */
+const refuse = (error: unknown, log: Log, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
+  const { code, message, details } = refusalOf(error, log, request.id);
+  const { type, status } = ERRORS[code];
+  if (status === 401) void reply.header('www-authenticate', 'Bearer');
+  return reply
+    .status(status)
+    .header('x-request-id', request.id)
+    .send({
+      error: { type, message, status, request_id: request.id, ...(details.length > 0 ? { details } : {}) },
+    });
+};
+
 /** Not yet listening. Closing it ends what is being followed, and leaves what it was given open. */
 export const buildOps = ({ token, log, ...room }: OpsServerInput): FastifyInstance => {
   const ending = new AbortController();
@@ -30,6 +43,10 @@ export const buildOps = ({ token, log, ...room }: OpsServerInput): FastifyInstan
     genReqId: () => randomUUID(),
     return503OnClosing: false,
     exposeHeadRoutes: false,
+    // A broken address is met before any hook.
+    frameworkErrors: (error, request, reply) => {
+      void refuse(error, log, request as FastifyRequest, reply as FastifyReply);
+    },
   });
   app.addHook('onRequest', async (request, reply) => {
     void reply.header('x-request-id', request.id);
@@ -40,14 +57,7 @@ export const buildOps = ({ token, log, ...room }: OpsServerInput): FastifyInstan
   app.addHook('onResponse', async ({ id, method, url }, reply) => {
     if (url !== HEALTH_PATH) log.info({ request_id: id, method, url, status: reply.statusCode }, 'request');
   });
-  app.setErrorHandler((error, request, reply) => {
-    const { code, message, details } = refusalOf(error, log, request.id);
-    const { type, status } = ERRORS[code];
-    if (status === 401) void reply.header('www-authenticate', 'Bearer');
-    return reply.status(status).send({
-      error: { type, message, status, request_id: request.id, ...(details.length > 0 ? { details } : {}) },
-    });
-  });
+  app.setErrorHandler((error, request, reply) => refuse(error, log, request, reply));
   app.setNotFoundHandler(() => {
     throw new Refusal('not_found', 'There is no such path.');
   });

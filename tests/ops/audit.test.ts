@@ -149,6 +149,7 @@ describe('ops over HTTP', () => {
     }
     expect((await get('/nothing', {})).statusCode).toBe(401);
     expect(ErrorBody.parse((await get('/nothing')).json()).error.type).toBe('not_found');
+    expect(ErrorBody.parse((await get('/%zz')).json()).error.type).toBe('bad_request');
   });
 
   test('shows pages of the history, narrowed', async () => {
@@ -242,6 +243,7 @@ describe('ops member', () => {
     expect(await ops('member', 'erase', workspace_id, erased)).toMatchObject({
       changed: true,
       keys_revoked: 1,
+      name_in_log: false,
     });
     expect(await ops('member', 'erase', workspace_id, erased)).toMatchObject({
       changed: false,
@@ -283,6 +285,9 @@ describe('ops member', () => {
     expect((await outcome(['member', 'erase', workspace_id, member_id], plain)).stderr).toMatch(
       /MEMBER_VAULT_KEY/,
     );
+    const { stdout } = await outcome(['--json', ...add], plain);
+    const { member_id: plainly = '' } = JSON.parse(stdout) as { member_id?: string };
+    expect(await ops('member', 'erase', workspace_id, plainly)).toMatchObject({ name_in_log: true });
     expect((await outcome(['member', 'erase', workspace_id, 'mem_nobody'])).stderr).toBe(
       'The workspace has no such member.\n',
     );
