@@ -1,6 +1,4 @@
-import { stringify } from 'csv-stringify';
-import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
+import { stringify } from 'csv-stringify/sync';
 import type { ReportRequested } from '#contracts/events/report.ts';
 import type { ReadDatabase } from '#contracts/read-database.ts';
 import type { RadarItem } from '#contracts/resources/radar.ts';
@@ -30,7 +28,16 @@ const rowOf = (item: RadarItem): Readonly<Record<Column, string | null>> => ({
   item_id: item.id,
 });
 
-/** Streams a report's rows into the object store: memory does not grow with the file. */
+/** RFC 4180 line ends. A cell that a spreadsheet would take for a formula begins with an apostrophe. */
+const csvOf = (items: readonly RadarItem[], header: boolean): string =>
+  stringify(items.map(rowOf), {
+    header,
+    columns: [...REPORT_COLUMNS],
+    escape_formulas: true,
+    record_delimiter: 'windows',
+  });
+
+/** Streams a report's rows into the object store, a page at a time: memory does not grow with the file. */
 export const exportRadar = async (
   db: ReadDatabase,
   objectStore: ObjectStore,
@@ -39,29 +46,14 @@ export const exportRadar = async (
   signal: AbortSignal,
 ): Promise<StoredObject & { readonly rows: number }> => {
   let rows = 0;
-  const source = async function* () {
+  const source = async function* (): AsyncGenerator<string> {
+    yield csvOf([], true);
     for await (const items of readRadarWindow(db, request)) {
       signal.throwIfAborted();
       rows += items.length;
-      yield* items.map(rowOf);
+      yield csvOf(items, false);
     }
   };
-  // RFC 4180 line ends. A cell that a spreadsheet would take for a formula begins with an apostrophe.
-  const csv = stringify({
-    header: true,
-    columns: [...REPORT_COLUMNS],
-    escape_formulas: true,
-    record_delimiter: 'windows',
-  });
-  const written: { object?: StoredObject } = {};
-  await pipeline(
-    Readable.from(source()),
-    csv,
-    async (text: AsyncIterable<Uint8Array>) => {
-      written.object = await objectStore.write(objectKey, text);
-    },
-    { signal },
-  );
-  if (!written.object) throw new Error('a pipeline that ended has written its file');
-  return { ...written.object, rows };
+  const { bytes, sha256 } = await objectStore.write(objectKey, source());
+  return { bytes, sha256, rows };
 };
