@@ -45,7 +45,7 @@ export const buildOps = ({ token, log, ...room }: OpsServerInput): FastifyInstan
     exposeHeadRoutes: false,
     // A broken address is met before any hook.
     frameworkErrors: (error, request, reply) => {
-      void refuse(error, log, request as FastifyRequest, reply as FastifyReply);
+      void refuse(error, log, request, reply);
     },
   });
   app.addHook('onRequest', async (request, reply) => {
