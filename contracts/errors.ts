@@ -16,6 +16,7 @@ export const ERRORS = {
   changed_meanwhile: { type: 'conflict', status: 409 },
   already_exists: { type: 'conflict', status: 409 },
   inside_itself: { type: 'conflict', status: 409 },
+  shuts_out: { type: 'conflict', status: 409 },
   limit_reached: { type: 'conflict', status: 409 },
   too_many_keys: { type: 'conflict', status: 409 },
   key_revoked: { type: 'conflict', status: 409 },

@@ -4,56 +4,81 @@ import type { Item } from '#contracts/items.ts';
 import { COLLECTION_ITEMS_MAX } from '#contracts/resources/collection.ts';
 import type { Collection } from './collection.ts';
 
-/** Stream `collection-<workspaceId>+<collectionId>`: the items of one collection. */
+/**
+ * Stream `collection-<workspaceId>+<collectionId>`: the items of one collection. A decision is about one of them,
+ * so its state is that one and how many there are: facts are recorded of real changes only, and can be counted.
+ */
 export type PlacedItem = Item & { readonly created_by: string; readonly created_at: string };
-export type CollectionItems = {
-  /** By type and key, in the order in which they came. */
-  readonly items: ReadonlyMap<string, PlacedItem>;
-  /** When one was last added or removed; `null`: none since the collection was created. */
-  readonly changed_at: string | null;
+export type ItemInCollection = {
+  /** `null`: not there. */
+  readonly placed: PlacedItem | null;
+  readonly item_count: number;
 };
+/** Where the first item is: in the fact that created the collection. */
+type WithFirstItem = Pick<Collection, 'first_item' | 'created_by' | 'created_at'>;
 
-const keyOf = ({ item_type, item_key }: Item): string => `${item_type}:${item_key}`;
+const isSame = (one: Item, other: Item): boolean =>
+  one.item_type === other.item_type && one.item_key === other.item_key;
 
-const evolve = (state: CollectionItems, fact: CollectionItemFact): CollectionItems => {
-  const items = new Map(state.items);
-  items.delete(keyOf(fact.data));
+const firstOf = ({ first_item, created_by, created_at }: WithFirstItem): PlacedItem | null =>
+  first_item && { ...first_item, created_by, created_at };
+
+const placedBy = (fact: CollectionItemFact): PlacedItem | null => {
   switch (fact.type) {
     case 'CollectionItemAdded': {
       const { item_type, item_key, added_by, added_at } = fact.data;
-      items.set(keyOf(fact.data), { item_type, item_key, created_by: added_by, created_at: added_at });
-      return { items, changed_at: added_at };
+      return { item_type, item_key, created_by: added_by, created_at: added_at };
     }
     case 'CollectionItemRemoved':
-      return { items, changed_at: fact.data.removed_at };
+      return null;
   }
 };
 
-/** The items of a collection begin with the one it was created with, which the tree's fact holds. */
-export const collectionItems = ({
-  first_item,
-  created_by,
-  created_at,
-}: Pick<Collection, 'first_item' | 'created_by' | 'created_at'>) => {
-  const first = first_item && { ...first_item, created_by, created_at };
-  const initial: CollectionItems = {
-    items: new Map(first ? [[keyOf(first), first]] : []),
-    changed_at: null,
+export const itemIn = (collection: WithFirstItem, item: Item) => {
+  const first = firstOf(collection);
+  const initial: ItemInCollection = {
+    placed: first && isSame(first, item) ? first : null,
+    item_count: first ? 1 : 0,
+  };
+  const evolve = (state: ItemInCollection, fact: CollectionItemFact): ItemInCollection => {
+    const placed = placedBy(fact);
+    const item_count = state.item_count + (placed ? 1 : -1);
+    return { item_count, placed: isSame(fact.data, item) ? placed : state.placed };
   };
   return { initial, evolve };
 };
 
-/** Newest first. */
-export const newestItems = (state: CollectionItems, max: number): readonly PlacedItem[] =>
-  [...state.items.values()]
+export type CollectionItems = {
+  /** Newest first. */
+  readonly items: readonly PlacedItem[];
+  /** When one was last added or removed; `null`: none since the collection was created. */
+  readonly changed_at: string | null;
+};
+
+/** All items of a collection, from all facts of its stream. */
+export const itemsOf = (collection: WithFirstItem, facts: readonly CollectionItemFact[]): CollectionItems => {
+  const items = new Map<string, PlacedItem>();
+  const put = (item: Item, placed: PlacedItem | null): void => {
+    const key = `${item.item_type}:${item.item_key}`;
+    items.delete(key);
+    if (placed) items.set(key, placed);
+  };
+  const first = firstOf(collection);
+  if (first) put(first, first);
+  let changed_at: string | null = null;
+  for (const fact of facts) {
+    put(fact.data, placedBy(fact));
+    const at = fact.type === 'CollectionItemAdded' ? fact.data.added_at : fact.data.removed_at;
+    if (changed_at === null || at > changed_at) changed_at = at;
+  }
+  // Those of one moment stay in the order of the log.
+  const newest = [...items.values()]
     .toReversed()
     .toSorted((one, other) =>
       one.created_at === other.created_at ? 0 : one.created_at < other.created_at ? 1 : -1,
-    )
-    .slice(0, max);
-
-export const findItem = (state: CollectionItems, item: Item): PlacedItem | undefined =>
-  state.items.get(keyOf(item));
+    );
+  return { items: newest, changed_at };
+};
 
 type Command = {
   readonly workspace_id: string;
@@ -63,12 +88,12 @@ type Command = {
   readonly at: string;
 };
 
-/** Adding a present one changes nothing. */
+/** Adding a present one changes nothing. Decided on the state of `itemIn` for the same item. */
 export const addCollectionItem =
   ({ workspace_id, collection_id, item, by, at }: Command) =>
-  (state: CollectionItems): readonly CollectionItemFact[] => {
-    if (findItem(state, item)) return [];
-    if (state.items.size >= COLLECTION_ITEMS_MAX) {
+  (state: ItemInCollection): readonly CollectionItemFact[] => {
+    if (state.placed) return [];
+    if (state.item_count >= COLLECTION_ITEMS_MAX) {
       throw new Refusal(
         'limit_reached',
         `A collection holds at most ${COLLECTION_ITEMS_MAX} items. Remove some.`,
@@ -80,8 +105,8 @@ export const addCollectionItem =
 
 export const removeCollectionItem =
   ({ workspace_id, collection_id, item, by, at }: Command) =>
-  (state: CollectionItems): readonly CollectionItemFact[] => {
-    if (!findItem(state, item)) return [];
+  (state: ItemInCollection): readonly CollectionItemFact[] => {
+    if (!state.placed) return [];
     const removed = { workspace_id, collection_id, ...item, removed_by: by, removed_at: at };
     return [{ type: 'CollectionItemRemoved', data: removed }];
   };

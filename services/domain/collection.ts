@@ -3,6 +3,7 @@ import type { CollectionTreeFact, Visibility } from '#contracts/events/collectio
 import type { Item } from '#contracts/items.ts';
 import type { Role } from '#contracts/roles.ts';
 import { COLLECTION_DEPTH_MAX, COLLECTIONS_MAX } from '#contracts/resources/collection.ts';
+import { PersistentMap } from './persistent-map.ts';
 
 /** Stream `collection-<workspaceId>`: which collections there are, what stands in what, and who sees it. */
 export type Collection = {
@@ -16,7 +17,7 @@ export type Collection = {
   readonly created_at: string;
   readonly updated_at: string;
 };
-type Collections = ReadonlyMap<string, Collection>;
+type Collections = PersistentMap<Collection>;
 
 /** Ids of the members who see a collection; `null`: everybody in the workspace. */
 export type Audience = readonly string[] | null;
@@ -24,13 +25,13 @@ export type Audience = readonly string[] | null;
 export type CollectionTree = {
   readonly collections: Collections;
   /** Those that are gone, with who saw them: to others they never were. */
-  readonly deleted: ReadonlyMap<string, Audience>;
+  readonly deleted: PersistentMap<Audience>;
 };
 
 /** Who asks: a member, and what the workspace lets them do. */
 export type Asking = { readonly member_id: string; readonly role: Role };
 
-const initial: CollectionTree = { collections: new Map(), deleted: new Map() };
+const initial: CollectionTree = { collections: PersistentMap.empty(), deleted: PersistentMap.empty() };
 
 /**
  * A collection's creator and editors see it always. Others see it when it is for the workspace and they see what
@@ -52,11 +53,10 @@ const isAmong = (audience: Audience, memberId: string): boolean =>
 const latest = (one: string, other: string): string => (one > other ? one : other);
 
 const remove = (state: CollectionTree, ids: readonly string[]): CollectionTree => {
-  const collections = new Map(state.collections);
-  const deleted = new Map(state.deleted);
+  let { collections, deleted } = state;
   for (const id of ids) {
-    deleted.set(id, audienceIn(state.collections, id));
-    collections.delete(id);
+    deleted = deleted.with(id, audienceIn(state.collections, id));
+    collections = collections.without(id);
   }
   return { collections, deleted };
 };
@@ -69,7 +69,7 @@ const change = (
   const before = state.collections.get(collection_id);
   if (!before) return state;
   const after = { ...before, ...changed, updated_at: latest(before.updated_at, changed_at) };
-  return { ...state, collections: new Map(state.collections).set(collection_id, after) };
+  return { ...state, collections: state.collections.with(collection_id, after) };
 };
 
 const evolve = (state: CollectionTree, fact: CollectionTreeFact): CollectionTree => {
@@ -77,7 +77,7 @@ const evolve = (state: CollectionTree, fact: CollectionTreeFact): CollectionTree
     case 'CollectionCreated': {
       const { workspace_id: _, collection_id, ...created } = fact.data;
       const collection = { ...created, updated_at: created.created_at };
-      return { ...state, collections: new Map(state.collections).set(collection_id, collection) };
+      return { ...state, collections: state.collections.with(collection_id, collection) };
     }
     case 'CollectionRenamed':
       return change(state, fact.data, { name: fact.data.name });
@@ -109,7 +109,7 @@ export const demandCollection = (tree: CollectionTree, id: string, memberId: str
 const depthOf = (collections: Collections, id: string | null): number =>
   id === null ? 0 : 1 + depthOf(collections, collections.get(id)?.parent_id ?? null);
 
-/** Everything inside a collection, level by level. */
+/** Everything inside a collection, level by level, each in the order of ids. */
 const levelsInside = (collections: Collections, id: string): readonly (readonly string[])[] => {
   const inside = new Map<string, string[]>();
   for (const [child, { parent_id }] of collections) {
@@ -121,7 +121,7 @@ const levelsInside = (collections: Collections, id: string): readonly (readonly 
   const levels: string[][] = [];
   let level = inside.get(id) ?? [];
   while (level.length > 0) {
-    levels.push(level);
+    levels.push(level.toSorted());
     level = level.flatMap((child) => inside.get(child) ?? []);
   }
   return levels;
@@ -197,6 +197,20 @@ const demandRights = (collection: Collection, by: Asking): void => {
   );
 };
 
+/** Nobody locks a door behind themselves: who could not come back to look could not put it right either. */
+const demandStaysSeen = (
+  state: CollectionTree,
+  id: string,
+  facts: readonly CollectionTreeFact[],
+  by: Asking,
+) => {
+  if (seesCollection(facts.reduce(evolve, state), id, by.member_id)) return;
+  throw new Refusal(
+    'shuts_out',
+    'You would not see this collection any more. Name yourself among the editors.',
+  );
+};
+
 /** What is not named stays, and what is named as it is already records nothing. */
 export const changeCollection =
   (input: Command & { readonly change: CollectionChange }) =>
@@ -225,6 +239,7 @@ export const changeCollection =
       demandRights(before, by);
       facts.push({ type: 'CollectionEditorsChanged', data: { ...about, editors } });
     }
+    demandStaysSeen(state, collection_id, facts, by);
     return facts;
   };
 

@@ -113,6 +113,18 @@ describe('changeCollection 409', () => {
   });
 });
 
+describe('changeCollection 409 to whoever would shut themselves out', () => {
+  test('and records nothing; with themselves among the editors they may', async () => {
+    const key = await stack.key();
+    const admin = await colleague(stack, key, 'admin');
+    const { id } = await boards.created(key, { name: 'x' });
+    expect((await boards.change(admin, id, { name: 'y', visibility: 'private' })).status).toBe(409);
+    expect(await factsOf(key)).toEqual(['CollectionCreated']);
+    const change = { visibility: 'private', editors: [admin.memberId] };
+    expect((await boards.change(admin, id, change)).status).toBe(200);
+  });
+});
+
 describe('deleteCollection 200', () => {
   test('takes everything inside in one fact, and once', async () => {
     const key = await stack.key();

@@ -5,7 +5,7 @@ import {
   COLLECTION_ITEMS_MAX,
   COLLECTIONS_MAX,
 } from '#contracts/resources/collection.ts';
-import { addCollectionItem, collectionItems, removeCollectionItem } from '#domain/collection-items.ts';
+import { addCollectionItem, itemIn, itemsOf, removeCollectionItem } from '#domain/collection-items.ts';
 import {
   type Asking,
   changeCollection,
@@ -126,6 +126,10 @@ describe('changeCollection', () => {
     given(collectionTree, created('a'))
       .when(change('a', owner, { editors: ['bea'] }))
       .records({ type: 'CollectionEditorsChanged', data: { ...about('a', 'owner'), editors: ['bea'] } }));
+  test('lets nobody shut themselves out', () =>
+    given(collectionTree, created('a'))
+      .when(change('a', owner, { visibility: 'private', editors: ['bea'] }))
+      .refuses('shuts_out'));
   test('lets no other member say so', () =>
     given(collectionTree, created('a'))
       .when(change('a', bea, { visibility: 'private' }))
@@ -159,7 +163,7 @@ describe('deleteCollection', () => {
         data: {
           workspace_id,
           collection_id: 'level-1',
-          inside: ['level-2', 'level-3', 'hidden'],
+          inside: ['level-2', 'hidden', 'level-3'],
           deleted_by: 'bea',
           deleted_at: AT,
         },
@@ -198,8 +202,8 @@ describe('who sees a collection', () => {
 describe('items of a collection', () => {
   const item = { item_type: 'ad', item_key: '12345' } as const;
   const command = { workspace_id, collection_id: 'a', item, by: 'bea', at: AT };
-  const empty = collectionItems({ first_item: null, created_by: 'ada', created_at: AT });
-  const withFirst = collectionItems({ first_item: item, created_by: 'ada', created_at: AT });
+  const empty = itemIn({ first_item: null, created_by: 'ada', created_at: AT }, item);
+  const withFirst = itemIn({ first_item: item, created_by: 'ada', created_at: AT }, item);
   const added = (item_key: string): CollectionItemFact => ({
     type: 'CollectionItemAdded',
     data: { workspace_id, collection_id: 'a', item_type: 'ad', item_key, added_by: 'bea', added_at: AT },
@@ -215,6 +219,12 @@ describe('items of a collection', () => {
     given(withFirst).when(addCollectionItem(command)).records());
   test('one is removed', () => given(withFirst).when(removeCollectionItem(command)).records(removed));
   test('an absent one is not', () => given(withFirst, removed).when(removeCollectionItem(command)).records());
+  test('are read newest first, those of one moment in the order of the log', () => {
+    const facts = [added('11111'), added('22222'), removed, added('12345')];
+    const { items, changed_at } = itemsOf({ first_item: item, created_by: 'ada', created_at: AT }, facts);
+    expect(items.map(({ item_key }) => item_key)).toEqual(['12345', '22222', '11111']);
+    expect(changed_at).toBe(AT);
+  });
   test('one too many is refused', () =>
     given(empty, ...Array.from({ length: COLLECTION_ITEMS_MAX }, (_, place) => added(`${20_000 + place}`)))
       .when(addCollectionItem(command))

@@ -1,7 +1,7 @@
 import { collectionItemsStream } from '#contracts/events/collection.ts';
 import { ItemReference } from '#contracts/items.ts';
 import { AddedCollectionItem } from '#contracts/resources/collection.ts';
-import { addCollectionItem as decideToAdd, collectionItems, findItem } from '#domain/collection-items.ts';
+import { addCollectionItem as decideToAdd, itemIn } from '#domain/collection-items.ts';
 import { demandCollection } from '#domain/collection.ts';
 import { runWorkspaceCommand } from '#platform/workspace-commands.ts';
 import { endpoint } from '../../endpoint.ts';
@@ -41,7 +41,7 @@ export const addCollectionItem = endpoint({
     const { state, position } = await runWorkspaceCommand(room, {
       workspaceId: workspace_id,
       stream: collectionItemsStream(workspace_id, collection_id),
-      decider: collectionItems(collection),
+      decider: itemIn(collection, item),
       decision: decideToAdd({ workspace_id, collection_id, item, by, at: room.clock.now().toISOString() }),
       actor: { kind: 'api_key', id: caller.keyId },
       requestId,
@@ -49,7 +49,7 @@ export const addCollectionItem = endpoint({
       shownIn: ['collections'],
     });
     return {
-      data: JSON.stringify({ collection_id, workspace_id, ...findItem(state, item) }),
+      data: JSON.stringify({ collection_id, workspace_id, ...state.placed }),
       asOf: null,
       position: position ?? treePosition,
     };

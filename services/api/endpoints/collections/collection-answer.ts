@@ -1,5 +1,5 @@
 import { COLLECTION_ITEMS_SHOWN_MAX } from '#contracts/resources/collection.ts';
-import { type CollectionItems, newestItems } from '#domain/collection-items.ts';
+import type { CollectionItems } from '#domain/collection-items.ts';
 import { type Collection, type CollectionTree, seesCollection } from '#domain/collection.ts';
 
 /** A collection as a write answers it: what the next list shows of it. */
@@ -20,9 +20,9 @@ export const collectionText = (
     visibility,
     created_by,
     editors,
-    item_count: items.items.size,
+    item_count: items.items.length,
     created_at,
     updated_at: changed > collection.updated_at ? changed : collection.updated_at,
-    items: newestItems(items, COLLECTION_ITEMS_SHOWN_MAX),
+    items: items.items.slice(0, COLLECTION_ITEMS_SHOWN_MAX),
   });
 };

@@ -4,7 +4,7 @@ import {
   type CollectionTreeFact,
   collectionTreeStream,
 } from '#contracts/events/collection.ts';
-import { type CollectionItems, collectionItems } from '#domain/collection-items.ts';
+import { type CollectionItems, itemsOf } from '#domain/collection-items.ts';
 import { type Collection, type CollectionTree, collectionTree } from '#domain/collection.ts';
 import type { EventStore } from '#platform/event-store.ts';
 
@@ -30,9 +30,8 @@ export const readItems = async (
   collectionId: string,
   collection: Collection,
 ): Promise<CollectionItems> => {
-  const { initial, evolve } = collectionItems(collection);
-  let items = initial;
+  const facts: CollectionItemFact[] = [];
   const stream = collectionItemsStream(workspaceId, collectionId);
-  for await (const fact of eventStore.read<CollectionItemFact>(stream)) items = evolve(items, fact);
-  return items;
+  for await (const fact of eventStore.read<CollectionItemFact>(stream)) facts.push(fact);
+  return itemsOf(collection, facts);
 };

@@ -1,6 +1,6 @@
 import { collectionTreeStream } from '#contracts/events/collection.ts';
 import { Collection, CreateCollection } from '#contracts/resources/collection.ts';
-import { collectionItems } from '#domain/collection-items.ts';
+import { itemsOf } from '#domain/collection-items.ts';
 import { collectionTree, createCollection as decideToCreate } from '#domain/collection.ts';
 import { derivedId } from '#domain/ids.ts';
 import { runWorkspaceCommand } from '#platform/workspace-commands.ts';
@@ -59,7 +59,7 @@ export const createCollection = endpoint({
     });
     const created = state.collections.get(collection_id);
     if (!created) throw new Error('a collection that was created is in the tree');
-    const items = collectionItems(created).initial;
+    const items = itemsOf(created, []);
     return {
       data: collectionText(collection_id, created, items, state, caller.memberId),
       asOf: null,
