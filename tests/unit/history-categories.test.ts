@@ -1,0 +1,21 @@
+import { globSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { WORKSPACE_CATEGORIES } from '#contracts/audit/entry.ts';
+
+/** What belongs to no workspace; every other category of facts is part of a workspace's history. */
+const CORPUS_CATEGORIES = ['adLibrary', 'brand', 'socialPage'];
+const EVENTS = join(import.meta.dirname, '../../contracts/events');
+
+test('every category of facts is of the corpus or in the history of workspaces', async () => {
+  const categories: string[] = [];
+  for (const file of globSync('*.ts', { cwd: EVENTS })) {
+    const exported = (await import(join(EVENTS, file))) as Readonly<Record<string, unknown>>;
+    for (const [name, value] of Object.entries(exported)) {
+      if (/^[A-Z_]+$/.test(name) && typeof value === 'string') categories.push(value);
+    }
+  }
+  expect(categories).toContain('workspace');
+  const known: readonly string[] = [...WORKSPACE_CATEGORIES, ...CORPUS_CATEGORIES];
+  expect(categories.filter((category) => !known.includes(category))).toEqual([]);
+});
