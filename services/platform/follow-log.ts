@@ -84,7 +84,7 @@ export const followLog = (
     wake?.();
   });
   subscription.on('end', () => {
-    closed = true;
+    failure ??= new Error('the event store ended the subscription');
     wake?.();
   });
   return {
