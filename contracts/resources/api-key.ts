@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { Timestamp } from '../primitives.ts';
 import { SCOPES } from '../scopes.ts';
+import { nameText } from '../text.ts';
 
 /** The nouns of API keys (specification, parts "Endpoints" and "Authentication"). */
 
@@ -11,12 +12,7 @@ export const UNUSED_DAYS_MAX = 365;
 
 export const ApiKeyId = z.string().regex(/^key_[0-9a-z]{1,40}$/, 'an id of an API key');
 
-const Name = z
-  .string()
-  .min(1)
-  .max(KEY_NAME_LENGTH_MAX)
-  .regex(/^(?=.*\S)\P{Cc}+$/u, 'text that is not blank and has no control characters')
-  .meta({ description: 'What the key is for.' });
+const Name = nameText(KEY_NAME_LENGTH_MAX).meta({ description: 'What the key is for.' });
 
 export const CreateApiKey = z
   .strictObject({

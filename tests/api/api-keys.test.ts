@@ -113,6 +113,7 @@ describe('createApiKey 400', () => {
     ['an empty name', { name: '' }, 'name'],
     ['a blank name', { name: '  ' }, 'name'],
     ['a name with a line break', { name: 'a\nb' }, 'name'],
+    ['half a character', { name: '\ud83d' }, 'name'],
     ['a name too long', { name: 'x'.repeat(101) }, 'name'],
     ['no scopes', { scopes: [] }, 'scopes'],
     ['a scope nobody knows', { scopes: ['spend:read'] }, 'scopes.0'],
