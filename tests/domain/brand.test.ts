@@ -50,7 +50,7 @@ describe('a brand', () => {
   it('is registered by its domain where only a scan names it, and once', () => {
     given(brand)
       .when(registerBrand('soft-socks.example', at(1)))
-      .records({ ...registered, data: { ...registered.data, name: 'soft-socks.example' } } as BrandFact);
+      .records({ ...registered, data: { ...registered.data, name: 'soft-socks.example' } });
     given(brand, registered)
       .when(registerBrand('soft-socks.example', at(2)))
       .records();
