@@ -2,28 +2,28 @@ import { Refusal } from '#contracts/errors.ts';
 import type { Plan, TrackingFact } from '#contracts/events/workspace.ts';
 import { PLANS } from '#contracts/plans.ts';
 import type { Cadence } from '#contracts/primitives.ts';
+import { PersistentMap } from './persistent-map.ts';
 
 /** Stream `tracking-<workspaceId>`: the brands that a workspace follows, and how closely. */
 export type TrackedBrand = { readonly cadence: Cadence; readonly tracked_at: string };
-export type TrackingState = { readonly brands: ReadonlyMap<string, TrackedBrand> };
+export type TrackingState = { readonly brands: PersistentMap<TrackedBrand> };
 
-const initial: TrackingState = { brands: new Map() };
+const initial: TrackingState = { brands: PersistentMap.empty() };
 
-const evolve = (state: TrackingState, fact: TrackingFact): TrackingState => {
-  const brands = new Map(state.brands);
+const evolve = ({ brands }: TrackingState, fact: TrackingFact): TrackingState => {
   const { brand_id } = fact.data;
   switch (fact.type) {
-    case 'BrandTracked':
-      return {
-        brands: brands.set(brand_id, { cadence: fact.data.cadence, tracked_at: fact.data.tracked_at }),
-      };
+    case 'BrandTracked': {
+      const { cadence, tracked_at } = fact.data;
+      return { brands: brands.with(brand_id, { cadence, tracked_at }) };
+    }
     case 'TrackingCadenceChanged': {
       const tracked = brands.get(brand_id);
-      return tracked ? { brands: brands.set(brand_id, { ...tracked, cadence: fact.data.cadence }) } : state;
+      if (!tracked) return { brands };
+      return { brands: brands.with(brand_id, { ...tracked, cadence: fact.data.cadence }) };
     }
     case 'BrandUntracked':
-      brands.delete(brand_id);
-      return { brands };
+      return { brands: brands.without(brand_id) };
   }
 };
 

@@ -18,7 +18,7 @@ const trackedBy = async (eventStore: EventStore, workspaceId: string): Promise<R
   for await (const fact of eventStore.read<TrackingFact>(trackingStream(workspaceId))) {
     state = tracking.evolve(state, fact);
   }
-  return new Set(state.brands.keys());
+  return new Set(Array.from(state.brands, ([brandId]) => brandId));
 };
 
 export const requestReport = endpoint({
