@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { EventStoreDBClient } from '@eventstore/db-client';
 import { startPostgres } from '#deploy/local/postgres.ts';
+import { type BenchContext, median, perSecond, ROUNDS_ALONE } from './bench.ts';
 import { type ServerProcess, startCeiling, startStore } from './event-store/processes.ts';
 import { batchedAppends, liveLatencies, readForwards, singleAppends } from './event-store/workloads.ts';
 
@@ -11,12 +12,6 @@ const WINDOW_MS = 1_000;
 const LIVE_WINDOW_MS = 2_000;
 const READ_EVENTS = 40_000;
 const FILL_WINDOW_MS = 4_000;
-const ROUNDS_ALONE = 5;
-
-export interface BenchContext {
-  readonly rounds: number;
-  print(line: string): void;
-}
 
 interface Workload {
   readonly name: string;
@@ -73,8 +68,9 @@ export async function run(context: BenchContext): Promise<void> {
       pairs.push({ ceiling: ceilingSample, store: await measure(store, () => workload.run(storeClient)) });
     }
     context.print(describePairs(workload, pairs));
+    recordPairs(context, workload, pairs);
   }
-  context.print(await describeLive(storeClient, context.rounds));
+  context.print(await describeLive(storeClient, context));
 }
 
 async function measure(server: ServerProcess, work: () => Promise<number>): Promise<Sample> {
@@ -103,26 +99,46 @@ function describePairs(workload: Workload, pairs: readonly { ceiling: Sample; st
   ].join('  ');
 }
 
-async function describeLive(client: EventStoreDBClient, rounds: number): Promise<string> {
+function recordPairs(
+  context: BenchContext,
+  { name, target }: Workload,
+  pairs: readonly { ceiling: Sample; store: Sample }[],
+): void {
+  const ratio = median(pairs.map((pair) => pair.store.perSecond / pair.ceiling.perSecond));
+  context.record({
+    bench: `event store: ${name}`,
+    measured: perSecond(median(pairs.map((pair) => pair.store.perSecond))),
+    ceiling: perSecond(median(pairs.map((pair) => pair.ceiling.perSecond))),
+    ratio,
+    target: `>= ${target}`,
+    held: ratio >= target,
+  });
+}
+
+async function describeLive(client: EventStoreDBClient, context: BenchContext): Promise<string> {
   const p50s: number[] = [];
   const p99s: number[] = [];
   await liveLatencies(client, LIVE_WINDOW_MS / 2);
-  for (let round = 0; round < rounds; round += 1) {
+  for (let round = 0; round < context.rounds; round += 1) {
     const latencies = await liveLatencies(client, LIVE_WINDOW_MS);
     p50s.push(latencies[Math.floor(latencies.length * 0.5)] ?? Infinity);
     p99s.push(latencies[Math.floor(latencies.length * 0.99)] ?? Infinity);
   }
   const [p50, p99] = [median(p50s), median(p99s)];
-  const verdict = p50 <= LIVE_P50_LIMIT_MS && p99 <= LIVE_P99_LIMIT_MS ? 'held' : 'MISSED';
+  const held = p50 <= LIVE_P50_LIMIT_MS && p99 <= LIVE_P99_LIMIT_MS;
+  context.record({
+    bench: 'event store: live p50 / p99',
+    measured: `${p50.toFixed(2)} / ${p99.toFixed(1)} ms`,
+    ceiling: '-',
+    ratio: null,
+    target: `<= ${LIVE_P50_LIMIT_MS} / ${LIVE_P99_LIMIT_MS} ms`,
+    held,
+  });
+  const verdict = held ? 'held' : 'MISSED';
   return (
     `  ${'live, 1,000/s'.padEnd(32)}  append call to handler p50 ${p50.toFixed(2)} ms, p99 ${p99.toFixed(1)} ms  ` +
     `(target ${LIVE_P50_LIMIT_MS} / ${LIVE_P99_LIMIT_MS} ms, ${verdict})`
   );
-}
-
-function median(values: readonly number[]): number {
-  const sorted = values.toSorted((a, b) => a - b);
-  return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
 }
 
 function rate(perSecond: number): string {
@@ -130,6 +146,6 @@ function rate(perSecond: number): string {
 }
 
 if (import.meta.main) {
-  await run({ rounds: ROUNDS_ALONE, print: (line) => console.log(line) });
+  await run({ rounds: ROUNDS_ALONE, print: (line) => console.log(line), record: () => undefined });
   process.exit(0);
 }
