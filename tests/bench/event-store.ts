@@ -141,8 +141,8 @@ async function describeLive(client: EventStoreDBClient, context: BenchContext): 
   );
 }
 
-function rate(perSecond: number): string {
-  return Math.round(perSecond).toLocaleString('en').padStart(7);
+function rate(eventsPerSecond: number): string {
+  return Math.round(eventsPerSecond).toLocaleString('en').padStart(7);
 }
 
 if (import.meta.main) {
