@@ -7,6 +7,7 @@ import { pause } from './clock.ts';
 import type { Decider, EventStore, KnownState, Recorded } from './event-store.ts';
 import type { Database } from './postgres.ts';
 import type { ReadPosition } from './read-position.ts';
+import { createTurns, type Turns } from './turns.ts';
 
 const SCHEMA_VERSION = 1;
 /** Facts that take something away: every process must have forgotten the old state before we answer. */
@@ -25,6 +26,21 @@ const statesOf = (eventStore: EventStore): LRUCache<string, KnownState<unknown>>
   const known = remembered.get(eventStore) ?? new LRUCache({ max: REMEMBERED_MAX });
   remembered.set(eventStore, known);
   return known;
+};
+
+/**
+ * Decisions on one stream take turns within a process, which then competes with other processes only. Expected
+ * revisions would keep them right without, but of two hundred that collide each time all but one read, decide and
+ * append in vain.
+ */
+const turnsOf = new WeakMap<EventStore, Turns>();
+const inTurn = <T>(eventStore: EventStore, stream: string, work: () => Promise<T>): Promise<T> => {
+  let turns = turnsOf.get(eventStore);
+  if (!turns) {
+    turns = createTurns();
+    turnsOf.set(eventStore, turns);
+  }
+  return turns(stream, work);
 };
 
 export type CommandRoom = {
@@ -77,31 +93,29 @@ export const runWorkspaceCommand = async <State, F extends Fact>(
     workspace_id: workspaceId,
     schema_version: SCHEMA_VERSION,
   };
-  const states = command.remembersState ? statesOf(room.eventStore) : undefined;
-  const known = states?.get(stream) as KnownState<State> | undefined;
-  let lastSeen: Recorded = known ?? { revision: -1n, position: 0n };
-  const watched: Decider<State, F> = {
-    initial: decider.initial,
-    evolve: (state, fact) => {
-      // While the stream is loaded, facts come as recorded; those just decided have no position yet.
-      const { revision, position } = fact as Partial<RecordedFact>;
-      if (revision !== undefined && position !== undefined) lastSeen = { revision, position };
-      return decider.evolve(state, fact);
-    },
-  };
-  const decided = await room.eventStore.decide({
-    stream,
-    decider: watched,
-    decision,
-    metadata,
-    commandId,
-    known,
+  const { state, facts, position } = await inTurn(room.eventStore, stream, async () => {
+    const states = command.remembersState ? statesOf(room.eventStore) : undefined;
+    const known = states?.get(stream) as KnownState<State> | undefined;
+    let lastSeen: Recorded = known ?? { revision: -1n, position: 0n };
+    const watched: Decider<State, F> = {
+      initial: decider.initial,
+      evolve: (folded, fact) => {
+        // While the stream is loaded, facts come as recorded; those just decided have no position yet.
+        const { revision, position: at } = fact as Partial<RecordedFact>;
+        if (revision !== undefined && at !== undefined) lastSeen = { revision, position: at };
+        return decider.evolve(folded, fact);
+      },
+    };
+    const asked = { stream, decider: watched, decision, metadata, commandId, known };
+    const decided = await room.eventStore.decide(asked);
+    // Already so: what made it so may still be on its way to the projections.
+    const stands = decided.recorded ?? lastSeen;
+    // Another command may have come further meanwhile.
+    if ((states?.get(stream)?.revision ?? -1n) < stands.revision) {
+      states?.set(stream, { state: decided.state, ...stands });
+    }
+    return { state: decided.state, facts: decided.facts, position: stands.position };
   });
-  const { recorded, state, facts } = decided;
-  // Already so: what made it so may still be on its way to the projections.
-  const { revision, position } = recorded ?? lastSeen;
-  // Another command may have come further meanwhile.
-  if ((states?.get(stream)?.revision ?? -1n) < revision) states?.set(stream, { state, revision, position });
   const category = categoryOf(stream);
   if (category === API_KEYS || category === WORKSPACE) {
     // Also when nothing was recorded: whoever recorded it may have died before folding it.
