@@ -3,22 +3,16 @@ import type { CollectionItemFact } from '#contracts/events/collection.ts';
 import type { Item } from '#contracts/items.ts';
 import { COLLECTION_ITEMS_MAX } from '#contracts/resources/collection.ts';
 import type { Collection } from './collection.ts';
+import { PersistentMap } from './persistent-map.ts';
 
-/**
- * Stream `collection-<workspaceId>+<collectionId>`: the items of one collection. A decision is about one of them,
- * so its state is that one and how many there are: facts are recorded of real changes only, and can be counted.
- */
+/** Stream `collection-<workspaceId>+<collectionId>`: the items of one collection. */
 export type PlacedItem = Item & { readonly created_by: string; readonly created_at: string };
-export type ItemInCollection = {
-  /** `null`: not there. */
-  readonly placed: PlacedItem | null;
-  readonly item_count: number;
-};
+/** By type and key. */
+export type ItemsState = PersistentMap<PlacedItem>;
 /** Where the first item is: in the fact that created the collection. */
 type WithFirstItem = Pick<Collection, 'first_item' | 'created_by' | 'created_at'>;
 
-const isSame = (one: Item, other: Item): boolean =>
-  one.item_type === other.item_type && one.item_key === other.item_key;
+const keyOf = ({ item_type, item_key }: Item): string => `${item_type}:${item_key}`;
 
 const firstOf = ({ first_item, created_by, created_at }: WithFirstItem): PlacedItem | null =>
   first_item && { ...first_item, created_by, created_at };
@@ -34,19 +28,19 @@ const placedBy = (fact: CollectionItemFact): PlacedItem | null => {
   }
 };
 
-export const itemIn = (collection: WithFirstItem, item: Item) => {
-  const first = firstOf(collection);
-  const initial: ItemInCollection = {
-    placed: first && isSame(first, item) ? first : null,
-    item_count: first ? 1 : 0,
-  };
-  const evolve = (state: ItemInCollection, fact: CollectionItemFact): ItemInCollection => {
-    const placed = placedBy(fact);
-    const item_count = state.item_count + (placed ? 1 : -1);
-    return { item_count, placed: isSame(fact.data, item) ? placed : state.placed };
-  };
-  return { initial, evolve };
+const evolve = (state: ItemsState, fact: CollectionItemFact): ItemsState => {
+  const placed = placedBy(fact);
+  return placed ? state.with(keyOf(placed), placed) : state.without(keyOf(fact.data));
 };
+
+/** Begins with the item that the collection was created with. */
+export const collectionItems = (collection: WithFirstItem) => {
+  const first = firstOf(collection);
+  const none = PersistentMap.empty<PlacedItem>();
+  return { initial: first ? none.with(keyOf(first), first) : none, evolve };
+};
+
+export const findItem = (state: ItemsState, item: Item): PlacedItem | undefined => state.get(keyOf(item));
 
 export type CollectionItems = {
   /** Newest first. */
@@ -59,7 +53,7 @@ export type CollectionItems = {
 export const itemsOf = (collection: WithFirstItem, facts: readonly CollectionItemFact[]): CollectionItems => {
   const items = new Map<string, PlacedItem>();
   const put = (item: Item, placed: PlacedItem | null): void => {
-    const key = `${item.item_type}:${item.item_key}`;
+    const key = keyOf(item);
     items.delete(key);
     if (placed) items.set(key, placed);
   };
@@ -88,12 +82,12 @@ type Command = {
   readonly at: string;
 };
 
-/** Adding a present one changes nothing. Decided on the state of `itemIn` for the same item. */
+/** Adding a present one changes nothing. */
 export const addCollectionItem =
   ({ workspace_id, collection_id, item, by, at }: Command) =>
-  (state: ItemInCollection): readonly CollectionItemFact[] => {
-    if (state.placed) return [];
-    if (state.item_count >= COLLECTION_ITEMS_MAX) {
+  (state: ItemsState): readonly CollectionItemFact[] => {
+    if (findItem(state, item)) return [];
+    if (state.size >= COLLECTION_ITEMS_MAX) {
       throw new Refusal(
         'limit_reached',
         `A collection holds at most ${COLLECTION_ITEMS_MAX} items. Remove some.`,
@@ -105,8 +99,8 @@ export const addCollectionItem =
 
 export const removeCollectionItem =
   ({ workspace_id, collection_id, item, by, at }: Command) =>
-  (state: ItemInCollection): readonly CollectionItemFact[] => {
-    if (!state.placed) return [];
+  (state: ItemsState): readonly CollectionItemFact[] => {
+    if (!findItem(state, item)) return [];
     const removed = { workspace_id, collection_id, ...item, removed_by: by, removed_at: at };
     return [{ type: 'CollectionItemRemoved', data: removed }];
   };

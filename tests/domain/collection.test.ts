@@ -5,7 +5,12 @@ import {
   COLLECTION_ITEMS_MAX,
   COLLECTIONS_MAX,
 } from '#contracts/resources/collection.ts';
-import { addCollectionItem, itemIn, itemsOf, removeCollectionItem } from '#domain/collection-items.ts';
+import {
+  addCollectionItem,
+  collectionItems,
+  itemsOf,
+  removeCollectionItem,
+} from '#domain/collection-items.ts';
 import {
   type Asking,
   changeCollection,
@@ -202,8 +207,8 @@ describe('who sees a collection', () => {
 describe('items of a collection', () => {
   const item = { item_type: 'ad', item_key: '12345' } as const;
   const command = { workspace_id, collection_id: 'a', item, by: 'bea', at: AT };
-  const empty = itemIn({ first_item: null, created_by: 'ada', created_at: AT }, item);
-  const withFirst = itemIn({ first_item: item, created_by: 'ada', created_at: AT }, item);
+  const empty = collectionItems({ first_item: null, created_by: 'ada', created_at: AT });
+  const withFirst = collectionItems({ first_item: item, created_by: 'ada', created_at: AT });
   const added = (item_key: string): CollectionItemFact => ({
     type: 'CollectionItemAdded',
     data: { workspace_id, collection_id: 'a', item_type: 'ad', item_key, added_by: 'bea', added_at: AT },

@@ -1,7 +1,7 @@
 import { collectionItemsStream } from '#contracts/events/collection.ts';
 import { ItemReference } from '#contracts/items.ts';
 import { AddedCollectionItem } from '#contracts/resources/collection.ts';
-import { addCollectionItem as decideToAdd, itemIn } from '#domain/collection-items.ts';
+import { addCollectionItem as decideToAdd, collectionItems, findItem } from '#domain/collection-items.ts';
 import { demandCollection } from '#domain/collection.ts';
 import { runWorkspaceCommand } from '#platform/workspace-commands.ts';
 import { endpoint } from '../../endpoint.ts';
@@ -33,7 +33,7 @@ export const addCollectionItem = endpoint({
   errors: ['not_found', 'conflict'],
   corpus: false,
   reads: [],
-  handler: async ({ params, body: item, caller, requestId, commandId }, room) => {
+  handler: async ({ params, body: item, caller, requestId, commandId, mayRepeat }, room) => {
     const { ws: workspace_id, collectionId: collection_id } = params;
     const by = caller.memberId;
     const { tree, position: treePosition } = await readTree(room.eventStore, workspace_id);
@@ -41,15 +41,16 @@ export const addCollectionItem = endpoint({
     const { state, position } = await runWorkspaceCommand(room, {
       workspaceId: workspace_id,
       stream: collectionItemsStream(workspace_id, collection_id),
-      decider: itemIn(collection, item),
+      decider: collectionItems(collection),
       decision: decideToAdd({ workspace_id, collection_id, item, by, at: room.clock.now().toISOString() }),
       actor: { kind: 'api_key', id: caller.keyId },
       requestId,
       commandId,
       shownIn: ['collections'],
+      remembersState: !mayRepeat,
     });
     return {
-      data: JSON.stringify({ collection_id, workspace_id, ...state.placed }),
+      data: JSON.stringify({ collection_id, workspace_id, ...findItem(state, item) }),
       asOf: null,
       position: position ?? treePosition,
     };

@@ -43,6 +43,7 @@ export const changeCollection = endpoint({
       requestId,
       commandId,
       shownIn: ['collections'],
+      remembersState: true,
     });
     const changed = demandCollection(state, collection_id, caller.memberId);
     const items = await readItems(room.eventStore, params.ws, collection_id, changed);

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import {
   type CollectionItemFact,
   collectionItemsStream,
@@ -11,16 +12,35 @@ import type { EventStore } from '#platform/event-store.ts';
 /** The log is asked, not a read model: a collection created a moment ago is there, and a deleted one is not. */
 
 /** `position`: where the last change of the tree stands in the log; `null` of an empty one. */
+type ReadTree = {
+  readonly tree: CollectionTree;
+  readonly revision: bigint;
+  readonly position: bigint | null;
+};
+
+/** Trees remembered by one process, so that only what was recorded since is read. */
+const REMEMBERED_MAX = 200;
+const remembered = new WeakMap<EventStore, LRUCache<string, ReadTree>>();
+
+const treesOf = (eventStore: EventStore): LRUCache<string, ReadTree> => {
+  const known = remembered.get(eventStore) ?? new LRUCache<string, ReadTree>({ max: REMEMBERED_MAX });
+  remembered.set(eventStore, known);
+  return known;
+};
+
 export const readTree = async (
   eventStore: EventStore,
   workspaceId: string,
-): Promise<{ readonly tree: CollectionTree; readonly position: bigint | null }> => {
-  let tree = collectionTree.initial;
-  let position: bigint | null = null;
-  for await (const fact of eventStore.read<CollectionTreeFact>(collectionTreeStream(workspaceId))) {
+): Promise<Pick<ReadTree, 'tree' | 'position'>> => {
+  const trees = treesOf(eventStore);
+  const stream = collectionTreeStream(workspaceId);
+  const known = trees.get(stream) ?? { tree: collectionTree.initial, revision: -1n, position: null };
+  let { tree, revision, position } = known;
+  for await (const fact of eventStore.read<CollectionTreeFact>(stream, known.revision)) {
     tree = collectionTree.evolve(tree, fact);
-    position = fact.position;
+    ({ revision, position } = fact);
   }
+  if ((trees.get(stream)?.revision ?? -1n) < revision) trees.set(stream, { tree, revision, position });
   return { tree, position };
 };
 

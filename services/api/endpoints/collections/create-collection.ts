@@ -40,7 +40,7 @@ export const createCollection = endpoint({
   errors: ['not_found', 'conflict'],
   corpus: false,
   reads: [],
-  handler: async ({ params, body, caller, requestId, commandId }, room) => {
+  handler: async ({ params, body, caller, requestId, commandId, mayRepeat }, room) => {
     const { first_item = null, ...described } = body;
     const by = { member_id: caller.memberId, role: caller.role };
     const at = room.clock.now().toISOString();
@@ -56,6 +56,7 @@ export const createCollection = endpoint({
       requestId,
       commandId,
       shownIn: ['collections'],
+      remembersState: !mayRepeat,
     });
     const created = state.collections.get(collection_id);
     if (!created) throw new Error('a collection that was created is in the tree');

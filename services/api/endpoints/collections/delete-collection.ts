@@ -42,6 +42,7 @@ export const deleteCollection = endpoint({
       requestId,
       commandId,
       shownIn: ['collections'],
+      remembersState: true,
     });
     return {
       data: JSON.stringify({ collection_id, workspace_id, removed: facts.length > 0 }),

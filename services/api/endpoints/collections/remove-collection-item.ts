@@ -1,6 +1,6 @@
 import { collectionItemsStream } from '#contracts/events/collection.ts';
 import { RemoveCollectionItem, RemovedCollectionItem } from '#contracts/resources/collection.ts';
-import { itemIn, removeCollectionItem as decideToRemove } from '#domain/collection-items.ts';
+import { collectionItems, removeCollectionItem as decideToRemove } from '#domain/collection-items.ts';
 import { demandCollection } from '#domain/collection.ts';
 import { runWorkspaceCommand } from '#platform/workspace-commands.ts';
 import { endpoint } from '../../endpoint.ts';
@@ -42,7 +42,7 @@ export const removeCollectionItem = endpoint({
     const { facts, position } = await runWorkspaceCommand(room, {
       workspaceId: workspace_id,
       stream: collectionItemsStream(workspace_id, collection_id),
-      decider: itemIn(collection, item),
+      decider: collectionItems(collection),
       decision: decideToRemove({
         workspace_id,
         collection_id,
@@ -54,6 +54,7 @@ export const removeCollectionItem = endpoint({
       requestId,
       commandId,
       shownIn: ['collections'],
+      remembersState: true,
     });
     return {
       data: JSON.stringify({ collection_id, workspace_id, ...item, removed: facts.length > 0 }),
