@@ -6,6 +6,7 @@ const BENCHES: Readonly<Record<string, () => Promise<{ run(context: BenchContext
   api: () => import('./api.ts'),
   projector: () => import('./projector.ts'),
   ingest: () => import('./ingest.ts'),
+  writes: () => import('./writes.ts'),
 };
 
 const named = process.argv.slice(2);

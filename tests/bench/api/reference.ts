@@ -5,16 +5,16 @@ import { Port, readSettings } from '#platform/config.ts';
 
 /**
  * What the API is measured against: a bare Fastify over an ordinary `pg` pool, a named statement for each route,
- * the columns as JSON by Fastify. No keys, no limits, no validators of answers, no freshness.
+ * the columns as `pg` reads them, as JSON by Fastify. No keys, no limits, no validators of answers, no freshness.
  */
 const { DATABASE_URL, PORT } = readSettings(z.object({ DATABASE_URL: z.string(), PORT: Port }));
 const pool = new Pool({ connectionString: DATABASE_URL });
 const app = fastify();
 
 const COLUMNS = `brand_id as id, slug, name, domain, logo_url, country, category_path, active_ads, total_ads,
-  new_ads_7d, indexable, as_of::text as as_of`;
+  new_ads_7d, indexable, as_of`;
 
-const ONE = `select ${COLUMNS}, description, lifespan_days_sum, lifespan_ads, last_ad_seen_on::text as last_ad_seen_at,
+const ONE = `select ${COLUMNS}, description, lifespan_days_sum, lifespan_ads, last_ad_seen_on as last_ad_seen_at,
   video, image, carousel, dco, other from brands.brand where slug = $1`;
 
 app.get<{ Params: { slug: string } }>('/brands/:slug', async ({ params }) => {
