@@ -3,11 +3,10 @@
  * in, or derived from the log, again.
  */
 
-/** Observations: `observations.<brand-domain-with-dots-as-underscores>` keeps one brand's in one subject. */
+/** Observations: `observations.<key>` keeps those about one thing in one subject; a subject's words hold few signs. */
 export const OBSERVATIONS_STREAM = 'OBSERVATIONS';
 export const OBSERVATIONS_SUBJECTS = 'observations.>';
-export const observationSubject = (brandDomain: string): string =>
-  `observations.${brandDomain.replaceAll('.', '_')}`;
+export const observationSubject = (key: string): string => `observations.${key.replaceAll(/[^\w-]/g, '_')}`;
 export const INGEST_CONSUMER = 'ingest';
 
 /** Observations that were refused, with the reason in the header `reason`. */

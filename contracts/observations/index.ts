@@ -14,3 +14,22 @@ export type Observation = z.infer<typeof Observation>;
 
 /** NATS's own default limit of a message; an observation that is longer is split into chunks. */
 export const OBSERVATION_MAX_BYTES = 1_000_000;
+
+/**
+ * What an observation is about: those about one thing keep their order in the queue. A brand's pages and scans
+ * go with the brand.
+ */
+export const keyOf = (observation: Observation): string => {
+  switch (observation.type) {
+    case 'brand.profile':
+      return observation.domain;
+    case 'social_page.link':
+    case 'ad_library.scan':
+    case 'ad_library.scan_end':
+      return observation.brand_domain;
+  }
+};
+
+/** When it was observed. */
+export const observedAtOf = (observation: Observation): string =>
+  'scanned_at' in observation ? observation.scanned_at : observation.observed_at;

@@ -1,15 +1,14 @@
-import { brandStream, type BrandFact } from '#contracts/events/brand.ts';
+import { brandStream } from '#contracts/events/brand.ts';
 import { AD_LIBRARY } from '#contracts/events/ad-library.ts';
-import { type Fact, type FactMetadata, idOf } from '#contracts/events/fact.ts';
-import { type SocialPageFact, socialPageStream } from '#contracts/events/social-page.ts';
+import { type FactMetadata, idOf } from '#contracts/events/fact.ts';
 import { Refusal } from '#contracts/errors.ts';
 import { Observation } from '#contracts/observations/index.ts';
-import { brand, recordBrandProfile, registerBrand } from '#domain/brand.ts';
+import { brand, registerBrand } from '#domain/brand.ts';
 import { brandIdOf } from '#domain/ids.ts';
-import { recordPageLink, socialPage } from '#domain/social-page.ts';
 import { type EventStore, openEventStore } from '#platform/event-store.ts';
-import { type Database, openPool } from '#platform/postgres.ts';
+import { openPool, type Database } from '#platform/postgres.ts';
 import { v7 } from 'uuid';
+import { decisionOf, rememberBrand, rememberLinks } from './decisions.ts';
 import type { Intake, IntakeOutcome } from './intake.ts';
 import { recordStagedScan } from './scan-recording.ts';
 import { stageChunk } from './staging.ts';
@@ -29,33 +28,6 @@ const metadata = (requestId: string): FactMetadata => ({
   actor: { kind: 'service', id: 'ingest' },
   schema_version: 1,
 });
-
-const rememberBrand = async (database: Database, facts: readonly Fact[]): Promise<void> => {
-  for (const fact of facts as readonly BrandFact[]) {
-    if (fact.type !== 'BrandRegistered') continue;
-    await database.query(
-      'insert into ingest.brand (brand_id, domain) values ($1, $2) on conflict do nothing',
-      [fact.data.brand_id, fact.data.domain],
-    );
-  }
-};
-
-const rememberLinks = async (database: Database, facts: readonly Fact[]): Promise<void> => {
-  for (const { type, data } of facts as readonly SocialPageFact[]) {
-    if (type === 'PageLinked') {
-      await database.query(
-        `insert into ingest.linked_page (brand_id, page_id, confidence) values ($1, $2, $3)
-         on conflict (brand_id, page_id) do update set confidence = excluded.confidence`,
-        [data.brand_id, data.page_id, data.confidence],
-      );
-    } else if (type === 'PageUnlinked') {
-      await database.query('delete from ingest.linked_page where brand_id = $1 and page_id = $2', [
-        data.brand_id,
-        data.page_id,
-      ]);
-    }
-  }
-};
 
 /** Folds what was appended since a process last started; from the beginning where the tables are new. */
 const catchUp = async (database: Database, eventStore: EventStore): Promise<void> => {
@@ -137,34 +109,6 @@ export const openIntake = async ({
     const observation = parseObservation(input);
     const commandId = v7();
     switch (observation.type) {
-      case 'brand.profile': {
-        const { facts } = await eventStore.decide({
-          stream: brandStream(brandIdOf(observation.domain)),
-          decider: brand,
-          decision: recordBrandProfile({
-            ...observation,
-            observed_at: inUtc(observation.observed_at, 'observed_at'),
-          }),
-          metadata: metadata(commandId),
-          commandId,
-        });
-        await rememberBrand(database, facts);
-        return { facts: facts.length, totals: null };
-      }
-      case 'social_page.link': {
-        const { facts } = await eventStore.decide({
-          stream: socialPageStream(observation.page_id),
-          decider: socialPage,
-          decision: recordPageLink(
-            { ...observation, observed_at: inUtc(observation.observed_at, 'observed_at') },
-            brandIdOf(observation.brand_domain),
-          ),
-          metadata: metadata(commandId),
-          commandId,
-        });
-        await rememberLinks(database, facts);
-        return { facts: facts.length, totals: null };
-      }
       case 'ad_library.scan':
         inUtc(observation.scanned_at, 'scanned_at');
         await stageChunk(database, observation);
@@ -190,6 +134,19 @@ export const openIntake = async ({
           scanned_at: scannedAt,
         });
         return { ...outcome, facts: outcome.facts + registered.facts.length };
+      }
+      default: {
+        const observed = { ...observation, observed_at: inUtc(observation.observed_at, 'observed_at') };
+        const { stream, decider, decision, remember } = decisionOf(observed);
+        const { facts } = await eventStore.decide({
+          stream,
+          decider,
+          decision,
+          metadata: metadata(commandId),
+          commandId,
+        });
+        await remember?.(database, facts);
+        return { facts: facts.length, totals: null };
       }
     }
   };

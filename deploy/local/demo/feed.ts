@@ -1,5 +1,6 @@
+import { createHash } from 'node:crypto';
 import { OBSERVATIONS_STREAM, observationSubject } from '#contracts/messages/subjects.ts';
-import type { Observation } from '#contracts/observations/index.ts';
+import { keyOf, type Observation, observedAtOf } from '#contracts/observations/index.ts';
 import { pause } from '#platform/clock.ts';
 import type { Nats } from '#platform/nats.ts';
 
@@ -76,10 +77,10 @@ export const feedObservations = async (
 
   for (const observation of observations) {
     signal.throwIfAborted();
-    progress = { ...progress, published: progress.published + 1, at: observedAt(observation) };
+    progress = { ...progress, published: progress.published + 1, at: observedAtOf(observation) };
     if (progress.published <= from) continue;
     const data = encoder.encode(JSON.stringify(observation));
-    window.push({ subject: observationSubject(brandOf(observation)), id: messageIdOf(observation), data });
+    window.push({ subject: observationSubject(keyOf(observation)), id: messageIdOf(data), data });
     windowBytes += data.length;
     if (window.length >= WINDOW_MESSAGES || windowBytes >= WINDOW_MAX_BYTES) await flush();
   }
@@ -129,22 +130,5 @@ const publishWindow = async (
   }
 };
 
-const brandOf = (observation: Observation): string =>
-  observation.type === 'brand.profile' ? observation.domain : observation.brand_domain;
-
-const observedAt = (observation: Observation): string =>
-  'scanned_at' in observation ? observation.scanned_at : observation.observed_at;
-
 /** The same observation has the same id, so that JetStream drops one that comes twice in two minutes. */
-const messageIdOf = (observation: Observation): string => {
-  switch (observation.type) {
-    case 'brand.profile':
-      return `profile/${observation.domain}/${observation.observed_at}`;
-    case 'social_page.link':
-      return `link/${observation.brand_domain}/${observation.page_id}/${observation.observed_at}`;
-    case 'ad_library.scan':
-      return `scan/${observation.scan_id}/${observation.chunk}`;
-    case 'ad_library.scan_end':
-      return `scan/${observation.scan_id}/end`;
-  }
-};
+const messageIdOf = (data: Uint8Array): string => createHash('sha256').update(data).digest('hex');

@@ -1,0 +1,75 @@
+import { type BrandFact, brandStream } from '#contracts/events/brand.ts';
+import type { Fact } from '#contracts/events/fact.ts';
+import { type SocialPageFact, socialPageStream } from '#contracts/events/social-page.ts';
+import type { Observation } from '#contracts/observations/index.ts';
+import { brand, recordBrandProfile } from '#domain/brand.ts';
+import { brandIdOf } from '#domain/ids.ts';
+import { recordPageLink, socialPage } from '#domain/social-page.ts';
+import type { Decider } from '#platform/event-store.ts';
+import type { Database } from '#platform/postgres.ts';
+
+/** Observations that one stream alone decides on. A library scan touches several, and arrives in chunks. */
+export type OneStreamObservation = Exclude<
+  Observation,
+  { readonly type: 'ad_library.scan' | 'ad_library.scan_end' }
+>;
+
+/** What an observation is decided on, and by. */
+type Decision<State, F extends Fact> = {
+  readonly stream: string;
+  readonly decider: Decider<State, F>;
+  readonly decision: (state: State) => readonly F[];
+  /** Keeps what later decisions on library scans look up. */
+  readonly remember?: (database: Database, facts: readonly Fact[]) => Promise<void>;
+};
+
+/** Whatever the state is: it comes from the decider and goes to the decision, and nobody else looks. */
+const decided = <State, F extends Fact>(decision: Decision<State, F>): Decision<unknown, Fact> =>
+  decision as unknown as Decision<unknown, Fact>;
+
+/** The decision that each type of observation asks for. `observed_at` is in UTC. */
+export const decisionOf = (observation: OneStreamObservation): Decision<unknown, Fact> => {
+  switch (observation.type) {
+    case 'brand.profile':
+      return decided({
+        stream: brandStream(brandIdOf(observation.domain)),
+        decider: brand,
+        decision: recordBrandProfile(observation),
+        remember: rememberBrand,
+      });
+    case 'social_page.link':
+      return decided({
+        stream: socialPageStream(observation.page_id),
+        decider: socialPage,
+        decision: recordPageLink(observation, brandIdOf(observation.brand_domain)),
+        remember: rememberLinks,
+      });
+  }
+};
+
+export const rememberBrand = async (database: Database, facts: readonly Fact[]): Promise<void> => {
+  for (const fact of facts as readonly BrandFact[]) {
+    if (fact.type !== 'BrandRegistered') continue;
+    await database.query(
+      'insert into ingest.brand (brand_id, domain) values ($1, $2) on conflict do nothing',
+      [fact.data.brand_id, fact.data.domain],
+    );
+  }
+};
+
+export const rememberLinks = async (database: Database, facts: readonly Fact[]): Promise<void> => {
+  for (const { type, data } of facts as readonly SocialPageFact[]) {
+    if (type === 'PageLinked') {
+      await database.query(
+        `insert into ingest.linked_page (brand_id, page_id, confidence) values ($1, $2, $3)
+         on conflict (brand_id, page_id) do update set confidence = excluded.confidence`,
+        [data.brand_id, data.page_id, data.confidence],
+      );
+    } else if (type === 'PageUnlinked') {
+      await database.query('delete from ingest.linked_page where brand_id = $1 and page_id = $2', [
+        data.brand_id,
+        data.page_id,
+      ]);
+    }
+  }
+};
