@@ -1,6 +1,7 @@
 import { CHUNK_ADS_MAX, type ObservedAd } from '#contracts/observations/ad-library-scan.ts';
 import type { Observation } from '#contracts/observations/index.ts';
 import { scanIdOf } from '#domain/ids.ts';
+import { AROUND } from './around.ts';
 import { adIdOf, type Collector, contentOn } from './creative.ts';
 import { type Life, lifeOf, shownOn } from './life.ts';
 import { FOR, Random } from './random.ts';
@@ -34,6 +35,7 @@ export function* demoObservations(options: CorpusOptions): Generator<Observation
   const firstDayMs = Date.parse(`${options.until}T00:00:00.000Z`) - options.days * DAY_MS;
   const lastDay = options.days - 1 + (options.extraDays ?? 0);
   for (const brand of world.brandList) yield profileOf(brand, firstDayMs);
+  for (const around of AROUND) yield* around(world, firstDayMs);
   for (let day = 0; day <= lastDay; day += 1) {
     const dayMs = firstDayMs + day * DAY_MS;
     for (const page of world.pageList) yield* linksOf(world, page, day, dayMs);
