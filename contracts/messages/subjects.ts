@@ -25,3 +25,15 @@ export type ScrapeRequested = {
   readonly cadence: 'daily' | 'weekly';
   readonly requested_at: string;
 };
+
+/**
+ * Deliveries that wait for an attempt. A message carries ids only: payload and state are in Postgres, and both
+ * come from the log.
+ */
+export const DELIVERIES_STREAM = 'DELIVERIES';
+export const DELIVERIES_SUBJECTS = 'deliveries.>';
+export const DELIVERY_DUE = 'deliveries.due';
+export const DELIVERY_CONSUMER = 'delivery';
+
+/** Payload of `deliveries.due`. */
+export type DeliveryDue = { readonly delivery_id: string };

@@ -1,0 +1,60 @@
+import { z } from 'zod';
+import { AlertCadence, AlertTrigger, DeliveryKind } from '../alerts.ts';
+import { CalendarDate, Count, LibraryId, Timestamp, Uuid } from '../primitives.ts';
+import { BrandReference } from '../resources/brand.ts';
+
+/** Items of one payload; what lies beyond is counted and found under `url`. */
+export const PAYLOAD_ITEMS_MAX = 100;
+
+/** What happened, in the words of radar and signals. */
+export const AlertItemType = z.enum([
+  'ad_started',
+  'ad_stopped',
+  'destination_changed',
+  'page_linked',
+  'partner_started',
+  'activity',
+]);
+export type AlertItemType = z.infer<typeof AlertItemType>;
+
+export const AlertItem = z
+  .strictObject({
+    id: Uuid.meta({ description: 'The same item has the same id in every payload.' }),
+    type: AlertItemType,
+    observed_at: Timestamp,
+    brand: BrandReference,
+    title: z.string().meta({ description: 'What was observed, as a sentence.' }),
+    ad_id: LibraryId.nullable(),
+    page_id: LibraryId.nullable(),
+    destination_url: z.string().nullable(),
+    previous_destination_url: z.string().nullable(),
+    signal: z.string().nullable().meta({ description: 'For `activity`, the kind of signal.' }),
+    url: z.url().meta({ description: 'Where this service shows more of it.' }),
+  })
+  .meta({ id: 'AlertItem', description: 'An observation, never a statement of cause or ownership.' });
+export type AlertItem = z.infer<typeof AlertItem>;
+
+/** The body of a webhook delivery; e-mail and chat messages are written from the same. */
+export const AlertPayload = z
+  .strictObject({
+    id: Uuid.meta({ description: 'Of the delivery, equal to the header `webhook-id` in every attempt.' }),
+    type: z.enum(['alert.matched', 'alert.digest', 'alert.test', 'alert.suspended']),
+    kind: DeliveryKind,
+    created_at: Timestamp,
+    workspace_id: z.string(),
+    alert: z.strictObject({
+      id: Uuid,
+      name: z.string(),
+      trigger: AlertTrigger,
+      cadence: AlertCadence,
+    }),
+    period: z
+      .strictObject({ from: CalendarDate, to: CalendarDate })
+      .nullable()
+      .meta({ description: 'Of a digest: its days, both included; otherwise null.' }),
+    items_total: Count,
+    items: z.array(AlertItem).max(PAYLOAD_ITEMS_MAX),
+    as_of: Timestamp.meta({ description: 'When the newest of it was observed.' }),
+  })
+  .meta({ id: 'AlertPayload' });
+export type AlertPayload = z.infer<typeof AlertPayload>;
