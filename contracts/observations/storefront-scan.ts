@@ -1,0 +1,88 @@
+import { z } from 'zod';
+import { Domain, Timestamp } from '../primitives.ts';
+
+/** Limits of a storefront scan. A shop publishes at most 25,000 products in its catalogue pages. */
+export const STOREFRONT_PAGE_PRODUCTS_MAX = 250;
+export const STOREFRONT_PAGES_MAX = 1_000;
+export const STOREFRONT_PRODUCTS_MAX = 25_000;
+export const PRODUCT_VARIANTS_MAX = 2_000;
+/** Of a product as JSON: a fact that holds one before and after a change still fits into one append. */
+export const PRODUCT_MAX_CHARACTERS = 100_000;
+
+/** Shops number products and variants; the numbers are names and are kept as their digits. */
+const CatalogueId = z.string().regex(/^[1-9][0-9]{0,19}$/, 'an id of 1 to 20 digits');
+
+const PRICE = /^\d{1,12}(\.\d{1,4})?$/;
+/** A listed price as the shop wrote it, `"59.90"`, in the currency of the scan. */
+export const ListedPrice = z.string().regex(PRICE, 'a decimal number such as "59.90"');
+
+/** What the catalogue page says of one variant. `null` means "not said" and overwrites nothing. */
+export const ObservedVariant = z.strictObject({
+  id: CatalogueId,
+  title: z.string().max(255).nullable(),
+  sku: z.string().max(255).nullable(),
+  price: ListedPrice.nullable(),
+  /** `none`: the page says that there is no price to compare with. */
+  compare_at_price: z.union([ListedPrice, z.literal('none')]).nullable(),
+  /** The flag as published. It does not say how many are left. */
+  available: z.boolean().nullable(),
+});
+export type ObservedVariant = z.infer<typeof ObservedVariant>;
+
+/** One product of a page in the `/products.json` shape, without what no answer shows. `null`: not said. */
+export const ObservedProduct = z
+  .strictObject({
+    id: CatalogueId,
+    handle: z.string().min(1).max(255),
+    title: z.string().min(1).max(1_000),
+    product_type: z.string().max(255).nullable(),
+    vendor: z.string().max(255).nullable(),
+    published_at: Timestamp.nullable(),
+    image_url: z.url().max(2_048).nullable(),
+    /** All variants of the product: one that is not among them is no longer listed. */
+    variants: z.array(ObservedVariant).min(1).max(PRODUCT_VARIANTS_MAX),
+  })
+  .refine(
+    (product) => JSON.stringify(product).length <= PRODUCT_MAX_CHARACTERS,
+    `a product is at most ${PRODUCT_MAX_CHARACTERS} characters long`,
+  );
+export type ObservedProduct = z.infer<typeof ObservedProduct>;
+
+const scanKey = {
+  /** One scan, derived by whoever made it from what it read, so that the same scan sent twice is one. */
+  scan_id: z.uuid(),
+  domain: Domain,
+  scanned_at: Timestamp,
+};
+
+/** One page of a scan. Pages may arrive in any order, and more than once. */
+export const StorefrontScanPage = z.strictObject({
+  type: z.literal('storefront.scan'),
+  ...scanKey,
+  /** From 0. */
+  page: z
+    .int()
+    .min(0)
+    .max(STOREFRONT_PAGES_MAX - 1),
+  products: z.array(ObservedProduct).min(1).max(STOREFRONT_PAGE_PRODUCTS_MAX),
+});
+export type StorefrontScanPage = z.infer<typeof StorefrontScanPage>;
+
+/** Closes a scan: only now is it decided. `pages` says how many were sent, 0 for a fetch that gave no product. */
+export const StorefrontScanEnd = z.strictObject({
+  type: z.literal('storefront.scan_end'),
+  ...scanKey,
+  pages: z.int().min(0).max(STOREFRONT_PAGES_MAX),
+  /**
+   * True only when the whole public catalogue was read to its end. One collection, one page of several, a fetch
+   * that broke off or an empty answer are not.
+   */
+  complete: z.boolean(),
+  /** ISO 4217, where the storefront says it; prices of different currencies are not compared. */
+  currency: z
+    .string()
+    .regex(/^[A-Z]{3}$/, 'three capital letters, such as USD')
+    .nullable(),
+  collector: z.string().min(1).max(100),
+});
+export type StorefrontScanEnd = z.infer<typeof StorefrontScanEnd>;
