@@ -1,6 +1,6 @@
 import type { AdCardContent, AdContent, Aspect, ContentChanges } from '#contracts/events/ad-library.ts';
 import type { ObservedAd } from '#contracts/observations/ad-library-scan.ts';
-import { destinationKey } from './ad-destination.ts';
+import { destinationKey } from '#contracts/ad-destination.ts';
 
 /** Comparing what a scan shows of an ad with what is known of it. A blank is never a difference (rule 4). */
 

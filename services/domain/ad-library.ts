@@ -27,7 +27,7 @@ import {
  * is bounded by nothing here: sightings of some of its ads at a time, then absences, then its end. Each part
  * decided again on the state after its own facts records nothing.
  *
- * Rules 1 to 3, 9 and 11 stand here; 4 and 5 in `ad-content.ts` and `ad-destination.ts`; 6 in
+ * Rules 1 to 3, 9 and 11 stand here; 4 and 5 in `ad-content.ts` and `contracts/ad-destination.ts`; 6 in
  * `ad-library-rewording.ts` and `ad-library-comparison.ts`; 7 and 8 with the readers and the staging of
  * observations; 10 with the staging.
  */
@@ -86,8 +86,12 @@ const start = (scan: ScanHeader, ad: ObservedAd, page: PageHistory | undefined):
   const overtaken = page?.last_complete_at && page.last_complete_at > scan.scanned_at && page_id !== null;
   const missing_since = overtaken ? page.last_complete_at : null;
   const { collector } = scan;
+  const partner = ad.branded_content ? { branded_content: ad.branded_content } : {};
   const facts: AdLibraryFact[] = [
-    { type: 'AdStarted', data: { ...about, page_id, page_name, novelty, missing_since, collector, content } },
+    {
+      type: 'AdStarted',
+      data: { ...about, page_id, page_name, novelty, missing_since, collector, content, ...partner },
+    },
   ];
   if (endedInLibrary(ad, scan.scanned_at)) {
     facts.push({

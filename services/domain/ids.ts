@@ -1,12 +1,6 @@
-import { v5 } from 'uuid';
+import { derivedId as derive } from '#contracts/derived-id.ts';
 
-/**
- * Ids of corpus things are derived from their natural keys (UUID version 5, RFC 9562), so that
- * importing twice, or on two machines, names the same thing.
- */
-const NAMESPACE = '6f0c1c4e-3b7a-5f0e-9a58-5d9a2f0d7b11';
-
-const derive = (kind: string, key: string): string => v5(`${kind}:${key}`, NAMESPACE);
+/** Ids of corpus things, each derived from its natural key. */
 
 /** `domain` in lower case, without `www.`. */
 export const brandIdOf = (domain: string): string => derive('brand', domain);
