@@ -1,3 +1,4 @@
+import type { BrandedContent } from '../observations/ad-library-scan.ts';
 import type { AdFormat } from '../primitives.ts';
 import type { Fact } from './fact.ts';
 
@@ -83,6 +84,8 @@ export type AdStarted = Fact<
       readonly missing_since: string | null;
       readonly collector: string;
       readonly content: AdContent;
+      /** The partner that the ad names. Absent: none was seen. */
+      readonly branded_content?: BrandedContent;
     }
 >;
 
@@ -109,6 +112,8 @@ export type AdDetailsObserved = Fact<
       readonly was_format: AdFormat;
       /** Countries whose scans show the ad now and did not before; part of `countries`. */
       readonly added_countries: readonly string[];
+      /** A partner that had not been seen on the ad, or is another than before. */
+      readonly branded_content?: BrandedContent;
     }
 >;
 

@@ -30,6 +30,17 @@ export const AdCard = z.strictObject({
 });
 
 /**
+ * The partner that a branded-content ad names beside the page that runs it ("… with …"). The library names it by
+ * id, by name, or both.
+ */
+export const BrandedContent = z
+  .strictObject({ page_id: LibraryId.nullable(), page_name: z.string().trim().min(1).max(500).nullable() })
+  .refine(({ page_id, page_name }) => page_id !== null || page_name !== null, {
+    message: 'names the partner by id, by name, or both',
+  });
+export type BrandedContent = z.infer<typeof BrandedContent>;
+
+/**
  * One ad as one scan saw it. `null` means "this scan did not say", never "there is none": a blank
  * overwrites nothing. There are no fields for money or reach, and unknown fields are refused, so none
  * can get in.
@@ -56,6 +67,8 @@ export const ObservedAd = z.strictObject({
   media: z.array(AdMedia).max(AD_CARDS_MAX),
   cards: z.array(AdCard).max(AD_CARDS_MAX),
   versions: z.array(AdCard).max(AD_VERSIONS_MAX),
+  /** Absent, as `null`, says nothing: most sources do not show it. */
+  branded_content: BrandedContent.nullable().optional(),
 });
 export type ObservedAd = z.infer<typeof ObservedAd>;
 

@@ -1,5 +1,5 @@
 import type { AdContent, AdLibraryFact, AdsReworded, Aspect } from '#contracts/events/ad-library.ts';
-import type { ObservedAd } from '#contracts/observations/ad-library-scan.ts';
+import type { BrandedContent, ObservedAd } from '#contracts/observations/ad-library-scan.ts';
 import { changesOf, compareContent, contentOf, framesTheSameText, pick } from './ad-content.ts';
 import { countedOf, excerptOf, type ScanHeader, sightingOf } from './ad-library-scan.ts';
 import { collectorOf, formatOf, type KnownAd, type KnownPage } from './ad-library-state.ts';
@@ -30,7 +30,16 @@ const isCollectors = (
   return verdict.includes(aspect) || missedTheSwitch || framesTheSameText(known.content, seen, fields);
 };
 
-/** The record becomes fuller: fields that were blank, another country, a start date, a page. No news. */
+/** The partner that a scan shows and that is not known. One that a scan names by less than is known is no other. */
+const newPartner = (known: KnownAd, ad: ObservedAd): BrandedContent | null => {
+  const seen = ad.branded_content ?? null;
+  const before = known.branded_content;
+  if (seen === null || before === undefined) return seen;
+  if (seen.page_id !== null) return seen.page_id === before.page_id ? null : seen;
+  return before.page_id !== null || seen.page_name === before.page_name ? null : seen;
+};
+
+/** The record becomes fuller: fields that were blank, another country, a start date, a page, a partner. No news. */
 const completion = (
   scan: ScanHeader,
   known: KnownAd,
@@ -38,7 +47,9 @@ const completion = (
   completed: readonly Field[],
 ): readonly AdLibraryFact[] => {
   const added = scan.countries.filter((country) => !known.countries.includes(country));
+  const partner = newPartner(known, ad);
   const completes =
+    partner !== null ||
     completed.length > 0 ||
     added.length > 0 ||
     (known.started_on === null && ad.started_on !== null) ||
@@ -57,6 +68,7 @@ const completion = (
         page_name: known.page_name ?? ad.page_name,
         was_format: formatOf(known.content),
         added_countries: added,
+        ...(partner === null ? {} : { branded_content: partner }),
       },
     },
   ];

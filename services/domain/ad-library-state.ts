@@ -1,4 +1,5 @@
 import type { AdContent, AdLibraryFact, Aspect, Novelty, ScanTotals } from '#contracts/events/ad-library.ts';
+import type { BrandedContent } from '#contracts/observations/ad-library-scan.ts';
 import type { AdFormat } from '#contracts/primitives.ts';
 import { withChanges } from './ad-content.ts';
 
@@ -25,6 +26,8 @@ export type KnownAd = {
   /** Whose wording `content` is. */
   readonly collector: string;
   readonly content: AdContent;
+  /** The partner that the ad names; absent where none was seen. */
+  readonly branded_content?: BrandedContent;
 };
 
 /** What is known of a page, as far as this brand's stream tells. */
@@ -136,6 +139,7 @@ export const evolve = (state: LibraryState, fact: AdLibraryFact): LibraryState =
         countries: data.countries,
         collector: data.collector,
         content: data.content,
+        ...(data.branded_content ? { branded_content: data.branded_content } : {}),
       });
       state.total += 1;
       state.live += 1;
@@ -154,6 +158,7 @@ export const evolve = (state: LibraryState, fact: AdLibraryFact): LibraryState =
         countries: fact.data.countries,
         page_id: fact.data.page_id,
         page_name: fact.data.page_name,
+        ...(fact.data.branded_content ? { branded_content: fact.data.branded_content } : {}),
       }));
       return state;
     case 'AdDestinationChanged':

@@ -1,58 +1,111 @@
-import type { SocialPageFact } from '#contracts/events/social-page.ts';
-import type { PageRole, SocialPageLink } from '#contracts/observations/social-page-link.ts';
+import type { PageProfile, SocialPageFact } from '#contracts/events/social-page.ts';
+import { type PageClaim, PageRole, type SocialPageLink } from '#contracts/observations/social-page-link.ts';
+import type { SocialPageProfile } from '#contracts/observations/social-page-profile.ts';
 
 type Link = {
-  readonly role: PageRole;
+  readonly claim: PageClaim;
   readonly confidence: number;
   readonly page_name: string | null;
   readonly observed_at: string;
-  readonly linked: boolean;
+  readonly status: 'linked' | 'unlinked' | 'quarantined';
 };
 
-/** Brand id to what was last observed of the page's link with it. */
-export type SocialPageState = ReadonlyMap<string, Link>;
+type SourceProfile = { readonly observed_at: string; readonly said: Partial<PageProfile> };
+
+/** What was last observed of the page's link with each brand, and what each source says of the page. */
+export type SocialPageState = {
+  readonly links: ReadonlyMap<string, Link>;
+  readonly profiles: ReadonlyMap<string, SourceProfile>;
+};
+
+/** Below it a claim is more likely wrong than right, whatever it says. */
+export const SERVED_FROM_CONFIDENCE = 0.5;
+
+/** The role that may be shown for a claim: ownership, contracts and guesses are `UNVERIFIED`. */
+export const servableRole = (claim: PageClaim, confidence: number): PageRole =>
+  confidence < SERVED_FROM_CONFIDENCE ? 'UNVERIFIED' : (PageRole.safeParse(claim).data ?? 'UNVERIFIED');
+
+const withLink = (state: SocialPageState, brandId: string, link: Link): SocialPageState => ({
+  ...state,
+  links: new Map(state.links).set(brandId, link),
+});
 
 export const socialPage = {
-  initial: new Map() as SocialPageState,
+  initial: { links: new Map(), profiles: new Map() } as SocialPageState,
   evolve: (state: SocialPageState, fact: SocialPageFact): SocialPageState => {
     switch (fact.type) {
       case 'PageLinked': {
-        const { brand_id, role, confidence, page_name, observed_at } = fact.data;
-        return new Map(state).set(brand_id, { role, confidence, page_name, observed_at, linked: true });
+        const { brand_id, role, claim = role, confidence, page_name, observed_at } = fact.data;
+        return withLink(state, brand_id, { claim, confidence, page_name, observed_at, status: 'linked' });
+      }
+      case 'PageLinkQuarantined': {
+        const { brand_id, claim, confidence, page_name, observed_at } = fact.data;
+        return withLink(state, brand_id, {
+          claim,
+          confidence,
+          page_name,
+          observed_at,
+          status: 'quarantined',
+        });
       }
       case 'PageUnlinked': {
-        const link = state.get(fact.data.brand_id);
-        if (!link) return state;
-        return new Map(state).set(fact.data.brand_id, {
-          ...link,
-          linked: false,
-          observed_at: fact.data.observed_at,
-        });
+        const { brand_id, observed_at } = fact.data;
+        const link = state.links.get(brand_id);
+        return link ? withLink(state, brand_id, { ...link, status: 'unlinked', observed_at }) : state;
+      }
+      case 'PageProfileObserved': {
+        const { source, observed_at, changes } = fact.data;
+        const said = { ...state.profiles.get(source)?.said, ...changes };
+        return { ...state, profiles: new Map(state.profiles).set(source, { observed_at, said }) };
       }
     }
   },
 };
 
-/** Links and unlinks; an observation older than the last one of the same pair changes nothing. */
+/** Links, unlinks and holds back; an observation older than the last one of the same pair changes nothing. */
 export const recordPageLink =
   (observation: SocialPageLink, brandId: string) =>
   (state: SocialPageState): SocialPageFact[] => {
-    const { page_id, observed_at, role, confidence } = observation;
-    const known = state.get(brandId);
+    const { page_id, observed_at, role: claim, confidence } = observation;
+    const known = state.links.get(brandId);
     if (known && observed_at < known.observed_at) return [];
     if (!observation.linked) {
-      return known?.linked
-        ? [{ type: 'PageUnlinked', data: { page_id, brand_id: brandId, observed_at } }]
-        : [];
+      return known === undefined || known.status === 'unlinked'
+        ? []
+        : [{ type: 'PageUnlinked', data: { page_id, brand_id: brandId, observed_at } }];
     }
-    const pageName = observation.page_name ?? known?.page_name ?? null;
+    const status = observation.quarantined === true ? 'quarantined' : 'linked';
+    const page_name = observation.page_name ?? known?.page_name ?? null;
     const same =
-      known?.linked && known.role === role && known.confidence === confidence && known.page_name === pageName;
+      known?.status === status &&
+      known.claim === claim &&
+      known.confidence === confidence &&
+      known.page_name === page_name;
     if (same) return [];
-    return [
-      {
-        type: 'PageLinked',
-        data: { page_id, page_name: pageName, brand_id: brandId, role, confidence, observed_at },
-      },
-    ];
+    const about = { page_id, page_name, brand_id: brandId, confidence, observed_at };
+    if (status === 'quarantined') return [{ type: 'PageLinkQuarantined', data: { ...about, claim } }];
+    const role = servableRole(claim, confidence);
+    return [{ type: 'PageLinked', data: { ...about, role, ...(role === claim ? {} : { claim }) } }];
+  };
+
+/** What a profile says, without what it leaves unsaid. */
+const saidBy = (profile: SocialPageProfile): Partial<PageProfile> => {
+  const { page_name, username, category, verified, followers, likes } = profile;
+  const fields = { page_name, username, category, verified, followers, likes };
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null));
+};
+
+/** What the source did not say before. Each source is compared with itself alone: two may disagree. */
+export const recordPageProfile =
+  (profile: SocialPageProfile) =>
+  (state: SocialPageState): SocialPageFact[] => {
+    const { page_id, source, observed_at } = profile;
+    const known = state.profiles.get(source);
+    if (known && observed_at < known.observed_at) return [];
+    const before: Readonly<Record<string, unknown>> = known?.said ?? {};
+    const changes = Object.fromEntries(
+      Object.entries(saidBy(profile)).filter(([field, value]) => before[field] !== value),
+    );
+    if (Object.keys(changes).length === 0) return [];
+    return [{ type: 'PageProfileObserved', data: { page_id, source, observed_at, changes } }];
   };

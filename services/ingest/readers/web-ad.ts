@@ -79,7 +79,20 @@ const webAd = (value: JsonObject): ObservedAd => {
     platforms: platformsOf(value['publisher_platform'] ?? value['publisher_platforms'] ?? value['platforms']),
     media: mediaOf(snapshot, cards),
     cards: cards.map(cardOfWeb),
+    ...partnerOf(snapshot['branded_content']),
   });
+};
+
+/** The partner of a branded-content ad. Where no id is given, the digits that an address may consist of are it. */
+const partnerOf = (shown: unknown): Pick<ObservedAd, 'branded_content'> => {
+  if (!isObject(shown)) return {};
+  const address = textOf(shown['page_profile_uri'] ?? shown['page_profile_url']);
+  const page_id = idOf(
+    'the id of the partner page',
+    shown['page_id'] ?? /\/(?:profile\.php\?id=)?(\d{5,20})\/?$/.exec(address ?? '')?.[1],
+  );
+  const page_name = textOf(shown['page_name'] ?? shown['current_page_name']);
+  return page_id === null && page_name === null ? {} : { branded_content: { page_id, page_name } };
 };
 
 /** `{text}`, `{markup: {__html}}` or a text. */
