@@ -1,7 +1,8 @@
-import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
-import { type Database, inTransaction } from './postgres.ts';
+import type { Database } from './postgres.ts';
+import { createVaultTables, decrypt, encrypt, KEY_BYTES, VaultKey } from './vault-cipher.ts';
 
 /**
  * Who a member is (name and e-mail address) stands in facts sealed: AES-256-GCM under a key of the member's own,
@@ -19,47 +20,19 @@ export type MemberVault = {
   erase(workspaceId: string, memberId: string): Promise<void>;
 };
 
-const KEY_BYTES = 32;
-const NONCE_BYTES = 12;
-const TAG_BYTES = 16;
-const CIPHER = 'aes-256-gcm';
 /** Begins every sealed text, so that another cipher can come beside this one. */
 const VERSION = 'v1.';
 const SCHEMA = readFileSync(new URL('./member-vault.sql', import.meta.url), 'utf8');
-/** Any constant: `create … if not exists` is not safe against another process doing the same. */
-const SCHEMA_LOCK = 7_205_312;
 
 /** The setting MEMBER_VAULT_KEY. */
-export const MemberVaultKey = z
-  .string()
-  .refine((text) => Buffer.from(text, 'base64').length === KEY_BYTES, 'base64 of 32 random bytes');
+export const MemberVaultKey = VaultKey;
 
 const Person = z.strictObject({ name: z.string(), email: z.string().nullable() });
-
-/** `context` is authenticated with the text: what was sealed for one member opens for no other. */
-const encrypt = (key: Buffer, context: string, plain: Buffer): Buffer => {
-  const nonce = randomBytes(NONCE_BYTES);
-  const cipher = createCipheriv(CIPHER, key, nonce).setAAD(Buffer.from(context, 'utf8'));
-  return Buffer.concat([nonce, cipher.update(plain), cipher.final(), cipher.getAuthTag()]);
-};
-
-const decrypt = (key: Buffer, context: string, sealed: Buffer): Buffer => {
-  const tag = sealed.subarray(-TAG_BYTES);
-  const decipher = createDecipheriv(CIPHER, key, sealed.subarray(0, NONCE_BYTES), {
-    authTagLength: TAG_BYTES,
-  })
-    .setAAD(Buffer.from(context, 'utf8'))
-    .setAuthTag(tag);
-  return Buffer.concat([decipher.update(sealed.subarray(NONCE_BYTES, -TAG_BYTES)), decipher.final()]);
-};
 
 /** `masterKey`: the setting MEMBER_VAULT_KEY. */
 export const openMemberVault = async (pool: Database, masterKey: string): Promise<MemberVault> => {
   const master = Buffer.from(masterKey, 'base64');
-  await inTransaction(pool, async (client) => {
-    await client.query('select pg_advisory_xact_lock($1)', [SCHEMA_LOCK]);
-    await client.query(SCHEMA);
-  });
+  await createVaultTables(pool, SCHEMA);
   const contextOf = (workspaceId: string, memberId: string): string => `${workspaceId}/${memberId}`;
 
   const findKey = async (workspaceId: string, memberId: string): Promise<Buffer | null> => {

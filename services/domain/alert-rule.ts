@@ -1,0 +1,170 @@
+import type { AlertCadence, AlertChannel, AlertTrigger } from '#contracts/alerts.ts';
+import { type ErrorDetail, Refusal } from '#contracts/errors.ts';
+import type {
+  AlertRuleFact,
+  AlertRuleSettings,
+  AlertRuleSuspended,
+  SealedAddress,
+} from '#contracts/events/alert-rule.ts';
+import { ALERT_RULES_MAX } from '#contracts/resources/alert.ts';
+
+/** Why the service disabled a rule. Enabling it ends that. */
+export type Suspension = Pick<AlertRuleSuspended['data'], 'channel' | 'failing_since' | 'suspended_at'>;
+
+/** Stream `alertRule-<workspaceId>+<alertId>`: one rule. A deleted one stays known as such. */
+export type AlertRule = AlertRuleSettings & {
+  readonly workspace_id: string;
+  readonly alert_id: string;
+  /** Who created it, and whom its e-mails go to. */
+  readonly member_id: string;
+  readonly created_at: string;
+  readonly updated_at: string;
+  readonly status: 'present' | 'suspended' | 'deleted';
+  readonly suspension: Suspension | null;
+};
+export type AlertRuleState = AlertRule | null;
+
+const initial = null as AlertRuleState;
+
+const evolve = (state: AlertRuleState, fact: AlertRuleFact): AlertRuleState => {
+  if (fact.type === 'AlertRuleCreated') {
+    const rule = { ...fact.data, updated_at: fact.data.created_at };
+    return { ...rule, status: 'present', suspension: null };
+  }
+  if (!state) return state;
+  switch (fact.type) {
+    case 'AlertRuleChanged': {
+      const { changes, changed_at } = fact.data;
+      const changed = { ...state, ...changes, updated_at: changed_at };
+      return changes.enabled === true ? { ...changed, status: 'present', suspension: null } : changed;
+    }
+    case 'AlertRuleSuspended': {
+      const { channel, failing_since, suspended_at } = fact.data;
+      const suspension = { channel, failing_since, suspended_at };
+      return { ...state, enabled: false, updated_at: suspended_at, status: 'suspended', suspension };
+    }
+    case 'AlertRuleDeleted':
+      return { ...state, status: 'deleted' };
+  }
+};
+
+export const alertRule = { initial, evolve };
+
+type Channels = Pick<AlertRuleSettings, 'email' | 'webhook_url' | 'chat'>;
+
+export const channelsOf = ({ email, webhook_url, chat }: Channels): readonly AlertChannel[] => [
+  ...(email ? (['email'] as const) : []),
+  ...(webhook_url === null ? [] : (['webhook'] as const)),
+  ...(chat === null ? [] : (['chat'] as const)),
+];
+
+/** Whether what it matches now is to be sent. */
+export const isActive = (rule: AlertRuleState): rule is AlertRule =>
+  rule !== null && rule.enabled && rule.status === 'present';
+
+export const demandAlertRule = (state: AlertRuleState): AlertRule => {
+  if (state === null || state.status === 'deleted') throw new Refusal('not_found', 'There is no such rule.');
+  return state;
+};
+
+const refuse = (details: readonly ErrorDetail[]): never => {
+  throw new Refusal('invalid_input', 'The rule cannot be as asked for; see details.', details);
+};
+
+const demandTracked = (brandIds: readonly string[], tracked: ReadonlySet<string>): void => {
+  const details = brandIds.flatMap((brandId, index): ErrorDetail[] =>
+    tracked.has(brandId)
+      ? []
+      : [
+          {
+            path: `brand_ids.${index}`,
+            message: `The brand ${brandId} is not tracked. Track it first.`,
+            code: 'not_tracked',
+          },
+        ],
+  );
+  if (details.length > 0) refuse(details);
+};
+
+const demandChannel = (channels: Channels): void => {
+  if (channelsOf(channels).length > 0) return;
+  const message = 'A rule answers on at least one of `email`, `webhook_url` and `chat_webhook_url`.';
+  refuse([{ path: '', message, code: 'no_channel' }]);
+};
+
+/** Each once and in one order, however they were given. */
+const settled = (brandIds: readonly string[]): readonly string[] => [...new Set(brandIds)].toSorted();
+
+type Named = { readonly workspace_id: string; readonly alert_id: string; readonly at: string };
+
+/** `tracked`: what the workspace follows now. `rules`: how many it has. */
+export const createAlertRule =
+  (
+    input: Named & {
+      readonly settings: AlertRuleSettings;
+      readonly member_id: string;
+      readonly tracked: ReadonlySet<string>;
+      readonly rules: number;
+    },
+  ) =>
+  (state: AlertRuleState): readonly AlertRuleFact[] => {
+    if (state) return [];
+    const { workspace_id, alert_id, settings, member_id, tracked, rules, at } = input;
+    demandTracked(settings.brand_ids, tracked);
+    demandChannel(settings);
+    if (rules >= ALERT_RULES_MAX) {
+      throw new Refusal('limit_reached', `A workspace has at most ${ALERT_RULES_MAX} rules. Delete some.`);
+    }
+    const created = { ...settings, brand_ids: settled(settings.brand_ids), member_id, created_at: at };
+    return [{ type: 'AlertRuleCreated', data: { workspace_id, alert_id, ...created } }];
+  };
+
+/** What is not named stays. */
+export type AlertRuleChange = {
+  readonly name?: string;
+  readonly trigger?: AlertTrigger;
+  readonly brand_ids?: readonly string[];
+  readonly cadence?: AlertCadence;
+  readonly email?: boolean;
+  readonly webhook_url?: string | null;
+  readonly chat?: SealedAddress | null;
+  readonly enabled?: boolean;
+};
+
+const isSame = (before: unknown, after: unknown): boolean => JSON.stringify(before) === JSON.stringify(after);
+
+/** Brands that a rule has and that were untracked since are no reason to refuse a change of something else. */
+export const changeAlertRule =
+  (input: Named & { readonly change: AlertRuleChange; readonly tracked: ReadonlySet<string> }) =>
+  (state: AlertRuleState): readonly AlertRuleFact[] => {
+    const { workspace_id, alert_id, change, tracked, at } = input;
+    const before = demandAlertRule(state);
+    const { brand_ids, ...others } = change;
+    if (brand_ids) demandTracked(brand_ids, tracked);
+    demandChannel({ ...before, ...change });
+    const named = { ...others, ...(brand_ids ? { brand_ids: settled(brand_ids) } : {}) };
+    const changes = Object.fromEntries(
+      Object.entries(named).filter(
+        ([name, value]) => value !== undefined && !isSame(before[name as keyof typeof named], value),
+      ),
+    );
+    if (Object.keys(changes).length === 0) return [];
+    return [{ type: 'AlertRuleChanged', data: { workspace_id, alert_id, changes, changed_at: at } }];
+  };
+
+/** A rule that is off or gone needs no suspending. */
+export const suspendAlertRule =
+  (input: Named & Pick<AlertRuleSuspended['data'], 'channel' | 'failing_since'>) =>
+  (state: AlertRuleState): readonly AlertRuleFact[] => {
+    if (!isActive(state)) return [];
+    const { at, ...suspended } = input;
+    return [{ type: 'AlertRuleSuspended', data: { ...suspended, suspended_at: at } }];
+  };
+
+/** Deleting what is not there is already so. */
+export const deleteAlertRule =
+  ({ workspace_id, alert_id, at }: Named) =>
+  (state: AlertRuleState): readonly AlertRuleFact[] => {
+    if (state === null || state.status === 'deleted') return [];
+    return [{ type: 'AlertRuleDeleted', data: { workspace_id, alert_id, deleted_at: at } }];
+  };

@@ -1,0 +1,192 @@
+import { describe, expect, test } from 'vitest';
+import type { AlertRuleFact, AlertRuleSettings } from '#contracts/events/alert-rule.ts';
+import type { WebhookSecretFact } from '#contracts/events/webhook-secret.ts';
+import { ALERT_RULES_MAX } from '#contracts/resources/alert.ts';
+import {
+  type AlertRuleChange,
+  alertRule,
+  changeAlertRule,
+  channelsOf,
+  createAlertRule,
+  deleteAlertRule,
+  isActive,
+  suspendAlertRule,
+} from '#domain/alert-rule.ts';
+import { issueFirstWebhookSecret, issueWebhookSecret, webhookSecret } from '#domain/webhook-secret.ts';
+import { given } from '#tests/dsl/decisions.ts';
+
+const AT = '2026-11-20T09:00:00.000Z';
+const LATER = '2026-11-20T10:00:00.000Z';
+const named = { workspace_id: 'ws_1', alert_id: '7c0a4d52-1f3e-5b96-a8d0-1e6b9c3f7a42' };
+const BRANDS = ['brand a', 'brand b', 'brand c'];
+const tracked = new Set(BRANDS);
+const CHAT = { host: 'hooks.chat.example', fingerprint: 'f'.repeat(64) };
+
+const settings: AlertRuleSettings = {
+  name: 'Launches',
+  trigger: 'new_ads',
+  brand_ids: ['brand a', 'brand b'],
+  cadence: 'instant',
+  email: false,
+  webhook_url: 'https://hooks.shop.example/in',
+  chat: null,
+  enabled: true,
+};
+const created = (more: Partial<AlertRuleSettings> = {}): AlertRuleFact => ({
+  type: 'AlertRuleCreated',
+  data: { ...named, ...settings, ...more, member_id: 'ada', created_at: AT },
+});
+const changed = (changes: AlertRuleChange): AlertRuleFact => ({
+  type: 'AlertRuleChanged',
+  data: { ...named, changes, changed_at: LATER },
+});
+const suspended: AlertRuleFact = {
+  type: 'AlertRuleSuspended',
+  data: { ...named, channel: 'webhook', failing_since: AT, suspended_at: LATER },
+};
+const deleted: AlertRuleFact = { type: 'AlertRuleDeleted', data: { ...named, deleted_at: LATER } };
+
+const create = (more: Partial<AlertRuleSettings> = {}, rules = 0) =>
+  createAlertRule({
+    ...named,
+    settings: { ...settings, ...more },
+    member_id: 'ada',
+    tracked,
+    rules,
+    at: AT,
+  });
+const change = (changes: AlertRuleChange) =>
+  changeAlertRule({ ...named, change: changes, tracked, at: LATER });
+const suspend = suspendAlertRule({ ...named, channel: 'webhook', failing_since: AT, at: LATER });
+const remove = deleteAlertRule({ ...named, at: LATER });
+
+describe('createAlertRule', () => {
+  test('creates it, naming each brand once and in one order', () =>
+    given(alertRule)
+      .when(create({ brand_ids: ['brand b', 'brand a', 'brand b'] }))
+      .records(created()));
+  test('once, also when it was deleted since', () => {
+    given(alertRule, created()).when(create()).records();
+    given(alertRule, created(), deleted).when(create()).records();
+  });
+  test('only on brands that are tracked', () =>
+    given(alertRule)
+      .when(create({ brand_ids: ['brand a', 'brand z'] }))
+      .refuses('invalid_input'));
+  test('only with a channel', () =>
+    given(alertRule)
+      .when(create({ webhook_url: null }))
+      .refuses('invalid_input'));
+  test('up to as many as a workspace has', () => {
+    given(alertRule)
+      .when(create({}, ALERT_RULES_MAX - 1))
+      .records(created());
+    given(alertRule).when(create({}, ALERT_RULES_MAX)).refuses('limit_reached');
+  });
+});
+
+describe('changeAlertRule', () => {
+  test('records what changed and nothing else', () => {
+    const asked = { name: 'Launches', trigger: 'activity', brand_ids: ['brand b', 'brand a'] } as const;
+    given(alertRule, created())
+      .when(change({ ...asked, chat: CHAT }))
+      .records(changed({ trigger: 'activity', chat: CHAT }));
+  });
+  test('to what it is already, changes nothing', () =>
+    given(alertRule, created({ chat: CHAT }))
+      .when(change({ ...settings, chat: { ...CHAT } }))
+      .records());
+  test('keeps a channel', () => {
+    given(alertRule, created())
+      .when(change({ webhook_url: null }))
+      .refuses('invalid_input');
+    given(alertRule, created())
+      .when(change({ webhook_url: null, email: true }))
+      .records(changed({ webhook_url: null, email: true }));
+  });
+  test('asks whether brands are tracked only when they are named', () => {
+    given(alertRule, created({ brand_ids: ['brand z'] }))
+      .when(change({ name: 'Starts' }))
+      .records(changed({ name: 'Starts' }));
+    given(alertRule, created())
+      .when(change({ brand_ids: ['brand z'] }))
+      .refuses('invalid_input');
+  });
+  test('enables a rule that was suspended', () =>
+    given(alertRule, created(), suspended)
+      .when(change({ enabled: true }))
+      .records(changed({ enabled: true })));
+  test('of a rule that is not there, or not any more', () => {
+    given(alertRule)
+      .when(change({ name: 'Starts' }))
+      .refuses('not_found');
+    given(alertRule, created(), deleted)
+      .when(change({ name: 'Starts' }))
+      .refuses('not_found');
+  });
+});
+
+describe('suspendAlertRule', () => {
+  test('disables it', () => given(alertRule, created()).when(suspend).records(suspended));
+  test('needs nothing of a rule that is off, gone or never was', () => {
+    given(alertRule, created({ enabled: false }))
+      .when(suspend)
+      .records();
+    given(alertRule, created(), deleted).when(suspend).records();
+    given(alertRule).when(suspend).records();
+  });
+});
+
+describe('deleteAlertRule', () => {
+  test('deletes it', () => given(alertRule, created()).when(remove).records(deleted));
+  test('that is not there is already so', () => given(alertRule).when(remove).records());
+});
+
+describe('what is known of a rule', () => {
+  const after = (...facts: readonly AlertRuleFact[]) => facts.reduce(alertRule.evolve, alertRule.initial);
+  test('whether it is active', () => {
+    expect(isActive(after(created()))).toBe(true);
+    expect(isActive(after(created({ enabled: false })))).toBe(false);
+    expect(isActive(after(created(), suspended))).toBe(false);
+    expect(isActive(after(created(), suspended, changed({ enabled: true })))).toBe(true);
+    expect(isActive(after(created(), deleted))).toBe(false);
+    expect(isActive(after())).toBe(false);
+  });
+  test('why it was suspended, until it is enabled', () => {
+    const suspension = { channel: 'webhook', failing_since: AT, suspended_at: LATER };
+    expect(after(created(), suspended)).toMatchObject({ status: 'suspended', suspension, enabled: false });
+    expect(after(created(), suspended, changed({ name: 'x' }))).toMatchObject({ suspension });
+    expect(after(created(), suspended, changed({ enabled: true }))).toMatchObject({
+      status: 'present',
+      suspension: null,
+    });
+  });
+  test('its channels', () => {
+    expect(channelsOf(settings)).toEqual(['webhook']);
+    expect(channelsOf({ email: true, webhook_url: null, chat: CHAT })).toEqual(['email', 'chat']);
+  });
+});
+
+describe('webhook secrets', () => {
+  const secret = (fingerprint: string) => ({ workspace_id: 'ws_1', fingerprint, at: AT });
+  const issued = (fingerprint: string): WebhookSecretFact => ({
+    type: 'WebhookSecretIssued',
+    data: { workspace_id: 'ws_1', fingerprint, issued_at: AT },
+  });
+  test('the first is issued once', () => {
+    given(webhookSecret)
+      .when(issueFirstWebhookSecret(secret('one')))
+      .records(issued('one'));
+    given(webhookSecret, issued('one'))
+      .when(issueFirstWebhookSecret(secret('two')))
+      .records();
+  });
+  test('another takes its place', () => {
+    given(webhookSecret)
+      .when(issueWebhookSecret(secret('one')))
+      .records(issued('one'));
+    given(webhookSecret, issued('one'))
+      .when(issueWebhookSecret(secret('two')))
+      .records(issued('two'));
+  });
+});
