@@ -10,6 +10,8 @@ import {
 import {
   DEAD_LETTERS_STREAM,
   DEAD_LETTERS_SUBJECTS,
+  DELIVERIES_STREAM,
+  DELIVERIES_SUBJECTS,
   OBSERVATIONS_STREAM,
   OBSERVATIONS_SUBJECTS,
   SCRAPES_STREAM,
@@ -23,6 +25,8 @@ const NANOS_PER_DAY = 86_400_000_000_000;
 const WORK_KEPT_DAYS = 7;
 const DEAD_LETTERS_KEPT_DAYS = 30;
 const STREAM_MAX_BYTES = 8 * 1024 ** 3;
+/** Ids only: a hundred bytes each. */
+const DELIVERIES_MAX_BYTES = 1024 ** 3;
 const DUPLICATE_WINDOW_NANOS = 120_000_000_000;
 
 export type Nats = AsyncDisposable & {
@@ -50,7 +54,34 @@ const STREAMS = [
     retention: RetentionPolicy.Limits,
     days: DEAD_LETTERS_KEPT_DAYS,
   },
+  {
+    name: DELIVERIES_STREAM,
+    subjects: [DELIVERIES_SUBJECTS],
+    retention: RetentionPolicy.Workqueue,
+    days: WORK_KEPT_DAYS,
+  },
 ] as const;
+
+/**
+ * Makes sure that the streams are there: at the start, and again by whoever finds that the server came back without
+ * its storage.
+ */
+export const ensureStreams = async (manager: JetStreamManager): Promise<void> => {
+  for (const stream of STREAMS) {
+    const config = {
+      name: stream.name,
+      subjects: [...stream.subjects],
+      retention: stream.retention,
+      storage: StorageType.File,
+      max_age: stream.days * NANOS_PER_DAY,
+      max_bytes: stream.name === DELIVERIES_STREAM ? DELIVERIES_MAX_BYTES : STREAM_MAX_BYTES,
+      duplicate_window: DUPLICATE_WINDOW_NANOS,
+      // A full queue refuses what is handed in rather than dropping what waits.
+      discard: stream.retention === RetentionPolicy.Workqueue ? DiscardPolicy.New : DiscardPolicy.Old,
+    };
+    await manager.streams.add(config).catch(() => manager.streams.update(stream.name, config));
+  }
+};
 
 /** Connects and makes sure that the streams are there. */
 export const openNats = async (url: string, name: string): Promise<Nats> => {
@@ -63,20 +94,7 @@ export const openNats = async (url: string, name: string): Promise<Nats> => {
     waitOnFirstConnect: true,
   });
   const manager = await connection.jetstreamManager();
-  for (const stream of STREAMS) {
-    const config = {
-      name: stream.name,
-      subjects: [...stream.subjects],
-      retention: stream.retention,
-      storage: StorageType.File,
-      max_age: stream.days * NANOS_PER_DAY,
-      max_bytes: STREAM_MAX_BYTES,
-      duplicate_window: DUPLICATE_WINDOW_NANOS,
-      // A full queue refuses what is handed in rather than dropping what waits.
-      discard: stream.retention === RetentionPolicy.Workqueue ? DiscardPolicy.New : DiscardPolicy.Old,
-    };
-    await manager.streams.add(config).catch(() => manager.streams.update(stream.name, config));
-  }
+  await ensureStreams(manager);
   return {
     connection,
     jetstream: connection.jetstream(),

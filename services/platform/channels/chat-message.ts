@@ -1,0 +1,46 @@
+import type { AlertItem, AlertPayload } from '#contracts/webhooks/alert-payload.ts';
+import { explanationOf, headlineOf, itemsNamed, remainderOf } from './wording.ts';
+
+/** What chat tools take at most of a heading and of a section; one sign less each, for the ellipsis. */
+const HEADER_MAX_CHARACTERS = 150;
+const SECTION_MAX_CHARACTERS = 3_000;
+
+type Text = { readonly type: 'plain_text' | 'mrkdwn'; readonly text: string };
+export type ChatMessage = {
+  /** Shown where blocks are not: in notifications, and by tools that know no blocks. */
+  readonly text: string;
+  readonly blocks: readonly (
+    | { readonly type: 'header' | 'section'; readonly text: Text }
+    | { readonly type: 'context'; readonly elements: readonly Text[] }
+  )[];
+};
+
+const cut = (text: string, max: number): string => (text.length <= max ? text : `${text.slice(0, max - 1)}…`);
+
+/** The three signs that chat tools read as their own markup; escaped, nothing of a name becomes a mention or a link. */
+const escaped = (text: string): string =>
+  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+
+const lineOf = ({ brand, title, url }: AlertItem): string =>
+  `*${escaped(brand.name)}*: <${url}|${escaped(title).replaceAll('|', '¦')}>`;
+
+/** An incoming webhook's usual body: a text, and the same as blocks. */
+export const chatMessageOf = (payload: AlertPayload): ChatMessage => {
+  const headline = headlineOf(payload);
+  const explanation = explanationOf(payload);
+  const remainder = remainderOf(payload);
+  const section = (text: string) => ({
+    type: 'section' as const,
+    text: { type: 'mrkdwn' as const, text: cut(text, SECTION_MAX_CHARACTERS) },
+  });
+  return {
+    text: escaped(headline),
+    blocks: [
+      { type: 'header', text: { type: 'plain_text', text: cut(headline, HEADER_MAX_CHARACTERS) } },
+      ...(explanation === null ? [] : [section(escaped(explanation))]),
+      ...itemsNamed(payload).map((item) => section(lineOf(item))),
+      ...(remainder === null ? [] : [section(remainder)]),
+      { type: 'context', elements: [{ type: 'mrkdwn', text: `Observed until ${payload.as_of}` }] },
+    ],
+  };
+};

@@ -1,0 +1,23 @@
+import type { AlertPayload } from '#contracts/webhooks/alert-payload.ts';
+import type { Clock } from '../clock.ts';
+import type { Egress } from '../egress/open-egress.ts';
+import { chatMessageOf } from './chat-message.ts';
+import type { SendOutcome } from './outcome.ts';
+import { postOnce } from './post.ts';
+
+/** An incoming webhook takes one message a second; whoever sends keeps to it (`deliveries/pace.ts`). */
+export const CHAT_INTERVAL_MS = 1_000;
+
+export type ChatChannel = {
+  /** Sends once to an incoming webhook of a chat tool, whose address is its secret. Never rejects. */
+  sendOnce(target: { readonly url: string }, payload: AlertPayload): Promise<SendOutcome>;
+};
+
+export const openChatChannel = (egress: Egress, clock: Clock): ChatChannel => ({
+  sendOnce: ({ url }, payload) =>
+    postOnce(egress, clock, {
+      url,
+      headers: ['content-type', 'application/json', 'user-agent', 'ad-intelligence-chat/1'],
+      body: Buffer.from(JSON.stringify(chatMessageOf(payload)), 'utf8'),
+    }),
+});

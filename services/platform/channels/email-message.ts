@@ -1,0 +1,21 @@
+import type { AlertPayload } from '#contracts/webhooks/alert-payload.ts';
+import { explanationOf, headlineOf, itemsNamed, remainderOf } from './wording.ts';
+
+export type EmailMessage = { readonly subject: string; readonly text: string };
+
+/** Plain text: nothing of an ad is ever read as markup. */
+export const emailMessageOf = (payload: AlertPayload): EmailMessage => {
+  const lines = [
+    headlineOf(payload),
+    '',
+    explanationOf(payload),
+    ...itemsNamed(payload).map(({ brand, title, url }) => `- ${brand.name}: ${title}\n  ${url}`),
+    remainderOf(payload),
+    '',
+    `Observed until ${payload.as_of}. These are observations of a public ad library, not statements of cause.`,
+  ];
+  return {
+    subject: headlineOf(payload).replace(/\s+/g, ' '),
+    text: `${lines.filter((line) => line !== null).join('\n')}\n`,
+  };
+};

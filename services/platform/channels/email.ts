@@ -1,0 +1,148 @@
+import { mkdir, open, rename } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { createTransport } from 'nodemailer';
+import { z } from 'zod';
+import type { AlertPayload } from '#contracts/webhooks/alert-payload.ts';
+import type { Clock } from '../clock.ts';
+import { emailMessageOf } from './email-message.ts';
+import { networkFailure } from './network-failure.ts';
+import { ANSWER_MAX_BYTES, failedOutcome, NO_TIMING, type SendOutcome } from './outcome.ts';
+
+const CONNECT_TIMEOUT_MS = 5_000;
+const SOCKET_TIMEOUT_MS = 15_000;
+/** Connections to the mail server, and messages over one of them. */
+const CONNECTIONS_MAX = 4;
+const MESSAGES_PER_CONNECTION = 100;
+/** From here on an SMTP reply says that trying again is of no use (RFC 5321, 4.2.1). */
+const PERMANENT = 500;
+const DELIVERY_ID = /^[\w-]{1,64}$/;
+
+export const emailSettings = {
+  /** `smtp://` or `smtps://` with user and password; when not set, messages are written to files in `MAIL_DIR`. */
+  SMTP_URL: z.url({ protocol: /^smtps?$/ }).optional(),
+  MAIL_DIR: z.string().min(1).default('.data/mail'),
+  MAIL_FROM: z.string().min(3).max(200).default('Ad intelligence <alerts@localhost.invalid>'),
+} as const;
+export type EmailSettings = {
+  readonly SMTP_URL?: string | undefined;
+  readonly MAIL_DIR: string;
+  readonly MAIL_FROM: string;
+};
+
+export type EmailTarget = {
+  readonly to: string;
+  /** Makes the message's id, so that mail programs show a message that was sent twice once. */
+  readonly deliveryId: string;
+};
+
+export type EmailChannel = Disposable & {
+  /** Sends once. Never rejects. */
+  sendOnce(target: EmailTarget, payload: AlertPayload): Promise<SendOutcome>;
+};
+
+type Message = {
+  readonly from: string;
+  readonly to: string;
+  readonly subject: string;
+  readonly text: string;
+  readonly messageId: string;
+  readonly date: Date;
+};
+
+const messageOf = (
+  from: string,
+  { to, deliveryId }: EmailTarget,
+  payload: AlertPayload,
+  date: Date,
+): Message => {
+  const host = /@([\w.-]+)/.exec(from)?.[1] ?? 'localhost.invalid';
+  return { from, to, ...emailMessageOf(payload), messageId: `<${deliveryId}@${host}>`, date };
+};
+
+const delivered = (startedMs: number, status: number | null, answer: string): SendOutcome => ({
+  delivered: true,
+  failure: null,
+  status_code: status,
+  reason: null,
+  duration_ms: Math.round(performance.now() - startedMs),
+  timing: NO_TIMING,
+  answer: Buffer.from(answer, 'utf8').subarray(0, ANSWER_MAX_BYTES),
+  retry_after_ms: null,
+  terminal: false,
+});
+
+/** A refusal by the server has a reply code; anything else went wrong on the way to it. */
+const failureOf = (error: Error, startedMs: number): SendOutcome => {
+  const { responseCode, response } = error as { responseCode?: number; response?: string };
+  if (responseCode === undefined) {
+    const { failure, reason } = networkFailure(error);
+    return failedOutcome(failure, reason, startedMs);
+  }
+  return failedOutcome('http', `The mail server answered ${responseCode}.`, startedMs, {
+    status_code: responseCode,
+    answer: Buffer.from(response ?? '', 'utf8').subarray(0, ANSWER_MAX_BYTES),
+    terminal: responseCode >= PERMANENT,
+  });
+};
+
+/** Through a mail server, over a few connections that are kept. */
+const openSmtp = (url: string, from: string, clock: Clock): EmailChannel => {
+  const transport = createTransport({
+    url,
+    pool: true,
+    maxConnections: CONNECTIONS_MAX,
+    maxMessages: MESSAGES_PER_CONNECTION,
+    connectionTimeout: CONNECT_TIMEOUT_MS,
+    greetingTimeout: CONNECT_TIMEOUT_MS,
+    socketTimeout: SOCKET_TIMEOUT_MS,
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  });
+  return {
+    sendOnce: async (target, payload) => {
+      const startedMs = performance.now();
+      try {
+        const { response } = await transport.sendMail(messageOf(from, target, payload, clock.now()));
+        return delivered(startedMs, Number.parseInt(response, 10) || null, response);
+      } catch (error) {
+        return failureOf(error as Error, startedMs);
+      }
+    },
+    [Symbol.dispose]: () => transport.close(),
+  };
+};
+
+/** As files that any mail program opens, for a machine without a mail server. A message sent twice is one file. */
+const openFiles = (directory: string, from: string, clock: Clock): EmailChannel => {
+  const folder = resolve(directory);
+  const transport = createTransport({ streamTransport: true, buffer: true, newline: 'unix' });
+  return {
+    sendOnce: async (target, payload) => {
+      const startedMs = performance.now();
+      try {
+        if (!DELIVERY_ID.test(target.deliveryId)) throw new Error('no name of a file');
+        const { message } = await transport.sendMail(messageOf(from, target, payload, clock.now()));
+        const path = join(folder, `${target.deliveryId}.eml`);
+        await mkdir(folder, { recursive: true });
+        const file = await open(`${path}.part`, 'w');
+        try {
+          await file.writeFile(message as Buffer);
+          await file.sync();
+        } finally {
+          await file.close();
+        }
+        await rename(`${path}.part`, path);
+        return delivered(startedMs, null, `written to ${target.deliveryId}.eml`);
+      } catch (error) {
+        return failureOf(error as Error, startedMs);
+      }
+    },
+    [Symbol.dispose]: () => transport.close(),
+  };
+};
+
+export const openEmailChannel = (
+  { SMTP_URL, MAIL_DIR, MAIL_FROM }: EmailSettings,
+  clock: Clock,
+): EmailChannel =>
+  SMTP_URL === undefined ? openFiles(MAIL_DIR, MAIL_FROM, clock) : openSmtp(SMTP_URL, MAIL_FROM, clock);

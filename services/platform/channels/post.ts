@@ -1,0 +1,152 @@
+import type { Dispatcher } from 'undici';
+import type { Clock } from '../clock.ts';
+import { checkTargetUrl } from '../egress/check-target-url.ts';
+import { CONNECT_TIMEOUT_MS } from '../egress/guarded-connector.ts';
+import type { Egress } from '../egress/open-egress.ts';
+import { networkFailure } from './network-failure.ts';
+import { ANSWER_MAX_BYTES, type AttemptTiming, failedOutcome, type SendOutcome } from './outcome.ts';
+import { retryAfterMs } from './retry-after.ts';
+
+/** From the attempt's beginning to the head of its answer. Connecting has its own limit within. */
+export const TOTAL_TIMEOUT_MS = 15_000;
+/** The status decides; what a receiver says besides is read for so long and no longer. */
+const ANSWER_READ_MS = 2_000;
+/** The receiver says that it is gone for good (RFC 9110, 15.5.11): another attempt would be told the same. */
+const GONE = 410;
+
+class TookTooLong extends Error {
+  readonly code = 'ETIMEDOUT';
+}
+/** Ours: enough of the answer has been read, and its sender keeps the connection for no other. */
+class EnoughRead extends Error {}
+
+export type Post = {
+  readonly url: string;
+  /** Names and values, one after the other. */
+  readonly headers: readonly string[];
+  readonly body: Buffer;
+};
+
+/** One request and what became of it: the handler of one dispatch, with timers of its own. */
+class Attempt implements Dispatcher.DispatchHandler {
+  readonly #startedMs = performance.now();
+  readonly #origin: string;
+  readonly #egress: Egress;
+  readonly #clock: Clock;
+  readonly #done: (outcome: SendOutcome) => void;
+  readonly #chunks: Buffer[] = [];
+  #timer: NodeJS.Timeout;
+  #controller: Dispatcher.DispatchController | null = null;
+  #bytes = 0;
+  #status: number | null = null;
+  #retryAfterMs: number | null = null;
+  #timing: AttemptTiming = { dns_ms: null, connect_ms: null, tls_ms: null, wait_ms: null };
+  #sentMs = this.#startedMs;
+  #settled = false;
+
+  constructor(origin: string, egress: Egress, clock: Clock, done: (outcome: SendOutcome) => void) {
+    this.#origin = origin;
+    this.#egress = egress;
+    this.#clock = clock;
+    this.#done = done;
+    this.#timer = setTimeout(() => this.#abort(new TookTooLong()), TOTAL_TIMEOUT_MS);
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    // Given up while it waited for a connection.
+    if (this.#settled) {
+      controller.abort(new TookTooLong());
+      return;
+    }
+    this.#controller = controller;
+    this.#sentMs = performance.now();
+    const timing = this.#egress.takeTiming(this.#origin);
+    if (timing) this.#timing = { ...timing, wait_ms: null };
+  }
+
+  onResponseStart(_: unknown, status: number, headers: Readonly<Record<string, unknown>>): void {
+    if (status < 200) return;
+    this.#status = status;
+    this.#timing = { ...this.#timing, wait_ms: performance.now() - this.#sentMs };
+    const asked = headers['retry-after'];
+    this.#retryAfterMs = retryAfterMs(typeof asked === 'string' ? asked : undefined, this.#clock.now());
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.#abort(new EnoughRead()), ANSWER_READ_MS);
+  }
+
+  onResponseData(_: unknown, chunk: Buffer): void {
+    this.#chunks.push(chunk.subarray(0, Math.max(0, ANSWER_MAX_BYTES - this.#bytes)));
+    this.#bytes += chunk.length;
+    if (this.#bytes > ANSWER_MAX_BYTES) this.#abort(new EnoughRead());
+  }
+
+  onResponseEnd(): void {
+    this.#settle(this.#answered());
+  }
+
+  onResponseError(_: unknown, error: Error): void {
+    if (this.#status !== null) return this.#settle(this.#answered());
+    if (error instanceof TookTooLong) {
+      const reason = `No answer within ${TOTAL_TIMEOUT_MS / 1_000} seconds.`;
+      return this.#settle(failedOutcome('timeout', reason, this.#startedMs, { timing: this.#timing }));
+    }
+    const { failure, reason } = networkFailure(error);
+    this.#settle(failedOutcome(failure, reason, this.#startedMs, { timing: this.#timing }));
+  }
+
+  /** Before the request has a connection there is nothing to abort; then its start finds it settled. */
+  #abort(reason: Error): void {
+    this.#controller?.abort(reason);
+    this.onResponseError(null, reason);
+  }
+
+  #answered(): SendOutcome {
+    const status = this.#status ?? 0;
+    const delivered = status >= 200 && status < 300;
+    return {
+      delivered,
+      failure: delivered ? null : 'http',
+      status_code: status,
+      reason: delivered ? null : reasonOf(status),
+      duration_ms: Math.round(performance.now() - this.#startedMs),
+      timing: this.#timing,
+      answer: this.#chunks.length === 1 ? (this.#chunks[0] ?? null) : Buffer.concat(this.#chunks),
+      retry_after_ms: delivered ? null : this.#retryAfterMs,
+      terminal: status === GONE,
+    };
+  }
+
+  #settle(outcome: SendOutcome): void {
+    if (this.#settled) return;
+    this.#settled = true;
+    clearTimeout(this.#timer);
+    this.#done(outcome);
+  }
+}
+
+const reasonOf = (status: number): string => {
+  if (status >= 300 && status < 400) return `The receiver answered ${status}; redirects are not followed.`;
+  if (status === GONE) return 'The receiver answered 410: it is gone for good.';
+  return `The receiver answered ${status}.`;
+};
+
+/** Posts once, through the guard. Never rejects, never follows a redirect, and ends within its limits. */
+export const postOnce = (egress: Egress, clock: Clock, post: Post): Promise<SendOutcome> => {
+  const fault = checkTargetUrl(post.url, egress.rules);
+  if (fault !== null) return Promise.resolve(failedOutcome('blocked_target', fault, performance.now()));
+  const { origin, pathname, search } = new URL(post.url);
+  return new Promise((resolve) => {
+    const attempt = new Attempt(origin, egress, clock, resolve);
+    try {
+      egress.dispatcher.dispatch(
+        { origin, path: pathname + search, method: 'POST', headers: [...post.headers], body: post.body },
+        attempt,
+      );
+    } catch (error) {
+      attempt.onResponseError(null, error as Error);
+    }
+  });
+};
+
+/** The longest that one attempt may take: whoever leases work to a sender leases it for longer. */
+export const ATTEMPT_MAX_MS = Math.max(TOTAL_TIMEOUT_MS, CONNECT_TIMEOUT_MS) + ANSWER_READ_MS;

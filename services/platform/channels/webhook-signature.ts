@@ -1,0 +1,44 @@
+import { createHmac, createSecretKey, type KeyObject } from 'node:crypto';
+
+const PREFIX = 'whsec_';
+
+/**
+ * A workspace's signing secret, `whsec_` and base64, as keys: ours is the whole text (specification, "Events" 3),
+ * that of Standard Webhooks is what the base64 says. Key objects sign five times as fast as bytes.
+ */
+export type WebhookKeys = { readonly ours: KeyObject; readonly standard: KeyObject };
+
+export const webhookKeysOf = (secret: string): WebhookKeys => {
+  if (!secret.startsWith(PREFIX)) throw new Error(`a webhook secret begins with ${PREFIX}`);
+  return {
+    ours: createSecretKey(Buffer.from(secret, 'utf8')),
+    standard: createSecretKey(Buffer.from(secret.slice(PREFIX.length), 'base64')),
+  };
+};
+
+/** The headers that say who sent this and when, over the bytes exactly as they are sent. */
+export const signatureHeaders = (
+  deliveryId: string,
+  at: Date,
+  body: Buffer,
+  { ours, standard }: WebhookKeys,
+): readonly string[] => {
+  const timestamp = Math.floor(at.getTime() / 1_000).toString();
+  const own = createHmac('sha256', ours).update(`${timestamp}.`).update(body).digest('hex');
+  const shared = createHmac('sha256', standard)
+    .update(`${deliveryId}.${timestamp}.`)
+    .update(body)
+    .digest('base64');
+  return [
+    'x-service-timestamp',
+    timestamp,
+    'x-service-signature',
+    `v1=${own}`,
+    'webhook-id',
+    deliveryId,
+    'webhook-timestamp',
+    timestamp,
+    'webhook-signature',
+    `v1,${shared}`,
+  ];
+};

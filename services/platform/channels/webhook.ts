@@ -1,0 +1,29 @@
+import type { Clock } from '../clock.ts';
+import type { Egress } from '../egress/open-egress.ts';
+import type { SendOutcome } from './outcome.ts';
+import { postOnce } from './post.ts';
+import { signatureHeaders, type WebhookKeys } from './webhook-signature.ts';
+
+export type WebhookTarget = {
+  readonly url: string;
+  /** Sent as `webhook-id`: the same in every attempt. */
+  readonly deliveryId: string;
+  /** Of the secret that signs now. */
+  readonly keys: WebhookKeys;
+};
+
+export type WebhookChannel = {
+  /** Sends these bytes once, signed as of now. Never rejects. */
+  sendOnce(target: WebhookTarget, payload: Buffer): Promise<SendOutcome>;
+};
+
+const CONSTANT_HEADERS = ['content-type', 'application/json', 'user-agent', 'ad-intelligence-webhooks/1'];
+
+export const openWebhookChannel = (egress: Egress, clock: Clock): WebhookChannel => ({
+  sendOnce: ({ url, deliveryId, keys }, payload) =>
+    postOnce(egress, clock, {
+      url,
+      headers: [...CONSTANT_HEADERS, ...signatureHeaders(deliveryId, clock.now(), payload, keys)],
+      body: payload,
+    }),
+});

@@ -1,0 +1,79 @@
+import type { DeliveryKind } from '#contracts/alerts.ts';
+import type { AlertPayload } from '#contracts/webhooks/alert-payload.ts';
+import type { Transaction } from '../postgres.ts';
+import { type DeliveryTarget, endpointOf } from './target.ts';
+
+/** Deliveries written by one statement; callers may hand in any number. */
+const ROWS_PER_STATEMENT = 1_000;
+
+export type NewDelivery = {
+  /** Derived from what it is about, so that the same match is the same delivery however often it is met. */
+  readonly deliveryId: string;
+  readonly workspaceId: string;
+  readonly alertId: string;
+  readonly kind: DeliveryKind;
+  readonly target: DeliveryTarget;
+  /** Stored as bytes right here: what is signed and sent, in every attempt. */
+  readonly payload: AlertPayload;
+  readonly queuedAt: string;
+};
+
+/**
+ * Writes deliveries that are due now, in the caller's transaction; those that are there already stay as they are.
+ * Answers the ids of the new ones, for `publishDue` once the transaction is committed. The facts `DeliveryQueued`
+ * follow from the journal.
+ */
+export const enqueue = async (
+  client: Transaction,
+  deliveries: readonly NewDelivery[],
+): Promise<readonly string[]> => {
+  const added: string[] = [];
+  for (let from = 0; from < deliveries.length; from += ROWS_PER_STATEMENT) {
+    added.push(...(await enqueueSome(client, deliveries.slice(from, from + ROWS_PER_STATEMENT))));
+  }
+  return added;
+};
+
+const ENQUEUE = `
+  with given as (
+    select * from unnest($1::uuid[], $2::text[], $3::uuid[], $4::text[], $5::text[], $6::text[], $7::timestamptz[],
+      $8::text[], $9::bytea[])
+      with ordinality as g (delivery_id, workspace_id, alert_id, channel, kind, endpoint, queued_at, target, payload, n)
+  ), added as (
+    insert into delivery.delivery
+      (delivery_id, workspace_id, alert_id, channel, kind, endpoint, status, queued_at, next_attempt_at)
+    select delivery_id, workspace_id, alert_id, channel, kind, endpoint, 'queued', queued_at, queued_at
+    from given order by n
+    on conflict do nothing
+    returning delivery_id
+  ), written as (
+    insert into delivery.content (delivery_id, target, payload)
+    select delivery_id, target, payload from given join added using (delivery_id)
+  ), noted as (
+    insert into delivery.journal (delivery_id, workspace_id, alert_id, type, at)
+    select delivery_id, workspace_id, alert_id, 'DeliveryQueued', queued_at
+    from given join added using (delivery_id) order by n
+  )
+  select delivery_id from added`;
+
+const enqueueSome = async (
+  client: Transaction,
+  deliveries: readonly NewDelivery[],
+): Promise<readonly string[]> => {
+  const { rows } = await client.query<{ delivery_id: string }>({
+    name: 'enqueue deliveries',
+    text: ENQUEUE,
+    values: [
+      deliveries.map(({ deliveryId }) => deliveryId),
+      deliveries.map(({ workspaceId }) => workspaceId),
+      deliveries.map(({ alertId }) => alertId),
+      deliveries.map(({ target }) => target.channel),
+      deliveries.map(({ kind }) => kind),
+      deliveries.map(({ target }) => endpointOf(target)),
+      deliveries.map(({ queuedAt }) => queuedAt),
+      deliveries.map(({ target }) => JSON.stringify(target)),
+      deliveries.map(({ payload }) => Buffer.from(JSON.stringify(payload), 'utf8')),
+    ],
+  });
+  return rows.map(({ delivery_id }) => delivery_id);
+};

@@ -1,0 +1,88 @@
+-- What is to be sent, and what was tried. Operational: the queue carries ids of these rows, and the log gets every
+-- entry of the journal as a fact. Rows are the first to know, facts follow from them.
+create schema if not exists delivery;
+
+-- The state of a delivery, small because each attempt writes it twice.
+create table if not exists delivery.delivery (
+  delivery_id uuid primary key,
+  workspace_id text not null,
+  alert_id uuid not null,
+  channel text not null,
+  kind text not null,
+  -- What is called, as a short key: deliveries with the same one share its limits.
+  endpoint text not null,
+  status text not null,
+  attempts integer not null default 0,
+  -- Attempts of the rounds before the last replay: the schedule begins anew after them.
+  attempts_before integer not null default 0,
+  queued_at timestamptz not null,
+  -- Null when nothing more is to be done.
+  next_attempt_at timestamptz,
+  -- Whose attempt it is for now. A worker that died leaves a lease that runs out.
+  taken_by text,
+  taken_until timestamptz,
+  finished_at timestamptz
+) with (fillfactor = 80);
+create index if not exists delivery_due on delivery.delivery (next_attempt_at) where next_attempt_at is not null;
+create index if not exists delivery_due_of_endpoint on delivery.delivery (endpoint, next_attempt_at)
+  where next_attempt_at is not null;
+create index if not exists delivery_of_alert on delivery.delivery (alert_id);
+create index if not exists delivery_failed on delivery.delivery (finished_at) where status = 'failed';
+
+-- What is sent, byte by byte, and where to.
+create table if not exists delivery.content (
+  delivery_id uuid primary key references delivery.delivery on delete cascade,
+  target text not null,
+  payload bytea not null
+);
+
+-- Everything that happened to deliveries, in order: the attempt log, and what facts are made from.
+create table if not exists delivery.journal (
+  seq bigint generated always as identity primary key,
+  delivery_id uuid not null,
+  workspace_id text not null,
+  alert_id uuid not null,
+  type text not null,
+  at timestamptz not null,
+  attempt integer,
+  outcome text,
+  failure text,
+  status_code integer,
+  reason text,
+  duration_ms integer,
+  next_attempt_at timestamptz,
+  dns_ms real,
+  connect_ms real,
+  tls_ms real,
+  wait_ms real,
+  answer bytea
+);
+create index if not exists journal_of_delivery on delivery.journal (delivery_id, seq);
+
+-- Up to which entry of the journal there are facts.
+create table if not exists delivery.recorded (
+  single_row boolean primary key default true check (single_row),
+  seq bigint not null
+);
+
+-- The revision of a rule's stream as it was last appended to.
+create table if not exists delivery.stream (
+  alert_id uuid primary key,
+  revision bigint not null
+);
+
+-- Endpoints that fail: since when nothing has come through. No row means healthy.
+create table if not exists delivery.failing (
+  alert_id uuid not null,
+  channel text not null,
+  workspace_id text not null,
+  since timestamptz not null,
+  suspended_at timestamptz,
+  primary key (alert_id, channel)
+);
+
+-- When the next message may go to a chat channel, for all workers together.
+create table if not exists delivery.pace (
+  endpoint text primary key,
+  next_at timestamptz not null
+);

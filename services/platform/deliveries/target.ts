@@ -1,0 +1,27 @@
+import { createHash } from 'node:crypto';
+import { z } from 'zod';
+
+/** Where a delivery goes. Addresses that are secrets, or persons', are named here and looked up when it is sent. */
+export const DeliveryTarget = z.discriminatedUnion('channel', [
+  z.strictObject({ channel: z.literal('webhook'), url: z.string() }),
+  /** The fingerprint of `SealedAddress` in `contracts/events/alert-rule.ts`. */
+  z.strictObject({ channel: z.literal('chat'), fingerprint: z.string() }),
+  z.strictObject({ channel: z.literal('email'), member_id: z.string() }),
+]);
+export type DeliveryTarget = z.infer<typeof DeliveryTarget>;
+
+const KEY_CHARACTERS = 32;
+
+/** The key under which deliveries to the same place share limits. All e-mail goes through one server. */
+export const endpointOf = (target: DeliveryTarget): string => {
+  switch (target.channel) {
+    case 'webhook': {
+      const digest = createHash('sha256').update(target.url).digest('hex');
+      return `webhook:${digest.slice(0, KEY_CHARACTERS)}`;
+    }
+    case 'chat':
+      return `chat:${target.fingerprint.slice(0, KEY_CHARACTERS)}`;
+    case 'email':
+      return 'email';
+  }
+};
