@@ -1,12 +1,16 @@
 import { z } from 'zod';
+import { landingPageOf } from '../landing-pages.ts';
 import { AdLibraryScanChunk, AdLibraryScanEnd } from './ad-library-scan.ts';
 import { BrandProfile } from './brand-profile.ts';
+import { LandingPageClassify, LandingPageScrape } from './landing-page.ts';
 import { SocialPageLink } from './social-page-link.ts';
 
 /** Everything that may be handed in, told apart by `type`. A list that is meant to be read. */
 export const Observation = z.discriminatedUnion('type', [
   BrandProfile,
   SocialPageLink,
+  LandingPageScrape,
+  LandingPageClassify,
   AdLibraryScanChunk,
   AdLibraryScanEnd,
 ]);
@@ -23,6 +27,9 @@ export const keyOf = (observation: Observation): string => {
   switch (observation.type) {
     case 'brand.profile':
       return observation.domain;
+    case 'landing_page.scrape':
+    case 'landing_page.classify':
+      return landingPageOf(observation.page_url)?.landing_page_id ?? observation.page_url;
     case 'social_page.link':
     case 'ad_library.scan':
     case 'ad_library.scan_end':

@@ -1,10 +1,17 @@
 import { type BrandFact, brandStream } from '#contracts/events/brand.ts';
 import type { Fact } from '#contracts/events/fact.ts';
+import { landingPageStream } from '#contracts/events/landing-page.ts';
 import { type SocialPageFact, socialPageStream } from '#contracts/events/social-page.ts';
 import type { Observation } from '#contracts/observations/index.ts';
 import { brand, recordBrandProfile } from '#domain/brand.ts';
 import { brandIdOf } from '#domain/ids.ts';
 import { recordPageLink, socialPage } from '#domain/social-page.ts';
+import {
+  addressOf,
+  landingPage,
+  recordPageClassification,
+  recordPageScrape,
+} from '#domain/landing-page.ts';
 import type { Decider } from '#platform/event-store.ts';
 import type { Database } from '#platform/postgres.ts';
 
@@ -36,6 +43,18 @@ export const decisionOf = (observation: OneStreamObservation): Decision<unknown,
         decider: brand,
         decision: recordBrandProfile(observation),
         remember: rememberBrand,
+      });
+    case 'landing_page.scrape':
+      return decided({
+        stream: landingPageStream(addressOf(observation).landing_page_id),
+        decider: landingPage,
+        decision: recordPageScrape(observation),
+      });
+    case 'landing_page.classify':
+      return decided({
+        stream: landingPageStream(addressOf(observation).landing_page_id),
+        decider: landingPage,
+        decision: recordPageClassification(observation),
       });
     case 'social_page.link':
       return decided({

@@ -1,0 +1,66 @@
+import { z } from 'zod';
+import { landingPageOf, PAGE_TYPES, PAGE_URL_MAX_CHARACTERS } from '../landing-pages.ts';
+import { Timestamp } from '../primitives.ts';
+
+/** Limits of what is kept of a page; a scraper cuts what is longer. */
+export const PAGE_TITLE_MAX_CHARACTERS = 1_000;
+export const PAGE_DESCRIPTION_MAX_CHARACTERS = 5_000;
+export const PAGE_HEADINGS_MAX = 50;
+export const PAGE_HEADING_MAX_CHARACTERS = 500;
+export const PAGE_CTAS_MAX = 50;
+export const PAGE_CTA_MAX_CHARACTERS = 200;
+
+const isStorable = (text: string): boolean => text.isWellFormed() && !text.includes('\u0000');
+const Text = (maxLength: number) =>
+  z
+    .string()
+    .trim()
+    .min(1)
+    .max(maxLength)
+    .refine(isStorable, 'a NUL character or half a surrogate pair occurs in no text');
+
+const PageUrl = z
+  .string()
+  .min(1)
+  .max(PAGE_URL_MAX_CHARACTERS)
+  .refine(isStorable, 'a NUL character or half a surrogate pair occurs in no text')
+  .refine((url) => landingPageOf(url) !== null, 'the address of a page on the web; links into apps are none');
+
+/**
+ * A landing page as a visit found it. `null` means "this visit did not say" and overwrites nothing; an empty list
+ * says that there was none.
+ */
+export const LandingPageScrape = z.strictObject({
+  type: z.literal('landing_page.scrape'),
+  /** As it was asked for; what does not tell pages apart is dropped. */
+  page_url: PageUrl,
+  observed_at: Timestamp,
+  /** Of the last answer, after redirects. */
+  http_status: z.int().min(100).max(599).nullable(),
+  /** Where the page says that it stands, or where redirects ended. */
+  canonical_url: z
+    .url({ protocol: /^https?$/ })
+    .max(PAGE_URL_MAX_CHARACTERS)
+    .nullable(),
+  title: Text(PAGE_TITLE_MAX_CHARACTERS).nullable(),
+  description: Text(PAGE_DESCRIPTION_MAX_CHARACTERS).nullable(),
+  /** BCP 47, as the page declares it: `en-US`. */
+  language: z
+    .string()
+    .regex(/^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8}){0,3}$/, 'a language tag such as en-US')
+    .nullable(),
+  headings: z.array(Text(PAGE_HEADING_MAX_CHARACTERS)).max(PAGE_HEADINGS_MAX).nullable(),
+  cta_texts: z.array(Text(PAGE_CTA_MAX_CHARACTERS)).max(PAGE_CTAS_MAX).nullable(),
+});
+export type LandingPageScrape = z.infer<typeof LandingPageScrape>;
+
+/** What an automated classifier took a page for. */
+export const LandingPageClassify = z.strictObject({
+  type: z.literal('landing_page.classify'),
+  page_url: PageUrl,
+  observed_at: Timestamp,
+  page_type: z.enum(PAGE_TYPES),
+  /** 0 to 1. */
+  confidence: z.number().min(0).max(1),
+});
+export type LandingPageClassify = z.infer<typeof LandingPageClassify>;
