@@ -26,9 +26,9 @@ test('Standard Webhooks verifies its headers, and nothing that was changed', () 
   const headers = headersAt(new Date());
   const webhook = new Webhook(SECRET);
   expect(webhook.verify(body, { ...headers })).toEqual(JSON.parse(body.toString()));
-  expect(() => webhook.verify(Buffer.concat([body, Buffer.from(' ')]), { ...headers })).toThrow();
-  expect(() => webhook.verify(body, { ...headers, 'webhook-id': 'another' })).toThrow();
-  expect(() => new Webhook('whsec_b3RoZXI=').verify(body, { ...headers })).toThrow();
+  expect(() => webhook.verify(Buffer.concat([body, Buffer.from(' ')]), { ...headers })).toThrow(/signature/);
+  expect(() => webhook.verify(body, { ...headers, 'webhook-id': 'another' })).toThrow(/signature/);
+  expect(() => new Webhook('whsec_b3RoZXI=').verify(body, { ...headers })).toThrow(/signature/);
 });
 
 test('a secret of another form signs nothing', () => {

@@ -78,7 +78,7 @@ export const guardedConnector = (
     return addresses;
   };
 
-  const lookup: LookupFunction = async (hostname, options, answer) => {
+  const answerLookup = async (...[hostname, options, answer]: Parameters<LookupFunction>): Promise<void> => {
     let addresses: readonly ResolvedAddress[];
     try {
       addresses = await checked(hostname);
@@ -89,6 +89,7 @@ export const guardedConnector = (
     if (options.all) answer(null, [...addresses]);
     else answer(null, addresses[0]?.address ?? '', addresses[0]?.family);
   };
+  const lookup: LookupFunction = (...asked) => void answerLookup(...asked);
   const connector = buildConnector({ timeout: CONNECT_TIMEOUT_MS, lookup, allowH2: false, ...tls });
 
   return (options: buildConnector.Options, done: Connected): void => {
