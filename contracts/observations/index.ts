@@ -2,8 +2,10 @@ import { z } from 'zod';
 import { landingPageOf } from '../landing-pages.ts';
 import { AdLibraryScanChunk, AdLibraryScanEnd } from './ad-library-scan.ts';
 import { BrandProfile } from './brand-profile.ts';
+import { CategoryDefine } from './category-define.ts';
 import { LandingPageClassify, LandingPageScrape } from './landing-page.ts';
 import { SocialPageLink } from './social-page-link.ts';
+import { TrafficEstimate } from './traffic-estimate.ts';
 
 /** Everything that may be handed in, told apart by `type`. A list that is meant to be read. */
 export const Observation = z.discriminatedUnion('type', [
@@ -11,6 +13,8 @@ export const Observation = z.discriminatedUnion('type', [
   SocialPageLink,
   LandingPageScrape,
   LandingPageClassify,
+  CategoryDefine,
+  TrafficEstimate,
   AdLibraryScanChunk,
   AdLibraryScanEnd,
 ]);
@@ -26,10 +30,13 @@ export const OBSERVATION_MAX_BYTES = 1_000_000;
 export const keyOf = (observation: Observation): string => {
   switch (observation.type) {
     case 'brand.profile':
+    case 'traffic.estimate':
       return observation.domain;
     case 'landing_page.scrape':
     case 'landing_page.classify':
       return landingPageOf(observation.page_url)?.landing_page_id ?? observation.page_url;
+    case 'category.define':
+      return observation.path.join(' > ').toLowerCase();
     case 'social_page.link':
     case 'ad_library.scan':
     case 'ad_library.scan_end':

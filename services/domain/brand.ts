@@ -1,6 +1,7 @@
-import type { BrandDetails, BrandFact, CategoryOnPath } from '#contracts/events/brand.ts';
+import type { BrandDetails, BrandFact } from '#contracts/events/brand.ts';
 import type { BrandProfile } from '#contracts/observations/brand-profile.ts';
-import { brandIdOf, brandSlugOf, categoryIdOf, slugOf } from './ids.ts';
+import { categoryPathOf } from './category.ts';
+import { brandIdOf, brandSlugOf } from './ids.ts';
 
 /** Who a brand is, as last observed. `null`: never heard of. */
 export type BrandState = { readonly details: BrandDetails; readonly observed_at: string } | null;
@@ -20,9 +21,6 @@ export const brand = {
     }
   },
 };
-
-const categoryPathOf = (names: readonly string[]): readonly CategoryOnPath[] =>
-  names.map((name, level) => ({ id: categoryIdOf(names.slice(0, level + 1)), slug: slugOf(name), name }));
 
 /** What a profile says, without what it leaves unsaid. */
 const saidBy = (profile: BrandProfile): Partial<BrandDetails> => ({

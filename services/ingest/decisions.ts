@@ -1,10 +1,13 @@
 import { type BrandFact, brandStream } from '#contracts/events/brand.ts';
+import { categoryStream } from '#contracts/events/category.ts';
 import type { Fact } from '#contracts/events/fact.ts';
 import { landingPageStream } from '#contracts/events/landing-page.ts';
 import { type SocialPageFact, socialPageStream } from '#contracts/events/social-page.ts';
+import { trafficStream } from '#contracts/events/traffic.ts';
 import type { Observation } from '#contracts/observations/index.ts';
 import { brand, recordBrandProfile } from '#domain/brand.ts';
-import { brandIdOf } from '#domain/ids.ts';
+import { category, defineCategory } from '#domain/category.ts';
+import { brandIdOf, categoryIdOf } from '#domain/ids.ts';
 import { recordPageLink, socialPage } from '#domain/social-page.ts';
 import {
   addressOf,
@@ -12,6 +15,7 @@ import {
   recordPageClassification,
   recordPageScrape,
 } from '#domain/landing-page.ts';
+import { recordTrafficEstimate, traffic } from '#domain/traffic.ts';
 import type { Decider } from '#platform/event-store.ts';
 import type { Database } from '#platform/postgres.ts';
 
@@ -43,6 +47,18 @@ export const decisionOf = (observation: OneStreamObservation): Decision<unknown,
         decider: brand,
         decision: recordBrandProfile(observation),
         remember: rememberBrand,
+      });
+    case 'category.define':
+      return decided({
+        stream: categoryStream(categoryIdOf(observation.path)),
+        decider: category,
+        decision: defineCategory(observation),
+      });
+    case 'traffic.estimate':
+      return decided({
+        stream: trafficStream(observation.domain),
+        decider: traffic,
+        decision: recordTrafficEstimate(observation),
       });
     case 'landing_page.scrape':
       return decided({

@@ -1,10 +1,12 @@
 import { basename } from 'node:path';
 import { csvRows } from './readers/csv-rows.ts';
 import { detectFormat } from './readers/detect-format.ts';
-import { type FormatName, READERS } from './readers/formats.ts';
+import type { SidePlan } from './read-side-file.ts';
+import { type FormatName, READERS, SIDE_READERS, type SideFormat } from './readers/formats.ts';
 import { readMappedCsv, variantOf } from './readers/mapped-csv.ts';
 import { type LoadedMapping, readFileName } from './readers/mapping.ts';
 import type { Reader } from './readers/record.ts';
+import type { SideNeeds, SideReader } from './readers/side-record.ts';
 import { openSource } from './readers/source.ts';
 import { NO_BRAND, NO_TIME, type ScanDefaults } from './scan-key.ts';
 
@@ -47,7 +49,7 @@ export const isRefusedFile = (path: string): boolean => /\.refused(-\d+)?\.[^/]*
 export const planFile = async (
   path: string,
   options: ReadOptions,
-): Promise<FilePlan | NoPlan | 'observations'> => {
+): Promise<FilePlan | SidePlan | NoPlan | 'observations'> => {
   const detected =
     options.format === undefined
       ? await detectFormat(path, options.mapping !== undefined)
@@ -55,6 +57,7 @@ export const planFile = async (
   if ('unknown' in detected) return { what: detected.unknown, advice: detected.advice };
   const { format } = detected;
   if (format === 'observations') return 'observations';
+  if (isSideFormat(format)) return sidePlan(format, options);
   const plan =
     format === 'mapped-csv' ? await mappedPlan(path, options) : await plainPlan(path, format, options);
   if ('what' in plan) return plan;
@@ -66,6 +69,20 @@ export const planFile = async (
   const mayHoldTime =
     format === 'mapped-csv' ? columns?.scanned_at !== undefined : !format.startsWith('ads-archive');
   return scannedAt === null && !mayHoldTime ? NO_TIME : plan;
+};
+
+const isSideFormat = (format: FormatName): format is SideFormat => format in SIDE_READERS;
+
+const sidePlan = (format: SideFormat, options: ReadOptions): SidePlan | NoPlan => {
+  const { read, needs }: { read: SideReader; needs: SideNeeds } = SIDE_READERS[format];
+  if (needs.brand && options.brand === undefined)
+    return { what: 'is of no brand that is known', advice: NO_BRAND.advice };
+  if (needs.time && options.scannedAt === undefined)
+    return { what: 'was fetched at a time that is not known', advice: NO_TIME.advice };
+  return {
+    side: read,
+    context: { brandDomain: options.brand ?? null, observedAt: options.scannedAt ?? null },
+  };
 };
 
 const plainPlan = async (

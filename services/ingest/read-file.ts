@@ -2,6 +2,7 @@ import { AdWindow, refusedRows, type WholeAd } from './ad-window.ts';
 import { type FilePlan, isRefusedFile, planFile, type ReadOptions } from './file-plan.ts';
 import { type FileItem, Progress, refusedItem } from './file-item.ts';
 import { readObservations } from './read-observations.ts';
+import { readSideFile } from './read-side-file.ts';
 import { damagedBySpreadsheet } from './readers/ad-fields.ts';
 import {
   RecordFault,
@@ -29,6 +30,10 @@ export async function* readFile(path: string, options: ReadOptions): AsyncGenera
   const plan = await planFile(path, options);
   if (plan === 'observations') {
     yield* readObservations(path);
+    return;
+  }
+  if ('side' in plan) {
+    yield* readSideFile(path, plan);
     return;
   }
   if ('what' in plan) {

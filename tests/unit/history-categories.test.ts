@@ -4,7 +4,17 @@ import { expect, test } from 'vitest';
 import { WORKSPACE_CATEGORIES } from '#contracts/audit/entry.ts';
 
 /** What belongs to no workspace; every other category of facts is part of a workspace's history. */
-const CORPUS_CATEGORIES = ['adLibrary', 'brand', 'creative', 'landingPage', 'site', 'socialPage', 'storefront'];
+const CORPUS_CATEGORIES = [
+  'adLibrary',
+  'brand',
+  'category',
+  'creative',
+  'landingPage',
+  'site',
+  'socialPage',
+  'storefront',
+  'traffic',
+];
 const EVENTS = join(import.meta.dirname, '../../contracts/events');
 
 test('every category of facts is of the corpus or in the history of workspaces', async () => {

@@ -3,7 +3,9 @@ import { csvRows } from './csv-rows.ts';
 import { FORMATS, type FormatName } from './formats.ts';
 import { jsonRecords } from './json-records.ts';
 import { type JsonObject, isObject, objectAt } from './json-value.ts';
+import { rankLayoutOf } from './rank-list.ts';
 import { openSource, type Source } from './source.ts';
+import { isTaxonomyLine } from './taxonomy-text.ts';
 
 /** So many records are looked at before a file is called unknown. */
 const RECORDS_LOOKED_AT_MAX = 50;
@@ -34,9 +36,14 @@ export const detectFormat = async (path: string, hasMapping: boolean): Promise<D
       ? { unknown: 'is empty', advice: 'take it out, or export it again' }
       : { unknown: damage, advice: 'fetch the file again' };
   }
+  if (isTaxonomyText(first)) return { format: 'taxonomy-text' };
   const again = firstBytes(await openSource(path));
   return /^(\{|\[|for \(;;\);)/.test(first) ? detectJson(again) : detectCsv(again, hasMapping);
 };
+
+/** By its first line that is no remark. */
+const isTaxonomyText = (text: string): boolean =>
+  isTaxonomyLine(text.split(/\r?\n/).find((line) => line.trim() !== '' && !line.startsWith('#')) ?? '');
 
 /** The beginning of a source. */
 const firstBytes = (source: Source): Source => ({
@@ -59,6 +66,7 @@ const detectCsv = async (source: Source, hasMapping: boolean): Promise<Detected>
     if (has(ARCHIVE_ID_COLUMNS) && item.columns.some((name) => /^ad_(delivery_|creative_)/.test(name))) {
       return { format: 'ads-archive-csv' };
     }
+    if (rankLayoutOf(item.columns) !== null) return { format: 'rank-list' };
     return {
       unknown: `is of an unknown format: a CSV with the columns ${item.columns.slice(0, 6).join(', ')}`,
       advice: `say with --mapping FILE what its columns hold, or ${KNOWN}`,

@@ -1,7 +1,10 @@
 import { readActorCamelCase } from './actor-camel-case.ts';
 import { readAdsArchiveCsv } from './ads-archive-csv.ts';
 import { readAdsArchiveJson } from './ads-archive-json.ts';
+import { readRankList } from './rank-list.ts';
 import type { Reader } from './record.ts';
+import type { SideNeeds, SideReader } from './side-record.ts';
+import { readTaxonomyText } from './taxonomy-text.ts';
 import { readWeb2024 } from './web-2024.ts';
 import { readWebGraphql } from './web-graphql.ts';
 
@@ -18,6 +21,19 @@ export const READERS = {
 
 export type PlainFormat = keyof typeof READERS;
 
+/** Formats that hold no library scan, and what has to be said of their files. */
+export const SIDE_READERS = {
+  'rank-list': { read: readRankList, needs: { brand: false, time: true } },
+  'taxonomy-text': { read: readTaxonomyText, needs: { brand: false, time: false } },
+} as const satisfies { readonly [format: string]: { read: SideReader; needs: SideNeeds } };
+
+export type SideFormat = keyof typeof SIDE_READERS;
+
 /** By `mapped-csv` a mapping reads the file; `observations` are our own contract, a line each. */
-export const FORMATS = [...(Object.keys(READERS) as PlainFormat[]), 'mapped-csv', 'observations'] as const;
+export const FORMATS = [
+  ...(Object.keys(READERS) as PlainFormat[]),
+  ...(Object.keys(SIDE_READERS) as SideFormat[]),
+  'mapped-csv',
+  'observations',
+] as const;
 export type FormatName = (typeof FORMATS)[number];
