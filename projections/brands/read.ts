@@ -1,4 +1,4 @@
-import { createSqlTag, type FragmentSqlToken, type QuerySqlToken } from 'slonik';
+import { createSqlTag, type FragmentSqlToken } from 'slonik';
 import type { Page, PageRequest, ReadDatabase } from '#contracts/read-database.ts';
 
 const sql = createSqlTag();
@@ -48,32 +48,45 @@ const pageOf = (rows: readonly ListedRow[], limit: number): Page => {
 
 const likePattern = (text: string): string => text.toLowerCase().replace(/[\\%_]/g, '\\$&');
 
-/** Public brands, a keyset page; all columns of the key in one direction. */
-export const listBrands = async (db: ReadDatabase, filter: BrandFilter, page: PageRequest): Promise<Page> => {
-  const byName = filter.sort === 'name';
-  const key = byName
-    ? sql.fragment`lower(name)`
-    : filter.sort === 'new_ads_7d'
-      ? sql.fragment`new_ads_7d`
-      : sql.fragment`active_ads`;
-  const direction = byName ? sql.fragment`asc` : sql.fragment`desc`;
+/** How each order sorts: its key, and whether it runs up. */
+const ORDERS = {
+  active_ads: { key: 'active_ads', type: 'bigint', up: false },
+  new_ads_7d: { key: 'new_ads_7d', type: 'bigint', up: false },
+  name: { key: 'lower(name)', type: 'text', up: true },
+} as const;
+
+/**
+ * Public brands, a keyset page; all columns of the key in one direction. The text of the statement follows from
+ * which filters are there, so that the few that are in use are prepared once.
+ */
+export const listBrands = async (
+  db: ReadDatabase,
+  { categoryId, country, letter, q, sort }: BrandFilter,
+  page: PageRequest,
+): Promise<Page> => {
+  const { key, type, up } = ORDERS[sort];
+  const values: unknown[] = [page.limit + 1];
+  const given = (value: unknown): string => `$${values.push(value)}`;
   const [afterKey, afterId] = page.after ?? [];
-  const conditions: FragmentSqlToken[] = [sql.fragment`is_public`, sql.fragment`summary is not null`];
-  if (filter.categoryId) conditions.push(sql.fragment`category_ids @> array[${filter.categoryId}]::uuid[]`);
-  if (filter.country) conditions.push(sql.fragment`country = ${filter.country}`);
-  if (filter.letter) conditions.push(sql.fragment`lower(name) like ${`${filter.letter}%`}`);
-  if (filter.q) conditions.push(sql.fragment`lower(name) like ${`%${likePattern(filter.q)}%`}`);
-  if (afterKey !== undefined && afterId !== undefined) {
-    conditions.push(
-      byName
-        ? sql.fragment`(lower(name), brand_id) > (${afterKey}, ${afterId}::uuid)`
-        : sql.fragment`(${key}, brand_id) < (${afterKey}::bigint, ${afterId}::uuid)`,
-    );
-  }
-  const query: QuerySqlToken = sql.unsafe`
-    select summary as item, ${byName ? key : sql.fragment`${key}::text`} as key, brand_id as id from brands.brand
-    where ${all(conditions)} order by ${key} ${direction}, brand_id ${direction} limit ${page.limit + 1}`;
-  return pageOf(filter.q ? await db.slow<ListedRow>(query) : await db.query<ListedRow>(query), page.limit);
+  const conditions = [
+    'is_public and summary is not null',
+    ...(categoryId === undefined ? [] : [`category_ids @> array[${given(categoryId)}]::uuid[]`]),
+    ...(country === undefined ? [] : [`country = ${given(country)}`]),
+    ...(letter === undefined ? [] : [`lower(name) like ${given(`${letter}%`)}`]),
+    ...(q === undefined ? [] : [`lower(name) like ${given(`%${likePattern(q)}%`)}`]),
+    ...(afterId === undefined
+      ? []
+      : [`(${key}, brand_id) ${up ? '>' : '<'} (${given(afterKey)}::${type}, ${given(afterId)}::uuid)`]),
+  ];
+  const direction = up ? 'asc' : 'desc';
+  const query = {
+    sql: `
+      select summary as item, ${key}::text as key, brand_id as id from brands.brand
+      where ${conditions.join(' and ')} order by ${key} ${direction}, brand_id ${direction} limit $1`,
+    values,
+  };
+  const rows = q === undefined ? await db.query<ListedRow>(query) : await db.slow<ListedRow>(query);
+  return pageOf(rows, page.limit);
 };
 
 export const listBrandSitemap = async (

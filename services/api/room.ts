@@ -13,6 +13,7 @@ import type { DownloadLinks } from './download-links.ts';
 import type { IdempotentAnswers } from './idempotent-answers.ts';
 import type { RateLimits } from './rate-limits.ts';
 import type { ScrapeHandOff } from './scrape-hand-off.ts';
+import type { SharedReads } from './shared-reads.ts';
 
 /** Everything that checks and handlers reach the world through. */
 export type ApiRoom = {
@@ -30,6 +31,7 @@ export type ApiRoom = {
   readonly memberVault: MemberVault | null;
   readonly idempotentAnswers: IdempotentAnswers;
   readonly scrapeHandOff: ScrapeHandOff;
+  readonly sharedReads: SharedReads;
   /** Without a slash at its end. */
   readonly baseUrl: string;
   readonly clock: Clock;

@@ -35,9 +35,18 @@ export const envelope = (requestId: string, now: number, answer: Answer, cursor:
   );
 };
 
+/** Of answers on their way: one that is shared by many requests is hashed once. */
+const etags = new WeakMap<Answer, string>();
+
 /** Weak: the same figures in an envelope with another request id and lag. */
-const etagOf = (answer: Answer): string =>
-  `W/"${hash('sha1', `${answer.asOf}${answer.next ? 1 : 0}${answer.freshness ?? ''}${answer.data}`, 'base64url')}"`;
+const etagOf = (answer: Answer): string => {
+  const known = etags.get(answer);
+  if (known !== undefined) return known;
+  const { asOf, next, freshness = '', data } = answer;
+  const etag = `W/"${hash('sha1', `${asOf}${next ? 1 : 0}${freshness}${data}`, 'base64url')}"`;
+  etags.set(answer, etag);
+  return etag;
+};
 
 /** RFC 9110, section 13.1.2: weak comparison with any of a list. */
 const matches = (given: string | undefined, etag: string): boolean =>

@@ -17,6 +17,7 @@ import type { ApiRoom } from './room.ts';
 import { createScrapeHandOff } from './scrape-hand-off.ts';
 import { JSON_CONTENT } from './send-answer.ts';
 import { errorBody, sendError } from './send-error.ts';
+import { createSharedReads } from './shared-reads.ts';
 import type { MemberVault } from '#platform/member-vault.ts';
 import type { Nats } from '#platform/nats.ts';
 
@@ -61,6 +62,7 @@ const createRoom = ({
     downloadLinks: createDownloadLinks(downloadSecret, given.baseUrl),
     idempotentAnswers: createIdempotentAnswers(given.pool),
     scrapeHandOff: createScrapeHandOff(nats, given.log),
+    sharedReads: createSharedReads(),
   };
 };
 

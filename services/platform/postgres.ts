@@ -1,6 +1,7 @@
 import { Client, type ClientConfig, Pool, type PoolClient } from 'pg';
 import type { ReadDatabase, ReadQuery } from '#contracts/read-database.ts';
 import { createHash } from 'node:crypto';
+import type { Writable } from 'node:stream';
 
 /** Connections are opened within this time or fail. */
 const CONNECT_TIMEOUT_MS = 5_000;
@@ -94,6 +95,23 @@ export const openReadDatabase = (url: string): ReadDatabase & AsyncDisposable =>
     return client;
   };
 
+  const gathering = new Set<Client>();
+  /**
+   * Queries of one turn of the event loop leave in one write: under load that is half of what a small query costs
+   * on either side. The stream is `pg`'s own, which it does not document.
+   */
+  const sendTogether = (client: Client): void => {
+    if (gathering.has(client)) return;
+    const { stream } = (client as unknown as { readonly connection: { readonly stream: Writable } })
+      .connection;
+    gathering.add(client);
+    stream.cork();
+    setImmediate(() => {
+      gathering.delete(client);
+      stream.uncork();
+    });
+  };
+
   const clientAt = (slot: number): Promise<Client> => {
     if (closed) throw new Error('the read database is closed');
     const opened = slots[slot];
@@ -110,6 +128,7 @@ export const openReadDatabase = (url: string): ReadDatabase & AsyncDisposable =>
     query: async <Row>({ sql, values }: ReadQuery) => {
       turn = (turn + 1) % PIPELINED_CLIENTS;
       const client = await clientAt(turn);
+      sendTogether(client);
       const { rows } = await client.query({ ...statementOf(sql), values: values as unknown[] });
       return rows as readonly Row[];
     },

@@ -66,10 +66,12 @@ export async function run(context: BenchContext, radarRows = RADAR_ROWS): Promis
   const measure = (side: Side, connections: number): Promise<Sample> =>
     measureSide(servers, loader, side, connections);
 
-  const { brand, brandBare, page, pageBare, unknown, radar, selectOne } = sides;
+  const { brand, brandBare, page, pages, pageBare, unknown, radar, selectOne } = sides;
   const comparisons: readonly Comparison[] = [
     { name: 'api: one brand', api: brand, ceiling: brandBare, target: 1.4 },
     { name: 'api: page of 20 brands', api: page, ceiling: pageBare, target: 1.8 },
+    // No two requests of a moment ask for the same, so that none is shared.
+    { name: 'api: pages of 20, in turn', api: pages, ceiling: pageBare, target: 1 },
     { name: 'api: 404s beside 200s', api: unknown, ceiling: brand, target: 1 },
   ];
   for (const { name, api, ceiling, target } of comparisons) {
@@ -131,11 +133,23 @@ async function startSides(servers: BenchServers, corpus: BenchCorpus, resources:
     brand: ofApi(corpus.slugs.map((slug) => `/v1/brands/${slug}`)),
     brandBare: ofBare(corpus.slugs.map((slug) => `/brands/${slug}`)),
     page: ofApi(['/v1/brands?limit=20']),
+    pages: ofApi(await pagesOf(`http://127.0.0.1:${apiPort}`, corpus.keys.at(-1) ?? '')),
     pageBare: ofBare(['/brands']),
     unknown: ofApi(strangers, 404),
     radar: ofApi([`/v1/workspaces/${corpus.workspaceId}/radar?limit=20`]),
     selectOne: ofBare(['/select-1']),
   };
+}
+
+/** The paths of all pages of brands, first to last. */
+async function pagesOf(origin: string, key: string): Promise<readonly string[]> {
+  const paths = ['/v1/brands?limit=20'];
+  for (;;) {
+    const response = await fetch(`${origin}${paths.at(-1)}`, { headers: { authorization: `Bearer ${key}` } });
+    const { meta } = (await response.json()) as { meta: { cursor?: string } };
+    if (meta.cursor === undefined) return paths;
+    paths.push(`/v1/brands?limit=20&cursor=${meta.cursor}`);
+  }
 }
 
 const READY_LIMIT_MS = 30_000;

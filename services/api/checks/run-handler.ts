@@ -1,3 +1,4 @@
+import type { Answer } from '../endpoint.ts';
 import { callerOf, type Exchange } from '../exchange.ts';
 import type { ApiRoom } from '../room.ts';
 
@@ -6,6 +7,14 @@ const BASE_URL_MARK = '\u0001';
 
 export const runHandler = async (exchange: Exchange, room: ApiRoom): Promise<void> => {
   if (exchange.answer) return;
+  const { endpoint, request } = exchange;
+  // Who asks makes no difference to the corpus.
+  exchange.answer = endpoint.corpus
+    ? await room.sharedReads(request.url, () => answerOf(exchange, room))
+    : await answerOf(exchange, room);
+};
+
+const answerOf = async (exchange: Exchange, room: ApiRoom): Promise<Answer> => {
   const { limit } = exchange.query as { limit?: number };
   const answer = await exchange.endpoint.handler(
     {
@@ -20,5 +29,5 @@ export const runHandler = async (exchange: Exchange, room: ApiRoom): Promise<voi
     },
     room,
   );
-  exchange.answer = { ...answer, data: answer.data.replaceAll(BASE_URL_MARK, room.baseUrl) };
+  return { ...answer, data: answer.data.replaceAll(BASE_URL_MARK, room.baseUrl) };
 };
