@@ -1,4 +1,6 @@
 import { ads } from './ads/project.ts';
+import { alertDeliveries } from './alert-deliveries/project.ts';
+import { alerts } from './alerts/project.ts';
 import { apiKeys } from './api-keys/project.ts';
 import { briefs } from './briefs/project.ts';
 import { brands } from './brands/project.ts';
@@ -36,4 +38,6 @@ export const projections: readonly Projection[] = [
   collections,
   saved,
   notes,
+  alerts,
+  alertDeliveries,
 ];

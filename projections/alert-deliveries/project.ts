@@ -1,0 +1,112 @@
+import type { DeliveryStatus } from '#contracts/alerts.ts';
+import { ALERT_DELIVERY, type AlertDeliveryFact } from '#contracts/events/alert-delivery.ts';
+import { ALERT_RULE, type AlertRuleFact } from '#contracts/events/alert-rule.ts';
+import type { RecordedFact } from '#contracts/events/fact.ts';
+import type { AlertDeliveryAttempt } from '#contracts/resources/alert-delivery.ts';
+import { type Change, projection } from '#projections/projection.ts';
+
+type Named = { readonly workspace_id: string; readonly alert_id: string };
+
+/**
+ * At the end of a batch: what a deleted rule sent is gone with it. Outcomes may still be on their way when a rule is
+ * deleted, and the two come by different streams, so this is asked of whatever the batch touched.
+ */
+const DROP = `
+  with gone as (
+    select workspace_id, alert_id from :input i join deleted_alert using (workspace_id, alert_id)
+  ), attempts as (
+    delete from attempt a using gone g where a.workspace_id = g.workspace_id and a.alert_id = g.alert_id
+  ), outcomes as (
+    delete from outcome o using gone g where o.workspace_id = g.workspace_id and o.alert_id = g.alert_id
+  )
+  delete from delivery d using gone g where d.workspace_id = g.workspace_id and d.alert_id = g.alert_id`;
+
+const drop = ({ workspace_id, alert_id }: Named): Change => ({
+  kind: 'refresh',
+  statement: 'drop',
+  row: { workspace_id, alert_id },
+});
+
+const changesOf = (fact: RecordedFact<AlertDeliveryFact>): readonly Change[] => {
+  const { workspace_id, alert_id, delivery_id } = fact.data;
+  const key = { workspace_id, delivery_id };
+  const become = (
+    status: DeliveryStatus,
+    next_attempt_at: string | null,
+    finished_at: string | null,
+    reason: string | null,
+  ): Change => {
+    const set = { alert_id, status, next_attempt_at, finished_at, reason };
+    return { kind: 'upsert', table: 'outcome', key, set };
+  };
+  switch (fact.type) {
+    case 'DeliveryQueued': {
+      const { channel, kind, payload, queued_at } = fact.data;
+      const row = {
+        ...key,
+        alert_id,
+        channel,
+        kind,
+        items_total: payload.items_total,
+        created_at: queued_at,
+      };
+      return [{ kind: 'insert', table: 'delivery', row }];
+    }
+    case 'DeliveryAttempted': {
+      const { attempted_at, outcome, reason, next_attempt_at } = fact.data;
+      const { attempt, failure, status_code, duration_ms } = fact.data;
+      const shown: AlertDeliveryAttempt = {
+        attempt,
+        attempted_at,
+        outcome,
+        failure,
+        status_code,
+        reason,
+        duration_ms,
+        next_attempt_at,
+      };
+      const row = { ...key, alert_id, revision: fact.revision, doc: JSON.stringify(shown) };
+      return [
+        { kind: 'insert', table: 'attempt', row },
+        become(outcome, next_attempt_at, outcome === 'retrying' ? null : attempted_at, reason),
+      ];
+    }
+    case 'DeliveryCancelled':
+      return [become('cancelled', null, fact.data.cancelled_at, fact.data.reason)];
+    case 'DeliveryReplayed':
+      return [become('queued', null, null, null)];
+  }
+};
+
+/** Deliveries of rules that are not deleted, with their attempts, for the alert-deliveries read. */
+export const alertDeliveries = projection<AlertDeliveryFact | AlertRuleFact>({
+  name: 'alert-deliveries',
+  version: 1,
+  prefixes: [`${ALERT_DELIVERY}-`, `${ALERT_RULE}-`],
+  schema: new URL('./schema.sql', import.meta.url),
+  statements: {
+    drop: {
+      sql: DROP,
+      columns: { workspace_id: 'text', alert_id: 'uuid' },
+      touches: ['delivery', 'outcome', 'attempt', 'deleted_alert'],
+    },
+  },
+  project: (fact) => {
+    switch (fact.type) {
+      case 'DeliveryQueued':
+      case 'DeliveryAttempted':
+      case 'DeliveryCancelled':
+      case 'DeliveryReplayed':
+        return [...changesOf(fact), drop(fact.data)];
+      case 'AlertRuleDeleted': {
+        const { workspace_id, alert_id } = fact.data;
+        const row = { workspace_id, alert_id };
+        return [{ kind: 'insert', table: 'deleted_alert', row }, drop(fact.data)];
+      }
+      case 'AlertRuleCreated':
+      case 'AlertRuleChanged':
+      case 'AlertRuleSuspended':
+        return [];
+    }
+  },
+});

@@ -1,0 +1,68 @@
+import type { Page, PageRequest, ReadDatabase } from '#contracts/read-database.ts';
+import { ATTEMPTS_SHOWN_MAX } from '#contracts/resources/alert-delivery.ts';
+
+type Row = {
+  readonly id: string;
+  readonly alert_id: string;
+  readonly channel: string;
+  readonly kind: string;
+  readonly status: string;
+  readonly items_total: number;
+  readonly created_at: string;
+  readonly next_attempt_at: string | null;
+  readonly finished_at: string | null;
+  readonly reason: string | null;
+  readonly attempts_total: number;
+  readonly attempts: string;
+};
+
+/** Sorts after every time and every id, so that the first page is the page after it. */
+const BEFORE_NEWEST = ['~', 'ffffffff-ffff-ffff-ffff-ffffffffffff'] as const;
+
+// The page is found along the index alone; attempts are looked up for its own deliveries. Counts as double: exact
+// far beyond any of them, and a number for the driver.
+const pageOf = (filter: string): string => `
+  select d.delivery_id as id, d.alert_id, d.channel, d.kind, coalesce(o.status, 'queued') as status,
+    d.items_total::float8 as items_total, d.created_at, o.next_attempt_at, o.finished_at, o.reason,
+    a.attempts_total, a.attempts
+  from (
+    select * from alert_deliveries.delivery
+    where workspace_id = $1 and (created_at, delivery_id) < ($2, $3::uuid) ${filter}
+    order by created_at desc, delivery_id desc limit $4
+  ) d
+  left join alert_deliveries.outcome o using (workspace_id, delivery_id)
+  cross join lateral (
+    select count(*)::int as attempts_total,
+      '[' || coalesce(string_agg(doc, ',' order by revision) filter (where back <= ${ATTEMPTS_SHOWN_MAX}), '') || ']'
+        as attempts
+    from (
+      select doc, revision, row_number() over (order by revision desc) as back from alert_deliveries.attempt t
+      where t.workspace_id = d.workspace_id and t.delivery_id = d.delivery_id
+    ) numbered
+  ) a
+  order by d.created_at desc, d.delivery_id desc`;
+
+const ALL = pageOf('');
+const OF_ALERT = pageOf('and alert_id = $5');
+
+const itemOf = ({ attempts, ...row }: Row): string =>
+  `${JSON.stringify(row).slice(0, -1)},"attempts":${attempts}}`;
+
+/** Newest first, of all rules or of one. */
+export const listAlertDeliveries = async (
+  db: ReadDatabase,
+  workspaceId: string,
+  alertId: string | undefined,
+  page: PageRequest,
+): Promise<Page> => {
+  const values = [workspaceId, ...(page.after ?? BEFORE_NEWEST), page.limit + 1];
+  const rows = await db.query<Row>(
+    alertId === undefined ? { sql: ALL, values } : { sql: OF_ALERT, values: [...values, alertId] },
+  );
+  const shown = rows.slice(0, page.limit);
+  const last = shown.at(-1);
+  return {
+    items: shown.map(itemOf),
+    next: rows.length > page.limit && last ? [last.created_at, last.id] : null,
+  };
+};

@@ -1,0 +1,49 @@
+import type { Page, PageRequest, ReadDatabase } from '#contracts/read-database.ts';
+
+type Row = {
+  readonly id: string;
+  readonly name: string;
+  readonly trigger: string;
+  readonly brand_ids: readonly string[];
+  readonly cadence: string;
+  readonly email: boolean;
+  readonly webhook_url: string | null;
+  readonly chat_host: string | null;
+  readonly enabled: boolean;
+  readonly suspended: string | null;
+  readonly created_by: string;
+  readonly created_at: string;
+  readonly updated_at: string;
+};
+
+/** Sorts after every time and every id, so that the first page is the page after it. */
+const BEFORE_NEWEST = ['~', 'ffffffff-ffff-ffff-ffff-ffffffffffff'] as const;
+
+const PAGE = `
+  select alert_id as id, name, trigger, brand_ids, cadence, email, webhook_url, chat_host, enabled, suspended,
+    created_by, created_at, updated_at
+  from alerts.alert
+  where workspace_id = $1 and (created_at, alert_id) < ($2, $3::uuid)
+  order by created_at desc, alert_id desc limit $4`;
+
+const itemOf = ({ chat_host, suspended, ...row }: Row): string => {
+  const chat = chat_host === null ? null : { host: chat_host };
+  return `${JSON.stringify({ ...row, chat }).slice(0, -1)},"suspended":${suspended ?? 'null'}}`;
+};
+
+/** Newest first. */
+export const listAlerts = async (db: ReadDatabase, workspaceId: string, page: PageRequest): Promise<Page> => {
+  const values = [workspaceId, ...(page.after ?? BEFORE_NEWEST), page.limit + 1];
+  const rows = await db.query<Row>({ sql: PAGE, values });
+  const shown = rows.slice(0, page.limit);
+  const last = shown.at(-1);
+  return {
+    items: shown.map(itemOf),
+    next: rows.length > page.limit && last ? [last.created_at, last.id] : null,
+  };
+};
+
+const COUNT = 'select count(*)::int as rules from alerts.alert where workspace_id = $1';
+
+export const countAlerts = async (db: ReadDatabase, workspaceId: string): Promise<number> =>
+  (await db.query<{ rules: number }>({ sql: COUNT, values: [workspaceId] }))[0]?.rules ?? 0;

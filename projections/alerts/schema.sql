@@ -1,0 +1,22 @@
+-- Alert rules that are not deleted. Times are ISO text in UTC with milliseconds, which sorts as they do.
+create table alert (
+  workspace_id text not null,
+  alert_id uuid not null,
+  name text not null,
+  trigger text not null,
+  brand_ids text[] not null,
+  cadence text not null,
+  email boolean not null,
+  webhook_url text,
+  -- The address itself is in no fact.
+  chat_host text,
+  enabled boolean not null,
+  -- JSON text of why the service disabled it; null where it did not.
+  suspended text,
+  created_by text not null,
+  created_at text collate "C" not null,
+  updated_at text collate "C" not null,
+  primary key (workspace_id, alert_id)
+);
+-- indexes
+create index alert_newest on alert (workspace_id, created_at desc, alert_id desc);
