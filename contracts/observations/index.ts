@@ -3,18 +3,27 @@ import { landingPageOf } from '../landing-pages.ts';
 import { AdLibraryScanChunk, AdLibraryScanEnd } from './ad-library-scan.ts';
 import { BrandProfile } from './brand-profile.ts';
 import { CategoryDefine } from './category-define.ts';
+import { OperatorRecord } from './operator-record.ts';
 import { LandingPageClassify, LandingPageScrape } from './landing-page.ts';
+import { SiteScan } from './site-scan.ts';
 import { SocialPageLink } from './social-page-link.ts';
+import { SocialPageProfile } from './social-page-profile.ts';
+import { StorefrontScanEnd, StorefrontScanPage } from './storefront-scan.ts';
 import { TrafficEstimate } from './traffic-estimate.ts';
 
 /** Everything that may be handed in, told apart by `type`. A list that is meant to be read. */
 export const Observation = z.discriminatedUnion('type', [
   BrandProfile,
   SocialPageLink,
-  LandingPageScrape,
-  LandingPageClassify,
+  SocialPageProfile,
+  OperatorRecord,
   CategoryDefine,
   TrafficEstimate,
+  LandingPageScrape,
+  LandingPageClassify,
+  SiteScan,
+  StorefrontScanPage,
+  StorefrontScanEnd,
   AdLibraryScanChunk,
   AdLibraryScanEnd,
 ]);
@@ -31,12 +40,19 @@ export const keyOf = (observation: Observation): string => {
   switch (observation.type) {
     case 'brand.profile':
     case 'traffic.estimate':
+    case 'site.scan':
+    case 'storefront.scan':
+    case 'storefront.scan_end':
       return observation.domain;
+    case 'social_page.profile':
+      return observation.page_id;
+    case 'operator.record':
+      return observation.name.toLowerCase();
+    case 'category.define':
+      return observation.path.join(' > ').toLowerCase();
     case 'landing_page.scrape':
     case 'landing_page.classify':
       return landingPageOf(observation.page_url)?.landing_page_id ?? observation.page_url;
-    case 'category.define':
-      return observation.path.join(' > ').toLowerCase();
     case 'social_page.link':
     case 'ad_library.scan':
     case 'ad_library.scan_end':

@@ -2,27 +2,33 @@ import { type BrandFact, brandStream } from '#contracts/events/brand.ts';
 import { categoryStream } from '#contracts/events/category.ts';
 import type { Fact } from '#contracts/events/fact.ts';
 import { landingPageStream } from '#contracts/events/landing-page.ts';
+import { operatorStream } from '#contracts/events/operator.ts';
 import { type SocialPageFact, socialPageStream } from '#contracts/events/social-page.ts';
 import { trafficStream } from '#contracts/events/traffic.ts';
+import { siteStream } from '#contracts/events/site.ts';
 import type { Observation } from '#contracts/observations/index.ts';
 import { brand, recordBrandProfile } from '#domain/brand.ts';
 import { category, defineCategory } from '#domain/category.ts';
 import { brandIdOf, categoryIdOf } from '#domain/ids.ts';
-import { recordPageLink, socialPage } from '#domain/social-page.ts';
+import { operator, operatorIdOf, recordOperator } from '#domain/operator.ts';
+import { recordSiteScan } from '#domain/site.ts';
+import { site } from '#domain/site-state.ts';
+import { recordPageLink, recordPageProfile, socialPage } from '#domain/social-page.ts';
+import { recordTrafficEstimate, traffic } from '#domain/traffic.ts';
+import { addressOf, landingPage, recordPageClassification, recordPageScrape } from '#domain/landing-page.ts';
 import {
   addressOf,
   landingPage,
   recordPageClassification,
   recordPageScrape,
 } from '#domain/landing-page.ts';
-import { recordTrafficEstimate, traffic } from '#domain/traffic.ts';
 import type { Decider } from '#platform/event-store.ts';
 import type { Database } from '#platform/postgres.ts';
 
-/** Observations that one stream alone decides on. A library scan touches several, and arrives in chunks. */
+/** Observations that one stream alone decides on, when they arrive. Library and storefront scans come in parts. */
 export type OneStreamObservation = Exclude<
   Observation,
-  { readonly type: 'ad_library.scan' | 'ad_library.scan_end' }
+  { readonly type: 'ad_library.scan' | 'ad_library.scan_end' | 'storefront.scan' | 'storefront.scan_end' }
 >;
 
 /** What an observation is decided on, and by. */
@@ -41,6 +47,12 @@ const decided = <State, F extends Fact>(decision: Decision<State, F>): Decision<
 /** The decision that each type of observation asks for. `observed_at` is in UTC. */
 export const decisionOf = (observation: OneStreamObservation): Decision<unknown, Fact> => {
   switch (observation.type) {
+    case 'site.scan':
+      return decided({
+        stream: siteStream(observation.domain),
+        decider: site,
+        decision: recordSiteScan(observation),
+      });
     case 'brand.profile':
       return decided({
         stream: brandStream(brandIdOf(observation.domain)),
@@ -79,6 +91,18 @@ export const decisionOf = (observation: OneStreamObservation): Decision<unknown,
         decision: recordPageLink(observation, brandIdOf(observation.brand_domain)),
         remember: rememberLinks,
       });
+    case 'social_page.profile':
+      return decided({
+        stream: socialPageStream(observation.page_id),
+        decider: socialPage,
+        decision: recordPageProfile(observation),
+      });
+    case 'operator.record':
+      return decided({
+        stream: operatorStream(operatorIdOf(observation.name)),
+        decider: operator,
+        decision: recordOperator(observation),
+      });
   }
 };
 
@@ -100,7 +124,7 @@ export const rememberLinks = async (database: Database, facts: readonly Fact[]):
          on conflict (brand_id, page_id) do update set confidence = excluded.confidence`,
         [data.brand_id, data.page_id, data.confidence],
       );
-    } else if (type === 'PageUnlinked') {
+    } else if (type === 'PageUnlinked' || type === 'PageLinkQuarantined') {
       await database.query('delete from ingest.linked_page where brand_id = $1 and page_id = $2', [
         data.brand_id,
         data.page_id,

@@ -12,6 +12,7 @@ import { decisionOf, rememberBrand, rememberLinks } from './decisions.ts';
 import type { Intake, IntakeOutcome } from './intake.ts';
 import { recordStagedScan } from './scan-recording.ts';
 import { stageChunk } from './staging.ts';
+import { recordStagedStorefrontScan, stageStorefrontPage } from './storefront-recording.ts';
 import { catchUpLibrary, createWorkingTables, openLibrary } from './working-table.ts';
 
 const POOL_CLIENTS = 8;
@@ -105,6 +106,21 @@ export const openIntake = async ({
     throw error;
   }
 
+  /** A brand that is known here is registered in the log; only an unknown one is asked for there. */
+  const registerUnknown = async (domain: string, observedAt: string, commandId: string): Promise<number> => {
+    const known = await database.query('select from ingest.brand where domain = $1', [domain]);
+    if (known.rows.length > 0) return 0;
+    const { facts } = await eventStore.decide({
+      stream: brandStream(brandIdOf(domain)),
+      decider: brand,
+      decision: registerBrand(domain, observedAt),
+      metadata: metadata(commandId),
+      commandId,
+    });
+    await rememberBrand(database, facts);
+    return facts.length;
+  };
+
   const submit = async (input: unknown): Promise<IntakeOutcome> => {
     const observation = parseObservation(input);
     const commandId = v7();
@@ -115,25 +131,30 @@ export const openIntake = async ({
         return { facts: 0, totals: null };
       case 'ad_library.scan_end': {
         const scannedAt = inUtc(observation.scanned_at, 'scanned_at');
-        // A brand that is known here is registered in the log; only an unknown one is asked for there.
-        const known = await database.query('select from ingest.brand where domain = $1', [
-          observation.brand_domain,
-        ]);
-        if (known.rows.length > 0)
-          return recordStagedScan(database, eventStore, { ...observation, scanned_at: scannedAt });
-        const registered = await eventStore.decide({
-          stream: brandStream(brandIdOf(observation.brand_domain)),
-          decider: brand,
-          decision: registerBrand(observation.brand_domain, scannedAt),
-          metadata: metadata(commandId),
-          commandId,
-        });
-        await rememberBrand(database, registered.facts);
+        const registered = await registerUnknown(observation.brand_domain, scannedAt, commandId);
         const outcome = await recordStagedScan(database, eventStore, {
           ...observation,
           scanned_at: scannedAt,
         });
-        return { ...outcome, facts: outcome.facts + registered.facts.length };
+        return { ...outcome, facts: outcome.facts + registered };
+      }
+      case 'storefront.scan':
+        inUtc(observation.scanned_at, 'scanned_at');
+        await stageStorefrontPage(database, observation);
+        return { facts: 0, totals: null };
+      case 'storefront.scan_end': {
+        const end = { ...observation, scanned_at: inUtc(observation.scanned_at, 'scanned_at') };
+        const registered = await registerUnknown(end.domain, end.scanned_at, commandId);
+        // Of another command than the brand's, since its facts stand elsewhere.
+        const scanCommandId = v7();
+        const facts = await recordStagedStorefrontScan(
+          database,
+          eventStore,
+          end,
+          metadata(scanCommandId),
+          scanCommandId,
+        );
+        return { facts: facts + registered, totals: null };
       }
       default: {
         const observed = { ...observation, observed_at: inUtc(observation.observed_at, 'observed_at') };

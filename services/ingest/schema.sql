@@ -1,5 +1,5 @@
--- The ingest's private working tables: what decisions need of the log, at hand. All of them but the staged
--- chunks are folded from the log and can be dropped; the next start folds them again.
+-- The ingest's private working tables: what decisions need of the log, at hand. All of them but what is
+-- staged are folded from the log and can be dropped; the next start folds them again.
 create schema if not exists ingest;
 
 -- Chunks of scans that have not ended. A chunk is acknowledged once it is here.
@@ -22,6 +22,15 @@ create table if not exists ingest.staged_ad (
   primary key (scan_id, ad_id)
 );
 create index if not exists staged_ad_by_brand on ingest.staged_ad (scan_id, brand_id, chunk);
+
+-- Pages of storefront scans that have not ended.
+create table if not exists ingest.staged_storefront_page (
+  scan_id uuid not null,
+  page int not null,
+  staged_at timestamptz not null default now(),
+  products text not null,
+  primary key (scan_id, page)
+);
 
 create table if not exists ingest.brand (
   brand_id uuid primary key,

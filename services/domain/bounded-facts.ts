@@ -1,0 +1,25 @@
+/**
+ * Items in groups, one for each fact: at most `charactersMax` of JSON together, unless one item alone is longer, and
+ * at most `itemsMax`. The same items always fall into the same groups.
+ */
+export const boundedGroups = <Item>(
+  items: readonly Item[],
+  charactersMax: number,
+  itemsMax: number = Number.POSITIVE_INFINITY,
+): readonly (readonly Item[])[] => {
+  const groups: Item[][] = [];
+  let group: Item[] = [];
+  let characters = 0;
+  for (const item of items) {
+    const length = JSON.stringify(item).length + 1;
+    if (group.length > 0 && (characters + length > charactersMax || group.length >= itemsMax)) {
+      groups.push(group);
+      group = [];
+      characters = 0;
+    }
+    group.push(item);
+    characters += length;
+  }
+  if (group.length > 0) groups.push(group);
+  return groups;
+};

@@ -1,0 +1,23 @@
+import { SITE_FACT_MAX_CHARACTERS, type SiteFact } from '#contracts/events/site.ts';
+import { boundedGroups } from './bounded-facts.ts';
+
+/** In every fact of a site's scan: whose site it is, and when the scan looked. */
+export type SiteSighting = {
+  readonly brand_id: string;
+  readonly domain: string;
+  readonly observed_at: string;
+};
+
+/** What complete scans at least so far apart both miss is gone. */
+export const GONE_AFTER_HOURS = 20;
+const HOUR_MS = 3_600_000;
+
+/** Whether something missing since then is no longer there. */
+export const isGone = (missingSince: string, observedAt: string): boolean =>
+  Date.parse(observedAt) - Date.parse(missingSince) >= GONE_AFTER_HOURS * HOUR_MS;
+
+/** Facts of one type, each with some of the items. */
+export const inGroups = <Item>(
+  items: readonly Item[],
+  factOf: (group: readonly Item[]) => SiteFact,
+): SiteFact[] => boundedGroups(items, SITE_FACT_MAX_CHARACTERS).map(factOf);

@@ -1,0 +1,269 @@
+import { describe, expect, test } from 'vitest';
+import type { SiteFact } from '#contracts/events/site.ts';
+import { type DetectedTool, type ObservedSplitTest, SiteScan } from '#contracts/observations/site-scan.ts';
+import { withoutAmounts } from '#domain/amounts.ts';
+import { brandIdOf, derivedId } from '#domain/ids.ts';
+import { recordSiteScan } from '#domain/site.ts';
+import { site, type SiteState } from '#domain/site-state.ts';
+
+const tool = (slug: string, fields: Partial<DetectedTool> = {}): DetectedTool => ({
+  slug,
+  name: slug.toUpperCase(),
+  category: 'Analytics',
+  website_url: null,
+  ...fields,
+});
+
+const splitTest = (test_id: string, fields: Partial<ObservedSplitTest> = {}): ObservedSplitTest => ({
+  tool: 'splitter',
+  test_id,
+  name: null,
+  type: 'content',
+  state: 'running',
+  state_basis: 'configuration',
+  arms: null,
+  pages: null,
+  ...fields,
+});
+
+const scan = (at: string, fields: Partial<SiteScan> = {}): SiteScan => ({
+  type: 'site.scan',
+  domain: 'shop.example',
+  observed_at: new Date(at).toISOString(),
+  collector: 'test',
+  complete: true,
+  tools: [],
+  split_test_tools: [],
+  split_tests: [],
+  ...fields,
+});
+
+/** A scan of a site with one split-testing tool, read, that is configured with these tests. */
+const read = (at: string, ...split_tests: readonly ObservedSplitTest[]): SiteScan =>
+  scan(at, {
+    tools: [tool('splitter', { category: 'A/B testing' })],
+    split_test_tools: [{ slug: 'splitter', readable: true }],
+    split_tests: [...split_tests],
+  });
+
+const idOf = (test_id: string): string => derivedId('split test', `shop.example|splitter|${test_id}`);
+
+const scanned = () => {
+  let state: SiteState = site.initial;
+  return {
+    scan: (one: SiteScan): readonly SiteFact[] => {
+      const facts = recordSiteScan(SiteScan.parse(one))(state);
+      state = facts.reduce(site.evolve, state);
+      expect(recordSiteScan(one)(state), 'decided again').toEqual([]);
+      return facts;
+    },
+    test: (test_id: string) => state.tests.get(idOf(test_id)),
+  };
+};
+
+const typesOf = (facts: readonly SiteFact[]): readonly string[] =>
+  facts.flatMap(({ type }) => (type === 'SiteScanRecorded' ? [] : [type]));
+
+describe('tools', () => {
+  test('of the first complete scan are a baseline, later ones news', () => {
+    const one = scanned();
+    expect(one.scan(scan('2026-05-01T08:00Z', { tools: [tool('pixel'), tool('pixel')] }))).toMatchObject([
+      {
+        type: 'ToolsDetected',
+        data: {
+          brand_id: brandIdOf('shop.example'),
+          novelty: 'baseline',
+          tools: [{ slug: 'pixel', tool_id: derivedId('tool', 'pixel'), split_testing: false }],
+        },
+      },
+      { type: 'SiteScanRecorded', data: { complete: true, tools: 1, read: [] } },
+    ]);
+    expect(one.scan(scan('2026-05-02T08:00Z', { tools: [tool('pixel'), tool('chat')] }))).toMatchObject([
+      { type: 'ToolsDetected', data: { novelty: 'news', tools: [{ slug: 'chat' }] } },
+      { data: { tools: 2 } },
+    ]);
+  });
+
+  test('are gone after two complete scans at least 20 hours apart, and may return', () => {
+    const one = scanned();
+    one.scan(scan('2026-05-01T08:00Z', { tools: [tool('pixel'), tool('chat')] }));
+    const without = (at: string, complete = true) => one.scan(scan(at, { complete, tools: [tool('pixel')] }));
+    expect(typesOf(without('2026-05-02T08:00Z', false))).toEqual([]);
+    expect(typesOf(without('2026-05-03T08:00Z'))).toEqual(['ToolsMissed']);
+    expect(typesOf(without('2026-05-03T20:00Z'))).toEqual([]);
+    expect(without('2026-05-04T08:00Z')).toMatchObject([
+      { type: 'ToolsGone', data: { tools: [{ slug: 'chat', missing_since: '2026-05-03T08:00:00.000Z' }] } },
+      { data: { tools: 1 } },
+    ]);
+    expect(one.scan(scan('2026-05-05T08:00Z', { tools: [tool('pixel'), tool('chat')] }))).toMatchObject([
+      { type: 'ToolsDetected', data: { novelty: 'returned', tools: [{ slug: 'chat' }] } },
+      { data: { tools: 2 } },
+    ]);
+  });
+
+  test('that were missing once are seen again', () => {
+    const one = scanned();
+    one.scan(scan('2026-05-01T08:00Z', { tools: [tool('pixel')] }));
+    one.scan(scan('2026-05-02T08:00Z'));
+    expect(typesOf(one.scan(scan('2026-05-03T08:00Z', { tools: [tool('pixel')] })))).toEqual(['ToolsSeen']);
+  });
+
+  test('are described anew, and a blank address leaves the known one', () => {
+    const one = scanned();
+    const address = { website_url: 'https://pixel.example/' };
+    one.scan(scan('2026-05-01T08:00Z', { tools: [tool('pixel', address)] }));
+    expect(typesOf(one.scan(scan('2026-05-02T08:00Z', { tools: [tool('pixel')] })))).toEqual([]);
+    const renamed = tool('pixel', { name: 'The Pixel' });
+    expect(one.scan(scan('2026-05-03T08:00Z', { tools: [renamed] }))[0]).toMatchObject({
+      type: 'ToolsDescribed',
+      data: { tools: [{ name: 'The Pixel', ...address }] },
+    });
+  });
+
+  test('of a scan not newer than the last change nothing', () => {
+    const one = scanned();
+    one.scan(scan('2026-05-02T08:00Z', { tools: [tool('pixel')] }));
+    expect(one.scan(scan('2026-05-01T08:00Z', { tools: [tool('chat')] }))).toEqual([]);
+    expect(one.scan(scan('2026-05-02T08:00Z', { tools: [tool('chat')] }))).toEqual([]);
+  });
+
+  test('for split tests are known by the scan or by their category', () => {
+    const filed = tool('filed', { category: 'A/B Testing' });
+    const facts = scanned().scan(
+      scan('2026-05-01T08:00Z', {
+        tools: [filed, tool('named')],
+        split_test_tools: [{ slug: 'named', readable: false }],
+      }),
+    );
+    expect(facts).toMatchObject([
+      { data: { tools: [{ split_testing: true }, { split_testing: true }] } },
+      { type: 'SplitTestToolsRead', data: { tools: [{ slug: 'named', readable: false }] } },
+      { data: { read: [] } },
+    ]);
+  });
+});
+
+describe('split tests', () => {
+  test('of the first reading are a baseline, later ones news', () => {
+    const one = scanned();
+    const arms = [
+      { name: 'Control', allocation: 0.5 },
+      { name: 'New hero', allocation: 0.5 },
+    ];
+    expect(one.scan(read('2026-05-01T08:00Z', splitTest('1', { arms })))).toMatchObject([
+      { type: 'ToolsDetected' },
+      { type: 'SplitTestToolsRead', data: { tools: [{ slug: 'splitter', readable: true }] } },
+      {
+        type: 'SplitTestsObserved',
+        data: { novelty: 'baseline', tests: [{ id: idOf('1'), tool: 'splitter', state: 'running', arms }] },
+      },
+      { type: 'SiteScanRecorded', data: { read: ['splitter'] } },
+    ]);
+    const facts = one.scan(read('2026-05-02T08:00Z', splitTest('1', { arms }), splitTest('2')));
+    expect(facts[0]).toMatchObject({ data: { novelty: 'news', tests: [{ test_id: '2' }] } });
+  });
+
+  test('record the fields that changed, and blanks change nothing', () => {
+    const one = scanned();
+    const pages = [{ url: 'https://shop.example/sale?price=9', match: 'exact' as const }];
+    one.scan(read('2026-05-01T08:00Z', splitTest('1', { name: 'Hero', pages })));
+    const blank = splitTest('1', { state: 'unknown', state_basis: 'unknown' });
+    expect(typesOf(one.scan(read('2026-05-02T08:00Z', blank)))).toEqual([]);
+    const facts = one.scan(read('2026-05-03T08:00Z', splitTest('1', { state: 'paused' })));
+    expect(facts[0]).toEqual({
+      type: 'SplitTestsChanged',
+      data: expect.objectContaining({
+        tests: [{ id: idOf('1'), tool: 'splitter', test_id: '1', changes: { state: 'paused' } }],
+      }),
+    });
+    expect(one.test('1')?.details.pages).toEqual([{ url: 'https://shop.example/sale', match: 'exact' }]);
+  });
+
+  test('end by absence only where their tool was read in complete scans', () => {
+    const one = scanned();
+    one.scan(read('2026-05-01T08:00Z', splitTest('1')));
+    const unreadable = scan('2026-05-02T08:00Z', {
+      tools: [tool('splitter', { category: 'A/B testing' })],
+      split_test_tools: [{ slug: 'splitter', readable: false }],
+    });
+    expect(typesOf(one.scan(unreadable))).toEqual(['SplitTestToolsRead']);
+    expect(typesOf(one.scan({ ...read('2026-05-03T08:00Z'), complete: false }))).toEqual([
+      'SplitTestToolsRead',
+    ]);
+    expect(typesOf(one.scan(read('2026-05-04T08:00Z')))).toEqual(['SplitTestsMissed']);
+    expect(typesOf(one.scan(read('2026-05-05T08:00Z', splitTest('1'))))).toEqual(['SplitTestsSeen']);
+    one.scan(read('2026-05-06T08:00Z'));
+    expect(one.scan(read('2026-05-07T08:00Z'))[0]).toMatchObject({
+      type: 'SplitTestsChanged',
+      data: { tests: [{ changes: { state: 'ended', state_basis: 'absence' } }] },
+    });
+    expect(typesOf(one.scan(read('2026-05-08T08:00Z')))).toEqual([]);
+    expect(one.scan(read('2026-05-09T08:00Z', splitTest('1')))[0]).toMatchObject({
+      data: { tests: [{ changes: { state: 'running', state_basis: 'configuration' } }] },
+    });
+  });
+
+  test('end with their tool', () => {
+    const one = scanned();
+    one.scan(read('2026-05-01T08:00Z', splitTest('1'), splitTest('2', { state: 'ended' })));
+    expect(typesOf(one.scan(scan('2026-05-02T08:00Z')))).toEqual(['ToolsMissed']);
+    const facts = one.scan(scan('2026-05-03T08:00Z'));
+    expect(typesOf(facts)).toEqual(['ToolsGone', 'SplitTestsChanged']);
+    expect(facts[1]).toMatchObject({ data: { tests: [{ test_id: '1' }] } });
+  });
+});
+
+describe('amounts', () => {
+  test.each([
+    ['price', 'Price $49.99', 'Price …'],
+    ['price', '49', '…'],
+    ['price', '-10%', '…'],
+    ['price', 'Variant 2', 'Variant 2'],
+    ['shipping', 'Free shipping over 60 EUR', 'Free shipping over …'],
+    ['shipping', '5.95 dollars flat', '… flat'],
+    ['offer', 'Get 20% off', 'Get … off'],
+    ['content', 'Hero with $10 badge', 'Hero with … badge'],
+    ['content', 'Hero 2026', 'Hero 2026'],
+    ['theme', '9,90 € teaser', '… teaser'],
+  ] as const)('of a %s test: %s', (type, name, kept) => {
+    expect(withoutAmounts(name, type)).toBe(kept);
+  });
+
+  test('never get into a fact', () => {
+    const facts = scanned().scan(
+      read(
+        '2026-05-01T08:00Z',
+        splitTest('1', {
+          type: 'price',
+          name: 'Cove boot at $129',
+          arms: [
+            { name: '$119', allocation: 0.5 },
+            { name: 'USD 139', allocation: 0.5 },
+          ],
+        }),
+      ),
+    );
+    expect(JSON.stringify(facts)).not.toMatch(/129|119|139/);
+  });
+});
+
+describe('the contract refuses', () => {
+  const refused = (fields: object): string =>
+    JSON.stringify(
+      SiteScan.safeParse({ ...scan('2026-05-01T08:00Z'), ...fields }).error?.issues ?? 'nothing',
+    );
+
+  test('a test of a tool that was not read, and a split-testing tool that was not found', () => {
+    expect(refused({ split_tests: [splitTest('1')] })).toContain('splitter is no readable tool');
+    expect(refused({ split_test_tools: [{ slug: 'x', readable: true }] })).toContain(
+      'is not among the tools',
+    );
+  });
+
+  test('amounts, results and shares over 1', () => {
+    expect(refused({ split_tests: [{ ...splitTest('1'), price: 9 }] })).toContain('unrecognized_keys');
+    expect(refused({ split_tests: [splitTest('1', { arms: [{ name: null, allocation: 50 }] })] })).toContain(
+      'too_big',
+    );
+  });
+});

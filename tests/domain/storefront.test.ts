@@ -1,0 +1,335 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import {
+  type Product,
+  STOREFRONT_FACT_MAX_CHARACTERS,
+  type StorefrontFact,
+  type StorefrontTotals,
+} from '#contracts/events/storefront.ts';
+import type { ObservedProduct, StorefrontScanEnd } from '#contracts/observations/storefront-scan.ts';
+import { brandIdOf, derivedId } from '#domain/ids.ts';
+import { recordStorefrontScan, storefront, type StorefrontState } from '#domain/storefront.ts';
+
+const DOMAIN = 'shop.example';
+
+const scan = (at: string, fields: Partial<StorefrontScanEnd> = {}): StorefrontScanEnd => ({
+  type: 'storefront.scan_end',
+  scan_id: derivedId('test scan', `${at} ${JSON.stringify(fields)}`),
+  domain: DOMAIN,
+  scanned_at: new Date(at).toISOString(),
+  pages: 1,
+  complete: true,
+  currency: 'USD',
+  collector: 'test',
+  ...fields,
+});
+
+const product = (
+  id: number,
+  price: string | null = '20.00',
+  fields: Partial<ObservedProduct> = {},
+): ObservedProduct => ({
+  id: String(id),
+  handle: `boot-${id}`,
+  title: `Boot ${id}`,
+  product_type: null,
+  vendor: null,
+  published_at: null,
+  image_url: null,
+  variants: [{ id: `${id}0`, title: 'One', sku: null, price, compare_at_price: null, available: true }],
+  ...fields,
+});
+
+/** A shop whose scans are recorded in order; each is decided twice, and must then record nothing. */
+const shop = () => {
+  let state: StorefrontState = storefront.initial;
+  const types = (facts: readonly StorefrontFact[]) => facts.slice(0, -1).map(({ type }) => type);
+  return {
+    scan: (end: StorefrontScanEnd, ...products: readonly ObservedProduct[]) => {
+      const facts = recordStorefrontScan(end, products)(state);
+      state = facts.reduce(storefront.evolve, state);
+      expect(recordStorefrontScan(end, products)(state), 'decided again').toEqual([]);
+      const last = facts.at(-1);
+      if (last?.type !== 'StorefrontScanRecorded') throw new Error('the scan was not closed');
+      return { facts, types: types(facts), recorded: last.data, totals: last.data.totals };
+    },
+    products: (): readonly Product[] =>
+      [...state.products].flatMap(([, known]) => (known.listed ? [known.product] : [])),
+  };
+};
+
+describe('the first scan', () => {
+  test('is a baseline', () => {
+    const { facts, totals } = shop().scan(scan('2026-05-01T08:00Z'), product(1), product(2));
+    expect(facts).toMatchObject([
+      {
+        type: 'ProductsListed',
+        data: {
+          brand_id: brandIdOf(DOMAIN),
+          novelty: 'baseline',
+          products: [{ product_id: '1' }, { product_id: '2' }],
+        },
+      },
+      { type: 'StorefrontScanRecorded', data: { baseline: true, complete: true, late_arrival: false } },
+    ]);
+    expect(totals).toMatchObject({ seen: 2, products: 2, baseline: 2, listed: 0, cheaper: 0 });
+  });
+
+  test('that broke off leaves what comes after it in the baseline too', () => {
+    const one = shop();
+    one.scan(scan('2026-05-01T08:00Z', { complete: false }), product(1));
+    const { totals, recorded } = one.scan(scan('2026-05-02T08:00Z'), product(1), product(2));
+    expect(totals).toMatchObject({ baseline: 1, listed: 0, products: 2 });
+    expect(recorded.baseline).toBe(true);
+    expect(one.scan(scan('2026-05-03T08:00Z'), product(1), product(2), product(3)).totals.listed).toBe(1);
+  });
+
+  test('names a product twice and means the first', () => {
+    const one = shop();
+    expect(one.scan(scan('2026-05-01T08:00Z'), product(1, '5'), product(1, '9')).totals.seen).toBe(1);
+    expect(one.products()[0]?.variants[0]?.price).toBe('5');
+  });
+});
+
+describe('absence', () => {
+  test('delists after two complete scans at least 20 hours apart', () => {
+    const one = shop();
+    one.scan(scan('2026-05-01T08:00Z'), product(1), product(2));
+    expect(one.scan(scan('2026-05-02T08:00Z'), product(1)).types).toEqual(['ProductsMissed']);
+    const soon = one.scan(scan('2026-05-03T03:00Z'), product(1));
+    expect(soon.types).toEqual([]);
+    expect(soon.totals).toMatchObject({ products: 2, missing: 1 });
+    const { facts, totals } = one.scan(scan('2026-05-03T04:00Z'), product(1));
+    expect(facts[0]).toMatchObject({
+      type: 'ProductsDelisted',
+      data: { products: [{ product_id: '2', missing_since: '2026-05-02T08:00:00.000Z' }] },
+    });
+    expect(totals).toMatchObject({ products: 1, missing: 0, delisted: 1 });
+  });
+
+  test('is ended by a sighting, and a delisted product comes back as returned', () => {
+    const one = shop();
+    one.scan(scan('2026-05-01T08:00Z'), product(1), product(2));
+    one.scan(scan('2026-05-02T08:00Z'), product(1));
+    expect(one.scan(scan('2026-05-03T08:00Z'), product(1), product(2)).types).toEqual(['ProductsSeen']);
+    one.scan(scan('2026-05-04T08:00Z'), product(1));
+    one.scan(scan('2026-05-05T08:00Z'), product(1));
+    expect(one.products()).toHaveLength(1);
+    expect(one.scan(scan('2026-05-06T08:00Z'), product(1), product(2)).totals.returned).toBe(1);
+  });
+
+  test('says nothing in an incomplete scan', () => {
+    const one = shop();
+    one.scan(scan('2026-05-01T08:00Z'), product(1), product(2));
+    for (const day of [2, 3, 4]) {
+      const { types, totals } = one.scan(scan(`2026-05-0${day}T08:00Z`, { complete: false }), product(1));
+      expect(types).toEqual([]);
+      expect(totals).toMatchObject({ products: 2, missing: 0 });
+    }
+  });
+
+  test('of everything is a fetch that failed, whatever is claimed of it', () => {
+    const one = shop();
+    one.scan(scan('2026-05-01T08:00Z'), product(1), product(2));
+    for (const day of [2, 3, 4]) {
+      const { types, recorded } = one.scan(scan(`2026-05-0${day}T08:00Z`, { pages: 0 }));
+      expect(types).toEqual([]);
+      expect(recorded).toMatchObject({ complete: false, claimed_complete: true, totals: { products: 2 } });
+    }
+    expect(one.products()).toHaveLength(2);
+  });
+});
+
+describe('prices', () => {
+  const cheap = (id: number, ...prices: readonly string[]): ObservedProduct =>
+    product(id, null, {
+      variants: prices.map((price, index) => ({
+        id: `${id}${index}`,
+        title: null,
+        sku: null,
+        price,
+        compare_at_price: null,
+        available: null,
+      })),
+    });
+
+  test('fall, rise and do both, counted for the scan', () => {
+    const one = shop();
+    one.scan(
+      scan('2026-05-01T08:00Z'),
+      cheap(1, '20.00', '30.00'),
+      cheap(2, '10'),
+      cheap(3, '5', '5'),
+      cheap(4, '7'),
+    );
+    const { facts, totals } = one.scan(
+      scan('2026-05-02T08:00Z'),
+      cheap(1, '18.00', '30.00'),
+      cheap(2, '11'),
+      cheap(3, '4', '6'),
+      cheap(4, '7.00'),
+    );
+    expect(totals).toMatchObject({ changed: 3, cheaper: 1, dearer: 1, mixed: 1, products: 4 });
+    expect(facts[0]).toMatchObject({
+      type: 'ProductsChanged',
+      data: {
+        changes: [
+          {
+            product_id: '1',
+            price_move: 'cheaper',
+            variants_changed: [{ variant_id: '10', price: { from: '20.00', to: '18.00' } }],
+          },
+          { product_id: '2', price_move: 'dearer' },
+          { product_id: '3', price_move: 'mixed' },
+        ],
+      },
+    });
+  });
+
+  test('in another currency are known from then on and are no move', () => {
+    const one = shop();
+    one.scan(scan('2026-05-01T08:00Z'), product(1, '20.00'));
+    const { totals } = one.scan(scan('2026-05-02T08:00Z', { currency: 'EUR' }), product(1, '15.00'));
+    expect(totals).toMatchObject({ changed: 0, cheaper: 0 });
+    expect(one.products()[0]?.variants[0]?.price).toBe('15.00');
+    const next = one.scan(scan('2026-05-03T08:00Z', { currency: 'EUR' }), product(1, '14.00'));
+    expect(next.totals.cheaper).toBe(1);
+  });
+
+  test('to compare with come and go, and a blank leaves them', () => {
+    const one = shop();
+    const compared = (price: string | null): ObservedProduct =>
+      product(1, '20.00', {
+        variants: [
+          { id: '10', title: null, sku: null, price: null, compare_at_price: price, available: null },
+        ],
+      });
+    one.scan(scan('2026-05-01T08:00Z'), product(1, '20.00'));
+    expect(one.scan(scan('2026-05-02T08:00Z'), compared('25.00')).totals.changed).toBe(1);
+    expect(one.scan(scan('2026-05-03T08:00Z'), compared(null)).totals.changed).toBe(0);
+    expect(one.products()[0]?.variants[0]).toMatchObject({ price: '20.00', compare_at_price: '25.00' });
+    expect(one.scan(scan('2026-05-04T08:00Z'), compared('none')).totals.changed).toBe(1);
+    expect(one.products()[0]?.variants[0]?.compare_at_price).toBeNull();
+  });
+});
+
+describe('other changes', () => {
+  test('of variants: listed, delisted, put in another order', () => {
+    const one = shop();
+    const variant = (id: string) => ({
+      id,
+      title: null,
+      sku: null,
+      price: '9.00',
+      compare_at_price: null,
+      available: true,
+    });
+    const of = (...ids: readonly string[]): ObservedProduct =>
+      product(1, null, { variants: ids.map(variant) });
+    one.scan(scan('2026-05-01T08:00Z'), of('11', '12'));
+    const { facts } = one.scan(scan('2026-05-02T08:00Z'), of('13', '11'));
+    expect(facts[0]).toMatchObject({
+      data: {
+        changes: [
+          {
+            variants_listed: [{ variant_id: '13' }],
+            variants_delisted: ['12'],
+            order: ['13', '11'],
+            news: true,
+          },
+        ],
+      },
+    });
+    expect(one.products()[0]?.variants.map(({ variant_id }) => variant_id)).toEqual(['13', '11']);
+    expect(one.scan(scan('2026-05-03T08:00Z'), of('11', '13')).totals.changed).toBe(0);
+    expect(one.products()[0]?.variants.map(({ variant_id }) => variant_id)).toEqual(['11', '13']);
+  });
+
+  test('from blank to known are no news', () => {
+    const one = shop();
+    one.scan(scan('2026-05-01T08:00Z'), product(1));
+    const { types, totals } = one.scan(scan('2026-05-02T08:00Z'), product(1, '20.00', { vendor: 'Ada' }));
+    expect(types).toEqual(['ProductsChanged']);
+    expect(totals.changed).toBe(0);
+    expect(one.scan(scan('2026-05-03T08:00Z'), product(1)).types).toEqual([]);
+  });
+});
+
+test('a scan that arrives late is history of its day', () => {
+  const one = shop();
+  one.scan(scan('2026-05-02T08:00Z'), product(1));
+  const { types, recorded } = one.scan(scan('2026-05-01T08:00Z'), product(1, '99.00'), product(2));
+  expect(types).toEqual([]);
+  expect(recorded).toMatchObject({ late_arrival: true, totals: { seen: 2, products: 1, changed: 0 } });
+  expect(one.scan(scan('2026-05-03T08:00Z'), product(1)).types).toEqual([]);
+});
+
+test('a catalogue of 5,000 products is few facts of bounded size', () => {
+  const one = shop();
+  const catalogue = (price: string): ObservedProduct[] =>
+    Array.from({ length: 5_000 }, (_, index) => product(index + 1, price));
+  for (const end of [
+    one.scan(scan('2026-05-01T08:00Z'), ...catalogue('20.00')),
+    one.scan(scan('2026-05-02T08:00Z'), ...catalogue('19.00')),
+    one.scan(scan('2026-05-03T08:00Z'), product(1)),
+    one.scan(scan('2026-05-04T08:00Z'), product(1)),
+  ]) {
+    expect(end.facts.length).toBeLessThan(30);
+    for (const { data } of end.facts)
+      expect(JSON.stringify(data).length).toBeLessThan(STOREFRONT_FACT_MAX_CHARACTERS + 1_000);
+  }
+});
+
+test('interrupted between any two facts and decided again, a scan records the same in sum', () => {
+  const first = recordStorefrontScan(scan('2026-05-01T08:00Z'), [
+    product(1),
+    product(2),
+    product(3),
+    product(5),
+  ])(storefront.initial);
+  const known = first.reduce(storefront.evolve, storefront.initial);
+  const next = recordStorefrontScan(scan('2026-05-02T08:00Z'), [product(1, '9'), product(2), product(4)]);
+  const whole = next(known);
+  const totalsOf = (facts: readonly StorefrontFact[]): StorefrontTotals | undefined =>
+    facts.flatMap((fact) => (fact.type === 'StorefrontScanRecorded' ? [fact.data.totals] : []))[0];
+  for (let cut = 0; cut < whole.length; cut += 1) {
+    const recorded = whole.slice(0, cut);
+    const rest = next(recorded.reduce(storefront.evolve, known));
+    expect([...recorded, ...rest]).toEqual(whole);
+    expect(totalsOf(rest)).toEqual(totalsOf(whole));
+  }
+});
+
+test('whatever scans come, the products are those of the last sightings', () => {
+  const arbitraryScan = fc.record({
+    complete: fc.boolean(),
+    hours: fc.integer({ min: 1, max: 40 }),
+    products: fc.uniqueArray(
+      fc.record({ id: fc.integer({ min: 1, max: 6 }), price: fc.integer({ min: 1, max: 3 }) }),
+      {
+        selector: ({ id }) => id,
+        maxLength: 6,
+      },
+    ),
+  });
+  fc.assert(
+    fc.property(fc.array(arbitraryScan, { maxLength: 12 }), (scans) => {
+      const one = shop();
+      let atMs = Date.parse('2026-05-01T08:00Z');
+      const prices = new Map<string, string>();
+      for (const { complete, hours, products } of scans) {
+        atMs += hours * 3_600_000;
+        const shown = products.map(({ id, price }) => product(id, `${price}.00`));
+        const { recorded } = one.scan(scan(new Date(atMs).toISOString(), { complete }), ...shown);
+        for (const { id, variants } of shown) prices.set(id, variants[0]?.price ?? '');
+        const listed = one.products();
+        // What a scan shows is listed, at the price it shows; nothing is listed that was never shown.
+        for (const { id } of shown) expect(listed.map(({ product_id }) => product_id)).toContain(id);
+        for (const { product_id, variants } of listed)
+          expect(variants[0]?.price).toBe(prices.get(product_id));
+        expect(recorded.totals.products).toBe(listed.length);
+        if (listed.length === 0) expect(prices.size).toBe(0);
+      }
+    }),
+  );
+});
