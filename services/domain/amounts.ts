@@ -13,7 +13,7 @@ const DIGITS = String.raw`\d[\d.,']*`;
 /** A number beside a currency. */
 const AMOUNT = new RegExp(`${CURRENCY}\\s*${DIGITS}|${DIGITS}\\s*${CURRENCY}`, 'giu');
 /** Any number with its sign and unit: where amounts are what is tested, it may be one of them. */
-const NUMBER = new RegExp(`[-+±]?\\s?(?:${CURRENCY}\\s*)?${DIGITS}(?:\\s?(?:%|${CURRENCY}))?`, 'giu');
+const NUMBER = new RegExp(`(?:[-+±]\\s?)?(?:${CURRENCY}\\s*)?${DIGITS}(?:\\s?(?:%|${CURRENCY}))?`, 'giu');
 /** A number behind a word for an arm only tells arms apart. A bare one may be an amount. */
 const PLACE = /^(?:variant|variation|version|arm|group|treatment|test|control|option)\s*#?\s*\d{1,2}$/i;
 

@@ -16,12 +16,6 @@ import { site } from '#domain/site-state.ts';
 import { recordPageLink, recordPageProfile, socialPage } from '#domain/social-page.ts';
 import { recordTrafficEstimate, traffic } from '#domain/traffic.ts';
 import { addressOf, landingPage, recordPageClassification, recordPageScrape } from '#domain/landing-page.ts';
-import {
-  addressOf,
-  landingPage,
-  recordPageClassification,
-  recordPageScrape,
-} from '#domain/landing-page.ts';
 import type { Decider } from '#platform/event-store.ts';
 import type { Database } from '#platform/postgres.ts';
 
