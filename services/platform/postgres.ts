@@ -95,19 +95,19 @@ export const openReadDatabase = (url: string): ReadDatabase & AsyncDisposable =>
     return client;
   };
 
-  const gathering = new Set<Client>();
+  let gathering = false;
   /**
-   * Queries of one turn of the event loop leave in one write: under load that is half of what a small query costs
-   * on either side. The stream is `pg`'s own, which it does not document.
+   * Queries of one turn of the event loop leave in one write, on one connection: under load that is half of what a
+   * small query costs on either side. The stream is `pg`'s own, which it does not document.
    */
-  const sendTogether = (client: Client): void => {
-    if (gathering.has(client)) return;
-    const { stream } = (client as unknown as { readonly connection: { readonly stream: Writable } })
-      .connection;
-    gathering.add(client);
+  const gather = (client: Client): void => {
+    if (gathering) return;
+    gathering = true;
+    const { stream } = (client as unknown as { readonly connection: { readonly stream: Writable } }).connection;
     stream.cork();
     setImmediate(() => {
-      gathering.delete(client);
+      gathering = false;
+      turn = (turn + 1) % PIPELINED_CLIENTS;
       stream.uncork();
     });
   };
@@ -126,9 +126,8 @@ export const openReadDatabase = (url: string): ReadDatabase & AsyncDisposable =>
 
   return {
     query: async <Row>({ sql, values }: ReadQuery) => {
-      turn = (turn + 1) % PIPELINED_CLIENTS;
       const client = await clientAt(turn);
-      sendTogether(client);
+      gather(client);
       const { rows } = await client.query({ ...statementOf(sql), values: values as unknown[] });
       return rows as readonly Row[];
     },

@@ -1,12 +1,11 @@
 import { z } from 'zod';
 import { RadarItem, RadarItemType } from '#contracts/resources/radar.ts';
-import { listRadar as readRadar } from '#projections/radar/read.ts';
+import { listTrackedRadar } from '#projections/across/tracked-radar.ts';
 import { pageAnswer } from '../../answers.ts';
 import { endpoint } from '../../endpoint.ts';
 import { radarItem, WORKSPACE_ID } from '../../examples.ts';
 import { given } from '../../given.ts';
 import { commaSeparated, pageQuery, wholeNumber, workspaceParams } from '../../parameters.ts';
-import { readTrackedAndScanned } from '#projections/across/tracked-and-scanned.ts';
 
 const DAYS_MAX = 365;
 const DAYS_DEFAULT = 7;
@@ -42,8 +41,9 @@ export const listRadar = endpoint({
   corpus: false,
   reads: ['tracking', 'radar', 'freshness'],
   handler: async ({ params, query, page }, { db, clock }) => {
-    const { brandIds, asOf } = await readTrackedAndScanned(db, params.ws);
     const since = new Date(clock.now().getTime() - query.days * DAY_MS).toISOString();
-    return pageAnswer(await readRadar(db, given({ brandIds, since, types: query.types }), page), asOf);
+    const filter = given({ workspaceId: params.ws, since, types: query.types });
+    const found = await listTrackedRadar(db, filter, page);
+    return pageAnswer(found.page, found.asOf);
   },
 });
