@@ -9,6 +9,7 @@ import { dailyActivity } from './daily-activity/project.ts';
 import { freshness } from './freshness/project.ts';
 import { newAdvertisers } from './new-advertisers/project.ts';
 import { notes } from './notes/project.ts';
+import { pages } from './pages/project.ts';
 import type { Projection } from './projection.ts';
 import { radar } from './radar/project.ts';
 import { rankings } from './rankings/project.ts';
@@ -31,6 +32,7 @@ export const projections: readonly Projection[] = [
   velocity,
   radar,
   ads,
+  pages,
   rankings,
   newAdvertisers,
   reports,

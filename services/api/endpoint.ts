@@ -10,6 +10,7 @@ export const TAGS = {
   System: 'What the corpus holds and how fresh it is.',
   Brands: 'Brands and the figures observed of their ads.',
   Ads: 'Ads as the library showed them.',
+  Pages: 'Landing pages that ads lead to.',
   Rankings: 'Brands compared.',
   'Tracked brands': 'The brands a workspace follows.',
   Radar: 'What changed at tracked brands.',

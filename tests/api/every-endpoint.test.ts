@@ -1,10 +1,12 @@
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ReadDatabase } from '#contracts/read-database.ts';
+import { landingPageOf } from '#contracts/landing-pages.ts';
 import { SCOPES } from '#contracts/scopes.ts';
 import { createKeyText } from '#platform/access/api-key-text.ts';
 import type { Endpoint } from '#services/api/endpoint.ts';
 import { ENDPOINTS } from '#services/api/endpoints/index.ts';
+import { PAGE_ID } from '#services/api/endpoints/pages/examples.ts';
 import { AD_ID, BRAND_ID } from '#services/api/examples.ts';
 import { on } from '#tests/dsl/api.ts';
 import { recordBrief } from './brief-facts.ts';
@@ -54,6 +56,9 @@ const openBroken = async (): Promise<FastifyInstance> => {
   });
 };
 
+/** Where an ad of the corpus leads. */
+const ALPHA_LINK = 'https://shop.example.com/0';
+
 /** Ids in paths: those of the corpus, those that had to be made, and else what the documentation shows. */
 type PathIds = Readonly<Record<string, string>>;
 
@@ -94,15 +99,25 @@ const made = async (endpoint: Endpoint): Promise<PathIds> => {
   return ids;
 };
 
+/** Of endpoints that ask for a parameter: what they are asked with. */
+const QUERIES: Readonly<Record<string, () => string>> = {
+  listPageDetails: () => `ids=${PAGE_ID}`,
+};
+
 const urlOf = (endpoint: Endpoint, workspaceId: string, ids: PathIds = {}): string => {
   const known: PathIds = {
     ...endpoint.paramsExample,
     ws: workspaceId,
     brandId: alpha.id,
     adId: alpha.adIds[0] ?? '',
+    pageId: landingPageOf(ALPHA_LINK)?.landing_page_id ?? '',
     ...ids,
   };
-  return endpoint.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(known[name] ?? ''));
+  const path = endpoint.path.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
+    encodeURIComponent(known[name] ?? ''),
+  );
+  const query = QUERIES[endpoint.operationId]?.();
+  return query === undefined ? path : `${path}?${query}`;
 };
 
 /** The body that the documentation shows, of a brand that there is. */
@@ -138,7 +153,8 @@ describe.each(ENDPOINTS.map((endpoint) => [endpoint.operationId, endpoint] as co
 
     describe('400', () => {
       test('names a parameter that does not exist', async () => {
-        const url = `${urlOf(endpoint, key.workspaceId)}?unheard_of=1`;
+        const known = urlOf(endpoint, key.workspaceId);
+        const url = `${known}${known.includes('?') ? '&' : '?'}unheard_of=1`;
         const reply = await on(app).send(endpoint.method, url, { key, ...bodyOf(endpoint) });
         expect(reply.status).toBe(400);
         expect(reply.error.details).toMatchObject([{ path: 'unheard_of', code: 'unrecognized_keys' }]);

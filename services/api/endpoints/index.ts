@@ -26,6 +26,9 @@ import { removeCollectionItem } from './collections/remove-collection-item.ts';
 import { deleteNote } from './notes/delete-note.ts';
 import { listNotes } from './notes/list-notes.ts';
 import { writeNote } from './notes/write-note.ts';
+import { getPage } from './pages/get-page.ts';
+import { listPageDetails } from './pages/list-page-details.ts';
+import { listPages } from './pages/list-pages.ts';
 import { listRadar } from './radar/list-radar.ts';
 import { listNewAdvertisers } from './rankings/list-new-advertisers.ts';
 import { listRisers } from './rankings/list-risers.ts';
@@ -53,6 +56,9 @@ export const ENDPOINTS: readonly Endpoint[] = [
   listBrandAds,
   searchAds,
   getAd,
+  listPages,
+  getPage,
+  listPageDetails,
   listRisers,
   listNewAdvertisers,
   trackBrand,

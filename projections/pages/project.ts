@@ -1,0 +1,119 @@
+import type { AdLibraryFact } from '#contracts/events/ad-library.ts';
+import type { BrandFact } from '#contracts/events/brand.ts';
+import type { RecordedFact } from '#contracts/events/fact.ts';
+import type { LandingPageFact } from '#contracts/events/landing-page.ts';
+import { landingPageOf } from '#contracts/landing-pages.ts';
+import { brandFacets } from '#projections/across/brand-facets.ts';
+import { brandReference } from '#projections/across/brand-reference.ts';
+import { type Change, projection, type Row } from '#projections/projection.ts';
+import { meet, move, NO_PAGE, refreshPage, refreshPagesOfAd, refreshPagesOfBrand } from './statements.ts';
+
+const meeting = (link: string, at: string): { readonly page_id: string; readonly change: Change } | null => {
+  const page = landingPageOf(link);
+  if (!page) return null;
+  const { landing_page_id: page_id, page_url, host, domains } = page;
+  return {
+    page_id,
+    change: { kind: 'run', statement: 'meet', row: { page_id, page_url, host, domains, at } },
+  };
+};
+
+type AdMove = {
+  readonly ad_id: string;
+  readonly link?: string | null | undefined;
+  readonly active?: boolean;
+};
+
+/** An ad leads elsewhere, ends or runs again. A link that was not observed leaves it where it was. */
+const moved = (fact: RecordedFact<AdLibraryFact>, { ad_id, link, active }: AdMove): readonly Change[] => {
+  const { brand_id, observed_at } = fact.data;
+  const isLinked = link !== null && link !== undefined;
+  if (!isLinked && active === undefined) return [];
+  const met = isLinked ? meeting(link, observed_at) : null;
+  const row: Row = {
+    ad_id,
+    brand_id,
+    position: fact.position,
+    page_id: met?.page_id ?? (isLinked ? NO_PAGE : null),
+    active: active ?? null,
+  };
+  return [
+    ...(met === null ? [] : [met.change]),
+    { kind: 'run', statement: 'move', row },
+    { kind: 'refresh', statement: 'refresh_of_ad', row: { ad_id } },
+  ];
+};
+
+const ofBrand = (fact: BrandFact): readonly Change[] => {
+  const { brand_id } = fact.data;
+  const refresh: Change = { kind: 'refresh', statement: 'refresh_of_brand', row: { brand_id } };
+  if (fact.type === 'BrandRegistered') {
+    const { domain } = fact.data;
+    return [
+      ...brandReference(fact),
+      ...brandFacets(fact),
+      { kind: 'upsert', table: 'brand', key: { brand_id }, set: { domain } },
+      refresh,
+    ];
+  }
+  const facets = brandFacets(fact);
+  return [...brandReference(fact), ...facets, ...(facets.length === 0 ? [] : [refresh])];
+};
+
+const ofPage = (fact: LandingPageFact): readonly Change[] => {
+  const { landing_page_id: page_id, page_url, observed_at } = fact.data;
+  const met = meeting(page_url, observed_at);
+  if (met === null) return [];
+  const set: Row =
+    fact.type === 'LandingPageScraped'
+      ? { ...fact.data.changes, scraped_at: observed_at }
+      : {
+          page_type: fact.data.page_type,
+          confidence: fact.data.confidence,
+          classified_at: observed_at,
+        };
+  return [
+    met.change,
+    { kind: 'upsert', table: 'page', key: { page_id }, set },
+    { kind: 'refresh', statement: 'refresh_page', row: { page_id } },
+  ];
+};
+
+/** Landing pages: what ads lead to, joined with what was scraped and classified of it. */
+export const pages = projection<LandingPageFact | AdLibraryFact | BrandFact>({
+  name: 'pages',
+  version: 1,
+  prefixes: ['landingPage-', 'adLibrary-', 'brand-'],
+  schema: new URL('./schema.sql', import.meta.url),
+  statements: {
+    meet,
+    move,
+    refresh_page: refreshPage,
+    refresh_of_ad: refreshPagesOfAd,
+    refresh_of_brand: refreshPagesOfBrand,
+  },
+  project: (fact): readonly Change[] => {
+    switch (fact.type) {
+      case 'BrandRegistered':
+      case 'BrandProfileChanged':
+        return ofBrand(fact);
+      case 'LandingPageScraped':
+      case 'LandingPageClassified':
+        return ofPage(fact);
+      case 'AdStarted':
+        return moved(fact, { ad_id: fact.data.ad_id, link: fact.data.content.link_url, active: true });
+      case 'AdDestinationChanged':
+        return moved(fact, { ad_id: fact.data.ad_id, link: fact.data.to_url });
+      case 'AdDetailsObserved':
+        return moved(fact, { ad_id: fact.data.ad_id, link: fact.data.details.link_url });
+      case 'AdsReworded':
+        return fact.data.ads.flatMap(({ ad_id, wording }) => moved(fact, { ad_id, link: wording.link_url }));
+      case 'AdConfirmedInactive':
+        return moved(fact, { ad_id: fact.data.ad_id, active: false });
+      case 'AdReturned':
+        return moved(fact, { ad_id: fact.data.ad_id, active: true });
+      default:
+        return [];
+    }
+  },
+});

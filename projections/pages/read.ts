@@ -1,0 +1,172 @@
+import type { Page, PageRequest, ReadDatabase } from '#contracts/read-database.ts';
+import { BRAND_REFERENCE_SQL } from '#projections/across/brand-reference.ts';
+import { OWN_HOSTS_SCOPE } from './statements.ts';
+
+/** Brands that one page names, those with the most ads. */
+const BRANDS_OF_PAGE_MAX = 20;
+
+type PageRow = {
+  readonly page_id: string;
+  readonly page_url: string;
+  readonly host: string;
+  readonly title: string | null;
+  readonly page_type: string | null;
+  readonly confidence: number | null;
+  readonly http_status: number | null;
+  readonly active_ads: string;
+  readonly total_ads: string;
+  readonly first_seen_at: string;
+  readonly seen_at: string;
+  /** JSON text. */
+  readonly brand: string | null;
+};
+
+const iso = (column: string): string =>
+  `to_char(${column} at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
+
+const COLUMNS = `p.page_id, p.page_url, p.host, p.title, p.page_type, p.confidence, p.http_status,
+  p.active_ads::text, p.total_ads::text, ${iso('p.first_seen_at')} as first_seen_at, ${iso('p.seen_at')} as seen_at,
+  case when b.slug is not null then ${BRAND_REFERENCE_SQL} end as brand`;
+
+/** The answers of a page that is no more; any other tells only that a visitor was not let in. */
+const GONE: readonly (number | null)[] = [404, 410];
+
+const summaryOf = (row: PageRow): string => {
+  const text = JSON.stringify({
+    id: row.page_id,
+    page_url: row.page_url,
+    host: row.host,
+    title: row.title,
+    page_type: row.page_type,
+    page_type_confidence: row.confidence,
+    live: !GONE.includes(row.http_status),
+    active_ads: Number(row.active_ads),
+    total_ads: Number(row.total_ads),
+    first_seen_at: row.first_seen_at,
+    as_of: row.seen_at,
+  });
+  return `${text.slice(0, -1)},"brand":${row.brand ?? 'null'},"url":"\u0001/v1/pages/${row.page_id}"}`;
+};
+
+export type PageSort = 'newest' | 'popular';
+
+export type PageFilter = {
+  readonly brandId?: string;
+  /** A category of any level. */
+  readonly categoryId?: string;
+  readonly pageType?: string;
+  /** Part of the address, in any case. */
+  readonly urlPart?: string;
+  readonly sort: PageSort;
+};
+
+const ORDERS = {
+  newest: {
+    column: 's.first_seen_at',
+    type: 'timestamptz',
+    text: `to_char(s.first_seen_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`,
+  },
+  popular: { column: 's.total_ads', type: 'bigint', text: 's.total_ads::text' },
+} as const;
+
+const likePattern = (text: string): string => `%${text.replace(/[\\%_]/g, '\\$&')}%`;
+
+/**
+ * Live pages: of a brand or category, or else those on hosts of public US brands. The text of the statement
+ * follows from which filters are there, so that the few that are in use are prepared once.
+ */
+export const listPages = async (
+  db: ReadDatabase,
+  { brandId, categoryId, pageType, urlPart, sort }: PageFilter,
+  page: PageRequest,
+): Promise<Page> => {
+  const { column, type, text } = ORDERS[sort];
+  const values: unknown[] = [page.limit + 1];
+  const given = (value: unknown): string => `$${values.push(value)}`;
+  const [afterKey, afterId] = page.after ?? [];
+  const conditions = [
+    `s.scope_id = ${given(brandId ?? categoryId ?? OWN_HOSTS_SCOPE)}`,
+    ...(brandId === undefined || categoryId === undefined
+      ? []
+      : [
+          `exists (select from pages.page_scope c where c.page_id = s.page_id and c.scope_id = ${given(categoryId)})`,
+        ]),
+    ...(pageType === undefined ? [] : [`s.page_type = ${given(pageType)}`]),
+    ...(urlPart === undefined ? [] : [`p.page_url ilike ${given(likePattern(urlPart))}`]),
+    ...(afterId === undefined
+      ? []
+      : [`(${column}, s.page_id) < (${given(afterKey)}::${type}, ${given(afterId)}::uuid)`]),
+  ];
+  const query = {
+    sql: `
+      select ${COLUMNS}, ${text} as key
+      from pages.page_scope s join pages.page p using (page_id) left join pages.brand b on b.brand_id = p.owner_id
+      where ${conditions.join(' and ')} order by ${column} desc, s.page_id desc limit $1`,
+    values,
+  };
+  const rows = await (urlPart === undefined
+    ? db.query<PageRow & { readonly key: string }>(query)
+    : db.slow<PageRow & { readonly key: string }>(query));
+  const shown = rows.slice(0, page.limit);
+  const last = shown.at(-1);
+  return {
+    items: shown.map(summaryOf),
+    next: rows.length > page.limit && last ? [last.key, last.page_id] : null,
+  };
+};
+
+const DETAIL_COLUMNS = `p.description, p.language, p.canonical_url, p.headings, p.cta_texts,
+  ${iso('p.scraped_at')} as scraped_at, ${iso('p.classified_at')} as classified_at`;
+
+const BRANDS = `left join lateral (
+  select '[' || string_agg(item, ',' order by active_ads desc, total_ads desc, brand_id) || ']' as brands from (
+    select r.brand_id, r.active_ads, r.total_ads, '{"brand":' || ${BRAND_REFERENCE_SQL} || ',"active_ads":'
+      || r.active_ads || ',"total_ads":' || r.total_ads || '}' as item
+    from pages.page_brand r join pages.brand b using (brand_id) where r.page_id = p.page_id and b.is_public
+    order by r.active_ads desc, r.total_ads desc, r.brand_id limit ${BRANDS_OF_PAGE_MAX}
+  ) r
+) r on true`;
+
+type DetailRow = PageRow & {
+  readonly description: string | null;
+  readonly language: string | null;
+  readonly canonical_url: string | null;
+  readonly headings: readonly string[] | null;
+  readonly cta_texts: readonly string[] | null;
+  readonly scraped_at: string | null;
+  readonly classified_at: string | null;
+  /** JSON text. */
+  readonly brands: string | null;
+};
+
+export type FoundPage = { readonly json: string; readonly as_of: string };
+
+const detailOf = (row: DetailRow): FoundPage => {
+  const more = JSON.stringify({
+    description: row.description,
+    language: row.language,
+    canonical_url: row.canonical_url,
+    http_status: row.http_status,
+    headings: row.headings,
+    cta_texts: row.cta_texts,
+    scraped_at: row.scraped_at,
+    classified_at: row.classified_at,
+  });
+  return {
+    json: `${summaryOf(row).slice(0, -1)},"brands":${row.brands ?? '[]'},${more.slice(1)}`,
+    as_of: row.seen_at,
+  };
+};
+
+/** Pages by id, in the order of the ids. Left out: those unknown, and those of which no brand is public. */
+export const findPages = async (db: ReadDatabase, ids: readonly string[]): Promise<readonly FoundPage[]> => {
+  const rows = await db.query<DetailRow>({
+    sql: `
+      select ${COLUMNS}, ${DETAIL_COLUMNS}, r.brands
+      from unnest($1::uuid[]) with ordinality as t(page_id, place)
+      join pages.page p using (page_id) left join pages.brand b on b.brand_id = p.owner_id ${BRANDS}
+      where p.is_public order by t.place`,
+    values: [ids],
+  });
+  return rows.map(detailOf);
+};

@@ -1,0 +1,88 @@
+-- One row a landing page: what ads that lead to it, visits and classifiers say.
+create table page (
+  page_id uuid primary key,
+  page_url text,
+  host text,
+  first_seen_at timestamptz,
+  seen_at timestamptz,
+  http_status integer,
+  canonical_url text,
+  title text,
+  description text,
+  language text,
+  headings jsonb,
+  cta_texts jsonb,
+  scraped_at timestamptz,
+  page_type text,
+  confidence float8,
+  classified_at timestamptz,
+  -- Refreshed: the brand whose domain the host has, ads over all brands, and whether any of its brands is public.
+  owner_id uuid,
+  active_ads bigint not null default 0,
+  total_ads bigint not null default 0,
+  is_public boolean not null default false
+);
+-- Without this many statistics the planner takes a rare part of an address for a common one.
+alter table page alter column page_url set statistics 10000;
+
+-- Domains that a page may belong to: its host and the parents of that.
+create table page_domain (
+  domain text not null,
+  page_id uuid not null,
+  primary key (domain, page_id),
+  unique (page_id, domain)
+);
+
+-- Where an ad leads now; `active`: not confirmed inactive.
+create table ad (
+  ad_id text primary key,
+  brand_id uuid not null,
+  page_id uuid,
+  active boolean not null
+);
+
+-- Every page that an ad was ever seen to lead to.
+create table lead (
+  ad_id text not null,
+  page_id uuid not null,
+  brand_id uuid not null,
+  primary key (ad_id, page_id)
+);
+
+-- `active_ads` lead there now, `total_ads` ever did.
+create table page_brand (
+  page_id uuid not null,
+  brand_id uuid not null,
+  active_ads bigint not null default 0,
+  total_ads bigint not null default 0,
+  primary key (page_id, brand_id),
+  unique (brand_id, page_id)
+);
+
+-- Where live pages are listed: under each of their public brands, under the categories of these, and, on hosts of
+-- public US brands, under the id of noughts.
+create table page_scope (
+  page_id uuid not null,
+  scope_id uuid not null,
+  page_type text,
+  first_seen_at timestamptz not null,
+  total_ads bigint not null,
+  primary key (page_id, scope_id)
+);
+
+create table brand (
+  brand_id uuid primary key,
+  slug text,
+  name text,
+  logo_url text,
+  domain text unique,
+  country text,
+  is_public boolean not null default false,
+  category_ids uuid[] not null default '{}'
+);
+-- indexes
+create index page_by_url_part on page using gin (page_url gin_trgm_ops);
+create index page_newest on page_scope (scope_id, first_seen_at desc, page_id desc);
+create index page_most_seen on page_scope (scope_id, total_ads desc, page_id desc);
+create index page_newest_of_type on page_scope (scope_id, page_type, first_seen_at desc, page_id desc);
+create index page_most_seen_of_type on page_scope (scope_id, page_type, total_ads desc, page_id desc);

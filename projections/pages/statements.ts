@@ -1,0 +1,136 @@
+import type { Statement } from '#projections/projection.ts';
+
+/** Under this id are listed the live pages that stand on hosts of public US brands. */
+export const OWN_HOSTS_SCOPE = '00000000-0000-0000-0000-000000000000';
+
+/**
+ * A page is met by an ad's link, a visit or a classifier. Touches no column that others set, so it needs no place
+ * among their changes.
+ */
+export const meet: Statement = {
+  columns: { page_id: 'uuid', page_url: 'text', host: 'text', domains: 'text[]', at: 'timestamptz' },
+  touches: [],
+  sql: `
+    with i as materialized (
+      select page_id, min(page_url) as page_url, min(host) as host, min(domains) as domains,
+        min(at) as first_at, max(at) as last_at
+      from :input x group by page_id
+    ), placed as (
+      insert into page_domain (domain, page_id) select d.domain, i.page_id from i, unnest(i.domains) as d(domain)
+      on conflict do nothing
+    )
+    insert into page as p (page_id, page_url, host, first_seen_at, seen_at)
+    select page_id, page_url, host, first_at, last_at from i order by page_id
+    on conflict (page_id) do update set page_url = excluded.page_url, host = excluded.host,
+      first_seen_at = least(p.first_seen_at, excluded.first_seen_at),
+      seen_at = greatest(p.seen_at, excluded.seen_at)`,
+};
+
+/** The page of ads that lead to none: into an app, say. */
+export const NO_PAGE = '00000000-0000-0000-0000-000000000000';
+
+/**
+ * Where ads lead and whether they run; `null` leaves either as it was. Several changes of one ad are told apart
+ * by their position. Counters move by what differs from before.
+ */
+export const move: Statement = {
+  columns: { ad_id: 'text', brand_id: 'uuid', position: 'bigint', page_id: 'uuid', active: 'boolean' },
+  touches: ['ad', 'lead', 'page_brand'],
+  sql: `
+    with i as materialized (select * from :input x),
+    last as (
+      select ad_id, (array_agg(brand_id order by position desc))[1] as brand_id,
+        (array_agg(page_id order by position desc) filter (where page_id is not null))[1] as page_id,
+        (array_agg(active order by position desc) filter (where active is not null))[1] as active
+      from i group by ad_id
+    ), old as materialized (
+      select a.ad_id, a.brand_id, a.page_id, a.active from last join ad a using (ad_id)
+    ), new as materialized (
+      select l.ad_id, l.brand_id, nullif(coalesce(l.page_id, o.page_id), '${NO_PAGE}') as page_id,
+        coalesce(l.active, o.active, true) as active
+      from last l left join old o using (ad_id)
+    ), kept as (
+      insert into ad (ad_id, brand_id, page_id, active) select ad_id, brand_id, page_id, active from new
+      on conflict (ad_id) do update
+        set brand_id = excluded.brand_id, page_id = excluded.page_id, active = excluded.active
+    ), led as (
+      insert into lead (ad_id, page_id, brand_id)
+      select distinct on (ad_id, page_id) ad_id, page_id, brand_id from i where page_id <> '${NO_PAGE}'
+      on conflict do nothing returning page_id, brand_id
+    )
+    insert into page_brand as p (page_id, brand_id, active_ads, total_ads)
+    select page_id, brand_id, sum(active), sum(total) from (
+      select page_id, brand_id, 1 as active, 0 as total from new where active and page_id is not null
+      union all select page_id, brand_id, -1, 0 from old where active and page_id is not null
+      union all select page_id, brand_id, 0, 1 from led
+    ) moved
+    group by page_id, brand_id having sum(active) <> 0 or sum(total) <> 0 order by page_id, brand_id
+    on conflict (page_id, brand_id) do update
+      set active_ads = p.active_ads + excluded.active_ads, total_ads = p.total_ads + excluded.total_ads`,
+};
+
+/** A page is gone when the last visit said so; a shop that turns visitors away is not gone. */
+const IS_LIVE = 'coalesce(p.http_status not in (404, 410), true)';
+
+/**
+ * What of a page follows from several tables: counts, whose it is, where it is listed. `source` selects the
+ * `page_id` of the pages.
+ */
+const refresh = (source: string, columns: Statement['columns']): Statement => ({
+  columns,
+  touches: ['page', 'page_scope'],
+  sql: `
+    with touched as materialized (select distinct page_id from (${source}) s),
+    owner as (
+      select distinct on (d.page_id) d.page_id, b.brand_id, b.is_public, b.country
+      from touched join page_domain d using (page_id) join brand b on b.domain = d.domain
+      order by d.page_id, length(d.domain) desc
+    ), counts as (
+      select page_id, sum(active_ads) as active_ads, sum(total_ads) as total_ads
+      from touched join page_brand using (page_id) group by page_id
+    ), related as (
+      select page_id, brand_id from owner
+      union select page_id, brand_id from touched join page_brand using (page_id)
+    ), public_scope as materialized (
+      select distinct r.page_id, s.scope_id from related r join brand b using (brand_id)
+      cross join lateral unnest(array_append(b.category_ids, b.brand_id)) as s(scope_id) where b.is_public
+    ), now as materialized (
+      select p.page_id, p.page_type, p.first_seen_at, o.brand_id as owner_id,
+        coalesce(c.active_ads, 0) as active_ads, coalesce(c.total_ads, 0) as total_ads,
+        exists (select from public_scope f where f.page_id = p.page_id) as is_public,
+        ${IS_LIVE} as is_live, coalesce(o.is_public and o.country = 'US', false) as is_listed
+      from touched join page p using (page_id) left join owner o using (page_id) left join counts c using (page_id)
+    ), kept as (
+      update page p set owner_id = n.owner_id, active_ads = n.active_ads, total_ads = n.total_ads, is_public = n.is_public
+      from now n where p.page_id = n.page_id
+        and (p.owner_id, p.active_ads, p.total_ads, p.is_public)
+          is distinct from (n.owner_id, n.active_ads, n.total_ads, n.is_public)
+    ), scoped as materialized (
+      select n.page_id, f.scope_id, n.page_type, n.first_seen_at, n.total_ads
+      from now n join public_scope f using (page_id) where n.is_live
+      union all
+      select page_id, '${OWN_HOSTS_SCOPE}'::uuid, page_type, first_seen_at, total_ads from now where is_live and is_listed
+    ), unlisted as (
+      delete from page_scope s using touched t where s.page_id = t.page_id
+        and not exists (select from scoped x where x.page_id = s.page_id and x.scope_id = s.scope_id)
+    )
+    insert into page_scope as s (page_id, scope_id, page_type, first_seen_at, total_ads)
+    select page_id, scope_id, page_type, first_seen_at, total_ads from scoped order by page_id, scope_id
+    on conflict (page_id, scope_id) do update
+      set page_type = excluded.page_type, first_seen_at = excluded.first_seen_at, total_ads = excluded.total_ads
+      where (s.page_type, s.first_seen_at, s.total_ads)
+        is distinct from (excluded.page_type, excluded.first_seen_at, excluded.total_ads)`,
+});
+
+export const refreshPage = refresh('select page_id from :input i', { page_id: 'uuid' });
+
+/** Every page that an ad ever led to: it may have left one. */
+export const refreshPagesOfAd = refresh('select l.page_id from :input i join lead l using (ad_id)', {
+  ad_id: 'text',
+});
+
+export const refreshPagesOfBrand = refresh(
+  `select p.page_id from :input i join page_brand p using (brand_id)
+   union select d.page_id from :input i join brand b using (brand_id) join page_domain d on d.domain = b.domain`,
+  { brand_id: 'uuid' },
+);
