@@ -4,6 +4,7 @@ import { alerts } from './alerts/project.ts';
 import { apiKeys } from './api-keys/project.ts';
 import { briefs } from './briefs/project.ts';
 import { brands } from './brands/project.ts';
+import { categories } from './categories/project.ts';
 import { collections } from './collections/project.ts';
 import { dailyActivity } from './daily-activity/project.ts';
 import { freshness } from './freshness/project.ts';
@@ -16,6 +17,7 @@ import { rankings } from './rankings/project.ts';
 import { reports } from './reports/project.ts';
 import { saved } from './saved/project.ts';
 import { tracking } from './tracking/project.ts';
+import { traffic } from './traffic/project.ts';
 import { velocity } from './velocity/project.ts';
 import { workspaceHistory } from './workspace-history/project.ts';
 import { workspaces } from './workspaces/project.ts';
@@ -35,6 +37,8 @@ export const projections: readonly Projection[] = [
   pages,
   rankings,
   newAdvertisers,
+  categories,
+  traffic,
   reports,
   briefs,
   collections,

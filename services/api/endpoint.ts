@@ -9,9 +9,11 @@ import type { ApiRoom } from './room.ts';
 export const TAGS = {
   System: 'What the corpus holds and how fresh it is.',
   Brands: 'Brands and the figures observed of their ads.',
+  Categories: 'What brands sell, in trees of three levels.',
   Ads: 'Ads as the library showed them.',
   Pages: 'Landing pages that ads lead to.',
   Rankings: 'Brands compared.',
+  Audience: 'Brands by who visits their sites, as a traffic provider estimates.',
   'Tracked brands': 'The brands a workspace follows.',
   Radar: 'What changed at tracked brands.',
   Briefs: 'What each week brought at tracked brands.',

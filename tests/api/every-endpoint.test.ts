@@ -101,6 +101,7 @@ const made = async (endpoint: Endpoint): Promise<PathIds> => {
 
 /** Of endpoints that ask for a parameter: what they are asked with. */
 const QUERIES: Readonly<Record<string, () => string>> = {
+  listRanking: () => 'country=US',
   listPageDetails: () => `ids=${PAGE_ID}`,
 };
 

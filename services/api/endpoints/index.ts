@@ -8,15 +8,22 @@ import { listApiKeys } from './api-keys/list-api-keys.ts';
 import { revokeApiKey } from './api-keys/revoke-api-key.ts';
 import { revokeUnusedApiKeys } from './api-keys/revoke-unused-api-keys.ts';
 import { rotateApiKey } from './api-keys/rotate-api-key.ts';
+import { listAudience } from './audience/list-audience.ts';
 import { getBrandBreakdown } from './brands/get-breakdown.ts';
 import { getBrandDailyActivity } from './brands/get-daily-activity.ts';
 import { getBrand } from './brands/get-brand.ts';
+import { getBrandDemographics } from './brands/get-demographics.ts';
+import { listSimilarSites } from './brands/get-similar.ts';
+import { getBrandTrajectory } from './brands/get-trajectory.ts';
 import { getBrandVelocity } from './brands/get-velocity.ts';
 import { listBrandSitemap } from './brands/list-brand-sitemap.ts';
 import { listBrands } from './brands/list-brands.ts';
 import { getBrief } from './briefs/get-brief.ts';
 import { giveBriefFeedback } from './briefs/give-brief-feedback.ts';
 import { listBriefs } from './briefs/list-briefs.ts';
+import { getCategory } from './categories/get-category.ts';
+import { listCategories } from './categories/list-categories.ts';
+import { listCategorySitemap } from './categories/list-category-sitemap.ts';
 import { addCollectionItem } from './collections/add-collection-item.ts';
 import { changeCollection } from './collections/change-collection.ts';
 import { createCollection } from './collections/create-collection.ts';
@@ -31,6 +38,7 @@ import { listPageDetails } from './pages/list-page-details.ts';
 import { listPages } from './pages/list-pages.ts';
 import { listRadar } from './radar/list-radar.ts';
 import { listNewAdvertisers } from './rankings/list-new-advertisers.ts';
+import { listRanking } from './rankings/list-ranking.ts';
 import { listRisers } from './rankings/list-risers.ts';
 import { getReport } from './reports/get-report.ts';
 import { listReports } from './reports/list-reports.ts';
@@ -52,6 +60,9 @@ export const ENDPOINTS: readonly Endpoint[] = [
   getBrand,
   getBrandVelocity,
   getBrandBreakdown,
+  listSimilarSites,
+  getBrandTrajectory,
+  getBrandDemographics,
   getBrandDailyActivity,
   listBrandAds,
   searchAds,
@@ -59,6 +70,10 @@ export const ENDPOINTS: readonly Endpoint[] = [
   listPages,
   getPage,
   listPageDetails,
+  getCategory,
+  listCategories,
+  listCategorySitemap,
+  listRanking,
   listRisers,
   listNewAdvertisers,
   trackBrand,
@@ -89,5 +104,6 @@ export const ENDPOINTS: readonly Endpoint[] = [
   listNotes,
   writeNote,
   deleteNote,
+  listAudience,
   getMe,
 ];

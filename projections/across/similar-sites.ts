@@ -1,0 +1,35 @@
+import type { ReadDatabase } from '#contracts/read-database.ts';
+import { iso } from './freshness-text.ts';
+
+/**
+ * The sites most alike to a brand's, by one statement over the estimates and the brands: what is estimated of
+ * each, and the public brand of its domain. U+0001 stands for the service's base URL.
+ */
+const SIMILAR = `
+  select ${iso('s.observed_at')} as as_of,
+    '{"domain":' || to_json(x.domain) || ',"affinity":' || x.affinity
+      || ',"provider_category":' || coalesce(to_json(coalesce(x.provider_category, t.provider_category))::text, 'null')
+      || ',"brand":' || coalesce(b.reference, 'null')
+      || ',"monthly_visits":' || coalesce(t.monthly_visits::text, 'null')
+      || ',"global_ranking":' || coalesce(t.global_ranking::text, 'null') || '}' as item
+  from traffic.site s
+  cross join lateral (
+    select * from rows from (
+      jsonb_to_recordset(s.similar_sites) as (domain text, brand_id uuid, affinity float8, provider_category text)
+    ) with ordinality as r (domain, brand_id, affinity, provider_category, place) limit $2
+  ) x
+  left join traffic.site t on t.brand_id = x.brand_id
+  left join brands.brand b on b.brand_id = x.brand_id and b.is_public
+  where s.brand_id = $1 order by x.place`;
+
+export type SimilarSites = { readonly items: readonly string[]; readonly asOf: string | null };
+
+/** By affinity, most alike first, as JSON texts. */
+export const readSimilarSites = async (
+  db: ReadDatabase,
+  brandId: string,
+  limit: number,
+): Promise<SimilarSites> => {
+  const rows = await db.query<{ item: string; as_of: string }>({ sql: SIMILAR, values: [brandId, limit] });
+  return { items: rows.map(({ item }) => item), asOf: rows[0]?.as_of ?? null };
+};

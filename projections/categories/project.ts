@@ -1,0 +1,155 @@
+import type { AdLibraryFact } from '#contracts/events/ad-library.ts';
+import type { BrandFact, CategoryOnPath } from '#contracts/events/brand.ts';
+import type { CategoryDetails, CategoryFact } from '#contracts/events/category.ts';
+import type { TrafficFact } from '#contracts/events/traffic.ts';
+import { latestEstimate } from '#projections/across/latest-estimate.ts';
+import { type Change, projection, type Row } from '#projections/projection.ts';
+
+const latest = latestEstimate('brand', ['monthly_visits']);
+
+/** The categories of a path are there from when somebody first names them. */
+const named = (path: readonly CategoryOnPath[], namedAt: string): readonly Change[] =>
+  path.map(({ id, slug, name }, index) => ({
+    kind: 'run',
+    statement: 'name',
+    row: {
+      category_id: id,
+      parent_id: path[index - 1]?.id ?? null,
+      level: index + 1,
+      slug,
+      name,
+      named_at: namedAt,
+    },
+  }));
+
+const definitionOf = (category_id: string, details: Partial<CategoryDetails>, definedAt: string): Change => ({
+  kind: 'upsert',
+  table: 'category',
+  key: { category_id },
+  set: {
+    ...(details.name === undefined ? {} : { defined_name: details.name }),
+    ...(details.description === undefined ? {} : { description: details.description }),
+    defined_at: definedAt,
+  },
+});
+
+const ofBrand = (fact: BrandFact): readonly Change[] => {
+  const { brand_id, observed_at } = fact.data;
+  const { is_public, category_path } = fact.type === 'BrandRegistered' ? fact.data : fact.data.changes;
+  const [top, mid, leaf] = category_path ?? [];
+  const set: Row = {
+    profiled_at: observed_at,
+    ...(is_public === undefined ? {} : { is_public }),
+    ...(category_path === undefined
+      ? {}
+      : { top_id: top?.id ?? null, mid_id: mid?.id ?? null, leaf_id: leaf?.id ?? null }),
+  };
+  return [
+    ...named(category_path ?? [], observed_at),
+    { kind: 'upsert', table: 'brand', key: { brand_id }, set },
+    tallied(brand_id),
+  ];
+};
+
+const tallied = (brand_id: string): Change => ({ kind: 'refresh', statement: 'tally', row: { brand_id } });
+
+/** Category trees of three levels, each category with totals over the public brands in it and below it. */
+export const categories = projection<CategoryFact | BrandFact | AdLibraryFact | TrafficFact>({
+  name: 'categories',
+  version: 1,
+  prefixes: ['category-', 'brand-', 'adLibrary-', 'traffic-'],
+  schema: new URL('./schema.sql', import.meta.url),
+  statements: {
+    latest_estimate: latest.statement,
+    // Whoever named it first gives the name, in whatever order the brands come.
+    name: {
+      columns: {
+        category_id: 'uuid',
+        parent_id: 'uuid',
+        level: 'int',
+        slug: 'text',
+        name: 'text',
+        named_at: 'timestamptz',
+      },
+      touches: ['category'],
+      sql: `
+        insert into category as c (category_id, parent_id, level, slug, name, named_at)
+        select distinct on (category_id) category_id, parent_id, level, slug, name, named_at
+        from :input i order by category_id, named_at, name
+        on conflict (category_id) do update set parent_id = excluded.parent_id, level = excluded.level,
+          slug = excluded.slug, name = excluded.name, named_at = excluded.named_at
+        where c.named_at is null or (excluded.named_at, excluded.name) < (c.named_at, c.name)`,
+    },
+    observe: {
+      columns: { brand_id: 'uuid', scanned_at: 'timestamptz', active_ads: 'bigint', total_ads: 'bigint' },
+      touches: ['brand'],
+      sql: `
+        insert into brand as b (brand_id, scanned_at, active_ads, total_ads)
+        select distinct on (brand_id) brand_id, scanned_at, active_ads, total_ads
+        from :input i order by brand_id, scanned_at desc, total_ads desc
+        on conflict (brand_id) do update set scanned_at = excluded.scanned_at, active_ads = excluded.active_ads,
+          total_ads = excluded.total_ads
+        where b.scanned_at is null or excluded.scanned_at >= b.scanned_at`,
+    },
+    // Adds what a brand counts for now and takes away what it counted for before: the totals are the sums over the
+    // brands as they stand, whatever they went through.
+    tally: {
+      columns: { brand_id: 'uuid' },
+      touches: ['brand', 'category'],
+      sql: `
+        with standing as (
+          select b.*, case when is_public then array_remove(array[top_id, mid_id, leaf_id], null) else '{}' end as ids
+          from brand b join :input i using (brand_id)
+        ), moved as (
+          select category_id, sum(brands) as brands, sum(active_ads) as active_ads, sum(total_ads) as total_ads,
+            sum(with_traffic) as with_traffic, sum(visits) as visits
+          from (
+            select unnest(ids) as category_id, 1 as brands, active_ads, total_ads,
+              (monthly_visits is not null)::int as with_traffic, coalesce(monthly_visits, 0) as visits
+            from standing
+            union all
+            select unnest(counted_ids), -1, -counted_active_ads, -counted_total_ads,
+              -(counted_monthly_visits is not null)::int, -coalesce(counted_monthly_visits, 0)
+            from standing
+          ) m group by category_id
+        ), counted as (
+          update category c set brands = c.brands + m.brands, active_ads = c.active_ads + m.active_ads,
+            total_ads = c.total_ads + m.total_ads,
+            brands_with_traffic = c.brands_with_traffic + m.with_traffic,
+            monthly_visits = c.monthly_visits + m.visits
+          from moved m where c.category_id = m.category_id
+        )
+        update brand b set counted_ids = s.ids, counted_active_ads = s.active_ads,
+          counted_total_ads = s.total_ads, counted_monthly_visits = s.monthly_visits
+        from standing s where b.brand_id = s.brand_id`,
+    },
+  },
+  project: (fact): readonly Change[] => {
+    switch (fact.type) {
+      case 'CategoryDefined': {
+        const { category_id, path, observed_at, ...details } = fact.data;
+        return [...named(path, observed_at), definitionOf(category_id, details, observed_at)];
+      }
+      case 'CategoryChanged':
+        return [definitionOf(fact.data.category_id, fact.data.changes, fact.data.observed_at)];
+      case 'BrandRegistered':
+      case 'BrandProfileChanged':
+        return ofBrand(fact);
+      case 'ScanRecorded': {
+        const { brand_id, observed_at, late_arrival, totals } = fact.data;
+        if (late_arrival) return [];
+        const row = {
+          brand_id,
+          scanned_at: observed_at,
+          active_ads: totals.active,
+          total_ads: totals.total,
+        };
+        return [{ kind: 'run', statement: 'observe', row }, tallied(brand_id)];
+      }
+      case 'TrafficEstimated':
+        return [latest.change(fact), tallied(fact.data.brand_id)];
+      default:
+        return [];
+    }
+  },
+});

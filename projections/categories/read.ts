@@ -1,0 +1,120 @@
+import type { Page, PageRequest, ReadDatabase } from '#contracts/read-database.ts';
+import { iso, quoted } from '#projections/across/freshness-text.ts';
+
+/** The newest observation of a public brand in the category; on the two levels it is not on the index is empty. */
+const AS_OF = `(
+  select max(newest.at) from (
+    (select b.as_of as at from categories.brand b
+      where b.is_public and b.top_id = c.category_id and b.as_of is not null order by b.as_of desc limit 1)
+    union all
+    (select b.as_of from categories.brand b
+      where b.is_public and b.mid_id = c.category_id and b.as_of is not null order by b.as_of desc limit 1)
+    union all
+    (select b.as_of from categories.brand b
+      where b.is_public and b.leaf_id = c.category_id and b.as_of is not null order by b.as_of desc limit 1)
+  ) newest
+)`;
+
+/** A category `c` as JSON text; U+0001 stands for the service's base URL. */
+const ITEM = `'{"id":"' || c.category_id || '","slug":"' || c.slug || '","name":' || to_json(coalesce(c.defined_name, c.name))
+  || ',"url":"' || chr(1) || '/v1/categories/' || c.category_id || '","level":' || c.level
+  || ',"parent":' || coalesce('{"id":"' || p.category_id || '","slug":"' || p.slug || '","name":'
+    || to_json(coalesce(p.defined_name, p.name)) || '}', 'null')
+  || ',"description":' || coalesce(to_json(c.description)::text, 'null')
+  || ',"children":' || (select count(*) from categories.category k where k.parent_id = c.category_id)
+  || ',"totals":{"brands":' || c.brands || ',"active_ads":' || c.active_ads || ',"total_ads":' || c.total_ads
+  || ',"brands_with_traffic":' || c.brands_with_traffic
+  || ',"monthly_visits":' || case when c.brands_with_traffic > 0 then c.monthly_visits::text else 'null' end
+  || '},"as_of":' || ${quoted(iso('n.as_of'))} || '}'`;
+
+const itemsOf = (keys: string, order: string): string => `
+  select c.category_id as id, c.sort_name as key, ${iso('n.as_of')} as as_of, ${ITEM} as item
+  from (${keys}) c
+  left join categories.category p on p.category_id = c.parent_id
+  cross join lateral (select ${AS_OF} as as_of) n
+  ${order}`;
+
+const IS_NAMED = 'c.slug is not null';
+
+const ONE = itemsOf(`select * from categories.category c where c.category_id = $1 and ${IS_NAMED}`, '');
+
+type Row = {
+  readonly id: string;
+  readonly key: string;
+  readonly as_of: string | null;
+  readonly item: string;
+};
+export type CategoryDocument = { readonly item: string; readonly as_of: string | null };
+
+/** One category of any level, as JSON text. */
+export const findCategory = async (db: ReadDatabase, categoryId: string): Promise<CategoryDocument | null> =>
+  (await db.query<CategoryDocument>({ sql: ONE, values: [categoryId] }))[0] ?? null;
+
+/** Top level, children of one category, or, with a slug, any level (below `parentId` where that is given too). */
+export type CategoryFilter = { readonly parentId?: string; readonly slug?: string };
+
+const pageOf = (filter: string, values: number): string =>
+  itemsOf(
+    `select * from categories.category c
+     where ${filter} and ${IS_NAMED} and (c.sort_name, c.category_id) > ($${values + 1}, $${values + 2}::uuid)
+     order by c.sort_name, c.category_id limit $${values + 3}`,
+    'order by c.sort_name, c.category_id',
+  );
+const TOP_LEVEL = pageOf('c.parent_id is null', 0);
+const CHILDREN = pageOf('c.parent_id = $1', 1);
+const WITH_SLUG = pageOf('c.slug = $1', 1);
+const CHILDREN_WITH_SLUG = pageOf('c.parent_id = $1 and c.slug = $2', 2);
+
+const statementOf = ({ parentId, slug }: CategoryFilter): { sql: string; values: readonly string[] } => {
+  if (parentId !== undefined && slug !== undefined)
+    return { sql: CHILDREN_WITH_SLUG, values: [parentId, slug] };
+  if (parentId !== undefined) return { sql: CHILDREN, values: [parentId] };
+  if (slug !== undefined) return { sql: WITH_SLUG, values: [slug] };
+  return { sql: TOP_LEVEL, values: [] };
+};
+
+/** Sorts before every name and id, so that the first page is the page after it. */
+const BEFORE_FIRST = ['', '00000000-0000-0000-0000-000000000000'] as const;
+
+export type CategoryPage = Page & { readonly asOf: readonly (string | null)[] };
+
+const pageFrom = (found: readonly Row[], limit: number): CategoryPage => {
+  const rows = found.slice(0, limit);
+  const last = rows.at(-1);
+  return {
+    items: rows.map(({ item }) => item),
+    next: found.length > limit && last ? [last.key, last.id] : null,
+    asOf: rows.map((row) => row.as_of),
+  };
+};
+
+/** By name. */
+export const listCategories = async (
+  db: ReadDatabase,
+  filter: CategoryFilter,
+  page: PageRequest,
+): Promise<CategoryPage> => {
+  const { sql, values } = statementOf(filter);
+  const rows = await db.query<Row>({
+    sql,
+    values: [...values, ...(page.after ?? BEFORE_FIRST), page.limit + 1],
+  });
+  return pageFrom(rows, page.limit);
+};
+
+const SITEMAP = `
+  select c.category_id as id, '' as key, ${iso('n.updated_at')} as as_of,
+    '{"slug":"' || c.slug || '","url":"' || chr(1) || '/v1/categories/' || c.category_id
+      || '","updated_at":"' || ${iso('n.updated_at')} || '"}' as item
+  from (
+    select * from categories.category c where c.brands > 0 and c.category_id > $1::uuid
+    order by c.category_id limit $2
+  ) c
+  cross join lateral (select greatest(c.named_at, c.defined_at, ${AS_OF}) as updated_at) n
+  order by c.category_id`;
+
+/** Categories of every level that hold a public brand. */
+export const listCategorySitemap = async (db: ReadDatabase, page: PageRequest): Promise<CategoryPage> => {
+  const [, afterId] = page.after ?? BEFORE_FIRST;
+  return pageFrom(await db.query<Row>({ sql: SITEMAP, values: [afterId, page.limit + 1] }), page.limit);
+};

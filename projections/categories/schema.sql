@@ -1,0 +1,46 @@
+-- Categories as taxonomies define them and as brand profiles name them, with totals over their public brands.
+create table category (
+  category_id uuid primary key,
+  parent_id uuid,
+  level int,
+  slug text,
+  -- As it was first named; a definition says more.
+  name text,
+  named_at timestamptz,
+  defined_name text,
+  description text,
+  defined_at timestamptz,
+  sort_name text generated always as (lower(coalesce(defined_name, name))) stored,
+  brands bigint not null default 0,
+  active_ads bigint not null default 0,
+  total_ads bigint not null default 0,
+  brands_with_traffic bigint not null default 0,
+  monthly_visits bigint not null default 0
+);
+
+-- What each brand adds to its categories, and what of it is counted there already.
+create table brand (
+  brand_id uuid primary key,
+  is_public boolean not null default false,
+  top_id uuid,
+  mid_id uuid,
+  leaf_id uuid,
+  profiled_at timestamptz,
+  scanned_at timestamptz,
+  active_ads bigint not null default 0,
+  total_ads bigint not null default 0,
+  observed_at timestamptz,
+  monthly_visits bigint,
+  monthly_visits_on date,
+  as_of timestamptz generated always as (greatest(profiled_at, scanned_at, observed_at)) stored,
+  counted_ids uuid[] not null default '{}',
+  counted_active_ads bigint not null default 0,
+  counted_total_ads bigint not null default 0,
+  counted_monthly_visits bigint
+);
+-- indexes
+create index category_by_parent on category (parent_id, sort_name, category_id);
+create index category_by_slug on category (slug, sort_name, category_id);
+create index brand_by_top on brand (top_id, as_of desc) where is_public;
+create index brand_by_mid on brand (mid_id, as_of desc) where is_public;
+create index brand_by_leaf on brand (leaf_id, as_of desc) where is_public;

@@ -1,0 +1,90 @@
+import type { BrandFact } from '#contracts/events/brand.ts';
+import type { TrafficFact } from '#contracts/events/traffic.ts';
+import { latestEstimate } from '#projections/across/latest-estimate.ts';
+import { type Change, projection, type Row } from '#projections/projection.ts';
+
+const latest = latestEstimate('site', [
+  'monthly_visits',
+  'global_ranking',
+  'category_ranking',
+  'provider_category',
+  'top_country',
+  'top_country_share',
+  'demographics',
+  'segments',
+  'similar_sites',
+]);
+
+/** What leaderboards filter by, of the brand of the site's domain. */
+const facetsOf = (fact: BrandFact): Row => {
+  const { is_public, category_path } = fact.type === 'BrandRegistered' ? fact.data : fact.data.changes;
+  const [top, mid, leaf] = category_path ?? [];
+  return {
+    ...(is_public === undefined ? {} : { is_public }),
+    ...(category_path === undefined
+      ? {}
+      : { top_id: top?.id ?? null, mid_id: mid?.id ?? null, leaf_id: leaf?.id ?? null }),
+  };
+};
+
+const reclassified = (brand_id: string): readonly Change[] => [
+  { kind: 'refresh', statement: 'leave', row: { brand_id } },
+  { kind: 'refresh', statement: 'join', row: { brand_id } },
+];
+
+/** Sites as a traffic provider estimates them: month by month, who visits them, and which are alike. */
+export const traffic = projection<TrafficFact | BrandFact>({
+  name: 'traffic',
+  version: 1,
+  prefixes: ['traffic-', 'brand-'],
+  schema: new URL('./schema.sql', import.meta.url),
+  statements: {
+    latest_estimate: latest.statement,
+    leave: {
+      columns: { brand_id: 'uuid' },
+      touches: ['site', 'audience'],
+      sql: `
+        delete from audience a using :input i
+        where a.brand_id = i.brand_id and not exists (
+          select from site s where s.brand_id = a.brand_id and s.is_public and s.segments ? a.segment)`,
+    },
+    join: {
+      columns: { brand_id: 'uuid' },
+      touches: ['site', 'audience'],
+      sql: `
+        insert into audience as a (segment, brand_id, monthly_visits)
+        select segment, s.brand_id, s.monthly_visits
+        from site s join :input i using (brand_id) cross join jsonb_array_elements_text(s.segments) segment
+        where s.is_public and s.monthly_visits is not null
+        on conflict (segment, brand_id) do update set monthly_visits = excluded.monthly_visits
+        where a.monthly_visits <> excluded.monthly_visits`,
+    },
+  },
+  project: (fact): readonly Change[] => {
+    switch (fact.type) {
+      case 'BrandRegistered':
+      case 'BrandProfileChanged': {
+        const { brand_id } = fact.data;
+        const set = facetsOf(fact);
+        if (Object.keys(set).length === 0) return [];
+        return [{ kind: 'upsert', table: 'site', key: { brand_id }, set }, ...reclassified(brand_id)];
+      }
+      case 'TrafficEstimated': {
+        const { brand_id, date, figures } = fact.data;
+        const { global_ranking, category_ranking, monthly_visits } = figures;
+        const set: Row = {
+          ...(global_ranking === undefined ? {} : { global_ranking }),
+          ...(category_ranking === undefined ? {} : { category_ranking }),
+          ...(monthly_visits === undefined ? {} : { monthly_visits }),
+        };
+        return [
+          latest.change(fact),
+          ...(Object.keys(set).length === 0
+            ? []
+            : [{ kind: 'upsert', table: 'point', key: { brand_id, date }, set } as Change]),
+          ...reclassified(brand_id),
+        ];
+      }
+    }
+  },
+});

@@ -1,0 +1,32 @@
+import type { ReadDatabase } from '#contracts/read-database.ts';
+import { iso } from '#projections/across/freshness-text.ts';
+
+/** The newest points of a trajectory; a daily one goes back more than two years. */
+export const TRAJECTORY_POINTS_MAX = 800;
+
+const TRAJECTORY = `
+  select '{"date":"' || date || '","global_ranking":' || coalesce(global_ranking::text, 'null')
+    || ',"category_ranking":' || coalesce(category_ranking::text, 'null')
+    || ',"monthly_visits":' || coalesce(monthly_visits::text, 'null') || '}' as item
+  from traffic.point where brand_id = $1 order by date desc limit ${TRAJECTORY_POINTS_MAX}`;
+
+/** Points of a brand's site, oldest first, as JSON texts. */
+export const readTrajectory = async (db: ReadDatabase, brandId: string): Promise<readonly string[]> => {
+  const rows = await db.query<{ item: string }>({ sql: TRAJECTORY, values: [brandId] });
+  return rows.map(({ item }) => item).toReversed();
+};
+
+const SITE = `
+  select ${iso('observed_at')} as as_of, demographics
+  from traffic.site where brand_id = $1 and observed_at is not null`;
+
+export type EstimatedSite = {
+  /** The newest estimate of the site. */
+  readonly as_of: string;
+  /** JSON text; `null` where no estimate said anything of its visitors. */
+  readonly demographics: string | null;
+};
+
+/** `null`: nothing was ever estimated of the brand's site. */
+export const findEstimatedSite = async (db: ReadDatabase, brandId: string): Promise<EstimatedSite | null> =>
+  (await db.query<EstimatedSite>({ sql: SITE, values: [brandId] }))[0] ?? null;

@@ -1,0 +1,9 @@
+import { z } from 'zod';
+import { Refusal } from '#contracts/errors.ts';
+import { Uuid } from '#contracts/primitives.ts';
+
+export const categoryParams = z.strictObject({
+  categoryId: Uuid.meta({ description: 'Id of a category of any level.' }),
+});
+
+export const CATEGORY_UNKNOWN = new Refusal('not_found', 'There is no such category in this service.');
