@@ -4,6 +4,7 @@ import { AdLibraryScanChunk, AdLibraryScanEnd } from './ad-library-scan.ts';
 import { BrandProfile } from './brand-profile.ts';
 import { CategoryDefine } from './category-define.ts';
 import { OperatorRecord } from './operator-record.ts';
+import { CreativeAnalysis, CreativeFile } from './creative.ts';
 import { LandingPageClassify, LandingPageScrape } from './landing-page.ts';
 import { SiteScan } from './site-scan.ts';
 import { SocialPageLink } from './social-page-link.ts';
@@ -21,6 +22,8 @@ export const Observation = z.discriminatedUnion('type', [
   TrafficEstimate,
   LandingPageScrape,
   LandingPageClassify,
+  CreativeFile,
+  CreativeAnalysis,
   SiteScan,
   StorefrontScanPage,
   StorefrontScanEnd,
@@ -50,6 +53,9 @@ export const keyOf = (observation: Observation): string => {
       return observation.name.toLowerCase();
     case 'category.define':
       return observation.path.join(' > ').toLowerCase();
+    case 'creative.file':
+    case 'creative.analysis':
+      return observation.creative_key;
     case 'landing_page.scrape':
     case 'landing_page.classify':
       return landingPageOf(observation.page_url)?.landing_page_id ?? observation.page_url;

@@ -1,5 +1,6 @@
 import { type BrandFact, brandStream } from '#contracts/events/brand.ts';
 import { categoryStream } from '#contracts/events/category.ts';
+import { creativeStream } from '#contracts/events/creative.ts';
 import type { Fact } from '#contracts/events/fact.ts';
 import { landingPageStream } from '#contracts/events/landing-page.ts';
 import { operatorStream } from '#contracts/events/operator.ts';
@@ -16,6 +17,7 @@ import { site } from '#domain/site-state.ts';
 import { recordPageLink, recordPageProfile, socialPage } from '#domain/social-page.ts';
 import { recordTrafficEstimate, traffic } from '#domain/traffic.ts';
 import { addressOf, landingPage, recordPageClassification, recordPageScrape } from '#domain/landing-page.ts';
+import { creative, recordCreativeAnalysis, recordCreativeFile } from '#domain/creative.ts';
 import type { Decider } from '#platform/event-store.ts';
 import type { Database } from '#platform/postgres.ts';
 
@@ -65,6 +67,18 @@ export const decisionOf = (observation: OneStreamObservation): Decision<unknown,
         stream: trafficStream(observation.domain),
         decider: traffic,
         decision: recordTrafficEstimate(observation),
+      });
+    case 'creative.file':
+      return decided({
+        stream: creativeStream(observation.creative_key),
+        decider: creative,
+        decision: recordCreativeFile(observation),
+      });
+    case 'creative.analysis':
+      return decided({
+        stream: creativeStream(observation.creative_key),
+        decider: creative,
+        decision: recordCreativeAnalysis(observation),
       });
     case 'landing_page.scrape':
       return decided({

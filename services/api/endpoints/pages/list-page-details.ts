@@ -5,7 +5,7 @@ import { findPages } from '#projections/pages/read.ts';
 import { latestOf, listAnswer } from '../../answers.ts';
 import { endpoint } from '../../endpoint.ts';
 import { commaSeparated, noParams } from '../../parameters.ts';
-import { landingPage, PAGE_ID } from './examples.ts';
+import { landingPage } from './examples.ts';
 
 /** Specification, part "Limits": page details. */
 const IDS_MAX = 100;
@@ -23,7 +23,6 @@ export const listPageDetails = endpoint({
   query: z.strictObject({
     ids: commaSeparated(z.array(Uuid).min(1).max(IDS_MAX)).meta({
       description: 'Ids of landing pages, separated by commas.',
-      example: PAGE_ID,
     }),
   }),
   body: null,

@@ -1,0 +1,115 @@
+import { z } from 'zod';
+import { ANALYSIS_DEPTHS, CREATIVE_FIELDS, CREATIVE_KEY, MEDIA_KINDS } from '../creatives.ts';
+import { LibraryId, Timestamp } from '../primitives.ts';
+
+/** Ads that one observation names; a file that more carry is observed several times. */
+export const CREATIVE_ADS_MAX = 1_000;
+export const CREATIVE_BYTES_MAX = 10_000_000_000;
+export const CREATIVE_PIXELS_MAX = 100_000;
+export const CREATIVE_DURATION_MAX_SECONDS = 86_400;
+export const CREATIVE_FRAMES_MAX = 500;
+const URL_MAX_CHARACTERS = 2_048;
+/** An hour of fast speech is less. */
+export const TRANSCRIPT_MAX_CHARACTERS = 100_000;
+export const CORRECTIONS_MAX = 500;
+const CORRECTION_MAX_CHARACTERS = 500;
+export const SHOWN_TEXTS_MAX = 200;
+const SHOWN_TEXT_MAX_CHARACTERS = 1_000;
+
+const isStorable = (text: string): boolean => text.isWellFormed() && !text.includes('\u0000');
+const Text = (maxLength: number) =>
+  z
+    .string()
+    .trim()
+    .min(1)
+    .max(maxLength)
+    .refine(isStorable, 'a NUL character or half a surrogate pair occurs in no text');
+
+const CreativeKey = z
+  .string()
+  .regex(CREATIVE_KEY, 'the SHA-256 of the file: 64 hexadecimal digits in lower case');
+const StoredUrl = z.url({ protocol: /^https?$/ }).max(URL_MAX_CHARACTERS);
+const isAscending = (times: readonly number[]): boolean =>
+  times.every((time, index) => index === 0 || time > (times[index - 1] as number));
+const FrameTimes = z
+  .array(z.number().min(0).max(CREATIVE_DURATION_MAX_SECONDS))
+  .max(CREATIVE_FRAMES_MAX)
+  .refine(isAscending, 'times of frames ascend');
+
+/** A creative file as it was fetched and measured. `null` means "not measured" and overwrites nothing. */
+export const CreativeFile = z
+  .strictObject({
+    type: z.literal('creative.file'),
+    creative_key: CreativeKey,
+    observed_at: Timestamp,
+    /** Ads seen to carry the file. They add up over observations: an ad that is not named has not lost it. */
+    ad_ids: z.array(LibraryId).min(1).max(CREATIVE_ADS_MAX),
+    media_kind: z.enum(MEDIA_KINDS),
+    content_type: z
+      .string()
+      .max(100)
+      .regex(/^(image|video)\/[a-z0-9.+-]+$/, 'a type such as video/mp4')
+      .nullable(),
+    bytes: z.int().min(1).max(CREATIVE_BYTES_MAX).nullable(),
+    width: z.int().min(1).max(CREATIVE_PIXELS_MAX).nullable(),
+    height: z.int().min(1).max(CREATIVE_PIXELS_MAX).nullable(),
+    duration_seconds: z.number().min(0).max(CREATIVE_DURATION_MAX_SECONDS).nullable(),
+    /** Times at which frames were taken out of a video. */
+    frame_times_seconds: FrameTimes.nullable(),
+    /** Where the stored file is served; `object_key` names it in the store. */
+    media_url: StoredUrl.nullable(),
+    object_key: Text(1_024).nullable(),
+    poster_url: StoredUrl.nullable(),
+  })
+  .refine(({ media_kind, duration_seconds }) => media_kind === 'video' || duration_seconds === null, {
+    path: ['duration_seconds'],
+    message: 'an image has no duration',
+  });
+export type CreativeFile = z.infer<typeof CreativeFile>;
+
+/** A place where the transcript was put right: what was heard, and what was meant. */
+export const TranscriptCorrection = z.strictObject({
+  heard: Text(CORRECTION_MAX_CHARACTERS),
+  meant: Text(CORRECTION_MAX_CHARACTERS),
+});
+
+/** One value a field, from closed lists. */
+export const CreativeFieldValues = z.strictObject({
+  hook: z.enum(CREATIVE_FIELDS.hook).nullable(),
+  style: z.enum(CREATIVE_FIELDS.style).nullable(),
+  presenter: z.enum(CREATIVE_FIELDS.presenter).nullable(),
+  setting: z.enum(CREATIVE_FIELDS.setting).nullable(),
+  tone: z.enum(CREATIVE_FIELDS.tone).nullable(),
+  offer: z.enum(CREATIVE_FIELDS.offer).nullable(),
+  audio: z.enum(CREATIVE_FIELDS.audio).nullable(),
+});
+
+/** What an analysis read of a file. `null` means "not read" and overwrites nothing. */
+export const CreativeAnalysis = z
+  .strictObject({
+    type: z.literal('creative.analysis'),
+    creative_key: CreativeKey,
+    observed_at: Timestamp,
+    depth: z.enum(ANALYSIS_DEPTHS),
+    /** What is said, as it was heard; the empty text where nothing is said. */
+    transcript: z
+      .string()
+      .max(TRANSCRIPT_MAX_CHARACTERS)
+      .refine(isStorable, 'a NUL character or half a surrogate pair occurs in no text')
+      .nullable(),
+    language: z
+      .string()
+      .regex(/^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8}){0,3}$/, 'a language tag such as en-US')
+      .nullable(),
+    corrections: z.array(TranscriptCorrection).max(CORRECTIONS_MAX).nullable(),
+    /** Words shown on screen, in the order of their first showing. */
+    shown_texts: z.array(Text(SHOWN_TEXT_MAX_CHARACTERS)).max(SHOWN_TEXTS_MAX).nullable(),
+    /** Frames that were looked at. */
+    read_frame_times_seconds: FrameTimes.nullable(),
+    fields: CreativeFieldValues.nullable(),
+  })
+  .refine(({ depth, fields }) => depth === 'described' || fields === null, {
+    path: ['fields'],
+    message: 'only a file of depth `described` has closed fields',
+  });
+export type CreativeAnalysis = z.infer<typeof CreativeAnalysis>;
