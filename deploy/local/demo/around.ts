@@ -1,4 +1,5 @@
 import type { Observation } from '#contracts/observations/index.ts';
+import { traffic } from './traffic.ts';
 import type { World } from './world.ts';
 
 /**
@@ -6,4 +7,4 @@ import type { World } from './world.ts';
  * world alone and answers the same observations every time, dated within the corpus's days (`firstDayMs` is the
  * first one's midnight). They are fed once, before the scans.
  */
-export const AROUND: readonly ((world: World, firstDayMs: number) => Iterable<Observation>)[] = [];
+export const AROUND: readonly ((world: World, firstDayMs: number) => Iterable<Observation>)[] = [traffic];

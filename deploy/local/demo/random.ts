@@ -58,4 +58,5 @@ export const FOR = {
   blank: 7,
   link: 8,
   shared: 9,
+  traffic: 21,
 } as const;

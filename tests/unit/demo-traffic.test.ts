@@ -1,0 +1,52 @@
+import { describe, expect, test } from 'vitest';
+import { AUDIENCE_SEGMENTS, segmentsOf } from '#contracts/audience-segments.ts';
+import { Observation } from '#contracts/observations/index.ts';
+import { traffic } from '#deploy/local/demo/traffic.ts';
+import { buildWorld } from '#deploy/local/demo/world.ts';
+
+const FIRST_DAY_MS = Date.parse('2026-01-15T00:00:00.000Z');
+const world = buildWorld({ seed: 7, brands: 40, ads: 400, days: 60 });
+const observations = [...traffic(world, FIRST_DAY_MS)];
+const estimates = observations.filter((one) => one.type === 'traffic.estimate');
+
+describe('the demo corpus of traffic', () => {
+  test('is the same each time, and holds to the contracts', () => {
+    expect([...traffic(world, FIRST_DAY_MS)]).toEqual(observations);
+    for (const observation of observations) expect(Observation.parse(observation)).toEqual(observation);
+  });
+
+  test('has months, countries, visitors and similar sites of every brand', () => {
+    for (const { domain, country } of world.brandList) {
+      const own = estimates.filter((one) => one.domain === domain);
+      expect(own.map(({ period }) => period)).toEqual([
+        '2025-07',
+        '2025-08',
+        '2025-09',
+        '2025-10',
+        '2025-11',
+        '2025-12',
+      ]);
+      const latest = own.at(-1);
+      expect(latest?.countries?.[0]).toMatchObject({ country });
+      expect(latest?.countries?.length).toBeGreaterThan(2);
+      expect(latest?.similar_sites?.length).toBeGreaterThan(3);
+      expect(latest?.demographics?.female).toBeGreaterThan(0);
+    }
+  });
+
+  test('has somebody in every audience segment', () => {
+    const found = new Set(
+      estimates.flatMap(({ demographics }) => (demographics ? segmentsOf(demographics) : [])),
+    );
+    expect([...found].toSorted()).toEqual(Object.keys(AUDIENCE_SEGMENTS).toSorted());
+  });
+
+  test('defines every category that a brand of it names, on three levels', () => {
+    const defined = new Set(
+      observations.flatMap((one) => (one.type === 'category.define' ? [one.path.join('>')] : [])),
+    );
+    for (const { categoryPath } of world.brandList) {
+      for (const level of [1, 2, 3]) expect(defined).toContain(categoryPath.slice(0, level).join('>'));
+    }
+  });
+});
