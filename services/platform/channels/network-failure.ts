@@ -5,8 +5,9 @@ const DNS = /^(ENOTFOUND|EAI_|ENODATA|ESERVFAIL|EREFUSED|ETIMEOUT|ENONAME|EBADNA
 const TLS =
   /^(ERR_TLS|ERR_SSL|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_|EPROTO$|ETLS$|HOSTNAME_MISMATCH|ERR_OSSL)/;
 const TIMEOUT = /^(ETIMEDOUT|UND_ERR_(CONNECT|HEADERS|BODY)_TIMEOUT|ESOCKETTIMEDOUT)$/;
-/** The receiver answered, but not in HTTP that one can read. */
+/** The receiver answered, but not in HTTP that one can read. The parser's error has a code only sometimes. */
 const ANSWER = /^(HPE_|UND_ERR_(HEADERS_OVERFLOW|RES_CONTENT_LENGTH|RESPONSE))/;
+const PARSER_ERROR = 'HTTPParserError';
 
 const SENTENCES: Readonly<Record<FailureClass, string>> = {
   timeout: 'No connection in time.',
@@ -38,5 +39,5 @@ export const networkFailure = (error: Error): NetworkFailure => {
   if (TIMEOUT.test(code)) return of('timeout');
   if (DNS.test(code)) return of('dns');
   if (TLS.test(code)) return of('tls');
-  return of(ANSWER.test(code) ? 'http' : 'connection');
+  return of(ANSWER.test(code) || error.name === PARSER_ERROR ? 'http' : 'connection');
 };

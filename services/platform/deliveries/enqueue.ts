@@ -27,6 +27,7 @@ export const enqueue = async (
   client: Transaction,
   deliveries: readonly NewDelivery[],
 ): Promise<readonly string[]> => {
+  if (deliveries.length === 0) return [];
   const added: string[] = [];
   for (let from = 0; from < deliveries.length; from += ROWS_PER_STATEMENT) {
     added.push(...(await enqueueSome(client, deliveries.slice(from, from + ROWS_PER_STATEMENT))));

@@ -57,6 +57,18 @@ create table if not exists delivery.journal (
   wait_ms real,
   answer bytea
 );
+
+-- Entries get their numbers before they are committed. Whoever writes some holds this lock shared until then, and who
+-- asks how far they go takes it alone for a moment, so that no entry is passed by that is not to be seen yet. The
+-- horizon of a snapshot would say the same, but stand still for as long as any transaction of the server lasts.
+create or replace function delivery.share_journal() returns trigger language plpgsql as $$
+begin
+  perform pg_advisory_xact_lock_shared(7205314);
+  return null;
+end $$;
+create or replace trigger share_journal before insert on delivery.journal
+  for each statement execute function delivery.share_journal();
+
 create index if not exists journal_of_delivery on delivery.journal (delivery_id, seq);
 
 -- Up to which entry of the journal there are facts.
@@ -77,6 +89,7 @@ create table if not exists delivery.failing (
   channel text not null,
   workspace_id text not null,
   since timestamptz not null,
+  last_at timestamptz not null,
   suspended_at timestamptz,
   primary key (alert_id, channel)
 );

@@ -1,0 +1,116 @@
+import { AckPolicy, type Consumer, type ConsumerMessages, type JsMsg } from 'nats';
+import { DELIVERIES_STREAM, DELIVERY_CONSUMER, type DeliveryDue } from '#contracts/messages/subjects.ts';
+import { pause } from '#platform/clock.ts';
+import type { Log } from '#platform/log.ts';
+import { ensureStreams, type Nats } from '#platform/nats.ts';
+import type { Worker } from './worker.ts';
+
+/** Messages fetched ahead, and those taken together. */
+const FETCHED_MESSAGES = 2_000;
+const TAKEN_TOGETHER_MAX = 500;
+/** Batches being claimed at once: one is read from Postgres while another is handed out. */
+const TAKES_AT_ONCE = 2;
+const ACK_PENDING_MAX = 10_000;
+const ACK_WAIT_MS = 30_000;
+/** A pull lasts so long; a server that came back without the stream is noticed within it. */
+const PULL_MS = 4_000;
+const RETRY_MS = 500;
+const NANOS_PER_MS = 1_000_000;
+
+const consumerOf = async (nats: Nats): Promise<Consumer> => {
+  await ensureStreams(nats.manager);
+  await nats.manager.consumers.add(DELIVERIES_STREAM, {
+    durable_name: DELIVERY_CONSUMER,
+    ack_policy: AckPolicy.Explicit,
+    ack_wait: ACK_WAIT_MS * NANOS_PER_MS,
+    max_ack_pending: ACK_PENDING_MAX,
+  });
+  return nats.jetstream.consumers.get(DELIVERIES_STREAM, DELIVERY_CONSUMER);
+};
+
+const idOf = (message: JsMsg): string | null => {
+  try {
+    const { delivery_id } = message.json<Partial<DeliveryDue>>();
+    return typeof delivery_id === 'string' && /^[0-9a-f-]{36}$/.test(delivery_id) ? delivery_id : null;
+  } catch {
+    return null;
+  }
+};
+
+/**
+ * Hands what the queue says is due to the worker. A message is acknowledged once its delivery is claimed: from there
+ * on Postgres knows whose it is, and the sweep finds it should that worker die. Returns when aborted.
+ */
+export const consumeDue = async (
+  nats: Nats,
+  worker: Worker,
+  log: Log,
+  signal: AbortSignal,
+): Promise<void> => {
+  const arrived: JsMsg[] = [];
+  let wake: (() => void) | undefined;
+
+  const take = async (messages: readonly JsMsg[]): Promise<void> => {
+    const ids = messages.map(idOf);
+    try {
+      await worker.take(ids.filter((id) => id !== null));
+      for (const message of messages) message.ack();
+    } catch (error) {
+      // Not acknowledged: the queue brings them again, and so does the sweep.
+      log.warn({ err: error, messages: messages.length }, 'deliveries could not be claimed');
+      await pause(RETRY_MS, signal);
+    }
+  };
+
+  const handOut = async (): Promise<void> => {
+    while (!signal.aborted) {
+      if (arrived.length === 0) {
+        await new Promise<void>((resolve) => {
+          const before = wake;
+          wake = () => {
+            before?.();
+            resolve();
+          };
+        });
+        continue;
+      }
+      await worker.hasRoom();
+      await take(arrived.splice(0, TAKEN_TOGETHER_MAX));
+    }
+  };
+  const handingOut = Array.from({ length: TAKES_AT_ONCE }, handOut);
+  const wakeAll = (): void => {
+    const waking = wake;
+    wake = undefined;
+    waking?.();
+  };
+
+  let messages: ConsumerMessages | undefined;
+  const stop = (): void => {
+    wakeAll();
+    void messages?.close();
+  };
+  signal.addEventListener('abort', stop, { once: true });
+  while (!signal.aborted) {
+    try {
+      const consumer = await consumerOf(nats);
+      messages = await consumer.consume({
+        max_messages: FETCHED_MESSAGES,
+        expires: PULL_MS,
+        abort_on_missing_resource: true,
+        callback: (message) => {
+          arrived.push(message);
+          wakeAll();
+        },
+      });
+      if (signal.aborted) stop();
+      const reason = await messages.closed();
+      if (reason) throw reason;
+    } catch (error) {
+      if (!signal.aborted)
+        log.warn({ reason: (error as Error).message }, 'the queue was lost; consuming again');
+    }
+    await pause(RETRY_MS, signal);
+  }
+  await Promise.all(handingOut);
+};

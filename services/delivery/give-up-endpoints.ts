@@ -1,0 +1,100 @@
+import { ALERT_RULE, alertRuleStream } from '#contracts/events/alert-rule.ts';
+import type { FactMetadata } from '#contracts/events/fact.ts';
+import { type AlertRule, alertRule, suspendAlertRule } from '#domain/alert-rule.ts';
+import { alertPayload } from '#domain/alert-payload.ts';
+import { derivedId } from '#domain/ids.ts';
+import type { Clock } from '#platform/clock.ts';
+import { cancelOfAlert } from '#platform/deliveries/end-deliveries.ts';
+import { enqueue } from '#platform/deliveries/enqueue.ts';
+import { closeFailing, endpointsToGiveUp, type FailingEndpoint } from '#platform/deliveries/failing.ts';
+import type { EventStore } from '#platform/event-store.ts';
+import type { Log } from '#platform/log.ts';
+import { type Database, inTransaction, type Transaction } from '#platform/postgres.ts';
+
+const ENDPOINTS_PER_LOOK = 100;
+const SCHEMA_VERSION = 1;
+const REASON = 'The alert was switched off, because everything it sent for five days failed.';
+
+export type GiveUpRoom = {
+  readonly pool: Database;
+  readonly eventStore: EventStore;
+  readonly clock: Clock;
+  readonly log: Log;
+};
+
+/** One notice, whoever finds the endpoint, and however often. */
+const noticeIdOf = ({ alertId, channel, since }: FailingEndpoint): string =>
+  derivedId('suspension notice', `${alertId}|${channel}|${since.toISOString()}`);
+
+const notify = async (
+  client: Transaction,
+  rule: AlertRule,
+  failing: FailingEndpoint,
+  at: string,
+): Promise<readonly string[]> => {
+  const deliveryId = noticeIdOf(failing);
+  const matched = { items: [], items_total: 0, as_of: at };
+  return enqueue(client, [
+    {
+      deliveryId,
+      workspaceId: rule.workspace_id,
+      alertId: rule.alert_id,
+      kind: 'notice',
+      target: { channel: 'email', member_id: rule.member_id },
+      payload: alertPayload({ delivery_id: deliveryId, kind: 'notice', rule, matched, period: null, at }),
+      queuedAt: at,
+    },
+  ]);
+};
+
+const giveUp = async (
+  { pool, eventStore, clock, log }: GiveUpRoom,
+  failing: FailingEndpoint,
+): Promise<readonly string[]> => {
+  const { alertId, workspaceId, channel } = failing;
+  const at = clock.now();
+  const failing_since = failing.since.toISOString();
+  const commandId = derivedId('suspension', `${alertId}|${channel}|${failing_since}`);
+  const metadata: FactMetadata = {
+    $correlationId: commandId,
+    $causationId: commandId,
+    request_id: commandId,
+    actor: { kind: 'service', id: 'delivery' },
+    workspace_id: workspaceId,
+    schema_version: SCHEMA_VERSION,
+  };
+  const { state } = await eventStore.decide({
+    stream: alertRuleStream(workspaceId, alertId),
+    decider: alertRule,
+    decision: suspendAlertRule({
+      workspace_id: workspaceId,
+      alert_id: alertId,
+      channel,
+      failing_since,
+      at: at.toISOString(),
+    }),
+    metadata,
+    commandId,
+  });
+  // Also when it was recorded by one who died before the rest. A rule that is off or gone has nothing to be told.
+  const isOurs = state?.suspension?.failing_since === failing_since && state.suspension.channel === channel;
+  return inTransaction(pool, async (client) => {
+    await closeFailing(client, failing, isOurs ? at : null);
+    if (!isOurs) return [];
+    await cancelOfAlert(client, alertId, ['webhook', 'chat', 'email'], REASON, at);
+    log.info({ [ALERT_RULE]: alertId, channel, failing_since }, 'a rule was suspended');
+    return notify(client, state, failing, at.toISOString());
+  });
+};
+
+/**
+ * Suspends rules whose endpoint has done nothing but fail for five days: the fact, what is still to be sent
+ * cancelled, and one notice to whoever created the rule. Answers the notices, to be published.
+ */
+export const giveUpEndpoints = async (room: GiveUpRoom): Promise<readonly string[]> => {
+  const notices: string[] = [];
+  for (const failing of await endpointsToGiveUp(room.pool, ENDPOINTS_PER_LOOK)) {
+    notices.push(...(await giveUp(room, failing)));
+  }
+  return notices;
+};

@@ -1,0 +1,113 @@
+import { DELIVERIES_STREAM, DELIVERY_CONSUMER } from '#contracts/messages/subjects.ts';
+import { type Clock, pause } from '#platform/clock.ts';
+import { dueDeliveries } from '#platform/deliveries/due.ts';
+import { publishDue } from '#platform/deliveries/publish-due.ts';
+import { ENTRIES_PER_BATCH, recordFacts } from '#platform/deliveries/record-facts.ts';
+import { trimFinished } from '#platform/deliveries/trim.ts';
+import type { EventStore } from '#platform/event-store.ts';
+import type { Log } from '#platform/log.ts';
+import { ensureStreams, type Nats } from '#platform/nats.ts';
+import { openOwnership } from '#platform/ownership.ts';
+import type { Database } from '#platform/postgres.ts';
+import { giveUpEndpoints } from './give-up-endpoints.ts';
+
+const OWNER = 'delivery';
+const STANDBY_MS = 1_000;
+/** How often the journal is looked at for entries that are no facts yet. */
+const RECORD_EVERY_MS = 200;
+/** How often Postgres is looked at for what is due: retries, and whatever the queue lost. */
+const SWEEP_EVERY_MS = 1_000;
+/** Published by one sweep; while as many wait in the queue, there is nothing to add. */
+const SWEPT_MAX = 1_000;
+const GIVE_UP_EVERY_MS = 30_000;
+const TRIM_EVERY_MS = 600_000;
+
+export type KeeperRoom = {
+  readonly pool: Database;
+  readonly databaseUrl: string;
+  readonly eventStore: EventStore;
+  readonly nats: Nats;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly signal: AbortSignal;
+  /** Endpoints that this process has more of than it can send now. */
+  readonly overflowed: () => readonly string[];
+};
+
+/** Publishes what is due and nobody's. A queue that came back empty is filled again by this. */
+export const sweep = async ({ pool, nats, clock, overflowed }: KeeperRoom): Promise<number> => {
+  const { num_pending } = await nats.manager.consumers.info(DELIVERIES_STREAM, DELIVERY_CONSUMER);
+  if (num_pending >= SWEPT_MAX) return 0;
+  const due = await dueDeliveries(pool, clock.now(), SWEPT_MAX, overflowed());
+  await publishDue(nats, due);
+  return due.length;
+};
+
+const sweepOrMend = async (room: KeeperRoom): Promise<number> => {
+  try {
+    return await sweep(room);
+  } catch (error) {
+    // The server may have come back without its storage; the consumer makes itself anew.
+    await ensureStreams(room.nats.manager).catch(() => undefined);
+    throw error;
+  }
+};
+
+/** Does something over and over until aborted; a fault is told and waited out. At once again when there is more. */
+const repeat = async (
+  { log }: KeeperRoom,
+  signal: AbortSignal,
+  what: string,
+  everyMs: number,
+  work: () => Promise<boolean>,
+): Promise<void> => {
+  while (!signal.aborted) {
+    let isMore = false;
+    try {
+      isMore = await work();
+    } catch (error) {
+      if (!signal.aborted) log.warn({ reason: (error as Error).message, what }, 'will be tried again');
+    }
+    if (!isMore) await pause(everyMs, signal);
+  }
+};
+
+const keep = (room: KeeperRoom, signal: AbortSignal): Promise<unknown> => {
+  const { pool, eventStore, nats, clock } = room;
+  return Promise.all([
+    repeat(
+      room,
+      signal,
+      'recording facts',
+      RECORD_EVERY_MS,
+      async () => (await recordFacts(pool, eventStore)) >= ENTRIES_PER_BATCH,
+    ),
+    repeat(room, signal, 'publishing what is due', SWEEP_EVERY_MS, async () => {
+      await sweepOrMend(room);
+      return false;
+    }),
+    repeat(room, signal, 'giving up endpoints', GIVE_UP_EVERY_MS, async () => {
+      await publishDue(nats, await giveUpEndpoints(room));
+      return false;
+    }),
+    repeat(room, signal, 'trimming', TRIM_EVERY_MS, async () => (await trimFinished(pool, clock.now())) > 0),
+  ]);
+};
+
+/** What one process does for all: facts, sweeps, suspensions, trimming. Others stand by for it. */
+export const keepDeliveries = async (room: KeeperRoom): Promise<void> => {
+  const { log, signal } = room;
+  while (!signal.aborted) {
+    try {
+      await using ownership = await openOwnership(room.databaseUrl);
+      const either = AbortSignal.any([signal, ownership.lost]);
+      while (!either.aborted && !(await ownership.acquire(OWNER))) await pause(STANDBY_MS, either);
+      if (either.aborted) continue;
+      log.info({}, 'keeping deliveries');
+      await keep(room, either);
+    } catch (error) {
+      if (!signal.aborted) log.warn({ reason: (error as Error).message }, 'keeping was interrupted');
+      await pause(STANDBY_MS, signal);
+    }
+  }
+};

@@ -1,0 +1,87 @@
+import { randomUUID } from 'node:crypto';
+import { z } from 'zod';
+import { openChatChannel } from '#platform/channels/chat.ts';
+import { emailSettings, openEmailChannel } from '#platform/channels/email.ts';
+import { openWebhookChannel } from '#platform/channels/webhook.ts';
+import { systemClock } from '#platform/clock.ts';
+import { readSettings, serverSettings } from '#platform/config.ts';
+import { createDeliveryTables } from '#platform/deliveries/tables.ts';
+import { egressSettings, openEgress } from '#platform/egress/open-egress.ts';
+import { openEventStore } from '#platform/event-store.ts';
+import { createLog } from '#platform/log.ts';
+import { MemberVaultKey, openMemberVault } from '#platform/member-vault.ts';
+import { openNats } from '#platform/nats.ts';
+import { openPool } from '#platform/postgres.ts';
+import { runProcess } from '#platform/process.ts';
+import { untilServersAnswer } from '#platform/retry.ts';
+import { openSecretVault } from '#platform/secret-vault.ts';
+import { openSigningSecrets } from '#platform/signing-secrets.ts';
+import { consumeDue } from './consume-due.ts';
+import { keepDeliveries } from './keep-deliveries.ts';
+import { openRecipients } from './recipients.ts';
+import { openSenders } from './senders.ts';
+import { openWorker } from './worker.ts';
+
+const POOL_CLIENTS = 6;
+
+const settings = readSettings(
+  z.object({
+    ...serverSettings,
+    ...egressSettings,
+    ...emailSettings,
+    /** Opens what the vaults keep: signing secrets, chat addresses, and where members have their mail. */
+    MEMBER_VAULT_KEY: MemberVaultKey,
+  }),
+);
+
+await runProcess(createLog('delivery', settings.LOG_LEVEL), async ({ resources, log, signal }) => {
+  const { DATABASE_URL, EVENT_STORE_URL, NATS_URL, MEMBER_VAULT_KEY, EGRESS_ALLOW_LOOPBACK } = settings;
+  const clock = systemClock;
+  const pool = openPool(DATABASE_URL, POOL_CLIENTS);
+  resources.defer(() => pool.end());
+  const eventStore = resources.use(openEventStore(EVENT_STORE_URL));
+  const vaults = await untilServersAnswer(log, signal, async () => {
+    await createDeliveryTables(pool);
+    return {
+      members: await openMemberVault(pool, MEMBER_VAULT_KEY),
+      secrets: await openSecretVault(pool, MEMBER_VAULT_KEY),
+    };
+  });
+  const nats = resources.use(await untilServersAnswer(log, signal, () => openNats(NATS_URL, 'delivery')));
+  const egress = resources.use(openEgress({ allowLoopback: EGRESS_ALLOW_LOOPBACK }));
+  const signing = openSigningSecrets(eventStore, vaults.secrets);
+  const worker = openWorker({
+    pool,
+    clock,
+    log,
+    workerId: `delivery_${randomUUID()}`,
+    chance: Math.random,
+    send: openSenders({
+      pool,
+      clock,
+      signal,
+      webhook: openWebhookChannel(egress, clock),
+      chat: openChatChannel(egress, clock),
+      email: resources.use(openEmailChannel(settings, clock)),
+      recipients: openRecipients(eventStore, vaults.members),
+      signingSecret: (workspaceId) => signing.current(workspaceId),
+      chatAddress: (workspaceId, alertId, fingerprint) =>
+        vaults.secrets.open(workspaceId, alertId, fingerprint),
+    }),
+  });
+  resources.defer(() => worker.close());
+  const keeping = keepDeliveries({
+    pool,
+    databaseUrl: DATABASE_URL,
+    eventStore,
+    nats,
+    clock,
+    log,
+    signal,
+    overflowed: () => worker.overflowed(),
+  });
+  resources.defer(() => keeping);
+  const consuming = consumeDue(nats, worker, log, signal);
+  resources.defer(() => consuming);
+  log.info({ mail: settings.SMTP_URL === undefined ? settings.MAIL_DIR : 'smtp' }, 'delivering');
+});

@@ -1,0 +1,41 @@
+import type { SendOutcome } from '#platform/channels/outcome.ts';
+
+const SECOND_MS = 1_000;
+const MINUTE_MS = 60 * SECOND_MS;
+const HOUR_MS = 60 * MINUTE_MS;
+
+/** From one attempt to the next: ten attempts in all, the first at once, over three days and a little (DESIGN §10). */
+export const RETRY_DELAYS_MS = [
+  5 * SECOND_MS,
+  5 * MINUTE_MS,
+  30 * MINUTE_MS,
+  2 * HOUR_MS,
+  5 * HOUR_MS,
+  10 * HOUR_MS,
+  14 * HOUR_MS,
+  20 * HOUR_MS,
+  24 * HOUR_MS,
+] as const;
+/** Added by chance, so that what failed together does not come back together. */
+export const JITTER_MAX = 0.1;
+
+export type Next =
+  | { readonly outcome: 'delivered' | 'failed'; readonly nextAttemptAt: null }
+  | { readonly outcome: 'retrying'; readonly nextAttemptAt: Date };
+
+/**
+ * What follows from an attempt, the `round`-th since the delivery was queued or replayed (from 1). The receiver's
+ * `Retry-After` may put the next one off, never bring it forward. `chance`: 0 to 1.
+ */
+export const afterAttempt = (
+  sent: Pick<SendOutcome, 'delivered' | 'terminal' | 'retry_after_ms'>,
+  round: number,
+  at: Date,
+  chance: number,
+): Next => {
+  if (sent.delivered) return { outcome: 'delivered', nextAttemptAt: null };
+  const delayMs = RETRY_DELAYS_MS[round - 1];
+  if (sent.terminal || delayMs === undefined) return { outcome: 'failed', nextAttemptAt: null };
+  const waitMs = Math.max(delayMs * (1 + JITTER_MAX * chance), sent.retry_after_ms ?? 0);
+  return { outcome: 'retrying', nextAttemptAt: new Date(at.getTime() + Math.ceil(waitMs)) };
+};

@@ -1,0 +1,69 @@
+import { LRUCache } from 'lru-cache';
+import { AlertPayload } from '#contracts/webhooks/alert-payload.ts';
+import { CHAT_INTERVAL_MS, type ChatChannel } from '#platform/channels/chat.ts';
+import type { EmailChannel } from '#platform/channels/email.ts';
+import type { SendOutcome } from '#platform/channels/outcome.ts';
+import type { WebhookChannel } from '#platform/channels/webhook.ts';
+import { type WebhookKeys, webhookKeysOf } from '#platform/channels/webhook-signature.ts';
+import { type Clock, pause } from '#platform/clock.ts';
+import type { ClaimedDelivery } from '#platform/deliveries/claim.ts';
+import { takeTurn } from '#platform/deliveries/pace.ts';
+import type { Database } from '#platform/postgres.ts';
+import type { Recipients } from './recipients.ts';
+
+/** Secrets whose keys are kept ready. A rotated one is asked for by nobody and falls out. */
+const KEYS_MAX = 10_000;
+
+/** What became of an attempt: an outcome, or a reason why there is nobody to send to any more. */
+export type Sent = SendOutcome | { readonly cancelled: string };
+
+export type Send = (delivery: ClaimedDelivery) => Promise<Sent>;
+
+export type SenderRoom = {
+  readonly pool: Database;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  readonly webhook: WebhookChannel;
+  readonly chat: ChatChannel;
+  readonly email: EmailChannel;
+  readonly recipients: Recipients;
+  /** The secret that signs a workspace's webhooks now; `null` where there is none. */
+  readonly signingSecret: (workspaceId: string) => Promise<string | null>;
+  /** The address behind the fingerprint of a rule's chat channel; `null` where it is forgotten. */
+  readonly chatAddress: (workspaceId: string, alertId: string, fingerprint: string) => Promise<string | null>;
+};
+
+const payloadOf = ({ payload }: ClaimedDelivery): AlertPayload =>
+  AlertPayload.parse(JSON.parse(payload.toString('utf8')));
+
+/** Sends a delivery on its channel, once. Secrets and addresses are asked for right before, and kept nowhere. */
+export const openSenders = (room: SenderRoom): Send => {
+  const keys = new LRUCache<string, WebhookKeys>({ max: KEYS_MAX });
+  const keysOf = (secret: string): WebhookKeys => {
+    const known = keys.get(secret) ?? webhookKeysOf(secret);
+    keys.set(secret, known);
+    return known;
+  };
+
+  return async (delivery) => {
+    const { workspaceId, alertId, deliveryId, endpoint, target, payload } = delivery;
+    switch (target.channel) {
+      case 'webhook': {
+        const secret = await room.signingSecret(workspaceId);
+        if (secret === null) return { cancelled: 'The workspace has no secret to sign with.' };
+        return room.webhook.sendOnce({ url: target.url, deliveryId, keys: keysOf(secret) }, payload);
+      }
+      case 'chat': {
+        const url = await room.chatAddress(workspaceId, alertId, target.fingerprint);
+        if (url === null) return { cancelled: 'The address of the chat channel was removed.' };
+        await pause(await takeTurn(room.pool, endpoint, room.clock.now(), CHAT_INTERVAL_MS), room.signal);
+        return room.chat.sendOnce({ url }, payloadOf(delivery));
+      }
+      case 'email': {
+        const to = await room.recipients.emailOf(workspaceId, target.member_id);
+        if (to === null) return { cancelled: 'The member has no address any more.' };
+        return room.email.sendOnce({ to, deliveryId }, payloadOf(delivery));
+      }
+    }
+  };
+};

@@ -1,0 +1,76 @@
+import type { Clock } from '#platform/clock.ts';
+import { cancelDeliveries } from '#platform/deliveries/end-deliveries.ts';
+import { type SettledAttempt, settleWithin } from '#platform/deliveries/settle.ts';
+import type { Log } from '#platform/log.ts';
+import { type Database, inTransaction } from '#platform/postgres.ts';
+import { retry, type RetryLimits } from '#platform/retry.ts';
+
+/** Attempts written by one transaction. While one is under way the next gathers. */
+const SETTLED_TOGETHER_MAX = 1_000;
+/** What was sent is not forgotten because Postgres is away: it is tried for as long as this process lives. */
+const SETTLE_RETRIES: RetryLimits = {
+  attempts: Number.POSITIVE_INFINITY,
+  firstDelayMs: 50,
+  maxDelayMs: 2_000,
+};
+
+/** What came of a claimed delivery. */
+export type Settled =
+  | { readonly attempt: SettledAttempt }
+  | { readonly deliveryId: string; readonly cancelled: string };
+
+export type SettleQueue = {
+  add(settled: Settled): void;
+  /** Writes what is left, or gives up when the signal is aborted. */
+  close(): Promise<void>;
+};
+
+export const openSettleQueue = (
+  room: { readonly pool: Database; readonly clock: Clock; readonly log: Log; readonly signal: AbortSignal },
+  written: (deliveryIds: readonly string[]) => void,
+): SettleQueue => {
+  const { pool, clock, log, signal } = room;
+  const queue: Settled[] = [];
+  let running: Promise<void> | undefined;
+
+  const write = (batch: readonly Settled[]): Promise<void> =>
+    inTransaction(pool, async (client) => {
+      await settleWithin(
+        client,
+        batch.flatMap((one) => ('attempt' in one ? [one.attempt] : [])),
+      );
+      for (const one of batch) {
+        if ('cancelled' in one) await cancelDeliveries(client, [one.deliveryId], one.cancelled, clock.now());
+      }
+    });
+
+  const run = async (): Promise<void> => {
+    while (queue.length > 0) {
+      const batch = queue.splice(0, SETTLED_TOGETHER_MAX);
+      const tellAndRetry = (error: unknown): boolean => {
+        log.warn({ err: error, attempts: batch.length }, 'attempts could not be written down; trying again');
+        return true;
+      };
+      try {
+        await retry(SETTLE_RETRIES, tellAndRetry, () => write(batch), signal);
+      } catch (error) {
+        log.error(
+          { err: error, attempts: batch.length },
+          'attempts were not written down; they are made again',
+        );
+      }
+      written(batch.map((one) => ('attempt' in one ? one.attempt.deliveryId : one.deliveryId)));
+    }
+    running = undefined;
+  };
+
+  return {
+    add: (settled) => {
+      queue.push(settled);
+      running ??= run();
+    },
+    close: async () => {
+      await running;
+    },
+  };
+};

@@ -1,0 +1,148 @@
+import { type Clock, pause } from '#platform/clock.ts';
+import {
+  claim,
+  CLAIM_EXTEND_MS,
+  type ClaimedDelivery,
+  extendClaims,
+  releaseClaims,
+} from '#platform/deliveries/claim.ts';
+import { dueOfEndpoint } from '#platform/deliveries/due.ts';
+import type { Log } from '#platform/log.ts';
+import type { Database } from '#platform/postgres.ts';
+import { HELD_MAX, openLanes } from './lanes.ts';
+import { afterAttempt } from './schedule.ts';
+import type { Send } from './senders.ts';
+import { openSettleQueue } from './settle-queue.ts';
+
+/** Of an endpoint that had more than its share, so many are fetched when it has room again. */
+const REFILL = 256;
+/** Asked to end, a worker waits so long for answers; what it then leaves is sent again when its lease has run out. */
+const CLOSE_LIMIT_MS = 4_000;
+
+export type WorkerOptions = {
+  readonly pool: Database;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly workerId: string;
+  readonly send: Send;
+  /** 0 to 1, for the jitter of the schedule. */
+  readonly chance: () => number;
+};
+
+export type Worker = {
+  /** Claims what of these is due and nobody's, and sees to it. Resolves once they are claimed, not once sent. */
+  take(deliveryIds: readonly string[]): Promise<void>;
+  /** Resolves when there is room for more. */
+  hasRoom(): Promise<void>;
+  /** Endpoints with more due than this worker has room for. */
+  overflowed(): readonly string[];
+  /** Resolves when everything taken is sent and written down. */
+  idle(): Promise<void>;
+  close(): Promise<void>;
+};
+
+/** Sends what it is given, each with its endpoint's limits, and writes down what came of it. */
+export const openWorker = ({ pool, clock, log, workerId, send, chance }: WorkerOptions): Worker => {
+  const ending = new AbortController();
+  /** Claimed and not written down yet, with the time of the claim. */
+  const held = new Map<string, number>();
+  let wakes: (() => void)[] = [];
+
+  const letGo = (deliveryIds: readonly string[]): void => {
+    for (const deliveryId of deliveryIds) held.delete(deliveryId);
+    const woken = wakes;
+    wakes = [];
+    for (const wake of woken) wake();
+  };
+  const settling = openSettleQueue({ pool, clock, log, signal: ending.signal }, letGo);
+
+  const attempt = async (delivery: ClaimedDelivery): Promise<boolean> => {
+    const { deliveryId, workspaceId, alertId, target, attempts, attemptsBefore } = delivery;
+    const at = clock.now();
+    try {
+      const sent = await send(delivery);
+      if ('cancelled' in sent) {
+        settling.add({ deliveryId, cancelled: sent.cancelled });
+        return true;
+      }
+      const next = afterAttempt(sent, attempts - attemptsBefore + 1, clock.now(), chance());
+      settling.add({
+        attempt: {
+          deliveryId,
+          workspaceId,
+          alertId,
+          channel: target.channel,
+          attempt: attempts + 1,
+          attemptedAt: at.toISOString(),
+          outcome: next.outcome,
+          nextAttemptAt: next.nextAttemptAt?.toISOString() ?? null,
+          sent,
+        },
+      });
+      return sent.delivered;
+    } catch (error) {
+      // Ours, not the receiver's: no attempt was made. The claim runs out, and the delivery is found due again.
+      log.warn({ err: error, delivery_id: deliveryId }, 'a delivery could not be prepared; it is put off');
+      letGo([deliveryId]);
+      return true;
+    }
+  };
+
+  const refill = async (endpoint: string): Promise<void> => {
+    try {
+      await take(await dueOfEndpoint(pool, endpoint, clock.now(), REFILL));
+    } catch (error) {
+      log.warn({ err: error }, 'could not look for more of an endpoint');
+    }
+  };
+  const lanes = openLanes({ attempt, hasRoom: (endpoint) => void refill(endpoint) });
+
+  const take = async (deliveryIds: readonly string[]): Promise<void> => {
+    const wanted = [...new Set(deliveryIds)].filter((deliveryId) => !held.has(deliveryId));
+    if (wanted.length === 0 || ending.signal.aborted) return;
+    const claimed = await claim(pool, workerId, wanted, clock.now());
+    const since = performance.now();
+    for (const { deliveryId } of claimed) held.set(deliveryId, since);
+    const refused = lanes.offer(claimed).map(({ deliveryId }) => deliveryId);
+    if (refused.length === 0) return;
+    letGo(refused);
+    await releaseClaims(pool, workerId, refused);
+  };
+
+  const extend = async (): Promise<void> => {
+    const old = performance.now() - CLAIM_EXTEND_MS;
+    const ids = [...held].flatMap(([deliveryId, since]) => (since < old ? [deliveryId] : []));
+    if (ids.length === 0) return;
+    const ours = await extendClaims(pool, workerId, ids, clock.now());
+    // Cancelled or taken over while they waited here. Those on their way are on their way.
+    const gone = new Set(ids.filter((deliveryId) => !ours.has(deliveryId)));
+    const dropped = lanes.waiting().flatMap(({ deliveryId }) => (gone.has(deliveryId) ? [deliveryId] : []));
+    lanes.drop(new Set(dropped));
+    letGo(dropped);
+  };
+  const extending = setInterval(() => {
+    extend().catch((error: unknown) => log.warn({ err: error }, 'claims could not be extended'));
+  }, CLAIM_EXTEND_MS);
+
+  const wakened = (): Promise<void> => new Promise((resolve) => wakes.push(resolve));
+
+  return {
+    take,
+    hasRoom: async () => {
+      while (held.size >= HELD_MAX && !ending.signal.aborted) await wakened();
+    },
+    overflowed: () => lanes.overflowed(),
+    idle: async () => {
+      while (held.size > 0) await wakened();
+    },
+    close: async () => {
+      clearInterval(extending);
+      const waiting = lanes.waiting().map(({ deliveryId }) => deliveryId);
+      const limit = pause(CLOSE_LIMIT_MS, ending.signal);
+      await Promise.race([lanes.close().then(() => settling.close()), limit]);
+      ending.abort();
+      letGo([]);
+      await releaseClaims(pool, workerId, waiting).catch(() => undefined);
+    },
+  };
+};

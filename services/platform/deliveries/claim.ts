@@ -1,0 +1,97 @@
+import type { AlertChannel, DeliveryKind } from '#contracts/alerts.ts';
+import type { Database } from '../postgres.ts';
+import { DeliveryTarget } from './target.ts';
+
+/** A delivery that a worker has to itself for now, with what it takes to send it. */
+export type ClaimedDelivery = {
+  readonly deliveryId: string;
+  readonly workspaceId: string;
+  readonly alertId: string;
+  readonly kind: DeliveryKind;
+  readonly endpoint: string;
+  /** Attempts so far, and those of them in rounds before the last replay. */
+  readonly attempts: number;
+  readonly attemptsBefore: number;
+  readonly target: DeliveryTarget;
+  /** Exactly what is signed and sent. */
+  readonly payload: Buffer;
+};
+
+/** A worker that is not heard of for so long has died, and its deliveries are another's to take. */
+export const CLAIM_LEASE_MS = 15_000;
+/** How often a worker extends what it still works on; several times a lease. */
+export const CLAIM_EXTEND_MS = 4_000;
+
+type Row = {
+  readonly delivery_id: string;
+  readonly workspace_id: string;
+  readonly alert_id: string;
+  readonly channel: AlertChannel;
+  readonly kind: DeliveryKind;
+  readonly endpoint: string;
+  readonly attempts: number;
+  readonly attempts_before: number;
+  readonly target: string;
+  readonly payload: Buffer;
+};
+
+const CLAIM = `
+  with taken as (
+    update delivery.delivery
+    set taken_by = $2, taken_until = $3::timestamptz + interval '${CLAIM_LEASE_MS} milliseconds'
+    where delivery_id = any($1::uuid[]) and next_attempt_at <= $3 and (taken_until is null or taken_until <= $3)
+    returning delivery_id, workspace_id, alert_id, kind, endpoint, attempts, attempts_before
+  )
+  select taken.*, target, payload from taken join delivery.content using (delivery_id)`;
+
+/** Takes those of the deliveries that are due and nobody else's. The rest is done, put off, or being sent. */
+export const claim = async (
+  pool: Database,
+  workerId: string,
+  deliveryIds: readonly string[],
+  now: Date,
+): Promise<readonly ClaimedDelivery[]> => {
+  const values = [deliveryIds, workerId, now.toISOString()];
+  const { rows } = await pool.query<Row>({ name: 'claim deliveries', text: CLAIM, values });
+  return rows.map((row) => ({
+    deliveryId: row.delivery_id,
+    workspaceId: row.workspace_id,
+    alertId: row.alert_id,
+    kind: row.kind,
+    endpoint: row.endpoint,
+    attempts: row.attempts,
+    attemptsBefore: row.attempts_before,
+    target: DeliveryTarget.parse(JSON.parse(row.target)),
+    payload: row.payload,
+  }));
+};
+
+/** Keeps what this worker still works on. Answers what is still its: the rest was cancelled, or taken over. */
+export const extendClaims = async (
+  pool: Database,
+  workerId: string,
+  deliveryIds: readonly string[],
+  now: Date,
+): Promise<ReadonlySet<string>> => {
+  const { rows } = await pool.query<{ delivery_id: string }>(
+    `update delivery.delivery
+     set taken_until = $3::timestamptz + interval '${CLAIM_LEASE_MS} milliseconds'
+     where delivery_id = any($1::uuid[]) and taken_by = $2 and status in ('queued', 'retrying')
+     returning delivery_id`,
+    [deliveryIds, workerId, now.toISOString()],
+  );
+  return new Set(rows.map(({ delivery_id }) => delivery_id));
+};
+
+/** Gives deliveries back unsent: they stay due. */
+export const releaseClaims = async (
+  pool: Database,
+  workerId: string,
+  deliveryIds: readonly string[],
+): Promise<void> => {
+  await pool.query(
+    `update delivery.delivery set taken_by = null, taken_until = null
+     where delivery_id = any($1::uuid[]) and taken_by = $2`,
+    [deliveryIds, workerId],
+  );
+};

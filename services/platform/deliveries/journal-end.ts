@@ -1,0 +1,13 @@
+import type { Transaction } from '../postgres.ts';
+
+/** The lock that whoever writes entries shares until they are committed (`schema.sql`). */
+const JOURNAL_LOCK = 7_205_314;
+
+/** The last entry of the journal up to which nothing is still on its way. In a transaction of its own. */
+export const lastSettledEntry = async (client: Transaction): Promise<bigint> => {
+  await client.query('select pg_advisory_xact_lock($1)', [JOURNAL_LOCK]);
+  const { rows } = await client.query<{ seq: string }>(
+    'select coalesce(max(seq), 0) as seq from delivery.journal',
+  );
+  return BigInt(rows[0]?.seq ?? 0);
+};

@@ -1,0 +1,20 @@
+import { type Database, inTransaction } from '../postgres.ts';
+
+/** What came to an end is kept for so long here; its facts stay. */
+export const FINISHED_KEPT_DAYS = 30;
+const ROWS_PER_TRIM = 5_000;
+
+/** Removes deliveries that ended long ago, those of deleted rules among them. Answers how many. */
+export const trimFinished = (pool: Database, now: Date): Promise<number> =>
+  inTransaction(pool, async (client) => {
+    const { rows } = await client.query<{ delivery_id: string }>(
+      `delete from delivery.delivery where delivery_id in (
+         select delivery_id from delivery.delivery
+         where next_attempt_at is null and finished_at < $1::timestamptz - $2 * interval '1 day' limit $3)
+       returning delivery_id`,
+      [now.toISOString(), FINISHED_KEPT_DAYS, ROWS_PER_TRIM],
+    );
+    const ids = rows.map(({ delivery_id }) => delivery_id);
+    await client.query('delete from delivery.journal where delivery_id = any($1::uuid[])', [ids]);
+    return ids.length;
+  });

@@ -1,0 +1,169 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { createServer, type Server } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { chatMessageOf } from '#platform/channels/chat-message.ts';
+import { inTransaction } from '#platform/postgres.ts';
+import { recordSent } from '#platform/deliveries/record-sent.ts';
+import { answers, openReceivers, type Receivers } from './receivers.ts';
+import { type DeliveryStack, newDelivery, openDeliveryStack } from './stack.ts';
+
+let stack: DeliveryStack;
+let receivers: Receivers;
+beforeAll(async () => {
+  [stack, receivers] = await Promise.all([openDeliveryStack(), openReceivers()]);
+});
+afterAll(async () => {
+  await stack[Symbol.asyncDispose]();
+  await receivers[Symbol.asyncDispose]();
+});
+
+const emailTo = (memberId: string) =>
+  newDelivery(stack.rule(), { channel: 'email', member_id: memberId }, stack.clock.now());
+
+describe('chat', () => {
+  const chatTo = async (fingerprint: string, count: number) => {
+    const target = { channel: 'chat', fingerprint } as const;
+    const deliveries = Array.from({ length: count }, () =>
+      newDelivery(stack.rule(), target, stack.clock.now()),
+    );
+    await stack.enqueue(...deliveries);
+    return deliveries;
+  };
+
+  test('gets a text and blocks in which nothing of an ad is markup', async () => {
+    stack.addresses.set('chat-of-body', `${receivers.url}/chat`);
+    const [delivery] = await chatTo('chat-of-body', 1);
+    await stack.sendDue(stack.worker());
+    const [request] = receivers.at('/chat');
+    const body = JSON.parse(request?.body.toString('utf8') ?? '');
+    expect(body).toEqual(delivery && chatMessageOf(delivery.payload));
+    expect(body).toMatchObject({
+      text: 'Größe &amp; &lt;Preis&gt;: 1 observation',
+      blocks: [{ type: 'header' }, { type: 'section' }, { type: 'context' }],
+    });
+    expect(body.blocks[1].text.text).toBe(
+      '*Shop &lt;!channel&gt;*: <https://api.test/v1/ads/9000000000000001|Shop was observed running a new ad: “20 % off ¦ today &amp; tomorrow”>',
+    );
+    expect(request?.headers).not.toHaveProperty('x-service-signature');
+  });
+
+  test('gets one message a second, from however many workers', { timeout: 20_000 }, async () => {
+    stack.addresses.set('chat-of-pace', `${receivers.url}/pace`);
+    const ids = (await chatTo('chat-of-pace', 4)).map(({ deliveryId }) => deliveryId);
+    const workers = [stack.worker(), stack.worker()];
+    await workers[0]?.take(ids.slice(0, 2));
+    await workers[1]?.take(ids.slice(2));
+    await Promise.all(workers.map((worker) => worker.idle()));
+    const times = receivers.at('/pace').map(({ atMs }) => atMs);
+    expect(times).toHaveLength(4);
+    // The clock of this test stands still, so the turns are 1, 2 and 3 seconds after its time.
+    expect((times.at(-1) ?? 0) - (times[0] ?? 0)).toBeGreaterThan(2_900);
+  });
+
+  test('whose address was removed gets nothing more', async () => {
+    const [delivery] = await chatTo('chat-of-nobody', 1);
+    await stack.sendDue(stack.worker());
+    expect(await stack.row(delivery?.deliveryId ?? '')).toMatchObject({ status: 'cancelled', attempts: 0 });
+  });
+});
+
+describe('e-mail', () => {
+  test('is a file that mail programs open where there is no mail server, once for each delivery', async () => {
+    stack.emails.set('mem_ada', 'ada@shop.example');
+    const delivery = emailTo('mem_ada');
+    await stack.enqueue(delivery);
+    await stack.sendDue(stack.worker());
+    expect(await readdir(stack.mailFolder)).toEqual([`${delivery.deliveryId}.eml`]);
+    const text = await readFile(join(stack.mailFolder, `${delivery.deliveryId}.eml`), 'utf8');
+    expect(text).toContain('To: ada@shop.example');
+    expect(text).toContain(`Message-ID: <${delivery.deliveryId}@shop.example>`);
+    expect(text).toMatch(/Subject: =\?UTF-8\?/);
+    expect(text).toContain('https://api.test/v1/ads/9000000000000001');
+    expect(await stack.row(delivery.deliveryId)).toMatchObject({ status: 'delivered', attempts: 1 });
+  });
+
+  test('to a member who was erased is cancelled', async () => {
+    const delivery = emailTo('mem_erased');
+    await stack.enqueue(delivery);
+    await stack.sendDue(stack.worker());
+    expect(await stack.row(delivery.deliveryId)).toMatchObject({ status: 'cancelled', attempts: 0 });
+  });
+
+  /** A mail server that speaks just enough, and says this to the recipient. */
+  const openMailServer = async (reply: string): Promise<{ server: Server; url: string; mails: string[] }> => {
+    const mails: string[] = [];
+    const server = createServer((socket) => {
+      let isMail = false;
+      socket.on('error', () => undefined);
+      socket.write('220 mail.test\r\n');
+      socket.on('data', (chunk) => {
+        const text = chunk.toString();
+        if (isMail) {
+          mails.push(text);
+          if (!text.includes('\r\n.\r\n')) return;
+          isMail = false;
+          socket.write('250 queued as 1\r\n');
+        } else if (text.startsWith('DATA')) {
+          isMail = true;
+          socket.write('354 go on\r\n');
+        } else if (text.startsWith('RCPT')) socket.write(`${reply}\r\n`);
+        else socket.write('250 ok\r\n');
+      });
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', () => resolve()));
+    return { server, url: `smtp://127.0.0.1:${(server.address() as AddressInfo).port}`, mails };
+  };
+
+  test.each([
+    ['250 ok', { outcome: 'delivered', failure: null, status_code: 250 }],
+    ['450 mailbox busy', { outcome: 'retrying', failure: 'http', status_code: 450 }],
+    ['550 no such mailbox', { outcome: 'failed', failure: 'http', status_code: 550 }],
+  ])('to a mail server that answers %s', async (reply, expected) => {
+    stack.emails.set('mem_smtp', 'grace@shop.example');
+    const { server, url, mails } = await openMailServer(reply);
+    const delivery = emailTo('mem_smtp');
+    await stack.enqueue(delivery);
+    await stack.sendDue(stack.worker({ mail: { SMTP_URL: url } }));
+    expect(await stack.attempts(delivery.deliveryId)).toMatchObject([expected]);
+    expect(mails.length > 0).toBe(expected.failure === null);
+    server.close();
+  });
+
+  test('without a mail server at its address is tried again', async () => {
+    stack.emails.set('mem_down', 'down@shop.example');
+    const delivery = emailTo('mem_down');
+    await stack.enqueue(delivery);
+    await stack.sendDue(stack.worker({ mail: { SMTP_URL: 'smtp://127.0.0.1:9' } }));
+    expect(await stack.attempts(delivery.deliveryId)).toMatchObject([
+      { outcome: 'retrying', failure: 'connection', status_code: null },
+    ]);
+  });
+});
+
+test('what was sent by a test is in the history at once, and never in the queue', async () => {
+  receivers.behave('/test', answers(500));
+  const rule = stack.rule();
+  const target = { channel: 'webhook', url: `${receivers.url}/test` } as const;
+  const delivery = newDelivery(rule, target, stack.clock.now(), { kind: 'test' });
+  const sent = {
+    delivered: false,
+    failure: 'http',
+    status_code: 500,
+    reason: 'The receiver answered 500.',
+    duration_ms: 3,
+    timing: { dns_ms: null, connect_ms: 1, tls_ms: null, wait_ms: 1 },
+    answer: null,
+    retry_after_ms: null,
+    terminal: false,
+  } as const;
+  const attemptedAt = stack.clock.now().toISOString();
+  await inTransaction(stack.pool, (client) => recordSent(client, [{ ...delivery, attemptedAt, sent }]));
+  await stack.sendDue(stack.worker());
+  expect(receivers.at('/test')).toEqual([]);
+  expect(await stack.facts(rule)).toMatchObject([
+    { type: 'DeliveryQueued', data: { kind: 'test' } },
+    { type: 'DeliveryAttempted', data: { attempt: 1, outcome: 'failed', next_attempt_at: null } },
+  ]);
+});

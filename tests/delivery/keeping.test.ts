@@ -1,0 +1,221 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type AlertRuleFact, alertRuleStream } from '#contracts/events/alert-rule.ts';
+import { FAILING_LIMIT_MS } from '#platform/deliveries/failing.ts';
+import { recordFacts } from '#platform/deliveries/record-facts.ts';
+import { FINISHED_KEPT_DAYS, trimFinished } from '#platform/deliveries/trim.ts';
+import { silentLog } from '#platform/log.ts';
+import { giveUpEndpoints } from '#services/delivery/give-up-endpoints.ts';
+import { answers, hangs, openReceivers, type Receivers } from './receivers.ts';
+import { type DeliveryStack, METADATA, newDelivery, openDeliveryStack, type Rule } from './stack.ts';
+
+const DAY_MS = 86_400_000;
+
+let stack: DeliveryStack;
+let receivers: Receivers;
+beforeAll(async () => {
+  [stack, receivers] = await Promise.all([openDeliveryStack(), openReceivers()]);
+});
+afterAll(async () => {
+  await stack[Symbol.asyncDispose]();
+  await receivers[Symbol.asyncDispose]();
+});
+
+const webhookTo = (rule: Rule, path: string) =>
+  newDelivery(rule, { channel: 'webhook', url: receivers.url + path }, stack.clock.now());
+
+describe('facts', () => {
+  test('follow every entry once, although whoever records them dies before saying so', async () => {
+    const rule = stack.rule();
+    const worker = stack.worker();
+    const send = async () => {
+      const deliveries = Array.from({ length: 5 }, () => webhookTo(rule, '/facts'));
+      await stack.enqueue(...deliveries);
+      await stack.sendDue(worker);
+    };
+    await send();
+    await recordFacts(stack.pool, stack.eventStore);
+    const cursor = await stack.pool.query('select seq from delivery.recorded');
+    await send();
+    const expected = await stack.facts(rule);
+    expect(expected).toHaveLength(20);
+    // As after a crash between the append and the cursor, and with more to record by then.
+    await stack.pool.query('update delivery.recorded set seq = $1', [cursor.rows[0].seq]);
+    await stack.pool.query('update delivery.stream set revision = 9 where alert_id = $1', [rule.alertId]);
+    await send();
+    const repaired = await stack.facts(rule);
+    expect(repaired.slice(0, 20)).toEqual(expected);
+    expect(repaired).toHaveLength(30);
+    // And as after the loss of the cursor altogether.
+    await stack.pool.query('delete from delivery.recorded');
+    await stack.pool.query('delete from delivery.stream');
+    expect(await stack.facts(rule)).toEqual(repaired);
+  });
+
+  test('of two who record at once are recorded once', async () => {
+    const rule = stack.rule();
+    await stack.enqueue(...Array.from({ length: 50 }, () => webhookTo(rule, '/both')));
+    await stack.sendDue(stack.worker());
+    const both = () => recordFacts(stack.pool, stack.eventStore);
+    await Promise.all([both(), both(), both()]);
+    expect(await stack.facts(rule)).toHaveLength(100);
+  });
+
+  test('are not passed by for being committed late', async () => {
+    const rule = stack.rule();
+    const slow = await stack.pool.connect();
+    await slow.query('begin');
+    await slow.query(
+      `insert into delivery.journal (delivery_id, workspace_id, alert_id, type, at)
+       values ($1, 'ws_late', $2, 'DeliveryReplayed', now())`,
+      [randomUUID(), rule.alertId],
+    );
+    await stack.enqueue(webhookTo(rule, '/late'));
+    const recording = recordFacts(stack.pool, stack.eventStore);
+    // It cannot get past what is not committed: it waits.
+    await expect(
+      Promise.race([
+        recording.then(() => 'done'),
+        stack.pool.query('select pg_sleep(0.2)').then(() => 'waits'),
+      ]),
+    ).resolves.toBe('waits');
+    await slow.query('rollback');
+    slow.release();
+    expect(await recording).toBeGreaterThan(0);
+  });
+});
+
+describe('an endpoint that does nothing but fail', () => {
+  const createRule = async (rule: Rule): Promise<void> => {
+    const created: AlertRuleFact = {
+      type: 'AlertRuleCreated',
+      data: {
+        workspace_id: rule.workspaceId,
+        alert_id: rule.alertId,
+        name: 'Launches',
+        trigger: 'new_ads',
+        brand_ids: [randomUUID()],
+        cadence: 'instant',
+        email: false,
+        webhook_url: `${receivers.url}/dead`,
+        chat: null,
+        enabled: true,
+        member_id: 'mem_creator',
+        created_at: stack.clock.now().toISOString(),
+      },
+    };
+    await stack.eventStore.append(
+      alertRuleStream(rule.workspaceId, rule.alertId),
+      -1n,
+      [created],
+      METADATA,
+      randomUUID(),
+    );
+  };
+  const ruleFacts = async (rule: Rule): Promise<readonly AlertRuleFact[]> => {
+    const facts: AlertRuleFact[] = [];
+    const stream = alertRuleStream(rule.workspaceId, rule.alertId);
+    for await (const fact of stack.eventStore.read<AlertRuleFact>(stream)) facts.push(fact);
+    return facts;
+  };
+  const giveUp = () =>
+    giveUpEndpoints({ pool: stack.pool, eventStore: stack.eventStore, clock: stack.clock, log: silentLog() });
+
+  test('for five days switches its rule off, with one notice to the creator', async () => {
+    receivers.behave('/dead', answers(500));
+    stack.emails.set('mem_creator', 'ada@shop.example');
+    const worker = stack.worker();
+    const rule = stack.rule();
+    await createRule(rule);
+    const since = new Date(stack.clock.now().getTime() + 2_000);
+    await stack.enqueue(webhookTo(rule, '/dead'));
+    await stack.sendDue(worker);
+    stack.clock.move(FAILING_LIMIT_MS - 10_000);
+    await stack.enqueue(webhookTo(rule, '/dead'));
+    await stack.sendDue(worker);
+    expect(await giveUp(), 'a little less than five days').toEqual([]);
+    stack.clock.move(DAY_MS);
+    const waiting = webhookTo(rule, '/dead');
+    await stack.enqueue(waiting);
+    await stack.sendDue(worker);
+    const notices = await giveUp();
+    expect(notices).toHaveLength(1);
+    expect(await giveUp(), 'told once').toEqual([]);
+    expect((await ruleFacts(rule)).at(-1)).toMatchObject({
+      type: 'AlertRuleSuspended',
+      data: { channel: 'webhook', failing_since: since.toISOString() },
+    });
+    expect(await stack.row(waiting.deliveryId)).toMatchObject({ status: 'cancelled' });
+    await stack.sendDue(worker);
+    expect(await stack.row(notices[0] ?? '')).toMatchObject({
+      status: 'delivered',
+      kind: 'notice',
+      channel: 'email',
+    });
+  });
+
+  test('but for once stays', async () => {
+    receivers.behave('/recovers', answers(500), answers(200), answers(500));
+    const worker = stack.worker();
+    const rule = stack.rule();
+    await createRule(rule);
+    for (let day = 0; day < 7; day += 1) {
+      await stack.enqueue(webhookTo(rule, '/recovers'));
+      await stack.sendDue(worker);
+      stack.clock.move(DAY_MS / 2);
+    }
+    expect(await giveUp()).toEqual([]);
+    expect((await ruleFacts(rule)).map(({ type }) => type)).toEqual(['AlertRuleCreated']);
+  });
+});
+
+test('what ended long ago is removed, and its facts stay', async () => {
+  const rule = stack.rule();
+  const delivery = webhookTo(rule, '/old');
+  await stack.enqueue(delivery);
+  await stack.sendDue(stack.worker());
+  const facts = await stack.facts(rule);
+  stack.clock.move(FINISHED_KEPT_DAYS * DAY_MS - 1_000);
+  await trimFinished(stack.pool, stack.clock.now());
+  expect(await stack.row(delivery.deliveryId)).toMatchObject({ status: 'delivered' });
+  stack.clock.move(2_000);
+  await trimFinished(stack.pool, stack.clock.now());
+  expect(await stack.row(delivery.deliveryId)).toEqual({});
+  expect(await stack.facts(rule)).toEqual(facts);
+});
+
+test('an endpoint that hangs delays nobody else', { timeout: 30_000 }, async () => {
+  const ENDPOINTS = 50;
+  const DELIVERIES = 2_000;
+  const P95_MAX_MS = 1_000;
+  receivers.behave('/hangs', hangs);
+  const rule = stack.rule();
+  const hanging = Array.from({ length: 1_000 }, () => webhookTo(rule, '/hangs'));
+  const others = Array.from({ length: DELIVERIES }, (_, n) => webhookTo(rule, `/busy/${n % ENDPOINTS}`));
+  await stack.enqueue(...hanging);
+  await stack.enqueue(...others);
+  const worker = stack.worker();
+  const before = receivers.received.length;
+  const startedMs = performance.now();
+  await worker.take(hanging.map(({ deliveryId }) => deliveryId));
+  // As the queue hands them out: some hundred at once.
+  for (let from = 0; from < DELIVERIES; from += 500)
+    await worker.take(others.slice(from, from + 500).map(({ deliveryId }) => deliveryId));
+  await expect
+    .poll(() => receivers.received.filter(({ path }) => path.startsWith('/busy/')).length, {
+      timeout: 10_000,
+    })
+    .toBe(DELIVERIES);
+  const busy = receivers.received.slice(before).filter(({ path }) => path.startsWith('/busy/'));
+  const delays = busy.map(({ atMs }) => atMs - startedMs).toSorted((a, b) => a - b);
+  expect(delays[Math.floor(DELIVERIES * 0.95)]).toBeLessThan(P95_MAX_MS);
+  // It holds its own few slots and no more, and what there is no room for was given back.
+  expect(receivers.at('/hangs').length).toBeLessThanOrEqual(16);
+  expect(worker.overflowed()).toHaveLength(1);
+  const { rows } = await stack.pool.query(
+    `select count(*)::int as free from delivery.delivery
+     where alert_id = $1 and status = 'queued' and taken_until is null and next_attempt_at is not null`,
+    [rule.alertId],
+  );
+  expect(rows[0].free).toBeGreaterThan(400);
+});

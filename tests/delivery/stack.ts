@@ -1,0 +1,204 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type AlertDeliveryFact, alertDeliveryStream } from '#contracts/events/alert-delivery.ts';
+import type { FactMetadata } from '#contracts/events/fact.ts';
+import type { AlertPayload } from '#contracts/webhooks/alert-payload.ts';
+import { openChatChannel } from '#platform/channels/chat.ts';
+import { type EmailSettings, openEmailChannel } from '#platform/channels/email.ts';
+import { openWebhookChannel } from '#platform/channels/webhook.ts';
+import type { Clock } from '#platform/clock.ts';
+import { dueDeliveries } from '#platform/deliveries/due.ts';
+import { enqueue, type NewDelivery } from '#platform/deliveries/enqueue.ts';
+import { recordFacts } from '#platform/deliveries/record-facts.ts';
+import { createDeliveryTables } from '#platform/deliveries/tables.ts';
+import type { DeliveryTarget } from '#platform/deliveries/target.ts';
+import { type EgressOptions, openEgress } from '#platform/egress/open-egress.ts';
+import { type EventStore, openEventStore } from '#platform/event-store.ts';
+import { silentLog } from '#platform/log.ts';
+import { type Database, inTransaction, openPool } from '#platform/postgres.ts';
+import { openSenders } from '#services/delivery/senders.ts';
+import { openWorker, type Worker } from '#services/delivery/worker.ts';
+import { createTestDatabase, createTestEventStore } from '#tests/stack/database.ts';
+
+const POOL_CLIENTS = 6;
+const DUE_MAX = 10_000;
+export const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
+
+export type Rule = { readonly workspaceId: string; readonly alertId: string };
+
+/** A clock that stands still until it is moved. */
+export type TestClock = Clock & { move(ms: number): void };
+export const createTestClock = (at: string): TestClock => {
+  let nowMs = Date.parse(at);
+  return {
+    now: () => new Date(nowMs),
+    move: (ms) => {
+      nowMs += ms;
+    },
+  };
+};
+
+export type DeliveryStack = AsyncDisposable & {
+  readonly pool: Database;
+  readonly eventStore: EventStore;
+  readonly clock: TestClock;
+  readonly mailFolder: string;
+  /** What signs, by workspace: a rotation is another value. */
+  readonly secrets: Map<string, string | null>;
+  readonly addresses: Map<string, string>;
+  readonly emails: Map<string, string>;
+  rule(): Rule;
+  /** Another worker, as another process would be. */
+  worker(options?: {
+    readonly egress?: Partial<EgressOptions>;
+    readonly mail?: Partial<EmailSettings>;
+  }): Worker;
+  enqueue(...deliveries: readonly NewDelivery[]): Promise<void>;
+  /** Sends everything that is due by now, until nothing is. */
+  sendDue(worker: Worker): Promise<void>;
+  row(deliveryId: string): Promise<Readonly<Record<string, unknown>>>;
+  attempts(deliveryId: string): Promise<readonly Readonly<Record<string, unknown>>[]>;
+  /** The facts of a rule's deliveries, after everything was recorded. */
+  facts(rule: Rule): Promise<readonly AlertDeliveryFact[]>;
+};
+
+export const METADATA: FactMetadata = {
+  $correlationId: 'tests',
+  $causationId: 'tests',
+  request_id: 'tests',
+  actor: { kind: 'service', id: 'tests' },
+  schema_version: 1,
+};
+
+export const newDelivery = (
+  { workspaceId, alertId }: Rule,
+  target: DeliveryTarget,
+  at: Date,
+  more: Partial<NewDelivery> = {},
+): NewDelivery => {
+  const deliveryId = more.deliveryId ?? randomUUID();
+  const payload: AlertPayload = {
+    id: deliveryId,
+    type: 'alert.matched',
+    kind: 'alert',
+    created_at: at.toISOString(),
+    workspace_id: workspaceId,
+    alert: { id: alertId, name: 'Größe & <Preis>', trigger: 'new_ads', cadence: 'instant' },
+    period: null,
+    items_total: 1,
+    items: [
+      {
+        id: randomUUID(),
+        type: 'ad_started',
+        observed_at: at.toISOString(),
+        brand: {
+          id: randomUUID(),
+          slug: 'shop-example',
+          name: 'Shop <!channel>',
+          logo_url: null,
+          url: 'https://api.test/v1/brands/shop-example',
+        },
+        title: 'Shop was observed running a new ad: “20 % off | today & tomorrow”',
+        ad_id: '9000000000000001',
+        page_id: null,
+        destination_url: null,
+        previous_destination_url: null,
+        signal: null,
+        url: 'https://api.test/v1/ads/9000000000000001',
+      },
+    ],
+    as_of: at.toISOString(),
+  };
+  const common = { deliveryId, workspaceId, alertId, kind: 'alert', target, payload } as const;
+  return { ...common, queuedAt: at.toISOString(), ...more };
+};
+
+export const openDeliveryStack = async (): Promise<DeliveryStack> => {
+  const resources = new AsyncDisposableStack();
+  const mailFolder = await mkdtemp(join(tmpdir(), 'test-mail-'));
+  resources.defer(() => rm(mailFolder, { recursive: true, force: true }));
+  const database = await createTestDatabase();
+  resources.defer(() => database.drop());
+  const server = await createTestEventStore();
+  resources.defer(() => server.stop());
+  const pool = openPool(database.url, POOL_CLIENTS);
+  resources.defer(() => pool.end());
+  const eventStore = resources.use(openEventStore(server.url));
+  await createDeliveryTables(pool);
+  const clock = createTestClock('2026-11-21T08:00:00.000Z');
+  const secrets = new Map<string, string | null>();
+  const addresses = new Map<string, string>();
+  const emails = new Map<string, string>();
+
+  const rows = async (text: string, values: readonly unknown[]) =>
+    (await pool.query<Record<string, unknown>>(text, [...values])).rows;
+
+  return {
+    pool,
+    eventStore,
+    clock,
+    mailFolder,
+    secrets,
+    addresses,
+    emails,
+    rule: () => ({ workspaceId: `ws_${randomUUID().slice(0, 8)}`, alertId: randomUUID() }),
+    worker: ({ egress: egressOptions = {}, mail = {} } = {}) => {
+      const egress = resources.use(openEgress({ allowLoopback: true, ...egressOptions }));
+      const email = resources.use(
+        openEmailChannel({ MAIL_DIR: mailFolder, MAIL_FROM: 'Alerts <alerts@shop.example>', ...mail }, clock),
+      );
+      const worker = openWorker({
+        pool,
+        clock,
+        log: silentLog(),
+        workerId: `worker_${randomUUID()}`,
+        chance: () => 1,
+        send: openSenders({
+          pool,
+          clock,
+          signal: new AbortController().signal,
+          webhook: openWebhookChannel(egress, clock),
+          chat: openChatChannel(egress, clock),
+          email,
+          recipients: { emailOf: async (_, memberId) => emails.get(memberId) ?? null },
+          signingSecret: async (workspaceId) =>
+            secrets.has(workspaceId) ? (secrets.get(workspaceId) ?? null) : SECRET,
+          chatAddress: async (_, __, fingerprint) => addresses.get(fingerprint) ?? null,
+        }),
+      });
+      resources.defer(() => worker.close());
+      return worker;
+    },
+    enqueue: async (...deliveries) => {
+      await inTransaction(pool, (client) => enqueue(client, deliveries));
+    },
+    sendDue: async (worker) => {
+      // Beyond the time in which whoever queued something publishes it.
+      clock.move(2_000);
+      for (;;) {
+        const due = await dueDeliveries(pool, clock.now(), DUE_MAX);
+        if (due.length === 0) return;
+        await worker.take(due);
+        await worker.idle();
+      }
+    },
+    row: async (deliveryId) =>
+      (await rows('select * from delivery.delivery where delivery_id = $1', [deliveryId]))[0] ?? {},
+    attempts: (deliveryId) =>
+      rows(
+        `select * from delivery.journal where delivery_id = $1 and type = 'DeliveryAttempted' order by seq`,
+        [deliveryId],
+      ),
+    facts: async ({ workspaceId, alertId }) => {
+      while ((await recordFacts(pool, eventStore)) > 0);
+      const facts: AlertDeliveryFact[] = [];
+      const stream = alertDeliveryStream(workspaceId, alertId);
+      for await (const { type, data } of eventStore.read<AlertDeliveryFact>(stream))
+        facts.push({ type, data } as AlertDeliveryFact);
+      return facts;
+    },
+    [Symbol.asyncDispose]: () => resources.disposeAsync(),
+  };
+};

@@ -1,0 +1,333 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { CLAIM_LEASE_MS } from '#platform/deliveries/claim.ts';
+import { cancelDeliveries } from '#platform/deliveries/end-deliveries.ts';
+import { replayDeliveries } from '#platform/deliveries/replay.ts';
+import { inTransaction } from '#platform/postgres.ts';
+import { RETRY_DELAYS_MS } from '#services/delivery/schedule.ts';
+import type { Worker } from '#services/delivery/worker.ts';
+import {
+  answers,
+  answersLarge,
+  answersNoHttp,
+  type Behaviour,
+  closes,
+  dripsBody,
+  dripsHead,
+  hangs,
+  openReceivers,
+  openTlsReceivers,
+  type Receivers,
+} from './receivers.ts';
+import { verifySignatures } from './signatures.ts';
+import { type DeliveryStack, newDelivery, openDeliveryStack, SECRET } from './stack.ts';
+
+const ATTEMPTS_MAX = RETRY_DELAYS_MS.length + 1;
+const DAY_MS = 86_400_000;
+
+let stack: DeliveryStack;
+let receivers: Receivers;
+let worker: Worker;
+beforeAll(async () => {
+  [stack, receivers] = await Promise.all([openDeliveryStack(), openReceivers()]);
+  worker = stack.worker();
+});
+afterAll(async () => {
+  await stack[Symbol.asyncDispose]();
+  await receivers[Symbol.asyncDispose]();
+});
+
+/** Queues one webhook to a path that behaves so, and answers it. */
+const queueTo = async (path: string, ...behaviours: readonly Behaviour[]) => {
+  if (behaviours.length > 0) receivers.behave(path, ...behaviours);
+  const rule = stack.rule();
+  const target = { channel: 'webhook', url: receivers.url + path } as const;
+  const delivery = newDelivery(rule, target, stack.clock.now());
+  await stack.enqueue(delivery);
+  return { rule, delivery, id: delivery.deliveryId };
+};
+
+describe('a webhook that arrives', () => {
+  test('is the stored bytes, signed, under the id of its delivery, and a fact', async () => {
+    const { id, delivery, rule } = await queueTo('/arrives', answers(200, {}, 'thank you'));
+    await stack.enqueue(delivery);
+    await stack.sendDue(worker);
+    const [request, ...others] = receivers.at('/arrives');
+    expect(others).toEqual([]);
+    expect(JSON.parse(request?.body.toString('utf8') ?? '')).toEqual(delivery.payload);
+    expect(request?.headers).toMatchObject({ 'webhook-id': id, 'content-type': 'application/json' });
+    if (request) verifySignatures(request, SECRET);
+    expect(await stack.row(id)).toMatchObject({ status: 'delivered', attempts: 1, next_attempt_at: null });
+    const [attempt] = await stack.attempts(id);
+    expect(attempt).toMatchObject({ outcome: 'delivered', status_code: 200, failure: null, reason: null });
+    expect(String(attempt?.['answer'])).toBe('thank you');
+    expect(attempt?.['connect_ms']).toBeGreaterThan(0);
+    expect(attempt?.['wait_ms']).toBeGreaterThan(0);
+    expect(await stack.facts(rule)).toEqual([
+      {
+        type: 'DeliveryQueued',
+        data: {
+          workspace_id: rule.workspaceId,
+          alert_id: rule.alertId,
+          delivery_id: id,
+          channel: 'webhook',
+          kind: 'alert',
+          payload: delivery.payload,
+          queued_at: delivery.queuedAt,
+        },
+      },
+      {
+        type: 'DeliveryAttempted',
+        data: expect.objectContaining({ attempt: 1, outcome: 'delivered', failure: null, status_code: 200 }),
+      },
+    ]);
+  });
+});
+
+describe('a webhook that fails', () => {
+  test('is tried ten times on the documented schedule, signed anew each time, then given up', async () => {
+    const { id, rule } = await queueTo('/fails', answers(503, {}, 'later'));
+    for (const [index, delayMs] of RETRY_DELAYS_MS.entries()) {
+      await stack.sendDue(worker);
+      expect(receivers.at('/fails')).toHaveLength(index + 1);
+      const row = await stack.row(id);
+      expect(row).toMatchObject({ status: 'retrying', attempts: index + 1 });
+      const waitMs = (row['next_attempt_at'] as Date).getTime() - stack.clock.now().getTime();
+      // Chance is at its most here: a tenth is added.
+      expect(waitMs).toBeCloseTo(delayMs * 1.1, -1);
+      stack.clock.move(waitMs - 2_001);
+      await stack.sendDue(worker);
+      expect(receivers.at('/fails'), 'not before its time').toHaveLength(index + 1);
+      stack.clock.move(1);
+    }
+    await stack.sendDue(worker);
+    expect(receivers.at('/fails')).toHaveLength(ATTEMPTS_MAX);
+    expect(await stack.row(id)).toMatchObject({ status: 'failed', next_attempt_at: null });
+    stack.clock.move(30 * DAY_MS);
+    await stack.sendDue(worker);
+    const requests = receivers.at('/fails');
+    expect(requests).toHaveLength(ATTEMPTS_MAX);
+    expect(new Set(requests.map(({ headers }) => headers['webhook-id']))).toEqual(new Set([id]));
+    expect(new Set(requests.map(({ body }) => body.toString())).size).toBe(1);
+    expect(new Set(requests.map(({ headers }) => headers['webhook-signature'])).size).toBe(ATTEMPTS_MAX);
+    for (const request of requests) verifySignatures(request, SECRET);
+    const facts = await stack.facts(rule);
+    expect(facts.map(({ type }) => type)).toEqual([
+      'DeliveryQueued',
+      ...Array.from({ length: ATTEMPTS_MAX }, () => 'DeliveryAttempted'),
+    ]);
+    expect(facts.at(-1)?.data).toMatchObject({
+      attempt: ATTEMPTS_MAX,
+      outcome: 'failed',
+      failure: 'http',
+      status_code: 503,
+    });
+  });
+
+  test('waits as long as Retry-After says, in seconds or as a date, and never less than the schedule', async () => {
+    const date = (ms: number) => new Date(stack.clock.now().getTime() + 2_000 + ms).toUTCString();
+    const asked: readonly (readonly [string, string, number])[] = [
+      ['/busy-seconds', '90', 90_000],
+      ['/busy-date', date(600_000), 600_000],
+      ['/busy-short', '1', 5_500],
+      ['/busy-past', date(-600_000), 5_500],
+      ['/busy-nonsense', 'soon', 5_500],
+      ['/busy-for-years', '99999999', DAY_MS],
+    ];
+    const queued = [];
+    for (const [path, retryAfter, waitMs] of asked) {
+      const { id } = await queueTo(path, answers(429, { 'retry-after': retryAfter }));
+      queued.push({ id, waitMs });
+    }
+    await stack.sendDue(worker);
+    for (const { id, waitMs } of queued) {
+      const due = (await stack.row(id))['next_attempt_at'] as Date;
+      const differenceMs = due.getTime() - stack.clock.now().getTime() - waitMs;
+      expect(Math.abs(differenceMs), `${waitMs}`).toBeLessThan(1_001);
+    }
+  });
+
+  test('signs with the new secret from a rotation on, and with none there is nothing to send', async () => {
+    const { rule, id } = await queueTo('/rotated', answers(500), answers(200));
+    await stack.sendDue(worker);
+    stack.secrets.set(rule.workspaceId, 'whsec_YW5vdGhlciBzZWNyZXQgb2YgMzIgYnl0ZXMhISE=');
+    stack.clock.move(5_500);
+    await stack.sendDue(worker);
+    const [before, after] = receivers.at('/rotated');
+    if (before) verifySignatures(before, SECRET);
+    if (after) verifySignatures(after, 'whsec_YW5vdGhlciBzZWNyZXQgb2YgMzIgYnl0ZXMhISE=');
+    expect(after?.headers['webhook-id']).toBe(id);
+
+    const unsigned = await queueTo('/unsigned');
+    stack.secrets.set(unsigned.rule.workspaceId, null);
+    await stack.sendDue(worker);
+    expect(receivers.at('/unsigned')).toEqual([]);
+    expect(await stack.row(unsigned.id)).toMatchObject({ status: 'cancelled' });
+    expect((await stack.facts(unsigned.rule)).at(-1)).toMatchObject({
+      type: 'DeliveryCancelled',
+      data: { reason: 'The workspace has no secret to sign with.' },
+    });
+  });
+
+  test('is sent again by a replay: the same bytes and id, a round of attempts of its own', async () => {
+    const { id, rule } = await queueTo('/replayed', answers(410), answers(500), answers(200));
+    await stack.sendDue(worker);
+    expect(await stack.row(id)).toMatchObject({ status: 'failed', attempts: 1 });
+    const replayed = await inTransaction(stack.pool, (client) =>
+      replayDeliveries(client, [id], stack.clock.now()),
+    );
+    expect(replayed).toEqual([id]);
+    await stack.sendDue(worker);
+    const row = await stack.row(id);
+    expect(row).toMatchObject({ status: 'retrying', attempts: 2 });
+    // The first of the round: five seconds, not the five minutes of a second failure.
+    stack.clock.move((row['next_attempt_at'] as Date).getTime() - stack.clock.now().getTime());
+    await stack.sendDue(worker);
+    const requests = receivers.at('/replayed');
+    expect(requests).toHaveLength(3);
+    for (const request of requests) {
+      verifySignatures(request, SECRET);
+      expect(request.headers['webhook-id']).toBe(id);
+      expect(request.body).toEqual(requests[0]?.body);
+    }
+    expect(
+      (await stack.facts(rule)).map(({ type, data }) => [type, 'attempt' in data ? data.attempt : 0]),
+    ).toEqual([
+      ['DeliveryQueued', 0],
+      ['DeliveryAttempted', 1],
+      ['DeliveryReplayed', 0],
+      ['DeliveryAttempted', 2],
+      ['DeliveryAttempted', 3],
+    ]);
+  });
+
+  test('is cancelled for good', async () => {
+    const { id, rule } = await queueTo('/cancelled', answers(500));
+    await stack.sendDue(worker);
+    const cancel = () =>
+      inTransaction(stack.pool, (client) =>
+        cancelDeliveries(client, [id], 'An operator said so.', stack.clock.now()),
+      );
+    expect(await cancel()).toBe(1);
+    expect(await cancel()).toBe(0);
+    stack.clock.move(DAY_MS);
+    await stack.sendDue(worker);
+    expect(receivers.at('/cancelled')).toHaveLength(1);
+    expect((await stack.facts(rule)).map(({ type }) => type)).toEqual([
+      'DeliveryQueued',
+      'DeliveryAttempted',
+      'DeliveryCancelled',
+    ]);
+  });
+});
+
+describe('a receiver that misbehaves', () => {
+  const TEN_MB = 10_000_000;
+  const REDIRECT = { location: 'http://127.0.0.1/elsewhere' };
+  type Case = readonly [string, Behaviour, Readonly<Record<string, unknown>>];
+  const cases: readonly Case[] = [
+    ['redirects', answers(302, REDIRECT), { failure: 'http', status_code: 302, outcome: 'retrying' }],
+    [
+      'redirects for good',
+      answers(308, REDIRECT),
+      { failure: 'http', status_code: 308, outcome: 'retrying' },
+    ],
+    ['is gone', answers(410), { failure: 'http', status_code: 410, outcome: 'failed' }],
+    ['closes', closes, { failure: 'connection', status_code: null, outcome: 'retrying' }],
+    ['speaks no HTTP', answersNoHttp, { failure: 'http', status_code: null, outcome: 'retrying' }],
+    ['answers 10 MB', answersLarge(200, TEN_MB), { failure: null, status_code: 200, outcome: 'delivered' }],
+    [
+      'fails with 10 MB',
+      answersLarge(500, TEN_MB),
+      { failure: 'http', status_code: 500, outcome: 'retrying' },
+    ],
+    ['drips its answer', dripsBody(200), { failure: null, status_code: 200, outcome: 'delivered' }],
+    ['drips a refusal', dripsBody(400), { failure: 'http', status_code: 400, outcome: 'retrying' }],
+    ['hangs', hangs, { failure: 'timeout', status_code: null, outcome: 'retrying' }],
+    ['drips its head', dripsHead, { failure: 'timeout', status_code: null, outcome: 'retrying' }],
+  ];
+
+  test('costs one attempt of the right class and no more than its time', { timeout: 40_000 }, async () => {
+    const queued = [];
+    for (const [name, behaviour, expected] of cases) {
+      const path = `/${name.replaceAll(' ', '-')}`;
+      queued.push({ name, path, expected, ...(await queueTo(path, behaviour)) });
+    }
+    const nobody = newDelivery(
+      stack.rule(),
+      { channel: 'webhook', url: 'http://127.0.0.1:9/nobody' },
+      stack.clock.now(),
+    );
+    const inside = newDelivery(
+      stack.rule(),
+      { channel: 'webhook', url: 'https://169.254.169.254/latest' },
+      stack.clock.now(),
+    );
+    await stack.enqueue(nobody, inside);
+    const startedMs = performance.now();
+    await stack.sendDue(worker);
+    expect(performance.now() - startedMs).toBeLessThan(18_000);
+    for (const { name, path, id, expected } of queued) {
+      const attempts = await stack.attempts(id);
+      expect(attempts, name).toEqual([expect.objectContaining(expected)]);
+      expect((attempts[0]?.['answer'] as Buffer | null)?.length ?? 0, name).toBeLessThanOrEqual(16 * 1_024);
+      expect(receivers.at(path), name).toHaveLength(1);
+    }
+    const [large] = await stack.attempts(queued.find(({ name }) => name === 'answers 10 MB')?.id ?? '');
+    expect(large?.['answer']).toHaveLength(16 * 1_024);
+    // Nobody waits for them a second time.
+    const ids = [nobody.deliveryId, ...queued.map(({ id }) => id)];
+    await inTransaction(stack.pool, (client) => cancelDeliveries(client, ids, 'Enough.', stack.clock.now()));
+    expect(await stack.attempts(nobody.deliveryId)).toMatchObject([
+      { failure: 'connection', outcome: 'retrying' },
+    ]);
+    expect(await stack.attempts(inside.deliveryId)).toMatchObject([
+      { failure: 'blocked_target', outcome: 'failed' },
+    ]);
+  });
+
+  test('has a certificate that nobody vouches for, or one of another name', async () => {
+    await using tls = await openTlsReceivers('hooks.shop.example');
+    const resolve = async () => [{ address: '127.0.0.1', family: 4 as const }];
+    const untrusting = stack.worker({ egress: { resolve } });
+    const trusting = stack.worker({ egress: { resolve, ca: tls.ca } });
+    const to = async (host: string, by: Worker) => {
+      const url = `https://${host}:${tls.port}/tls`;
+      const delivery = newDelivery(stack.rule(), { channel: 'webhook', url }, stack.clock.now());
+      await stack.enqueue(delivery);
+      await stack.sendDue(by);
+      return (await stack.attempts(delivery.deliveryId))[0];
+    };
+    expect(await to('hooks.shop.example', untrusting)).toMatchObject({ failure: 'tls', status_code: null });
+    expect(await to('other.shop.example', trusting)).toMatchObject({ failure: 'tls', status_code: null });
+    expect(tls.received).toEqual([]);
+    // The name is asked for in TLS although it is the address that is connected to.
+    const arrived = await to('hooks.shop.example', trusting);
+    expect(arrived).toMatchObject({ outcome: 'delivered', status_code: 204 });
+    expect(arrived?.['dns_ms']).toBeGreaterThanOrEqual(0);
+    expect(arrived?.['tls_ms']).toBeGreaterThan(0);
+    const unknown = stack.worker({
+      egress: { resolve: () => Promise.reject(Object.assign(new Error('none'), { code: 'ENOTFOUND' })) },
+    });
+    expect(await to('nowhere.shop.example', unknown)).toMatchObject({ failure: 'dns', status_code: null });
+  });
+});
+
+describe('several workers', () => {
+  test('send a delivery once, and take over what a dead one had', async () => {
+    const other = stack.worker();
+    const { id } = await queueTo('/once');
+    await Promise.all([worker.take([id]), other.take([id]), worker.take([id])]);
+    await Promise.all([worker.idle(), other.idle()]);
+    expect(receivers.at('/once')).toHaveLength(1);
+
+    const orphan = await queueTo('/orphan');
+    const taken = `update delivery.delivery set taken_by = 'a dead worker', taken_until = $2 where delivery_id = $1`;
+    const until = new Date(stack.clock.now().getTime() + CLAIM_LEASE_MS);
+    await stack.pool.query(taken, [orphan.id, until]);
+    await stack.sendDue(worker);
+    expect(receivers.at('/orphan')).toEqual([]);
+    stack.clock.move(CLAIM_LEASE_MS);
+    await stack.sendDue(worker);
+    expect(receivers.at('/orphan')).toHaveLength(1);
+  });
+});
