@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { CalendarDate, Country, Domain, Timestamp } from '../primitives.ts';
+import { CalendarDate, Country, Timestamp } from '../primitives.ts';
 
 /** More than any site has, and small enough that the visits of a whole corpus add up exactly. */
 export const MONTHLY_VISITS_MAX = 1_000_000_000_000;
@@ -11,6 +11,15 @@ export const SHARES_SUM_MAX = 1.02;
 
 const PROVIDER_MAX_CHARACTERS = 100;
 const PROVIDER_CATEGORY_MAX_CHARACTERS = 200;
+
+/**
+ * A host name. Sites are estimated, and ranked, that can be no brand's: their names may end in an internationalised
+ * top level, as `xn--p1ai`.
+ */
+export const SiteDomain = z
+  .string()
+  .max(253)
+  .regex(/^[a-z0-9_.-]+\.(?:[a-z]{2,}|xn--[a-z0-9-]+)$/, 'a host name in lower case');
 
 /** A part of a whole: 0 to 1, and not a percentage. */
 const Share = z.number().min(0, 'a share is 0 to 1').max(1, 'a share is 0 to 1, not a percentage');
@@ -48,7 +57,7 @@ export const DemographicShares = z
 
 /** A site whose visitors are alike, as the provider judges. */
 export const EstimatedSimilarSite = z.strictObject({
-  domain: Domain,
+  domain: SiteDomain,
   /** 0 to 1. */
   affinity: z.number().min(0).max(1),
   provider_category: ProviderCategory.nullable(),
@@ -60,7 +69,7 @@ export const EstimatedSimilarSite = z.strictObject({
  */
 export const TrafficEstimate = z.strictObject({
   type: z.literal('traffic.estimate'),
-  domain: Domain,
+  domain: SiteDomain,
   observed_at: Timestamp,
   /** The month or day it is for, which may lie well before it was observed. */
   period: EstimatePeriod,

@@ -40,9 +40,9 @@ describe('a rank list', () => {
   test('costs a broken row that row, and names it', async () => {
     const result = await readAs(
       'list.csv',
-      'rank,domain\n1,one.example\nfirst,two.example\n3,nowhere\n0,four.example\n5\n6,six.example\n',
+      'rank,domain\n1,one.example\nfirst,two.example\n3,nowhere\n0,four.example\n5\n6,six.example\n7,xn--e1afmkfd.xn--p1ai\n',
     );
-    expect(ranksOf(result)).toEqual(['1 one.example', '6 six.example']);
+    expect(ranksOf(result)).toEqual(['1 one.example', '6 six.example', '7 xn--e1afmkfd.xn--p1ai']);
     expect(lines(result)).toEqual([
       '3: the rank "first" is no whole number from 1 to 1000000000',
       '4: "nowhere" is not a domain',

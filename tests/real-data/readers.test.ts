@@ -47,7 +47,9 @@ const isAdFile = (file: string): boolean => {
   return file.endsWith('.csv.gz') ? isAdCsv(text) : idsInJson(text).size > 0;
 };
 const adFiles = files.filter(isAdFile);
-const otherFiles = files.filter((file) => !adFiles.includes(file));
+/** Rank lists, which hold no ads but are read; `side-files.test.ts` is about them. */
+const SIDE_FILES = /^rank\//;
+const otherFiles = files.filter((file) => !adFiles.includes(file) && !SIDE_FILES.test(file));
 
 const optionsFor = async (file: string): Promise<ReadOptions> => {
   if (!basename(file).startsWith('fb-ads-'))

@@ -1,5 +1,4 @@
-import { Domain } from '#contracts/primitives.ts';
-import { RANK_MAX } from '#contracts/observations/traffic-estimate.ts';
+import { RANK_MAX, SiteDomain } from '#contracts/observations/traffic-estimate.ts';
 import { anotherHeader, brokenRow } from './csv-faults.ts';
 import { csvRows } from './csv-rows.ts';
 import type { RefusedRecord } from './record.ts';
@@ -9,7 +8,7 @@ import type { SideObservation, SideReader } from './side-record.ts';
 const RANK_COLUMNS = ['globalrank', 'rank', 'position'];
 const DOMAIN_COLUMNS = ['domain', 'rootdomain', 'host', 'hostname', 'site'];
 
-const isDomain = (text: string): boolean => Domain.safeParse(text).success;
+const isDomain = (text: string): boolean => SiteDomain.safeParse(text).success;
 const isRank = (text: string): boolean => /^[1-9][0-9]{0,9}$/.test(text) && Number(text) <= RANK_MAX;
 
 /** Where rank and domain stand; `rank: null` where the place in the list is the rank. */
