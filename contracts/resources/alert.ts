@@ -73,12 +73,9 @@ const alertShape = {
   cadence,
   email: z.boolean().meta({ description: EMAIL }),
   webhook_url: z.string().nullable().meta({ description: WEBHOOK }),
-  chat: z
-    .strictObject({ host: z.string() })
-    .nullable()
-    .meta({
-      description: 'The chat tool, by the host of its incoming webhook; the address is not answered.',
-    }),
+  chat: z.strictObject({ host: z.string() }).nullable().meta({
+    description: 'The chat tool, by the host of its incoming webhook; the address is not answered.',
+  }),
   enabled: z.boolean(),
   suspended: z
     .strictObject({

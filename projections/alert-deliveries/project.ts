@@ -42,15 +42,8 @@ const changesOf = (fact: RecordedFact<AlertDeliveryFact>): readonly Change[] => 
   switch (fact.type) {
     case 'DeliveryQueued': {
       const { channel, kind, payload, queued_at } = fact.data;
-      const row = {
-        ...key,
-        alert_id,
-        channel,
-        kind,
-        items_total: payload.items_total,
-        created_at: queued_at,
-      };
-      return [{ kind: 'insert', table: 'delivery', row }];
+      const set = { alert_id, channel, kind, items_total: payload.items_total, created_at: queued_at };
+      return [{ kind: 'upsert', table: 'delivery', key, set }];
     }
     case 'DeliveryAttempted': {
       const { attempted_at, outcome, reason, next_attempt_at } = fact.data;

@@ -16,6 +16,7 @@ export const TAGS = {
   Audience: 'Brands by who visits their sites, as a traffic provider estimates.',
   'Tracked brands': 'The brands a workspace follows.',
   Radar: 'What changed at tracked brands.',
+  Alerts: 'Rules that tell of changes, and what they sent.',
   Briefs: 'What each week brought at tracked brands.',
   Reports: 'The radar as CSV files.',
   Collections: 'Boards of ads, brands, creatives and pages, and folders of boards.',

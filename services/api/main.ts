@@ -2,7 +2,9 @@ import { z } from 'zod';
 import { createAccessTables, readAccessCheckpoint } from '#platform/access/tables.ts';
 import { followAccess } from '#platform/access/follow.ts';
 import { systemClock } from '#platform/clock.ts';
+import { emailSettings } from '#platform/channels/email.ts';
 import { Port, readSettings, serverSettings } from '#platform/config.ts';
+import { egressSettings } from '#platform/egress/open-egress.ts';
 import { openEventStore } from '#platform/event-store.ts';
 import { createLog } from '#platform/log.ts';
 import { MemberVaultKey, openMemberVault } from '#platform/member-vault.ts';
@@ -12,6 +14,8 @@ import { openPool, openReadDatabase } from '#platform/postgres.ts';
 import { runProcess } from '#platform/process.ts';
 import { retry } from '#platform/retry.ts';
 import { openReadPosition } from '#platform/read-position.ts';
+import { openSecretVault } from '#platform/secret-vault.ts';
+import { openAlertChannels } from './alert-channels.ts';
 import { buildApi } from './server.ts';
 
 /** Commands, idempotency keys and checkpoints; reads have connections of their own. */
@@ -33,7 +37,9 @@ const Settings = z.object({
   /** Signs the addresses of files; `CURSOR_SECRET` when not set. */
   DOWNLOAD_SECRET: z.string().min(SECRET_MIN_LENGTH).optional(),
   ...objectStoreSettings,
-  /** Opens the names of members; without it `me` answers none. */
+  ...emailSettings,
+  ...egressSettings,
+  /** Opens the names of members and keeps secrets of webhooks; without it `me` answers none, and none are sent. */
   MEMBER_VAULT_KEY: MemberVaultKey.optional(),
 });
 
@@ -63,6 +69,10 @@ await runProcess(log, async ({ resources, signal }) => {
   await createAccessTables(pool);
   const { MEMBER_VAULT_KEY } = settings;
   const memberVault = MEMBER_VAULT_KEY === undefined ? null : await openMemberVault(pool, MEMBER_VAULT_KEY);
+  const secretVault = MEMBER_VAULT_KEY === undefined ? null : await openSecretVault(pool, MEMBER_VAULT_KEY);
+  const alertChannels = resources.use(
+    openAlertChannels({ allowLoopback: settings.EGRESS_ALLOW_LOOPBACK }, settings, systemClock),
+  );
   const neverFilled = (await readAccessCheckpoint(pool)) === null;
   const follower = resources.use(followAccess(pool, eventStore, log));
   // Empty tables would refuse every key; tables that were filled once are at worst a moment behind.
@@ -80,6 +90,8 @@ await runProcess(log, async ({ resources, signal }) => {
     downloadSecret: settings.DOWNLOAD_SECRET ?? settings.CURSOR_SECRET,
     objectStore: openObjectStore(settings.OBJECT_STORE_DIR),
     memberVault,
+    secretVault,
+    alertChannels,
     clock: systemClock,
     log,
   });

@@ -4,6 +4,7 @@ import { BrandMeta, ErrorBody, ListMeta, Meta, PageMeta } from '#contracts/resou
 import { type Endpoint, errorsOf, type ReplyShape, TAGS } from './endpoint.ts';
 import { ENDPOINTS } from './endpoints/index.ts';
 import { freshnessExample } from './examples.ts';
+import { openApiWebhooks } from './openapi-webhooks.ts';
 
 type Json = { readonly [key: string]: unknown };
 
@@ -265,6 +266,7 @@ export const openApiDocument = (baseUrl = '/'): Json => {
     tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
     security: [{ apiKey: [] }],
     paths,
+    webhooks: openApiWebhooks(lift),
     components: {
       securitySchemes: {
         apiKey: {

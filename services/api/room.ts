@@ -8,6 +8,9 @@ import type { MemberVault } from '#platform/member-vault.ts';
 import type { ObjectStore } from '#platform/object-store.ts';
 import type { Database } from '#platform/postgres.ts';
 import type { ReadPosition } from '#platform/read-position.ts';
+import type { SecretVault } from '#platform/secret-vault.ts';
+import type { SigningSecrets } from '#platform/signing-secrets.ts';
+import type { AlertChannels } from './alert-channels.ts';
 import type { Cursors } from './cursors.ts';
 import type { DownloadLinks } from './download-links.ts';
 import type { IdempotentAnswers } from './idempotent-answers.ts';
@@ -29,6 +32,10 @@ export type ApiRoom = {
   readonly objectStore: ObjectStore;
   /** `null` without MEMBER_VAULT_KEY: names that are sealed stay so. */
   readonly memberVault: MemberVault | null;
+  /** `null` without MEMBER_VAULT_KEY: then there are no webhooks. */
+  readonly secretVault: SecretVault | null;
+  readonly signingSecrets: SigningSecrets | null;
+  readonly alertChannels: AlertChannels;
   readonly idempotentAnswers: IdempotentAnswers;
   readonly scrapeHandOff: ScrapeHandOff;
   readonly sharedReads: SharedReads;

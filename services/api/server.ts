@@ -3,6 +3,7 @@ import type { Socket } from 'node:net';
 import { Refusal } from '#contracts/errors.ts';
 import { openCallers } from '#platform/access/callers.ts';
 import { openKeyUses } from '#platform/access/key-uses.ts';
+import { openSigningSecrets } from '#platform/signing-secrets.ts';
 import { createCursors } from './cursors.ts';
 import { registerDocumentation } from './documentation.ts';
 import { createDownloadLinks } from './download-links.ts';
@@ -20,6 +21,7 @@ import { errorBody, sendError } from './send-error.ts';
 import { createSharedReads } from './shared-reads.ts';
 import type { MemberVault } from '#platform/member-vault.ts';
 import type { Nats } from '#platform/nats.ts';
+import type { SecretVault } from '#platform/secret-vault.ts';
 
 /** A body of this API names a handful of ids. */
 const BODY_MAX_BYTES = 64 * 1024;
@@ -30,7 +32,15 @@ const KEEP_ALIVE_TIMEOUT_MS = 72_000;
 /** What a server is built on; the rest it makes itself. */
 export type ApiDependencies = Pick<
   ApiRoom,
-  'db' | 'pool' | 'eventStore' | 'readPosition' | 'objectStore' | 'baseUrl' | 'clock' | 'log'
+  | 'db'
+  | 'pool'
+  | 'eventStore'
+  | 'readPosition'
+  | 'objectStore'
+  | 'alertChannels'
+  | 'baseUrl'
+  | 'clock'
+  | 'log'
 > & {
   /** May still be connecting: reads and writes do not wait for it. */
   readonly nats: Promise<Nats>;
@@ -38,6 +48,7 @@ export type ApiDependencies = Pick<
   /** Signs the addresses of files. */
   readonly downloadSecret: string;
   readonly memberVault?: MemberVault | null;
+  readonly secretVault?: SecretVault | null;
 };
 
 const createRoom = ({
@@ -45,6 +56,7 @@ const createRoom = ({
   cursorSecret,
   downloadSecret,
   memberVault = null,
+  secretVault = null,
   ...given
 }: ApiDependencies): ApiRoom => {
   const rateLimits = createRateLimits(given.clock);
@@ -55,6 +67,8 @@ const createRoom = ({
   return {
     ...given,
     memberVault,
+    secretVault,
+    signingSecrets: secretVault && openSigningSecrets(given.eventStore, secretVault),
     rateLimits,
     callers: openCallers(given.db),
     keyUses: openKeyUses(given.pool, given.log),

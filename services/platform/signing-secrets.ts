@@ -60,9 +60,11 @@ export const openSigningSecrets = (
       if (lease && at - lease.since < LEASE_MS) return lease.secret;
       const asked: Known = { since: at, secret: look(workspaceId) };
       known.set(workspaceId, asked);
-      asked.secret.catch(() => {
+      // A failure is no answer, and "none" may be over at once: the first secret waits for nobody.
+      const forget = (): void => {
         if (known.peek(workspaceId) === asked) known.delete(workspaceId);
-      });
+      };
+      asked.secret.then((secret) => secret ?? forget(), forget);
       return asked.secret;
     },
   };

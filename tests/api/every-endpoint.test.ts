@@ -79,6 +79,12 @@ const MAKING: Readonly<Record<string, () => Promise<string>>> = {
     const { data } = await on(app).post(`/v1/workspaces/${key.workspaceId}/api-keys`, { key, body });
     return (data as { key_id: string }).key_id;
   },
+  alertId: async () => {
+    await trackAlpha();
+    const body = { name: 'Launches', trigger: 'new_ads', brand_ids: [alpha.id], email: true };
+    const { data } = await on(app).post(`/v1/workspaces/${key.workspaceId}/alerts`, { key, body });
+    return (data as { id: string }).id;
+  },
   reportId: async () => {
     const body = { from: '2026-01-01', to: '2026-01-31' };
     const { data } = await on(app).post(`/v1/workspaces/${key.workspaceId}/reports`, { key, body });
@@ -90,7 +96,16 @@ const MAKING: Readonly<Record<string, () => Promise<string>>> = {
     ]),
 };
 
+const trackAlpha = async (): Promise<void> => {
+  const body = { brand_id: alpha.id };
+  await on(app).post(`/v1/workspaces/${key.workspaceId}/tracked-brands`, { key, body });
+};
+
+/** What an endpoint needs beyond what its path names. */
+const PREPARING: Readonly<Record<string, () => Promise<void>>> = { createAlert: trackAlpha };
+
 const made = async (endpoint: Endpoint): Promise<PathIds> => {
+  await PREPARING[endpoint.operationId]?.();
   const ids: Record<string, string> = {};
   for (const name of Object.keys(endpoint.paramsExample)) {
     const id = await MAKING[name]?.();

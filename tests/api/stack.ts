@@ -15,7 +15,9 @@ import { type Nats, openNats } from '#platform/nats.ts';
 import { openObjectStore } from '#platform/object-store.ts';
 import { type Database, openPool, openReadDatabase } from '#platform/postgres.ts';
 import { openReadPosition, type ReadPosition } from '#platform/read-position.ts';
+import { openSecretVault } from '#platform/secret-vault.ts';
 import { projections } from '#projections/index.ts';
+import { openAlertChannels } from '#services/api/alert-channels.ts';
 import { type ApiDependencies, buildApi } from '#services/api/server.ts';
 import {
   addMemberNamed,
@@ -31,6 +33,12 @@ import { type CorpusBrand, seedCorpus } from './corpus.ts';
 export const BASE_URL = 'https://api.test';
 const POOL_CLIENTS = 10;
 const READY_TIMEOUT_MS = 30_000;
+/** 32 bytes, for the vaults. */
+export const VAULT_KEY = Buffer.alloc(32, 7).toString('base64');
+const EMAIL = {
+  MAIL_DIR: join(tmpdir(), `test-mail-${process.pid}`),
+  MAIL_FROM: 'Tests <tests@ads.example>',
+};
 
 export type Key = {
   readonly workspaceId: string;
@@ -86,6 +94,8 @@ export const openApiStack = async (): Promise<ApiStack> => {
   };
   const own = openProcess();
   await createAccessTables(own.pool);
+  const secretVault = await openSecretVault(own.pool, VAULT_KEY);
+  const alertChannels = resources.use(openAlertChannels({ allowLoopback: false }, EMAIL, systemClock));
   resources.use(followAccess(own.pool, own.eventStore, log));
 
   const projecting = new AbortController();
@@ -126,6 +136,8 @@ export const openApiStack = async (): Promise<ApiStack> => {
         baseUrl: BASE_URL,
         cursorSecret: 'a secret for tests only',
         downloadSecret: 'another secret for tests only',
+        secretVault,
+        alertChannels,
         objectStore: openObjectStore(join(tmpdir(), `test-objects-${process.pid}`)),
         clock: systemClock,
         log,

@@ -3,6 +3,13 @@ import { getMe } from './account/get-me.ts';
 import { getAd } from './ads/get-ad.ts';
 import { listBrandAds } from './ads/list-brand-ads.ts';
 import { searchAds } from './ads/search-ads.ts';
+import { changeAlert } from './alerts/change-alert.ts';
+import { createAlert } from './alerts/create-alert.ts';
+import { deleteAlert } from './alerts/delete-alert.ts';
+import { issueWebhookSecret } from './alerts/issue-webhook-secret.ts';
+import { listAlertDeliveries } from './alerts/list-alert-deliveries.ts';
+import { listAlerts } from './alerts/list-alerts.ts';
+import { testAlert } from './alerts/test-alert.ts';
 import { createApiKey } from './api-keys/create-api-key.ts';
 import { listApiKeys } from './api-keys/list-api-keys.ts';
 import { revokeApiKey } from './api-keys/revoke-api-key.ts';
@@ -86,6 +93,13 @@ export const ENDPOINTS: readonly Endpoint[] = [
   revokeApiKey,
   revokeUnusedApiKeys,
   listRadar,
+  listAlerts,
+  createAlert,
+  changeAlert,
+  deleteAlert,
+  listAlertDeliveries,
+  testAlert,
+  issueWebhookSecret,
   listBriefs,
   getBrief,
   giveBriefFeedback,

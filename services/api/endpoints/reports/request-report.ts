@@ -1,25 +1,14 @@
 import { reportStream } from '#contracts/events/report.ts';
-import { type TrackingFact, trackingStream } from '#contracts/events/workspace.ts';
 import { RadarItemType } from '#contracts/resources/radar.ts';
 import { Report, REPORT_DAYS_MAX, RequestReport } from '#contracts/resources/report.ts';
 import { derivedId } from '#domain/ids.ts';
 import { report, requestReport as decideToRequest } from '#domain/report.ts';
-import { tracking } from '#domain/tracking.ts';
-import type { EventStore } from '#platform/event-store.ts';
 import { runWorkspaceCommand } from '#platform/workspace-commands.ts';
 import { endpoint } from '../../endpoint.ts';
 import { queuedReport, WORKSPACE_ID } from '../../examples.ts';
 import { noQuery, workspaceParams } from '../../parameters.ts';
+import { trackedBrandIds } from '../tracked-brands/tracked-brand-ids.ts';
 import { reportText, rowOfState } from './report-text.ts';
-
-/** Asks the log, not a read model: a brand tracked a moment ago can be reported on. */
-const trackedBy = async (eventStore: EventStore, workspaceId: string): Promise<ReadonlySet<string>> => {
-  let state = tracking.initial;
-  for await (const fact of eventStore.read<TrackingFact>(trackingStream(workspaceId))) {
-    state = tracking.evolve(state, fact);
-  }
-  return new Set(Array.from(state.brands, ([brandId]) => brandId));
-};
 
 export const requestReport = endpoint({
   method: 'POST',
@@ -54,7 +43,7 @@ export const requestReport = endpoint({
         workspace_id,
         report_id,
         brand_ids: body.brand_ids?.map((id) => id.toLowerCase()) ?? null,
-        tracked: await trackedBy(room.eventStore, workspace_id),
+        tracked: await trackedBrandIds(room.eventStore, workspace_id),
         types: body.types ?? RadarItemType.options,
         from,
         to,

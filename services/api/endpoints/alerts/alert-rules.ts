@@ -1,0 +1,43 @@
+import { type AlertRuleFact, alertRuleStream } from '#contracts/events/alert-rule.ts';
+import type { Alert } from '#contracts/resources/alert.ts';
+import { type AlertRule, alertRule, type AlertRuleState, demandAlertRule } from '#domain/alert-rule.ts';
+import type { EventStore } from '#platform/event-store.ts';
+
+/** Asks the log, not a read model: a rule created a moment ago is there, and a deleted one is not. */
+export const readAlertRule = async (
+  eventStore: EventStore,
+  workspaceId: string,
+  alertId: string,
+): Promise<AlertRuleState> => {
+  let state = alertRule.initial;
+  for await (const fact of eventStore.read<AlertRuleFact>(alertRuleStream(workspaceId, alertId))) {
+    state = alertRule.evolve(state, fact);
+  }
+  return state;
+};
+
+export const readPresentRule = async (
+  eventStore: EventStore,
+  workspaceId: string,
+  alertId: string,
+): Promise<AlertRule> => demandAlertRule(await readAlertRule(eventStore, workspaceId, alertId));
+
+const recordOf = (rule: AlertRule): Alert => ({
+  id: rule.alert_id,
+  name: rule.name,
+  trigger: rule.trigger,
+  brand_ids: [...rule.brand_ids],
+  cadence: rule.cadence,
+  email: rule.email,
+  webhook_url: rule.webhook_url,
+  chat: rule.chat && { host: rule.chat.host },
+  enabled: rule.enabled,
+  suspended: rule.suspension,
+  created_by: rule.member_id,
+  created_at: rule.created_at,
+  updated_at: rule.updated_at,
+});
+
+/** `webhook_secret`: `null` but in the one answer that shows it. */
+export const writtenAlertText = (rule: AlertRule, webhook_secret: string | null): string =>
+  JSON.stringify({ ...recordOf(rule), webhook_secret });

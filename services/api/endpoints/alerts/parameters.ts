@@ -1,0 +1,9 @@
+import { z } from 'zod';
+import { Uuid } from '#contracts/primitives.ts';
+import { workspaceParams } from '../../parameters.ts';
+
+/** Of paths that name a rule. */
+export const alertParams = z.strictObject({
+  ...workspaceParams.shape,
+  alertId: Uuid.toLowerCase().meta({ description: 'Id of an alert rule.' }),
+});

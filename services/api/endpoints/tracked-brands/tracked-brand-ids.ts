@@ -1,0 +1,15 @@
+import { type TrackingFact, trackingStream } from '#contracts/events/workspace.ts';
+import { tracking } from '#domain/tracking.ts';
+import type { EventStore } from '#platform/event-store.ts';
+
+/** Asks the log, not a read model: a brand tracked a moment ago is among them. */
+export const trackedBrandIds = async (
+  eventStore: EventStore,
+  workspaceId: string,
+): Promise<ReadonlySet<string>> => {
+  let state = tracking.initial;
+  for await (const fact of eventStore.read<TrackingFact>(trackingStream(workspaceId))) {
+    state = tracking.evolve(state, fact);
+  }
+  return new Set(Array.from(state.brands, ([brandId]) => brandId));
+};

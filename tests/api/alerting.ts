@@ -1,0 +1,133 @@
+import type { FastifyInstance } from 'fastify';
+import { execFileSync } from 'node:child_process';
+import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { once } from 'node:events';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Webhook } from 'standardwebhooks';
+import { expect } from 'vitest';
+import { AlertPayload } from '#contracts/webhooks/alert-payload.ts';
+import { systemClock } from '#platform/clock.ts';
+import { type AlertChannels, openAlertChannels } from '#services/api/alert-channels.ts';
+import { on } from '#tests/dsl/api.ts';
+import type { CorpusBrand } from './corpus.ts';
+import type { ApiStack, Key } from './stack.ts';
+import { trackingThrough } from './tracking.ts';
+
+/** How tests work with alert rules through an API server. */
+
+export type Rule = {
+  readonly id: string;
+  readonly name: string;
+  readonly brand_ids: readonly string[];
+  readonly email: boolean;
+  readonly webhook_url: string | null;
+  readonly chat: { readonly host: string } | null;
+  readonly enabled: boolean;
+  readonly created_at: string;
+  readonly updated_at: string;
+  readonly webhook_secret: string | null;
+};
+
+export const alertsOf = (key: Key): string => `/v1/workspaces/${key.workspaceId}/alerts`;
+export const deliveriesOf = (key: Key): string => `/v1/workspaces/${key.workspaceId}/alert-deliveries`;
+
+export const HOOK = 'https://hooks.shop.example/in';
+
+/** A rule on brands, with whatever a test makes of it. */
+export const ruleOn = (brands: readonly CorpusBrand[], more: object = {}) => ({
+  name: 'Launches',
+  trigger: 'new_ads',
+  brand_ids: brands.map(({ id }) => id),
+  email: true,
+  ...more,
+});
+
+export const alertsThrough = (app: FastifyInstance) => ({
+  create: (key: Key, body: unknown, headers: Record<string, string> = {}) =>
+    on(app).post(alertsOf(key), { key, body, headers }),
+  created: async (key: Key, body: object): Promise<Rule> => {
+    const { status, data, error } = await on(app).post(alertsOf(key), { key, body });
+    if (status !== 201) throw new Error(JSON.stringify(error));
+    return data;
+  },
+  change: (key: Key, id: string, body: unknown) => on(app).patch(`${alertsOf(key)}/${id}`, { key, body }),
+  delete: (key: Key, id: string, body: unknown = {}) =>
+    on(app).delete(`${alertsOf(key)}/${id}`, { key, body }),
+  test: (key: Key, id: string, body: unknown = {}, headers: Record<string, string> = {}) =>
+    on(app).post(`${alertsOf(key)}/${id}/test`, { key, body, headers }),
+  issueSecret: (key: Key, body: unknown = {}, headers: Record<string, string> = {}) =>
+    on(app).post(`${alertsOf(key)}/webhook-secret`, { key, body, headers }),
+  deliveries: (key: Key, query = '') => on(app).get(`${deliveriesOf(key)}${query}`, { key }),
+  track: async (key: Key, brands: readonly CorpusBrand[]): Promise<void> => {
+    for (const { id } of brands) await trackingThrough(app).track(key, id);
+  },
+});
+
+export const MAIL_DIR = join(tmpdir(), `test-mail-${process.pid}`);
+
+/** Ways out that lead to receivers on this machine too. */
+export const openLoopbackChannels = (): AlertChannels =>
+  openAlertChannels(
+    { allowLoopback: true },
+    { MAIL_DIR, MAIL_FROM: 'Tests <tests@ads.example>' },
+    systemClock,
+  );
+
+export type Received = {
+  readonly path: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: string;
+};
+
+/** A receiver on this machine: what it got, and what it answers, by path. */
+export type Receiver = AsyncDisposable & {
+  readonly url: string;
+  readonly received: readonly Received[];
+};
+
+/** `/status/503` answers 503; every other path answers 200. */
+export const openReceiver = async (): Promise<Receiver> => {
+  const received: Received[] = [];
+  const server: Server = createServer((request, reply) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      const path = request.url ?? '';
+      received.push({ path, headers: request.headers, body: Buffer.concat(chunks).toString('utf8') });
+      reply.statusCode = Number(/^\/status\/(\d+)/.exec(path)?.[1] ?? 200);
+      reply.end('ok');
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    received,
+    [Symbol.asyncDispose]: async () => {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+};
+
+/** The signature as ten lines of shell make it, and as an independent library reads it. */
+export const verifySignatures = ({ headers, body }: Received, secret: string): void => {
+  const header = (name: string): string => String(headers[name]);
+  const script = `printf '%s.%s' "$TIMESTAMP" "$BODY" | openssl dgst -sha256 -hmac "$SECRET" | sed 's/^.* //'`;
+  const TIMESTAMP = header('x-service-timestamp');
+  const env = { PATH: '/usr/bin:/bin', TIMESTAMP, BODY: body, SECRET: secret };
+  const hex = execFileSync('sh', ['-c', script], { env }).toString().trim();
+  expect(header('x-service-signature')).toBe(`v1=${hex}`);
+  expect(new Webhook(secret).verify(body, headers as Record<string, string>)).toEqual(JSON.parse(body));
+  expect(header('webhook-id')).toBe(AlertPayload.parse(JSON.parse(body)).id);
+};
+
+/** As when the process died between recording and answering. */
+export const loseAnswer = async (stack: ApiStack, idempotencyKey: string): Promise<void> => {
+  const sql = `update access.idempotency set status = null, answer = null, taken_at = '-infinity' where key = $1`;
+  await stack.pool.query(sql, [idempotencyKey]);
+};
