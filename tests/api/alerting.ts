@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify';
-import { execFileSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { once } from 'node:events';
@@ -114,16 +115,39 @@ export const openReceiver = async (): Promise<Receiver> => {
   };
 };
 
-/** The signature as ten lines of shell make it, and as an independent library reads it. */
-export const verifySignatures = ({ headers, body }: Received, secret: string): void => {
-  const header = (name: string): string => String(headers[name]);
-  const script = `printf '%s.%s' "$TIMESTAMP" "$BODY" | openssl dgst -sha256 -hmac "$SECRET" | sed 's/^.* //'`;
-  const TIMESTAMP = header('x-service-timestamp');
-  const env = { PATH: '/usr/bin:/bin', TIMESTAMP, BODY: body, SECRET: secret };
-  const hex = execFileSync('sh', ['-c', script], { env }).toString().trim();
-  expect(header('x-service-signature')).toBe(`v1=${hex}`);
+/** The examples of verification that the README shows, as they stand there. */
+const README = readFileSync(join(import.meta.dirname, '../../README.md'), 'utf8');
+const exampleIn = (language: string, beginning: string): string => {
+  const start = README.indexOf(`\`\`\`${language}\n${beginning}`);
+  if (start < 0) throw new Error(`the README has no example that begins with ${beginning}`);
+  const from = README.indexOf('\n', start) + 1;
+  return README.slice(from, README.indexOf('```', from));
+};
+const SHELL = exampleIn('sh', '# verify.sh');
+const TYPESCRIPT = `${exampleIn('ts', 'import { createHmac')}
+const { TIMESTAMP, SIGNATURE, BODY, SECRET } = process.env;
+const headers = new Headers({ 'x-service-timestamp': TIMESTAMP, 'x-service-signature': SIGNATURE });
+process.exitCode = isGenuine(headers, BODY, SECRET) ? 0 : 1;`;
+
+const isGenuine = ({ headers, body }: Received, secret: string): readonly boolean[] => {
+  const TIMESTAMP = String(headers['x-service-timestamp']);
+  const SIGNATURE = String(headers['x-service-signature']);
+  const env = { PATH: '/usr/bin:/bin', TIMESTAMP, SIGNATURE, BODY: body, SECRET: secret };
+  const run = (command: string, args: readonly string[]): boolean =>
+    spawnSync(command, args, { env, input: body }).status === 0;
+  return [
+    run('sh', ['-c', SHELL, 'verify.sh', TIMESTAMP, SIGNATURE]),
+    run(process.execPath, ['--input-type=module-typescript', '--eval', TYPESCRIPT]),
+  ];
+};
+
+/** By the README's examples, and by a library that knows nothing of us. */
+export const verifySignatures = (request: Received, secret: string): void => {
+  const { headers, body } = request;
+  expect(isGenuine(request, secret)).toEqual([true, true]);
+  expect(isGenuine({ ...request, body: `${body} ` }, secret)).toEqual([false, false]);
   expect(new Webhook(secret).verify(body, headers as Record<string, string>)).toEqual(JSON.parse(body));
-  expect(header('webhook-id')).toBe(AlertPayload.parse(JSON.parse(body)).id);
+  expect(headers['webhook-id']).toBe(AlertPayload.parse(JSON.parse(body)).id);
 };
 
 /** As when the process died between recording and answering. */
