@@ -62,7 +62,9 @@ const start = async (
     api_key: workspace.api_key,
   };
   await writeJsonFile(folders.localFile, stack);
-  return summaryOf(stack, folders.secretsFile, tracked[0] ?? null);
+  const mail =
+    settings.SMTP_URL === undefined ? `written as .eml files to ${folders.mail}` : 'sent by SMTP_URL';
+  return summaryOf(stack, folders.secretsFile, mail, tracked[0] ?? null);
 };
 
 /** The workspace of an earlier start where its key still works, else a new one. */

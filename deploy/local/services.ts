@@ -41,6 +41,7 @@ export const startServices = async (
       CURSOR_SECRET: secrets.cursor_secret,
       OBJECT_STORE_DIR: folders.objects,
       MEMBER_VAULT_KEY: secrets.member_vault_key,
+      ...sendingEnvironment(settings, folders),
     },
   };
   const ops: ServiceDefinition = {
@@ -63,6 +64,14 @@ export const startServices = async (
     ...plain('worker'),
     environment: { ...environmentOf(settings, servers), OBJECT_STORE_DIR: folders.objects },
   };
+  const delivery: ServiceDefinition = {
+    ...plain('delivery'),
+    environment: {
+      ...environmentOf(settings, servers),
+      ...sendingEnvironment(settings, folders),
+      MEMBER_VAULT_KEY: secrets.member_vault_key,
+    },
+  };
   const running: Service[] = [];
   resources.defer(async () => {
     await Promise.all(running.map((service) => service.stop(SERVICE_STOP_MS)));
@@ -70,7 +79,7 @@ export const startServices = async (
   const start = async (definition: ServiceDefinition): Promise<void> => {
     running.push(await startService(definition, folders, progress.step));
   };
-  for (const definition of [api, plain('ingest'), plain('projector'), ops]) await start(definition);
+  for (const definition of [api, plain('ingest'), plain('projector'), ops, delivery]) await start(definition);
   await untilReady('The API', API_READY_MS, running[0] ?? null, signal, () =>
     answersOk(`${apiUrl}/v1/openapi.json`),
   );
@@ -89,6 +98,16 @@ export const environmentOf = (
   EVENT_STORE_URL: servers.eventStoreUrl,
   NATS_URL: servers.natsUrl,
   LOG_LEVEL: settings.LOG_LEVEL,
+});
+
+/** What a process that sends something is told: webhooks may go to this machine, by http too; e-mails are files. */
+const sendingEnvironment = (
+  { SMTP_URL }: LocalSettings,
+  folders: Folders,
+): Readonly<Record<string, string>> => ({
+  EGRESS_ALLOW_LOOPBACK: 'true',
+  MAIL_DIR: folders.mail,
+  ...(SMTP_URL === undefined ? {} : { SMTP_URL }),
 });
 
 /** What operator commands are told besides: they seal names and sign exports. */

@@ -24,6 +24,10 @@ const LocalSettings = z.object({
   DATABASE_URL: z.string().optional().describe('A PostgreSQL for the read models, instead of the local one.'),
   EVENT_STORE_URL: z.string().optional().describe('An EventStoreDB, instead of the local event store.'),
   NATS_URL: z.string().optional().describe('A NATS server with JetStream, instead of the local one.'),
+  SMTP_URL: z
+    .string()
+    .optional()
+    .describe('A mail server, smtp:// or smtps://; without one, e-mails are .eml files in DATA_DIR/mail.'),
   NATS_SERVER_BIN: z
     .string()
     .optional()
@@ -69,6 +73,7 @@ export const foldersOf = (dataDir: string) => {
     nats: join(root, 'nats'),
     logs: join(root, 'logs'),
     objects: join(root, 'objects'),
+    mail: join(root, 'mail'),
     run: join(root, 'run'),
     localFile: join(root, 'local.json'),
     secretsFile: join(root, 'secrets.json'),

@@ -13,11 +13,18 @@ export const curlLines = (stack: LocalStack, brandDomain: string | null): readon
 };
 
 /** What `npm start` ends with. */
-export const summaryOf = (stack: LocalStack, secretsFile: string, brandDomain: string | null): string =>
+export const summaryOf = (
+  stack: LocalStack,
+  secretsFile: string,
+  /** Where e-mails go, as a phrase. */
+  mail: string,
+  brandDomain: string | null,
+): string =>
   [
     '',
     `  API          ${stack.api_url}   documentation: ${stack.api_url}/docs`,
     `  Operators    ${stack.ops_url}   token: ops_token in ${secretsFile}`,
+    `  E-mail       ${mail}`,
     `  Event store  ${stack.event_store_url}`,
     `  PostgreSQL   ${stack.database_url}`,
     `  NATS         ${stack.nats_url}`,

@@ -15,8 +15,9 @@ beforeAll(async () => {
   [stack, receivers] = await Promise.all([openDeliveryStack(), openReceivers()]);
 });
 afterAll(async () => {
-  await stack[Symbol.asyncDispose]();
+  // The receivers first: whoever hangs lets go.
   await receivers[Symbol.asyncDispose]();
+  await stack[Symbol.asyncDispose]();
 });
 
 const emailTo = (memberId: string) =>
@@ -51,15 +52,15 @@ describe('chat', () => {
 
   test('gets one message a second, from however many workers', { timeout: 20_000 }, async () => {
     stack.addresses.set('chat-of-pace', `${receivers.url}/pace`);
-    const ids = (await chatTo('chat-of-pace', 4)).map(({ deliveryId }) => deliveryId);
+    const ids = (await chatTo('chat-of-pace', 3)).map(({ deliveryId }) => deliveryId);
     const workers = [stack.worker(), stack.worker()];
     await workers[0]?.take(ids.slice(0, 2));
     await workers[1]?.take(ids.slice(2));
     await Promise.all(workers.map((worker) => worker.idle()));
     const times = receivers.at('/pace').map(({ atMs }) => atMs);
-    expect(times).toHaveLength(4);
-    // The clock of this test stands still, so the turns are 1, 2 and 3 seconds after its time.
-    expect((times.at(-1) ?? 0) - (times[0] ?? 0)).toBeGreaterThan(2_900);
+    expect(times).toHaveLength(3);
+    // The clock of this test stands still, so the turns are 1 and 2 seconds after its time.
+    expect((times.at(-1) ?? 0) - (times[0] ?? 0)).toBeGreaterThan(1_900);
   });
 
   test('whose address was removed gets nothing more', async () => {

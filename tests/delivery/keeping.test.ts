@@ -17,8 +17,9 @@ beforeAll(async () => {
   [stack, receivers] = await Promise.all([openDeliveryStack(), openReceivers()]);
 });
 afterAll(async () => {
-  await stack[Symbol.asyncDispose]();
+  // The receivers first: whoever hangs lets go.
   await receivers[Symbol.asyncDispose]();
+  await stack[Symbol.asyncDispose]();
 });
 
 const webhookTo = (rule: Rule, path: string) =>

@@ -5,19 +5,7 @@ import { replayDeliveries } from '#platform/deliveries/replay.ts';
 import { inTransaction } from '#platform/postgres.ts';
 import { RETRY_DELAYS_MS } from '#services/delivery/schedule.ts';
 import type { Worker } from '#services/delivery/worker.ts';
-import {
-  answers,
-  answersLarge,
-  answersNoHttp,
-  type Behaviour,
-  closes,
-  dripsBody,
-  dripsHead,
-  hangs,
-  openReceivers,
-  openTlsReceivers,
-  type Receivers,
-} from './receivers.ts';
+import { answers, type Behaviour, openReceivers, type Receivers } from './receivers.ts';
 import { verifySignatures } from './signatures.ts';
 import { type DeliveryStack, newDelivery, openDeliveryStack, SECRET } from './stack.ts';
 
@@ -32,8 +20,9 @@ beforeAll(async () => {
   worker = stack.worker();
 });
 afterAll(async () => {
-  await stack[Symbol.asyncDispose]();
+  // The receivers first: whoever hangs lets go.
   await receivers[Symbol.asyncDispose]();
+  await stack[Symbol.asyncDispose]();
 });
 
 /** Queues one webhook to a path that behaves so, and answers it. */
@@ -217,98 +206,6 @@ describe('a webhook that fails', () => {
       'DeliveryAttempted',
       'DeliveryCancelled',
     ]);
-  });
-});
-
-describe('a receiver that misbehaves', () => {
-  const TEN_MB = 10_000_000;
-  const REDIRECT = { location: 'http://127.0.0.1/elsewhere' };
-  type Case = readonly [string, Behaviour, Readonly<Record<string, unknown>>];
-  const cases: readonly Case[] = [
-    ['redirects', answers(302, REDIRECT), { failure: 'http', status_code: 302, outcome: 'retrying' }],
-    [
-      'redirects for good',
-      answers(308, REDIRECT),
-      { failure: 'http', status_code: 308, outcome: 'retrying' },
-    ],
-    ['is gone', answers(410), { failure: 'http', status_code: 410, outcome: 'failed' }],
-    ['closes', closes, { failure: 'connection', status_code: null, outcome: 'retrying' }],
-    ['speaks no HTTP', answersNoHttp, { failure: 'http', status_code: null, outcome: 'retrying' }],
-    ['answers 10 MB', answersLarge(200, TEN_MB), { failure: null, status_code: 200, outcome: 'delivered' }],
-    [
-      'fails with 10 MB',
-      answersLarge(500, TEN_MB),
-      { failure: 'http', status_code: 500, outcome: 'retrying' },
-    ],
-    ['drips its answer', dripsBody(200), { failure: null, status_code: 200, outcome: 'delivered' }],
-    ['drips a refusal', dripsBody(400), { failure: 'http', status_code: 400, outcome: 'retrying' }],
-    ['hangs', hangs, { failure: 'timeout', status_code: null, outcome: 'retrying' }],
-    ['drips its head', dripsHead, { failure: 'timeout', status_code: null, outcome: 'retrying' }],
-  ];
-
-  test('costs one attempt of the right class and no more than its time', { timeout: 40_000 }, async () => {
-    const queued = [];
-    for (const [name, behaviour, expected] of cases) {
-      const path = `/${name.replaceAll(' ', '-')}`;
-      queued.push({ name, path, expected, ...(await queueTo(path, behaviour)) });
-    }
-    const nobody = newDelivery(
-      stack.rule(),
-      { channel: 'webhook', url: 'http://127.0.0.1:9/nobody' },
-      stack.clock.now(),
-    );
-    const inside = newDelivery(
-      stack.rule(),
-      { channel: 'webhook', url: 'https://169.254.169.254/latest' },
-      stack.clock.now(),
-    );
-    await stack.enqueue(nobody, inside);
-    const startedMs = performance.now();
-    await stack.sendDue(worker);
-    expect(performance.now() - startedMs).toBeLessThan(18_000);
-    for (const { name, path, id, expected } of queued) {
-      const attempts = await stack.attempts(id);
-      expect(attempts, name).toEqual([expect.objectContaining(expected)]);
-      expect((attempts[0]?.['answer'] as Buffer | null)?.length ?? 0, name).toBeLessThanOrEqual(16 * 1_024);
-      expect(receivers.at(path), name).toHaveLength(1);
-    }
-    const [large] = await stack.attempts(queued.find(({ name }) => name === 'answers 10 MB')?.id ?? '');
-    expect(large?.['answer']).toHaveLength(16 * 1_024);
-    // Nobody waits for them a second time.
-    const ids = [nobody.deliveryId, ...queued.map(({ id }) => id)];
-    await inTransaction(stack.pool, (client) => cancelDeliveries(client, ids, 'Enough.', stack.clock.now()));
-    expect(await stack.attempts(nobody.deliveryId)).toMatchObject([
-      { failure: 'connection', outcome: 'retrying' },
-    ]);
-    expect(await stack.attempts(inside.deliveryId)).toMatchObject([
-      { failure: 'blocked_target', outcome: 'failed' },
-    ]);
-  });
-
-  test('has a certificate that nobody vouches for, or one of another name', async () => {
-    await using tls = await openTlsReceivers('hooks.shop.example');
-    const resolve = async () => [{ address: '127.0.0.1', family: 4 as const }];
-    const untrusting = stack.worker({ egress: { resolve } });
-    const trusting = stack.worker({ egress: { resolve, ca: tls.ca } });
-    const to = async (host: string, by: Worker) => {
-      const url = `https://${host}:${tls.port}/tls`;
-      const delivery = newDelivery(stack.rule(), { channel: 'webhook', url }, stack.clock.now());
-      await stack.enqueue(delivery);
-      await stack.sendDue(by);
-      return (await stack.attempts(delivery.deliveryId))[0];
-    };
-    expect(await to('hooks.shop.example', untrusting)).toMatchObject({ failure: 'tls', status_code: null });
-    expect(await to('other.shop.example', trusting)).toMatchObject({ failure: 'tls', status_code: null });
-    expect(tls.received).toEqual([]);
-    // The name is asked for in TLS although it is the address that is connected to.
-    const arrived = await to('hooks.shop.example', trusting);
-    expect(arrived).toMatchObject({ outcome: 'delivered', status_code: 204 });
-    expect(arrived?.['dns_ms']).toBeGreaterThanOrEqual(0);
-    expect(arrived?.['tls_ms']).toBeGreaterThan(0);
-    const unknown = stack.worker({
-      egress: { resolve: () => Promise.reject(Object.assign(new Error('none'), { code: 'ENOTFOUND' })) },
-    });
-    expect(await to('nowhere.shop.example', unknown)).toMatchObject({ failure: 'dns', status_code: null });
   });
 });
 
