@@ -16,6 +16,9 @@ import { radar } from './radar/project.ts';
 import { rankings } from './rankings/project.ts';
 import { reports } from './reports/project.ts';
 import { saved } from './saved/project.ts';
+import { splitTests } from './split-tests/project.ts';
+import { store } from './store/project.ts';
+import { tools } from './tools/project.ts';
 import { tracking } from './tracking/project.ts';
 import { traffic } from './traffic/project.ts';
 import { velocity } from './velocity/project.ts';
@@ -39,6 +42,9 @@ export const projections: readonly Projection[] = [
   newAdvertisers,
   categories,
   traffic,
+  tools,
+  splitTests,
+  store,
   reports,
   briefs,
   collections,

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { Domain, Slug, Timestamp } from '../primitives.ts';
+import { nameText } from '../text.ts';
 
 /** Limits of a site scan; together they keep it within a message. */
 export const SITE_TOOLS_MAX = 500;
@@ -7,15 +8,14 @@ export const SITE_SPLIT_TESTS_MAX = 200;
 export const SPLIT_TEST_ARMS_MAX = 20;
 export const SPLIT_TEST_PAGES_MAX = 50;
 
-const Name = (maxLength: number) => z.string().trim().min(1).max(maxLength);
 const ToolSlug = Slug.max(100);
 
 /** A tool that was detected on a site. */
 export const DetectedTool = z.strictObject({
   slug: ToolSlug,
-  name: Name(200),
+  name: nameText(200),
   /** What it is for, `A/B testing`. */
-  category: Name(100),
+  category: nameText(100),
   website_url: z.url().max(2_048).nullable(),
 });
 export type DetectedTool = z.infer<typeof DetectedTool>;
@@ -46,12 +46,12 @@ export const NO_EXPERIMENTS: readonly SplitTestType[] = ['personalization', 'rol
  * One arm. There is no field for an amount or a result, and unknown fields are refused, so that neither gets in.
  */
 export const ObservedArm = z.strictObject({
-  name: Name(200).nullable(),
+  name: nameText(200).nullable(),
   /** Share of visitors the tool is configured to send here, 0 to 1. */
   allocation: z.number().min(0).max(1).nullable(),
 });
 
-/** A page that a test acts on: this very one, or every one whose address begins so. */
+/** A page that a test acts on: this very one, or this one and every one below it. */
 export const ActedOnPage = z.strictObject({
   url: z.url({ protocol: /^https?$/ }).max(2_048),
   match: z.enum(['exact', 'prefix']),
@@ -61,8 +61,8 @@ export const ActedOnPage = z.strictObject({
 export const ObservedSplitTest = z.strictObject({
   tool: ToolSlug,
   /** The tool's own id of the test. */
-  test_id: z.string().trim().min(1).max(200),
-  name: Name(200).nullable(),
+  test_id: nameText(200),
+  name: nameText(200).nullable(),
   type: SplitTestType,
   state: z.enum(['running', 'paused', 'ended', 'unknown']),
   /** How the state is known: the configuration says so, its dates do, or a visitor was assigned an arm. */
@@ -78,7 +78,7 @@ export const SiteScan = z
     type: z.literal('site.scan'),
     domain: Domain,
     observed_at: Timestamp,
-    collector: z.string().min(1).max(100),
+    collector: nameText(100),
     /** True only when everything was read that the collector reads of a site: then absence means something. */
     complete: z.boolean(),
     tools: z.array(DetectedTool).max(SITE_TOOLS_MAX),

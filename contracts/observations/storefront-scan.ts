@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { Domain, Timestamp } from '../primitives.ts';
+import { nameText, proseText } from '../text.ts';
 
 /** Limits of a storefront scan. A shop publishes at most 25,000 products in its catalogue pages. */
 export const STOREFRONT_PAGE_PRODUCTS_MAX = 250;
@@ -19,8 +20,8 @@ export const ListedPrice = z.string().regex(PRICE, 'a decimal number such as "59
 /** What the catalogue page says of one variant. `null` means "not said" and overwrites nothing. */
 export const ObservedVariant = z.strictObject({
   id: CatalogueId,
-  title: z.string().max(255).nullable(),
-  sku: z.string().max(255).nullable(),
+  title: proseText(255).nullable(),
+  sku: proseText(255).nullable(),
   price: ListedPrice.nullable(),
   /** `none`: the page says that there is no price to compare with. */
   compare_at_price: z.union([ListedPrice, z.literal('none')]).nullable(),
@@ -33,10 +34,10 @@ export type ObservedVariant = z.infer<typeof ObservedVariant>;
 export const ObservedProduct = z
   .strictObject({
     id: CatalogueId,
-    handle: z.string().min(1).max(255),
-    title: z.string().min(1).max(1_000),
-    product_type: z.string().max(255).nullable(),
-    vendor: z.string().max(255).nullable(),
+    handle: proseText(255),
+    title: proseText(1_000),
+    product_type: proseText(255).nullable(),
+    vendor: proseText(255).nullable(),
     published_at: Timestamp.nullable(),
     image_url: z.url().max(2_048).nullable(),
     /** All variants of the product: one that is not among them is no longer listed. */
@@ -83,6 +84,6 @@ export const StorefrontScanEnd = z.strictObject({
     .string()
     .regex(/^[A-Z]{3}$/, 'three capital letters, such as USD')
     .nullable(),
-  collector: z.string().min(1).max(100),
+  collector: nameText(100),
 });
 export type StorefrontScanEnd = z.infer<typeof StorefrontScanEnd>;

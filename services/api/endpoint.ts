@@ -13,6 +13,7 @@ export const TAGS = {
   Ads: 'Ads as the library showed them.',
   Pages: 'Landing pages that ads lead to.',
   Rankings: 'Brands compared.',
+  Tools: 'What is detected on the sites of brands, and the split tests that are read there.',
   Audience: 'Brands by who visits their sites, as a traffic provider estimates.',
   'Tracked brands': 'The brands a workspace follows.',
   Radar: 'What changed at tracked brands.',

@@ -9,8 +9,10 @@ import { ENDPOINTS } from '#services/api/endpoints/index.ts';
 import { PAGE_ID } from '#services/api/endpoints/pages/examples.ts';
 import { AD_ID, BRAND_ID } from '#services/api/examples.ts';
 import { on } from '#tests/dsl/api.ts';
+import { siteFacts, siteScan, siteTool } from '#tests/dsl/site-facts.ts';
 import { recordBrief } from './brief-facts.ts';
 import type { CorpusBrand } from './corpus.ts';
+import { seedFacts } from './site-corpus.ts';
 import { type ApiStack, type Key, openApiStack } from './stack.ts';
 
 /** What all endpoints owe: the statuses that do not depend on what they read. */
@@ -30,6 +32,8 @@ beforeAll(async () => {
     stack.seed(['alpha', 'beta']),
   ]);
   [app, key, other, alpha] = [opened, first, second, brands[0] as CorpusBrand];
+  const scan = siteScan('alpha.com', '2026-05-01T08:00Z', { tools: [siteTool('arm-and-leg')] });
+  await seedFacts(stack, siteFacts(scan));
   broken = await openBroken();
 });
 afterAll(() => stack[Symbol.asyncDispose]());

@@ -17,6 +17,9 @@ import { revokeUnusedApiKeys } from './api-keys/revoke-unused-api-keys.ts';
 import { rotateApiKey } from './api-keys/rotate-api-key.ts';
 import { listAudience } from './audience/list-audience.ts';
 import { getBrandBreakdown } from './brands/get-breakdown.ts';
+import { getBrandSplitTests } from './brands/get-split-tests.ts';
+import { getBrandStore } from './brands/get-store.ts';
+import { getBrandTechStack } from './brands/get-tech-stack.ts';
 import { getBrandDailyActivity } from './brands/get-daily-activity.ts';
 import { getBrand } from './brands/get-brand.ts';
 import { getBrandDemographics } from './brands/get-demographics.ts';
@@ -53,7 +56,11 @@ import { requestReport } from './reports/request-report.ts';
 import { listSavedItems } from './saved/list-saved-items.ts';
 import { saveItem } from './saved/save-item.ts';
 import { unsaveItem } from './saved/unsave-item.ts';
+import { getSplitTestCensus } from './split-test-census/get-split-test-census.ts';
 import { getSystemFreshness } from './system/get-freshness.ts';
+import { getTool } from './tools/get-tool.ts';
+import { listToolBrands } from './tools/list-tool-brands.ts';
+import { listTools } from './tools/list-tools.ts';
 import { listTrackedBrandsFreshness } from './tracked-brands/list-tracked-brands-freshness.ts';
 import { listTrackedBrands } from './tracked-brands/list-tracked-brands.ts';
 import { trackBrand } from './tracked-brands/track-brand.ts';
@@ -70,7 +77,10 @@ export const ENDPOINTS: readonly Endpoint[] = [
   listSimilarSites,
   getBrandTrajectory,
   getBrandDemographics,
+  getBrandTechStack,
   getBrandDailyActivity,
+  getBrandSplitTests,
+  getBrandStore,
   listBrandAds,
   searchAds,
   getAd,
@@ -118,6 +128,10 @@ export const ENDPOINTS: readonly Endpoint[] = [
   listNotes,
   writeNote,
   deleteNote,
+  listTools,
+  getTool,
+  listToolBrands,
+  getSplitTestCensus,
   listAudience,
   getMe,
 ];

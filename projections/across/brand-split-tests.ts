@@ -1,0 +1,118 @@
+import type { ReadDatabase } from '#contracts/read-database.ts';
+import { TOOL_MEMBERS_SQL } from './described-tools.ts';
+import { iso, quoted } from './freshness-text.ts';
+
+/** What is known of a brand's split tests, over what was read on its site and where its ads lead. */
+
+const TOOLS = `
+  select ${iso('b.scanned_at')} as scanned_at,
+    (select string_agg('{' || ${TOOL_MEMBERS_SQL} || ',"read":' || (s.read_at is not null)
+        || ',"read_at":' || ${quoted('s.read_at')}
+        || ',"tests":' || case when s.read_at is null then 'null' else (
+          select count(*)::text from split_tests.test e where e.brand_id = s.brand_id and e.tool = s.slug
+        ) end || '}', ',' order by lower(t.name) collate "C", t.slug collate "C")
+      from split_tests.site_tool s join split_tests.tool t using (slug)
+      where s.brand_id = b.brand_id and s.present and t.name is not null) as tools,
+    exists (select from split_tests.site_tool s where s.brand_id = b.brand_id and s.read_at is not null) as is_read
+  from split_tests.brand b where b.brand_id = $1 and b.scanned_at is not null`;
+
+const TESTS = `
+  select e.id, '{' || ${TOOL_MEMBERS_SQL} || '}' as tool, e.name, e.type, e.state, e.state_basis, e.arms, e.pages,
+    e.first_seen_at, e.changed_at, e.missing_since
+  from split_tests.test e join split_tests.tool t on t.slug = e.tool
+  where e.brand_id = $1
+  order by (e.state = 'running') desc, e.first_seen_at desc, e.id`;
+
+// Only asked of brands with tests that name pages: a brand may have thousands.
+const LIVE_PAGES = `
+  select p.page_id, p.page_url, b.active_ads
+  from pages.page_brand b join pages.page p using (page_id)
+  where b.brand_id = $1 and b.active_ads > 0
+    and exists (select from split_tests.test e where e.brand_id = $1 and e.pages is not null)`;
+
+const PROFILE = `
+  select b.category::text as category,
+    (select count(*) from split_tests.brand r where r.category_id = b.category_id and r.counted_read <> '{}') as brands_read,
+    coalesce((
+      select string_agg('{"type":"' || type || '","brands":' || brands || ',"tests":' || tests || ',"running_tests":' || running
+        || '}', ',' order by tests desc, type)
+      from (
+        select e.type, count(distinct e.brand_id) as brands, count(*) as tests,
+          count(*) filter (where e.state = 'running') as running
+        from split_tests.brand r join split_tests.test e using (brand_id)
+        where r.category_id = b.category_id and r.counted_read <> '{}' group by e.type
+      ) t
+    ), '') as types
+  from split_tests.brand b where b.brand_id = $1 and b.category is not null`;
+
+type TestRow = {
+  readonly id: string;
+  readonly tool: string;
+  readonly name: string | null;
+  readonly type: string;
+  readonly state: string;
+  readonly state_basis: string;
+  readonly arms: readonly object[] | null;
+  readonly pages:
+    | readonly {
+        readonly url: string;
+        readonly match: string;
+        readonly page_id: string | null;
+        readonly begins: string | null;
+      }[]
+    | null;
+  readonly first_seen_at: string;
+  readonly changed_at: string | null;
+  readonly missing_since: string | null;
+};
+type LivePage = { readonly page_id: string; readonly page_url: string; readonly active_ads: string };
+
+/** Whether the address is the one named, or goes on below it. */
+const isBelow = (address: string, begins: string): boolean =>
+  address === begins || address.startsWith(`${begins}/`) || address.startsWith(`${begins}?`);
+
+/** Active ads that lead to the page, or to it and those below it. */
+const adsOn = (page: NonNullable<TestRow['pages']>[number], live: readonly LivePage[]): number =>
+  live
+    .filter(
+      ({ page_id, page_url }) =>
+        page_id === page.page_id || (page.begins !== null && isBelow(page_url, page.begins)),
+    )
+    .reduce((sum, { active_ads }) => sum + Number(active_ads), 0);
+
+const testText = ({ tool, pages, ...test }: TestRow, live: readonly LivePage[]): string => {
+  const shown = {
+    ...test,
+    pages:
+      pages?.map((page) => ({ url: page.url, match: page.match, active_ads: adsOn(page, live) })) ?? null,
+  };
+  return `{"tool":${tool},${JSON.stringify(shown).slice(1)}`;
+};
+
+export type BrandSplitTests = { readonly data: string; readonly asOf: string | null };
+
+/**
+ * JSON text. A site that was never scanned has no tools and no tests that are known, and one of whose tools none
+ * could be read has no tests that are known: `null`, never an empty list.
+ */
+export const readBrandSplitTests = async (db: ReadDatabase, brandId: string): Promise<BrandSplitTests> => {
+  const values = [brandId];
+  const [[site], tests, live, [profile]] = await Promise.all([
+    db.query<{ scanned_at: string; tools: string | null; is_read: boolean }>({ sql: TOOLS, values }),
+    db.query<TestRow>({ sql: TESTS, values }),
+    db.query<LivePage>({ sql: LIVE_PAGES, values }),
+    db.query<{ category: string; brands_read: string; types: string }>({ sql: PROFILE, values }),
+  ]);
+  const profileText = profile
+    ? `{"category":${profile.category},"brands_read":${profile.brands_read},"types":[${profile.types}]}`
+    : 'null';
+  if (site === undefined) {
+    const data = `{"status":"not_collected","scanned_at":null,"tools":null,"tests":null,"category_profile":${profileText}}`;
+    return { data, asOf: null };
+  }
+  const testsText = site.is_read ? `[${tests.map((test) => testText(test, live)).join(',')}]` : 'null';
+  const data =
+    `{"status":"collected","scanned_at":"${site.scanned_at}","tools":[${site.tools ?? ''}]` +
+    `,"tests":${testsText},"category_profile":${profileText}}`;
+  return { data, asOf: site.scanned_at };
+};

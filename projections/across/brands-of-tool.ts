@@ -1,0 +1,62 @@
+import type { Page, PageRequest, ReadDatabase } from '#contracts/read-database.ts';
+import { iso, quoted } from './freshness-text.ts';
+
+/**
+ * Public brands that have a tool, by monthly visits, by one statement over what was detected and the brands'
+ * summaries: the page's keys come along an index in the order of the page. Brands whose visits nobody estimates
+ * come last. A brand whose profile no projection has yet seen is left out of its page.
+ */
+const page = (ofCountry: boolean): string => `
+  select k.monthly_visits, k.brand_id, ${iso('b.scanned_at')} as as_of,
+    '{"rank":' || ($4::bigint + row_number() over (order by k.monthly_visits desc, k.brand_id desc))
+      || ',"brand":' || s.summary
+      || ',"monthly_visits":' || coalesce(nullif(k.monthly_visits, -1)::text, 'null')
+      || ',"estimated_for":' || ${quoted('b.monthly_visits_on')}
+      || ',"top_country":' || ${quoted('k.top_country')}
+      || ',"detected_at":"' || k.detected_at || '","missing_since":' || ${quoted('k.missing_since')} || '}' as item
+  from (
+    select brand_id, monthly_visits, top_country, detected_at, missing_since from tools.installed
+    where listed and slug = $1 and (monthly_visits, brand_id) < ($2::bigint, $3::uuid)
+      ${ofCountry ? 'and top_country = $6' : ''}
+    order by monthly_visits desc, brand_id desc limit $5
+  ) k
+  join tools.brand b using (brand_id)
+  left join brands.brand s using (brand_id)
+  order by k.monthly_visits desc, k.brand_id desc`;
+const OF_ANY_COUNTRY = page(false);
+const OF_COUNTRY = page(true);
+
+/** More visits than any site has, and an id after every other: the first page is the page after them. */
+const BEFORE_MOST_VISITED = ['9223372036854775807', 'ffffffff-ffff-ffff-ffff-ffffffffffff', 0] as const;
+
+type Row = {
+  readonly monthly_visits: string;
+  readonly brand_id: string;
+  readonly as_of: string | null;
+  readonly item: string | null;
+};
+
+/** `country` keeps brands whose top traffic country it is. */
+export const listBrandsOfTool = async (
+  db: ReadDatabase,
+  filter: { readonly slug: string; readonly country?: string },
+  request: PageRequest,
+): Promise<Page & { readonly asOf: readonly (string | null)[] }> => {
+  const [visits, brandId, rank = 0] = request.after ?? BEFORE_MOST_VISITED;
+  const values = [filter.slug, visits, brandId, rank, request.limit + 1];
+  const found = await db.query<Row>(
+    filter.country === undefined
+      ? { sql: OF_ANY_COUNTRY, values }
+      : { sql: OF_COUNTRY, values: [...values, filter.country] },
+  );
+  const rows = found.slice(0, request.limit);
+  const last = rows.at(-1);
+  return {
+    items: rows.flatMap(({ item }) => (item === null ? [] : [item])),
+    next:
+      found.length > request.limit && last
+        ? [last.monthly_visits, last.brand_id, Number(rank) + request.limit]
+        : null,
+    asOf: rows.map((row) => row.as_of),
+  };
+};

@@ -1,0 +1,191 @@
+import type { BrandFact } from '#contracts/events/brand.ts';
+import type { SiteFact, SiteTool, SplitTestDetails } from '#contracts/events/site.ts';
+import { landingPageOf } from '#contracts/landing-pages.ts';
+import { NO_EXPERIMENTS } from '#contracts/observations/site-scan.ts';
+import { describedTools, describeTool } from '#projections/across/described-tools.ts';
+import { type Change, projection, type Row } from '#projections/projection.ts';
+
+const quotedList = (words: readonly string[]): string => words.map((word) => `'${word}'`).join();
+
+/** Of one count: each brand's tools now less those it was counted with before. */
+const difference = (count: 'installed' | 'read' | 'running'): string => `
+  select unnest(now_${count}) as slug, ${columns(count, 1)} from moved
+  union all select unnest(counted_${count}), ${columns(count, -1)} from moved`;
+
+const columns = (count: string, by: 1 | -1): string =>
+  ['installed', 'read', 'running'].map((name) => `${name === count ? by : 0} as ${name}`).join();
+
+/**
+ * Counts a brand anew and adds the difference to what it was counted as last, so that facts of sites and brands may
+ * come in any order. A tool's tests count as running only where they are experiments.
+ */
+const RECOUNT = `
+  with moved as (
+    select * from (
+      select b.brand_id, b.counted_installed, b.counted_read, b.counted_running,
+        case when b.is_public then s.installed else '{}' end as now_installed,
+        case when b.is_public then s.read else '{}' end as now_read,
+        case when b.is_public then s.running else '{}' end as now_running
+      from brand b join :input i using (brand_id) cross join lateral (
+        select coalesce(array_agg(t.slug order by t.slug), '{}') as installed,
+          coalesce(array_agg(t.slug order by t.slug) filter (where t.read_at is not null), '{}') as read,
+          coalesce(array_agg(t.slug order by t.slug) filter (where exists (
+            select from test e
+            where e.brand_id = t.brand_id and e.tool = t.slug and e.state = 'running'
+              and e.type not in (${quotedList(NO_EXPERIMENTS)})
+          )), '{}') as running
+        from site_tool t where t.brand_id = b.brand_id and t.present
+      ) s
+    ) c
+    where (counted_installed, counted_read, counted_running) is distinct from (now_installed, now_read, now_running)
+  ),
+  counts as (
+    insert into tool as t (slug, installed, read, running)
+    select slug, sum(installed), sum(read), sum(running)
+    from (${difference('installed')} union all ${difference('read')} union all ${difference('running')}) d
+    group by slug
+    on conflict (slug) do update set installed = t.installed + excluded.installed, read = t.read + excluded.read,
+      running = t.running + excluded.running
+  )
+  update brand b
+  set counted_installed = m.now_installed, counted_read = m.now_read, counted_running = m.now_running
+  from moved m where b.brand_id = m.brand_id`;
+
+const recounted = (brand_id: string): Change => ({
+  kind: 'refresh',
+  statement: 'recount',
+  row: { brand_id },
+});
+
+const ofBrand = (fact: BrandFact): readonly Change[] => {
+  const { brand_id } = fact.data;
+  const { is_public, category_path } = fact.type === 'BrandRegistered' ? fact.data : fact.data.changes;
+  const [top] = category_path ?? [];
+  const set: Row = {
+    ...(is_public === undefined ? {} : { is_public }),
+    ...(category_path === undefined ? {} : { category: top ?? null, category_id: top?.id ?? null }),
+  };
+  if (Object.keys(set).length === 0) return [];
+  return [{ kind: 'upsert', table: 'brand', key: { brand_id }, set }, recounted(brand_id)];
+};
+
+/** A page as it is shown, with what finds the ads that lead there. */
+const placed = ({ url, match }: { readonly url: string; readonly match: 'exact' | 'prefix' }) => {
+  const page = landingPageOf(url);
+  return {
+    url,
+    match,
+    page_id: match === 'exact' ? (page?.landing_page_id ?? null) : null,
+    begins: match === 'prefix' ? (page?.page_url ?? null) : null,
+  };
+};
+
+const testColumns = (details: Partial<SplitTestDetails>): Row => ({
+  ...('name' in details ? { name: details.name ?? null } : {}),
+  ...('type' in details ? { type: details.type ?? '' } : {}),
+  ...('state' in details ? { state: details.state ?? '' } : {}),
+  ...('state_basis' in details ? { state_basis: details.state_basis ?? '' } : {}),
+  ...('arms' in details ? { arms: details.arms ?? null } : {}),
+  ...('pages' in details ? { pages: details.pages?.map(placed) ?? null } : {}),
+});
+
+const forSplitTests = (brand_id: string, tools: readonly SiteTool[], observedAt: string): Change[] => {
+  const meant = tools.filter(({ split_testing }) => split_testing);
+  return [
+    ...describedTools(meant, observedAt),
+    ...meant.map(
+      ({ slug }): Change => ({
+        kind: 'upsert',
+        table: 'site_tool',
+        key: { brand_id, slug },
+        set: { present: true },
+      }),
+    ),
+  ];
+};
+
+const missing = (ids: readonly string[], missing_since: string | null): readonly Change[] =>
+  ids.map((id) => ({ kind: 'update', table: 'test', key: { id }, set: { missing_since } }));
+
+/** Split tests read on brands' sites, and the census of the tools they are run with. */
+export const splitTests = projection<SiteFact | BrandFact>({
+  name: 'split-tests',
+  version: 1,
+  prefixes: ['site-', 'brand-'],
+  schema: new URL('./schema.sql', import.meta.url),
+  statements: {
+    describe: describeTool,
+    scanned: {
+      columns: { brand_id: 'uuid', scanned_at: 'timestamptz' },
+      touches: ['brand'],
+      sql: `
+        insert into brand as b (brand_id, scanned_at) select brand_id, max(scanned_at) from :input i group by brand_id
+        on conflict (brand_id) do update set scanned_at = greatest(b.scanned_at, excluded.scanned_at)`,
+    },
+    recount: { columns: { brand_id: 'uuid' }, touches: ['brand', 'site_tool', 'test', 'tool'], sql: RECOUNT },
+  },
+  project: (fact): readonly Change[] => {
+    const { brand_id, observed_at } = fact.data;
+    switch (fact.type) {
+      case 'BrandRegistered':
+      case 'BrandProfileChanged':
+        return ofBrand(fact);
+      case 'ToolsDetected':
+      case 'ToolsDescribed':
+        return forSplitTests(brand_id, fact.data.tools, observed_at);
+      case 'ToolsGone':
+        return fact.data.tools.map(
+          ({ slug }): Change => ({
+            kind: 'update',
+            table: 'site_tool',
+            key: { brand_id, slug },
+            set: { present: false },
+          }),
+        );
+      case 'SplitTestToolsRead':
+        return fact.data.tools.flatMap(({ slug, readable }): Change[] => [
+          { kind: 'upsert', table: 'site_tool', key: { brand_id, slug }, set: { readable } },
+          ...(readable
+            ? [{ kind: 'upsert', table: 'tool', key: { slug }, set: { is_read: true } } as Change]
+            : []),
+        ]);
+      case 'SplitTestsObserved':
+        return fact.data.tests.map(
+          ({ id, tool, test_id, ...details }): Change => ({
+            kind: 'insert',
+            table: 'test',
+            row: { id, brand_id, tool, test_id, ...testColumns(details), first_seen_at: observed_at },
+          }),
+        );
+      case 'SplitTestsChanged':
+        return fact.data.tests.map(
+          ({ id, changes }): Change => ({
+            kind: 'update',
+            table: 'test',
+            key: { id },
+            set: { ...testColumns(changes), changed_at: observed_at },
+          }),
+        );
+      case 'SplitTestsMissed':
+        return missing(fact.data.ids, observed_at);
+      case 'SplitTestsSeen':
+        return missing(fact.data.ids, null);
+      case 'SiteScanRecorded':
+        return [
+          { kind: 'run', statement: 'scanned', row: { brand_id, scanned_at: observed_at } },
+          ...fact.data.read.map(
+            (slug): Change => ({
+              kind: 'update',
+              table: 'site_tool',
+              key: { brand_id, slug },
+              set: { read_at: observed_at },
+            }),
+          ),
+          recounted(brand_id),
+        ];
+      case 'ToolsMissed':
+      case 'ToolsSeen':
+        return [];
+    }
+  },
+});

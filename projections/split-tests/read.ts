@@ -1,0 +1,24 @@
+import type { ReadDatabase } from '#contracts/read-database.ts';
+import { TOOL_MEMBERS_SQL } from '#projections/across/described-tools.ts';
+import { iso } from '#projections/across/freshness-text.ts';
+
+const CENSUS = `
+  select '{"tool":{"id":"' || t.tool_id || '",' || ${TOOL_MEMBERS_SQL} || '},"is_read":' || t.is_read
+    || ',"brands_installed":' || t.installed
+    || ',"brands_read":' || case when t.is_read then t.read::text else 'null' end
+    || ',"brands_running":' || case when t.is_read then t.running::text else 'null' end || '}' as item
+  from split_tests.tool t where t.name is not null
+  order by t.installed desc, t.slug collate "C"`;
+
+const NEWEST = `select ${iso('max(scanned_at)')} as as_of from split_tests.brand`;
+
+/** Every tool for split tests as JSON text, most installed first, and the newest scan of any site. */
+export const readSplitTestCensus = async (
+  db: ReadDatabase,
+): Promise<{ readonly items: readonly string[]; readonly asOf: string | null }> => {
+  const [rows, newest] = await Promise.all([
+    db.query<{ item: string }>({ sql: CENSUS, values: [] }),
+    db.query<{ as_of: string | null }>({ sql: NEWEST, values: [] }),
+  ]);
+  return { items: rows.map(({ item }) => item), asOf: newest[0]?.as_of ?? null };
+};

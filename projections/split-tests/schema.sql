@@ -1,0 +1,57 @@
+-- Tools for split tests, as the newest scan describes them. The counts are of public brands.
+create table tool (
+  slug text primary key,
+  tool_id uuid,
+  name text,
+  category text,
+  described_at timestamptz,
+  website_url text,
+  website_at timestamptz,
+  -- Whether any scan of any site could read it.
+  is_read boolean not null default false,
+  installed bigint not null default 0,
+  read bigint not null default 0,
+  running bigint not null default 0
+);
+
+create table site_tool (
+  brand_id uuid not null,
+  slug text not null,
+  present boolean not null default false,
+  readable boolean,
+  read_at text,
+  primary key (brand_id, slug)
+);
+
+create table test (
+  id uuid primary key,
+  brand_id uuid not null,
+  tool text not null,
+  test_id text not null,
+  name text,
+  type text not null,
+  state text not null,
+  state_basis text not null,
+  arms jsonb,
+  -- Each with the id of its landing page, or the address that those it means begin with.
+  pages jsonb,
+  first_seen_at text not null,
+  changed_at text,
+  missing_since text
+);
+
+-- Brands by what tools are counted by, and how each was counted last.
+create table brand (
+  brand_id uuid primary key,
+  is_public boolean not null default false,
+  category jsonb,
+  category_id uuid,
+  scanned_at timestamptz,
+  counted_installed text[] not null default '{}',
+  counted_read text[] not null default '{}',
+  counted_running text[] not null default '{}'
+);
+-- indexes
+create index test_of_brand on test (brand_id);
+create index brand_read on brand (category_id) where counted_read <> '{}';
+create index brand_newest on brand (scanned_at);

@@ -1,0 +1,202 @@
+import type { BrandFact } from '#contracts/events/brand.ts';
+import type { SiteFact, SiteTool } from '#contracts/events/site.ts';
+import type { TrafficFact } from '#contracts/events/traffic.ts';
+import { TRAFFIC_BANDS } from '#contracts/traffic-bands.ts';
+import { describedTools, describeTool } from '#projections/across/described-tools.ts';
+import { latestEstimate } from '#projections/across/latest-estimate.ts';
+import { type Change, projection, type Row } from '#projections/projection.ts';
+
+const latest = latestEstimate('brand', ['monthly_visits', 'top_country']);
+
+const BAND = `coalesce(width_bucket(b.monthly_visits, array[${TRAFFIC_BANDS.slice(1).join()}]::bigint[]), -1)`;
+
+/** A change of how many brands: what is counted now less what was counted before. */
+const difference = (columns: string, now: string, before: string): string => `
+  select ${columns}, sum(by) as by
+  from (select ${now}, 1 as by from moved union all select ${before}, -1 as by from moved) d
+  group by ${columns} having sum(by) <> 0`;
+
+const added = (table: string, key: string): string => `
+  insert into ${table} as t (${key}, brands) select ${key}, by from ${table}_difference
+  on conflict (${key}) do update set brands = t.brands + excluded.brands`;
+
+/**
+ * Counts a brand anew and adds the difference to what it was counted as last, so that a scan costs what it changes
+ * and facts of sites, brands and traffic may come in any order.
+ */
+const RECOUNT = `
+  with moved as (
+    select * from (
+      select b.brand_id, b.counted_tools, b.counted_category_id, b.counted_band,
+        case when b.is_public then t.slugs else '{}' end as tools,
+        case when b.is_public and b.scanned_at is not null then b.category_id end as category_id,
+        ${BAND} as band
+      from brand b join :input i using (brand_id) cross join lateral (
+        select coalesce(array_agg(slug order by slug), '{}') as slugs
+        from installed t where t.brand_id = b.brand_id and t.present
+      ) t
+    ) c
+    where (counted_tools, counted_category_id, counted_band) is distinct from (tools, category_id, band)
+  ),
+  tool_difference as (${difference('slug', 'unnest(tools) as slug', 'unnest(counted_tools) as slug')}),
+  tools as (${added('tool', 'slug')}),
+  category_difference as (
+    select * from (${difference('category_id', 'category_id', 'counted_category_id')}) d where category_id is not null
+  ),
+  categories as (${added('category', 'category_id')}),
+  adoption_difference as (
+    select * from (
+      ${difference('slug, category_id', 'unnest(tools) as slug, category_id', 'unnest(counted_tools) as slug, counted_category_id')}
+    ) d where category_id is not null
+  ),
+  adoptions as (${added('adoption', 'slug, category_id')}),
+  band_difference as (
+    ${difference('slug, band', 'unnest(tools) as slug, band', 'unnest(counted_tools) as slug, counted_band')}
+  ),
+  bands as (${added('band', 'slug, band')}),
+  pair_difference as (
+    select slug, other_slug, sum(by) as by
+    from (
+      select a.slug, o.slug as other_slug, 1 as by
+      from moved, unnest(tools) a(slug), unnest(tools) o(slug) where tools <> counted_tools
+      union all
+      select a.slug, o.slug, -1
+      from moved, unnest(counted_tools) a(slug), unnest(counted_tools) o(slug) where tools <> counted_tools
+    ) d
+    where slug <> other_slug group by 1, 2 having sum(by) <> 0
+  ),
+  pairs as (${added('pair', 'slug, other_slug')})
+  update brand b set counted_tools = m.tools, counted_category_id = m.category_id, counted_band = m.band
+  from moved m where b.brand_id = m.brand_id`;
+
+const recounted = (brand_id: string): readonly Change[] => [
+  { kind: 'refresh', statement: 'recount', row: { brand_id } },
+  { kind: 'refresh', statement: 'place', row: { brand_id } },
+];
+
+const ofBrand = (fact: BrandFact): readonly Change[] => {
+  const { brand_id } = fact.data;
+  const { is_public, category_path } = fact.type === 'BrandRegistered' ? fact.data : fact.data.changes;
+  const [top] = category_path ?? [];
+  const set: Row = {
+    ...(is_public === undefined ? {} : { is_public }),
+    ...(category_path === undefined ? {} : { category_id: top?.id ?? null }),
+  };
+  if (Object.keys(set).length === 0) return [];
+  return [
+    { kind: 'upsert', table: 'brand', key: { brand_id }, set },
+    ...(top
+      ? [
+          {
+            kind: 'run',
+            statement: 'name_category',
+            row: { category_id: top.id, slug: top.slug, name: top.name },
+          } as Change,
+        ]
+      : []),
+    ...recounted(brand_id),
+  ];
+};
+
+const detected = (brand_id: string, observed_at: string, { slug }: SiteTool): Change => ({
+  kind: 'upsert',
+  table: 'installed',
+  key: { brand_id, slug },
+  set: { present: true, detected_at: observed_at, missing_since: null },
+});
+
+/** The tools found on sites: what a site has, who has a tool, and what goes with it. */
+export const tools = projection<SiteFact | BrandFact | TrafficFact>({
+  name: 'tools',
+  version: 1,
+  prefixes: ['site-', 'brand-', 'traffic-'],
+  schema: new URL('./schema.sql', import.meta.url),
+  statements: {
+    latest_estimate: latest.statement,
+    describe: describeTool,
+    // One id is written in one way by every brand, or in the first of its ways.
+    name_category: {
+      columns: { category_id: 'uuid', slug: 'text', name: 'text' },
+      touches: ['category'],
+      sql: `
+        insert into category as c (category_id, slug, name)
+        select category_id, min(slug), min(name) from :input i group by category_id
+        on conflict (category_id) do update set slug = least(c.slug, excluded.slug), name = least(c.name, excluded.name)`,
+    },
+    scanned: {
+      columns: { brand_id: 'uuid', scanned_at: 'timestamptz' },
+      touches: ['brand'],
+      sql: `
+        insert into brand as b (brand_id, scanned_at) select brand_id, max(scanned_at) from :input i group by brand_id
+        on conflict (brand_id) do update set scanned_at = greatest(b.scanned_at, excluded.scanned_at)`,
+    },
+    recount: {
+      columns: { brand_id: 'uuid' },
+      touches: ['brand', 'installed', 'tool', 'category', 'adoption', 'band', 'pair'],
+      sql: RECOUNT,
+    },
+    place: {
+      columns: { brand_id: 'uuid' },
+      touches: ['brand', 'installed'],
+      sql: `
+        update installed t
+        set listed = b.is_public and t.present, monthly_visits = coalesce(b.monthly_visits, -1), top_country = b.top_country
+        from brand b join :input i using (brand_id)
+        where t.brand_id = b.brand_id and (t.listed, t.monthly_visits, t.top_country)
+          is distinct from (b.is_public and t.present, coalesce(b.monthly_visits, -1), b.top_country)`,
+    },
+  },
+  project: (fact): readonly Change[] => {
+    const { brand_id } = fact.data;
+    switch (fact.type) {
+      case 'BrandRegistered':
+      case 'BrandProfileChanged':
+        return ofBrand(fact);
+      case 'TrafficEstimated': {
+        const { monthly_visits, countries } = fact.data.figures;
+        // A list of ranks names many sites of no brand, and says nothing that is kept here.
+        if (monthly_visits === undefined && countries === undefined) return [];
+        return [latest.change(fact), ...recounted(brand_id)];
+      }
+      case 'ToolsDetected':
+        return [
+          ...describedTools(fact.data.tools, fact.data.observed_at),
+          ...fact.data.tools.map((tool) => detected(brand_id, fact.data.observed_at, tool)),
+        ];
+      case 'ToolsDescribed':
+        return describedTools(fact.data.tools, fact.data.observed_at);
+      case 'ToolsMissed':
+      case 'ToolsSeen': {
+        const missing_since = fact.type === 'ToolsMissed' ? fact.data.observed_at : null;
+        return fact.data.slugs.map(
+          (slug): Change => ({
+            kind: 'update',
+            table: 'installed',
+            key: { brand_id, slug },
+            set: { missing_since },
+          }),
+        );
+      }
+      case 'ToolsGone':
+        return fact.data.tools.map(
+          ({ slug }): Change => ({
+            kind: 'update',
+            table: 'installed',
+            key: { brand_id, slug },
+            set: { present: false, missing_since: null },
+          }),
+        );
+      case 'SiteScanRecorded':
+        return [
+          { kind: 'run', statement: 'scanned', row: { brand_id, scanned_at: fact.data.observed_at } },
+          ...recounted(brand_id),
+        ];
+      case 'SplitTestToolsRead':
+      case 'SplitTestsObserved':
+      case 'SplitTestsChanged':
+      case 'SplitTestsMissed':
+      case 'SplitTestsSeen':
+        return [];
+    }
+  },
+});

@@ -1,0 +1,122 @@
+import { TRAFFIC_BANDS } from '#contracts/traffic-bands.ts';
+import type { Page, PageRequest, ReadDatabase } from '#contracts/read-database.ts';
+import { TOOL_MEMBERS_SQL } from '#projections/across/described-tools.ts';
+import { iso } from '#projections/across/freshness-text.ts';
+
+/** Categories and combinations that one tool shows. */
+export const TOOL_CATEGORIES_MAX = 50;
+export const TOOL_COMBINATIONS_MAX = 20;
+
+const SUMMARY = `'{"id":"' || t.tool_id || '",' || ${TOOL_MEMBERS_SQL} || ',"brands":' || t.brands`;
+
+const TECH_STACK = `
+  select '{' || ${TOOL_MEMBERS_SQL} || '}' as item, ${iso('b.scanned_at')} as as_of
+  from tools.installed n join tools.tool t using (slug) join tools.brand b using (brand_id)
+  where n.brand_id = $1 and n.present
+  order by lower(t.category) collate "C", lower(t.name) collate "C", t.slug collate "C"`;
+
+export type TechStack = { readonly items: readonly string[]; readonly asOf: string | null };
+
+/** Tools of a brand's site as JSON texts, by tool category, then name. */
+export const readTechStack = async (db: ReadDatabase, brandId: string): Promise<TechStack> => {
+  const rows = await db.query<{ item: string; as_of: string | null }>({ sql: TECH_STACK, values: [brandId] });
+  return { items: rows.map(({ item }) => item), asOf: rows[0]?.as_of ?? null };
+};
+
+const listed = (ofCategory: boolean): string => `
+  select ${SUMMARY} || '}' as item, t.brands, t.slug
+  from tools.tool t
+  where t.brands > 0 and (t.brands, t.slug) < ($1::bigint, $2) ${ofCategory ? 'and lower(t.category) = lower($4)' : ''}
+  order by t.brands desc, t.slug desc limit $3`;
+const LISTED = listed(false);
+const LISTED_OF_CATEGORY = listed(true);
+
+/** More brands than there are, and a text after every slug: the first page is the page after them. */
+const BEFORE_MOST_ADOPTED = ['9223372036854775807', '~'] as const;
+
+/** Tools that public brands have, most adopted first. */
+export const listTools = async (
+  db: ReadDatabase,
+  filter: { readonly category?: string },
+  page: PageRequest,
+): Promise<Page> => {
+  const values = [...(page.after ?? BEFORE_MOST_ADOPTED), page.limit + 1];
+  const found = await db.query<{ item: string; brands: string; slug: string }>(
+    filter.category === undefined
+      ? { sql: LISTED, values }
+      : { sql: LISTED_OF_CATEGORY, values: [...values, filter.category] },
+  );
+  const rows = found.slice(0, page.limit);
+  const last = rows.at(-1);
+  return {
+    items: rows.map(({ item }) => item),
+    next: found.length > page.limit && last ? [last.brands, last.slug] : null,
+  };
+};
+
+const NEWEST = `select ${iso('max(scanned_at)')} as as_of from tools.brand`;
+
+/** The newest scan of any site. */
+export const readToolsAsOf = async (db: ReadDatabase): Promise<string | null> =>
+  (await db.query<{ as_of: string | null }>({ sql: NEWEST, values: [] }))[0]?.as_of ?? null;
+
+export type ToolRef = { readonly id: string } | { readonly slug: string };
+
+const share = (part: string, whole: string): string =>
+  `coalesce(round(${part}::numeric / nullif(${whole}, 0), 4)::text, 'null')`;
+
+const ADOPTION = `
+  select coalesce(string_agg(item, ',' order by brands desc, slug), '') as items from (
+    select a.brands, c.slug, '{"category":{"id":"' || c.category_id || '","slug":' || to_json(c.slug) || ',"name":' || to_json(c.name)
+      || '},"brands":' || a.brands || ',"scanned_brands":' || c.brands || ',"share":' || ${share('a.brands', 'c.brands')} || '}' as item
+    from tools.adoption a join tools.category c using (category_id)
+    where a.slug = k.slug and a.brands > 0
+    order by a.brands desc, c.slug limit ${TOOL_CATEGORIES_MAX}
+  ) one`;
+
+const COMBINATIONS = `
+  select coalesce(string_agg(item, ',' order by brands desc, slug), '') as items from (
+    select p.brands, t.slug, '{"tool":{"id":"' || t.tool_id || '",' || ${TOOL_MEMBERS_SQL} || '},"brands":' || p.brands
+      || ',"share":' || ${share('p.brands', 'k.brands')} || '}' as item
+    from tools.pair p join tools.tool t on t.slug = p.other_slug
+    where p.slug = k.slug and p.brands > 0
+    order by p.brands desc, p.other_slug limit ${TOOL_COMBINATIONS_MAX}
+  ) one`;
+
+const bandItem = (from: number | null, to: number | null): string =>
+  `'{"visits_from":${from ?? 'null'},"visits_to":${to ?? 'null'},"brands":'`;
+const BAND_CASES = TRAFFIC_BANDS.map(
+  (from, band) => `when ${band} then ${bandItem(from, TRAFFIC_BANDS[band + 1] ?? null)}`,
+).join(' ');
+
+const SPLIT = `
+  select string_agg(case band ${BAND_CASES} else ${bandItem(null, null)} end || coalesce(v.brands, 0) || '}', ',' order by place) as items
+  from (values ${[...TRAFFIC_BANDS.keys(), -1].map((band, place) => `(${band}, ${place})`).join()}) b(band, place)
+  left join (select band, brands from tools.band where slug = k.slug) v using (band)`;
+
+const findBy = (column: 'slug' | 'tool_id'): string => `
+  select k.slug, ${SUMMARY.replaceAll('t.', 'k.')} || ',"adoption_by_category":[' || a.items || '],"common_combinations":[' || c.items
+    || '],"traffic_split":[' || s.items || ']}' as item
+  from tools.tool k
+  cross join lateral (${ADOPTION}) a cross join lateral (${COMBINATIONS}) c cross join lateral (${SPLIT}) s
+  where k.${column} = $1 and k.name is not null`;
+const BY_SLUG = findBy('slug');
+const BY_ID = findBy('tool_id');
+
+export type FoundTool = { readonly slug: string; readonly item: string };
+
+/** One tool as JSON text; `null`: nobody ever met it. */
+export const findTool = async (db: ReadDatabase, ref: ToolRef): Promise<FoundTool | null> => {
+  const query = 'id' in ref ? { sql: BY_ID, values: [ref.id] } : { sql: BY_SLUG, values: [ref.slug] };
+  return (await db.query<FoundTool>(query))[0] ?? null;
+};
+
+const SLUG_BY_SLUG = 'select slug from tools.tool where slug = $1 and name is not null';
+const SLUG_BY_ID = 'select slug from tools.tool where tool_id = $1 and name is not null';
+
+/** The slug of a tool that is known. */
+export const findToolSlug = async (db: ReadDatabase, ref: ToolRef): Promise<string | null> => {
+  const query =
+    'id' in ref ? { sql: SLUG_BY_ID, values: [ref.id] } : { sql: SLUG_BY_SLUG, values: [ref.slug] };
+  return (await db.query<{ slug: string }>(query))[0]?.slug ?? null;
+};

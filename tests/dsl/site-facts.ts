@@ -1,0 +1,126 @@
+import type { Fact } from '#contracts/events/fact.ts';
+import type { SiteScan } from '#contracts/observations/site-scan.ts';
+import { siteStream } from '#contracts/events/site.ts';
+import { storefrontStream } from '#contracts/events/storefront.ts';
+import { trafficStream } from '#contracts/events/traffic.ts';
+import { type BrandRegistered, brandStream } from '#contracts/events/brand.ts';
+import type { ObservedProduct, StorefrontScanEnd } from '#contracts/observations/storefront-scan.ts';
+import { brandIdOf, derivedId } from '#domain/ids.ts';
+import { recordSiteScan } from '#domain/site.ts';
+import { site, type SiteState } from '#domain/site-state.ts';
+import { recordStorefrontScan, storefront, type StorefrontState } from '#domain/storefront.ts';
+import type { GivenFact } from './projections.ts';
+
+/** The test language of scans of sites and shops: facts as the deciders make them. */
+
+type Tool = SiteScan['tools'][number];
+type SplitTest = SiteScan['split_tests'][number];
+
+export const siteTool = (slug: string, category = 'Analytics'): Tool => ({
+  slug,
+  name: `The ${slug}`,
+  category,
+  website_url: `https://${slug}.example/`,
+});
+
+export const siteSplitTest = (tool: string, test_id: string, fields: Partial<SplitTest> = {}): SplitTest => ({
+  tool,
+  test_id,
+  name: `Test ${test_id}`,
+  type: 'content',
+  state: 'running',
+  state_basis: 'configuration',
+  arms: null,
+  pages: null,
+  ...fields,
+});
+
+export const siteScan = (domain: string, at: string, fields: Partial<SiteScan> = {}): SiteScan => ({
+  type: 'site.scan',
+  domain,
+  observed_at: new Date(at).toISOString(),
+  collector: 'test',
+  complete: true,
+  tools: [],
+  split_test_tools: [],
+  split_tests: [],
+  ...fields,
+});
+
+/** Facts of the scans of sites, in the order given. */
+export const siteFacts = (...scans: readonly SiteScan[]): readonly GivenFact[] => {
+  const states = new Map<string, SiteState>();
+  return scans.flatMap((scan) => {
+    const state = states.get(scan.domain) ?? site.initial;
+    const facts = recordSiteScan(scan)(state);
+    states.set(scan.domain, facts.reduce(site.evolve, state));
+    return facts.map((fact) => ({ stream: siteStream(scan.domain), fact }));
+  });
+};
+
+export const shopProduct = (
+  id: number,
+  price: string,
+  fields: Partial<ObservedProduct> = {},
+): ObservedProduct => ({
+  id: String(id),
+  handle: `boot-${id}`,
+  title: `Boot ${id}`,
+  product_type: 'Boots',
+  vendor: null,
+  published_at: null,
+  image_url: null,
+  variants: [
+    { id: `${id}0`, title: 'One', sku: null, price, compare_at_price: null, available: true },
+    { id: `${id}1`, title: 'Two', sku: null, price, compare_at_price: null, available: false },
+  ],
+  ...fields,
+});
+
+export const shopScan = (
+  domain: string,
+  at: string,
+  fields: Partial<StorefrontScanEnd> = {},
+): StorefrontScanEnd => ({
+  type: 'storefront.scan_end',
+  scan_id: derivedId('test scan', `${domain} ${at} ${JSON.stringify(fields)}`),
+  domain,
+  scanned_at: new Date(at).toISOString(),
+  pages: 1,
+  complete: true,
+  currency: 'USD',
+  collector: 'test',
+  ...fields,
+});
+
+/** Facts of the scans of one shop, in the order given. */
+export const shopFacts = (
+  ...scans: readonly { readonly scan: StorefrontScanEnd; readonly products: readonly ObservedProduct[] }[]
+): readonly GivenFact[] => {
+  let state: StorefrontState = storefront.initial;
+  return scans.flatMap(({ scan, products }) => {
+    const facts = recordStorefrontScan(scan, products)(state);
+    state = facts.reduce(storefront.evolve, state);
+    return facts.map((fact) => ({ stream: storefrontStream(scan.domain), fact }));
+  });
+};
+
+export const brandFact = (fact: BrandRegistered): GivenFact => ({
+  stream: brandStream(fact.data.brand_id),
+  fact,
+});
+
+export const trafficFact = (domain: string, date: string, figures: object): GivenFact => ({
+  stream: trafficStream(domain),
+  fact: {
+    type: 'TrafficEstimated',
+    data: {
+      domain,
+      brand_id: brandIdOf(domain),
+      date,
+      provider: 'test',
+      observed_at: `${date}T00:00:00.000Z`,
+      figures,
+    },
+  } satisfies Fact,
+});
