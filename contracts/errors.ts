@@ -18,6 +18,7 @@ export const ERRORS = {
   inside_itself: { type: 'conflict', status: 409 },
   shuts_out: { type: 'conflict', status: 409 },
   limit_reached: { type: 'conflict', status: 409 },
+  ambiguous_prefix: { type: 'conflict', status: 409 },
   too_many_keys: { type: 'conflict', status: 409 },
   key_revoked: { type: 'conflict', status: 409 },
   rate_limited: { type: 'rate_limited', status: 429 },

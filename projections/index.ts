@@ -7,6 +7,7 @@ import { brands } from './brands/project.ts';
 import { categories } from './categories/project.ts';
 import { collections } from './collections/project.ts';
 import { dailyActivity } from './daily-activity/project.ts';
+import { creatives } from './creatives/project.ts';
 import { freshness } from './freshness/project.ts';
 import { newAdvertisers } from './new-advertisers/project.ts';
 import { notes } from './notes/project.ts';
@@ -38,6 +39,7 @@ export const projections: readonly Projection[] = [
   radar,
   ads,
   pages,
+  creatives,
   rankings,
   newAdvertisers,
   categories,

@@ -11,6 +11,7 @@ export const TAGS = {
   Brands: 'Brands and the figures observed of their ads.',
   Categories: 'What brands sell, in trees of three levels.',
   Ads: 'Ads as the library showed them.',
+  Creatives: 'Archived files of ads, and what was read of them.',
   Pages: 'Landing pages that ads lead to.',
   Rankings: 'Brands compared.',
   Tools: 'What is detected on the sites of brands, and the split tests that are read there.',

@@ -12,6 +12,7 @@ import { on } from '#tests/dsl/api.ts';
 import { siteFacts, siteScan, siteTool } from '#tests/dsl/site-facts.ts';
 import { recordBrief } from './brief-facts.ts';
 import type { CorpusBrand } from './corpus.ts';
+import { creativeOf, keyOf, recordCreative } from './creative-facts.ts';
 import { seedFacts } from './site-corpus.ts';
 import { type ApiStack, type Key, openApiStack } from './stack.ts';
 
@@ -32,6 +33,7 @@ beforeAll(async () => {
     stack.seed(['alpha', 'beta']),
   ]);
   [app, key, other, alpha] = [opened, first, second, brands[0] as CorpusBrand];
+  await stack.projected(await recordCreative(stack, keyOf(1), [alpha.adIds[0] ?? '']));
   const scan = siteScan('alpha.com', '2026-05-01T08:00Z', { tools: [siteTool('arm-and-leg')] });
   await seedFacts(stack, siteFacts(scan));
   broken = await openBroken();
@@ -122,6 +124,8 @@ const made = async (endpoint: Endpoint): Promise<PathIds> => {
 const QUERIES: Readonly<Record<string, () => string>> = {
   listRanking: () => 'country=US',
   listPageDetails: () => `ids=${PAGE_ID}`,
+  listCreatives: () => `brand_id=${alpha.id}`,
+  listBrandThumbs: () => `brand_ids=${alpha.id}`,
 };
 
 const urlOf = (endpoint: Endpoint, workspaceId: string, ids: PathIds = {}): string => {
@@ -131,6 +135,8 @@ const urlOf = (endpoint: Endpoint, workspaceId: string, ids: PathIds = {}): stri
     brandId: alpha.id,
     adId: alpha.adIds[0] ?? '',
     pageId: landingPageOf(ALPHA_LINK)?.landing_page_id ?? '',
+    creativeId: creativeOf(1, alpha.adIds[0] ?? ''),
+    creativeKey: keyOf(1),
     ...ids,
   };
   const path = endpoint.path.replaceAll(/\{(\w+)\}/g, (_, name: string) =>

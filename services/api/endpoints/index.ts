@@ -17,6 +17,8 @@ import { revokeUnusedApiKeys } from './api-keys/revoke-unused-api-keys.ts';
 import { rotateApiKey } from './api-keys/rotate-api-key.ts';
 import { listAudience } from './audience/list-audience.ts';
 import { getBrandBreakdown } from './brands/get-breakdown.ts';
+import { getBrandCreativeLibrary } from './brands/get-creative-library.ts';
+import { listBrandThumbs } from './brands/get-brand-thumbs.ts';
 import { getBrandSplitTests } from './brands/get-split-tests.ts';
 import { getBrandStore } from './brands/get-store.ts';
 import { getBrandTechStack } from './brands/get-tech-stack.ts';
@@ -40,6 +42,12 @@ import { createCollection } from './collections/create-collection.ts';
 import { deleteCollection } from './collections/delete-collection.ts';
 import { listCollections } from './collections/list-collections.ts';
 import { removeCollectionItem } from './collections/remove-collection-item.ts';
+import { getCreativeCoverage } from './creative-records/get-creative-coverage.ts';
+import { getCreativeRecord } from './creative-records/get-creative-record.ts';
+import { searchCreativeRecords } from './creative-records/search-creative-records.ts';
+import { getCreative } from './creatives/get-creative.ts';
+import { listAdCreatives } from './creatives/list-ad-creatives.ts';
+import { listCreatives } from './creatives/list-creatives.ts';
 import { deleteNote } from './notes/delete-note.ts';
 import { listNotes } from './notes/list-notes.ts';
 import { writeNote } from './notes/write-note.ts';
@@ -78,12 +86,20 @@ export const ENDPOINTS: readonly Endpoint[] = [
   getBrandTrajectory,
   getBrandDemographics,
   getBrandTechStack,
+  getBrandCreativeLibrary,
+  listBrandThumbs,
   getBrandDailyActivity,
   getBrandSplitTests,
   getBrandStore,
   listBrandAds,
   searchAds,
   getAd,
+  listCreatives,
+  getCreative,
+  listAdCreatives,
+  searchCreativeRecords,
+  getCreativeRecord,
+  getCreativeCoverage,
   listPages,
   getPage,
   listPageDetails,

@@ -1,0 +1,160 @@
+import { excerptOfBody } from '#contracts/events/ad-library.ts';
+import type { ReadDatabase } from '#contracts/read-database.ts';
+import { CREATIVE_COLUMNS, CREATIVE_FROM, type CreativeRow, creativeText } from './creative-text.ts';
+
+/**
+ * A brand's creative library, read over two projections: which ads run and what they are archived with is in
+ * `creatives`, what they say in `ads`.
+ */
+const CREATIVES_OF_AD_MAX = 4;
+const CTAS_MAX = 20;
+const DAY_MS = 86_400_000;
+
+export type LibraryQuery = {
+  readonly brandId: string;
+  /** Ads of both samples together. */
+  readonly sample: number;
+  /** `YYYY-MM-DD`, the day of the brand's last scan: ages count back from it. */
+  readonly day: string;
+};
+
+type AdRow = {
+  readonly ad_id: string;
+  readonly page_id: string | null;
+  readonly page_name: string | null;
+  readonly format: string | null;
+  readonly title: string | null;
+  readonly body: string | null;
+  readonly cta_type: string | null;
+  readonly started_on: string | null;
+};
+
+/** Ids of running ads with stored media: the oldest, and the newest that are not among these. */
+const sampleIds = async (
+  db: ReadDatabase,
+  { brandId, sample }: LibraryQuery,
+): Promise<{ readonly oldest: readonly string[]; readonly newest: readonly string[] }> => {
+  const ids = (direction: 'asc' | 'desc', limit: number) =>
+    db.query<{ ad_id: string }>({
+      sql: `select ad_id from creatives.ad where brand_id = $1 and active and stored
+        order by listed_on ${direction}, ad_id ${direction} limit $2`,
+      values: [brandId, limit],
+    });
+  const half = Math.ceil(sample / 2);
+  const [oldestRows, newestRows] = await Promise.all([ids('asc', half), ids('desc', sample)]);
+  const oldest = oldestRows.map(({ ad_id }) => ad_id);
+  const newest = newestRows.map(({ ad_id }) => ad_id).filter((id) => !oldest.includes(id));
+  return { oldest, newest: newest.slice(0, sample - half) };
+};
+
+const readAds = async (
+  db: ReadDatabase,
+  ids: readonly string[],
+  day: string,
+): Promise<ReadonlyMap<string, string>> => {
+  if (ids.length === 0) return new Map();
+  const [ads, creatives] = await Promise.all([
+    db.query<AdRow>({
+      sql: `select ad_id, page_id, page_name, format, title, body, cta_type, started_on::text
+        from ads.ad where ad_id = any($1::text[])`,
+      values: [ids],
+    }),
+    db.query<CreativeRow>({
+      sql: `select c.* from unnest($1::text[]) as t(ad_id) cross join lateral (
+          select ${CREATIVE_COLUMNS} from ${CREATIVE_FROM} where c.ad_id = t.ad_id and c.stored
+          order by c.first_seen_at, c.creative_id limit ${CREATIVES_OF_AD_MAX}
+        ) c`,
+      values: [ids],
+    }),
+  ]);
+  return new Map(
+    ads.map((ad) => {
+      const own = creatives.filter(({ ad_id }) => ad_id === ad.ad_id).map(creativeText);
+      return [ad.ad_id, libraryAd(ad, own, day)];
+    }),
+  );
+};
+
+const libraryAd = (ad: AdRow, creatives: readonly string[], day: string): string => {
+  const age = ad.started_on === null ? null : (Date.parse(day) - Date.parse(ad.started_on)) / DAY_MS;
+  const text = JSON.stringify({
+    id: ad.ad_id,
+    page: ad.page_id === null ? null : { page_id: ad.page_id, page_name: ad.page_name },
+    format: ad.format ?? 'other',
+    title: ad.title,
+    body: excerptOfBody(ad.body),
+    cta_type: ad.cta_type,
+    started_on: ad.started_on,
+    days_active: age === null ? null : Math.max(0, Math.round(age)),
+  });
+  return `${text.slice(0, -1)},"creatives":[${creatives.join()}],"url":"\u0001/v1/ads/${ad.ad_id}"}`;
+};
+
+type TotalsRow = {
+  readonly format: string | null;
+  readonly cta_type: string | null;
+  readonly ads: number;
+  readonly days_7: number;
+  readonly days_30: number;
+  readonly days_90: number;
+  readonly longest: number | null;
+};
+
+const readTotals = async (db: ReadDatabase, { brandId, day }: LibraryQuery): Promise<object> => {
+  const [rows, stored] = await Promise.all([
+    db.query<TotalsRow>({
+      sql: `
+        select format, cta_type, count(*)::int as ads, count(*) filter (where listed_on <= $2::date - 7)::int as days_7,
+          count(*) filter (where listed_on <= $2::date - 30)::int as days_30,
+          count(*) filter (where listed_on <= $2::date - 90)::int as days_90,
+          greatest(0, $2::date - min(listed_on)) as longest
+        from creatives.ad where brand_id = $1 and active group by format, cta_type`,
+      values: [brandId, day],
+    }),
+    db.query<{ ads: number }>({
+      sql: 'select count(*)::int as ads from creatives.ad where brand_id = $1 and active and stored',
+      values: [brandId],
+    }),
+  ]);
+  const sum = (of: (row: TotalsRow) => number): number => rows.reduce((total, row) => total + of(row), 0);
+  const active = sum(({ ads }) => ads);
+  const over = [sum((row) => row.days_7), sum((row) => row.days_30), sum((row) => row.days_90)] as const;
+  const formatted = (format: string): number =>
+    sum((row) => ((row.format ?? 'other') === format ? row.ads : 0));
+  const ctas = new Map<string | null, number>();
+  for (const { cta_type, ads } of rows) ctas.set(cta_type, (ctas.get(cta_type) ?? 0) + ads);
+  return {
+    active_ads: active,
+    with_stored_media: stored[0]?.ads ?? 0,
+    formats: {
+      video: formatted('video'),
+      image: formatted('image'),
+      carousel: formatted('carousel'),
+      dco: formatted('dco'),
+      other: formatted('other'),
+    },
+    ctas: [...ctas]
+      .map(([cta_type, ads]) => ({ cta_type, ads }))
+      .toSorted((a, b) => b.ads - a.ads || ((a.cta_type ?? '') < (b.cta_type ?? '') ? -1 : 1))
+      .slice(0, CTAS_MAX),
+    longevity: {
+      days_0_6: active - over[0],
+      days_7_29: over[0] - over[1],
+      days_30_89: over[1] - over[2],
+      days_90_plus: over[2],
+      longest_days: active === 0 ? null : Math.max(...rows.map(({ longest }) => longest ?? 0)),
+    },
+  };
+};
+
+/** JSON text; `reference` is that of the brand. */
+export const readCreativeLibrary = async (
+  db: ReadDatabase,
+  query: LibraryQuery,
+  reference: string,
+): Promise<string> => {
+  const [{ oldest, newest }, totals] = await Promise.all([sampleIds(db, query), readTotals(db, query)]);
+  const texts = await readAds(db, [...oldest, ...newest], query.day);
+  const list = (ids: readonly string[]): string => `[${ids.flatMap((id) => texts.get(id) ?? []).join()}]`;
+  return `{"brand":${reference},"sample_cap":${query.sample},"longest_running":${list(oldest)},"newest":${list(newest)},"totals":${JSON.stringify(totals)}}`;
+};

@@ -1,0 +1,52 @@
+/** An archived creative asset as JSON text: one file as one ad carries it. */
+
+const iso = (column: string): string =>
+  `to_char(${column} at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
+
+export type CreativeRow = {
+  readonly creative_id: string;
+  readonly ad_id: string;
+  readonly brand_id: string;
+  readonly creative_key: string;
+  readonly media_kind: string;
+  readonly content_type: string | null;
+  readonly bytes: string | null;
+  readonly width: number | null;
+  readonly height: number | null;
+  readonly duration_seconds: number | null;
+  readonly media_url: string | null;
+  readonly poster_url: string | null;
+  readonly ad_active: boolean;
+  readonly first_seen_at: string;
+  readonly as_of: string;
+  readonly listed_on: string;
+};
+
+/** Of `c`, `f` and `a`: the carriage, its file and its ad. */
+export const CREATIVE_COLUMNS = `c.creative_id, c.ad_id, c.brand_id, c.creative_key, f.media_kind, f.content_type,
+  f.bytes::text, f.width, f.height, f.duration_seconds, f.media_url, f.poster_url, coalesce(a.active, true) as ad_active,
+  ${iso('c.first_seen_at')} as first_seen_at, ${iso('greatest(f.measured_at, f.read_at)')} as as_of, c.listed_on::text`;
+export const CREATIVE_FROM = `creatives.carriage c join creatives.file f using (creative_key)
+  join creatives.ad a on a.ad_id = c.ad_id`;
+
+export const creativeText = (row: CreativeRow): string => {
+  const text = JSON.stringify({
+    id: row.creative_id,
+    ad_id: row.ad_id,
+    brand_id: row.brand_id,
+    creative_key: row.creative_key,
+    media_kind: row.media_kind,
+    content_type: row.content_type,
+    bytes: row.bytes === null ? null : Number(row.bytes),
+    width: row.width,
+    height: row.height,
+    duration_seconds: row.duration_seconds,
+    media_url: row.media_url,
+    poster_url: row.poster_url,
+    ad_active: row.ad_active,
+    first_seen_at: row.first_seen_at,
+    as_of: row.as_of,
+  });
+  const recordUrl = `"record_url":"\u0001/v1/creative-records/${row.creative_key}"`;
+  return `${text.slice(0, -1)},"url":"\u0001/v1/creatives/${row.creative_id}",${recordUrl}}`;
+};

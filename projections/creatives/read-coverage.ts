@@ -1,0 +1,43 @@
+import { CREATIVE_FIELD_NAMES } from '#contracts/creatives.ts';
+import type { ReadDatabase } from '#contracts/read-database.ts';
+import { PUBLIC_SCOPE } from './statements.ts';
+
+export type Coverage = { readonly json: string; readonly as_of: string | null };
+
+/** How far files were processed: of a brand, or of all public brands. `brand`: JSON text. */
+export const readCoverage = async (
+  db: ReadDatabase,
+  brandId: string | null,
+  brand: string,
+): Promise<Coverage> => {
+  const scopeId = brandId ?? PUBLIC_SCOPE;
+  const rows = await db.query<{ facet: string; files: string; as_of: string }>({
+    sql: `
+      select v.facet, v.files::text,
+        to_char(s.seen_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as as_of
+      from creatives.coverage v join creatives.scope s using (scope_id)
+      where v.scope_id = $1 and v.files > 0 order by v.files desc, v.facet`,
+    values: [scopeId],
+  });
+  const filesOf = new Map(rows.map(({ facet, files }) => [facet, Number(files)]));
+  const files = (facet: string): number => filesOf.get(facet) ?? 0;
+  const described = files('depth:described');
+  const fields = CREATIVE_FIELD_NAMES.map((field) => {
+    const values = [...filesOf]
+      .filter(([facet]) => facet.startsWith(`${field}:`))
+      .map(([facet, count]) => ({ value: facet.slice(field.length + 1), files: count }));
+    const read = values.reduce((sum, value) => sum + value.files, 0);
+    return described === 0
+      ? { field, values: null, not_read: null }
+      : { field, values, not_read: described - read };
+  });
+  const text = JSON.stringify({
+    measured_files: files('media_kind:image') + files('media_kind:video'),
+    images: files('media_kind:image'),
+    videos: files('media_kind:video'),
+    transcribed_files: files('depth:transcribed') + described,
+    described_files: described,
+    fields,
+  });
+  return { json: `{"brand":${brand},${text.slice(1)}`, as_of: rows[0]?.as_of ?? null };
+};

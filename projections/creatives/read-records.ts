@@ -1,0 +1,199 @@
+import { CREATIVE_FIELD_NAMES, type CreativeField } from '#contracts/creatives.ts';
+import { excerptOfBody } from '#contracts/events/ad-library.ts';
+import type { Page, PageRequest, ReadDatabase } from '#contracts/read-database.ts';
+import { BRAND_REFERENCE_SQL } from '#projections/across/brand-reference.ts';
+
+/** Brands and ads that one record names. */
+const BRANDS_OF_RECORD_MAX = 20;
+const ADS_OF_RECORD_MAX = 100;
+/** Characters of a transcript that an excerpt can need, whatever they take. */
+const EXCERPT_SOURCE_CHARACTERS = 600;
+
+const iso = (column: string): string =>
+  `to_char(${column} at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
+
+type RecordRow = {
+  readonly creative_key: string;
+  readonly media_kind: string;
+  readonly content_type: string | null;
+  readonly bytes: string | null;
+  readonly width: number | null;
+  readonly height: number | null;
+  readonly duration_seconds: number | null;
+  readonly media_url: string | null;
+  readonly poster_url: string | null;
+  readonly depth: string;
+  readonly transcript_start: string | null;
+  readonly active_ads: string;
+  readonly total_ads: string;
+  readonly stored_at: string;
+  readonly as_of: string;
+} & Readonly<Record<CreativeField, string | null>>;
+
+const COLUMNS = `f.creative_key, f.media_kind, f.content_type, f.bytes::text, f.width, f.height, f.duration_seconds,
+  f.media_url, f.poster_url, coalesce(f.depth, 'measured') as depth, ${CREATIVE_FIELD_NAMES.map((field) => `f.${field}`).join()},
+  left(f.transcript, ${EXCERPT_SOURCE_CHARACTERS}) as transcript_start, n.active_ads::text, n.total_ads::text,
+  ${iso('f.stored_at')} as stored_at, ${iso('greatest(f.measured_at, f.read_at)')} as as_of`;
+
+const summaryOf = (row: RecordRow): string => {
+  const text = JSON.stringify({
+    creative_key: row.creative_key,
+    media_kind: row.media_kind,
+    content_type: row.content_type,
+    bytes: row.bytes === null ? null : Number(row.bytes),
+    width: row.width,
+    height: row.height,
+    duration_seconds: row.duration_seconds,
+    media_url: row.media_url,
+    poster_url: row.poster_url,
+    depth: row.depth,
+    fields: Object.fromEntries(CREATIVE_FIELD_NAMES.map((field) => [field, row[field]])),
+    transcript_excerpt: excerptOfBody(row.transcript_start),
+    active_ads: Number(row.active_ads),
+    total_ads: Number(row.total_ads),
+    stored_at: row.stored_at,
+    as_of: row.as_of,
+  });
+  return `${text.slice(0, -1)},"url":"\u0001/v1/creative-records/${row.creative_key}"}`;
+};
+
+/** Numbers by which records are searched: where each stands. */
+const RANGED = {
+  duration_seconds: 'f.duration_seconds',
+  bytes: 'f.bytes',
+  width: 'f.width',
+  height: 'f.height',
+  active_ads: 'n.active_ads',
+} as const;
+export type RangedField = keyof typeof RANGED;
+export const RANGED_FIELDS = Object.keys(RANGED) as readonly RangedField[];
+export type Range = { readonly min?: number | undefined; readonly max?: number | undefined };
+
+export type RecordFilter = {
+  readonly brandId?: string;
+  /** `media_kind:video`, `depth:described`, `hook:question`: all of them. */
+  readonly facets: readonly string[];
+  readonly ranges: Readonly<Partial<Record<RangedField, Range>>>;
+  /** Words that are said, or shown on screen, all of them; `"a phrase"`, `or` and `-word` as in web searches. */
+  readonly said?: string;
+  readonly shown?: string;
+};
+
+/**
+ * Files by brand, values, words and numbers, most live ads first. Whether an index finds them or a walk along the
+ * order of the list does better depends on the values, so that such searches are planned each time.
+ */
+export const searchRecords = async (
+  db: ReadDatabase,
+  { brandId, facets, ranges, said, shown }: RecordFilter,
+  page: PageRequest,
+): Promise<Page> => {
+  const values: unknown[] = [page.limit + 1];
+  const given = (value: unknown): string => `$${values.push(value)}`;
+  const [afterAds, afterKey] = page.after ?? [];
+  const order = brandId === undefined ? 'n' : 's';
+  const conditions = [
+    'true',
+    ...(brandId === undefined ? [] : [`s.scope_id = ${given(brandId)}`]),
+    ...(facets.length === 0 ? [] : [`f.facets @> ${given(facets)}::text[]`]),
+    ...(said === undefined ? [] : [`f.said @@ websearch_to_tsquery('simple', ${given(said)})`]),
+    ...(shown === undefined ? [] : [`f.shown @@ websearch_to_tsquery('simple', ${given(shown)})`]),
+    ...RANGED_FIELDS.flatMap((field) => {
+      const { min, max } = ranges[field] ?? {};
+      return [
+        ...(min === undefined ? [] : [`${RANGED[field]} >= ${given(min)}`]),
+        ...(max === undefined ? [] : [`${RANGED[field]} <= ${given(max)}`]),
+      ];
+    }),
+    ...(afterKey === undefined
+      ? []
+      : [`(${order}.active_ads, ${order}.creative_key) < (${given(afterAds)}::bigint, ${given(afterKey)})`]),
+  ];
+  const isSearch =
+    facets.length > 0 || said !== undefined || shown !== undefined || Object.keys(ranges).length > 0;
+  const query = {
+    sql: `
+      select ${COLUMNS}
+      from ${brandId === undefined ? '' : 'creatives.file_scope s join '}creatives.file_count n
+        ${brandId === undefined ? '' : 'using (creative_key)'} join creatives.file f using (creative_key)
+      where ${conditions.join(' and ')}
+      order by ${order}.active_ads desc, ${order}.creative_key desc limit $1`,
+    values,
+  };
+  const rows = isSearch ? await db.slow<RecordRow>(query) : await db.query<RecordRow>(query);
+  const listed = rows.slice(0, page.limit);
+  const last = listed.at(-1);
+  return {
+    items: listed.map(summaryOf),
+    next: rows.length > page.limit && last ? [Number(last.active_ads), last.creative_key] : null,
+  };
+};
+
+/** Keys that begin so: none, one, or two where there are more. */
+export const findRecordKeys = async (db: ReadDatabase, prefix: string): Promise<readonly string[]> => {
+  const rows = await db.query<{ creative_key: string }>({
+    // No hexadecimal digit sorts behind `f`, so `g` ends the range; a pattern would be no range in a prepared plan.
+    sql: `select creative_key from creatives.file_count where creative_key >= $1 and creative_key < $1 || 'g' limit 2`,
+    values: [prefix],
+  });
+  return rows.map(({ creative_key }) => creative_key);
+};
+
+type DetailRow = RecordRow & {
+  readonly frame_times_seconds: readonly number[] | null;
+  readonly read_frame_times_seconds: readonly number[] | null;
+  readonly transcript: string | null;
+  readonly language: string | null;
+  readonly corrections: readonly object[] | null;
+  readonly shown_texts: readonly string[] | null;
+  /** JSON texts. */
+  readonly brands: string | null;
+  readonly ads: string | null;
+};
+
+const DETAIL = `
+  select ${COLUMNS}, f.frame_times_seconds, f.read_frame_times_seconds, f.transcript, f.language, f.corrections,
+    f.shown_texts, r.brands, l.ads
+  from creatives.file f join creatives.file_count n using (creative_key)
+  left join lateral (
+    select '[' || string_agg('{"brand":' || reference || ',"active_ads":' || active_ads || ',"total_ads":' || total_ads
+      || '}', ',' order by active_ads desc, total_ads desc, brand_id) || ']' as brands
+    from (
+      select b.brand_id, min(${BRAND_REFERENCE_SQL}) as reference,
+        count(*) filter (where coalesce(a.active, true)) as active_ads, count(*) as total_ads
+      from creatives.carriage c join creatives.ad a using (ad_id) join creatives.brand b on b.brand_id = a.brand_id
+      where c.creative_key = f.creative_key and b.slug is not null group by b.brand_id
+      order by 3 desc, 4 desc, 1 limit ${BRANDS_OF_RECORD_MAX}
+    ) r
+  ) r on true
+  left join lateral (
+    select '[' || string_agg('{"id":"' || ad_id || '","brand_id":"' || brand_id || '","active":' || active
+      || ',"creative_id":"' || creative_id || '","url":"' || chr(1) || '/v1/ads/' || ad_id || '"}', ',' order by place)
+      || ']' as ads
+    from (
+      select a.ad_id, a.brand_id, coalesce(a.active, true)::text as active, c.creative_id,
+        row_number() over (order by coalesce(a.active, true) desc, a.listed_on desc, a.ad_id desc) as place
+      from creatives.carriage c join creatives.ad a using (ad_id) where c.creative_key = f.creative_key
+      order by place limit ${ADS_OF_RECORD_MAX}
+    ) l
+  ) l on true
+  where f.creative_key = $1`;
+
+export const findRecord = async (
+  db: ReadDatabase,
+  creativeKey: string,
+): Promise<{ readonly json: string; readonly as_of: string } | null> => {
+  const [row] = await db.query<DetailRow>({ sql: DETAIL, values: [creativeKey] });
+  if (!row) return null;
+  const more = JSON.stringify({
+    frame_times_seconds: row.frame_times_seconds,
+    read_frame_times_seconds: row.read_frame_times_seconds,
+    transcript:
+      row.transcript === null
+        ? null
+        : { text: row.transcript, language: row.language, corrections: row.corrections },
+    shown_texts: row.shown_texts,
+  });
+  const joined = `"brands":${row.brands ?? '[]'},"ads":${row.ads ?? '[]'}`;
+  return { json: `${summaryOf(row).slice(0, -1)},${joined},${more.slice(1)}`, as_of: row.as_of };
+};

@@ -1,0 +1,111 @@
+import { creativeIdOf } from '#contracts/creatives.ts';
+import type { Page, PageRequest, ReadDatabase } from '#contracts/read-database.ts';
+import {
+  CREATIVE_COLUMNS,
+  CREATIVE_FROM,
+  type CreativeRow,
+  creativeText,
+} from '#projections/across/creative-text.ts';
+
+/** Files that one ad is shown with; an ad of more is none that a person made. */
+const CREATIVES_OF_AD_MAX = 1_000;
+/** Specification, part "Limits": brand thumbnails. */
+const THUMBS_MAX = 4;
+
+/** Archived assets of one ad or of a brand's attributed ads, those of the newest ads first. */
+export const listCreatives = async (
+  db: ReadDatabase,
+  of: { readonly adId: string } | { readonly brandId: string },
+  page: PageRequest,
+): Promise<Page> => {
+  const values: unknown[] = [page.limit + 1, 'adId' in of ? of.adId : of.brandId];
+  const after = page.after === null ? '' : 'and (c.listed_on, c.creative_id) < ($3::date, $4::uuid)';
+  const rows = await db.query<CreativeRow>({
+    sql: `
+      select ${CREATIVE_COLUMNS} from ${CREATIVE_FROM}
+      where ${'adId' in of ? 'c.ad_id' : 'c.brand_id'} = $2 and c.stored ${after}
+      order by c.listed_on desc, c.creative_id desc limit $1`,
+    values: [...values, ...(page.after ?? [])],
+  });
+  const shown = rows.slice(0, page.limit);
+  const last = shown.at(-1);
+  return {
+    items: shown.map(creativeText),
+    next: rows.length > page.limit && last ? [last.listed_on, last.creative_id] : null,
+  };
+};
+
+/** Every archived asset of one ad; `null` when there is no such ad. */
+export const findCreativesOfAd = async (
+  db: ReadDatabase,
+  adId: string,
+): Promise<readonly string[] | null> => {
+  const [known, { items }] = await Promise.all([
+    db.query({ sql: 'select 1 from creatives.ad where ad_id = $1', values: [adId] }),
+    listCreatives(db, { adId }, { limit: CREATIVES_OF_AD_MAX, after: null }),
+  ]);
+  return known.length === 0 ? null : items;
+};
+
+export const findCreative = async (
+  db: ReadDatabase,
+  creativeId: string,
+): Promise<{ readonly json: string; readonly as_of: string } | null> => {
+  const [row] = await db.query<CreativeRow>({
+    sql: `select ${CREATIVE_COLUMNS} from ${CREATIVE_FROM} where c.creative_id = $1 and c.stored`,
+    values: [creativeId],
+  });
+  return row ? { json: creativeText(row), as_of: row.as_of } : null;
+};
+
+type ThumbRow = {
+  readonly brand_id: string;
+  readonly creative_key: string | null;
+  readonly newest_ad_id: string;
+  readonly media_kind: string;
+  readonly image_url: string;
+  readonly width: number | null;
+  readonly height: number | null;
+  readonly newest_on: string;
+  readonly as_of: string;
+};
+
+/** For each brand its newest files of live ads with an image to show; a brand without one has none. */
+export const readBrandThumbs = async (
+  db: ReadDatabase,
+  brandIds: readonly string[],
+): Promise<{ readonly items: readonly string[]; readonly as_of: string | null }> => {
+  const rows = await db.query<ThumbRow>({
+    sql: `
+      select t.brand_id, k.creative_key, k.newest_ad_id, k.newest_on::text, f.media_kind, f.width, f.height,
+        coalesce(f.poster_url, f.media_url) as image_url, to_char(greatest(f.measured_at, f.read_at) at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as as_of
+      from unnest($1::uuid[]) with ordinality as t(brand_id, place)
+      left join lateral (
+        select s.creative_key, s.newest_ad_id, s.newest_on from creatives.file_scope s
+        where s.scope_id = t.brand_id and s.has_image and s.newest_on is not null
+        order by s.newest_on desc, s.creative_key desc limit ${THUMBS_MAX}
+      ) k on true
+      left join creatives.file f on f.creative_key = k.creative_key
+      order by t.place, k.newest_on desc, k.creative_key desc`,
+    values: [brandIds],
+  });
+  const thumbs = new Map<string, object[]>(brandIds.map((id) => [id, []]));
+  for (const row of rows) {
+    if (row.creative_key === null) continue;
+    thumbs.get(row.brand_id)?.push({
+      creative_id: creativeIdOf(row.newest_ad_id, row.creative_key),
+      creative_key: row.creative_key,
+      ad_id: row.newest_ad_id,
+      media_kind: row.media_kind,
+      image_url: row.image_url,
+      width: row.width,
+      height: row.height,
+      started_on: row.newest_on,
+    });
+  }
+  const times = rows.flatMap(({ as_of }) => (as_of === null ? [] : [as_of])).toSorted();
+  return {
+    items: [...thumbs].map(([brand_id, list]) => JSON.stringify({ brand_id, thumbs: list })),
+    as_of: times.at(-1) ?? null,
+  };
+};

@@ -1,0 +1,124 @@
+-- One row a file: what was measured and read of it. Counts stand apart: they move with every ad, and the indexes
+-- over words and values must not be written for that.
+create table file (
+  creative_key text primary key,
+  media_kind text,
+  content_type text,
+  bytes bigint,
+  width integer,
+  height integer,
+  duration_seconds float8,
+  frame_times_seconds jsonb,
+  media_url text,
+  object_key text,
+  poster_url text,
+  stored_at timestamptz,
+  measured_at timestamptz,
+  depth text,
+  transcript text,
+  language text,
+  corrections jsonb,
+  shown_texts jsonb,
+  read_frame_times_seconds jsonb,
+  hook text,
+  style text,
+  presenter text,
+  setting text,
+  tone text,
+  offer text,
+  audio text,
+  read_at timestamptz,
+  facets text[] generated always as (array_remove(array[
+    'media_kind:' || media_kind, 'depth:' || coalesce(depth, 'measured'), 'hook:' || hook, 'style:' || style,
+    'presenter:' || presenter, 'setting:' || setting, 'tone:' || tone, 'offer:' || offer, 'audio:' || audio
+  ], null)) stored,
+  -- As heard and as put right.
+  said tsvector generated always as (
+    to_tsvector('simple', coalesce(transcript, '')) || to_tsvector('simple', coalesce(corrections, '[]'))
+  ) stored,
+  shown tsvector generated always as (to_tsvector('simple', coalesce(shown_texts, '[]'))) stored
+);
+-- Without this many statistics the planner takes a rare word for a common one.
+alter table file alter column said set statistics 10000;
+alter table file alter column shown set statistics 10000;
+
+-- Ads as far as files need them; `active`: not confirmed inactive, `stored`: one of its files is in the archive.
+create table ad (
+  ad_id text primary key,
+  brand_id uuid not null,
+  active boolean,
+  listed_on date,
+  format text,
+  cta_type text,
+  stored boolean not null default false
+);
+
+-- One file as one ad carries it. Brand, day and archive are refreshed from the ad and the file.
+create table carriage (
+  creative_key text not null,
+  ad_id text not null,
+  creative_id uuid not null,
+  first_seen_at timestamptz not null,
+  brand_id uuid,
+  listed_on date,
+  stored boolean not null default false,
+  primary key (creative_key, ad_id),
+  unique (ad_id, creative_key)
+);
+
+-- Refreshed: ads of the corpus that carry the file.
+create table file_count (
+  creative_key text primary key,
+  active_ads bigint not null,
+  total_ads bigint not null
+);
+
+-- Refreshed: a file under each brand whose ads carry it, and under the id of noughts when one of these is public.
+-- The newest live ad is the brand's own; `active_ads` are those of every brand.
+create table file_scope (
+  creative_key text not null,
+  scope_id uuid not null,
+  active_ads bigint not null,
+  newest_on date,
+  newest_ad_id text,
+  has_image boolean not null,
+  facets text[] not null,
+  primary key (creative_key, scope_id),
+  unique (scope_id, creative_key)
+);
+
+-- Files of a scope with each value.
+create table coverage (
+  scope_id uuid not null,
+  facet text not null,
+  files bigint not null,
+  primary key (scope_id, facet)
+);
+
+create table scope (
+  scope_id uuid primary key,
+  seen_at timestamptz not null
+);
+
+create table brand (
+  brand_id uuid primary key,
+  slug text,
+  name text,
+  logo_url text,
+  is_public boolean not null default false
+);
+-- indexes
+create index file_by_facets on file using gin (facets);
+create index file_by_words_said on file using gin (said);
+create index file_by_words_shown on file using gin (shown);
+create index file_by_duration on file (duration_seconds);
+create index file_by_bytes on file (bytes);
+create index file_by_width on file (width);
+create index file_by_height on file (height);
+create index file_by_ads on file_count (active_ads desc, creative_key desc);
+create index file_of_brand on file_scope (scope_id, active_ads desc, creative_key desc);
+create index file_newest on file_scope (scope_id, newest_on desc, creative_key desc) where has_image;
+create unique index carriage_by_id on carriage (creative_id);
+create index carriage_of_brand on carriage (brand_id, listed_on desc, creative_id desc) where stored;
+create index ad_of_brand on ad (brand_id, format, cta_type, listed_on) where active;
+create index ad_of_library on ad (brand_id, listed_on, ad_id) where active and stored;

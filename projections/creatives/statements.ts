@@ -1,0 +1,114 @@
+import type { Statement } from '#projections/projection.ts';
+
+/** Under this id stand the files that ads of public brands carry. */
+export const PUBLIC_SCOPE = '00000000-0000-0000-0000-000000000000';
+
+const MOVED = ['active', 'listed_on', 'format', 'cta_type'] as const;
+
+const last = (column: string): string =>
+  `(array_agg(${column} order by position desc) filter (where ${column} is not null))[1] as ${column}`;
+
+/** What is new of ads; `null` leaves a column as it was. Changes of one ad are told apart by their position. */
+export const move: Statement = {
+  columns: {
+    ad_id: 'text',
+    brand_id: 'uuid',
+    position: 'bigint',
+    active: 'boolean',
+    listed_on: 'date',
+    format: 'text',
+    cta_type: 'text',
+  },
+  touches: ['ad'],
+  sql: `
+    insert into ad as a (ad_id, brand_id, ${MOVED.join()})
+    select ad_id, (array_agg(brand_id order by position desc))[1], ${MOVED.map(last).join()}
+    from :input i group by ad_id order by ad_id
+    on conflict (ad_id) do update set
+      ${MOVED.map((column) => `${column} = coalesce(excluded.${column}, a.${column})`).join()}`,
+};
+
+/**
+ * What of a file follows from several tables: how many ads carry it, whose these are, what it adds to the coverage
+ * of their brands. `source` selects the `creative_key` of the files. Coverage moves by what differs from before.
+ */
+const refresh = (source: string, columns: Statement['columns']): Statement => ({
+  columns,
+  touches: ['carriage', 'ad', 'file_count', 'file_scope', 'coverage', 'scope'],
+  sql: `
+    with touched as materialized (
+      select f.creative_key, f.facets, greatest(f.measured_at, f.read_at) as seen_at,
+        f.media_url is not null or f.object_key is not null as stored,
+        f.poster_url is not null or (f.media_kind = 'image' and f.media_url is not null) as has_image
+      from (select distinct creative_key from (${source}) s) t join file f using (creative_key)
+      where f.media_kind is not null
+    ), carried as materialized (
+      select t.creative_key, t.stored, a.ad_id, a.brand_id, coalesce(a.active, true) as active, a.listed_on
+      from touched t join carriage c using (creative_key) join ad a using (ad_id)
+    ), placed as (
+      update carriage c set brand_id = x.brand_id, listed_on = x.listed_on, stored = x.stored
+      from carried x where c.creative_key = x.creative_key and c.ad_id = x.ad_id
+        and (c.brand_id, c.listed_on, c.stored) is distinct from (x.brand_id, x.listed_on, x.stored)
+    ), archived as (
+      update ad a set stored = true
+      from (select distinct ad_id from carried where stored) x where a.ad_id = x.ad_id and not a.stored
+    ), counts as materialized (
+      select t.creative_key, count(c.ad_id) filter (where c.active) as active_ads, count(c.ad_id) as total_ads
+      from touched t left join carried c using (creative_key) group by 1
+    ), counted as (
+      insert into file_count as k (creative_key, active_ads, total_ads)
+      select creative_key, active_ads, total_ads from counts order by creative_key
+      on conflict (creative_key) do update set active_ads = excluded.active_ads, total_ads = excluded.total_ads
+      where (k.active_ads, k.total_ads) is distinct from (excluded.active_ads, excluded.total_ads)
+    ), own as materialized (
+      select creative_key, brand_id as scope_id, max(listed_on) filter (where active) as newest_on,
+        (array_agg(ad_id order by listed_on desc, ad_id desc) filter (where active))[1] as newest_ad_id
+      from carried group by 1, 2
+    ), scoped as materialized (
+      select o.creative_key, o.scope_id, n.active_ads, o.newest_on, o.newest_ad_id, t.has_image, t.facets, t.seen_at
+      from own o join touched t using (creative_key) join counts n using (creative_key)
+      union all
+      select t.creative_key, '${PUBLIC_SCOPE}', 0, null, null, false, t.facets, t.seen_at from touched t
+      where exists (
+        select from own o join brand b on b.brand_id = o.scope_id where o.creative_key = t.creative_key and b.is_public
+      )
+    ), before as materialized (
+      select s.creative_key, s.scope_id, s.facets from touched join file_scope s using (creative_key)
+    ), gone as (
+      delete from file_scope s using before b where s.creative_key = b.creative_key and s.scope_id = b.scope_id
+        and not exists (
+          select from scoped x where x.creative_key = b.creative_key and x.scope_id = b.scope_id
+        )
+    ), covered as (
+      insert into coverage as v (scope_id, facet, files)
+      select scope_id, facet, sum(files) from (
+        select scope_id, unnest(facets) as facet, 1 as files from scoped
+        union all select scope_id, unnest(facets), -1 from before
+      ) moved group by scope_id, facet having sum(files) <> 0 order by scope_id, facet
+      on conflict (scope_id, facet) do update set files = v.files + excluded.files
+    ), seen as (
+      insert into scope as p (scope_id, seen_at)
+      select scope_id, max(seen_at) from scoped group by scope_id order by scope_id
+      on conflict (scope_id) do update set seen_at = greatest(p.seen_at, excluded.seen_at)
+    )
+    insert into file_scope as s (creative_key, scope_id, active_ads, newest_on, newest_ad_id, has_image, facets)
+    select creative_key, scope_id, active_ads, newest_on, newest_ad_id, has_image, facets from scoped
+    order by creative_key, scope_id
+    on conflict (creative_key, scope_id) do update set active_ads = excluded.active_ads,
+      newest_on = excluded.newest_on, newest_ad_id = excluded.newest_ad_id, has_image = excluded.has_image,
+      facets = excluded.facets
+    where (s.active_ads, s.newest_on, s.newest_ad_id, s.has_image, s.facets) is distinct from
+      (excluded.active_ads, excluded.newest_on, excluded.newest_ad_id, excluded.has_image, excluded.facets)`,
+});
+
+export const refreshFile = refresh('select creative_key from :input i', { creative_key: 'text' });
+
+export const refreshFilesOfAd = refresh('select c.creative_key from :input i join carriage c using (ad_id)', {
+  ad_id: 'text',
+});
+
+/** When the brand becomes public, or ceases to be. */
+export const refreshFilesOfBrand = refresh(
+  'select s.creative_key from :input i join file_scope s on s.scope_id = i.brand_id',
+  { brand_id: 'uuid' },
+);

@@ -1,0 +1,37 @@
+import { z } from 'zod';
+import { Uuid } from '#contracts/primitives.ts';
+import { BrandThumbs } from '#contracts/resources/creative.ts';
+import { readBrandThumbs } from '#projections/creatives/read.ts';
+import { listAnswer } from '../../answers.ts';
+import { endpoint } from '../../endpoint.ts';
+import { commaSeparated, noParams } from '../../parameters.ts';
+import { brandThumbs } from '../creatives/examples.ts';
+
+const BRANDS_MAX = 100;
+
+export const listBrandThumbs = endpoint({
+  method: 'GET',
+  path: '/v1/brand-thumbs',
+  operationId: 'listBrandThumbs',
+  tag: 'Brands',
+  scope: 'brands:read',
+  summary: 'Read thumbnails of brands',
+  description:
+    'For each requested brand, in the order of their ids, up to four newest live creatives with a stored image or poster. Every requested brand is answered; an empty list means that none is stored.',
+  params: noParams,
+  query: z.strictObject({
+    brand_ids: commaSeparated(z.array(Uuid.toLowerCase()).min(1).max(BRANDS_MAX)).meta({
+      description: 'Uuids of brands, separated by commas.',
+    }),
+  }),
+  body: null,
+  paramsExample: {},
+  reply: { status: 200, shape: 'whole', data: BrandThumbs, example: [brandThumbs] },
+  errors: [],
+  corpus: true,
+  reads: ['creatives'],
+  handler: async ({ query }, { db }) => {
+    const { items, as_of } = await readBrandThumbs(db, query.brand_ids);
+    return listAnswer(items, as_of);
+  },
+});
