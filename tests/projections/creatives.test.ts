@@ -152,7 +152,7 @@ describe('creative records', () => {
     given(corpus())
       .into(creatives)
       .shows(
-        async (db) => [
+        async (db): Promise<unknown> => [
           parsed((await findRecord(db, keyOf(1)))?.json ?? 'null'),
           (await findRecordKeys(db, 'a'.repeat(63))).length,
           await findRecordKeys(db, keyOf(2)),
