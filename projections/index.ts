@@ -5,6 +5,7 @@ import { apiKeys } from './api-keys/project.ts';
 import { briefs } from './briefs/project.ts';
 import { brands } from './brands/project.ts';
 import { categories } from './categories/project.ts';
+import { categoryTools } from './category-tools/project.ts';
 import { collections } from './collections/project.ts';
 import { dailyActivity } from './daily-activity/project.ts';
 import { creatives } from './creatives/project.ts';
@@ -43,6 +44,7 @@ export const projections: readonly Projection[] = [
   rankings,
   newAdvertisers,
   categories,
+  categoryTools,
   traffic,
   tools,
   splitTests,

@@ -67,35 +67,40 @@ export const EstimatedSimilarSite = z.strictObject({
  * What a provider of traffic estimates says of one site for one month or day. Estimates, not measurements: the
  * provider is named with them. `null` means "not said" and overwrites nothing. There are no fields for money.
  */
-export const TrafficEstimate = z.strictObject({
-  type: z.literal('traffic.estimate'),
-  domain: SiteDomain,
-  observed_at: Timestamp,
-  /** The month or day it is for, which may lie well before it was observed. */
-  period: EstimatePeriod,
-  provider: z.string().trim().min(1).max(PROVIDER_MAX_CHARACTERS),
-  /** Visits in a month. */
-  monthly_visits: z.int().min(0).max(MONTHLY_VISITS_MAX).nullable(),
-  /** Place among all sites, 1 for the most visited. */
-  global_rank: Rank.nullable(),
-  /** Place among the sites of the provider's category. */
-  category_rank: Rank.nullable(),
-  /** The provider's own label, not a category of ours. */
-  provider_category: ProviderCategory.nullable(),
-  /** Where visits come from. */
-  countries: z
-    .array(z.strictObject({ country: Country, share: Share }))
-    .min(1)
-    .max(TRAFFIC_COUNTRIES_MAX)
-    .refine((list) => distinct(list.map(({ country }) => country)), 'names a country twice')
-    .refine((list) => areParts(...list.map(({ share }) => share)), 'adds up to more than the whole')
-    .nullable(),
-  demographics: DemographicShares.nullable(),
-  similar_sites: z
-    .array(EstimatedSimilarSite)
-    .min(1)
-    .max(SIMILAR_SITES_MAX)
-    .refine((list) => distinct(list.map(({ domain }) => domain)), 'names a site twice')
-    .nullable(),
-});
+export const TrafficEstimate = z
+  .strictObject({
+    type: z.literal('traffic.estimate'),
+    domain: SiteDomain,
+    observed_at: Timestamp,
+    /** The month or day it is for, which may lie well before it was observed. */
+    period: EstimatePeriod,
+    provider: z.string().trim().min(1).max(PROVIDER_MAX_CHARACTERS),
+    /** Visits in a month. */
+    monthly_visits: z.int().min(0).max(MONTHLY_VISITS_MAX).nullable(),
+    /** Place among all sites, 1 for the most visited. */
+    global_rank: Rank.nullable(),
+    /** Place among the sites of the provider's category. */
+    category_rank: Rank.nullable(),
+    /** The provider's own label, not a category of ours. */
+    provider_category: ProviderCategory.nullable(),
+    /** Where visits come from. */
+    countries: z
+      .array(z.strictObject({ country: Country, share: Share }))
+      .min(1)
+      .max(TRAFFIC_COUNTRIES_MAX)
+      .refine((list) => distinct(list.map(({ country }) => country)), 'names a country twice')
+      .refine((list) => areParts(...list.map(({ share }) => share)), 'adds up to more than the whole')
+      .nullable(),
+    demographics: DemographicShares.nullable(),
+    similar_sites: z
+      .array(EstimatedSimilarSite)
+      .min(1)
+      .max(SIMILAR_SITES_MAX)
+      .refine((list) => distinct(list.map(({ domain }) => domain)), 'names a site twice')
+      .nullable(),
+  })
+  .refine(({ period, observed_at }) => period <= observed_at.slice(0, period.length), {
+    path: ['period'],
+    message: 'lies after the observation; nobody estimates what is yet to come',
+  });
 export type TrafficEstimate = z.infer<typeof TrafficEstimate>;

@@ -2,6 +2,8 @@ import { z } from 'zod';
 import { CATEGORY_LEVELS_MAX } from '../observations/brand-profile.ts';
 import { Count, Slug, Timestamp, Uuid } from '../primitives.ts';
 import { CategoryReference } from './brand.ts';
+import { PageTypeName } from './page.ts';
+import { ToolReference } from './tool.ts';
 
 export const Category = z
   .strictObject({
@@ -35,3 +37,25 @@ export const Category = z
 export const CategorySitemapEntry = z
   .strictObject({ slug: Slug, url: z.url(), updated_at: Timestamp })
   .meta({ id: 'CategorySitemapEntry' });
+
+export const CategoryStats = z
+  .strictObject({
+    category: CategoryReference,
+    brands: Count.meta({ description: 'Public brands of the category and of those below it.' }),
+    landing_urls: Count.meta({ description: 'Live landing pages that ads of those brands lead to.' }),
+    brands_with_traffic: Count.meta({ description: 'Brands whose visits are estimated.' }),
+    monthly_visits: z
+      .number()
+      .min(0)
+      .nullable()
+      .meta({ description: 'Estimated visits of those brands together; null where none is estimated.' }),
+    top_page_types: z
+      .array(z.strictObject({ page_type: PageTypeName, landing_urls: Count }))
+      .meta({
+        description: 'Up to ten types of those pages, most first; pages not classified are left out.',
+      }),
+    top_tools: z
+      .array(z.strictObject({ tool: ToolReference, brands: Count }))
+      .meta({ description: 'Up to ten tools detected on the sites of those brands, most brands first.' }),
+  })
+  .meta({ id: 'CategoryStats' });

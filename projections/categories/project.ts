@@ -147,6 +147,7 @@ export const categories = projection<CategoryFact | BrandFact | AdLibraryFact | 
         return [{ kind: 'run', statement: 'observe', row }, tallied(brand_id)];
       }
       case 'TrafficEstimated':
+        if (fact.data.figures.monthly_visits === undefined) return [];
         return [latest.change(fact), tallied(fact.data.brand_id)];
       default:
         return [];

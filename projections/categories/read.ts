@@ -38,6 +38,25 @@ const IS_NAMED = 'c.slug is not null';
 
 const ONE = itemsOf(`select * from categories.category c where c.category_id = $1 and ${IS_NAMED}`, '');
 
+/** What of a category its stats repeat, as JSON texts. */
+const SUMS = `
+  select ${iso('n.as_of')} as as_of, c.brands::text, c.brands_with_traffic::text,
+    case when c.brands_with_traffic > 0 then c.monthly_visits::text else 'null' end as monthly_visits,
+    '{"id":"' || c.category_id || '","slug":"' || c.slug || '","name":' || to_json(coalesce(c.defined_name, c.name)) || '}' as category
+  from categories.category c cross join lateral (select ${AS_OF} as as_of) n
+  where c.category_id = $1 and ${IS_NAMED}`;
+
+export type CategorySums = {
+  readonly as_of: string | null;
+  readonly category: string;
+  readonly brands: string;
+  readonly brands_with_traffic: string;
+  readonly monthly_visits: string;
+};
+
+export const findCategorySums = async (db: ReadDatabase, categoryId: string): Promise<CategorySums | null> =>
+  (await db.query<CategorySums>({ sql: SUMS, values: [categoryId] }))[0] ?? null;
+
 type Row = {
   readonly id: string;
   readonly key: string;

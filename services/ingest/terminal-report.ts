@@ -51,11 +51,13 @@ const plainReport = (stream: NodeJS.WriteStream): TerminalReport => {
       stream.write(`${file}: ${percent} % read\n`);
     },
     refused: (line) => stream.write(`${line}\n`),
-    finished({ file, ads, scans, refused }) {
+    finished({ file, records, ads, scans, refused }) {
       shown = 0;
-      stream.write(
-        `${file}: ${ads} ${ads === 1 ? 'ad' : 'ads'} in ${scans} ${scans === 1 ? 'scan' : 'scans'}, ${refused} refused\n`,
-      );
+      const read =
+        scans === 0 && ads === 0
+          ? `${records} ${records === 1 ? 'record' : 'records'}`
+          : `${ads} ${ads === 1 ? 'ad' : 'ads'} in ${scans} ${scans === 1 ? 'scan' : 'scans'}`;
+      stream.write(`${file}: ${read}, ${refused} refused\n`);
     },
     stop: () => {
       // Nothing is held open.

@@ -1,8 +1,12 @@
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { categoryStream } from '#contracts/events/category.ts';
+import type { Fact } from '#contracts/events/fact.ts';
+import { landingPageStream } from '#contracts/events/landing-page.ts';
+import { type SiteFact, siteStream } from '#contracts/events/site.ts';
 import { category, defineCategory } from '#domain/category.ts';
-import { brandIdOf, categoryIdOf } from '#domain/ids.ts';
+import { brandIdOf, categoryIdOf, derivedId } from '#domain/ids.ts';
+import { landingPage, recordPageClassification } from '#domain/landing-page.ts';
 import { on } from '#tests/dsl/api.ts';
 import { type ApiStack, BASE_URL, type Key, openApiStack } from './stack.ts';
 import { OBSERVED_AT, seedSites } from './traffic-corpus.ts';
@@ -15,6 +19,17 @@ const APPAREL = categoryIdOf(['Apparel']);
 const SHOES = categoryIdOf(['Apparel', 'Shoes']);
 const NOWHERE = brandIdOf('nowhere.example');
 const DEFINED_AT = '2026-05-02T00:00:00.000Z';
+
+const METADATA = {
+  $correlationId: 'categories',
+  $causationId: 'categories',
+  request_id: 'categories',
+  actor: { kind: 'service', id: 'tests' },
+  schema_version: 1,
+} as const;
+
+const append = async (stream: string, facts: readonly Fact[]): Promise<bigint> =>
+  (await stack.eventStore.append(stream, -1n, facts, METADATA, stream)).position;
 
 beforeAll(async () => {
   stack = await openApiStack();
@@ -30,19 +45,7 @@ beforeAll(async () => {
     description: 'Brake shoes.',
   })(category.initial);
   if (!fact) throw new Error('nothing was defined');
-  await stack.eventStore.append(
-    categoryStream(fact.data.category_id),
-    -1n,
-    [fact],
-    {
-      $correlationId: 'categories',
-      $causationId: 'categories',
-      request_id: 'categories',
-      actor: { kind: 'service', id: 'tests' },
-      schema_version: 1,
-    },
-    'define',
-  );
+  await append(categoryStream(fact.data.category_id), [fact]);
   await seedSites(stack, [
     {
       domain: 'alpha.com',
@@ -157,5 +160,101 @@ describe('listCategorySitemap 200', () => {
 describe('listCategorySitemap 400', () => {
   test('for a parameter it does not have', async () => {
     expect((await on(app).get('/v1/categories/sitemap?slug=shoes', { key })).status).toBe(400);
+  });
+});
+
+describe('getCategoryStats 200', () => {
+  const toolOf = (slug: string) => ({
+    tool_id: derivedId('tool', slug),
+    slug,
+    name: `The "${slug}"`,
+    category: 'Analytics',
+    website_url: null,
+    split_testing: false,
+  });
+  const detected = (domain: string, slugs: readonly string[]): SiteFact => ({
+    type: 'ToolsDetected',
+    data: {
+      brand_id: brandIdOf(domain),
+      domain,
+      observed_at: OBSERVED_AT,
+      novelty: 'baseline',
+      tools: slugs.map(toolOf),
+    },
+  });
+  const gone: SiteFact = {
+    type: 'ToolsGone',
+    data: {
+      brand_id: brandIdOf('beta.com'),
+      domain: 'beta.com',
+      observed_at: OBSERVED_AT,
+      tools: [{ slug: 'left', missing_since: OBSERVED_AT }],
+    },
+  };
+  const classified = recordPageClassification({
+    type: 'landing_page.classify',
+    page_url: 'https://shop.example.com/2',
+    observed_at: OBSERVED_AT,
+    page_type: 'quiz',
+    confidence: 0.8,
+  })(landingPage.initial);
+
+  beforeAll(async () => {
+    // A brand of Apparel > Shoes, with ads that lead to landing pages.
+    await stack.seed(['zeta']);
+    await append(siteStream('alpha.com'), [detected('alpha.com', ['both', 'one'])]);
+    await append(siteStream('beta.com'), [detected('beta.com', ['both', 'left']), gone]);
+    await append(siteStream('secret.com'), [detected('secret.com', ['one', 'hidden'])]);
+    const id = classified[0]?.data.landing_page_id ?? '';
+    await stack.projected(await append(landingPageStream(id), classified));
+  });
+
+  test('of the public brands of a category and of those below it', async () => {
+    const pages = await read(`/v1/pages?category_id=${APPAREL}&limit=100`);
+    expect(pages.data.length).toBeGreaterThan(2);
+    const { data } = await read(`/v1/categories/${APPAREL}/stats`);
+    const reference = (slug: string) => ({
+      id: derivedId('tool', slug),
+      slug,
+      name: `The "${slug}"`,
+      category: 'Analytics',
+      website_url: null,
+      url: `${BASE_URL}/v1/tools/${slug}`,
+    });
+    expect(data).toEqual({
+      category: { id: APPAREL, slug: 'apparel', name: 'Apparel' },
+      brands: 3,
+      landing_urls: pages.data.length,
+      brands_with_traffic: 1,
+      monthly_visits: 1_000,
+      top_page_types: [{ page_type: 'quiz', landing_urls: 1 }],
+      top_tools: [
+        { tool: reference('both'), brands: 2 },
+        { tool: reference('one'), brands: 1 },
+      ],
+    });
+    expect((await read(`/v1/categories/${categoryIdOf(['Apparel', 'Hats'])}/stats`)).data).toMatchObject({
+      brands: 1,
+      landing_urls: 0,
+      monthly_visits: null,
+      top_page_types: [],
+      top_tools: [{ tool: { slug: 'both' }, brands: 1 }],
+    });
+    expect((await read(`/v1/categories/${categoryIdOf(['Vehicles'])}/stats`)).data).toMatchObject({
+      brands: 0,
+      top_tools: [],
+    });
+  });
+});
+
+describe('getCategoryStats 400', () => {
+  test('for what is no uuid', async () => {
+    expect((await on(app).get('/v1/categories/apparel/stats', { key })).status).toBe(400);
+  });
+});
+
+describe('getCategoryStats 404', () => {
+  test('for a category nobody named', async () => {
+    expect((await on(app).get(`/v1/categories/${NOWHERE}/stats`, { key })).status).toBe(404);
   });
 });

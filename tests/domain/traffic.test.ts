@@ -170,6 +170,8 @@ describe('an estimate is refused', () => {
     ['a site twice', { similar_sites: [site('a.example', 1), site('a.example', 0)] }, /a site twice/],
     ['a month that is none', { period: '2026-13' }, /a month YYYY-MM or a date YYYY-MM-DD/],
     ['a day that is none', { period: '2026-02-30' }, /a month YYYY-MM or a date YYYY-MM-DD/],
+    ['a month to come', { period: '2026-07' }, /period: lies after the observation/],
+    ['a day to come', { period: '2026-06-03' }, /period: lies after the observation/],
     ['an unknown field', { bounce_rate: 0.4 }, /bounce_rate/],
     ['a share missing', { demographics: { female: 0.5, male: 0.5 } }, /demographics.age_18_24/],
   ])('%s', (_, said, fault) => {

@@ -33,6 +33,7 @@ import { listBrands } from './brands/list-brands.ts';
 import { getBrief } from './briefs/get-brief.ts';
 import { giveBriefFeedback } from './briefs/give-brief-feedback.ts';
 import { listBriefs } from './briefs/list-briefs.ts';
+import { getCategoryStats } from './categories/get-category-stats.ts';
 import { getCategory } from './categories/get-category.ts';
 import { listCategories } from './categories/list-categories.ts';
 import { listCategorySitemap } from './categories/list-category-sitemap.ts';
@@ -106,6 +107,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   getCategory,
   listCategories,
   listCategorySitemap,
+  getCategoryStats,
   listRanking,
   listRisers,
   listNewAdvertisers,

@@ -1,5 +1,5 @@
 import { TrajectoryPoint } from '#contracts/resources/traffic.ts';
-import { findEstimatedSite, readTrajectory } from '#projections/traffic/read.ts';
+import { findEstimatedSite, readTrajectory, TRAJECTORY_POINTS_MAX } from '#projections/traffic/read.ts';
 import { listAnswer } from '../../answers.ts';
 import { endpoint } from '../../endpoint.ts';
 import { BRAND_ID } from '../../examples.ts';
@@ -13,8 +13,7 @@ export const getBrandTrajectory = endpoint({
   tag: 'Brands',
   scope: 'brands:read',
   summary: 'Read the traffic trajectory',
-  description:
-    "Visits and rankings of the brand's site as a traffic provider estimates them, oldest first. Months never estimated are absent, not zero.",
+  description: `Visits and rankings of the brand's site as a traffic provider estimates them, oldest first; at most the newest ${TRAJECTORY_POINTS_MAX} points. Months never estimated are absent, not zero.`,
   params: brandParams,
   query: noQuery,
   body: null,

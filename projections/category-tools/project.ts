@@ -1,0 +1,89 @@
+import type { BrandFact } from '#contracts/events/brand.ts';
+import type { SiteFact } from '#contracts/events/site.ts';
+import { describedTools, describeTool } from '#projections/across/described-tools.ts';
+import { type Change, projection, type Row } from '#projections/projection.ts';
+
+const recounted = (brand_id: string): Change => ({
+  kind: 'refresh',
+  statement: 'recount',
+  row: { brand_id },
+});
+
+const installed = (brand_id: string, slugs: readonly string[], present: boolean): readonly Change[] =>
+  slugs.map((slug) => ({ kind: 'upsert', table: 'installed', key: { brand_id, slug }, set: { present } }));
+
+const facets = (fact: BrandFact): readonly Change[] => {
+  const { brand_id } = fact.data;
+  const { is_public, category_path } = fact.type === 'BrandRegistered' ? fact.data : fact.data.changes;
+  const set: Row = {
+    ...(is_public === undefined ? {} : { is_public }),
+    ...(category_path === undefined ? {} : { category_ids: category_path.map(({ id }) => id) }),
+  };
+  return Object.keys(set).length === 0
+    ? []
+    : [{ kind: 'upsert', table: 'brand', key: { brand_id }, set }, recounted(brand_id)];
+};
+
+/** Public brands that have a tool, by category of any level. */
+export const categoryTools = projection<SiteFact | BrandFact>({
+  name: 'category-tools',
+  version: 1,
+  prefixes: ['site-', 'brand-'],
+  schema: new URL('./schema.sql', import.meta.url),
+  statements: {
+    describe: describeTool,
+    // What a brand counts for now less what it counted for before, in whatever order the facts come.
+    recount: {
+      columns: { brand_id: 'uuid' },
+      touches: ['brand', 'installed', 'adoption'],
+      sql: `
+        with moved as (
+          select * from (
+            select b.brand_id, b.counted_ids, b.counted_slugs, t.slugs,
+              case when b.is_public then b.category_ids else '{}' end as ids
+            from brand b join :input i using (brand_id) cross join lateral (
+              select coalesce(array_agg(slug order by slug), '{}') as slugs
+              from installed t where t.brand_id = b.brand_id and t.present
+            ) t
+          ) c where (ids, slugs) is distinct from (counted_ids, counted_slugs)
+        ), difference as (
+          select category_id, slug, sum(by) as by
+          from (
+            select category_id, slug, 1 as by from moved, unnest(ids) category_id, unnest(slugs) slug
+            union all
+            select category_id, slug, -1 from moved, unnest(counted_ids) category_id, unnest(counted_slugs) slug
+          ) d group by category_id, slug having sum(by) <> 0
+        ), counted as (
+          insert into adoption as a (category_id, slug, brands) select category_id, slug, by from difference
+          on conflict (category_id, slug) do update set brands = a.brands + excluded.brands
+        )
+        update brand b set counted_ids = m.ids, counted_slugs = m.slugs
+        from moved m where b.brand_id = m.brand_id`,
+    },
+  },
+  project: (fact): readonly Change[] => {
+    const { brand_id } = fact.data;
+    switch (fact.type) {
+      case 'BrandRegistered':
+      case 'BrandProfileChanged':
+        return facets(fact);
+      case 'ToolsDetected': {
+        const { tools, observed_at } = fact.data;
+        const slugs = tools.map(({ slug }) => slug);
+        return [
+          ...describedTools(tools, observed_at),
+          ...installed(brand_id, slugs, true),
+          recounted(brand_id),
+        ];
+      }
+      case 'ToolsDescribed':
+        return describedTools(fact.data.tools, fact.data.observed_at);
+      case 'ToolsGone': {
+        const slugs = fact.data.tools.map(({ slug }) => slug);
+        return [...installed(brand_id, slugs, false), recounted(brand_id)];
+      }
+      default:
+        return [];
+    }
+  },
+});

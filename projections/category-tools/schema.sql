@@ -1,0 +1,35 @@
+-- Which tools public brands have, by category of any level.
+create table tool (
+  slug text primary key,
+  tool_id uuid,
+  name text,
+  category text,
+  described_at timestamptz,
+  website_url text,
+  website_at timestamptz
+);
+
+create table installed (
+  brand_id uuid not null,
+  slug text not null,
+  present boolean not null,
+  primary key (brand_id, slug)
+);
+
+-- Brands by where they count, and what of it is counted there already.
+create table brand (
+  brand_id uuid primary key,
+  is_public boolean not null default false,
+  category_ids uuid[] not null default '{}',
+  counted_ids uuid[] not null default '{}',
+  counted_slugs text[] not null default '{}'
+);
+
+create table adoption (
+  category_id uuid not null,
+  slug text not null,
+  brands bigint not null,
+  primary key (category_id, slug)
+);
+-- indexes
+create index adoption_by_brands on adoption (category_id, brands desc, slug) where brands > 0;
