@@ -13,6 +13,8 @@ const COMMAND_LIMIT_MS = 30_000;
 const REQUEST_LIMIT_MS = 10_000;
 /** The plan whose slots hold every brand the demo follows, with room to try tracking more. */
 const PLAN = 'pro';
+/** Without a mail server, what is written there is a file; with one, nobody of this name is found. */
+const EMAIL = 'owner@demo.example';
 
 export type DemoWorkspace = { readonly workspace_id: string; readonly api_key: string };
 
@@ -50,6 +52,8 @@ export const createDemoWorkspace = async (
     workspace_id,
     '--name',
     'Demo owner',
+    '--email',
+    EMAIL,
     '--role',
     'owner',
   ]);
