@@ -1,4 +1,6 @@
 import type { Observation } from '#contracts/observations/index.ts';
+import { creatives } from './creatives.ts';
+import { pages } from './pages.ts';
 import { traffic } from './traffic.ts';
 import type { World } from './world.ts';
 
@@ -7,4 +9,8 @@ import type { World } from './world.ts';
  * world alone and answers the same observations every time, dated within the corpus's days (`firstDayMs` is the
  * first one's midnight). They are fed once, before the scans.
  */
-export const AROUND: readonly ((world: World, firstDayMs: number) => Iterable<Observation>)[] = [traffic];
+export const AROUND: readonly ((world: World, firstDayMs: number) => Iterable<Observation>)[] = [
+  pages,
+  creatives,
+  traffic,
+];
