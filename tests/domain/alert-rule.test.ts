@@ -1,10 +1,13 @@
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { Refusal } from '#contracts/errors.ts';
 import type { AlertRuleFact, AlertRuleSettings } from '#contracts/events/alert-rule.ts';
 import type { WebhookSecretFact } from '#contracts/events/webhook-secret.ts';
 import { ALERT_RULES_MAX } from '#contracts/resources/alert.ts';
 import {
   type AlertRuleChange,
   alertRule,
+  type AlertRuleState,
   changeAlertRule,
   channelsOf,
   createAlertRule,
@@ -164,6 +167,55 @@ describe('what is known of a rule', () => {
   test('its channels', () => {
     expect(channelsOf(settings)).toEqual(['webhook']);
     expect(channelsOf({ email: true, webhook_url: null, chat: CHAT })).toEqual(['email', 'chat']);
+  });
+});
+
+describe('whatever is asked of a rule, in whatever order', () => {
+  const brandIds = fc.array(fc.constantFrom(...BRANDS, 'brand z'), { minLength: 1, maxLength: 4 });
+  const url = fc.constantFrom(null, 'https://one.example/', 'https://two.example/');
+  const channels = {
+    email: fc.boolean(),
+    webhook_url: url,
+    chat: fc.constantFrom(null, CHAT, { ...CHAT, fingerprint: 'e'.repeat(64) }),
+  };
+  const changes = fc.record(
+    { ...channels, brand_ids: brandIds, enabled: fc.boolean() },
+    { requiredKeys: [] },
+  );
+  const decision = fc.oneof(
+    fc.record({ ...channels, brand_ids: brandIds }).map((more) => create(more)),
+    changes.map((one) => change(one)),
+    fc.constant(suspend),
+    fc.constant(remove),
+  );
+  const decided = (state: AlertRuleState, decide: (state: AlertRuleState) => readonly AlertRuleFact[]) => {
+    try {
+      return decide(state);
+    } catch (error) {
+      if (error instanceof Refusal) return [];
+      throw error;
+    }
+  };
+
+  test('it has a channel, is on brands in one order, is decided once, and stays deleted', () => {
+    const asked = fc.array(decision, { maxLength: 12 });
+    fc.assert(
+      fc.property(asked, (decisions) => {
+        let state: AlertRuleState = null;
+        for (const decide of decisions) {
+          const before: AlertRuleState = state;
+          state = decided(before, decide).reduce(alertRule.evolve, before);
+          expect(decided(state, decide)).toEqual([]);
+          if (!state) continue;
+          expect(channelsOf(state)).not.toEqual([]);
+          expect(state.brand_ids).toEqual([...new Set(state.brand_ids)].toSorted());
+          expect(state.brand_ids).not.toContain('brand z');
+          if (before?.status === 'deleted') expect(state).toBe(before);
+          if (state.status === 'deleted') continue;
+          expect(state.suspension !== null).toBe(state.status === 'suspended' && !state.enabled);
+        }
+      }),
+    );
   });
 });
 
