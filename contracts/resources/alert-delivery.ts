@@ -32,9 +32,12 @@ export type AlertDeliveryAttempt = z.infer<typeof AlertDeliveryAttempt>;
 export const AlertDelivery = z
   .strictObject({
     id: Uuid.meta({ description: 'Equal to `webhook-id` of each request and to `id` of its body.' }),
-    alert_id: Uuid,
+    alert_id: Uuid.meta({ description: 'The rule that sent it.' }),
     channel: AlertChannel,
-    kind: DeliveryKind,
+    kind: DeliveryKind.meta({
+      description:
+        '`alert`: something matched; `digest`: all that matched in a day or week; `test`: a sample that was asked for; `notice`: that the rule was suspended.',
+    }),
     status: DeliveryStatus.meta({
       description:
         '`queued` before its first attempt, `retrying` while another is due, then `delivered`, `failed` or `cancelled`.',

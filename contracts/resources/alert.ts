@@ -76,7 +76,7 @@ const alertShape = {
   chat: z.strictObject({ host: z.string() }).nullable().meta({
     description: 'The chat tool, by the host of its incoming webhook; the address is not answered.',
   }),
-  enabled: z.boolean(),
+  enabled: z.boolean().meta({ description: 'Whether what it matches is sent.' }),
   suspended: z
     .strictObject({
       channel: AlertChannel.extract(['webhook', 'chat']),
@@ -90,7 +90,7 @@ const alertShape = {
     }),
   created_by: z.string().meta({ description: 'Id of the member who created it, whom its e-mails go to.' }),
   created_at: Timestamp,
-  updated_at: Timestamp,
+  updated_at: Timestamp.meta({ description: 'When it was last changed or suspended.' }),
 } as const;
 
 export const Alert = z.strictObject(alertShape).meta({ id: 'Alert' });
