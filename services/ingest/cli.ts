@@ -61,7 +61,7 @@ const program = new Command('ingest')
   )
   .option(
     '--scanned-at <time>',
-    'when the library was read',
+    'when the library was read, or a list was fetched',
     valid(momentOf, 'a date, time and zone such as 2026-01-31T08:00:00Z'),
   )
   .option(
@@ -69,7 +69,7 @@ const program = new Command('ingest')
     'countries the library was asked for, where the file does not say',
     valid(countriesOf, 'codes such as IN,US or ALL'),
   )
-  .option('--complete', 'vouch that each file holds all ads of its pages')
+  .option('--complete', 'vouch that each file holds all ads of its pages, or all that a shop publishes')
   .option('--mapping <file>', 'what the columns of other CSV files hold')
   .option('--brands <file>', 'the brands behind the groups in file names')
   .option('--refused-dir <folder>', 'where files of refused records go', '.')

@@ -57,7 +57,7 @@ export const planFile = async (
   if ('unknown' in detected) return { what: detected.unknown, advice: detected.advice };
   const { format } = detected;
   if (format === 'observations') return 'observations';
-  if (isSideFormat(format)) return sidePlan(format, options);
+  if (isSideFormat(format)) return sidePlan(path, format, options);
   const plan =
     format === 'mapped-csv' ? await mappedPlan(path, options) : await plainPlan(path, format, options);
   if ('what' in plan) return plan;
@@ -73,7 +73,7 @@ export const planFile = async (
 
 const isSideFormat = (format: FormatName): format is SideFormat => format in SIDE_READERS;
 
-const sidePlan = (format: SideFormat, options: ReadOptions): SidePlan | NoPlan => {
+const sidePlan = (path: string, format: SideFormat, options: ReadOptions): SidePlan | NoPlan => {
   const { read, needs }: { read: SideReader; needs: SideNeeds } = SIDE_READERS[format];
   if (needs.brand && options.brand === undefined)
     return { what: 'is of no brand that is known', advice: NO_BRAND.advice };
@@ -81,7 +81,11 @@ const sidePlan = (format: SideFormat, options: ReadOptions): SidePlan | NoPlan =
     return { what: 'was fetched at a time that is not known', advice: NO_TIME.advice };
   return {
     side: read,
-    context: { brandDomain: options.brand ?? null, observedAt: options.scannedAt ?? null },
+    context: {
+      brandDomain: options.brand ?? null,
+      observedAt: options.scannedAt ?? null,
+      complete: options.complete === true && !isRefusedFile(path),
+    },
   };
 };
 

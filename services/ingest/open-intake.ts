@@ -144,16 +144,16 @@ export const openIntake = async ({
         return { facts: 0, totals: null };
       case 'storefront.scan_end': {
         const end = { ...observation, scanned_at: inUtc(observation.scanned_at, 'scanned_at') };
-        const registered = await registerUnknown(end.domain, end.scanned_at, commandId);
-        // Of another command than the brand's, since its facts stand elsewhere.
-        const scanCommandId = v7();
+        // Only the shop of a scan that is taken in becomes a brand; each by a command of its own.
+        const scanCommand = v7();
         const facts = await recordStagedStorefrontScan(
           database,
           eventStore,
           end,
-          metadata(scanCommandId),
-          scanCommandId,
+          metadata(scanCommand),
+          scanCommand,
         );
+        const registered = await registerUnknown(end.domain, end.scanned_at, commandId);
         return { facts: facts + registered, totals: null };
       }
       default: {

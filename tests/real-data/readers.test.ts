@@ -47,8 +47,8 @@ const isAdFile = (file: string): boolean => {
   return file.endsWith('.csv.gz') ? isAdCsv(text) : idsInJson(text).size > 0;
 };
 const adFiles = files.filter(isAdFile);
-/** Rank lists, which hold no ads but are read; `side-files.test.ts` is about them. */
-const SIDE_FILES = /^rank\//;
+/** What holds no ads but is read; `side-files.test.ts` and `storefronts.test.ts` are about them. */
+const SIDE_FILES = /^rank\/|^shopify\/.*(products|blackout)/;
 const otherFiles = files.filter((file) => !adFiles.includes(file) && !SIDE_FILES.test(file));
 
 const optionsFor = async (file: string): Promise<ReadOptions> => {

@@ -5,7 +5,9 @@ import { jsonRecords } from './json-records.ts';
 import { type JsonObject, isObject, objectAt } from './json-value.ts';
 import { rankLayoutOf } from './rank-list.ts';
 import { openSource, type Source } from './source.ts';
+import { isCataloguePage, isLongCataloguePage } from './storefront-json.ts';
 import { isTaxonomyLine } from './taxonomy-text.ts';
+import { isTechnologies } from './technologies-json.ts';
 
 /** So many records are looked at before a file is called unknown. */
 const RECORDS_LOOKED_AT_MAX = 50;
@@ -38,7 +40,9 @@ export const detectFormat = async (path: string, hasMapping: boolean): Promise<D
   }
   if (isTaxonomyText(first)) return { format: 'taxonomy-text' };
   const again = firstBytes(await openSource(path));
-  return /^(\{|\[|for \(;;\);)/.test(first) ? detectJson(again) : detectCsv(again, hasMapping);
+  if (!/^(\{|\[|for \(;;\);)/.test(first)) return detectCsv(again, hasMapping);
+  // A page of many products is longer than any record of ads.
+  return isLongCataloguePage(first) ? { format: 'storefront-json' } : detectJson(again);
 };
 
 /** By its first line that is no remark. */
@@ -98,7 +102,8 @@ const formatOfRecord = (value: JsonObject): FormatName | null => {
   if ('id' in value && Object.keys(value).some((name) => /^ad_(delivery|creat|snapshot)/.test(name))) {
     return 'ads-archive-json';
   }
-  return null;
+  if (isTechnologies(value)) return 'technologies-json';
+  return isCataloguePage(value) ? 'storefront-json' : null;
 };
 
 /** What holds no ad at all still shows its shape. */

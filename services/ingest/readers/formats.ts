@@ -4,7 +4,9 @@ import { readAdsArchiveJson } from './ads-archive-json.ts';
 import { readRankList } from './rank-list.ts';
 import type { Reader } from './record.ts';
 import type { SideNeeds, SideReader } from './side-record.ts';
+import { readStorefrontJson } from './storefront-json.ts';
 import { readTaxonomyText } from './taxonomy-text.ts';
+import { readTechnologiesJson } from './technologies-json.ts';
 import { readWeb2024 } from './web-2024.ts';
 import { readWebGraphql } from './web-graphql.ts';
 
@@ -24,6 +26,8 @@ export type PlainFormat = keyof typeof READERS;
 /** Formats that hold no library scan, and what has to be said of their files. */
 export const SIDE_READERS = {
   'rank-list': { read: readRankList, needs: { brand: false, time: true } },
+  'storefront-json': { read: readStorefrontJson, needs: { brand: true, time: true } },
+  'technologies-json': { read: readTechnologiesJson, needs: { brand: false, time: true } },
   'taxonomy-text': { read: readTaxonomyText, needs: { brand: false, time: false } },
 } as const satisfies { readonly [format: string]: { read: SideReader; needs: SideNeeds } };
 

@@ -7,8 +7,8 @@ const NESTED_LISTS_MAX = 64;
 /** So many lines that look like a record's first, inside one record, mean that this one was never closed. */
 const RECORD_STARTS_INSIDE_MAX = 16;
 
-/** Members that hold records, or lists of them, in the shapes we know: the scanner goes in, whatever is around. */
-const HOLDS_RECORDS = new Set([
+/** Members that hold records, or lists of them, in the shapes of ads: the scanner goes in, whatever is around. */
+const HOLDS_RECORDS: ReadonlySet<string> = new Set([
   'data',
   'payload',
   'ad_library_main',
@@ -56,6 +56,11 @@ export class JsonScanner {
   #items: JsonItem[] = [];
   /** Whole records of this file hold lines that look like the start of one: such lines prove nothing here. */
   #startsInside = false;
+  readonly #holdsRecords: ReadonlySet<string>;
+
+  constructor(holdsRecords = HOLDS_RECORDS) {
+    this.#holdsRecords = holdsRecords;
+  }
 
   push(chunk: Buffer): JsonItem[] {
     this.#scan(chunk);
@@ -192,7 +197,9 @@ export class JsonScanner {
   }
 
   #entersHere(frame: ObjectFrame): boolean {
-    return frame.depth === 1 && frame.place === 'value' && frame.key !== null && HOLDS_RECORDS.has(frame.key);
+    return (
+      frame.depth === 1 && frame.place === 'value' && frame.key !== null && this.#holdsRecords.has(frame.key)
+    );
   }
 
   #enter(frame: ObjectFrame, byte: number): void {

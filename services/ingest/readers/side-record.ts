@@ -7,6 +7,8 @@ export type SideContext = {
   readonly brandDomain: string | null;
   /** ISO 8601 in UTC. */
   readonly observedAt: string | null;
+  /** The caller vouches that the file holds all there is of what it is about. */
+  readonly complete: boolean;
 };
 
 /** The line that the file of refused records needs above them, where there is one. */
