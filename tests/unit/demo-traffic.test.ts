@@ -19,12 +19,12 @@ describe('the demo corpus of traffic', () => {
     for (const { domain, country } of world.brandList) {
       const own = estimates.filter((one) => one.domain === domain);
       expect(own.map(({ period }) => period)).toEqual([
-        '2025-07',
-        '2025-08',
         '2025-09',
         '2025-10',
         '2025-11',
         '2025-12',
+        '2026-01',
+        '2026-02',
       ]);
       const latest = own.at(-1);
       expect(latest?.countries?.[0]).toMatchObject({ country });
@@ -32,6 +32,18 @@ describe('the demo corpus of traffic', () => {
       expect(latest?.similar_sites?.length).toBeGreaterThan(3);
       expect(latest?.demographics?.female).toBeGreaterThan(0);
     }
+  });
+
+  test('dates every estimate after its month and within the days of the corpus', () => {
+    const untilMs = FIRST_DAY_MS + world.days * 86_400_000;
+    for (const { period, observed_at } of estimates) {
+      expect(observed_at.slice(0, period.length) > period).toBe(true);
+      expect(Date.parse(observed_at)).toBeGreaterThanOrEqual(FIRST_DAY_MS);
+      expect(Date.parse(observed_at)).toBeLessThan(untilMs);
+    }
+    expect(estimates.some(({ observed_at }) => Date.parse(observed_at) > untilMs - 20 * 86_400_000)).toBe(
+      true,
+    );
   });
 
   test('has somebody in every audience segment', () => {

@@ -4,15 +4,18 @@ import { CATEGORY_PATHS } from './categories.ts';
 import { FOR, Random } from './random.ts';
 import type { DemoBrand, World } from './world.ts';
 
-/** Complete months before the corpus begins. */
+/** Complete months before the corpus ends. */
 const MONTHS = 6;
+const DAY_MS = 86_400_000;
+/** A provider needs so long after a month to estimate it. */
+const ESTIMATED_AFTER_MS = 2 * DAY_MS;
 const SIMILAR_BRANDS_MAX = 10;
 const STRANGERS = 3;
 const VISITS_MIN = 4_000;
 /** The most visited brand has this many times the visits of the least. */
 const VISITS_SPREAD = 1_500;
 const OTHER_COUNTRIES = ['US', 'CA', 'GB', 'AU', 'DE', 'FR'] as const;
-/** The estimates arrive within the first hour of the corpus. */
+/** The estimates of a month arrive within an hour. */
 const ARRIVAL_MS = 3_600_000;
 const PROVIDER = 'demo-estimates/1';
 
@@ -74,7 +77,8 @@ function* estimatesOf(
   const random = new Random(world.seed, FOR.traffic, brand.index);
   const base = VISITS_MIN * VISITS_SPREAD ** (random.next() ** 1.5);
   const growth = 0.94 + 0.14 * random.next();
-  const arrivedMs = firstDayMs + Math.floor((ARRIVAL_MS * brand.index) / world.brands);
+  const untilMs = firstDayMs + world.days * DAY_MS;
+  const delayMs = Math.floor((ARRIVAL_MS * brand.index) / world.brands);
   const about = {
     provider_category: `Shopping/${brand.categoryPath[1]}`,
     countries: countriesOf(random, brand),
@@ -89,8 +93,8 @@ function* estimatesOf(
     yield {
       type: 'traffic.estimate',
       domain: brand.domain,
-      observed_at: new Date(arrivedMs).toISOString(),
-      period: monthBefore(firstDayMs, back),
+      observed_at: new Date(arrivalOf(firstDayMs, untilMs, back) + delayMs).toISOString(),
+      period: new Date(monthMs(untilMs, -back)).toISOString().slice(0, 'YYYY-MM'.length),
       provider: PROVIDER,
       monthly_visits: visits,
       global_rank: 1 + Math.floor(40_000_000_000 / (visits + 1)),
@@ -105,11 +109,15 @@ function* estimatesOf(
   }
 }
 
-/** `YYYY-MM`, so many months before that of a moment. */
-const monthBefore = (ms: number, months: number): string => {
+/** When the month begins that is so many after that of a moment. */
+const monthMs = (ms: number, months: number): number => {
   const date = new Date(ms);
-  return new Date(Date.UTC(date.getUTCFullYear(), date.getUTCMonth() - months, 1)).toISOString().slice(0, 7);
+  return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + months, 1);
 };
+
+/** Some days after the month, and within the days of the corpus: months before it are known when it begins. */
+const arrivalOf = (firstDayMs: number, untilMs: number, back: number): number =>
+  Math.max(firstDayMs, Math.min(monthMs(untilMs, 1 - back) + ESTIMATED_AFTER_MS, untilMs - DAY_MS));
 
 const hundredths = (share: number): number => Math.floor(share * 100) / 100;
 
