@@ -12,12 +12,15 @@ import { creatives } from './creatives/project.ts';
 import { freshness } from './freshness/project.ts';
 import { newAdvertisers } from './new-advertisers/project.ts';
 import { notes } from './notes/project.ts';
+import { operators } from './operators/project.ts';
+import { partnerships } from './partnerships/project.ts';
 import { pages } from './pages/project.ts';
 import type { Projection } from './projection.ts';
 import { radar } from './radar/project.ts';
 import { rankings } from './rankings/project.ts';
 import { reports } from './reports/project.ts';
 import { saved } from './saved/project.ts';
+import { socialPages } from './social-pages/project.ts';
 import { splitTests } from './split-tests/project.ts';
 import { store } from './store/project.ts';
 import { tools } from './tools/project.ts';
@@ -46,6 +49,9 @@ export const projections: readonly Projection[] = [
   categories,
   categoryTools,
   traffic,
+  socialPages,
+  partnerships,
+  operators,
   tools,
   splitTests,
   store,

@@ -16,6 +16,7 @@ export const TAGS = {
   Rankings: 'Brands compared.',
   Tools: 'What is detected on the sites of brands, and the split tests that are read there.',
   Audience: 'Brands by who visits their sites, as a traffic provider estimates.',
+  Operators: 'Companies, and pages that serve several brands.',
   'Tracked brands': 'The brands a workspace follows.',
   Radar: 'What changed at tracked brands.',
   Alerts: 'Rules that tell of changes, and what they sent.',

@@ -51,6 +51,9 @@ export const brandParams = z.strictObject({
   // Slug first: it accepts what almost every caller sends, a lower-case uuid included.
   brandId: z.union([Slug, Uuid]).meta({ description: 'Uuid or slug of a brand.' }),
 });
+export const operatorParams = z.strictObject({
+  operatorId: Uuid.meta({ description: 'Id of an operator.' }),
+});
 export const adParams = z.strictObject({ adId: LibraryId.meta({ description: 'Library id of an ad.' }) });
 
 const workspaceId = z

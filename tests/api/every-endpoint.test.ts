@@ -7,9 +7,11 @@ import { createKeyText } from '#platform/access/api-key-text.ts';
 import type { Endpoint } from '#services/api/endpoint.ts';
 import { ENDPOINTS } from '#services/api/endpoints/index.ts';
 import { PAGE_ID } from '#services/api/endpoints/pages/examples.ts';
+import { OPERATOR_ID } from '#services/api/endpoints/social-pages/examples.ts';
 import { AD_ID, BRAND_ID } from '#services/api/examples.ts';
 import { on } from '#tests/dsl/api.ts';
 import { siteFacts, siteScan, siteTool } from '#tests/dsl/site-facts.ts';
+import { nameOperator } from '#tests/projections/network-facts.ts';
 import { recordBrief } from './brief-facts.ts';
 import type { CorpusBrand } from './corpus.ts';
 import { creativeOf, keyOf, recordCreative } from './creative-facts.ts';
@@ -35,7 +37,7 @@ beforeAll(async () => {
   [app, key, other, alpha] = [opened, first, second, brands[0] as CorpusBrand];
   await stack.projected(await recordCreative(stack, keyOf(1), [alpha.adIds[0] ?? '']));
   const scan = siteScan('alpha.com', '2026-05-01T08:00Z', { tools: [siteTool('arm-and-leg')] });
-  await seedFacts(stack, siteFacts(scan));
+  await seedFacts(stack, [...siteFacts(scan), nameOperator(OPERATOR_ID)]);
   broken = await openBroken();
 });
 afterAll(() => stack[Symbol.asyncDispose]());
@@ -125,6 +127,7 @@ const QUERIES: Readonly<Record<string, () => string>> = {
   listRanking: () => 'country=US',
   listPageDetails: () => `ids=${PAGE_ID}`,
   listCreatives: () => `brand_id=${alpha.id}`,
+  getBrandNetwork: () => `brand_id=${alpha.id}`,
   listBrandThumbs: () => `brand_ids=${alpha.id}`,
 };
 

@@ -38,7 +38,7 @@ describe('a claim about a page', () => {
     (role) => {
       given(socialPage)
         .when(recordPageLink(link({ role }), BRAND))
-        .records({ ...linked, data: { ...linked.data, role: 'UNVERIFIED', claim: role } } as SocialPageFact);
+        .records({ ...linked, data: { ...linked.data, role: 'UNVERIFIED', claim: role } });
     },
   );
 
@@ -70,7 +70,7 @@ describe('a link held back', () => {
   it('is a link again when it is no longer held back, and may be unlinked', () => {
     given(socialPage, quarantined)
       .when(recordPageLink(link({ observed_at: at(3), quarantined: false }), BRAND))
-      .records({ ...linked, data: { ...linked.data, observed_at: at(3) } } as SocialPageFact);
+      .records({ ...linked, data: { ...linked.data, observed_at: at(3) } });
     given(socialPage, quarantined)
       .when(recordPageLink(link({ observed_at: at(3), linked: false }), BRAND))
       .records({ type: 'PageUnlinked', data: { page_id: PAGE, brand_id: BRAND, observed_at: at(3) } });

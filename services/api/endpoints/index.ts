@@ -30,13 +30,22 @@ import { getBrandTrajectory } from './brands/get-trajectory.ts';
 import { getBrandVelocity } from './brands/get-velocity.ts';
 import { listBrandSitemap } from './brands/list-brand-sitemap.ts';
 import { listBrands } from './brands/list-brands.ts';
-import { getBrief } from './briefs/get-brief.ts';
-import { giveBriefFeedback } from './briefs/give-brief-feedback.ts';
-import { listBriefs } from './briefs/list-briefs.ts';
+import { getBrandCopyReuse } from './brands/get-copy-reuse.ts';
+import { getBrandLeakage } from './brands/get-leakage.ts';
+import { listBrandOperators } from './brands/list-brand-operators.ts';
+import { listBrandPartnerships } from './brands/list-partnerships.ts';
+import { listBrandSocialPages } from './brands/list-social-pages.ts';
+import { getBrandNetwork } from './brand-network/get-brand-network.ts';
 import { getCategoryStats } from './categories/get-category-stats.ts';
 import { getCategory } from './categories/get-category.ts';
 import { listCategories } from './categories/list-categories.ts';
 import { listCategorySitemap } from './categories/list-category-sitemap.ts';
+import { listHubs } from './hubs/list-hubs.ts';
+import { getOperator } from './operators/get-operator.ts';
+import { listOperators } from './operators/list-operators.ts';
+import { getBrief } from './briefs/get-brief.ts';
+import { giveBriefFeedback } from './briefs/give-brief-feedback.ts';
+import { listBriefs } from './briefs/list-briefs.ts';
 import { addCollectionItem } from './collections/add-collection-item.ts';
 import { changeCollection } from './collections/change-collection.ts';
 import { createCollection } from './collections/create-collection.ts';
@@ -87,11 +96,16 @@ export const ENDPOINTS: readonly Endpoint[] = [
   getBrandTrajectory,
   getBrandDemographics,
   getBrandTechStack,
+  listBrandSocialPages,
+  getBrandLeakage,
+  getBrandCopyReuse,
+  listBrandPartnerships,
   getBrandCreativeLibrary,
   listBrandThumbs,
   getBrandDailyActivity,
   getBrandSplitTests,
   getBrandStore,
+  getBrandNetwork,
   listBrandAds,
   searchAds,
   getAd,
@@ -104,6 +118,10 @@ export const ENDPOINTS: readonly Endpoint[] = [
   listPages,
   getPage,
   listPageDetails,
+  listOperators,
+  getOperator,
+  listHubs,
+  listBrandOperators,
   getCategory,
   listCategories,
   listCategorySitemap,

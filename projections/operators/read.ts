@@ -1,0 +1,80 @@
+import type { Page, PageRequest, ReadDatabase } from '#contracts/read-database.ts';
+import { OPERATOR_ENTRIES_MAX, OPERATOR_OTHER_BRANDS_MAX } from '#contracts/resources/operator.ts';
+import { BRAND_REFERENCE_SQL } from '#projections/across/brand-reference.ts';
+import { iso } from '#projections/across/freshness-text.ts';
+
+/** The fields that every record of an operator begins with, without braces; U+0001 stands for the base URL. */
+const SUMMARY = `
+  '"id":"' || o.operator_id || '","name":' || to_json(o.name) || ',"country":' || coalesce(to_json(o.country)::text, 'null')
+    || ',"domains":' || o.domains || ',"pages":' || o.pages || ',"observed_at":"' || ${iso('o.observed_at')}
+    || '","url":"' || chr(1) || '/v1/operators/' || o.operator_id || '"'`;
+
+/** The public brands whose domains were observed with `o`, each once. */
+const PUBLIC_BRANDS = `
+  select distinct b.* from operators.association a join operators.brand b using (brand_id)
+  where a.operator_id = o.operator_id and b.is_public and b.slug is not null`;
+
+const referencesOf = (rows: string, limit: number): string => `'[' || coalesce((
+  select string_agg(${BRAND_REFERENCE_SQL}, ',' order by lower(b.name) collate "C", b.brand_id)
+  from (select * from (${rows}) b order by lower(b.name) collate "C", b.brand_id limit ${limit}) b), '') || ']'`;
+
+const list = (after: boolean): string => `
+  select (o.domains + o.pages)::text as size, o.operator_id,
+    '{' || ${SUMMARY} || ',"public_brands":' || (select count(*) from (${PUBLIC_BRANDS}) b) || '}' as item
+  from (
+    select * from operators.operator o
+    where (o.domains > 1 or o.pages > 1) and o.name is not null
+      ${after ? 'and (o.domains + o.pages, o.operator_id) < ($2::bigint, $3::uuid)' : ''}
+    order by o.domains + o.pages desc, o.operator_id desc limit $1
+  ) o order by o.domains + o.pages desc, o.operator_id desc`;
+
+/** Companies with several domains or pages, those with most first. */
+export const listOperators = async (db: ReadDatabase, page: PageRequest): Promise<Page> => {
+  const rows = await db.query<{ item: string; size: string; operator_id: string }>({
+    sql: list(page.after !== null),
+    values: [page.limit + 1, ...(page.after ?? [])],
+  });
+  const shown = rows.slice(0, page.limit);
+  const last = shown.at(-1);
+  return {
+    items: shown.map(({ item }) => item),
+    next: rows.length > page.limit && last ? [last.size, last.operator_id] : null,
+  };
+};
+
+const associations = (kind: 'domain' | 'page', name: string): string => `coalesce((
+  select json_agg(json_build_object('${name}', k.key, 'bases', k.bases) order by k.key collate "C")
+  from (
+    select key, json_agg(basis order by basis collate "C") as bases from operators.association
+    where operator_id = o.operator_id and kind = '${kind}'
+    group by key order by key collate "C" limit ${OPERATOR_ENTRIES_MAX}
+  ) k), '[]'::json)::text`;
+
+const ONE = `
+  select ${iso('o.observed_at')} as as_of,
+    '{' || ${SUMMARY} || ',"public_brands":' || (select count(*) from (${PUBLIC_BRANDS}) b)
+      || ',"brands":' || ${referencesOf(PUBLIC_BRANDS, OPERATOR_ENTRIES_MAX)}
+      || ',"domain_associations":' || ${associations('domain', 'domain')}
+      || ',"page_associations":' || ${associations('page', 'page_id')} || '}' as item
+  from operators.operator o where o.operator_id = $1 and o.name is not null`;
+
+/** One company with everything it was observed with. */
+export const findOperator = async (
+  db: ReadDatabase,
+  operatorId: string,
+): Promise<{ readonly item: string; readonly as_of: string } | null> =>
+  (await db.query<{ item: string; as_of: string }>({ sql: ONE, values: [operatorId] }))[0] ?? null;
+
+const OF_BRAND = `
+  select '{' || ${SUMMARY} || ',"bases":' || own.bases || ',"other_brands":'
+    || ${referencesOf(`select * from (${PUBLIC_BRANDS}) b where b.brand_id <> $1`, OPERATOR_OTHER_BRANDS_MAX)} || '}' as item
+  from (
+    select operator_id, json_agg(basis order by basis collate "C")::text as bases
+    from operators.association where brand_id = $1 group by operator_id
+  ) own join operators.operator o using (operator_id)
+  where o.name is not null
+  order by o.domains + o.pages desc, o.operator_id`;
+
+/** Companies observed with the brand's domain, those with most first, each with its other public brands. */
+export const listOperatorsOfBrand = async (db: ReadDatabase, brandId: string): Promise<readonly string[]> =>
+  (await db.query<{ item: string }>({ sql: OF_BRAND, values: [brandId] })).map(({ item }) => item);

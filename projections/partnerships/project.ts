@@ -1,0 +1,100 @@
+import type { AdDetailsObserved, AdLibraryFact, AdStarted } from '#contracts/events/ad-library.ts';
+import type { RecordedFact } from '#contracts/events/fact.ts';
+import type { SocialPageFact } from '#contracts/events/social-page.ts';
+import type { BrandedContent } from '#contracts/observations/ad-library-scan.ts';
+import { type Change, projection, type Row } from '#projections/projection.ts';
+
+const update = (ad_id: string, set: Row): Change => ({ kind: 'update', table: 'ad', key: { ad_id }, set });
+
+/** A running ad was seen with a partner, for the first time or with another than before. */
+const namePartner = (
+  { data, position }: RecordedFact<AdStarted | AdDetailsObserved>,
+  partner: BrandedContent,
+): Change => ({
+  kind: 'run',
+  statement: 'name_partner',
+  row: {
+    ad_id: data.ad_id,
+    position,
+    brand_id: data.brand_id,
+    page_id: data.page_id,
+    page_name: data.page_name,
+    partner_id: partner.page_id,
+    partner_name: partner.page_name,
+    seen_at: data.observed_at,
+  },
+});
+
+/** Branded content: which ads name a partner, and how long they ran. Other ads leave no trace here. */
+export const partnerships = projection<AdLibraryFact | SocialPageFact>({
+  name: 'partnerships',
+  version: 1,
+  prefixes: ['adLibrary-', 'socialPage-'],
+  schema: new URL('./schema.sql', import.meta.url),
+  statements: {
+    name_partner: {
+      columns: {
+        ad_id: 'text',
+        position: 'bigint',
+        brand_id: 'uuid',
+        page_id: 'text',
+        page_name: 'text',
+        partner_id: 'text',
+        partner_name: 'text',
+        seen_at: 'timestamptz',
+      },
+      touches: ['ad'],
+      sql: `
+        insert into ad (ad_id, brand_id, page_id, page_name, partner_id, partner_name, live, first_seen_at, last_seen_at)
+        select distinct on (ad_id) ad_id, brand_id, page_id, page_name, partner_id, partner_name, true,
+          min(seen_at) over (partition by ad_id), seen_at
+        from :input i order by ad_id, position desc
+        on conflict (ad_id) do update set page_id = excluded.page_id, page_name = excluded.page_name,
+          partner_id = excluded.partner_id, partner_name = excluded.partner_name, live = true,
+          last_seen_at = excluded.last_seen_at`,
+    },
+    scan: {
+      columns: { brand_id: 'uuid', scanned_at: 'timestamptz' },
+      touches: ['brand'],
+      sql: `
+        insert into brand as b (brand_id, scanned_at)
+        select brand_id, max(scanned_at) from :input i group by brand_id
+        on conflict (brand_id) do update set scanned_at = greatest(b.scanned_at, excluded.scanned_at)`,
+    },
+  },
+  project: (fact): readonly Change[] => {
+    switch (fact.type) {
+      case 'AdStarted': {
+        const { branded_content } = fact.data;
+        return branded_content ? [namePartner(fact, branded_content)] : [];
+      }
+      case 'AdDetailsObserved': {
+        const { ad_id, page_id, page_name, branded_content } = fact.data;
+        return branded_content
+          ? [namePartner(fact, branded_content)]
+          : [update(ad_id, { page_id, page_name })];
+      }
+      case 'AdConfirmedInactive': {
+        const { ad_id, stopped_on, last_seen_at } = fact.data;
+        return [update(ad_id, { live: false, last_seen_at: stopped_on ?? last_seen_at })];
+      }
+      case 'AdReturned':
+        return [update(fact.data.ad_id, { live: true, last_seen_at: fact.data.observed_at })];
+      case 'ScanRecorded': {
+        const { brand_id, observed_at } = fact.data;
+        return [{ kind: 'run', statement: 'scan', row: { brand_id, scanned_at: observed_at } }];
+      }
+      case 'PageLinked': {
+        const { page_id, brand_id, role } = fact.data;
+        return [{ kind: 'upsert', table: 'link', key: { page_id, brand_id }, set: { role } }];
+      }
+      case 'PageUnlinked':
+      case 'PageLinkQuarantined': {
+        const { page_id, brand_id } = fact.data;
+        return [{ kind: 'delete', table: 'link', key: { page_id, brand_id } }];
+      }
+      default:
+        return [];
+    }
+  },
+});

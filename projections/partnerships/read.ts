@@ -1,0 +1,116 @@
+import type { ReadDatabase } from '#contracts/read-database.ts';
+import { PARTNERSHIP_DAYS, PARTNERSHIPS_MAX } from '#contracts/resources/social-page.ts';
+
+/** Branded-content ads of one pair of pages that ran within the window. */
+type Pair = {
+  readonly page_id: string | null;
+  readonly page_name: string | null;
+  readonly page_is_own: boolean;
+  readonly partner_id: string | null;
+  readonly partner_name: string | null;
+  readonly partner_is_own: boolean;
+  readonly ads: number;
+  readonly active_ads: number;
+  readonly first_seen_on: string;
+  readonly last_seen_on: string;
+};
+
+// Ads of the brand, and ads of others on which one of its own pages is the page or the partner.
+const PAIRS = `
+  with own as materialized (
+    select page_id from partnerships.link where brand_id = $1 and role in ('OFFICIAL', 'REGIONAL')
+  ), found as (
+    select a.* from partnerships.ad a where a.brand_id = $1
+    union
+    select a.* from partnerships.ad a join own on a.page_id = own.page_id
+    union
+    select a.* from partnerships.ad a join own on a.partner_id = own.page_id
+  )
+  select a.page_id, max(a.page_name collate "C") as page_name,
+    coalesce(a.page_id in (select page_id from own), false) as page_is_own,
+    a.partner_id, max(a.partner_name collate "C") as partner_name,
+    coalesce(a.partner_id in (select page_id from own), false) as partner_is_own,
+    count(*)::int as ads, (count(*) filter (where a.live))::int as active_ads,
+    (min(a.first_seen_at) at time zone 'utc')::date::text as first_seen_on,
+    (max(case when a.live then b.scanned_at else a.last_seen_at end) at time zone 'utc')::date::text as last_seen_on
+  from found a cross join (select scanned_at from partnerships.brand where brand_id = $1) b
+  where a.live or (a.last_seen_at at time zone 'utc')::date > (b.scanned_at at time zone 'utc')::date - ${PARTNERSHIP_DAYS}
+  group by a.page_id, a.partner_id, case when a.page_id is null then a.page_name end,
+    case when a.partner_id is null then lower(a.partner_name) end`;
+
+type Creator = { page_id: string | null; page_name: string | null };
+type Partnership = {
+  creator: Creator;
+  ads: number;
+  brand_page_ads: number;
+  creator_page_ads: number;
+  active_ads: number;
+  first_seen_on: string;
+  last_seen_on: string;
+};
+
+/**
+ * Which of the two pages is the creator's: the one that is not the brand's own. Where neither is known to be, the
+ * ad is the brand's by its destination, and the page that runs it is somebody else's; where no page is named, the
+ * partner is all that is known.
+ */
+const creatorOf = (pair: Pair): { readonly creator: Creator; readonly runs: boolean } | null => {
+  const page = { page_id: pair.page_id, page_name: pair.page_name };
+  const partner = { page_id: pair.partner_id, page_name: pair.partner_name };
+  if (pair.page_is_own) return pair.partner_is_own ? null : { creator: partner, runs: false };
+  if (pair.page_id === null && !pair.partner_is_own) return { creator: partner, runs: false };
+  return page.page_id === null && page.page_name === null ? null : { creator: page, runs: true };
+};
+
+const nameKey = (name: string | null): string => (name ?? '').normalize('NFKC').toLowerCase().trim();
+
+/** A creator named without an id is the one with an id who has that name, if there is just one. */
+const keysOf = (creators: readonly Creator[]): ((creator: Creator) => string) => {
+  const idsOfName = new Map<string, Set<string>>();
+  for (const { page_id, page_name } of creators) {
+    if (page_id === null) continue;
+    const ids = idsOfName.get(nameKey(page_name)) ?? new Set();
+    idsOfName.set(nameKey(page_name), ids.add(page_id));
+  }
+  return ({ page_id, page_name }) => {
+    if (page_id !== null) return page_id;
+    const ids = [...(idsOfName.get(nameKey(page_name)) ?? [])];
+    return ids.length === 1 && ids[0] !== undefined ? ids[0] : `"${nameKey(page_name)}`;
+  };
+};
+
+const least = (one: string, other: string): string => (one < other ? one : other);
+const greatest = (one: string, other: string): string => (one > other ? one : other);
+
+/** Creators with branded content in the last 365 days as of the brand's newest scan, most ads first. */
+export const listPartnerships = async (db: ReadDatabase, brandId: string): Promise<readonly string[]> => {
+  const pairs = await db.query<Pair>({ sql: PAIRS, values: [brandId] });
+  const met = pairs.flatMap((pair) => {
+    const found = creatorOf(pair);
+    return found ? [{ ...found, pair }] : [];
+  });
+  const keyOf = keysOf(met.map(({ creator }) => creator));
+  const merged = new Map<string, Partnership>();
+  for (const { creator, runs, pair } of met) {
+    const key = keyOf(creator);
+    const known = merged.get(key);
+    merged.set(key, {
+      creator: {
+        page_id: known?.creator.page_id ?? creator.page_id,
+        page_name: known?.creator.page_name ?? creator.page_name,
+      },
+      ads: (known?.ads ?? 0) + pair.ads,
+      brand_page_ads: (known?.brand_page_ads ?? 0) + (runs ? 0 : pair.ads),
+      creator_page_ads: (known?.creator_page_ads ?? 0) + (runs ? pair.ads : 0),
+      active_ads: (known?.active_ads ?? 0) + pair.active_ads,
+      first_seen_on: least(known?.first_seen_on ?? pair.first_seen_on, pair.first_seen_on),
+      last_seen_on: greatest(known?.last_seen_on ?? pair.last_seen_on, pair.last_seen_on),
+    });
+  }
+  return [...merged]
+    .toSorted(
+      ([keyA, a], [keyB, b]) => b.ads - a.ads || b.active_ads - a.active_ads || (keyA < keyB ? -1 : 1),
+    )
+    .slice(0, PARTNERSHIPS_MAX)
+    .map(([, partnership]) => JSON.stringify(partnership));
+};

@@ -1,0 +1,32 @@
+-- Ads that name a partner beside the page that runs them.
+create table ad (
+  ad_id text primary key,
+  brand_id uuid,
+  page_id text,
+  page_name text,
+  partner_id text,
+  partner_name text,
+  live boolean,
+  first_seen_at timestamptz,
+  -- Of an ad that is not live: when it was last seen, or the day it stopped in the library.
+  last_seen_at timestamptz
+);
+
+-- Links that are served.
+create table link (
+  page_id text not null,
+  brand_id uuid not null,
+  role text,
+  primary key (page_id, brand_id)
+);
+
+-- When each brand's newest scan looked: its last 365 days count back from there.
+create table brand (
+  brand_id uuid primary key,
+  scanned_at timestamptz not null
+);
+-- indexes
+create index ad_of_brand on ad (brand_id);
+create index ad_of_page on ad (page_id);
+create index ad_of_partner on ad (partner_id);
+create index link_of_brand on link (brand_id);

@@ -1,0 +1,124 @@
+import type { Page, PageRequest, ReadDatabase } from '#contracts/read-database.ts';
+import {
+  HUB_ROSTER_MAX,
+  NETWORK_BRANDS_MAX,
+  NETWORK_LINKS_MAX,
+  NETWORK_PAGE_BRANDS_MAX,
+} from '#contracts/resources/social-page.ts';
+import { BRAND_REFERENCE_SQL } from '#projections/across/brand-reference.ts';
+import { iso } from '#projections/across/freshness-text.ts';
+
+const hubs = (after: boolean): string => `
+  select h.brands, h.active_ads, h.page_id,
+    '{"page":' || json_build_object('page_id', h.page_id, 'page_name', n.page_name)
+      || ',"followers":' || coalesce(f.followers::text, 'null')
+      || ',"brands":' || h.brands || ',"active_ads":' || h.active_ads
+      || ',"roster":[' || roster.items || ']}' as item
+  from (
+    select * from social_pages.hub h
+    ${after ? 'where (h.brands, h.active_ads, h.page_id) < ($2::bigint, $3::bigint, $4)' : ''}
+    order by h.brands desc, h.active_ads desc, h.page_id desc limit $1
+  ) h
+  left join social_pages.page n on n.page_id = h.page_id
+  left join lateral (
+    select followers from social_pages.profile where page_id = h.page_id and followers is not null
+    order by observed_at desc, source collate "C" limit 1
+  ) f on true
+  cross join lateral (
+    select string_agg('{"brand":' || ${BRAND_REFERENCE_SQL} || ',"active_ads":' || b.active_ads || '}', ','
+      order by b.active_ads desc, b.brand_id) as items
+    from (
+      select b.*, r.active_ads from social_pages.run r join social_pages.brand b using (brand_id)
+      where r.page_id = h.page_id and r.active_ads > 0 and b.is_public
+      order by r.active_ads desc, b.brand_id limit ${HUB_ROSTER_MAX}
+    ) b
+  ) roster
+  order by h.brands desc, h.active_ads desc, h.page_id desc`;
+
+/** Pages with active ads of two or more public brands, biggest roster first. */
+export const listHubs = async (db: ReadDatabase, page: PageRequest): Promise<Page> => {
+  const rows = await db.query<{ item: string; brands: string; active_ads: string; page_id: string }>({
+    sql: hubs(page.after !== null),
+    values: [page.limit + 1, ...(page.after ?? [])],
+  });
+  const shown = rows.slice(0, page.limit);
+  const last = shown.at(-1);
+  return {
+    items: shown.map(({ item }) => item),
+    next: rows.length > page.limit && last ? [last.brands, last.active_ads, last.page_id] : null,
+  };
+};
+
+/** When the newest scan looked: hubs and networks of categories hold as of then. */
+export const readScannedAt = async (db: ReadDatabase): Promise<string | null> => {
+  const rows = await db.query<{ at: string }>({
+    sql: `select ${iso('scanned_at')} as at from social_pages.corpus`,
+    values: [],
+  });
+  return rows[0]?.at ?? null;
+};
+
+/** A page that so many share says nothing of two of them, and would link each with each. */
+const TELLING = `brands <= ${NETWORK_PAGE_BRANDS_MAX}`;
+/** Keeps one certain page from making a certain link: shared pages never prove anything. */
+const CERTAIN = 0.99;
+
+/** `node (brand_id, place)` are the brands; the one of the lowest place comes first, then the most linked. */
+const networkOf = (node: string): string => `
+  with ${node}, pair as (
+    select a.brand_id as one, b.brand_id as other, count(*) as shared_pages,
+      round((1 - exp(sum(ln(1 - least(${CERTAIN}, least(a.confidence, b.confidence) / (a.brands - 1))))))::numeric, 3) as confidence
+    from node x join social_pages.member a using (brand_id)
+    join social_pages.member b on b.page_id = a.page_id and b.brand_id > a.brand_id
+    join node y on y.brand_id = b.brand_id
+    where a.${TELLING}
+    group by 1, 2
+  ), degree as (
+    select brand_id, count(*) as linked_brands
+    from (select one as brand_id from pair union all select other from pair) e group by brand_id
+  ), shown as (
+    select b.brand_id, coalesce(d.linked_brands, 0) as linked_brands, b.place
+    from node b left join degree d using (brand_id)
+    where d.brand_id is not null or b.place = 0
+    order by b.place, linked_brands desc, b.brand_id limit ${NETWORK_BRANDS_MAX}
+  )
+  select (select count(*) from node)::int as nodes,
+    '{"brands":[' || coalesce((
+      select string_agg('{"brand":' || ${BRAND_REFERENCE_SQL} || ',"linked_brands":' || s.linked_brands || '}', ','
+        order by s.place, s.linked_brands desc, s.brand_id)
+      from shown s join social_pages.brand b using (brand_id)), '')
+    || '],"links":' || coalesce((
+      select json_agg(json_build_object('brand_ids', json_build_array(l.one, l.other),
+        'shared_pages', l.shared_pages, 'confidence', l.confidence)
+        order by l.confidence desc, l.shared_pages desc, l.one, l.other)
+      from (
+        select p.* from pair p join shown s on s.brand_id = p.one join shown t on t.brand_id = p.other
+        order by p.confidence desc, p.shared_pages desc, p.one, p.other limit ${NETWORK_LINKS_MAX}
+      ) l), '[]'::json)::text
+    || ',"brands_with_link":' || (select count(*) from degree)
+    || ',"brands_without_link":' || (select count(*) from node) - (select count(*) from degree) || '}' as item`;
+
+const OF_BRAND = networkOf(`node as materialized (
+    select $1::uuid as brand_id, 0 as place
+    union all
+    select brand_id, 1 from (
+      select distinct o.brand_id from social_pages.member m
+      join social_pages.member o on o.page_id = m.page_id and o.brand_id <> m.brand_id
+      where m.brand_id = $1 and m.${TELLING}
+    ) neighbour
+  )`);
+
+const OF_CATEGORY = networkOf(`node as materialized (
+    select brand_id, 1 as place from social_pages.brand
+    where category_ids @> array[$1]::uuid[] and is_public and slug is not null
+  )`);
+
+/** A brand and its direct neighbours. */
+export const readNetworkOfBrand = async (db: ReadDatabase, brandId: string): Promise<string> =>
+  (await db.query<{ item: string }>({ sql: OF_BRAND, values: [brandId] }))[0]?.item ?? '{}';
+
+/** The public brands of a category of any level; `null` when it has none. */
+export const readNetworkOfCategory = async (db: ReadDatabase, categoryId: string): Promise<string | null> => {
+  const rows = await db.query<{ nodes: number; item: string }>({ sql: OF_CATEGORY, values: [categoryId] });
+  return rows[0] && rows[0].nodes > 0 ? rows[0].item : null;
+};

@@ -1,0 +1,111 @@
+import type { ReadDatabase } from '#contracts/read-database.ts';
+import {
+  LEAKAGE_PAGES_MAX,
+  PROFILES_SHOWN_MAX,
+  REUSE_PAGES_MAX,
+  REUSED_TEXTS_MAX,
+  SOCIAL_PAGES_MAX,
+} from '#contracts/resources/social-page.ts';
+import { iso } from '#projections/across/freshness-text.ts';
+
+/** Roles of pages that speak for the brand. Every other page is a third party's, linked or not. */
+const OWN_ROLES = `('OFFICIAL', 'REGIONAL')`;
+
+/** JSON of a page as ads name it. */
+export const AD_PAGE_SQL = `json_build_object('page_id', p.page_id, 'page_name', n.page_name)`;
+
+/** The newest value of a field that any source says; of two said at once, the first source's by name. */
+const newest = (field: string): string =>
+  `(array_agg(f.${field} order by f.observed_at desc, f.source collate "C") filter (where f.${field} is not null))[1]`;
+
+const LINKED_PAGES = `
+  select json_build_object(
+    'page_id', l.page_id, 'page_name', n.page_name, 'role', l.role, 'confidence', l.confidence,
+    'active_ads', coalesce(r.active_ads, 0), 'total_ads', coalesce(r.total_ads, 0),
+    'username', f.username, 'page_category', f.category, 'verified', f.verified,
+    'followers', f.followers, 'likes', f.likes, 'profiles', coalesce(f.profiles, '[]'::json))::text as item
+  from social_pages.link l
+  left join social_pages.run r on r.page_id = l.page_id and r.brand_id = l.brand_id
+  left join social_pages.page n on n.page_id = l.page_id
+  left join lateral (
+    select ${newest('username')} as username, ${newest('category')} as category, ${newest('verified')} as verified,
+      ${newest('followers')} as followers, ${newest('likes')} as likes,
+      json_agg(json_build_object(
+        'source', f.source, 'observed_at', ${iso('f.observed_at')}, 'page_name', f.page_name,
+        'username', f.username, 'page_category', f.category, 'verified', f.verified,
+        'followers', f.followers, 'likes', f.likes
+      ) order by f.observed_at desc, f.source collate "C") filter (where f.place <= ${PROFILES_SHOWN_MAX}) as profiles
+    from (
+      select *, row_number() over (order by observed_at desc, source collate "C") as place
+      from social_pages.profile where page_id = l.page_id
+    ) f
+  ) f on true
+  where l.brand_id = $1
+  order by coalesce(r.active_ads, 0) desc, coalesce(r.total_ads, 0) desc, l.page_id limit ${SOCIAL_PAGES_MAX}`;
+
+/** Pages linked to a brand and not held back, most ads first. */
+export const listSocialPages = async (db: ReadDatabase, brandId: string): Promise<readonly string[]> =>
+  (await db.query<{ item: string }>({ sql: LINKED_PAGES, values: [brandId] })).map(({ item }) => item);
+
+const LEAKAGE = `
+  with p as (
+    select r.page_id, r.active_ads, l.role,
+      case when r.page_id = '' then 'unnamed' when l.role in ${OWN_ROLES} then 'own' else 'third' end as whose
+    from social_pages.run r
+    left join social_pages.link l on l.page_id = r.page_id and l.brand_id = r.brand_id
+    where r.brand_id = $1 and r.active_ads > 0
+  )
+  select json_build_object(
+    'active_ads', coalesce(sum(active_ads), 0),
+    'own_page_ads', coalesce(sum(active_ads) filter (where whose = 'own'), 0),
+    'third_party_ads', coalesce(sum(active_ads) filter (where whose = 'third'), 0),
+    'unnamed_page_ads', coalesce(sum(active_ads) filter (where whose = 'unnamed'), 0),
+    'own_pages', count(*) filter (where whose = 'own'),
+    'third_party_pages', count(*) filter (where whose = 'third'),
+    'largest_third_party_pages', coalesce((
+      select json_agg(json_build_object('page', ${AD_PAGE_SQL}, 'role', p.role, 'active_ads', p.active_ads)
+        order by p.active_ads desc, p.page_id)
+      from (
+        select * from p where whose = 'third' order by active_ads desc, page_id limit ${LEAKAGE_PAGES_MAX}
+      ) p left join social_pages.page n on n.page_id = p.page_id), '[]'::json))::text as item
+  from p`;
+
+/** Where the brand's active ads run. */
+export const readLeakage = async (db: ReadDatabase, brandId: string): Promise<string> =>
+  (await db.query<{ item: string }>({ sql: LEAKAGE, values: [brandId] }))[0]?.item ?? '{}';
+
+const COPY_REUSE = `
+  with own as (
+    select t.copy_key, sum(t.active_ads) as brand_ads
+    from social_pages.copy_run t
+    where t.brand_id = $1 and t.active_ads > 0 and (t.page_id = '' or exists (
+      select from social_pages.link l where l.page_id = t.page_id and l.brand_id = t.brand_id))
+    group by t.copy_key
+  ), reused as (
+    select o.copy_key, o.brand_ads, f.foreign_ads, f.foreign_pages
+    from own o cross join lateral (
+      select sum(t.active_ads) as foreign_ads, count(distinct t.page_id) as foreign_pages
+      from social_pages.copy_run t
+      where t.copy_key = o.copy_key and t.active_ads > 0 and t.page_id <> '' and not exists (
+        select from social_pages.link l where l.page_id = t.page_id and l.brand_id = $1)
+    ) f
+    where f.foreign_ads > 0
+    order by f.foreign_ads desc, o.brand_ads desc, o.copy_key limit ${REUSED_TEXTS_MAX}
+  )
+  select json_build_object(
+    'body', c.body, 'brand_ads', r.brand_ads, 'foreign_ads', r.foreign_ads, 'foreign_pages', r.foreign_pages,
+    'largest_foreign_pages', (
+      select json_agg(json_build_object('page', ${AD_PAGE_SQL}, 'active_ads', p.active_ads)
+        order by p.active_ads desc, p.page_id)
+      from (
+        select t.page_id, sum(t.active_ads) as active_ads from social_pages.copy_run t
+        where t.copy_key = r.copy_key and t.active_ads > 0 and t.page_id <> '' and not exists (
+          select from social_pages.link l where l.page_id = t.page_id and l.brand_id = $1)
+        group by t.page_id order by 2 desc, t.page_id limit ${REUSE_PAGES_MAX}
+      ) p left join social_pages.page n on n.page_id = p.page_id))::text as item
+  from reused r join social_pages.copy c using (copy_key)
+  order by r.foreign_ads desc, r.brand_ads desc, r.copy_key`;
+
+/** Texts of the brand that pages not linked to it run too, most foreign ads first. */
+export const listReusedCopy = async (db: ReadDatabase, brandId: string): Promise<readonly string[]> =>
+  (await db.query<{ item: string }>({ sql: COPY_REUSE, values: [brandId] })).map(({ item }) => item);

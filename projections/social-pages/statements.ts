@@ -1,0 +1,131 @@
+import type { Statement } from '#projections/projection.ts';
+
+/** What an association counts for that only ads show: as likely as not. */
+const SEEN_IN_ADS_CONFIDENCE = 0.5;
+
+/**
+ * Moves ads, and the counts with them. Each row says something of one ad; of what is said twice in a batch the
+ * later counts. Counts move by what was before and what is after, so that an ad counts once wherever it stands,
+ * whatever came in one batch.
+ */
+const MOVE_ADS = `
+  with said as (
+    select ad_id, (array_agg(brand_id))[1] as brand_id,
+      (array_agg(page_id order by position desc) filter (where page_id is not null))[1] as page_id,
+      (array_agg(live order by position desc) filter (where live is not null))[1] as live,
+      bool_or(says_copy) as says_copy,
+      (array_agg(copy_key order by position desc) filter (where says_copy))[1] as copy_key
+    from :input i group by ad_id
+  ), before as (
+    select a.* from ad a join said using (ad_id)
+  ), after as (
+    insert into ad as a (ad_id, brand_id, page_id, live, copy_key)
+    select s.ad_id, s.brand_id, coalesce(s.page_id, b.page_id), coalesce(s.live, b.live, true),
+      case when s.says_copy then s.copy_key else b.copy_key end
+    from said s left join before b using (ad_id)
+    on conflict (ad_id) do update
+      set page_id = excluded.page_id, live = excluded.live, copy_key = excluded.copy_key
+      where (a.page_id, a.live, a.copy_key) is distinct from (excluded.page_id, excluded.live, excluded.copy_key)
+    returning *
+  ), moved as (
+    select brand_id, coalesce(page_id, '') as page_id, copy_key, live::int as active, 1 as total from after
+    union all
+    select b.brand_id, coalesce(b.page_id, ''), b.copy_key, -b.live::int, -1 from before b join after using (ad_id)
+  ), counted as (
+    insert into run as r (page_id, brand_id, active_ads, total_ads)
+    select page_id, brand_id, sum(active), sum(total) from moved group by 1, 2 having sum(active) <> 0 or sum(total) <> 0
+    on conflict (page_id, brand_id) do update
+      set active_ads = r.active_ads + excluded.active_ads, total_ads = r.total_ads + excluded.total_ads
+  )
+  insert into copy_run as c (copy_key, page_id, brand_id, active_ads)
+  select copy_key, page_id, brand_id, sum(active) from moved
+  where copy_key is not null group by 1, 2, 3 having sum(active) <> 0
+  on conflict (copy_key, page_id, brand_id) do update set active_ads = c.active_ads + excluded.active_ads`;
+
+/** Who shares these pages, and which of them are hubs. `pages` is SQL of the pages to look at. */
+const meetOn = (pages: string): string => `
+  with touched as materialized (${pages}), candidate as materialized (
+    select t.page_id, m.brand_id, m.active_ads, m.confidence
+    from touched t cross join lateral (
+      select coalesce(r.brand_id, l.brand_id) as brand_id, coalesce(r.active_ads, 0) as active_ads,
+        coalesce(l.confidence, ${SEEN_IN_ADS_CONFIDENCE}) as confidence
+      from (select brand_id, active_ads from run where page_id = t.page_id and active_ads > 0) r
+      full join (select brand_id, confidence from link where page_id = t.page_id) l using (brand_id)
+    ) m
+    join brand b on b.brand_id = m.brand_id and b.is_public and b.slug is not null
+  ), sharing as (
+    select *, count(*) over (partition by page_id) as brands from candidate
+  ), parted as (
+    delete from member m using touched t
+    where m.page_id = t.page_id and not exists (
+      select from sharing s where s.page_id = m.page_id and s.brand_id = m.brand_id and s.brands > 1)
+  ), met as (
+    insert into member as m (page_id, brand_id, confidence, brands)
+    select page_id, brand_id, confidence, brands from sharing where brands > 1
+    on conflict (page_id, brand_id) do update set confidence = excluded.confidence, brands = excluded.brands
+    where (m.confidence, m.brands) is distinct from (excluded.confidence, excluded.brands)
+  ), busy as (
+    select page_id, count(*) as brands, sum(active_ads)::bigint as active_ads from candidate
+    where active_ads > 0 group by page_id having count(*) > 1
+  ), closed as (
+    delete from hub h using touched t
+    where h.page_id = t.page_id and not exists (select from busy b where b.page_id = h.page_id)
+  )
+  insert into hub as h (page_id, brands, active_ads) select page_id, brands, active_ads from busy
+  on conflict (page_id) do update set brands = excluded.brands, active_ads = excluded.active_ads
+  where (h.brands, h.active_ads) is distinct from (excluded.brands, excluded.active_ads)`;
+
+export const statements = {
+  move_ads: {
+    columns: {
+      ad_id: 'text',
+      position: 'bigint',
+      brand_id: 'uuid',
+      page_id: 'text',
+      live: 'boolean',
+      says_copy: 'boolean',
+      copy_key: 'uuid',
+    },
+    touches: ['ad', 'run', 'copy_run'],
+    sql: MOVE_ADS,
+  },
+  // Whichever ad came first: of two wordings of one copy the one that sorts first is shown.
+  write_copy: {
+    columns: { copy_key: 'uuid', body: 'text' },
+    touches: ['copy'],
+    sql: `
+      insert into copy as c (copy_key, body)
+      select distinct on (copy_key) copy_key, body from :input i order by copy_key, body collate "C"
+      on conflict (copy_key) do update set body = excluded.body where excluded.body collate "C" < c.body collate "C"`,
+  },
+  name_page: {
+    columns: { page_id: 'text', page_name: 'text', named_at: 'timestamptz' },
+    touches: ['page'],
+    sql: `
+      insert into page as p (page_id, page_name, named_at)
+      select distinct on (page_id) page_id, page_name, named_at from :input i
+      order by page_id, named_at desc, page_name collate "C"
+      on conflict (page_id) do update set page_name = excluded.page_name, named_at = excluded.named_at
+      where excluded.named_at > p.named_at
+        or (excluded.named_at = p.named_at and excluded.page_name collate "C" < p.page_name collate "C")`,
+  },
+  scan: {
+    columns: { scanned_at: 'timestamptz' },
+    touches: ['corpus'],
+    sql: `
+      insert into corpus as c (scanned_at) select max(scanned_at) from :input i
+      on conflict (one) do update set scanned_at = greatest(c.scanned_at, excluded.scanned_at)`,
+  },
+  meet_on_page: {
+    columns: { page_id: 'text' },
+    touches: ['member', 'hub'],
+    sql: meetOn('select page_id from :input i'),
+  },
+  meet_brand: {
+    columns: { brand_id: 'uuid' },
+    touches: ['member', 'hub'],
+    sql: meetOn(`
+      select page_id from run join :input i using (brand_id) where page_id <> ''
+      union select page_id from link join :input j using (brand_id)`),
+  },
+} satisfies Readonly<Record<string, Statement>>;
