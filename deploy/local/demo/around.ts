@@ -1,6 +1,8 @@
 import type { Observation } from '#contracts/observations/index.ts';
 import { creatives } from './creatives.ts';
 import { pages } from './pages.ts';
+import { sites } from './sites.ts';
+import { storefronts } from './storefronts.ts';
 import { traffic } from './traffic.ts';
 import type { World } from './world.ts';
 
@@ -13,4 +15,6 @@ export const AROUND: readonly ((world: World, firstDayMs: number) => Iterable<Ob
   pages,
   creatives,
   traffic,
+  sites,
+  storefronts,
 ];

@@ -61,4 +61,6 @@ export const FOR = {
   landingPage: 41,
   creative: 42,
   traffic: 21,
+  site: 31,
+  storefront: 32,
 } as const;
