@@ -39,8 +39,6 @@ export const CategoryDefine = z
       .regex(/^[a-z0-9][a-z0-9.-]{0,99}$/, 'lower-case letters, digits, dots and hyphens')
       .nullable(),
     taxonomy_id: z.string().trim().min(1).max(TAXONOMY_ID_MAX_CHARACTERS).nullable(),
-    /** The taxonomy's id of the category above. */
-    taxonomy_parent_id: z.string().trim().min(1).max(TAXONOMY_ID_MAX_CHARACTERS).nullable(),
     description: z.string().trim().min(1).max(CATEGORY_DESCRIPTION_MAX_CHARACTERS).nullable(),
   })
   .refine(({ level, path }) => level === null || level === path.length, {
@@ -50,13 +48,5 @@ export const CategoryDefine = z
   .refine((said) => (said.taxonomy === null) === (said.taxonomy_id === null), {
     path: ['taxonomy_id'],
     message: 'an id and its taxonomy come together',
-  })
-  .refine((said) => said.taxonomy_parent_id === null || said.taxonomy_parent_id !== said.taxonomy_id, {
-    path: ['taxonomy_parent_id'],
-    message: 'is the category itself; a category does not stand inside itself',
-  })
-  .refine((said) => said.taxonomy_parent_id === null || said.path.length > 1, {
-    path: ['taxonomy_parent_id'],
-    message: 'a top level has no category above it',
   });
 export type CategoryDefine = z.infer<typeof CategoryDefine>;

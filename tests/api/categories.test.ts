@@ -41,7 +41,6 @@ beforeAll(async () => {
     level: 2,
     taxonomy: null,
     taxonomy_id: null,
-    taxonomy_parent_id: null,
     description: 'Brake shoes.',
   })(category.initial);
   if (!fact) throw new Error('nothing was defined');

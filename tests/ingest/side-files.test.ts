@@ -23,7 +23,6 @@ describe('a rank list', () => {
     ['with a header', 'GlobalRank,TldRank,Domain,TLD\n1,1,one.example,example\n2,2,Two.Example,example\n'],
     ['with another', 'domain;rank\r\none.example;1\r\ntwo.example;2\r\n'],
     ['without one', '1,one.example\n2,two.example\n'],
-    ['of domains alone', 'one.example\ntwo.example\n'],
   ])('is told by its content: %s', async (_, content) => {
     for (const options of [FETCHED, { ...FETCHED, format: 'rank-list' as const }]) {
       const result = await readAs('list.csv.gz', content, options);
@@ -35,6 +34,15 @@ describe('a rank list', () => {
         monthly_visits: null,
       });
     }
+  });
+
+  test('of domains alone is one only when somebody says so', async () => {
+    const content = 'one.example\ntwo.example\n';
+    expect(lines(await readAs('list.txt', content))[0]).toMatch(/unknown format/);
+    expect(ranksOf(await readAs('list.txt', content, { ...FETCHED, format: 'rank-list' }))).toEqual([
+      '1 one.example',
+      '2 two.example',
+    ]);
   });
 
   test('costs a broken row that row, and names it', async () => {

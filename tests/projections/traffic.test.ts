@@ -198,7 +198,6 @@ const defined = (path: string[], description: string, day: number): GivenFact[] 
     level: null,
     taxonomy: 'shop-taxonomy',
     taxonomy_id: '7',
-    taxonomy_parent_id: null,
     description,
   })(category.initial).map((fact) => ({ stream: categoryStream(categoryIdOf(path)), fact }));
 

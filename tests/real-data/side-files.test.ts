@@ -32,8 +32,8 @@ if (absent)
   );
 
 const FETCHED_AT = '2026-03-02T08:00:00.000Z';
-/** A thousand of fifteen thousand say as much of the way through the log. */
-const RANKS_INGESTED = 1_000;
+/** A few hundred of fifteen thousand say as much of the way through the log. */
+const RANKS_INGESTED = 300;
 
 const linesOf = (file: string): string[] =>
   gunzipSync(readFileSync(file)).toString('utf8').trimEnd().split(/\r?\n/);
@@ -99,7 +99,7 @@ describe.skipIf(absent)('real side files', () => {
         .filter((row) => !namesHost(row))
         .map((row) => row.join(',')),
     );
-    const listed = await reading(DOMAINS, { scannedAt: FETCHED_AT });
+    const listed = await reading(DOMAINS, { scannedAt: FETCHED_AT, format: 'rank-list' });
     expect(listed.observations.map((one) => one.type === 'traffic.estimate' && one.domain)).toEqual(
       linesOf(DOMAINS),
     );
@@ -109,7 +109,6 @@ describe.skipIf(absent)('real side files', () => {
     const paths = pathsIn();
     const totals = await ingest(TAXONOMY);
     expect(totals).toMatchObject({ facts: paths.length, refused: 0, records: linesOf(TAXONOMY).length - 1 });
-    expect(await ingest(TAXONOMY)).toMatchObject({ facts: 0 });
     await stack.projected(await stack.eventStore.head());
 
     const tops = await read('/v1/categories?limit=100');

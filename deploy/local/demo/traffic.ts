@@ -49,7 +49,6 @@ function* definitions(firstDayMs: number): Generator<Observation> {
         level: index + 1,
         taxonomy: 'demo-taxonomy',
         taxonomy_id: String(defined.size),
-        taxonomy_parent_id: null,
         description: `Synthetic demo category. Brands here are made up and sell ${name.toLowerCase()}.`,
       };
     }

@@ -70,7 +70,8 @@ const detectCsv = async (source: Source, hasMapping: boolean): Promise<Detected>
     if (has(ARCHIVE_ID_COLUMNS) && item.columns.some((name) => /^ad_(delivery_|creative_)/.test(name))) {
       return { format: 'ads-archive-csv' };
     }
-    if (rankLayoutOf(item.columns) !== null) return { format: 'rank-list' };
+    // Domains alone may be any list of domains: only who feeds them knows that it is ranked.
+    if (typeof rankLayoutOf(item.columns)?.rank === 'string') return { format: 'rank-list' };
     return {
       unknown: `is of an unknown format: a CSV with the columns ${item.columns.slice(0, 6).join(', ')}`,
       advice: `say with --mapping FILE what its columns hold, or ${KNOWN}`,

@@ -57,7 +57,6 @@ export const readTaxonomyText: SideReader = async function* (source, { observedA
           level: path.length,
           taxonomy,
           taxonomy_id: id,
-          taxonomy_parent_id: null,
           description: null,
         },
       };
