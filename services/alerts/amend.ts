@@ -1,0 +1,67 @@
+import { AlertChannel } from '#contracts/alerts.ts';
+import { type AlertRule, type AlertRuleState, channelsOf, isActive } from '#domain/alert-rule.ts';
+import { cancelOfAlert, forgetAlert, retargetOfAlert } from '#platform/deliveries/end-deliveries.ts';
+import type { Transaction } from '#platform/postgres.ts';
+import type { Past } from './past.ts';
+import { targetOf } from './queue-deliveries.ts';
+
+/** A rule that changed so that what it has still to send is concerned. */
+export type Amendment = {
+  readonly workspace_id: string;
+  readonly alert_id: string;
+  readonly after: AlertRuleState;
+  /** What waits on channels that `after` has not is cancelled, for this. */
+  readonly reason: string;
+  /** Channels that lead somewhere else now. */
+  readonly moved: readonly AlertChannel[];
+};
+
+const GONE = 'The rule was deleted.';
+const OFF = 'The rule was disabled.';
+const CHANNEL_GONE = 'The channel was removed from the rule.';
+
+const isSameTarget = (before: AlertRule, after: AlertRule, channel: AlertChannel): boolean =>
+  JSON.stringify(targetOf(before, channel)) === JSON.stringify(targetOf(after, channel));
+
+const reasonOf = (after: AlertRuleState): string => {
+  if (after?.status === 'deleted') return GONE;
+  return isActive(after) ? CHANNEL_GONE : OFF;
+};
+
+/** `null`: whatever waits goes on as it is. */
+export const amendmentOf = (before: AlertRuleState, after: AlertRuleState): Amendment | null => {
+  if (before === null || after === null) return null;
+  const { workspace_id, alert_id } = after;
+  const kept = isActive(after) ? channelsOf(after) : [];
+  const had = isActive(before) ? channelsOf(before) : [];
+  const moved = kept.filter((channel) => had.includes(channel) && !isSameTarget(before, after, channel));
+  const isConcerned =
+    moved.length > 0 || had.some((channel) => !kept.includes(channel)) || after.status === 'deleted';
+  return isConcerned ? { workspace_id, alert_id, after, reason: reasonOf(after), moved } : null;
+};
+
+/**
+ * While the log is gone through again, deliveries of later matches wait already, and only how the rule stands in the
+ * end says what becomes of them.
+ */
+export const amendToEnd =
+  (past: Past) =>
+  async ({ workspace_id, alert_id }: Amendment): Promise<Amendment> => {
+    const after = await past.rule(workspace_id, alert_id);
+    const moved = isActive(after) ? channelsOf(after).filter((channel) => channel !== 'email') : [];
+    return { workspace_id, alert_id, after, reason: reasonOf(after), moved };
+  };
+
+/** Cancels, or sends elsewhere, what the rule has still to send. A deleted rule's history goes with it. */
+export const amend = async (
+  client: Transaction,
+  { alert_id, after, reason, moved }: Amendment,
+  now: Date,
+): Promise<void> => {
+  if (after?.status === 'deleted') return forgetAlert(client, alert_id);
+  const kept = isActive(after) ? channelsOf(after) : [];
+  const gone = AlertChannel.options.filter((channel) => !kept.includes(channel));
+  if (gone.length > 0) await cancelOfAlert(client, alert_id, gone, reason, now);
+  if (!after) return;
+  for (const channel of moved) await retargetOfAlert(client, alert_id, targetOf(after, channel));
+};

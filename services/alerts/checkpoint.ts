@@ -1,0 +1,85 @@
+import { readFileSync } from 'node:fs';
+import { type AlertRule } from '#domain/alert-rule.ts';
+import { type Database, inTransaction, type Transaction } from '#platform/postgres.ts';
+import { type Collections, openCollections } from './collected.ts';
+import type { Place } from './match-facts.ts';
+import { openRuleBook } from './rule-book.ts';
+
+const SCHEMA = readFileSync(new URL('./schema.sql', import.meta.url), 'utf8');
+/** Any constant: `create … if not exists` is not safe against another process doing the same. */
+const SCHEMA_LOCK = 7_205_317;
+
+/** Another process moved the checkpoint: it has taken over, and this one starts again behind it. */
+export class CheckpointMoved extends Error {
+  constructor() {
+    super('another process moved the checkpoint of alerts');
+    this.name = 'CheckpointMoved';
+  }
+}
+
+export const createAlertsTables = (database: Database): Promise<void> =>
+  inTransaction(database, async (client) => {
+    await client.query('select pg_advisory_xact_lock($1)', [SCHEMA_LOCK]);
+    await client.query(SCHEMA);
+  });
+
+/** How far `alerts` has come, and everything that it holds in memory there. */
+export type Progress = Place & {
+  position: bigint;
+  readonly replayedUntil: bigint;
+  readonly collections: Collections;
+};
+
+/** `head`: the end of the log, asked for when there is no checkpoint yet. */
+export const openProgress = async (database: Database, head: () => Promise<bigint>): Promise<Progress> => {
+  const read = async () =>
+    (
+      await database.query<{ position: string; log_time: string; replayed_until: string }>(
+        'select position, log_time, replayed_until from alerting.checkpoint',
+      )
+    ).rows[0];
+  let row = await read();
+  if (!row) {
+    await database.query(
+      `insert into alerting.checkpoint (position, log_time, replayed_until) values (0, '', $1) on conflict do nothing`,
+      [await head()],
+    );
+    row = await read();
+  }
+  const rules = await database.query<{ rule: AlertRule }>('select rule from alerting.rule');
+  return {
+    position: BigInt(row?.position ?? 0),
+    logTime: row?.log_time ?? '',
+    replayedUntil: BigInt(row?.replayed_until ?? 0),
+    rules: openRuleBook(rules.rows.map(({ rule }) => rule)),
+    changedRules: new Set(),
+    collections: await openCollections(database),
+  };
+};
+
+/** Writes what changed, and moves the checkpoint from where it stood; both or neither. */
+export const saveProgress = async (
+  client: Transaction,
+  progress: Progress,
+  position: bigint,
+): Promise<void> => {
+  const rules = [...progress.changedRules].map((alertId) => ({ alertId, rule: progress.rules.get(alertId) }));
+  const present = rules.filter(({ rule }) => rule !== null);
+  if (present.length > 0) {
+    await client.query(
+      `insert into alerting.rule (alert_id, rule) select * from unnest($1::uuid[], $2::jsonb[])
+       on conflict (alert_id) do update set rule = excluded.rule`,
+      [present.map(({ alertId }) => alertId), present.map(({ rule }) => JSON.stringify(rule))],
+    );
+  }
+  const gone = rules.filter(({ rule }) => rule === null).map(({ alertId }) => alertId);
+  if (gone.length > 0)
+    await client.query('delete from alerting.rule where alert_id = any($1::uuid[])', [gone]);
+  await progress.collections.save(client);
+  const { rowCount } = await client.query({
+    name: 'move the checkpoint of alerts',
+    text: 'update alerting.checkpoint set position = $1, log_time = $2 where position = $3',
+    values: [position, progress.logTime, progress.position],
+  });
+  if (rowCount !== 1) throw new CheckpointMoved();
+};

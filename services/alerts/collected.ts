@@ -1,0 +1,144 @@
+import type { AlertCadence } from '#contracts/alerts.ts';
+import { type AlertItem, PAYLOAD_ITEMS_MAX } from '#contracts/webhooks/alert-payload.ts';
+import type { Matched } from '#domain/alert-payload.ts';
+import type { Database, Transaction } from '#platform/postgres.ts';
+
+/** Matches of one rule that wait for the end of a scan (`key`: the brand) or of a period (`key`: its first day). */
+export type Collected = {
+  readonly alert_id: string;
+  readonly cadence: AlertCadence;
+  readonly key: string;
+  items_total: number;
+  as_of: string;
+  /** How many items the table holds. */
+  stored: number;
+  /** Those that it does not hold yet. */
+  readonly fresh: AlertItem[];
+};
+
+const nameOf = (alertId: string, cadence: AlertCadence, key: string): string =>
+  `${alertId} ${cadence} ${key}`;
+
+/** What waits. Items lie in the table once a batch has ended without closing them; only counts are held here. */
+export type Collections = {
+  add(alertId: string, cadence: AlertCadence, key: string, item: AlertItem): void;
+  /** Takes out what waits and fits, in the order in which it began. */
+  close(fits: (collected: Collected) => boolean): readonly Collected[];
+  /** Everything of one that was taken out of here. */
+  read(collected: Collected): Promise<Matched>;
+  /** Writes what the batch changed. */
+  save(client: Transaction): Promise<void>;
+};
+
+type Row = { alert_id: string; cadence: AlertCadence; key: string; items_total: number; as_of: string };
+
+export const openCollections = async (database: Database): Promise<Collections> => {
+  const { rows } = await database.query<Row>(
+    'select alert_id, cadence, key, items_total, as_of from alerting.collected',
+  );
+  const waiting = new Map<string, Collected>(
+    rows.map((row) => [
+      nameOf(row.alert_id, row.cadence, row.key),
+      { ...row, stored: Math.min(row.items_total, PAYLOAD_ITEMS_MAX), fresh: [] },
+    ]),
+  );
+  const changed = new Set<Collected>();
+  const removed = new Set<Collected>();
+  return {
+    add: (alert_id, cadence, key, item) => {
+      const name = nameOf(alert_id, cadence, key);
+      const one = waiting.get(name) ?? {
+        alert_id,
+        cadence,
+        key,
+        items_total: 0,
+        as_of: '',
+        stored: 0,
+        fresh: [],
+      };
+      waiting.set(name, one);
+      changed.add(one);
+      if (one.items_total < PAYLOAD_ITEMS_MAX) one.fresh.push(item);
+      one.items_total += 1;
+      if (item.observed_at > one.as_of) one.as_of = item.observed_at;
+    },
+    close: (fits) => {
+      const closed: Collected[] = [];
+      for (const [name, one] of waiting) {
+        if (!fits(one)) continue;
+        waiting.delete(name);
+        changed.delete(one);
+        if (one.stored > 0) removed.add(one);
+        closed.push(one);
+      }
+      return closed;
+    },
+    read: async ({ alert_id, cadence, key, items_total, as_of, stored, fresh }) => {
+      const before =
+        stored === 0
+          ? []
+          : (
+              await database.query<{ item: AlertItem }>(
+                `select item from alerting.collected_item
+                 where alert_id = $1 and cadence = $2 and key = $3 order by place`,
+                [alert_id, cadence, key],
+              )
+            ).rows;
+      return { items: [...before.map(({ item }) => item), ...fresh], items_total, as_of };
+    },
+    save: async (client) => {
+      await remove(client, [...removed]);
+      await write(client, [...changed]);
+      removed.clear();
+      for (const one of changed) {
+        one.stored += one.fresh.length;
+        one.fresh.length = 0;
+      }
+      changed.clear();
+    },
+  };
+};
+
+const remove = async (client: Transaction, gone: readonly Collected[]): Promise<void> => {
+  if (gone.length === 0) return;
+  const keys = [gone.map((one) => one.alert_id), gone.map((one) => one.cadence), gone.map((one) => one.key)];
+  for (const table of ['collected', 'collected_item']) {
+    await client.query(
+      `delete from alerting.${table} using unnest($1::uuid[], $2::text[], $3::text[]) as gone (alert_id, cadence, key)
+       where ${table}.alert_id = gone.alert_id and ${table}.cadence = gone.cadence and ${table}.key = gone.key`,
+      keys,
+    );
+  }
+};
+
+const write = async (client: Transaction, changed: readonly Collected[]): Promise<void> => {
+  if (changed.length === 0) return;
+  await client.query(
+    `insert into alerting.collected (alert_id, cadence, key, items_total, as_of)
+     select * from unnest($1::uuid[], $2::text[], $3::text[], $4::int[], $5::text[])
+     on conflict (alert_id, cadence, key) do update set items_total = excluded.items_total, as_of = excluded.as_of`,
+    [
+      changed.map((one) => one.alert_id),
+      changed.map((one) => one.cadence),
+      changed.map((one) => one.key),
+      changed.map((one) => one.items_total),
+      changed.map((one) => one.as_of),
+    ],
+  );
+  const items = changed.flatMap((one) =>
+    one.fresh.map((item, place) => ({ ...one, place: one.stored + place, item: JSON.stringify(item) })),
+  );
+  if (items.length === 0) return;
+  await client.query(
+    `insert into alerting.collected_item (alert_id, cadence, key, place, item)
+     select * from unnest($1::uuid[], $2::text[], $3::text[], $4::int[], $5::jsonb[])
+     on conflict do nothing`,
+    [
+      items.map((one) => one.alert_id),
+      items.map((one) => one.cadence),
+      items.map((one) => one.key),
+      items.map((one) => one.place),
+      items.map((one) => one.item),
+    ],
+  );
+};

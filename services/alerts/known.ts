@@ -1,0 +1,142 @@
+import type { AdLibraryFact } from '#contracts/events/ad-library.ts';
+import type { BrandFact } from '#contracts/events/brand.ts';
+import type { Fact } from '#contracts/events/fact.ts';
+import type { SocialPageFact } from '#contracts/events/social-page.ts';
+import { type PageOfBrand, UNKNOWN_PAGE } from '#domain/alert-matching.ts';
+import type { BrandName } from '#domain/alert-payload.ts';
+import type { Database, Transaction } from '#platform/postgres.ts';
+
+/** The facts that `alerts` learns brands and pages from. */
+export type CorpusFact = AdLibraryFact | BrandFact | SocialPageFact;
+
+type KnownBrand = {
+  readonly slug: string | null;
+  readonly name: string | null;
+  readonly logo_url: string | null;
+  readonly last_complete_at: string | null;
+};
+const UNKNOWN_BRAND: KnownBrand = { slug: null, name: null, logo_url: null, last_complete_at: null };
+
+/** What is known of the brands and pages that a batch is about, and what the batch adds to it. */
+export type Known = {
+  nameOf(brandId: string): BrandName;
+  lastCompleteAt(brandId: string): string | null;
+  page(brandId: string, pageId: string): PageOfBrand;
+  setBrand(brandId: string, changes: Partial<KnownBrand>): void;
+  setPage(brandId: string, pageId: string, page: PageOfBrand): void;
+  save(client: Transaction): Promise<void>;
+};
+
+type Pair = { readonly brand_id: string; readonly page_id: string };
+const pairOf = ({ type, data }: Fact): Pair | null => {
+  if (type !== 'AdStarted' && !type.startsWith('Page')) return null;
+  const { brand_id, page_id } = data as Partial<Pair>;
+  return brand_id && page_id ? { brand_id, page_id } : null;
+};
+const keyOf = (brandId: string, pageId: string): string => `${brandId} ${pageId}`;
+
+const readBrands = async (database: Database, ids: readonly string[]): Promise<Map<string, KnownBrand>> => {
+  if (ids.length === 0) return new Map();
+  const { rows } = await database.query<KnownBrand & { brand_id: string }>(
+    'select brand_id, slug, name, logo_url, last_complete_at from alerting.brand where brand_id = any($1::uuid[])',
+    [ids],
+  );
+  return new Map(rows.map(({ brand_id, ...known }) => [brand_id, known]));
+};
+
+const readPages = async (database: Database, pairs: readonly Pair[]): Promise<Map<string, PageOfBrand>> => {
+  if (pairs.length === 0) return new Map();
+  const { rows } = await database.query<Pair & PageOfBrand>(
+    `select brand_id, page_id, role, ran_ads, was_new_partner from alerting.page
+     join unnest($1::uuid[], $2::text[]) as wanted (brand_id, page_id) using (brand_id, page_id)`,
+    [pairs.map(({ brand_id }) => brand_id), pairs.map(({ page_id }) => page_id)],
+  );
+  return new Map(rows.map(({ brand_id, page_id, ...page }) => [keyOf(brand_id, page_id), page]));
+};
+
+/** Reads what a batch needs to know, so that its facts are then gone through without a pause. */
+export const learn = async (database: Database, facts: readonly Fact[]): Promise<Known> => {
+  const brandIds = new Set<string>();
+  const pairs = new Map<string, Pair>();
+  for (const fact of facts) {
+    const { brand_id } = fact.data as Partial<Pair>;
+    if (brand_id) brandIds.add(brand_id);
+    const pair = pairOf(fact);
+    if (pair) pairs.set(keyOf(pair.brand_id, pair.page_id), pair);
+  }
+  const [brands, pages] = await Promise.all([
+    readBrands(database, [...brandIds]),
+    readPages(database, [...pairs.values()]),
+  ]);
+  const changedBrands = new Set<string>();
+  const changedPages = new Map<string, Pair>();
+  return {
+    // A brand may be scanned before anybody says who it is; no rule is about such a one.
+    nameOf: (brand_id) => {
+      const { slug, name, logo_url } = brands.get(brand_id) ?? UNKNOWN_BRAND;
+      return { brand_id, slug: slug ?? brand_id, name: name ?? brand_id, logo_url };
+    },
+    lastCompleteAt: (brandId) => brands.get(brandId)?.last_complete_at ?? null,
+    page: (brandId, pageId) => pages.get(keyOf(brandId, pageId)) ?? UNKNOWN_PAGE,
+    setBrand: (brandId, changes) => {
+      brands.set(brandId, { ...UNKNOWN_BRAND, ...brands.get(brandId), ...changes });
+      changedBrands.add(brandId);
+    },
+    setPage: (brand_id, page_id, page) => {
+      const key = keyOf(brand_id, page_id);
+      if (pages.get(key) === page) return;
+      pages.set(key, page);
+      changedPages.set(key, { brand_id, page_id });
+    },
+    save: async (client) => {
+      await saveBrands(client, [...changedBrands], brands);
+      await savePages(client, [...changedPages], pages);
+      changedBrands.clear();
+      changedPages.clear();
+    },
+  };
+};
+
+const saveBrands = async (
+  client: Transaction,
+  ids: readonly string[],
+  brands: ReadonlyMap<string, KnownBrand>,
+): Promise<void> => {
+  if (ids.length === 0) return;
+  const known = ids.map((id) => brands.get(id) ?? UNKNOWN_BRAND);
+  await client.query(
+    `insert into alerting.brand (brand_id, slug, name, logo_url, last_complete_at)
+     select * from unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[])
+     on conflict (brand_id) do update set slug = excluded.slug, name = excluded.name,
+       logo_url = excluded.logo_url, last_complete_at = excluded.last_complete_at`,
+    [
+      ids,
+      known.map(({ slug }) => slug),
+      known.map(({ name }) => name),
+      known.map(({ logo_url }) => logo_url),
+      known.map(({ last_complete_at }) => last_complete_at),
+    ],
+  );
+};
+
+const savePages = async (
+  client: Transaction,
+  changed: readonly (readonly [string, Pair])[],
+  pages: ReadonlyMap<string, PageOfBrand>,
+): Promise<void> => {
+  if (changed.length === 0) return;
+  const known = changed.map(([key]) => pages.get(key) ?? UNKNOWN_PAGE);
+  await client.query(
+    `insert into alerting.page (brand_id, page_id, role, ran_ads, was_new_partner)
+     select * from unnest($1::uuid[], $2::text[], $3::text[], $4::boolean[], $5::boolean[])
+     on conflict (brand_id, page_id) do update set role = excluded.role, ran_ads = excluded.ran_ads,
+       was_new_partner = excluded.was_new_partner`,
+    [
+      changed.map(([, { brand_id }]) => brand_id),
+      changed.map(([, { page_id }]) => page_id),
+      known.map(({ role }) => role),
+      known.map(({ ran_ads }) => ran_ads),
+      known.map(({ was_new_partner }) => was_new_partner),
+    ],
+  );
+};

@@ -1,0 +1,196 @@
+import type { AlertCadence } from '#contracts/alerts.ts';
+import type { AdLibraryFact } from '#contracts/events/ad-library.ts';
+import type { AlertRuleFact } from '#contracts/events/alert-rule.ts';
+import type { BrandFact } from '#contracts/events/brand.ts';
+import type { RecordedFact } from '#contracts/events/fact.ts';
+import type { SocialPageFact } from '#contracts/events/social-page.ts';
+import {
+  causeOfDigest,
+  type Happening,
+  happeningsInLibrary,
+  meetAdOnPage,
+  meetPageLink,
+  type Period,
+  periodOf,
+} from '#domain/alert-matching.ts';
+import { alertItem, type Matched } from '#domain/alert-payload.ts';
+import { type AlertRule, alertRule, isActive } from '#domain/alert-rule.ts';
+import { type Amendment, amendmentOf } from './amend.ts';
+import type { Collected, Collections } from './collected.ts';
+import type { Known } from './known.ts';
+import type { RuleBook } from './rule-book.ts';
+
+/** What `alerts` follows: facts of these streams. */
+export const PREFIXES = ['adLibrary-', 'alertRule-', 'brand-', 'socialPage-'] as const;
+export type FollowedFact = RecordedFact<AdLibraryFact | AlertRuleFact | BrandFact | SocialPageFact>;
+
+/** Something to be sent for one rule, on each of its channels; `rule` as it stood there. */
+export type Match = {
+  readonly rule: AlertRule;
+  readonly kind: 'alert' | 'digest';
+  readonly cause: string;
+  readonly period: Period | null;
+  readonly at: string;
+  readonly matched: Collected | Matched;
+};
+
+export type Outcome = {
+  readonly matches: Match[];
+  /** By the last fact taken; what comes after it is gone through by another call. */
+  readonly amendments: Amendment[];
+  taken: number;
+};
+
+/** What facts are matched against: rules, waiting matches and the time of the log, at one place of it. */
+export type Place = {
+  readonly rules: RuleBook;
+  readonly collections: Collections;
+  /** The newest time of recording so far, ISO: the clock that periods end by. */
+  logTime: string;
+  /** Rules whose streams went on. */
+  readonly changedRules: Set<string>;
+};
+
+const dateOf = (time: string): string => time.slice(0, 10);
+
+const digestOf = (rule: AlertRule, one: Collected, cadence: Exclude<AlertCadence, 'instant'>): Match => {
+  const period = periodOf(cadence, one.key);
+  return { rule, kind: 'digest', cause: causeOfDigest(period), period, at: period.end, matched: one };
+};
+
+/** Time has come this far: digests of what is over. Once closed, a period takes nothing more in. */
+export const passTime = (place: Place, time: string): readonly Match[] => {
+  if (time <= place.logTime) return [];
+  const isSameDay = dateOf(time) === dateOf(place.logTime);
+  place.logTime = time;
+  if (isSameDay) return [];
+  const over = place.collections.close(
+    ({ cadence, key }) => cadence !== 'instant' && periodOf(cadence, key).end <= time,
+  );
+  return over.flatMap((one) => {
+    const rule = place.rules.get(one.alert_id);
+    return rule && one.cadence !== 'instant' ? [digestOf(rule, one, one.cadence)] : [];
+  });
+};
+
+const followRule = (place: Place, fact: RecordedFact<AlertRuleFact>, outcome: Outcome): void => {
+  const { alert_id } = fact.data;
+  const before = place.rules.get(alert_id);
+  const after = alertRule.evolve(before, fact);
+  place.rules.set(alert_id, after);
+  place.changedRules.add(alert_id);
+  // Switched on again, a rule fires on what is recorded from then on.
+  if (!isActive(after)) place.collections.close((one) => one.alert_id === alert_id);
+  const amendment = amendmentOf(before, after);
+  if (amendment) outcome.amendments.push(amendment);
+};
+
+/** Collects a happening for each rule that fires on it; `now`: instant rules get it without waiting for a scan. */
+const collect = (
+  place: Place,
+  known: Known,
+  baseUrl: string,
+  happening: Happening,
+  now: (rule: AlertRule, matched: Matched) => void,
+): void => {
+  const { brand_id, trigger, observed_at } = happening;
+  const rules = place.rules.firing(brand_id, trigger);
+  if (rules.length === 0) return;
+  const item = alertItem(happening, known.nameOf(brand_id), baseUrl);
+  for (const rule of rules) {
+    const { alert_id, cadence } = rule;
+    if (cadence !== 'instant') {
+      place.collections.add(alert_id, cadence, periodOf(cadence, place.logTime).from, item);
+    } else now(rule, { items: [item], items_total: 1, as_of: observed_at });
+  }
+};
+
+/** An instant answer is for one brand and scan, and goes out when the scan is closed: however facts were batched. */
+const followLibrary = (
+  place: Place,
+  known: Known,
+  baseUrl: string,
+  fact: RecordedFact<AdLibraryFact>,
+  outcome: Outcome,
+): void => {
+  const { brand_id, observed_at } = fact.data;
+  const happenings = [...happeningsInLibrary(fact.id, fact)];
+  if (fact.type === 'AdStarted' && fact.data.page_id !== null) {
+    const { page_id } = fact.data;
+    const before = known.page(brand_id, page_id);
+    const met = meetAdOnPage(fact.id, fact, before, known.lastCompleteAt(brand_id));
+    known.setPage(brand_id, page_id, met.page);
+    happenings.push(...met.happenings);
+  }
+  for (const happening of happenings) {
+    collect(place, known, baseUrl, happening, ({ alert_id }, { items }) => {
+      for (const item of items) place.collections.add(alert_id, 'instant', brand_id, item);
+    });
+  }
+  if (fact.type !== 'ScanRecorded') return;
+  if (fact.data.complete && observed_at > (known.lastCompleteAt(brand_id) ?? '')) {
+    known.setBrand(brand_id, { last_complete_at: observed_at });
+  }
+  const ended = place.collections.close(({ cadence, key }) => cadence === 'instant' && key === brand_id);
+  for (const one of ended) {
+    const rule = place.rules.get(one.alert_id);
+    const at = fact.recordedAt.toISOString();
+    if (rule) outcome.matches.push({ rule, kind: 'alert', cause: fact.id, period: null, at, matched: one });
+  }
+};
+
+const followBrand = (known: Known, { type, data }: BrandFact): void => {
+  if (type === 'BrandRegistered') {
+    const { brand_id, slug, name, logo_url } = data;
+    known.setBrand(brand_id, { slug, name, logo_url });
+    return;
+  }
+  const { name, logo_url } = data.changes;
+  if (name === undefined && logo_url === undefined) return;
+  known.setBrand(data.brand_id, {
+    ...(name === undefined ? {} : { name }),
+    ...(logo_url === undefined ? {} : { logo_url }),
+  });
+};
+
+/** A page link belongs to no scan: each is an answer of its own. */
+const followPage = (
+  place: Place,
+  known: Known,
+  baseUrl: string,
+  fact: RecordedFact<SocialPageFact>,
+  outcome: Outcome,
+): void => {
+  if (!('brand_id' in fact.data)) return;
+  const { brand_id, page_id } = fact.data;
+  const met = meetPageLink(fact.id, fact, known.page(brand_id, page_id));
+  known.setPage(brand_id, page_id, met.page);
+  const at = fact.recordedAt.toISOString();
+  for (const happening of met.happenings) {
+    collect(place, known, baseUrl, happening, (rule, matched) => {
+      outcome.matches.push({ rule, kind: 'alert', cause: fact.id, period: null, at, matched });
+    });
+  }
+};
+
+/** Goes through facts in order, up to one that amends what waits. A fact meets the rules as they stand there. */
+export const matchFacts = (
+  place: Place,
+  known: Known,
+  baseUrl: string,
+  facts: readonly FollowedFact[],
+): Outcome => {
+  const outcome: Outcome = { matches: [], amendments: [], taken: 0 };
+  for (const fact of facts) {
+    if (outcome.amendments.length > 0) return outcome;
+    outcome.taken += 1;
+    outcome.matches.push(...passTime(place, fact.recordedAt.toISOString()));
+    if (fact.stream.startsWith('adLibrary-')) {
+      followLibrary(place, known, baseUrl, fact as RecordedFact<AdLibraryFact>, outcome);
+    } else if (fact.stream.startsWith('alertRule-')) {
+      followRule(place, fact as RecordedFact<AlertRuleFact>, outcome);
+    } else if (fact.stream.startsWith('brand-')) followBrand(known, fact as RecordedFact<BrandFact>);
+    else followPage(place, known, baseUrl, fact as RecordedFact<SocialPageFact>, outcome);
+  }
+  return outcome;
+};

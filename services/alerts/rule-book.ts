@@ -1,0 +1,34 @@
+import type { AlertTrigger } from '#contracts/alerts.ts';
+import { type AlertRule, type AlertRuleState, isActive } from '#domain/alert-rule.ts';
+
+/** The rules as they stand at one place of the log, found by brand. */
+export type RuleBook = {
+  get(alertId: string): AlertRuleState;
+  set(alertId: string, rule: AlertRuleState): void;
+  /** Enabled rules of a brand that fire on this. */
+  firing(brandId: string, trigger: AlertTrigger): readonly AlertRule[];
+};
+
+export const openRuleBook = (rules: Iterable<AlertRule>): RuleBook => {
+  const byId = new Map<string, AlertRule>();
+  const byBrand = new Map<string, Set<string>>();
+  const set = (alertId: string, rule: AlertRuleState): void => {
+    for (const brandId of byId.get(alertId)?.brand_ids ?? []) byBrand.get(brandId)?.delete(alertId);
+    byId.delete(alertId);
+    if (rule === null || rule.status === 'deleted') return;
+    byId.set(alertId, rule);
+    for (const brandId of rule.brand_ids) {
+      const ids = byBrand.get(brandId) ?? new Set();
+      byBrand.set(brandId, ids.add(alertId));
+    }
+  };
+  for (const rule of rules) set(rule.alert_id, rule);
+  return {
+    get: (alertId) => byId.get(alertId) ?? null,
+    set,
+    firing: (brandId, trigger) =>
+      [...(byBrand.get(brandId) ?? [])]
+        .map((alertId) => byId.get(alertId))
+        .filter((rule): rule is AlertRule => isActive(rule ?? null) && rule?.trigger === trigger),
+  };
+};

@@ -1,0 +1,210 @@
+import { type Clock, pause } from '#platform/clock.ts';
+import { enqueue, type NewDelivery } from '#platform/deliveries/enqueue.ts';
+import { createDeliveryTables } from '#platform/deliveries/tables.ts';
+import { type EventStore, openEventStore } from '#platform/event-store.ts';
+import type { Followed } from '#platform/follow-log.ts';
+import type { Log } from '#platform/log.ts';
+import { openOwnership, type Ownership } from '#platform/ownership.ts';
+import { type Database, inTransaction, openPool } from '#platform/postgres.ts';
+import { backoffMs } from '#platform/retry.ts';
+import { amend, amendToEnd } from './amend.ts';
+import { createAlertsTables, openProgress, type Progress, saveProgress } from './checkpoint.ts';
+import { type Known, learn } from './known.ts';
+import {
+  type FollowedFact,
+  type Match,
+  matchFacts,
+  type Outcome,
+  passTime,
+  PREFIXES,
+} from './match-facts.ts';
+import { openPast, type Past } from './past.ts';
+import { deliveriesOf } from './queue-deliveries.ts';
+
+const BATCH_FACTS = 2_000;
+const BUFFERED_ITEMS = 10_000;
+const POOL_CLIENTS = 4;
+/** The advisory lock of the one process that matches; the projections have theirs by their names. */
+const OWNER = 'alerting';
+const STANDBY_MS = 2_000;
+/** How often a quiet log is looked at the clock for: periods end also when nothing happens. */
+const QUIET_MS = 1_000;
+/** A fact recorded before midnight may be met this long after it; a period is closed later than that. */
+export const PERIOD_GRACE_MS = 30_000;
+const RESTART_DELAYS = { attempts: Number.POSITIVE_INFINITY, firstDelayMs: 100, maxDelayMs: 5_000 };
+
+export type AlertsSettings = {
+  readonly databaseUrl: string;
+  readonly eventStoreUrl: string;
+  /** Where clients reach the API, without a slash at its end. */
+  readonly baseUrl: string;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly signal: AbortSignal;
+  /** Tells the delivery process; what it does not hear of it finds by itself. */
+  readonly publish: (deliveryIds: readonly string[]) => void;
+};
+
+type Pass = {
+  readonly database: Database;
+  readonly eventStore: EventStore;
+  readonly progress: Progress;
+  readonly settings: AlertsSettings;
+  /** What the log says further on, where it is gone through for another time. */
+  readonly past: Past;
+};
+
+const deliveriesOfAll = async (
+  { progress, settings }: Pass,
+  matches: readonly Match[],
+): Promise<readonly NewDelivery[]> => {
+  const deliveries: NewDelivery[] = [];
+  const now = settings.clock.now();
+  for (const match of matches) {
+    const matched =
+      'cadence' in match.matched ? await progress.collections.read(match.matched) : match.matched;
+    deliveries.push(...deliveriesOf(match, matched, now));
+  }
+  return deliveries;
+};
+
+/** Deliveries, what is remembered and the checkpoint: in one transaction. Then the queue hears of it. */
+const settle = async (
+  pass: Pass,
+  { matches, amendments }: Pick<Outcome, 'matches' | 'amendments'>,
+  position: bigint,
+  known: Known | null,
+): Promise<void> => {
+  const { database, progress, settings, past } = pass;
+  const derived = await deliveriesOfAll(pass, matches);
+  const isReplay = progress.position < progress.replayedUntil;
+  const deliveries = isReplay ? await past.open(derived) : derived;
+  const amended = isReplay ? await Promise.all(amendments.map(amendToEnd(past))) : amendments;
+  const queued = await inTransaction(database, async (client) => {
+    const added = deliveries.length === 0 ? [] : await enqueue(client, deliveries);
+    for (const amendment of amended) await amend(client, amendment, settings.clock.now());
+    await known?.save(client);
+    await saveProgress(client, progress, position);
+    return added;
+  });
+  progress.position = position;
+  progress.changedRules.clear();
+  if (queued.length > 0) {
+    settings.publish(queued);
+    settings.log.debug({ deliveries: queued.length, position: String(position) }, 'deliveries queued');
+  }
+};
+
+const take = async (pass: Pass, items: readonly Followed[]): Promise<void> => {
+  const { progress, settings, database } = pass;
+  let position = progress.position;
+  let facts: FollowedFact[] = [];
+  for (const item of items) {
+    if (item.kind === 'fact') {
+      position = item.fact.position;
+      if (position > progress.position) facts.push(item.fact as FollowedFact);
+    } else if (item.kind === 'checkpoint') position = item.position;
+  }
+  if (facts.length === 0) {
+    if (position > progress.position) await settle(pass, { matches: [], amendments: [] }, position, null);
+    return;
+  }
+  const known = await learn(database, facts);
+  while (facts.length > 0) {
+    const outcome = matchFacts(progress, known, settings.baseUrl, facts);
+    const last = facts[outcome.taken - 1];
+    facts = facts.slice(outcome.taken);
+    await settle(pass, outcome, facts.length > 0 ? (last?.position ?? position) : position, known);
+  }
+};
+
+/** Closes the periods that are over by the clock, long enough ago that nothing of them is still on its way. */
+const passClock = async (pass: Pass): Promise<void> => {
+  const { progress, settings } = pass;
+  const time = new Date(settings.clock.now().getTime() - PERIOD_GRACE_MS).toISOString();
+  if (time.slice(0, 10) <= progress.logTime.slice(0, 10)) return;
+  // The time of the log goes no further than the day's beginning: later facts have times of their own.
+  const matches = passTime(progress, `${time.slice(0, 10)}T00:00:00.000Z`);
+  if (matches.length > 0)
+    await settle(pass, { matches: [...matches], amendments: [] }, progress.position, null);
+};
+
+const QUIET = Symbol('quiet');
+
+/** Follows the log until something breaks, the lock is lost or the process ends. */
+const follow = async (pass: Pass, ownership: Ownership): Promise<void> => {
+  const { eventStore, progress, settings } = pass;
+  const { signal, log } = settings;
+  await using follower = eventStore.follow({
+    after: progress.position === 0n ? null : progress.position,
+    prefixes: PREFIXES,
+    bufferItems: BUFFERED_ITEMS,
+  });
+  const stop = (): void => void follower[Symbol.asyncDispose]();
+  signal.addEventListener('abort', stop, { once: true });
+  ownership.lost.addEventListener('abort', stop, { once: true });
+  let taking: Promise<readonly Followed[]> | undefined;
+  let isLive = false;
+  try {
+    for (;;) {
+      taking ??= follower.take(BATCH_FACTS);
+      // It is awaited again, or the pass is over; either way its failure is met once.
+      taking.catch(() => undefined);
+      const quiet = new AbortController();
+      const items = await Promise.race([taking, pause(QUIET_MS, quiet.signal).then(() => QUIET)]);
+      quiet.abort();
+      if (typeof items === 'symbol') {
+        if (isLive) await passClock(pass);
+        continue;
+      }
+      taking = undefined;
+      if (items.length === 0) return;
+      await take(pass, items);
+      if (!isLive && items.some(({ kind }) => kind === 'caught_up')) {
+        isLive = true;
+        log.info({ position: String(progress.position) }, 'caught up');
+        await passClock(pass);
+      }
+    }
+  } finally {
+    signal.removeEventListener('abort', stop);
+    ownership.lost.removeEventListener('abort', stop);
+  }
+};
+
+/**
+ * Matches facts to rules for as long as this process is the one that does. Whatever breaks, it starts again from the
+ * checkpoint: deliveries, memory and checkpoint moved together, and a match met again has the same id.
+ */
+export const runAlerts = async (settings: AlertsSettings): Promise<void> => {
+  const { log, signal } = settings;
+  const database = openPool(settings.databaseUrl, POOL_CLIENTS);
+  const eventStore = openEventStore(settings.eventStoreUrl);
+  try {
+    for (let failures = 0; !signal.aborted; ) {
+      try {
+        await createDeliveryTables(database);
+        await createAlertsTables(database);
+        await using ownership = await openOwnership(settings.databaseUrl);
+        while (!signal.aborted && !ownership.lost.aborted) {
+          if (!(await ownership.acquire(OWNER))) {
+            await pause(STANDBY_MS, signal);
+            continue;
+          }
+          const progress = await openProgress(database, () => eventStore.head());
+          log.info({ position: String(progress.position) }, 'matching facts to rules');
+          failures = 0;
+          await follow({ database, eventStore, progress, settings, past: openPast(eventStore) }, ownership);
+        }
+      } catch (error) {
+        if (signal.aborted) return;
+        log.warn({ err: error }, 'matching was interrupted; starting again from the checkpoint');
+        await pause(backoffMs(failures, RESTART_DELAYS), signal);
+        failures += 1;
+      }
+    }
+  } finally {
+    await eventStore[Symbol.asyncDispose]();
+    await database.end();
+  }
+};

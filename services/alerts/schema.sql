@@ -1,0 +1,60 @@
+-- What `alerts` remembers between facts, moved in one transaction with its checkpoint. All of it is folded from the
+-- log, so it can be dropped at any time: deliveries that were queued before are found in the log by their ids. The
+-- schema `alerts` is the read model of rules.
+create schema if not exists alerting;
+
+-- Commit position of $all up to which facts are matched, and the newest time of recording met by then. Up to
+-- `replayed_until`, the end of the log when these tables were made, others may have matched before: whatever is found
+-- in the log is not queued again.
+create table if not exists alerting.checkpoint (
+  single_row boolean primary key default true check (single_row),
+  position bigint not null,
+  log_time text not null,
+  replayed_until bigint not null
+);
+
+-- Rules as they stand at the checkpoint.
+create table if not exists alerting.rule (
+  alert_id uuid primary key,
+  rule jsonb not null
+);
+
+-- How brands are called, and when a complete scan of theirs last looked.
+create table if not exists alerting.brand (
+  brand_id uuid primary key,
+  slug text,
+  name text,
+  logo_url text,
+  last_complete_at text
+);
+
+-- Pages beside brands: what happened for the first time is told once.
+create table if not exists alerting.page (
+  brand_id uuid not null,
+  page_id text not null,
+  role text,
+  ran_ads boolean not null,
+  was_new_partner boolean not null,
+  primary key (brand_id, page_id)
+);
+
+-- Matches that wait: of a brand's scan that has not ended, or of a day or week that has not. `key` is the brand, or
+-- the first day.
+create table if not exists alerting.collected (
+  alert_id uuid not null,
+  cadence text not null,
+  key text not null,
+  items_total integer not null,
+  as_of text not null,
+  primary key (alert_id, cadence, key)
+);
+
+-- The first items of each, in order.
+create table if not exists alerting.collected_item (
+  alert_id uuid not null,
+  cadence text not null,
+  key text not null,
+  place integer not null,
+  item jsonb not null,
+  primary key (alert_id, cadence, key, place)
+);

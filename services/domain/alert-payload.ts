@@ -1,0 +1,131 @@
+import type { DeliveryKind } from '#contracts/alerts.ts';
+import type { PageRole } from '#contracts/observations/social-page-link.ts';
+import type { AlertItem, AlertPayload } from '#contracts/webhooks/alert-payload.ts';
+import type { Happening, Period } from './alert-matching.ts';
+import type { AlertRule } from './alert-rule.ts';
+
+/** How a brand is called where it is mentioned. */
+export type BrandName = {
+  readonly brand_id: string;
+  readonly slug: string;
+  readonly name: string;
+  readonly logo_url: string | null;
+};
+
+/** Of an ad's words, in a sentence; longer ones are cut and say so. */
+const WORDS_MAX = 80;
+/** Of a link, in a sentence; the item holds the whole of it. */
+const LINK_MAX = 120;
+
+const cut = (text: string, max: number): string => {
+  const characters = Array.from(text);
+  return characters.length <= max ? text : `${characters.slice(0, max - 1).join('')}…`;
+};
+
+const quoted = (words: string | null): string => {
+  const line = words?.replaceAll(/\s+/g, ' ').trim() ?? '';
+  return line === '' ? '.' : `: “${cut(line, WORDS_MAX)}”`;
+};
+
+const ROLE_WORDS: Readonly<Record<PageRole, string>> = {
+  OFFICIAL: 'an official page',
+  REGIONAL: 'a regional page',
+  CREATOR: "a creator's page",
+  PARTNER: "a partner's page",
+  RESELLER: "a reseller's page",
+  UNVERIFIED: 'a page of unverified standing',
+};
+
+const pageOf = ({ page_name, page_id }: Happening): string =>
+  page_name === null ? `the page ${page_id ?? 'without an id'}` : `the page “${cut(page_name, WORDS_MAX)}”`;
+
+const capitalised = (sentence: string): string => `${sentence.slice(0, 1).toUpperCase()}${sentence.slice(1)}`;
+
+/** What was observed, as a sentence: never why, never whose. */
+const titleOf = (happening: Happening, brand: BrandName): string => {
+  const { type, words, role, basis, destination_url, previous_destination_url } = happening;
+  switch (type) {
+    case 'ad_started':
+      return `${brand.name} was observed running a new ad${quoted(words)}`;
+    case 'ad_stopped':
+      return basis === 'library'
+        ? `The library shows an ad of ${brand.name} as ended${quoted(words)}`
+        : `An ad of ${brand.name} was absent from two complete scans in a row${quoted(words)}`;
+    case 'destination_changed':
+      return `An ad of ${brand.name} links to ${cut(destination_url ?? '', LINK_MAX)} and no longer to ${cut(previous_destination_url ?? '', LINK_MAX)}`;
+    case 'page_linked':
+      return capitalised(
+        `${pageOf(happening)} was observed as ${ROLE_WORDS[role ?? 'UNVERIFIED']} of ${brand.name}.`,
+      );
+    case 'partner_started':
+      return role === null
+        ? `An ad of ${brand.name} was observed on ${pageOf(happening)} for the first time${quoted(words)}`
+        : capitalised(
+            `${pageOf(happening)} was observed as ${ROLE_WORDS[role]} of ${brand.name} for the first time.`,
+          );
+    case 'activity':
+      return words ?? '';
+  }
+};
+
+const urlOf = ({ ad_id }: Happening, brand: BrandName, baseUrl: string): string =>
+  ad_id === null ? `${baseUrl}/v1/brands/${brand.slug}/social-pages` : `${baseUrl}/v1/ads/${ad_id}`;
+
+export const brandReferenceOf = (brand: BrandName, baseUrl: string): AlertItem['brand'] => ({
+  id: brand.brand_id,
+  slug: brand.slug,
+  name: brand.name,
+  logo_url: brand.logo_url,
+  url: `${baseUrl}/v1/brands/${brand.slug}`,
+});
+
+export const alertItem = (happening: Happening, brand: BrandName, baseUrl: string): AlertItem => ({
+  id: happening.id,
+  type: happening.type,
+  observed_at: happening.observed_at,
+  brand: brandReferenceOf(brand, baseUrl),
+  title: titleOf(happening, brand),
+  ad_id: happening.ad_id,
+  page_id: happening.page_id,
+  destination_url: happening.destination_url,
+  previous_destination_url: happening.previous_destination_url,
+  signal: null,
+  url: urlOf(happening, brand, baseUrl),
+});
+
+/** What one delivery is about: the first items of it, how many there are, and the newest of their times. */
+export type Matched = {
+  readonly items: readonly AlertItem[];
+  readonly items_total: number;
+  readonly as_of: string;
+};
+
+const TYPE_OF = {
+  alert: 'alert.matched',
+  digest: 'alert.digest',
+  test: 'alert.test',
+  notice: 'alert.suspended',
+} as const satisfies Readonly<Record<DeliveryKind, AlertPayload['type']>>;
+
+export const alertPayload = (input: {
+  readonly delivery_id: string;
+  readonly kind: DeliveryKind;
+  readonly rule: Pick<AlertRule, 'workspace_id' | 'alert_id' | 'name' | 'trigger' | 'cadence'>;
+  readonly matched: Matched;
+  readonly period: Period | null;
+  readonly at: string;
+}): AlertPayload => {
+  const { delivery_id, kind, rule, matched, period, at } = input;
+  return {
+    id: delivery_id,
+    type: TYPE_OF[kind],
+    kind,
+    created_at: at,
+    workspace_id: rule.workspace_id,
+    alert: { id: rule.alert_id, name: rule.name, trigger: rule.trigger, cadence: rule.cadence },
+    period: period && { from: period.from, to: period.to },
+    items_total: matched.items_total,
+    items: [...matched.items],
+    as_of: matched.as_of,
+  };
+};

@@ -1,0 +1,285 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { SocialPageFact } from '#contracts/events/social-page.ts';
+import { AlertPayload } from '#contracts/webhooks/alert-payload.ts';
+import { recordFacts } from '#platform/deliveries/record-facts.ts';
+import { PERIOD_GRACE_MS } from '#services/alerts/run-alerts.ts';
+import { until } from '#tests/stack/until.ts';
+import { type AlertsStack, openAlertsStack, type Queued, scanFacts } from './stack.ts';
+
+const LIMIT_MS = 20_000;
+const DAY_MS = 86_400_000;
+
+let stack: AlertsStack;
+const resources = new AsyncDisposableStack();
+beforeAll(async () => {
+  stack = resources.use(await openAlertsStack());
+});
+afterAll(() => resources.disposeAsync());
+
+const idsOf = (queued: readonly Queued[]): readonly string[] => queued.map(({ delivery_id }) => delivery_id);
+const totalsOf = (queued: readonly Queued[]): readonly number[] =>
+  queued.map(({ payload }) => payload.items_total);
+
+describe('instant', () => {
+  test('one delivery for each channel and scan, as customers are promised, and the queue hears of it', async () => {
+    await using _ = stack.start();
+    const brand = await stack.brand('instant.example');
+    const rule = await stack.rule([brand], { email: true });
+    await stack.scan(scanFacts(brand, '2026-05-02T08:00:00.000Z', 3));
+    await stack.scan(scanFacts(brand, '2026-05-03T08:00:00.000Z', 120));
+    await stack.scan(scanFacts(brand, '2026-05-04T08:00:00.000Z', 0));
+    await stack.matched();
+    const queued = await stack.queued(rule);
+    expect(queued.map(({ channel, kind, payload }) => [channel, kind, payload.items_total])).toEqual([
+      ['email', 'alert', 3],
+      ['webhook', 'alert', 3],
+      ['email', 'alert', 120],
+      ['webhook', 'alert', 120],
+    ]);
+    for (const { delivery_id, payload } of queued) {
+      expect(AlertPayload.parse(payload).id).toBe(delivery_id);
+      expect(payload.items).toHaveLength(Math.min(100, payload.items_total));
+    }
+    expect(queued[1]?.target).toBe('{"channel":"webhook","url":"https://hooks.shop.example/in"}');
+    expect(stack.published).toEqual(expect.arrayContaining([...idsOf(queued)]));
+  });
+
+  test('interrupted anywhere, the same scan is the same delivery', async () => {
+    const [one, other] = [await stack.brand('halves.example'), await stack.brand('whole.example')];
+    const rule = await stack.rule([one]);
+    const facts = scanFacts(one, '2026-05-02T08:00:00.000Z', 130);
+    for (const [from, to] of [
+      [0, 1],
+      [1, 90],
+      [90, 125],
+      [125, facts.length],
+    ] as const) {
+      await using _ = stack.start();
+      await stack.scan(facts.slice(from, to));
+      await stack.matched();
+    }
+    const [before, ...more] = await stack.queued(rule);
+    expect(more).toEqual([]);
+    expect(before?.payload.items_total).toBe(130);
+    expect(before?.payload.items.map(({ ad_id }) => ad_id)).toEqual(
+      facts.slice(0, 100).map(({ data }) => ('ad_id' in data ? data.ad_id : '')),
+    );
+    // Gone through again from the beginning in one go, it comes out the same.
+    await stack.pool.query('drop schema alerting cascade');
+    await stack.pool.query('delete from delivery.delivery where delivery_id = $1', [before?.delivery_id]);
+    await using _ = stack.start();
+    await stack.scan(scanFacts(other, '2026-05-02T08:00:00.000Z', 0));
+    await stack.matched();
+    const [after] = await stack.queued(rule);
+    expect(after).toEqual(before);
+  });
+
+  test('fires on what is recorded after the rule is there and on, of its brands and trigger', async () => {
+    await using _ = stack.start();
+    const [brand, other] = [await stack.brand('after.example'), await stack.brand('beside.example')];
+    await stack.scan(scanFacts(brand, '2026-05-02T08:00:00.000Z', 1));
+    const [rule, stops, off] = [
+      await stack.rule([brand]),
+      await stack.rule([brand], { trigger: 'stopped_ads' }),
+      await stack.rule([brand], { enabled: false }),
+    ];
+    await stack.scan(scanFacts(other, '2026-05-03T08:00:00.000Z', 1));
+    await stack.scan(scanFacts(brand, '2026-05-03T08:00:00.000Z', 2));
+    await stack.change(off, { enabled: true });
+    await stack.scan(scanFacts(brand, '2026-05-04T08:00:00.000Z', 4));
+    await stack.matched();
+    expect(totalsOf(await stack.queued(rule))).toEqual([2, 4]);
+    expect(await stack.queued(stops)).toEqual([]);
+    expect(totalsOf(await stack.queued(off))).toEqual([4]);
+  });
+
+  test('pages linked and new partners, each by the rule that asks for it', async () => {
+    await using _ = stack.start();
+    const brand = await stack.brand('pages.example');
+    const rules = [
+      await stack.rule([brand], { trigger: 'page_changes' }),
+      await stack.rule([brand], { trigger: 'new_partners' }),
+    ] as const;
+    const link = (page_id: string, role: 'OFFICIAL' | 'CREATOR'): SocialPageFact => ({
+      type: 'PageLinked',
+      data: {
+        page_id,
+        page_name: 'Ada',
+        brand_id: brand,
+        role,
+        confidence: 1,
+        observed_at: '2026-05-02T08:00:00.000Z',
+      },
+    });
+    await stack.link(link('200000001', 'OFFICIAL'));
+    await stack.link(link('200000002', 'CREATOR'));
+    await stack.scan(scanFacts(brand, '2026-05-02T08:00:00.000Z', 1, '200000003'));
+    await stack.scan(scanFacts(brand, '2026-05-03T08:00:00.000Z', 2, '200000004'));
+    await stack.scan(scanFacts(brand, '2026-05-04T08:00:00.000Z', 2, '200000004'));
+    await stack.matched();
+    const [linked, partners] = [await stack.queued(rules[0]), await stack.queued(rules[1])];
+    const titlesOf = (queued: readonly Queued[]) =>
+      queued.flatMap(({ payload }) => payload.items.map(({ title }) => title));
+    expect(titlesOf(linked)).toEqual([
+      'The page “Ada” was observed as an official page of pages.',
+      "The page “Ada” was observed as a creator's page of pages.",
+    ]);
+    expect(titlesOf(partners)).toEqual([
+      "The page “Ada” was observed as a creator's page of pages for the first time.",
+      'An ad of pages was observed on the page 200000004 for the first time: “Ad 0”',
+    ]);
+  });
+});
+
+describe('digests', () => {
+  /** Midnight of tomorrow and a while: the day on which this runs is over. */
+  const tomorrow = { now: () => new Date(Math.ceil(Date.now() / DAY_MS) * DAY_MS + PERIOD_GRACE_MS + 1_000) };
+  const nextWeek = { now: () => new Date(tomorrow.now().getTime() + 7 * DAY_MS) };
+
+  test('are made once when the period has ended, of everything in it, and not of nothing', async () => {
+    const fresh = resources.use(await openAlertsStack());
+    const brand = await fresh.brand('digest.example');
+    const [daily, weekly, quiet] = [
+      await fresh.rule([brand], { cadence: 'daily' }),
+      await fresh.rule([brand], { cadence: 'weekly' }),
+      await fresh.rule([brand], { cadence: 'daily', trigger: 'stopped_ads' }),
+    ];
+    {
+      await using _ = fresh.start();
+      await fresh.scan(scanFacts(brand, '2026-05-02T08:00:00.000Z', 2));
+      await fresh.matched();
+    }
+    {
+      await using _ = fresh.start();
+      await fresh.scan(scanFacts(brand, '2026-05-03T08:00:00.000Z', 3));
+      await fresh.matched();
+      expect(await fresh.queued(daily)).toEqual([]);
+    }
+    const today = new Date().toISOString().slice(0, 10);
+    for (let again = 0; again < 2; again += 1) {
+      await using _ = fresh.start(tomorrow);
+      await until('the digest', LIMIT_MS, async () => (await fresh.queued(daily)).length > 0);
+      const [digest, ...more] = await fresh.queued(daily);
+      expect(more).toEqual([]);
+      expect(digest?.payload).toMatchObject({
+        type: 'alert.digest',
+        kind: 'digest',
+        items_total: 5,
+        period: { from: today, to: today },
+        created_at: new Date(Date.parse(today) + DAY_MS).toISOString(),
+      });
+    }
+    await using _ = fresh.start(nextWeek);
+    await until('the digest of the week', LIMIT_MS, async () => (await fresh.queued(weekly)).length > 0);
+    expect(totalsOf(await fresh.queued(weekly))).toEqual([5]);
+    expect(await fresh.queued(quiet)).toEqual([]);
+    expect(await fresh.queued(daily)).toHaveLength(1);
+  });
+
+  test('of a rule that was switched off meanwhile hold what came after it was on again', async () => {
+    const fresh = resources.use(await openAlertsStack());
+    const brand = await fresh.brand('switched.example');
+    const rule = await fresh.rule([brand], { cadence: 'daily' });
+    {
+      await using _ = fresh.start();
+      await fresh.scan(scanFacts(brand, '2026-05-02T08:00:00.000Z', 2));
+      await fresh.matched();
+      await fresh.change(rule, { enabled: false });
+      await fresh.change(rule, { enabled: true });
+      await fresh.scan(scanFacts(brand, '2026-05-03T08:00:00.000Z', 1));
+      await fresh.matched();
+    }
+    await using _ = fresh.start(tomorrow);
+    await until('the digest', LIMIT_MS, async () => (await fresh.queued(rule)).length > 0);
+    expect(totalsOf(await fresh.queued(rule))).toEqual([1]);
+  });
+});
+
+describe('what waits of a rule', () => {
+  test('is cancelled when it is switched off, goes elsewhere with its address, and is gone when it is deleted', async () => {
+    await using _ = stack.start();
+    const brand = await stack.brand('waits.example');
+    const [off, moved, gone, silent] = [
+      await stack.rule([brand]),
+      await stack.rule([brand]),
+      await stack.rule([brand]),
+      await stack.rule([brand], { email: true }),
+    ];
+    await stack.scan(scanFacts(brand, '2026-05-02T08:00:00.000Z', 1));
+    await stack.change(off, { enabled: false });
+    await stack.change(moved, { webhook_url: 'https://hooks.shop.example/elsewhere' });
+    await stack.change(silent, { webhook_url: null });
+    await stack.delete(gone);
+    await stack.matched();
+    const statusesOf = async (rule: typeof off) =>
+      (await stack.queued(rule)).map(({ channel, status }) => `${channel} ${status}`);
+    expect(await statusesOf(off)).toEqual(['webhook cancelled']);
+    expect(await statusesOf(silent)).toEqual(['email queued', 'webhook cancelled']);
+    expect(await statusesOf(gone)).toEqual([]);
+    const [there] = await stack.queued(moved);
+    expect(there?.target).toContain('/elsewhere');
+    // On again, later matches are sent, and what was cancelled stays so.
+    await stack.change(off, { enabled: true });
+    await stack.scan(scanFacts(brand, '2026-05-03T08:00:00.000Z', 1));
+    await stack.matched();
+    expect(await statusesOf(off)).toEqual(['webhook cancelled', 'webhook queued']);
+  });
+});
+
+describe('nothing fires again', () => {
+  test('when the tables are lost, those of deliveries too: what is over is found in the log', async () => {
+    const fresh = resources.use(await openAlertsStack());
+    const brand = await fresh.brand('lost.example');
+    const rule = await fresh.rule([brand]);
+    const deleted = await fresh.rule([brand]);
+    {
+      await using _ = fresh.start();
+      for (const day of [2, 3, 4]) await fresh.scan(scanFacts(brand, `2026-05-0${day}T08:00:00.000Z`, day));
+      await fresh.matched();
+    }
+    const before = await fresh.queued(rule);
+    expect(totalsOf(before)).toEqual([2, 3, 4]);
+    await fresh.delete(deleted);
+    // The first was delivered, the second cancelled, the third waits.
+    const [first, second, third] = idsOf(before);
+    await fresh.pool.query(
+      `insert into delivery.journal (delivery_id, workspace_id, alert_id, type, at, attempt, outcome, duration_ms)
+       values ($1, 'ws_tests', $2, 'DeliveryAttempted', now(), 1, 'delivered', 5)`,
+      [first, rule.alert_id],
+    );
+    await fresh.pool.query(
+      `insert into delivery.journal (delivery_id, workspace_id, alert_id, type, at, reason)
+       values ($1, 'ws_tests', $2, 'DeliveryCancelled', now(), 'An operator said so.')`,
+      [second, rule.alert_id],
+    );
+    while ((await recordFacts(fresh.pool, fresh.eventStore)) > 0);
+    await fresh.pool.query('drop schema alerting cascade');
+    await fresh.pool.query('drop schema delivery cascade');
+    {
+      await using _ = fresh.start();
+      await fresh.matched();
+      const after = await fresh.queued(rule);
+      expect(idsOf(after)).toEqual([third]);
+      expect(after[0]?.payload).toEqual(before[2]?.payload);
+      expect(await fresh.queued(deleted)).toEqual([]);
+      // Live again, it goes on.
+      await fresh.scan(scanFacts(brand, '2026-05-05T08:00:00.000Z', 5));
+      await fresh.matched();
+      expect(totalsOf(await fresh.queued(rule))).toEqual([4, 5]);
+    }
+  });
+
+  test('of two processes one matches, and the other takes over', async () => {
+    const brand = await stack.brand('standby.example');
+    const rule = await stack.rule([brand]);
+    const first = stack.start();
+    await stack.matched();
+    await using _ = stack.start();
+    await stack.scan(scanFacts(brand, '2026-05-02T08:00:00.000Z', 1));
+    await stack.matched();
+    await first[Symbol.asyncDispose]();
+    await stack.scan(scanFacts(brand, '2026-05-03T08:00:00.000Z', 2));
+    await stack.matched();
+    expect(totalsOf(await stack.queued(rule))).toEqual([1, 2]);
+  });
+});

@@ -1,0 +1,237 @@
+import { randomUUID } from 'node:crypto';
+import { type AdLibraryFact, adLibraryStream } from '#contracts/events/ad-library.ts';
+import { type AlertRuleFact, type AlertRuleSettings, alertRuleStream } from '#contracts/events/alert-rule.ts';
+import { brandStream } from '#contracts/events/brand.ts';
+import type { Fact, FactMetadata } from '#contracts/events/fact.ts';
+import { type SocialPageFact, socialPageStream } from '#contracts/events/social-page.ts';
+import type { AlertPayload } from '#contracts/webhooks/alert-payload.ts';
+import { derivedId } from '#domain/ids.ts';
+import type { Clock } from '#platform/clock.ts';
+import { createDeliveryTables } from '#platform/deliveries/tables.ts';
+import { type EventStore, openEventStore } from '#platform/event-store.ts';
+import { silentLog } from '#platform/log.ts';
+import { type Database, openPool } from '#platform/postgres.ts';
+import { runAlerts } from '#services/alerts/run-alerts.ts';
+import { registered } from '#tests/api/corpus.ts';
+import { createTestDatabase, createTestEventStore } from '#tests/stack/database.ts';
+import { until } from '#tests/stack/until.ts';
+
+const POOL_CLIENTS = 4;
+const LIMIT_MS = 20_000;
+export const METADATA: FactMetadata = {
+  $correlationId: 'tests',
+  $causationId: 'tests',
+  request_id: 'tests',
+  actor: { kind: 'service', id: 'tests' },
+  schema_version: 1,
+};
+
+export type Rule = { readonly workspace_id: string; readonly alert_id: string };
+export type Queued = {
+  readonly delivery_id: string;
+  readonly alert_id: string;
+  readonly channel: string;
+  readonly kind: string;
+  readonly status: string;
+  readonly target: string;
+  readonly payload: AlertPayload;
+};
+
+export type AlertsStack = AsyncDisposable & {
+  readonly environment: Readonly<Record<string, string>>;
+  readonly pool: Database;
+  readonly eventStore: EventStore;
+  /** Ids that the delivery process was told of. */
+  readonly published: string[];
+  /** Appends behind what the stream holds, whoever else appended. */
+  append(stream: string, facts: readonly Fact[]): Promise<bigint>;
+  brand(domain: string): Promise<string>;
+  rule(brandIds: readonly string[], settings?: Partial<AlertRuleSettings>): Promise<Rule>;
+  change(rule: Rule, changes: Partial<AlertRuleSettings>): Promise<void>;
+  delete(rule: Rule): Promise<void>;
+  scan(facts: readonly AdLibraryFact[]): Promise<void>;
+  link(fact: SocialPageFact): Promise<void>;
+  /** Another process that matches, until it is disposed of. */
+  start(clock?: Clock): AsyncDisposable;
+  /** Waits until everything recorded so far is matched. */
+  matched(): Promise<void>;
+  queued(rule: Rule): Promise<readonly Queued[]>;
+};
+
+export const openAlertsStack = async (): Promise<AlertsStack> => {
+  const resources = new AsyncDisposableStack();
+  const database = await createTestDatabase();
+  resources.defer(() => database.drop());
+  const server = await createTestEventStore();
+  resources.defer(() => server.stop());
+  const pool = openPool(database.url, POOL_CLIENTS);
+  resources.defer(() => pool.end());
+  const eventStore = resources.use(openEventStore(server.url));
+  await createDeliveryTables(pool);
+  const published: string[] = [];
+
+  const append: AlertsStack['append'] = async (stream, facts) => {
+    const last = await eventStore.last(stream);
+    const { position } = await eventStore.append(stream, last?.revision ?? -1n, facts, METADATA, () =>
+      randomUUID(),
+    );
+    return position;
+  };
+  const changeRule = async ({ workspace_id, alert_id }: Rule, fact: AlertRuleFact): Promise<void> => {
+    await append(alertRuleStream(workspace_id, alert_id), [fact]);
+  };
+
+  return {
+    environment: { DATABASE_URL: database.url, EVENT_STORE_URL: server.url },
+    pool,
+    eventStore,
+    published,
+    append,
+    brand: async (domain) => {
+      const fact = registered(domain, '2026-05-01T00:00:00.000Z');
+      await append(brandStream(fact.data.brand_id), [fact]);
+      return fact.data.brand_id;
+    },
+    rule: async (brandIds, settings = {}) => {
+      const rule = { workspace_id: 'ws_tests', alert_id: randomUUID() };
+      const data = {
+        ...rule,
+        name: 'Launches',
+        trigger: 'new_ads',
+        brand_ids: brandIds,
+        cadence: 'instant',
+        email: false,
+        webhook_url: 'https://hooks.shop.example/in',
+        chat: null,
+        enabled: true,
+        member_id: 'mem_tests',
+        created_at: '2026-05-01T00:00:00.000Z',
+        ...settings,
+      } as const;
+      await changeRule(rule, { type: 'AlertRuleCreated', data });
+      return rule;
+    },
+    change: (rule, changes) =>
+      changeRule(rule, {
+        type: 'AlertRuleChanged',
+        data: { ...rule, changes, changed_at: '2026-05-02T00:00:00.000Z' },
+      }),
+    delete: (rule) =>
+      changeRule(rule, {
+        type: 'AlertRuleDeleted',
+        data: { ...rule, deleted_at: '2026-05-02T00:00:00.000Z' },
+      }),
+    scan: async (facts) => {
+      const brandId = facts[0]?.data.brand_id ?? '';
+      await append(adLibraryStream(brandId), facts);
+    },
+    link: async (fact) => {
+      await append(socialPageStream(fact.data.page_id), [fact]);
+    },
+    start: (clock = { now: () => new Date() }) => {
+      const ending = new AbortController();
+      const running = runAlerts({
+        databaseUrl: database.url,
+        eventStoreUrl: server.url,
+        baseUrl: 'https://api.test',
+        clock,
+        log: silentLog(),
+        signal: ending.signal,
+        publish: (ids) => void published.push(...ids),
+      });
+      return {
+        [Symbol.asyncDispose]: async () => {
+          ending.abort();
+          await running;
+        },
+      };
+    },
+    matched: async () => {
+      const head = await eventStore.head();
+      await until('everything matched', LIMIT_MS, async () => {
+        const { rows } = await pool
+          .query<{ position: string }>('select position from alerting.checkpoint')
+          .catch(() => ({ rows: [] }));
+        return BigInt(rows[0]?.position ?? -1) >= head;
+      });
+    },
+    queued: async ({ alert_id }) => {
+      const { rows } = await pool.query<Omit<Queued, 'payload'> & { payload: Buffer }>(
+        `select delivery_id, alert_id, channel, kind, status, target, payload
+         from delivery.delivery d join delivery.content using (delivery_id)
+         where alert_id = $1 order by (select min(seq) from delivery.journal j where j.delivery_id = d.delivery_id)`,
+        [alert_id],
+      );
+      return rows.map((row) => ({ ...row, payload: JSON.parse(row.payload.toString()) as AlertPayload }));
+    },
+    [Symbol.asyncDispose]: () => resources.disposeAsync(),
+  };
+};
+
+const EMPTY = {
+  body: null,
+  link_description: null,
+  caption: null,
+  cta_type: null,
+  cta_text: null,
+  format: null,
+  platforms: null,
+  languages: null,
+  media: [],
+  cards: [],
+  versions: [],
+} as const;
+
+let nextAd = 1_000_000_000;
+
+/** The facts of a scan that saw so many launches, in order, its end last. */
+export const scanFacts = (
+  brandId: string,
+  observed_at: string,
+  launches: number,
+  pageId: string | null = null,
+): readonly AdLibraryFact[] => {
+  const sighting = {
+    brand_id: brandId,
+    scan_id: derivedId('scan', `${brandId} ${observed_at}`),
+    observed_at,
+  };
+  const ads = Array.from({ length: launches }, (_, n): AdLibraryFact => {
+    nextAd += 1;
+    return {
+      type: 'AdStarted',
+      data: {
+        ...sighting,
+        ad_id: String(nextAd),
+        format: 'image',
+        countries: ['US'],
+        started_on: observed_at.slice(0, 10),
+        page_id: pageId,
+        page_name: null,
+        novelty: 'news',
+        missing_since: null,
+        collector: 'tests',
+        content: { ...EMPTY, title: `Ad ${n}`, link_url: 'https://shop.example/' },
+      },
+    };
+  });
+  const counts = { missing: 0, baseline: 0, late: 0, stopped: 0, returned: 0, revised: 0 };
+  const totals = { seen: launches, active: launches, total: launches, news: launches, ...counts };
+  return [
+    ...ads,
+    {
+      type: 'ScanRecorded',
+      data: {
+        ...sighting,
+        scanned_for: brandId,
+        collector: 'tests',
+        complete: true,
+        countries: ['US'],
+        pages: [],
+        reliable: true,
+        late_arrival: false,
+        totals: { ...totals, destination_changed: 0, reworded: 0 },
+      },
+    },
+  ];
+};
