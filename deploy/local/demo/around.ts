@@ -1,5 +1,6 @@
 import type { Observation } from '#contracts/observations/index.ts';
 import { creatives } from './creatives.ts';
+import { operators } from './operators.ts';
 import { pages } from './pages.ts';
 import { sites } from './sites.ts';
 import { storefronts } from './storefronts.ts';
@@ -17,4 +18,5 @@ export const AROUND: readonly ((world: World, firstDayMs: number) => Iterable<Ob
   traffic,
   sites,
   storefronts,
+  operators,
 ];

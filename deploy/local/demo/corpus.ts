@@ -4,6 +4,7 @@ import { scanIdOf } from '#domain/ids.ts';
 import { AROUND } from './around.ts';
 import { adIdOf, type Collector, contentOn } from './creative.ts';
 import { type Life, lifeOf, shownOn } from './life.ts';
+import { claimOf, partnerOf } from './partners.ts';
 import { FOR, Random } from './random.ts';
 import { buildWorld, type CorpusSize, type DemoBrand, type DemoPage, type World } from './world.ts';
 
@@ -77,7 +78,7 @@ function* linksOf(world: World, page: DemoPage, day: number, dayMs: number): Gen
       page_id: page.id,
       page_name: page.name,
       observed_at: new Date(dayMs + 3_600_000).toISOString(),
-      role: page.role,
+      role: claimOf(world, page),
       confidence: page.confidence,
       linked: day === page.linkedFrom,
     };
@@ -195,6 +196,7 @@ const observe = (
     started_on: dateOf(life.started),
     stopped_on: running ? null : dateOf(life.stopped),
     ...contentOn(world, page, life, day, collector),
+    ...partnerOf(world, page, life, collector),
   };
   if (!blank || !new Random(world.seed, FOR.blank, life.ad, day).chance(0.5)) return ad;
   return { ...ad, started_on: null, link_url: null, cta_type: null, cta_text: null, media: [] };

@@ -63,4 +63,6 @@ export const FOR = {
   traffic: 21,
   site: 31,
   storefront: 32,
+  operator: 51,
+  partner: 52,
 } as const;
