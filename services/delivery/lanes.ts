@@ -11,11 +11,13 @@ export const RETRIES_IN_FLIGHT_MAX = 256;
 const IN_FLIGHT_OF = { webhook: 16, chat: 1, email: 4 } as const;
 /** A webhook whose last attempt failed is asked carefully. */
 const IN_FLIGHT_OF_FAILING = 2;
-/** Deliveries that wait here for one endpoint; what is more stays in Postgres until these are done. */
+/** Deliveries that wait here for one endpoint, and for one that fails; what is more stays in Postgres until then. */
 const WAITING_PER_ENDPOINT = 512;
-/** Once so many wait in all, endpoints may have fewer, and at the most the queue is left alone for a while. */
-const HELD_PLENTY = 2_048;
-const WAITING_PER_ENDPOINT_IN_PLENTY = 16;
+const WAITING_OF_FAILING = 16;
+/** Of an endpoint's waiting deliveries, so many count as load: one that hangs keeps nobody's from being fetched. */
+const COUNTED_PER_ENDPOINT = 64;
+/** Beyond this load nothing more is fetched, and beyond so many held whatever the load. */
+export const LOAD_MAX = 1_536;
 export const HELD_MAX = 8_192;
 const FAILING_REMEMBERED_MAX = 10_000;
 /** Lanes that are looked at for each slot that becomes free. */
@@ -34,12 +36,16 @@ export type LaneOptions = {
   /** Sends once and sees to what follows; answers whether it arrived. Never rejects. */
   readonly attempt: (delivery: ClaimedDelivery) => Promise<boolean>;
   /** An endpoint that had more than its share has room again. */
-  readonly hasRoom: (endpoint: string) => void;
+  readonly hasRoom: (endpoint: string, room: number) => void;
 };
 
 export type Lanes = {
-  /** Answers those that there is no room for: they are to be given back. */
+  /** Answers those that there is no room for: they are to be given back, and then `gaveBack`. */
   offer(deliveries: readonly ClaimedDelivery[]): readonly ClaimedDelivery[];
+  /** Of these endpoints there is more to be fetched, once there is room. */
+  gaveBack(endpoints: Iterable<string>): void;
+  /** How much waits here that will be sent soon. */
+  load(): number;
   /** Deliveries that wait for their turn. */
   waiting(): readonly ClaimedDelivery[];
   /** Drops some of those that wait. */
@@ -50,6 +56,8 @@ export type Lanes = {
   close(): Promise<void>;
 };
 
+const waitsOf = ({ first, retries }: Lane): number => first.length + retries.length;
+
 const isRetry = ({ attempts, attemptsBefore }: ClaimedDelivery): boolean => attempts > attemptsBefore;
 
 export const openLanes = ({ attempt, hasRoom }: LaneOptions): Lanes => {
@@ -59,7 +67,6 @@ export const openLanes = ({ attempt, hasRoom }: LaneOptions): Lanes => {
   const failing = new LRUCache<string, true>({ max: FAILING_REMEMBERED_MAX });
   let inFlight = 0;
   let retriesInFlight = 0;
-  let waiting = 0;
   let closed = false;
   const idle = Promise.withResolvers<void>();
 
@@ -67,6 +74,9 @@ export const openLanes = ({ attempt, hasRoom }: LaneOptions): Lanes => {
     target.channel === 'webhook' && failing.has(lane.endpoint)
       ? IN_FLIGHT_OF_FAILING
       : IN_FLIGHT_OF[target.channel];
+
+  const roomOf = (endpoint: string): number =>
+    failing.has(endpoint) ? WAITING_OF_FAILING : WAITING_PER_ENDPOINT;
 
   /** The next of a lane that has a slot; first attempts before retries. */
   const next = (lane: Lane): ClaimedDelivery | undefined => {
@@ -82,7 +92,6 @@ export const openLanes = ({ attempt, hasRoom }: LaneOptions): Lanes => {
     lane.inFlight += 1;
     inFlight += 1;
     retriesInFlight += retries;
-    waiting -= 1;
     const arrived = await attempt(delivery);
     if (arrived) failing.delete(lane.endpoint);
     else failing.set(lane.endpoint, true);
@@ -102,7 +111,7 @@ export const openLanes = ({ attempt, hasRoom }: LaneOptions): Lanes => {
 
   const start = (lane: Lane): void => {
     for (let delivery = next(lane); delivery !== undefined; delivery = next(lane)) void send(lane, delivery);
-    const waits = lane.first.length + lane.retries.length;
+    const waits = waitsOf(lane);
     // Behind those that asked before, so that nobody is passed over.
     blocked.delete(lane);
     if (waits > 0 && lane.inFlight === 0) blocked.add(lane);
@@ -110,7 +119,7 @@ export const openLanes = ({ attempt, hasRoom }: LaneOptions): Lanes => {
     if (waits > 0) return;
     if (lane.overflowed) {
       lane.overflowed = false;
-      hasRoom(lane.endpoint);
+      hasRoom(lane.endpoint, roomOf(lane.endpoint));
     }
     if (lane.inFlight === 0) lanes.delete(lane.endpoint);
   };
@@ -125,26 +134,37 @@ export const openLanes = ({ attempt, hasRoom }: LaneOptions): Lanes => {
           lane = { endpoint, first: [], retries: [], inFlight: 0, overflowed: false };
           lanes.set(endpoint, lane);
         }
-        const room = waiting >= HELD_PLENTY ? WAITING_PER_ENDPOINT_IN_PLENTY : WAITING_PER_ENDPOINT;
-        if (lane.first.length + lane.retries.length >= room) {
-          lane.overflowed = true;
+        if (waitsOf(lane) >= roomOf(endpoint)) {
           refused.push(delivery);
           continue;
         }
         (isRetry(delivery) ? lane.retries : lane.first).push(delivery);
-        waiting += 1;
         start(lane);
       }
       return refused;
+    },
+    gaveBack: (endpoints) => {
+      for (const endpoint of endpoints) {
+        const lane = lanes.get(endpoint);
+        if (lane && waitsOf(lane) > 0) lane.overflowed = true;
+        else hasRoom(endpoint, roomOf(endpoint));
+      }
+    },
+    load: () => {
+      let load = 0;
+      for (const lane of lanes.values()) {
+        if (!failing.has(lane.endpoint)) load += Math.min(COUNTED_PER_ENDPOINT, waitsOf(lane));
+      }
+      return load;
     },
     waiting: () => [...lanes.values()].flatMap(({ first, retries }) => [...first, ...retries]),
     drop: (deliveryIds) => {
       for (const lane of lanes.values()) {
         for (const queue of [lane.first, lane.retries]) {
           const kept = queue.filter(({ deliveryId }) => !deliveryIds.has(deliveryId));
-          waiting -= queue.length - kept.length;
           queue.splice(0, queue.length, ...kept);
         }
+        start(lane);
       }
     },
     overflowed: () =>

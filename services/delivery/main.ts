@@ -54,7 +54,7 @@ await runProcess(createLog('delivery', settings.LOG_LEVEL), async ({ resources, 
     pool,
     clock,
     log,
-    workerId: `delivery_${randomUUID()}`,
+    workerId: `delivery_${randomUUID().slice(0, 8)}`,
     chance: Math.random,
     send: openSenders({
       pool,

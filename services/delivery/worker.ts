@@ -9,13 +9,11 @@ import {
 import { dueOfEndpoint } from '#platform/deliveries/due.ts';
 import type { Log } from '#platform/log.ts';
 import type { Database } from '#platform/postgres.ts';
-import { HELD_MAX, openLanes } from './lanes.ts';
+import { HELD_MAX, LOAD_MAX, openLanes } from './lanes.ts';
 import { afterAttempt } from './schedule.ts';
 import type { Send } from './senders.ts';
 import { openSettleQueue } from './settle-queue.ts';
 
-/** Of an endpoint that had more than its share, so many are fetched when it has room again. */
-const REFILL = 256;
 /** Asked to end, a worker waits so long for answers; what it then leaves is sent again when its lease has run out. */
 const CLOSE_LIMIT_MS = 4_000;
 
@@ -88,14 +86,14 @@ export const openWorker = ({ pool, clock, log, workerId, send, chance }: WorkerO
     }
   };
 
-  const refill = async (endpoint: string): Promise<void> => {
+  const refill = async (endpoint: string, room: number): Promise<void> => {
     try {
-      await take(await dueOfEndpoint(pool, endpoint, clock.now(), REFILL));
+      await take(await dueOfEndpoint(pool, endpoint, clock.now(), room));
     } catch (error) {
       log.warn({ err: error }, 'could not look for more of an endpoint');
     }
   };
-  const lanes = openLanes({ attempt, hasRoom: (endpoint) => void refill(endpoint) });
+  const lanes = openLanes({ attempt, hasRoom: (endpoint, room) => void refill(endpoint, room) });
 
   const take = async (deliveryIds: readonly string[]): Promise<void> => {
     const wanted = [...new Set(deliveryIds)].filter((deliveryId) => !held.has(deliveryId));
@@ -103,10 +101,13 @@ export const openWorker = ({ pool, clock, log, workerId, send, chance }: WorkerO
     const claimed = await claim(pool, workerId, wanted, clock.now());
     const since = performance.now();
     for (const { deliveryId } of claimed) held.set(deliveryId, since);
-    const refused = lanes.offer(claimed).map(({ deliveryId }) => deliveryId);
+    const refused = lanes.offer(claimed);
     if (refused.length === 0) return;
-    letGo(refused);
-    await releaseClaims(pool, workerId, refused);
+    const ids = refused.map(({ deliveryId }) => deliveryId);
+    letGo(ids);
+    await releaseClaims(pool, workerId, ids);
+    // Only now are they to be found again by whoever has room.
+    lanes.gaveBack(new Set(refused.map(({ endpoint }) => endpoint)));
   };
 
   const extend = async (): Promise<void> => {
@@ -129,7 +130,8 @@ export const openWorker = ({ pool, clock, log, workerId, send, chance }: WorkerO
   return {
     take,
     hasRoom: async () => {
-      while (held.size >= HELD_MAX && !ending.signal.aborted) await wakened();
+      const isFull = (): boolean => lanes.load() >= LOAD_MAX || held.size >= HELD_MAX;
+      while (isFull() && !ending.signal.aborted) await wakened();
     },
     overflowed: () => lanes.overflowed(),
     idle: async () => {

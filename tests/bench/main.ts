@@ -7,6 +7,7 @@ const BENCHES: Readonly<Record<string, () => Promise<{ run(context: BenchContext
   projector: () => import('./projector.ts'),
   ingest: () => import('./ingest.ts'),
   writes: () => import('./writes.ts'),
+  deliveries: () => import('./deliveries.ts'),
 };
 
 const named = process.argv.slice(2);

@@ -7,7 +7,8 @@ import { chatMessageOf } from '#platform/channels/chat-message.ts';
 import { inTransaction } from '#platform/postgres.ts';
 import { recordSent } from '#platform/deliveries/record-sent.ts';
 import { answers, openReceivers, type Receivers } from './receivers.ts';
-import { type DeliveryStack, newDelivery, openDeliveryStack } from './stack.ts';
+import { newDelivery } from './new-delivery.ts';
+import { type DeliveryStack, openDeliveryStack } from './stack.ts';
 
 let stack: DeliveryStack;
 let receivers: Receivers;

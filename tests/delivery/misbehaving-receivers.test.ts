@@ -15,7 +15,8 @@ import {
   openTlsReceivers,
   type Receivers,
 } from './receivers.ts';
-import { type DeliveryStack, newDelivery, openDeliveryStack } from './stack.ts';
+import { newDelivery } from './new-delivery.ts';
+import { type DeliveryStack, openDeliveryStack } from './stack.ts';
 
 let stack: DeliveryStack;
 let receivers: Receivers;

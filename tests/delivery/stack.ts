@@ -3,8 +3,6 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type AlertDeliveryFact, alertDeliveryStream } from '#contracts/events/alert-delivery.ts';
-import type { FactMetadata } from '#contracts/events/fact.ts';
-import type { AlertPayload } from '#contracts/webhooks/alert-payload.ts';
 import { openChatChannel } from '#platform/channels/chat.ts';
 import { type EmailSettings, openEmailChannel } from '#platform/channels/email.ts';
 import { openWebhookChannel } from '#platform/channels/webhook.ts';
@@ -13,7 +11,6 @@ import { dueDeliveries } from '#platform/deliveries/due.ts';
 import { enqueue, type NewDelivery } from '#platform/deliveries/enqueue.ts';
 import { recordFacts } from '#platform/deliveries/record-facts.ts';
 import { createDeliveryTables } from '#platform/deliveries/tables.ts';
-import type { DeliveryTarget } from '#platform/deliveries/target.ts';
 import { type EgressOptions, openEgress } from '#platform/egress/open-egress.ts';
 import { type EventStore, openEventStore } from '#platform/event-store.ts';
 import { silentLog } from '#platform/log.ts';
@@ -21,12 +18,10 @@ import { type Database, inTransaction, openPool } from '#platform/postgres.ts';
 import { openSenders } from '#services/delivery/senders.ts';
 import { openWorker, type Worker } from '#services/delivery/worker.ts';
 import { createTestDatabase, createTestEventStore } from '#tests/stack/database.ts';
+import { type Rule, SECRET } from './new-delivery.ts';
 
 const POOL_CLIENTS = 6;
 const DUE_MAX = 10_000;
-export const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
-
-export type Rule = { readonly workspaceId: string; readonly alertId: string };
 
 /** A clock that stands still until it is moved. */
 export type TestClock = Clock & { move(ms: number): void };
@@ -62,57 +57,6 @@ export type DeliveryStack = AsyncDisposable & {
   attempts(deliveryId: string): Promise<readonly Readonly<Record<string, unknown>>[]>;
   /** The facts of a rule's deliveries, after everything was recorded. */
   facts(rule: Rule): Promise<readonly AlertDeliveryFact[]>;
-};
-
-export const METADATA: FactMetadata = {
-  $correlationId: 'tests',
-  $causationId: 'tests',
-  request_id: 'tests',
-  actor: { kind: 'service', id: 'tests' },
-  schema_version: 1,
-};
-
-export const newDelivery = (
-  { workspaceId, alertId }: Rule,
-  target: DeliveryTarget,
-  at: Date,
-  more: Partial<NewDelivery> = {},
-): NewDelivery => {
-  const deliveryId = more.deliveryId ?? randomUUID();
-  const payload: AlertPayload = {
-    id: deliveryId,
-    type: 'alert.matched',
-    kind: 'alert',
-    created_at: at.toISOString(),
-    workspace_id: workspaceId,
-    alert: { id: alertId, name: 'Größe & <Preis>', trigger: 'new_ads', cadence: 'instant' },
-    period: null,
-    items_total: 1,
-    items: [
-      {
-        id: randomUUID(),
-        type: 'ad_started',
-        observed_at: at.toISOString(),
-        brand: {
-          id: randomUUID(),
-          slug: 'shop-example',
-          name: 'Shop <!channel>',
-          logo_url: null,
-          url: 'https://api.test/v1/brands/shop-example',
-        },
-        title: 'Shop was observed running a new ad: “20 % off | today & tomorrow”',
-        ad_id: '9000000000000001',
-        page_id: null,
-        destination_url: null,
-        previous_destination_url: null,
-        signal: null,
-        url: 'https://api.test/v1/ads/9000000000000001',
-      },
-    ],
-    as_of: at.toISOString(),
-  };
-  const common = { deliveryId, workspaceId, alertId, kind: 'alert', target, payload } as const;
-  return { ...common, queuedAt: at.toISOString(), ...more };
 };
 
 export const openDeliveryStack = async (): Promise<DeliveryStack> => {

@@ -7,7 +7,8 @@ import { RETRY_DELAYS_MS } from '#services/delivery/schedule.ts';
 import type { Worker } from '#services/delivery/worker.ts';
 import { answers, type Behaviour, openReceivers, type Receivers } from './receivers.ts';
 import { verifySignatures } from './signatures.ts';
-import { type DeliveryStack, newDelivery, openDeliveryStack, SECRET } from './stack.ts';
+import { newDelivery, SECRET } from './new-delivery.ts';
+import { type DeliveryStack, openDeliveryStack } from './stack.ts';
 
 const ATTEMPTS_MAX = RETRY_DELAYS_MS.length + 1;
 const DAY_MS = 86_400_000;

@@ -20,7 +20,7 @@ import { inTransaction, openPool } from '#platform/postgres.ts';
 import { openSecretVault, WEBHOOK_SECRET_OWNER } from '#platform/secret-vault.ts';
 import { answers, openReceivers, type Receivers } from '#tests/delivery/receivers.ts';
 import { verifySignatures } from '#tests/delivery/signatures.ts';
-import { METADATA, newDelivery, type Rule, SECRET } from '#tests/delivery/stack.ts';
+import { METADATA, newDelivery, type Rule, SECRET } from '#tests/delivery/new-delivery.ts';
 import { type ServiceProcess, startProcess } from '#tests/stack/processes.ts';
 import { until } from '#tests/stack/until.ts';
 

@@ -1,6 +1,5 @@
 import type { Dispatcher } from 'undici';
 import type { Clock } from '../clock.ts';
-import { checkTargetUrl } from '../egress/check-target-url.ts';
 import { CONNECT_TIMEOUT_MS } from '../egress/guarded-connector.ts';
 import type { Egress } from '../egress/open-egress.ts';
 import { networkFailure } from './network-failure.ts';
@@ -132,14 +131,16 @@ const reasonOf = (status: number): string => {
 
 /** Posts once, through the guard. Never rejects, never follows a redirect, and ends within its limits. */
 export const postOnce = (egress: Egress, clock: Clock, post: Post): Promise<SendOutcome> => {
-  const fault = checkTargetUrl(post.url, egress.rules);
-  if (fault !== null) return Promise.resolve(failedOutcome('blocked_target', fault, performance.now()));
-  const { origin, pathname, search } = new URL(post.url);
+  const target = egress.targetOf(post.url);
+  if ('fault' in target) {
+    return Promise.resolve(failedOutcome('blocked_target', target.fault, performance.now()));
+  }
+  const { origin, path } = target;
   return new Promise((resolve) => {
     const attempt = new Attempt(origin, egress, clock, resolve);
     try {
       egress.dispatcher.dispatch(
-        { origin, path: pathname + search, method: 'POST', headers: [...post.headers], body: post.body },
+        { origin, path, method: 'POST', headers: [...post.headers], body: post.body },
         attempt,
       );
     } catch (error) {

@@ -1,6 +1,6 @@
 import type { AlertChannel, DeliveryKind } from '#contracts/alerts.ts';
 import type { Database } from '../postgres.ts';
-import { DeliveryTarget } from './target.ts';
+import { type DeliveryTarget, readTarget } from './target.ts';
 
 /** A delivery that a worker has to itself for now, with what it takes to send it. */
 export type ClaimedDelivery = {
@@ -32,7 +32,7 @@ type Row = {
   readonly attempts: number;
   readonly attempts_before: number;
   readonly target: string;
-  readonly payload: Buffer;
+  readonly payload: string;
 };
 
 const CLAIM = `
@@ -61,8 +61,8 @@ export const claim = async (
     endpoint: row.endpoint,
     attempts: row.attempts,
     attemptsBefore: row.attempts_before,
-    target: DeliveryTarget.parse(JSON.parse(row.target)),
-    payload: row.payload,
+    target: readTarget(row.target),
+    payload: Buffer.from(row.payload, 'utf8'),
   }));
 };
 

@@ -16,7 +16,7 @@ const CANCEL = `
 const CANCEL_NAMED = CANCEL.replace('__WHICH__', 'delivery_id = any($3::uuid[])');
 const CANCEL_OF_ALERT = CANCEL.replace(
   '__WHICH__',
-  "alert_id = $3 and channel = any($4::text[]) and kind <> 'notice'",
+  "next_attempt_at is not null and alert_id = $3 and channel = any($4::text[]) and kind <> 'notice'",
 );
 
 const cancelWith = async (client: Transaction, text: string, values: readonly unknown[]): Promise<number> => {
@@ -50,7 +50,7 @@ export const retargetOfAlert = async (
   await client.query(
     `with moved as (
        update delivery.delivery set endpoint = $3
-       where alert_id = $1 and channel = $2 and status in ('queued', 'retrying')
+       where next_attempt_at is not null and alert_id = $1 and channel = $2
        returning delivery_id
      )
      update delivery.content c set target = $4 from moved where c.delivery_id = moved.delivery_id`,

@@ -38,7 +38,7 @@ export const enqueue = async (
 const ENQUEUE = `
   with given as (
     select * from unnest($1::uuid[], $2::text[], $3::uuid[], $4::text[], $5::text[], $6::text[], $7::timestamptz[],
-      $8::text[], $9::bytea[])
+      $8::text[], $9::text[])
       with ordinality as g (delivery_id, workspace_id, alert_id, channel, kind, endpoint, queued_at, target, payload, n)
   ), added as (
     insert into delivery.delivery
@@ -73,7 +73,7 @@ const enqueueSome = async (
       deliveries.map(({ target }) => endpointOf(target)),
       deliveries.map(({ queuedAt }) => queuedAt),
       deliveries.map(({ target }) => JSON.stringify(target)),
-      deliveries.map(({ payload }) => Buffer.from(JSON.stringify(payload), 'utf8')),
+      deliveries.map(({ payload }) => JSON.stringify(payload)),
     ],
   });
   return rows.map(({ delivery_id }) => delivery_id);

@@ -32,22 +32,30 @@ type Entry = {
   readonly next_attempt_at: string | null;
   readonly channel: AlertChannel;
   readonly kind: DeliveryKind;
-  readonly payload: Buffer | null;
+  readonly payload: string | null;
+  /** Of its stream, as it was when the cursor stood where it is; `null` where nothing is known of it. */
+  readonly revision: string | null;
 };
 
 const iso = (column: string): string =>
   `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 
-/** An entry whose delivery was forgotten meanwhile has no history left to be part of. */
+/**
+ * The entries behind the cursor, and up to where their streams were known when it was set: from one snapshot, since a
+ * newer revision with an older cursor would let the same entries be appended once more. An entry whose delivery was
+ * forgotten meanwhile has no history left to be part of.
+ */
 const ENTRIES = `
   select j.seq, j.delivery_id, j.workspace_id, j.alert_id, j.type, ${iso('j.at')} as at, j.attempt, j.outcome,
     j.failure, j.status_code, j.reason, j.duration_ms, ${iso('j.next_attempt_at')} as next_attempt_at,
-    d.channel, d.kind, case when j.type = 'DeliveryQueued' then c.payload end as payload
+    d.channel, d.kind, case when j.type = 'DeliveryQueued' then c.payload end as payload, s.revision
   from delivery.journal j
   join delivery.delivery d using (delivery_id)
   join delivery.content c using (delivery_id)
-  where j.seq > $1 and j.seq <= $2
-  order by j.seq`;
+  left join delivery.stream s on s.alert_id = j.alert_id
+  where j.seq > coalesce((select seq from delivery.recorded), 0) and j.seq <= $1
+  order by j.seq
+  limit ${ENTRIES_PER_BATCH}`;
 
 const factOf = (entry: Entry): AlertDeliveryFact => {
   const { workspace_id, alert_id, delivery_id, at } = entry;
@@ -55,7 +63,7 @@ const factOf = (entry: Entry): AlertDeliveryFact => {
   switch (entry.type) {
     case 'DeliveryQueued': {
       const { channel, kind } = entry;
-      const payload = JSON.parse(entry.payload?.toString('utf8') ?? 'null');
+      const payload = JSON.parse(entry.payload ?? 'null');
       return { type: 'DeliveryQueued', data: { ...named, channel, kind, payload, queued_at: at } };
     }
     case 'DeliveryAttempted': {
@@ -74,7 +82,7 @@ const factOf = (entry: Entry): AlertDeliveryFact => {
 const eventIdOf = (entry: Entry): string => derivedId('delivery fact', `${entry.delivery_id}|${entry.seq}`);
 
 /**
- * Appends what an entry of one stream become, after what is known to be there. Where the stream has come further,
+ * Appends what entries of one stream become, after what is known to be there. Where the stream has come further,
  * somebody appended and died before saying so, or appends now: what is there already is not appended again.
  */
 const appendToStream = async (
@@ -117,22 +125,6 @@ const appendToStream = async (
   return revision;
 };
 
-const knownRevisions = async (
-  pool: Database,
-  alertIds: readonly string[],
-): Promise<ReadonlyMap<string, bigint>> => {
-  const { rows } = await pool.query<{ alert_id: string; revision: string }>(
-    'select alert_id, revision from delivery.stream where alert_id = any($1::uuid[])',
-    [alertIds],
-  );
-  return new Map(rows.map(({ alert_id, revision }) => [alert_id, BigInt(revision)]));
-};
-
-const readCursor = async (pool: Database): Promise<bigint> => {
-  const { rows } = await pool.query<{ seq: string }>('select seq from delivery.recorded');
-  return BigInt(rows[0]?.seq ?? 0);
-};
-
 const moveCursor = (pool: Database, seq: bigint, revisions: ReadonlyMap<string, bigint>): Promise<void> =>
   inTransaction(pool, async (client) => {
     await client.query(
@@ -152,25 +144,20 @@ const moveCursor = (pool: Database, seq: bigint, revisions: ReadonlyMap<string, 
  * them. One process does this at a time; two at once would do no harm. Answers how many entries it was.
  */
 export const recordFacts = async (pool: Database, eventStore: EventStore): Promise<number> => {
-  const from = await readCursor(pool);
   const last = await inTransaction(pool, lastSettledEntry);
-  if (last <= from) return 0;
-  const to = last - from > BigInt(ENTRIES_PER_BATCH) ? from + BigInt(ENTRIES_PER_BATCH) : last;
-  const { rows } = await pool.query<Entry>(ENTRIES, [from.toString(), to.toString()]);
+  const { rows } = await pool.query<Entry>(ENTRIES, [last.toString()]);
+  if (rows.length === 0) return 0;
   const streams = [...Map.groupBy(rows, ({ alert_id }) => alert_id)];
-  const known = await knownRevisions(
-    pool,
-    streams.map(([alertId]) => alertId),
-  );
   const revisions = new Map<string, bigint>();
   const appendNext = async (): Promise<void> => {
     for (let next = streams.shift(); next !== undefined; next = streams.shift()) {
       const [alertId, entries] = next;
       const stream = alertDeliveryStream(entries[0]?.workspace_id ?? '', alertId);
-      revisions.set(alertId, await appendToStream(eventStore, stream, known.get(alertId) ?? -1n, entries));
+      const known = BigInt(entries[0]?.revision ?? -1);
+      revisions.set(alertId, await appendToStream(eventStore, stream, known, entries));
     }
   };
   await Promise.all(Array.from({ length: STREAMS_AT_ONCE }, appendNext));
-  await moveCursor(pool, to, revisions);
-  return Number(to - from);
+  await moveCursor(pool, BigInt(rows.at(-1)?.seq ?? 0), revisions);
+  return rows.length;
 };

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 
 /** Where a delivery goes. Addresses that are secrets, or persons', are named here and looked up when it is sent. */
@@ -10,7 +11,18 @@ export const DeliveryTarget = z.discriminatedUnion('channel', [
 ]);
 export type DeliveryTarget = z.infer<typeof DeliveryTarget>;
 
-const KEY_CHARACTERS = 32;
+/** Few endpoints get most of what is sent. */
+const READ_MAX = 10_000;
+const read = new LRUCache<string, DeliveryTarget>({ max: READ_MAX });
+
+/** A target as it is stored. */
+export const readTarget = (text: string): DeliveryTarget => {
+  const target = read.get(text) ?? DeliveryTarget.parse(JSON.parse(text));
+  read.set(text, target);
+  return target;
+};
+
+const KEY_CHARACTERS = 20;
 
 /** The key under which deliveries to the same place share limits. All e-mail goes through one server. */
 export const endpointOf = (target: DeliveryTarget): string => {

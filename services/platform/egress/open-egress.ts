@@ -1,6 +1,7 @@
+import { LRUCache } from 'lru-cache';
 import { Agent } from 'undici';
 import { z } from 'zod';
-import type { TargetRules } from './check-target-url.ts';
+import { checkTargetUrl, type TargetRules } from './check-target-url.ts';
 import {
   type ConnectTiming,
   guardedConnector,
@@ -19,6 +20,12 @@ const ANSWER_TIMEOUT_MS = 30_000;
 const FRESH_MAX = 1_000;
 const FRESH_MS = 1_000;
 
+/** Targets whose address was read and judged before: nothing in the judgement changes. */
+const TARGETS_MAX = 10_000;
+
+/** An address in the parts that a request wants, or what is wrong with it, as a sentence. */
+export type Target = { readonly origin: string; readonly path: string } | { readonly fault: string };
+
 /** True in the local stack and in tests only: there, targets on this machine are called, by http too. */
 export const egressSettings = {
   EGRESS_ALLOW_LOOPBACK: z.stringbool().default(false),
@@ -28,6 +35,7 @@ export const egressSettings = {
 export type Egress = AsyncDisposable & {
   readonly rules: TargetRules;
   readonly dispatcher: Agent;
+  targetOf(url: string): Target;
   /** The steps of the connection that a request which begins now was opened for; `null` when one was reused. */
   takeTiming(origin: string): ConnectTiming | null;
 };
@@ -57,9 +65,21 @@ export const openEgress = ({ allowLoopback, resolve, ca }: EgressOptions): Egres
         done(null, socket);
       }),
   });
+  const targets = new LRUCache<string, Target>({ max: TARGETS_MAX });
+  const read = (url: string): Target => {
+    const fault = checkTargetUrl(url, rules);
+    if (fault !== null) return { fault };
+    const { origin, pathname, search } = new URL(url);
+    return { origin, path: pathname + search };
+  };
   return {
     rules,
     dispatcher,
+    targetOf: (url) => {
+      const target = targets.get(url) ?? read(url);
+      targets.set(url, target);
+      return target;
+    },
     takeTiming: (origin) => {
       if (fresh.length === 0) return null;
       while (fresh[0] !== undefined && fresh[0].atMs < performance.now() - FRESH_MS) fresh.shift();

@@ -1,0 +1,15 @@
+import type { AlertChannel } from '#contracts/alerts.ts';
+import type { AlertRule } from '#domain/alert-rule.ts';
+import type { DeliveryTarget } from './target.ts';
+
+/** Where a channel of a rule leads; `null` when the rule has it not. */
+export const targetOfRule = (rule: AlertRule, channel: AlertChannel): DeliveryTarget | null => {
+  switch (channel) {
+    case 'email':
+      return { channel, member_id: rule.member_id };
+    case 'webhook':
+      return rule.webhook_url === null ? null : { channel, url: rule.webhook_url };
+    case 'chat':
+      return rule.chat && { channel, fingerprint: rule.chat.fingerprint };
+  }
+};

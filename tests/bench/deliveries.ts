@@ -1,0 +1,194 @@
+import { fork } from 'node:child_process';
+import { randomBytes, randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { Pool } from 'undici';
+import { openWebhookChannel } from '#platform/channels/webhook.ts';
+import { signatureHeaders, webhookKeysOf } from '#platform/channels/webhook-signature.ts';
+import { systemClock } from '#platform/clock.ts';
+import { enqueue, type NewDelivery } from '#platform/deliveries/enqueue.ts';
+import { publishDue } from '#platform/deliveries/publish-due.ts';
+import { recordFacts } from '#platform/deliveries/record-facts.ts';
+import { createDeliveryTables } from '#platform/deliveries/tables.ts';
+import { openEgress } from '#platform/egress/open-egress.ts';
+import { openEventStore } from '#platform/event-store.ts';
+import { silentLog } from '#platform/log.ts';
+import { type Nats, openNats } from '#platform/nats.ts';
+import { type Database, inTransaction, openPool } from '#platform/postgres.ts';
+import { consumeDue } from '#services/delivery/consume-due.ts';
+import { openSenders } from '#services/delivery/senders.ts';
+import { openWorker } from '#services/delivery/worker.ts';
+import { newDelivery, type Rule, SECRET } from '#tests/delivery/new-delivery.ts';
+import { type BenchContext, median, perSecond, ROUNDS_ALONE } from './bench.ts';
+import { type BenchServers, startServers } from './servers.ts';
+
+const DELIVERIES = 10_000;
+const RULES = 50;
+const POOL_CLIENTS = 6;
+/** Of both sides: connections to the receiver, and requests on their way. */
+const CONNECTIONS = 64;
+const IN_FLIGHT = 512;
+const TARGET = 0.5;
+const LIMIT_MS = 60_000;
+const RECEIVER = fileURLToPath(new URL('./deliveries/receiver.ts', import.meta.url));
+
+type Room = {
+  readonly servers: BenchServers;
+  readonly pool: Database;
+  readonly nats: Nats;
+  readonly origin: string;
+  readonly rules: readonly Rule[];
+};
+
+/**
+ * Deliveries from JetStream to an acknowledged POST on loopback, with claim, signatures and attempt log, beside the
+ * same POSTs by undici with the same signatures and nothing else; in turns. Facts are recorded behind, in batches, and
+ * measured apart: nobody who receives waits for them.
+ */
+export async function run(context: BenchContext): Promise<void> {
+  await using resources = new AsyncDisposableStack();
+  const servers = await startServers(resources);
+  const pool = openPool(servers.databaseUrl, POOL_CLIENTS);
+  resources.defer(() => pool.end());
+  await createDeliveryTables(pool);
+  const nats = resources.use(await openNats(servers.natsUrl, 'bench'));
+  const receiver = fork(RECEIVER, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+  resources.defer(() => void receiver.kill('SIGKILL'));
+  const [port] = (await once(receiver, 'message')) as [number];
+  const rules = Array.from({ length: RULES }, () => ({ workspaceId: 'ws_bench', alertId: randomUUID() }));
+  const room: Room = { servers, pool, nats, origin: `http://127.0.0.1:${port}`, rules };
+  context.print(
+    `deliveries: ${DELIVERIES.toLocaleString('en')} webhooks of ${RULES} rules, from JetStream to the answer, beside ` +
+      'undici and HMAC alone; medians of paired rounds',
+  );
+
+  const rounds: { readonly bare: number; readonly ours: number }[] = [];
+  // One round unmeasured first.
+  for (let round = -1; round < context.rounds; round += 1) {
+    const deliveries = await queue(room);
+    const bare = await sendBare(room, deliveries);
+    const ours = await sendOurs(room);
+    if (round >= 0) rounds.push({ bare, ours });
+  }
+  const ratio = median(rounds.map(({ bare, ours }) => ours / bare));
+  const of = (side: 'bare' | 'ours'): number => median(rounds.map((round) => round[side]));
+  context.print(`  undici + HMAC  ${perSecond(of('bare')).padStart(10)}`);
+  context.print(`  delivery       ${perSecond(of('ours')).padStart(10)}  ratio ${ratio.toFixed(2)}`);
+  context.print(
+    `  facts          ${perSecond(await recordAll(room)).padStart(10)}  queued and attempted, behind`,
+  );
+  context.record({
+    bench: 'deliveries: JetStream to POST, logged',
+    measured: perSecond(of('ours')),
+    ceiling: perSecond(of('bare')),
+    ratio,
+    target: `>= ${TARGET}`,
+    held: ratio >= TARGET,
+  });
+}
+
+/** In Postgres and in the queue, as alerts leaves them. */
+async function queue({ pool, nats, rules, origin }: Room): Promise<readonly NewDelivery[]> {
+  const deliveries = Array.from({ length: DELIVERIES }, (_, n) => {
+    const rule = rules[n % RULES] ?? { workspaceId: '', alertId: '' };
+    return newDelivery(rule, { channel: 'webhook', url: `${origin}/rule/${n % RULES}` }, new Date());
+  });
+  await inTransaction(pool, (client) => enqueue(client, deliveries));
+  await publishDue(
+    nats,
+    deliveries.map(({ deliveryId }) => deliveryId),
+  );
+  await pool.query('checkpoint');
+  return deliveries;
+}
+
+async function sendBare({ origin }: Room, deliveries: readonly NewDelivery[]): Promise<number> {
+  const client = new Pool(origin, { connections: CONNECTIONS, pipelining: 1 });
+  const keys = webhookKeysOf(SECRET);
+  const bodies = deliveries.map(({ payload }) => Buffer.from(JSON.stringify(payload), 'utf8'));
+  let next = 0;
+  const send = async (): Promise<void> => {
+    for (let n = next++; n < DELIVERIES; n = next++) {
+      const body = bodies[n] ?? Buffer.alloc(0);
+      const headers = signatureHeaders(deliveries[n]?.deliveryId ?? '', new Date(), body, keys);
+      const path = `/rule/${n % RULES}`;
+      const answer = await client.request({
+        method: 'POST',
+        path,
+        headers: ['content-type', 'application/json', ...headers],
+        body,
+      });
+      await answer.body.dump();
+      if (answer.statusCode !== 204) throw new Error(`The receiver answered ${answer.statusCode}.`);
+    }
+  };
+  const startMs = performance.now();
+  await Promise.all(Array.from({ length: IN_FLIGHT }, send));
+  const rate = (DELIVERIES / (performance.now() - startMs)) * 1_000;
+  await client.close();
+  return rate;
+}
+
+/** As the process does it, in this one: until the last attempt is written down. */
+async function sendOurs({ pool, nats }: Room): Promise<number> {
+  const ending = new AbortController();
+  await using egress = openEgress({ allowLoopback: true });
+  const all = Promise.withResolvers<void>();
+  const limit = setTimeout(() => all.reject(new Error('Not all deliveries arrived.')), LIMIT_MS);
+  let sent = 0;
+  const webhook = openWebhookChannel(egress, systemClock);
+  const senders = openSenders({
+    pool,
+    clock: systemClock,
+    signal: ending.signal,
+    webhook,
+    chat: { sendOnce: () => Promise.reject(new Error('no chat here')) },
+    email: { sendOnce: () => Promise.reject(new Error('no e-mail here')), [Symbol.dispose]: () => undefined },
+    recipients: { emailOf: async () => null },
+    signingSecret: async () => SECRET,
+    chatAddress: async () => null,
+  });
+  const worker = openWorker({
+    pool,
+    clock: systemClock,
+    log: silentLog(),
+    workerId: `bench_${randomBytes(4).toString('hex')}`,
+    chance: Math.random,
+    send: async (delivery) => {
+      const outcome = await senders(delivery);
+      if ('delivered' in outcome && outcome.delivered) sent += 1;
+      if (sent === DELIVERIES) all.resolve();
+      return outcome;
+    },
+  });
+  const startMs = performance.now();
+  const consuming = consumeDue(nats, worker, silentLog(), ending.signal);
+  await all.promise;
+  clearTimeout(limit);
+  await worker.idle();
+  const rate = (DELIVERIES / (performance.now() - startMs)) * 1_000;
+  ending.abort();
+  await consuming;
+  await worker.close();
+  const { rows } = await pool.query<{ open: number }>(
+    `select count(*)::int as open from delivery.delivery where status <> 'delivered'`,
+  );
+  if (rows[0]?.open !== 0) throw new Error(`${rows[0]?.open} deliveries are not written down.`);
+  return rate;
+}
+
+async function recordAll({ pool, servers }: Room): Promise<number> {
+  await using eventStore = openEventStore(servers.eventStore.url);
+  const startMs = performance.now();
+  let facts = 0;
+  for (let some = -1; some !== 0; ) {
+    some = await recordFacts(pool, eventStore);
+    facts += some;
+  }
+  return (facts / (performance.now() - startMs)) * 1_000;
+}
+
+if (import.meta.main) {
+  await run({ rounds: ROUNDS_ALONE, print: console.log, record: console.log });
+  process.exit(0);
+}
