@@ -1,7 +1,13 @@
 import { mkdir } from 'node:fs/promises';
 import { LocalStack, SettingsError } from '#platform/config.ts';
 import { endLeftovers } from './children.ts';
-import { createDemoWorkspace, type DemoWorkspace, stillWorks, trackBrands } from './demo/workspace.ts';
+import {
+  addAlertRule,
+  createDemoWorkspace,
+  type DemoWorkspace,
+  stillWorks,
+  trackBrands,
+} from './demo/workspace.ts';
 import { loadDemo } from './demo/load.ts';
 import { buildWorld, busiestBrands } from './demo/world.ts';
 import { FolderInUse, holdFolder } from './folder-lock.ts';
@@ -82,6 +88,7 @@ const openWorkspace = async (
   }
   const made = await createDemoWorkspace(environment);
   await trackBrands(apiUrl, made, tracked);
+  await addAlertRule(apiUrl, made, tracked);
   progress.step(`demo workspace: made, following ${tracked.length} brands`);
   return made;
 };

@@ -72,6 +72,10 @@ export const startServices = async (
       MEMBER_VAULT_KEY: secrets.member_vault_key,
     },
   };
+  const alerts: ServiceDefinition = {
+    ...plain('alerts'),
+    environment: { ...environmentOf(settings, servers), API_BASE_URL: apiUrl },
+  };
   const running: Service[] = [];
   resources.defer(async () => {
     await Promise.all(running.map((service) => service.stop(SERVICE_STOP_MS)));
@@ -79,7 +83,9 @@ export const startServices = async (
   const start = async (definition: ServiceDefinition): Promise<void> => {
     running.push(await startService(definition, folders, progress.step));
   };
-  for (const definition of [api, plain('ingest'), plain('projector'), ops, delivery]) await start(definition);
+  for (const definition of [api, plain('ingest'), plain('projector'), ops, delivery, alerts]) {
+    await start(definition);
+  }
   await untilReady('The API', API_READY_MS, running[0] ?? null, signal, () =>
     answersOk(`${apiUrl}/v1/openapi.json`),
   );

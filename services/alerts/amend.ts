@@ -1,9 +1,9 @@
 import { AlertChannel } from '#contracts/alerts.ts';
 import { type AlertRule, type AlertRuleState, channelsOf, isActive } from '#domain/alert-rule.ts';
 import { cancelOfAlert, forgetAlert, retargetOfAlert } from '#platform/deliveries/end-deliveries.ts';
+import { targetOfRule } from '#platform/deliveries/target-of-rule.ts';
 import type { Transaction } from '#platform/postgres.ts';
 import type { Past } from './past.ts';
-import { targetOf } from './queue-deliveries.ts';
 
 /** A rule that changed so that what it has still to send is concerned. */
 export type Amendment = {
@@ -21,7 +21,7 @@ const OFF = 'The rule was disabled.';
 const CHANNEL_GONE = 'The channel was removed from the rule.';
 
 const isSameTarget = (before: AlertRule, after: AlertRule, channel: AlertChannel): boolean =>
-  JSON.stringify(targetOf(before, channel)) === JSON.stringify(targetOf(after, channel));
+  JSON.stringify(targetOfRule(before, channel)) === JSON.stringify(targetOfRule(after, channel));
 
 const reasonOf = (after: AlertRuleState): string => {
   if (after?.status === 'deleted') return GONE;
@@ -63,5 +63,8 @@ export const amend = async (
   const gone = AlertChannel.options.filter((channel) => !kept.includes(channel));
   if (gone.length > 0) await cancelOfAlert(client, alert_id, gone, reason, now);
   if (!after) return;
-  for (const channel of moved) await retargetOfAlert(client, alert_id, targetOf(after, channel));
+  for (const channel of moved) {
+    const target = targetOfRule(after, channel);
+    if (target) await retargetOfAlert(client, alert_id, target);
+  }
 };

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { type AdLibraryFact, adLibraryStream } from '#contracts/events/ad-library.ts';
 import { type AlertRuleFact, type AlertRuleSettings, alertRuleStream } from '#contracts/events/alert-rule.ts';
 import { brandStream } from '#contracts/events/brand.ts';
-import type { Fact, FactMetadata } from '#contracts/events/fact.ts';
+import type { Fact } from '#contracts/events/fact.ts';
 import { type SocialPageFact, socialPageStream } from '#contracts/events/social-page.ts';
 import type { AlertPayload } from '#contracts/webhooks/alert-payload.ts';
 import { derivedId } from '#domain/ids.ts';
@@ -13,19 +13,12 @@ import { silentLog } from '#platform/log.ts';
 import { type Database, openPool } from '#platform/postgres.ts';
 import { runAlerts } from '#services/alerts/run-alerts.ts';
 import { registered } from '#tests/api/corpus.ts';
+import { METADATA } from '#tests/delivery/new-delivery.ts';
 import { createTestDatabase, createTestEventStore } from '#tests/stack/database.ts';
 import { until } from '#tests/stack/until.ts';
 
 const POOL_CLIENTS = 4;
 const LIMIT_MS = 20_000;
-export const METADATA: FactMetadata = {
-  $correlationId: 'tests',
-  $causationId: 'tests',
-  request_id: 'tests',
-  actor: { kind: 'service', id: 'tests' },
-  schema_version: 1,
-};
-
 export type Rule = { readonly workspace_id: string; readonly alert_id: string };
 export type Queued = {
   readonly delivery_id: string;

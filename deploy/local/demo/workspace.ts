@@ -71,20 +71,47 @@ export const createDemoWorkspace = async (
   return { workspace_id, api_key };
 };
 
+const post = async (
+  apiUrl: string,
+  { workspace_id, api_key }: DemoWorkspace,
+  path: string,
+  body: object,
+): Promise<unknown> => {
+  const response = await fetch(`${apiUrl}/v1/workspaces/${workspace_id}/${path}`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${api_key}`, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+    signal: AbortSignal.timeout(REQUEST_LIMIT_MS),
+  });
+  const answer = await response.text();
+  if (!response.ok) {
+    throw new Error(`${path} with ${JSON.stringify(body)} was answered ${response.status}: ${answer}`);
+  }
+  return JSON.parse(answer);
+};
+
 /** Has the workspace follow brands, through the API and with its own key. Tracking one again is harmless. */
 export const trackBrands = async (
   apiUrl: string,
-  { workspace_id, api_key }: DemoWorkspace,
+  workspace: DemoWorkspace,
   domains: readonly string[],
 ): Promise<void> => {
   for (const [index, domain] of domains.entries()) {
-    const response = await fetch(`${apiUrl}/v1/workspaces/${workspace_id}/tracked-brands`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${api_key}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ brand_id: brandIdOf(domain), cadence: index % 4 === 3 ? 'weekly' : 'daily' }),
-      signal: AbortSignal.timeout(REQUEST_LIMIT_MS),
-    });
-    const answer = await response.text();
-    if (!response.ok) throw new Error(`Tracking ${domain} was answered ${response.status}: ${answer}`);
+    const cadence = index % 4 === 3 ? 'weekly' : 'daily';
+    await post(apiUrl, workspace, 'tracked-brands', { brand_id: brandIdOf(domain), cadence });
   }
+};
+
+/** A rule on the brands it follows, and a sample of what the rule sends. */
+export const addAlertRule = async (
+  apiUrl: string,
+  workspace: DemoWorkspace,
+  domains: readonly string[],
+): Promise<void> => {
+  if (domains.length === 0) return;
+  const rule = { name: 'Launches', trigger: 'new_ads', email: true, brand_ids: domains.map(brandIdOf) };
+  const { data } = z
+    .object({ data: z.object({ id: z.string() }) })
+    .parse(await post(apiUrl, workspace, 'alerts', rule));
+  await post(apiUrl, workspace, `alerts/${data.id}/test`, {});
 };
