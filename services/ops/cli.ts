@@ -2,6 +2,7 @@ import { Command } from 'commander';
 import { Refusal } from '#contracts/errors.ts';
 import { SettingsError } from '#platform/config.ts';
 import { registerAuditCommands } from './commands/audit.ts';
+import { registerDeliveryCommands } from './commands/deliveries.ts';
 import { registerKeyCommands } from './commands/key.ts';
 import { registerMemberCommands } from './commands/member.ts';
 import { registerPlanCommands } from './commands/plan.ts';
@@ -18,6 +19,7 @@ for (const register of [
   registerPlanCommands,
   registerRankingCommands,
   registerAuditCommands,
+  registerDeliveryCommands,
 ]) {
   register(program);
 }

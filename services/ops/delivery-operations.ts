@@ -1,0 +1,167 @@
+import { z } from 'zod';
+import { DeliveryStatus } from '#contracts/alerts.ts';
+import { Refusal } from '#contracts/errors.ts';
+import { cancelDeliveries } from '#platform/deliveries/end-deliveries.ts';
+import { failedDeliveries, replayDeliveries } from '#platform/deliveries/replay.ts';
+import { createDeliveryTables } from '#platform/deliveries/tables.ts';
+import { type Database, inTransaction } from '#platform/postgres.ts';
+
+/** What operators do to deliveries. The delivery process finds in Postgres what becomes due here. */
+
+/** Deliveries replayed or queued by one transaction, after which a job says how far it is. */
+export const JOB_BATCH = 500;
+export const LIST_MAX = 500;
+const LIST_DEFAULT = 50;
+/** Ids of one command: what fits on a command line. */
+const IDS_MAX = 1_000;
+const CANCELLED_BY_OPERATOR = 'An operator cancelled it.';
+
+/** Told after each batch: so many, of all where that is known. */
+export type Progress = (done: number, total: number | null) => void;
+
+const Uuid = z.uuid('an id of a delivery');
+export const DeliveryIds = z.array(Uuid).min(1).max(IDS_MAX);
+/** A time with its zone, or a day in UTC. */
+export const Moment = z
+  .union([z.iso.datetime({ offset: true }), z.iso.date()], 'a time such as 2026-05-01T08:00:00Z, or a day')
+  .transform((text) => new Date(text));
+
+export const DeliveryQuery = z.strictObject({
+  workspace: z.string().min(1).max(100).optional(),
+  alert: z.uuid('an id of a rule').optional(),
+  status: DeliveryStatus.optional(),
+  since: Moment.optional(),
+  limit: z.coerce.number().int().min(1).max(LIST_MAX).default(LIST_DEFAULT),
+  /** The last id of the page before. */
+  after: Uuid.optional(),
+});
+export type DeliveryQuery = z.infer<typeof DeliveryQuery>;
+
+const iso = (column: string): string =>
+  `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
+
+const COLUMNS = `d.delivery_id, d.workspace_id, d.alert_id, d.channel, d.kind, d.status, d.attempts,
+  ${iso('d.queued_at')} as queued_at, ${iso('d.next_attempt_at')} as next_attempt_at,
+  ${iso('d.finished_at')} as finished_at`;
+
+export type DeliveryRow = {
+  readonly delivery_id: string;
+  readonly workspace_id: string;
+  readonly alert_id: string;
+  readonly channel: string;
+  readonly kind: string;
+  readonly status: string;
+  readonly attempts: number;
+  readonly queued_at: string;
+  readonly next_attempt_at: string | null;
+  readonly finished_at: string | null;
+};
+
+/** Newest first. */
+export const listDeliveries = async (
+  pool: Database,
+  { workspace, alert, status, since, limit, after }: DeliveryQuery,
+): Promise<readonly DeliveryRow[]> => {
+  await createDeliveryTables(pool);
+  const { rows } = await pool.query<DeliveryRow>(
+    `select ${COLUMNS} from delivery.delivery d
+     where ($1::text is null or workspace_id = $1) and ($2::uuid is null or alert_id = $2)
+       and ($3::text is null or status = $3) and ($4::timestamptz is null or queued_at >= $4)
+       and ($5::uuid is null or (queued_at, delivery_id) <
+         (select a.queued_at, a.delivery_id from delivery.delivery a where a.delivery_id = $5))
+     order by d.queued_at desc, d.delivery_id desc limit $6`,
+    [workspace ?? null, alert ?? null, status ?? null, since?.toISOString() ?? null, after ?? null, limit],
+  );
+  return rows;
+};
+
+export type DeliveryEntry = {
+  readonly type: string;
+  readonly at: string;
+  readonly attempt: number | null;
+  readonly outcome: string | null;
+  readonly failure: string | null;
+  readonly status_code: number | null;
+  readonly reason: string | null;
+  readonly duration_ms: number | null;
+  /** The beginning of what the receiver answered. */
+  readonly answer: string | null;
+};
+
+export type ShownDelivery = DeliveryRow & {
+  readonly endpoint: string;
+  /** As it is signed and sent. */
+  readonly payload: unknown;
+  readonly history: readonly DeliveryEntry[];
+};
+
+export const showDelivery = async (pool: Database, deliveryId: string): Promise<ShownDelivery> => {
+  await createDeliveryTables(pool);
+  const { rows } = await pool.query<Omit<ShownDelivery, 'payload' | 'history'> & { payload: Buffer }>(
+    `select ${COLUMNS}, d.endpoint, c.payload from delivery.delivery d join delivery.content c using (delivery_id)
+     where delivery_id = $1`,
+    [deliveryId],
+  );
+  const [row] = rows;
+  if (!row) {
+    throw new Refusal(
+      'not_found',
+      'There is no such delivery here. One that ended weeks ago is in the log only; one that should be here is queued again by `deliveries replay --missing`.',
+    );
+  }
+  const history = await pool.query<Omit<DeliveryEntry, 'answer'> & { answer: Buffer | null }>(
+    `select type, ${iso('at')} as at, attempt, outcome, failure, status_code, reason, duration_ms, answer
+     from delivery.journal where delivery_id = $1 order by seq`,
+    [deliveryId],
+  );
+  return {
+    ...row,
+    payload: JSON.parse(row.payload.toString('utf8')),
+    history: history.rows.map(({ answer, ...entry }) => ({
+      ...entry,
+      answer: answer?.toString('utf8') ?? null,
+    })),
+  };
+};
+
+/** Another round of attempts for each that failed since. Interrupted and begun again, it goes on with the rest. */
+export const replayFailed = async (pool: Database, since: Date, progress: Progress): Promise<number> => {
+  await createDeliveryTables(pool);
+  let replayed = 0;
+  let after: Parameters<typeof failedDeliveries>[2] = null;
+  for (;;) {
+    const failed = await failedDeliveries(pool, since, after, JOB_BATCH);
+    const last = failed.at(-1);
+    if (!last) return replayed;
+    const ids = failed.map(({ deliveryId }) => deliveryId);
+    replayed += (await inTransaction(pool, (client) => replayDeliveries(client, ids, new Date()))).length;
+    after = last;
+    progress(replayed, null);
+  }
+};
+
+const demandKnown = async (pool: Database, ids: readonly string[]): Promise<void> => {
+  const { rows } = await pool.query<{ delivery_id: string }>(
+    'select delivery_id from delivery.delivery where delivery_id = any($1::uuid[])',
+    [ids],
+  );
+  const known = new Set(rows.map(({ delivery_id }) => delivery_id));
+  const unknown = ids.filter((id) => !known.has(id.toLowerCase()));
+  if (unknown.length > 0) {
+    throw new Refusal('not_found', `There is no such delivery: ${unknown.join(', ')}. Nothing was changed.`);
+  }
+};
+
+/** Another round of attempts of those that are at an end. Answers how many. */
+export const replayNamed = async (pool: Database, ids: readonly string[]): Promise<number> => {
+  await createDeliveryTables(pool);
+  await demandKnown(pool, ids);
+  return (await inTransaction(pool, (client) => replayDeliveries(client, ids, new Date()))).length;
+};
+
+/** Nothing more is sent of those that are not at an end. Answers how many. */
+export const cancelNamed = async (pool: Database, ids: readonly string[]): Promise<number> => {
+  await createDeliveryTables(pool);
+  await demandKnown(pool, ids);
+  return inTransaction(pool, (client) => cancelDeliveries(client, ids, CANCELLED_BY_OPERATOR, new Date()));
+};

@@ -1,0 +1,165 @@
+import { Command } from 'commander';
+import { execFile } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { Refusal } from '#contracts/errors.ts';
+import { inTransaction } from '#platform/postgres.ts';
+import { cancelDeliveries } from '#platform/deliveries/end-deliveries.ts';
+import { enqueue } from '#platform/deliveries/enqueue.ts';
+import { recordFacts } from '#platform/deliveries/record-facts.ts';
+import { registerDeliveryCommands } from '#services/ops/commands/deliveries.ts';
+import {
+  cancelNamed,
+  DeliveryQuery,
+  listDeliveries,
+  replayFailed,
+  replayNamed,
+  showDelivery,
+} from '#services/ops/delivery-operations.ts';
+import { queueMissing } from '#services/ops/missing-deliveries.ts';
+import { newDelivery } from '#tests/delivery/new-delivery.ts';
+import { type AlertsStack, openAlertsStack, type Rule } from '#tests/alerts/stack.ts';
+
+/** The operator's command line as a process of its own; where it makes no difference, what is behind it. */
+const CLI = join(import.meta.dirname, '../../services/ops/cli.ts');
+const run = promisify(execFile);
+
+let stack: AlertsStack;
+beforeAll(async () => {
+  stack = await openAlertsStack();
+});
+afterAll(() => stack[Symbol.asyncDispose]());
+
+const ops = (...words: readonly string[]): Promise<{ stdout: string; stderr: string; code?: number }> =>
+  run(process.execPath, [CLI, '--json', 'deliveries', ...words], { env: stack.environment }).catch(
+    (error: { stdout: string; stderr: string; code: number }) => error,
+  );
+/** What is refused before any server is asked. */
+const refusal = async (...words: readonly string[]): Promise<string> => {
+  const program = new Command();
+  registerDeliveryCommands(program);
+  return program.parseAsync(['deliveries', ...words], { from: 'user' }).then(
+    () => '',
+    (error: unknown) => (error instanceof Refusal ? error.message : String(error)),
+  );
+};
+const page = (query: object) => listDeliveries(stack.pool, DeliveryQuery.parse(query));
+const missing = async (): Promise<number> =>
+  queueMissing(
+    stack,
+    () => undefined,
+    () => undefined,
+  );
+
+const URL_OF_RULE = 'https://hooks.shop.example/in';
+/** Deliveries of a rule that wait. */
+const queue = async (rule: Rule, count: number): Promise<readonly string[]> => {
+  const named = { workspaceId: rule.workspace_id, alertId: rule.alert_id };
+  const target = { channel: 'webhook', url: URL_OF_RULE } as const;
+  const deliveries = Array.from({ length: count }, (_, n) =>
+    newDelivery(named, target, new Date(Date.now() - (count - n) * 1_000)),
+  );
+  await inTransaction(stack.pool, (client) => enqueue(client, deliveries));
+  return deliveries.map(({ deliveryId }) => deliveryId);
+};
+const fail = async (ids: readonly string[]): Promise<void> => {
+  await stack.pool.query(
+    `update delivery.delivery set status = 'failed', attempts = 10, next_attempt_at = null, finished_at = now()
+     where delivery_id = any($1::uuid[])`,
+    [ids],
+  );
+};
+const statusesOf = async (ids: readonly string[]): Promise<readonly (string | null)[]> => {
+  const { rows } = await stack.pool.query<{ status: string | null }>(
+    `select status from unnest($1::uuid[]) with ordinality as i (delivery_id, n)
+     left join delivery.delivery using (delivery_id) order by n`,
+    [ids],
+  );
+  return rows.map(({ status }) => status);
+};
+
+describe('ops deliveries', () => {
+  test('lists page by page, newest first, and shows one with its attempts', async () => {
+    const rule = await stack.rule([randomUUID()]);
+    const alert = rule.alert_id;
+    const [first = '', second = '', third = ''] = await queue(rule, 3);
+    await fail([second]);
+    const { stdout } = await ops('list', '--alert', alert, '--limit', '2');
+    expect(JSON.parse(stdout)).toMatchObject([{ delivery_id: third }, { delivery_id: second }]);
+    expect(await page({ alert, after: second })).toMatchObject([{ delivery_id: first }]);
+    expect(await page({ alert, status: 'failed' })).toMatchObject([{ delivery_id: second, attempts: 10 }]);
+    expect(await showDelivery(stack.pool, third)).toMatchObject({
+      delivery_id: third,
+      status: 'queued',
+      channel: 'webhook',
+      payload: { id: third },
+      history: [{ type: 'DeliveryQueued' }],
+    });
+  });
+
+  test('replays what failed since a time, or those named, and cancels', async () => {
+    const rule = await stack.rule([randomUUID()]);
+    const ids = await queue(rule, 4);
+    const [old = '', one = '', other = '', waiting = ''] = ids;
+    await fail([old, one, other]);
+    await stack.pool.query(
+      `update delivery.delivery set finished_at = '2026-01-01T00:00:00Z' where delivery_id = $1`,
+      [old],
+    );
+    const told: number[] = [];
+    const since = new Date(Date.now() - 60_000);
+    const replayed = await replayFailed(stack.pool, since, (done) => void told.push(done));
+    expect(told.at(-1)).toBe(replayed);
+    expect(await statusesOf(ids)).toEqual(['failed', 'queued', 'queued', 'queued']);
+    expect(await replayNamed(stack.pool, [old, waiting])).toBe(1);
+    expect(await cancelNamed(stack.pool, [old, waiting])).toBe(2);
+    expect(JSON.parse((await ops('cancel', waiting, one)).stdout)).toEqual({
+      cancelled: 1,
+      already_at_an_end: 1,
+    });
+    expect(await statusesOf(ids)).toEqual(['cancelled', 'cancelled', 'queued', 'cancelled']);
+    const { history } = await showDelivery(stack.pool, one);
+    expect(history.map(({ type }) => type)).toEqual([
+      'DeliveryQueued',
+      'DeliveryReplayed',
+      'DeliveryCancelled',
+    ]);
+    expect(history[2]?.reason).toBe('An operator cancelled it.');
+  });
+
+  test('queues again what the log has and the tables lost, as far as it is not at an end', async () => {
+    const [rule, off] = [await stack.rule([randomUUID()]), await stack.rule([randomUUID()])];
+    const [kept = '', cancelled = '', lost = ''] = await queue(rule, 3);
+    const ofRuleOff = await queue(off, 1);
+    const { payload } = await showDelivery(stack.pool, lost);
+    await inTransaction(stack.pool, (client) => cancelDeliveries(client, [cancelled], 'Enough.', new Date()));
+    while ((await recordFacts(stack.pool, stack.eventStore)) > 0);
+    await stack.change(off, { enabled: false });
+    await stack.change(rule, { webhook_url: 'https://hooks.shop.example/moved' });
+    await stack.pool.query('delete from delivery.delivery where delivery_id = any($1::uuid[])', [
+      [cancelled, lost, ...ofRuleOff],
+    ]);
+    expect(JSON.parse((await ops('replay', '--missing')).stdout)).toEqual({ queued: 1 });
+    expect(await missing()).toBe(0);
+    expect(await statusesOf([kept, cancelled, lost, ...ofRuleOff])).toEqual(['queued', null, 'queued', null]);
+    const again = (await stack.queued(rule)).find(({ delivery_id }) => delivery_id === lost);
+    expect(again?.payload).toEqual(payload);
+    expect(again?.target).toContain('/moved');
+  });
+
+  test('says what is wrong in one line', async () => {
+    const unknown = randomUUID();
+    const { stderr, code } = await ops('cancel', unknown);
+    expect(code).toBe(1);
+    expect(stderr).toBe(`There is no such delivery: ${unknown}. Nothing was changed.\n`);
+    await expect(showDelivery(stack.pool, unknown)).rejects.toThrow(/^There is no such delivery here/);
+    expect(await refusal('show', 'nonsense')).toMatch(/id of a delivery/);
+    expect(await refusal('cancel', unknown, 'nonsense')).toMatch(/id of a delivery/);
+    expect(await refusal('replay')).toMatch(/in one way/);
+    expect(await refusal('replay', unknown, '--missing')).toMatch(/in one way/);
+    expect(await refusal('replay', '--failed-since', 'yesterday')).toMatch(/a time such as/);
+    expect(await refusal('list', '--status', 'lost', '--limit', '0')).toMatch(/status: .*limit: /);
+  });
+});
