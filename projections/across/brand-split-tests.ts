@@ -32,16 +32,11 @@ const LIVE_PAGES = `
 
 const PROFILE = `
   select b.category::text as category,
-    (select count(*) from split_tests.brand r where r.category_id = b.category_id and r.counted_read <> '{}') as brands_read,
+    coalesce((select c.read from split_tests.category c where c.category_id = b.category_id), 0) as brands_read,
     coalesce((
       select string_agg('{"type":"' || type || '","brands":' || brands || ',"tests":' || tests || ',"running_tests":' || running
         || '}', ',' order by tests desc, type)
-      from (
-        select e.type, count(distinct e.brand_id) as brands, count(*) as tests,
-          count(*) filter (where e.state = 'running') as running
-        from split_tests.brand r join split_tests.test e using (brand_id)
-        where r.category_id = b.category_id and r.counted_read <> '{}' group by e.type
-      ) t
+      from split_tests.category_type t where t.category_id = b.category_id and t.brands > 0
     ), '') as types
   from split_tests.brand b where b.brand_id = $1 and b.category is not null`;
 

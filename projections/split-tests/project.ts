@@ -15,6 +15,12 @@ const difference = (count: 'installed' | 'read' | 'running'): string => `
 const columns = (count: string, by: 1 | -1): string =>
   ['installed', 'read', 'running'].map((name) => `${name === count ? by : 0} as ${name}`).join();
 
+/** What the tests of a brand vary, now or as it was counted before. */
+const typesOf = (category: string, types: string, by: 1 | -1): string => `
+  select ${category} as category_id, t.key as type, ${by} as brands,
+    ${by} * (t.value ->> 0)::bigint as tests, ${by} * (t.value ->> 1)::bigint as running
+  from moved cross join jsonb_each(${types}) t where ${category} is not null`;
+
 /**
  * Counts a brand anew and adds the difference to what it was counted as last, so that facts of sites and brands may
  * come in any order. A tool's tests count as running only where they are experiments.
@@ -22,10 +28,12 @@ const columns = (count: string, by: 1 | -1): string =>
 const RECOUNT = `
   with moved as (
     select * from (
-      select b.brand_id, b.counted_installed, b.counted_read, b.counted_running,
+      select b.brand_id, b.counted_installed, b.counted_read, b.counted_running, b.counted_category_id, b.counted_types,
         case when b.is_public then s.installed else '{}' end as now_installed,
         case when b.is_public then s.read else '{}' end as now_read,
-        case when b.is_public then s.running else '{}' end as now_running
+        case when b.is_public then s.running else '{}' end as now_running,
+        case when b.is_public and s.read <> '{}' then b.category_id end as now_category_id,
+        case when b.is_public and s.read <> '{}' then v.types else '{}' end as now_types
       from brand b join :input i using (brand_id) cross join lateral (
         select coalesce(array_agg(t.slug order by t.slug), '{}') as installed,
           coalesce(array_agg(t.slug order by t.slug) filter (where t.read_at is not null), '{}') as read,
@@ -35,9 +43,16 @@ const RECOUNT = `
               and e.type not in (${quotedList(NO_EXPERIMENTS)})
           )), '{}') as running
         from site_tool t where t.brand_id = b.brand_id and t.present
-      ) s
+      ) s cross join lateral (
+        select coalesce(jsonb_object_agg(type, jsonb_build_array(tests, running)), '{}') as types
+        from (
+          select e.type, count(*) as tests, count(*) filter (where e.state = 'running') as running
+          from test e where e.brand_id = b.brand_id group by e.type
+        ) e
+      ) v
     ) c
-    where (counted_installed, counted_read, counted_running) is distinct from (now_installed, now_read, now_running)
+    where (counted_installed, counted_read, counted_running, counted_category_id, counted_types)
+      is distinct from (now_installed, now_read, now_running, now_category_id, now_types)
   ),
   counts as (
     insert into tool as t (slug, installed, read, running)
@@ -46,9 +61,29 @@ const RECOUNT = `
     group by slug
     on conflict (slug) do update set installed = t.installed + excluded.installed, read = t.read + excluded.read,
       running = t.running + excluded.running
+  ),
+  categories as (
+    insert into category as c (category_id, read)
+    select category_id, sum(by) from (
+      select now_category_id as category_id, 1 as by from moved
+      union all select counted_category_id, -1 from moved
+    ) d
+    where category_id is not null group by category_id having sum(by) <> 0
+    on conflict (category_id) do update set read = c.read + excluded.read
+  ),
+  types as (
+    insert into category_type as t (category_id, type, brands, tests, running)
+    select category_id, type, sum(brands), sum(tests), sum(running)
+    from (
+      ${typesOf('now_category_id', 'now_types', 1)} union all ${typesOf('counted_category_id', 'counted_types', -1)}
+    ) d
+    group by category_id, type having sum(brands) <> 0 or sum(tests) <> 0 or sum(running) <> 0
+    on conflict (category_id, type) do update set brands = t.brands + excluded.brands,
+      tests = t.tests + excluded.tests, running = t.running + excluded.running
   )
   update brand b
-  set counted_installed = m.now_installed, counted_read = m.now_read, counted_running = m.now_running
+  set counted_installed = m.now_installed, counted_read = m.now_read, counted_running = m.now_running,
+    counted_category_id = m.now_category_id, counted_types = m.now_types
   from moved m where b.brand_id = m.brand_id`;
 
 const recounted = (brand_id: string): Change => ({
@@ -122,7 +157,11 @@ export const splitTests = projection<SiteFact | BrandFact>({
         insert into brand as b (brand_id, scanned_at) select brand_id, max(scanned_at) from :input i group by brand_id
         on conflict (brand_id) do update set scanned_at = greatest(b.scanned_at, excluded.scanned_at)`,
     },
-    recount: { columns: { brand_id: 'uuid' }, touches: ['brand', 'site_tool', 'test', 'tool'], sql: RECOUNT },
+    recount: {
+      columns: { brand_id: 'uuid' },
+      touches: ['brand', 'site_tool', 'test', 'tool', 'category', 'category_type'],
+      sql: RECOUNT,
+    },
   },
   project: (fact): readonly Change[] => {
     const { brand_id, observed_at } = fact.data;

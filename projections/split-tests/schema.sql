@@ -49,9 +49,25 @@ create table brand (
   scanned_at timestamptz,
   counted_installed text[] not null default '{}',
   counted_read text[] not null default '{}',
-  counted_running text[] not null default '{}'
+  counted_running text[] not null default '{}',
+  counted_category_id uuid,
+  -- Of its tests, by type: how many, and how many of them are running.
+  counted_types jsonb not null default '{}'
+);
+
+-- What the tests of a top-level category vary; `read`: public brands of it on whose sites a tool was read.
+create table category (
+  category_id uuid primary key,
+  read bigint not null default 0
+);
+create table category_type (
+  category_id uuid not null,
+  type text not null,
+  brands bigint not null,
+  tests bigint not null,
+  running bigint not null,
+  primary key (category_id, type)
 );
 -- indexes
 create index test_of_brand on test (brand_id);
-create index brand_read on brand (category_id) where counted_read <> '{}';
 create index brand_newest on brand (scanned_at);

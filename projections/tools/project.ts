@@ -58,12 +58,13 @@ const RECOUNT = `
     select slug, other_slug, sum(by) as by
     from (
       select a.slug, o.slug as other_slug, 1 as by
-      from moved, unnest(tools) a(slug), unnest(tools) o(slug) where tools <> counted_tools
+      from moved, unnest(tools) a(slug), unnest(tools) o(slug) where tools <> counted_tools and a.slug < o.slug
       union all
       select a.slug, o.slug, -1
-      from moved, unnest(counted_tools) a(slug), unnest(counted_tools) o(slug) where tools <> counted_tools
+      from moved, unnest(counted_tools) a(slug), unnest(counted_tools) o(slug)
+      where tools <> counted_tools and a.slug < o.slug
     ) d
-    where slug <> other_slug group by 1, 2 having sum(by) <> 0
+    group by 1, 2 having sum(by) <> 0
   ),
   pairs as (${added('pair', 'slug, other_slug')})
   update brand b set counted_tools = m.tools, counted_category_id = m.category_id, counted_band = m.band

@@ -78,9 +78,12 @@ const COMBINATIONS = `
   select coalesce(string_agg(item, ',' order by brands desc, slug), '') as items from (
     select p.brands, t.slug, '{"tool":{"id":"' || t.tool_id || '",' || ${TOOL_MEMBERS_SQL} || '},"brands":' || p.brands
       || ',"share":' || ${share('p.brands', 'k.brands')} || '}' as item
-    from tools.pair p join tools.tool t on t.slug = p.other_slug
-    where p.slug = k.slug and p.brands > 0
-    order by p.brands desc, p.other_slug limit ${TOOL_COMBINATIONS_MAX}
+    from (
+      select other_slug as slug, brands from tools.pair where slug = k.slug
+      union all select slug, brands from tools.pair where other_slug = k.slug
+    ) p join tools.tool t using (slug)
+    where p.brands > 0
+    order by p.brands desc, p.slug limit ${TOOL_COMBINATIONS_MAX}
   ) one`;
 
 const bandItem = (from: number | null, to: number | null): string =>

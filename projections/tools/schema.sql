@@ -47,7 +47,8 @@ create table category (
   brands bigint not null default 0
 );
 
--- Public brands that have the tool, by category, by band of monthly visits (-1: not estimated), with another tool.
+-- Public brands that have the tool, by category, by band of monthly visits (-1: not estimated), and with another
+-- tool: each pair once, the slug that sorts first in front.
 create table adoption (
   slug text not null,
   category_id uuid not null,
@@ -70,6 +71,6 @@ create table pair (
 create unique index tool_by_id on tool (tool_id);
 create index tool_by_adoption on tool (brands desc, slug desc) where brands > 0;
 create index brand_newest on brand (scanned_at);
+create index pair_of_other on pair (other_slug);
 create index installed_by_visits on installed (slug, monthly_visits desc, brand_id desc) where listed;
 create index installed_by_country on installed (slug, top_country, monthly_visits desc, brand_id desc) where listed;
-create index pair_by_brands on pair (slug, brands desc, other_slug);
