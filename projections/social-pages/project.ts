@@ -114,13 +114,13 @@ const ofPage = (fact: RecordedFact<SocialPageFact>): readonly Change[] => {
 
 const ofBrand = (fact: BrandFact): readonly Change[] => {
   const { brand_id } = fact.data;
-  // Only public brands are met on pages.
-  const appears = fact.type === 'BrandRegistered' || fact.data.changes.is_public !== undefined;
-  return [
-    ...brandReference(fact),
-    ...brandFacets(fact),
-    ...(appears ? [{ kind: 'refresh', statement: 'meet_brand', row: { brand_id } } as Change] : []),
-  ];
+  const changes = fact.type === 'BrandRegistered' ? fact.data : fact.data.changes;
+  // Only public brands are met on pages, and counted in categories.
+  const placed = changes.is_public !== undefined || changes.category_path !== undefined;
+  const refreshes = (['meet_brand', 'categorize'] as const).map(
+    (statement): Change => ({ kind: 'refresh', statement, row: { brand_id } }),
+  );
+  return [...brandReference(fact), ...brandFacets(fact), ...(placed ? refreshes : [])];
 };
 
 /**

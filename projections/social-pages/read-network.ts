@@ -30,7 +30,7 @@ const hubs = (after: boolean): string => `
     from (
       select b.*, r.active_ads from social_pages.run r join social_pages.brand b using (brand_id)
       where r.page_id = h.page_id and r.active_ads > 0 and b.is_public
-      order by r.active_ads desc, b.brand_id limit ${HUB_ROSTER_MAX}
+      order by r.active_ads desc, r.brand_id limit ${HUB_ROSTER_MAX}
     ) b
   ) roster
   order by h.brands desc, h.active_ads desc, h.page_id desc`;
@@ -63,29 +63,29 @@ const TELLING = `brands <= ${NETWORK_PAGE_BRANDS_MAX}`;
 /** Keeps one certain page from making a certain link: shared pages never prove anything. */
 const CERTAIN = 0.99;
 
-/** `node (brand_id, place)` are the brands; the one of the lowest place comes first, then the most linked. */
-const networkOf = (node: string): string => `
-  with ${node}, pair as (
+/**
+ * `associated (page_id, brand_id, confidence, brands)` are the brands of the network on the pages they share, and
+ * `total` SQL of how many brands there are. The brand at `$1`, if it is one, comes first, then the most linked.
+ */
+const networkOf = (associated: string, total: string): string => `
+  with associated as materialized (${associated}), pair as materialized (
     select a.brand_id as one, b.brand_id as other, count(*) as shared_pages,
       round((1 - exp(sum(ln(1 - least(${CERTAIN}, least(a.confidence, b.confidence) / (a.brands - 1))))))::numeric, 3) as confidence
-    from node x join social_pages.member a using (brand_id)
-    join social_pages.member b on b.page_id = a.page_id and b.brand_id > a.brand_id
-    join node y on y.brand_id = b.brand_id
-    where a.${TELLING}
+    from associated a join associated b on b.page_id = a.page_id and b.brand_id > a.brand_id
     group by 1, 2
-  ), degree as (
+  ), degree as materialized (
     select brand_id, count(*) as linked_brands
     from (select one as brand_id from pair union all select other from pair) e group by brand_id
-  ), shown as (
-    select b.brand_id, coalesce(d.linked_brands, 0) as linked_brands, b.place
-    from node b left join degree d using (brand_id)
-    where d.brand_id is not null or b.place = 0
-    order by b.place, linked_brands desc, b.brand_id limit ${NETWORK_BRANDS_MAX}
+  ), size as (
+    select ${total} as brands
+  ), shown as materialized (
+    select brand_id, linked_brands from degree
+    order by (brand_id = $1) desc, linked_brands desc, brand_id limit ${NETWORK_BRANDS_MAX}
   )
-  select (select count(*) from node)::int as nodes,
+  select size.brands::int as brands,
     '{"brands":[' || coalesce((
       select string_agg('{"brand":' || ${BRAND_REFERENCE_SQL} || ',"linked_brands":' || s.linked_brands || '}', ','
-        order by s.place, s.linked_brands desc, s.brand_id)
+        order by (s.brand_id = $1) desc, s.linked_brands desc, s.brand_id)
       from shown s join social_pages.brand b using (brand_id)), '')
     || '],"links":' || coalesce((
       select json_agg(json_build_object('brand_ids', json_build_array(l.one, l.other),
@@ -96,29 +96,42 @@ const networkOf = (node: string): string => `
         order by p.confidence desc, p.shared_pages desc, p.one, p.other limit ${NETWORK_LINKS_MAX}
       ) l), '[]'::json)::text
     || ',"brands_with_link":' || (select count(*) from degree)
-    || ',"brands_without_link":' || (select count(*) from node) - (select count(*) from degree) || '}' as item`;
+    || ',"brands_without_link":' || size.brands - (select count(*) from degree) || '}' as item
+  from size`;
 
-const OF_BRAND = networkOf(`node as materialized (
-    select $1::uuid as brand_id, 0 as place
-    union all
-    select brand_id, 1 from (
+const OF_BRAND = networkOf(
+  `
+    select o.page_id, o.brand_id, o.confidence, o.brands from (
       select distinct o.brand_id from social_pages.member m
-      join social_pages.member o on o.page_id = m.page_id and o.brand_id <> m.brand_id
-      where m.brand_id = $1 and m.${TELLING}
-    ) neighbour
-  )`);
+      join social_pages.member o on o.page_id = m.page_id where m.brand_id = $1 and m.${TELLING}
+    ) n join social_pages.member o using (brand_id) where o.${TELLING}`,
+  '(select count(distinct brand_id) from associated)',
+);
 
-const OF_CATEGORY = networkOf(`node as materialized (
-    select brand_id, 1 as place from social_pages.brand
-    where category_ids @> array[$1]::uuid[] and is_public and slug is not null
-  )`);
+const OF_CATEGORY = networkOf(
+  `
+    select page_id, brand_id, confidence, brands from social_pages.member
+    where category_ids @> array[$1]::uuid[] and ${TELLING}`,
+  '(select count(*) from social_pages.brand_category where category_id = $1)',
+);
+
+/** A brand that shares no page, alone. */
+const ALONE = `
+  select '{"brands":[{"brand":' || ${BRAND_REFERENCE_SQL}
+    || ',"linked_brands":0}],"links":[],"brands_with_link":0,"brands_without_link":1}' as item
+  from social_pages.brand b where b.brand_id = $1`;
+
+type Network = { readonly brands: number; readonly item: string };
 
 /** A brand and its direct neighbours. */
-export const readNetworkOfBrand = async (db: ReadDatabase, brandId: string): Promise<string> =>
-  (await db.query<{ item: string }>({ sql: OF_BRAND, values: [brandId] }))[0]?.item ?? '{}';
+export const readNetworkOfBrand = async (db: ReadDatabase, brandId: string): Promise<string> => {
+  const [network] = await db.query<Network>({ sql: OF_BRAND, values: [brandId] });
+  if (network && network.brands > 0) return network.item;
+  return (await db.query<{ item: string }>({ sql: ALONE, values: [brandId] }))[0]?.item ?? '{}';
+};
 
 /** The public brands of a category of any level; `null` when it has none. */
 export const readNetworkOfCategory = async (db: ReadDatabase, categoryId: string): Promise<string | null> => {
-  const rows = await db.query<{ nodes: number; item: string }>({ sql: OF_CATEGORY, values: [categoryId] });
-  return rows[0] && rows[0].nodes > 0 ? rows[0].item : null;
+  const [network] = await db.query<Network>({ sql: OF_CATEGORY, values: [categoryId] });
+  return network && network.brands > 0 ? network.item : null;
 };

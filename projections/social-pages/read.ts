@@ -74,23 +74,27 @@ const LEAKAGE = `
 export const readLeakage = async (db: ReadDatabase, brandId: string): Promise<string> =>
   (await db.query<{ item: string }>({ sql: LEAKAGE, values: [brandId] }))[0]?.item ?? '{}';
 
+// What runs outside of the linked pages is what runs anywhere less what runs on them: nothing has to go through all
+// the pages of a text that thousands run.
 const COPY_REUSE = `
-  with own as (
+  with linked as materialized (
+    select page_id from social_pages.link where brand_id = $1
+  ), own as (
     select t.copy_key, sum(t.active_ads) as brand_ads
-    from social_pages.copy_run t
-    where t.brand_id = $1 and t.active_ads > 0 and (t.page_id = '' or exists (
-      select from social_pages.link l where l.page_id = t.page_id and l.brand_id = t.brand_id))
-    group by t.copy_key
+    from (select page_id from linked union all select '') l
+    join social_pages.copy_run t on t.brand_id = $1 and t.page_id = l.page_id
+    where t.active_ads > 0 group by t.copy_key
   ), reused as (
-    select o.copy_key, o.brand_ads, f.foreign_ads, f.foreign_pages
-    from own o cross join lateral (
-      select sum(t.active_ads) as foreign_ads, count(distinct t.page_id) as foreign_pages
-      from social_pages.copy_run t
-      where t.copy_key = o.copy_key and t.active_ads > 0 and t.page_id <> '' and not exists (
-        select from social_pages.link l where l.page_id = t.page_id and l.brand_id = $1)
-    ) f
-    where f.foreign_ads > 0
-    order by f.foreign_ads desc, o.brand_ads desc, o.copy_key limit ${REUSED_TEXTS_MAX}
+    select o.copy_key, o.brand_ads, t.active_ads - coalesce(h.active_ads, 0) as foreign_ads,
+      t.pages - coalesce(h.pages, 0) as foreign_pages
+    from own o join social_pages.copy_total t using (copy_key)
+    left join lateral (
+      select sum(p.active_ads) as active_ads, count(*) as pages
+      from linked l join social_pages.copy_page p on p.copy_key = o.copy_key and p.page_id = l.page_id
+      where p.active_ads > 0
+    ) h on true
+    where t.active_ads > coalesce(h.active_ads, 0)
+    order by 3 desc, o.brand_ads desc, o.copy_key limit ${REUSED_TEXTS_MAX}
   )
   select json_build_object(
     'body', c.body, 'brand_ads', r.brand_ads, 'foreign_ads', r.foreign_ads, 'foreign_pages', r.foreign_pages,
@@ -98,10 +102,9 @@ const COPY_REUSE = `
       select json_agg(json_build_object('page', ${AD_PAGE_SQL}, 'active_ads', p.active_ads)
         order by p.active_ads desc, p.page_id)
       from (
-        select t.page_id, sum(t.active_ads) as active_ads from social_pages.copy_run t
-        where t.copy_key = r.copy_key and t.active_ads > 0 and t.page_id <> '' and not exists (
-          select from social_pages.link l where l.page_id = t.page_id and l.brand_id = $1)
-        group by t.page_id order by 2 desc, t.page_id limit ${REUSE_PAGES_MAX}
+        select t.page_id, t.active_ads from social_pages.copy_page t
+        where t.copy_key = r.copy_key and t.active_ads > 0 and t.page_id not in (select page_id from linked)
+        order by t.active_ads desc, t.page_id limit ${REUSE_PAGES_MAX}
       ) p left join social_pages.page n on n.page_id = p.page_id))::text as item
   from reused r join social_pages.copy c using (copy_key)
   order by r.foreign_ads desc, r.brand_ads desc, r.copy_key`;

@@ -17,13 +17,28 @@ create table run (
   unique (brand_id, page_id)
 );
 
--- Live ads of a copy, by page and brand.
+-- Live ads of a brand on a page, by copy. Without a page: ''.
 create table copy_run (
+  brand_id uuid not null,
+  page_id text not null,
+  copy_key uuid not null,
+  active_ads bigint not null default 0,
+  primary key (brand_id, page_id, copy_key)
+);
+
+-- Live ads of a copy on a page, whoever's they are.
+create table copy_page (
   copy_key uuid not null,
   page_id text not null,
-  brand_id uuid not null,
   active_ads bigint not null default 0,
-  primary key (copy_key, page_id, brand_id)
+  primary key (copy_key, page_id)
+);
+
+-- Live ads of a copy on all pages, and how many pages those are: what is foreign to a brand is this less its own.
+create table copy_total (
+  copy_key uuid primary key,
+  active_ads bigint not null default 0,
+  pages bigint not null default 0
 );
 
 -- The words of a copy, as one of its ads has them.
@@ -85,7 +100,17 @@ create table member (
   brand_id uuid not null,
   confidence double precision not null,
   brands bigint not null,
+  -- The brand's, so that a category's are found without its other brands.
+  category_ids uuid[] not null,
   primary key (page_id, brand_id)
+);
+
+-- Public brands of each category of any level.
+create table brand_category (
+  category_id uuid not null,
+  brand_id uuid not null,
+  primary key (category_id, brand_id),
+  unique (brand_id, category_id)
 );
 
 -- When the newest scan of the corpus looked.
@@ -94,8 +119,9 @@ create table corpus (
   scanned_at timestamptz not null
 );
 -- indexes
-create index copy_run_of_brand on copy_run (brand_id, copy_key) where active_ads > 0;
+create index copy_page_biggest on copy_page (copy_key, active_ads desc, page_id) where active_ads > 0;
+create index run_biggest on run (page_id, active_ads desc, brand_id) where active_ads > 0;
 create index link_of_brand on link (brand_id);
 create index hub_biggest on hub (brands desc, active_ads desc, page_id desc);
 create index member_of_brand on member (brand_id);
-create index brand_by_category on brand using gin (category_ids) where is_public;
+create index member_by_category on member using gin (category_ids);

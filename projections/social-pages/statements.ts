@@ -36,16 +36,29 @@ const MOVE_ADS = `
     select page_id, brand_id, sum(active), sum(total) from moved group by 1, 2 having sum(active) <> 0 or sum(total) <> 0
     on conflict (page_id, brand_id) do update
       set active_ads = r.active_ads + excluded.active_ads, total_ads = r.total_ads + excluded.total_ads
+  ), copied as (
+    insert into copy_run as c (brand_id, page_id, copy_key, active_ads)
+    select brand_id, page_id, copy_key, sum(active) from moved
+    where copy_key is not null group by 1, 2, 3 having sum(active) <> 0
+    on conflict (brand_id, page_id, copy_key) do update set active_ads = c.active_ads + excluded.active_ads
+  ), shifted as (
+    select copy_key, page_id, sum(active) as active from moved
+    where copy_key is not null and page_id <> '' group by 1, 2 having sum(active) <> 0
+  ), paged as (
+    insert into copy_page as c (copy_key, page_id, active_ads) select copy_key, page_id, active from shifted
+    on conflict (copy_key, page_id) do update set active_ads = c.active_ads + excluded.active_ads
+    returning *
   )
-  insert into copy_run as c (copy_key, page_id, brand_id, active_ads)
-  select copy_key, page_id, brand_id, sum(active) from moved
-  where copy_key is not null group by 1, 2, 3 having sum(active) <> 0
-  on conflict (copy_key, page_id, brand_id) do update set active_ads = c.active_ads + excluded.active_ads`;
+  insert into copy_total as c (copy_key, active_ads, pages)
+  select copy_key, sum(s.active), sum((p.active_ads > 0)::int - (p.active_ads - s.active > 0)::int)
+  from shifted s join paged p using (copy_key, page_id) group by copy_key
+  on conflict (copy_key) do update
+    set active_ads = c.active_ads + excluded.active_ads, pages = c.pages + excluded.pages`;
 
 /** Who shares these pages, and which of them are hubs. `pages` is SQL of the pages to look at. */
 const meetOn = (pages: string): string => `
   with touched as materialized (${pages}), candidate as materialized (
-    select t.page_id, m.brand_id, m.active_ads, m.confidence
+    select t.page_id, m.brand_id, m.active_ads, m.confidence, b.category_ids
     from touched t cross join lateral (
       select coalesce(r.brand_id, l.brand_id) as brand_id, coalesce(r.active_ads, 0) as active_ads,
         coalesce(l.confidence, ${SEEN_IN_ADS_CONFIDENCE}) as confidence
@@ -60,10 +73,12 @@ const meetOn = (pages: string): string => `
     where m.page_id = t.page_id and not exists (
       select from sharing s where s.page_id = m.page_id and s.brand_id = m.brand_id and s.brands > 1)
   ), met as (
-    insert into member as m (page_id, brand_id, confidence, brands)
-    select page_id, brand_id, confidence, brands from sharing where brands > 1
-    on conflict (page_id, brand_id) do update set confidence = excluded.confidence, brands = excluded.brands
-    where (m.confidence, m.brands) is distinct from (excluded.confidence, excluded.brands)
+    insert into member as m (page_id, brand_id, confidence, brands, category_ids)
+    select page_id, brand_id, confidence, brands, category_ids from sharing where brands > 1
+    on conflict (page_id, brand_id) do update
+      set confidence = excluded.confidence, brands = excluded.brands, category_ids = excluded.category_ids
+      where (m.confidence, m.brands, m.category_ids)
+        is distinct from (excluded.confidence, excluded.brands, excluded.category_ids)
   ), busy as (
     select page_id, count(*) as brands, sum(active_ads)::bigint as active_ads from candidate
     where active_ads > 0 group by page_id having count(*) > 1
@@ -86,7 +101,7 @@ export const statements = {
       says_copy: 'boolean',
       copy_key: 'uuid',
     },
-    touches: ['ad', 'run', 'copy_run'],
+    touches: ['ad', 'run', 'copy_run', 'copy_page', 'copy_total'],
     sql: MOVE_ADS,
   },
   // Whichever ad came first: of two wordings of one copy the one that sorts first is shown.
@@ -127,5 +142,20 @@ export const statements = {
     sql: meetOn(`
       select page_id from run join :input i using (brand_id) where page_id <> ''
       union select page_id from link join :input j using (brand_id)`),
+  },
+  categorize: {
+    columns: { brand_id: 'uuid' },
+    touches: ['brand_category'],
+    sql: `
+      with held as materialized (
+        select b.brand_id, unnest(b.category_ids) as category_id
+        from brand b join :input i using (brand_id) where b.is_public and b.slug is not null
+      ), left_out as (
+        delete from brand_category c using :input j
+        where c.brand_id = j.brand_id and not exists (
+          select from held h where h.brand_id = c.brand_id and h.category_id = c.category_id)
+      )
+      insert into brand_category (category_id, brand_id) select distinct category_id, brand_id from held
+      on conflict do nothing`,
   },
 } satisfies Readonly<Record<string, Statement>>;
