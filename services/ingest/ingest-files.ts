@@ -1,11 +1,18 @@
 import { Refusal } from '#contracts/errors.ts';
 import type { ScanTotals } from '#contracts/events/ad-library.ts';
-import type { Observation } from '#contracts/observations/index.ts';
+import { keyOf, type Observation } from '#contracts/observations/index.ts';
 import type { Intake } from './intake.ts';
 import type { FileItem } from './file-item.ts';
 import type { ReadOptions } from './file-plan.ts';
+import { Lanes } from './lanes.ts';
 import { readFile } from './read-file.ts';
 import { RefusedFile } from './refused-file.ts';
+
+/**
+ * Observations handed in at once, those about one thing one after the other: most of the time of each is spent
+ * waiting for the log. Scans go alone, since their parts and what they look up depend on what came before.
+ */
+const HANDED_IN_AT_ONCE = 8;
 
 /** What became of one file. */
 export type FileTotals = {
@@ -66,6 +73,7 @@ const ingestFile = async (
   const totals = emptyTotals(file);
   await using refusedFile = new RefusedFile(file, options.refusedDirectory);
   const refusedScans = new Set<string>();
+  const lanes = new Lanes(HANDED_IN_AT_ONCE);
   try {
     for await (const item of readFile(file, options)) {
       if (item.kind === 'progress') {
@@ -74,7 +82,10 @@ const ingestFile = async (
       } else if (item.kind === 'refused') {
         await refuse(item, totals, refusedFile, report);
       } else {
-        await handIn(item.observation, totals, refusedScans, intake, report);
+        const { observation } = item;
+        const work = (): Promise<void> => handIn(observation, totals, refusedScans, intake, report);
+        if ('scan_id' in observation) await lanes.end().then(work);
+        else await lanes.add(keyOf(observation), work);
       }
     }
   } catch (error) {
@@ -82,6 +93,7 @@ const ingestFile = async (
     totals.refused += 1;
     report.refused(`${file}:1: cannot be read (${error.code}); check the path and the permissions`);
   }
+  await lanes.end();
   totals.refusedFile = refusedFile.path;
   return totals;
 };
