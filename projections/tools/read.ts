@@ -11,16 +11,21 @@ const SUMMARY = `'{"id":"' || t.tool_id || '",' || ${TOOL_MEMBERS_SQL} || ',"bra
 
 const TECH_STACK = `
   select '{' || ${TOOL_MEMBERS_SQL} || '}' as item, ${iso('b.scanned_at')} as as_of
-  from tools.installed n join tools.tool t using (slug) join tools.brand b using (brand_id)
-  where n.brand_id = $1 and n.present
+  from tools.brand b
+  left join (tools.installed n join tools.tool t using (slug)) on n.brand_id = b.brand_id and n.present
+  where b.brand_id = $1 and b.scanned_at is not null
   order by lower(t.category) collate "C", lower(t.name) collate "C", t.slug collate "C"`;
 
+/** `asOf`: the last scan of the site; `null` before any. */
 export type TechStack = { readonly items: readonly string[]; readonly asOf: string | null };
 
 /** Tools of a brand's site as JSON texts, by tool category, then name. */
 export const readTechStack = async (db: ReadDatabase, brandId: string): Promise<TechStack> => {
-  const rows = await db.query<{ item: string; as_of: string | null }>({ sql: TECH_STACK, values: [brandId] });
-  return { items: rows.map(({ item }) => item), asOf: rows[0]?.as_of ?? null };
+  const rows = await db.query<{ item: string | null; as_of: string }>({ sql: TECH_STACK, values: [brandId] });
+  return {
+    items: rows.flatMap(({ item }) => (item === null ? [] : [item])),
+    asOf: rows[0]?.as_of ?? null,
+  };
 };
 
 const listed = (ofCategory: boolean): string => `
@@ -63,7 +68,7 @@ export const readToolsAsOf = async (db: ReadDatabase): Promise<string | null> =>
 export type ToolRef = { readonly id: string } | { readonly slug: string };
 
 const share = (part: string, whole: string): string =>
-  `coalesce(round(${part}::numeric / nullif(${whole}, 0), 4)::text, 'null')`;
+  `coalesce(trim_scale(round(${part}::numeric / nullif(${whole}, 0), 4))::text, 'null')`;
 
 const ADOPTION = `
   select coalesce(string_agg(item, ',' order by brands desc, slug), '') as items from (

@@ -30,7 +30,11 @@ const UNKNOWN = brandIdOf('nowhere.example');
 
 beforeAll(async () => {
   stack = await openApiStack();
-  [app, key, brands] = await Promise.all([stack.api(), stack.key(), stack.seed(['alpha', 'beta', 'gamma'])]);
+  [app, key, brands] = await Promise.all([
+    stack.api(),
+    stack.key(),
+    stack.seed(['alpha', 'beta', 'gamma', 'delta', 'omega']),
+  ]);
   const at = '2026-05-02T08:00Z';
   await seedFacts(stack, [
     brandFact(registered('hidden.com', '2026-05-01T00:00:00.000Z', { is_public: false })),
@@ -49,6 +53,7 @@ beforeAll(async () => {
         split_tests: [siteSplitTest('arms', '1', { type: 'personalization' })],
       }),
       siteScan('gamma.com', '2026-05-03T08:00Z', { tools: [PIXEL] }),
+      siteScan('delta.com', '2026-05-01T08:00Z'),
       siteScan('hidden.com', at, { tools: [PIXEL, CHAT, siteTool('secret')] }),
     ),
     trafficFact('alpha.com', '2026-04-01', {
@@ -79,6 +84,15 @@ describe('getBrandTechStack 200', () => {
       url: `${BASE_URL}/v1/tools/arms`,
     });
     expect(meta.as_of).toBe('2026-05-02T08:00:00.000Z');
+  });
+
+  test('none where a scan found none, as of that scan, nor where there was no scan', async () => {
+    const bare = await on(app).get('/v1/brands/delta-com/tech-stack', { key });
+    expect(bare.data).toEqual([]);
+    expect(bare.meta.as_of).toBe('2026-05-01T08:00:00.000Z');
+    const never = await on(app).get('/v1/brands/omega-com/tech-stack', { key });
+    expect(never.data).toEqual([]);
+    expect(never.meta.as_of).not.toBe(bare.meta.as_of);
   });
 
   test('of a brand that is not public too', async () => {
@@ -140,7 +154,7 @@ describe('getTool 200', () => {
       website_url: 'https://arms.example/',
       url: `${BASE_URL}/v1/tools/arms`,
       brands: 2,
-      adoption_by_category: [{ category: APPAREL, brands: 2, scanned_brands: 3, share: 0.6667 }],
+      adoption_by_category: [{ category: APPAREL, brands: 2, scanned_brands: 4, share: 0.5 }],
       common_combinations: [
         { tool: expect.objectContaining({ slug: 'pixel' }), brands: 2, share: 1 },
         { tool: expect.objectContaining({ slug: 'chat' }), brands: 1, share: 0.5 },
