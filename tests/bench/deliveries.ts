@@ -20,6 +20,7 @@ import { openSenders } from '#services/delivery/senders.ts';
 import { openWorker } from '#services/delivery/worker.ts';
 import { newDelivery, type Rule, SECRET } from '#tests/delivery/new-delivery.ts';
 import { type BenchContext, median, perSecond, ROUNDS_ALONE } from './bench.ts';
+import { measureLatency } from './deliveries/latency.ts';
 import { type BenchServers, startServers } from './servers.ts';
 
 const DELIVERIES = 10_000;
@@ -43,7 +44,7 @@ type Room = {
 /**
  * Deliveries from JetStream to an acknowledged POST on loopback, with claim, signatures and attempt log, beside the
  * same POSTs by undici with the same signatures and nothing else; in turns. Facts are recorded behind, in batches, and
- * measured apart: nobody who receives waits for them.
+ * measured apart: nobody who receives waits for them. Then the whole path, live, from a fact to its webhook.
  */
 export async function run(context: BenchContext): Promise<void> {
   await using resources = new AsyncDisposableStack();
@@ -85,6 +86,7 @@ export async function run(context: BenchContext): Promise<void> {
     target: `>= ${TARGET}`,
     held: ratio >= TARGET,
   });
+  await measureLatency(context, servers);
 }
 
 /** In Postgres and in the queue, as alerts leaves them. */
