@@ -22,16 +22,20 @@ const named = (path: readonly CategoryOnPath[], namedAt: string): readonly Chang
     },
   }));
 
-const definitionOf = (category_id: string, details: Partial<CategoryDetails>, definedAt: string): Change => ({
-  kind: 'upsert',
-  table: 'category',
-  key: { category_id },
-  set: {
-    ...(details.name === undefined ? {} : { defined_name: details.name }),
-    ...(details.description === undefined ? {} : { description: details.description }),
-    defined_at: definedAt,
-  },
-});
+const definition = (
+  category_id: string,
+  { name, description }: Partial<CategoryDetails>,
+  definedAt: string,
+): readonly Change[] => {
+  const set: Row = {
+    ...(name === undefined ? {} : { defined_name: name }),
+    ...(description === undefined ? {} : { description }),
+  };
+  return [
+    { kind: 'upsert', table: 'category', key: { category_id }, set },
+    { kind: 'run', statement: 'define_time', row: { category_id, at: definedAt } },
+  ];
+};
 
 const ofBrand = (fact: BrandFact): readonly Change[] => {
   const { brand_id, observed_at } = fact.data;
@@ -56,7 +60,7 @@ const tallied = (brand_id: string): Change => ({ kind: 'refresh', statement: 'ta
 /** Category trees of three levels, each category with totals over the public brands in it and below it. */
 export const categories = projection<CategoryFact | BrandFact | AdLibraryFact | TrafficFact>({
   name: 'categories',
-  version: 1,
+  version: 2,
   prefixes: ['category-', 'brand-', 'adLibrary-', 'traffic-'],
   schema: new URL('./schema.sql', import.meta.url),
   statements: {
@@ -79,6 +83,13 @@ export const categories = projection<CategoryFact | BrandFact | AdLibraryFact | 
         on conflict (category_id) do update set parent_id = excluded.parent_id, level = excluded.level,
           slug = excluded.slug, name = excluded.name, named_at = excluded.named_at
         where c.named_at is null or (excluded.named_at, excluded.name) < (c.named_at, c.name)`,
+    },
+    define_time: {
+      columns: { category_id: 'uuid', at: 'timestamptz' },
+      touches: ['category'],
+      sql: `
+        insert into category as c (category_id, defined_at) select category_id, max(at) from :input i group by category_id
+        on conflict (category_id) do update set defined_at = greatest(c.defined_at, excluded.defined_at)`,
     },
     observe: {
       columns: { brand_id: 'uuid', scanned_at: 'timestamptz', active_ads: 'bigint', total_ads: 'bigint' },
@@ -128,10 +139,10 @@ export const categories = projection<CategoryFact | BrandFact | AdLibraryFact | 
     switch (fact.type) {
       case 'CategoryDefined': {
         const { category_id, path, observed_at, ...details } = fact.data;
-        return [...named(path, observed_at), definitionOf(category_id, details, observed_at)];
+        return [...named(path, observed_at), ...definition(category_id, details, observed_at)];
       }
       case 'CategoryChanged':
-        return [definitionOf(fact.data.category_id, fact.data.changes, fact.data.observed_at)];
+        return definition(fact.data.category_id, fact.data.changes, fact.data.observed_at);
       case 'BrandRegistered':
       case 'BrandProfileChanged':
         return ofBrand(fact);

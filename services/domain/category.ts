@@ -18,31 +18,37 @@ export const category = {
         const { name, description, taxonomy_ids, observed_at } = fact.data;
         return { details: { name, description, taxonomy_ids }, observed_at };
       }
-      case 'CategoryChanged':
+      case 'CategoryChanged': {
+        const { changes, observed_at } = fact.data;
         return (
-          state && { details: { ...state.details, ...fact.data.changes }, observed_at: fact.data.observed_at }
+          state && {
+            details: { ...state.details, ...changes },
+            observed_at: observed_at > state.observed_at ? observed_at : state.observed_at,
+          }
         );
+      }
     }
   },
 };
 
-/** What a definition says, on top of what is known. */
-const saidBy = (
-  definition: CategoryDefine,
-  name: string,
-  known: CategoryDetails | undefined,
-): CategoryDetails => ({
+/** What a definition says of a category, without what it leaves unsaid. */
+const saidBy = ({ description, taxonomy, taxonomy_id }: CategoryDefine, name: string): CategoryDetails => ({
   name,
-  description: definition.description ?? known?.description ?? null,
-  taxonomy_ids: {
-    ...known?.taxonomy_ids,
-    ...(definition.taxonomy === null ? {} : { [definition.taxonomy]: definition.taxonomy_id ?? '' }),
-  },
+  description,
+  taxonomy_ids: taxonomy === null || taxonomy_id === null ? {} : { [taxonomy]: taxonomy_id },
+});
+
+/** What was known with what is said on top, or, of an older definition, beneath. */
+const merged = (beneath: CategoryDetails, onTop: CategoryDetails): CategoryDetails => ({
+  name: onTop.name,
+  description: onTop.description ?? beneath.description,
+  taxonomy_ids: { ...beneath.taxonomy_ids, ...onTop.taxonomy_ids },
 });
 
 /**
  * Which category it is follows from the path, so that a category never changes its place: another path is another
- * category. A definition older than what is known changes nothing.
+ * category. A definition no newer than what is known overwrites nothing, and completes what nobody said: each
+ * taxonomy has a day of its own, which may lie years back.
  */
 export const defineCategory =
   (definition: CategoryDefine) =>
@@ -51,15 +57,15 @@ export const defineCategory =
     const own = path.at(-1);
     if (own === undefined) return [];
     const { observed_at } = definition;
-    const said = saidBy(definition, own.name, state?.details);
+    const said = saidBy(definition, own.name);
     if (state === null)
       return [{ type: 'CategoryDefined', data: { category_id: own.id, path, ...said, observed_at } }];
-    if (observed_at < state.observed_at) return [];
     const { details } = state;
+    const now = observed_at > state.observed_at ? merged(details, said) : merged(said, details);
     const changes: Partial<CategoryDetails> = {
-      ...(said.name === details.name ? {} : { name: said.name }),
-      ...(said.description === details.description ? {} : { description: said.description }),
-      ...(sameIds(said.taxonomy_ids, details.taxonomy_ids) ? {} : { taxonomy_ids: said.taxonomy_ids }),
+      ...(now.name === details.name ? {} : { name: now.name }),
+      ...(now.description === details.description ? {} : { description: now.description }),
+      ...(sameIds(now.taxonomy_ids, details.taxonomy_ids) ? {} : { taxonomy_ids: now.taxonomy_ids }),
     };
     if (Object.keys(changes).length === 0) return [];
     return [{ type: 'CategoryChanged', data: { category_id: own.id, observed_at, changes } }];

@@ -74,7 +74,32 @@ describe('a category', () => {
       });
   });
 
-  it('is not changed by an older definition, nor by a blank', () => {
+  it('is completed by an older definition in what nobody said, and in nothing else', () => {
+    const older = definition({
+      observed_at: '2021-09-21T00:00:00.000Z',
+      path: ['apparel', 'shoes'],
+      taxonomy: 'other',
+      taxonomy_id: 'X-9',
+      description: 'For feet.',
+    });
+    const completed: CategoryFact = {
+      type: 'CategoryChanged',
+      data: {
+        category_id: SHOES,
+        observed_at: '2021-09-21T00:00:00.000Z',
+        changes: { description: 'For feet.', taxonomy_ids: { 'shop-taxonomy': '187', other: 'X-9' } },
+      },
+    };
+    given(category, defined).when(defineCategory(older)).records(completed);
+    given(category, defined, completed)
+      .when(defineCategory({ ...older, observed_at: '2022-01-01T00:00:00.000Z', description: 'Not feet.' }))
+      .records();
+  });
+
+  it('is not changed by an older definition, one of the same moment, nor by a blank', () => {
+    given(category, defined)
+      .when(defineCategory(definition({ path: ['Apparel', 'SHOES'], taxonomy_id: '188' })))
+      .records();
     const described: CategoryFact = {
       type: 'CategoryChanged',
       data: { category_id: SHOES, observed_at: at(3), changes: { description: 'For feet.' } },
