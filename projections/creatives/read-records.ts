@@ -2,6 +2,7 @@ import { CREATIVE_FIELD_NAMES, type CreativeField } from '#contracts/creatives.t
 import { excerptOfBody } from '#contracts/events/ad-library.ts';
 import type { Page, PageRequest, ReadDatabase } from '#contracts/read-database.ts';
 import { BRAND_REFERENCE_SQL } from '#projections/across/brand-reference.ts';
+import { readWalked } from '#projections/across/walked-page.ts';
 
 /** Brands and ads that one record names. */
 const BRANDS_OF_RECORD_MAX = 20;
@@ -57,16 +58,10 @@ const summaryOf = (row: RecordRow): string => {
   return `${text.slice(0, -1)},"url":"\u0001/v1/creative-records/${row.creative_key}"}`;
 };
 
-/** Numbers by which records are searched: where each stands. */
-const RANGED = {
-  duration_seconds: 'f.duration_seconds',
-  bytes: 'f.bytes',
-  width: 'f.width',
-  height: 'f.height',
-  active_ads: 'n.active_ads',
-} as const;
-export type RangedField = keyof typeof RANGED;
-export const RANGED_FIELDS = Object.keys(RANGED) as readonly RangedField[];
+/** Numbers by which records are searched: those of the file, and how many live ads carry it. */
+const FILE_NUMBERS = ['duration_seconds', 'bytes', 'width', 'height'] as const;
+export const RANGED_FIELDS = [...FILE_NUMBERS, 'active_ads'] as const;
+export type RangedField = (typeof RANGED_FIELDS)[number];
 export type Range = { readonly min?: number | undefined; readonly max?: number | undefined };
 
 export type RecordFilter = {
@@ -79,55 +74,64 @@ export type RecordFilter = {
   readonly shown?: string;
 };
 
-/**
- * Files by brand, values, words and numbers, most live ads first. Whether an index finds them or a walk along the
- * order of the list does better depends on the values, so that such searches are planned each time.
- */
+/** Files by brand, values, words and numbers, most live ads first. */
 export const searchRecords = async (
   db: ReadDatabase,
-  { brandId, facets, ranges, said, shown }: RecordFilter,
+  filter: RecordFilter,
   page: PageRequest,
 ): Promise<Page> => {
-  const values: unknown[] = [page.limit + 1];
-  const given = (value: unknown): string => `$${values.push(value)}`;
+  const values: unknown[] = [];
+  const given = (value: unknown): string => `$${values.push(value) + 1}`;
+  const { brandId } = filter;
+  const ofBrand = brandId === undefined ? [] : [`s.scope_id = ${given(brandId)}`];
   const [afterAds, afterKey] = page.after ?? [];
-  const order = brandId === undefined ? 'n' : 's';
-  const conditions = [
-    'true',
-    ...(brandId === undefined ? [] : [`s.scope_id = ${given(brandId)}`]),
-    ...(facets.length === 0 ? [] : [`f.facets @> ${given(facets)}::text[]`]),
-    ...(said === undefined ? [] : [`f.said @@ websearch_to_tsquery('simple', ${given(said)})`]),
-    ...(shown === undefined ? [] : [`f.shown @@ websearch_to_tsquery('simple', ${given(shown)})`]),
-    ...RANGED_FIELDS.flatMap((field) => {
-      const { min, max } = ranges[field] ?? {};
-      return [
-        ...(min === undefined ? [] : [`${RANGED[field]} >= ${given(min)}`]),
-        ...(max === undefined ? [] : [`${RANGED[field]} <= ${given(max)}`]),
-      ];
-    }),
-    ...(afterKey === undefined
+  const after =
+    afterKey === undefined
       ? []
-      : [`(${order}.active_ads, ${order}.creative_key) < (${given(afterAds)}::bigint, ${given(afterKey)})`]),
-  ];
-  const isSearch =
-    facets.length > 0 || said !== undefined || shown !== undefined || Object.keys(ranges).length > 0;
-  const query = {
-    sql: `
-      select ${COLUMNS}
-      from ${brandId === undefined ? '' : 'creatives.file_scope s join '}creatives.file_count n
-        ${brandId === undefined ? '' : 'using (creative_key)'} join creatives.file f using (creative_key)
-      where ${conditions.join(' and ')}
-      order by ${order}.active_ads desc, ${order}.creative_key desc limit $1`,
-    values,
-  };
-  const rows = isSearch ? await db.slow<RecordRow>(query) : await db.query<RecordRow>(query);
+      : [`(s.active_ads, s.creative_key) < (${given(afterAds)}::bigint, ${given(afterKey)})`];
+  const conditions = fileConditions(filter, given);
+  const rows = await readWalked<RecordRow & { readonly key: string }>(
+    db,
+    {
+      walk: {
+        columns: 's.creative_key, s.active_ads as place',
+        from: brandId === undefined ? 'creatives.file_count s' : 'creatives.file_scope s',
+        where: ['true', ...ofBrand, ...within('s.active_ads', filter.ranges.active_ads, given), ...after],
+        order: 's.active_ads desc, s.creative_key desc',
+      },
+      show: (of) => `select ${COLUMNS}, s.place::text as key
+        from ${of} s join creatives.file_count n using (creative_key) join creatives.file f using (creative_key)`,
+      conditions,
+      matches: {
+        statement: `select f.creative_key from creatives.file f where ${conditions.join(' and ')}`,
+        using: 'creative_key',
+      },
+      order: 's.place desc, s.creative_key desc',
+      values,
+    },
+    page,
+  );
   const listed = rows.slice(0, page.limit);
   const last = listed.at(-1);
   return {
     items: listed.map(summaryOf),
-    next: rows.length > page.limit && last ? [Number(last.active_ads), last.creative_key] : null,
+    next: rows.length > page.limit && last ? [Number(last.key), last.creative_key] : null,
   };
 };
+
+type Given = (value: unknown) => string;
+
+const within = (column: string, range: Range | undefined, given: Given): readonly string[] => [
+  ...(range?.min === undefined ? [] : [`${column} >= ${given(range.min)}`]),
+  ...(range?.max === undefined ? [] : [`${column} <= ${given(range.max)}`]),
+];
+
+const fileConditions = ({ facets, ranges, said, shown }: RecordFilter, given: Given): readonly string[] => [
+  ...(facets.length === 0 ? [] : [`f.facets @> ${given(facets)}::text[]`]),
+  ...(said === undefined ? [] : [`f.said @@ websearch_to_tsquery('simple', ${given(said)})`]),
+  ...(shown === undefined ? [] : [`f.shown @@ websearch_to_tsquery('simple', ${given(shown)})`]),
+  ...FILE_NUMBERS.flatMap((name) => within(`f.${name}`, ranges[name], given)),
+];
 
 /** Keys that begin so: none, one, or two where there are more. */
 export const findRecordKeys = async (db: ReadDatabase, prefix: string): Promise<readonly string[]> => {

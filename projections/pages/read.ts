@@ -1,5 +1,6 @@
 import type { Page, PageRequest, ReadDatabase } from '#contracts/read-database.ts';
 import { BRAND_REFERENCE_SQL } from '#projections/across/brand-reference.ts';
+import { readWalked } from '#projections/across/walked-page.ts';
 import { OWN_HOSTS_SCOPE } from './statements.ts';
 
 /** Brands that one page names, those with the most ads. */
@@ -64,49 +65,57 @@ const ORDERS = {
   newest: {
     column: 's.first_seen_at',
     type: 'timestamptz',
-    text: `to_char(s.first_seen_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`,
+    text: `to_char(s.place at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`,
   },
-  popular: { column: 's.total_ads', type: 'bigint', text: 's.total_ads::text' },
+  popular: { column: 's.total_ads', type: 'bigint', text: 's.place::text' },
 } as const;
 
 const likePattern = (text: string): string => `%${text.replace(/[\\%_]/g, '\\$&')}%`;
 
-/**
- * Live pages: of a brand or category, or else those on hosts of public US brands. The text of the statement
- * follows from which filters are there, so that the few that are in use are prepared once.
- */
+/** Live pages: of a brand or category, or else those on hosts of public US brands. */
 export const listPages = async (
   db: ReadDatabase,
   { brandId, categoryId, pageType, urlPart, sort }: PageFilter,
   page: PageRequest,
 ): Promise<Page> => {
   const { column, type, text } = ORDERS[sort];
-  const values: unknown[] = [page.limit + 1];
-  const given = (value: unknown): string => `$${values.push(value)}`;
+  const values: unknown[] = [];
+  const given = (value: unknown): string => `$${values.push(value) + 1}`;
+  const scope = given(brandId ?? categoryId ?? OWN_HOSTS_SCOPE);
   const [afterKey, afterId] = page.after ?? [];
-  const conditions = [
-    `s.scope_id = ${given(brandId ?? categoryId ?? OWN_HOSTS_SCOPE)}`,
-    ...(brandId === undefined || categoryId === undefined
-      ? []
-      : [
-          `exists (select from pages.page_scope c where c.page_id = s.page_id and c.scope_id = ${given(categoryId)})`,
-        ]),
+  const where = [
+    `s.scope_id = ${scope}`,
     ...(pageType === undefined ? [] : [`s.page_type = ${given(pageType)}`]),
-    ...(urlPart === undefined ? [] : [`p.page_url ilike ${given(likePattern(urlPart))}`]),
     ...(afterId === undefined
       ? []
       : [`(${column}, s.page_id) < (${given(afterKey)}::${type}, ${given(afterId)}::uuid)`]),
   ];
-  const query = {
-    sql: `
-      select ${COLUMNS}, ${text} as key
-      from pages.page_scope s join pages.page p using (page_id) left join pages.brand b on b.brand_id = p.owner_id
-      where ${conditions.join(' and ')} order by ${column} desc, s.page_id desc limit $1`,
-    values,
-  };
-  const rows = await (urlPart === undefined
-    ? db.query<PageRow & { readonly key: string }>(query)
-    : db.slow<PageRow & { readonly key: string }>(query));
+  const part = urlPart === undefined ? null : `p.page_url ilike ${given(likePattern(urlPart))}`;
+  const within =
+    brandId === undefined || categoryId === undefined
+      ? null
+      : `exists (select from pages.page_scope c where c.page_id = p.page_id and c.scope_id = ${given(categoryId)})`;
+  const rows = await readWalked<PageRow & { readonly key: string }>(
+    db,
+    {
+      walk: {
+        columns: `s.page_id, ${column} as place`,
+        from: 'pages.page_scope s',
+        where,
+        order: `${column} desc, s.page_id desc`,
+      },
+      show: (of) => `select ${COLUMNS}, ${text} as key
+        from ${of} s join pages.page p using (page_id) left join pages.brand b on b.brand_id = p.owner_id`,
+      conditions: [part, within].filter((condition) => condition !== null),
+      matches: {
+        statement: `select p.page_id from pages.page p where ${part ?? within}`,
+        using: 'page_id',
+      },
+      order: 's.place desc, s.page_id desc',
+      values,
+    },
+    page,
+  );
   const shown = rows.slice(0, page.limit);
   const last = shown.at(-1);
   return {

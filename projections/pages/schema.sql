@@ -23,7 +23,7 @@ create table page (
   is_public boolean not null default false
 );
 -- Without this many statistics the planner takes a rare part of an address for a common one.
-alter table page alter column page_url set statistics 10000;
+alter table page alter column page_url set statistics 1000;
 
 -- Domains that a page may belong to: its host and the parents of that.
 create table page_domain (

@@ -1,0 +1,70 @@
+import type { PageRequest, ReadDatabase } from '#contracts/read-database.ts';
+
+/**
+ * A page of a list by conditions that no index serves together with the order. Common conditions are met early on
+ * a walk along the order; rare ones are found by their own indexes, and sorted. Which they are, a planner can only
+ * guess, and a wrong guess takes seconds: so a short walk comes first, a longer one where what it met promises
+ * that this fills the page, and else everything that fits is looked for.
+ */
+
+/** Rows that the walks look at: one or two milliseconds, and ten. */
+const SHORT_WALK_ROWS = 500;
+const LONG_WALK_ROWS = 5_000;
+
+export type ListQuery = {
+  /** What is walked along: rows `s` of keys with their `place` in the order. */
+  readonly walk: {
+    readonly columns: string;
+    readonly from: string;
+    readonly where: readonly string[];
+    readonly order: string;
+  };
+  /** What is shown of rows `s` of a walk: `select …, place as key from <rows> s join …`; no `key` is null. */
+  readonly show: (rows: string) => string;
+  /** Conditions on what is joined there; none: every row of the walk is shown. */
+  readonly conditions: readonly string[];
+  /** Finds the keys by the conditions' own indexes: a statement, and the column by which it joins the walk. */
+  readonly matches: { readonly statement: string; readonly using: string };
+  /** Of what is shown. */
+  readonly order: string;
+  /** From `$2` on; `$1` is the number of rows to show. */
+  readonly values: readonly unknown[];
+};
+
+/** The rows of the page, and one more where there are more. */
+export const readWalked = async <Row extends { readonly key: string }>(
+  db: ReadDatabase,
+  { walk, show, conditions, matches, order, values }: ListQuery,
+  { limit }: PageRequest,
+): Promise<readonly Row[]> => {
+  const all = [limit + 1, ...values];
+  const where = walk.where.join(' and ');
+  const ordered = `select ${walk.columns} from ${walk.from} where ${where} order by ${walk.order}`;
+  if (conditions.length === 0) {
+    return db.query<Row>({ sql: `${show(`(${ordered} limit $1)`)} order by ${order} limit $1`, values: all });
+  }
+  const shown = (rows: string): string =>
+    `${show(rows)} where ${conditions.join(' and ')} order by ${order} limit $1`;
+  for (const rows of [SHORT_WALK_ROWS, LONG_WALK_ROWS]) {
+    const walked = await db.query<Row & { readonly walked_rows: number }>({
+      sql: `
+        with walked as materialized (${ordered} limit ${rows}), shown as materialized (${shown('walked')})
+        select shown.*, w.rows as walked_rows
+        from (select count(*)::int as rows from walked) w left join shown on true`,
+      values: all,
+    });
+    // Of a walk that met nothing there is one row, which says only how far it went.
+    const met = walked.filter(({ key }) => (key as string | null) !== null);
+    if (met.length > limit || (walked[0]?.walked_rows ?? 0) < rows) return met;
+    if ((met.length * LONG_WALK_ROWS) / rows <= limit) break;
+  }
+  return db.slow<Row>({
+    sql: `
+      with matching as materialized (${matches.statement}),
+      found as materialized (
+        select ${walk.columns} from matching join ${walk.from} using (${matches.using}) where ${where}
+      )
+      ${shown('found')}`,
+    values: all,
+  });
+};
