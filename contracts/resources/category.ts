@@ -49,11 +49,9 @@ export const CategoryStats = z
       .min(0)
       .nullable()
       .meta({ description: 'Estimated visits of those brands together; null where none is estimated.' }),
-    top_page_types: z
-      .array(z.strictObject({ page_type: PageTypeName, landing_urls: Count }))
-      .meta({
-        description: 'Up to ten types of those pages, most first; pages not classified are left out.',
-      }),
+    top_page_types: z.array(z.strictObject({ page_type: PageTypeName, landing_urls: Count })).meta({
+      description: 'Up to ten types of those pages, most first; pages not classified are left out.',
+    }),
     top_tools: z
       .array(z.strictObject({ tool: ToolReference, brands: Count }))
       .meta({ description: 'Up to ten tools detected on the sites of those brands, most brands first.' }),

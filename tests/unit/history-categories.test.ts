@@ -10,6 +10,7 @@ const CORPUS_CATEGORIES = [
   'category',
   'creative',
   'landingPage',
+  'operator',
   'site',
   'socialPage',
   'storefront',
