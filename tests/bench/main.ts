@@ -8,6 +8,7 @@ const BENCHES: Readonly<Record<string, () => Promise<{ run(context: BenchContext
   ingest: () => import('./ingest.ts'),
   writes: () => import('./writes.ts'),
   deliveries: () => import('./deliveries.ts'),
+  'alerts-path': () => import('./alerts-path.ts'),
 };
 
 const named = process.argv.slice(2);

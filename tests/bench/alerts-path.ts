@@ -1,0 +1,167 @@
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { adLibraryStream } from '#contracts/events/ad-library.ts';
+import { type AlertRuleCreated, alertRuleStream } from '#contracts/events/alert-rule.ts';
+import { brandStream } from '#contracts/events/brand.ts';
+import { webhookSecretStream } from '#contracts/events/webhook-secret.ts';
+import { type AlertPayload } from '#contracts/webhooks/alert-payload.ts';
+import { pause } from '#platform/clock.ts';
+import { type EventStore, openEventStore } from '#platform/event-store.ts';
+import { openPool } from '#platform/postgres.ts';
+import { openSecretVault, WEBHOOK_SECRET_OWNER } from '#platform/secret-vault.ts';
+import { scanFacts } from '#tests/alerts/stack.ts';
+import { registered } from '#tests/api/corpus.ts';
+import { METADATA, SECRET } from '#tests/delivery/new-delivery.ts';
+import { startProcess } from '#tests/stack/processes.ts';
+import { type BenchContext, ROUNDS_ALONE } from './bench.ts';
+import { type BenchServers, startServers } from './servers.ts';
+
+const LAUNCHES_PER_SECOND = 100;
+const BRANDS = 100;
+const WARM_UP_SECONDS = 3;
+const MEASURED_SECONDS = 10;
+const P50_MS = 50;
+const P99_MS = 250;
+const LATE_LIMIT_MS = 30_000;
+const WORKSPACE = 'ws_bench';
+const VAULT_KEY = Buffer.alloc(32, 7).toString('base64');
+
+/**
+ * From a fact being recorded (the store's own time) to its webhook being received: event store, alerts, JetStream and
+ * delivery as processes with production settings, a launch every ten milliseconds, each closing a scan.
+ */
+export async function run(context: BenchContext): Promise<void> {
+  await using resources = new AsyncDisposableStack();
+  const servers = await startServers(resources);
+  const eventStore = resources.use(openEventStore(servers.eventStore.url));
+  const { server, latencies } = await openReceiver();
+  resources.defer(() => void server.close());
+  const { port } = server.address() as AddressInfo;
+  const brands = await prepare(servers, eventStore, `http://127.0.0.1:${port}/hook`);
+  const environment = { ...servers.environment, LOG_LEVEL: 'info', API_BASE_URL: 'https://api.test' };
+  const alerts = startProcess('services/alerts/main.ts', environment);
+  resources.defer(() => alerts.kill());
+  const delivery = startProcess('services/delivery/main.ts', {
+    ...environment,
+    MEMBER_VAULT_KEY: VAULT_KEY,
+    EGRESS_ALLOW_LOOPBACK: 'true',
+  });
+  resources.defer(() => delivery.kill());
+  await alerts.says('caught up');
+  await delivery.says('keeping deliveries');
+
+  await launch(eventStore, brands, WARM_UP_SECONDS, 0);
+  const warm = WARM_UP_SECONDS * LAUNCHES_PER_SECOND;
+  await received(latencies, warm);
+  await launch(eventStore, brands, MEASURED_SECONDS, warm);
+  await received(latencies, warm + MEASURED_SECONDS * LAUNCHES_PER_SECOND);
+  const measured = latencies.slice(warm).toSorted((a, b) => a - b);
+  const at = (share: number): number => measured[Math.floor(measured.length * share)] ?? Number.NaN;
+  const [p50, p99] = [at(0.5), at(0.99)];
+  context.print(
+    `alerts-path: ${measured.length} launches at ${LAUNCHES_PER_SECOND} a second, fact recorded to webhook received:` +
+      ` p50 ${p50} ms, p99 ${p99} ms, longest ${measured.at(-1)} ms`,
+  );
+  for (const [name, ms, limit] of [
+    ['p50', p50, P50_MS],
+    ['p99', p99, P99_MS],
+  ] as const) {
+    const target = `<= ${limit} ms`;
+    const bench = `alerts-path: fact to webhook, ${name}`;
+    context.record({ bench, measured: `${ms} ms`, ceiling: '-', ratio: null, target, held: ms <= limit });
+  }
+}
+
+/** Notes of each webhook how long ago its fact was recorded. */
+async function openReceiver(): Promise<{ readonly server: Server; readonly latencies: readonly number[] }> {
+  const latencies: number[] = [];
+  const server = createServer((request, reply) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      const receivedAt = Date.now();
+      reply.writeHead(204).end();
+      const payload = JSON.parse(Buffer.concat(chunks).toString('utf8')) as AlertPayload;
+      latencies.push(receivedAt - Date.parse(payload.created_at));
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return { server, latencies };
+}
+
+/** Brands with a rule each, and the secret that signs. */
+async function prepare(
+  servers: BenchServers,
+  eventStore: EventStore,
+  url: string,
+): Promise<readonly string[]> {
+  const pool = openPool(servers.databaseUrl, 1);
+  const vault = await openSecretVault(pool, VAULT_KEY);
+  const fingerprint = await vault.seal(WORKSPACE, WEBHOOK_SECRET_OWNER, SECRET);
+  await pool.end();
+  const now = new Date().toISOString();
+  const begin = (stream: string, type: string, data: object) =>
+    eventStore.append(stream, -1n, [{ type, data }], METADATA, randomUUID());
+  const issued = { workspace_id: WORKSPACE, fingerprint, issued_at: now };
+  await begin(webhookSecretStream(WORKSPACE), 'WebhookSecretIssued', issued);
+  const brands: string[] = [];
+  for (let n = 0; n < BRANDS; n += 1) {
+    const brand = registered(`bench${n}.example`, now);
+    const { brand_id } = brand.data;
+    await begin(brandStream(brand_id), brand.type, brand.data);
+    const rule: AlertRuleCreated['data'] = {
+      workspace_id: WORKSPACE,
+      alert_id: randomUUID(),
+      name: `Launches of ${n}`,
+      trigger: 'new_ads',
+      brand_ids: [brand_id],
+      cadence: 'instant',
+      email: false,
+      webhook_url: `${url}/${n}`,
+      chat: null,
+      enabled: true,
+      member_id: 'mem_bench',
+      created_at: now,
+    };
+    await begin(alertRuleStream(WORKSPACE, rule.alert_id), 'AlertRuleCreated', rule);
+    brands.push(brand_id);
+  }
+  return brands;
+}
+
+/** Scans of one launch each, brand after brand, at an even pace; `before` of them were made earlier. */
+async function launch(
+  eventStore: EventStore,
+  brands: readonly string[],
+  seconds: number,
+  before: number,
+): Promise<void> {
+  const startMs = performance.now();
+  const appends: Promise<unknown>[] = [];
+  for (let n = 0; n < seconds * LAUNCHES_PER_SECOND; n += 1) {
+    const dueMs = startMs + (n * 1_000) / LAUNCHES_PER_SECOND;
+    await pause(Math.max(0, dueMs - performance.now()));
+    const scan = before + n;
+    const brandId = brands[scan % BRANDS] ?? '';
+    const facts = scanFacts(brandId, new Date(Date.UTC(2026, 4, 1) + scan * 1_000).toISOString(), 1);
+    const revision = BigInt(Math.floor(scan / BRANDS) * facts.length) - 1n;
+    appends.push(eventStore.append(adLibraryStream(brandId), revision, facts, METADATA, randomUUID()));
+  }
+  await Promise.all(appends);
+}
+
+async function received(latencies: readonly number[], count: number): Promise<void> {
+  const deadline = Date.now() + LATE_LIMIT_MS;
+  while (latencies.length < count) {
+    if (Date.now() > deadline) throw new Error(`Of ${count} webhooks ${latencies.length} arrived in time.`);
+    await pause(20);
+  }
+}
+
+if (import.meta.main) {
+  await run({ rounds: ROUNDS_ALONE, print: (line) => console.log(line), record: () => undefined });
+  process.exit(0);
+}
