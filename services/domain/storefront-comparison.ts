@@ -135,17 +135,10 @@ const changedVariant = (variant: ProductVariant, change: VariantChange | undefin
 
 /** The product after a recorded change. */
 export const changedProduct = (product: Product, change: ProductChange): Product => {
+  const { details, order, variants_listed } = change;
   const changes = new Map(change.variants_changed.map((one) => [one.variant_id, one]));
-  const variants = new Map(
-    [...product.variants, ...change.variants_listed].map((variant) => [
-      variant.variant_id,
-      changedVariant(variant, changes.get(variant.variant_id)),
-    ]),
-  );
-  const order = change.order ?? product.variants.map(({ variant_id }) => variant_id);
-  return {
-    ...product,
-    ...change.details,
-    variants: order.flatMap((id) => variants.get(id) ?? []),
-  };
+  const changed = product.variants.map((variant) => changedVariant(variant, changes.get(variant.variant_id)));
+  if (order === null) return { ...product, ...details, variants: changed };
+  const variants = new Map([...changed, ...variants_listed].map((variant) => [variant.variant_id, variant]));
+  return { ...product, ...details, variants: order.flatMap((id) => variants.get(id) ?? []) };
 };

@@ -45,7 +45,7 @@ const NOTHING: Tally = {
 };
 
 export type StorefrontState = {
-  readonly products: PersistentMap<KnownProduct>;
+  readonly products: ReadonlyMap<string, KnownProduct>;
   readonly scans: PersistentMap<true>;
   readonly scanned_at: string | null;
   /** The last complete scan. */
@@ -55,7 +55,7 @@ export type StorefrontState = {
 };
 
 const initial: StorefrontState = {
-  products: PersistentMap.empty(),
+  products: new Map(),
   scans: PersistentMap.empty(),
   scanned_at: null,
   completed_at: null,
@@ -97,15 +97,16 @@ const counted = (state: StorefrontState, fact: StorefrontFact): StorefrontState 
   return { ...state, open: { scan_id, tally } };
 };
 
+/** Facts hold many products each: one copy of the map a fact costs less than sharing most of it for each product. */
 const changing = (
   state: StorefrontState,
   ids: readonly string[],
   change: (known: KnownProduct) => KnownProduct,
 ): StorefrontState => {
-  let { products } = state;
+  const products = new Map(state.products);
   for (const id of ids) {
     const known = products.get(id);
-    if (known) products = products.with(id, change(known));
+    if (known) products.set(id, change(known));
   }
   return { ...state, products };
 };
@@ -114,9 +115,9 @@ const evolve = (before: StorefrontState, fact: StorefrontFact): StorefrontState 
   const state = counted(before, fact);
   switch (fact.type) {
     case 'ProductsListed': {
-      let { products } = state;
+      const products = new Map(state.products);
       for (const product of fact.data.products) {
-        products = products.with(product.product_id, { product, listed: true, missing_since: null });
+        products.set(product.product_id, { product, listed: true, missing_since: null });
       }
       return { ...state, products };
     }

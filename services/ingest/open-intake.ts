@@ -12,7 +12,7 @@ import { decisionOf, rememberBrand, rememberLinks } from './decisions.ts';
 import type { Intake, IntakeOutcome } from './intake.ts';
 import { recordStagedScan } from './scan-recording.ts';
 import { stageChunk } from './staging.ts';
-import { recordStagedStorefrontScan, stageStorefrontPage } from './storefront-recording.ts';
+import { createStorefrontRecorder, stageStorefrontPage } from './storefront-recording.ts';
 import { catchUpLibrary, createWorkingTables, openLibrary } from './working-table.ts';
 
 const POOL_CLIENTS = 8;
@@ -106,6 +106,8 @@ export const openIntake = async ({
     throw error;
   }
 
+  const recordStorefront = createStorefrontRecorder(database, eventStore);
+
   /** A brand that is known here is registered in the log; only an unknown one is asked for there. */
   const registerUnknown = async (domain: string, observedAt: string, commandId: string): Promise<number> => {
     const known = await database.query('select from ingest.brand where domain = $1', [domain]);
@@ -146,13 +148,7 @@ export const openIntake = async ({
         const end = { ...observation, scanned_at: inUtc(observation.scanned_at, 'scanned_at') };
         // Only the shop of a scan that is taken in becomes a brand; each by a command of its own.
         const scanCommand = v7();
-        const facts = await recordStagedStorefrontScan(
-          database,
-          eventStore,
-          end,
-          metadata(scanCommand),
-          scanCommand,
-        );
+        const facts = await recordStorefront(end, metadata(scanCommand), scanCommand);
         const registered = await registerUnknown(end.domain, end.scanned_at, commandId);
         return { facts: facts + registered, totals: null };
       }

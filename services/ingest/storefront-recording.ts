@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import type { FactMetadata } from '#contracts/events/fact.ts';
 import { storefrontStream } from '#contracts/events/storefront.ts';
 import { Refusal } from '#contracts/errors.ts';
@@ -7,8 +8,8 @@ import {
   type StorefrontScanEnd,
   type StorefrontScanPage,
 } from '#contracts/observations/storefront-scan.ts';
-import { recordStorefrontScan, storefront } from '#domain/storefront.ts';
-import type { EventStore } from '#platform/event-store.ts';
+import { recordStorefrontScan, storefront, type StorefrontState } from '#domain/storefront.ts';
+import type { EventStore, KnownState } from '#platform/event-store.ts';
 import type { Database } from '#platform/postgres.ts';
 import { ChunksMissing } from './scan-recording.ts';
 
@@ -49,29 +50,39 @@ const stagedProducts = async (
 };
 
 /**
- * Decides a scan whose pages are all staged. May be called again after any interruption: what was recorded of it
- * is decided no second time. The pages of a recorded scan are staged no longer when its end comes again, so that
- * they are missing only where the shop's stream does not know the scan.
+ * Products of shops that are remembered between scans, about a kilobyte each. A shop that is not is folded from its
+ * stream, which grows with every price that moves.
  */
-export const recordStagedStorefrontScan = async (
-  database: Database,
-  eventStore: EventStore,
-  end: StorefrontScanEnd,
-  metadata: FactMetadata,
-  commandId: string,
-): Promise<number> => {
-  const products = await stagedProducts(database, end);
-  const { facts } = await eventStore.decide({
-    stream: storefrontStream(end.domain),
-    decider: storefront,
-    decision: (state) => {
-      if (state.scans.has(end.scan_id)) return [];
-      if (products instanceof ChunksMissing) throw products;
-      return recordStorefrontScan(end, products)(state);
-    },
-    metadata,
-    commandId,
+const PRODUCTS_REMEMBERED_MAX = 50_000;
+
+/**
+ * Decides scans whose pages are all staged. A scan may be decided again after any interruption: what was recorded of
+ * it already is decided no second time. The pages of a recorded scan are staged no longer when its end comes again,
+ * so that they are missing only where the shop's stream does not know the scan.
+ */
+export const createStorefrontRecorder = (database: Database, eventStore: EventStore) => {
+  // That an append at the remembered revision is taken proves that the state was current.
+  const remembered = new LRUCache<string, KnownState<StorefrontState>>({
+    maxSize: PRODUCTS_REMEMBERED_MAX,
+    sizeCalculation: ({ state }) => state.products.size + 1,
   });
-  await database.query('delete from ingest.staged_storefront_page where scan_id = $1', [end.scan_id]);
-  return facts.length;
+  return async (end: StorefrontScanEnd, metadata: FactMetadata, commandId: string): Promise<number> => {
+    const products = await stagedProducts(database, end);
+    const stream = storefrontStream(end.domain);
+    const { facts, recorded, state } = await eventStore.decide({
+      stream,
+      decider: storefront,
+      decision: (known) => {
+        if (known.scans.has(end.scan_id)) return [];
+        if (products instanceof ChunksMissing) throw products;
+        return recordStorefrontScan(end, products)(known);
+      },
+      metadata,
+      commandId,
+      known: remembered.get(stream),
+    });
+    if (recorded) remembered.set(stream, { ...recorded, state });
+    await database.query('delete from ingest.staged_storefront_page where scan_id = $1', [end.scan_id]);
+    return facts.length;
+  };
 };

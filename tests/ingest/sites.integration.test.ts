@@ -15,6 +15,7 @@ import { createTestDatabase, createTestEventStore } from '#tests/stack/database.
 /** Scans of sites and shops on their way in. */
 let resources: AsyncDisposableStack;
 let databaseUrl: string;
+let eventStoreUrl: string;
 let intake: Intake;
 let eventStore: EventStore;
 
@@ -25,8 +26,9 @@ beforeAll(async () => {
   const store = await createTestEventStore();
   resources.defer(() => store.stop());
   ({ url: databaseUrl } = database);
-  intake = resources.use(await openIntake({ databaseUrl, eventStoreUrl: store.url }));
-  eventStore = resources.use(openEventStore(store.url));
+  ({ url: eventStoreUrl } = store);
+  intake = resources.use(await openIntake({ databaseUrl, eventStoreUrl }));
+  eventStore = resources.use(openEventStore(eventStoreUrl));
 });
 afterAll(() => resources.disposeAsync());
 
@@ -104,6 +106,26 @@ describe('a storefront scan', () => {
     await expect(intake.submit({ ...end, scanned_at: '2126-05-01T08:00:00.000Z' })).rejects.toThrow(
       'lies in the future',
     );
+  });
+
+  it('goes on from what another process recorded of a remembered shop', async () => {
+    const scans = [3, 4, 5].map((day) =>
+      scanOf('others.example', `2026-05-0${day}T08:00:00.000Z`, [shopProduct(1, String(day))]),
+    );
+    await using other = await openIntake({ databaseUrl, eventStoreUrl });
+    for (const [index, { pages, end }] of scans.entries()) {
+      const by = index === 1 ? other : intake;
+      for (const page of pages) await by.submit(page);
+      await by.submit(end);
+    }
+    expect(await typesIn(storefrontStream('others.example'))).toEqual([
+      'ProductsListed',
+      'StorefrontScanRecorded',
+      'ProductsChanged',
+      'StorefrontScanRecorded',
+      'ProductsChanged',
+      'StorefrontScanRecorded',
+    ]);
   });
 
   it('decided by two at once is recorded once', async () => {
