@@ -62,6 +62,9 @@ export const consumeDue = async (
     }
   };
 
+  const aborted = new Promise<void>((resolve) => {
+    signal.addEventListener('abort', () => resolve(), { once: true });
+  });
   const handOut = async (): Promise<void> => {
     while (!signal.aborted) {
       if (arrived.length === 0) {
@@ -74,7 +77,8 @@ export const consumeDue = async (
         });
         continue;
       }
-      await worker.hasRoom();
+      await Promise.race([worker.hasRoom(), aborted]);
+      if (signal.aborted) return;
       await take(arrived.splice(0, TAKEN_TOGETHER_MAX));
     }
   };

@@ -1,12 +1,16 @@
-import type { Clock } from '#platform/clock.ts';
+import { type Clock, pause } from '#platform/clock.ts';
 import { cancelDeliveries } from '#platform/deliveries/end-deliveries.ts';
 import { type SettledAttempt, settleWithin } from '#platform/deliveries/settle.ts';
 import type { Log } from '#platform/log.ts';
 import { type Database, inTransaction } from '#platform/postgres.ts';
 import { retry, type RetryLimits } from '#platform/retry.ts';
 
-/** Attempts written by one transaction. While one is under way the next gathers. */
+/**
+ * Attempts written by one transaction. The first is written at once; then as many gather as come in this time, since
+ * a transaction costs more than what is in it.
+ */
 const SETTLED_TOGETHER_MAX = 1_000;
+const GATHER_MS = 20;
 /** What was sent is not forgotten because Postgres is away: it is tried for as long as this process lives. */
 const SETTLE_RETRIES: RetryLimits = {
   attempts: Number.POSITIVE_INFINITY,
@@ -31,6 +35,7 @@ export const openSettleQueue = (
 ): SettleQueue => {
   const { pool, clock, log, signal } = room;
   const queue: Settled[] = [];
+  const closing = new AbortController();
   let running: Promise<void> | undefined;
 
   const write = (batch: readonly Settled[]): Promise<void> =>
@@ -60,6 +65,7 @@ export const openSettleQueue = (
         );
       }
       written(batch.map((one) => ('attempt' in one ? one.attempt.deliveryId : one.deliveryId)));
+      if (queue.length < SETTLED_TOGETHER_MAX) await pause(GATHER_MS, closing.signal);
     }
     running = undefined;
   };
@@ -70,6 +76,7 @@ export const openSettleQueue = (
       running ??= run();
     },
     close: async () => {
+      closing.abort();
       await running;
     },
   };

@@ -3,9 +3,11 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type AlertRuleFact, alertRuleStream } from '#contracts/events/alert-rule.ts';
 import { pause } from '#platform/clock.ts';
 import { FAILING_LIMIT_MS } from '#platform/deliveries/failing.ts';
+import { forgetAlert, retargetOfAlert } from '#platform/deliveries/end-deliveries.ts';
 import { recordFacts } from '#platform/deliveries/record-facts.ts';
 import { FINISHED_KEPT_DAYS, trimFinished } from '#platform/deliveries/trim.ts';
 import { silentLog } from '#platform/log.ts';
+import { inTransaction } from '#platform/postgres.ts';
 import { giveUpEndpoints } from '#services/delivery/give-up-endpoints.ts';
 import { answers, hangs, openReceivers, type Receivers } from './receivers.ts';
 import { METADATA, newDelivery, type Rule } from './new-delivery.ts';
@@ -169,6 +171,39 @@ describe('an endpoint that does nothing but fail', () => {
     }
     expect(await giveUp()).toEqual([]);
     expect((await ruleFacts(rule)).map(({ type }) => type)).toEqual(['AlertRuleCreated']);
+  });
+});
+
+describe('a rule that changes', () => {
+  test('takes what it has still to send to its new address', async () => {
+    receivers.behave('/before', answers(500));
+    const worker = stack.worker();
+    const rule = stack.rule();
+    const delivery = webhookTo(rule, '/before');
+    await stack.enqueue(delivery);
+    await stack.sendDue(worker);
+    const target = { channel: 'webhook', url: `${receivers.url}/after` } as const;
+    await inTransaction(stack.pool, (client) => retargetOfAlert(client, rule.alertId, target));
+    stack.clock.move(6_000);
+    await stack.sendDue(worker);
+    expect(receivers.at('/before')).toHaveLength(1);
+    expect(receivers.at('/after').map(({ headers }) => headers['webhook-id'])).toEqual([delivery.deliveryId]);
+  });
+
+  test('and is deleted is forgotten, also while something of it is being sent', async () => {
+    receivers.behave('/slow', (response) => void setTimeout(() => response.writeHead(200).end(), 100));
+    const worker = stack.worker();
+    const [rule, other] = [stack.rule(), stack.rule()];
+    const [gone, kept] = [webhookTo(rule, '/slow'), webhookTo(other, '/kept')];
+    await stack.enqueue(gone, kept);
+    await worker.take([gone.deliveryId, kept.deliveryId]);
+    await inTransaction(stack.pool, (client) => forgetAlert(client, rule.alertId));
+    await worker.idle();
+    expect(receivers.at('/slow')).toHaveLength(1);
+    expect(await stack.row(gone.deliveryId)).toEqual({});
+    expect(await stack.attempts(gone.deliveryId)).toEqual([]);
+    expect(await stack.facts(rule)).toEqual([]);
+    expect(await stack.facts(other)).toHaveLength(2);
   });
 });
 

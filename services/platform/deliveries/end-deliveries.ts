@@ -60,7 +60,12 @@ export const retargetOfAlert = async (
 
 /** Forgets everything that a deleted rule sent or was to send. */
 export const forgetAlert = async (client: Transaction, alertId: string): Promise<void> => {
-  for (const table of ['delivery', 'journal', 'failing', 'stream']) {
+  await client.query(
+    `delete from delivery.journal j using delivery.delivery d
+     where d.alert_id = $1 and j.delivery_id = d.delivery_id`,
+    [alertId],
+  );
+  for (const table of ['delivery', 'failing', 'stream']) {
     await client.query(`delete from delivery.${table} where alert_id = $1`, [alertId]);
   }
 };
