@@ -1,0 +1,41 @@
+import { describe, expect, it } from 'vitest';
+import type { AdDetailsObserved, AdStarted } from '#contracts/events/ad-library.ts';
+import { ad, library, typesOf } from '#tests/dsl/scans.ts';
+
+const MAYA = { page_id: '500000001', page_name: 'Maya' };
+const LUIS = { page_id: '500000002', page_name: 'Luis' };
+const day = (number: number) => ({ at: `2026-05-0${number}T10:00Z` });
+
+describe('the partner of an ad', () => {
+  it('stands in the fact that the ad started, and nothing stands there without one', () => {
+    const shop = library();
+    const facts = shop.scan(day(1), [
+      ad(1, { branded_content: MAYA }),
+      ad(2, { branded_content: null }),
+      ad(3),
+    ]);
+    const started = facts.filter((fact): fact is AdStarted => fact.type === 'AdStarted');
+    expect(started[0]?.data.branded_content).toEqual(MAYA);
+    for (const { data } of started.slice(1)) expect(data).not.toHaveProperty('branded_content');
+  });
+
+  it('completes the record when it is seen later, and is no news', () => {
+    const shop = library();
+    shop.scan(day(1), [ad(1)]);
+    const facts = shop.scan(day(2), [ad(1, { branded_content: MAYA })]);
+    expect(typesOf(facts)).toEqual(['AdDetailsObserved']);
+    expect((facts[0] as AdDetailsObserved).data).toMatchObject({ details: {}, branded_content: MAYA });
+  });
+
+  it('is recorded again only when it is another', () => {
+    const shop = library();
+    shop.scan(day(1), [ad(1, { branded_content: { page_id: null, page_name: 'Maya' } })]);
+    const told = (branded_content: typeof MAYA | { page_id: null; page_name: string } | null, on: number) =>
+      typesOf(shop.scan(day(on), [ad(1, { branded_content })]));
+    expect(told({ page_id: null, page_name: 'Maya' }, 2), 'the same').toEqual([]);
+    expect(told(MAYA, 3), 'its id').toEqual(['AdDetailsObserved']);
+    expect(told({ page_id: null, page_name: 'maya' }, 4), 'less than is known').toEqual([]);
+    expect(told(null, 5), 'not said').toEqual([]);
+    expect(told(LUIS, 6), 'another').toEqual(['AdDetailsObserved']);
+  });
+});
