@@ -100,10 +100,9 @@ const ofBrand = (fact: BrandFact): readonly Change[] => {
 };
 
 const detected = (brand_id: string, observed_at: string, { slug }: SiteTool): Change => ({
-  kind: 'upsert',
-  table: 'installed',
-  key: { brand_id, slug },
-  set: { present: true, detected_at: observed_at, missing_since: null },
+  kind: 'run',
+  statement: 'detect',
+  row: { brand_id, slug, detected_at: observed_at },
 });
 
 /** The tools found on sites: what a site has, who has a tool, and what goes with it. */
@@ -130,6 +129,18 @@ export const tools = projection<SiteFact | BrandFact | TrafficFact>({
       sql: `
         insert into brand as b (brand_id, scanned_at) select brand_id, max(scanned_at) from :input i group by brand_id
         on conflict (brand_id) do update set scanned_at = greatest(b.scanned_at, excluded.scanned_at)`,
+    },
+    // With what is known of the brand, so that most rows need no second writing when it is placed.
+    detect: {
+      columns: { brand_id: 'uuid', slug: 'text', detected_at: 'text' },
+      touches: ['brand', 'installed'],
+      sql: `
+        insert into installed as t (brand_id, slug, present, detected_at, listed, monthly_visits, top_country)
+        select distinct on (i.brand_id, i.slug) i.brand_id, i.slug, true, i.detected_at,
+          coalesce(b.is_public, false), coalesce(b.monthly_visits, -1), b.top_country
+        from :input i left join brand b using (brand_id) order by i.brand_id, i.slug, i.detected_at desc
+        on conflict (brand_id, slug) do update set present = true, detected_at = excluded.detected_at, missing_since = null,
+          listed = excluded.listed, monthly_visits = excluded.monthly_visits, top_country = excluded.top_country`,
     },
     recount: {
       columns: { brand_id: 'uuid' },
