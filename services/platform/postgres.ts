@@ -27,6 +27,8 @@ export const openPool = (url: string, max: number, settings: Partial<ClientConfi
   });
   // An idle connection that breaks is replaced on next use; without a listener it would end the process.
   pool.on('error', () => undefined);
+  // Nor may one that breaks in somebody's hands: its next query fails, and that is where it is met.
+  pool.on('connect', (client) => client.on('error', () => undefined));
   return pool;
 };
 
