@@ -23,9 +23,9 @@ export type ListQuery = {
   readonly show: (rows: string) => string;
   /** Conditions on what is joined there; none: every row of the walk is shown. */
   readonly conditions: readonly string[];
-  /** Finds the keys by the conditions' own indexes: a statement, and the column by which it joins the walk. */
+  /** Finds the keys of all that meets the conditions, by indexes of these: a statement, and by which column it joins. */
   readonly matches: { readonly statement: string; readonly using: string };
-  /** Of what is shown. */
+  /** By `place` and key of rows `s`. */
   readonly order: string;
   /** From `$2` on; `$1` is the number of rows to show. */
   readonly values: readonly unknown[];
@@ -64,7 +64,7 @@ export const readWalked = async <Row extends { readonly key: string }>(
       found as materialized (
         select ${walk.columns} from matching join ${walk.from} using (${matches.using}) where ${where}
       )
-      ${shown('found')}`,
+      ${show(`(select * from found s order by ${order} limit $1)`)} order by ${order} limit $1`,
     values: all,
   });
 };

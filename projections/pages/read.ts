@@ -90,11 +90,14 @@ export const listPages = async (
       ? []
       : [`(${column}, s.page_id) < (${given(afterKey)}::${type}, ${given(afterId)}::uuid)`]),
   ];
-  const part = urlPart === undefined ? null : `p.page_url ilike ${given(likePattern(urlPart))}`;
-  const within =
-    brandId === undefined || categoryId === undefined
-      ? null
-      : `exists (select from pages.page_scope c where c.page_id = p.page_id and c.scope_id = ${given(categoryId)})`;
+  const conditions = [
+    ...(urlPart === undefined ? [] : [`w.page_url ilike ${given(likePattern(urlPart))}`]),
+    ...(brandId === undefined || categoryId === undefined
+      ? []
+      : [
+          `exists (select from pages.page_scope c where c.page_id = w.page_id and c.scope_id = ${given(categoryId)})`,
+        ]),
+  ];
   const rows = await readWalked<PageRow & { readonly key: string }>(
     db,
     {
@@ -105,10 +108,11 @@ export const listPages = async (
         order: `${column} desc, s.page_id desc`,
       },
       show: (of) => `select ${COLUMNS}, ${text} as key
-        from ${of} s join pages.page p using (page_id) left join pages.brand b on b.brand_id = p.owner_id`,
-      conditions: [part, within].filter((condition) => condition !== null),
+        from ${of} s ${conditions.length === 0 ? '' : 'join pages.address w using (page_id)'}
+        join pages.page p using (page_id) left join pages.brand b on b.brand_id = p.owner_id`,
+      conditions,
       matches: {
-        statement: `select p.page_id from pages.page p where ${part ?? within}`,
+        statement: `select w.page_id from pages.address w where ${conditions.join(' and ')}`,
         using: 'page_id',
       },
       order: 's.place desc, s.page_id desc',

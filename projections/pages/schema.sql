@@ -22,8 +22,12 @@ create table page (
   total_ads bigint not null default 0,
   is_public boolean not null default false
 );
--- Without this many statistics the planner takes a rare part of an address for a common one.
-alter table page alter column page_url set statistics 1000;
+
+-- Addresses once more, on their own: what is searched for parts of them fits into memory.
+create table address (
+  page_id uuid primary key,
+  page_url text not null
+);
 
 -- Domains that a page may belong to: its host and the parents of that.
 create table page_domain (
@@ -81,7 +85,7 @@ create table brand (
   category_ids uuid[] not null default '{}'
 );
 -- indexes
-create index page_by_url_part on page using gin (page_url gin_trgm_ops);
+create index address_by_part on address using gin (page_url gin_trgm_ops);
 create index page_newest on page_scope (scope_id, first_seen_at desc, page_id desc);
 create index page_most_seen on page_scope (scope_id, total_ads desc, page_id desc);
 create index page_newest_of_type on page_scope (scope_id, page_type, first_seen_at desc, page_id desc);

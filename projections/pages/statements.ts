@@ -18,6 +18,8 @@ export const meet: Statement = {
     ), placed as (
       insert into page_domain (domain, page_id) select d.domain, i.page_id from i, unnest(i.domains) as d(domain)
       on conflict do nothing
+    ), addressed as (
+      insert into address (page_id, page_url) select page_id, page_url from i order by page_id on conflict do nothing
     )
     insert into page as p (page_id, page_url, host, first_seen_at, seen_at)
     select page_id, page_url, host, first_at, last_at from i order by page_id
