@@ -4,6 +4,32 @@ import type { Statement } from '#projections/projection.ts';
 const SEEN_IN_ADS_CONFIDENCE = 0.5;
 
 /**
+ * Parts of a statement that add the sums of `source` to a table of counts, and leave no row that counts nothing:
+ * whether an ad came and went in one batch or in two must not be seen. What is added is `<table>_by`.
+ */
+const counting = (
+  table: string,
+  key: readonly string[],
+  counts: readonly string[],
+  source: string,
+): string => {
+  const added = (count: string): string => `coalesce(c.${count}, 0) + d.${count}`;
+  const counted = counts.map((count) => `${added(count)} <> 0`).join(' or ');
+  return `${table}_by as (
+    select ${key.join()}, ${counts.map((count) => `sum(${count})::bigint as ${count}`).join()}
+    from ${source} group by ${key.join()} having ${counts.map((count) => `sum(${count}) <> 0`).join(' or ')}
+  ), ${table}_gone as (
+    delete from ${table} c using ${table}_by d
+    where ${key.map((column) => `c.${column} = d.${column}`).join(' and ')} and not (${counted})
+  ), ${table}_kept as (
+    insert into ${table} (${[...key, ...counts].join()})
+    select ${key.map((column) => `d.${column}`).join()}, ${counts.map(added).join()}
+    from ${table}_by d left join ${table} c using (${key.join()}) where ${counted}
+    on conflict (${key.join()}) do update set ${counts.map((count) => `${count} = excluded.${count}`).join()}
+  )`;
+};
+
+/**
  * Moves ads, and the counts with them. Each row says something of one ad; of what is said twice in a batch the
  * later counts. Counts move by what was before and what is after, so that an ad counts once wherever it stands,
  * whatever came in one batch.
@@ -28,32 +54,18 @@ const MOVE_ADS = `
       where (a.page_id, a.live, a.copy_key) is distinct from (excluded.page_id, excluded.live, excluded.copy_key)
     returning *
   ), moved as (
-    select brand_id, coalesce(page_id, '') as page_id, copy_key, live::int as active, 1 as total from after
+    select brand_id, coalesce(page_id, '') as page_id, copy_key, live::int as active_ads, 1 as total_ads from after
     union all
     select b.brand_id, coalesce(b.page_id, ''), b.copy_key, -b.live::int, -1 from before b join after using (ad_id)
-  ), counted as (
-    insert into run as r (page_id, brand_id, active_ads, total_ads)
-    select page_id, brand_id, sum(active), sum(total) from moved group by 1, 2 having sum(active) <> 0 or sum(total) <> 0
-    on conflict (page_id, brand_id) do update
-      set active_ads = r.active_ads + excluded.active_ads, total_ads = r.total_ads + excluded.total_ads
-  ), copied as (
-    insert into copy_run as c (brand_id, page_id, copy_key, active_ads)
-    select brand_id, page_id, copy_key, sum(active) from moved
-    where copy_key is not null group by 1, 2, 3 having sum(active) <> 0
-    on conflict (brand_id, page_id, copy_key) do update set active_ads = c.active_ads + excluded.active_ads
-  ), shifted as (
-    select copy_key, page_id, sum(active) as active from moved
-    where copy_key is not null and page_id <> '' group by 1, 2 having sum(active) <> 0
-  ), paged as (
-    insert into copy_page as c (copy_key, page_id, active_ads) select copy_key, page_id, active from shifted
-    on conflict (copy_key, page_id) do update set active_ads = c.active_ads + excluded.active_ads
-    returning *
-  )
-  insert into copy_total as c (copy_key, active_ads, pages)
-  select copy_key, sum(s.active), sum((p.active_ads > 0)::int - (p.active_ads - s.active > 0)::int)
-  from shifted s join paged p using (copy_key, page_id) group by copy_key
-  on conflict (copy_key) do update
-    set active_ads = c.active_ads + excluded.active_ads, pages = c.pages + excluded.pages`;
+  ), ${counting('run', ['page_id', 'brand_id'], ['active_ads', 'total_ads'], 'moved')},
+  ${counting('copy_run', ['brand_id', 'page_id', 'copy_key'], ['active_ads'], 'moved where copy_key is not null')},
+  ${counting('copy_page', ['copy_key', 'page_id'], ['active_ads'], "moved where copy_key is not null and page_id <> ''")},
+  spread as (
+    select d.copy_key, d.active_ads,
+      (coalesce(c.active_ads, 0) + d.active_ads > 0)::int - (coalesce(c.active_ads, 0) > 0)::int as pages
+    from copy_page_by d left join copy_page c using (copy_key, page_id)
+  ), ${counting('copy_total', ['copy_key'], ['active_ads', 'pages'], 'spread')}
+  select`;
 
 /** Who shares these pages, and which of them are hubs. `pages` is SQL of the pages to look at. */
 const meetOn = (pages: string): string => `
