@@ -4,6 +4,7 @@ import { type Database, inTransaction, type Transaction } from '#platform/postgr
 import { type Collections, openCollections } from './collected.ts';
 import type { Place } from './match-facts.ts';
 import { openRuleBook } from './rule-book.ts';
+import { openSignalLooks } from './signal-looks.ts';
 
 const SCHEMA = readFileSync(new URL('./schema.sql', import.meta.url), 'utf8');
 /** Any constant: `create … if not exists` is not safe against another process doing the same. */
@@ -54,6 +55,7 @@ export const openProgress = async (database: Database, head: () => Promise<bigin
     rules: openRuleBook(rules.rows.map(({ rule }) => rule)),
     changedRules: new Set(),
     collections: await openCollections(database),
+    looks: await openSignalLooks(database),
   };
 };
 
@@ -73,9 +75,12 @@ export const saveProgress = async (
     );
   }
   const gone = rules.filter(({ rule }) => rule === null).map(({ alertId }) => alertId);
-  if (gone.length > 0)
+  if (gone.length > 0) {
     await client.query('delete from alerting.rule where alert_id = any($1::uuid[])', [gone]);
+    await client.query('delete from alerting.told_signal where alert_id = any($1::uuid[])', [gone]);
+  }
   await progress.collections.save(client);
+  await progress.looks.save(client);
   const { rowCount } = await client.query({
     name: 'move the checkpoint of alerts',
     text: 'update alerting.checkpoint set position = $1, log_time = $2 where position = $3',

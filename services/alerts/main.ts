@@ -39,6 +39,7 @@ await runProcess(createLog('alerts', settings.LOG_LEVEL), async ({ resources, lo
     clock: systemClock,
     log,
     signal,
+    signals: null,
     publish: (deliveryIds) => {
       void nats
         .then((opened) => publishDue(opened, deliveryIds))

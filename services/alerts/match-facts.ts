@@ -19,6 +19,7 @@ import { type Amendment, amendmentOf } from './amend.ts';
 import type { Collected, Collections } from './collected.ts';
 import type { Known } from './known.ts';
 import type { RuleBook } from './rule-book.ts';
+import type { SignalLooks } from './signal-looks.ts';
 
 /** What `alerts` follows: facts of these streams. */
 export const PREFIXES = ['adLibrary-', 'alertRule-', 'brand-', 'socialPage-'] as const;
@@ -45,6 +46,7 @@ export type Outcome = {
 export type Place = {
   readonly rules: RuleBook;
   readonly collections: Collections;
+  readonly looks: SignalLooks;
   /** The newest time of recording so far, ISO: the clock that periods end by. */
   logTime: string;
   /** Rules whose streams went on. */
@@ -130,6 +132,16 @@ const followLibrary = (
   if (fact.type !== 'ScanRecorded') return;
   if (fact.data.complete && observed_at > (known.lastCompleteAt(brand_id) ?? '')) {
     known.setBrand(brand_id, { last_complete_at: observed_at });
+  }
+  const onActivity = place.rules.firing(brand_id, 'activity').map(({ alert_id }) => alert_id);
+  if (onActivity.length > 0) {
+    place.looks.add({
+      position: fact.position,
+      brand_id,
+      date: dateOf(observed_at),
+      at: fact.recordedAt.toISOString(),
+      alert_ids: onActivity,
+    });
   }
   const ended = place.collections.close(({ cadence, key }) => cadence === 'instant' && key === brand_id);
   for (const one of ended) {

@@ -1,14 +1,14 @@
-import { type Clock, pause } from '#platform/clock.ts';
+import { pause } from '#platform/clock.ts';
 import { enqueue, type NewDelivery } from '#platform/deliveries/enqueue.ts';
 import { createDeliveryTables } from '#platform/deliveries/tables.ts';
-import { type EventStore, openEventStore } from '#platform/event-store.ts';
+import { openEventStore } from '#platform/event-store.ts';
 import type { Followed } from '#platform/follow-log.ts';
-import type { Log } from '#platform/log.ts';
 import { openOwnership, type Ownership } from '#platform/ownership.ts';
-import { type Database, inTransaction, openPool } from '#platform/postgres.ts';
+import { inTransaction, openPool } from '#platform/postgres.ts';
 import { backoffMs } from '#platform/retry.ts';
 import { amend, amendToEnd } from './amend.ts';
-import { createAlertsTables, openProgress, type Progress, saveProgress } from './checkpoint.ts';
+import { createAlertsTables, openProgress, saveProgress } from './checkpoint.ts';
+import { openFirstOf } from './first-of.ts';
 import { type Known, learn } from './known.ts';
 import {
   type FollowedFact,
@@ -18,8 +18,11 @@ import {
   passTime,
   PREFIXES,
 } from './match-facts.ts';
-import { openPast, type Past } from './past.ts';
+import type { AlertsSettings, Pass } from './pass.ts';
+import { openPast } from './past.ts';
 import { deliveriesOf } from './queue-deliveries.ts';
+import type { SignalLook, SignalSource } from './signal-looks.ts';
+import { tellSignals } from './tell-signals.ts';
 
 const BATCH_FACTS = 2_000;
 const BUFFERED_ITEMS = 10_000;
@@ -32,27 +35,6 @@ const QUIET_MS = 1_000;
 /** A fact recorded before midnight may be met this long after it; a period is closed later than that. */
 export const PERIOD_GRACE_MS = 30_000;
 const RESTART_DELAYS = { attempts: Number.POSITIVE_INFINITY, firstDelayMs: 100, maxDelayMs: 5_000 };
-
-export type AlertsSettings = {
-  readonly databaseUrl: string;
-  readonly eventStoreUrl: string;
-  /** Where clients reach the API, without a slash at its end. */
-  readonly baseUrl: string;
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly signal: AbortSignal;
-  /** Tells the delivery process; what it does not hear of it finds by itself. */
-  readonly publish: (deliveryIds: readonly string[]) => void;
-};
-
-type Pass = {
-  readonly database: Database;
-  readonly eventStore: EventStore;
-  readonly progress: Progress;
-  readonly settings: AlertsSettings;
-  /** What the log says further on, where it is gone through for another time. */
-  readonly past: Past;
-};
 
 const deliveriesOfAll = async (
   { progress, settings }: Pass,
@@ -129,12 +111,15 @@ const passClock = async (pass: Pass): Promise<void> => {
     await settle(pass, { matches: [...matches], amendments: [] }, progress.position, null);
 };
 
-const QUIET = Symbol('quiet');
+/** What a wait comes to: items of the log, or whether the read model of signals has come as far as was asked. */
+type Come =
+  | { readonly kind: 'taken'; readonly items: readonly Followed[] }
+  | { readonly kind: 'looked'; readonly look: SignalLook; readonly isShown: boolean };
 
 /** Follows the log until something breaks, the lock is lost or the process ends. */
 const follow = async (pass: Pass, ownership: Ownership): Promise<void> => {
   const { eventStore, progress, settings } = pass;
-  const { signal, log } = settings;
+  const { signal, log, signals } = settings;
   await using follower = eventStore.follow({
     after: progress.position === 0n ? null : progress.position,
     prefixes: PREFIXES,
@@ -143,24 +128,34 @@ const follow = async (pass: Pass, ownership: Ownership): Promise<void> => {
   const stop = (): void => void follower[Symbol.asyncDispose]();
   signal.addEventListener('abort', stop, { once: true });
   ownership.lost.addEventListener('abort', stop, { once: true });
-  let taking: Promise<readonly Followed[]> | undefined;
+  const first = openFirstOf<Come>();
+  const takeOn = async (): Promise<Come> => ({ kind: 'taken', items: await follower.take(BATCH_FACTS) });
+  const lookOn = async (source: SignalSource, look: SignalLook): Promise<Come> => {
+    const isShown = await source.shown(look.position);
+    if (!isShown) await pause(QUIET_MS, signal);
+    return { kind: 'looked', look, isShown };
+  };
   let isLive = false;
+  let isLooking = false;
   try {
+    first.watch(takeOn());
     for (;;) {
-      taking ??= follower.take(BATCH_FACTS);
-      // It is awaited again, or the pass is over; either way its failure is met once.
-      taking.catch(() => undefined);
-      const quiet = new AbortController();
-      const items = await Promise.race([taking, pause(QUIET_MS, quiet.signal).then(() => QUIET)]);
-      quiet.abort();
-      if (typeof items === 'symbol') {
-        if (isLive) await passClock(pass);
-        continue;
+      const look = isLive && !isLooking ? progress.looks.oldest() : null;
+      if (signals && look) {
+        isLooking = true;
+        first.watch(lookOn(signals, look));
       }
-      taking = undefined;
-      if (items.length === 0) return;
-      await take(pass, items);
-      if (!isLive && items.some(({ kind }) => kind === 'caught_up')) {
+      const come = await first.next(QUIET_MS);
+      if (come === null) {
+        if (isLive) await passClock(pass);
+      } else if (come.kind === 'looked') {
+        isLooking = false;
+        if (signals && come.isShown) await tellSignals(pass, signals, come.look);
+      } else {
+        if (come.items.length === 0) return;
+        first.watch(takeOn());
+        await take(pass, come.items);
+        if (isLive || !come.items.some(({ kind }) => kind === 'caught_up')) continue;
         isLive = true;
         log.info({ position: String(progress.position) }, 'caught up');
         await passClock(pass);

@@ -58,3 +58,19 @@ create table if not exists alerting.collected_item (
   item jsonb not null,
   primary key (alert_id, cadence, key, place)
 );
+
+-- Scans after which the signals of a day are looked at, once the read model shows them.
+create table if not exists alerting.signal_look (
+  position bigint primary key,
+  brand_id uuid not null,
+  date text not null,
+  at text not null,
+  alert_ids text[] not null
+);
+
+-- Signals that rules were told of: several scans of a day show the same ones.
+create table if not exists alerting.told_signal (
+  alert_id uuid not null,
+  signal_id uuid not null,
+  primary key (alert_id, signal_id)
+);

@@ -93,6 +93,34 @@ export const alertItem = (happening: Happening, brand: BrandName, baseUrl: strin
   url: urlOf(happening, brand, baseUrl),
 });
 
+/** A signal as far as rules need it. */
+export type ActivitySignal = {
+  readonly id: string;
+  readonly kind: string;
+  readonly observed_at: string;
+  /** A sentence: what changed, never why. */
+  readonly summary: string;
+};
+
+export const signalItem = (
+  { id, kind, observed_at, summary }: ActivitySignal,
+  brand: BrandName,
+  workspaceId: string,
+  baseUrl: string,
+): AlertItem => ({
+  id,
+  type: 'activity',
+  observed_at,
+  brand: brandReferenceOf(brand, baseUrl),
+  title: `${brand.name}: ${summary}`,
+  ad_id: null,
+  page_id: null,
+  destination_url: null,
+  previous_destination_url: null,
+  signal: kind,
+  url: `${baseUrl}/v1/workspaces/${workspaceId}/radar/signals`,
+});
+
 /** What one delivery is about: the first items of it, how many there are, and the newest of their times. */
 export type Matched = {
   readonly items: readonly AlertItem[];

@@ -131,6 +131,55 @@ describe('instant', () => {
   });
 });
 
+describe('activity', () => {
+  const ramp = {
+    id: '6f0c1c4e-3b7a-8f0e-8a58-5d9a2f0d7b11',
+    kind: 'ramp',
+    observed_at: '2026-05-02T08:00:00.000Z',
+    summary: '40 active ads, up from 20.',
+  };
+
+  test('each signal once, when the read model shows the scan, however often the day is scanned', async () => {
+    const fresh = resources.use(await openAlertsStack());
+    let isShown = false;
+    const source = {
+      shown: async () => isShown,
+      list: async (_: string, date: string) => (date === '2026-05-02' ? [ramp] : []),
+    };
+    const brand = await fresh.brand('ramp.example');
+    const [rule, daily] = [
+      await fresh.rule([brand], { trigger: 'activity' }),
+      await fresh.rule([brand], { trigger: 'activity', cadence: 'daily' }),
+    ];
+    {
+      await using _ = fresh.start(undefined, source);
+      await fresh.scan(scanFacts(brand, '2026-05-02T08:00:00.000Z', 1));
+      await fresh.matched();
+      expect(await fresh.queued(rule)).toEqual([]);
+    }
+    isShown = true;
+    for (const hour of ['09', '10']) {
+      await using _ = fresh.start(undefined, source);
+      await fresh.scan(scanFacts(brand, `2026-05-02T${hour}:00:00.000Z`, 1));
+      await fresh.matched();
+      await until('every look taken', LIMIT_MS, async () => {
+        const { rows } = await fresh.pool.query('select from alerting.signal_look');
+        return rows.length === 0;
+      });
+    }
+    const queued = await fresh.queued(rule);
+    expect(queued).toHaveLength(1);
+    expect(AlertPayload.parse(queued[0]?.payload).items).toMatchObject([
+      { id: ramp.id, type: 'activity', signal: 'ramp', title: 'ramp: 40 active ads, up from 20.' },
+    ]);
+    const { rows } = await fresh.pool.query(
+      'select items_total from alerting.collected where alert_id = $1',
+      [daily.alert_id],
+    );
+    expect(rows).toEqual([{ items_total: 1 }]);
+  });
+});
+
 describe('digests', () => {
   /** Midnight of tomorrow and a while: the day on which this runs is over. */
   const tomorrow = { now: () => new Date(Math.ceil(Date.now() / DAY_MS) * DAY_MS + PERIOD_GRACE_MS + 1_000) };

@@ -11,6 +11,7 @@ import { createDeliveryTables } from '#platform/deliveries/tables.ts';
 import { type EventStore, openEventStore } from '#platform/event-store.ts';
 import { silentLog } from '#platform/log.ts';
 import { type Database, openPool } from '#platform/postgres.ts';
+import type { SignalSource } from '#services/alerts/signal-looks.ts';
 import { runAlerts } from '#services/alerts/run-alerts.ts';
 import { registered } from '#tests/api/corpus.ts';
 import { METADATA } from '#tests/delivery/new-delivery.ts';
@@ -45,7 +46,7 @@ export type AlertsStack = AsyncDisposable & {
   scan(facts: readonly AdLibraryFact[]): Promise<void>;
   link(fact: SocialPageFact): Promise<void>;
   /** Another process that matches, until it is disposed of. */
-  start(clock?: Clock): AsyncDisposable;
+  start(clock?: Clock, signals?: SignalSource): AsyncDisposable;
   /** Waits until everything recorded so far is matched. */
   matched(): Promise<void>;
   queued(rule: Rule): Promise<readonly Queued[]>;
@@ -121,7 +122,7 @@ export const openAlertsStack = async (): Promise<AlertsStack> => {
     link: async (fact) => {
       await append(socialPageStream(fact.data.page_id), [fact]);
     },
-    start: (clock = { now: () => new Date() }) => {
+    start: (clock = { now: () => new Date() }, signals) => {
       const ending = new AbortController();
       const running = runAlerts({
         databaseUrl: database.url,
@@ -130,6 +131,7 @@ export const openAlertsStack = async (): Promise<AlertsStack> => {
         clock,
         log: silentLog(),
         signal: ending.signal,
+        signals: signals ?? null,
         publish: (ids) => void published.push(...ids),
       });
       return {

@@ -1,0 +1,61 @@
+import { periodOf } from '#domain/alert-matching.ts';
+import { type ActivitySignal, type BrandName, signalItem } from '#domain/alert-payload.ts';
+import { type AlertRule, isActive } from '#domain/alert-rule.ts';
+import { enqueue, type NewDelivery } from '#platform/deliveries/enqueue.ts';
+import { inTransaction } from '#platform/postgres.ts';
+import { saveProgress } from './checkpoint.ts';
+import { learn } from './known.ts';
+import type { Pass } from './pass.ts';
+import { deliveriesOf } from './queue-deliveries.ts';
+import { notYetTold, type SignalLook, type SignalSource } from './signal-looks.ts';
+
+/** A signal for one rule: a delivery at once, whose id derives from the signal's, or one more item of a digest. */
+const tell = (
+  { progress, settings }: Pass,
+  rule: AlertRule,
+  signal: ActivitySignal,
+  brand: BrandName,
+  { at, position }: SignalLook,
+): readonly NewDelivery[] => {
+  const item = signalItem(signal, brand, rule.workspace_id, settings.baseUrl);
+  const { alert_id, cadence } = rule;
+  if (cadence === 'instant') {
+    const matched = { items: [item], items_total: 1, as_of: item.observed_at };
+    const match = { rule, kind: 'alert', cause: signal.id, period: null, at, matched } as const;
+    return deliveriesOf(match, matched, settings.clock.now());
+  }
+  const period = periodOf(cadence, at);
+  const isOver = period.end <= progress.logTime;
+  // Gone through for another time, the digest of then was made; else the read model was late, and so is the item.
+  if (isOver && position <= progress.replayedUntil) return [];
+  const { from } = isOver ? periodOf(cadence, progress.logTime) : period;
+  progress.collections.add(alert_id, cadence, from, item);
+  return [];
+};
+
+/** Tells rules of the signals that a scan gave rise to, each once. The read model shows the scan by now. */
+export const tellSignals = async (pass: Pass, source: SignalSource, look: SignalLook): Promise<void> => {
+  const { database, progress, settings, past } = pass;
+  const signals = await source.list(look.brand_id, look.date);
+  const known = await learn(database, [{ type: 'SignalLook', data: { brand_id: look.brand_id } }]);
+  const brand = known.nameOf(look.brand_id);
+  const ids = signals.map(({ id }) => id);
+  progress.looks.done(look);
+  const queued = await inTransaction(database, async (client) => {
+    const deliveries: NewDelivery[] = [];
+    for (const alertId of look.alert_ids) {
+      const rule = progress.rules.get(alertId);
+      if (!isActive(rule) || rule.trigger !== 'activity') continue;
+      const fresh = await notYetTold(client, alertId, ids);
+      for (const signal of signals) {
+        if (fresh.has(signal.id)) deliveries.push(...tell(pass, rule, signal, brand, look));
+      }
+    }
+    const open = look.position <= progress.replayedUntil ? await past.open(deliveries) : deliveries;
+    const added = await enqueue(client, open);
+    await saveProgress(client, progress, progress.position);
+    return added;
+  });
+  progress.changedRules.clear();
+  if (queued.length > 0) settings.publish(queued);
+};
