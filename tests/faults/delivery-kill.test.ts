@@ -5,28 +5,27 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
+import { adLibraryStream } from '#contracts/events/ad-library.ts';
 import { type AlertDeliveryFact, alertDeliveryStream } from '#contracts/events/alert-delivery.ts';
-import { webhookSecretStream } from '#contracts/events/webhook-secret.ts';
+import { AlertPayload } from '#contracts/webhooks/alert-payload.ts';
 import { startNats } from '#deploy/local/nats.ts';
 import { startPostgres } from '#deploy/local/postgres.ts';
 import { pause } from '#platform/clock.ts';
 import { readSettings } from '#platform/config.ts';
-import { enqueue, type NewDelivery } from '#platform/deliveries/enqueue.ts';
-import { publishDue } from '#platform/deliveries/publish-due.ts';
 import { createDeliveryTables } from '#platform/deliveries/tables.ts';
-import { openEventStore } from '#platform/event-store.ts';
-import { openNats } from '#platform/nats.ts';
-import { inTransaction, openPool } from '#platform/postgres.ts';
-import { openSecretVault, WEBHOOK_SECRET_OWNER } from '#platform/secret-vault.ts';
+import { type EventStore, openEventStore, StreamMoved } from '#platform/event-store.ts';
+import { openPool } from '#platform/postgres.ts';
+import { scanFacts } from '#tests/alerts/stack.ts';
+import { METADATA, SECRET } from '#tests/delivery/new-delivery.ts';
 import { answers, openReceivers, type Receivers } from '#tests/delivery/receivers.ts';
 import { verifySignatures } from '#tests/delivery/signatures.ts';
-import { METADATA, newDelivery, type Rule, SECRET } from '#tests/delivery/new-delivery.ts';
+import { createWebhookRules, VAULT_KEY, type WebhookRule } from '#tests/delivery/webhook-rules.ts';
 import { type ServiceProcess, startProcess } from '#tests/stack/processes.ts';
 import { until } from '#tests/stack/until.ts';
 
 /**
- * Delivery, NATS and PostgreSQL are killed the hard way while deliveries are queued and sent, and NATS's storage is
- * deleted once. DELIVERY_KILL_COUNT=5000 and DELIVERY_KILL_ROUNDS=20 are the full exercise.
+ * Alerts, delivery, NATS and PostgreSQL are killed the hard way while scans are recorded, matched and sent, and NATS's
+ * storage is deleted once. DELIVERY_KILL_COUNT=5000 and DELIVERY_KILL_ROUNDS=20 are the full exercise.
  */
 const { DELIVERY_KILL_COUNT, DELIVERY_KILL_ROUNDS, DELIVERY_KILL_SEED } = readSettings(
   z.object({
@@ -36,11 +35,11 @@ const { DELIVERY_KILL_COUNT, DELIVERY_KILL_ROUNDS, DELIVERY_KILL_SEED } = readSe
   }),
 );
 const RULES = 10;
-const QUEUED_TOGETHER = 20;
 const ROUND_MS = 2_500;
 const RECEIVER_MS = 30;
 const LIMIT_MS = 120_000 + DELIVERY_KILL_COUNT * 20;
 const VERIFIED = 20;
+const WORKSPACE_ID = 'ws_killed';
 
 /** Repeatable choices, so that a failing run can be run again. */
 const choices = (seed: number) => {
@@ -90,24 +89,31 @@ const openStack = async () => {
   const eventStorePort = 30_000 + (process.pid % 10_000);
   const eventStoreUrl = `esdb://127.0.0.1:${eventStorePort}?tls=false`;
   const databaseUrl = postgres.databaseUrl('ad_intelligence');
-  const vaultKey = Buffer.alloc(32, 7).toString('base64');
   const eventStore = startProcess('deploy/local/event-store/main.ts', {
     EVENT_STORE_PORT: String(eventStorePort),
     EVENT_STORE_DATABASE_URL: postgres.databaseUrl('event_store'),
   });
   resources.defer(async () => void (await eventStore.stop()));
+  await eventStore.says('event store listening');
+  const servers = { DATABASE_URL: databaseUrl, EVENT_STORE_URL: eventStoreUrl, NATS_URL: nats.url };
+  const startAlerts = (): ServiceProcess =>
+    startProcess('services/alerts/main.ts', { ...servers, API_BASE_URL: 'https://api.test' });
+  let alerts = startAlerts();
+  resources.defer(async () => void (await alerts.stop()));
   const startDelivery = (): ServiceProcess =>
     startProcess('services/delivery/main.ts', {
-      DATABASE_URL: databaseUrl,
-      EVENT_STORE_URL: eventStoreUrl,
-      NATS_URL: nats.url,
-      MEMBER_VAULT_KEY: vaultKey,
+      ...servers,
+      MEMBER_VAULT_KEY: VAULT_KEY,
       EGRESS_ALLOW_LOOPBACK: 'true',
       MAIL_DIR: join(home, 'mail'),
     });
   let delivery = startDelivery();
   resources.defer(async () => void (await delivery.stop()));
   const kill = {
+    alerts: async () => {
+      await alerts.kill();
+      alerts = startAlerts();
+    },
     delivery: async () => {
       await delivery.kill();
       delivery = startDelivery();
@@ -126,68 +132,79 @@ const openStack = async () => {
       nats = await startNats({ folder: folders.nats, port: nats.port });
     },
   };
-  return { databaseUrl, eventStoreUrl, natsUrl: nats.url, vaultKey, kill, output: () => delivery.output() };
+  const output = (): string => `${alerts.output().slice(-2_000)}\n${delivery.output().slice(-2_000)}`;
+  return { databaseUrl, eventStoreUrl, kill, output };
 };
 
-test(`every one of ${DELIVERY_KILL_COUNT} deliveries arrives, whatever is killed meanwhile`, {
+/** Records a scan with one new ad after the other, each until it is acknowledged; answers the ads. */
+const recordScans = async (
+  eventStore: EventStore,
+  rules: readonly WebhookRule[],
+): Promise<readonly string[]> => {
+  const everyMs = (DELIVERY_KILL_ROUNDS * ROUND_MS * RULES) / DELIVERY_KILL_COUNT;
+  const adIds: string[] = [];
+  const recordOf = async ({ brandId }: WebhookRule): Promise<void> => {
+    let revision = -1n;
+    for (let n = 0; n < DELIVERY_KILL_COUNT / RULES; n += 1) {
+      const facts = scanFacts(brandId, new Date(Date.now() + n).toISOString(), 1);
+      const commandId = randomUUID();
+      for (;;) {
+        try {
+          // The same ids at the same place: what was recorded without our hearing of it is recorded once.
+          ({ revision } = await eventStore.append(
+            adLibraryStream(brandId),
+            revision,
+            facts,
+            METADATA,
+            commandId,
+          ));
+          break;
+        } catch (error) {
+          if (error instanceof StreamMoved) throw error;
+          await pause(50);
+        }
+      }
+      const [ad] = facts;
+      if (ad?.type === 'AdStarted') adIds.push(ad.data.ad_id);
+      await pause(everyMs);
+    }
+  };
+  await Promise.all(rules.map(recordOf));
+  return adIds;
+};
+
+const factsOf = async (
+  eventStore: EventStore,
+  rules: readonly WebhookRule[],
+): Promise<readonly AlertDeliveryFact[]> => {
+  const facts: AlertDeliveryFact[] = [];
+  for (const { alertId } of rules) {
+    for await (const fact of eventStore.read<AlertDeliveryFact>(alertDeliveryStream(WORKSPACE_ID, alertId)))
+      facts.push(fact);
+  }
+  return facts;
+};
+
+test(`each of ${DELIVERY_KILL_COUNT} matches arrives, whatever is killed meanwhile`, {
   timeout: LIMIT_MS * 2,
 }, async () => {
   const stack = await openStack();
   const pool = openPool(stack.databaseUrl, 4);
   resources.defer(() => pool.end());
   const eventStore = resources.use(openEventStore(stack.eventStoreUrl));
-  const nats = resources.use(await openNats(stack.natsUrl, 'test'));
   await createDeliveryTables(pool);
-  const workspaceId = 'ws_killed';
-  const rules = Array.from({ length: RULES }, (): Rule => ({ workspaceId, alertId: randomUUID() }));
-  const vault = await openSecretVault(pool, stack.vaultKey);
-  const fingerprint = await vault.seal(workspaceId, WEBHOOK_SECRET_OWNER, SECRET);
-  const issued = { workspace_id: workspaceId, fingerprint, issued_at: new Date().toISOString() };
-  const secretStream = webhookSecretStream(workspaceId);
-  await eventStore.append(
-    secretStream,
-    -1n,
-    [{ type: 'WebhookSecretIssued', data: issued }],
-    METADATA,
-    randomUUID(),
-  );
-
+  const urls = Array.from({ length: RULES }, (_, n) => `${receivers.url}/rule/${n}`);
+  const rules = await createWebhookRules(eventStore, pool, WORKSPACE_ID, urls);
   const slowly = (status: number) => (response: Parameters<ReturnType<typeof answers>>[0]) =>
     void setTimeout(() => response.writeHead(status).end(), RECEIVER_MS);
   // One rule's receiver refuses the first it gets, so that retries are under way while things are killed.
   for (let n = 0; n < RULES; n += 1) receivers.behave(`/rule/${n}`, slowly(n === 0 ? 503 : 200), slowly(200));
 
-  const queued: NewDelivery[] = [];
-  const queueAll = async (): Promise<void> => {
-    const everyMs = (DELIVERY_KILL_ROUNDS * ROUND_MS * QUEUED_TOGETHER) / DELIVERY_KILL_COUNT;
-    while (queued.length < DELIVERY_KILL_COUNT) {
-      const some = Array.from({ length: QUEUED_TOGETHER }, () => {
-        const n = (queued.length + Math.floor(Math.random() * RULES)) % RULES;
-        const rule = rules[n] ?? { workspaceId, alertId: '' };
-        return newDelivery(rule, { channel: 'webhook', url: `${receivers.url}/rule/${n}` }, new Date());
-      });
-      // As alerts does: until it is committed, it is tried again under the same ids; the message may be lost.
-      for (;;) {
-        try {
-          await inTransaction(pool, (client) => enqueue(client, some));
-          break;
-        } catch {
-          await pause(50);
-        }
-      }
-      queued.push(...some);
-      void publishDue(
-        nats,
-        some.map(({ deliveryId }) => deliveryId),
-      ).catch(() => undefined);
-      await pause(everyMs);
-    }
-  };
-  const queuing = queueAll();
+  const recording = recordScans(eventStore, rules);
   const below = choices(DELIVERY_KILL_SEED);
   // Each of them first, then whichever.
-  const once = ['delivery', 'postgres', 'natsStorage', 'nats'] as const;
-  const targets = ['delivery', 'nats', 'postgres'] as const;
+  const once = ['delivery', 'alerts', 'postgres', 'natsStorage', 'nats'] as const;
+  const targets = ['delivery', 'alerts', 'nats', 'postgres'] as const;
   const killed: string[] = [];
   for (let round = 0; round < DELIVERY_KILL_ROUNDS; round += 1) {
     await pause(ROUND_MS / 2 + below(ROUND_MS / 2));
@@ -195,55 +212,48 @@ test(`every one of ${DELIVERY_KILL_COUNT} deliveries arrives, whatever is killed
     killed.push(which);
     await stack.kill[which]();
   }
-  await queuing;
+  const adIds = await recording;
+  expect(adIds).toHaveLength(DELIVERY_KILL_COUNT);
 
-  const left = async (): Promise<number> => {
+  const delivered = async (): Promise<number> => {
     const { rows } = await pool.query(
-      `select count(*)::int as left from delivery.delivery where status <> 'delivered'`,
+      `select count(*)::int as delivered from delivery.delivery where status = 'delivered'`,
     );
-    return rows[0].left;
+    return rows[0].delivered;
   };
-  await until(
-    `all delivered after ${killed.join()}`,
-    LIMIT_MS,
-    async () => (await left().catch(() => 1)) === 0,
-  ).catch((error: unknown) => {
-    throw new Error(`${(error as Error).message}\n${stack.output().slice(-3_000)}`);
+  await until(`all delivered after ${killed.join()}`, LIMIT_MS, async () => {
+    return (await delivered().catch(() => 0)) >= DELIVERY_KILL_COUNT;
+  }).catch((error: unknown) => {
+    throw new Error(`${(error as Error).message}\n${stack.output()}`);
   });
-  const arrived = Map.groupBy(receivers.received, ({ headers }) => headers['webhook-id'] ?? '');
-  expect(queued.filter(({ deliveryId }) => !arrived.has(deliveryId)).length, 'missing').toBe(0);
-  for (const { deliveryId, payload } of queued) {
-    // However often it came, it is the same, under the same id.
-    for (const { body } of arrived.get(deliveryId) ?? [])
-      expect(JSON.parse(body.toString())).toEqual(payload);
+  const payloads = receivers.received.map(({ body }) => AlertPayload.parse(JSON.parse(body.toString())));
+  const arrived = Map.groupBy(receivers.received, (_, n) => payloads[n]?.items[0]?.ad_id ?? '');
+  expect(adIds.filter((adId) => !arrived.has(adId)).length, 'missing').toBe(0);
+  expect(arrived.size).toBe(DELIVERY_KILL_COUNT);
+  // However often a match came, it is the same bytes under the same id.
+  for (const requests of arrived.values()) {
+    expect(
+      new Set(requests.map(({ headers, body }) => `${headers['webhook-id']} ${body.toString()}`)).size,
+    ).toBe(1);
   }
   for (const request of receivers.received.slice(-VERIFIED)) verifySignatures(request, SECRET);
 
-  // The log comes to say the same as the rows: each attempt once.
+  // The log comes to say the same as the rows: each delivery and each attempt once.
   const attempts = await pool.query<{ count: number }>(
     `select count(*)::int as count from delivery.journal where type = 'DeliveryAttempted'`,
   );
-  const factsOf = async (): Promise<readonly AlertDeliveryFact[]> => {
-    const facts: AlertDeliveryFact[] = [];
-    for (const { alertId } of rules) {
-      for await (const fact of eventStore.read<AlertDeliveryFact>(alertDeliveryStream(workspaceId, alertId)))
-        facts.push(fact);
-    }
-    return facts;
-  };
-  const expected = DELIVERY_KILL_COUNT + (attempts.rows[0]?.count ?? 0);
-  await until('all facts', LIMIT_MS, async () => (await factsOf()).length >= expected);
-  const facts = await factsOf();
-  expect(facts).toHaveLength(expected);
-  const of = (type: AlertDeliveryFact['type']) => facts.filter((fact) => fact.type === type);
-  expect(new Set(of('DeliveryQueued').map(({ data }) => data.delivery_id)).size).toBe(DELIVERY_KILL_COUNT);
-  const delivered = of('DeliveryAttempted').filter(
-    ({ data }) => 'outcome' in data && data.outcome === 'delivered',
-  );
-  expect(delivered).toHaveLength(DELIVERY_KILL_COUNT);
-  const duplicates =
-    receivers.received.length - facts.filter((fact) => fact.type === 'DeliveryAttempted').length;
+  const written = attempts.rows[0]?.count ?? 0;
+  await until('all facts', LIMIT_MS, async () => {
+    return (await factsOf(eventStore, rules)).length >= DELIVERY_KILL_COUNT + written;
+  });
+  const facts = await factsOf(eventStore, rules);
+  expect(facts).toHaveLength(DELIVERY_KILL_COUNT + written);
+  const queued = facts.filter(({ type }) => type === 'DeliveryQueued');
+  expect(new Set(queued.map(({ data }) => data.delivery_id)).size).toBe(DELIVERY_KILL_COUNT);
+  const ended = facts.filter(({ data }) => 'outcome' in data && data.outcome === 'delivered');
+  expect(ended).toHaveLength(DELIVERY_KILL_COUNT);
   console.log(
-    `killed ${killed.join()}; ${receivers.received.length} requests, ${duplicates} of them not written down`,
+    `killed ${killed.join()}; ${receivers.received.length} requests, ` +
+      `${receivers.received.length - written} of them not written down`,
   );
 });
