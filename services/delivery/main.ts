@@ -23,6 +23,8 @@ import { openSenders } from './senders.ts';
 import { openWorker } from './worker.ts';
 
 const POOL_CLIENTS = 6;
+/** A statement that takes longer is given up, and what it was for tried again. */
+const STATEMENT_TIMEOUT_MS = 30_000;
 
 const settings = readSettings(
   z.object({
@@ -37,7 +39,7 @@ const settings = readSettings(
 await runProcess(createLog('delivery', settings.LOG_LEVEL), async ({ resources, log, signal }) => {
   const { DATABASE_URL, EVENT_STORE_URL, NATS_URL, MEMBER_VAULT_KEY, EGRESS_ALLOW_LOOPBACK } = settings;
   const clock = systemClock;
-  const pool = openPool(DATABASE_URL, POOL_CLIENTS);
+  const pool = openPool(DATABASE_URL, POOL_CLIENTS, { statement_timeout: STATEMENT_TIMEOUT_MS });
   resources.defer(() => pool.end());
   const eventStore = resources.use(openEventStore(EVENT_STORE_URL));
   const vaults = await untilServersAnswer(log, signal, async () => {
