@@ -270,17 +270,21 @@ describe('copy reuse', () => {
 });
 
 describe('hubs', () => {
+  const shaped = (items: readonly string[]) =>
+    parsed(items).map(({ page, brands, active_ads, roster }) => [
+      (page as { page_id: string }).page_id,
+      brands,
+      active_ads,
+      (roster as { brand: { name: string }; active_ads: number }[]).map(
+        ({ brand: { name }, active_ads: ads }) => `${name} ${ads}`,
+      ),
+    ]);
   const hubs = async (db: Parameters<typeof listHubs>[0]) =>
-    parsed((await listHubs(db, { limit: 10, after: null })).items).map(
-      ({ page, brands, active_ads, roster }) => [
-        (page as { page_id: string }).page_id,
-        brands,
-        active_ads,
-        (roster as { brand: { name: string }; active_ads: number }[]).map(
-          ({ brand: { name }, active_ads: ads }) => `${name} ${ads}`,
-        ),
-      ],
-    );
+    shaped((await listHubs(db, { limit: 10, after: null })).items);
+  const BIGGEST_FIRST = [
+    [CREATOR, 2, 3, ['b 2', 'a 1']],
+    [OTHER, 2, 2, expect.arrayContaining(['a 1', 'd 1'])],
+  ];
   const facts = [
     brand('a'),
     brand('b'),
@@ -296,13 +300,17 @@ describe('hubs', () => {
     start('c', ad(8), { page: OWN }),
   ];
 
-  it('are pages with active ads of two public brands or more, biggest roster first', async () => {
+  it('are pages with active ads of two public brands or more, biggest roster first, page by page', async () => {
     await given(facts)
       .into(socialPages)
-      .shows(hubs, [
-        [CREATOR, 2, 3, ['b 2', 'a 1']],
-        [OTHER, 2, 2, expect.arrayContaining(['a 1', 'd 1'])],
-      ] as never);
+      .shows(
+        async (db) => {
+          const first = await listHubs(db, { limit: 1, after: null });
+          const second = await listHubs(db, { limit: 1, after: first.next });
+          return [shaped([...first.items, ...second.items]), await hubs(db)];
+        },
+        [BIGGEST_FIRST, BIGGEST_FIRST] as never,
+      );
   });
 
   it('grow and shrink with ads, and with what is public', async () => {
@@ -313,21 +321,6 @@ describe('hubs', () => {
         [CREATOR, 3],
         [OWN, 2],
       ] as never);
-  });
-
-  it('are listed page by page, each once', async () => {
-    await given(facts)
-      .into(socialPages)
-      .shows(
-        async (db) => {
-          const first = await listHubs(db, { limit: 1, after: null });
-          const second = await listHubs(db, { limit: 1, after: first.next });
-          return [...first.items, ...second.items].map(
-            (item) => JSON.parse(item.replaceAll('\u0001', '')).page.page_id,
-          );
-        },
-        [CREATOR, OTHER],
-      );
   });
 });
 
@@ -365,48 +358,35 @@ describe('the network', () => {
     };
   };
 
-  it('of a brand is itself and its neighbours, with what links them', async () => {
-    await given(facts)
-      .into(socialPages)
-      .shows(async (db) => shape(await readNetworkOfBrand(db, idOf('a'))), {
-        brands: expect.arrayContaining(['a 2', 'b 2', 'c 2']),
-        // 1 − (1 − 0.6) × (1 − 0.5 / 2), and 0.5 / 2.
-        links: expect.arrayContaining(['a-b 2 0.7', 'a-c 1 0.25', 'b-c 1 0.25']),
-        brands_with_link: 3,
-        brands_without_link: 0,
-      });
-  });
-
-  it('of a category is its public brands, and says how many share no page', async () => {
+  it('is that of a brand or of a category, of public brands, with what links them', async () => {
     await given(facts)
       .into(socialPages)
       .shows(
-        async (db) => [
-          shape(await readNetworkOfCategory(db, SOCKS.id)),
-          shape(await readNetworkOfCategory(db, categoryIdOf(['Nothing']))),
-          await readScannedAt(db),
-        ],
-        [
-          {
+        async (db) => ({
+          neighbours: shape(await readNetworkOfBrand(db, idOf('a'))),
+          alone: shape(await readNetworkOfBrand(db, idOf('d'))),
+          category: shape(await readNetworkOfCategory(db, SOCKS.id)),
+          nothing: await readNetworkOfCategory(db, categoryIdOf(['Nothing'])),
+          as_of: await readScannedAt(db),
+        }),
+        {
+          neighbours: {
+            brands: expect.arrayContaining(['a 2', 'b 2', 'c 2']),
+            // 1 − (1 − 0.6) × (1 − 0.5 / 2), and 0.5 / 2.
+            links: expect.arrayContaining(['a-b 2 0.7', 'a-c 1 0.25', 'b-c 1 0.25']),
+            brands_with_link: 3,
+            brands_without_link: 0,
+          },
+          alone: { brands: ['d 0'], links: [], brands_with_link: 0, brands_without_link: 1 },
+          category: {
             brands: expect.arrayContaining(['a 1', 'b 1']),
             links: ['a-b 2 0.7'],
             brands_with_link: 2,
             brands_without_link: 1,
           },
-          null,
-          at(6),
-        ] as never,
+          nothing: null,
+          as_of: at(6),
+        },
       );
-  });
-
-  it('of a brand that shares no page is the brand alone', async () => {
-    await given(facts)
-      .into(socialPages)
-      .shows(async (db) => shape(await readNetworkOfBrand(db, idOf('d'))), {
-        brands: ['d 0'],
-        links: [],
-        brands_with_link: 0,
-        brands_without_link: 1,
-      });
   });
 });
