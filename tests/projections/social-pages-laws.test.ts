@@ -1,10 +1,11 @@
 import fc from 'fast-check';
 import { describe, it } from 'vitest';
 import type { ReadDatabase } from '#contracts/read-database.ts';
+import { categoryIdOf } from '#domain/ids.ts';
 import { copyKeyOf } from '#projections/social-pages/copy-key.ts';
 import { socialPages } from '#projections/social-pages/project.ts';
 import { listReusedCopy, listSocialPages, readLeakage } from '#projections/social-pages/read.ts';
-import { listHubs } from '#projections/social-pages/read-network.ts';
+import { listHubs, readNetworkOfCategory } from '#projections/social-pages/read-network.ts';
 import { type GivenFact, given } from '#tests/dsl/projections.ts';
 import {
   brand,
@@ -14,6 +15,7 @@ import {
   link,
   orders,
   parsed,
+  publish,
   quarantine,
   revise,
   reword,
@@ -29,6 +31,9 @@ import {
 const BRANDS = ['a', 'b', 'c'] as const;
 const PAGES = ['200000001', '200000002', '200000003', '200000004'] as const;
 const TEXTS = ['Warm socks', 'WARM socks!', 'Cold feet', '{{product.name}}', 'Something else', null] as const;
+/** The draw that makes a brand public, or hides it. */
+const PUBLICITY = TEXTS.length - 1;
+const SOCKS = { id: categoryIdOf(['Socks']), slug: 'socks', name: 'Socks' };
 const ADS = 14;
 const STEPS = 100;
 
@@ -37,7 +42,8 @@ type Link = { readonly brand: string; readonly page: string };
 
 /** Facts as ads may live them, and the ads and links that are there in the end. */
 const storyOf = (draws: readonly (readonly [kind: number, who: number, where: number, what: number])[]) => {
-  const facts: GivenFact[] = BRANDS.map((name) => brand(name));
+  const facts: GivenFact[] = BRANDS.map((name) => brand(name, { category_path: [SOCKS] }));
+  const hidden = new Set<string>();
   const ads = new Map<string, Ad>();
   const links = new Map<string, Link>();
   for (const [kind, who, where, what] of draws) {
@@ -46,7 +52,11 @@ const storyOf = (draws: readonly (readonly [kind: number, who: number, where: nu
     const page = PAGES[where % PAGES.length] as string;
     const body = TEXTS[what % TEXTS.length] ?? null;
     const ad = ads.get(id);
-    if (kind === 0) {
+    if (kind === 0 && what === PUBLICITY) {
+      const isPublic = hidden.delete(name);
+      if (!isPublic) hidden.add(name);
+      facts.push(publish(name, isPublic));
+    } else if (kind === 0) {
       const [change, linked] = [what % 3, `${name} ${page}`];
       if (change === 0) links.set(linked, { brand: name, page });
       else links.delete(linked);
@@ -69,7 +79,7 @@ const storyOf = (draws: readonly (readonly [kind: number, who: number, where: nu
       ad.body = body;
     }
   }
-  return { facts, ads: [...ads.values()], links: [...links.values()] };
+  return { facts, ads: [...ads.values()], links: [...links.values()], hidden };
 };
 
 /** Of rows that begin with a page. */
@@ -79,8 +89,24 @@ const byPage = (one: readonly unknown[], other: readonly unknown[]): number =>
 const counted = <T>(items: readonly T[], key: (item: T) => string): ReadonlyMap<string, number> =>
   new Map([...Map.groupBy(items, key)].map(([name, of]) => [name, of.length]));
 
+/** How many pages each two public brands share, by live ads or by links, and how many share none. */
+const networkOf = (onPages: readonly Ad[], links: readonly Link[], hidden: ReadonlySet<string>) => {
+  const shown = BRANDS.filter((name) => !hidden.has(name));
+  const pagesOf = (name: string): ReadonlySet<string | null> =>
+    new Set([...onPages, ...links].filter((one) => one.brand === name).map(({ page }) => page));
+  const pairs = shown.flatMap((one, place) =>
+    shown.slice(place + 1).map((other) => ({
+      pair: `${one}-${other}`,
+      pages: pagesOf(one).intersection(pagesOf(other)).size,
+    })),
+  );
+  const linked = pairs.filter(({ pages }) => pages > 0);
+  const apart = shown.filter((name) => !linked.some(({ pair }) => pair.includes(name)));
+  return { links: linked.map(({ pair, pages }) => `${pair} ${pages}`).toSorted(), apart: apart.length };
+};
+
 /** What reads should show of these ads and links, by counting. */
-const expected = ({ ads, links }: Pick<ReturnType<typeof storyOf>, 'ads' | 'links'>) => {
+const expected = ({ ads, links, hidden }: Omit<ReturnType<typeof storyOf>, 'facts'>) => {
   const live = ads.filter((ad) => ad.live);
   const ofBrand = (name: string) => {
     const own = live.filter((ad) => ad.brand === name);
@@ -109,7 +135,7 @@ const expected = ({ ads, links }: Pick<ReturnType<typeof storyOf>, 'ads' | 'link
       reused,
     };
   };
-  const onPages = live.filter(({ page }) => page !== null);
+  const onPages = live.filter((ad) => ad.page !== null && !hidden.has(ad.brand));
   const hubs = [...counted(onPages, ({ page }) => page ?? '')]
     .map(([page, active]) => [
       page,
@@ -118,7 +144,7 @@ const expected = ({ ads, links }: Pick<ReturnType<typeof storyOf>, 'ads' | 'link
     ])
     .filter(([, brands]) => Number(brands) > 1)
     .toSorted(byPage);
-  return { brands: BRANDS.map(ofBrand), hubs, leftovers: 0 };
+  return { brands: BRANDS.map(ofBrand), hubs, network: networkOf(onPages, links, hidden), leftovers: 0 };
 };
 
 /** Rows that count nothing: whether they are there would tell how facts were batched, and a replay would differ. */
@@ -133,6 +159,19 @@ const leftovers = async (db: ReadDatabase): Promise<number> => {
     values: [],
   });
   return rows[0]?.leftovers ?? -1;
+};
+
+const shownNetwork = async (db: ReadDatabase) => {
+  const network = await readNetworkOfCategory(db, SOCKS.id);
+  if (network === null) return { links: [], apart: 0 };
+  const { links, brands_without_link } = JSON.parse(network.replaceAll('\u0001', ''));
+  const nameOf = (id: string): string => BRANDS.find((name) => idOf(name) === id) ?? id;
+  return {
+    links: (links as { brand_ids: string[]; shared_pages: number }[])
+      .map(({ brand_ids, shared_pages }) => `${brand_ids.map(nameOf).toSorted().join('-')} ${shared_pages}`)
+      .toSorted(),
+    apart: brands_without_link,
+  };
 };
 
 const shown = async (db: ReadDatabase) => {
@@ -156,7 +195,7 @@ const shown = async (db: ReadDatabase) => {
   const hubs = parsed((await listHubs(db, { limit: 100, after: null })).items)
     .map(({ page, brands: of, active_ads }) => [(page as { page_id: string }).page_id, of, active_ads])
     .toSorted(byPage);
-  return { brands, hubs, leftovers: await leftovers(db) };
+  return { brands, hubs, network: await shownNetwork(db), leftovers: await leftovers(db) };
 };
 
 const draw = fc.tuple(
@@ -166,7 +205,7 @@ const draw = fc.tuple(
   fc.nat({ max: TEXTS.length - 1 }),
 );
 const stories = fc.sample(fc.array(draw, { minLength: STEPS, maxLength: STEPS }), {
-  numRuns: 1,
+  numRuns: 2,
   seed: 20_261_121,
 });
 
