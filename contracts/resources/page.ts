@@ -20,7 +20,7 @@ const summaryShape = {
     .boolean()
     .meta({ description: 'False when the last visit found the page gone. A page never visited is live.' }),
   brand: BrandReference.nullable().meta({
-    description: 'The brand whose domain the host has; null on hosts of others.',
+    description: 'The public brand whose domain the host has; null on other hosts.',
   }),
   active_ads: Count.meta({ description: 'Ads not confirmed inactive that lead here.' }),
   total_ads: Count.meta({ description: 'Ads ever seen to lead here.' }),

@@ -27,7 +27,7 @@ const iso = (column: string): string =>
 
 const COLUMNS = `p.page_id, p.page_url, p.host, p.title, p.page_type, p.confidence, p.http_status,
   p.active_ads::text, p.total_ads::text, ${iso('p.first_seen_at')} as first_seen_at, ${iso('p.seen_at')} as seen_at,
-  case when b.slug is not null then ${BRAND_REFERENCE_SQL} end as brand`;
+  case when b.slug is not null and b.is_public then ${BRAND_REFERENCE_SQL} end as brand`;
 
 /** The answers of a page that is no more; any other tells only that a visitor was not let in. */
 const GONE: readonly (number | null)[] = [404, 410];

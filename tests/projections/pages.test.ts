@@ -65,6 +65,7 @@ const classified = (page_url: string, page_type: 'quiz' | 'product'): GivenFact[
   })(landingPage.initial).map((fact) => ({ stream: landingPageStream(idOf(page_url)), fact }));
 
 type Shown = {
+  readonly brand: object | null;
   readonly page_url: string;
   readonly live: boolean;
   readonly active_ads: number;
@@ -177,6 +178,14 @@ describe('pages', () => {
           (await findPages(db, [idOf('shop.example/a'), idOf('other.example/b')])).length,
         ],
         [[], [], ['other.example/lone 0/0', 'other.example/b 1/1'], 1],
+      ));
+
+  test('on the host of a brand that is not public do not name it', () =>
+    given([shop(), other({ is_public: false }), ...scans()])
+      .into(pages)
+      .shows(
+        async (db) => parsed((await findPages(db, [idOf('other.example/b')]))[0]?.json ?? '').brand,
+        null,
       ));
 
   test('follow their brand when it becomes public, moves or is put elsewhere', () => {
