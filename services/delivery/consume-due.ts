@@ -1,8 +1,9 @@
-import { AckPolicy, type Consumer, type ConsumerMessages, type JsMsg } from 'nats';
+import type { ConsumerMessages, JsMsg } from 'nats';
 import { DELIVERIES_STREAM, DELIVERY_CONSUMER, type DeliveryDue } from '#contracts/messages/subjects.ts';
 import { pause } from '#platform/clock.ts';
 import type { Log } from '#platform/log.ts';
-import { ensureStreams, type Nats } from '#platform/nats.ts';
+import type { Nats } from '#platform/nats.ts';
+import { ensureDeliveryConsumer } from './delivery-consumer.ts';
 import type { Worker } from './worker.ts';
 
 /** Messages fetched ahead, and those taken together. */
@@ -10,23 +11,9 @@ const FETCHED_MESSAGES = 2_000;
 const TAKEN_TOGETHER_MAX = 500;
 /** Batches being claimed at once: one is read from Postgres while another is handed out. */
 const TAKES_AT_ONCE = 2;
-const ACK_PENDING_MAX = 10_000;
-const ACK_WAIT_MS = 30_000;
 /** A pull lasts so long; a server that came back without the stream is noticed within it. */
 const PULL_MS = 4_000;
 const RETRY_MS = 500;
-const NANOS_PER_MS = 1_000_000;
-
-const consumerOf = async (nats: Nats): Promise<Consumer> => {
-  await ensureStreams(nats.manager);
-  await nats.manager.consumers.add(DELIVERIES_STREAM, {
-    durable_name: DELIVERY_CONSUMER,
-    ack_policy: AckPolicy.Explicit,
-    ack_wait: ACK_WAIT_MS * NANOS_PER_MS,
-    max_ack_pending: ACK_PENDING_MAX,
-  });
-  return nats.jetstream.consumers.get(DELIVERIES_STREAM, DELIVERY_CONSUMER);
-};
 
 const idOf = (message: JsMsg): string | null => {
   try {
@@ -97,7 +84,8 @@ export const consumeDue = async (
   signal.addEventListener('abort', stop, { once: true });
   while (!signal.aborted) {
     try {
-      const consumer = await consumerOf(nats);
+      await ensureDeliveryConsumer(nats);
+      const consumer = await nats.jetstream.consumers.get(DELIVERIES_STREAM, DELIVERY_CONSUMER);
       messages = await consumer.consume({
         max_messages: FETCHED_MESSAGES,
         expires: PULL_MS,

@@ -6,9 +6,10 @@ import { ENTRIES_PER_BATCH, recordFacts } from '#platform/deliveries/record-fact
 import { trimFinished } from '#platform/deliveries/trim.ts';
 import type { EventStore } from '#platform/event-store.ts';
 import type { Log } from '#platform/log.ts';
-import { ensureStreams, type Nats } from '#platform/nats.ts';
+import type { Nats } from '#platform/nats.ts';
 import { openOwnership } from '#platform/ownership.ts';
 import type { Database } from '#platform/postgres.ts';
+import { ensureDeliveryConsumer } from './delivery-consumer.ts';
 import { giveUpEndpoints } from './give-up-endpoints.ts';
 
 const OWNER = 'delivery';
@@ -47,8 +48,8 @@ const sweepOrMend = async (room: KeeperRoom): Promise<number> => {
   try {
     return await sweep(room);
   } catch (error) {
-    // The server may have come back without its storage; the consumer makes itself anew.
-    await ensureStreams(room.nats.manager).catch(() => undefined);
+    // The server may have come back without its storage.
+    await ensureDeliveryConsumer(room.nats).catch(() => undefined);
     throw error;
   }
 };

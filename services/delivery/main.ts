@@ -17,6 +17,7 @@ import { untilServersAnswer } from '#platform/retry.ts';
 import { openSecretVault } from '#platform/secret-vault.ts';
 import { openSigningSecrets } from '#platform/signing-secrets.ts';
 import { consumeDue } from './consume-due.ts';
+import { ensureDeliveryConsumer } from './delivery-consumer.ts';
 import { keepDeliveries } from './keep-deliveries.ts';
 import { openRecipients } from './recipients.ts';
 import { openSenders } from './senders.ts';
@@ -50,6 +51,7 @@ await runProcess(createLog('delivery', settings.LOG_LEVEL), async ({ resources, 
     };
   });
   const nats = resources.use(await untilServersAnswer(log, signal, () => openNats(NATS_URL, 'delivery')));
+  await untilServersAnswer(log, signal, () => ensureDeliveryConsumer(nats));
   const egress = resources.use(openEgress({ allowLoopback: EGRESS_ALLOW_LOOPBACK }));
   const signing = openSigningSecrets(eventStore, vaults.secrets);
   const worker = openWorker({
