@@ -52,7 +52,7 @@ const storyOf = (draws: readonly (readonly [kind: number, who: number, where: nu
     const page = PAGES[where % PAGES.length] as string;
     const body = TEXTS[what % TEXTS.length] ?? null;
     const ad = ads.get(id);
-    if (kind === 0 && what === PUBLICITY) {
+    if (kind === 0 && what === PUBLICITY && where % PAGES.length === 0) {
       const isPublic = hidden.delete(name);
       if (!isPublic) hidden.add(name);
       facts.push(publish(name, isPublic));
