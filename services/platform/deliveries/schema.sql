@@ -29,6 +29,7 @@ create table if not exists delivery.delivery (
 -- What came to an end, which is nearly everything, is not in the way of what is still to be done.
 create index if not exists delivery_due on delivery.delivery (next_attempt_at) where next_attempt_at is not null;
 create index if not exists delivery_of_alert on delivery.delivery (alert_id);
+create index if not exists delivery_finished on delivery.delivery (finished_at) where finished_at is not null;
 create index if not exists delivery_failed on delivery.delivery (finished_at) where status = 'failed';
 
 -- What is sent, byte by byte (the text's UTF-8 is what is signed), and where to.
