@@ -40,9 +40,11 @@ const payloadOf = ({ payload }: ClaimedDelivery): AlertPayload =>
 export const openSenders = (room: SenderRoom): Send => {
   const keys = new LRUCache<string, WebhookKeys>({ max: KEYS_MAX });
   const keysOf = (secret: string): WebhookKeys => {
-    const known = keys.get(secret) ?? webhookKeysOf(secret);
-    keys.set(secret, known);
-    return known;
+    const known = keys.get(secret);
+    if (known) return known;
+    const made = webhookKeysOf(secret);
+    keys.set(secret, made);
+    return made;
   };
 
   return async (delivery) => {

@@ -68,7 +68,7 @@ class Attempt implements Dispatcher.DispatchHandler {
     this.#status = status;
     this.#timing = { ...this.#timing, wait_ms: performance.now() - this.#sentMs };
     const asked = headers['retry-after'];
-    this.#retryAfterMs = retryAfterMs(typeof asked === 'string' ? asked : undefined, this.#clock.now());
+    if (typeof asked === 'string') this.#retryAfterMs = retryAfterMs(asked, this.#clock.now());
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => this.#abort(new EnoughRead()), ANSWER_READ_MS);
   }

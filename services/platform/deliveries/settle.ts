@@ -42,18 +42,26 @@ const SETTLE = `
   from given join moved using (delivery_id)
   order by at`;
 
+/** Microseconds are noise, and digits are paid for twice. */
+const rounded = (ms: number | null): number | undefined =>
+  ms === null ? undefined : Math.round(ms * 100) / 100;
+
+/** What is null is left out: of most attempts there is little to say. */
 const rowOf = ({ deliveryId, attempt, attemptedAt, outcome, nextAttemptAt, sent }: SettledAttempt) => ({
   delivery_id: deliveryId,
   attempt,
   at: attemptedAt,
   outcome,
-  failure: sent.failure,
-  status_code: sent.status_code,
-  reason: sent.reason,
+  failure: sent.failure ?? undefined,
+  status_code: sent.status_code ?? undefined,
+  reason: sent.reason ?? undefined,
   duration_ms: sent.duration_ms,
-  next_attempt_at: nextAttemptAt,
-  ...sent.timing,
-  answer: sent.answer === null || sent.answer.length === 0 ? null : sent.answer.toString('base64'),
+  next_attempt_at: nextAttemptAt ?? undefined,
+  dns_ms: rounded(sent.timing.dns_ms),
+  connect_ms: rounded(sent.timing.connect_ms),
+  tls_ms: rounded(sent.timing.tls_ms),
+  wait_ms: rounded(sent.timing.wait_ms),
+  answer: sent.answer === null || sent.answer.length === 0 ? undefined : sent.answer.toString('base64'),
 });
 
 type Endpoint = Pick<SettledAttempt, 'alertId' | 'channel' | 'workspaceId'>;

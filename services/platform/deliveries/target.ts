@@ -17,7 +17,9 @@ const read = new LRUCache<string, DeliveryTarget>({ max: READ_MAX });
 
 /** A target as it is stored. */
 export const readTarget = (text: string): DeliveryTarget => {
-  const target = read.get(text) ?? DeliveryTarget.parse(JSON.parse(text));
+  const known = read.get(text);
+  if (known) return known;
+  const target = DeliveryTarget.parse(JSON.parse(text));
   read.set(text, target);
   return target;
 };

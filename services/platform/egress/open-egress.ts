@@ -76,7 +76,9 @@ export const openEgress = ({ allowLoopback, resolve, ca }: EgressOptions): Egres
     rules,
     dispatcher,
     targetOf: (url) => {
-      const target = targets.get(url) ?? read(url);
+      const known = targets.get(url);
+      if (known) return known;
+      const target = read(url);
       targets.set(url, target);
       return target;
     },
