@@ -1,5 +1,5 @@
 import type { Page, PageRequest, ReadDatabase } from '#contracts/read-database.ts';
-import { newestItems, parameters, radarPage, type RadarRow } from '#projections/radar/read.ts';
+import { newestItems, parameters, radarPage, type RadarRow } from './radar-items.ts';
 
 export type TrackedRadarFilter = {
   readonly workspaceId: string;

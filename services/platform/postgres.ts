@@ -105,7 +105,8 @@ export const openReadDatabase = (url: string): ReadDatabase & AsyncDisposable =>
   const gather = (client: Client): void => {
     if (gathering) return;
     gathering = true;
-    const { stream } = (client as unknown as { readonly connection: { readonly stream: Writable } }).connection;
+    const { stream } = (client as unknown as { readonly connection: { readonly stream: Writable } })
+      .connection;
     stream.cork();
     setImmediate(() => {
       gathering = false;
