@@ -143,7 +143,7 @@ const scanItem = ({ data }: StorefrontScanRecorded): StoreScan => ({
 /** Public catalogues as last collected, and what changed in them. */
 export const store = projection<StorefrontFact>({
   name: 'store',
-  version: 1,
+  version: 2,
   prefixes: ['storefront-'],
   schema: new URL('./schema.sql', import.meta.url),
   statements: {
@@ -161,7 +161,7 @@ export const store = projection<StorefrontFact>({
       sql: `
         update product p set item = c.item
         from (
-          select k.brand_id, k.product_id, row_to_json(shown)::text as item
+          select k.brand_id, k.product_id, case when k.listed then row_to_json(shown)::text end as item
           from :input i join product k using (brand_id, product_id)
           cross join lateral (
             select bool_or(v.available) as available,
@@ -232,6 +232,7 @@ export const store = projection<StorefrontFact>({
             set: { listed: false, missing_since: null },
           },
           only('delisted', product),
+          composed(brand_id, product.product_id),
         ]);
       case 'StorefrontScanRecorded': {
         const { scan_id, late_arrival, complete } = fact.data;

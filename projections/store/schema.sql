@@ -38,7 +38,7 @@ create table product (
   first_seen_at text not null,
   changed_at text,
   missing_since text,
-  -- The JSON item that the API passes through.
+  -- The JSON item that the API passes through, while it is listed.
   item text,
   primary key (brand_id, product_id)
 );

@@ -172,4 +172,26 @@ describe('store', () => {
         changes: [],
       });
   });
+
+  it('keeps a product that was delisted without the text it was shown by', async () => {
+    await given(
+      shopFacts(
+        { scan: scan('2026-05-04T08:00Z'), products: [shopProduct(1, '20.00'), shopProduct(2, '30.00')] },
+        { scan: scan('2026-05-05T08:00Z'), products: [shopProduct(1, '20.00')] },
+        { scan: scan('2026-05-06T08:00Z'), products: [shopProduct(1, '20.00')] },
+      ),
+    )
+      .into(store)
+      .shows(
+        (db) =>
+          db.query<object>({
+            sql: 'select product_id, listed, item is null as unshown from store.product order by number',
+            values: [],
+          }),
+        [
+          { product_id: '1', listed: true, unshown: false },
+          { product_id: '2', listed: false, unshown: true },
+        ],
+      );
+  });
 });
