@@ -1,5 +1,6 @@
 import type { BrandFact } from '#contracts/events/brand.ts';
 import type { SiteFact } from '#contracts/events/site.ts';
+import { counting } from '#projections/across/counting.ts';
 import { describedTools, describeTool } from '#projections/across/described-tools.ts';
 import { type Change, projection, type Row } from '#projections/projection.ts';
 
@@ -27,7 +28,7 @@ const facets = (fact: BrandFact): readonly Change[] => {
 /** Public brands that have a tool, by category of any level. */
 export const categoryTools = projection<SiteFact | BrandFact>({
   name: 'category-tools',
-  version: 1,
+  version: 2,
   prefixes: ['site-', 'brand-'],
   schema: new URL('./schema.sql', import.meta.url),
   statements: {
@@ -47,16 +48,10 @@ export const categoryTools = projection<SiteFact | BrandFact>({
             ) t
           ) c where (ids, slugs) is distinct from (counted_ids, counted_slugs)
         ), difference as (
-          select category_id, slug, sum(by) as by
-          from (
-            select category_id, slug, 1 as by from moved, unnest(ids) category_id, unnest(slugs) slug
-            union all
-            select category_id, slug, -1 from moved, unnest(counted_ids) category_id, unnest(counted_slugs) slug
-          ) d group by category_id, slug having sum(by) <> 0
-        ), counted as (
-          insert into adoption as a (category_id, slug, brands) select category_id, slug, by from difference
-          on conflict (category_id, slug) do update set brands = a.brands + excluded.brands
-        )
+          select category_id, slug, 1 as brands from moved, unnest(ids) category_id, unnest(slugs) slug
+          union all
+          select category_id, slug, -1 from moved, unnest(counted_ids) category_id, unnest(counted_slugs) slug
+        ), ${counting('adoption', ['category_id', 'slug'], ['brands'], 'difference')}
         update brand b set counted_ids = m.ids, counted_slugs = m.slugs
         from moved m where b.brand_id = m.brand_id`,
     },

@@ -4,6 +4,11 @@ import { PUBLIC_SCOPE } from './statements.ts';
 
 export type Coverage = { readonly json: string; readonly as_of: string | null };
 
+const SEEN = 'select seen_at from creatives.scope where scope_id = $1';
+const SEEN_OF_PUBLIC = `
+  select p.seen_at from creatives.scope p join creatives.brand b on b.brand_id = p.scope_id
+  where b.is_public order by p.seen_at desc limit 1`;
+
 /** How far files were processed: of a brand, or of all public brands. `brand`: JSON text. */
 export const readCoverage = async (
   db: ReadDatabase,
@@ -15,7 +20,7 @@ export const readCoverage = async (
     sql: `
       select v.facet, v.files::text,
         to_char(s.seen_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as as_of
-      from creatives.coverage v join creatives.scope s using (scope_id)
+      from creatives.coverage v, (${brandId === null ? SEEN_OF_PUBLIC : SEEN}) s
       where v.scope_id = $1 and v.files > 0 order by v.files desc, v.facet`,
     values: [scopeId],
   });

@@ -95,6 +95,7 @@ create table coverage (
   primary key (scope_id, facet)
 );
 
+-- When files that ads of a brand carry were looked at last. What is public is not kept: brands come and go there.
 create table scope (
   scope_id uuid primary key,
   seen_at timestamptz not null
@@ -118,6 +119,7 @@ create index file_by_height on file (height);
 create index file_by_ads on file_count (active_ads desc, creative_key desc);
 create index file_of_brand on file_scope (scope_id, active_ads desc, creative_key desc);
 create index file_newest on file_scope (scope_id, newest_on desc, creative_key desc) where has_image;
+create index scope_newest on scope (seen_at desc);
 create unique index carriage_by_id on carriage (creative_id);
 create index carriage_of_brand on carriage (brand_id, listed_on desc, creative_id desc) where stored;
 create index ad_of_brand on ad (brand_id, format, cta_type, listed_on) where active;

@@ -1,3 +1,4 @@
+import { counting } from '#projections/across/counting.ts';
 import type { Statement } from '#projections/projection.ts';
 
 /** Under this id stand the files that ads of public brands carry. */
@@ -79,16 +80,12 @@ const refresh = (source: string, columns: Statement['columns']): Statement => ({
         and not exists (
           select from scoped x where x.creative_key = b.creative_key and x.scope_id = b.scope_id
         )
-    ), covered as (
-      insert into coverage as v (scope_id, facet, files)
-      select scope_id, facet, sum(files) from (
-        select scope_id, unnest(facets) as facet, 1 as files from scoped
-        union all select scope_id, unnest(facets), -1 from before
-      ) moved group by scope_id, facet having sum(files) <> 0 order by scope_id, facet
-      on conflict (scope_id, facet) do update set files = v.files + excluded.files
-    ), seen as (
+    ), moved as (
+      select scope_id, unnest(facets) as facet, 1 as files from scoped
+      union all select scope_id, unnest(facets), -1 from before
+    ), ${counting('coverage', ['scope_id', 'facet'], ['files'], 'moved')}, seen as (
       insert into scope as p (scope_id, seen_at)
-      select scope_id, max(seen_at) from scoped group by scope_id order by scope_id
+      select scope_id, max(seen_at) from scoped where scope_id <> '${PUBLIC_SCOPE}' group by scope_id order by scope_id
       on conflict (scope_id) do update set seen_at = greatest(p.seen_at, excluded.seen_at)
     )
     insert into file_scope as s (creative_key, scope_id, active_ads, newest_on, newest_ad_id, has_image, facets)

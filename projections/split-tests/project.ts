@@ -2,6 +2,7 @@ import type { BrandFact } from '#contracts/events/brand.ts';
 import type { SiteFact, SiteTool, SplitTestDetails } from '#contracts/events/site.ts';
 import { landingPageOf } from '#contracts/landing-pages.ts';
 import { NO_EXPERIMENTS } from '#contracts/observations/site-scan.ts';
+import { counting } from '#projections/across/counting.ts';
 import { describedTools, describeTool } from '#projections/across/described-tools.ts';
 import { type Change, projection, type Row } from '#projections/projection.ts';
 
@@ -62,25 +63,15 @@ const RECOUNT = `
     on conflict (slug) do update set installed = t.installed + excluded.installed, read = t.read + excluded.read,
       running = t.running + excluded.running
   ),
-  categories as (
-    insert into category as c (category_id, read)
-    select category_id, sum(by) from (
-      select now_category_id as category_id, 1 as by from moved
-      union all select counted_category_id, -1 from moved
-    ) d
-    where category_id is not null group by category_id having sum(by) <> 0
-    on conflict (category_id) do update set read = c.read + excluded.read
+  read_in as (
+    select now_category_id as category_id, 1 as read from moved
+    union all select counted_category_id, -1 from moved
   ),
-  types as (
-    insert into category_type as t (category_id, type, brands, tests, running)
-    select category_id, type, sum(brands), sum(tests), sum(running)
-    from (
-      ${typesOf('now_category_id', 'now_types', 1)} union all ${typesOf('counted_category_id', 'counted_types', -1)}
-    ) d
-    group by category_id, type having sum(brands) <> 0 or sum(tests) <> 0 or sum(running) <> 0
-    on conflict (category_id, type) do update set brands = t.brands + excluded.brands,
-      tests = t.tests + excluded.tests, running = t.running + excluded.running
-  )
+  varied as (
+    ${typesOf('now_category_id', 'now_types', 1)} union all ${typesOf('counted_category_id', 'counted_types', -1)}
+  ),
+  ${counting('category', ['category_id'], ['read'], 'read_in where category_id is not null')},
+  ${counting('category_type', ['category_id', 'type'], ['brands', 'tests', 'running'], 'varied')}
   update brand b
   set counted_installed = m.now_installed, counted_read = m.now_read, counted_running = m.now_running,
     counted_category_id = m.now_category_id, counted_types = m.now_types
@@ -145,7 +136,7 @@ const missing = (ids: readonly string[], missing_since: string | null): readonly
 /** Split tests read on brands' sites, and the census of the tools they are run with. */
 export const splitTests = projection<SiteFact | BrandFact>({
   name: 'split-tests',
-  version: 1,
+  version: 2,
   prefixes: ['site-', 'brand-'],
   schema: new URL('./schema.sql', import.meta.url),
   statements: {

@@ -2,6 +2,7 @@ import type { BrandFact } from '#contracts/events/brand.ts';
 import type { SiteFact, SiteTool } from '#contracts/events/site.ts';
 import type { TrafficFact } from '#contracts/events/traffic.ts';
 import { TRAFFIC_BANDS } from '#contracts/traffic-bands.ts';
+import { counting } from '#projections/across/counting.ts';
 import { describedTools, describeTool } from '#projections/across/described-tools.ts';
 import { latestEstimate } from '#projections/across/latest-estimate.ts';
 import { type Change, projection, type Row } from '#projections/projection.ts';
@@ -44,29 +45,21 @@ const RECOUNT = `
     select * from (${difference('category_id', 'category_id', 'counted_category_id')}) d where category_id is not null
   ),
   categories as (${added('category', 'category_id')}),
-  adoption_difference as (
-    select * from (
-      ${difference('slug, category_id', 'unnest(tools) as slug, category_id', 'unnest(counted_tools) as slug, counted_category_id')}
-    ) d where category_id is not null
+  had as (
+    select unnest(tools) as slug, category_id, band, 1 as brands from moved
+    union all select unnest(counted_tools), counted_category_id, counted_band, -1 from moved
   ),
-  adoptions as (${added('adoption', 'slug, category_id')}),
-  band_difference as (
-    ${difference('slug, band', 'unnest(tools) as slug, band', 'unnest(counted_tools) as slug, counted_band')}
+  paired as (
+    select a.slug, o.slug as other_slug, 1 as brands
+    from moved, unnest(tools) a(slug), unnest(tools) o(slug) where tools <> counted_tools and a.slug < o.slug
+    union all
+    select a.slug, o.slug, -1
+    from moved, unnest(counted_tools) a(slug), unnest(counted_tools) o(slug)
+    where tools <> counted_tools and a.slug < o.slug
   ),
-  bands as (${added('band', 'slug, band')}),
-  pair_difference as (
-    select slug, other_slug, sum(by) as by
-    from (
-      select a.slug, o.slug as other_slug, 1 as by
-      from moved, unnest(tools) a(slug), unnest(tools) o(slug) where tools <> counted_tools and a.slug < o.slug
-      union all
-      select a.slug, o.slug, -1
-      from moved, unnest(counted_tools) a(slug), unnest(counted_tools) o(slug)
-      where tools <> counted_tools and a.slug < o.slug
-    ) d
-    group by 1, 2 having sum(by) <> 0
-  ),
-  pairs as (${added('pair', 'slug, other_slug')})
+  ${counting('adoption', ['slug', 'category_id'], ['brands'], 'had where category_id is not null')},
+  ${counting('band', ['slug', 'band'], ['brands'], 'had')},
+  ${counting('pair', ['slug', 'other_slug'], ['brands'], 'paired')}
   update brand b set counted_tools = m.tools, counted_category_id = m.category_id, counted_band = m.band
   from moved m where b.brand_id = m.brand_id`;
 
@@ -108,7 +101,7 @@ const detected = (brand_id: string, observed_at: string, { slug }: SiteTool): Ch
 /** The tools found on sites: what a site has, who has a tool, and what goes with it. */
 export const tools = projection<SiteFact | BrandFact | TrafficFact>({
   name: 'tools',
-  version: 1,
+  version: 2,
   prefixes: ['site-', 'brand-', 'traffic-'],
   schema: new URL('./schema.sql', import.meta.url),
   statements: {

@@ -8,11 +8,13 @@ import { applyBatch, type Target } from '#services/projector/apply-batch.ts';
 import { createProjectorTables } from '#services/projector/checkpoints.ts';
 import { createIndexes, createTables, readCatalog, schemaOf } from '#services/projector/read-model-schema.ts';
 import { createTestDatabase } from '#tests/stack/database.ts';
+import { checksums } from '#tests/stack/read-models.ts';
 
 /**
  * The test language of projections, on a real Postgres:
  * `given(facts).into(projection).shows(read, rows)`. Each case is projected as one batch, fact by fact, and
- * in uneven batches, each time from nothing, and must show the same: batches are the projector's affair.
+ * in uneven batches, each time from nothing, and must show the same, and hold the same rows, also those that
+ * nothing shows: batches are the projector's affair.
  */
 
 export type GivenFact = { readonly stream: string; readonly fact: Fact };
@@ -64,6 +66,7 @@ export const given = (facts: readonly GivenFact[]) => ({
       const database = openPool(url, 4);
       try {
         await createProjectorTables(database);
+        let held: object | null = null;
         for (const size of BATCH_SIZES) {
           const target = await openTarget(database, projection);
           const wanted = recorded(facts).filter(({ stream }) =>
@@ -73,6 +76,8 @@ export const given = (facts: readonly GivenFact[]) => ({
             const batch = wanted.slice(from, from + size);
             await applyBatch(database, target, batch, batch.at(-1)?.position ?? 0n);
           }
+          const rows = await checksums(database, [projection]);
+          expect(rows, `tables in batches of ${size}`).toEqual((held ??= rows));
           const db = openReadDatabase(url);
           try {
             expect(await read(db), `in batches of ${size}`).toEqual(expected);
