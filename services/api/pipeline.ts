@@ -39,12 +39,17 @@ export const WRITE_PIPELINE: readonly Step[] = [
   sendAnswer,
 ];
 
+/** Counts one request: its status, and the seconds until its answer was handed to the socket. */
+export type MeterRequest = (status: number, seconds: number) => void;
+
 /** Steps that need no waiting run without it: most reads wait once, for the database. */
 export const runPipeline = async (
   steps: readonly Step[],
   exchange: Exchange,
   room: ApiRoom,
+  meter: MeterRequest,
 ): Promise<void> => {
+  const since = performance.now();
   try {
     for (const step of steps) {
       const waiting = step(exchange, room);
@@ -54,4 +59,5 @@ export const runPipeline = async (
     await exchange.claim?.release(error instanceof Refusal ? 'refused' : 'failed').catch(() => undefined);
     sendError(exchange.reply, exchange.requestId, error, room.log, exchange);
   }
+  meter(exchange.reply.raw.statusCode, (performance.now() - since) / 1_000);
 };

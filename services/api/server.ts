@@ -3,6 +3,7 @@ import type { Socket } from 'node:net';
 import { Refusal } from '#contracts/errors.ts';
 import { openCallers } from '#platform/access/callers.ts';
 import { openKeyUses } from '#platform/access/key-uses.ts';
+import { requestMeter } from '#platform/metrics.ts';
 import { openSigningSecrets } from '#platform/signing-secrets.ts';
 import { createCursors } from './cursors.ts';
 import { registerDocumentation } from './documentation.ts';
@@ -80,6 +81,9 @@ const createRoom = ({
   };
 };
 
+/** What no endpoint answers: it is counted, and took no time to speak of. */
+const meterNone = requestMeter('none');
+
 const routeOf = (path: string): string => path.replaceAll(/\{(\w+)\}/g, ':$1');
 
 /** One line per request; the key itself is in none. */
@@ -128,6 +132,7 @@ export const buildApi = (dependencies: ApiDependencies): FastifyInstance => {
     const requestId = requestIdOf(request.headers['x-request-id']);
     sendError(reply, requestId, error, log);
     log.info({ request_id: requestId, status: reply.raw.statusCode }, 'request');
+    meterNone(reply.raw.statusCode, 0);
   };
 
   const app = fastify({
@@ -151,6 +156,7 @@ export const buildApi = (dependencies: ApiDependencies): FastifyInstance => {
 
   for (const endpoint of ENDPOINTS) {
     const steps = endpoint.method === 'GET' ? READ_PIPELINE : WRITE_PIPELINE;
+    const meter = requestMeter(endpoint.operationId);
     app.route({
       method: endpoint.method,
       url: routeOf(endpoint.path),
@@ -158,7 +164,7 @@ export const buildApi = (dependencies: ApiDependencies): FastifyInstance => {
         const requestId = requestIdOf(request.headers['x-request-id']);
         const exchange = createExchange(endpoint, request, reply, requestId, room.clock.now().getTime());
         if (log.isLevelEnabled('info')) logRequest(room, exchange);
-        void runPipeline(steps, exchange, room);
+        void runPipeline(steps, exchange, room, meter);
       },
     });
   }

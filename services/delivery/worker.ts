@@ -8,6 +8,7 @@ import {
 } from '#platform/deliveries/claim.ts';
 import { dueOfEndpoint } from '#platform/deliveries/due.ts';
 import type { Log } from '#platform/log.ts';
+import { deliveryAttempts, meterAttempt } from '#platform/metrics.ts';
 import type { Database } from '#platform/postgres.ts';
 import { HELD_MAX, LOAD_MAX, openLanes } from './lanes.ts';
 import { afterAttempt } from './schedule.ts';
@@ -61,8 +62,10 @@ export const openWorker = ({ pool, clock, log, workerId, send, chance }: WorkerO
       const sent = await send(delivery);
       if ('cancelled' in sent) {
         settling.add({ deliveryId, cancelled: sent.cancelled });
+        deliveryAttempts.inc({ channel: target.channel, class: 'cancelled' });
         return true;
       }
+      meterAttempt(target.channel, sent.failure ?? 'delivered', sent.duration_ms / 1_000);
       const next = afterAttempt(sent, attempts - attemptsBefore + 1, clock.now(), chance());
       settling.add({
         attempt: {

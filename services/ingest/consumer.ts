@@ -8,6 +8,7 @@ import {
 import { OBSERVATION_MAX_BYTES } from '#contracts/observations/index.ts';
 import { pause } from '#platform/clock.ts';
 import type { Log } from '#platform/log.ts';
+import { observationsTaken, observedFacts } from '#platform/metrics.ts';
 import type { Nats } from '#platform/nats.ts';
 import type { Intake } from './intake.ts';
 import { ChunksMissing } from './scan-recording.ts';
@@ -69,8 +70,12 @@ const take = async (
   try {
     for (let attempt = 0; ; attempt += 1) {
       try {
-        const outcome = await intake.submit(parse(message));
+        const observation = parse(message);
+        const outcome = await intake.submit(observation);
         message.ack();
+        // Taken in, so its type is one of ours.
+        observationsTaken.inc({ type: (observation as { readonly type: string }).type, outcome: 'taken' });
+        observedFacts.inc(outcome.facts);
         if (outcome.totals) log.debug({ subject, facts: outcome.facts }, 'scan recorded');
         return;
       } catch (error) {
@@ -78,10 +83,12 @@ const take = async (
         if (message.info.deliveryCount > mostDeliveriesOf(error) || attempt >= ATTEMPTS_MAX) {
           log.warn({ subject, reason }, 'observation set aside');
           await setAside(nats, message, reason);
+          observationsTaken.inc({ type: 'unknown', outcome: 'refused' });
           return;
         }
         if (error instanceof ChunksMissing) {
           message.nak(CHUNK_WAIT_MS);
+          observationsTaken.inc({ type: 'unknown', outcome: 'put_back' });
           return;
         }
         log.warn({ subject, attempt, reason }, 'observation will be tried again');

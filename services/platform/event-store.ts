@@ -14,6 +14,7 @@ import { Refusal } from '#contracts/errors.ts';
 import { eventIdOf } from '#domain/ids.ts';
 import { type Follower, followLog, type FollowOptions, toRecordedFact } from './follow-log.ts';
 import { pause } from './clock.ts';
+import { appendMeter } from './metrics.ts';
 import { retry, type RetryLimits } from './retry.ts';
 
 /** The client enforces append deadlines on the server only, so appends run under our own timer. */
@@ -205,14 +206,21 @@ export const openEventStore = (url: string): EventStore => {
         }),
       );
       const expectedRevision = revision < 0n ? NO_STREAM : revision;
+      const since = performance.now();
+      const took = (): number => (performance.now() - since) / 1_000;
       try {
         const result = await retry(CONNECTION_RETRIES, isConnectionFault, () =>
           withTimeout(client.appendToStream(stream, events, { expectedRevision })),
         );
         revision = result.nextExpectedRevision;
         position = result.position?.commit ?? 0n;
+        appendMeter.recorded(took());
       } catch (error) {
-        if (error instanceof WrongExpectedVersionError) throw new StreamMoved(stream);
+        if (error instanceof WrongExpectedVersionError) {
+          appendMeter.conflict(took());
+          throw new StreamMoved(stream);
+        }
+        appendMeter.failed(took());
         throw error;
       }
     }

@@ -64,7 +64,10 @@ export const batchMeter = (projection: string): ((facts: number, seconds: number
   };
 };
 
-/** `outcome`: recorded (facts followed), unchanged (nothing new), refused (set aside), put_back (its scan is not whole yet). */
+/**
+ * `outcome`: taken, refused (set aside), put_back (the rest of its scan is still on its way). What is not taken has
+ * the type `unknown`: anybody may write anything there.
+ */
 export const observationsTaken = new Counter({
   name: 'adintel_ingest_observations_total',
   help: 'Observations taken from the queue, by type and outcome.',
