@@ -1,0 +1,55 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { expect, test } from 'vitest';
+import { z } from 'zod';
+import { SCOPES } from '#contracts/scopes.ts';
+import { readSettings } from '#platform/config.ts';
+import { ENDPOINTS } from '#services/api/endpoints/index.ts';
+import { endpointTable } from '#services/api/endpoint-table.ts';
+import { lineOf, SPECIFIED } from '#tests/api/specification.ts';
+
+/** What is served is what was specified: every endpoint, by its method, path and scope, and none besides. */
+const ROOT = resolve(import.meta.dirname, '../..');
+const { AD_SPEC } = readSettings(
+  z.object({ AD_SPEC: z.string().default('../shared/spec/ad-intelligence-rest-service.md') }),
+);
+const file = resolve(ROOT, AD_SPEC);
+const absent = !existsSync(file);
+if (absent) {
+  console.warn(
+    `the list of endpoints is not compared: there is no specification at ${file}; name it with AD_SPEC`,
+  );
+}
+
+/** Specified, and on its way. */
+const AWAITED = new Set(['GET /v1/workspaces/{ws}/radar/signals']);
+
+const served = new Map(ENDPOINTS.map((endpoint) => [lineOf(endpoint), endpoint]));
+
+test.skipIf(absent)('the list is that of the specification', () => {
+  const text = readFileSync(file, 'utf8');
+  const headed = [...text.matchAll(/^#### (\w+ \/v1\S*) \(scope `([\w:]+)`/gm)];
+  const rows = [...text.matchAll(/^\| (\w+ \/v1\S*)(?: \(paginated\))? \| ([\w:]+) \|/gm)];
+  const named = [...headed, ...rows].map(([, line, scope]) => `${line} ${scope}`);
+  expect(SPECIFIED.map((one) => `${lineOf(one)} ${one.scope}`)).toEqual(named);
+});
+
+test('the list has 85 endpoints, no two alike, and uses every scope', () => {
+  expect(new Set(SPECIFIED.map(lineOf)).size).toBe(85);
+  expect(SPECIFIED).toHaveLength(85);
+  expect(new Set(SPECIFIED.map(({ scope }) => scope))).toEqual(new Set(SCOPES));
+});
+
+test.each(SPECIFIED.map((one) => [lineOf(one), one] as const))('%s is served with its scope', (line, one) => {
+  if (AWAITED.has(line) && !served.has(line)) return;
+  expect(served.get(line)?.scope).toBe(one.scope);
+});
+
+test('nothing is served that was not specified', () => {
+  const specified = new Set(SPECIFIED.map(lineOf));
+  expect([...served.keys()].filter((line) => !specified.has(line))).toEqual([]);
+});
+
+test('the committed table of endpoints is what they say', () => {
+  expect(readFileSync(resolve(ROOT, 'contracts/endpoints.md'), 'utf8')).toBe(endpointTable());
+});
