@@ -4,6 +4,7 @@ import { readSettings, serverSettings } from '#platform/config.ts';
 import { publishDue } from '#platform/deliveries/publish-due.ts';
 import { createLog } from '#platform/log.ts';
 import { openNats } from '#platform/nats.ts';
+import { openOperatorPort, operatorPortSettings } from '#platform/operator-port.ts';
 import { runProcess } from '#platform/process.ts';
 import { retry } from '#platform/retry.ts';
 import { runAlerts } from './run-alerts.ts';
@@ -13,12 +14,14 @@ const NATS_RETRIES = { attempts: Number.POSITIVE_INFINITY, firstDelayMs: 500, ma
 const settings = readSettings(
   z.object({
     ...serverSettings,
+    ...operatorPortSettings,
     /** Where clients reach the API, as the links in payloads say. */
     API_BASE_URL: z.url().transform((url) => url.replace(/\/+$/, '')),
   }),
 );
 
 await runProcess(createLog('alerts', settings.LOG_LEVEL), async ({ resources, log, signal }) => {
+  const operatorPort = resources.use(await openOperatorPort({ settings, log, signal }));
   // Looked for without end: what is queued meanwhile waits in Postgres, and delivery finds it there.
   const nats = retry(
     NATS_RETRIES,
@@ -47,4 +50,5 @@ await runProcess(createLog('alerts', settings.LOG_LEVEL), async ({ resources, lo
     },
   });
   resources.defer(() => running);
+  operatorPort.started();
 });

@@ -10,21 +10,27 @@ import { createLog } from '#platform/log.ts';
 import { MemberVaultKey, openMemberVault } from '#platform/member-vault.ts';
 import { openNats } from '#platform/nats.ts';
 import { objectStoreSettings, openObjectStore } from '#platform/object-store.ts';
+import { openOperatorPort, operatorPortSettings } from '#platform/operator-port.ts';
 import { openPool, openReadDatabase } from '#platform/postgres.ts';
 import { runProcess } from '#platform/process.ts';
+import { readModelsMade, untilFirstMet } from '#platform/readiness.ts';
 import { retry } from '#platform/retry.ts';
 import { openReadPosition } from '#platform/read-position.ts';
 import { openSecretVault } from '#platform/secret-vault.ts';
 import { openAlertChannels } from './alert-channels.ts';
+import { ENDPOINTS } from './endpoints/index.ts';
 import { buildApi } from './server.ts';
 
 /** Commands, idempotency keys and checkpoints; reads have connections of their own. */
 const POOL_CLIENTS = 10;
 const NATS_RETRIES = { attempts: Number.POSITIVE_INFINITY, firstDelayMs: 500, maxDelayMs: 10_000 };
 const SECRET_MIN_LENGTH = 16;
+/** Without one of these some endpoint can only fail. */
+const READ_MODELS = [...new Set(ENDPOINTS.flatMap(({ reads }) => reads))];
 
 const Settings = z.object({
   ...serverSettings,
+  ...operatorPortSettings,
   API_HOST: z.string().default('127.0.0.1'),
   API_PORT: Port.default(8080),
   /** Where clients reach this service, without a slash at its end. From host and port when not set. */
@@ -49,6 +55,10 @@ const log = createLog('api', settings.LOG_LEVEL);
 await runProcess(log, async ({ resources, signal }) => {
   const { DATABASE_URL, EVENT_STORE_URL, NATS_URL, API_HOST, API_PORT } = settings;
   const pool = openPool(DATABASE_URL, POOL_CLIENTS);
+  const readModels = untilFirstMet(readModelsMade(pool, READ_MODELS));
+  const operatorPort = resources.use(
+    await openOperatorPort({ settings, log, signal, checks: { read_models: readModels } }),
+  );
   resources.defer(() => pool.end());
   const db = resources.use(openReadDatabase(DATABASE_URL));
   const eventStore = resources.use(openEventStore(EVENT_STORE_URL));
@@ -97,5 +107,6 @@ await runProcess(log, async ({ resources, signal }) => {
   });
   resources.defer(() => app.close());
   await app.listen({ host: API_HOST, port: API_PORT });
+  operatorPort.started();
   log.info({ url: baseUrl }, 'listening');
 });

@@ -11,6 +11,7 @@ import { openEventStore } from '#platform/event-store.ts';
 import { createLog } from '#platform/log.ts';
 import { MemberVaultKey, openMemberVault } from '#platform/member-vault.ts';
 import { openNats } from '#platform/nats.ts';
+import { openOperatorPort, operatorPortSettings } from '#platform/operator-port.ts';
 import { openPool } from '#platform/postgres.ts';
 import { runProcess } from '#platform/process.ts';
 import { untilServersAnswer } from '#platform/retry.ts';
@@ -30,6 +31,7 @@ const STATEMENT_TIMEOUT_MS = 30_000;
 const settings = readSettings(
   z.object({
     ...serverSettings,
+    ...operatorPortSettings,
     ...egressSettings,
     ...emailSettings,
     /** Opens what the vaults keep: signing secrets, chat addresses, and where members have their mail. */
@@ -39,6 +41,7 @@ const settings = readSettings(
 
 await runProcess(createLog('delivery', settings.LOG_LEVEL), async ({ resources, log, signal }) => {
   const { DATABASE_URL, EVENT_STORE_URL, NATS_URL, MEMBER_VAULT_KEY, EGRESS_ALLOW_LOOPBACK } = settings;
+  const operatorPort = resources.use(await openOperatorPort({ settings, log, signal }));
   const clock = systemClock;
   const pool = openPool(DATABASE_URL, POOL_CLIENTS, { statement_timeout: STATEMENT_TIMEOUT_MS });
   resources.defer(() => pool.end());
@@ -87,5 +90,6 @@ await runProcess(createLog('delivery', settings.LOG_LEVEL), async ({ resources, 
   resources.defer(() => keeping);
   const consuming = consumeDue(nats, worker, log, signal);
   resources.defer(() => consuming);
+  operatorPort.started();
   log.info({ mail: settings.SMTP_URL === undefined ? settings.MAIL_DIR : 'smtp' }, 'delivering');
 });

@@ -1,7 +1,7 @@
 import { connect, type NatsConnection } from 'nats';
 import { pause } from './clock.ts';
 import { openEventStore } from './event-store.ts';
-import { openPool } from './postgres.ts';
+import { type Database, openPool } from './postgres.ts';
 
 /** A server that has not answered in this time does not answer. */
 const CHECK_TIMEOUT_MS = 2_000;
@@ -49,6 +49,23 @@ export const untilFirstMet = (check: Check): Check => {
     return why;
   };
 };
+
+const UNDEFINED_TABLE = '42P01';
+
+/** Whether the tables of these projections were ever built; what they lag behind is another question. */
+export const readModelsMade =
+  (pool: Database, names: readonly string[]): Check =>
+  async () => {
+    const made = await pool
+      .query<{ name: string }>(`select name from projector.projection where state <> 'building'`)
+      .catch((error: unknown) => {
+        if ((error as { code?: unknown }).code === UNDEFINED_TABLE) return { rows: [] };
+        throw error;
+      });
+    const known = new Set(made.rows.map(({ name }) => name));
+    const missing = names.filter((name) => !known.has(name));
+    return missing.length === 0 ? null : `not built yet: ${missing.join(', ')}`;
+  };
 
 export type ServerUrls = {
   readonly DATABASE_URL: string;

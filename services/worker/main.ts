@@ -6,6 +6,7 @@ import { openEventStore } from '#platform/event-store.ts';
 import { createLog } from '#platform/log.ts';
 import { openNats } from '#platform/nats.ts';
 import { objectStoreSettings, openObjectStore } from '#platform/object-store.ts';
+import { openOperatorPort, operatorPortSettings } from '#platform/operator-port.ts';
 import { openPool, openReadDatabase } from '#platform/postgres.ts';
 import { runProcess } from '#platform/process.ts';
 import { openReadPosition } from '#platform/read-position.ts';
@@ -19,6 +20,7 @@ const POOL_CLIENTS = 3;
 const settings = readSettings(
   z.object({
     ...serverSettings,
+    ...operatorPortSettings,
     ...objectStoreSettings,
     /** When the nightly lists are rewritten, as a cron expression in UTC. */
     REWRITE_CRON: z.string().default('0 2 * * *'),
@@ -29,6 +31,7 @@ const settings = readSettings(
 
 await runProcess(createLog('worker', settings.LOG_LEVEL), async ({ resources, log, signal }) => {
   const { DATABASE_URL, EVENT_STORE_URL, NATS_URL, OBJECT_STORE_DIR, REWRITE_CRON } = settings;
+  const operatorPort = resources.use(await openOperatorPort({ settings, log, signal }));
   const database = openPool(DATABASE_URL, POOL_CLIENTS);
   resources.defer(() => database.end());
   const db = resources.use(openReadDatabase(DATABASE_URL));
@@ -49,5 +52,6 @@ await runProcess(createLog('worker', settings.LOG_LEVEL), async ({ resources, lo
   const nats = resources.use(await openNats(NATS_URL, 'worker'));
   const asking = requestScansWhenDue({ db, nats, clock: systemClock, log, signal });
   resources.defer(() => asking);
+  operatorPort.started();
   log.info({ rewrite_cron: REWRITE_CRON }, 'working');
 });
