@@ -57,8 +57,9 @@ describe('the demo corpus', () => {
   const histories = () => [...sightings.values()];
 
   test('is the same byte for byte for the same options, and another for another seed', () => {
-    expect(digestOf(OPTIONS)).toBe(digestOf(OPTIONS));
-    expect(digestOf({ ...OPTIONS, seed: 8 })).not.toBe(digestOf(OPTIONS));
+    const digest = digestOf(OPTIONS);
+    expect(digestOf(OPTIONS)).toBe(digest);
+    expect(digestOf({ ...OPTIONS, seed: 8 })).not.toBe(digest);
   });
 
   test('leaves everything before as it was when days are added', () => {
@@ -196,6 +197,18 @@ describe('the demo corpus', () => {
       if (host && page) byPage.set(page, (byPage.get(page) ?? new Set()).add(host));
     }
     expect([...byPage.values()].filter(({ size }) => size > 1).length).toBeGreaterThan(1);
+  });
+
+  test('has brands that begin to advertise while they are watched', () => {
+    const newcomers = buildWorld(OPTIONS).brandList.filter(({ launch }) => launch !== null);
+    expect(newcomers.length).toBeGreaterThan(3);
+    for (const { domain } of newcomers) {
+      const own = histories().filter(([first]) => first?.ad.link_url?.includes(`.${domain}/`));
+      const starts = own.map(([first]) => first?.ad.started_on ?? '').toSorted();
+      const [firstScan] = scans.filter(({ end }) => end.brand_domain === domain);
+      expect(own.length).toBeGreaterThan(0);
+      expect((firstScan?.end.scanned_at ?? '') < (starts.find((day) => day !== '') ?? '')).toBe(true);
+    }
   });
 
   test('has every format, several languages, carousels with cards, and sale copy', () => {

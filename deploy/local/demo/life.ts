@@ -44,9 +44,10 @@ export const lifeOf = (world: World, page: DemoPage, nth: number, wave: number):
   if (brand === undefined) return null;
   const isBaseline = random.chance(BASELINE_SHARE);
   if (isBaseline && wave > 0) return null;
-  const started = isBaseline
+  const drawn = isBaseline
     ? -Math.floor(LONGEST_BEFORE_DAYS * random.next() ** 2)
     : startOf(world, brand, random, wave);
+  const started = afterLaunch(world, brand, ad, drawn);
   const run = SHORTEST_RUN_DAYS + Math.floor(-Math.log(1 - random.next()) * MEAN_RUN_DAYS);
   const visibleFrom = random.chance(LATE_SHARE) ? started + random.between(5, 12) : started;
   // What ran before the first day still runs on it: nobody observed the others.
@@ -75,6 +76,12 @@ const startOf = ({ days }: World, brand: DemoBrand, random: Random, wave: number
   if (kind < BURST_SHARE) return wave * days + brand.burst;
   if (kind < BURST_SHARE + SALE_SHARE) return wave * days + dayInSale;
   return wave * days + anyDay;
+};
+
+/** No ad of a brand starts before its first one: those that were drawn to come soon after it. */
+const afterLaunch = ({ seed, days }: World, { launch }: DemoBrand, ad: number, drawn: number): number => {
+  if (launch === null || drawn >= launch) return drawn;
+  return launch + new Random(seed, FOR.launch, launch, ad).below(Math.ceil((days - launch) / 2));
 };
 
 /** Whether a complete scan of that day shows the ad as running, as inactive, or not at all. */

@@ -58,6 +58,7 @@ export const FOR = {
   blank: 7,
   link: 8,
   shared: 9,
+  launch: 10,
   landingPage: 41,
   creative: 42,
   traffic: 21,

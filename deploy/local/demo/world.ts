@@ -43,6 +43,8 @@ export type DemoBrand = {
   readonly collectorSwitch: number | null;
   readonly sales: readonly { readonly from: number; readonly to: number }[];
   readonly burst: number;
+  /** Day on which its first ad starts; `null`: it ran ads before the corpus's first day. */
+  readonly launch: number | null;
   readonly hasApp: boolean;
   readonly pages: number[];
 };
@@ -54,6 +56,9 @@ export type World = CorpusSize & {
 
 /** Every fourth brand is scanned daily, the others weekly. */
 const DAILY_EVERY = 4;
+/** Some brands, scanned weekly, begin to advertise while they are watched. */
+const NEWCOMER_EVERY = 8;
+const NEWCOMER_AT = 6;
 const API_SHARE = 0.15;
 const SWITCH_SHARE = 0.2;
 const APP_SHARE = 0.12;
@@ -98,9 +103,16 @@ const brandAt = ({ seed, days }: CorpusSize, index: number): DemoBrand => {
       return { from, to: from + random.between(2, 4) };
     }),
     burst: random.between(Math.floor(days / 3), days - 1),
+    launch: launchOf({ seed, days }, index),
     hasApp: random.chance(APP_SHARE),
     pages: [],
   };
+};
+
+/** In the corpus's second half, so that scans before it showed no ad and some behind it show the first. */
+const launchOf = ({ seed, days }: Pick<CorpusSize, 'seed' | 'days'>, index: number): number | null => {
+  if (index % NEWCOMER_EVERY !== NEWCOMER_AT) return null;
+  return Math.floor(days * (0.55 + 0.2 * new Random(seed, FOR.launch, index).next()));
 };
 
 /** Unique for every index: first and second word together, then with a number behind. */
