@@ -1,6 +1,6 @@
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
-import { LogLevel, Port, readSettings } from '#platform/config.ts';
+import { credentialedUrl, LogLevel, Port, readSettings } from '#platform/config.ts';
 
 /**
  * Brands and ads of the demo corpus: enough to look around in, and about 30 seconds of work for one core, so that a
@@ -14,20 +14,26 @@ const DEMO_ADS_MAX = 20_000_000;
 const Whole = (max: number) => z.coerce.number().int().min(0).max(max);
 
 /** The settings of `npm start`, by environment variable. A port that is taken is replaced by a free one. */
-const LocalSettings = z.object({
+export const LocalSettings = z.object({
   DATA_DIR: z.string().default('.data').describe('Folder of everything the stack keeps.'),
   API_PORT: Port.default(8080).describe('Port of the REST API.'),
   OPS_PORT: Port.default(8081).describe('Port of the operator API.'),
   POSTGRES_PORT: Port.default(5433).describe('Port of PostgreSQL.'),
   NATS_PORT: Port.default(4222).describe('Port of NATS.'),
   EVENT_STORE_PORT: Port.default(2113).describe('Port of the local event store.'),
-  DATABASE_URL: z.string().optional().describe('A PostgreSQL for the read models, instead of the local one.'),
-  EVENT_STORE_URL: z.string().optional().describe('An EventStoreDB, instead of the local event store.'),
-  NATS_URL: z.string().optional().describe('A NATS server with JetStream, instead of the local one.'),
-  SMTP_URL: z
-    .string()
-    .optional()
-    .describe('A mail server, smtp:// or smtps://; without one, e-mails are .eml files in DATA_DIR/mail.'),
+  DATABASE_URL: credentialedUrl(
+    z.string().optional(),
+    'A PostgreSQL for the read models, instead of the local one.',
+  ),
+  EVENT_STORE_URL: credentialedUrl(
+    z.string().optional(),
+    'An EventStoreDB, instead of the local event store.',
+  ),
+  NATS_URL: credentialedUrl(z.string().optional(), 'A NATS server with JetStream, instead of the local one.'),
+  SMTP_URL: credentialedUrl(
+    z.string().optional(),
+    'A mail server, smtp:// or smtps://; without one, e-mails are .eml files in DATA_DIR/mail.',
+  ),
   NATS_SERVER_BIN: z
     .string()
     .optional()

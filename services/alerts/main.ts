@@ -1,43 +1,28 @@
-import { z } from 'zod';
 import { systemClock } from '#platform/clock.ts';
-import { readSettings, serverSettings } from '#platform/config.ts';
 import { publishDue } from '#platform/deliveries/publish-due.ts';
-import { createLog } from '#platform/log.ts';
 import { openNats } from '#platform/nats.ts';
-import { openOperatorPort, operatorPortSettings } from '#platform/operator-port.ts';
+import { openOperatorPort } from '#platform/operator-port.ts';
 import { runProcess } from '#platform/process.ts';
-import { retry } from '#platform/retry.ts';
+import { untilServerAnswers } from '#platform/retry.ts';
+import { waitForServers } from '#platform/wait-for-servers.ts';
 import { runAlerts } from './run-alerts.ts';
+import { AlertsSettings } from '#platform/settings/alerts.ts';
 
-const NATS_RETRIES = { attempts: Number.POSITIVE_INFINITY, firstDelayMs: 500, maxDelayMs: 10_000 };
-
-const settings = readSettings(
-  z.object({
-    ...serverSettings,
-    ...operatorPortSettings,
-    /** Where clients reach the API, as the links in payloads say. */
-    API_BASE_URL: z.url().transform((url) => url.replace(/\/+$/, '')),
-  }),
-);
-
-await runProcess(createLog('alerts', settings.LOG_LEVEL), async ({ resources, log, signal }) => {
+await runProcess('alerts', AlertsSettings, async ({ settings, resources, log, signal }) => {
   const operatorPort = resources.use(await openOperatorPort({ settings, log, signal }));
   // Looked for without end: what is queued meanwhile waits in Postgres, and delivery finds it there.
-  const nats = retry(
-    NATS_RETRIES,
-    () => true,
-    () => openNats(settings.NATS_URL, 'alerts'),
-    signal,
-  );
+  const nats = untilServerAnswers(log, signal, 'NATS', () => openNats(settings.NATS_URL, 'alerts'));
   nats.catch(() => undefined);
   resources.defer(async () => {
     // One that is still looking for its server is left behind with the process.
     const opened = await Promise.race([nats.catch(() => null), Promise.resolve(null)]);
     await opened?.[Symbol.asyncDispose]();
   });
+  const { DATABASE_URL, EVENT_STORE_URL } = settings;
+  await waitForServers(log, signal, { DATABASE_URL, EVENT_STORE_URL });
   const running = runAlerts({
-    databaseUrl: settings.DATABASE_URL,
-    eventStoreUrl: settings.EVENT_STORE_URL,
+    databaseUrl: DATABASE_URL,
+    eventStoreUrl: EVENT_STORE_URL,
     baseUrl: settings.API_BASE_URL,
     clock: systemClock,
     log,

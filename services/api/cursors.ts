@@ -26,11 +26,12 @@ const fingerprintOf = (filters: string): string =>
 const refusal = (message: string): Refusal =>
   new Refusal('invalid_cursor', message, [{ path: 'cursor', message, code: 'invalid_cursor' }]);
 
-/** `secret`: the same in every process of an installation. */
-export const createCursors = (secret: string): Cursors => {
+/** The same secrets in every process of an installation; `second` is only accepted, while secrets change. */
+export const createCursors = (secret: string, second?: string): Cursors => {
   const key = createSecretKey(Buffer.from(secret, 'utf8'));
-  const signatureOf = (payload: Buffer): Buffer =>
-    createHmac('sha256', key).update(payload).digest().subarray(0, SIGNATURE_BYTES);
+  const keys = second === undefined ? [key] : [key, createSecretKey(Buffer.from(second, 'utf8'))];
+  const signatureOf = (payload: Buffer, by = key): Buffer =>
+    createHmac('sha256', by).update(payload).digest().subarray(0, SIGNATURE_BYTES);
 
   return {
     sign: (filters, sortKey) => {
@@ -44,7 +45,8 @@ export const createCursors = (secret: string): Cursors => {
       // Decoding skips what is not base64url and ignores spare bits: only the exact text is a cursor.
       if (bytes.length <= SIGNATURE_BYTES || bytes.toString('base64url') !== cursor) throw altered;
       const payload = bytes.subarray(SIGNATURE_BYTES);
-      if (!timingSafeEqual(bytes.subarray(0, SIGNATURE_BYTES), signatureOf(payload))) throw altered;
+      const signature = bytes.subarray(0, SIGNATURE_BYTES);
+      if (!keys.some((one) => timingSafeEqual(signature, signatureOf(payload, one)))) throw altered;
       const [version, fingerprint, ...sortKey] = JSON.parse(payload.toString('utf8')) as [
         number,
         string,

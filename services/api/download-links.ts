@@ -1,4 +1,4 @@
-import { createHmac, createSecretKey, timingSafeEqual } from 'node:crypto';
+import { createHmac, createSecretKey, type KeyObject, timingSafeEqual } from 'node:crypto';
 import { Refusal } from '#contracts/errors.ts';
 import { DOWNLOAD_LINK_MINUTES } from '#contracts/resources/report.ts';
 
@@ -21,12 +21,16 @@ export type DownloadLinks = {
 const refusal = (message: string): Refusal => new Refusal('link_invalid', message);
 const EXPIRES = /^[0-9]{1,12}$/;
 
-/** `secret`: the same in every API process; it may sign other things too, which say so in what they sign. */
-export const createDownloadLinks = (secret: string, baseUrl: string): DownloadLinks => {
+/**
+ * The secrets are the same in every API process; they may sign other things too, which say so in what they sign.
+ * `second` is only accepted, while secrets change.
+ */
+export const createDownloadLinks = (secret: string, baseUrl: string, second?: string): DownloadLinks => {
   const key = createSecretKey(Buffer.from(secret, 'utf8'));
+  const keys = second === undefined ? [key] : [key, createSecretKey(Buffer.from(second, 'utf8'))];
   // The last two hold no line breaks, so that no two addresses are signed alike.
-  const signatureOf = ({ fileName, objectKey }: Download, expires: string): Buffer =>
-    createHmac('sha256', key).update(`download\n${fileName}\n${objectKey}\n${expires}`).digest();
+  const signatureOf = ({ fileName, objectKey }: Download, expires: string, by = key): Buffer =>
+    createHmac('sha256', by).update(`download\n${fileName}\n${objectKey}\n${expires}`).digest();
 
   return {
     sign: (download, now) => {
@@ -47,10 +51,14 @@ export const createDownloadLinks = (secret: string, baseUrl: string): DownloadLi
       }
       if (object.includes('\n') || !EXPIRES.test(expires)) throw altered;
       const download = { fileName, objectKey: object };
-      const [given, wanted] = [Buffer.from(signature, 'base64url'), signatureOf(download, expires)];
+      const given = Buffer.from(signature, 'base64url');
       // Decoding skips what is not base64url and ignores spare bits: only the exact text is a signature.
       if (given.toString('base64url') !== signature) throw altered;
-      if (given.length !== wanted.length || !timingSafeEqual(given, wanted)) throw altered;
+      const isSignedBy = (one: KeyObject): boolean => {
+        const wanted = signatureOf(download, expires, one);
+        return given.length === wanted.length && timingSafeEqual(given, wanted);
+      };
+      if (!keys.some(isSignedBy)) throw altered;
       if (Number(expires) * 1_000 <= now.getTime()) {
         throw refusal('This link has expired. Read the report again for a fresh one.');
       }

@@ -48,6 +48,8 @@ export type ApiDependencies = Pick<
   readonly cursorSecret: string;
   /** Signs the addresses of files. */
   readonly downloadSecret: string;
+  /** Accepted too, while secrets change. */
+  readonly secondSecrets?: { readonly cursor?: string | undefined; readonly download?: string | undefined };
   readonly memberVault?: MemberVault | null;
   readonly secretVault?: SecretVault | null;
 };
@@ -56,6 +58,7 @@ const createRoom = ({
   nats,
   cursorSecret,
   downloadSecret,
+  secondSecrets = {},
   memberVault = null,
   secretVault = null,
   ...given
@@ -73,8 +76,8 @@ const createRoom = ({
     rateLimits,
     callers: openCallers(given.db),
     keyUses: openKeyUses(given.pool, given.log),
-    cursors: createCursors(cursorSecret),
-    downloadLinks: createDownloadLinks(downloadSecret, given.baseUrl),
+    cursors: createCursors(cursorSecret, secondSecrets.cursor),
+    downloadLinks: createDownloadLinks(downloadSecret, given.baseUrl, secondSecrets.download),
     idempotentAnswers: createIdempotentAnswers(given.pool),
     scrapeHandOff: createScrapeHandOff(nats, given.log),
     sharedReads: createSharedReads(),

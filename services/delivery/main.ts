@@ -1,60 +1,51 @@
 import { randomUUID } from 'node:crypto';
-import { z } from 'zod';
 import { openChatChannel } from '#platform/channels/chat.ts';
-import { emailSettings, openEmailChannel } from '#platform/channels/email.ts';
+import { openEmailChannel } from '#platform/channels/email.ts';
 import { openWebhookChannel } from '#platform/channels/webhook.ts';
 import { systemClock } from '#platform/clock.ts';
-import { readSettings, serverSettings } from '#platform/config.ts';
 import { createDeliveryTables } from '#platform/deliveries/tables.ts';
-import { egressSettings, openEgress } from '#platform/egress/open-egress.ts';
+import { openEgress } from '#platform/egress/open-egress.ts';
 import { openEventStore } from '#platform/event-store.ts';
-import { createLog } from '#platform/log.ts';
-import { MemberVaultKey, openMemberVault } from '#platform/member-vault.ts';
+import { openMemberVault } from '#platform/member-vault.ts';
 import { openNats } from '#platform/nats.ts';
-import { openOperatorPort, operatorPortSettings } from '#platform/operator-port.ts';
+import { openOperatorPort } from '#platform/operator-port.ts';
 import { openPool } from '#platform/postgres.ts';
 import { runProcess } from '#platform/process.ts';
-import { untilServersAnswer } from '#platform/retry.ts';
+import { untilServerAnswers } from '#platform/retry.ts';
 import { openSecretVault } from '#platform/secret-vault.ts';
 import { openSigningSecrets } from '#platform/signing-secrets.ts';
+import { waitForServers } from '#platform/wait-for-servers.ts';
 import { consumeDue } from './consume-due.ts';
 import { ensureDeliveryConsumer } from './delivery-consumer.ts';
 import { keepDeliveries } from './keep-deliveries.ts';
 import { openRecipients } from './recipients.ts';
 import { openSenders } from './senders.ts';
+import { DeliverySettings } from '#platform/settings/delivery.ts';
 import { openWorker } from './worker.ts';
 
 const POOL_CLIENTS = 6;
 /** A statement that takes longer is given up, and what it was for tried again. */
 const STATEMENT_TIMEOUT_MS = 30_000;
 
-const settings = readSettings(
-  z.object({
-    ...serverSettings,
-    ...operatorPortSettings,
-    ...egressSettings,
-    ...emailSettings,
-    /** Opens what the vaults keep: signing secrets, chat addresses, and where members have their mail. */
-    MEMBER_VAULT_KEY: MemberVaultKey,
-  }),
-);
-
-await runProcess(createLog('delivery', settings.LOG_LEVEL), async ({ resources, log, signal }) => {
+await runProcess('delivery', DeliverySettings, async ({ settings, resources, log, signal }) => {
   const { DATABASE_URL, EVENT_STORE_URL, NATS_URL, MEMBER_VAULT_KEY, EGRESS_ALLOW_LOOPBACK } = settings;
   const operatorPort = resources.use(await openOperatorPort({ settings, log, signal }));
   const clock = systemClock;
   const pool = openPool(DATABASE_URL, POOL_CLIENTS, { statement_timeout: STATEMENT_TIMEOUT_MS });
   resources.defer(() => pool.end());
   const eventStore = resources.use(openEventStore(EVENT_STORE_URL));
-  const vaults = await untilServersAnswer(log, signal, async () => {
+  await waitForServers(log, signal, { DATABASE_URL, NATS_URL });
+  const vaults = await untilServerAnswers(log, signal, 'Postgres', async () => {
     await createDeliveryTables(pool);
     return {
-      members: await openMemberVault(pool, MEMBER_VAULT_KEY),
-      secrets: await openSecretVault(pool, MEMBER_VAULT_KEY),
+      members: await openMemberVault(pool, MEMBER_VAULT_KEY, settings.MEMBER_VAULT_KEY_SECOND),
+      secrets: await openSecretVault(pool, MEMBER_VAULT_KEY, settings.MEMBER_VAULT_KEY_SECOND),
     };
   });
-  const nats = resources.use(await untilServersAnswer(log, signal, () => openNats(NATS_URL, 'delivery')));
-  await untilServersAnswer(log, signal, () => ensureDeliveryConsumer(nats));
+  const nats = resources.use(
+    await untilServerAnswers(log, signal, 'NATS', () => openNats(NATS_URL, 'delivery')),
+  );
+  await untilServerAnswers(log, signal, 'NATS', () => ensureDeliveryConsumer(nats));
   const egress = resources.use(openEgress({ allowLoopback: EGRESS_ALLOW_LOOPBACK }));
   const signing = openSigningSecrets(eventStore, vaults.secrets);
   const worker = openWorker({

@@ -4,10 +4,12 @@ import { createAccessTables } from '#platform/access/tables.ts';
 import { environmentWithLocalStack, readSettings, serverSettings } from '#platform/config.ts';
 import { type EventStore, openEventStore } from '#platform/event-store.ts';
 import { createLog } from '#platform/log.ts';
-import { type MemberVault, MemberVaultKey, openMemberVault } from '#platform/member-vault.ts';
+import { type MemberVault, openMemberVault } from '#platform/member-vault.ts';
 import { type Database, openPool, openReadDatabase } from '#platform/postgres.ts';
 import type { ReadDatabase } from '#contracts/read-database.ts';
 import { openReadPosition, type ReadPosition } from '#platform/read-position.ts';
+import { vaultSettings } from '#platform/vault-cipher.ts';
+import { auditSettings } from '#platform/settings/ops.ts';
 
 const POOL_CLIENTS = 2;
 
@@ -16,8 +18,8 @@ const Settings = z
   .object({
     ...serverSettings,
     LOG_LEVEL: serverSettings.LOG_LEVEL.default('error'),
-    MEMBER_VAULT_KEY: MemberVaultKey.optional(),
-    AUDIT_SIGNING_KEY: z.string().optional(),
+    ...vaultSettings,
+    ...auditSettings,
   })
   .omit({ NATS_URL: true });
 
@@ -45,14 +47,15 @@ export const inOpsRoom = async <T>(run: (room: OpsRoom) => Promise<T>): Promise<
   const log = createLog('ops', settings.LOG_LEVEL);
   const readPosition = resources.use(openReadPosition(settings.DATABASE_URL, pool, log));
   await createAccessTables(pool);
-  const { MEMBER_VAULT_KEY, AUDIT_SIGNING_KEY } = settings;
+  const { MEMBER_VAULT_KEY, MEMBER_VAULT_KEY_SECOND: secondKey, AUDIT_SIGNING_KEY } = settings;
   return await run({
     eventStore,
     pool,
     db,
     readPosition,
     actor: { kind: 'service', id: 'ops' },
-    memberVault: MEMBER_VAULT_KEY === undefined ? null : await openMemberVault(pool, MEMBER_VAULT_KEY),
+    memberVault:
+      MEMBER_VAULT_KEY === undefined ? null : await openMemberVault(pool, MEMBER_VAULT_KEY, secondKey),
     auditSigningKey: AUDIT_SIGNING_KEY ?? null,
   });
 };

@@ -2,7 +2,14 @@ import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import type { Database } from './postgres.ts';
-import { createVaultTables, decrypt, encrypt, KEY_BYTES, VaultKey } from './vault-cipher.ts';
+import {
+  createVaultTables,
+  decrypt,
+  decryptWithAny,
+  encrypt,
+  KEY_BYTES,
+  masterKeysOf,
+} from './vault-cipher.ts';
 
 /**
  * Who a member is (name and e-mail address) stands in facts sealed: AES-256-GCM under a key of the member's own,
@@ -24,23 +31,28 @@ export type MemberVault = {
 const VERSION = 'v1.';
 const SCHEMA = readFileSync(new URL('./member-vault.sql', import.meta.url), 'utf8');
 
-/** The setting MEMBER_VAULT_KEY. */
-export const MemberVaultKey = VaultKey;
-
 const Person = z.strictObject({ name: z.string(), email: z.string().nullable() });
 
-/** `masterKey`: the setting MEMBER_VAULT_KEY. */
-export const openMemberVault = async (pool: Database, masterKey: string): Promise<MemberVault> => {
-  const master = Buffer.from(masterKey, 'base64');
+/** What a member's wrapped key is bound to. */
+export const memberKeyContext = (workspaceId: string, memberId: string): string =>
+  `${workspaceId}/${memberId}`;
+
+/** `masterKey`: the setting MEMBER_VAULT_KEY. `secondKey`: MEMBER_VAULT_KEY_SECOND, which only opens. */
+export const openMemberVault = async (
+  pool: Database,
+  masterKey: string,
+  secondKey?: string,
+): Promise<MemberVault> => {
+  const masters = masterKeysOf(masterKey, secondKey);
   await createVaultTables(pool, SCHEMA);
-  const contextOf = (workspaceId: string, memberId: string): string => `${workspaceId}/${memberId}`;
+  const contextOf = memberKeyContext;
 
   const findKey = async (workspaceId: string, memberId: string): Promise<Buffer | null> => {
     const { rows } = await pool.query<{ wrapped_key: Buffer }>(
       'select wrapped_key from vault.member_key where workspace_id = $1 and member_id = $2',
       [workspaceId, memberId],
     );
-    return rows[0] ? decrypt(master, contextOf(workspaceId, memberId), rows[0].wrapped_key) : null;
+    return rows[0] ? decryptWithAny(masters, contextOf(workspaceId, memberId), rows[0].wrapped_key) : null;
   };
 
   return {
@@ -49,7 +61,7 @@ export const openMemberVault = async (pool: Database, masterKey: string): Promis
       await pool.query(
         `insert into vault.member_key (workspace_id, member_id, wrapped_key) values ($1, $2, $3)
          on conflict do nothing`,
-        [workspaceId, memberId, encrypt(master, context, randomBytes(KEY_BYTES))],
+        [workspaceId, memberId, encrypt(masters[0], context, randomBytes(KEY_BYTES))],
       );
       const key = await findKey(workspaceId, memberId);
       if (!key) throw new Error('a member was erased while being added');
@@ -70,5 +82,23 @@ export const openMemberVault = async (pool: Database, masterKey: string): Promis
         memberId,
       ]);
     },
+  };
+};
+
+/** Opened when it is first asked, for a process that starts without Postgres. */
+export const openMemberVaultLater = (pool: Database, masterKey: string, secondKey?: string): MemberVault => {
+  let opened: Promise<MemberVault> | undefined;
+  const vault = (): Promise<MemberVault> => {
+    const opening = opened ?? openMemberVault(pool, masterKey, secondKey);
+    opened = opening;
+    opening.catch(() => {
+      opened = undefined;
+    });
+    return opening;
+  };
+  return {
+    seal: async (...given) => (await vault()).seal(...given),
+    open: async (...given) => (await vault()).open(...given),
+    erase: async (...given) => (await vault()).erase(...given),
   };
 };

@@ -17,9 +17,11 @@ import {
   SCRAPES_STREAM,
   SCRAPES_SUBJECTS,
 } from '#contracts/messages/subjects.ts';
+import { natsOptions } from './nats-url.ts';
 
 /** A lost server is looked for without end, this often; the process lives through its restarts. */
 const RECONNECT_WAIT_MS = 1_000;
+const CONNECT_TIMEOUT_MS = 5_000;
 const NANOS_PER_DAY = 86_400_000_000_000;
 /** Work that nobody took in this time is asked for again by whoever wants it. */
 const WORK_KEPT_DAYS = 7;
@@ -83,15 +85,18 @@ export const ensureStreams = async (manager: JetStreamManager): Promise<void> =>
   }
 };
 
-/** Connects and makes sure that the streams are there. */
+/**
+ * Connects and makes sure that the streams are there. Throws when the server is not there: whoever waits for it says
+ * so. A connection that was made once lives through its restarts.
+ */
 export const openNats = async (url: string, name: string): Promise<Nats> => {
   const connection = await connect({
-    servers: url,
+    ...natsOptions(url),
     name,
+    timeout: CONNECT_TIMEOUT_MS,
     reconnect: true,
     maxReconnectAttempts: -1,
     reconnectTimeWait: RECONNECT_WAIT_MS,
-    waitOnFirstConnect: true,
   });
   const manager = await connection.jetstreamManager();
   await ensureStreams(manager);

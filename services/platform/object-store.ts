@@ -7,7 +7,13 @@ import { z } from 'zod';
 
 /** Where files lie, for every process that writes or serves them: the same folder, or a mount of it. */
 export const objectStoreSettings = {
-  OBJECT_STORE_DIR: z.string().min(1).default('.data/objects'),
+  OBJECT_STORE_DIR: z
+    .string()
+    .min(1)
+    .default('.data/objects')
+    .describe(
+      'Folder of report files: the same, or a mount of it, for every process that writes or serves them.',
+    ),
 } as const;
 
 /** Lower-case names with slashes between; nothing that could leave the folder. */

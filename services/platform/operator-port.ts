@@ -15,8 +15,10 @@ const HEADERS_MAX_BYTES = 8 * 1024;
  * that only the scraper and the orchestrator reach; nothing that it answers is of a customer.
  */
 export const operatorPortSettings = {
-  METRICS_HOST: z.string().default('127.0.0.1'),
-  METRICS_PORT: Port.optional(),
+  METRICS_HOST: z.string().default('127.0.0.1').describe('Where the operator port listens.'),
+  METRICS_PORT: Port.optional().describe(
+    'Port of `/healthz`, `/readyz` and `/metrics` of this process; none when not set. It asks for no token.',
+  ),
 } as const;
 export type OperatorPortSettings = {
   readonly METRICS_HOST: string;

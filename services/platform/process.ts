@@ -1,9 +1,23 @@
-import type { Log } from './log.ts';
+import { z } from 'zod';
+import { LogLevel, readSettings, SettingsError, showSettings } from './config.ts';
+import { createLog, type Log } from './log.ts';
+import { operatorPortSettings } from './operator-port.ts';
+import { tracingSettings } from './tracing.ts';
 
 /** Ordered shutdown may take this long before the process leaves anyway. */
 const SHUTDOWN_DEADLINE_MS = 8_000;
 
-export type ProcessScope = {
+/** Settings of every process. */
+export const processSettings = {
+  LOG_LEVEL: LogLevel.describe('How much is logged: `fatal` to `trace`, or `silent`.'),
+  ...tracingSettings,
+} as const;
+
+/** Settings of every process but `ops`, which has a port for operators anyway. */
+export const serviceSettings = { ...processSettings, ...operatorPortSettings } as const;
+
+export type ProcessScope<Settings> = {
+  readonly settings: Settings;
   /** Resources, disposed in reverse order at shutdown. */
   readonly resources: AsyncDisposableStack;
   /** Aborted when the process is asked to end; loops watch it. */
@@ -11,13 +25,35 @@ export type ProcessScope = {
   readonly log: Log;
 };
 
+type Schema = z.ZodObject<z.ZodRawShape & typeof processSettings>;
+type ProcessSettings = z.infer<z.ZodObject<typeof processSettings>>;
+
+const readOrExit = <S extends Schema>(schema: S): z.infer<S> => {
+  try {
+    return readSettings(schema) as z.infer<S>;
+  } catch (error) {
+    if (!(error instanceof SettingsError)) throw error;
+    process.stderr.write(`${error.message}\n`);
+    process.exit(1);
+  }
+};
+
 /**
- * Runs a long-lived process: the one owner of signals. `start` sets everything up and returns; SIGTERM,
- * SIGINT or a fault then disposes of the resources in reverse order, within a deadline. A second signal
- * ends it at once.
+ * Runs a long-lived process: the one owner of signals, and the one reader of its settings, which it says, with the
+ * secrets hidden. `start` sets everything up and returns; SIGTERM, SIGINT or a fault then disposes of the resources in
+ * reverse order, within a deadline. A second signal ends it at once.
  */
-export const runProcess = async (log: Log, start: (scope: ProcessScope) => Promise<void>): Promise<void> => {
+export const runProcess = async <S extends Schema>(
+  name: string,
+  schema: S,
+  start: (scope: ProcessScope<z.infer<S>>) => Promise<void>,
+): Promise<void> => {
+  const settings = readOrExit(schema);
+  // What every schema has, which its inferred type is too general to say.
+  const own = settings as unknown as ProcessSettings;
+  const log = createLog(name, own.LOG_LEVEL);
   const controller = new AbortController();
+  const { signal } = controller;
   const resources = new AsyncDisposableStack();
   let ending = false;
 
@@ -52,8 +88,16 @@ export const runProcess = async (log: Log, start: (scope: ProcessScope) => Promi
   });
 
   try {
-    await start({ resources, signal: controller.signal, log });
+    log.info({ settings: showSettings(schema, settings), node: process.version }, 'starting');
+    if (own.OTEL_EXPORTER_OTLP_ENDPOINT !== undefined) {
+      // Nothing of it is loaded where nobody asked for it.
+      const { startTracing } = await import('./tracing-sdk.ts');
+      resources.use(startTracing(name, own, log));
+    }
+    await start({ settings, resources, signal, log });
   } catch (error) {
+    // Asked to end while it waited for a server: that is under way.
+    if (signal.aborted) return;
     log.fatal({ err: error }, 'start failed');
     await end('start failed', 1);
   }

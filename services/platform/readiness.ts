@@ -1,6 +1,7 @@
 import { connect, type NatsConnection } from 'nats';
 import { pause } from './clock.ts';
 import { openEventStore } from './event-store.ts';
+import { natsOptions } from './nats-url.ts';
 import { type Database, openPool } from './postgres.ts';
 
 /** A server that has not answered in this time does not answer. */
@@ -99,7 +100,7 @@ export const openServerChecks = (urls: ServerUrls): ServerChecks => {
     resources.defer(async () => connection?.close());
     checks['nats'] = async () => {
       if (connection === undefined || connection.isClosed()) {
-        connection = await connect({ servers: NATS_URL, name: 'readiness', maxReconnectAttempts: -1 });
+        connection = await connect({ ...natsOptions(NATS_URL), name: 'readiness', maxReconnectAttempts: -1 });
       }
       await connection.flush();
       return null;

@@ -28,19 +28,30 @@ export const retry = async <T>(
   }
 };
 
-/** A process waits this long for its servers when it starts, then gives up loudly. */
-const START_RETRIES: RetryLimits = { attempts: 60, firstDelayMs: 100, maxDelayMs: 2_000 };
+/** A server that is not there is looked for without end, this often at last. */
+export const SERVER_RETRIES: RetryLimits = {
+  attempts: Number.POSITIVE_INFINITY,
+  firstDelayMs: 100,
+  maxDelayMs: 5_000,
+};
 
-/** Opens what needs a server, waiting with back-off while the server is not there yet. */
-export const untilServersAnswer = <T>(log: Log, signal: AbortSignal, open: () => Promise<T>): Promise<T> =>
+/** Opens what needs a server; while it fails, says what is waited for and why, and tries again with back-off. */
+export const untilServerAnswers = <T>(
+  log: Log,
+  signal: AbortSignal,
+  what: string,
+  open: () => Promise<T>,
+): Promise<T> =>
   retry(
-    START_RETRIES,
+    SERVER_RETRIES,
     () => true,
     async (attempt) => {
       try {
         return await open();
       } catch (error) {
-        log.warn({ attempt, reason: (error as Error).message }, 'a server does not answer yet');
+        const { message, code } = error as { message?: string; code?: unknown };
+        if (!signal.aborted)
+          log.warn({ waiting_for: what, attempt, reason: message || code }, 'waiting for a server');
         throw error;
       }
     },

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { Database } from './postgres.ts';
-import { createVaultTables, decrypt, encrypt } from './vault-cipher.ts';
+import { createVaultTables, decryptWithAny, encrypt, masterKeysOf } from './vault-cipher.ts';
 
 /**
  * Secrets that have to be used again, so that a hash of them would not do: kept outside the log, sealed under the
@@ -36,21 +36,31 @@ const OPEN = 'select sealed from vault.secret where workspace_id = $1 and owner 
 const FORGET_ALL = 'delete from vault.secret where workspace_id = $1 and owner = $2';
 const FORGET_OTHERS = `${FORGET_ALL} and fingerprint <> $3 and sealed_at < now() - interval '${FRESH_SECONDS} seconds'`;
 
-/** `masterKey`: the setting MEMBER_VAULT_KEY. */
-export const openSecretVault = async (pool: Database, masterKey: string): Promise<SecretVault> => {
-  const master = Buffer.from(masterKey, 'base64');
+/** What a sealed secret is bound to. */
+export const secretContext = (...place: readonly string[]): string => `secret/${place.join('/')}`;
+
+/** `masterKey`: the setting MEMBER_VAULT_KEY. `secondKey`: MEMBER_VAULT_KEY_SECOND, which only opens. */
+export const openSecretVault = async (
+  pool: Database,
+  masterKey: string,
+  secondKey?: string,
+): Promise<SecretVault> => {
+  const masters = masterKeysOf(masterKey, secondKey);
   await createVaultTables(pool, SCHEMA);
-  const contextOf = (...place: readonly string[]): string => `secret/${place.join('/')}`;
+  const contextOf = secretContext;
   return {
     seal: async (workspaceId, owner, secret) => {
       const fingerprint = fingerprintOf(secret);
       const place = [workspaceId, owner, fingerprint];
-      await pool.query(SEAL, [...place, encrypt(master, contextOf(...place), Buffer.from(secret, 'utf8'))]);
+      await pool.query(SEAL, [
+        ...place,
+        encrypt(masters[0], contextOf(...place), Buffer.from(secret, 'utf8')),
+      ]);
       return fingerprint;
     },
     open: async (...place) => {
       const { rows } = await pool.query<{ sealed: Buffer }>(OPEN, place);
-      return rows[0] ? decrypt(master, contextOf(...place), rows[0].sealed).toString('utf8') : null;
+      return rows[0] ? decryptWithAny(masters, contextOf(...place), rows[0].sealed).toString('utf8') : null;
     },
     forget: async (workspaceId, owner, fingerprint) => {
       const isKept = fingerprint !== undefined;

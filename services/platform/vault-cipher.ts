@@ -1,5 +1,6 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import { z } from 'zod';
+import { secret } from './config.ts';
 import { type Database, inTransaction } from './postgres.ts';
 
 /** What the vaults share: how they seal (AES-256-GCM), under which key, and where their tables are. */
@@ -11,10 +12,26 @@ const CIPHER = 'aes-256-gcm';
 /** Any constant: `create … if not exists` is not safe against another process doing the same. */
 const SCHEMA_LOCK = 7_205_312;
 
-/** The setting MEMBER_VAULT_KEY. */
-export const VaultKey = z
+const VaultKey = z
   .string()
   .refine((text) => Buffer.from(text, 'base64').length === KEY_BYTES, 'base64 of 32 random bytes');
+
+/** Settings of the processes that open what the vaults keep, and which may do without. */
+export const vaultSettings = {
+  MEMBER_VAULT_KEY: secret(
+    VaultKey.optional(),
+    'Seals names and addresses of members, and secrets of webhooks and chats: base64 of 32 random bytes.',
+  ),
+  MEMBER_VAULT_KEY_SECOND: secret(
+    VaultKey.optional(),
+    'Opens what another key has sealed, while keys change; `npm run ops -- vault rewrap` seals it anew.',
+  ),
+} as const;
+/** The same where nothing works without the first. */
+export const demandedVaultSettings = {
+  ...vaultSettings,
+  MEMBER_VAULT_KEY: secret(VaultKey, vaultSettings.MEMBER_VAULT_KEY.description ?? ''),
+} as const;
 
 /** `context` is authenticated with the text: what was sealed for one opens for no other. */
 export const encrypt = (key: Buffer, context: string, plain: Buffer): Buffer => {
@@ -31,6 +48,26 @@ export const decrypt = (key: Buffer, context: string, sealed: Buffer): Buffer =>
     .setAAD(Buffer.from(context, 'utf8'))
     .setAuthTag(tag);
   return Buffer.concat([decipher.update(sealed.subarray(NONCE_BYTES, -TAG_BYTES)), decipher.final()]);
+};
+
+/** Opens with the first key that fits: the one that seals, or one that did before. */
+export const decryptWithAny = (keys: readonly Buffer[], context: string, sealed: Buffer): Buffer => {
+  let failure: unknown;
+  for (const key of keys) {
+    try {
+      return decrypt(key, context, sealed);
+    } catch (error) {
+      failure = error;
+    }
+  }
+  throw failure;
+};
+
+/** The keys of the settings, as bytes: the first one seals. */
+export const masterKeysOf = (...keys: readonly (string | undefined)[]): readonly [Buffer, ...Buffer[]] => {
+  const [first, ...others] = keys.flatMap((key) => (key === undefined ? [] : [Buffer.from(key, 'base64')]));
+  if (first === undefined) throw new Error('a vault has a key');
+  return [first, ...others];
 };
 
 /** Makes what is not there yet of the schema `vault`. */

@@ -1,19 +1,14 @@
-import { z } from 'zod';
-import { readSettings, serverSettings } from '#platform/config.ts';
-import { createLog } from '#platform/log.ts';
+import { openOperatorPort } from '#platform/operator-port.ts';
 import { runProcess } from '#platform/process.ts';
+import { waitForServers } from '#platform/wait-for-servers.ts';
 import { projections } from '#projections/index.ts';
 import { runProjections } from './run-projections.ts';
+import { ProjectorSettings } from '#platform/settings/projector.ts';
 
-const { DATABASE_URL, EVENT_STORE_URL, LOG_LEVEL } = readSettings(
-  z.object({
-    DATABASE_URL: serverSettings.DATABASE_URL,
-    EVENT_STORE_URL: serverSettings.EVENT_STORE_URL,
-    LOG_LEVEL: serverSettings.LOG_LEVEL,
-  }),
-);
-
-await runProcess(createLog('projector', LOG_LEVEL), async ({ resources, log, signal }) => {
+await runProcess('projector', ProjectorSettings, async ({ settings, resources, log, signal }) => {
+  const { DATABASE_URL, EVENT_STORE_URL } = settings;
+  const operatorPort = resources.use(await openOperatorPort({ settings, log, signal }));
+  await waitForServers(log, signal, { DATABASE_URL, EVENT_STORE_URL });
   const running = runProjections({
     databaseUrl: DATABASE_URL,
     eventStoreUrl: EVENT_STORE_URL,
@@ -22,4 +17,5 @@ await runProcess(createLog('projector', LOG_LEVEL), async ({ resources, log, sig
     signal,
   });
   resources.defer(() => running);
+  operatorPort.started();
 });

@@ -1,37 +1,26 @@
 import { randomUUID } from 'node:crypto';
-import { z } from 'zod';
 import { systemClock } from '#platform/clock.ts';
-import { readSettings, Seconds, serverSettings } from '#platform/config.ts';
 import { openEventStore } from '#platform/event-store.ts';
-import { createLog } from '#platform/log.ts';
 import { openNats } from '#platform/nats.ts';
-import { objectStoreSettings, openObjectStore } from '#platform/object-store.ts';
-import { openOperatorPort, operatorPortSettings } from '#platform/operator-port.ts';
+import { openObjectStore } from '#platform/object-store.ts';
+import { openOperatorPort } from '#platform/operator-port.ts';
 import { openPool, openReadDatabase } from '#platform/postgres.ts';
 import { runProcess } from '#platform/process.ts';
 import { openReadPosition } from '#platform/read-position.ts';
+import { untilServerAnswers } from '#platform/retry.ts';
+import { waitForServers } from '#platform/wait-for-servers.ts';
 import { exportReports } from './export-reports.ts';
 import { scheduleBriefs } from './prepare-briefs.ts';
 import { requestScansWhenDue } from './request-scans.ts';
 import { scheduleRewrites } from './schedule-rewrites.ts';
+import { WorkerSettings } from '#platform/settings/worker.ts';
 
 const POOL_CLIENTS = 3;
 
-const settings = readSettings(
-  z.object({
-    ...serverSettings,
-    ...operatorPortSettings,
-    ...objectStoreSettings,
-    /** When the nightly lists are rewritten, as a cron expression in UTC. */
-    REWRITE_CRON: z.string().default('0 2 * * *'),
-    /** A report whose worker was not heard of for so long is taken over by another. */
-    REPORT_LEASE_SECONDS: Seconds.default(60),
-  }),
-);
-
-await runProcess(createLog('worker', settings.LOG_LEVEL), async ({ resources, log, signal }) => {
+await runProcess('worker', WorkerSettings, async ({ settings, resources, log, signal }) => {
   const { DATABASE_URL, EVENT_STORE_URL, NATS_URL, OBJECT_STORE_DIR, REWRITE_CRON } = settings;
   const operatorPort = resources.use(await openOperatorPort({ settings, log, signal }));
+  await waitForServers(log, signal, { DATABASE_URL });
   const database = openPool(DATABASE_URL, POOL_CLIENTS);
   resources.defer(() => database.end());
   const db = resources.use(openReadDatabase(DATABASE_URL));
@@ -49,7 +38,9 @@ await runProcess(createLog('worker', settings.LOG_LEVEL), async ({ resources, lo
     leaseSeconds: settings.REPORT_LEASE_SECONDS,
   });
   resources.defer(() => exporting);
-  const nats = resources.use(await openNats(NATS_URL, 'worker'));
+  const nats = resources.use(
+    await untilServerAnswers(log, signal, 'NATS', () => openNats(NATS_URL, 'worker')),
+  );
   const asking = requestScansWhenDue({ db, nats, clock: systemClock, log, signal });
   resources.defer(() => asking);
   operatorPort.started();

@@ -1,5 +1,6 @@
-import { pino } from 'pino';
 import { z } from 'zod';
+import { credentialedUrl, LogLevel, Port, readSettings, showSettings } from '#platform/config.ts';
+import { createLog } from '#platform/log.ts';
 import { startEventStore } from './start.ts';
 
 export { startEventStore } from './start.ts';
@@ -7,29 +8,39 @@ export { startEventStore } from './start.ts';
 /** A stop that takes longer ends without ceremony: what was acknowledged is on disk anyway. */
 const STOP_LIMIT_MS = 10_000;
 
-const Settings = z.object({
-  EVENT_STORE_PORT: z.coerce.number().int().min(0).max(65_535).default(2113),
-  EVENT_STORE_HOST: z.string().min(1).default('127.0.0.1'),
-  /** How long to wait for a predecessor on the same database to leave. */
-  EVENT_STORE_LOCK_WAIT_MS: z.coerce.number().int().min(0).max(600_000).default(15_000),
-  EVENT_STORE_DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/ }),
-  LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
+export const EventStoreSettings = z.object({
+  EVENT_STORE_PORT: Port.default(2113).describe('Where it listens; 0 for any free port.'),
+  EVENT_STORE_HOST: z.string().min(1).default('127.0.0.1').describe('Address that it listens on.'),
+  EVENT_STORE_LOCK_WAIT_MS: z.coerce
+    .number()
+    .int()
+    .min(0)
+    .max(600_000)
+    .default(15_000)
+    .describe('How long to wait for a predecessor on the same database to leave.'),
+  EVENT_STORE_DATABASE_URL: credentialedUrl(
+    z.url({ protocol: /^postgres(ql)?$/ }),
+    'PostgreSQL database that holds the log, its own.',
+  ),
+  LOG_LEVEL: LogLevel.describe('How much is logged: `fatal` to `trace`, or `silent`.'),
 });
 
 async function main(): Promise<void> {
-  // oxlint-disable-next-line node/no-process-env -- This process has no other place that reads its settings.
-  const settings = Settings.safeParse(process.env);
-  if (!settings.success) {
-    process.stderr.write(`The event store cannot start:\n${z.prettifyError(settings.error)}\n`);
+  let settings: z.infer<typeof EventStoreSettings>;
+  try {
+    settings = readSettings(EventStoreSettings);
+  } catch (error) {
+    process.stderr.write(`The event store cannot start. ${(error as Error).message}\n`);
     process.exit(1);
   }
-  const log = pino({ level: settings.data.LOG_LEVEL, base: { service: 'event-store' } });
+  const log = createLog('event-store', settings.LOG_LEVEL);
+  log.info({ settings: showSettings(EventStoreSettings, settings) }, 'starting');
   try {
     const store = await startEventStore({
-      databaseUrl: settings.data.EVENT_STORE_DATABASE_URL,
-      host: settings.data.EVENT_STORE_HOST,
-      port: settings.data.EVENT_STORE_PORT,
-      lockWaitMs: settings.data.EVENT_STORE_LOCK_WAIT_MS,
+      databaseUrl: settings.EVENT_STORE_DATABASE_URL,
+      host: settings.EVENT_STORE_HOST,
+      port: settings.EVENT_STORE_PORT,
+      lockWaitMs: settings.EVENT_STORE_LOCK_WAIT_MS,
       log,
     });
     const stop = (signal: string) => {

@@ -4,6 +4,7 @@ import { createTransport } from 'nodemailer';
 import { z } from 'zod';
 import type { AlertPayload } from '#contracts/webhooks/alert-payload.ts';
 import type { Clock } from '../clock.ts';
+import { credentialedUrl } from '../config.ts';
 import { emailMessageOf } from './email-message.ts';
 import { networkFailure } from './network-failure.ts';
 import { ANSWER_MAX_BYTES, failedOutcome, NO_TIMING, type SendOutcome } from './outcome.ts';
@@ -18,10 +19,21 @@ const PERMANENT = 500;
 const DELIVERY_ID = /^[\w-]{1,64}$/;
 
 export const emailSettings = {
-  /** `smtp://` or `smtps://` with user and password; when not set, messages are written to files in `MAIL_DIR`. */
-  SMTP_URL: z.url({ protocol: /^smtps?$/ }).optional(),
-  MAIL_DIR: z.string().min(1).default('.data/mail'),
-  MAIL_FROM: z.string().min(3).max(200).default('Ad intelligence <alerts@localhost.invalid>'),
+  SMTP_URL: credentialedUrl(
+    z.url({ protocol: /^smtps?$/ }).optional(),
+    'Mail server, `smtp://` or `smtps://` with user and password; when not set, e-mails are files in `MAIL_DIR`.',
+  ),
+  MAIL_DIR: z
+    .string()
+    .min(1)
+    .default('.data/mail')
+    .describe('Folder of e-mails where there is no mail server.'),
+  MAIL_FROM: z
+    .string()
+    .min(3)
+    .max(200)
+    .default('Ad intelligence <alerts@localhost.invalid>')
+    .describe('Sender of e-mails.'),
 } as const;
 export type EmailSettings = {
   readonly SMTP_URL?: string | undefined;

@@ -26,9 +26,11 @@ const TARGETS_MAX = 10_000;
 /** An address in the parts that a request wants, or what is wrong with it, as a sentence. */
 export type Target = { readonly origin: string; readonly path: string } | { readonly fault: string };
 
-/** True in the local stack and in tests only: there, targets on this machine are called, by http too. */
 export const egressSettings = {
-  EGRESS_ALLOW_LOOPBACK: z.stringbool().default(false),
+  EGRESS_ALLOW_LOOPBACK: z
+    .stringbool()
+    .default(false)
+    .describe('`true` lets webhooks lead to this machine, by http too: for the local stack and tests.'),
 } as const;
 
 /** The way out to addresses that users give. Nothing else in this project calls them. */

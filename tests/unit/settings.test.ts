@@ -1,0 +1,126 @@
+import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { settingsReference } from '#deploy/write-settings.ts';
+import {
+  credentialedUrl,
+  readSettings,
+  secrecyOf,
+  secret,
+  showSettings,
+  withoutCredentials,
+} from '#platform/config.ts';
+import { natsOptions } from '#platform/nats-url.ts';
+import { AlertsSettings } from '#platform/settings/alerts.ts';
+import { ApiSettings } from '#platform/settings/api.ts';
+import { DeliverySettings } from '#platform/settings/delivery.ts';
+import { IngestSettings } from '#platform/settings/ingest.ts';
+import { OpsSettings } from '#platform/settings/ops.ts';
+import { ProjectorSettings } from '#platform/settings/projector.ts';
+import { WorkerSettings } from '#platform/settings/worker.ts';
+
+const ALL: readonly z.ZodObject[] = [
+  AlertsSettings,
+  ApiSettings,
+  DeliverySettings,
+  IngestSettings,
+  OpsSettings,
+  ProjectorSettings,
+  WorkerSettings,
+];
+/** What a setting with such a name may hold is not for everybody. */
+const SOUNDS_SECRET = /SECRET|TOKEN|PASSWORD|KEY|HEADERS|^(?!API_BASE).*_URL/;
+
+describe('what is secret', () => {
+  test('every setting that sounds like it is marked', () => {
+    for (const { shape } of ALL) {
+      for (const [name, schema] of Object.entries(shape)) {
+        if (SOUNDS_SECRET.test(name)) expect(secrecyOf(schema as z.ZodType), name).not.toBeNull();
+      }
+    }
+  });
+
+  test('is not shown', () => {
+    const schema = z.object({
+      TOKEN: secret(z.string().optional(), 'a token'),
+      OTHER_TOKEN: secret(z.string().optional(), 'another'),
+      SERVER_URL: credentialedUrl(z.string(), 'a server'),
+      PORT: z.coerce.number().default(1),
+    });
+    const settings = readSettings(schema, {
+      TOKEN: 'hush',
+      SERVER_URL: 'postgres://ada:hush@host/db?sslmode=require&password=hush',
+    });
+    expect(showSettings(schema, settings)).toEqual({
+      TOKEN: '[hidden]',
+      OTHER_TOKEN: null,
+      SERVER_URL: 'postgres://[hidden]@host/db?sslmode=require&password=[hidden]',
+      PORT: 1,
+    });
+  });
+
+  test.each([
+    ['nats://token@host:4222,other:4222?ca_file=/ca', 'nats://[hidden]@host:4222,other:4222?ca_file=/ca'],
+    ['esdb+discover://a:b@c@host:2113?tls=true', 'esdb+discover://[hidden]@host:2113?tls=true'],
+    ['postgres://host/db', 'postgres://host/db'],
+    ['smtp://user:p%40ss@mail:25', 'smtp://[hidden]@mail:25'],
+    ['hush', '[hidden]'],
+    ['postgres://host/db#hush', '[hidden]'],
+  ])('of %s nothing is left but %s', (url, shown) => {
+    expect(withoutCredentials(url)).toBe(shown);
+  });
+});
+
+test('all faults of the settings are told at once, and none repeats a value', () => {
+  const settings = {
+    DATABASE_URL: 'mysql://ada:hush@host',
+    EVENT_STORE_URL: 'ada:hush@host',
+    NATS_URL: 'hush',
+    API_PORT: 'hush',
+    CURSOR_SECRET: 'hush',
+    MEMBER_VAULT_KEY: 'hush',
+    SMTP_URL: 'hush',
+    LOG_LEVEL: 'hush',
+  };
+  const thrown = (() => {
+    try {
+      readSettings(ApiSettings, settings);
+      return '';
+    } catch (error) {
+      return (error as Error).message;
+    }
+  })();
+  for (const name of Object.keys(settings)) expect(thrown).toContain(`  ${name}: `);
+  expect(thrown).not.toContain('hush');
+});
+
+describe('NATS_URL', () => {
+  test('holds hosts, user and password', () => {
+    expect(natsOptions('nats://ada:p%40ss@one:4222,two:4222')).toEqual({
+      servers: ['one:4222', 'two:4222'],
+      user: 'ada',
+      pass: 'p@ss',
+    });
+  });
+  test('holds a token', () => {
+    expect(natsOptions('nats://hush@one:4222')).toEqual({ servers: ['one:4222'], token: 'hush' });
+  });
+  test('asks for TLS by its scheme or a file', () => {
+    expect(natsOptions('tls://one:4222')).toEqual({ servers: ['one:4222'], tls: {} });
+    expect(natsOptions('nats://one:4222?ca_file=/ca.pem&cert_file=/c&key_file=/k')).toEqual({
+      servers: ['one:4222'],
+      tls: { caFile: '/ca.pem', certFile: '/c', keyFile: '/k' },
+    });
+  });
+  test('repeats nothing of what it cannot read', () => {
+    expect(() => natsOptions('nats://hush hush')).not.toThrow(/hush hush/);
+    expect(() => natsOptions('http://hush')).toThrow('NATS_URL');
+    expect(() => natsOptions('nats://one?tls=true')).toThrow('no parameter tls');
+  });
+});
+
+test('the reference of the settings is current', () => {
+  const file = join(import.meta.dirname, '../../deploy/SETTINGS.md');
+  expect(readFileSync(file, 'utf8')).toBe(settingsReference());
+});
