@@ -28,12 +28,14 @@ export type ScrapeRequested = {
 
 /**
  * Deliveries that wait for an attempt. A message carries ids only: payload and state are in Postgres, and both
- * come from the log.
+ * come from the log. What became due together travels together, since a work queue wants every message acknowledged.
  */
 export const DELIVERIES_STREAM = 'DELIVERIES';
 export const DELIVERIES_SUBJECTS = 'deliveries.>';
-export const DELIVERY_DUE = 'deliveries.due';
+export const DELIVERIES_DUE = 'deliveries.due';
 export const DELIVERY_CONSUMER = 'delivery';
 
+/** Ids that one message carries at most. */
+export const DUE_IDS_MAX = 50;
 /** Payload of `deliveries.due`. */
-export type DeliveryDue = { readonly delivery_id: string };
+export type DeliveriesDue = { readonly delivery_ids: readonly string[] };

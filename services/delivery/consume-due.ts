@@ -1,27 +1,38 @@
 import type { ConsumerMessages, JsMsg } from 'nats';
-import { DELIVERIES_STREAM, DELIVERY_CONSUMER, type DeliveryDue } from '#contracts/messages/subjects.ts';
+import { DELIVERIES_STREAM, DELIVERY_CONSUMER, type DeliveriesDue } from '#contracts/messages/subjects.ts';
 import { pause } from '#platform/clock.ts';
 import type { Log } from '#platform/log.ts';
 import type { Nats } from '#platform/nats.ts';
 import { ensureDeliveryConsumer } from './delivery-consumer.ts';
 import type { Worker } from './worker.ts';
 
-/** Messages fetched ahead, and those taken together. */
-const FETCHED_MESSAGES = 2_000;
-const TAKEN_TOGETHER_MAX = 500;
+/** Messages fetched ahead, each of one delivery or of some dozens; and from how many on no more are taken together. */
+const FETCHED_MESSAGES = 100;
+const TAKEN_TOGETHER = 500;
 /** Batches being claimed at once: one is read from Postgres while another is handed out. */
 const TAKES_AT_ONCE = 2;
 /** A pull lasts so long; a server that came back without the stream is noticed within it. */
 const PULL_MS = 4_000;
 const RETRY_MS = 500;
 
-const idOf = (message: JsMsg): string | null => {
+/** Deliveries that messages said are due. */
+type Arrived = { readonly message: JsMsg; readonly ids: readonly string[] };
+
+const idsOf = (message: JsMsg): readonly string[] => {
   try {
-    const { delivery_id } = message.json<Partial<DeliveryDue>>();
-    return typeof delivery_id === 'string' && /^[0-9a-f-]{36}$/.test(delivery_id) ? delivery_id : null;
+    const { delivery_ids } = message.json<Partial<DeliveriesDue>>();
+    const given: readonly unknown[] = Array.isArray(delivery_ids) ? delivery_ids : [];
+    return given.filter((id): id is string => typeof id === 'string' && /^[0-9a-f-]{36}$/.test(id));
   } catch {
-    return null;
+    return [];
   }
+};
+
+/** The first of what arrived, so many messages that it is enough of deliveries. */
+const shiftSome = (arrived: Arrived[]): readonly Arrived[] => {
+  let ids = 0;
+  const enough = arrived.findIndex((one) => (ids += one.ids.length) >= TAKEN_TOGETHER);
+  return arrived.splice(0, enough < 0 ? arrived.length : enough + 1);
 };
 
 /**
@@ -34,17 +45,16 @@ export const consumeDue = async (
   log: Log,
   signal: AbortSignal,
 ): Promise<void> => {
-  const arrived: JsMsg[] = [];
+  const arrived: Arrived[] = [];
   let wake: (() => void) | undefined;
 
-  const take = async (messages: readonly JsMsg[]): Promise<void> => {
-    const ids = messages.map(idOf);
+  const take = async (some: readonly Arrived[]): Promise<void> => {
     try {
-      await worker.take(ids.filter((id) => id !== null));
-      for (const message of messages) message.ack();
+      await worker.take(some.flatMap(({ ids }) => ids));
+      for (const { message } of some) message.ack();
     } catch (error) {
       // Not acknowledged: the queue brings them again, and so does the sweep.
-      log.warn({ err: error, messages: messages.length }, 'deliveries could not be claimed');
+      log.warn({ err: error, messages: some.length }, 'deliveries could not be claimed');
       await pause(RETRY_MS, signal);
     }
   };
@@ -66,7 +76,7 @@ export const consumeDue = async (
       }
       await Promise.race([worker.hasRoom(), aborted]);
       if (signal.aborted) return;
-      await take(arrived.splice(0, TAKEN_TOGETHER_MAX));
+      await take(shiftSome(arrived));
     }
   };
   const handingOut = Array.from({ length: TAKES_AT_ONCE }, handOut);
@@ -91,7 +101,7 @@ export const consumeDue = async (
         expires: PULL_MS,
         abort_on_missing_resource: true,
         callback: (message) => {
-          arrived.push(message);
+          arrived.push({ message, ids: idsOf(message) });
           wakeAll();
         },
       });

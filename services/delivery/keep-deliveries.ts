@@ -1,4 +1,4 @@
-import { DELIVERIES_STREAM, DELIVERY_CONSUMER } from '#contracts/messages/subjects.ts';
+import { DELIVERIES_STREAM, DELIVERY_CONSUMER, DUE_IDS_MAX } from '#contracts/messages/subjects.ts';
 import { type Clock, pause } from '#platform/clock.ts';
 import { dueDeliveries } from '#platform/deliveries/due.ts';
 import { publishDue } from '#platform/deliveries/publish-due.ts';
@@ -18,8 +18,9 @@ const STANDBY_MS = 1_000;
 const RECORD_EVERY_MS = 200;
 /** How often Postgres is looked at for what is due: retries, and whatever the queue lost. */
 const SWEEP_EVERY_MS = 1_000;
-/** Published by one sweep; while as many wait in the queue, there is nothing to add. */
+/** Published by one sweep; while as many messages wait in the queue as that makes, there is nothing to add. */
 const SWEPT_MAX = 1_000;
+const WAITING_MESSAGES_MAX = SWEPT_MAX / DUE_IDS_MAX;
 const GIVE_UP_EVERY_MS = 30_000;
 const TRIM_EVERY_MS = 600_000;
 
@@ -38,7 +39,7 @@ export type KeeperRoom = {
 /** Publishes what is due and nobody's. A queue that came back empty is filled again by this. */
 export const sweep = async ({ pool, nats, clock, overflowed }: KeeperRoom): Promise<number> => {
   const { num_pending } = await nats.manager.consumers.info(DELIVERIES_STREAM, DELIVERY_CONSUMER);
-  if (num_pending >= SWEPT_MAX) return 0;
+  if (num_pending >= WAITING_MESSAGES_MAX) return 0;
   const due = await dueDeliveries(pool, clock.now(), SWEPT_MAX, overflowed());
   await publishDue(nats, due);
   return due.length;

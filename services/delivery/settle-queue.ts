@@ -1,6 +1,6 @@
 import { type Clock, pause } from '#platform/clock.ts';
 import { cancelDeliveries } from '#platform/deliveries/end-deliveries.ts';
-import { type SettledAttempt, settleWithin } from '#platform/deliveries/settle.ts';
+import { settle, type SettledAttempt } from '#platform/deliveries/settle.ts';
 import type { Log } from '#platform/log.ts';
 import { type Database, inTransaction } from '#platform/postgres.ts';
 import { retry, type RetryLimits } from '#platform/retry.ts';
@@ -38,16 +38,18 @@ export const openSettleQueue = (
   const closing = new AbortController();
   let running: Promise<void> | undefined;
 
-  const write = (batch: readonly Settled[]): Promise<void> =>
-    inTransaction(pool, async (client) => {
-      await settleWithin(
-        client,
-        batch.flatMap((one) => ('attempt' in one ? [one.attempt] : [])),
+  const write = async (batch: readonly Settled[]): Promise<void> => {
+    await settle(
+      pool,
+      batch.flatMap((one) => ('attempt' in one ? [one.attempt] : [])),
+    );
+    for (const one of batch) {
+      if (!('cancelled' in one)) continue;
+      await inTransaction(pool, (client) =>
+        cancelDeliveries(client, [one.deliveryId], one.cancelled, clock.now()),
       );
-      for (const one of batch) {
-        if ('cancelled' in one) await cancelDeliveries(client, [one.deliveryId], one.cancelled, clock.now());
-      }
-    });
+    }
+  };
 
   const run = async (): Promise<void> => {
     while (queue.length > 0) {

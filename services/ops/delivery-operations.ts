@@ -64,7 +64,7 @@ export const listDeliveries = async (
 ): Promise<readonly DeliveryRow[]> => {
   await createDeliveryTables(pool);
   const { rows } = await pool.query<DeliveryRow>(
-    `select ${COLUMNS} from delivery.delivery d
+    `select ${COLUMNS} from delivery.overview d
      where ($1::text is null or workspace_id = $1) and ($2::uuid is null or alert_id = $2)
        and ($3::text is null or status = $3) and ($4::timestamptz is null or queued_at >= $4)
        and ($5::uuid is null or (queued_at, delivery_id) <
@@ -98,7 +98,7 @@ export type ShownDelivery = DeliveryRow & {
 export const showDelivery = async (pool: Database, deliveryId: string): Promise<ShownDelivery> => {
   await createDeliveryTables(pool);
   const { rows } = await pool.query<Omit<ShownDelivery, 'payload' | 'history'> & { payload: Buffer }>(
-    `select ${COLUMNS}, d.endpoint, c.payload from delivery.delivery d join delivery.content c using (delivery_id)
+    `select ${COLUMNS}, d.endpoint, p.payload from delivery.overview d join delivery.delivery p using (delivery_id)
      where delivery_id = $1`,
     [deliveryId],
   );

@@ -66,7 +66,8 @@ describe('instant', () => {
     );
     // Gone through again from the beginning in one go, it comes out the same.
     await stack.pool.query('drop schema alerting cascade');
-    await stack.pool.query('delete from delivery.delivery where delivery_id = $1', [before?.delivery_id]);
+    for (const table of ['delivery', 'due', 'journal'])
+      await stack.pool.query(`delete from delivery.${table} where delivery_id = $1`, [before?.delivery_id]);
     await using _ = stack.start();
     await stack.scan(scanFacts(other, '2026-05-02T08:00:00.000Z', 0));
     await stack.matched();
@@ -292,14 +293,14 @@ describe('nothing fires again', () => {
     // The first was delivered, the second cancelled, the third waits.
     const [first, second, third] = idsOf(before);
     await fresh.pool.query(
-      `insert into delivery.journal (delivery_id, workspace_id, alert_id, type, at, attempt, outcome, duration_ms)
-       values ($1, 'ws_tests', $2, 'DeliveryAttempted', now(), 1, 'delivered', 5)`,
-      [first, rule.alert_id],
+      `insert into delivery.journal (delivery_id, type, at, attempt, outcome, duration_ms)
+       values ($1, 'DeliveryAttempted', now(), 1, 'delivered', 5)`,
+      [first],
     );
     await fresh.pool.query(
-      `insert into delivery.journal (delivery_id, workspace_id, alert_id, type, at, reason)
-       values ($1, 'ws_tests', $2, 'DeliveryCancelled', now(), 'An operator said so.')`,
-      [second, rule.alert_id],
+      `insert into delivery.journal (delivery_id, type, at, attempt, reason)
+       values ($1, 'DeliveryCancelled', now(), 0, 'An operator said so.')`,
+      [second],
     );
     while ((await recordFacts(fresh.pool, fresh.eventStore)) > 0);
     await fresh.pool.query('drop schema alerting cascade');

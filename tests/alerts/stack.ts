@@ -152,9 +152,9 @@ export const openAlertsStack = async (): Promise<AlertsStack> => {
     },
     queued: async ({ alert_id }) => {
       const { rows } = await pool.query<Omit<Queued, 'payload'> & { payload: Buffer }>(
-        `select delivery_id, alert_id, channel, kind, status, target, payload
-         from delivery.delivery d join delivery.content using (delivery_id)
-         where alert_id = $1 order by (select min(seq) from delivery.journal j where j.delivery_id = d.delivery_id)`,
+        `select delivery_id, d.alert_id, d.channel, d.kind, d.status, d.target, p.payload
+         from delivery.overview d join delivery.delivery p using (delivery_id)
+         where d.alert_id = $1 order by (select min(seq) from delivery.journal j where j.delivery_id = d.delivery_id)`,
         [alert_id],
       );
       return rows.map((row) => ({ ...row, payload: JSON.parse(row.payload.toString()) as AlertPayload }));

@@ -173,7 +173,7 @@ async function sendOurs({ pool, nats }: Room): Promise<number> {
   await consuming;
   await worker.close();
   const { rows } = await pool.query<{ open: number }>(
-    `select count(*)::int as open from delivery.delivery where status <> 'delivered'`,
+    `select count(*)::int as open from delivery.overview where status <> 'delivered'`,
   );
   if (rows[0]?.open !== 0) throw new Error(`${rows[0]?.open} deliveries are not written down.`);
   return rate;

@@ -129,7 +129,7 @@ export const openDeliveryStack = async (): Promise<DeliveryStack> => {
       }
     },
     row: async (deliveryId) =>
-      (await rows('select * from delivery.delivery where delivery_id = $1', [deliveryId]))[0] ?? {},
+      (await rows('select * from delivery.overview where delivery_id = $1', [deliveryId]))[0] ?? {},
     attempts: (deliveryId) =>
       rows(
         `select * from delivery.journal where delivery_id = $1 and type = 'DeliveryAttempted' order by seq`,

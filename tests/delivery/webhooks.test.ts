@@ -210,6 +210,36 @@ describe('a webhook that fails', () => {
   });
 });
 
+describe('a webhook that is cancelled while it is on its way', () => {
+  const cancelledUnderWay = async (path: string, status: number) => {
+    const arrived = Promise.withResolvers<(status: number) => void>();
+    receivers.behave(path, (response) =>
+      arrived.resolve((answered) => void response.writeHead(answered).end()),
+    );
+    const { id, rule } = await queueTo(path);
+    await worker.take([id]);
+    const answer = await arrived.promise;
+    await inTransaction(stack.pool, (client) =>
+      cancelDeliveries(client, [id], 'An operator said so.', stack.clock.now()),
+    );
+    answer(status);
+    await worker.idle();
+    return { row: await stack.row(id), facts: (await stack.facts(rule)).map(({ type }) => type) };
+  };
+
+  test('is delivered if it arrived, and says so once', async () => {
+    const { row, facts } = await cancelledUnderWay('/cancelled-arrives', 200);
+    expect(row).toMatchObject({ status: 'delivered', attempts: 1, next_attempt_at: null });
+    expect(facts).toEqual(['DeliveryQueued', 'DeliveryCancelled', 'DeliveryAttempted']);
+  });
+
+  test('stays cancelled if it did not', async () => {
+    const { row, facts } = await cancelledUnderWay('/cancelled-fails', 500);
+    expect(row).toMatchObject({ status: 'cancelled', attempts: 0, next_attempt_at: null });
+    expect(facts).toEqual(['DeliveryQueued', 'DeliveryCancelled']);
+  });
+});
+
 describe('several workers', () => {
   test('send a delivery once, and take over what a dead one had', async () => {
     const other = stack.worker();
@@ -219,7 +249,7 @@ describe('several workers', () => {
     expect(receivers.at('/once')).toHaveLength(1);
 
     const orphan = await queueTo('/orphan');
-    const taken = `update delivery.delivery set taken_by = 'a dead worker', taken_until = $2 where delivery_id = $1`;
+    const taken = `update delivery.due set taken_by = 'a dead worker', taken_until = $2 where delivery_id = $1`;
     const until = new Date(stack.clock.now().getTime() + CLAIM_LEASE_MS);
     await stack.pool.query(taken, [orphan.id, until]);
     await stack.sendDue(worker);

@@ -217,7 +217,7 @@ test(`each of ${DELIVERY_KILL_COUNT} matches arrives, whatever is killed meanwhi
 
   const delivered = async (): Promise<number> => {
     const { rows } = await pool.query(
-      `select count(*)::int as delivered from delivery.delivery where status = 'delivered'`,
+      `select count(*)::int as delivered from delivery.overview where status = 'delivered'`,
     );
     return rows[0].delivered;
   };

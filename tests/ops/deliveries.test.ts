@@ -64,17 +64,18 @@ const queue = async (rule: Rule, count: number): Promise<readonly string[]> => {
   await inTransaction(stack.pool, (client) => enqueue(client, deliveries));
   return deliveries.map(({ deliveryId }) => deliveryId);
 };
-const fail = async (ids: readonly string[]): Promise<void> => {
+const fail = async (ids: readonly string[], at: string | null = null): Promise<void> => {
   await stack.pool.query(
-    `update delivery.delivery set status = 'failed', attempts = 10, next_attempt_at = null, finished_at = now()
-     where delivery_id = any($1::uuid[])`,
-    [ids],
+    `with gone as (delete from delivery.due where delivery_id = any($1::uuid[]) returning delivery_id)
+     insert into delivery.journal (delivery_id, type, at, attempt, outcome, failure, duration_ms)
+     select delivery_id, 'DeliveryAttempted', coalesce($2, now()), 10, 'failed', 'http', 3 from gone`,
+    [ids, at],
   );
 };
 const statusesOf = async (ids: readonly string[]): Promise<readonly (string | null)[]> => {
   const { rows } = await stack.pool.query<{ status: string | null }>(
     `select status from unnest($1::uuid[]) with ordinality as i (delivery_id, n)
-     left join delivery.delivery using (delivery_id) order by n`,
+     left join delivery.overview using (delivery_id) order by n`,
     [ids],
   );
   return rows.map(({ status }) => status);
@@ -103,11 +104,8 @@ describe('ops deliveries', () => {
     const rule = await stack.rule([randomUUID()]);
     const ids = await queue(rule, 4);
     const [old = '', one = '', other = '', waiting = ''] = ids;
-    await fail([old, one, other]);
-    await stack.pool.query(
-      `update delivery.delivery set finished_at = '2026-01-01T00:00:00Z' where delivery_id = $1`,
-      [old],
-    );
+    await fail([one, other]);
+    await fail([old], '2026-01-01T00:00:00Z');
     const told: number[] = [];
     const since = new Date(Date.now() - 60_000);
     const replayed = await replayFailed(stack.pool, since, (done) => void told.push(done));
@@ -123,10 +121,11 @@ describe('ops deliveries', () => {
     const { history } = await showDelivery(stack.pool, one);
     expect(history.map(({ type }) => type)).toEqual([
       'DeliveryQueued',
+      'DeliveryAttempted',
       'DeliveryReplayed',
       'DeliveryCancelled',
     ]);
-    expect(history[2]?.reason).toBe('An operator cancelled it.');
+    expect(history[3]?.reason).toBe('An operator cancelled it.');
   });
 
   test('queues again what the log has and the tables lost, as far as it is not at an end', async () => {
@@ -138,9 +137,10 @@ describe('ops deliveries', () => {
     while ((await recordFacts(stack.pool, stack.eventStore)) > 0);
     await stack.change(off, { enabled: false });
     await stack.change(rule, { webhook_url: 'https://hooks.shop.example/moved' });
-    await stack.pool.query('delete from delivery.delivery where delivery_id = any($1::uuid[])', [
-      [cancelled, lost, ...ofRuleOff],
-    ]);
+    for (const table of ['delivery', 'due', 'journal']) {
+      const gone = [cancelled, lost, ...ofRuleOff];
+      await stack.pool.query(`delete from delivery.${table} where delivery_id = any($1::uuid[])`, [gone]);
+    }
     expect(JSON.parse((await ops('replay', '--missing')).stdout)).toEqual({ queued: 1 });
     expect(await missing()).toBe(0);
     expect(await statusesOf([kept, cancelled, lost, ...ofRuleOff])).toEqual(['queued', null, 'queued', null]);

@@ -37,12 +37,13 @@ type Row = {
 
 const CLAIM = `
   with taken as (
-    update delivery.delivery
+    update delivery.due
     set taken_by = $2, taken_until = $3::timestamptz + interval '${CLAIM_LEASE_MS} milliseconds'
     where delivery_id = any($1::uuid[]) and next_attempt_at <= $3 and (taken_until is null or taken_until <= $3)
-    returning delivery_id, workspace_id, alert_id, kind, endpoint, attempts, attempts_before
+    returning delivery_id, endpoint, attempts, attempts_before
   )
-  select taken.*, target, payload from taken join delivery.content using (delivery_id)`;
+  select taken.*, workspace_id, alert_id, kind, target, payload
+  from taken join delivery.delivery using (delivery_id)`;
 
 /** Takes those of the deliveries that are due and nobody else's. The rest is done, put off, or being sent. */
 export const claim = async (
@@ -74,9 +75,9 @@ export const extendClaims = async (
   now: Date,
 ): Promise<ReadonlySet<string>> => {
   const { rows } = await pool.query<{ delivery_id: string }>(
-    `update delivery.delivery
+    `update delivery.due
      set taken_until = $3::timestamptz + interval '${CLAIM_LEASE_MS} milliseconds'
-     where delivery_id = any($1::uuid[]) and taken_by = $2 and status in ('queued', 'retrying')
+     where delivery_id = any($1::uuid[]) and taken_by = $2
      returning delivery_id`,
     [deliveryIds, workerId, now.toISOString()],
   );
@@ -90,7 +91,7 @@ export const releaseClaims = async (
   deliveryIds: readonly string[],
 ): Promise<void> => {
   await pool.query(
-    `update delivery.delivery set taken_by = null, taken_until = null
+    `update delivery.due set taken_by = null, taken_until = null
      where delivery_id = any($1::uuid[]) and taken_by = $2`,
     [deliveryIds, workerId],
   );

@@ -14,7 +14,7 @@ export const dueDeliveries = async (
   exceptEndpoints: readonly string[] = [],
 ): Promise<readonly string[]> => {
   const { rows } = await pool.query<{ delivery_id: string }>(
-    `select delivery_id from delivery.delivery
+    `select delivery_id from delivery.due
      where next_attempt_at <= $1 and (taken_until is null or taken_until <= $1)
        and (attempts > attempts_before or next_attempt_at <= $2)
        and endpoint <> all($4::text[])
@@ -33,7 +33,7 @@ export const dueOfEndpoint = async (
   limit: number,
 ): Promise<readonly string[]> => {
   const { rows } = await pool.query<{ delivery_id: string }>(
-    `select delivery_id from delivery.delivery
+    `select delivery_id from delivery.due
      where endpoint = $1 and next_attempt_at <= $2 and (taken_until is null or taken_until <= $2)
      order by next_attempt_at
      limit $3`,

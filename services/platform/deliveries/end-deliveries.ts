@@ -5,18 +5,17 @@ import { type DeliveryTarget, endpointOf } from './target.ts';
 /** Nothing more is sent of those that were not delivered or given up yet. */
 const CANCEL = `
   with moved as (
-    update delivery.delivery
-    set status = 'cancelled', next_attempt_at = null, taken_by = null, taken_until = null, finished_at = $2
-    where status in ('queued', 'retrying') and __WHICH__
-    returning delivery_id, workspace_id, alert_id
+    delete from delivery.due u using delivery.delivery d
+    where u.delivery_id = d.delivery_id and __WHICH__
+    returning u.delivery_id, u.attempts
   )
-  insert into delivery.journal (delivery_id, workspace_id, alert_id, type, at, reason)
-  select delivery_id, workspace_id, alert_id, 'DeliveryCancelled', $2, $1 from moved
+  insert into delivery.journal (delivery_id, type, at, attempt, reason)
+  select delivery_id, 'DeliveryCancelled', $2, attempts, $1 from moved
   returning delivery_id`;
-const CANCEL_NAMED = CANCEL.replace('__WHICH__', 'delivery_id = any($3::uuid[])');
+const CANCEL_NAMED = CANCEL.replace('__WHICH__', 'd.delivery_id = any($3::uuid[])');
 const CANCEL_OF_ALERT = CANCEL.replace(
   '__WHICH__',
-  "next_attempt_at is not null and alert_id = $3 and channel = any($4::text[]) and kind <> 'notice'",
+  "d.alert_id = $3 and d.channel = any($4::text[]) and d.kind <> 'notice'",
 );
 
 const cancelWith = async (client: Transaction, text: string, values: readonly unknown[]): Promise<number> => {
@@ -49,22 +48,27 @@ export const retargetOfAlert = async (
 ): Promise<void> => {
   await client.query(
     `with moved as (
-       update delivery.delivery set endpoint = $3
-       where next_attempt_at is not null and alert_id = $1 and channel = $2
-       returning delivery_id
+       update delivery.due u set endpoint = $3 from delivery.delivery d
+       where u.delivery_id = d.delivery_id and d.alert_id = $1 and d.channel = $2
+       returning u.delivery_id
      )
-     update delivery.content c set target = $4 from moved where c.delivery_id = moved.delivery_id`,
+     update delivery.delivery d set endpoint = $3, target = $4 from moved where d.delivery_id = moved.delivery_id`,
     [alertId, target.channel, endpointOf(target), JSON.stringify(target)],
   );
 };
 
-/** Forgets everything that a deleted rule sent or was to send. */
+/**
+ * Forgets everything that a deleted rule sent or was to send. What is due goes first: who writes an attempt down at
+ * the same moment has either done so by then, or finds nothing to write it to.
+ */
 export const forgetAlert = async (client: Transaction, alertId: string): Promise<void> => {
-  await client.query(
-    `delete from delivery.journal j using delivery.delivery d
-     where d.alert_id = $1 and j.delivery_id = d.delivery_id`,
-    [alertId],
-  );
+  for (const table of ['due', 'journal']) {
+    await client.query(
+      `delete from delivery.${table} using delivery.delivery d
+       where d.alert_id = $1 and ${table}.delivery_id = d.delivery_id`,
+      [alertId],
+    );
+  }
   for (const table of ['delivery', 'failing', 'stream']) {
     await client.query(`delete from delivery.${table} where alert_id = $1`, [alertId]);
   }

@@ -42,17 +42,17 @@ const ENQUEUE = `
       with ordinality as g (delivery_id, workspace_id, alert_id, channel, kind, endpoint, queued_at, target, payload, n)
   ), added as (
     insert into delivery.delivery
-      (delivery_id, workspace_id, alert_id, channel, kind, endpoint, status, queued_at, next_attempt_at)
-    select delivery_id, workspace_id, alert_id, channel, kind, endpoint, 'queued', queued_at, queued_at
+      (delivery_id, workspace_id, alert_id, channel, kind, queued_at, endpoint, target, payload)
+    select delivery_id, workspace_id, alert_id, channel, kind, queued_at, endpoint, target, payload
     from given order by n
     on conflict do nothing
     returning delivery_id
-  ), written as (
-    insert into delivery.content (delivery_id, target, payload)
-    select delivery_id, target, payload from given join added using (delivery_id)
+  ), put as (
+    insert into delivery.due (delivery_id, endpoint, attempts, attempts_before, next_attempt_at)
+    select delivery_id, endpoint, 0, 0, queued_at from given join added using (delivery_id) order by n
   ), noted as (
-    insert into delivery.journal (delivery_id, workspace_id, alert_id, type, at)
-    select delivery_id, workspace_id, alert_id, 'DeliveryQueued', queued_at
+    insert into delivery.journal (delivery_id, type, at, attempt)
+    select delivery_id, 'DeliveryQueued', queued_at, 0
     from given join added using (delivery_id) order by n
   )
   select delivery_id from added`;

@@ -1,20 +1,23 @@
-import { DELIVERY_DUE, type DeliveryDue } from '#contracts/messages/subjects.ts';
+import { DELIVERIES_DUE, type DeliveriesDue, DUE_IDS_MAX } from '#contracts/messages/subjects.ts';
 import type { Nats } from '../nats.ts';
 
 /** Publications that wait for the server's word at once. */
 const IN_FLIGHT_MAX = 500;
 const PUBLISH_TIMEOUT_MS = 5_000;
 
+const chunked = <T>(all: readonly T[], size: number): readonly (readonly T[])[] =>
+  Array.from({ length: Math.ceil(all.length / size) }, (_, n) => all.slice(n * size, (n + 1) * size));
+
 /**
  * Tells the delivery process that these are due, after they were committed. Losing a message loses nothing: whatever
  * is due in Postgres is published again by its sweep. Rejects when the queue did not take one of them.
  */
 export const publishDue = async (nats: Nats, deliveryIds: readonly string[]): Promise<void> => {
-  for (let from = 0; from < deliveryIds.length; from += IN_FLIGHT_MAX) {
+  for (const some of chunked(chunked(deliveryIds, DUE_IDS_MAX), IN_FLIGHT_MAX)) {
     await Promise.all(
-      deliveryIds.slice(from, from + IN_FLIGHT_MAX).map((delivery_id) => {
-        const due: DeliveryDue = { delivery_id };
-        return nats.jetstream.publish(DELIVERY_DUE, JSON.stringify(due), { timeout: PUBLISH_TIMEOUT_MS });
+      some.map((delivery_ids) => {
+        const due: DeliveriesDue = { delivery_ids };
+        return nats.jetstream.publish(DELIVERIES_DUE, JSON.stringify(due), { timeout: PUBLISH_TIMEOUT_MS });
       }),
     );
   }

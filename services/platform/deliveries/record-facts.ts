@@ -46,13 +46,12 @@ const iso = (column: string): string =>
  * forgotten meanwhile has no history left to be part of.
  */
 const ENTRIES = `
-  select j.seq, j.delivery_id, j.workspace_id, j.alert_id, j.type, ${iso('j.at')} as at, j.attempt, j.outcome,
+  select j.seq, j.delivery_id, d.workspace_id, d.alert_id, j.type, ${iso('j.at')} as at, j.attempt, j.outcome,
     j.failure, j.status_code, j.reason, j.duration_ms, ${iso('j.next_attempt_at')} as next_attempt_at,
-    d.channel, d.kind, case when j.type = 'DeliveryQueued' then c.payload end as payload, s.revision
+    d.channel, d.kind, case when j.type = 'DeliveryQueued' then d.payload end as payload, s.revision
   from delivery.journal j
   join delivery.delivery d using (delivery_id)
-  join delivery.content c using (delivery_id)
-  left join delivery.stream s on s.alert_id = j.alert_id
+  left join delivery.stream s on s.alert_id = d.alert_id
   where j.seq > coalesce((select seq from delivery.recorded), 0) and j.seq <= $1
   order by j.seq
   limit ${ENTRIES_PER_BATCH}`;

@@ -1,7 +1,7 @@
 import type { SendOutcome } from '../channels/outcome.ts';
 import type { Transaction } from '../postgres.ts';
 import { enqueue, type NewDelivery } from './enqueue.ts';
-import { settleWithin } from './settle.ts';
+import { settle } from './settle.ts';
 
 export type SentDelivery = NewDelivery & { readonly attemptedAt: string; readonly sent: SendOutcome };
 
@@ -11,7 +11,7 @@ export type SentDelivery = NewDelivery & { readonly attemptedAt: string; readonl
  */
 export const recordSent = async (client: Transaction, deliveries: readonly SentDelivery[]): Promise<void> => {
   await enqueue(client, deliveries);
-  await settleWithin(
+  await settle(
     client,
     deliveries.map(({ deliveryId, workspaceId, alertId, target, attemptedAt, sent }) => ({
       deliveryId,

@@ -2,14 +2,14 @@ import type { Database, Transaction } from '../postgres.ts';
 
 const REPLAY = `
   with moved as (
-    update delivery.delivery
-    set status = 'queued', attempts_before = attempts, next_attempt_at = $2, taken_by = null, taken_until = null,
-      finished_at = null
-    where delivery_id = any($1::uuid[]) and status in ('delivered', 'failed', 'cancelled')
-    returning delivery_id, workspace_id, alert_id
+    insert into delivery.due (delivery_id, endpoint, attempts, attempts_before, next_attempt_at)
+    select delivery_id, endpoint, attempts, attempts, $2 from delivery.overview
+    where delivery_id = any($1::uuid[]) and next_attempt_at is null
+    on conflict do nothing
+    returning delivery_id, attempts
   )
-  insert into delivery.journal (delivery_id, workspace_id, alert_id, type, at)
-  select delivery_id, workspace_id, alert_id, 'DeliveryReplayed', $2 from moved
+  insert into delivery.journal (delivery_id, type, at, attempt)
+  select delivery_id, 'DeliveryReplayed', $2, attempts from moved
   returning delivery_id`;
 
 /**
@@ -25,7 +25,7 @@ export const replayDeliveries = async (
   return rows.map(({ delivery_id }) => delivery_id);
 };
 
-/** Deliveries that failed since a time, in the order in which they did, after one of them. */
+/** Deliveries whose last word since a time is that they failed, in the order in which they did, after one of them. */
 export const failedDeliveries = async (
   pool: Database,
   since: Date,
@@ -33,10 +33,11 @@ export const failedDeliveries = async (
   limit: number,
 ): Promise<readonly { readonly deliveryId: string; readonly finishedAt: string }[]> => {
   const { rows } = await pool.query<{ delivery_id: string; finished_at: string }>(
-    `select delivery_id, to_char(finished_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as finished_at
-     from delivery.delivery
-     where status = 'failed' and finished_at >= $1 and (finished_at, delivery_id) > ($2::timestamptz, $3::uuid)
-     order by finished_at, delivery_id
+    `select delivery_id, to_char(at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as finished_at
+     from delivery.journal f
+     where outcome = 'failed' and at >= $1 and (at, delivery_id) > ($2::timestamptz, $3::uuid)
+       and not exists (select from delivery.journal j where j.delivery_id = f.delivery_id and j.seq > f.seq)
+     order by at, delivery_id
      limit $4`,
     [
       since.toISOString(),

@@ -1,6 +1,6 @@
 import type { AlertChannel } from '#contracts/alerts.ts';
 import type { SendOutcome } from '../channels/outcome.ts';
-import { type Database, inTransaction, type Transaction } from '../postgres.ts';
+import type { Database, Transaction } from '../postgres.ts';
 
 /** An attempt and what follows from it. */
 export type SettledAttempt = {
@@ -17,30 +17,59 @@ export type SettledAttempt = {
   readonly sent: SendOutcome;
 };
 
-/**
- * The row moves on only from the attempt before this one, so an attempt is written down once, whoever does it. What
- * was cancelled while it was being sent stays cancelled, unless it arrived.
- */
-const SETTLE = `
-  with given as (
+/** What was given of attempts; columns that nothing is said of are null. */
+const GIVEN = `
+  given as (
     select * from json_to_recordset($1::json) as g (delivery_id uuid, attempt integer, at timestamptz, outcome text,
       failure text, status_code integer, reason text, duration_ms integer, next_attempt_at timestamptz,
       dns_ms real, connect_ms real, tls_ms real, wait_ms real, answer text)
-  ), moved as (
-    update delivery.delivery d
-    set status = g.outcome, attempts = g.attempt, next_attempt_at = g.next_attempt_at, taken_by = null,
-      taken_until = null, finished_at = case when g.next_attempt_at is null then g.at end
+  )`;
+const NOTE = `
+  insert into delivery.journal (delivery_id, type, at, attempt, outcome, failure, status_code, reason, duration_ms,
+    next_attempt_at, dns_ms, connect_ms, tls_ms, wait_ms, answer)
+  select delivery_id, 'DeliveryAttempted', at, attempt, outcome, failure, status_code, reason, duration_ms,
+    next_attempt_at, dns_ms, connect_ms, tls_ms, wait_ms, decode(answer, 'base64')
+  from given`;
+
+/**
+ * A delivery moves on only from the attempt before this one, so an attempt is written down once, whoever does it. All
+ * in one statement, since each costs a round trip: the journal, and which endpoints are healthy and which fail.
+ */
+const SETTLE = `
+  with ${GIVEN}, ended as (
+    delete from delivery.due u using given g
+    where u.delivery_id = g.delivery_id and u.attempts = g.attempt - 1 and g.next_attempt_at is null
+    returning u.delivery_id
+  ), put_off as (
+    update delivery.due u
+    set attempts = g.attempt, next_attempt_at = g.next_attempt_at, taken_by = null, taken_until = null
     from given g
-    where d.delivery_id = g.delivery_id and d.attempts = g.attempt - 1
-      and (d.status in ('queued', 'retrying') or (d.status = 'cancelled' and g.outcome = 'delivered'))
-    returning d.delivery_id, d.workspace_id, d.alert_id
+    where u.delivery_id = g.delivery_id and u.attempts = g.attempt - 1 and g.next_attempt_at is not null
+    returning u.delivery_id
+  ), healed as (
+    delete from delivery.failing f using unnest($2::uuid[], $3::text[]) as g (alert_id, channel)
+    where f.alert_id = g.alert_id and f.channel = g.channel
+  ), failed as (
+    -- A rule that was suspended and fails again was enabled in between: its row of failures begins anew.
+    insert into delivery.failing as f (alert_id, channel, workspace_id, since, last_at)
+    select a, c, w, t, t from unnest($4::uuid[], $5::text[], $6::text[], $7::timestamptz[]) as g (a, c, w, t)
+    on conflict (alert_id, channel) do update set
+      since = case when f.suspended_at is null then f.since else excluded.since end,
+      last_at = greatest(f.last_at, excluded.last_at), suspended_at = null
   )
-  insert into delivery.journal (delivery_id, workspace_id, alert_id, type, at, attempt, outcome, failure, status_code,
-    reason, duration_ms, next_attempt_at, dns_ms, connect_ms, tls_ms, wait_ms, answer)
-  select delivery_id, workspace_id, alert_id, 'DeliveryAttempted', at, attempt, outcome, failure, status_code, reason,
-    duration_ms, next_attempt_at, dns_ms, connect_ms, tls_ms, wait_ms, decode(answer, 'base64')
-  from given join moved using (delivery_id)
+  ${NOTE} join (select * from ended union all select * from put_off) as moved using (delivery_id)
   order by at`;
+
+/** What was cancelled while it was being sent stays cancelled, unless it arrived: then that is its last word. */
+const ARRIVED_THOUGH_CANCELLED = `
+  with ${GIVEN}
+  ${NOTE}
+  where outcome = 'delivered'
+    and exists (select from delivery.delivery d where d.delivery_id = given.delivery_id)
+    and not exists (select from delivery.due u where u.delivery_id = given.delivery_id)
+    and (
+      select j.type = 'DeliveryCancelled' and j.attempt = given.attempt - 1 from delivery.journal j
+      where j.delivery_id = given.delivery_id order by j.seq desc limit 1)`;
 
 /** Microseconds are noise, and digits are paid for twice. */
 const rounded = (ms: number | null): number | undefined =>
@@ -64,59 +93,47 @@ const rowOf = ({ deliveryId, attempt, attemptedAt, outcome, nextAttemptAt, sent 
   answer: sent.answer === null || sent.answer.length === 0 ? undefined : sent.answer.toString('base64'),
 });
 
-type Endpoint = Pick<SettledAttempt, 'alertId' | 'channel' | 'workspaceId'>;
-const keyOf = ({ alertId, channel }: Endpoint): string => `${alertId} ${channel}`;
+const keyOf = ({ alertId, channel }: SettledAttempt): string => `${alertId} ${channel}`;
 
-/** What came through ends a row of failures; what did not begins one, where nothing came through meanwhile. */
-const noteHealth = async (client: Transaction, attempts: readonly SettledAttempt[]): Promise<void> => {
-  // The service's own mail server is nobody's endpoint.
-  const ofUsers = attempts.filter(({ channel }) => channel !== 'email');
-  const healthy = new Map<string, Endpoint>();
+/**
+ * What came through ends a row of failures; what did not begins one, where nothing came through meanwhile. One
+ * attempt of each endpoint says so.
+ */
+const healthOf = (attempts: readonly SettledAttempt[]) => {
+  const healthy = new Map<string, SettledAttempt>();
   const failing = new Map<string, SettledAttempt>();
-  for (const attempt of ofUsers) if (attempt.sent.delivered) healthy.set(keyOf(attempt), attempt);
-  for (const attempt of ofUsers) {
-    if (!healthy.has(keyOf(attempt)) && !failing.has(keyOf(attempt))) failing.set(keyOf(attempt), attempt);
+  for (const attempt of attempts) {
+    // The service's own mail server is nobody's endpoint.
+    if (attempt.channel === 'email') continue;
+    const key = keyOf(attempt);
+    if (attempt.sent.delivered) healthy.set(key, attempt);
+    else if (!failing.has(key)) failing.set(key, attempt);
   }
-  if (healthy.size > 0) {
-    await client.query(
-      `delete from delivery.failing f using unnest($1::uuid[], $2::text[]) as g (alert_id, channel)
-       where f.alert_id = g.alert_id and f.channel = g.channel`,
-      [
-        [...healthy.values()].map(({ alertId }) => alertId),
-        [...healthy.values()].map(({ channel }) => channel),
-      ],
-    );
-  }
-  if (failing.size > 0) {
-    const rows = [...failing.values()];
-    await client.query(
-      // A rule that was suspended and fails again was enabled in between: its row of failures begins anew.
-      `insert into delivery.failing as f (alert_id, channel, workspace_id, since, last_at)
-       select a, c, w, t, t from unnest($1::uuid[], $2::text[], $3::text[], $4::timestamptz[]) as g (a, c, w, t)
-       on conflict (alert_id, channel) do update set
-         since = case when f.suspended_at is null then f.since else excluded.since end,
-         last_at = greatest(f.last_at, excluded.last_at), suspended_at = null`,
-      [
-        rows.map(({ alertId }) => alertId),
-        rows.map(({ channel }) => channel),
-        rows.map(({ workspaceId }) => workspaceId),
-        rows.map(({ attemptedAt }) => attemptedAt),
-      ],
-    );
-  }
+  for (const key of healthy.keys()) failing.delete(key);
+  return { healthy: [...healthy.values()], failing: [...failing.values()] };
 };
 
-/** Writes attempts and what follows from them, within a transaction. */
-export const settleWithin = async (
-  client: Transaction,
+/**
+ * Writes attempts and what follows from them; all or none. In a transaction of the caller's, or on its own: what it
+ * is given twice it writes once.
+ */
+export const settle = async (
+  database: Database | Transaction,
   attempts: readonly SettledAttempt[],
 ): Promise<void> => {
   if (attempts.length === 0) return;
-  const values = [JSON.stringify(attempts.map(rowOf))];
-  await client.query({ name: 'settle deliveries', text: SETTLE, values });
-  await noteHealth(client, attempts);
+  const given = JSON.stringify(attempts.map(rowOf));
+  const { healthy, failing } = healthOf(attempts);
+  const values = [
+    given,
+    healthy.map(({ alertId }) => alertId),
+    healthy.map(({ channel }) => channel),
+    failing.map(({ alertId }) => alertId),
+    failing.map(({ channel }) => channel),
+    failing.map(({ workspaceId }) => workspaceId),
+    failing.map(({ attemptedAt }) => attemptedAt),
+  ];
+  const { rowCount } = await database.query({ name: 'settle deliveries', text: SETTLE, values });
+  if (rowCount === attempts.length) return;
+  await database.query({ name: 'settle cancelled', text: ARRIVED_THOUGH_CANCELLED, values: [given] });
 };
-
-/** Writes attempts and what follows from them; all or none. */
-export const settle = (pool: Database, attempts: readonly SettledAttempt[]): Promise<void> =>
-  inTransaction(pool, (client) => settleWithin(client, attempts));

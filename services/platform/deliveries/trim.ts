@@ -8,9 +8,14 @@ const ROWS_PER_TRIM = 5_000;
 export const trimFinished = (pool: Database, now: Date): Promise<number> =>
   inTransaction(pool, async (client) => {
     const { rows } = await client.query<{ delivery_id: string }>(
-      `delete from delivery.delivery where delivery_id in (
-         select delivery_id from delivery.delivery
-         where next_attempt_at is null and finished_at < $1::timestamptz - $2 * interval '1 day' limit $3)
+      `with ended_by as (select $1::timestamptz - $2 * interval '1 day' as at)
+       delete from delivery.delivery where delivery_id in (
+         select delivery_id from delivery.delivery d, ended_by
+         where d.queued_at < ended_by.at
+           and not exists (select from delivery.due u where u.delivery_id = d.delivery_id)
+           and not exists (
+             select from delivery.journal j where j.delivery_id = d.delivery_id and j.at >= ended_by.at)
+         order by d.queued_at limit $3)
        returning delivery_id`,
       [now.toISOString(), FINISHED_KEPT_DAYS, ROWS_PER_TRIM],
     );
