@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { AdFormat, CalendarDate, Count, Country, LibraryId, Timestamp, Uuid } from '../primitives.ts';
-import { BrandReference } from './brand.ts';
 
 /** `active`: seen by the last covering scan. `missing`: not seen since, yet not confirmed. `inactive`: confirmed. */
 export const AdStatus = z.enum(['active', 'missing', 'inactive']);
@@ -9,7 +8,7 @@ export const AdPage = z
   .strictObject({ page_id: LibraryId, page_name: z.string().nullable() })
   .meta({ id: 'AdPage', description: 'The social page that runs the ad: an association, not ownership.' });
 
-const summaryShape = {
+export const adSummaryShape = {
   id: LibraryId.meta({ description: "The library's id: digits, beyond 2^53, hence a string." }),
   brand_id: Uuid,
   page: AdPage.nullable(),
@@ -35,45 +34,4 @@ const summaryShape = {
   library_url: z.url(),
 } as const;
 
-export const AdSummary = z.strictObject(summaryShape).meta({ id: 'AdSummary' });
-
-export const AdCopy = z
-  .strictObject({
-    body: z.string().nullable(),
-    title: z.string().nullable(),
-    link_description: z.string().nullable(),
-    cta_text: z.string().nullable(),
-    destination_url: z.string().nullable(),
-  })
-  .meta({ id: 'AdCopy', description: 'A card of a carousel, or a version of the ad.' });
-
-export const AdMedia = z
-  .strictObject({
-    kind: z.enum(['image', 'video']),
-    source_url: z.string().nullable().meta({ description: 'Where the library served the file; expires.' }),
-    poster_url: z.string().nullable(),
-    archived_url: z.url().nullable().meta({ description: 'The archived file, where one is stored.' }),
-  })
-  .meta({ id: 'AdMedia' });
-
-export const AdHistoryEntry = z
-  .strictObject({
-    at: Timestamp,
-    change: z.enum(['started', 'revised', 'destination_changed', 'confirmed_inactive', 'returned']),
-    detail: z.record(z.string(), z.unknown()),
-  })
-  .meta({ id: 'AdHistoryEntry', description: 'One observed change.' });
-
-export const Ad = z
-  .strictObject({
-    ...summaryShape,
-    brand: BrandReference,
-    link_description: z.string().nullable(),
-    caption: z.string().nullable(),
-    languages: z.array(z.string()),
-    media: z.array(AdMedia),
-    cards: z.array(AdCopy),
-    versions: z.array(AdCopy),
-    history: z.array(AdHistoryEntry).meta({ description: 'Newest first, at most 100 entries.' }),
-  })
-  .meta({ id: 'Ad' });
+export const AdSummary = z.strictObject(adSummaryShape).meta({ id: 'AdSummary' });

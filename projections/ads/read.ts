@@ -1,6 +1,7 @@
 import { createSqlTag, type FragmentSqlToken } from 'slonik';
 import type { AdContent } from '#contracts/events/ad-library.ts';
 import type { Page, PageRequest, ReadDatabase } from '#contracts/read-database.ts';
+import { type ArchivedFile, archivedUrlOf } from '#projections/across/archived-media.ts';
 import { BRAND_REFERENCE_SQL } from '#projections/across/brand-reference.ts';
 
 const sql = createSqlTag();
@@ -69,12 +70,16 @@ const copyOf = (card: AdContent['cards'][number]) => ({
   destination_url: card.link_url,
 });
 
-/** One ad in full; `as_of` is when it was last seen, or confirmed inactive, by its newest covering scan. */
+/**
+ * One ad in full, with its archived files, which another projection knows and are read at the same time. `as_of` is
+ * when it was last seen, or confirmed inactive, by its newest covering scan.
+ */
 export const findAd = async (
   db: ReadDatabase,
   adId: string,
+  archived: Promise<readonly ArchivedFile[]> = Promise.resolve([]),
 ): Promise<{ json: string; as_of: string } | null> => {
-  const rows = await db.query<AdRow & { brand: string; history: string; as_of: string }>({
+  const found = db.query<AdRow & { brand: string; history: string; as_of: string }>({
     sql: `
       select ${COLUMNS}, ${DETAIL_COLUMNS}, ${BRAND_REFERENCE_SQL} as brand,
         to_char(greatest(a.seen_at, p.complete_at, h.newest) at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as as_of,
@@ -89,7 +94,7 @@ export const findAd = async (
       where a.ad_id = $1`,
     values: [adId],
   });
-  const row = rows[0];
+  const [[row], archive] = await Promise.all([found, archived]);
   if (!row) return null;
   const detail = JSON.stringify({
     ...summaryOf(row),
@@ -100,12 +105,14 @@ export const findAd = async (
       kind,
       source_url: url,
       poster_url,
-      archived_url: null,
+      archived_url: archivedUrlOf(kind, row.media, archive),
     })),
     cards: row.cards.map(copyOf),
     versions: row.versions.map(copyOf),
   });
-  return { json: `${detail.slice(0, -1)},"brand":${row.brand},"history":${row.history}}`, as_of: row.as_of };
+  const files = archive.map(({ text }) => text).join();
+  const more = `"archived_media":[${files}],"brand":${row.brand},"history":${row.history}`;
+  return { json: `${detail.slice(0, -1)},${more}}`, as_of: row.as_of };
 };
 
 const pageOf = (rows: readonly AdRow[], limit: number): Page => {

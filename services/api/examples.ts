@@ -86,7 +86,6 @@ export const adExample = {
   link_description: null,
   caption: 'harbor-and-pine.com',
   languages: ['en'],
-  media: [{ kind: 'video', source_url: null, poster_url: null, archived_url: null }],
   cards: [],
   versions: [],
   history: [{ at: '2026-11-02T06:00:00.000Z', change: 'started', detail: {} }],

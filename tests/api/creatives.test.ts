@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { archivedUrlOf } from '#projections/across/archived-media.ts';
 import { on } from '#tests/dsl/api.ts';
 import type { CorpusBrand } from './corpus.ts';
 import { creativeOf, keyOf, recordCreative } from './creative-facts.ts';
@@ -103,6 +104,32 @@ describe('listAdCreatives 200', () => {
     const { data } = await on(app).get(`/v1/ads/${adOf(alpha, 2)}/creatives`, { key });
     expect(adsIn(data)).toHaveLength(5);
     expect((await on(app).get(`/v1/ads/${adOf(beta, 0)}/creatives`, { key })).data).toEqual([]);
+  });
+});
+
+describe('an ad', () => {
+  const ofAd = async (adId: string) => {
+    const { data } = await on(app).get(`/v1/ads/${adId}`, { key });
+    const creatives = await on(app).get(`/v1/ads/${adId}/creatives`, { key });
+    return { ad: data as { media: object[]; archived_media: object[] }, creatives: creatives.data };
+  };
+  test('is read with its archived media', async () => {
+    for (const adId of [adOf(alpha, 0), adOf(alpha, 2)]) {
+      const { ad, creatives } = await ofAd(adId);
+      expect(ad.archived_media).toEqual(creatives);
+      expect(ad.archived_media.length).toBeGreaterThan(0);
+    }
+    expect((await ofAd(adOf(beta, 0))).ad.archived_media).toEqual([]);
+  });
+  test('that shows one file of a kind and has one of it names it', async () => {
+    const archive = (kind: string) => ({ kind, media_url: `https://media.example/${kind}`, text: '' });
+    const [image, video] = [archive('image'), archive('video')];
+    expect(archivedUrlOf('image', [{ kind: 'image' }, { kind: 'video' }], [video, image])).toBe(
+      image.media_url,
+    );
+    expect(archivedUrlOf('image', [{ kind: 'image' }, { kind: 'image' }], [image])).toBe(null);
+    expect(archivedUrlOf('image', [{ kind: 'image' }], [image, image])).toBe(null);
+    expect(archivedUrlOf('image', [{ kind: 'image' }], [video])).toBe(null);
   });
 });
 

@@ -1,0 +1,34 @@
+import type { ReadDatabase } from '#contracts/read-database.ts';
+import { ARCHIVED_MEDIA_MAX } from '#contracts/resources/ad-record.ts';
+import { CREATIVE_COLUMNS, CREATIVE_FROM, type CreativeRow, creativeText } from './creative-text.ts';
+
+/** An archived file of an ad, as JSON text too. */
+export type ArchivedFile = {
+  readonly kind: string;
+  readonly media_url: string | null;
+  readonly text: string;
+};
+
+/** The archived files of one ad, as `GET /v1/ads/{adId}/creatives` lists them. */
+export const listArchivedMedia = async (db: ReadDatabase, adId: string): Promise<readonly ArchivedFile[]> => {
+  const rows = await db.query<CreativeRow>({
+    sql: `select ${CREATIVE_COLUMNS} from ${CREATIVE_FROM} where c.ad_id = $1 and c.stored
+      order by c.listed_on desc, c.creative_id desc limit ${ARCHIVED_MEDIA_MAX}`,
+    values: [adId],
+  });
+  return rows.map((row) => ({ kind: row.media_kind, media_url: row.media_url, text: creativeText(row) }));
+};
+
+/**
+ * The archived file of what an ad shows. Files come without the address the library served them at, so it is known
+ * only where there is one of a kind to show and one of it in the archive.
+ */
+export const archivedUrlOf = (
+  kind: string,
+  shown: readonly { readonly kind: string }[],
+  archive: readonly ArchivedFile[],
+): string | null => {
+  const files = archive.filter((file) => file.kind === kind);
+  const alone = files.length === 1 && shown.filter((media) => media.kind === kind).length === 1;
+  return alone ? (files[0]?.media_url ?? null) : null;
+};
