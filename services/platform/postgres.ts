@@ -1,7 +1,7 @@
 import { Client, type ClientConfig, Pool, type PoolClient } from 'pg';
 import type { ReadDatabase, ReadQuery } from '#contracts/read-database.ts';
-import { createHash } from 'node:crypto';
 import type { Writable } from 'node:stream';
+import { statementNames } from './statement-names.ts';
 
 /** Connections are opened within this time or fail. */
 const CONNECT_TIMEOUT_MS = 5_000;
@@ -11,8 +11,6 @@ const SLOW_POOL_CLIENTS = 6;
 const HOT_STATEMENT_TIMEOUT_MS = 10_000;
 /** A search that takes longer is refused rather than left to hold a connection. */
 const SLOW_STATEMENT_TIMEOUT_MS = 5_000;
-/** Distinct statement texts remembered; beyond it statements run unnamed. */
-const STATEMENT_NAMES_MAX = 2_000;
 
 export type Database = Pool;
 export type Transaction = PoolClient;
@@ -68,18 +66,8 @@ export const openReadDatabase = (url: string): ReadDatabase & AsyncDisposable =>
   const slots: (Promise<Client> | undefined)[] = Array.from({ length: PIPELINED_CLIENTS });
   let turn = 0;
   let closed = false;
-  const statements = new Map<string, { readonly text: string; readonly name?: string }>();
-
-  /** slonik's tag writes `$slonik_1` for `$1`; each text is rewritten, and named, once. */
-  const statementOf = (sql: string): { readonly text: string; readonly name?: string } => {
-    const known = statements.get(sql);
-    if (known !== undefined) return known;
-    const text = sql.replaceAll('$slonik_', '$');
-    if (statements.size >= STATEMENT_NAMES_MAX) return { text };
-    const statement = { text, name: createHash('sha256').update(text).digest('base64url').slice(0, 24) };
-    statements.set(sql, statement);
-    return statement;
-  };
+  /** slonik's tag writes `$slonik_1` for `$1`. */
+  const statementOf = statementNames((sql) => sql.replaceAll('$slonik_', '$'));
 
   const open = async (slot: number): Promise<Client> => {
     const client = new Client({

@@ -1,4 +1,5 @@
-import { Client } from 'pg';
+import { Client, type Notification } from 'pg';
+import { decodeProjected, PROJECTED_CHANNEL } from '#contracts/messages/projected.ts';
 import { pause } from './clock.ts';
 import type { Log } from './log.ts';
 import type { Database } from './postgres.ts';
@@ -25,86 +26,90 @@ type Waiting = {
 };
 
 /**
- * One connection LISTENs to `projected`; each notice makes us read the checkpoints again, once for all who
- * wait. Without that connection the checkpoints are polled.
+ * One connection LISTENs to the projector's notices, which say who has passed what. The checkpoints themselves are
+ * read when it is opened; without it they are polled.
  */
 export const openReadPosition = (url: string, pool: Database, log: Log): ReadPosition => {
   const waiting = new Set<Waiting>();
   const ending = new AbortController();
-  let listener: Client | undefined;
-  let reading: Promise<void> | undefined;
-  let stale = false;
+  let known = new Map<string, bigint>();
+  let listening = false;
 
-  const readCheckpoints = async (): Promise<ReadonlyMap<string, bigint>> => {
+  const hasPassed = ({ projections, position }: Omit<Waiting, 'passed'>): boolean =>
+    projections.every((name) => (known.get(name) ?? -1n) >= position);
+  const look = (): void => {
+    for (const one of waiting) if (hasPassed(one)) one.passed();
+  };
+
+  const readCheckpoints = async (): Promise<void> => {
     try {
       const { rows } = await pool.query<{ name: string; position: string }>(
         'select name, position from projector.projection where position is not null',
       );
-      return new Map(rows.map((row) => [row.name, BigInt(row.position)]));
+      known = new Map(rows.map((row) => [row.name, BigInt(row.position)]));
     } catch (error) {
       const { code } = error as { code?: string };
       // No projector has ever run here.
-      if (code === UNDEFINED_TABLE || code === INVALID_SCHEMA) return new Map();
-      throw error;
+      if (code !== UNDEFINED_TABLE && code !== INVALID_SCHEMA) throw error;
     }
+    look();
   };
 
-  const look = async (): Promise<void> => {
-    do {
-      stale = false;
-      const checkpoints = await readCheckpoints();
-      for (const one of waiting) {
-        if (one.projections.every((name) => (checkpoints.get(name) ?? -1n) >= one.position)) one.passed();
-      }
-    } while (stale && waiting.size > 0);
-  };
-
-  /** A notice that comes while we read may be about something newer, so it makes us read once more. */
-  const lookSoon = (): void => {
-    stale = true;
-    if (waiting.size === 0 || reading) return;
-    reading = look()
-      .catch((error: unknown) => log.warn({ err: error }, 'reading checkpoints failed'))
-      .finally(() => {
-        reading = undefined;
-        if (stale) lookSoon();
-      });
+  const hear = ({ payload = '' }: Notification): void => {
+    const projected = decodeProjected(payload);
+    for (const name of projected?.projections ?? []) known.set(name, projected?.position ?? -1n);
+    if (waiting.size > 0) look();
   };
 
   const listen = async (): Promise<void> => {
     const client = new Client({ connectionString: url, connectionTimeoutMillis: CONNECT_TIMEOUT_MS });
     const lost = Promise.withResolvers<void>();
-    client.on('error', () => lost.resolve());
-    client.on('end', () => lost.resolve());
-    client.on('notification', lookSoon);
-    ending.signal.addEventListener('abort', () => lost.resolve(), { once: true });
+    const lose = (): void => lost.resolve();
+    client.on('error', lose);
+    client.on('end', lose);
+    // Notices that come while the checkpoints are read may be newer than what is read.
+    let early: Notification[] | null = [];
+    client.on('notification', (notice) => void (early ? early.push(notice) : hear(notice)));
+    ending.signal.addEventListener('abort', lose, { once: true });
     try {
       await client.connect();
-      await client.query('listen projected');
-      listener = client;
-      lookSoon();
+      await client.query(`listen ${PROJECTED_CHANNEL}`);
+      await readCheckpoints();
+      for (const notice of early) hear(notice);
+      early = null;
+      listening = true;
       await lost.promise;
     } finally {
-      listener = undefined;
+      listening = false;
+      ending.signal.removeEventListener('abort', lose);
       await client.end().catch(() => undefined);
     }
   };
 
-  const listening = (async () => {
+  const listeningEnds = (async () => {
     while (!ending.signal.aborted) {
       await listen().catch((error: unknown) => log.warn({ err: error }, 'not listening for projections'));
       await pause(RECONNECT_MS, ending.signal);
     }
   })();
 
-  const polling = setInterval(() => {
-    if (!listener) lookSoon();
-  }, POLL_MS);
+  let reading: Promise<void> | undefined;
+  const poll = (): void => {
+    if (listening || waiting.size === 0 || reading) return;
+    reading = readCheckpoints()
+      .catch((error: unknown) => log.warn({ err: error }, 'reading checkpoints failed'))
+      .finally(() => {
+        reading = undefined;
+      });
+  };
+  const polling = setInterval(poll, POLL_MS);
   polling.unref();
 
   return {
     wait: (projections, position, timeoutMs = READ_POSITION_WAIT_MS) => {
-      if (projections.length === 0) return Promise.resolve(true);
+      if (projections.length === 0 || (listening && hasPassed({ projections, position }))) {
+        return Promise.resolve(true);
+      }
       return new Promise<boolean>((resolve) => {
         const settle = (passed: boolean): void => {
           clearTimeout(timer);
@@ -114,13 +119,13 @@ export const openReadPosition = (url: string, pool: Database, log: Log): ReadPos
         const one: Waiting = { projections, position, passed: () => settle(true) };
         const timer = setTimeout(() => settle(false), timeoutMs);
         waiting.add(one);
-        lookSoon();
+        poll();
       });
     },
     [Symbol.asyncDispose]: async () => {
       clearInterval(polling);
       ending.abort();
-      await listening;
+      await listeningEnds;
       await reading;
     },
   };

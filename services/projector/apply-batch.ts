@@ -1,7 +1,7 @@
 import type { RecordedFact } from '#contracts/events/fact.ts';
 import { type Database, inTransaction, type Transaction } from '#platform/postgres.ts';
 import type { Projection } from '#projections/projection.ts';
-import { planBatch } from './plan-batch.ts';
+import { type Group, planBatch } from './plan-batch.ts';
 import { type Catalog, enterSchema } from './read-model-schema.ts';
 import { writeGroup } from './write-group.ts';
 
@@ -33,20 +33,25 @@ export const isTransient = (error: unknown): boolean => {
   return error instanceof Error && /connection|terminat|timeout|socket|closed/i.test(error.message);
 };
 
+/** What the facts change, grouped; throws `PoisonFact` for one that cannot be projected. */
+export const planFacts = (projection: Projection, facts: readonly RecordedFact[]): Group[] => {
+  const changes = facts.map((fact) => {
+    try {
+      return { stream: fact.stream, changes: projection.project(fact) };
+    } catch (error) {
+      throw new PoisonFact(fact, error);
+    }
+  });
+  return planBatch(projection, changes);
+};
+
 const write = async (
   database: Database,
   target: Target,
   facts: readonly RecordedFact[],
   position: bigint,
 ): Promise<void> => {
-  const changes = facts.map((fact) => {
-    try {
-      return { stream: fact.stream, changes: target.projection.project(fact) };
-    } catch (error) {
-      throw new PoisonFact(fact, error);
-    }
-  });
-  const groups = planBatch(target.projection, changes);
+  const groups = planFacts(target.projection, facts);
   await inTransaction(database, async (client) => {
     await enterSchema(client, target.schema);
     for (const group of groups) await writeGroup(client, target.projection, target.catalog, group);

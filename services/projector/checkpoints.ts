@@ -1,12 +1,11 @@
 import { readFileSync } from 'node:fs';
+import { encodeProjected, PROJECTED_CHANNEL } from '#contracts/messages/projected.ts';
 import { type Database, inTransaction, type Transaction } from '#platform/postgres.ts';
 import type { Projection } from '#projections/projection.ts';
 import type { Target } from './apply-batch.ts';
 import { createIndexes, createTables, lockSchemas, readCatalog, schemaOf } from './read-model-schema.ts';
 
 const SCHEMA = new URL('./schema.sql', import.meta.url);
-/** Channel on which readers learn that checkpoints moved. */
-export const PROJECTED = 'projected';
 
 export type Checkpoint = { readonly version: number; readonly position: bigint };
 
@@ -35,18 +34,24 @@ const saveCheckpoint =
     );
   };
 
-/** Moves the checkpoints of projections that a batch had nothing for, and tells readers about all. */
+/** A checkpoint as it is stored: moved only from there, since a projection may have been swapped meanwhile. */
+export type StoredCheckpoint = { readonly name: string; readonly stored: bigint };
+
+/** Moves the checkpoints of projections that batches had nothing for, and tells readers who has passed. */
 export const moveIdleCheckpoints = async (
   database: Database,
-  names: readonly string[],
+  idle: readonly StoredCheckpoint[],
   position: bigint,
+  passed: readonly string[],
 ): Promise<void> => {
+  const names = idle.map(({ name }) => name);
   await database.query(
     `with moved as (
-       update projector.projection set position = $2, updated_at = now()
-       where name = any($1::text[]) and position < $2 returning 1)
-     select pg_notify('${PROJECTED}', $2::text), (select count(*) from moved)`,
-    [names, position],
+       update projector.projection p set position = $3, updated_at = now()
+       from unnest($1::text[], $2::bigint[]) i(name, stored)
+       where p.name = i.name and p.position = i.stored returning 1)
+     select pg_notify('${PROJECTED_CHANNEL}', $4), (select count(*) from moved)`,
+    [names, idle.map(({ stored }) => stored), position, encodeProjected({ position, projections: passed })],
   );
 };
 

@@ -1,4 +1,5 @@
 import type { RecordedFact } from '#contracts/events/fact.ts';
+import { encodeProjected, PROJECTED_CHANNEL } from '#contracts/messages/projected.ts';
 import type { EventStore } from '#platform/event-store.ts';
 import { type Database, inTransaction, type Transaction } from '#platform/postgres.ts';
 import type { Projection } from '#projections/projection.ts';
@@ -105,13 +106,18 @@ export const swapIn = (database: Database, projection: Projection): Promise<void
     const schema = schemaOf(projection.name);
     await client.query(`drop schema if exists "${schema}" cascade`);
     await client.query(`alter schema "${nextSchemaOf(projection.name)}" rename to "${schema}"`);
-    await client.query(
+    const swapped = await client.query<{ position: string }>(
       `insert into projector.projection as p (name, version, position, state, facts_applied)
        select name, version, position, 'live', facts_applied from projector.build where name = $1
        on conflict (name) do update set version = excluded.version, position = excluded.position,
-         state = excluded.state, facts_applied = excluded.facts_applied, last_error = null, updated_at = now()`,
+         state = excluded.state, facts_applied = excluded.facts_applied, last_error = null, updated_at = now()
+       returning position`,
       [projection.name],
     );
+    // Readers may believe that it is further.
+    const position = BigInt(swapped.rows[0]?.position ?? 0);
+    const notice = encodeProjected({ position, projections: [projection.name] });
+    await client.query(`select pg_notify('${PROJECTED_CHANNEL}', $1)`, [notice]);
     await client.query('delete from projector.build where name = $1', [projection.name]);
     await client.query('delete from projector.parked where projection = $1', [projection.name]);
   });

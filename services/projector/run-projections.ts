@@ -2,27 +2,29 @@ import type { RecordedFact } from '#contracts/events/fact.ts';
 import { pause } from '#platform/clock.ts';
 import { type EventStore, openEventStore } from '#platform/event-store.ts';
 import type { Log } from '#platform/log.ts';
+import { openPipeline, type Pipeline } from '#platform/pipeline.ts';
 import { type Database, openPool } from '#platform/postgres.ts';
 import { backoffMs } from '#platform/retry.ts';
 import type { Projection } from '#projections/projection.ts';
-import type { Target } from './apply-batch.ts';
-import {
-  createProjectorTables,
-  moveIdleCheckpoints,
-  openLiveTarget,
-  readCheckpoint,
-  recordState,
-} from './checkpoints.ts';
+import { createProjectorTables, openLiveTarget, readCheckpoint, recordState } from './checkpoints.ts';
 import { openOwnership, type Ownership } from '#platform/ownership.ts';
-import { applyOrPark, type ParkedStreams, readParkedStreams } from './park.ts';
+import { openApplying, type Running } from './apply-to-all.ts';
+import { readParkedStreams } from './park.ts';
 import { buildBeside, swapIn } from './rebuild.ts';
 
 /** Facts taken together: whatever has arrived when live; when far behind, so many, or those of so long. */
 const LIVE_BATCH = 1_000;
 const CATCH_UP_BATCH = 5_000;
 const CATCH_UP_GATHER_MS = 250;
+/** While facts come faster than one by one, so long is waited for more: fewer commits leave more to whoever records. */
+const LIVE_GATHER_MS = 3;
 const BUFFERED_ITEMS = 10_000;
 const POOL_CLIENTS = 12;
+/**
+ * Rows are on disk with their checkpoint or neither is, so that what a power cut takes is applied again: no commit
+ * waits for the disk.
+ */
+const REPEATABLE = { options: '-c synchronous_commit=off' };
 /** How often a standby asks whether a projection has lost its owner. */
 const STANDBY_MS = 2_000;
 const RESTART_DELAYS = { attempts: Number.POSITIVE_INFINITY, firstDelayMs: 100, maxDelayMs: 5_000 };
@@ -33,14 +35,6 @@ export type ProjectorSettings = {
   readonly projections: readonly Projection[];
   readonly log: Log;
   readonly signal: AbortSignal;
-};
-
-type Running = {
-  readonly target: Target;
-  readonly prefixes: readonly string[];
-  readonly parked: ParkedStreams;
-  position: bigint;
-  live: boolean;
 };
 
 /** Takes over every projection that has no owner; builds beside and swaps those whose version changed. */
@@ -79,6 +73,7 @@ const takeOver = async (
       prefixes: projection.prefixes,
       parked: await readParkedStreams(database, name),
       position: checkpoint?.position ?? 0n,
+      stored: checkpoint?.position ?? 0n,
       live: false,
     });
     log.info(
@@ -89,41 +84,10 @@ const takeOver = async (
   return taken;
 };
 
-const applyToAll = async (
-  database: Database,
-  running: readonly Running[],
-  facts: readonly RecordedFact[],
-  position: bigint,
-  log: Log,
-): Promise<void> => {
-  const idle: string[] = [];
-  // All are awaited, also when one fails: none may still be writing when the pass starts again.
-  const outcomes = await Promise.allSettled(
-    running.map(async (one) => {
-      if (position <= one.position) return;
-      const own = facts.filter(
-        (fact) =>
-          fact.position > one.position && one.prefixes.some((prefix) => fact.stream.startsWith(prefix)),
-      );
-      const { name } = one.target.projection;
-      if (own.length === 0) idle.push(name);
-      else {
-        await applyOrPark(database, one.target, one.parked, own, position, (error) => {
-          const { type, stream, position: at } = error.fact;
-          const cause = { type, stream, position: String(at), reason: error.message };
-          log.error({ projection: name, ...cause }, 'fact parked with the rest of its stream');
-        });
-      }
-      one.position = position;
-    }),
-  );
-  for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
-  await moveIdleCheckpoints(database, idle, position);
-};
-
 /** One pass: follows the log for the owned projections until something breaks or more can be taken over. */
 const follow = async (
   database: Database,
+  pipeline: Pipeline,
   eventStore: EventStore,
   ownership: Ownership,
   running: Running[],
@@ -140,13 +104,16 @@ const follow = async (
     prefixes,
     bufferItems: BUFFERED_ITEMS,
   });
+  const applying = openApplying(database, pipeline, log);
   const stop = (): void => void follower[Symbol.asyncDispose]();
   signal.addEventListener('abort', stop, { once: true });
   ownership.lost.addEventListener('abort', stop, { once: true });
   try {
     let caughtUp = false;
+    let recent = 0;
     let lookAgainAt = Date.now() + STANDBY_MS;
     for (;;) {
+      if (caughtUp && recent > 1) await pause(LIVE_GATHER_MS);
       const facts: RecordedFact[] = [];
       let position = 0n;
       // Far behind, writing is faster than reading: taken as they come, every few facts would cost a commit.
@@ -162,13 +129,13 @@ const follow = async (
           else caughtUp = true;
         }
       } while (!caughtUp && facts.length < CATCH_UP_BATCH && performance.now() < gatherUntil);
-      if (position > 0n) await applyToAll(database, running, facts, position, log);
+      recent = facts.length;
+      if (position > 0n) await applying.apply(running, facts, position);
       if (caughtUp && running.some(({ live }) => !live)) {
         for (const one of running) {
           if (!one.live) await recordState(database, one.target.projection.name, 'live');
           one.live = true;
         }
-        await moveIdleCheckpoints(database, [], position);
         log.info({ position: String(position) }, 'caught up');
       }
       if (running.length < settings.projections.length && Date.now() > lookAgainAt) {
@@ -179,6 +146,7 @@ const follow = async (
       }
     }
   } finally {
+    await applying.end();
     signal.removeEventListener('abort', stop);
     ownership.lost.removeEventListener('abort', stop);
   }
@@ -191,7 +159,8 @@ const follow = async (
  */
 export const runProjections = async (settings: ProjectorSettings): Promise<void> => {
   const { log, signal } = settings;
-  const database = openPool(settings.databaseUrl, POOL_CLIENTS);
+  const database = openPool(settings.databaseUrl, POOL_CLIENTS, REPEATABLE);
+  const pipeline = openPipeline(settings.databaseUrl, REPEATABLE);
   const eventStore = openEventStore(settings.eventStoreUrl);
   try {
     for (let failures = 0; !signal.aborted; ) {
@@ -202,7 +171,7 @@ export const runProjections = async (settings: ProjectorSettings): Promise<void>
         while (!signal.aborted && !ownership.lost.aborted) {
           running.push(...(await takeOver(database, eventStore, ownership, running, settings)));
           if (running.length === 0) await pause(STANDBY_MS, signal);
-          else await follow(database, eventStore, ownership, running, settings);
+          else await follow(database, pipeline, eventStore, ownership, running, settings);
           failures = 0;
         }
       } catch (error) {
@@ -214,6 +183,7 @@ export const runProjections = async (settings: ProjectorSettings): Promise<void>
     }
   } finally {
     await eventStore[Symbol.asyncDispose]();
+    await pipeline[Symbol.asyncDispose]();
     await database.end();
   }
 };

@@ -77,7 +77,60 @@ const copyRows = async (
   await done;
 };
 
-/** Runs one group inside the batch's transaction; the search path names the read model's schema. */
+/** Groups of so many new rows are streamed, and cannot be part of a pipeline. */
+export const isCopied = (group: Group): boolean =>
+  group.kind === 'insert' && group.rows.length >= COPY_FROM_ROWS;
+
+/** The statement that writes a group of at least one row; the search path names the read model's schema. */
+export const statementOf = (
+  projection: Pick<Projection, 'statements'>,
+  catalog: Catalog,
+  group: Group,
+): { readonly text: string; readonly values: readonly unknown[] } => {
+  if (group.kind === 'run') {
+    const statement = projection.statements[group.statement];
+    if (!statement) throw new Error(`the projection has no statement ${group.statement}`);
+    const input = inputOf(Object.entries(statement.columns), group.rows);
+    return { text: statement.sql.replaceAll(':input', () => input.sql), values: input.values };
+  }
+  const { table } = group;
+  const columns = Object.keys(group.rows[0] ?? {});
+  const input = inputOf(
+    columns.map((column) => [column, typeOf(catalog, table, column)] as const),
+    group.rows,
+  );
+  return { text: textOfGroup(group, columns, input.sql), values: input.values };
+};
+
+const textOfGroup = (
+  group: Exclude<Group, { readonly kind: 'run' }>,
+  columns: readonly string[],
+  input: string,
+): string => {
+  const { table } = group;
+  const insert = `insert into "${table}" as t (${quoted(columns)}) select ${quoted(columns)} from ${input} i`;
+  switch (group.kind) {
+    case 'insert':
+      return insert;
+    case 'upsert':
+      return `${insert} on conflict (${quoted(group.key)}) do ${
+        group.set.length === 0
+          ? 'nothing'
+          : `update set ${group.set.map((column) => `"${column}" = excluded."${column}"`).join()}`
+      }`;
+    case 'update':
+      return `update "${table}" t set ${group.set.map((column) => `"${column}" = i."${column}"`).join()}
+         from ${input} i where ${matching(group.key)}`;
+    case 'increment':
+      return `${insert} on conflict (${quoted(group.key)}) do update set ${group.by
+        .map((column) => `"${column}" = t."${column}" + excluded."${column}"`)
+        .join()}`;
+    case 'delete':
+      return `delete from "${table}" t using ${input} i where ${matching(group.key)}`;
+  }
+};
+
+/** Runs one group inside the batch's transaction. */
 export const writeGroup = async (
   client: Transaction,
   projection: Pick<Projection, 'statements'>,
@@ -86,60 +139,10 @@ export const writeGroup = async (
 ): Promise<void> => {
   const first = group.rows[0];
   if (!first) return;
-  if (group.kind === 'run') {
-    const statement = projection.statements[group.statement];
-    if (!statement) throw new Error(`the projection has no statement ${group.statement}`);
-    const input = inputOf(Object.entries(statement.columns), group.rows);
-    await client.query(
-      statement.sql.replaceAll(':input', () => input.sql),
-      input.values,
-    );
+  if (group.kind === 'insert' && isCopied(group)) {
+    await copyRows(client, catalog, group.table, Object.keys(first), group.rows);
     return;
   }
-  const { table } = group;
-  const columns = Object.keys(first);
-  if (group.kind === 'insert' && group.rows.length >= COPY_FROM_ROWS) {
-    await copyRows(client, catalog, table, columns, group.rows);
-    return;
-  }
-  const input = inputOf(
-    columns.map((column) => [column, typeOf(catalog, table, column)] as const),
-    group.rows,
-  );
-  const insert = `insert into "${table}" as t (${quoted(columns)}) select ${quoted(columns)} from ${input.sql} i`;
-  switch (group.kind) {
-    case 'insert':
-      await client.query(insert, input.values);
-      return;
-    case 'upsert':
-      await client.query(
-        `${insert} on conflict (${quoted(group.key)}) do ${
-          group.set.length === 0
-            ? 'nothing'
-            : `update set ${group.set.map((column) => `"${column}" = excluded."${column}"`).join()}`
-        }`,
-        input.values,
-      );
-      return;
-    case 'update':
-      await client.query(
-        `update "${table}" t set ${group.set.map((column) => `"${column}" = i."${column}"`).join()}
-         from ${input.sql} i where ${matching(group.key)}`,
-        input.values,
-      );
-      return;
-    case 'increment':
-      await client.query(
-        `${insert} on conflict (${quoted(group.key)}) do update set ${group.by
-          .map((column) => `"${column}" = t."${column}" + excluded."${column}"`)
-          .join()}`,
-        input.values,
-      );
-      return;
-    case 'delete':
-      await client.query(
-        `delete from "${table}" t using ${input.sql} i where ${matching(group.key)}`,
-        input.values,
-      );
-  }
+  const { text, values } = statementOf(projection, catalog, group);
+  await client.query(text, values as unknown[]);
 };

@@ -1,0 +1,139 @@
+import type { RecordedFact } from '#contracts/events/fact.ts';
+import type { Log } from '#platform/log.ts';
+import type { Pipeline } from '#platform/pipeline.ts';
+import type { Database } from '#platform/postgres.ts';
+import { isTransient, type Target } from './apply-batch.ts';
+import { applyTogether } from './apply-together.ts';
+import { moveIdleCheckpoints, readCheckpoint } from './checkpoints.ts';
+import { applyOrPark, type ParkedStreams } from './park.ts';
+
+/** Facts that are applied to all projections in one transaction; more go to each in its own, side by side. */
+const TOGETHER_FACTS_MAX = 200;
+/** Checkpoints of projections that a batch has nothing for are stored no more often than this. */
+const IDLE_CHECKPOINTS_MS = 100;
+
+/** A projection that this process owns. */
+export type Running = {
+  readonly target: Target;
+  readonly prefixes: readonly string[];
+  readonly parked: ParkedStreams;
+  /** Everything up to here is applied, or parked; the stored checkpoint may be older where nothing was. */
+  position: bigint;
+  stored: bigint;
+  live: boolean;
+};
+
+type Part = { readonly one: Running; readonly facts: readonly RecordedFact[] };
+
+/** Those of a batch that are for a projection and that it does not have yet. */
+const factsOf = ({ position, prefixes }: Running, facts: readonly RecordedFact[]): readonly RecordedFact[] =>
+  facts.filter(
+    (fact) => fact.position > position && prefixes.some((prefix) => fact.stream.startsWith(prefix)),
+  );
+
+const nameOf = ({ target }: Running): string => target.projection.name;
+
+/** Throws where somebody else moved a checkpoint: what is known of it has to be read again. */
+const assertStored = async (database: Database, parts: readonly Part[]): Promise<void> => {
+  for (const { one } of parts) {
+    const checkpoint = await readCheckpoint(database, nameOf(one));
+    if (checkpoint?.position !== one.stored) throw new Error(`the checkpoint of ${nameOf(one)} was moved`);
+  }
+};
+
+/** Gives batches of the log to projections. One batch at a time. */
+export const openApplying = (database: Database, pipeline: Pipeline, log: Log) => {
+  let storedAtMs = 0;
+  let soon: NodeJS.Timeout | undefined;
+  let storing: Promise<void> = Promise.resolve();
+
+  const storeIdle = async (running: readonly Running[], position: bigint): Promise<void> => {
+    const idle = running.filter((one) => one.position === position && one.stored < position);
+    storedAtMs = performance.now();
+    const checkpoints = idle.map((one) => ({ name: nameOf(one), stored: one.stored }));
+    const passed = running.filter((one) => one.position === position);
+    await moveIdleCheckpoints(database, checkpoints, position, passed.map(nameOf));
+    for (const one of idle) one.stored = position;
+  };
+
+  /** When nothing more comes, the checkpoints are stored all the same. */
+  const storeIdleSoon = (running: readonly Running[], position: bigint): void => {
+    soon = setTimeout(() => {
+      storing = storeIdle(running, position).catch((error: unknown) =>
+        log.warn({ err: error }, 'checkpoints of idle projections were not stored'),
+      );
+    }, IDLE_CHECKPOINTS_MS);
+    soon.unref();
+  };
+
+  const applyEach = async (parts: readonly Part[], position: bigint): Promise<void> => {
+    // All are awaited, also when one fails: none may still be writing when the pass starts again.
+    const outcomes = await Promise.allSettled(
+      parts.map(async ({ one, facts }) => {
+        await applyOrPark(database, one.target, one.parked, facts, position, (error) => {
+          const { type, stream, position: at } = error.fact;
+          const cause = { type, stream, position: String(at), reason: error.message };
+          log.error({ projection: nameOf(one), ...cause }, 'fact parked with the rest of its stream');
+        });
+        one.position = position;
+        one.stored = position;
+      }),
+    );
+    for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
+  };
+
+  const together = async (
+    parts: readonly Part[],
+    position: bigint,
+    passed: readonly Running[],
+  ): Promise<boolean> => {
+    const facts = parts.reduce((sum, part) => sum + part.facts.length, 0);
+    const waits = parts.some((part) => part.facts.some(({ stream }) => part.one.parked.has(stream)));
+    if (facts > TOGETHER_FACTS_MAX || waits) return false;
+    try {
+      const targets = parts.map(({ one: { target, stored }, facts: own }) => ({
+        target,
+        stored,
+        facts: own,
+      }));
+      return await applyTogether(pipeline, targets, position, passed.map(nameOf));
+    } catch (error) {
+      if (isTransient(error)) throw error;
+      await assertStored(database, parts);
+      return false;
+    }
+  };
+
+  return {
+    /** Applies a batch, moves the checkpoints of all to `position` and tells readers. */
+    apply: async (
+      running: readonly Running[],
+      facts: readonly RecordedFact[],
+      position: bigint,
+    ): Promise<void> => {
+      clearTimeout(soon);
+      // Both move a checkpoint from where they know it to be.
+      await storing;
+      const behind = running.filter((one) => one.position < position);
+      const parts = behind.map((one) => ({ one, facts: factsOf(one, facts) }));
+      const busy = parts.filter((part) => part.facts.length > 0);
+      const storesIdle = performance.now() - storedAtMs >= IDLE_CHECKPOINTS_MS;
+      const stored = storesIdle ? parts : busy;
+      if (await together(stored, position, behind)) {
+        for (const { one } of stored) one.stored = position;
+        for (const one of behind) one.position = position;
+        if (storesIdle) storedAtMs = performance.now();
+        else storeIdleSoon(running, position);
+        return;
+      }
+      await applyEach(busy, position);
+      for (const one of behind) one.position = position;
+      await storeIdle(running, position);
+    },
+    /** Nothing is stored after this. */
+    end: async (): Promise<void> => {
+      clearTimeout(soon);
+      await storing;
+    },
+  };
+};

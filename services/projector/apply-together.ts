@@ -1,0 +1,58 @@
+import { encodeProjected, PROJECTED_CHANNEL } from '#contracts/messages/projected.ts';
+import type { RecordedFact } from '#contracts/events/fact.ts';
+import type { Pipeline, PipelinedStatement } from '#platform/pipeline.ts';
+import { planFacts, type Target } from './apply-batch.ts';
+import { isCopied, statementOf } from './write-group.ts';
+
+/** Of one projection: the facts of a batch that concern it, if any, and where its checkpoint is stored now. */
+export type Part = {
+  readonly target: Target;
+  readonly facts: readonly RecordedFact[];
+  readonly stored: bigint;
+};
+
+/** Divides by zero, and so rolls everything back, where a checkpoint is not where it was known to be. */
+const MOVE_CHECKPOINTS = `
+  with moved as (
+    update projector.projection p set position = $1, facts_applied = facts_applied + i.facts, updated_at = now()
+    from unnest($2::text[], $3::bigint[], $4::int[]) i(name, stored, facts)
+    where p.name = i.name and p.position = i.stored returning 1)
+  select 1 / (count(*) = cardinality($2::text[]))::int from moved`;
+
+/**
+ * Applies a live batch to all projections in one transaction, with their checkpoints and the notice to readers that
+ * `passed` have: what has just arrived is little, and a transaction for each projection costs more than its rows.
+ *
+ * Answers false, with nothing done, where a part is too large for that. Throws when anything fails; then too nothing
+ * is done, and the caller finds out which projection it was, one by one.
+ */
+export const applyTogether = async (
+  pipeline: Pipeline,
+  parts: readonly Part[],
+  position: bigint,
+  passed: readonly string[],
+): Promise<boolean> => {
+  const planned = parts.map((part) => ({ ...part, groups: planFacts(part.target.projection, part.facts) }));
+  if (planned.some(({ groups }) => groups.some(isCopied))) return false;
+  const statements: PipelinedStatement[] = planned.flatMap(({ target, groups }) => {
+    const written = groups.filter(({ rows }) => rows.length > 0);
+    if (written.length === 0) return [];
+    return [
+      { text: `set local search_path to "${target.schema}", public` },
+      ...written.map((group) => statementOf(target.projection, target.catalog, group)),
+    ];
+  });
+  const values = [
+    position,
+    parts.map(({ target }) => target.projection.name),
+    parts.map(({ stored }) => stored),
+    parts.map(({ facts }) => facts.length),
+  ];
+  const notice = encodeProjected({ position, projections: passed });
+  await pipeline.transaction([
+    ...statements,
+    { text: MOVE_CHECKPOINTS, values },
+    { text: `select pg_notify('${PROJECTED_CHANNEL}', $1)`, values: [notice] },
+  ]);
+  return true;
+};
