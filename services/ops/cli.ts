@@ -4,8 +4,10 @@ import { SettingsError } from '#platform/config.ts';
 import { registerAuditCommands } from './commands/audit.ts';
 import { registerDeliveryCommands } from './commands/deliveries.ts';
 import { registerKeyCommands } from './commands/key.ts';
+import { registerLogCommands } from './commands/log.ts';
 import { registerMemberCommands } from './commands/member.ts';
 import { registerPlanCommands } from './commands/plan.ts';
+import { registerProjectionCommands } from './commands/projections.ts';
 import { registerRankingCommands } from './commands/rankings.ts';
 import { registerWorkspaceCommands } from './commands/workspace.ts';
 
@@ -20,6 +22,8 @@ for (const register of [
   registerRankingCommands,
   registerAuditCommands,
   registerDeliveryCommands,
+  registerProjectionCommands,
+  registerLogCommands,
 ]) {
   register(program);
 }

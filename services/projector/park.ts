@@ -21,13 +21,15 @@ const park = async (
 ) => {
   if (facts.length === 0) return;
   await database.query(
-    `insert into projector.parked (projection, stream, position, type, error)
-     select $1, i.stream, i.position, i.type, $5
-     from unnest($2::text[], $3::bigint[], $4::text[]) as i(stream, position, type) on conflict do nothing`,
+    `insert into projector.parked (projection, stream, position, revision, type, error)
+     select $1, i.stream, i.position, i.revision, i.type, $6
+     from unnest($2::text[], $3::bigint[], $4::bigint[], $5::text[]) as i(stream, position, revision, type)
+     on conflict do nothing`,
     [
       projection,
       facts.map(({ stream }) => stream),
       facts.map(({ position }) => position),
+      facts.map(({ revision }) => revision),
       facts.map(({ type }) => type),
       error,
     ],

@@ -1,0 +1,49 @@
+import { MultiBar, type SingleBar } from 'cli-progress';
+
+/** On a terminal bars, redrawn so often; elsewhere a line each so often. */
+const REDRAWN_PER_SECOND = 5;
+const LINE_EVERY_MS = 5_000;
+const NAME_WIDTH = 20;
+
+export type Progress = {
+  show(
+    name: string,
+    done: number,
+    total: number,
+    state: string,
+    rate: number,
+    etaSeconds: number | null,
+  ): void;
+  end(): void;
+};
+
+const duration = (seconds: number | null): string => {
+  if (seconds === null || !Number.isFinite(seconds)) return '-';
+  const rounded = Math.max(0, Math.round(seconds));
+  const minutes = Math.floor(rounded / 60);
+  return minutes === 0 ? `${rounded} s` : `${minutes} min ${rounded % 60} s`;
+};
+
+/** Bars on standard error, one a name: what is piped on holds nothing of them. */
+export const openProgress = (): Progress => {
+  const bars = new MultiBar({
+    format: '{name} {bar} {value} of {total} facts, {rate}/s, {left} left, {state}',
+    stream: process.stderr,
+    fps: REDRAWN_PER_SECOND,
+    noTTYOutput: true,
+    notTTYSchedule: LINE_EVERY_MS,
+    hideCursor: true,
+    barsize: 24,
+  });
+  const shown = new Map<string, SingleBar>();
+  return {
+    show: (name, done, total, state, rate, etaSeconds) => {
+      const words = { name: name.padEnd(NAME_WIDTH), state, rate, left: duration(etaSeconds) };
+      const bar = shown.get(name) ?? bars.create(total, done, words);
+      shown.set(name, bar);
+      bar.setTotal(total);
+      bar.update(done, words);
+    },
+    end: () => bars.stop(),
+  };
+};

@@ -1,0 +1,98 @@
+import type { Command } from 'commander';
+import { z } from 'zod';
+import { readQuery } from '../audit/history-query.ts';
+import {
+  cancelVerification,
+  type ComparedTable,
+  requestVerification,
+  type Verification,
+  watchVerification,
+} from '../projections/verification.ts';
+import { inOpsRoom } from '../room.ts';
+import { openProgress } from './progress.ts';
+
+const Position = z.strictObject({
+  to: z
+    .string()
+    .regex(/^\d{1,19}$/, 'a position of the log, as `projections status` shows them')
+    .transform(BigInt)
+    .optional(),
+});
+
+const keyText = (key: Readonly<Record<string, string | null>>): string =>
+  Object.entries(key)
+    .map(([column, value]) => `${column}=${value ?? 'null'}`)
+    .join(' ');
+
+const differenceLines = ({
+  table,
+  live_rows,
+  replayed_rows,
+  groups,
+  first_keys,
+}: ComparedTable): string[] => [
+  `${table}: ${live_rows} rows live, ${replayed_rows} replayed`,
+  ...(groups === null ? [] : [`  differs for ${groups.count} ${groups.column}: ${groups.first.join(', ')}`]),
+  ...first_keys.map(({ key, only_in, columns }) => {
+    const what =
+      only_in === null
+        ? `differs in ${columns.join(', ')}`
+        : only_in === 'live'
+          ? 'should not be there'
+          : 'is missing';
+    return `  ${keyText(key)}: ${what}`;
+  }),
+];
+
+const print = ({ name, state, error, report }: Verification): void => {
+  if (report === null) return console.error(`${name}: ${state}. ${error ?? ''}`.trim());
+  const { position, facts, left_out, tables } = report;
+  const without = left_out === 0 ? '' : `, without ${left_out} that are parked or skipped`;
+  if (state === 'passed') {
+    return console.log(
+      `${name}: ${tables.length} tables are those of a replay of ${facts} facts up to ${position}${without}.`,
+    );
+  }
+  for (const table of tables.filter((one) => !one.is_equal)) {
+    for (const line of differenceLines(table)) console.log(line);
+  }
+  console.error(`${name}: the tables differ from a replay of ${facts} facts up to ${position}${without}.`);
+};
+
+/** Asks, and waits: nobody else has use of the answer, so Ctrl-C cancels. */
+const verify = async (name: string, options: object, command: Command): Promise<void> => {
+  const { to } = readQuery(Position, options);
+  const verification = await inOpsRoom(async ({ pool }) => {
+    await requestVerification(pool, name, { to: to ?? null, by: 'ops' });
+    const cancelling = new AbortController();
+    const cancel = (): void => cancelling.abort();
+    process.once('SIGINT', cancel);
+    const progress = openProgress();
+    try {
+      const seen = await watchVerification(
+        pool,
+        name,
+        ({ facts, total_facts, state }) => progress.show(name, facts, total_facts, state, 0, null),
+        cancelling.signal,
+      );
+      if (!cancelling.signal.aborted) return seen;
+      await cancelVerification(pool, name);
+      return await watchVerification(pool, name, () => undefined, new AbortController().signal);
+    } finally {
+      progress.end();
+      process.off('SIGINT', cancel);
+    }
+  });
+  if (verification?.state !== 'passed') process.exitCode = 1;
+  if (command.optsWithGlobals()['json']) console.log(JSON.stringify(verification));
+  else if (verification) print(verification);
+};
+
+export const registerVerifyCommand = (group: Command): void => {
+  group
+    .command('verify')
+    .description('replay beside and compare; names what differs, and exits with 1; Ctrl-C cancels')
+    .argument('<name>', 'projection')
+    .option('--to <position>', 'hold the projection at this position of the log meanwhile')
+    .action(verify);
+};

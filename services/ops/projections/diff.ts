@@ -1,0 +1,50 @@
+import type { Database } from '#platform/postgres.ts';
+import { fingerprintOf } from '#projections/fingerprint.ts';
+import type { Projection } from '#projections/projection.ts';
+import { fromProjector } from './projector-tables.ts';
+
+export type SchemaDifference = {
+  readonly name: string;
+  /** Of the tables; `null`: there are none. */
+  readonly database_version: number | null;
+  readonly code_version: number | null;
+  /**
+   * `same`; `changed`: the projector builds the code's version beside; `newer`: the tables are, and this code leaves
+   * them alone; `missing`: no tables yet; `orphaned`: no code; `unversioned`: the code was changed and its version not
+   * raised.
+   */
+  readonly difference: 'same' | 'changed' | 'newer' | 'missing' | 'orphaned' | 'unversioned';
+};
+
+type Made = { readonly name: string; readonly version: number; readonly fingerprint: string | null };
+
+const differenceOf = (
+  made: Made | undefined,
+  code: Projection | undefined,
+): SchemaDifference['difference'] => {
+  if (!made) return 'missing';
+  if (!code) return 'orphaned';
+  if (made.version !== code.version) return made.version < code.version ? 'changed' : 'newer';
+  return made.fingerprint === null || made.fingerprint === fingerprintOf(code) ? 'same' : 'unversioned';
+};
+
+/** What the database has against what this code would make. */
+export const readDiff = async (
+  database: Database,
+  projections: readonly Projection[],
+): Promise<readonly SchemaDifference[]> => {
+  const { rows } = await fromProjector(() =>
+    database.query<Made>('select name, version, fingerprint from projector.projection'),
+  );
+  const names = new Set([...projections.map(({ name }) => name), ...rows.map(({ name }) => name)]);
+  return [...names].toSorted().map((name) => {
+    const made = rows.find((row) => row.name === name);
+    const code = projections.find((projection) => projection.name === name);
+    return {
+      name,
+      database_version: made?.version ?? null,
+      code_version: code?.version ?? null,
+      difference: differenceOf(made, code),
+    };
+  });
+};
