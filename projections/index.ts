@@ -20,6 +20,7 @@ import { radar } from './radar/project.ts';
 import { rankings } from './rankings/project.ts';
 import { reports } from './reports/project.ts';
 import { saved } from './saved/project.ts';
+import { signals } from './signals/project.ts';
 import { socialPages } from './social-pages/project.ts';
 import { splitTests } from './split-tests/project.ts';
 import { store } from './store/project.ts';
@@ -41,6 +42,7 @@ export const projections: readonly Projection[] = [
   dailyActivity,
   velocity,
   radar,
+  signals,
   ads,
   pages,
   creatives,

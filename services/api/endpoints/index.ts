@@ -65,6 +65,7 @@ import { getPage } from './pages/get-page.ts';
 import { listPageDetails } from './pages/list-page-details.ts';
 import { listPages } from './pages/list-pages.ts';
 import { listRadar } from './radar/list-radar.ts';
+import { listSignals } from './radar/list-signals.ts';
 import { listNewAdvertisers } from './rankings/list-new-advertisers.ts';
 import { listRanking } from './rankings/list-ranking.ts';
 import { listRisers } from './rankings/list-risers.ts';
@@ -139,6 +140,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   revokeApiKey,
   revokeUnusedApiKeys,
   listRadar,
+  listSignals,
   listAlerts,
   createAlert,
   changeAlert,

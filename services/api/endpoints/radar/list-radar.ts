@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { CalendarDate, Uuid } from '#contracts/primitives.ts';
 import { RadarItem, RadarItemType } from '#contracts/resources/radar.ts';
 import { listTrackedRadar } from '#projections/across/tracked-radar.ts';
 import { pageAnswer } from '../../answers.ts';
@@ -33,6 +34,10 @@ export const listRadar = endpoint({
         .optional()
         .meta({ description: 'Only these types, with commas between.' }),
     ),
+    brand_id: Uuid.optional().meta({ description: 'Only this tracked brand.' }),
+    date: CalendarDate.optional().meta({
+      description: 'Only what was observed on this day, in UTC, however many `days` ago.',
+    }),
   }),
   body: null,
   paramsExample: { ws: WORKSPACE_ID },
@@ -41,8 +46,11 @@ export const listRadar = endpoint({
   corpus: false,
   reads: ['tracking', 'radar', 'freshness'],
   handler: async ({ params, query, page }, { db, clock }) => {
-    const since = new Date(clock.now().getTime() - query.days * DAY_MS).toISOString();
-    const filter = given({ workspaceId: params.ws, since, types: query.types });
+    const { date, types, brand_id: brandId } = query;
+    const sinceMs = date === undefined ? clock.now().getTime() - query.days * DAY_MS : Date.parse(date);
+    const since = new Date(sinceMs).toISOString();
+    const until = date === undefined ? undefined : new Date(sinceMs + DAY_MS).toISOString();
+    const filter = given({ workspaceId: params.ws, since, until, types, brandId });
     const found = await listTrackedRadar(db, filter, page);
     return pageAnswer(found.page, found.asOf);
   },

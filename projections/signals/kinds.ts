@@ -1,0 +1,211 @@
+import { SIGNAL_NAMES_MAX, SIGNAL_THRESHOLDS, type SignalKind } from '#contracts/signals.ts';
+
+/**
+ * Each kind of signal as SQL over `k` (a brand and a date) and the days around it: `t` that day, `p` the reliable day
+ * before it, `t7` and `t28` the days so long before `t`, `p7` and `p28` before `p`. Days that are not reliable
+ * are absent from all of these, so what is compared with them is null and no signal.
+ */
+
+/** Columns of what a kind finds; `figures` are pairs of names and SQL, see `SignalFigures`. */
+type Found = {
+  readonly observedAt: string;
+  readonly figures: Readonly<Record<string, string>>;
+  /** SQL of a JSON array; nothing is named where it is left out. */
+  readonly about?: string;
+  readonly from: string;
+};
+
+const signal = (kind: SignalKind, { observedAt, figures, about, from }: Found): string => `
+  select '${kind}' as kind, ${observedAt} as observed_at,
+    jsonb_build_object(${Object.entries(figures)
+      .map(([name, sql]) => `'${name}', ${sql}`)
+      .join()}) as figures, ${about ?? `'[]'::jsonb`} as about
+  ${from}`;
+
+/** The ads or pages of `rows` (position, observed_at and what is said of each) counted, the first of them named. */
+const named = (rows: string): string => `(
+    select count(*) as items, max(observed_at) as observed_at,
+      jsonb_agg(jsonb_build_object('ad_id', ad_id, 'page_id', page_id, 'page_name', page_name, 'role', role,
+        'destination_url', destination_url) order by place) filter (where place <= ${SIGNAL_NAMES_MAX}) as about
+    from (select r.*, row_number() over (order by position, ad_id, page_id) as place from (${rows}) r) r
+    having count(*) > 0
+  )`;
+
+const NAMES_AN_AD = `null::text as page_id, null::text as page_name, null::text as role, null::text as destination_url`;
+
+const namedAds = (kind: SignalKind): string =>
+  named(`select position, observed_at, ad_id, ${NAMES_AN_AD} from named_ad
+    where brand_id = k.brand_id and date = k.date and kind = '${kind}'`);
+
+const met = (kind: 'landing_page' | 'page', where: string, role = 'null::text', join = ''): string =>
+  named(`select m.position, m.observed_at, m.ad_id, m.page_id, m.page_name, ${role} as role, m.destination_url
+    from met m ${join}
+    where m.brand_id = k.brand_id and m.date = k.date and m.kind = '${kind}' and ${where}`);
+
+const itemsOf = (kind: SignalKind): string =>
+  signal(kind, {
+    observedAt: 'g.observed_at',
+    figures: { items: 'g.items' },
+    from: `from change_count g where g.brand_id = k.brand_id and g.date = k.date and g.kind = '${kind}'`,
+  });
+
+const { ramp, drop, launch_burst, sale, format_mix_shift } = SIGNAL_THRESHOLDS;
+
+type Compare = (day: string, before: string) => string;
+
+const isRamp: Compare = (day, before) => `
+  ${day}.active_ads - (${day}.uncovered - ${before}.uncovered) - ${before}.active_ads
+    >= greatest(${ramp.ads}, ${ramp.share} * ${before}.active_ads)`;
+const isDrop: Compare = (day, before) => `
+  ${before}.active_ads - ${day}.active_ads >= greatest(${drop.ads}, ${drop.share} * ${before}.active_ads)`;
+
+/** What lasts is told once: not where the reliable day before showed it already. */
+const moved = (kind: 'ramp' | 'drop', isSo: Compare): string =>
+  signal(kind, {
+    observedAt: 't.observed_at',
+    figures: {
+      items: 't.active_ads',
+      before: 't7.active_ads',
+      after: 't.active_ads',
+      ...(kind === 'ramp' ? { uncovered: 't.uncovered - t7.uncovered' } : {}),
+      compared_with: 't7.date',
+    },
+    from: `where ${isSo('t', 't7')} and (${isSo('p', 'p7')}) is not true`,
+  });
+
+const launchBurst = signal('launch_burst', {
+  observedAt: 't.observed_at',
+  figures: { items: 't.new_ads', usual: 'round(w.usual, 2)' },
+  // What starts while nobody looks piles up: a day says nothing after an unreliable one, nor after a gap longer than
+  // those of the window.
+  from: `from (
+      select avg(new_ads) filter (where not baseline) as usual, max(gap) as gap
+      from (
+        select date, sum(new_ads) as new_ads, bool_and(baseline) as baseline,
+          date - lag(date) over (order by date) as gap
+        from scan s where s.brand_id = k.brand_id and s.in_order
+          and s.date between k.date - ${launch_burst.windowDays} and k.date - 1
+        group by date having bool_or(reliable)
+      ) d
+    ) w
+    where t.new_ads >= greatest(${launch_burst.ads}, ${launch_burst.times} * w.usual) and k.date - p.date <= w.gap
+      and not exists (
+        select from scan s where s.brand_id = k.brand_id and s.in_order and s.date > p.date and s.date < k.date)`,
+});
+
+const saleOfDay = signal('sale', {
+  observedAt: 'greatest(a.observed_at, c.observed_at)',
+  figures: { items: 'coalesce(a.items, 0)', cheaper: 'c.cheaper', products: 'c.products' },
+  about: `coalesce(a.about, '[]')`,
+  from: `from (select) one
+    left join ${namedAds('sale')} a on t.date is not null and a.items >= ${sale.ads}
+    left join (
+      select observed_at, cheaper, products from catalogue
+      where brand_id = k.brand_id and date = k.date and cheaper > 0 and cheaper >= ${sale.catalogueShare} * products
+      order by cheaper::numeric / products desc, observed_at limit 1
+    ) c on true
+    where a.items is not null or c.cheaper is not null`,
+});
+
+const newLandingPage = signal('new_landing_page', {
+  observedAt: 'm.observed_at',
+  figures: { items: 'm.items' },
+  about: 'm.about',
+  from: `from ${met('landing_page', 'm.news')} m`,
+});
+
+/** Multiplied out: the shares themselves are no exact numbers. `f.<day>` is the format's count on a day. */
+const isShift: Compare = (day, before) => `
+  least(${day}.active_ads, ${before}.active_ads) >= ${format_mix_shift.ads}
+    and abs(f.${day} * ${before}.active_ads - f.${before} * ${day}.active_ads)
+      - (${day}.uncovered - ${before}.uncovered + ${day}.relabelled - ${before}.relabelled) * ${before}.active_ads
+      >= ${format_mix_shift.share} * ${day}.active_ads * ${before}.active_ads`;
+
+const FORMATS = ['video', 'image', 'carousel', 'dco', 'other']
+  .map((name) => `('${name}', t.${name}, t28.${name}, p.${name}, p28.${name})`)
+  .join();
+
+const formatMixShift = signal('format_mix_shift', {
+  observedAt: 't.observed_at',
+  figures: {
+    items: 't.active_ads',
+    before: 'f.t28',
+    after: 'f.t',
+    active_before: 't28.active_ads',
+    uncovered: 't.uncovered - t28.uncovered + t.relabelled - t28.relabelled',
+    compared_with: 't28.date',
+    format: 'f.format',
+  },
+  from: `from (values ${FORMATS}) f(format, t, t28, p, p28)
+    where ${isShift('t', 't28')} and (${isShift('p', 'p28')}) is not true
+    order by abs(f.t * t28.active_ads - f.t28 * t.active_ads) desc, f.format limit 1`,
+});
+
+const longRunnerRefreshed = signal('long_runner_refreshed', {
+  observedAt: 'a.observed_at',
+  figures: { items: 'a.items' },
+  about: 'a.about',
+  from: `from ${namedAds('long_runner_refreshed')} a`,
+});
+
+/** The first day on which links of a brand were observed is a baseline. */
+const newLinkedPage = signal('new_linked_page', {
+  observedAt: 'm.observed_at',
+  figures: { items: 'm.items' },
+  about: 'm.about',
+  from: `from ${named(`
+    select 0 as position, l.observed_at, null::text as ad_id, l.page_id, l.page_name, l.role,
+      null::text as destination_url
+    from link l
+    where l.brand_id = k.brand_id and l.date = k.date and l.role is not null
+      and not exists (select from link o where o.brand_id = l.brand_id and o.page_id = l.page_id
+        and o.role is not null and o.observed_at < l.observed_at)
+      and exists (select from link o where o.brand_id = l.brand_id and o.role is not null and o.date < k.date)`)} m`,
+});
+
+/** Ads of a page first scanned are new to the brand if they started no earlier than this before its last reliable day. */
+const NEWS_GRACE_DAYS = 1;
+
+/** Of a brand with no linked page at all, nobody knows which pages are not. */
+const newWhitelistingPair = signal('new_whitelisting_pair', {
+  observedAt: 'm.observed_at',
+  figures: { items: 'm.items' },
+  about: 'm.about',
+  from: `from ${met(
+    'page',
+    `(l.role is null or l.role in ('CREATOR', 'PARTNER'))
+      and exists (select from link o where o.brand_id = m.brand_id and o.role is not null
+        and o.observed_at <= m.observed_at)
+      and (m.news or (
+        m.started_on >= (select max(s.date) - ${NEWS_GRACE_DAYS} from scan s
+          where s.brand_id = m.brand_id and s.in_order and s.reliable and s.date < m.date and s.position < m.position)
+        and not exists (select from scan s where s.brand_id = m.brand_id and s.in_order and s.date > m.date
+          and s.position < m.position)))`,
+    'l.role',
+    `left join lateral (
+      select role from link l where l.brand_id = m.brand_id and l.page_id = m.page_id
+        and l.observed_at <= m.observed_at order by l.observed_at desc limit 1
+    ) l on true`,
+  )} m`,
+});
+
+/** What follows from the facts of a brand and day; pairs depend on links, too. */
+export const KINDS_OF_DAYS: Readonly<Partial<Record<SignalKind, string>>> = {
+  ads_started: itemsOf('ads_started'),
+  ads_stopped: itemsOf('ads_stopped'),
+  destinations_changed: itemsOf('destinations_changed'),
+  ramp: moved('ramp', isRamp),
+  drop: moved('drop', isDrop),
+  launch_burst: launchBurst,
+  sale: saleOfDay,
+  new_landing_page: newLandingPage,
+  new_whitelisting_pair: newWhitelistingPair,
+  format_mix_shift: formatMixShift,
+  long_runner_refreshed: longRunnerRefreshed,
+};
+
+/** What follows from links between pages and brands. */
+export const KINDS_OF_LINKS: Readonly<Partial<Record<SignalKind, string>>> = {
+  new_linked_page: newLinkedPage,
+  new_whitelisting_pair: newWhitelistingPair,
+};

@@ -1,0 +1,215 @@
+import type { AdContent, AdLibraryFact, AdStarted } from '#contracts/events/ad-library.ts';
+import type { BrandFact } from '#contracts/events/brand.ts';
+import type { RecordedFact } from '#contracts/events/fact.ts';
+import type { SocialPageFact } from '#contracts/events/social-page.ts';
+import type { StorefrontFact } from '#contracts/events/storefront.ts';
+import { landingPageOf } from '#contracts/landing-pages.ts';
+import type { AdFormat } from '#contracts/primitives.ts';
+import { isSaleCopy, SIGNAL_THRESHOLDS, type SignalKind } from '#contracts/signals.ts';
+import { brandReference } from '#projections/across/brand-reference.ts';
+import { type Change, projection, type Row } from '#projections/projection.ts';
+import { addUp, countChanges, meet, sumUpDay, sumUpLinks } from './statements.ts';
+
+type LibraryFact = RecordedFact<AdLibraryFact>;
+
+const DAY_MS = 86_400_000;
+const dateOf = (time: string): string => time.slice(0, 10);
+
+const sumUp = (brand_id: string, date: string): Change => ({
+  kind: 'refresh',
+  statement: 'sum_up_day',
+  row: { brand_id, date },
+});
+
+type Tallied = {
+  readonly minus?: AdFormat | null;
+  readonly plus?: AdFormat | null;
+  readonly uncovered?: number;
+  readonly relabelled?: number;
+};
+
+const tallied = ({ data, position }: LibraryFact, tallies: Tallied, scan: Row = {}): Change => ({
+  kind: 'run',
+  statement: 'add_up',
+  row: {
+    brand_id: data.brand_id,
+    position,
+    minus: tallies.minus ?? null,
+    plus: tallies.plus ?? null,
+    uncovered: tallies.uncovered ?? 0,
+    relabelled: tallies.relabelled ?? 0,
+    ...scan,
+  },
+});
+
+const relabelled = (fact: LibraryFact, minus: AdFormat, plus: AdFormat): readonly Change[] =>
+  minus === plus ? [] : [tallied(fact, { minus, plus, relabelled: 1 })];
+
+const counted = ({ data: { brand_id, observed_at } }: LibraryFact, kind: SignalKind): Change => ({
+  kind: 'run',
+  statement: 'count_changes',
+  row: { brand_id, kind, observed_at },
+});
+
+const named = ({ data, position }: LibraryFact, kind: SignalKind, ad_id: string): Change => ({
+  kind: 'upsert',
+  table: 'named_ad',
+  key: { brand_id: data.brand_id, date: dateOf(data.observed_at), kind, ad_id },
+  set: { position, observed_at: data.observed_at },
+});
+
+/** What an ad was met with; `started_on` where that can make it news although nobody had looked at its page before. */
+type Meeting = {
+  readonly ad_id: string;
+  readonly news: boolean;
+  readonly started_on?: string | null;
+  readonly page_id: string | null;
+  readonly page_name: string | null;
+};
+
+const met = ({ data, position }: LibraryFact, row: Row): Change => {
+  const { brand_id, observed_at } = data;
+  return { kind: 'run', statement: 'meet', row: { brand_id, position, observed_at, ...row } };
+};
+
+const metPage = (fact: LibraryFact, meeting: Meeting): readonly Change[] =>
+  meeting.page_id === null ? [] : [met(fact, { kind: 'page', key: meeting.page_id, ...meeting })];
+
+const metLink = (fact: LibraryFact, link: string | null | undefined, meeting: Meeting): readonly Change[] => {
+  const page = link ? landingPageOf(link) : null;
+  if (page === null) return [];
+  const { landing_page_id: key, page_url: destination_url } = page;
+  return [met(fact, { kind: 'landing_page', key, destination_url, ...meeting })];
+};
+
+const isLongRunner = ({ started_on }: { started_on: string | null }, observed_at: string): boolean =>
+  started_on !== null &&
+  Date.parse(dateOf(observed_at)) - Date.parse(started_on) >=
+    SIGNAL_THRESHOLDS.long_runner_refreshed.ageDays * DAY_MS;
+
+const COPY: readonly (keyof AdContent)[] = [
+  'body',
+  'title',
+  'link_description',
+  'caption',
+  'cards',
+  'versions',
+];
+
+const started = (fact: LibraryFact, { data }: AdStarted): readonly Change[] => {
+  const { ad_id, page_id, page_name, novelty, content } = data;
+  const news = novelty === 'news';
+  const page = { page_id, page_name };
+  const texts = [content.body, content.title, content.link_description];
+  const worded = [...content.cards, ...content.versions].flatMap(({ body, title }) => [body, title]);
+  return [
+    tallied(fact, { plus: data.format, uncovered: news ? 0 : 1 }),
+    ...(news ? [counted(fact, 'ads_started')] : []),
+    ...(news && isSaleCopy([...texts, ...worded]) ? [named(fact, 'sale', ad_id)] : []),
+    ...metLink(fact, content.link_url, { ad_id, news, ...page }),
+    ...metPage(fact, { ad_id, news, ...page, started_on: novelty === 'late' ? null : data.started_on }),
+  ];
+};
+
+/** What a fact about a brand's ads moves, apart from the signals of its day, which are worked out at the end. */
+const ofLibrary = (fact: LibraryFact): readonly Change[] => {
+  switch (fact.type) {
+    case 'AdStarted':
+      return started(fact, fact);
+    case 'AdRevised': {
+      const { ad_id, changes, observed_at } = fact.data;
+      const { format } = changes;
+      const isRefreshed =
+        COPY.some((field) => (changes[field]?.from ?? null) !== null) && isLongRunner(fact.data, observed_at);
+      return [
+        ...(format ? [tallied(fact, { minus: format.from ?? 'other', plus: format.to ?? 'other' })] : []),
+        ...(isRefreshed ? [named(fact, 'long_runner_refreshed', ad_id)] : []),
+      ];
+    }
+    case 'AdDestinationChanged': {
+      const { ad_id, to_url, excerpt, observed_at } = fact.data;
+      const { page_id, page_name } = excerpt;
+      return [
+        counted(fact, 'destinations_changed'),
+        ...(isLongRunner(fact.data, observed_at) ? [named(fact, 'long_runner_refreshed', ad_id)] : []),
+        ...metLink(fact, to_url, { ad_id, page_id, page_name, news: true }),
+      ];
+    }
+    case 'AdDetailsObserved': {
+      const { ad_id, details, page_id, page_name, was_format } = fact.data;
+      const meeting = { ad_id, page_id, page_name, news: false };
+      return [
+        ...relabelled(fact, was_format, details.format ?? was_format),
+        ...metLink(fact, details.link_url, meeting),
+        ...metPage(fact, meeting),
+      ];
+    }
+    case 'AdsReworded':
+      return fact.data.ads.flatMap(({ ad_id, was_format, format, wording }) => [
+        ...relabelled(fact, was_format, format),
+        ...metLink(fact, wording.link_url, { ad_id, page_id: null, page_name: null, news: false }),
+      ]);
+    case 'AdConfirmedInactive': {
+      const { format, news } = fact.data;
+      // One that is no news was met when it had ended already: it never came into view running.
+      return news
+        ? [tallied(fact, { minus: format }), counted(fact, 'ads_stopped')]
+        : [tallied(fact, { minus: format, uncovered: -1 })];
+    }
+    case 'AdReturned':
+      return [tallied(fact, { plus: fact.data.format })];
+    case 'ScanRecorded': {
+      const { observed_at, late_arrival, reliable, pages, totals } = fact.data;
+      const baseline = pages.length > 0 && pages.every((page) => page.baseline);
+      const { active: active_ads, news: new_ads } = totals;
+      return [tallied(fact, {}, { observed_at, late_arrival, reliable, baseline, active_ads, new_ads })];
+    }
+    case 'AdsMissed':
+    case 'AdsSeen':
+      return [];
+  }
+};
+
+const ofPage = (fact: SocialPageFact): readonly Change[] => {
+  if (fact.type === 'PageProfileObserved') return [];
+  const { brand_id, page_id, observed_at } = fact.data;
+  const link = fact.type === 'PageLinked' ? fact.data : null;
+  const key = { brand_id, page_id, observed_at };
+  const set = { date: dateOf(observed_at), role: link?.role ?? null, page_name: link?.page_name ?? null };
+  return [
+    { kind: 'upsert', table: 'link', key, set },
+    { kind: 'refresh', statement: 'sum_up_links', row: { brand_id } },
+  ];
+};
+
+const ofStorefront = (fact: StorefrontFact): readonly Change[] => {
+  if (fact.type !== 'StorefrontScanRecorded') return [];
+  const { brand_id, observed_at, complete, baseline, late_arrival, totals } = fact.data;
+  if (!complete || baseline || late_arrival) return [];
+  const { products, cheaper } = totals;
+  const key = { brand_id, date: dateOf(observed_at), observed_at };
+  return [{ kind: 'upsert', table: 'catalogue', key, set: { products, cheaper } }, sumUp(brand_id, key.date)];
+};
+
+/** Radar items grouped by brand and day, and what changed in a brand's activity. */
+export const signals = projection<AdLibraryFact | BrandFact | SocialPageFact | StorefrontFact>({
+  name: 'signals',
+  version: 1,
+  prefixes: ['adLibrary-', 'brand-', 'socialPage-', 'storefront-'],
+  schema: new URL('./schema.sql', import.meta.url),
+  statements: {
+    add_up: addUp,
+    count_changes: countChanges,
+    meet,
+    sum_up_day: sumUpDay,
+    sum_up_links: sumUpLinks,
+  },
+  project: (fact): readonly Change[] => {
+    if (fact.stream.startsWith('brand-')) return brandReference(fact as RecordedFact<BrandFact>);
+    if (fact.stream.startsWith('socialPage-')) return ofPage(fact as RecordedFact<SocialPageFact>);
+    if (fact.stream.startsWith('storefront-')) return ofStorefront(fact as RecordedFact<StorefrontFact>);
+    const changes = ofLibrary(fact as LibraryFact);
+    const { brand_id, observed_at } = (fact as LibraryFact).data;
+    return changes.length === 0 ? [] : [...changes, sumUp(brand_id, dateOf(observed_at))];
+  },
+});

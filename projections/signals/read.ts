@@ -1,0 +1,22 @@
+import type { ReadDatabase } from '#contracts/read-database.ts';
+import type { SignalKind } from '#contracts/signals.ts';
+import { iso } from '#projections/across/freshness-text.ts';
+import { SIGNAL_COLUMNS, type SignalRow, summaryOf } from '#projections/across/signal-items.ts';
+
+const OF_BRAND = `
+  select ${SIGNAL_COLUMNS}, ${iso('s.observed_at')} as observed_at from signals.signal s
+  where s.brand_id = $1 and s.date between $2 and $3 and s.kind = any($4::text[])
+  order by s.observed_at, s.kind`;
+
+export type BrandSignal = SignalRow & { readonly summary: string };
+
+/** Signals of these kinds of one brand and these days, both included, in the order in which they were observed. */
+export const listBrandSignals = async (
+  db: ReadDatabase,
+  brandId: string,
+  { from, to }: { readonly from: string; readonly to: string },
+  kinds: readonly SignalKind[],
+): Promise<readonly BrandSignal[]> => {
+  const rows = await db.query<SignalRow>({ sql: OF_BRAND, values: [brandId, from, to, kinds] });
+  return rows.map((row) => ({ ...row, summary: summaryOf(row) }));
+};

@@ -1,0 +1,174 @@
+import { SIGNAL_THRESHOLDS, type SignalKind } from '#contracts/signals.ts';
+import type { Statement } from '#projections/projection.ts';
+import { KINDS_OF_DAYS, KINDS_OF_LINKS } from './kinds.ts';
+
+const FORMATS = ['video', 'image', 'carousel', 'dco', 'other'] as const;
+
+/** Running counts as of each row, in the order of the stream: how facts are batched makes no difference. */
+const running = (column: string, by: string): string =>
+  `coalesce(t.${column}, 0) + sum(${by}) over stream as ${column}`;
+
+const COUNTS = [...FORMATS, 'uncovered', 'relabelled'].join();
+
+/**
+ * Adds facts up, and copies what they add up to into `scan` wherever one closes. A scan is in order when it arrived
+ * in its time and no later day was known then; a day once passed is never changed.
+ */
+export const addUp: Statement = {
+  columns: {
+    brand_id: 'uuid',
+    position: 'bigint',
+    // Formats that an ad was counted under until now, and is from now on; null for neither.
+    minus: 'text',
+    plus: 'text',
+    uncovered: 'bigint',
+    relabelled: 'bigint',
+    // Of a scan that closes.
+    observed_at: 'timestamptz',
+    late_arrival: 'boolean',
+    reliable: 'boolean',
+    baseline: 'boolean',
+    active_ads: 'bigint',
+    new_ads: 'bigint',
+  },
+  touches: ['tally', 'scan'],
+  sql: `
+    with counted as (
+      select i.brand_id, i.position, i.date, i.observed_at, i.late_arrival, i.reliable, i.baseline, i.active_ads,
+        i.new_ads,
+        ${FORMATS.map((name) => running(name, `case i.plus when '${name}' then 1 else 0 end - case i.minus when '${name}' then 1 else 0 end`)).join()},
+        ${running('uncovered', 'i.uncovered')}, ${running('relabelled', 'i.relabelled')},
+        greatest(t.newest_day, max(i.date) filter (where not i.late_arrival)
+          over (stream rows between unbounded preceding and 1 preceding)) as newest_day
+      from (select *, (observed_at at time zone 'utc')::date as date from :input i) i left join tally t using (brand_id)
+      window stream as (partition by i.brand_id order by i.position)
+    ), closed as (
+      insert into scan (brand_id, position, date, observed_at, in_order, reliable, baseline, active_ads, new_ads, ${COUNTS})
+      select brand_id, position, date, observed_at, not late_arrival and (newest_day is null or date >= newest_day),
+        reliable, baseline, active_ads, new_ads, ${COUNTS}
+      from counted where date is not null
+    )
+    insert into tally (brand_id, ${COUNTS}, newest_day)
+    select distinct on (brand_id) brand_id, ${COUNTS}, greatest(newest_day, case when not late_arrival then date end)
+    from counted order by brand_id, position desc
+    on conflict (brand_id) do update set newest_day = excluded.newest_day,
+      ${COUNTS.split(',')
+        .map((name) => `${name} = excluded.${name}`)
+        .join()}`,
+};
+
+/** Radar items of a brand and day. */
+export const countChanges: Statement = {
+  columns: { brand_id: 'uuid', kind: 'text', observed_at: 'timestamptz' },
+  touches: ['change_count'],
+  sql: `
+    insert into change_count as c (brand_id, date, kind, items, observed_at)
+    select brand_id, (observed_at at time zone 'utc')::date, kind, count(*), max(observed_at) from :input i group by 1, 2, 3
+    on conflict (brand_id, date, kind) do update set items = c.items + excluded.items,
+      observed_at = greatest(c.observed_at, excluded.observed_at)`,
+};
+
+/**
+ * Keeps what a brand's ads led to, or ran on, as first met in the order of its stream. Other ads of the same scan that
+ * show it decide with the first whether it is news: one that ran before says that it is not.
+ */
+export const meet: Statement = {
+  columns: {
+    brand_id: 'uuid',
+    kind: 'text',
+    key: 'text',
+    position: 'bigint',
+    observed_at: 'timestamptz',
+    news: 'boolean',
+    started_on: 'date',
+    ad_id: 'text',
+    page_id: 'text',
+    page_name: 'text',
+    destination_url: 'text',
+  },
+  touches: ['met'],
+  sql: `
+    insert into met as m (brand_id, kind, key, position, date, observed_at, news, started_on, ad_id, page_id, page_name,
+      destination_url)
+    select brand_id, kind, key, min(position), (first_at at time zone 'utc')::date, first_at, bool_and(news),
+      case when bool_and(started_on is not null) then min(started_on) end,
+      (array_agg(ad_id order by position))[1], (array_agg(page_id order by position))[1],
+      (array_agg(page_name order by position))[1], (array_agg(destination_url order by position))[1]
+    from (
+      select i.*, coalesce(m.observed_at, first_value(i.observed_at)
+        over (partition by i.brand_id, i.kind, i.key order by i.position)) as first_at
+      from :input i left join met m using (brand_id, kind, key)
+    ) i
+    where observed_at = first_at group by brand_id, kind, key, first_at
+    on conflict (brand_id, kind, key) do update set news = m.news and excluded.news,
+      started_on = case when m.started_on is not null and excluded.started_on is not null
+        then least(m.started_on, excluded.started_on) end`,
+};
+
+/** A reliable day as of its last scan; unreliable ones are absent. `date` is SQL. */
+const day = (name: string, date: string): string => `
+  left join lateral (
+    select s.date, s.observed_at, s.active_ads, ${COUNTS.split(',')
+      .map((column) => `s.${column}`)
+      .join()}, sum(s.new_ads) over () as new_ads, bool_or(s.reliable) over () as reliable
+    from scan s where s.brand_id = k.brand_id and s.date = ${date} and s.in_order
+    order by s.observed_at desc, s.position desc limit 1
+  ) ${name} on ${name}.reliable`;
+
+/** A derived id in the form of RFC 9562, version 8. */
+const ID = `overlay(overlay(md5('signal:' || f.brand_id || '|' || f.date || '|' || f.kind) placing '8' from 13)
+  placing '8' from 17)::uuid`;
+
+/**
+ * Works out the signals of these kinds anew for `k`, brands and dates. What a day was compared with is settled by
+ * then (see `addUp`), so that it makes no difference when this runs, nor how often.
+ */
+const summingUp = (kinds: Readonly<Partial<Record<SignalKind, string>>>, k: string, days: string): string => `
+  with k as (${k}), found as (
+    select k.brand_id, k.date, f.* from k ${days}
+    cross join lateral (${Object.values(kinds)
+      .map((kind) => `(${kind})`)
+      .join(' union all ')}) f
+  ), gone as (
+    delete from signal g using k where g.brand_id = k.brand_id and g.date = k.date
+      and g.kind in (${Object.keys(kinds)
+        .map((kind) => `'${kind}'`)
+        .join()})
+      and not exists (select from found f where f.brand_id = g.brand_id and f.date = g.date and f.kind = g.kind)
+  )
+  insert into signal as g (id, brand_id, date, kind, observed_at, figures, about)
+  select ${ID}, f.brand_id, f.date, f.kind, f.observed_at, f.figures, f.about from found f
+  on conflict (brand_id, date, kind) do update
+    set observed_at = excluded.observed_at, figures = excluded.figures, about = excluded.about
+    where (g.observed_at, g.figures, g.about) is distinct from (excluded.observed_at, excluded.figures, excluded.about)`;
+
+/** What follows from the facts of a brand and date. */
+export const sumUpDay: Statement = {
+  columns: { brand_id: 'uuid', date: 'date' },
+  touches: ['signal'],
+  sql: summingUp(
+    KINDS_OF_DAYS,
+    'select brand_id, date from :input i',
+    `${day('t', 'k.date')}
+    left join lateral (
+      select max(date) as date from scan s
+      where s.brand_id = k.brand_id and s.date < k.date and s.in_order and s.reliable
+    ) b on true
+    ${day('p', 'b.date')} ${day('t7', `k.date - ${SIGNAL_THRESHOLDS.ramp.daysBefore}`)}
+    ${day('p7', `b.date - ${SIGNAL_THRESHOLDS.ramp.daysBefore}`)}
+    ${day('t28', `k.date - ${SIGNAL_THRESHOLDS.format_mix_shift.daysBefore}`)}
+    ${day('p28', `b.date - ${SIGNAL_THRESHOLDS.format_mix_shift.daysBefore}`)}`,
+  ),
+};
+
+/** A link says what a page is on every day from then on: what hangs on links is worked out for all of a brand's days. */
+export const sumUpLinks: Statement = {
+  columns: { brand_id: 'uuid' },
+  touches: ['signal'],
+  sql: summingUp(
+    KINDS_OF_LINKS,
+    `select brand_id, date from link join :input i using (brand_id)
+    union select brand_id, date from met join :input i using (brand_id) where kind = 'page'`,
+    '',
+  ),
+};
