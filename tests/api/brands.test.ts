@@ -1,9 +1,11 @@
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { brandStream } from '#contracts/events/brand.ts';
 import { brandIdOf } from '#domain/ids.ts';
 import { on } from '#tests/dsl/api.ts';
-import type { CorpusBrand } from './corpus.ts';
-import { APPAREL_ID } from './corpus.ts';
+import type { GivenFact } from '#tests/dsl/projections.ts';
+import { APPAREL_ID, type CorpusBrand, registered } from './corpus.ts';
+import { seedFacts } from './site-corpus.ts';
 import { type ApiStack, BASE_URL, type Key, openApiStack } from './stack.ts';
 
 let stack: ApiStack;
@@ -75,6 +77,44 @@ describe('listBrands 200', () => {
     expect(await slugsOf('q=RAV')).toEqual(['bravo-com']);
     expect(await slugsOf('country=DE')).toEqual([]);
     expect(await slugsOf(`category_id=${APPAREL_ID}`)).toHaveLength(3);
+  });
+});
+
+describe('who is listed', () => {
+  const of = (domain: string, details: Parameters<typeof registered>[2]): GivenFact => ({
+    stream: brandStream(brandIdOf(domain)),
+    fact: registered(domain, '2026-05-01T00:00:00.000Z', { category_path: [], ...details }),
+  });
+  const listed = async (path: string): Promise<string[]> =>
+    ((await on(app).get(path, { key })).data as { slug: string }[]).map(({ slug }) => slug);
+
+  test('public brands alone, and of these the indexable ones in the sitemap; all of them can be read', async () => {
+    await seedFacts(stack, [
+      of('hidden.net', { is_public: false }),
+      of('unindexed.net', { indexable: false }),
+      of('shown.net', {}),
+    ]);
+    const slugs = await listed('/v1/brands?limit=100');
+    expect(slugs.filter((slug) => slug.endsWith('-net')).toSorted()).toEqual(['shown-net', 'unindexed-net']);
+    const pages = await listed('/v1/brands/sitemap?limit=100');
+    expect(pages.filter((slug) => slug.endsWith('-net'))).toEqual(['shown-net']);
+    expect((await on(app).get('/v1/brands/hidden-net', { key })).status).toBe(200);
+  });
+
+  test('with most active ads first, or most new ones, or by name', async () => {
+    const ads = await on(app).get('/v1/brands', { key });
+    expect((ads.data as { active_ads: number }[]).map(({ active_ads }) => active_ads)).toEqual([
+      3, 3, 3, 0, 0,
+    ]);
+    const fresh = await on(app).get('/v1/brands?sort=new_ads_7d', { key });
+    expect((fresh.data as { new_ads_7d: number }[]).map(({ new_ads_7d }) => new_ads_7d)).toEqual([
+      2, 2, 2, 0, 0,
+    ]);
+    expect(await listed('/v1/brands?sort=name')).toEqual([
+      ...brands.map(({ slug }) => slug),
+      'shown-net',
+      'unindexed-net',
+    ]);
   });
 });
 

@@ -124,6 +124,35 @@ describe('store', () => {
       );
   });
 
+  it('tells of the twelve weeks up to its newest scan, and of what changed in these', async () => {
+    const MONDAY = Date.parse('2026-01-05T08:00Z');
+    const weeks = Array.from({ length: 15 }, (_, nth) =>
+      new Date(MONDAY + nth * 7 * 86_400_000).toISOString(),
+    );
+    const scans = weeks.map((week, nth) => ({
+      scan: scan(week),
+      products: [shopProduct(1, `${20 + nth}.00`)],
+    }));
+    await given(shopFacts(...scans))
+      .into(store)
+      .shows(
+        async (db) => {
+          const { store: shown } = await read(db);
+          return {
+            weeks: shown.weeks.map(({ week_start }) => week_start),
+            changes: shown.changes.map(({ observed_at }) => observed_at.slice(0, 10)),
+          };
+        },
+        {
+          weeks: weeks.slice(3).map((week) => week.slice(0, 10)),
+          changes: weeks
+            .slice(3)
+            .map((week) => week.slice(0, 10))
+            .toReversed(),
+        },
+      );
+  });
+
   it('goes on after the product named', async () => {
     await given(story())
       .into(store)
