@@ -12,6 +12,8 @@ export type FactMetadata = {
   readonly actor: Actor;
   readonly workspace_id?: string;
   readonly schema_version: number;
+  /** W3C Trace Context of what recorded it, where that was traced. */
+  readonly traceparent?: string;
 };
 
 /** A fact before it is recorded: what a decision answers. */

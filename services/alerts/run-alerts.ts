@@ -1,11 +1,13 @@
 import { pause } from '#platform/clock.ts';
 import { enqueue, type NewDelivery } from '#platform/deliveries/enqueue.ts';
 import { createDeliveryTables } from '#platform/deliveries/tables.ts';
+import { createTraceTables, rememberTraces } from '#platform/deliveries/traces.ts';
 import { openEventStore } from '#platform/event-store.ts';
 import type { Followed } from '#platform/follow-log.ts';
 import { openOwnership, type Ownership } from '#platform/ownership.ts';
 import { inTransaction, openPool } from '#platform/postgres.ts';
 import { backoffMs } from '#platform/retry.ts';
+import { isTracing } from '#platform/tracing.ts';
 import { amend, amendToEnd } from './amend.ts';
 import { createAlertsTables, openProgress, saveProgress } from './checkpoint.ts';
 import { openFirstOf } from './first-of.ts';
@@ -36,16 +38,32 @@ const QUIET_MS = 1_000;
 export const PERIOD_GRACE_MS = 30_000;
 const RESTART_DELAYS = { attempts: Number.POSITIVE_INFINITY, firstDelayMs: 100, maxDelayMs: 5_000 };
 
+/** Traces of facts by their ids, and of the deliveries that follow from them; `null` where nothing is traced. */
+type Traces = { readonly ofFacts: ReadonlyMap<string, string>; readonly ofDeliveries: Map<string, string> };
+
+const tracesOf = (facts: readonly FollowedFact[]): Traces | null => {
+  if (!isTracing()) return null;
+  const traced = facts.flatMap(({ id, metadata: { traceparent } }) =>
+    traceparent === undefined ? [] : [[id, traceparent] as const],
+  );
+  return { ofFacts: new Map(traced), ofDeliveries: new Map() };
+};
+
 const deliveriesOfAll = async (
   { progress, settings }: Pass,
   matches: readonly Match[],
+  traces: Traces | null,
 ): Promise<readonly NewDelivery[]> => {
   const deliveries: NewDelivery[] = [];
   const now = settings.clock.now();
   for (const match of matches) {
     const matched =
       'cadence' in match.matched ? await progress.collections.read(match.matched) : match.matched;
-    deliveries.push(...deliveriesOf(match, matched, now));
+    const made = deliveriesOf(match, matched, now);
+    deliveries.push(...made);
+    const traceparent = traces?.ofFacts.get(match.cause);
+    if (traces === null || traceparent === undefined) continue;
+    for (const { deliveryId } of made) traces.ofDeliveries.set(deliveryId, traceparent);
   }
   return deliveries;
 };
@@ -56,14 +74,16 @@ const settle = async (
   { matches, amendments }: Pick<Outcome, 'matches' | 'amendments'>,
   position: bigint,
   known: Known | null,
+  traces: Traces | null = null,
 ): Promise<void> => {
   const { database, progress, settings, past } = pass;
-  const derived = await deliveriesOfAll(pass, matches);
+  const derived = await deliveriesOfAll(pass, matches, traces);
   const isReplay = progress.position < progress.replayedUntil;
   const deliveries = isReplay ? await past.open(derived) : derived;
   const amended = isReplay ? await Promise.all(amendments.map(amendToEnd(past))) : amendments;
   const queued = await inTransaction(database, async (client) => {
     const added = deliveries.length === 0 ? [] : await enqueue(client, deliveries);
+    if (traces) await rememberTraces(client, traces.ofDeliveries);
     for (const amendment of amended) await amend(client, amendment, settings.clock.now());
     await known?.save(client);
     await saveProgress(client, progress, position);
@@ -92,11 +112,13 @@ const take = async (pass: Pass, items: readonly Followed[]): Promise<void> => {
     return;
   }
   const known = await learn(database, facts);
+  const traces = tracesOf(facts);
   while (facts.length > 0) {
     const outcome = matchFacts(progress, known, settings.baseUrl, facts);
     const last = facts[outcome.taken - 1];
     facts = facts.slice(outcome.taken);
-    await settle(pass, outcome, facts.length > 0 ? (last?.position ?? position) : position, known);
+    const reached = facts.length > 0 ? (last?.position ?? position) : position;
+    await settle(pass, outcome, reached, known, traces);
   }
 };
 
@@ -179,6 +201,7 @@ export const runAlerts = async (settings: AlertsSettings): Promise<void> => {
     for (let failures = 0; !signal.aborted; ) {
       try {
         await createDeliveryTables(database);
+        await createTraceTables(database);
         await createAlertsTables(database);
         await using ownership = await openOwnership(settings.databaseUrl);
         while (!signal.aborted && !ownership.lost.aborted) {

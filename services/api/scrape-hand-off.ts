@@ -1,7 +1,7 @@
 import type { JetStreamClient } from 'nats';
 import { SCRAPE_REQUESTED, type ScrapeRequested } from '#contracts/messages/subjects.ts';
 import type { Log } from '#platform/log.ts';
-import type { Nats } from '#platform/nats.ts';
+import { type Nats, tracedHeaders } from '#platform/nats.ts';
 
 /** A publish is given up after this time; the cadence loop asks again for what was not handed off. */
 const PUBLISH_TIMEOUT_MS = 2_000;
@@ -24,6 +24,7 @@ export const createScrapeHandOff = (nats: Promise<Nats>, log: Log): ScrapeHandOf
         if (!jetstream) throw new Error('not connected to NATS');
         await jetstream.publish(SCRAPE_REQUESTED, JSON.stringify(scrape), {
           msgID: factId,
+          ...tracedHeaders(),
           timeout: PUBLISH_TIMEOUT_MS,
         });
       } catch (error) {

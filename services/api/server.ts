@@ -20,6 +20,7 @@ import { createScrapeHandOff } from './scrape-hand-off.ts';
 import { JSON_CONTENT } from './send-answer.ts';
 import { errorBody, sendError } from './send-error.ts';
 import { createSharedReads } from './shared-reads.ts';
+import { traceRequest } from './trace-request.ts';
 import type { MemberVault } from '#platform/member-vault.ts';
 import type { Nats } from '#platform/nats.ts';
 import type { SecretVault } from '#platform/secret-vault.ts';
@@ -167,7 +168,7 @@ export const buildApi = (dependencies: ApiDependencies): FastifyInstance => {
         const requestId = requestIdOf(request.headers['x-request-id']);
         const exchange = createExchange(endpoint, request, reply, requestId, room.clock.now().getTime());
         if (log.isLevelEnabled('info')) logRequest(room, exchange);
-        void runPipeline(steps, exchange, room, meter);
+        void traceRequest(exchange, () => runPipeline(steps, exchange, room, meter));
       },
     });
   }

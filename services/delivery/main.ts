@@ -21,6 +21,7 @@ import { keepDeliveries } from './keep-deliveries.ts';
 import { openRecipients } from './recipients.ts';
 import { openSenders } from './senders.ts';
 import { DeliverySettings } from '#platform/settings/delivery.ts';
+import { tracedSend } from './traced-send.ts';
 import { openWorker } from './worker.ts';
 
 const POOL_CLIENTS = 6;
@@ -54,18 +55,21 @@ await runProcess('delivery', DeliverySettings, async ({ settings, resources, log
     log,
     workerId: `delivery_${randomUUID().slice(0, 8)}`,
     chance: Math.random,
-    send: openSenders({
+    send: tracedSend(
       pool,
-      clock,
-      signal,
-      webhook: openWebhookChannel(egress, clock),
-      chat: openChatChannel(egress, clock),
-      email: resources.use(openEmailChannel(settings, clock)),
-      recipients: openRecipients(eventStore, vaults.members),
-      signingSecret: (workspaceId) => signing.current(workspaceId),
-      chatAddress: (workspaceId, alertId, fingerprint) =>
-        vaults.secrets.open(workspaceId, alertId, fingerprint),
-    }),
+      openSenders({
+        pool,
+        clock,
+        signal,
+        webhook: openWebhookChannel(egress, clock),
+        chat: openChatChannel(egress, clock),
+        email: resources.use(openEmailChannel(settings, clock)),
+        recipients: openRecipients(eventStore, vaults.members),
+        signingSecret: (workspaceId) => signing.current(workspaceId),
+        chatAddress: (workspaceId, alertId, fingerprint) =>
+          vaults.secrets.open(workspaceId, alertId, fingerprint),
+      }),
+    ),
   });
   resources.defer(() => worker.close());
   const keeping = keepDeliveries({

@@ -9,7 +9,8 @@ import { OBSERVATION_MAX_BYTES } from '#contracts/observations/index.ts';
 import { pause } from '#platform/clock.ts';
 import type { Log } from '#platform/log.ts';
 import { observationsTaken, observedFacts } from '#platform/metrics.ts';
-import type { Nats } from '#platform/nats.ts';
+import { type Nats, traceparentOf } from '#platform/nats.ts';
+import { inSpan } from '#platform/tracing.ts';
 import type { Intake } from './intake.ts';
 import { ChunksMissing } from './scan-recording.ts';
 
@@ -71,7 +72,11 @@ const take = async (
     for (let attempt = 0; ; attempt += 1) {
       try {
         const observation = parse(message);
-        const outcome = await intake.submit(observation);
+        const outcome = await inSpan(
+          'ingest observation',
+          { kind: 'consumer', parent: traceparentOf(message), attributes: { subject, attempt } },
+          () => intake.submit(observation),
+        );
         message.ack();
         // Taken in, so its type is one of ours.
         observationsTaken.inc({ type: (observation as { readonly type: string }).type, outcome: 'taken' });

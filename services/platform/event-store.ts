@@ -9,13 +9,14 @@ import {
   StreamNotFoundError,
   WrongExpectedVersionError,
 } from '@eventstore/db-client';
-import type { Fact, FactMetadata, RecordedFact } from '#contracts/events/fact.ts';
+import { categoryOf, type Fact, type FactMetadata, type RecordedFact } from '#contracts/events/fact.ts';
 import { Refusal } from '#contracts/errors.ts';
 import { eventIdOf } from '#domain/ids.ts';
 import { type Follower, followLog, type FollowOptions, toRecordedFact } from './follow-log.ts';
 import { pause } from './clock.ts';
 import { appendMeter } from './metrics.ts';
 import { retry, type RetryLimits } from './retry.ts';
+import { currentTraceparent, inSpan, isTracing } from './tracing.ts';
 
 /** The client enforces append deadlines on the server only, so appends run under our own timer. */
 const APPEND_TIMEOUT_MS = 10_000;
@@ -156,9 +157,18 @@ const noneWhenRefused = <F extends Fact>(decision: () => readonly F[]): readonly
   }
 };
 
+/** What is wrong with a connection string is not repeated as the client says it: it may hold a password. */
+const connect = (url: string): EventStoreDBClient => {
+  try {
+    return EventStoreDBClient.connectionString(url);
+  } catch {
+    throw new Error('EVENT_STORE_URL is no connection string like esdb://user:password@host:2113?tls=true');
+  }
+};
+
 /** Opens the event store. Connects lazily: a server that is down is met on first use. */
 export const openEventStore = (url: string): EventStore => {
-  const client = EventStoreDBClient.connectionString(url);
+  const client = connect(url);
 
   const read = async function* <F extends Fact>(
     stream: string,
@@ -193,16 +203,18 @@ export const openEventStore = (url: string): EventStore => {
     return found;
   };
 
-  const append: EventStore['append'] = async (stream, expected, facts, metadata, ids) => {
+  const appendNow: EventStore['append'] = async (stream, expected, facts, metadata, ids) => {
     let revision = expected;
     let position = 0n;
+    const traceparent = currentTraceparent();
+    const traced = traceparent === undefined ? metadata : { ...metadata, traceparent };
     for (const slice of slicesOf(facts)) {
       const events = slice.facts.map((fact, index) =>
         jsonEvent({
           id: typeof ids === 'string' ? eventIdOf(ids, slice.from + index) : ids(fact),
           type: fact.type,
           data: fact.data as JSONEventType['data'],
-          metadata: metadata,
+          metadata: traced,
         }),
       );
       const expectedRevision = revision < 0n ? NO_STREAM : revision;
@@ -226,6 +238,15 @@ export const openEventStore = (url: string): EventStore => {
     }
     return { revision, position };
   };
+
+  const append: EventStore['append'] = (stream, ...given) =>
+    isTracing()
+      ? inSpan(
+          `append ${categoryOf(stream)}`,
+          { kind: 'producer', attributes: { facts: given[1].length } },
+          () => appendNow(stream, ...given),
+        )
+      : appendNow(stream, ...given);
 
   const decide: EventStore['decide'] = async (command) => {
     const { stream, decider, decision, metadata, commandId, known } = command;

@@ -1,8 +1,11 @@
 import {
   connect,
   DiscardPolicy,
+  headers,
   type JetStreamClient,
   type JetStreamManager,
+  type JsMsg,
+  type MsgHdrs,
   type NatsConnection,
   RetentionPolicy,
   StorageType,
@@ -18,6 +21,7 @@ import {
   SCRAPES_SUBJECTS,
 } from '#contracts/messages/subjects.ts';
 import { natsOptions } from './nats-url.ts';
+import { currentTraceparent } from './tracing.ts';
 
 /** A lost server is looked for without end, this often; the process lives through its restarts. */
 const RECONNECT_WAIT_MS = 1_000;
@@ -30,6 +34,20 @@ const STREAM_MAX_BYTES = 8 * 1024 ** 3;
 /** Ids only: a hundred bytes each. */
 const DELIVERIES_MAX_BYTES = 1024 ** 3;
 const DUPLICATE_WINDOW_NANOS = 120_000_000_000;
+
+/** The header by which whoever takes a message goes on with the trace that published it. */
+const TRACEPARENT = 'traceparent';
+
+export const tracedHeaders = (): { readonly headers?: MsgHdrs } => {
+  const traceparent = currentTraceparent();
+  if (traceparent === undefined) return {};
+  const given = headers();
+  given.set(TRACEPARENT, traceparent);
+  return { headers: given };
+};
+
+export const traceparentOf = (message: JsMsg): string | undefined =>
+  message.headers?.get(TRACEPARENT) || undefined;
 
 export type Nats = AsyncDisposable & {
   readonly connection: NatsConnection;

@@ -85,29 +85,16 @@ export const inSpan = async <T>(
   }
 };
 
-/** Traces of one batch that get a span each; a batch of a catch-up may hold thousands. */
-const TRACES_PER_BATCH_MAX = 32;
-
-/** Runs `work` for facts, as a span in each of the traces that they came from. */
-export const inSpansOf = async <T>(
-  name: string,
-  facts: readonly { readonly metadata?: { readonly traceparent?: string } }[],
-  attributes: SpanAttributes,
-  work: () => Promise<T>,
-): Promise<T> => {
+/** The same for what takes no time of its own to wait for. */
+export const inSyncSpan = <T>(name: string, input: SpanInput, work: () => T): T => {
   if (tracer === null) return work();
-  const parents = new Set<string>();
-  for (const { metadata } of facts) {
-    if (metadata?.traceparent !== undefined) parents.add(metadata.traceparent);
-    if (parents.size >= TRACES_PER_BATCH_MAX) break;
-  }
-  const spans = [...parents].map((parent) => tracer?.start(name, { kind: 'consumer', parent, attributes }));
+  const span = tracer.start(name, input);
   try {
-    const result = await work();
-    for (const span of spans) span?.end();
+    const result = work();
+    span.end();
     return result;
   } catch (error) {
-    for (const span of spans) span?.end(failureOf(error));
+    span.end(failureOf(error));
     throw error;
   }
 };

@@ -7,6 +7,7 @@ import { pause } from './clock.ts';
 import type { Decider, EventStore, KnownState, Recorded } from './event-store.ts';
 import type { Database } from './postgres.ts';
 import type { ReadPosition } from './read-position.ts';
+import { inSpan } from './tracing.ts';
 import { createTurns, type Turns } from './turns.ts';
 
 const SCHEMA_VERSION = 1;
@@ -122,6 +123,10 @@ export const runWorkspaceCommand = async <State, F extends Fact>(
     await foldStream(room.pool, room.eventStore, stream);
     if (facts.length === 0 || facts.some((fact) => NARROWING.has(fact.type))) await pause(LEASE_PASSED_MS);
   }
-  if (position > 0n) await room.readPosition.wait(shownIn, position);
+  if (position > 0n) {
+    await inSpan('wait for read models', { attributes: { projections: shownIn.join() } }, () =>
+      room.readPosition.wait(shownIn, position),
+    );
+  }
   return { state, facts, position: position > 0n ? position : null };
 };

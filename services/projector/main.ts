@@ -3,6 +3,7 @@ import { runProcess } from '#platform/process.ts';
 import { waitForServers } from '#platform/wait-for-servers.ts';
 import { projections } from '#projections/index.ts';
 import { runProjections } from './run-projections.ts';
+import { tracedProjections } from './traced-projections.ts';
 import { ProjectorSettings } from '#platform/settings/projector.ts';
 
 await runProcess('projector', ProjectorSettings, async ({ settings, resources, log, signal }) => {
@@ -12,7 +13,7 @@ await runProcess('projector', ProjectorSettings, async ({ settings, resources, l
   const running = runProjections({
     databaseUrl: DATABASE_URL,
     eventStoreUrl: EVENT_STORE_URL,
-    projections,
+    projections: tracedProjections(projections),
     log,
     signal,
   });

@@ -1,0 +1,19 @@
+import { traceOf } from '#platform/deliveries/traces.ts';
+import type { Database } from '#platform/postgres.ts';
+import { inSpan, isTracing } from '#platform/tracing.ts';
+import type { Send } from './senders.ts';
+
+/** An attempt as a span in the trace that the delivery came from. The same where nothing is traced. */
+export const tracedSend = (pool: Database, send: Send): Send => {
+  if (!isTracing()) return send;
+  return async (delivery) => {
+    const { deliveryId, target, attempts, workspaceId } = delivery;
+    const parent = await traceOf(pool, deliveryId);
+    const attributes = { delivery_id: deliveryId, attempt: attempts + 1, workspace_id: workspaceId };
+    return inSpan(`send ${target.channel}`, { kind: 'client', parent, attributes }, async (span) => {
+      const sent = await send(delivery);
+      span?.set('cancelled' in sent ? { outcome: 'cancelled' } : { delivered: sent.delivered });
+      return sent;
+    });
+  };
+};
