@@ -3,13 +3,22 @@ import { hash, randomUUID, timingSafeEqual } from 'node:crypto';
 import { ERRORS, Refusal } from '#contracts/errors.ts';
 import type { Log } from '#platform/log.ts';
 import type { AuditRoom } from './audit/history.ts';
+import { type DeliveryRoom, registerDeliveryRoutes } from './delivery-routes.ts';
 import { registerHistoryRoutes } from './history-routes.ts';
+import { registerWorkspaceRoutes } from './workspace-routes.ts';
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Answers without a token, and is not logged: what an orchestrator asks, and the files of the console. */
+    readonly open?: boolean;
+  }
+}
 
 /** What operators and auditors ask over HTTP. The port is no public one; the token is one for all of it. */
-export type OpsServerInput = AuditRoom & { readonly token: string; readonly log: Log };
+export type OpsServerInput = AuditRoom & DeliveryRoom & { readonly token: string; readonly log: Log };
 
-/** The only path that needs no token. */
-const HEALTH_PATH = '/healthz';
+/** A body of an operator names ids, or says since when. */
+const BODY_MAX_BYTES = 64 * 1024;
 
 /** Of hashes, so that neither the length nor the bytes of the token show in how long it takes. */
 const isToken = (authorization: string | undefined, token: string): boolean =>
@@ -43,6 +52,7 @@ export const buildOps = ({ token, log, ...room }: OpsServerInput): FastifyInstan
     genReqId: () => randomUUID(),
     return503OnClosing: false,
     exposeHeadRoutes: false,
+    bodyLimit: BODY_MAX_BYTES,
     // A broken address is met before any hook.
     frameworkErrors: (error, request, reply) => {
       void refuse(error, log, request, reply);
@@ -50,19 +60,22 @@ export const buildOps = ({ token, log, ...room }: OpsServerInput): FastifyInstan
   });
   app.addHook('onRequest', async (request, reply) => {
     void reply.header('x-request-id', request.id);
-    if (request.url !== HEALTH_PATH && !isToken(request.headers.authorization, token)) {
+    if (!request.routeOptions.config.open && !isToken(request.headers.authorization, token)) {
       throw new Refusal('unauthorized', 'Send the operator token as `authorization: Bearer …`.');
     }
   });
-  app.addHook('onResponse', async ({ id, method, url }, reply) => {
-    if (url !== HEALTH_PATH) log.info({ request_id: id, method, url, status: reply.statusCode }, 'request');
+  app.addHook('onResponse', async ({ id, method, url, routeOptions }, reply) => {
+    if (routeOptions.config.open) return;
+    log.info({ request_id: id, method, url, status: reply.statusCode }, 'request');
   });
   app.setErrorHandler((error, request, reply) => refuse(error, log, request, reply));
   app.setNotFoundHandler(() => {
     throw new Refusal('not_found', 'There is no such path.');
   });
-  app.get(HEALTH_PATH, () => ({ status: 'ok' }));
+  app.get('/healthz', { config: { open: true } }, () => ({ status: 'ok' }));
+  registerWorkspaceRoutes(app, room, ending.signal);
   registerHistoryRoutes(app, room, ending.signal);
+  registerDeliveryRoutes(app, room);
   app.addHook('preClose', async () => ending.abort());
   return app;
 };

@@ -52,7 +52,15 @@ beforeAll(async () => {
   root = await mkdtemp(join(tmpdir(), 'audit-'));
   db = openReadDatabase(environment['DATABASE_URL'] ?? '');
   const memberVault = await openMemberVault(stack.pool, vaultKey);
-  app = buildOps({ db, memberVault, auditSigningKey: audit_signing_key, token: TOKEN, log: silentLog() });
+  app = buildOps({
+    db,
+    pool: stack.pool,
+    eventStore: stack.eventStore,
+    memberVault,
+    auditSigningKey: audit_signing_key,
+    token: TOKEN,
+    log: silentLog(),
+  });
 
   ({ workspace_id = '' } = await ops('workspace', 'create', '--name', 'Demo', '--plan', 'free'));
   const person = ['--name', 'Ada Example', '--email', 'ada@shop.example', '--role', 'owner'];
@@ -188,7 +196,9 @@ describe('ops over HTTP', () => {
   });
 
   test('streams what comes, and ends with the server', async () => {
-    const other = buildOps({ db, memberVault: null, auditSigningKey: null, token: TOKEN, log: silentLog() });
+    const { pool, eventStore } = stack;
+    const without = { memberVault: null, auditSigningKey: null };
+    const other = buildOps({ db, pool, eventStore, ...without, token: TOKEN, log: silentLog() });
     const url = await other.listen({ host: '127.0.0.1', port: 0 });
     const response = await fetch(`${url}${path('?follow=true&after=3')}`, {
       headers: { authorization: `Bearer ${TOKEN}` },

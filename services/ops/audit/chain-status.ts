@@ -1,0 +1,48 @@
+import { chainHash, GENESIS, recordTextOf } from '#contracts/audit/entry.ts';
+import { Refusal } from '#contracts/errors.ts';
+import type { ReadDatabase } from '#contracts/read-database.ts';
+import { listHistory } from '#projections/workspace-history/read.ts';
+
+/** Entries read and hashed together; between two of these others get their turn. */
+const READ_ENTRIES = 500;
+
+export type ChainStatus = {
+  readonly entries: number;
+  readonly head_hash: string;
+  readonly last_recorded_at: string;
+  /** Whether every entry follows from the one before it. */
+  readonly intact: boolean;
+  /** The first entry that does not; `null` where all do. */
+  readonly broken_at: number | null;
+};
+
+/**
+ * Goes through a workspace's history from its first entry and computes every hash anew, from what the entry says and
+ * the hash before it. Stops at the first that does not fit.
+ */
+export const checkChain = async (
+  db: ReadDatabase,
+  workspaceId: string,
+  signal: AbortSignal,
+): Promise<ChainStatus> => {
+  let hash = GENESIS;
+  let sequence = 0;
+  let recordedAt: string | null = null;
+  const status = (brokenAt: number | null): ChainStatus => {
+    if (recordedAt === null) throw new Refusal('not_found', 'There is no such workspace.');
+    const intact = brokenAt === null;
+    return { entries: sequence, head_hash: hash, last_recorded_at: recordedAt, intact, broken_at: brokenAt };
+  };
+  for (;;) {
+    signal.throwIfAborted();
+    const entries = await listHistory(db, workspaceId, {}, { limit: READ_ENTRIES, after: sequence });
+    for (const entry of entries) {
+      recordedAt = entry.recorded_at;
+      const expected = sequence + 1;
+      if (entry.sequence !== expected) return status(expected);
+      if (chainHash(hash, expected, recordTextOf(entry)) !== entry.hash) return status(expected);
+      ({ sequence, hash } = entry);
+    }
+    if (entries.length < READ_ENTRIES) return status(null);
+  }
+};

@@ -1,0 +1,28 @@
+import type { FastifyInstance } from 'fastify';
+import type { ReadDatabase } from '#contracts/read-database.ts';
+import { listWorkspaces } from '#projections/workspaces/read.ts';
+import { page, record } from './answers.ts';
+import { checkChain } from './audit/chain-status.ts';
+
+/** Which workspaces there are, and whether the chain of one's history holds. Their histories: `history-routes.ts`. */
+export const registerWorkspaceRoutes = (
+  app: FastifyInstance,
+  { db }: { readonly db: ReadDatabase },
+  ending: AbortSignal,
+): void => {
+  app.route({
+    method: 'GET',
+    url: '/ops/workspaces',
+    handler: async (request) => page(request, await listWorkspaces(db)),
+  });
+
+  app.get<{ Params: { workspaceId: string } }>(
+    '/ops/workspaces/:workspaceId/history/chain',
+    async (request, reply) => {
+      const gone = new AbortController();
+      reply.raw.once('close', () => gone.abort());
+      const signal = AbortSignal.any([ending, gone.signal]);
+      return record(request, await checkChain(db, request.params.workspaceId, signal));
+    },
+  );
+};
