@@ -1,15 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type AlertRuleFact, alertRuleStream } from '#contracts/events/alert-rule.ts';
-import { pause } from '#platform/clock.ts';
 import { FAILING_LIMIT_MS } from '#platform/deliveries/failing.ts';
 import { forgetAlert, retargetOfAlert } from '#platform/deliveries/end-deliveries.ts';
 import { recordFacts } from '#platform/deliveries/record-facts.ts';
 import { FINISHED_KEPT_DAYS, trimFinished } from '#platform/deliveries/trim.ts';
+import { endpointOf } from '#platform/deliveries/target.ts';
 import { silentLog } from '#platform/log.ts';
 import { inTransaction } from '#platform/postgres.ts';
 import { giveUpEndpoints } from '#services/delivery/give-up-endpoints.ts';
 import { answers, hangs, openReceivers, type Receivers } from './receivers.ts';
+import { until } from '#tests/stack/until.ts';
 import { METADATA, newDelivery, type Rule } from './new-delivery.ts';
 import { type DeliveryStack, openDeliveryStack } from './stack.ts';
 
@@ -221,12 +222,10 @@ test('what ended long ago is removed, and its facts stay', async () => {
   expect(await stack.facts(rule)).toEqual(facts);
 });
 
-test('an endpoint that hangs delays nobody else', { timeout: 30_000 }, async () => {
+test('an endpoint that hangs keeps nobody else from getting theirs', { timeout: 30_000 }, async () => {
   const ENDPOINTS = 50;
   const DELIVERIES = 2_000;
   const TAKEN_TOGETHER = 100;
-  const EVERY_MS = 50;
-  const P95_MAX_MS = 1_000;
   receivers.behave('/hangs', hangs);
   const rule = stack.rule();
   const hanging = Array.from({ length: 1_000 }, () => webhookTo(rule, '/hangs'));
@@ -234,32 +233,23 @@ test('an endpoint that hangs delays nobody else', { timeout: 30_000 }, async () 
   await stack.enqueue(...hanging);
   await stack.enqueue(...others);
   const worker = stack.worker();
-  const before = receivers.received.length;
   await worker.take(hanging.map(({ deliveryId }) => deliveryId));
-  const takenMs = new Map<string, number>();
   for (let from = 0; from < DELIVERIES; from += TAKEN_TOGETHER) {
-    const ids = others.slice(from, from + TAKEN_TOGETHER).map(({ deliveryId }) => deliveryId);
-    for (const id of ids) takenMs.set(id, performance.now());
-    await worker.take(ids);
-    await pause(EVERY_MS);
+    await worker.hasRoom();
+    await worker.take(others.slice(from, from + TAKEN_TOGETHER).map(({ deliveryId }) => deliveryId));
   }
-  await expect
-    .poll(() => receivers.received.filter(({ path }) => path.startsWith('/busy/')).length, {
-      timeout: 10_000,
-    })
-    .toBe(DELIVERIES);
-  const busy = receivers.received.slice(before).filter(({ path }) => path.startsWith('/busy/'));
-  const delays = busy
-    .map(({ atMs, headers }) => atMs - (takenMs.get(headers['webhook-id'] ?? '') ?? 0))
-    .toSorted((a, b) => a - b);
-  expect(delays[Math.floor(DELIVERIES * 0.95)]).toBeLessThan(P95_MAX_MS);
+  const busy = () => receivers.received.filter(({ path }) => path.startsWith('/busy/'));
+  await until('everybody else got theirs', 10_000, () => busy().length === DELIVERIES);
+  // How fast is the bench's to say. Here: before the first that hangs was given up.
+  const { rows } = await stack.pool.query(
+    `select count(*) filter (where attempts > 0)::int as tried,
+       count(*) filter (where taken_until is null)::int as free
+     from delivery.overview where alert_id = $1 and endpoint = $2`,
+    [rule.alertId, endpointOf({ channel: 'webhook', url: `${receivers.url}/hangs` })],
+  );
+  expect(rows[0].tried).toBe(0);
   // It holds its own few slots and no more, and what there is no room for was given back.
   expect(receivers.at('/hangs').length).toBeLessThanOrEqual(16);
   expect(worker.overflowed()).toHaveLength(1);
-  const { rows } = await stack.pool.query(
-    `select count(*)::int as free from delivery.overview
-     where alert_id = $1 and status = 'queued' and taken_until is null`,
-    [rule.alertId],
-  );
   expect(rows[0].free).toBeGreaterThan(400);
 });

@@ -1,0 +1,111 @@
+import { randomUUID } from 'node:crypto';
+import { adLibraryStream } from '#contracts/events/ad-library.ts';
+import type { AlertPayload } from '#contracts/webhooks/alert-payload.ts';
+import { pause } from '#platform/clock.ts';
+import { type EventStore, openEventStore } from '#platform/event-store.ts';
+import { openPool } from '#platform/postgres.ts';
+import { scanFacts } from '#tests/alerts/stack.ts';
+import { METADATA } from '#tests/delivery/new-delivery.ts';
+import { hangs, openReceivers } from '#tests/delivery/receivers.ts';
+import { createWebhookRules, VAULT_KEY, type WebhookRule } from '#tests/delivery/webhook-rules.ts';
+import { startProcess } from '#tests/stack/processes.ts';
+import type { BenchContext } from '../bench.ts';
+import type { BenchServers } from '../servers.ts';
+
+const ENDPOINTS = 50;
+const DELIVERIES = 2_000;
+const PER_SECOND = 100;
+/** Of so many deliveries to the others, one goes to the endpoint that hangs. */
+const OTHERS_PER_HANGING = 10;
+/** Deliveries to the endpoint that hangs before anything is measured: more than it has slots. */
+const HANGING_BEFORE = 40;
+const P95_TARGET_MS = 1_000;
+const LIMIT_MS = 20_000;
+const WORKSPACE_ID = 'ws_isolation';
+
+/** A scan with one launch after the other, each of its brand; when each ad was acknowledged by the event store. */
+const openRecorder = (eventStore: EventStore) => {
+  const recordedMs = new Map<string, number>();
+  /** Of each brand, where its stream ends once the scan before is recorded. */
+  const ends = new Map<string, Promise<bigint>>();
+  let scans = 0;
+  const append = async (brandId: string, after: bigint): Promise<bigint> => {
+    scans += 1;
+    const facts = scanFacts(brandId, new Date(Date.now() + scans).toISOString(), 1);
+    const stream = adLibraryStream(brandId);
+    const { revision } = await eventStore.append(stream, after, facts, METADATA, randomUUID());
+    const [ad] = facts;
+    if (ad?.type === 'AdStarted') recordedMs.set(ad.data.ad_id, performance.now());
+    return revision;
+  };
+  const record = ({ brandId }: WebhookRule): Promise<bigint> => {
+    const before = ends.get(brandId) ?? Promise.resolve(-1n);
+    const end = before.then((after) => append(brandId, after));
+    ends.set(brandId, end);
+    return end;
+  };
+  return { recordedMs, record };
+};
+
+/**
+ * One endpoint takes requests and never answers, up to our limit of 15 seconds, while fifty others get theirs: from a
+ * fact's acknowledgement by the event store to the webhook's arrival there, alerts and delivery as in production.
+ */
+export async function measureIsolation(context: BenchContext, servers: BenchServers): Promise<void> {
+  await using resources = new AsyncDisposableStack();
+  const receivers = resources.use(await openReceivers());
+  const eventStore = resources.use(openEventStore(servers.eventStore.url));
+  const pool = openPool(servers.databaseUrl, 1);
+  resources.defer(() => pool.end());
+  const paths = ['/hangs', ...Array.from({ length: ENDPOINTS }, (_, n) => `/busy/${n}`)];
+  receivers.behave('/hangs', hangs);
+  const urls = paths.map((path) => receivers.url + path);
+  const [hanging, ...busy] = await createWebhookRules(eventStore, pool, WORKSPACE_ID, urls);
+  if (!hanging) throw new Error('no rule');
+  const environment = { ...servers.environment, MEMBER_VAULT_KEY: VAULT_KEY, LOG_LEVEL: 'info' };
+  const alerts = startProcess('services/alerts/main.ts', { ...environment, API_BASE_URL: receivers.url });
+  resources.defer(async () => void (await alerts.stop()));
+  const delivery = startProcess('services/delivery/main.ts', {
+    ...environment,
+    EGRESS_ALLOW_LOOPBACK: 'true',
+  });
+  resources.defer(async () => void (await delivery.stop()));
+  await Promise.all([alerts.says('caught up'), delivery.says('keeping deliveries')]);
+
+  const { record, recordedMs } = openRecorder(eventStore);
+  for (let n = 0; n < HANGING_BEFORE; n += 1) await record(hanging);
+  const startMs = performance.now();
+  const appends: Promise<unknown>[] = [];
+  for (let n = 0; n < DELIVERIES; n += 1) {
+    await pause(Math.max(0, startMs + (n * 1_000) / PER_SECOND - performance.now()));
+    appends.push(record(busy[n % ENDPOINTS] ?? hanging));
+    if (n % OTHERS_PER_HANGING === 0) appends.push(record(hanging));
+  }
+  await Promise.all(appends);
+  const arrived = () => receivers.received.filter(({ path }) => path !== '/hangs');
+  for (const waitMs = performance.now(); arrived().length < DELIVERIES; await pause(20)) {
+    if (performance.now() - waitMs < LIMIT_MS) continue;
+    throw new Error(`Only ${arrived().length} came.\n${alerts.output()}\n${delivery.output()}`);
+  }
+  const delays = arrived()
+    .map(({ body, atMs }) => {
+      const { items } = JSON.parse(body.toString('utf8')) as AlertPayload;
+      return atMs - (recordedMs.get(items[0]?.ad_id ?? '') ?? Number.NaN);
+    })
+    .toSorted((a, b) => a - b);
+  const at = (share: number): number =>
+    delays[Math.min(delays.length - 1, Math.floor(delays.length * share))] ?? Number.NaN;
+  const said = `p95 ${at(0.95).toFixed(0)} ms`;
+  context.print(
+    `  beside an endpoint that hangs, ${ENDPOINTS} others get ${DELIVERIES} at ${PER_SECOND} a second: ` +
+      `p50 ${at(0.5).toFixed(0)} ms, ${said}, most ${at(1).toFixed(0)} ms; ${receivers.at('/hangs').length} requests hung`,
+  );
+  context.record({
+    bench: 'deliveries: beside one that hangs',
+    measured: said,
+    ceiling: '-',
+    ratio: null,
+    target: `<= ${P95_TARGET_MS} ms`,
+    held: at(0.95) <= P95_TARGET_MS,
+  });
+}
