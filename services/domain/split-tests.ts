@@ -4,6 +4,7 @@ import { withoutAmounts } from './amounts.ts';
 import { derivedId } from './ids.ts';
 import { inGroups, isGone, type SiteSighting } from './site-sighting.ts';
 import type { KnownSplitTest, SiteState } from './site-state.ts';
+import { withoutVerdicts } from './verdicts.ts';
 
 /** What a scan of a site says of the split tests that the site's tools are configured to run. */
 
@@ -19,17 +20,21 @@ const pageOf = ({ url, match }: { readonly url: string; readonly match: 'exact' 
   return { url: `${origin}${pathname}`, match };
 };
 
+/** A name as it may be served: it tells tests and arms apart, and nothing of prices or of how they went. */
+const servable = (name: string, { type }: ObservedSplitTest): string =>
+  withoutVerdicts(withoutAmounts(name, type));
+
 /** What the scan says of a test, with what was known where it says nothing. */
 const detailsOf = (said: ObservedSplitTest, known: SplitTestDetails | undefined): SplitTestDetails => {
   const unsaid = said.state === 'unknown' && known !== undefined;
   return {
-    name: said.name === null ? (known?.name ?? null) : withoutAmounts(said.name, said.type),
+    name: said.name === null ? (known?.name ?? null) : servable(said.name, said),
     type: said.type,
     state: unsaid ? known.state : said.state,
     state_basis: unsaid ? known.state_basis : said.state_basis,
     arms:
       said.arms?.map(({ name, allocation }) => ({
-        name: name === null ? null : withoutAmounts(name, said.type),
+        name: name === null ? null : servable(name, said),
         allocation,
       })) ??
       known?.arms ??

@@ -5,6 +5,7 @@ import { withoutAmounts } from '#domain/amounts.ts';
 import { brandIdOf, derivedId } from '#domain/ids.ts';
 import { recordSiteScan } from '#domain/site.ts';
 import { site, type SiteState } from '#domain/site-state.ts';
+import { withoutVerdicts } from '#domain/verdicts.ts';
 
 const tool = (slug: string, fields: Partial<DetectedTool> = {}): DetectedTool => ({
   slug,
@@ -244,6 +245,30 @@ describe('amounts', () => {
       ),
     );
     expect(JSON.stringify(facts)).not.toMatch(/129|119|139/);
+  });
+});
+
+describe('how a test went', () => {
+  test.each([
+    ['Winner', '…'],
+    ['Hero B – winning variant', 'Hero B – … variant'],
+    ['Long copy (best-performing)', 'Long copy (…)'],
+    ['Hero B (+12.5 %)', 'Hero B (…)'],
+    ['Grid, 8% uplift', 'Grid, …'],
+    ['Win a bag', 'Win a bag'],
+    ['Variant 2', 'Variant 2'],
+    ['Hero at 50% width', 'Hero at 50% width'],
+  ])('is not in its names: %s', (name, kept) => {
+    expect(withoutVerdicts(name)).toBe(kept);
+  });
+
+  test('never gets into a fact', () => {
+    const arms = [
+      { name: 'Control (loser)', allocation: 0.5 },
+      { name: 'Hero B +9%', allocation: 0.5 },
+    ];
+    const facts = scanned().scan(read('2026-05-01T08:00Z', splitTest('1', { name: 'Winner: hero B', arms })));
+    expect(JSON.stringify(facts)).not.toMatch(/winner|loser|\+9/i);
   });
 });
 
