@@ -1,4 +1,4 @@
-import type { AdLibraryFact } from '#contracts/events/ad-library.ts';
+import type { AdCardContent, AdLibraryFact } from '#contracts/events/ad-library.ts';
 import type { BrandFact } from '#contracts/events/brand.ts';
 import type { RecordedFact } from '#contracts/events/fact.ts';
 import type { LandingPageFact } from '#contracts/events/landing-page.ts';
@@ -21,24 +21,39 @@ const meeting = (link: string, at: string): { readonly page_id: string; readonly
 type AdMove = {
   readonly ad_id: string;
   readonly link?: string | null | undefined;
+  readonly cards?: readonly AdCardContent[] | undefined;
   readonly active?: boolean;
 };
 
+/** Pages behind the links of cards, each once; `null` where no card was observed. */
+const meetingCards = (cards: readonly AdCardContent[], at: string) => {
+  if (cards.length === 0) return { page_ids: null, changes: [] };
+  const met = cards.flatMap(({ link_url }) => (link_url === null ? [] : (meeting(link_url, at) ?? [])));
+  const byPage = new Map(met.map(({ page_id, change }) => [page_id, change]));
+  return { page_ids: `{${[...byPage.keys()].toSorted().join()}}`, changes: [...byPage.values()] };
+};
+
 /** An ad leads elsewhere, ends or runs again. A link that was not observed leaves it where it was. */
-const moved = (fact: RecordedFact<AdLibraryFact>, { ad_id, link, active }: AdMove): readonly Change[] => {
+const moved = (
+  fact: RecordedFact<AdLibraryFact>,
+  { ad_id, link, cards = [], active }: AdMove,
+): readonly Change[] => {
   const { brand_id, observed_at } = fact.data;
   const isLinked = link !== null && link !== undefined;
-  if (!isLinked && active === undefined) return [];
+  if (!isLinked && active === undefined && cards.length === 0) return [];
   const met = isLinked ? meeting(link, observed_at) : null;
+  const onCards = meetingCards(cards, observed_at);
   const row: Row = {
     ad_id,
     brand_id,
     position: fact.position,
     page_id: met?.page_id ?? (isLinked ? NO_PAGE : null),
+    card_page_ids: onCards.page_ids,
     active: active ?? null,
   };
   return [
     ...(met === null ? [] : [met.change]),
+    ...onCards.changes,
     { kind: 'run', statement: 'move', row },
     { kind: 'refresh', statement: 'refresh_of_ad', row: { ad_id } },
   ];
@@ -82,7 +97,7 @@ const ofPage = (fact: LandingPageFact): readonly Change[] => {
 /** Landing pages: what ads lead to, joined with what was scraped and classified of it. */
 export const pages = projection<LandingPageFact | AdLibraryFact | BrandFact>({
   name: 'pages',
-  version: 1,
+  version: 2,
   prefixes: ['landingPage-', 'adLibrary-', 'brand-'],
   schema: new URL('./schema.sql', import.meta.url),
   statements: {
@@ -101,13 +116,26 @@ export const pages = projection<LandingPageFact | AdLibraryFact | BrandFact>({
       case 'LandingPageClassified':
         return ofPage(fact);
       case 'AdStarted':
-        return moved(fact, { ad_id: fact.data.ad_id, link: fact.data.content.link_url, active: true });
+        return moved(fact, {
+          ad_id: fact.data.ad_id,
+          link: fact.data.content.link_url,
+          cards: fact.data.content.cards,
+          active: true,
+        });
+      case 'AdRevised':
+        return moved(fact, { ad_id: fact.data.ad_id, cards: fact.data.changes.cards?.to });
       case 'AdDestinationChanged':
         return moved(fact, { ad_id: fact.data.ad_id, link: fact.data.to_url });
       case 'AdDetailsObserved':
-        return moved(fact, { ad_id: fact.data.ad_id, link: fact.data.details.link_url });
+        return moved(fact, {
+          ad_id: fact.data.ad_id,
+          link: fact.data.details.link_url,
+          cards: fact.data.details.cards,
+        });
       case 'AdsReworded':
-        return fact.data.ads.flatMap(({ ad_id, wording }) => moved(fact, { ad_id, link: wording.link_url }));
+        return fact.data.ads.flatMap(({ ad_id, wording }) =>
+          moved(fact, { ad_id, link: wording.link_url, cards: wording.cards }),
+        );
       case 'AdConfirmedInactive':
         return moved(fact, { ad_id: fact.data.ad_id, active: false });
       case 'AdReturned':

@@ -37,11 +37,12 @@ create table page_domain (
   unique (page_id, domain)
 );
 
--- Where an ad leads now; `active`: not confirmed inactive.
+-- Where an ad leads now, by its own link and by those of its cards; `active`: not confirmed inactive.
 create table ad (
   ad_id text primary key,
   brand_id uuid not null,
   page_id uuid,
+  card_page_ids uuid[] not null default '{}',
   active boolean not null
 );
 

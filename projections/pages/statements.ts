@@ -31,39 +31,59 @@ export const meet: Statement = {
 /** The page of ads that lead to none: into an app, say. */
 export const NO_PAGE = '00000000-0000-0000-0000-000000000000';
 
+/** Every page that an ad of `old` or `new` leads to, each once: by its own link and by those of its cards. */
+const pagesOf = (ads: string): string => `(
+      select distinct a.ad_id, a.brand_id, p.page_id from ${ads} a, unnest(a.card_page_ids || a.page_id) as p(page_id)
+      where a.active and p.page_id is not null
+    )`;
+
 /**
- * Where ads lead and whether they run; `null` leaves either as it was. Several changes of one ad are told apart
- * by their position. Counters move by what differs from before.
+ * Where ads lead and whether they run; `null` leaves each as it was. Pages of the cards of a carousel come as one
+ * text, `{…}`: arrays of different lengths make no array. Several changes of one ad are told apart by their
+ * position. Counters move by what differs from before.
  */
 export const move: Statement = {
-  columns: { ad_id: 'text', brand_id: 'uuid', position: 'bigint', page_id: 'uuid', active: 'boolean' },
+  columns: {
+    ad_id: 'text',
+    brand_id: 'uuid',
+    position: 'bigint',
+    page_id: 'uuid',
+    card_page_ids: 'text',
+    active: 'boolean',
+  },
   touches: ['ad', 'lead', 'page_brand'],
   sql: `
     with i as materialized (select * from :input x),
     last as (
       select ad_id, (array_agg(brand_id order by position desc))[1] as brand_id,
         (array_agg(page_id order by position desc) filter (where page_id is not null))[1] as page_id,
+        (array_agg(card_page_ids order by position desc) filter (where card_page_ids is not null))[1] as card_page_ids,
         (array_agg(active order by position desc) filter (where active is not null))[1] as active
       from i group by ad_id
     ), old as materialized (
-      select a.ad_id, a.brand_id, a.page_id, a.active from last join ad a using (ad_id)
+      select a.ad_id, a.brand_id, a.page_id, a.card_page_ids, a.active from last join ad a using (ad_id)
     ), new as materialized (
       select l.ad_id, l.brand_id, nullif(coalesce(l.page_id, o.page_id), '${NO_PAGE}') as page_id,
+        coalesce(l.card_page_ids::uuid[], o.card_page_ids, '{}') as card_page_ids,
         coalesce(l.active, o.active, true) as active
       from last l left join old o using (ad_id)
     ), kept as (
-      insert into ad (ad_id, brand_id, page_id, active) select ad_id, brand_id, page_id, active from new
-      on conflict (ad_id) do update
-        set brand_id = excluded.brand_id, page_id = excluded.page_id, active = excluded.active
+      insert into ad (ad_id, brand_id, page_id, card_page_ids, active)
+      select ad_id, brand_id, page_id, card_page_ids, active from new
+      on conflict (ad_id) do update set brand_id = excluded.brand_id, page_id = excluded.page_id,
+        card_page_ids = excluded.card_page_ids, active = excluded.active
     ), led as (
       insert into lead (ad_id, page_id, brand_id)
-      select distinct on (ad_id, page_id) ad_id, page_id, brand_id from i where page_id <> '${NO_PAGE}'
+      select distinct on (ad_id, page_id) ad_id, page_id, brand_id from (
+        select ad_id, brand_id, page_id from i where page_id <> '${NO_PAGE}'
+        union all select ad_id, brand_id, unnest(card_page_ids::uuid[]) from i where card_page_ids is not null
+      ) l
       on conflict do nothing returning page_id, brand_id
     )
     insert into page_brand as p (page_id, brand_id, active_ads, total_ads)
     select page_id, brand_id, sum(active), sum(total) from (
-      select page_id, brand_id, 1 as active, 0 as total from new where active and page_id is not null
-      union all select page_id, brand_id, -1, 0 from old where active and page_id is not null
+      select page_id, brand_id, 1 as active, 0 as total from ${pagesOf('new')} n
+      union all select page_id, brand_id, -1, 0 from ${pagesOf('old')} o
       union all select page_id, brand_id, 0, 1 from led
     ) moved
     group by page_id, brand_id having sum(active) <> 0 or sum(total) <> 0 order by page_id, brand_id

@@ -20,17 +20,24 @@ const LINKS = [
 ] as const;
 const PAGES = LINKS.slice(0, 3).map((link) => landingPageOf(link)?.landing_page_id ?? '');
 
-type Step = { readonly ad: number; readonly kind: 'move' | 'end' | 'return'; readonly link: number };
+type Step = {
+  readonly ad: number;
+  readonly kind: 'move' | 'deal' | 'end' | 'return';
+  readonly link: number;
+  /** Where its cards lead, each card by its own link. */
+  readonly cards: readonly number[];
+};
 const steps = fc.array(
   fc.record<Step>({
     ad: fc.nat(4),
-    kind: fc.constantFrom('move', 'end', 'return'),
+    kind: fc.constantFrom('move', 'deal', 'end', 'return'),
     link: fc.nat(LINKS.length - 1),
+    cards: fc.array(fc.nat(LINKS.length - 1), { maxLength: 3 }),
   }),
   { minLength: 20, maxLength: 40 },
 );
 
-type ModelAd = { link: number; active: boolean; readonly led: Set<number> };
+type ModelAd = { link: number; cards: readonly number[]; active: boolean; readonly led: Set<number> };
 
 /** Facts as the domain would record them: no ad ends twice, none moves to where it is. */
 const play = (history: readonly Step[]) => {
@@ -39,7 +46,9 @@ const play = (history: readonly Step[]) => {
     stream: brandStream(brandIdOf(domain)),
     fact: registered(domain, '2026-05-01T00:00:00.000Z'),
   }));
-  for (const { ad, kind, link } of history) {
+  const dealt = (cards: readonly number[]) =>
+    cards.map((card) => ({ title: `${card}`, link_url: LINKS[card] }));
+  for (const { ad, kind, link, cards } of history) {
     const brand_id = brandIdOf(BRANDS[ad % 2] ?? BRANDS[0]);
     const record = (fact: object): void => {
       facts.push({ stream: adLibraryStream(brand_id), fact: fact as AdLibraryFact });
@@ -47,12 +56,18 @@ const play = (history: readonly Step[]) => {
     const about = { brand_id, observed_at: '2026-05-02T00:00:00.000Z', ad_id: `99999${ad}` };
     const known = ads.get(ad);
     if (known === undefined) {
-      ads.set(ad, { link, active: true, led: new Set([link]) });
-      record({ type: 'AdStarted', data: { ...about, content: { link_url: LINKS[link] } } });
+      ads.set(ad, { link, cards, active: true, led: new Set([link, ...cards]) });
+      const content = { link_url: LINKS[link], cards: dealt(cards) };
+      record({ type: 'AdStarted', data: { ...about, content } });
     } else if (kind === 'move' && known.link !== link) {
       known.link = link;
       known.led.add(link);
       record({ type: 'AdDestinationChanged', data: { ...about, to_url: LINKS[link] } });
+    } else if (kind === 'deal' && cards.length > 0) {
+      const changes = { cards: { from: dealt(known.cards), to: dealt(cards) } };
+      known.cards = cards;
+      for (const card of cards) known.led.add(card);
+      record({ type: 'AdRevised', data: { ...about, changes } });
     } else if (kind === 'end' && known.active) {
       known.active = false;
       record({ type: 'AdConfirmedInactive', data: about });
@@ -65,7 +80,7 @@ const play = (history: readonly Step[]) => {
     const led = [...ads.values()].filter((ad) => ad.led.has(page));
     return {
       id,
-      active_ads: led.filter((ad) => ad.active && ad.link === page).length,
+      active_ads: led.filter((ad) => ad.active && [ad.link, ...ad.cards].includes(page)).length,
       total_ads: led.length,
     };
   }).filter(({ total_ads }) => total_ads > 0);
