@@ -4,6 +4,7 @@ import { type BenchContext, type BenchResult, closingTable, ROUNDS_ALONE } from 
 const BENCHES: Readonly<Record<string, () => Promise<{ run(context: BenchContext): Promise<void> }>>> = {
   'event-store': () => import('./event-store.ts'),
   api: () => import('./api.ts'),
+  reads: () => import('./reads.ts'),
   projector: () => import('./projector.ts'),
   ingest: () => import('./ingest.ts'),
   writes: () => import('./writes.ts'),

@@ -1,0 +1,101 @@
+import { freePort } from '#deploy/local/ports.ts';
+import { startProcess } from '#tests/stack/processes.ts';
+import { type BenchContext, ROUNDS_ALONE } from './bench.ts';
+import { openBigCorpus } from './reads/corpus.ts';
+import { type Measured, measure, openAsking, type Times } from './reads/measure.ts';
+import { type Case, casesOf } from './reads/requests.ts';
+
+const API = 'services/api/main.ts';
+/** The 99th percentile of a page: with one filter at most, and with two. */
+const LIMIT_MS = 25;
+const LIMIT_OF_TWO_FILTERS_MS = 60;
+const WORST_SHOWN = 10;
+
+/**
+ * Every list, and the single reads that gather most, over a million ads, 200,000 brands, 500,000 landing pages and
+ * 500,000 creative files: asked of the API as it runs in production, over one connection, one request after the other.
+ * First and hundredth page (the last, where a list is shorter), without filter, with every filter, with every two.
+ * The corpus is kept between runs (see `reads/corpus.ts`).
+ */
+export async function run(context: BenchContext, only: RegExp | null = null): Promise<void> {
+  await using resources = new AsyncDisposableStack();
+  const corpus = await openBigCorpus(resources, (line) => context.print(line));
+  const port = await freePort();
+  const api = startProcess(API, {
+    ...corpus.environment,
+    API_PORT: String(port),
+    CURSOR_SECRET: 'a secret for benches only',
+    LOG_LEVEL: 'warn',
+  });
+  resources.defer(() => api.kill());
+  const asking = openAsking(`http://127.0.0.1:${port}`, corpus.keys);
+  resources.defer(() => asking.close());
+  await untilAnswers(`http://127.0.0.1:${port}/v1/openapi.json`);
+
+  const cases = (await casesOf(corpus.pool)).filter((asked) => only === null || only.test(nameOf(asked)));
+  context.print('reads: p50 and p99 in ms over one connection, of the first page and the hundredth');
+  const line = lineOf(Math.max(...cases.map((asked) => nameOf(asked).length)));
+  const measured: Measured[] = [];
+  for (const asked of cases) {
+    const row = await measure(asking.ask, asked);
+    measured.push(row);
+    context.print(line(row));
+  }
+  context.print(`  the ${WORST_SHOWN} nearest to their limit, or furthest over it:`);
+  for (const row of worstOf(measured)) context.print(`${line(row)}  ${slowestOf(row)}`);
+  for (const [name, limitMs, of] of [
+    ['reads: no filter or one', LIMIT_MS, measured.filter(({ asked }) => asked.filters.length < 2)],
+    ['reads: two filters', LIMIT_OF_TWO_FILTERS_MS, measured.filter(({ asked }) => asked.filters.length > 1)],
+  ] as const) {
+    const worst = Math.max(...of.map(p99Of));
+    context.record({
+      bench: name,
+      measured: `${worst.toFixed(1)} ms`,
+      ceiling: '-',
+      ratio: null,
+      target: `p99 <= ${limitMs} ms`,
+      held: worst <= limitMs,
+    });
+  }
+}
+
+const READY_LIMIT_MS = 30_000;
+
+async function untilAnswers(url: string): Promise<void> {
+  const limitMs = Date.now() + READY_LIMIT_MS;
+  while (!(await fetch(url).catch(() => null))?.ok) {
+    if (Date.now() > limitMs) throw new Error(`${url} did not answer in time.`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+const nameOf = ({ endpoint, filters }: Case): string => `${endpoint}  ${filters.join(' + ') || '-'}`;
+const p99Of = ({ first, hundredth }: Measured): number => Math.max(first.p99Ms, hundredth?.p99Ms ?? 0);
+const limitOf = ({ filters }: Case): number => (filters.length > 1 ? LIMIT_OF_TWO_FILTERS_MS : LIMIT_MS);
+
+const column = (times: Times | null): string =>
+  times === null
+    ? '       -       -'
+    : `${times.p50Ms.toFixed(1).padStart(8)}${times.p99Ms.toFixed(1).padStart(8)}`;
+
+/** A line a row; those over their limit are marked. */
+const lineOf =
+  (width: number) =>
+  (row: Measured): string =>
+    `  ${nameOf(row.asked).padEnd(width)}${column(row.first)}${column(row.hundredth)}${p99Of(row) > limitOf(row.asked) ? '  OVER' : ''}`;
+
+const worstOf = (measured: readonly Measured[]): readonly Measured[] =>
+  measured
+    .toSorted((a, b) => p99Of(b) / limitOf(b.asked) - p99Of(a) / limitOf(a.asked))
+    .slice(0, WORST_SHOWN);
+
+function slowestOf({ first, hundredth }: Measured): string {
+  const times = hundredth !== null && hundredth.p99Ms > first.p99Ms ? hundredth : first;
+  return times.slowest.replace(/cursor=[^&]+/, 'cursor=…').slice(0, 160);
+}
+
+if (import.meta.main) {
+  const only = process.argv[2] === undefined ? null : new RegExp(process.argv[2]);
+  await run({ rounds: ROUNDS_ALONE, print: (line) => console.log(line), record: () => undefined }, only);
+  process.exit(0);
+}

@@ -1,0 +1,214 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { chmod, mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startNats } from '#deploy/local/nats.ts';
+import { startPostgres } from '#deploy/local/postgres.ts';
+import { SCOPES } from '#contracts/scopes.ts';
+import { createKeyText, sha256Of } from '#platform/access/api-key-text.ts';
+import { createAccessTables } from '#platform/access/tables.ts';
+import { type Database, inTransaction, openPool } from '#platform/postgres.ts';
+import { projections } from '#projections/index.ts';
+import { rewriteNewAdvertisers } from '#projections/new-advertisers/rewrite.ts';
+import type { Projection } from '#projections/projection.ts';
+import { createProjectorTables } from '#services/projector/checkpoints.ts';
+import { createIndexes, createTables, readCatalog, schemaOf } from '#services/projector/read-model-schema.ts';
+import { STACK_FOLDER_PREFIX } from '#tests/stack/stale.ts';
+import { startStore } from '../event-store/processes.ts';
+import type { Fill } from './fill.ts';
+import { fillCreatives } from './fill-creatives.ts';
+import { FILLS_OF_LIBRARY } from './fill-library.ts';
+import { FILLS_OF_PAGES } from './fill-pages.ts';
+import { FILLS_OF_SITES } from './fill-sites.ts';
+import { FILLS_OF_WORKSPACE, MEMBER_ID, WORKSPACE_ID } from './fill-workspace.ts';
+import { SEEDS } from './seeds.ts';
+
+/**
+ * The read models of a big corpus, in a data folder that is kept: `big-corpus` in the folder for temporary files. What
+ * a projection's tables were filled by (its version, its schema, its fill, what all are made from) is written beside
+ * them, and a later run fills those alone of which any of that has changed. Remove the folder to have all of it made
+ * anew, in some five minutes. Ages count back from the day on which it was made.
+ */
+const FOLDER = join(tmpdir(), 'ad-corpus-for-benches');
+/** While filling; asked is with the settings that every local server has. */
+const FILLING_SETTINGS = {
+  shared_buffers: '1GB',
+  work_mem: '256MB',
+  maintenance_work_mem: '768MB',
+  max_wal_size: '8GB',
+  max_parallel_maintenance_workers: '1',
+};
+const FILLING_CLIENTS = 2;
+const KEYS = 2_000;
+/** Those that take longest come first, so that two hands end together. */
+const FILLS: readonly Fill[] = [
+  ...FILLS_OF_LIBRARY.slice(0, 1),
+  fillCreatives,
+  ...FILLS_OF_PAGES,
+  ...FILLS_OF_SITES,
+  ...FILLS_OF_LIBRARY.slice(1),
+  ...FILLS_OF_WORKSPACE,
+];
+
+export type BigCorpus = {
+  readonly pool: Database;
+  readonly keys: readonly string[];
+  /** What the API is told. */
+  readonly environment: Readonly<Record<string, string>>;
+};
+
+export async function openBigCorpus(
+  resources: AsyncDisposableStack,
+  print: (line: string) => void,
+): Promise<BigCorpus> {
+  await mkdir(FOLDER, { recursive: true });
+  await chmod(FOLDER, 0o755);
+  await fillWhatChanged(print);
+  const postgres = await startPostgres({ folder: FOLDER, port: 0 });
+  resources.defer(() => postgres.stop());
+  const natsFolder = await mkdtemp(join(tmpdir(), `${STACK_FOLDER_PREFIX}${process.pid}-`));
+  resources.defer(() => rm(natsFolder, { recursive: true, force: true }));
+  await chmod(natsFolder, 0o755);
+  const nats = await startNats({ folder: natsFolder, port: 0 });
+  resources.defer(() => nats.stop());
+  const pidFile = await readFile(join(FOLDER, 'cluster', 'postmaster.pid'), 'utf8');
+  const store = await startStore(postgres.databaseUrl('event_store'), Number(pidFile.split('\n')[0]));
+  resources.defer(() => store.stop());
+  const databaseUrl = postgres.databaseUrl('read_models');
+  const pool = openPool(databaseUrl, FILLING_CLIENTS);
+  resources.defer(() => pool.end());
+  return {
+    pool,
+    keys: await issueKeys(pool),
+    environment: { DATABASE_URL: databaseUrl, EVENT_STORE_URL: store.url, NATS_URL: nats.url },
+  };
+}
+
+async function fillWhatChanged(print: (line: string) => void): Promise<void> {
+  const postgres = await startPostgres({ folder: FOLDER, port: 0, settings: FILLING_SETTINGS });
+  try {
+    await postgres.createDatabase('read_models');
+    await postgres.createDatabase('event_store');
+    const pool = openPool(postgres.databaseUrl('read_models'), FILLING_CLIENTS);
+    try {
+      await fillTables(pool, print);
+    } finally {
+      await pool.end();
+    }
+  } finally {
+    await postgres.stop();
+  }
+}
+
+async function fillTables(pool: Database, print: (line: string) => void): Promise<void> {
+  const startedMs = performance.now();
+  await createProjectorTables(pool);
+  await createAccessTables(pool);
+  await pool.query('create table if not exists public.filled_by (name text primary key, mark text not null)');
+  const { rows } = await pool.query<{ name: string; mark: string }>(
+    'select name, mark from public.filled_by',
+  );
+  const marks = new Map(rows.map(({ name, mark }) => [name, mark]));
+  const seedMark = markOf(SEEDS);
+  if (marks.get('bench') !== seedMark) {
+    for (const sql of SEEDS) await timed(print, sql, () => pool.query(sql));
+    await setMark(pool, 'bench', seedMark);
+  }
+  const due = projections
+    .map((projection) => ({
+      projection,
+      sql: FILLS.find((fill) => fill.projection === projection)?.sql ?? [],
+    }))
+    .map((fill) => ({ ...fill, mark: markOf([seedMark, ...describe(fill.projection), ...fill.sql]) }))
+    .filter(({ projection, mark }) => marks.get(projection.name) !== mark)
+    .toSorted((a, b) => placeOf(a.projection) - placeOf(b.projection));
+  if (due.length === 0) return;
+  const hands = Array.from({ length: FILLING_CLIENTS }, async () => {
+    for (let fill = due.shift(); fill !== undefined; fill = due.shift()) await fillOne(pool, fill, print);
+  });
+  await Promise.all(hands);
+  await inTransaction(pool, (client) => rewriteNewAdvertisers(client));
+  await pool.query('checkpoint');
+  print(`  tables filled in ${seconds(startedMs)} s`);
+}
+
+/** One transaction that also makes the tables writes no log of their rows (`wal_level` minimal). */
+async function fillOne(
+  pool: Database,
+  { projection, sql, mark }: Fill & { readonly mark: string },
+  print: (line: string) => void,
+): Promise<void> {
+  const schema = schemaOf(projection.name);
+  await inTransaction(pool, async (client) => {
+    await createTables(client, projection, schema);
+    for (const text of sql) await timed(print, `${projection.name}: ${text}`, () => client.query(text));
+    await timed(print, `${projection.name}: indexes`, () => createIndexes(client, projection, schema));
+  });
+  const catalog = await readCatalog(pool, schema);
+  for (const table of catalog.keys()) {
+    await timed(print, `${projection.name}: vacuum ${table}`, () =>
+      pool.query(`vacuum analyze "${schema}"."${table}"`),
+    );
+  }
+  await pool.query(
+    `insert into projector.projection (name, version, position, state) values ($1, $2, 0, 'live')
+     on conflict (name) do update set version = excluded.version`,
+    [projection.name, projection.version],
+  );
+  await setMark(pool, projection.name, mark);
+}
+
+async function issueKeys(pool: Database): Promise<readonly string[]> {
+  const keys = Array.from({ length: KEYS }, () => createKeyText());
+  await pool.query('truncate access.api_key');
+  await pool.query(
+    `insert into access.workspace (workspace_id, plan) values ($1, 'enterprise') on conflict do nothing`,
+    [WORKSPACE_ID],
+  );
+  await pool.query(
+    `insert into access.member (workspace_id, member_id, role) values ($1, $2, 'owner') on conflict do nothing`,
+    [WORKSPACE_ID, MEMBER_ID],
+  );
+  await pool.query(
+    `insert into access.api_key (sha256, key_id, workspace_id, member_id, scopes)
+     select sha256, 'key_bench' || number, $2, $3, $4 from unnest($1::text[]) with ordinality as k(sha256, number)`,
+    [keys.map(sha256Of), WORKSPACE_ID, MEMBER_ID, SCOPES],
+  );
+  return keys;
+}
+
+const placeOf = (projection: Projection): number => {
+  const place = FILLS.findIndex((fill) => fill.projection === projection);
+  return place < 0 ? FILLS.length : place;
+};
+
+const describe = ({ version, schema }: Projection): readonly string[] => [
+  String(version),
+  readFileSync(schema, 'utf8'),
+];
+
+const markOf = (texts: readonly string[]): string =>
+  createHash('sha256').update(texts.join('\n')).digest('hex');
+
+const setMark = (pool: Database, name: string, mark: string): Promise<unknown> =>
+  pool.query(
+    `insert into public.filled_by (name, mark) values ($1, $2) on conflict (name) do update set mark = excluded.mark`,
+    [name, mark],
+  );
+
+const seconds = (sinceMs: number): string => ((performance.now() - sinceMs) / 1000).toFixed(1);
+
+/** Says what took long. */
+const LONG_SECONDS = 5;
+const SHOWN_CHARACTERS = 70;
+
+async function timed<T>(print: (line: string) => void, what: string, work: () => Promise<T>): Promise<T> {
+  const startedMs = performance.now();
+  const result = await work();
+  const taken = seconds(startedMs);
+  if (Number(taken) >= LONG_SECONDS) {
+    print(`  ${taken.padStart(6)} s  ${what.replace(/\s+/g, ' ').trim().slice(0, SHOWN_CHARACTERS)}`);
+  }
+  return result;
+}

@@ -1,0 +1,294 @@
+import { AUDIENCE_SEGMENTS } from '#contracts/audience-segments.ts';
+import type { Database } from '#platform/postgres.ts';
+import { WORKSPACE_ID } from './fill-workspace.ts';
+import { COMMON_WORD_NUMBER, RARE_WORD, SELDOM_WORD } from './seeds.ts';
+
+/** What is asked for of one endpoint: without filter, with one, or with two; its paths are asked for in turn. */
+export type Case = {
+  readonly endpoint: string;
+  readonly filters: readonly string[];
+  readonly paths: readonly string[];
+  readonly paged: boolean;
+};
+
+/** Values of a filter by what they are called in the table. */
+type Filters = Readonly<Record<string, Readonly<Record<string, readonly string[]>>>>;
+
+/** Combinations of two filters' values that one row asks for in turn. */
+const COMBINATIONS_MAX = 6;
+
+/** Every filter by itself, a row for each kind of value; and every two together, a row for each two. */
+const listOf = (path: string, filters: Filters, endpoint = path): readonly Case[] => {
+  const withQuery = (query: string): string => `${path}${path.includes('?') ? '&' : '?'}${query}`;
+  const none: Case = { endpoint, filters: [], paths: [path], paged: true };
+  const singles = Object.entries(filters).flatMap(([name, kinds]) =>
+    Object.entries(kinds).map(
+      ([kind, queries]): Case => ({
+        endpoint,
+        filters: [kind === '' ? name : `${name} ${kind}`],
+        paths: queries.map(withQuery),
+        paged: true,
+      }),
+    ),
+  );
+  const names = Object.keys(filters);
+  const pairs = names.flatMap((one, place) =>
+    names.slice(place + 1).map((other): Case => {
+      const queries = Object.values(filters[one] ?? {}).flatMap(([a]) =>
+        Object.values(filters[other] ?? {}).map(([b]) => `${a}&${b}`),
+      );
+      return {
+        endpoint,
+        filters: [one, other],
+        paths: spread(queries, COMBINATIONS_MAX).map(withQuery),
+        paged: true,
+      };
+    }),
+  );
+  return [none, ...singles, ...pairs];
+};
+
+/** At most so many, evenly from the whole list. */
+const spread = <T>(items: readonly T[], most: number): readonly T[] =>
+  items.length <= most
+    ? items
+    : Array.from({ length: most }, (_, place) => items[Math.floor((place * items.length) / most)] as T);
+
+const one = (endpoint: string, paths: readonly string[]): Case => ({
+  endpoint,
+  filters: [],
+  paths,
+  paged: false,
+});
+
+/** Numbers of brands: the biggest, big, middling, small. */
+const BRANDS_ASKED_FOR = [1, 2, 3, 10, 100, 1_000, 20_000, 150_000];
+const PAIRED_BRANDS = [1, 2, 40];
+
+/** Reads the ids and words that the requests name. */
+export async function casesOf(pool: Database): Promise<readonly Case[]> {
+  const texts = async (sql: string): Promise<readonly string[]> =>
+    (await pool.query<{ text: string }>(`select text from (${sql}) t(text)`)).rows.map(({ text }) => text);
+  const idsOf = (kind: string, numbers: readonly number[]): Promise<readonly string[]> =>
+    texts(`select bench.id('${kind}', n)::text from unnest(array[${numbers.join()}]::bigint[]) n`);
+  const named = (name: string, values: readonly string[]): readonly string[] =>
+    values.map((value) => `${name}=${encodeURIComponent(value)}`);
+
+  const brands = await idsOf('brand', BRANDS_ASKED_FOR);
+  const [tops, mids, leaves] = [
+    await idsOf('category', [1, 2, 9]),
+    await idsOf('category', [26, 60]),
+    await idsOf('category', [226, 500, 1_400]),
+  ];
+  const category = (name: string) => ({
+    top: named(name, tops),
+    mid: named(name, mids),
+    leaf: named(name, leaves),
+  });
+  const [common = ''] = await texts(`select word from bench.word where n = ${COMMON_WORD_NUMBER}`);
+  const middling = await texts('select word from bench.word where n in (200, 1500)');
+  const word = (name: string) => ({
+    common: named(name, [common]),
+    middling: named(name, middling),
+    seldom: named(name, [SELDOM_WORD]),
+    rare: named(name, [RARE_WORD]),
+  });
+  const ofBrand = { big: named('brand_id', brands.slice(0, 3)), small: named('brand_id', brands.slice(5)) };
+  const country = { common: named('country', ['US']), rare: named('country', ['JP']) };
+  const nameParts = await texts(
+    'select lower(split_part(name, $$ $$, 1)) from bench.brand where n in (77, 4077)',
+  );
+  const urlWords = await texts(
+    'select split_part(split_part(page_url, $$-$$, 5), $$?$$, 1) from bench.landing_page where n in (5, 91234) order by n',
+  );
+  const somePages = await texts(
+    'select page_id::text from bench.landing_page where n % 4001 = 7 order by n limit 100',
+  );
+  const someKeys = await texts(
+    'select creative_key from creatives.file_count order by active_ads desc limit 20',
+  );
+  const someCreatives = await texts('select creative_id::text from creatives.carriage limit 20');
+  const operators = await idsOf('operator', [1, 2, 50, 9_000]);
+  const hundredBrands = await texts('select brand_id::text from bench.brand order by n limit 100');
+  const ws = `/v1/workspaces/${WORKSPACE_ID}`;
+  const tracked = await texts(
+    `select brand_id::text from tracking.tracked_brand where workspace_id = '${WORKSPACE_ID}' order by tracked_at desc limit 3`,
+  );
+  const ofEach = (read: string): Case =>
+    one(
+      `/v1/brands/{id}${read}`,
+      brands.map((id) => `/v1/brands/${id}${read}`),
+    );
+
+  return [
+    one('/v1/freshness', ['/v1/system/freshness']),
+    ...listOf('/v1/brands', {
+      sort: { new: ['sort=new_ads_7d'], name: ['sort=name'] },
+      category: category('category_id'),
+      country,
+      letter: { '': ['letter=b', 'letter=y'] },
+      q: {
+        common: ['q=co'],
+        part: named('q', ['brek', 'zan']),
+        rare: named('q', nameParts),
+        none: ['q=zzzz'],
+      },
+    }),
+    ...listOf('/v1/brands/sitemap', { category: category('category_id') }),
+    ...[
+      '',
+      '/velocity',
+      '/breakdown',
+      '/similar',
+      '/trajectory',
+      '/demographics',
+      '/tech-stack',
+      '/social-pages',
+      '/leakage',
+      '/copy-reuse',
+      '/partnerships',
+      '/creative-library',
+      '/daily-activity',
+      '/split-tests',
+      '/store',
+      '/operators',
+    ].map(ofEach),
+    one('/v1/brand-thumbs (100)', [`/v1/brand-thumbs?brand_ids=${hundredBrands.join()}`]),
+    one(
+      '/v1/brand-network brand',
+      brands.map((id) => `/v1/brand-network?brand_id=${id}`),
+    ),
+    one(
+      '/v1/brand-network top',
+      tops.map((id) => `/v1/brand-network?category_id=${id}`),
+    ),
+    one(
+      '/v1/brand-network mid, leaf',
+      [...mids, ...leaves].map((id) => `/v1/brand-network?category_id=${id}`),
+    ),
+    ...listOf(`/v1/brands/${brands[0]}/ads`, {}, '/v1/brands/{id}/ads'),
+    ...listOf('/v1/ads', {
+      q: word('q'),
+      format: { common: ['format=video'], rare: ['format=other'] },
+      status: { common: ['status=active'], rare: ['status=missing'] },
+      country: { common: ['country=US'], rare: ['country=JP'] },
+      brand: ofBrand,
+    }),
+    one('/v1/ads/{id}', ['/v1/ads/700000000000001', '/v1/ads/700000000500000']),
+    ...listOf(`/v1/creatives?brand_id=${brands[0]}`, {}, '/v1/creatives'),
+    one(
+      '/v1/creatives/{id}',
+      someCreatives.map((id) => `/v1/creatives/${id}`),
+    ),
+    one('/v1/ads/{id}/creatives', ['/v1/ads/700000000000001/creatives', '/v1/ads/700000000500000/creatives']),
+    ...listOf('/v1/creative-records', {
+      brand: ofBrand,
+      depth: { common: ['depth=described'], rare: ['depth=transcribed'] },
+      kind: { '': ['media_kind=video', 'media_kind=image'] },
+      hook: { common: ['hook=question'], rare: ['hook=none'] },
+      tone: { '': ['tone=neutral', 'tone=humorous'] },
+      said: word('said'),
+      shown: {
+        common: named('shown', [common]),
+        seldom: named('shown', [SELDOM_WORD]),
+        rare: named('shown', [RARE_WORD]),
+      },
+      duration: { long: ['min_duration_seconds=175'], short: ['max_duration_seconds=10'] },
+      bytes: { large: ['min_bytes=75000000'], small: ['max_bytes=500000'] },
+      width: { '': ['min_width=1900', 'max_width=600'] },
+      ads: { many: ['min_active_ads=20'], few: ['max_active_ads=1'] },
+    }),
+    one(
+      '/v1/creative-records/{key}',
+      someKeys.map((key) => `/v1/creative-records/${key}`),
+    ),
+    one(
+      '/v1/creative-records/{prefix}',
+      someKeys.map((key) => `/v1/creative-records/${key.slice(0, 12)}`),
+    ),
+    one('/v1/creative-coverage', [
+      '/v1/creative-coverage',
+      ...brands.slice(0, 3).map((id) => `/v1/creative-coverage?brand_id=${id}`),
+    ]),
+    ...listOf('/v1/pages', {
+      sort: { popular: ['sort=popular'] },
+      category: category('category_id'),
+      brand: {
+        big: named('brand_id', await idsOf('brand', PAIRED_BRANDS)),
+        small: named('brand_id', brands.slice(5)),
+      },
+      type: { common: ['page_type=product'], rare: ['page_type=checkout'] },
+      url: {
+        common: ['url=/products/'],
+        seldom: ['url=-w12-'],
+        word: named('url', [common]),
+        rare: named('url', urlWords),
+        none: ['url=zzqqzz'],
+      },
+    }),
+    one(
+      '/v1/pages/{id}',
+      somePages.slice(0, 20).map((id) => `/v1/pages/${id}`),
+    ),
+    one('/v1/page-details (100)', [`/v1/page-details?ids=${somePages.join()}`]),
+    ...listOf('/v1/operators', {}),
+    one(
+      '/v1/operators/{id}',
+      operators.map((id) => `/v1/operators/${id}`),
+    ),
+    ...listOf('/v1/hubs', {}),
+    ...listOf('/v1/categories', {
+      parent: { '': named('parent_id', [...tops, ...mids]) },
+      slug: { '': await texts(`select 'slug=' || slug from bench.category where n in (5, 500)`) },
+    }),
+    ...listOf('/v1/categories/sitemap', {}),
+    one(
+      '/v1/categories/{id}',
+      [...tops, ...mids, ...leaves].map((id) => `/v1/categories/${id}`),
+    ),
+    one(
+      '/v1/categories/{id}/stats',
+      [...tops, ...mids, ...leaves].map((id) => `/v1/categories/${id}/stats`),
+    ),
+    ...listOf('/v1/rankings?country=US', { category: category('category_id') }, '/v1/rankings US'),
+    ...listOf('/v1/rankings?country=JP', { category: category('category_id') }, '/v1/rankings JP'),
+    ...listOf('/v1/rankings/risers', { category: category('category_id'), country }),
+    ...listOf('/v1/rankings/new-advertisers', {
+      days: { '': ['days=7', 'days=90'] },
+      category: category('category_id'),
+      country,
+    }),
+    ...listOf('/v1/tools', { category: { '': ['category=chat'] } }),
+    one(
+      '/v1/tools/{id}',
+      ['tool-1', 'tool-60', 'tool-2900'].map((slug) => `/v1/tools/${slug}`),
+    ),
+    ...listOf('/v1/tools/tool-1/brands', { country }, '/v1/tools/{id}/brands common'),
+    ...listOf('/v1/tools/tool-300/brands', { country }, '/v1/tools/{id}/brands seldom'),
+    one('/v1/split-test-census', ['/v1/split-test-census']),
+    ...Object.keys(AUDIENCE_SEGMENTS).flatMap((segment) => listOf(`/v1/audience/${segment}`, {})),
+    ...listOf(`${ws}/tracked-brands`, {}, '…/tracked-brands'),
+    one('…/tracked-brands/freshness', [`${ws}/tracked-brands/freshness`]),
+    ...listOf(`${ws}/api-keys`, {}, '…/api-keys'),
+    ...listOf(
+      `${ws}/radar`,
+      {
+        days: { '': ['days=1', 'days=30'] },
+        types: { '': ['types=ad_stopped', 'types=destination_changed'] },
+        brand: { '': named('brand_id', tracked) },
+      },
+      '…/radar',
+    ),
+    ...listOf(`${ws}/alerts`, {}, '…/alerts'),
+    ...listOf(
+      `${ws}/alert-deliveries`,
+      { alert: { '': named('alert_id', await idsOf('alert', [1, 2])) } },
+      '…/alert-deliveries',
+    ),
+    ...listOf(`${ws}/briefs`, {}, '…/briefs'),
+    ...listOf(`${ws}/reports`, {}, '…/reports'),
+    ...listOf(`${ws}/collections`, {}, '…/collections'),
+    ...listOf(`${ws}/saved`, { type: { '': ['item_type=ad', 'item_type=brand'] } }, '…/saved'),
+    ...listOf(`${ws}/notes`, {}, '…/notes'),
+  ];
+}
