@@ -22,7 +22,9 @@ const summaryShape = {
   brand: BrandReference.nullable().meta({
     description: 'The public brand whose domain the host has; null on other hosts.',
   }),
-  active_ads: Count.meta({ description: 'Ads not confirmed inactive that lead here, by their own link or by that of a card.' }),
+  active_ads: Count.meta({
+    description: 'Ads not confirmed inactive that lead here, by their own link or by that of a card.',
+  }),
   total_ads: Count.meta({ description: 'Ads ever seen to lead here.' }),
   first_seen_at: Timestamp,
   as_of: Timestamp.meta({
