@@ -43,6 +43,7 @@ describe('a webhook that arrives', () => {
     await stack.sendDue(worker);
     const [request, ...others] = receivers.at('/arrives');
     expect(others).toEqual([]);
+    expect(request?.body.toString('latin1')).toMatch(/^[\x20-\x7e]+$/);
     expect(JSON.parse(request?.body.toString('utf8') ?? '')).toEqual(delivery.payload);
     expect(request?.headers).toMatchObject({ 'webhook-id': id, 'content-type': 'application/json' });
     if (request) verifySignatures(request, SECRET);

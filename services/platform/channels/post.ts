@@ -1,6 +1,5 @@
 import type { Dispatcher } from 'undici';
 import type { Clock } from '../clock.ts';
-import { CONNECT_TIMEOUT_MS } from '../egress/guarded-connector.ts';
 import type { Egress } from '../egress/open-egress.ts';
 import { networkFailure } from './network-failure.ts';
 import { ANSWER_MAX_BYTES, type AttemptTiming, failedOutcome, type SendOutcome } from './outcome.ts';
@@ -26,7 +25,20 @@ export type Post = {
   readonly body: Buffer;
 };
 
-/** One request and what became of it: the handler of one dispatch, with timers of its own. */
+/** How often the attempts under way are looked at for what took too long: one timer for all, since each costs. */
+const LOOK_EVERY_MS = 100;
+const underWay = new Set<Attempt>();
+let looking: NodeJS.Timeout | undefined;
+
+const lookAtAll = (): void => {
+  const nowMs = performance.now();
+  for (const attempt of underWay) attempt.endIfLate(nowMs);
+  if (underWay.size > 0) return;
+  clearInterval(looking);
+  looking = undefined;
+};
+
+/** One request and what became of it: the handler of one dispatch. */
 class Attempt implements Dispatcher.DispatchHandler {
   readonly #startedMs = performance.now();
   readonly #origin: string;
@@ -34,7 +46,7 @@ class Attempt implements Dispatcher.DispatchHandler {
   readonly #clock: Clock;
   readonly #done: (outcome: SendOutcome) => void;
   readonly #chunks: Buffer[] = [];
-  #timer: NodeJS.Timeout;
+  #endsMs = this.#startedMs + TOTAL_TIMEOUT_MS;
   #controller: Dispatcher.DispatchController | null = null;
   #bytes = 0;
   #status: number | null = null;
@@ -48,7 +60,13 @@ class Attempt implements Dispatcher.DispatchHandler {
     this.#egress = egress;
     this.#clock = clock;
     this.#done = done;
-    this.#timer = setTimeout(() => this.#abort(new TookTooLong()), TOTAL_TIMEOUT_MS);
+    underWay.add(this);
+    looking ??= setInterval(lookAtAll, LOOK_EVERY_MS);
+  }
+
+  /** Without a head of an answer in time there is no answer; with one, enough of it has been read. */
+  endIfLate(nowMs: number): void {
+    if (nowMs >= this.#endsMs) this.#abort(this.#status === null ? new TookTooLong() : new EnoughRead());
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
@@ -66,11 +84,11 @@ class Attempt implements Dispatcher.DispatchHandler {
   onResponseStart(_: unknown, status: number, headers: Readonly<Record<string, unknown>>): void {
     if (status < 200) return;
     this.#status = status;
-    this.#timing = { ...this.#timing, wait_ms: performance.now() - this.#sentMs };
+    const nowMs = performance.now();
+    this.#timing = { ...this.#timing, wait_ms: nowMs - this.#sentMs };
     const asked = headers['retry-after'];
     if (typeof asked === 'string') this.#retryAfterMs = retryAfterMs(asked, this.#clock.now());
-    clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.#abort(new EnoughRead()), ANSWER_READ_MS);
+    this.#endsMs = nowMs + ANSWER_READ_MS;
   }
 
   onResponseData(_: unknown, chunk: Buffer): void {
@@ -118,7 +136,7 @@ class Attempt implements Dispatcher.DispatchHandler {
   #settle(outcome: SendOutcome): void {
     if (this.#settled) return;
     this.#settled = true;
-    clearTimeout(this.#timer);
+    underWay.delete(this);
     this.#done(outcome);
   }
 }
@@ -148,6 +166,3 @@ export const postOnce = (egress: Egress, clock: Clock, post: Post): Promise<Send
     }
   });
 };
-
-/** The longest that one attempt may take: whoever leases work to a sender leases it for longer. */
-export const ATTEMPT_MAX_MS = Math.max(TOTAL_TIMEOUT_MS, CONNECT_TIMEOUT_MS) + ANSWER_READ_MS;
