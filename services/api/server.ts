@@ -30,6 +30,12 @@ const BODY_MAX_BYTES = 64 * 1024;
 const REQUEST_TIMEOUT_MS = 30_000;
 /** Longer than load balancers keep idle connections, so that they close first. */
 const KEEP_ALIVE_TIMEOUT_MS = 72_000;
+/** A key, cursors and a trace are far from it. */
+const HEADERS_MAX_BYTES = 16 * 1024;
+const HEADERS_TIMEOUT_MS = 10_000;
+/** How often connections are looked at for what took too long; and, while it ends, for those that are idle. */
+const TIMEOUT_CHECK_MS = 1_000;
+const CLOSE_IDLE_EVERY_MS = 50;
 
 /** What a server is built on; the rest it makes itself. */
 export type ApiDependencies = Pick<
@@ -143,6 +149,11 @@ export const buildApi = (dependencies: ApiDependencies): FastifyInstance => {
     bodyLimit: BODY_MAX_BYTES,
     requestTimeout: REQUEST_TIMEOUT_MS,
     keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
+    http: {
+      maxHeaderSize: HEADERS_MAX_BYTES,
+      headersTimeout: HEADERS_TIMEOUT_MS,
+      connectionsCheckingInterval: TIMEOUT_CHECK_MS,
+    },
     return503OnClosing: false,
     exposeHeadRoutes: false,
     clientErrorHandler: answerBrokenRequest,
@@ -175,6 +186,12 @@ export const buildApi = (dependencies: ApiDependencies): FastifyInstance => {
   registerDownloads(app, room);
   registerDocumentation(app, room.baseUrl);
 
+  // A connection that had a request in flight when the server stopped listening would be kept alive after its answer.
+  app.addHook('preClose', async () => {
+    const closing = setInterval(() => app.server.closeIdleConnections(), CLOSE_IDLE_EVERY_MS);
+    app.server.once('close', () => clearInterval(closing));
+    closing.unref();
+  });
   app.addHook('onClose', async () => {
     room.rateLimits[Symbol.dispose]();
     room.idempotentAnswers[Symbol.dispose]();

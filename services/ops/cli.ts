@@ -9,6 +9,7 @@ import { registerMemberCommands } from './commands/member.ts';
 import { registerPlanCommands } from './commands/plan.ts';
 import { registerProjectionCommands } from './commands/projections.ts';
 import { registerRankingCommands } from './commands/rankings.ts';
+import { registerSecurityCommands } from './commands/security.ts';
 import { registerWorkspaceCommands } from './commands/workspace.ts';
 
 /** `npm run ops -- …`: what operators do. Beside a running `npm start` it needs no settings. */
@@ -24,6 +25,7 @@ for (const register of [
   registerDeliveryCommands,
   registerProjectionCommands,
   registerLogCommands,
+  registerSecurityCommands,
 ]) {
   register(program);
 }

@@ -26,6 +26,7 @@ await runProcess('ops', OpsSettings, async ({ settings, resources, log }) => {
     memberVault,
     auditSigningKey: settings.AUDIT_SIGNING_KEY ?? null,
     token: settings.OPS_TOKEN,
+    secondToken: settings.OPS_TOKEN_SECOND,
     log,
   };
   const app = buildOps(room);

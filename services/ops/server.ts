@@ -15,10 +15,22 @@ declare module 'fastify' {
 }
 
 /** What operators and auditors ask over HTTP. The port is no public one; the token is one for all of it. */
-export type OpsServerInput = AuditRoom & DeliveryRoom & { readonly token: string; readonly log: Log };
+export type OpsServerInput = AuditRoom &
+  DeliveryRoom & {
+    readonly token: string;
+    /** Accepted too, while tokens change. */
+    readonly secondToken?: string | undefined;
+    readonly log: Log;
+  };
 
 /** A body of an operator names ids, or says since when. */
 const BODY_MAX_BYTES = 64 * 1024;
+const HEADERS_MAX_BYTES = 16 * 1024;
+/** An operator's request is in by then; what is followed is an answer, and has no limit. */
+const REQUEST_TIMEOUT_MS = 15_000;
+const HEADERS_TIMEOUT_MS = 5_000;
+/** How often connections are looked at for these. */
+const TIMEOUT_CHECK_MS = 1_000;
 
 /** Of hashes, so that neither the length nor the bytes of the token show in how long it takes. */
 const isToken = (authorization: string | undefined, token: string): boolean =>
@@ -46,13 +58,21 @@ const refuse = (error: unknown, log: Log, request: FastifyRequest, reply: Fastif
 };
 
 /** Not yet listening. Closing it ends what is being followed, and leaves what it was given open. */
-export const buildOps = ({ token, log, ...room }: OpsServerInput): FastifyInstance => {
+export const buildOps = ({ token, secondToken, log, ...room }: OpsServerInput): FastifyInstance => {
+  const isOperator = (authorization: string | undefined): boolean =>
+    isToken(authorization, token) || (secondToken !== undefined && isToken(authorization, secondToken));
   const ending = new AbortController();
   const app = fastify({
     genReqId: () => randomUUID(),
     return503OnClosing: false,
     exposeHeadRoutes: false,
     bodyLimit: BODY_MAX_BYTES,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    http: {
+      maxHeaderSize: HEADERS_MAX_BYTES,
+      headersTimeout: HEADERS_TIMEOUT_MS,
+      connectionsCheckingInterval: TIMEOUT_CHECK_MS,
+    },
     // A broken address is met before any hook.
     frameworkErrors: (error, request, reply) => {
       void refuse(error, log, request, reply);
@@ -60,7 +80,7 @@ export const buildOps = ({ token, log, ...room }: OpsServerInput): FastifyInstan
   });
   app.addHook('onRequest', async (request, reply) => {
     void reply.header('x-request-id', request.id);
-    if (!request.routeOptions.config.open && !isToken(request.headers.authorization, token)) {
+    if (!request.routeOptions.config.open && !isOperator(request.headers.authorization)) {
       throw new Refusal('unauthorized', 'Send the operator token as `authorization: Bearer …`.');
     }
   });

@@ -15,6 +15,8 @@ import { type Nats, openNats } from '#platform/nats.ts';
 import { openObjectStore } from '#platform/object-store.ts';
 import { type Database, openPool, openReadDatabase } from '#platform/postgres.ts';
 import { openReadPosition, type ReadPosition } from '#platform/read-position.ts';
+import { grantReads } from '#platform/read-role.ts';
+import { retry } from '#platform/retry.ts';
 import { openSecretVault } from '#platform/secret-vault.ts';
 import { projections } from '#projections/index.ts';
 import { openAlertChannels } from '#services/api/alert-channels.ts';
@@ -75,6 +77,27 @@ export type ApiStack = AsyncDisposable & {
   stopProjector(): Promise<void>;
 };
 
+const READER = 'reader_of_tests';
+
+/** The role is the cluster's, which all tests share, so it is made by whoever comes first. */
+const openReader = async (databaseUrl: string): Promise<string> => {
+  const pool = openPool(databaseUrl, 1);
+  try {
+    await pool.query(`do $$ begin create role ${READER} login password '${READER}';
+      exception when duplicate_object or unique_violation then null; end $$`);
+    await retry(
+      { attempts: 20, firstDelayMs: 20, maxDelayMs: 200 },
+      () => true,
+      () => grantReads(pool, READER, null),
+    );
+  } finally {
+    await pool.end();
+  }
+  const url = new URL(databaseUrl);
+  [url.username, url.password] = [READER, READER];
+  return url.href;
+};
+
 export const openApiStack = async (): Promise<ApiStack> => {
   const resources = new AsyncDisposableStack();
   const log = silentLog();
@@ -83,11 +106,13 @@ export const openApiStack = async (): Promise<ApiStack> => {
   const server = await createTestEventStore();
   resources.defer(() => server.stop());
   const nats = resources.use(await openNats(inject('natsUrl'), 'api-tests'));
+  const readUrl = await openReader(database.url);
 
   const openProcess = () => {
     const pool = openPool(database.url, POOL_CLIENTS);
     resources.defer(() => pool.end());
-    const db = resources.use(openReadDatabase(database.url));
+    // As in production, reads are made as a role that may do nothing else.
+    const db = resources.use(openReadDatabase(readUrl));
     const eventStore = resources.use(openEventStore(server.url));
     const readPosition = resources.use(openReadPosition(database.url, pool, log));
     return { pool, db, eventStore, readPosition };

@@ -30,6 +30,8 @@ export interface EventStoreOptions {
   /** 0 means: any free one. */
   readonly port: number;
   readonly log?: EventStoreLog;
+  /** PEM texts; without them it speaks in the clear. */
+  readonly tls?: { readonly key: Buffer; readonly certificate: Buffer };
   /** How long to wait for a predecessor on the same database to leave; fifteen seconds unless given. */
   readonly lockWaitMs?: number;
 }
@@ -84,7 +86,8 @@ export async function startEventStore(options: EventStoreOptions): Promise<Local
 
   try {
     await connection.open();
-    port = await listen(server, options.host, options.port === 0 ? await freePort() : options.port);
+    const asked = options.port === 0 ? await freePort() : options.port;
+    port = await listen(server, options.host, asked, credentialsOf(options));
   } catch (error) {
     await connection.close();
     await writer.close();
@@ -94,7 +97,7 @@ export async function startEventStore(options: EventStoreOptions): Promise<Local
   log.info({ host: options.host, port }, 'event store listening');
 
   return {
-    url: `esdb://${options.host}:${port}?tls=false`,
+    url: `esdb://${options.host}:${port}?tls=${options.tls !== undefined}`,
     port,
     stop: async () => {
       // What was accepted is written and answered before the calls are ended.
@@ -114,9 +117,14 @@ async function within(limitMs: number, step: Promise<unknown>): Promise<void> {
   await Promise.race([step, delay(limitMs, undefined, { ref: false })]);
 }
 
-function listen(server: Server, host: string, port: number): Promise<number> {
+function credentialsOf({ tls }: EventStoreOptions): ServerCredentials {
+  if (tls === undefined) return ServerCredentials.createInsecure();
+  return ServerCredentials.createSsl(null, [{ private_key: tls.key, cert_chain: tls.certificate }]);
+}
+
+function listen(server: Server, host: string, port: number, credentials: ServerCredentials): Promise<number> {
   return new Promise((resolve, reject) => {
-    server.bindAsync(`${host}:${port}`, ServerCredentials.createInsecure(), (error, bound) => {
+    server.bindAsync(`${host}:${port}`, credentials, (error, bound) => {
       if (error === null) resolve(bound);
       else reject(error);
     });

@@ -24,6 +24,7 @@ export const OpsSettings = z.object({
     z.string().min(TOKEN_MIN_LENGTH),
     'What operators send as bearer token, 16 characters at least.',
   ),
+  OPS_TOKEN_SECOND: secret(z.string().min(TOKEN_MIN_LENGTH).optional(), 'Accepted too, while tokens change.'),
   ...vaultSettings,
   ...auditSettings,
 });

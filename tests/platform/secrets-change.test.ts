@@ -1,0 +1,89 @@
+import { randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openMemberVault } from '#platform/member-vault.ts';
+import { type Database, openPool } from '#platform/postgres.ts';
+import { rewrapVault } from '#platform/rewrap-vault.ts';
+import { openSecretVault } from '#platform/secret-vault.ts';
+import { createCursors } from '#services/api/cursors.ts';
+import { createDownloadLinks } from '#services/api/download-links.ts';
+import { createTestDatabase } from '#tests/stack/database.ts';
+
+/** A secret changes in three steps, none of which anybody notices: the new one is accepted, is used, is alone. */
+const OLD = 'a secret that is to go';
+const NEW = 'a secret that is to come';
+
+test('cursors hold through a change of the secret', () => {
+  const [before, during, after] = [createCursors(OLD, NEW), createCursors(NEW, OLD), createCursors(NEW)];
+  const [old, young] = [before.sign('f', [1]), during.sign('f', [2])];
+  for (const one of [before, during]) {
+    expect(one.open(old, 'f')).toEqual([1]);
+    expect(one.open(young, 'f')).toEqual([2]);
+  }
+  expect(after.open(young, 'f')).toEqual([2]);
+  expect(() => after.open(old, 'f')).toThrow('not one of ours');
+});
+
+test('links to files hold through a change of the secret', () => {
+  const now = new Date('2026-05-01T08:00:00.000Z');
+  const [before, during, after] = [
+    createDownloadLinks(OLD, 'https://api.test', NEW),
+    createDownloadLinks(NEW, 'https://api.test', OLD),
+    createDownloadLinks(NEW, 'https://api.test'),
+  ];
+  const queryOf = (links: typeof before): Record<string, string> =>
+    Object.fromEntries(
+      new URL(links.sign({ fileName: 'a.csv', objectKey: 'reports/a' }, now).url).searchParams,
+    );
+  const [old, young] = [queryOf(before), queryOf(during)];
+  for (const one of [before, during]) {
+    expect(one.open('a.csv', old, now).objectKey).toBe('reports/a');
+    expect(one.open('a.csv', young, now).objectKey).toBe('reports/a');
+  }
+  expect(after.open('a.csv', young, now).objectKey).toBe('reports/a');
+  expect(() => after.open('a.csv', old, now)).toThrow('not one of ours');
+  expect(() => during.open('b.csv', old, now)).toThrow('not one of ours');
+});
+
+describe('the key of the vaults', () => {
+  const [oldKey, newKey, otherKey] = [1, 2, 3].map(() => randomBytes(32).toString('base64'));
+  let pool: Database;
+  let drop: () => Promise<void>;
+  beforeAll(async () => {
+    const database = await createTestDatabase();
+    drop = () => database.drop();
+    pool = openPool(database.url, 2);
+  });
+  afterAll(async () => {
+    await pool.end();
+    await drop();
+  });
+
+  test('changes under what is sealed, and the old one is of no use afterwards', async () => {
+    const [old = '', young = '', other = ''] = [oldKey, newKey, otherKey];
+    const person = { name: 'Ada', email: 'ada@shop.example' };
+    const members = await openMemberVault(pool, old);
+    const sealed = await members.seal('ws_a', 'mem_a', person);
+    const fingerprint = await (await openSecretVault(pool, old)).seal('ws_a', 'webhook-secret', 'hush');
+
+    const during = await openMemberVault(pool, young, old);
+    expect(await during.open('ws_a', 'mem_a', sealed)).toEqual(person);
+    const sealedYoung = await during.seal('ws_a', 'mem_b', person);
+    const secretsDuring = await openSecretVault(pool, young, old);
+    expect(await secretsDuring.open('ws_a', 'webhook-secret', fingerprint)).toBe('hush');
+    await expect((await openMemberVault(pool, young)).open('ws_a', 'mem_a', sealed)).rejects.toThrow(
+      /authenticate/,
+    );
+
+    await expect(rewrapVault(pool, young, other)).rejects.toThrow(/authenticate/);
+    expect(await rewrapVault(pool, young, old)).toEqual({ rewrapped: 2, already: 1 });
+    expect(await rewrapVault(pool, young, old)).toEqual({ rewrapped: 0, already: 3 });
+
+    const after = await openMemberVault(pool, young);
+    expect(await after.open('ws_a', 'mem_a', sealed)).toEqual(person);
+    expect(await after.open('ws_a', 'mem_b', sealedYoung)).toEqual(person);
+    expect(await (await openSecretVault(pool, young)).open('ws_a', 'webhook-secret', fingerprint)).toBe(
+      'hush',
+    );
+    await expect(members.open('ws_a', 'mem_a', sealed)).rejects.toThrow(/authenticate/);
+  });
+});
