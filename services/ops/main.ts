@@ -1,7 +1,10 @@
 import { openEventStore } from '#platform/event-store.ts';
 import { openMemberVaultLater } from '#platform/member-vault.ts';
+import { type Nats, openNats } from '#platform/nats.ts';
 import { openPool, openReadDatabase } from '#platform/postgres.ts';
 import { runProcess } from '#platform/process.ts';
+import { openServerChecks } from '#platform/readiness.ts';
+import { untilServerAnswers } from '#platform/retry.ts';
 import { buildOps } from './server.ts';
 import { OpsSettings } from '#platform/settings/ops.ts';
 
@@ -9,12 +12,23 @@ import { OpsSettings } from '#platform/settings/ops.ts';
 const POOL_CLIENTS = 4;
 
 /** It listens whatever else is there: that a server is missing is what operators ask it for. */
-await runProcess('ops', OpsSettings, async ({ settings, resources, log }) => {
-  const { DATABASE_URL, EVENT_STORE_URL, OPS_HOST, OPS_PORT, MEMBER_VAULT_KEY } = settings;
+await runProcess('ops', OpsSettings, async ({ settings, resources, log, signal }) => {
+  const { DATABASE_URL, EVENT_STORE_URL, NATS_URL, OPS_HOST, OPS_PORT, MEMBER_VAULT_KEY } = settings;
   const pool = openPool(DATABASE_URL, POOL_CLIENTS);
   resources.defer(() => pool.end());
   const db = resources.use(openReadDatabase(settings.READ_DATABASE_URL ?? DATABASE_URL));
   const eventStore = resources.use(openEventStore(EVENT_STORE_URL));
+  const servers = resources.use(
+    openServerChecks({ DATABASE_URL, EVENT_STORE_URL, ...(NATS_URL === undefined ? {} : { NATS_URL }) }),
+  );
+  // Looked for without end, and only its queues' depths are missing meanwhile.
+  let nats: Nats | null = null;
+  resources.defer(() => nats?.[Symbol.asyncDispose]());
+  const connect = async (url: string): Promise<void> => {
+    nats = await untilServerAnswers(log, signal, 'NATS', () => openNats(url, 'ops'));
+  };
+  // It ends in a fault only when the process does.
+  if (NATS_URL !== undefined) connect(NATS_URL).catch(() => undefined);
   const memberVault =
     MEMBER_VAULT_KEY === undefined
       ? null
@@ -23,6 +37,8 @@ await runProcess('ops', OpsSettings, async ({ settings, resources, log }) => {
     db,
     pool,
     eventStore,
+    nats: () => nats,
+    serverChecks: servers.checks,
     memberVault,
     auditSigningKey: settings.AUDIT_SIGNING_KEY ?? null,
     token: settings.OPS_TOKEN,

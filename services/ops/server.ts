@@ -4,7 +4,11 @@ import { ERRORS, Refusal } from '#contracts/errors.ts';
 import type { Log } from '#platform/log.ts';
 import type { AuditRoom } from './audit/history.ts';
 import { type DeliveryRoom, registerDeliveryRoutes } from './delivery-routes.ts';
+import { type HealthRoom, registerHealthRoutes } from './health-routes.ts';
 import { registerHistoryRoutes } from './history-routes.ts';
+import { registerLogRoutes } from './log-routes.ts';
+import { registerParkedRoutes } from './parked-routes.ts';
+import { registerProjectionRoutes } from './projection-routes.ts';
 import { registerWorkspaceRoutes } from './workspace-routes.ts';
 
 declare module 'fastify' {
@@ -16,7 +20,8 @@ declare module 'fastify' {
 
 /** What operators and auditors ask over HTTP. The port is no public one; the token is one for all of it. */
 export type OpsServerInput = AuditRoom &
-  DeliveryRoom & {
+  DeliveryRoom &
+  HealthRoom & {
     readonly token: string;
     /** Accepted too, while tokens change. */
     readonly secondToken?: string | undefined;
@@ -92,10 +97,13 @@ export const buildOps = ({ token, secondToken, log, ...room }: OpsServerInput): 
   app.setNotFoundHandler(() => {
     throw new Refusal('not_found', 'There is no such path.');
   });
-  app.get('/healthz', { config: { open: true } }, () => ({ status: 'ok' }));
+  registerHealthRoutes(app, room);
   registerWorkspaceRoutes(app, room, ending.signal);
   registerHistoryRoutes(app, room, ending.signal);
   registerDeliveryRoutes(app, room);
+  registerProjectionRoutes(app, room);
+  registerParkedRoutes(app, room);
+  registerLogRoutes(app, room, ending.signal);
   app.addHook('preClose', async () => ending.abort());
   return app;
 };

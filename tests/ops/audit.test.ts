@@ -56,6 +56,8 @@ beforeAll(async () => {
     db,
     pool: stack.pool,
     eventStore: stack.eventStore,
+    nats: () => stack.nats,
+    serverChecks: {},
     memberVault,
     auditSigningKey: audit_signing_key,
     token: TOKEN,
@@ -197,7 +199,7 @@ describe('ops over HTTP', () => {
 
   test('streams what comes, and ends with the server', async () => {
     const { pool, eventStore } = stack;
-    const without = { memberVault: null, auditSigningKey: null };
+    const without = { nats: () => null, serverChecks: {}, memberVault: null, auditSigningKey: null };
     const other = buildOps({ db, pool, eventStore, ...without, token: TOKEN, log: silentLog() });
     const url = await other.listen({ host: '127.0.0.1', port: 0 });
     const response = await fetch(`${url}${path('?follow=true&after=3')}`, {

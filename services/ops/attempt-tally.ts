@@ -1,0 +1,34 @@
+import { Counter, type Registry } from 'prom-client';
+import { SERVICE_METRICS } from '#platform/metrics.ts';
+import type { Database } from '#platform/postgres.ts';
+
+/** Entries counted by one scrape; what a burst leaves is counted by the next. */
+const ENTRIES_MAX = 100_000;
+
+/**
+ * Attempts of all delivery processes, as their journal has them, since this process looks. Entries get their numbers
+ * before they are committed, so they are counted up to the one that facts were made from, and none is passed by.
+ */
+export const openAttemptTally = (registry: Registry, pool: Database): (() => Promise<void>) => {
+  const { name, help, labelNames } = SERVICE_METRICS.deliveryAttempts;
+  const counter = new Counter({ name, help, labelNames: [...labelNames], registers: [registry] });
+  let after: string | null = null;
+  return async () => {
+    const { rows } = await pool.query<{ seq: string }>('select seq from delivery.recorded');
+    const recorded = rows[0]?.seq ?? '0';
+    if (after === null) {
+      after = recorded;
+      return;
+    }
+    const upTo = BigInt(after) + BigInt(ENTRIES_MAX);
+    const to = BigInt(recorded) < upTo ? recorded : String(upTo);
+    const counted = await pool.query<{ channel: string; class: string; attempts: number }>(
+      `select d.channel, coalesce(j.failure, 'delivered') as class, count(*)::int as attempts
+       from delivery.journal j join delivery.delivery d using (delivery_id)
+       where j.seq > $1 and j.seq <= $2 and j.type = 'DeliveryAttempted' group by 1, 2`,
+      [after, to],
+    );
+    for (const { attempts, ...labels } of counted.rows) counter.inc(labels, attempts);
+    after = to;
+  };
+};

@@ -1,0 +1,49 @@
+import type { FastifyInstance } from 'fastify';
+import type { EventStore } from '#platform/event-store.ts';
+import { meterProcess, registry } from '#platform/metrics.ts';
+import type { Nats } from '#platform/nats.ts';
+import { openReadiness } from '#platform/operator-port.ts';
+import type { Database } from '#platform/postgres.ts';
+import type { Checks } from '#platform/readiness.ts';
+import { serviceChecks } from './service-checks.ts';
+import { openServiceMetrics } from './service-metrics.ts';
+
+export type HealthRoom = {
+  readonly pool: Database;
+  readonly eventStore: EventStore;
+  /** `null` while its server is looked for. */
+  readonly nats: () => Nats | null;
+  /** Whether the servers answer. */
+  readonly serverChecks: Checks;
+};
+
+/**
+ * `/healthz` is about this process, and what an orchestrator should ask it. `/readyz` is about the whole service: it
+ * says no, with what is missing, also when this process could answer everything else. Both need no token; `/metrics`
+ * does, since it names every projection and queue.
+ */
+export const registerHealthRoutes = (app: FastifyInstance, room: HealthRoom): void => {
+  meterProcess();
+  const readiness = openReadiness({ ...room.serverChecks, ...serviceChecks(room.pool) });
+  const metrics = openServiceMetrics({ ...room, missing: async () => (await readiness()).missing });
+
+  app.get('/healthz', { config: { open: true } }, () => ({ status: 'ok' }));
+  app.route({
+    method: 'GET',
+    url: '/readyz',
+    config: { open: true },
+    handler: async (_request, reply) => {
+      const found = await readiness();
+      void reply.status(found.status === 'ready' ? 200 : 503).header('cache-control', 'no-store');
+      return found;
+    },
+  });
+  app.route({
+    method: 'GET',
+    url: '/metrics',
+    handler: async (_request, reply) => {
+      void reply.type(registry.contentType).header('cache-control', 'no-store');
+      return metrics();
+    },
+  });
+};

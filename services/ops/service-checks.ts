@@ -1,0 +1,59 @@
+import { isHeldSql } from '#platform/ownership.ts';
+import type { Database } from '#platform/postgres.ts';
+import { type Checks, readModelsMade } from '#platform/readiness.ts';
+import { projections } from '#projections/index.ts';
+import { fromProjector } from './projections/projector-tables.ts';
+
+/** Fewer than these are on their way, at any load this service was measured with. */
+const BEHIND_FACTS = 10_000;
+
+type Standing = {
+  readonly name: string;
+  readonly is_owned: boolean;
+  readonly is_paused: boolean;
+  readonly is_failed: boolean;
+  readonly stands_still: boolean;
+  readonly lag_facts: number;
+};
+
+const STANDINGS = `
+  select p.name, ${isHeldSql('p.name')} as is_owned, p.is_paused, p.state = 'failed' as is_failed,
+    p.standing_since is not null as stands_still, l.lag_facts::float8 as lag_facts
+  from projector.projection p join projector.lag l using (name) order by p.name`;
+
+const sentence = (what: string, standings: readonly Standing[]): readonly string[] =>
+  standings.length === 0 ? [] : [`${what}: ${standings.map(({ name }) => name).join(', ')}`];
+
+/** What the service as a whole lacks, beyond that its servers answer. */
+export const serviceChecks = (pool: Database): Checks => ({
+  read_models: readModelsMade(
+    pool,
+    projections.map(({ name }) => name),
+  ),
+  projector: async () => {
+    const { rows } = await fromProjector(() => pool.query<Standing>(STANDINGS));
+    const reasons = [
+      ...sentence(
+        'nobody projects',
+        rows.filter((one) => !one.is_owned),
+      ),
+      ...sentence(
+        'paused',
+        rows.filter((one) => one.is_paused),
+      ),
+      ...sentence(
+        'could not be built anew',
+        rows.filter((one) => one.is_failed),
+      ),
+      ...sentence(
+        'stand still',
+        rows.filter((one) => one.stands_still && !one.is_paused),
+      ),
+      ...sentence(
+        `more than ${BEHIND_FACTS} facts behind`,
+        rows.filter((one) => one.lag_facts > BEHIND_FACTS),
+      ),
+    ];
+    return reasons.length === 0 ? null : reasons.join('; ');
+  },
+});

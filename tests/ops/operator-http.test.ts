@@ -1,0 +1,267 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ErrorBody } from '#contracts/resources/envelope.ts';
+import { createDeliveryTables } from '#platform/deliveries/tables.ts';
+import { silentLog } from '#platform/log.ts';
+import { openReadDatabase } from '#platform/postgres.ts';
+import { projections } from '#projections/index.ts';
+import { buildOps } from '#services/ops/server.ts';
+import { type ApiStack, type Key, openApiStack } from '#tests/api/stack.ts';
+
+/** What operators do over HTTP, as the console and their own tools ask for it. */
+const TOKEN = 'the token of the operators';
+const PARKED = 7;
+
+let stack: ApiStack;
+let app: ReturnType<typeof buildOps>;
+let db: ReturnType<typeof openReadDatabase>;
+let key: Key;
+let postgresFault: string | null = null;
+
+const call = async (method: 'GET' | 'POST', url: string, payload?: object) =>
+  await app.inject({
+    method,
+    url,
+    headers: { authorization: `Bearer ${TOKEN}` },
+    ...(payload === undefined ? {} : { payload }),
+  });
+const answered = async <T>(method: 'GET' | 'POST', url: string, payload?: object): Promise<T> => {
+  const { statusCode, body, headers } = await call(method, url, payload);
+  expect([url, statusCode]).toEqual([url, method === 'GET' ? 200 : expect.toBeOneOf([200, 202])]);
+  const answer = JSON.parse(body) as { data: T; meta: { request_id: string } };
+  expect(answer.meta.request_id).toBe(headers['x-request-id']);
+  return answer.data;
+};
+const refused = async (
+  method: 'GET' | 'POST',
+  url: string,
+  status: number,
+  payload?: object,
+): Promise<string> => {
+  const response = await call(method, url, payload);
+  expect([url, response.statusCode]).toEqual([url, status]);
+  return ErrorBody.parse(response.json()).error.message;
+};
+
+/** As the projector leaves them: the fact that failed, and one that waits behind it. */
+const parkFacts = async (projection: string): Promise<void> => {
+  await stack.pool.query(
+    `insert into projector.parked (projection, stream, position, type, error, revision)
+     select $1, 'brand-parked' || lpad(n::text, 2, '0'), 10 * n + later, 'BrandRegistered',
+       case when later = 0 then 'no such column' end, later
+     from generate_series(1, $2::int) n, generate_series(0, 1) later`,
+    [projection, PARKED],
+  );
+};
+
+beforeAll(async () => {
+  stack = await openApiStack();
+  key = await stack.key();
+  await createDeliveryTables(stack.pool);
+  db = openReadDatabase(stack.environment['DATABASE_URL'] ?? '');
+  app = buildOps({
+    db,
+    pool: stack.pool,
+    eventStore: stack.eventStore,
+    nats: () => stack.nats,
+    serverChecks: { postgres: async () => postgresFault },
+    memberVault: null,
+    auditSigningKey: null,
+    token: TOKEN,
+    log: silentLog(),
+  });
+  await stack.projected(await stack.eventStore.head());
+});
+afterAll(async () => {
+  await app.close();
+  await db[Symbol.asyncDispose]();
+  await stack[Symbol.asyncDispose]();
+});
+
+describe('how the service is', () => {
+  test('it is ready when nothing is missing, and says what is', async () => {
+    expect((await app.inject('/readyz')).json()).toEqual({ status: 'ready', missing: [] });
+    postgresFault = 'connection refused';
+    await stack.pool.query(`update projector.projection set is_paused = true where name = 'radar'`);
+    const { statusCode, body } = await app.inject('/readyz');
+    await stack.pool.query(`update projector.projection set is_paused = false where name = 'radar'`);
+    postgresFault = null;
+    expect(statusCode).toBe(503);
+    expect(JSON.parse(body)).toEqual({
+      status: 'not_ready',
+      missing: [
+        { what: 'postgres', why: 'connection refused' },
+        { what: 'projector', why: 'paused: radar' },
+      ],
+    });
+  });
+
+  test('metrics of the whole service are for operators alone', async () => {
+    expect((await app.inject('/metrics')).statusCode).toBe(401);
+    const { body, headers } = await call('GET', '/metrics');
+    expect(headers['content-type']).toMatch(/^text\/plain; version=0\.0\.4/);
+    for (const line of [
+      'adintel_server_up{server="postgres"} 1',
+      'adintel_projection_state{projection="radar",state="live"} 1',
+      'adintel_projection_lag_facts{projection="radar"} 0',
+      'adintel_projection_lag_seconds{projection="radar"} 0',
+      'adintel_projection_parked_facts{projection="radar"} 0',
+      'adintel_deliveries_waiting{status="queued"} 0',
+      'adintel_deliveries_overdue_seconds 0',
+      'adintel_queue_messages{stream="DELIVERIES"} ',
+      'nodejs_eventloop_lag_p99_seconds ',
+      'adintel_postgres_pool_waiting 0',
+      'adintel_event_store_append_duration_seconds_count{outcome="recorded"} ',
+    ]) {
+      expect(body).toContain(line);
+    }
+  });
+});
+
+describe('projections', () => {
+  test('are shown, all and one', async () => {
+    type Status = { readonly name: string; readonly state: string; readonly lag_facts: number };
+    const all = await answered<Status[]>('GET', '/ops/projections');
+    expect(all.map(({ name }) => name)).toEqual(projections.map(({ name }) => name).toSorted());
+    expect(await answered<Status>('GET', '/ops/projections/radar')).toMatchObject({
+      name: 'radar',
+      lag_facts: 0,
+    });
+    const diff = await answered<{ difference: string }[]>('GET', '/ops/projections/diff');
+    expect(new Set(diff.map(({ difference }) => difference))).toEqual(new Set(['same']));
+    await refused('GET', '/ops/projections/nothing', 404);
+    await refused('GET', '/ops/projections/radar?deep=true', 400);
+  });
+
+  test('have their lag over the last hour beside each other', async () => {
+    await stack.pool.query(
+      `insert into projector.sample (at, name, position, facts_applied, lag_facts)
+       select to_timestamp(floor(extract(epoch from now()) / 30) * 30) - interval '10 minutes' + n * interval '10 s',
+         'freshness', 1, 1, n from generate_series(0, 5) n
+       on conflict do nothing`,
+    );
+    type Series = {
+      readonly projection: string;
+      readonly at: readonly string[];
+      readonly lag_facts: readonly number[];
+    };
+    const series = await answered<Series[]>('GET', '/ops/projections/lag');
+    const freshness = series.find(({ projection }) => projection === 'freshness');
+    expect(freshness?.at.length).toBe(freshness?.lag_facts.length);
+    // Of each half minute the most.
+    expect(freshness?.lag_facts.slice(0, 2)).toEqual([2, 5]);
+  });
+
+  test('are rebuilt, verified and paused by being asked for it', async () => {
+    const built = await answered<{ name: string; requested_by: string }>(
+      'POST',
+      '/ops/projections/rankings/rebuild',
+      { from: 'start' },
+    );
+    expect(built).toMatchObject({ name: 'rankings', requested_by: 'ops-http' });
+    expect(await answered<{ name: string }>('POST', '/ops/projections/freshness/verify', {})).toMatchObject({
+      name: 'freshness',
+    });
+    expect(await answered('GET', '/ops/projections/freshness/verification')).toMatchObject({
+      name: 'freshness',
+    });
+    expect(await answered('POST', '/ops/projections/velocity/pause')).toMatchObject({ state: 'paused' });
+    expect(await answered('POST', '/ops/projections/velocity/resume')).toMatchObject({ name: 'velocity' });
+    await refused('POST', '/ops/projections/nothing/rebuild', 404, {});
+    await refused('POST', '/ops/projections/velocity/cancel', 404);
+    await refused('POST', '/ops/projections/velocity/rebuild', 400, { from: 'yesterday' });
+    await refused('POST', '/ops/projections/velocity/verify', 400, { to: 'x' });
+    await refused('GET', '/ops/projections/brands/verification', 404);
+  });
+});
+
+describe('what is parked', () => {
+  test('is listed page by page, shown, and tried again or left out on request', async () => {
+    // Nobody takes up what is asked for here, so that it can be seen.
+    await stack.stopProjector();
+    await parkFacts('radar');
+    type Parked = { readonly stream: string; readonly waiting: number; readonly asked: string | null };
+    const seen: string[] = [];
+    for (let cursor: string | undefined = ''; cursor !== undefined; ) {
+      const more: string = cursor === '' ? '' : `&cursor=${encodeURIComponent(cursor)}`;
+      const response = await call('GET', `/ops/parked?projection=radar&limit=3${more}`);
+      const { data, meta } = response.json<{ data: Parked[]; meta: { cursor?: string } }>();
+      seen.push(...data.map(({ stream }) => stream));
+      ({ cursor } = meta);
+    }
+    expect(seen).toEqual(Array.from({ length: PARKED }, (_, n) => `brand-parked0${n + 1}`));
+    expect(await answered('GET', '/ops/parked/radar/brand-parked01')).toMatchObject({
+      error: 'no such column',
+      waiting: 1,
+      fact: null,
+    });
+    const retried = { projection: 'radar', streams: ['brand-parked01', 'brand-parked02'] };
+    expect(await answered('POST', '/ops/parked/retry', retried)).toMatchObject({ streams_asked: 2 });
+    expect(
+      await answered('POST', '/ops/parked/skip', { projection: 'radar', stream: 'brand-parked03' }),
+    ).toMatchObject({ asked: 'skip' });
+    const first = await answered<Parked[]>('GET', '/ops/parked?projection=radar&limit=4');
+    expect(first.map(({ asked }) => asked)).toEqual(['retry', 'retry', 'skip', null]);
+    expect(
+      await answered('POST', '/ops/parked/retry', { projection: 'radar', streams: 'all' }),
+    ).toMatchObject({ streams_asked: PARKED });
+    await refused('POST', '/ops/parked/retry', 400, { projection: 'radar', streams: [] });
+    await refused('POST', '/ops/parked/retry', 404, { projection: 'radar', streams: ['brand-none'] });
+    await refused('POST', '/ops/parked/skip', 400, { projection: 'radar' });
+    await refused('GET', '/ops/parked/radar/brand-none', 404);
+    await refused('GET', '/ops/parked?limit=0', 400);
+    await refused('GET', '/ops/parked?cursor=x', 400);
+  });
+});
+
+describe('the log and histories', () => {
+  test('facts are found and shown', async () => {
+    type Found = {
+      readonly facts: readonly { type: string; stream: string }[];
+      readonly is_complete: boolean;
+    };
+    const stream = `workspace-${key.workspaceId}`;
+    const found = await answered<Found>('GET', `/ops/log?stream=${stream}`);
+    expect(found.facts.map(({ type }) => type)).toEqual(['WorkspaceCreated', 'MemberAdded']);
+    expect(found.is_complete).toBe(true);
+    const byType = await answered<Found>('GET', '/ops/log?category=workspace&type=MemberAdded&limit=1');
+    expect(byType).toMatchObject({ facts: [{ type: 'MemberAdded' }], is_complete: false });
+    expect(await answered('GET', `/ops/log/${stream}/0`)).toMatchObject({ type: 'WorkspaceCreated' });
+    expect(await answered('GET', `/ops/log/${stream}/last`)).toMatchObject({ type: 'MemberAdded' });
+    await refused('GET', `/ops/log/${stream}/99`, 404);
+    await refused('GET', `/ops/log/${stream}/first`, 400);
+    await refused('GET', '/ops/log?limit=0', 400);
+  });
+
+  test('a chain is gone through, and a changed entry is named', async () => {
+    const [workspace] = await answered<{ workspace_id: string }[]>('GET', '/ops/workspaces');
+    expect(workspace?.workspace_id).toBe(key.workspaceId);
+    const chain = `/ops/workspaces/${key.workspaceId}/history/chain`;
+    expect(await answered('GET', chain)).toMatchObject({ entries: 3, intact: true, broken_at: null });
+    await stack.pool.query(
+      `update workspace_history.entry set record = replace(record::text, '"owner"', '"viewer"')::text
+       where workspace_id = $1 and sequence = 2`,
+      [key.workspaceId],
+    );
+    expect(await answered('GET', chain)).toMatchObject({ entries: 1, intact: false, broken_at: 2 });
+    await refused('GET', '/ops/workspaces/ws_nowhere/history/chain', 404);
+  });
+});
+
+describe('deliveries', () => {
+  test('are listed and shown, and what does not fit is refused', async () => {
+    expect(await answered('GET', '/ops/deliveries?status=failed')).toEqual([]);
+    expect(await answered('POST', '/ops/deliveries/replay', { failed_since: '2026-01-01' })).toEqual({
+      replayed: 0,
+    });
+    expect(await answered('POST', '/ops/deliveries/replay', { missing: true })).toEqual({ queued: 0 });
+    const id = randomUUID();
+    await refused('GET', `/ops/deliveries/${id}`, 404);
+    await refused('GET', '/ops/deliveries/x', 400);
+    await refused('GET', '/ops/deliveries?status=lost', 400);
+    expect(await refused('POST', '/ops/deliveries/replay', 404, { ids: [id] })).toContain(id);
+    await refused('POST', '/ops/deliveries/replay', 400, { ids: [id], missing: true });
+    await refused('POST', '/ops/deliveries/cancel', 404, { ids: [id] });
+    await refused('POST', '/ops/deliveries/cancel', 400, { ids: [] });
+  });
+});
