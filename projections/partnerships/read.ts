@@ -15,7 +15,8 @@ type Pair = {
   readonly last_seen_on: string;
 };
 
-// Ads of the brand, and ads of others on which one of its own pages is the page or the partner.
+// Ads of the brand, and ads of others on which one of its own pages is the page or the partner. An ad that runs was
+// last seen by the newest scan of the brand it is for; a brand that was never scanned counts from the newest sighting.
 const PAIRS = `
   with own as materialized (
     select page_id from partnerships.link where brand_id = $1 and role in ('OFFICIAL', 'REGIONAL')
@@ -32,8 +33,11 @@ const PAIRS = `
     coalesce(a.partner_id in (select page_id from own), false) as partner_is_own,
     count(*)::int as ads, (count(*) filter (where a.live))::int as active_ads,
     (min(a.first_seen_at) at time zone 'utc')::date::text as first_seen_on,
-    (max(case when a.live then b.scanned_at else a.last_seen_at end) at time zone 'utc')::date::text as last_seen_on
-  from found a cross join (select scanned_at from partnerships.brand where brand_id = $1) b
+    (max(case when a.live then coalesce(s.scanned_at, a.last_seen_at) else a.last_seen_at end) at time zone 'utc')::date::text as last_seen_on
+  from found a left join partnerships.brand s using (brand_id)
+  cross join (
+    select coalesce((select scanned_at from partnerships.brand where brand_id = $1), (select max(last_seen_at) from found)) as scanned_at
+  ) b
   where a.live or (a.last_seen_at at time zone 'utc')::date > (b.scanned_at at time zone 'utc')::date - ${PARTNERSHIP_DAYS}
   group by a.page_id, a.partner_id, case when a.page_id is null then a.page_name end,
     case when a.partner_id is null then lower(a.partner_name) end`;

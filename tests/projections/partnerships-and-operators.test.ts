@@ -88,6 +88,29 @@ describe('partnerships', () => {
       .shows(shown('a'), [[MAYA, 'Maya', [2, 2, 0, 2]]] as never);
   });
 
+  it('are those of a brand that was never scanned too, where ads of others name its page', async () => {
+    const facts = [
+      link('c', OWN),
+      start('b', ad(1), { page: MAYA, partner: named(OWN, 'Shop') }),
+      scanned('b', 9),
+      start('d', ad(2), { page: LUIS, partner: named(OWN, 'Shop') }),
+    ];
+    await given(facts)
+      .into(partnerships)
+      .shows(
+        async (db) =>
+          parsed(await listPartnerships(db, idOf('c'))).map(({ creator, ads, last_seen_on }) => [
+            (creator as { page_id: string }).page_id,
+            ads,
+            last_seen_on,
+          ]),
+        [
+          [MAYA, 1, at(9).slice(0, 10)],
+          [LUIS, 1, at(3).slice(0, 10)],
+        ] as never,
+      );
+  });
+
   it('count an ad whose page or partner is seen later, and once', async () => {
     const facts = [
       link('a', OWN),
