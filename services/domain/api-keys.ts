@@ -3,22 +3,23 @@ import type { ApiKeyFact, ApiKeyIssued, ApiKeyRevoked } from '#contracts/events/
 import { ACTIVE_KEYS_MAX } from '#contracts/resources/api-key.ts';
 import type { Scope } from '#contracts/scopes.ts';
 import { derivedId } from './ids.ts';
+import { PersistentMap } from './persistent-map.ts';
 
 /** Stream `apiKeys-<workspaceId>`: which keys a workspace has. A key is known by its hash only. */
 export type KnownKey = ApiKeyIssued['data'] & { readonly revoked_at: string | null };
-export type ApiKeysState = { readonly keys: ReadonlyMap<string, KnownKey> };
+export type ApiKeysState = { readonly keys: PersistentMap<KnownKey> };
 
-const initial: ApiKeysState = { keys: new Map() };
+const initial: ApiKeysState = { keys: PersistentMap.empty() };
 
 const evolve = (state: ApiKeysState, fact: ApiKeyFact): ApiKeysState => {
   const { key_id } = fact.data;
   switch (fact.type) {
     case 'ApiKeyIssued':
-      return { keys: new Map(state.keys).set(key_id, { ...fact.data, revoked_at: null }) };
+      return { keys: state.keys.with(key_id, { ...fact.data, revoked_at: null }) };
     case 'ApiKeyRevoked': {
       const key = state.keys.get(key_id);
       if (!key) return state;
-      return { keys: new Map(state.keys).set(key_id, { ...key, revoked_at: fact.data.revoked_at }) };
+      return { keys: state.keys.with(key_id, { ...key, revoked_at: fact.data.revoked_at }) };
     }
   }
 };
@@ -83,7 +84,7 @@ export const issueApiKey =
     const { grantable, at, ...issued } = input;
     if (isIssued(state, input)) return [];
     demandGrantable(issued.scopes, grantable);
-    if ([...state.keys.values()].filter((key) => key.revoked_at === null).length >= ACTIVE_KEYS_MAX) {
+    if ([...state.keys].filter(([, key]) => key.revoked_at === null).length >= ACTIVE_KEYS_MAX) {
       throw new Refusal(
         'too_many_keys',
         `A workspace has at most ${ACTIVE_KEYS_MAX} active keys. Revoke one that is not needed.`,
@@ -157,7 +158,8 @@ export const revokeUnusedApiKeys =
   (state: ApiKeysState): readonly ApiKeyFact[] => {
     const { workspace_id, days, lastUses, at } = input;
     const limitMs = Date.parse(at) - days * DAY_MS;
-    return [...state.keys.values()]
+    return [...state.keys]
+      .map(([, key]) => key)
       .filter((key) => key.revoked_at === null)
       .filter(({ key_id, issued_at }) => Date.parse(lastUses.get(key_id) ?? issued_at) <= limitMs)
       .map(({ key_id }) => ({

@@ -59,7 +59,8 @@ const keysOf = async (room: OperatorRoom, workspaceId: string, memberId: string)
   for await (const fact of room.eventStore.read<ApiKeyFact>(apiKeysStream(workspaceId))) {
     state = apiKeys.evolve(state, fact);
   }
-  return [...state.keys.values()]
+  return [...state.keys]
+    .map(([, key]) => key)
     .filter((key) => key.member_id === memberId && key.revoked_at === null)
     .map((key) => key.key_id);
 };

@@ -1,8 +1,8 @@
 import { LRUCache } from 'lru-cache';
-import { API_KEYS, WORKSPACE } from '#contracts/events/workspace.ts';
+import { API_KEYS, type ApiKeyIssued, WORKSPACE } from '#contracts/events/workspace.ts';
 import { type Actor, categoryOf, type Fact, type RecordedFact } from '#contracts/events/fact.ts';
 import { LEASE_PASSED_MS } from './access/callers.ts';
-import { foldStream } from './access/tables.ts';
+import { foldIssuedKey, foldStream } from './access/tables.ts';
 import { pause } from './clock.ts';
 import type { Decider, EventStore, KnownState, Recorded } from './event-store.ts';
 import type { Database } from './postgres.ts';
@@ -94,7 +94,7 @@ export const runWorkspaceCommand = async <State, F extends Fact>(
     workspace_id: workspaceId,
     schema_version: SCHEMA_VERSION,
   };
-  const { state, facts, position } = await inTurn(room.eventStore, stream, async () => {
+  const { state, facts, position, revision } = await inTurn(room.eventStore, stream, async () => {
     const states = command.remembersState ? statesOf(room.eventStore) : undefined;
     const known = states?.get(stream) as KnownState<State> | undefined;
     let lastSeen: Recorded = known ?? { revision: -1n, position: 0n };
@@ -115,12 +115,17 @@ export const runWorkspaceCommand = async <State, F extends Fact>(
     if ((states?.get(stream)?.revision ?? -1n) < stands.revision) {
       states?.set(stream, { state: decided.state, ...stands });
     }
-    return { state: decided.state, facts: decided.facts, position: stands.position };
+    return { state: decided.state, facts: decided.facts, ...stands };
   });
   const category = categoryOf(stream);
   if (category === API_KEYS || category === WORKSPACE) {
     // Also when nothing was recorded: whoever recorded it may have died before folding it.
-    await foldStream(room.pool, room.eventStore, stream);
+    const [fact] = facts as readonly Fact[];
+    const isFolded =
+      facts.length === 1 &&
+      fact?.type === 'ApiKeyIssued' &&
+      (await foldIssuedKey(room.pool, stream, fact as ApiKeyIssued, revision));
+    if (!isFolded) await foldStream(room.pool, room.eventStore, stream);
     if (facts.length === 0 || facts.some((fact) => NARROWING.has(fact.type))) await pause(LEASE_PASSED_MS);
   }
   if (position > 0n) {

@@ -18,6 +18,7 @@ import { type Processes, watchCpu } from './writes/watch-cpu.ts';
 
 const CLIENTS = 32;
 const WRITES_PER_CLIENT = 20;
+const WARMING_ROUNDS = 8;
 const POOL_CLIENTS = 4;
 const LIST_WINDOW_MS = 1_500;
 /** Of the median of a bare append, with everything between request and answer, the projection included. */
@@ -124,9 +125,11 @@ async function compareWrite(
     const clients = await addClients(database, CLIENTS);
     return latenciesOf((place) => requests(http, write, clients[place] as Client));
   };
-  // One round unmeasured: code is compiled, statements are prepared, connections are open.
-  await appends();
-  await writes();
+  // Unmeasured: code is compiled, statements are prepared, connections are open. A server has been running for a while.
+  for (let round = 0; round < WARMING_ROUNDS; round += 1) {
+    await appends();
+    await writes();
+  }
   let cpu = '';
   const pairs: { readonly bare: number; readonly ours: number; readonly p99: number }[] = [];
   for (let round = 0; round < context.rounds; round += 1) {

@@ -3,7 +3,13 @@ import { pause } from '../clock.ts';
 import type { EventStore } from '../event-store.ts';
 import type { Log } from '../log.ts';
 import type { Database } from '../postgres.ts';
-import { createAccessTables, foldStream, moveAccessCheckpoint, readAccessCheckpoint } from './tables.ts';
+import {
+  createAccessTables,
+  foldStream,
+  moveAccessCheckpoint,
+  readAccessCheckpoint,
+  readFolded,
+} from './tables.ts';
 
 const PREFIXES = [`${WORKSPACE}-`, `${API_KEYS}-`];
 const BATCH_MAX = 1_000;
@@ -36,8 +42,13 @@ export const followAccess = (pool: Database, eventStore: EventStore, log: Log): 
     while (!ending.signal.aborted) {
       const items = await follower.take(BATCH_MAX);
       if (items.length === 0) return;
-      const streams = new Set(items.flatMap((item) => (item.kind === 'fact' ? [item.fact.stream] : [])));
-      for (const stream of streams) await foldStream(pool, eventStore, stream);
+      const newest = new Map<string, bigint>();
+      for (const item of items) if (item.kind === 'fact') newest.set(item.fact.stream, item.fact.revision);
+      // Mostly the command folded what it recorded.
+      const folded = newest.size === 0 ? newest : await readFolded(pool, [...newest.keys()]);
+      for (const [stream, revision] of newest) {
+        if ((folded.get(stream) ?? -1n) < revision) await foldStream(pool, eventStore, stream);
+      }
       const position = items.reduce((furthest, item) => {
         const at =
           item.kind === 'fact' ? item.fact.position : item.kind === 'checkpoint' ? item.position : 0n;

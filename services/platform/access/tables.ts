@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import type { ApiKeyFact, WorkspaceFact } from '#contracts/events/workspace.ts';
+import type { ApiKeyFact, ApiKeyIssued, WorkspaceFact } from '#contracts/events/workspace.ts';
 import type { EventStore } from '../event-store.ts';
 import { type Database, inTransaction, type Transaction } from '../postgres.ts';
 
@@ -68,9 +68,9 @@ const apply = async (client: Transaction, fact: AccessFact): Promise<void> => {
 };
 
 /**
- * Brings the tables up to the end of one stream. There is this one way in for everybody: the command that has
- * just appended, the follower of the log, and a rebuild. The tables never take a process's word for a fact;
- * they read it, in order, under the lock of the stream's row, so two writers cannot overtake each other.
+ * Brings the tables up to the end of one stream. The way in for everybody: the command that has just appended, the
+ * follower of the log, and a rebuild. Facts are read in order, under the lock of the stream's row, so two writers
+ * cannot overtake each other.
  */
 export const foldStream = (pool: Database, eventStore: EventStore, stream: string): Promise<void> =>
   inTransaction(pool, async (client) => {
@@ -95,6 +95,44 @@ export const foldStream = (pool: Database, eventStore: EventStore, stream: strin
       ]);
     }
   });
+
+const FOLD_ISSUED_KEY = `
+  with moved as (update access.stream set revision = $2 where stream = $1 and revision = $2 - 1 returning 1),
+  key as (
+    insert into access.api_key (sha256, key_id, workspace_id, member_id, scopes)
+    select $3, $4, $5, $6, $7::text[] from moved on conflict do nothing)
+  select from moved`;
+
+/**
+ * Folds a key that was just issued at `revision` without reading it again: that it was appended there proves that it
+ * is what follows the revision before. False, with nothing done, where the stream is not folded up to that.
+ */
+export const foldIssuedKey = async (
+  pool: Database,
+  stream: string,
+  { data }: ApiKeyIssued,
+  revision: bigint,
+): Promise<boolean> => {
+  const { sha256, key_id, workspace_id, member_id, scopes } = data;
+  const folded = await pool.query({
+    name: 'access_fold_issued_key',
+    text: FOLD_ISSUED_KEY,
+    values: [stream, revision.toString(), sha256, key_id, workspace_id, member_id, scopes],
+  });
+  return folded.rowCount === 1;
+};
+
+/** Up to which revision streams are folded; those never folded are left out. */
+export const readFolded = async (
+  pool: Database,
+  streams: readonly string[],
+): Promise<ReadonlyMap<string, bigint>> => {
+  const { rows } = await pool.query<{ stream: string; revision: string }>(
+    'select stream, revision from access.stream where stream = any($1::text[])',
+    [streams],
+  );
+  return new Map(rows.map(({ stream, revision }) => [stream, BigInt(revision)]));
+};
 
 /** `null` when the tables have never been filled to the end of the log. */
 export const readAccessCheckpoint = async (pool: Database): Promise<bigint | null> => {

@@ -12,7 +12,7 @@ import type { ApiRoom } from '../../room.ts';
 type KeyCall = Call<{ readonly ws: string }, unknown, unknown>;
 
 export const runKeyCommand = (
-  { params, caller, requestId, commandId }: KeyCall,
+  { params, caller, requestId, commandId, mayRepeat }: KeyCall,
   room: ApiRoom,
   decision: (state: ApiKeysState) => readonly ApiKeyFact[],
 ) =>
@@ -25,6 +25,7 @@ export const runKeyCommand = (
     requestId,
     commandId,
     shownIn: ['api-keys'],
+    remembersState: !mayRepeat,
   });
 
 /**
