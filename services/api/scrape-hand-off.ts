@@ -1,32 +1,35 @@
-import type { JetStreamClient } from 'nats';
+import { headers } from 'nats';
 import { SCRAPE_REQUESTED, type ScrapeRequested } from '#contracts/messages/subjects.ts';
 import type { Log } from '#platform/log.ts';
 import { type Nats, tracedHeaders } from '#platform/nats.ts';
 
-/** A publish is given up after this time; the cadence loop asks again for what was not handed off. */
-const PUBLISH_TIMEOUT_MS = 2_000;
+/** Two messages with the same are one. */
+const MESSAGE_ID = 'Nats-Msg-Id';
 
 export type ScrapeHandOff = {
-  /** Asks collectors for a scan. Never rejects. `factId` makes the same request one message. */
-  request(scrape: ScrapeRequested, factId: string): Promise<void>;
+  /**
+   * Asks collectors for a scan. Never throws, and waits for nothing: what the queue loses, the cadence loop asks for
+   * again. `factId` makes the same request one message.
+   */
+  request(scrape: ScrapeRequested, factId: string): void;
 };
 
 /** `nats` may still be connecting; the API serves without it. */
 export const createScrapeHandOff = (nats: Promise<Nats>, log: Log): ScrapeHandOff => {
-  let jetstream: JetStreamClient | undefined;
-  const connect = async (): Promise<void> => {
-    ({ jetstream } = await nats);
-  };
-  connect().catch(() => undefined);
+  let connected: Nats | undefined;
+  nats.then(
+    (opened) => {
+      connected = opened;
+    },
+    () => undefined,
+  );
   return {
-    request: async (scrape, factId) => {
+    request: (scrape, factId) => {
       try {
-        if (!jetstream) throw new Error('not connected to NATS');
-        await jetstream.publish(SCRAPE_REQUESTED, JSON.stringify(scrape), {
-          msgID: factId,
-          ...tracedHeaders(),
-          timeout: PUBLISH_TIMEOUT_MS,
-        });
+        if (!connected) throw new Error('not connected to NATS');
+        const given = tracedHeaders().headers ?? headers();
+        given.set(MESSAGE_ID, factId);
+        connected.connection.publish(SCRAPE_REQUESTED, JSON.stringify(scrape), { headers: given });
       } catch (error) {
         log.warn(
           { err: error, brand_id: scrape.brand_id },

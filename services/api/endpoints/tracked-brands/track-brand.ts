@@ -69,8 +69,7 @@ export const trackBrand = endpoint({
       remembersState: !mayRepeat,
     });
     if (facts[0]?.type === 'BrandTracked') {
-      // Not waited for: it never fails, and a slow queue must not hold the answer up.
-      void room.scrapeHandOff.request({ brand_id, cadence, requested_at: at }, eventIdOf(commandId, 0));
+      room.scrapeHandOff.request({ brand_id, cadence, requested_at: at }, eventIdOf(commandId, 0));
     }
     const created_at = state.brands.get(brand_id)?.tracked_at ?? at;
     const url = `${room.baseUrl}/v1/brands/${slug}`;
