@@ -46,6 +46,7 @@ export const openApplying = (database: Database, pipeline: Pipeline, log: Log) =
   let storedAtMs = 0;
   let soon: NodeJS.Timeout | undefined;
   let storing: Promise<void> = Promise.resolve();
+  let unstored: (() => Promise<void>) | undefined;
 
   const storeIdle = async (running: readonly Running[], position: bigint): Promise<void> => {
     const idle = running.filter((one) => one.position === position && one.stored < position);
@@ -58,10 +59,13 @@ export const openApplying = (database: Database, pipeline: Pipeline, log: Log) =
 
   /** When nothing more comes, the checkpoints are stored all the same. */
   const storeIdleSoon = (running: readonly Running[], position: bigint): void => {
-    soon = setTimeout(() => {
-      storing = storeIdle(running, position).catch((error: unknown) =>
+    unstored = () =>
+      storeIdle(running, position).catch((error: unknown) =>
         log.warn({ err: error }, 'checkpoints of idle projections were not stored'),
       );
+    soon = setTimeout(() => {
+      storing = unstored?.() ?? storing;
+      unstored = undefined;
     }, IDLE_CHECKPOINTS_MS);
     soon.unref();
   };
@@ -112,6 +116,7 @@ export const openApplying = (database: Database, pipeline: Pipeline, log: Log) =
       position: bigint,
     ): Promise<void> => {
       clearTimeout(soon);
+      unstored = undefined;
       // Both move a checkpoint from where they know it to be.
       await storing;
       const behind = running.filter((one) => one.position < position);
@@ -130,10 +135,11 @@ export const openApplying = (database: Database, pipeline: Pipeline, log: Log) =
       for (const one of behind) one.position = position;
       await storeIdle(running, position);
     },
-    /** Nothing is stored after this. */
+    /** Stores what is not stored yet, and nothing after that. */
     end: async (): Promise<void> => {
       clearTimeout(soon);
       await storing;
+      await unstored?.();
     },
   };
 };

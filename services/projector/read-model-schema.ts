@@ -10,7 +10,12 @@ const SCHEMA_LOCK = 7_201_002;
 
 /** A projection owns the schema of its name. */
 export const schemaOf = (name: string): string => name.replaceAll('-', '_');
+/** Under construction. */
 export const nextSchemaOf = (name: string): string => `${schemaOf(name)}_next`;
+/** Replaced by a swap, and kept until that is proven. */
+export const oldSchemaOf = (name: string): string => `${schemaOf(name)}_old`;
+/** Made from the log only to be compared. */
+export const verifySchemaOf = (name: string): string => `${schemaOf(name)}_verify`;
 
 const partsOf = (projection: Projection): { tables: string; indexes: string } => {
   const [tables = '', indexes = ''] = readFileSync(projection.schema, 'utf8').split(/^-- indexes$/m);

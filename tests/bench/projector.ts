@@ -10,7 +10,7 @@ import { radar } from '#projections/radar/project.ts';
 import { createProjectorTables, openLiveTarget } from '#services/projector/checkpoints.ts';
 import { applyOrPark } from '#services/projector/park.ts';
 import { createIndexes, createTables } from '#services/projector/read-model-schema.ts';
-import { buildBeside } from '#services/projector/rebuild.ts';
+import { buildBeside } from '#services/projector/build.ts';
 import { runProjections } from '#services/projector/run-projections.ts';
 import { untilPassed } from '#tests/stack/read-models.ts';
 import { type BenchContext, median, perSecond, ROUNDS_ALONE } from './bench.ts';

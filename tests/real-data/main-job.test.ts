@@ -12,7 +12,8 @@ import type { AdLibraryFact, ScanRecorded } from '#contracts/events/ad-library.t
 import { adLibraryStream } from '#contracts/events/ad-library.ts';
 import { brandIdOf } from '#domain/ids.ts';
 import { inheritedEnvironment, readSettings } from '#platform/config.ts';
-import { buildBeside, swapIn } from '#services/projector/rebuild.ts';
+import { buildBeside } from '#services/projector/build.ts';
+import { swapIn } from '#services/projector/swap.ts';
 import { projections } from '#projections/index.ts';
 import { type ApiStack, openApiStack } from '#tests/api/stack.ts';
 import { checksums, untilPassed } from '#tests/stack/read-models.ts';

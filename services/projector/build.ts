@@ -1,0 +1,129 @@
+import type { EventStore } from '#platform/event-store.ts';
+import { type Database, inTransaction, type Transaction } from '#platform/postgres.ts';
+import type { Projection } from '#projections/projection.ts';
+import type { Target } from './apply-batch.ts';
+import {
+  analyzeTables,
+  createIndexes,
+  createTables,
+  lockSchemas,
+  nextSchemaOf,
+  readCatalog,
+} from './read-model-schema.ts';
+import { replay } from './replay.ts';
+import { readSkipped } from './skipped.ts';
+
+/** States of a build that goes on where it was interrupted. */
+export const UNFINISHED = ['reading', 'indexing', 'ready'] as const;
+
+const saveBuildCheckpoint =
+  (name: string) =>
+  async (client: Transaction, position: bigint, facts: number): Promise<void> => {
+    await client.query(
+      `update projector.build set position = $2, facts_applied = facts_applied + $3, updated_at = now() where name = $1`,
+      [name, position, facts],
+    );
+  };
+
+export const setBuildState = async (
+  database: Database | Transaction,
+  name: string,
+  state: 'indexing' | 'ready' | 'failed' | 'done' | 'cancelled',
+  error: string | null = null,
+): Promise<void> => {
+  await database.query(
+    `update projector.build set state = $2, error = $3, updated_at = now(),
+       finished_at = case when $2 in ('failed', 'done', 'cancelled') then now() end
+     where name = $1`,
+    [name, state, error],
+  );
+};
+
+/** The tables of a build, and where it stands. What an earlier swap had kept in its place is not needed any more. */
+export const openBuild = async (
+  database: Database,
+  projection: Projection,
+): Promise<{ readonly target: Target; readonly position: bigint; readonly isIndexed: boolean }> => {
+  const { name, version } = projection;
+  const schema = nextSchemaOf(name);
+  const resumed = await inTransaction(database, async (client) => {
+    await lockSchemas(client);
+    const { rows } = await client.query<{ position: string; state: string }>(
+      `select position, state from projector.build
+       where name = $1 and version = $2 and to_regnamespace(quote_ident($3)) is not null
+         and (state = any($4::text[]) or (state = 'asked' and not from_start))`,
+      [name, version, schema, UNFINISHED],
+    );
+    const [row] = rows;
+    if (row) {
+      const isIndexed = row.state === 'ready';
+      await client.query(
+        `update projector.build set state = $2, error = null, resumed_at = now(), resumed_facts = facts_applied,
+           updated_at = now(), finished_at = null where name = $1`,
+        [name, isIndexed ? 'ready' : 'reading'],
+      );
+      return { position: BigInt(row.position), isIndexed };
+    }
+    await createTables(client, projection, schema);
+    await client.query(
+      `insert into projector.build (name, version, position, state, started_at, resumed_at)
+       values ($1, $2, 0, 'reading', now(), now())
+       on conflict (name) do update set version = excluded.version, position = 0, facts_applied = 0, state = 'reading',
+         error = null, is_cancelled = false, started_at = now(), resumed_at = now(), resumed_facts = 0,
+         updated_at = now(), finished_at = null`,
+      [name, version],
+    );
+    return { position: 0n, isIndexed: false };
+  });
+  const catalog = await readCatalog(database, schema);
+  return { target: { projection, schema, catalog, saveCheckpoint: saveBuildCheckpoint(name) }, ...resumed };
+};
+
+/** Applies what the log has since; answers how many facts these were. */
+export const catchUpBuild = async (
+  database: Database,
+  eventStore: EventStore,
+  target: Target,
+  after: bigint,
+  signal: AbortSignal,
+): Promise<{ readonly position: bigint; readonly facts: number }> => {
+  const leftOut = await readSkipped(database, target.projection.name);
+  let facts = 0;
+  const onBatch = (applied: number): void => {
+    facts += applied;
+  };
+  const position = await replay(database, eventStore, { target, after, to: null, leftOut, signal, onBatch });
+  return { position, facts };
+};
+
+/** Passes over the log after which a build is swapped in though it is still a little behind. */
+const PASSES_MAX = 10;
+/** A build that had no more facts than this to catch up with is swapped in. */
+const NEAR_FACTS = 1_000;
+
+/**
+ * Builds a projection anew beside the live one, from nothing or from where an interrupted build stopped: first the
+ * rows, then the indexes, then what came meanwhile. Stops at a fact it cannot apply, by throwing `PoisonFact`.
+ */
+export const buildBeside = async (
+  database: Database,
+  eventStore: EventStore,
+  projection: Projection,
+  signal: AbortSignal,
+): Promise<void> => {
+  const { target, isIndexed, ...opened } = await openBuild(database, projection);
+  let { position, facts } = await catchUpBuild(database, eventStore, target, opened.position, signal);
+  if (!isIndexed) {
+    await setBuildState(database, projection.name, 'indexing');
+    await inTransaction(database, async (client) => {
+      await createIndexes(client, projection, target.schema);
+      await setBuildState(client, projection.name, 'ready');
+    });
+    await analyzeTables(database, target.schema, target.catalog);
+    if (position === opened.position) return;
+    facts = NEAR_FACTS + 1;
+  }
+  for (let passes = 0; facts > NEAR_FACTS && passes < PASSES_MAX; passes += 1) {
+    ({ position, facts } = await catchUpBuild(database, eventStore, target, position, signal));
+  }
+};

@@ -1,0 +1,205 @@
+import type { Transaction } from '#platform/postgres.ts';
+
+/** Differing keys and groups that are named of a table. */
+const NAMED_MAX = 10;
+const ROWS_AT_ONCE = 2_000;
+/** Columns by which it is said whose rows differ, where a table has one. */
+const GROUP_COLUMNS = ['workspace_id', 'brand_id'] as const;
+
+export type TableShape = {
+  readonly table: string;
+  /** Of the primary key; a table without one is known by all its columns. */
+  readonly key: readonly string[];
+  readonly columns: readonly string[];
+};
+
+export type DifferingKey = {
+  readonly key: Readonly<Record<string, string | null>>;
+  /** `live`: the row should not be there. `replayed`: it is missing. */
+  readonly only_in: 'live' | 'replayed' | null;
+  /** Of rows that are in both: the columns that differ. */
+  readonly columns: readonly string[];
+};
+
+export type TableComparison = {
+  readonly table: string;
+  readonly live_rows: number;
+  readonly replayed_rows: number;
+  readonly is_equal: boolean;
+  /** Whose rows differ. */
+  readonly groups: {
+    readonly column: string;
+    readonly count: number;
+    readonly first: readonly string[];
+  } | null;
+  readonly first_keys: readonly DifferingKey[];
+};
+
+export const readShapes = async (client: Transaction, schema: string): Promise<readonly TableShape[]> => {
+  const { rows } = await client.query<TableShape>(
+    `select c.relname as "table",
+       array_agg(a.attname::text order by a.attnum) as columns,
+       coalesce((select array_agg(k.attname::text order by o.n)
+         from pg_index i cross join unnest(i.indkey) with ordinality o(attnum, n)
+         join pg_attribute k on k.attrelid = c.oid and k.attnum = o.attnum
+         where i.indrelid = c.oid and i.indisprimary), array_agg(a.attname::text order by a.attnum)) as key
+     from pg_class c join pg_namespace n on n.oid = c.relnamespace
+     join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
+     where n.nspname = $1 and c.relkind in ('r', 'p') group by c.oid, c.relname order by c.relname`,
+    [schema],
+  );
+  return rows;
+};
+
+const rowText = ({ columns }: TableShape): string => columns.map((column) => `t."${column}"::text`).join(',');
+
+/** Of a row: its columns by name and in order, whatever order the table was made with. */
+const rowHash = (shape: TableShape): string => `hashtextextended(row(${rowText(shape)})::text, 0)`;
+
+export type Checksum = { readonly rows: number; readonly sum: string };
+
+/** Row count, and a checksum that does not depend on the order of rows. */
+export const checksumOf = async (
+  client: Transaction,
+  schema: string,
+  shape: TableShape,
+): Promise<Checksum> => {
+  const { rows } = await client.query<Checksum>(
+    `select count(*)::int as rows, coalesce(sum(${rowHash(shape)}::numeric), 0)::text as sum from "${schema}"."${shape.table}" t`,
+  );
+  return rows[0] ?? { rows: 0, sum: '0' };
+};
+
+const groupSums = async (client: Transaction, schema: string, shape: TableShape, column: string) => {
+  const { rows } = await client.query<{ group: string; sum: string }>(
+    `select coalesce(t."${column}"::text, '') as group, count(*) || ':' || sum(${rowHash(shape)}::numeric) as sum
+     from "${schema}"."${shape.table}" t group by 1`,
+  );
+  return new Map(rows.map(({ group, sum }) => [group, sum]));
+};
+
+/** One side of a comparison: a transaction that sees the tables as they are to be compared. */
+export type Side = { readonly client: Transaction; readonly schema: string };
+
+const differingGroups = async (
+  live: Side,
+  replayed: Side,
+  shape: TableShape,
+): Promise<TableComparison['groups']> => {
+  const column = GROUP_COLUMNS.find((one) => shape.columns.includes(one));
+  if (column === undefined) return null;
+  const [here, there] = await Promise.all([
+    groupSums(live.client, live.schema, shape, column),
+    groupSums(replayed.client, replayed.schema, shape, column),
+  ]);
+  const names = new Set([...here.keys(), ...there.keys()]);
+  const differing = [...names].filter((name) => here.get(name) !== there.get(name)).toSorted();
+  return { column, count: differing.length, first: differing.slice(0, NAMED_MAX) };
+};
+
+type KeyedRow = { readonly k: readonly (string | null)[]; readonly h: string };
+
+/** Keys and hashes in the order of keys, a few at once. */
+const orderedRows = async function* ({ client, schema }: Side, shape: TableShape): AsyncGenerator<KeyedRow> {
+  const key = shape.key.map((column) => `t."${column}"::text`).join();
+  const order = shape.key.map((column) => `t."${column}"::text collate "C" nulls first`).join();
+  await client.query(
+    `declare compared no scroll cursor for
+     select array[${key}] as k, ${rowHash(shape)}::text as h from "${schema}"."${shape.table}" t order by ${order}`,
+  );
+  try {
+    for (;;) {
+      const { rows } = await client.query<KeyedRow>(`fetch ${ROWS_AT_ONCE} from compared`);
+      yield* rows;
+      if (rows.length < ROWS_AT_ONCE) return;
+    }
+  } finally {
+    await client.query('close compared');
+  }
+};
+
+/** As Postgres orders keys above: by bytes, what is absent first. */
+const compareKeys = (a: KeyedRow['k'], b: KeyedRow['k']): number => {
+  for (const [place, left] of a.entries()) {
+    const right = b[place] ?? null;
+    if (left === right) continue;
+    if (left === null) return -1;
+    if (right === null) return 1;
+    const order = Buffer.compare(Buffer.from(left), Buffer.from(right));
+    if (order !== 0) return order;
+  }
+  return 0;
+};
+
+const columnsOf = async ({ client, schema }: Side, shape: TableShape, key: KeyedRow['k']) => {
+  const where = shape.key
+    .map((column, place) => `t."${column}"::text is not distinct from $${place + 1}`)
+    .join(' and ');
+  const { rows } = await client.query<{ texts: readonly (string | null)[] }>(
+    `select array[${rowText(shape)}] as texts from "${schema}"."${shape.table}" t where ${where} limit 1`,
+    [...key],
+  );
+  return rows[0]?.texts ?? [];
+};
+
+/** The first keys at which two tables differ, found by walking both in the order of keys. */
+const differingKeys = async (
+  live: Side,
+  replayed: Side,
+  shape: TableShape,
+): Promise<readonly DifferingKey[]> => {
+  const found: { key: KeyedRow['k']; only_in: DifferingKey['only_in'] }[] = [];
+  const [here, there] = [orderedRows(live, shape), orderedRows(replayed, shape)];
+  try {
+    let [left, right] = [await here.next(), await there.next()];
+    while (found.length < NAMED_MAX && !(left.done && right.done)) {
+      const order = left.done ? 1 : right.done ? -1 : compareKeys(left.value.k, right.value.k);
+      if (order < 0 && !left.done) {
+        found.push({ key: left.value.k, only_in: 'live' });
+        left = await here.next();
+      } else if (order > 0 && !right.done) {
+        found.push({ key: right.value.k, only_in: 'replayed' });
+        right = await there.next();
+      } else if (!left.done && !right.done) {
+        if (left.value.h !== right.value.h) found.push({ key: left.value.k, only_in: null });
+        [left, right] = [await here.next(), await there.next()];
+      }
+    }
+  } finally {
+    await here.return(undefined);
+    await there.return(undefined);
+  }
+  const named: DifferingKey[] = [];
+  for (const { key, only_in } of found) {
+    const [a, b] =
+      only_in === null
+        ? [await columnsOf(live, shape, key), await columnsOf(replayed, shape, key)]
+        : [[], []];
+    named.push({
+      key: Object.fromEntries(shape.key.map((column, place) => [column, key[place] ?? null])),
+      only_in,
+      columns: shape.columns.filter((_, place) => a[place] !== b[place]),
+    });
+  }
+  return named;
+};
+
+/** Compares one table on two sides, of which the live one was summed already. */
+export const compareTable = async (
+  live: Side,
+  replayed: Side,
+  shape: TableShape,
+  sum: Checksum,
+): Promise<TableComparison> => {
+  const other = await checksumOf(replayed.client, replayed.schema, shape);
+  const counted = { table: shape.table, live_rows: sum.rows, replayed_rows: other.rows };
+  if (sum.rows === other.rows && sum.sum === other.sum) {
+    return { ...counted, is_equal: true, groups: null, first_keys: [] };
+  }
+  return {
+    ...counted,
+    is_equal: false,
+    groups: await differingGroups(live, replayed, shape),
+    first_keys: await differingKeys(live, replayed, shape),
+  };
+};

@@ -1,0 +1,89 @@
+import { Client } from 'pg';
+import { PROJECTOR_CONTROL_CHANNEL } from '#contracts/messages/projector-control.ts';
+import { pause } from '#platform/clock.ts';
+import type { Log } from '#platform/log.ts';
+import type { Database } from '#platform/postgres.ts';
+
+const CONNECT_TIMEOUT_MS = 5_000;
+const RECONNECT_MS = 1_000;
+
+/** What is asked of a projection, and how its tables stand. */
+export type Control = {
+  readonly name: string;
+  readonly version: number;
+  readonly position: bigint;
+  readonly state: string;
+  readonly isPaused: boolean;
+  readonly pauseAt: bigint | null;
+  /** A newer process is ready with this version. */
+  readonly wantedVersion: number | null;
+  readonly build: {
+    readonly version: number;
+    readonly state: string;
+    readonly isCancelled: boolean;
+  } | null;
+  readonly verification: { readonly state: string; readonly isCancelled: boolean } | null;
+  /** Whether a retry of parked facts is asked for. */
+  readonly hasRetries: boolean;
+};
+
+type Row = Omit<Control, 'position' | 'pauseAt'> & {
+  readonly position: string;
+  readonly pauseAt: string | null;
+};
+
+export const readControl = async (database: Database): Promise<ReadonlyMap<string, Control>> => {
+  const { rows } = await database.query<Row>(
+    `select p.name, p.version, p.position::text, p.state, p.is_paused as "isPaused", p.pause_at::text as "pauseAt",
+       p.wanted_version as "wantedVersion",
+       case when b.name is not null then
+         jsonb_build_object('version', b.version, 'state', b.state, 'isCancelled', b.is_cancelled) end as build,
+       case when v.name is not null then
+         jsonb_build_object('state', v.state, 'isCancelled', v.is_cancelled) end as verification,
+       exists (select from projector.parked k where k.projection = p.name and k.asked is not null) as "hasRetries"
+     from projector.projection p left join projector.build b using (name) left join projector.verification v using (name)`,
+  );
+  return new Map(
+    rows.map((row) => [
+      row.name,
+      {
+        ...row,
+        position: BigInt(row.position),
+        pauseAt: row.pauseAt === null ? null : BigInt(row.pauseAt),
+      },
+    ]),
+  );
+};
+
+/** Calls `wake` when an operator asks for something, until it is disposed of. Requests made while it was not connected are found by looking. */
+export const listenForRequests = (url: string, log: Log, wake: () => void): AsyncDisposable => {
+  const ending = new AbortController();
+  const listen = async (): Promise<void> => {
+    const client = new Client({ connectionString: url, connectionTimeoutMillis: CONNECT_TIMEOUT_MS });
+    const lost = Promise.withResolvers<void>();
+    client.on('error', () => lost.resolve());
+    client.on('end', () => lost.resolve());
+    client.on('notification', wake);
+    ending.signal.addEventListener('abort', () => lost.resolve(), { once: true });
+    try {
+      await client.connect();
+      await client.query(`listen ${PROJECTOR_CONTROL_CHANNEL}`);
+      wake();
+      if (!ending.signal.aborted) await lost.promise;
+    } finally {
+      await client.end().catch(() => undefined);
+    }
+  };
+  const listening = (async () => {
+    while (!ending.signal.aborted) {
+      await listen().catch((error: unknown) => log.warn({ err: error }, 'not listening for requests'));
+      await pause(RECONNECT_MS, ending.signal);
+    }
+  })();
+  return {
+    [Symbol.asyncDispose]: async () => {
+      ending.abort();
+      await listening;
+    },
+  };
+};

@@ -1,0 +1,62 @@
+import type { RecordedFact } from '#contracts/events/fact.ts';
+import type { EventStore } from '#platform/event-store.ts';
+import type { Database } from '#platform/postgres.ts';
+import { applyBatch, type Target } from './apply-batch.ts';
+import type { LeftOut } from './skipped.ts';
+
+/** Facts of one transaction while catching up; larger ones gain nothing (PERFORMANCE.md). */
+const REPLAY_BATCH = 5_000;
+
+export type Replay = {
+  readonly target: Target;
+  /** Exclusive; 0 from the beginning. */
+  readonly after: bigint;
+  /** Inclusive: facts after it are not applied; `null` up to the end of the log. */
+  readonly to: bigint | null;
+  readonly leftOut: LeftOut;
+  readonly signal: AbortSignal;
+  readonly onBatch?: (facts: number) => void;
+};
+
+/**
+ * Applies the facts of the log to tables that nobody else writes, and answers the position that they stand at: as
+ * far as the log went when it was read to its end. Stops at a fact that cannot be applied, by throwing `PoisonFact`.
+ */
+export const replay = async (
+  database: Database,
+  eventStore: EventStore,
+  { target, after, to, leftOut, signal, onBatch }: Replay,
+): Promise<bigint> => {
+  let position = after;
+  await using follower = eventStore.follow({
+    after: position === 0n ? null : position,
+    prefixes: target.projection.prefixes,
+    bufferItems: REPLAY_BATCH * 2,
+  });
+  const stop = (): void => void follower[Symbol.asyncDispose]();
+  signal.addEventListener('abort', stop, { once: true });
+  try {
+    for (let ended = false; !ended; ) {
+      const batch: RecordedFact[] = [];
+      while (batch.length < REPLAY_BATCH && !ended) {
+        const items = await follower.take(REPLAY_BATCH - batch.length);
+        signal.throwIfAborted();
+        for (const item of items) {
+          if (ended) continue;
+          const at =
+            item.kind === 'fact' ? item.fact.position : item.kind === 'checkpoint' ? item.position : null;
+          if (at === null || (to !== null && at > to)) ended = true;
+          else {
+            position = at;
+            if (item.kind === 'fact' && !leftOut.isLeftOut(item.fact)) batch.push(item.fact);
+          }
+        }
+      }
+      await applyBatch(database, target, batch, position);
+      onBatch?.(batch.length);
+    }
+    return position;
+  } finally {
+    signal.removeEventListener('abort', stop);
+  }
+};

@@ -1,0 +1,117 @@
+import type { RecordedFact } from '#contracts/events/fact.ts';
+import { inTransaction } from '#platform/postgres.ts';
+import { applyBatch, PoisonFact, type Target } from './apply-batch.ts';
+import type { ProjectorRoom } from './room.ts';
+
+/** Parked facts that are read from the log and applied together. */
+const RETRIED_TOGETHER = 1_000;
+
+type ParkedFact = { readonly position: string; readonly revision: string | null };
+
+/** The live tables, where applying parked facts moves no checkpoint: it is past them already. */
+const retryTarget = (target: Target, stream: string): Target => ({
+  ...target,
+  saveCheckpoint: async (client, position, facts) => {
+    const { name } = target.projection;
+    await client.query(
+      'delete from projector.parked where projection = $1 and stream = $2 and position <= $3',
+      [name, stream, position],
+    );
+    await client.query(
+      'update projector.projection set facts_applied = facts_applied + $2, updated_at = now() where name = $1',
+      [name, facts],
+    );
+  },
+});
+
+/** Leaves the fact out that the operator has given up, and remembers that. */
+const skipAsked = ({ database }: ProjectorRoom, name: string, stream: string): Promise<unknown> =>
+  database.query(
+    `with given_up as (
+       delete from projector.parked where projection = $1 and stream = $2 and asked = 'skip' returning *)
+     insert into projector.skipped (projection, stream, position, type, error)
+     select projection, stream, position, type, error from given_up on conflict do nothing`,
+    [name, stream],
+  );
+
+const readParked = async ({ database }: ProjectorRoom, name: string, stream: string) => {
+  const { rows } = await database.query<ParkedFact>(
+    `select position::text, revision::text from projector.parked k where projection = $1 and stream = $2
+     order by k.position limit ${RETRIED_TOGETHER}`,
+    [name, stream],
+  );
+  return rows;
+};
+
+/** The parked facts as the log has them; those that are gone from it are missing. */
+const readFacts = async (
+  { eventStore }: ProjectorRoom,
+  stream: string,
+  parked: readonly ParkedFact[],
+): Promise<readonly RecordedFact[]> => {
+  const positions = new Map(parked.map(({ revision, position }) => [revision, BigInt(position)]));
+  const facts: RecordedFact[] = [];
+  const first = parked[0]?.revision;
+  if (first === null || first === undefined) return facts;
+  for await (const fact of eventStore.read(stream, BigInt(first) - 1n)) {
+    const position = positions.get(String(fact.revision));
+    if (position !== undefined) facts.push({ ...fact, position });
+    if (facts.length === parked.length) break;
+  }
+  return facts;
+};
+
+/** The facts wait again; the first of them failed for this reason. */
+const waitOn = ({ database }: ProjectorRoom, name: string, stream: string, position: string, error: string) =>
+  inTransaction(database, async (client) => {
+    await client.query('update projector.parked set asked = null where projection = $1 and stream = $2', [
+      name,
+      stream,
+    ]);
+    await client.query(
+      `update projector.parked set error = $4, attempts = attempts + 1, tried_at = now()
+       where projection = $1 and stream = $2 and position = $3`,
+      [name, stream, position, error],
+    );
+  });
+
+const retryStream = async (room: ProjectorRoom, target: Target, stream: string): Promise<void> => {
+  const { name } = target.projection;
+  await skipAsked(room, name, stream);
+  for (;;) {
+    room.signal.throwIfAborted();
+    const parked = await readParked(room, name, stream);
+    const [first] = parked;
+    if (!first) break;
+    const facts = await readFacts(room, stream, parked);
+    const last = facts.at(-1);
+    if (!last || facts.length < parked.length) {
+      await waitOn(
+        room,
+        name,
+        stream,
+        first.position,
+        'The log does not have it any more: rebuild the projection.',
+      );
+      return;
+    }
+    try {
+      await applyBatch(room.database, retryTarget(target, stream), facts, last.position);
+    } catch (error) {
+      if (!(error instanceof PoisonFact)) throw error;
+      await waitOn(room, name, stream, String(error.fact.position), error.message);
+      room.log.error({ projection: name, stream, err: error }, 'a parked fact failed again');
+      return;
+    }
+  }
+  room.log.info({ projection: name, stream }, 'parked facts were applied');
+};
+
+/** Applies the parked facts of the streams that an operator asks for. Nobody else writes to the tables meanwhile. */
+export const retryParked = async (room: ProjectorRoom, target: Target): Promise<void> => {
+  const { rows } = await room.database.query<{ stream: string }>(
+    'select distinct stream from projector.parked where projection = $1 and asked is not null order by stream',
+    [target.projection.name],
+  );
+  for (const { stream } of rows) await retryStream(room, target, stream);
+};

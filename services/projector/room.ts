@@ -1,0 +1,22 @@
+import { hostname } from 'node:os';
+import type { EventStore } from '#platform/event-store.ts';
+import type { Log } from '#platform/log.ts';
+import type { Ownership } from '#platform/ownership.ts';
+import type { Pipeline } from '#platform/pipeline.ts';
+import type { Database } from '#platform/postgres.ts';
+import type { Projection } from '#projections/projection.ts';
+
+/** What everything in a projector process works with, as long as its locks hold. */
+export type ProjectorRoom = {
+  readonly database: Database;
+  readonly pipeline: Pipeline;
+  readonly eventStore: EventStore;
+  readonly ownership: Ownership;
+  readonly projections: readonly Projection[];
+  readonly log: Log;
+  /** Aborted when the process ends, or its locks are lost. */
+  readonly signal: AbortSignal;
+};
+
+/** How this process is called in what operators see. */
+export const PROCESS_NAME = `${hostname()}:${process.pid}`;

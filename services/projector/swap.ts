@@ -1,0 +1,86 @@
+import { encodeProjected, PROJECTED_CHANNEL } from '#contracts/messages/projected.ts';
+import type { EventStore } from '#platform/event-store.ts';
+import { type Database, inTransaction } from '#platform/postgres.ts';
+import { fingerprintOf } from '#projections/fingerprint.ts';
+import type { Projection } from '#projections/projection.ts';
+import { catchUpBuild, openBuild } from './build.ts';
+import { lockSchemas, nextSchemaOf, oldSchemaOf, schemaOf } from './read-model-schema.ts';
+
+/** The tables that a swap replaced are dropped so long after it, if no verification has proven it before. */
+const REPLACED_KEPT_HOURS = 24;
+/** Dropping them waits so long for who still reads them; then it is left for the next look. */
+const DROP_LOCK_LIMIT_MS = 1_000;
+
+/**
+ * Puts the built tables in the place of the live ones, in one transaction: readers see the old or the new, never
+ * neither. The old are kept beside. Nobody else may write to the live tables or the built ones meanwhile.
+ */
+export const swapIn = (database: Database, projection: Projection): Promise<void> =>
+  inTransaction(database, async (client) => {
+    const { name, prefixes } = projection;
+    await lockSchemas(client);
+    const [schema, next, old] = [schemaOf(name), nextSchemaOf(name), oldSchemaOf(name)];
+    await client.query(`drop schema if exists "${old}" cascade`);
+    await client.query(
+      `insert into projector.replaced (name, version, position)
+       select name, version, position from projector.projection where name = $1
+       on conflict (name) do update set version = excluded.version, position = excluded.position, replaced_at = now()`,
+      [name],
+    );
+    await client.query(`alter schema "${schema}" rename to "${old}"`);
+    await client.query(`alter schema "${next}" rename to "${schema}"`);
+    // The live checkpoint may be later where nothing came for this projection: the build has read to the end too.
+    const swapped = await client.query<{ position: string }>(
+      `update projector.projection p set version = b.version, position = greatest(p.position, b.position), state = 'live',
+         facts_applied = b.facts_applied, last_error = null, updated_at = now(), wanted_version = null,
+         prefixes = $2, fingerprint = $3, standing_since = null
+       from projector.build b where b.name = $1 and p.name = $1 returning p.position`,
+      [name, prefixes, fingerprintOf(projection)],
+    );
+    await client.query('delete from projector.parked where projection = $1', [name]);
+    await client.query(
+      `update projector.build set state = 'done', finished_at = now(), updated_at = now() where name = $1`,
+      [name],
+    );
+    // Readers may believe that it is further.
+    const position = BigInt(swapped.rows[0]?.position ?? 0);
+    const notice = encodeProjected({ position, projections: [name] });
+    await client.query(`select pg_notify('${PROJECTED_CHANNEL}', $1)`, [notice]);
+  });
+
+/** Catches up once more and swaps. The live tables are written by nobody meanwhile. */
+export const finishBuild = async (
+  database: Database,
+  eventStore: EventStore,
+  projection: Projection,
+  signal: AbortSignal,
+): Promise<void> => {
+  const { target, position } = await openBuild(database, projection);
+  await catchUpBuild(database, eventStore, target, position, signal);
+  await swapIn(database, projection);
+};
+
+/** Drops the tables that a swap replaced. Who reads them is not waited for: they are dropped another time then. */
+export const dropReplaced = async (database: Database, name: string): Promise<boolean> => {
+  try {
+    await inTransaction(database, async (client) => {
+      await client.query(`set local lock_timeout = ${DROP_LOCK_LIMIT_MS}`);
+      await lockSchemas(client);
+      await client.query(`drop schema if exists "${oldSchemaOf(name)}" cascade`);
+      await client.query('delete from projector.replaced where name = $1', [name]);
+    });
+    return true;
+  } catch (error) {
+    if ((error as { code?: string }).code === '55P03') return false;
+    throw error;
+  }
+};
+
+/** Names of projections whose replaced tables have been kept for long enough. */
+export const readLongReplaced = async (database: Database): Promise<readonly string[]> => {
+  const { rows } = await database.query<{ name: string }>(
+    'select name from projector.replaced where replaced_at < now() - make_interval(hours => $1)',
+    [REPLACED_KEPT_HOURS],
+  );
+  return rows.map(({ name }) => name);
+};

@@ -1,0 +1,171 @@
+import { PROJECTOR_CONTROL_CHANNEL } from '#contracts/messages/projector-control.ts';
+import { pause } from '#platform/clock.ts';
+import type { Projection } from '#projections/projection.ts';
+import type { Control } from './control.ts';
+import type { ProjectorRoom } from './room.ts';
+import { dropReplaced } from './swap.ts';
+import { VerificationRefused, type VerificationReport, verifyProjection } from './verify.ts';
+
+/** A projection that is to be verified at a position is waited for so long. */
+const PAUSE_LIMIT_MS = 60_000;
+const PAUSE_POLL_MS = 100;
+/** How far a verification is, is stored no more often than this. */
+const PROGRESS_EVERY_MS = 500;
+
+/** The verifications of a process: one at a time, beside everything else it does. */
+export type Verifications = AsyncDisposable & {
+  look(control: ReadonlyMap<string, Control>): Promise<void>;
+};
+
+const UNFINISHED = ['asked', 'reading', 'comparing'];
+const lockOf = (name: string): string => `verify:${name}`;
+
+export const openVerifications = (room: ProjectorRoom): Verifications => {
+  const { database, eventStore, ownership, projections, log } = room;
+  let running:
+    | { readonly name: string; readonly cancelling: AbortController; readonly done: Promise<void> }
+    | undefined;
+
+  const set = (name: string, state: string, columns: Record<string, unknown> = {}): Promise<unknown> => {
+    const entries = Object.entries(columns);
+    const sets = entries.map(([column], place) => `, ${column} = $${place + 3}`).join('');
+    return database.query(`update projector.verification set state = $2${sets} where name = $1`, [
+      name,
+      state,
+      ...entries.map(([, value]) => value),
+    ]);
+  };
+
+  /** Has the owner stop at the position that is asked for; answers whether there was one. */
+  const holdAt = async (name: string, signal: AbortSignal): Promise<boolean> => {
+    const { rows } = await database.query<{ to: string | null; position: string; is_paused: boolean }>(
+      `select v.to_position::text as to, p.position::text, p.is_paused
+       from projector.verification v join projector.projection p using (name) where name = $1`,
+      [name],
+    );
+    const [row] = rows;
+    if (!row || row.to === null) return false;
+    if (BigInt(row.position) > BigInt(row.to)) {
+      throw new VerificationRefused(
+        `It stands at ${row.position} already, which is after ${row.to}. Verify without --to.`,
+      );
+    }
+    if (row.is_paused) return true;
+    await database.query(
+      `with held as (update projector.projection set pause_at = $2 where name = $1 returning 1)
+       select pg_notify('${PROJECTOR_CONTROL_CHANNEL}', $1), (select count(*) from held)`,
+      [name, row.to],
+    );
+    for (const deadline = Date.now() + PAUSE_LIMIT_MS; Date.now() < deadline; ) {
+      await pause(PAUSE_POLL_MS, signal);
+      signal.throwIfAborted();
+      const paused = await database.query('select from projector.projection where name = $1 and is_paused', [
+        name,
+      ]);
+      if (paused.rows.length > 0) return true;
+    }
+    throw new VerificationRefused(`It did not reach ${row.to} within ${PAUSE_LIMIT_MS / 1_000} seconds.`);
+  };
+
+  const letGoOn = (name: string): Promise<unknown> =>
+    database.query(
+      `with gone as (
+         update projector.projection p set is_paused = false, pause_at = null
+         from projector.verification v where p.name = $1 and v.name = $1 and p.pause_at = v.to_position returning 1)
+       select pg_notify('${PROJECTOR_CONTROL_CHANNEL}', $1), (select count(*) from gone)`,
+      [name],
+    );
+
+  const finish = async (name: string, report: VerificationReport): Promise<void> => {
+    const isEqual = report.tables.every((table) => table.is_equal);
+    const { position, facts } = report;
+    const columns = { position, facts, report: JSON.stringify(report), error: null, finished_at: new Date() };
+    if (isEqual) await dropReplaced(database, name);
+    await set(name, isEqual ? 'passed' : 'differs', columns);
+    const differing = report.tables.filter((table) => !table.is_equal).map(({ table }) => table);
+    if (isEqual) log.info({ projection: name, position }, 'verified: the tables are those of a replay');
+    else
+      log.error(
+        { projection: name, position, tables: differing },
+        'the tables differ from those of a replay',
+      );
+  };
+
+  const verify = async (projection: Projection, signal: AbortSignal): Promise<void> => {
+    const { name } = projection;
+    let progressAtMs = 0;
+    const onFacts = (facts: number): void => {
+      if (performance.now() - progressAtMs < PROGRESS_EVERY_MS) return;
+      progressAtMs = performance.now();
+      database
+        .query(`update projector.verification set facts = $2 where name = $1 and state = 'reading'`, [
+          name,
+          facts,
+        ])
+        .catch(() => undefined);
+    };
+    try {
+      await set(name, 'reading', {
+        facts: 0,
+        started_at: new Date(),
+        finished_at: null,
+        error: null,
+        report: null,
+      });
+      await holdAt(name, signal);
+      const onComparing = (): Promise<unknown> => set(name, 'comparing');
+      await finish(
+        name,
+        await verifyProjection({ database, eventStore, projection, signal, onFacts, onComparing }),
+      );
+    } catch (error) {
+      if (room.signal.aborted) return;
+      if (signal.aborted) await set(name, 'cancelled', { finished_at: new Date() });
+      else {
+        if (!(error instanceof VerificationRefused))
+          log.error({ projection: name, err: error }, 'verification failed');
+        await set(name, 'failed', { error: (error as Error).message, finished_at: new Date() });
+      }
+    } finally {
+      if (!room.signal.aborted) await letGoOn(name);
+    }
+  };
+
+  const start = (projection: Projection): void => {
+    const { name } = projection;
+    const cancelling = new AbortController();
+    const signal = AbortSignal.any([cancelling.signal, room.signal]);
+    const done = verify(projection, signal)
+      .then(() => ownership.release(lockOf(name)))
+      .catch((error: unknown) =>
+        log.warn({ projection: name, err: error }, 'the end of a verification was not recorded'),
+      )
+      .finally(() => {
+        running = undefined;
+      });
+    running = { name, cancelling, done };
+  };
+
+  return {
+    look: async (control) => {
+      for (const projection of projections) {
+        const { name, version } = projection;
+        const row = control.get(name);
+        if (!row?.verification || !UNFINISHED.includes(row.verification.state)) continue;
+        if (row.verification.isCancelled) {
+          if (running?.name === name) running.cancelling.abort();
+          else if (await ownership.acquire(lockOf(name))) {
+            await set(name, 'cancelled', { finished_at: new Date() });
+            await letGoOn(name);
+            await ownership.release(lockOf(name));
+          }
+        } else if (!running && row.version === version && (await ownership.acquire(lockOf(name))))
+          start(projection);
+      }
+    },
+    [Symbol.asyncDispose]: async () => {
+      running?.cancelling.abort();
+      await running?.done;
+    },
+  };
+};
