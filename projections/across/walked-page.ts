@@ -21,10 +21,12 @@ export type ListQuery = {
   };
   /** What is shown of rows `s` of a walk: `select …, place as key from <rows> s join …`; no `key` is null. */
   readonly show: (rows: string) => string;
-  /** Conditions on what is joined there; none: every row of the walk is shown. */
+  /** Where the conditions look: a table with its alias, and the key that it has in common with the walk. */
+  readonly looksAt: { readonly table: string; readonly alias: string; readonly key: string };
+  /** None: every row of the walk is shown. */
   readonly conditions: readonly string[];
-  /** Finds the keys of all that meets the conditions, by indexes of these: a statement, and by which column it joins. */
-  readonly matches: { readonly statement: string; readonly using: string };
+  /** Fewer where all that fits is found in a small table, which then costs less than a long walk. */
+  readonly longWalkRows?: number;
   /** By `place` and key of rows `s`. */
   readonly order: string;
   /** From `$2` on; `$1` is the number of rows to show. */
@@ -34,7 +36,7 @@ export type ListQuery = {
 /** The rows of the page, and one more where there are more. */
 export const readWalked = async <Row extends { readonly key: string }>(
   db: ReadDatabase,
-  { walk, show, conditions, matches, order, values }: ListQuery,
+  { walk, show, looksAt, conditions, longWalkRows = LONG_WALK_ROWS, order, values }: ListQuery,
   { limit }: PageRequest,
 ): Promise<readonly Row[]> => {
   const all = [limit + 1, ...values];
@@ -43,26 +45,32 @@ export const readWalked = async <Row extends { readonly key: string }>(
   if (conditions.length === 0) {
     return db.query<Row>({ sql: `${show(`(${ordered} limit $1)`)} order by ${order} limit $1`, values: all });
   }
-  const shown = (rows: string): string =>
-    `${show(rows)} where ${conditions.join(' and ')} order by ${order} limit $1`;
-  for (const rows of [SHORT_WALK_ROWS, LONG_WALK_ROWS]) {
+  const { table, alias, key } = looksAt;
+  // `offset 0` keeps this a look-up by key for each row of the walk, which ends with the page: a planner that knows
+  // no words else finds everything that fits them, to meet a few of it on the walk.
+  const met = `exists (
+    select from ${table} ${alias} where ${alias}.${key} = s.${key} and ${conditions.join(' and ')} offset 0)`;
+  for (const rows of [SHORT_WALK_ROWS, longWalkRows]) {
     const walked = await db.query<Row & { readonly walked_rows: number }>({
       sql: `
-        with walked as materialized (${ordered} limit ${rows}), shown as materialized (${shown('walked')})
+        with walked as materialized (${ordered} limit ${rows}), shown as materialized (
+          ${show(`(select * from walked s where ${met} order by ${order} limit $1)`)} order by ${order} limit $1
+        )
         select shown.*, w.rows as walked_rows
         from (select count(*)::int as rows from walked) w left join shown on true`,
       values: all,
     });
     // Of a walk that met nothing there is one row, which says only how far it went.
-    const met = walked.filter(({ key }) => (key as string | null) !== null);
-    if (met.length > limit || (walked[0]?.walked_rows ?? 0) < rows) return met;
-    if ((met.length * LONG_WALK_ROWS) / rows <= limit) break;
+    const found = walked.filter((row) => (row.key as string | null) !== null);
+    if (found.length > limit || (walked[0]?.walked_rows ?? 0) < rows) return found;
+    if ((found.length * longWalkRows) / rows <= limit) break;
   }
   return db.slow<Row>({
     sql: `
-      with matching as materialized (${matches.statement}),
-      found as materialized (
-        select ${walk.columns} from matching join ${walk.from} using (${matches.using}) where ${where}
+      with matching as materialized (
+        select ${alias}.${key} from ${table} ${alias} where ${conditions.join(' and ')}
+      ), found as materialized (
+        select ${walk.columns} from matching join ${walk.from} using (${key}) where ${where}
       )
       ${show(`(select * from found s order by ${order} limit $1)`)} order by ${order} limit $1`,
     values: all,

@@ -1,5 +1,6 @@
-import { createSqlTag, type FragmentSqlToken } from 'slonik';
+import { createSqlTag } from 'slonik';
 import type { Page, PageRequest, ReadDatabase } from '#contracts/read-database.ts';
+import { readWalked } from '#projections/across/walked-page.ts';
 
 const sql = createSqlTag();
 
@@ -14,10 +15,8 @@ export type BrandDocuments = {
   readonly breakdown: string;
 };
 
+const ISO_TEXT = `'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'`;
 const ISO = sql.fragment`'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'`;
-
-const all = (conditions: readonly FragmentSqlToken[]): FragmentSqlToken =>
-  sql.join([sql.fragment`true`, ...conditions], sql.fragment` and `) as unknown as FragmentSqlToken;
 
 export const findBrand = async (db: ReadDatabase, ref: BrandRef): Promise<BrandDocuments | null> => {
   const which = 'id' in ref ? sql.fragment`brand_id = ${ref.id}` : sql.fragment`slug = ${ref.slug}`;
@@ -35,9 +34,15 @@ export type BrandFilter = {
   readonly sort: BrandSort;
 };
 
-type ListedRow = { readonly item: string; readonly key: string | number; readonly id: string };
+/** Among a few hundred thousand brands. */
+const LONG_WALK_ROWS = 1_500;
 
-const pageOf = (rows: readonly ListedRow[], limit: number): Page => {
+type ListedRow = { readonly item: string; readonly key: string; readonly id: string };
+
+const pageOf = (
+  rows: readonly { readonly item: string; readonly key: string | number; readonly id: string }[],
+  limit: number,
+): Page => {
   const shown = rows.slice(0, limit);
   const last = shown.at(-1);
   return {
@@ -50,57 +55,101 @@ const likePattern = (text: string): string => text.toLowerCase().replace(/[\\%_]
 
 /** How each order sorts: its key, and whether it runs up. */
 const ORDERS = {
-  active_ads: { key: 'active_ads', type: 'bigint', up: false },
-  new_ads_7d: { key: 'new_ads_7d', type: 'bigint', up: false },
-  name: { key: 'lower(name)', type: 'text', up: true },
+  active_ads: { key: 's.active_ads', type: 'bigint', up: false },
+  new_ads_7d: { key: 's.new_ads_7d', type: 'bigint', up: false },
+  name: { key: 'lower(s.name)', type: 'text', up: true },
 } as const;
 
-/**
- * Public brands, a keyset page; all columns of the key in one direction. The text of the statement follows from
- * which filters are there, so that the few that are in use are prepared once.
- */
+/** As the indexes of the orders have it; a brand with a slug has a summary. */
+const IS_LISTED = 's.is_public and s.slug is not null';
+const LOOKS_AT_BRANDS = { table: 'brands.brand', alias: 'b', key: 'brand_id' } as const;
+
+const nextLetter = (letter: string): string => String.fromCharCode(letter.charCodeAt(0) + 1);
+
+/** Public brands, a keyset page; all columns of the key in one direction. */
 export const listBrands = async (
   db: ReadDatabase,
   { categoryId, country, letter, q, sort }: BrandFilter,
   page: PageRequest,
 ): Promise<Page> => {
   const { key, type, up } = ORDERS[sort];
-  const values: unknown[] = [page.limit + 1];
-  const given = (value: unknown): string => `$${values.push(value)}`;
+  const values: unknown[] = [];
+  const given = (value: unknown): string => `$${values.push(value) + 1}`;
+  const beginsWith = (name: string, first: string): string =>
+    `${name} >= ${given(first)} and ${name} < ${given(nextLetter(first))}`;
   const [afterKey, afterId] = page.after ?? [];
-  const conditions = [
-    'is_public and summary is not null',
-    ...(categoryId === undefined ? [] : [`category_ids @> array[${given(categoryId)}]::uuid[]`]),
-    ...(country === undefined ? [] : [`country = ${given(country)}`]),
-    ...(letter === undefined ? [] : [`lower(name) like ${given(`${letter}%`)}`]),
-    ...(q === undefined ? [] : [`lower(name) like ${given(`%${likePattern(q)}%`)}`]),
+  // Two of the filters have indexes in the order of one sort: these are walked, and not looked for.
+  const walksCountry = country !== undefined && sort === 'active_ads';
+  const walksLetter = letter !== undefined && sort === 'name';
+  const where = [
+    IS_LISTED,
+    ...(walksCountry ? [`s.country = ${given(country)}`] : []),
+    ...(walksLetter ? [beginsWith('lower(s.name)', letter)] : []),
     ...(afterId === undefined
       ? []
-      : [`(${key}, brand_id) ${up ? '>' : '<'} (${given(afterKey)}::${type}, ${given(afterId)}::uuid)`]),
+      : [`(${key}, s.brand_id) ${up ? '>' : '<'} (${given(afterKey)}::${type}, ${given(afterId)}::uuid)`]),
+  ];
+  const conditions = [
+    ...(categoryId === undefined ? [] : [`b.category_ids @> array[${given(categoryId)}]::uuid[]`]),
+    ...(country === undefined || walksCountry ? [] : [`b.country = ${given(country)}`]),
+    ...(letter === undefined || walksLetter ? [] : [beginsWith('lower(b.name)', letter)]),
+    ...(q === undefined ? [] : [`lower(b.name) like ${given(`%${likePattern(q)}%`)}`]),
   ];
   const direction = up ? 'asc' : 'desc';
-  const query = {
-    sql: `
-      select summary as item, ${key}::text as key, brand_id as id from brands.brand
-      where ${conditions.join(' and ')} order by ${key} ${direction}, brand_id ${direction} limit $1`,
-    values,
-  };
-  const rows = q === undefined ? await db.query<ListedRow>(query) : await db.slow<ListedRow>(query);
+  const rows = await readWalked<ListedRow>(
+    db,
+    {
+      walk: {
+        columns: `s.brand_id, ${key} as place`,
+        from: 'brands.brand s',
+        where,
+        order: `${key} ${direction}, s.brand_id ${direction}`,
+      },
+      show: (of) =>
+        `select p.summary as item, s.place::text as key, s.brand_id as id from ${of} s join brands.brand p using (brand_id)`,
+      looksAt: LOOKS_AT_BRANDS,
+      conditions,
+      longWalkRows: LONG_WALK_ROWS,
+      order: `s.place ${direction}, s.brand_id ${direction}`,
+      values,
+    },
+    page,
+  );
   return pageOf(rows, page.limit);
 };
 
+/** Sorts before every id, so that the first page is the page after it. */
+const BEFORE_FIRST_ID = '00000000-0000-0000-0000-000000000000';
+
+/** By id. */
 export const listBrandSitemap = async (
   db: ReadDatabase,
-  filter: { readonly categoryId?: string },
+  { categoryId }: { readonly categoryId?: string },
   page: PageRequest,
 ): Promise<Page> => {
-  const [, afterId] = page.after ?? [];
-  const conditions: FragmentSqlToken[] = [sql.fragment`is_public and indexable and summary is not null`];
-  if (filter.categoryId) conditions.push(sql.fragment`category_ids @> array[${filter.categoryId}]::uuid[]`);
-  if (afterId !== undefined) conditions.push(sql.fragment`brand_id > ${afterId}::uuid`);
-  const rows = await db.query<{ slug: string; updated_at: string; id: string }>(sql.unsafe`
-    select slug, to_char(coalesce(updated_at, as_of) at time zone 'utc', ${ISO}) as updated_at, brand_id as id
-    from brands.brand where ${all(conditions)} order by brand_id limit ${page.limit + 1}`);
+  const [, afterId = BEFORE_FIRST_ID] = page.after ?? [];
+  const values = [afterId, ...(categoryId === undefined ? [] : [categoryId])];
+  const rows = await readWalked<{ slug: string; updated_at: string; id: string; key: string }>(
+    db,
+    {
+      walk: {
+        columns: 's.brand_id',
+        from: 'brands.brand s',
+        where: ['s.indexable', IS_LISTED, 's.brand_id > $2::uuid'],
+        order: 's.brand_id',
+      },
+      show: (
+        of,
+      ) => `select p.slug, to_char(coalesce(p.updated_at, p.as_of) at time zone 'utc', ${ISO_TEXT}) as updated_at,
+        s.brand_id as id, '' as key from ${of} s join brands.brand p using (brand_id)`,
+      looksAt: LOOKS_AT_BRANDS,
+      conditions: categoryId === undefined ? [] : ['b.category_ids @> array[$3]::uuid[]'],
+      longWalkRows: LONG_WALK_ROWS,
+      order: 's.brand_id',
+      values,
+    },
+    page,
+  );
   return pageOf(
     rows.map(({ slug, updated_at, id }) => ({
       item: `{"slug":${JSON.stringify(slug)},"url":"\u0001/v1/brands/${slug}","updated_at":"${updated_at}"}`,

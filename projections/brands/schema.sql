@@ -50,9 +50,10 @@ create table day (
 
 -- indexes
 create unique index brand_by_slug on brand (slug);
-create index brand_by_active_ads on brand (active_ads desc, brand_id desc) where is_public;
-create index brand_by_new_ads on brand (new_ads_7d desc, brand_id desc) where is_public;
-create index brand_by_name on brand (lower(name), brand_id) where is_public;
-create index brand_by_country on brand (country, active_ads desc, brand_id desc) where is_public;
+create index brand_by_active_ads on brand (active_ads desc, brand_id desc) where is_public and slug is not null;
+create index brand_by_new_ads on brand (new_ads_7d desc, brand_id desc) where is_public and slug is not null;
+create index brand_by_name on brand (lower(name), brand_id) where is_public and slug is not null;
+create index brand_by_country on brand (country, active_ads desc, brand_id desc) where is_public and slug is not null;
+create index brand_of_sitemap on brand (brand_id) where is_public and slug is not null and indexable;
 create index brand_by_category on brand using gin (category_ids);
 create index brand_by_name_part on brand using gin (lower(name) gin_trgm_ops);

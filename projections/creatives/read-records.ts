@@ -101,11 +101,8 @@ export const searchRecords = async (
       },
       show: (of) => `select ${COLUMNS}, s.place::text as key
         from ${of} s join creatives.file_count n using (creative_key) join creatives.file f using (creative_key)`,
+      looksAt: { table: 'creatives.file', alias: 'f', key: 'creative_key' },
       conditions,
-      matches: {
-        statement: `select f.creative_key from creatives.file f where ${conditions.join(' and ')}`,
-        using: 'creative_key',
-      },
       order: 's.place desc, s.creative_key desc',
       values,
     },

@@ -89,13 +89,12 @@ export const listPages = async (
     ...(afterId === undefined
       ? []
       : [`(${column}, s.page_id) < (${given(afterKey)}::${type}, ${given(afterId)}::uuid)`]),
-  ];
-  const conditions = [
-    ...(urlPart === undefined ? [] : [`w.page_url ilike ${given(likePattern(urlPart))}`]),
     ...(brandId === undefined || categoryId === undefined
       ? []
       : [
-          `exists (select from pages.page_scope c where c.page_id = w.page_id and c.scope_id = ${given(categoryId)})`,
+          // Of a brand's pages each is looked up: those of its category may be a hundred times as many.
+          `exists (
+            select from pages.page_scope c where c.page_id = s.page_id and c.scope_id = ${given(categoryId)} offset 0)`,
         ]),
   ];
   const rows = await readWalked<PageRow & { readonly key: string }>(
@@ -108,13 +107,9 @@ export const listPages = async (
         order: `${column} desc, s.page_id desc`,
       },
       show: (of) => `select ${COLUMNS}, ${text} as key
-        from ${of} s ${conditions.length === 0 ? '' : 'join pages.address w using (page_id)'}
-        join pages.page p using (page_id) left join pages.brand b on b.brand_id = p.owner_id`,
-      conditions,
-      matches: {
-        statement: `select w.page_id from pages.address w where ${conditions.join(' and ')}`,
-        using: 'page_id',
-      },
+        from ${of} s join pages.page p using (page_id) left join pages.brand b on b.brand_id = p.owner_id`,
+      looksAt: { table: 'pages.address', alias: 'w', key: 'page_id' },
+      conditions: urlPart === undefined ? [] : [`w.page_url ilike ${given(likePattern(urlPart))}`],
       order: 's.place desc, s.page_id desc',
       values,
     },

@@ -6,7 +6,7 @@ import { type Change, projection } from '#projections/projection.ts';
 /** Brands whose active ads grew most. Unreliable days count for nothing. */
 export const rankings = projection<AdLibraryFact | BrandFact>({
   name: 'rankings',
-  version: 1,
+  version: 2,
   prefixes: ['adLibrary-', 'brand-'],
   schema: new URL('./schema.sql', import.meta.url),
   statements: {

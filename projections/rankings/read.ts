@@ -1,7 +1,5 @@
-import { createSqlTag, type FragmentSqlToken } from 'slonik';
 import type { PageRequest, ReadDatabase } from '#contracts/read-database.ts';
-
-const sql = createSqlTag();
+import { readWalked } from '#projections/across/walked-page.ts';
 
 export type RiserRow = {
   readonly brand_id: string;
@@ -22,40 +20,65 @@ export type Risers = {
   readonly as_of: string | null;
 };
 
+/** Among a few hundred thousand brands. */
+const LONG_WALK_ROWS = 1_500;
+
+const NEWEST = `select to_char(max(observed_at) at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as as_of from rankings.day`;
+const SEVEN_DAYS_BEFORE = `(select (max(observed_at) at time zone 'utc')::date - 7 from rankings.day)`;
+
+type Row = Record<'active_ads' | 'previous_active_ads' | 'key', string> & {
+  readonly brand_id: string;
+  readonly day: string;
+  readonly previous_day: string;
+};
+
 /** Public brands whose active ads grew, most first. `next` holds growth, brand and rank of the last row. */
 export const listRisers = async (
   db: ReadDatabase,
   filter: { readonly categoryId?: string; readonly country?: string },
   page: PageRequest,
 ): Promise<Risers> => {
-  const conditions: FragmentSqlToken[] = [
-    sql.fragment`b.is_public and r.growth > 0 and r.day > (n.at at time zone 'utc')::date - 7`,
-  ];
-  if (filter.categoryId) conditions.push(sql.fragment`b.category_ids @> array[${filter.categoryId}]::uuid[]`);
-  if (filter.country) conditions.push(sql.fragment`b.country = ${filter.country}`);
+  const values: unknown[] = [];
+  const given = (value: unknown): string => `$${values.push(value) + 1}`;
   const [growth, brandId, rank = 0] = page.after ?? [];
-  if (growth !== undefined && brandId !== undefined) {
-    conditions.push(sql.fragment`(r.growth, r.brand_id) < (${growth}::bigint, ${brandId}::uuid)`);
-  }
   const [rows, newest] = await Promise.all([
-    db.query<
-      Record<'active_ads' | 'previous_active_ads' | 'growth', string> & {
-        brand_id: string;
-        day: string;
-        previous_day: string;
-      }
-    >(sql.unsafe`
-      select r.brand_id, r.active_ads, r.previous_active_ads, r.growth, r.day::text, r.previous_day::text
-      from rankings.riser r join rankings.brand b using (brand_id),
-        (select max(observed_at) as at from rankings.day) n
-      where ${sql.join(conditions, sql.fragment` and `)}
-      order by r.growth desc, r.brand_id desc limit ${page.limit + 1}`),
-    db.query<{ as_of: string | null }>(sql.unsafe`
-      select to_char(max(observed_at) at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as as_of from rankings.day`),
+    readWalked<Row>(
+      db,
+      {
+        walk: {
+          columns: 's.brand_id, s.growth as place',
+          from: 'rankings.riser s',
+          where: [
+            `s.growth > 0 and s.day > ${SEVEN_DAYS_BEFORE}`,
+            ...(brandId === undefined
+              ? []
+              : [`(s.growth, s.brand_id) < (${given(growth)}::bigint, ${given(brandId)}::uuid)`]),
+          ],
+          order: 's.growth desc, s.brand_id desc',
+        },
+        show: (
+          of,
+        ) => `select s.brand_id, r.active_ads, r.previous_active_ads, s.place::text as key, r.day::text,
+          r.previous_day::text from ${of} s join rankings.riser r using (brand_id)`,
+        looksAt: { table: 'rankings.brand', alias: 'b', key: 'brand_id' },
+        conditions: [
+          'b.is_public',
+          ...(filter.categoryId === undefined
+            ? []
+            : [`b.category_ids @> array[${given(filter.categoryId)}]::uuid[]`]),
+          ...(filter.country === undefined ? [] : [`b.country = ${given(filter.country)}`]),
+        ],
+        longWalkRows: LONG_WALK_ROWS,
+        order: 's.place desc, s.brand_id desc',
+        values,
+      },
+      page,
+    ),
+    db.query<{ as_of: string | null }>({ sql: NEWEST, values: [] }),
   ]);
   const shown = rows.slice(0, page.limit).map((row, index): RiserRow => {
     const previous = Number(row.previous_active_ads);
-    const grown = Number(row.growth);
+    const grown = Number(row.key);
     return {
       brand_id: row.brand_id,
       rank: Number(rank) + index + 1,

@@ -26,4 +26,6 @@ create table riser (
 -- indexes
 create index riser_by_growth on riser (growth desc, brand_id desc);
 create index riser_by_day on riser (day);
+create index brand_by_category on brand using gin (category_ids) where is_public;
+create index brand_by_country on brand (country) where is_public;
 create index day_newest on day (observed_at);

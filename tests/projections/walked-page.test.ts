@@ -41,7 +41,7 @@ const read = (conditions: readonly string[], limit: number, after: readonly numb
       },
       show: (rows) => `select s.id, s.place::text as key from ${rows} s join value v using (id)`,
       conditions,
-      matches: { statement: `select id from value v where ${conditions.join(' and ')}`, using: 'id' },
+      looksAt: { table: 'value', alias: 'v', key: 'id' },
       order: 's.place desc, s.id desc',
       values: after ?? [],
     },
