@@ -30,6 +30,13 @@ const LIVE_PAGES = `
   where b.brand_id = $1 and b.active_ads > 0
     and exists (select from split_tests.test e where e.brand_id = $1 and e.pages is not null)`;
 
+// Ads that lead to several pages: each counts once for those that a test acts on together.
+const LEADS_OF_CARDS = `
+  select array(select distinct p from unnest(a.card_page_ids || a.page_id) p where p is not null)::text[] as page_ids
+  from pages.ad a
+  where a.brand_id = $1 and a.active and a.card_page_ids <> '{}'
+    and exists (select from split_tests.test e where e.brand_id = $1 and e.pages is not null)`;
+
 const PROFILE = `
   select b.category::text as category,
     coalesce((select c.read from split_tests.category c where c.category_id = b.category_id), 0) as brands_read,
@@ -61,25 +68,33 @@ type TestRow = {
   readonly missing_since: string | null;
 };
 type LivePage = { readonly page_id: string; readonly page_url: string; readonly active_ads: string };
+/** Where the brand's active ads lead. */
+type Leads = {
+  readonly pages: readonly LivePage[];
+  readonly ofCards: readonly { readonly page_ids: readonly string[] }[];
+};
 
 /** Whether the address is the one named, or goes on below it. */
 const isBelow = (address: string, begins: string): boolean =>
   address === begins || address.startsWith(`${begins}/`) || address.startsWith(`${begins}?`);
 
 /** Active ads that lead to the page, or to it and those below it. */
-const adsOn = (page: NonNullable<TestRow['pages']>[number], live: readonly LivePage[]): number =>
-  live
-    .filter(
-      ({ page_id, page_url }) =>
-        page_id === page.page_id || (page.begins !== null && isBelow(page_url, page.begins)),
-    )
-    .reduce((sum, { active_ads }) => sum + Number(active_ads), 0);
+const adsOn = (page: NonNullable<TestRow['pages']>[number], { pages, ofCards }: Leads): number => {
+  const found = pages.filter(
+    ({ page_id, page_url }) =>
+      page_id === page.page_id || (page.begins !== null && isBelow(page_url, page.begins)),
+  );
+  const ids = new Set(found.map(({ page_id }) => page_id));
+  const counted = found.reduce((sum, { active_ads }) => sum + Number(active_ads), 0);
+  const again = ofCards.map(({ page_ids }) => page_ids.filter((id) => ids.has(id)).length - 1);
+  return counted - again.reduce((sum, times) => sum + Math.max(0, times), 0);
+};
 
-const testText = ({ tool, pages, ...test }: TestRow, live: readonly LivePage[]): string => {
+const testText = ({ tool, pages, ...test }: TestRow, leads: Leads): string => {
   const shown = {
     ...test,
     pages:
-      pages?.map((page) => ({ url: page.url, match: page.match, active_ads: adsOn(page, live) })) ?? null,
+      pages?.map((page) => ({ url: page.url, match: page.match, active_ads: adsOn(page, leads) })) ?? null,
   };
   return `{"tool":${tool},${JSON.stringify(shown).slice(1)}`;
 };
@@ -92,10 +107,11 @@ export type BrandSplitTests = { readonly data: string; readonly asOf: string | n
  */
 export const readBrandSplitTests = async (db: ReadDatabase, brandId: string): Promise<BrandSplitTests> => {
   const values = [brandId];
-  const [[site], tests, live, [profile]] = await Promise.all([
+  const [[site], tests, pages, ofCards, [profile]] = await Promise.all([
     db.query<{ scanned_at: string; tools: string | null; is_read: boolean }>({ sql: TOOLS, values }),
     db.query<TestRow>({ sql: TESTS, values }),
     db.query<LivePage>({ sql: LIVE_PAGES, values }),
+    db.query<{ page_ids: string[] }>({ sql: LEADS_OF_CARDS, values }),
     db.query<{ category: string; brands_read: string; types: string }>({ sql: PROFILE, values }),
   ]);
   const profileText = profile
@@ -105,7 +121,9 @@ export const readBrandSplitTests = async (db: ReadDatabase, brandId: string): Pr
     const data = `{"status":"not_collected","scanned_at":null,"tools":null,"tests":null,"category_profile":${profileText}}`;
     return { data, asOf: null };
   }
-  const testsText = site.is_read ? `[${tests.map((test) => testText(test, live)).join(',')}]` : 'null';
+  const testsText = site.is_read
+    ? `[${tests.map((test) => testText(test, { pages, ofCards })).join(',')}]`
+    : 'null';
   const data =
     `{"status":"collected","scanned_at":"${site.scanned_at}","tools":[${site.tools ?? ''}]` +
     `,"tests":${testsText},"category_profile":${profileText}}`;

@@ -97,7 +97,7 @@ const ofPage = (fact: LandingPageFact): readonly Change[] => {
 /** Landing pages: what ads lead to, joined with what was scraped and classified of it. */
 export const pages = projection<LandingPageFact | AdLibraryFact | BrandFact>({
   name: 'pages',
-  version: 2,
+  version: 3,
   prefixes: ['landingPage-', 'adLibrary-', 'brand-'],
   schema: new URL('./schema.sql', import.meta.url),
   statements: {

@@ -91,3 +91,4 @@ create index page_newest on page_scope (scope_id, first_seen_at desc, page_id de
 create index page_most_seen on page_scope (scope_id, total_ads desc, page_id desc);
 create index page_newest_of_type on page_scope (scope_id, page_type, first_seen_at desc, page_id desc);
 create index page_most_seen_of_type on page_scope (scope_id, page_type, total_ads desc, page_id desc);
+create index ad_with_cards on ad (brand_id) where active and card_page_ids <> '{}';

@@ -1,8 +1,11 @@
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { AdStarted } from '#contracts/events/ad-library.ts';
 import { brandIdOf } from '#domain/ids.ts';
 import { on } from '#tests/dsl/api.ts';
+import type { GivenFact } from '#tests/dsl/projections.ts';
 import { siteFacts, siteScan, siteSplitTest, siteTool } from '#tests/dsl/site-facts.ts';
+import { brand, start } from '#tests/projections/network-facts.ts';
 import { APPAREL } from './corpus.ts';
 import { seedFacts } from './site-corpus.ts';
 import { type ApiStack, type Key, openApiStack } from './stack.ts';
@@ -17,9 +20,23 @@ const [ARMS, DARK] = [siteTool('arms', AB), siteTool('dark', AB)];
 beforeAll(async () => {
   stack = await openApiStack();
   [app, key] = await Promise.all([stack.api(), stack.key(), stack.seed(['alpha', 'beta', 'gamma', 'delta'])]);
-  await seedFacts(
-    stack,
-    siteFacts(
+  await seedFacts(stack, [
+    brand('deck'),
+    ...[1, 2, 3].map((nth) => withCards(start('deck', `800000000${nth}`), nth)),
+    ...siteFacts(
+      siteScan('deck.example', '2026-05-02T08:00Z', {
+        tools: [ARMS],
+        split_test_tools: [{ slug: 'arms', readable: true }],
+        split_tests: [
+          siteSplitTest('arms', '1', {
+            pages: [
+              { url: 'https://deck.example/', match: 'prefix' },
+              { url: 'https://deck.example/1', match: 'exact' },
+              { url: 'https://deck.example/sale', match: 'prefix' },
+            ],
+          }),
+        ],
+      }),
       siteScan('alpha.com', '2026-05-02T08:00Z', {
         tools: [siteTool('pixel'), DARK, ARMS],
         split_test_tools: [
@@ -55,9 +72,24 @@ beforeAll(async () => {
         split_tests: [siteSplitTest('arms', '1', { type: 'price' })],
       }),
     ),
-  );
+  ]);
 });
 afterAll(() => stack[Symbol.asyncDispose]());
+
+/** An ad with so many cards, each to a page of its own, and a link to the first of these. */
+const withCards = ({ stream, fact }: GivenFact, count: number): GivenFact => {
+  const { data } = fact as AdStarted;
+  const [card, ...more] = Array.from({ length: count }, (_, nth) => ({
+    body: null,
+    title: null,
+    link_description: null,
+    cta_text: null,
+    link_url: `https://deck.example/${nth + 1}`,
+  }));
+  const cards = card ? [card, ...more] : [];
+  const content = { ...data.content, cards, link_url: card?.link_url ?? null };
+  return { stream, fact: { ...fact, data: { ...data, content } } };
+};
 
 const splitTestsOf = async (slug: string) => {
   const reply = await on(app).get(`/v1/brands/${slug}/split-tests`, { key });
@@ -91,6 +123,16 @@ describe('getBrandSplitTests 200', () => {
       { url: 'https://shop.example.com/sa', match: 'prefix', active_ads: 0 },
       { url: 'https://alpha.com/nowhere', match: 'exact', active_ads: 0 },
     ]);
+  });
+
+  test('an ad whose cards lead to several of these pages counts once', async () => {
+    const { found } = await splitTestsOf('deck-example');
+    const [first] = found['tests'] as { pages: { active_ads: number }[] }[];
+    expect(first?.pages.map(({ active_ads }) => active_ads)).toEqual([3, 3, 0]);
+    const { data } = await on(app).get(`/v1/pages?brand_id=${brandIdOf('deck.example')}&sort=popular`, {
+      key,
+    });
+    expect((data as { active_ads: number }[]).map(({ active_ads }) => active_ads)).toEqual([3, 2, 1]);
   });
 
   test('no amount of a price, and nothing of which arm did better', async () => {
