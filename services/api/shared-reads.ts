@@ -1,9 +1,9 @@
 import type { Answer } from './endpoint.ts';
 
 /**
- * Reads of the corpus that come in within one turn of the event loop and ask for the same are one read: what many
- * look at is asked of the database once, and none sees less than a read of its own would have shown, since
- * queries are sent at the end of the turn.
+ * Reads that come in within one turn of the event loop and ask for the same are one read: what many look at is asked
+ * of the database once, and none sees less than a read of its own would have shown, since queries are sent at the
+ * end of the turn.
  */
 export type SharedReads = (what: string, read: () => Promise<Answer>) => Promise<Answer>;
 

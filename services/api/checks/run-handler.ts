@@ -8,10 +8,18 @@ const BASE_URL_MARK = '\u0001';
 export const runHandler = async (exchange: Exchange, room: ApiRoom): Promise<void> => {
   if (exchange.answer) return;
   const { endpoint, request } = exchange;
-  // Who asks makes no difference to the corpus.
-  exchange.answer = endpoint.corpus
-    ? await room.sharedReads(request.url, () => answerOf(exchange, room))
-    : await answerOf(exchange, room);
+  const whose = endpoint.method === 'GET' ? readerOf(exchange) : null;
+  exchange.answer =
+    whose === null
+      ? await answerOf(exchange, room)
+      : await room.sharedReads(`${whose} ${request.url}`, () => answerOf(exchange, room));
+};
+
+/** Among whom a read is the same: everybody for the corpus, a member for a workspace; `null` for a key's own. */
+const readerOf = (exchange: Exchange): string | null => {
+  const { endpoint } = exchange;
+  if (endpoint.corpus) return '';
+  return endpoint.path.includes('{ws}') ? callerOf(exchange).memberId : null;
 };
 
 const answerOf = async (exchange: Exchange, room: ApiRoom): Promise<Answer> => {
