@@ -299,7 +299,12 @@ describe('creatives', () => {
       ));
 
   test('have thumbnails where a live ad carries a stored image, and every brand is answered', () =>
-    given(corpus())
+    given([
+      ...corpus(),
+      // A video shows by its poster, an image by itself.
+      file(4, [3], { poster_url: null }),
+      file(5, [3], { ...image, media_url: 'https://media.example/5.jpg', poster_url: null }),
+    ])
       .into(creatives)
       .shows(
         async (db) => (await readBrandThumbs(db, [OTHER, BRAND])).items.map(parsed),
@@ -308,6 +313,7 @@ describe('creatives', () => {
           {
             brand_id: BRAND,
             thumbs: [
+              expect.objectContaining({ creative_key: keyOf(5), image_url: 'https://media.example/5.jpg' }),
               expect.objectContaining({
                 ad_id: idOf(3),
                 creative_key: keyOf(1),
