@@ -1,13 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { SocialPageFact } from '#contracts/events/social-page.ts';
 import { AlertPayload } from '#contracts/webhooks/alert-payload.ts';
 import { recordFacts } from '#platform/deliveries/record-facts.ts';
-import { PERIOD_GRACE_MS } from '#services/alerts/run-alerts.ts';
 import { until } from '#tests/stack/until.ts';
 import { type AlertsStack, openAlertsStack, type Queued, scanFacts } from './stack.ts';
 
 const LIMIT_MS = 20_000;
-const DAY_MS = 86_400_000;
 
 let stack: AlertsStack;
 const resources = new AsyncDisposableStack();
@@ -93,43 +90,6 @@ describe('instant', () => {
     expect(await stack.queued(stops)).toEqual([]);
     expect(totalsOf(await stack.queued(off))).toEqual([4]);
   });
-
-  test('pages linked and new partners, each by the rule that asks for it', async () => {
-    await using _ = stack.start();
-    const brand = await stack.brand('pages.example');
-    const rules = [
-      await stack.rule([brand], { trigger: 'page_changes' }),
-      await stack.rule([brand], { trigger: 'new_partners' }),
-    ] as const;
-    const link = (page_id: string, role: 'OFFICIAL' | 'CREATOR'): SocialPageFact => ({
-      type: 'PageLinked',
-      data: {
-        page_id,
-        page_name: 'Ada',
-        brand_id: brand,
-        role,
-        confidence: 1,
-        observed_at: '2026-05-02T08:00:00.000Z',
-      },
-    });
-    await stack.link(link('200000001', 'OFFICIAL'));
-    await stack.link(link('200000002', 'CREATOR'));
-    await stack.scan(scanFacts(brand, '2026-05-02T08:00:00.000Z', 1, '200000003'));
-    await stack.scan(scanFacts(brand, '2026-05-03T08:00:00.000Z', 2, '200000004'));
-    await stack.scan(scanFacts(brand, '2026-05-04T08:00:00.000Z', 2, '200000004'));
-    await stack.matched();
-    const [linked, partners] = [await stack.queued(rules[0]), await stack.queued(rules[1])];
-    const titlesOf = (queued: readonly Queued[]) =>
-      queued.flatMap(({ payload }) => payload.items.map(({ title }) => title));
-    expect(titlesOf(linked)).toEqual([
-      'The page “Ada” was observed as an official page of pages.',
-      "The page “Ada” was observed as a creator's page of pages.",
-    ]);
-    expect(titlesOf(partners)).toEqual([
-      "The page “Ada” was observed as a creator's page of pages for the first time.",
-      'An ad of pages was observed on the page 200000004 for the first time: “Ad 0”',
-    ]);
-  });
 });
 
 describe('activity', () => {
@@ -178,70 +138,6 @@ describe('activity', () => {
       [daily.alert_id],
     );
     expect(rows).toEqual([{ items_total: 1 }]);
-  });
-});
-
-describe('digests', () => {
-  /** Midnight of tomorrow and a while: the day on which this runs is over. */
-  const tomorrow = { now: () => new Date(Math.ceil(Date.now() / DAY_MS) * DAY_MS + PERIOD_GRACE_MS + 1_000) };
-  const nextWeek = { now: () => new Date(tomorrow.now().getTime() + 7 * DAY_MS) };
-
-  test('are made once when the period has ended, of everything in it, and not of nothing', async () => {
-    const fresh = resources.use(await openAlertsStack());
-    const brand = await fresh.brand('digest.example');
-    const [daily, weekly, quiet] = [
-      await fresh.rule([brand], { cadence: 'daily' }),
-      await fresh.rule([brand], { cadence: 'weekly' }),
-      await fresh.rule([brand], { cadence: 'daily', trigger: 'stopped_ads' }),
-    ];
-    {
-      await using _ = fresh.start();
-      await fresh.scan(scanFacts(brand, '2026-05-02T08:00:00.000Z', 2));
-      await fresh.matched();
-    }
-    {
-      await using _ = fresh.start();
-      await fresh.scan(scanFacts(brand, '2026-05-03T08:00:00.000Z', 3));
-      await fresh.matched();
-      expect(await fresh.queued(daily)).toEqual([]);
-    }
-    const today = new Date().toISOString().slice(0, 10);
-    for (let again = 0; again < 2; again += 1) {
-      await using _ = fresh.start(tomorrow);
-      await until('the digest', LIMIT_MS, async () => (await fresh.queued(daily)).length > 0);
-      const [digest, ...more] = await fresh.queued(daily);
-      expect(more).toEqual([]);
-      expect(digest?.payload).toMatchObject({
-        type: 'alert.digest',
-        kind: 'digest',
-        items_total: 5,
-        period: { from: today, to: today },
-        created_at: new Date(Date.parse(today) + DAY_MS).toISOString(),
-      });
-    }
-    await using _ = fresh.start(nextWeek);
-    await until('the digest of the week', LIMIT_MS, async () => (await fresh.queued(weekly)).length > 0);
-    expect(totalsOf(await fresh.queued(weekly))).toEqual([5]);
-    expect(await fresh.queued(quiet)).toEqual([]);
-    expect(await fresh.queued(daily)).toHaveLength(1);
-  });
-
-  test('of a rule that was switched off meanwhile hold what came after it was on again', async () => {
-    const fresh = resources.use(await openAlertsStack());
-    const brand = await fresh.brand('switched.example');
-    const rule = await fresh.rule([brand], { cadence: 'daily' });
-    {
-      await using _ = fresh.start();
-      await fresh.scan(scanFacts(brand, '2026-05-02T08:00:00.000Z', 2));
-      await fresh.matched();
-      await fresh.change(rule, { enabled: false });
-      await fresh.change(rule, { enabled: true });
-      await fresh.scan(scanFacts(brand, '2026-05-03T08:00:00.000Z', 1));
-      await fresh.matched();
-    }
-    await using _ = fresh.start(tomorrow);
-    await until('the digest', LIMIT_MS, async () => (await fresh.queued(rule)).length > 0);
-    expect(totalsOf(await fresh.queued(rule))).toEqual([1]);
   });
 });
 
