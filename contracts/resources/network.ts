@@ -35,7 +35,7 @@ export const BrandNetwork = z
     brands_with_link: Count.meta({ description: 'Brands of the whole network, shown or not.' }),
     brands_without_link: Count.meta({
       description:
-        'Public brands of the category that share no page with another; 0 in the network of one brand that has links.',
+        'Public brands of the category that share no page with another; 0 in the network of one brand that has links or is not public.',
     }),
   })
   .meta({

@@ -115,10 +115,10 @@ const OF_CATEGORY = networkOf(
   '(select count(*) from social_pages.brand_category where category_id = $1)',
 );
 
-/** A brand that shares no page, alone. */
+/** A brand that shares no page, alone; of one that is not public, nobody is told whether it does. */
 const ALONE = `
   select '{"brands":[{"brand":' || ${BRAND_REFERENCE_SQL}
-    || ',"linked_brands":0}],"links":[],"brands_with_link":0,"brands_without_link":1}' as item
+    || ',"linked_brands":0}],"links":[],"brands_with_link":0,"brands_without_link":' || b.is_public::int || '}' as item
   from social_pages.brand b where b.brand_id = $1`;
 
 type Network = { readonly brands: number; readonly item: string };

@@ -180,6 +180,19 @@ describe('getBrandNetwork 200', () => {
     expect(data).toMatchObject({ brands_with_link: 2, brands_without_link: 2 });
     expect(meta.as_of).toBe(at(6));
   });
+  test('of a brand without links: itself; of one that is not public, not whether it has any', async () => {
+    const alone = { links: [], brands_with_link: 0 };
+    expect((await get('/v1/brand-network?brand_id=gamma-example')).data).toMatchObject({
+      ...alone,
+      brands: [{ brand: { name: 'gamma' }, linked_brands: 0 }],
+      brands_without_link: 1,
+    });
+    expect((await get('/v1/brand-network?brand_id=hidden-example')).data).toMatchObject({
+      ...alone,
+      brands: [{ brand: { name: 'hidden' } }],
+      brands_without_link: 0,
+    });
+  });
   test('says nothing of owners', async () => {
     const { body } = await get('/v1/brand-network?brand_id=alpha-example');
     expect(body).not.toMatch(/own|parent|subsidiary|operator/i);
