@@ -66,6 +66,8 @@ const take = async (
   signal: AbortSignal,
   message: JsMsg,
 ): Promise<void> => {
+  // Asked to end, it finishes what it has begun; the rest is not acknowledged, and comes again to whoever is next.
+  if (signal.aborted) return;
   const working = setInterval(() => message.working(), STILL_WORKING_MS);
   const { subject } = message;
   try {

@@ -1,3 +1,4 @@
+import { readFile, writeFile } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { z } from 'zod';
 import { Refusal } from '#contracts/errors.ts';
@@ -5,6 +6,7 @@ import { environmentWithLocalStack, readSettings, secret, serverSettings } from 
 import { type Database, openPool } from '#platform/postgres.ts';
 import { grantReads } from '#platform/read-role.ts';
 import { rewrapVault } from '#platform/rewrap-vault.ts';
+import { backUpVaults, restoreVaults } from '#platform/vault-backup.ts';
 import { vaultSettings } from '#platform/vault-cipher.ts';
 import { printRecord } from '../output.ts';
 
@@ -32,7 +34,7 @@ const onDatabase = async <T>(
   }
 };
 
-/** `ops database grant-reads`, `ops vault rewrap` */
+/** `ops database grant-reads`, `ops vault rewrap | backup | restore` */
 export const registerSecurityCommands = (program: Command): void => {
   program
     .command('database')
@@ -46,9 +48,8 @@ export const registerSecurityCommands = (program: Command): void => {
       );
       printRecord(command, granted);
     });
-  program
-    .command('vault')
-    .description('what is kept sealed')
+  const vault = program.command('vault').description('what is kept sealed');
+  vault
     .command('rewrap')
     .description('seal under MEMBER_VAULT_KEY what is still sealed under MEMBER_VAULT_KEY_SECOND')
     .action(async (_options: object, command: Command) => {
@@ -59,5 +60,24 @@ export const registerSecurityCommands = (program: Command): void => {
         return rewrapVault(database, MEMBER_VAULT_KEY, MEMBER_VAULT_KEY_SECOND);
       });
       printRecord(command, done);
+    });
+  vault
+    .command('backup')
+    .description('write the vaults to a file, sealed as they are')
+    .argument('<file>', 'a new file')
+    .action(async (file: string, _options: object, command: Command) => {
+      const lines = await onDatabase(backUpVaults);
+      // Never over a backup that is there already.
+      await writeFile(file, lines.map((line) => `${line}\n`).join(''), { mode: 0o600, flag: 'wx' });
+      printRecord(command, { file, entries: lines.length });
+    });
+  vault
+    .command('restore')
+    .description('put back what a backup of the vaults has and they have not')
+    .argument('<file>', 'a file that backup wrote')
+    .action(async (file: string, _options: object, command: Command) => {
+      const lines = (await readFile(file, 'utf8')).split('\n').filter((line) => line !== '');
+      const restored = await onDatabase((database) => restoreVaults(database, lines));
+      printRecord(command, { file, entries: lines.length, restored });
     });
 };
