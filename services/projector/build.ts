@@ -57,11 +57,13 @@ export const openBuild = async (
     const [row] = rows;
     if (row) {
       const isIndexed = row.state === 'ready';
-      await client.query(
-        `update projector.build set state = $2, error = null, resumed_at = now(), resumed_facts = facts_applied,
-           updated_at = now(), finished_at = null where name = $1`,
-        [name, isIndexed ? 'ready' : 'reading'],
-      );
+      if (!isIndexed) {
+        await client.query(
+          `update projector.build set state = 'reading', error = null, resumed_at = now(), resumed_facts = facts_applied,
+             updated_at = now(), finished_at = null where name = $1`,
+          [name],
+        );
+      }
       return { position: BigInt(row.position), isIndexed };
     }
     await createTables(client, projection, schema);

@@ -43,6 +43,8 @@ const dropBuild = ({ database }: ProjectorRoom, name: string): Promise<void> =>
 export const openBuilds = (room: ProjectorRoom, wake: () => void): Builds => {
   const { database, eventStore, ownership, projections, log } = room;
   const building = new Map<string, Building>();
+  /** Too late to cancel. */
+  const finishing = new Set<string>();
   /** A process with other code tries them again; this one would fail again. */
   const failedHere = new Set<string>();
 
@@ -118,6 +120,7 @@ export const openBuilds = (room: ProjectorRoom, wake: () => void): Builds => {
   };
 
   const cancel = async (name: string): Promise<void> => {
+    if (finishing.has(name)) return;
     const here = building.get(name);
     if (here) {
       here.cancelling.abort();
@@ -151,12 +154,15 @@ export const openBuilds = (room: ProjectorRoom, wake: () => void): Builds => {
       const one = building.get(name);
       if (!projection || !one) return;
       const signal = AbortSignal.any([one.cancelling.signal, room.signal]);
+      finishing.add(name);
       try {
         await finishBuild(database, eventStore, projection, signal);
         await letGo(name);
         log.info({ projection: name, version: projection.version }, 'swapped in');
       } catch (error) {
         await end(projection, error, signal);
+      } finally {
+        finishing.delete(name);
       }
     },
     [Symbol.asyncDispose]: async () => {

@@ -128,7 +128,9 @@ export const runLane = async (
         if (!one.live) await recordState(database, one.target.projection.name, 'live');
         one.live = true;
       }
-      log.info({ position: String(position), projections: running.length }, 'caught up');
+      if (running.length > 0) {
+        log.info({ position: String(position), projections: running.length }, 'caught up');
+      }
       onCaughtUp();
     }
   } finally {

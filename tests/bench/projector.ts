@@ -21,12 +21,16 @@ import { type BenchServers, startServers } from './servers.ts';
 const BRANDS = 100;
 const FACTS_OF_BRAND = 1_000;
 const ROWS = BRANDS * FACTS_OF_BRAND;
-const TARGET = 0.4;
+const TARGETS = { live: 0.4, rebuild: 0.36 } as const;
 const POOL_CLIENTS = 4;
 const TAKEN_TOGETHER = 5_000;
 const COPY_SCHEMA = 'copied';
+const BARE_SCHEMA = 'copied_bare';
 
 type Path = 'live' | 'rebuild';
+/** What a path is compared with: rows into indexes that are there, or indexes when the rows are. */
+const CEILINGS = { live: 'copy', rebuild: 'copyThenIndex' } as const;
+type Ceiling = (typeof CEILINGS)[Path];
 
 interface Sample {
   readonly seconds: number;
@@ -35,8 +39,8 @@ interface Sample {
 }
 
 /**
- * The radar's catch-up with a log of facts beside a raw COPY of the rows that it makes, into the same table with
- * the same indexes. Reading the facts from the event store is measured apart, once: a COPY has nothing to read, so
+ * The radar's catch-up with a log of facts beside a raw COPY of the rows that it makes, into the same table with the
+ * same indexes; its rebuild beside a COPY into the table alone and the making of the indexes. Reading the facts from the event store is measured apart, once: a COPY has nothing to read, so
  * what is compared gets its facts from memory.
  */
 export async function run(context: BenchContext): Promise<void> {
@@ -62,37 +66,43 @@ export async function run(context: BenchContext): Promise<void> {
   });
   context.print(`  ${describe('whole catch-up', whole)}\n  ${describe('of it, reading', reading)}`);
 
-  const paths: Readonly<Record<'copy' | Path, () => Promise<void>>> = {
-    copy: () => copyRows(pool, rows),
+  const paths: Readonly<Record<Ceiling | Path, () => Promise<void>>> = {
+    copy: () => copyRows(pool, rows, COPY_SCHEMA),
+    copyThenIndex: async () => {
+      await copyRows(pool, rows, BARE_SCHEMA);
+      await inTransaction(pool, (client) => createIndexes(client, radar, BARE_SCHEMA));
+    },
     live: () => applyLive(pool, facts),
     rebuild: () => rebuild(pool, eventStore, facts),
   };
-  const rounds: Record<'copy' | Path, Sample>[] = [];
+  const rounds: Record<Ceiling | Path, Sample>[] = [];
   // One round unmeasured first.
   for (let round = -1; round < context.rounds; round += 1) {
     await emptyTables(pool);
     const copy = await timed(paths.copy);
     const live = await timed(paths.live);
-    const measured = { copy, live, rebuild: await timed(paths.rebuild) };
+    const copyThenIndex = await timed(paths.copyThenIndex);
+    const measured = { copy, copyThenIndex, live, rebuild: await timed(paths.rebuild) };
     if (round >= 0) rounds.push(measured);
   }
-  const of = (name: 'copy' | Path): Sample => ({
+  const of = (name: Ceiling | Path): Sample => ({
     seconds: median(rounds.map((round) => round[name].seconds)),
     projectorUs: median(rounds.map((round) => round[name].projectorUs)),
     serversUs: median(rounds.map((round) => round[name].serversUs)),
   });
-  context.print(`  ${describe('copy', of('copy'))}`);
   for (const name of ['live', 'rebuild'] as const) {
-    const ratio = median(rounds.map((round) => round.copy.seconds / round[name].seconds));
-    const ofCpu = median(rounds.map((round) => cpuOf(round.copy) / cpuOf(round[name])));
+    const ceiling = CEILINGS[name];
+    context.print(`  ${describe(name === 'live' ? 'copy, indexed' : 'copy, index', of(ceiling))}`);
+    const ratio = median(rounds.map((round) => round[ceiling].seconds / round[name].seconds));
+    const ofCpu = median(rounds.map((round) => cpuOf(round[ceiling]) / cpuOf(round[name])));
     context.print(`  ${describe(name, of(name))}  ratio ${ratio.toFixed(2)} (all CPU: ${ofCpu.toFixed(2)})`);
     context.record({
       bench: `projector: radar, ${name}`,
       measured: perSecond(ROWS / of(name).seconds),
-      ceiling: perSecond(ROWS / of('copy').seconds),
+      ceiling: perSecond(ROWS / of(ceiling).seconds),
       ratio,
-      target: `>= ${TARGET}`,
-      held: ratio >= TARGET,
+      target: `>= ${TARGETS[name]}`,
+      held: ratio >= TARGETS[name],
     });
   }
 }
@@ -210,6 +220,7 @@ async function rowsOfRadar(pool: Database): Promise<readonly Buffer[]> {
 
 async function emptyTables(pool: Database): Promise<void> {
   await inTransaction(pool, async (client) => {
+    await createTables(client, radar, BARE_SCHEMA);
     await createTables(client, radar, COPY_SCHEMA);
     await createIndexes(client, radar, COPY_SCHEMA);
   });
@@ -218,9 +229,9 @@ async function emptyTables(pool: Database): Promise<void> {
   await pool.query('delete from projector.build');
 }
 
-async function copyRows(pool: Database, rows: readonly Buffer[]): Promise<void> {
+async function copyRows(pool: Database, rows: readonly Buffer[], schema: string): Promise<void> {
   await inTransaction(pool, async (client) => {
-    const stream = client.query(copyFrom(`copy ${COPY_SCHEMA}.item from stdin`));
+    const stream = client.query(copyFrom(`copy ${schema}.item from stdin`));
     const done = finished(stream);
     for (const chunk of rows) if (!stream.write(chunk)) await once(stream, 'drain');
     stream.end();

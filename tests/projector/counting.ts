@@ -7,11 +7,22 @@ import { type EventStore, openEventStore } from '#platform/event-store.ts';
 import { type Log, silentLog } from '#platform/log.ts';
 import { type Database, openPool } from '#platform/postgres.ts';
 import { type Projection, projection } from '#projections/projection.ts';
+import { type Build, watchBuild } from '#services/ops/projections/builds.ts';
+import { type ProjectionStatus, readStatus } from '#services/ops/projections/status.ts';
+import {
+  requestVerification,
+  type Verification,
+  watchVerification,
+} from '#services/ops/projections/verification.ts';
 import { runProjections } from '#services/projector/run-projections.ts';
 import { createTestDatabase, createTestEventStore } from '#tests/stack/database.ts';
 import { untilPassed } from '#tests/stack/read-models.ts';
 
 export type Counted = { type: 'Counted'; data: { name: string; by: number } };
+
+/** Of `expect.poll`. */
+export const WAIT = { timeout: 20_000, interval: 20 } as const;
+const OVER_LIMIT_MS = 20_000;
 
 export const METADATA: FactMetadata = {
   $correlationId: 'test',
@@ -134,6 +145,36 @@ export const openCountingStack = async () => {
     };
   };
 
+  const statusOf = async (
+    name: string,
+    projections: readonly Projection[] = [],
+  ): Promise<ProjectionStatus> => {
+    const [status] = await readStatus(database, eventStore, projections, name);
+    if (!status) throw new Error(`no status of ${name}`);
+    return status;
+  };
+
+  /** Verified, and what came of it. */
+  const verified = async (name: string, to: bigint | null = null): Promise<Verification> => {
+    await requestVerification(database, name, { to, by: 'test' });
+    const limit = AbortSignal.timeout(OVER_LIMIT_MS);
+    const verification = await watchVerification(database, name, () => undefined, limit);
+    if (!verification) throw new Error(`no verification of ${name}`);
+    return verification;
+  };
+
+  /** How its build ended. */
+  const built = (name: string): Promise<Build | null> =>
+    watchBuild(database, name, () => undefined, AbortSignal.timeout(OVER_LIMIT_MS));
+
+  const schemas = async (name: string): Promise<readonly string[]> => {
+    const { rows } = await database.query<{ name: string }>(
+      `select nspname as name from pg_namespace where nspname like $1 order by 1`,
+      [`${name}%`],
+    );
+    return rows.map((row) => row.name);
+  };
+
   return {
     databaseUrl: own.url,
     eventStoreUrl: store.url,
@@ -144,6 +185,10 @@ export const openCountingStack = async () => {
     running,
     totals,
     closeGate,
+    statusOf,
+    verified,
+    built,
+    schemas,
     [Symbol.asyncDispose]: () => resources.disposeAsync(),
   };
 };

@@ -16,7 +16,7 @@ const BRANDS_AT_ONCE = 4;
 /** Of a hundred: the rest are ads started. */
 const STOPPED_SHARE = 25;
 const MOVED_SHARE = 5;
-const METADATA = {
+export const METADATA = {
   $correlationId: 'bench',
   $causationId: 'bench',
   request_id: 'bench',
@@ -36,6 +36,9 @@ export async function appendFacts(
   eventStore: EventStore,
   brands: number,
   factsEach: number,
+  prefix = 'brand',
+  /** Of a hundred, the first are ads stopped and moved. */
+  first = 0,
 ): Promise<bigint> {
   let next = 0;
   let last = 0n;
@@ -43,10 +46,10 @@ export async function appendFacts(
     while (next < brands) {
       const number = next;
       next += 1;
-      const registration = registered(`brand${number}.example`, '2026-01-01T00:00:00.000Z');
+      const registration = registered(`${prefix}${number}.example`, '2026-01-01T00:00:00.000Z');
       const brandId = registration.data.brand_id;
       await eventStore.append(brandStream(brandId), -1n, [registration], METADATA, `register ${brandId}`);
-      const facts = Array.from({ length: factsEach }, (_, index) => factAt(number, index));
+      const facts = Array.from({ length: factsEach }, (_, index) => factAt(prefix, number, first + index));
       const { position } = await eventStore.append(
         adLibraryStream(brandId),
         -1n,
@@ -61,14 +64,20 @@ export async function appendFacts(
   return last;
 }
 
-function factAt(brand: number, index: number): Fact {
-  const brand_id = brandIdOf(`brand${brand}.example`);
+/** Sixteen digits at most, as the library's. */
+function adIdOf(domain: string, index: number): string {
+  return String(Number.parseInt(derivedId('ad', `${domain} ${index}`).replaceAll('-', '').slice(0, 13), 16));
+}
+
+function factAt(prefix: string, brand: number, index: number): Fact {
+  const domain = `${prefix}${brand}.example`;
+  const brand_id = brandIdOf(domain);
   const observed_at = new Date(Date.UTC(2026, 0, 1) + index * 600_000 + brand * 1_000).toISOString();
   const about = {
     brand_id,
     scan_id: derivedId('scan', `${brand_id} ${observed_at}`),
     observed_at,
-    ad_id: String(900_000_000_000_000 + brand * 100_000 + index),
+    ad_id: adIdOf(domain, index),
     format: 'video',
     countries: ['US'],
     started_on: observed_at.slice(0, 10),

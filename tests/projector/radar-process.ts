@@ -1,0 +1,17 @@
+import { z } from 'zod';
+import { readSettings, serverSettings } from '#platform/config.ts';
+import { createLog } from '#platform/log.ts';
+import { radar } from '#projections/radar/project.ts';
+import { runProjections } from '#services/projector/run-projections.ts';
+
+/** A projector process with one projection, to be killed. */
+const { DATABASE_URL, EVENT_STORE_URL } = readSettings(
+  z.object({ DATABASE_URL: serverSettings.DATABASE_URL, EVENT_STORE_URL: serverSettings.EVENT_STORE_URL }),
+);
+await runProjections({
+  databaseUrl: DATABASE_URL,
+  eventStoreUrl: EVENT_STORE_URL,
+  projections: [radar],
+  log: createLog('projector', 'info'),
+  signal: new AbortController().signal,
+});
