@@ -4,6 +4,7 @@ import { brandStream } from '#contracts/events/brand.ts';
 import { brandIdOf } from '#domain/ids.ts';
 import { on } from '#tests/dsl/api.ts';
 import type { GivenFact } from '#tests/dsl/projections.ts';
+import { at, brand, scanned } from '#tests/projections/network-facts.ts';
 import { APPAREL_ID, type CorpusBrand, registered } from './corpus.ts';
 import { seedFacts } from './site-corpus.ts';
 import { type ApiStack, BASE_URL, type Key, openApiStack } from './stack.ts';
@@ -62,10 +63,10 @@ describe('listBrands 200', () => {
     let cursor = '';
     do {
       const { data, meta } = await on(app).get(`/v1/brands?limit=1&sort=name${cursor}`, { key });
-      seen.push(...(data as { slug: string }[]).map((brand) => brand.slug));
+      seen.push(...(data as { slug: string }[]).map(({ slug }) => slug));
       cursor = meta.cursor === undefined ? '' : `&cursor=${meta.cursor}`;
     } while (cursor);
-    expect(seen).toEqual(brands.map((brand) => brand.slug));
+    expect(seen).toEqual(brands.map(({ slug }) => slug));
   });
 
   test('filtered by letter, name, country and category', async () => {
@@ -169,6 +170,24 @@ describe('getBrandVelocity 200', () => {
     expect(weeks.length).toBeGreaterThanOrEqual(2);
     expect(weeks).toEqual(weeks.toSorted());
     expect(data).toMatchObject([{ active_ads: 2 }, { active_ads: 3 }]);
+  });
+});
+
+describe('how many weeks', () => {
+  test('twelve unless asked otherwise, the latest ones', async () => {
+    const days = Array.from({ length: 14 }, (_, week) => 5 + 7 * week);
+    await seedFacts(stack, [
+      brand('steady', { is_public: false }),
+      ...days.map((day) => scanned('steady', day)),
+    ]);
+    const weeksOf = async (query: string): Promise<string[]> => {
+      const { data } = await on(app).get(`/v1/brands/steady-example/velocity${query}`, { key });
+      return (data as { week_start: string }[]).map(({ week_start }) => week_start);
+    };
+    const all = days.map((day) => at(day).slice(0, 10));
+    expect(await weeksOf('?weeks=52')).toEqual(all);
+    expect(await weeksOf('')).toEqual(all.slice(-12));
+    expect(await weeksOf('?weeks=1')).toEqual(all.slice(-1));
   });
 });
 
