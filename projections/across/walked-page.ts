@@ -10,6 +10,8 @@ import type { PageRequest, ReadDatabase } from '#contracts/read-database.ts';
 /** Rows that the walks look at: one or two milliseconds, and ten. */
 const SHORT_WALK_ROWS = 500;
 const LONG_WALK_ROWS = 5_000;
+/** The longer one has to promise the page so many times over: a walk in vain costs as much as the looking-for. */
+const PROMISED_PAGES = 2;
 
 export type ListQuery = {
   /** What is walked along: rows `s` of keys with their `place` in the order. */
@@ -25,8 +27,6 @@ export type ListQuery = {
   readonly looksAt: { readonly table: string; readonly alias: string; readonly key: string };
   /** None: every row of the walk is shown. */
   readonly conditions: readonly string[];
-  /** Fewer where all that fits is found in a small table, which then costs less than a long walk. */
-  readonly longWalkRows?: number;
   /** By `place` and key of rows `s`. */
   readonly order: string;
   /** From `$2` on; `$1` is the number of rows to show. */
@@ -36,7 +36,7 @@ export type ListQuery = {
 /** The rows of the page, and one more where there are more. */
 export const readWalked = async <Row extends { readonly key: string }>(
   db: ReadDatabase,
-  { walk, show, looksAt, conditions, longWalkRows = LONG_WALK_ROWS, order, values }: ListQuery,
+  { walk, show, looksAt, conditions, order, values }: ListQuery,
   { limit }: PageRequest,
 ): Promise<readonly Row[]> => {
   const all = [limit + 1, ...values];
@@ -50,7 +50,7 @@ export const readWalked = async <Row extends { readonly key: string }>(
   // no words else finds everything that fits them, to meet a few of it on the walk.
   const met = `exists (
     select from ${table} ${alias} where ${alias}.${key} = s.${key} and ${conditions.join(' and ')} offset 0)`;
-  for (const rows of [SHORT_WALK_ROWS, longWalkRows]) {
+  for (const rows of [SHORT_WALK_ROWS, LONG_WALK_ROWS]) {
     const walked = await db.query<Row & { readonly walked_rows: number }>({
       sql: `
         with walked as materialized (${ordered} limit ${rows}), shown as materialized (
@@ -63,14 +63,17 @@ export const readWalked = async <Row extends { readonly key: string }>(
     // Of a walk that met nothing there is one row, which says only how far it went.
     const found = walked.filter((row) => (row.key as string | null) !== null);
     if (found.length > limit || (walked[0]?.walked_rows ?? 0) < rows) return found;
-    if ((found.length * longWalkRows) / rows <= limit) break;
+    if ((found.length * LONG_WALK_ROWS) / rows <= limit * PROMISED_PAGES) break;
   }
+  // Likewise from what was found to its place: joined, a page near the end was a loop in a loop.
   return db.slow<Row>({
     sql: `
       with matching as materialized (
         select ${alias}.${key} from ${table} ${alias} where ${conditions.join(' and ')}
       ), found as materialized (
-        select ${walk.columns} from matching join ${walk.from} using (${key}) where ${where}
+        select s.* from matching m cross join lateral (
+          select ${walk.columns} from ${walk.from} where s.${key} = m.${key} and ${where} offset 0
+        ) s
       )
       ${show(`(select * from found s order by ${order} limit $1)`)} order by ${order} limit $1`,
     values: all,

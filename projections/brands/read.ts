@@ -34,9 +34,6 @@ export type BrandFilter = {
   readonly sort: BrandSort;
 };
 
-/** Among a few hundred thousand brands. */
-const LONG_WALK_ROWS = 1_500;
-
 type ListedRow = { readonly item: string; readonly key: string; readonly id: string };
 
 const pageOf = (
@@ -109,7 +106,6 @@ export const listBrands = async (
         `select p.summary as item, s.place::text as key, s.brand_id as id from ${of} s join brands.brand p using (brand_id)`,
       looksAt: LOOKS_AT_BRANDS,
       conditions,
-      longWalkRows: LONG_WALK_ROWS,
       order: `s.place ${direction}, s.brand_id ${direction}`,
       values,
     },
@@ -144,7 +140,6 @@ export const listBrandSitemap = async (
         s.brand_id as id, '' as key from ${of} s join brands.brand p using (brand_id)`,
       looksAt: LOOKS_AT_BRANDS,
       conditions: categoryId === undefined ? [] : ['b.category_ids @> array[$3]::uuid[]'],
-      longWalkRows: LONG_WALK_ROWS,
       order: 's.brand_id',
       values,
     },
@@ -171,6 +166,18 @@ export const readBrandSummaries = async (
     select brand_id, summary, reference, to_char(as_of at time zone 'utc', ${ISO}) as as_of
     from brands.brand where brand_id = any(${sql.array([...ids], 'uuid')}) and summary is not null`);
   return new Map(rows.map(({ brand_id, ...texts }) => [brand_id, texts]));
+};
+
+/** What others call the brands by, without their figures. */
+export const readBrandReferences = async (
+  db: ReadDatabase,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, string>> => {
+  const rows = await db.query<{ brand_id: string; reference: string }>({
+    sql: 'select brand_id, reference from brands.brand where brand_id = any($1::uuid[]) and reference is not null',
+    values: [ids],
+  });
+  return new Map(rows.map(({ brand_id, reference }) => [brand_id, reference]));
 };
 
 export type SystemFreshness = {

@@ -112,10 +112,10 @@ create table brand (
 create index file_by_facets on file using gin (facets);
 create index file_by_words_said on file using gin (said);
 create index file_by_words_shown on file using gin (shown);
-create index file_by_duration on file (duration_seconds);
-create index file_by_bytes on file (bytes);
-create index file_by_width on file (width);
-create index file_by_height on file (height);
+create index file_by_duration on file (duration_seconds) include (creative_key);
+create index file_by_bytes on file (bytes) include (creative_key);
+create index file_by_width on file (width) include (creative_key);
+create index file_by_height on file (height) include (creative_key);
 create index file_by_ads on file_count (active_ads desc, creative_key desc);
 create index file_of_brand on file_scope (scope_id, active_ads desc, creative_key desc);
 create index file_newest on file_scope (scope_id, newest_on desc, creative_key desc) where has_image;

@@ -20,9 +20,6 @@ export type Risers = {
   readonly as_of: string | null;
 };
 
-/** Among a few hundred thousand brands. */
-const LONG_WALK_ROWS = 1_500;
-
 const NEWEST = `select to_char(max(observed_at) at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as as_of from rankings.day`;
 const SEVEN_DAYS_BEFORE = `(select (max(observed_at) at time zone 'utc')::date - 7 from rankings.day)`;
 
@@ -68,7 +65,6 @@ export const listRisers = async (
             : [`b.category_ids @> array[${given(filter.categoryId)}]::uuid[]`]),
           ...(filter.country === undefined ? [] : [`b.country = ${given(filter.country)}`]),
         ],
-        longWalkRows: LONG_WALK_ROWS,
         order: 's.place desc, s.brand_id desc',
         values,
       },
