@@ -68,19 +68,25 @@ const CERTAIN = 0.99;
  * `total` SQL of how many brands there are. The brand at `$1`, if it is one, comes first, then the most linked.
  */
 const networkOf = (associated: string, total: string): string => `
-  with associated as materialized (${associated}), pair as materialized (
-    select a.brand_id as one, b.brand_id as other, count(*) as shared_pages,
-      round((1 - exp(sum(ln(1 - least(${CERTAIN}, least(a.confidence, b.confidence) / (a.brands - 1))))))::numeric, 3) as confidence
+  with associated as materialized (${associated}), linked as materialized (
+    select distinct a.brand_id as one, b.brand_id as other
     from associated a join associated b on b.page_id = a.page_id and b.brand_id > a.brand_id
-    group by 1, 2
   ), degree as materialized (
     select brand_id, count(*) as linked_brands
-    from (select one as brand_id from pair union all select other from pair) e group by brand_id
-  ), size as (
+    from (select one as brand_id from linked union all select other from linked) e group by brand_id
+  ), size as materialized (
     select ${total} as brands
   ), shown as materialized (
     select brand_id, linked_brands from degree
     order by (brand_id = $1) desc, linked_brands desc, brand_id limit ${NETWORK_BRANDS_MAX}
+  ), near as materialized (
+    select a.* from associated a join shown using (brand_id)
+  ), pair as materialized (
+    -- Only of brands that are shown: a big network has a hundred thousand pairs.
+    select a.brand_id as one, b.brand_id as other, count(*) as shared_pages,
+      round((1 - exp(sum(ln(1 - least(${CERTAIN}, least(a.confidence, b.confidence) / (a.brands - 1))))))::numeric, 3) as confidence
+    from near a join near b on b.page_id = a.page_id and b.brand_id > a.brand_id
+    group by 1, 2
   )
   select size.brands::int as brands,
     '{"brands":[' || coalesce((
@@ -92,8 +98,7 @@ const networkOf = (associated: string, total: string): string => `
         'shared_pages', l.shared_pages, 'confidence', l.confidence)
         order by l.confidence desc, l.shared_pages desc, l.one, l.other)
       from (
-        select p.* from pair p join shown s on s.brand_id = p.one join shown t on t.brand_id = p.other
-        order by p.confidence desc, p.shared_pages desc, p.one, p.other limit ${NETWORK_LINKS_MAX}
+        select p.* from pair p order by p.confidence desc, p.shared_pages desc, p.one, p.other limit ${NETWORK_LINKS_MAX}
       ) l), '[]'::json)::text
     || ',"brands_with_link":' || (select count(*) from degree)
     || ',"brands_without_link":' || size.brands - (select count(*) from degree) || '}' as item
@@ -105,7 +110,8 @@ const OF_BRAND = networkOf(
       select distinct o.brand_id from social_pages.member m
       join social_pages.member o on o.page_id = m.page_id where m.brand_id = $1 and m.${TELLING}
     ) n join social_pages.member o using (brand_id) where o.${TELLING}`,
-  '(select count(distinct brand_id) from associated)',
+  // Each neighbour is linked, with the brand at least.
+  '(select count(*) from degree)',
 );
 
 const OF_CATEGORY = networkOf(
