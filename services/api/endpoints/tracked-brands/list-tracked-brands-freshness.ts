@@ -1,5 +1,5 @@
 import { SLO_HOURS, TrackedBrandFreshness } from '#contracts/resources/tracked-brand.ts';
-import { readBrandSummaries } from '#projections/brands/read.ts';
+import { readBrandReferences } from '#projections/brands/read.ts';
 import { readFreshnessOf } from '#projections/freshness/read.ts';
 import { readTrackedBrands, type TrackedBrandRow } from '#projections/tracking/read.ts';
 import { listAnswer } from '../../answers.ts';
@@ -54,13 +54,16 @@ export const listTrackedBrandsFreshness = endpoint({
     const now = clock.now().getTime();
     const rows = await readTrackedBrands(db, params.ws);
     const ids = rows.map((row) => row.brand_id);
-    const [summaries, freshness] = await Promise.all([readBrandSummaries(db, ids), readFreshnessOf(db, ids)]);
+    const [references, freshness] = await Promise.all([
+      readBrandReferences(db, ids),
+      readFreshnessOf(db, ids),
+    ]);
     const items = rows.flatMap((row) => {
-      const brand = summaries.get(row.brand_id);
+      const brand = references.get(row.brand_id);
       const fresh = freshness.get(row.brand_id) ?? neverScanned(row.cadence);
-      if (!brand) return [];
+      if (brand === undefined) return [];
       const slo = sloOf(row, fresh.last_reliable_at, now);
-      const text = `{"brand":${brand.reference},"cadence":"${row.cadence}","freshness":${JSON.stringify(fresh)},${JSON.stringify(slo).slice(1)}`;
+      const text = `{"brand":${brand},"cadence":"${row.cadence}","freshness":${JSON.stringify(fresh)},${JSON.stringify(slo).slice(1)}`;
       return [{ text, overdue: slo.hours_since_reliable - slo.slo_hours, brandId: row.brand_id }];
     });
     items.sort((one, other) => other.overdue - one.overdue || (one.brandId < other.brandId ? -1 : 1));
