@@ -25,7 +25,7 @@ import { FILLS_OF_WORKSPACE, MEMBER_ID, WORKSPACE_ID } from './fill-workspace.ts
 import { SEEDS } from './seeds.ts';
 
 /**
- * The read models of a big corpus, in a data folder that is kept: `big-corpus` in the folder for temporary files. What
+ * The read models of a big corpus, in a data folder that is kept: `ad-corpus-for-benches` in the folder for temporary files. What
  * a projection's tables were filled by (its version, its schema, its fill, what all are made from) is written beside
  * them, and a later run fills those alone of which any of that has changed. Remove the folder to have all of it made
  * anew, in some five minutes. Ages count back from the day on which it was made.
@@ -129,6 +129,8 @@ async function fillTables(pool: Database, print: (line: string) => void): Promis
   });
   await Promise.all(hands);
   await inTransaction(pool, (client) => rewriteNewAdvertisers(client));
+  // While others fill, a table is not seen to hold what everybody sees, and indexes alone answer nothing.
+  await timed(print, 'vacuum', () => pool.query('vacuum'));
   await pool.query('checkpoint');
   print(`  tables filled in ${seconds(startedMs)} s`);
 }

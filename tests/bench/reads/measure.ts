@@ -2,8 +2,8 @@ import { Agent, request } from 'node:http';
 import type { Case } from './requests.ts';
 
 /** Asks of one page: so many, yet not for longer than this, and each path a few times at least. */
-const ASKS = 120;
-const TIME_MS = 900;
+const ASKS = 100;
+const TIME_MS = 600;
 const ASKS_OF_PATH_MIN = 3;
 /** Below what a minute lets one key do. */
 const ASKS_OF_KEY = 900;
