@@ -6,6 +6,7 @@ import { runProcess } from '#platform/process.ts';
 import { untilServerAnswers } from '#platform/retry.ts';
 import { waitForServers } from '#platform/wait-for-servers.ts';
 import { runAlerts } from './run-alerts.ts';
+import { openSignalSource } from './signal-source.ts';
 import { AlertsSettings } from '#platform/settings/alerts.ts';
 
 await runProcess('alerts', AlertsSettings, async ({ settings, resources, log, signal }) => {
@@ -20,6 +21,7 @@ await runProcess('alerts', AlertsSettings, async ({ settings, resources, log, si
   });
   const { DATABASE_URL, EVENT_STORE_URL } = settings;
   await waitForServers(log, signal, { DATABASE_URL, EVENT_STORE_URL });
+  const signals = resources.use(openSignalSource(DATABASE_URL, log));
   const running = runAlerts({
     databaseUrl: DATABASE_URL,
     eventStoreUrl: EVENT_STORE_URL,
@@ -27,7 +29,7 @@ await runProcess('alerts', AlertsSettings, async ({ settings, resources, log, si
     clock: systemClock,
     log,
     signal,
-    signals: null,
+    signals,
     publish: (deliveryIds) => {
       void nats
         .then((opened) => publishDue(opened, deliveryIds))

@@ -2,8 +2,9 @@ import type { AlertCadence } from '#contracts/alerts.ts';
 import type { AdLibraryFact } from '#contracts/events/ad-library.ts';
 import type { AlertRuleFact } from '#contracts/events/alert-rule.ts';
 import type { BrandFact } from '#contracts/events/brand.ts';
-import type { RecordedFact } from '#contracts/events/fact.ts';
+import type { Fact, RecordedFact } from '#contracts/events/fact.ts';
 import type { SocialPageFact } from '#contracts/events/social-page.ts';
+import type { StorefrontFact } from '#contracts/events/storefront.ts';
 import {
   causeOfDigest,
   type Happening,
@@ -22,8 +23,10 @@ import type { RuleBook } from './rule-book.ts';
 import type { SignalLooks } from './signal-looks.ts';
 
 /** What `alerts` follows: facts of these streams. */
-export const PREFIXES = ['adLibrary-', 'alertRule-', 'brand-', 'socialPage-'] as const;
-export type FollowedFact = RecordedFact<AdLibraryFact | AlertRuleFact | BrandFact | SocialPageFact>;
+export const PREFIXES = ['adLibrary-', 'alertRule-', 'brand-', 'socialPage-', 'storefront-'] as const;
+export type FollowedFact = RecordedFact<
+  AdLibraryFact | AlertRuleFact | BrandFact | SocialPageFact | StorefrontFact
+>;
 
 /** Something to be sent for one rule, on each of its channels; `rule` as it stood there. */
 export type Match = {
@@ -107,6 +110,17 @@ const collect = (
   }
 };
 
+/** The signals of this day are looked at when the read model shows the fact: it may have given rise to some. */
+const lookForSignals = (
+  place: Place,
+  { position, recordedAt, data }: RecordedFact<Fact<string, { brand_id: string; observed_at: string }>>,
+): void => {
+  const { brand_id, observed_at } = data;
+  const alert_ids = place.rules.firing(brand_id, 'activity').map(({ alert_id }) => alert_id);
+  if (alert_ids.length === 0) return;
+  place.looks.add({ position, brand_id, date: dateOf(observed_at), at: recordedAt.toISOString(), alert_ids });
+};
+
 /** An instant answer is for one brand and scan, and goes out when the scan is closed: however facts were batched. */
 const followLibrary = (
   place: Place,
@@ -133,16 +147,7 @@ const followLibrary = (
   if (fact.data.complete && observed_at > (known.lastCompleteAt(brand_id) ?? '')) {
     known.setBrand(brand_id, { last_complete_at: observed_at });
   }
-  const onActivity = place.rules.firing(brand_id, 'activity').map(({ alert_id }) => alert_id);
-  if (onActivity.length > 0) {
-    place.looks.add({
-      position: fact.position,
-      brand_id,
-      date: dateOf(observed_at),
-      at: fact.recordedAt.toISOString(),
-      alert_ids: onActivity,
-    });
-  }
+  lookForSignals(place, fact);
   const ended = place.collections.close(({ cadence, key }) => cadence === 'instant' && key === brand_id);
   for (const one of ended) {
     const rule = place.rules.get(one.alert_id);
@@ -173,10 +178,11 @@ const followPage = (
   fact: RecordedFact<SocialPageFact>,
   outcome: Outcome,
 ): void => {
-  if (!('brand_id' in fact.data)) return;
+  if (fact.type === 'PageProfileObserved') return;
   const { brand_id, page_id } = fact.data;
   const met = meetPageLink(fact.id, fact, known.page(brand_id, page_id));
   known.setPage(brand_id, page_id, met.page);
+  if (fact.type === 'PageLinked') lookForSignals(place, fact);
   const at = fact.recordedAt.toISOString();
   for (const happening of met.happenings) {
     collect(place, known, baseUrl, happening, (rule, matched) => {
@@ -202,7 +208,9 @@ export const matchFacts = (
     } else if (fact.stream.startsWith('alertRule-')) {
       followRule(place, fact as RecordedFact<AlertRuleFact>, outcome);
     } else if (fact.stream.startsWith('brand-')) followBrand(known, fact as RecordedFact<BrandFact>);
-    else followPage(place, known, baseUrl, fact as RecordedFact<SocialPageFact>, outcome);
+    else if (fact.stream.startsWith('socialPage-')) {
+      followPage(place, known, baseUrl, fact as RecordedFact<SocialPageFact>, outcome);
+    } else if (fact.type === 'StorefrontScanRecorded') lookForSignals(place, fact);
   }
   return outcome;
 };

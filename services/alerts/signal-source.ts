@@ -1,0 +1,23 @@
+import { ACTIVITY_KINDS } from '#contracts/signals.ts';
+import type { Log } from '#platform/log.ts';
+import { openPool, openReadDatabase } from '#platform/postgres.ts';
+import { openReadPosition } from '#platform/read-position.ts';
+import { signals } from '#projections/signals/project.ts';
+import { listBrandSignals } from '#projections/signals/read.ts';
+import type { SignalSource } from './signal-looks.ts';
+
+/** Signals as the read model shows them, once it has come far enough. */
+export const openSignalSource = (databaseUrl: string, log: Log): SignalSource & AsyncDisposable => {
+  const pool = openPool(databaseUrl, 1);
+  const db = openReadDatabase(databaseUrl);
+  const readPosition = openReadPosition(databaseUrl, pool, log);
+  return {
+    shown: (position) => readPosition.wait([signals.name], position),
+    list: (brandId, date) => listBrandSignals(db, brandId, { from: date, to: date }, ACTIVITY_KINDS),
+    [Symbol.asyncDispose]: async () => {
+      await readPosition[Symbol.asyncDispose]();
+      await db[Symbol.asyncDispose]();
+      await pool.end();
+    },
+  };
+};
