@@ -1,4 +1,5 @@
 import { pause } from '#platform/clock.ts';
+import { watchReconnects } from '#platform/nats.ts';
 import { openOwnership } from '#platform/ownership.ts';
 import { type ConsumerOptions, consumeObservations } from './consumer.ts';
 
@@ -15,12 +16,15 @@ const untilAborted = (...signals: readonly AbortSignal[]): Promise<void> =>
 
 /**
  * Consumes observations while this process holds the lock, so that one process at a time keeps each brand's
- * observations in order; others stand by. A lost lock stops the consumer before the lock is asked for again.
+ * observations in order; others stand by. A lost lock stops the consumer before the lock is asked for again. So does a
+ * connection to NATS that was lost: acknowledgements went with it, and would be waited for a minute, where a consumer
+ * made anew is given the same observations at once and in order.
  */
 export const consumeWhileOwner = async (
   options: ConsumerOptions & { readonly databaseUrl: string; readonly signal: AbortSignal },
 ): Promise<void> => {
-  const { log, signal } = options;
+  const { log, signal, nats } = options;
+  const reconnects = watchReconnects(nats.connection);
   while (!signal.aborted) {
     try {
       await using resources = new AsyncDisposableStack();
@@ -29,9 +33,10 @@ export const consumeWhileOwner = async (
         await pause(STANDBY_MS, signal);
       }
       if (signal.aborted || ownership.lost.aborted) continue;
+      const reconnected = reconnects.next();
       resources.use(await consumeObservations(options));
       log.info({ lanes: options.lanes }, 'taking in observations');
-      await untilAborted(signal, ownership.lost);
+      await Promise.race([untilAborted(signal, ownership.lost), reconnected]);
     } catch (error) {
       if (signal.aborted) return;
       log.warn({ reason: (error as Error).message }, 'taking in was interrupted; starting again');

@@ -1,6 +1,7 @@
 import {
   connect,
   DiscardPolicy,
+  Events,
   headers,
   type JetStreamClient,
   type JetStreamManager,
@@ -101,6 +102,23 @@ export const ensureStreams = async (manager: JetStreamManager): Promise<void> =>
     };
     await manager.streams.add(config).catch(() => manager.streams.update(stream.name, config));
   }
+};
+
+/**
+ * Tells of each time that the connection came back. `next` resolves at the next one; what was pulled or acknowledged
+ * around the loss may not have reached the server.
+ */
+export const watchReconnects = (connection: NatsConnection): { next(): Promise<void> } => {
+  let coming = Promise.withResolvers<void>();
+  const watch = async (): Promise<void> => {
+    for await (const { type } of connection.status()) {
+      if (type !== Events.Reconnect) continue;
+      coming.resolve();
+      coming = Promise.withResolvers<void>();
+    }
+  };
+  void watch();
+  return { next: () => coming.promise };
 };
 
 /**

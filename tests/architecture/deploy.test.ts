@@ -121,7 +121,8 @@ describe('Kubernetes manifests', () => {
     expect(container).toMatchObject({
       startupProbe: { httpGet: { path: '/healthz' } },
       livenessProbe: { httpGet: { path: '/healthz' } },
-      readinessProbe: { httpGet: { path: '/readyz' } },
+      // That of ops is about the whole service, and is for people.
+      readinessProbe: { httpGet: { path: name === 'ops' ? '/healthz' : '/readyz' } },
       securityContext: { readOnlyRootFilesystem: true, allowPrivilegeEscalation: false },
     });
     expect(securityContext).toMatchObject({ runAsNonRoot: true });
