@@ -13,6 +13,7 @@ import { registerDeliveryCommands } from '#services/ops/commands/deliveries.ts';
 import {
   cancelNamed,
   DeliveryQuery,
+  JOB_BATCH,
   listDeliveries,
   replayFailed,
   replayNamed,
@@ -126,6 +127,56 @@ describe('ops deliveries', () => {
       'DeliveryCancelled',
     ]);
     expect(history[3]?.reason).toBe('An operator cancelled it.');
+  });
+
+  test('replays on where it was interrupted, and nothing twice', async () => {
+    const rule = await stack.rule([randomUUID()]);
+    const ids = await queue(rule, 2 * JOB_BATCH + 3);
+    await fail(ids);
+    const since = new Date(Date.now() - 60_000);
+    const told: number[] = [];
+    const interrupted = replayFailed(stack.pool, since, (done) => {
+      told.push(done);
+      if (done === JOB_BATCH) throw new Error('interrupted');
+    });
+    await expect(interrupted).rejects.toThrow('interrupted');
+    const queuedOf = (statuses: readonly (string | null)[]) =>
+      statuses.filter((one) => one === 'queued').length;
+    expect(queuedOf(await statusesOf(ids))).toBe(JOB_BATCH);
+    // What was replayed before is sent by now, and has failed no more.
+    expect(await replayFailed(stack.pool, since, (done) => void told.push(done))).toBe(JOB_BATCH + 3);
+    expect(told).toEqual([JOB_BATCH, JOB_BATCH, JOB_BATCH + 3]);
+    expect(queuedOf(await statusesOf(ids))).toBe(ids.length);
+    const replays = await stack.pool.query(
+      `select count(*)::int as count from delivery.journal
+       where type = 'DeliveryReplayed' and delivery_id = any($1::uuid[])`,
+      [ids],
+    );
+    expect(replays.rows).toEqual([{ count: ids.length }]);
+    await cancelNamed(stack.pool, ids);
+  });
+
+  test('queues on what was lost where it was interrupted', async () => {
+    const rules = [await stack.rule([randomUUID()]), await stack.rule([randomUUID()])];
+    const ids = (await Promise.all(rules.map((rule) => queue(rule, 3)))).flat();
+    while ((await recordFacts(stack.pool, stack.eventStore)) > 0);
+    for (const table of ['delivery', 'due', 'journal']) {
+      await stack.pool.query(`delete from delivery.${table} where delivery_id = any($1::uuid[])`, [ids]);
+    }
+    const interrupted = queueMissing(
+      stack,
+      () => undefined,
+      () => {
+        throw new Error('interrupted');
+      },
+    );
+    await expect(interrupted).rejects.toThrow('interrupted');
+    const back = (await statusesOf(ids)).filter((one) => one === 'queued').length;
+    expect(back).toBe(3);
+    expect(await missing()).toBe(3);
+    expect(await statusesOf(ids)).toEqual(ids.map(() => 'queued'));
+    expect(await missing()).toBe(0);
+    await cancelNamed(stack.pool, ids);
   });
 
   test('queues again what the log has and the tables lost, as far as it is not at an end', async () => {
