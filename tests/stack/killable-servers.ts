@@ -1,0 +1,77 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startNats } from '#deploy/local/nats.ts';
+import { freePort } from '#deploy/local/ports.ts';
+import { startPostgres } from '#deploy/local/postgres.ts';
+import { pause } from '#platform/clock.ts';
+import { type ServiceProcess, startProcess } from './processes.ts';
+import type { ServiceServers } from './service.ts';
+
+/** The three servers, each of which can be killed and started again where it was. */
+export const KILLABLE = ['postgres', 'nats', 'event store'] as const;
+export type Killable = (typeof KILLABLE)[number];
+
+export type KillableServers = AsyncDisposable & {
+  readonly urls: ServiceServers;
+  /** `kill -9` of the server and its children. */
+  kill(which: Killable): Promise<void>;
+  /** On the same port, with the same folder. */
+  start(which: Killable): Promise<void>;
+};
+
+/** For whatever was started on this folder of ours. */
+const killOn = async (folder: string): Promise<void> => {
+  const runsOn = (pid: string): boolean => {
+    try {
+      return readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(folder);
+    } catch {
+      return false;
+    }
+  };
+  const pids = readdirSync('/proc').filter(
+    (pid) => /^\d+$/.test(pid) && Number(pid) !== process.pid && runsOn(pid),
+  );
+  for (const pid of pids) process.kill(Number(pid), 'SIGKILL');
+  while (pids.some(runsOn)) await pause(10);
+};
+
+export const startKillableServers = async (name: string): Promise<KillableServers> => {
+  const resources = new AsyncDisposableStack();
+  const home = await mkdtemp(join(tmpdir(), `${name}-`));
+  await chmod(home, 0o755);
+  resources.defer(() => rm(home, { recursive: true, force: true }));
+  const folders = { postgres: join(home, 'postgres'), nats: join(home, 'nats') };
+  let postgres = await startPostgres({ folder: folders.postgres, port: 0 });
+  resources.defer(() => postgres.stop());
+  await postgres.createDatabase('event_store');
+  await postgres.createDatabase('ad_intelligence');
+  let nats = await startNats({ folder: folders.nats, port: 0 });
+  resources.defer(() => nats.stop());
+  const eventStorePort = await freePort();
+  const startEventStore = (): ServiceProcess =>
+    startProcess('deploy/local/event-store/main.ts', {
+      EVENT_STORE_PORT: String(eventStorePort),
+      EVENT_STORE_DATABASE_URL: postgres.databaseUrl('event_store'),
+    });
+  let eventStore = startEventStore();
+  resources.defer(async () => void (await eventStore.stop()));
+  return {
+    urls: {
+      DATABASE_URL: postgres.databaseUrl('ad_intelligence'),
+      EVENT_STORE_URL: `esdb://127.0.0.1:${eventStorePort}?tls=false`,
+      NATS_URL: nats.url,
+    },
+    kill: async (which) => {
+      if (which === 'event store') await eventStore.kill();
+      else await killOn(folders[which]);
+    },
+    start: async (which) => {
+      if (which === 'event store') eventStore = startEventStore();
+      else if (which === 'nats') nats = await startNats({ folder: folders.nats, port: nats.port });
+      else postgres = await startPostgres({ folder: folders.postgres, port: postgres.port });
+    },
+    [Symbol.asyncDispose]: () => resources.disposeAsync(),
+  };
+};
