@@ -65,15 +65,16 @@ export const readWalked = async <Row extends { readonly key: string }>(
     if (found.length > limit || (walked[0]?.walked_rows ?? 0) < rows) return found;
     if ((found.length * LONG_WALK_ROWS) / rows <= limit * PROMISED_PAGES) break;
   }
-  // Likewise from what was found to its place: joined, a page near the end was a loop in a loop.
+  // Likewise from what was found to its place, by the key alone: with the rest of the condition beside it a planner
+  // goes through the index of the order once for each.
   return db.slow<Row>({
     sql: `
       with matching as materialized (
         select ${alias}.${key} from ${table} ${alias} where ${conditions.join(' and ')}
       ), found as materialized (
-        select s.* from matching m cross join lateral (
-          select ${walk.columns} from ${walk.from} where s.${key} = m.${key} and ${where} offset 0
-        ) s
+        select ${walk.columns} from matching m cross join lateral (
+          select s.* from ${walk.from} where s.${key} = m.${key} offset 0
+        ) s where ${where}
       )
       ${show(`(select * from found s order by ${order} limit $1)`)} order by ${order} limit $1`,
     values: all,

@@ -59,6 +59,8 @@ const ORDERS = {
 
 /** As the indexes of the orders have it; a brand with a slug has a summary. */
 const IS_LISTED = 's.is_public and s.slug is not null';
+/** Said of what is looked for too: the indexes of names and countries hold no other brands. */
+const IS_PUBLIC = 'b.is_public and b.slug is not null';
 const LOOKS_AT_BRANDS = { table: 'brands.brand', alias: 'b', key: 'brand_id' } as const;
 
 const nextLetter = (letter: string): string => String.fromCharCode(letter.charCodeAt(0) + 1);
@@ -105,7 +107,7 @@ export const listBrands = async (
       show: (of) =>
         `select p.summary as item, s.place::text as key, s.brand_id as id from ${of} s join brands.brand p using (brand_id)`,
       looksAt: LOOKS_AT_BRANDS,
-      conditions,
+      conditions: conditions.length === 0 ? [] : [IS_PUBLIC, ...conditions],
       order: `s.place ${direction}, s.brand_id ${direction}`,
       values,
     },
@@ -139,7 +141,7 @@ export const listBrandSitemap = async (
       ) => `select p.slug, to_char(coalesce(p.updated_at, p.as_of) at time zone 'utc', ${ISO_TEXT}) as updated_at,
         s.brand_id as id, '' as key from ${of} s join brands.brand p using (brand_id)`,
       looksAt: LOOKS_AT_BRANDS,
-      conditions: categoryId === undefined ? [] : ['b.category_ids @> array[$3]::uuid[]'],
+      conditions: categoryId === undefined ? [] : [IS_PUBLIC, 'b.category_ids @> array[$3]::uuid[]'],
       order: 's.brand_id',
       values,
     },
