@@ -1,0 +1,177 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { freePort } from '#deploy/local/ports.ts';
+import { type BrandTracked, trackingStream } from '#contracts/events/workspace.ts';
+import { brandIdOf } from '#domain/ids.ts';
+import { type EventStore, openEventStore } from '#platform/event-store.ts';
+import { type Database, openPool } from '#platform/postgres.ts';
+import { readStatus } from '#services/ops/projections/status.ts';
+import { requestRebuild, watchBuild } from '#services/ops/projections/builds.ts';
+import { requestVerification, watchVerification } from '#services/ops/projections/verification.ts';
+import { startProcess } from '#tests/stack/processes.ts';
+import { untilPassed } from '#tests/stack/read-models.ts';
+import { recordCorpus } from './api/corpus.ts';
+import type { BenchContext } from './bench.ts';
+import { appendFacts, METADATA } from './projector/facts.ts';
+import type { Reading, ReadingSeen } from './rebuild/clients.ts';
+import { startServers } from './servers.ts';
+
+/**
+ * Radar and ads are rebuilt while clients read and facts come in: no request may fail, the slowest of a hundred may
+ * take twice as long as before, and what is swapped in must be what `verify` makes. `npm run bench rebuild-under-load`
+ * runs it small; `node tests/bench/rebuild-under-load.ts 1000000` is the full exercise.
+ */
+const FACTS = 60_000;
+const FACTS_OF_BRAND = 1_000;
+const TRACKED = 40;
+const REBUILT = ['radar', 'ads'] as const;
+const CLIENTS = 32;
+/** 32 clients ask 320 times a second. */
+const PACE_MS = 100;
+const BEFORE_MS = 8_000;
+/** Facts that come in while all this goes on: so many at once, so often. */
+const INCOMING_FACTS = 20;
+/** Ads started. */
+const INCOMING_FIRST = 40;
+const INCOMING_EVERY_MS = 100;
+const PROJECTED_LIMIT_MS = 1_800_000;
+const P99_RATIO_MAX = 2;
+const POOL_CLIENTS = 4;
+const CLIENTS_PROCESS = fileURLToPath(new URL('./rebuild/clients.ts', import.meta.url));
+
+export async function run(context: BenchContext, facts = FACTS): Promise<void> {
+  await using resources = new AsyncDisposableStack();
+  const servers = await startServers(resources);
+  const pool = openPool(servers.databaseUrl, POOL_CLIENTS);
+  resources.defer(() => pool.end());
+  const eventStore = resources.use(openEventStore(servers.eventStore.url));
+  const corpus = await recordCorpus(servers, pool);
+  await pool.query(`update access.api_key set scopes = array['brands:read', 'tracking:read', 'ads:read']`);
+  const brands = Math.ceil(facts / FACTS_OF_BRAND);
+  await appendFacts(eventStore, brands, FACTS_OF_BRAND);
+  await track(eventStore, corpus.workspaceId, Math.min(brands, TRACKED));
+  const projector = startProcess('services/projector/main.ts', { ...servers.environment, LOG_LEVEL: 'warn' });
+  resources.defer(() => projector.kill());
+  await untilPassed(pool, await eventStore.head(), PROJECTED_LIMIT_MS);
+  const port = await freePort();
+  const api = startProcess('services/api/main.ts', {
+    ...servers.environment,
+    API_PORT: String(port),
+    CURSOR_SECRET: 'a secret for benches only',
+    LOG_LEVEL: 'warn',
+  });
+  resources.defer(() => api.kill());
+  const origin = `http://127.0.0.1:${port}`;
+  await untilAnswers(`${origin}/v1/openapi.json`);
+  const clients = fork(CLIENTS_PROCESS, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+  resources.defer(() => void clients.kill('SIGKILL'));
+  const paths = [
+    `/v1/workspaces/${corpus.workspaceId}/radar?limit=20`,
+    `/v1/brands/${brandIdOf('brand1.example')}/ads?limit=20`,
+    ...corpus.slugs.slice(0, 20).map((slug) => `/v1/brands/${slug}`),
+  ];
+  clients.send({ origin, paths, keys: corpus.keys, clients: CLIENTS, paceMs: PACE_MS } satisfies Reading);
+  const incoming = new AbortController();
+  const recording = record(eventStore, incoming.signal);
+  // Not measured: statements are prepared, code is compiled.
+  await pause(BEFORE_MS / 2);
+  await take(clients);
+  await pause(BEFORE_MS);
+  const before = await take(clients);
+  const seconds = await rebuild(pool);
+  const during = await take(clients);
+  incoming.abort();
+  const recorded = await recording;
+  await untilPassed(pool, await eventStore.head(), PROJECTED_LIMIT_MS);
+  const verified = await verify(pool);
+  const parked = (await readStatus(pool, eventStore, [])).reduce((sum, one) => sum + one.parked, 0);
+  const ratio = during.p99Ms / before.p99Ms;
+  context.print(
+    `rebuild-under-load: ${REBUILT.join(' and ')} from ${facts.toLocaleString('en')} facts and more in ` +
+      `${seconds.toFixed(1)} s, ${recorded} facts recorded meanwhile, ${CLIENTS} clients; verify: ${verified}; parked: ${parked}`,
+  );
+  for (const [when, seen] of Object.entries({ before, during })) {
+    context.print(
+      `  ${when.padEnd(7)} ${seen.requests} requests, ${seen.failed} failed, p50 ${seen.p50Ms.toFixed(1)} ms, ` +
+        `p99 ${seen.p99Ms.toFixed(1)} ms${seen.firstFailure === null ? '' : `; ${seen.firstFailure}`}`,
+    );
+  }
+  context.record({
+    bench: 'rebuild under load: p99 of reads',
+    measured: `${during.p99Ms.toFixed(1)} ms`,
+    ceiling: `${before.p99Ms.toFixed(1)} ms`,
+    ratio,
+    target: `<= ${P99_RATIO_MAX}, none failed, verified`,
+    held: ratio <= P99_RATIO_MAX && during.failed === 0 && verified === 'passed' && parked === 0,
+  });
+}
+
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+async function take(clients: ChildProcess): Promise<ReadingSeen> {
+  clients.send('take');
+  const [seen] = (await once(clients, 'message')) as [ReadingSeen];
+  return seen;
+}
+
+async function untilAnswers(url: string): Promise<void> {
+  while (!(await fetch(url).catch(() => null))?.ok) await pause(100);
+}
+
+async function track(eventStore: EventStore, workspaceId: string, count: number): Promise<void> {
+  const stream = trackingStream(workspaceId);
+  const last = await eventStore.last(stream);
+  const tracked = Array.from({ length: count }, (_, number): BrandTracked => {
+    const tracked_at = new Date().toISOString();
+    const brand_id = brandIdOf(`brand${number}.example`);
+    return {
+      type: 'BrandTracked',
+      data: { workspace_id: workspaceId, brand_id, cadence: 'daily', tracked_at },
+    };
+  });
+  await eventStore.append(stream, last?.revision ?? -1n, tracked, METADATA, 'track more');
+}
+
+/** Facts of new brands, a few at once, until the signal; answers how many. */
+async function record(eventStore: EventStore, signal: AbortSignal): Promise<number> {
+  let brands = 0;
+  for (; !signal.aborted; brands += 1) {
+    await appendFacts(eventStore, 1, INCOMING_FACTS, `late${brands}`, INCOMING_FIRST);
+    await pause(INCOMING_EVERY_MS);
+  }
+  return brands * (INCOMING_FACTS + 1);
+}
+
+async function rebuild(pool: Database): Promise<number> {
+  const startMs = performance.now();
+  for (const name of REBUILT) await requestRebuild(pool, name, { from: 'start', by: 'bench' });
+  for (const name of REBUILT) {
+    const build = await watchBuild(pool, name, () => undefined, new AbortController().signal);
+    if (build?.state !== 'done')
+      throw new Error(`The build of ${name} ended as ${build?.state}: ${build?.error}`);
+  }
+  return (performance.now() - startMs) / 1_000;
+}
+
+async function verify(pool: Database): Promise<string> {
+  for (const name of REBUILT) {
+    await requestVerification(pool, name, { to: null, by: 'bench' });
+    const seen = await watchVerification(pool, name, () => undefined, new AbortController().signal);
+    if (seen?.state !== 'passed') return `${name} ${seen?.state} ${seen?.error ?? ''}`;
+  }
+  return 'passed';
+}
+
+if (import.meta.main) {
+  const facts = Number(process.argv[2] ?? FACTS);
+  await run(
+    {
+      rounds: 1,
+      print: (line) => console.log(line),
+      record: (result) => console.log(JSON.stringify(result)),
+    },
+    facts,
+  );
+  process.exit(0);
+}
