@@ -63,6 +63,11 @@ const IS_LISTED = 's.is_public and s.slug is not null';
 const IS_PUBLIC = 'b.is_public and b.slug is not null';
 const LOOKS_AT_BRANDS = { table: 'brands.brand', alias: 'b', key: 'brand_id' } as const;
 
+const TRIGRAM_CHARACTERS = 3;
+/** An index of parts finds every brand for a part that is shorter than those; a sum is in no index. */
+const namePart = (q: string): string =>
+  q.length < TRIGRAM_CHARACTERS ? `(lower(b.name) || '')` : 'lower(b.name)';
+
 const nextLetter = (letter: string): string => String.fromCharCode(letter.charCodeAt(0) + 1);
 
 /** Public brands, a keyset page; all columns of the key in one direction. */
@@ -92,7 +97,7 @@ export const listBrands = async (
     ...(categoryId === undefined ? [] : [`b.category_ids @> array[${given(categoryId)}]::uuid[]`]),
     ...(country === undefined || walksCountry ? [] : [`b.country = ${given(country)}`]),
     ...(letter === undefined || walksLetter ? [] : [beginsWith('lower(b.name)', letter)]),
-    ...(q === undefined ? [] : [`lower(b.name) like ${given(`%${likePattern(q)}%`)}`]),
+    ...(q === undefined ? [] : [`${namePart(q)} like ${given(`%${likePattern(q)}%`)}`]),
   ];
   const direction = up ? 'asc' : 'desc';
   const rows = await readWalked<ListedRow>(
