@@ -3,6 +3,7 @@ import { hash, randomUUID, timingSafeEqual } from 'node:crypto';
 import { ERRORS, Refusal } from '#contracts/errors.ts';
 import type { Log } from '#platform/log.ts';
 import type { AuditRoom } from './audit/history.ts';
+import { registerConsole } from './console-routes.ts';
 import { type DeliveryRoom, registerDeliveryRoutes } from './delivery-routes.ts';
 import { type HealthRoom, registerHealthRoutes } from './health-routes.ts';
 import { registerHistoryRoutes } from './history-routes.ts';
@@ -98,6 +99,7 @@ export const buildOps = ({ token, secondToken, log, ...room }: OpsServerInput): 
     throw new Refusal('not_found', 'There is no such path.');
   });
   registerHealthRoutes(app, room);
+  registerConsole(app);
   registerWorkspaceRoutes(app, room, ending.signal);
   registerHistoryRoutes(app, room, ending.signal);
   registerDeliveryRoutes(app, room);

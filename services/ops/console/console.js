@@ -1,0 +1,132 @@
+import { isSignedIn, missing, signIn, signOut } from './ask.js';
+import { button, element, field, say } from './elements.js';
+import { repeat } from './repeat.js';
+
+/** The frame: who is signed in, which page is shown, and what the whole service lacks. */
+
+const MISSING_EVERY_MS = 10_000;
+const PAGES = {
+  projections: () => import('./projections.js'),
+  parked: () => import('./parked.js'),
+  deliveries: () => import('./deliveries.js'),
+  history: () => import('./history.js'),
+};
+
+const main = document.querySelector('main');
+const nav = document.querySelector('nav');
+const signOutButton = document.querySelector('#sign-out');
+let leaving = new AbortController();
+
+/** `#/parked?projection=radar` and `#/deliveries/ID`. */
+const place = () => {
+  const [path, search] = location.hash.replace(/^#\/?/, '').split('?');
+  const [name, ...rest] = path.split('/').map(decodeURIComponent);
+  return {
+    name: name in PAGES ? name : 'projections',
+    id: rest.join('/') || null,
+    values: new URLSearchParams(search),
+  };
+};
+
+const showFault = (error) => {
+  if (error.name === 'AbortError' || error.status === 401) return;
+  main.append(
+    element(
+      'div',
+      { class: 'fault', role: 'alert' },
+      element('p', {}, error.message),
+      button('Try again', () => void show()),
+    ),
+  );
+};
+
+const showSignIn = () => {
+  nav.hidden = true;
+  signOutButton.hidden = true;
+  document.title = 'Sign in · Operators';
+  const token = element('input', {
+    type: 'password',
+    name: 'token',
+    required: true,
+    autocomplete: 'current-password',
+    'aria-describedby': 'wrong',
+  });
+  const wrong = element('p', { id: 'wrong', class: 'bad', role: 'alert' });
+  const enter = async (event) => {
+    event.preventDefault();
+    if (await signIn(token.value)) return show();
+    wrong.textContent = 'That is not the operator token of this service.';
+    token.select();
+  };
+  main.replaceChildren(
+    element(
+      'form',
+      { class: 'sign-in panel', onsubmit: (event) => void enter(event) },
+      element('h1', {}, 'Sign in'),
+      field('Operator token', token),
+      wrong,
+      element('button', { class: 'main' }, 'Sign in'),
+      element(
+        'p',
+        { class: 'muted' },
+        'The setting OPS_TOKEN; after npm start it is ops_token in .data/secrets.json. This tab keeps it until it is closed.',
+      ),
+    ),
+  );
+  token.focus();
+};
+
+const show = async () => {
+  leaving.abort();
+  leaving = new AbortController();
+  const { signal } = leaving;
+  say('');
+  if (!isSignedIn()) return showSignIn();
+  const { name, id, values } = place();
+  nav.hidden = false;
+  signOutButton.hidden = false;
+  for (const link of nav.children) {
+    const isHere = link.getAttribute('href') === `#/${name}`;
+    if (isHere) link.setAttribute('aria-current', 'page');
+    else link.removeAttribute('aria-current');
+  }
+  try {
+    const page = await PAGES[name]();
+    const heading = element('h1', { tabindex: '-1' });
+    main.replaceChildren(heading);
+    const title = (text) => {
+      heading.textContent = text;
+      document.title = `${text} · Operators`;
+    };
+    const shown = page.show({ main, title, id, values, signal });
+    heading.focus({ preventScroll: true });
+    scrollTo(0, 0);
+    await shown;
+  } catch (error) {
+    if (!signal.aborted) showFault(error);
+  }
+};
+
+const showMissing = async () => {
+  const line = document.querySelector('#missing');
+  try {
+    const all = await missing();
+    line.hidden = all.length === 0;
+    line.textContent = all.map(({ what, why }) => `${what.replaceAll('_', ' ')}: ${why}`).join(' · ');
+  } catch {
+    line.hidden = false;
+    line.textContent = 'The service does not answer.';
+  }
+};
+
+signOutButton.addEventListener('click', () => {
+  signOut();
+  void show();
+});
+addEventListener('signed-out', () => void show());
+addEventListener('hashchange', () => {
+  // The skip link is no page.
+  if (location.hash !== '#main') void show();
+});
+void show();
+void repeat(showMissing, MISSING_EVERY_MS, new AbortController().signal);

@@ -1,0 +1,109 @@
+/** Markup is made of elements, never of text: what the service says cannot become any. */
+
+const SVG = 'http://www.w3.org/2000/svg';
+
+const fill = (made, attributes, children) => {
+  for (const [name, value] of Object.entries(attributes)) {
+    if (value === null || value === undefined || value === false) continue;
+    if (name.startsWith('on')) made.addEventListener(name.slice(2), value);
+    else made.setAttribute(name, value === true ? '' : value);
+  }
+  made.append(...children.flat().filter((child) => child !== null && child !== undefined));
+  return made;
+};
+
+/** `element('a', { href }, 'text', child, …)`; `null` attributes and children are left out. */
+export const element = (name, attributes = {}, ...children) =>
+  fill(document.createElement(name), attributes, children);
+
+export const drawing = (name, attributes = {}, ...children) =>
+  fill(document.createElementNS(SVG, name), attributes, children);
+
+export const button = (label, onclick, attributes = {}) =>
+  element('button', { type: 'button', onclick, ...attributes }, label);
+
+/** A label with its field, which is named by it. */
+export const field = (label, input) =>
+  element('label', { class: 'field' }, element('span', {}, label), input);
+
+export const choice = (name, options, chosen) =>
+  element(
+    'select',
+    { name },
+    options.map(([value, label]) => element('option', { value, selected: value === chosen }, label)),
+  );
+
+/**
+ * A table whose cells know their columns: on a narrow screen each row is shown as a card, with the names of the
+ * columns beside the values.
+ */
+export const table = (caption, columns, rows) =>
+  element(
+    'div',
+    { class: 'table' },
+    element(
+      'table',
+      {},
+      element('caption', { class: 'unseen' }, caption),
+      element(
+        'thead',
+        {},
+        element(
+          'tr',
+          {},
+          columns.map((name) => element('th', { scope: 'col' }, name)),
+        ),
+      ),
+      element('tbody', {}, rows),
+    ),
+  );
+
+/** Cells in the order of the columns; the first names the row. */
+export const row = (columns, cells) =>
+  element(
+    'tr',
+    {},
+    cells.map((content, place) =>
+      element(
+        place === 0 ? 'th' : 'td',
+        { 'data-column': columns[place], scope: place === 0 ? 'row' : null },
+        element('div', { class: 'cell' }, content),
+      ),
+    ),
+  );
+
+export const pairs = (entries) =>
+  element(
+    'dl',
+    {},
+    entries.map(([name, ...value]) => element('div', {}, element('dt', {}, name), element('dd', {}, value))),
+  );
+
+export const badge = (word, tone = 'plain') => element('span', { class: `badge ${tone}` }, word);
+
+export const json = (value) => element('pre', { tabindex: '0' }, JSON.stringify(value, null, 2));
+
+/** Asks before something that cannot be taken back. Resolves to whether to go on. */
+export const confirmed = (question, yes) =>
+  new Promise((resolve) => {
+    const dialog = element(
+      'dialog',
+      { 'aria-label': yes, onclose: () => (resolve(dialog.returnValue === 'yes'), dialog.remove()) },
+      element('p', {}, question),
+      element(
+        'div',
+        { class: 'actions' },
+        button('No', () => dialog.close('no'), { class: 'quiet' }),
+        button(yes, () => dialog.close('yes'), { class: 'main' }),
+      ),
+    );
+    document.body.append(dialog);
+    dialog.showModal();
+  });
+
+/** Tells what came of an action, to eyes and to screen readers. */
+export const say = (text, tone = 'plain') => {
+  const said = document.querySelector('#said');
+  said.className = `said ${tone}`;
+  said.textContent = text;
+};

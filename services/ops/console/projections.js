@@ -1,0 +1,75 @@
+import { get } from './ask.js';
+import { element, row, table } from './elements.js';
+import { sparkline } from './plot.js';
+import { show as showOne } from './projection.js';
+import { repeat } from './repeat.js';
+import { behind, stateBadges } from './standing.js';
+import { count } from './words.js';
+
+/** All projections: how they stand and how far behind they were over the last hour. */
+
+const LOOK_EVERY_MS = 5_000;
+/** The plots move slowly; they are asked for every so many looks. */
+const PLOT_EVERY_LOOKS = 6;
+const COLUMNS = ['Projection', 'State', 'Behind', 'Last hour', 'Rate', 'Parked', 'Version'];
+const parkedLink = ({ name, parked }) =>
+  parked === 0
+    ? '0'
+    : element('a', { class: 'bad', href: `#/parked?projection=${encodeURIComponent(name)}` }, count(parked));
+
+const cellsOf = (one, series) => [
+  element('a', { href: `#/projections/${encodeURIComponent(one.name)}` }, one.name),
+  stateBadges(one),
+  behind(one),
+  sparkline(series),
+  one.rate_per_second === 0 ? '–' : `${count(one.rate_per_second)}/s`,
+  parkedLink(one),
+  one.code_version === one.version || one.code_version === null
+    ? String(one.version)
+    : `${one.version}, code has ${one.code_version}`,
+];
+
+const summaryOf = (all) => {
+  const parked = all.reduce((sum, one) => sum + one.parked, 0);
+  const late = all.filter((one) => one.lag_facts > 0).length;
+  const parts = [
+    `${count(all.length)} projections`,
+    late === 0 ? 'none behind' : `${count(late)} behind`,
+    parked === 0 ? 'nothing parked' : `${count(parked)} facts parked`,
+  ];
+  return parts.join(', ');
+};
+
+export const show = async ({ main, title, id, ...page }) => {
+  if (id !== null) return showOne({ main, title, id, ...page });
+  title('Projections');
+  const summary = element('p', { class: 'muted' }, 'Reading …');
+  const body = table('Projections and how they stand', COLUMNS, []);
+  main.append(summary, body);
+  let series = new Map();
+  let looks = 0;
+  let focused = null;
+  await repeat(
+    async () => {
+      const isPlotDue = looks % PLOT_EVERY_LOOKS === 0;
+      looks += 1;
+      const [all, lags] = await Promise.all([
+        get('/ops/projections', page.signal),
+        isPlotDue ? get('/ops/projections/lag', page.signal) : null,
+      ]);
+      if (lags) series = new Map(lags.map((one) => [one.projection, one]));
+      summary.textContent = summaryOf(all);
+      // Who stands on a link of the table stands there after it is drawn again.
+      focused = document.activeElement?.closest('tbody') ? document.activeElement.getAttribute('href') : null;
+      body
+        .querySelector('tbody')
+        .replaceChildren(
+          ...all.map((one) => row(COLUMNS, cellsOf(one, series.get(one.name) ?? { at: [], lag_facts: [] }))),
+        );
+      if (focused)
+        [...body.querySelectorAll('tbody a')].find((link) => link.getAttribute('href') === focused)?.focus();
+    },
+    LOOK_EVERY_MS,
+    page.signal,
+  );
+};

@@ -1,0 +1,26 @@
+/** Figures and times as people read them. */
+
+const NUMBER = new Intl.NumberFormat('en');
+const MOMENT = new Intl.DateTimeFormat('en-GB', {
+  day: 'numeric',
+  month: 'short',
+  hour: '2-digit',
+  minute: '2-digit',
+  second: '2-digit',
+  timeZone: 'UTC',
+});
+
+export const count = (value) => NUMBER.format(Math.round(value));
+
+export const plural = (value, one, many = `${one}s`) => `${count(value)} ${value === 1 ? one : many}`;
+
+/** In UTC, as everything that is recorded. */
+export const moment = (iso) => (iso === null ? '–' : `${MOMENT.format(new Date(iso))} UTC`);
+
+export const duration = (seconds) => {
+  if (seconds === null) return 'unknown';
+  if (seconds < 10) return `${Math.round(seconds * 10) / 10} s`;
+  if (seconds < 120) return `${Math.round(seconds)} s`;
+  if (seconds < 7_200) return `${Math.round(seconds / 60)} min`;
+  return `${Math.round(seconds / 3_600)} h`;
+};

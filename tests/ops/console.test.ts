@@ -1,0 +1,243 @@
+import { randomUUID } from 'node:crypto';
+import { mkdir } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { enqueue } from '#platform/deliveries/enqueue.ts';
+import { createDeliveryTables } from '#platform/deliveries/tables.ts';
+import { silentLog } from '#platform/log.ts';
+import { inTransaction, openReadDatabase } from '#platform/postgres.ts';
+import { createSigningKey } from '#services/ops/audit/signing-key.ts';
+import { buildOps } from '#services/ops/server.ts';
+import { type ApiStack, type Key, openApiStack } from '#tests/api/stack.ts';
+import { newDelivery } from '#tests/delivery/new-delivery.ts';
+import { CHROMIUM_ARGUMENTS, findChromium } from './browser.ts';
+
+/**
+ * The console in a real browser, as an operator uses it. Screenshots of every page, at desktop and phone width, are
+ * left in `console-screenshots` of the system's temporary folder, to be looked at.
+ */
+const TOKEN = 'the token of the operators';
+const SCREENSHOTS = join(tmpdir(), 'console-screenshots');
+const DESKTOP = { width: 1280, height: 860 };
+const PHONE = { width: 390, height: 844 };
+const PARKED = 120;
+/** A step that a person would have given up on. */
+const STEP_LIMIT_MS = 10_000;
+
+const executable = findChromium();
+if (executable === null) {
+  console.warn('The console is not tested: no Chromium on the PATH, and CHROMIUM_PATH does not name one.');
+}
+
+describe.skipIf(executable === null)('the console', () => {
+  const resources = new AsyncDisposableStack();
+  let stack: ApiStack;
+  let key: Key;
+  let url: string;
+  let browser: Browser;
+  let context: BrowserContext;
+  let page: Page;
+  const faults: string[] = [];
+
+  const heading = (name: string) => page.getByRole('heading', { name, level: 1 });
+  const go = async (hash: string, title: string): Promise<void> => {
+    await page.goto(`${url}/#/${hash}`);
+    await heading(title).waitFor();
+  };
+  /** As wide as a phone nothing is cut off: the page scrolls one way only. */
+  const screenshots = async (name: string): Promise<void> => {
+    await page.setViewportSize(DESKTOP);
+    await page.screenshot({ path: join(SCREENSHOTS, `${name}-desktop.png`) });
+    await page.setViewportSize(PHONE);
+    const overflow = await page.evaluate<number>(
+      'document.documentElement.scrollWidth - document.documentElement.clientWidth',
+    );
+    expect([name, overflow]).toEqual([name, 0]);
+    await page.screenshot({ path: join(SCREENSHOTS, `${name}-phone.png`) });
+    await page.setViewportSize(DESKTOP);
+  };
+
+  beforeAll(async () => {
+    await mkdir(SCREENSHOTS, { recursive: true });
+    stack = resources.use(await openApiStack());
+    key = await stack.key();
+    await createDeliveryTables(stack.pool);
+    const db = resources.use(openReadDatabase(stack.environment['DATABASE_URL'] ?? ''));
+    const app = buildOps({
+      db,
+      pool: stack.pool,
+      eventStore: stack.eventStore,
+      nats: () => stack.nats,
+      serverChecks: {},
+      memberVault: null,
+      auditSigningKey: createSigningKey().audit_signing_key,
+      token: TOKEN,
+      log: silentLog(),
+    });
+    resources.defer(() => app.close());
+    url = await app.listen({ host: '127.0.0.1', port: 0 });
+    await stack.projected(await stack.eventStore.head());
+    await inTransaction(stack.pool, (client) =>
+      enqueue(client, [
+        newDelivery(
+          { workspaceId: key.workspaceId, alertId: randomUUID() },
+          { channel: 'webhook', url: 'https://hooks.shop.example/ads' },
+          new Date(),
+        ),
+      ]),
+    );
+    browser = await chromium.launch({ executablePath: executable ?? '', args: CHROMIUM_ARGUMENTS });
+    resources.defer(() => browser.close());
+    context = await browser.newContext({ viewport: DESKTOP, colorScheme: 'light' });
+    context.setDefaultTimeout(STEP_LIMIT_MS);
+    page = await context.newPage();
+    page.on('pageerror', (error) => faults.push(error.message));
+    page.on('console', (message) => {
+      // That a request was refused the browser says of its own; the page says it too, and that is looked for.
+      if (message.type() === 'error' && !message.text().startsWith('Failed to load resource'))
+        faults.push(message.text());
+    });
+  });
+  afterAll(async () => {
+    await resources.disposeAsync();
+  });
+
+  test('lets in who has the token, and keeps it in this tab alone', async () => {
+    await page.goto(url);
+    await page.getByLabel('Operator token').fill('a wrong token of nobody');
+    await page.keyboard.press('Enter');
+    await page.getByText('That is not the operator token').waitFor();
+    await screenshots('sign-in');
+    await page.getByLabel('Operator token').fill(TOKEN);
+    await page.keyboard.press('Enter');
+    await heading('Projections').waitFor();
+    expect(await context.cookies()).toEqual([]);
+    const other = await context.newPage();
+    await other.goto(url);
+    await other.getByRole('heading', { name: 'Sign in' }).waitFor();
+    await other.close();
+  });
+
+  test('serves its files with a policy that lets nothing else in', async () => {
+    const { headers } = await fetch(url).then(async (response) => {
+      await response.body?.cancel();
+      return response;
+    });
+    expect(headers.get('content-security-policy')).toMatch(/default-src 'none'; script-src 'self'/);
+    const again = await fetch(`${url}/console/console.js`, {
+      headers: {
+        'if-none-match': (await fetch(`${url}/console/console.js`)).headers.get('etag') ?? '',
+      },
+    });
+    expect(again.status).toBe(304);
+    expect((await fetch(`${url}/console/..%2fserver.ts`)).status).toBe(401);
+  });
+
+  test('shows projections with their lag, and a rebuild from its beginning to its end', async () => {
+    await stack.pool.query(
+      `insert into projector.sample (at, name, position, facts_applied, lag_facts)
+       select now() - n * interval '30 s', name, 1, 1,
+         case when name = 'radar' then (900 * (1 + sin(n / 6.0)))::int else 0 end
+       from projector.projection, generate_series(2, 110) n on conflict do nothing`,
+    );
+    await go('projections', 'Projections');
+    await page.getByRole('row', { name: /^radar live/ }).waitFor();
+    await screenshots('projections');
+    await page.getByRole('link', { name: 'radar', exact: true }).click();
+    await heading('radar').waitFor();
+    await page.getByRole('img', { name: /^Lag of the last hour: .* facts now/ }).waitFor();
+    await page.getByRole('button', { name: 'Rebuild', exact: true }).click();
+    await screenshots('confirm');
+    await page.getByRole('dialog').getByRole('button', { name: 'Rebuild' }).click();
+    await page.getByText('The rebuild was asked for.').waitFor();
+    await page.getByText(/^done/).waitFor();
+    await page.getByRole('button', { name: 'Verify' }).click();
+    await page.getByText(/tables against a replay of/).waitFor();
+    await screenshots('projection');
+  });
+
+  test('shows parked facts page by page, with the error, to retry and to skip', async () => {
+    await stack.stopProjector();
+    const { rows } = await stack.pool.query<{ stream: string }>(
+      `insert into projector.parked (projection, stream, position, type, error, revision)
+       select 'workspaces', case when n = 1 then $1 else 'workspace-ws_parked' || lpad(n::text, 5, '0') end, n,
+         'WorkspaceCreated', 'value too long for type character varying(20) in workspaces.workspace', 0
+       from generate_series(1, $2::int) n returning stream`,
+      [`workspace-${key.workspaceId}`, PARKED],
+    );
+    expect(rows.length).toBe(PARKED);
+    await go('parked?projection=workspaces', 'Parked facts');
+    expect(await page.locator('tbody tr:not(.more)').count()).toBe(50);
+    const stream = `workspace-${key.workspaceId}`;
+    await page.getByRole('button', { name: stream }).click();
+    await page.getByText('"type": "WorkspaceCreated"').waitFor();
+    await screenshots('parked');
+    await page.getByRole('row', { name: stream }).getByRole('button', { name: 'Retry' }).click();
+    await page.getByText('retry asked for').waitFor();
+    await page.getByRole('button', { name: 'Next' }).click();
+    await page.getByText('Page 2').waitFor();
+    const second = page.locator('tbody tr:not(.more)').nth(5);
+    await second.getByRole('button', { name: 'Skip' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Leave it out' }).click();
+    await second.getByText('skip asked for').waitFor();
+    await page.getByRole('button', { name: 'Retry all of workspaces' }).click();
+    await page.getByText(`${PARKED} streams of workspaces are tried again.`).waitFor();
+    await stack.pool.query('delete from projector.parked');
+  });
+
+  test('shows deliveries with their attempts, to cancel and to replay', async () => {
+    await go('deliveries?status=queued', 'Deliveries');
+    await page.getByRole('row', { name: /queued webhook/ }).waitFor();
+    await screenshots('deliveries');
+    await page.locator('tbody a').first().click();
+    await heading('Delivery').waitFor();
+    await page.getByText('"items_total": 1').waitFor();
+    await page.getByRole('button', { name: 'Cancel' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Cancel it' }).click();
+    await page.getByText('It was cancelled.').waitFor();
+    await page.getByText('An operator cancelled it.').waitFor();
+    await screenshots('delivery');
+    await page.getByRole('button', { name: 'Replay' }).click();
+    await page.getByText('Another round of attempts begins.').waitFor();
+  });
+
+  test('shows a history with filters, checks its chain and exports it', async () => {
+    await go('history', 'Histories');
+    await page.getByRole('row', { name: /ApiKeyIssued/ }).waitFor();
+    await page.getByRole('button', { name: 'Check the chain' }).click();
+    await page.getByText(/3 entries follow from each other/).waitFor();
+    await screenshots('history');
+    await page.getByLabel('What').fill('MemberAdded');
+    await page.getByRole('button', { name: 'Show' }).click();
+    await page.waitForURL(/type=MemberAdded/);
+    await page.getByRole('button', { name: 'Entry 2' }).click();
+    await page.getByText('"type": "MemberAdded"').waitFor();
+    expect(await page.locator('tbody tr:not(.more)').count()).toBe(1);
+    const saved = page.waitForEvent('download');
+    await page.getByRole('button', { name: 'Export as NDJSON' }).click();
+    expect((await saved).suggestedFilename()).toBe(`history-${key.workspaceId}-ndjson.tar`);
+  });
+
+  test('is gone through by keyboard, and is read in the dark', async () => {
+    await go('projections', 'Projections');
+    await page.keyboard.press('Tab');
+    const walked: string[] = [];
+    for (let steps = 0; steps < 4; steps += 1) {
+      walked.push(await page.evaluate<string>('document.activeElement.textContent'));
+      await page.keyboard.press('Shift+Tab');
+    }
+    expect(walked.length).toBe(new Set(walked).size);
+    await page.emulateMedia({ colorScheme: 'dark', reducedMotion: 'reduce' });
+    await page.getByRole('row', { name: /^radar/ }).waitFor();
+    await screenshots('dark');
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+    expect(await page.evaluate<number>('sessionStorage.length')).toBe(0);
+  });
+
+  test('nothing went wrong in the browser meanwhile', () => {
+    expect(faults).toEqual([]);
+  });
+});
