@@ -1,6 +1,7 @@
 import { Client, type ClientConfig, Pool, type PoolClient } from 'pg';
 import type { ReadDatabase, ReadQuery } from '#contracts/read-database.ts';
 import type { Writable } from 'node:stream';
+import { meterPool } from './metrics.ts';
 import { statementNames } from './statement-names.ts';
 
 /** Connections are opened within this time or fail. */
@@ -27,6 +28,7 @@ export const openPool = (url: string, max: number, settings: Partial<ClientConfi
   pool.on('error', () => undefined);
   // Nor may one that breaks in somebody's hands: its next query fails, and that is where it is met.
   pool.on('connect', (client) => client.on('error', () => undefined));
+  meterPool(pool);
   return pool;
 };
 

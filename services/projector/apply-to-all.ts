@@ -1,5 +1,6 @@
 import type { RecordedFact } from '#contracts/events/fact.ts';
 import type { Log } from '#platform/log.ts';
+import { batchMeter } from '#platform/metrics.ts';
 import type { Pipeline } from '#platform/pipeline.ts';
 import type { Database } from '#platform/postgres.ts';
 import { isTransient, type Target } from './apply-batch.ts';
@@ -47,6 +48,17 @@ export const openApplying = (database: Database, pipeline: Pipeline, log: Log) =
   let soon: NodeJS.Timeout | undefined;
   let storing: Promise<void> = Promise.resolve();
   let unstored: (() => Promise<void>) | undefined;
+
+  const meters = new Map<string, ReturnType<typeof batchMeter>>();
+  const count = (parts: readonly Part[], sinceMs: number): void => {
+    const seconds = (performance.now() - sinceMs) / 1_000;
+    for (const { one, facts } of parts) {
+      const name = nameOf(one);
+      const meter = meters.get(name) ?? batchMeter(name);
+      meters.set(name, meter);
+      meter(facts.length, seconds);
+    }
+  };
 
   const storeIdle = async (running: readonly Running[], position: bigint): Promise<void> => {
     const idle = running.filter((one) => one.position === position && one.stored < position);
@@ -122,16 +134,19 @@ export const openApplying = (database: Database, pipeline: Pipeline, log: Log) =
       const behind = running.filter((one) => one.position < position);
       const parts = behind.map((one) => ({ one, facts: factsOf(one, facts) }));
       const busy = parts.filter((part) => part.facts.length > 0);
-      const storesIdle = performance.now() - storedAtMs >= IDLE_CHECKPOINTS_MS;
+      const since = performance.now();
+      const storesIdle = since - storedAtMs >= IDLE_CHECKPOINTS_MS;
       const stored = storesIdle ? parts : busy;
       if (await together(stored, position, behind)) {
         for (const { one } of stored) one.stored = position;
         for (const one of behind) one.position = position;
+        count(busy, since);
         if (storesIdle) storedAtMs = performance.now();
         else storeIdleSoon(running, position);
         return;
       }
       await applyEach(busy, position);
+      count(busy, since);
       for (const one of behind) one.position = position;
       await storeIdle(running, position);
     },
