@@ -17,12 +17,10 @@ export type ScrapeHandOff = {
 /** `nats` may still be connecting; the API serves without it. */
 export const createScrapeHandOff = (nats: Promise<Nats>, log: Log): ScrapeHandOff => {
   let connected: Nats | undefined;
-  nats.then(
-    (opened) => {
-      connected = opened;
-    },
-    () => undefined,
-  );
+  const connect = async (): Promise<void> => {
+    connected = await nats;
+  };
+  connect().catch(() => undefined);
   return {
     request: (scrape, factId) => {
       try {

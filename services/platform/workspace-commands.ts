@@ -102,8 +102,8 @@ export const runWorkspaceCommand = async <State, F extends Fact>(
       initial: decider.initial,
       evolve: (folded, fact) => {
         // While the stream is loaded, facts come as recorded; those just decided have no position yet.
-        const { revision, position: at } = fact as Partial<RecordedFact>;
-        if (revision !== undefined && at !== undefined) lastSeen = { revision, position: at };
+        const { revision: place, position: at } = fact as Partial<RecordedFact>;
+        if (place !== undefined && at !== undefined) lastSeen = { revision: place, position: at };
         return decider.evolve(folded, fact);
       },
     };
@@ -126,7 +126,7 @@ export const runWorkspaceCommand = async <State, F extends Fact>(
       fact?.type === 'ApiKeyIssued' &&
       (await foldIssuedKey(room.pool, stream, fact as ApiKeyIssued, revision));
     if (!isFolded) await foldStream(room.pool, room.eventStore, stream);
-    if (facts.length === 0 || facts.some((fact) => NARROWING.has(fact.type))) await pause(LEASE_PASSED_MS);
+    if (facts.length === 0 || facts.some(({ type }) => NARROWING.has(type))) await pause(LEASE_PASSED_MS);
   }
   if (position > 0n) {
     await inSpan('wait for read models', { attributes: { projections: shownIn.join() } }, () =>

@@ -169,7 +169,8 @@ describe.skipIf(executable === null)('the console', () => {
     );
     expect(rows.length).toBe(PARKED);
     await go('parked?projection=workspaces', 'Parked facts');
-    expect(await page.locator('tbody tr:not(.more)').count()).toBe(50);
+    // The heading is there before the rows are.
+    await expect.poll(() => page.locator('tbody tr:not(.more)').count()).toBe(50);
     const stream = `workspace-${key.workspaceId}`;
     await page.getByRole('button', { name: stream }).click();
     await page.getByText('"type": "WorkspaceCreated"').waitFor();
