@@ -7,20 +7,22 @@ import { brandIdOf } from '#domain/ids.ts';
 import { type EventStore, openEventStore } from '#platform/event-store.ts';
 import { type Database, openPool } from '#platform/postgres.ts';
 import { readStatus } from '#services/ops/projections/status.ts';
-import { requestRebuild, watchBuild } from '#services/ops/projections/builds.ts';
+import { type Build, requestRebuild, watchBuild } from '#services/ops/projections/builds.ts';
 import { requestVerification, watchVerification } from '#services/ops/projections/verification.ts';
 import { startProcess } from '#tests/stack/processes.ts';
 import { untilPassed } from '#tests/stack/read-models.ts';
-import { recordCorpus } from './api/corpus.ts';
+import { type BenchCorpus, recordCorpus } from './api/corpus.ts';
 import type { BenchContext } from './bench.ts';
 import { appendFacts, METADATA } from './projector/facts.ts';
 import type { Reading, ReadingSeen } from './rebuild/clients.ts';
-import { startServers } from './servers.ts';
+import { openIncoming } from './rebuild/incoming.ts';
+import { type BenchServers, startServers } from './servers.ts';
 
 /**
- * Radar and ads are rebuilt while clients read and facts come in: no request may fail, the slowest of a hundred may
- * take twice as long as before, and what is swapped in must be what `verify` makes. `npm run bench rebuild-under-load`
- * runs it small; `node tests/bench/rebuild-under-load.ts 1000000` is the full exercise.
+ * Radar and ads are rebuilt while clients read and ingest takes in scans: no request may fail, the slowest of a
+ * hundred may take twice as long as before, and what is swapped in must be what `verify` makes.
+ * `npm run bench rebuild-under-load` runs it small; `node tests/bench/rebuild-under-load.ts 1000000` is the full
+ * exercise.
  */
 const FACTS = 60_000;
 const FACTS_OF_BRAND = 1_000;
@@ -30,12 +32,10 @@ const CLIENTS = 32;
 /** 32 clients ask 320 times a second. */
 const PACE_MS = 100;
 const BEFORE_MS = 8_000;
-/** Facts that come in while all this goes on: so many at once, so often. */
-const INCOMING_FACTS = 20;
-/** Ads started. */
-const INCOMING_FIRST = 40;
-const INCOMING_EVERY_MS = 100;
+const TAKEN_LIMIT_MS = 60_000;
 const PROJECTED_LIMIT_MS = 1_800_000;
+/** How often something long says how far it is. */
+const PROGRESS_EVERY_MS = 10_000;
 const P99_RATIO_MAX = 2;
 const POOL_CLIENTS = 4;
 const CLIENTS_PROCESS = fileURLToPath(new URL('./rebuild/clients.ts', import.meta.url));
@@ -51,45 +51,31 @@ export async function run(context: BenchContext, facts = FACTS): Promise<void> {
   const brands = Math.ceil(facts / FACTS_OF_BRAND);
   await appendFacts(eventStore, brands, FACTS_OF_BRAND);
   await track(eventStore, corpus.workspaceId, Math.min(brands, TRACKED));
+  context.print(`rebuild-under-load: ${facts.toLocaleString('en')} facts are in the log`);
   const projector = startProcess('services/projector/main.ts', { ...servers.environment, LOG_LEVEL: 'warn' });
   resources.defer(() => projector.kill());
-  await untilPassed(pool, await eventStore.head(), PROJECTED_LIMIT_MS);
-  const port = await freePort();
-  const api = startProcess('services/api/main.ts', {
-    ...servers.environment,
-    API_PORT: String(port),
-    CURSOR_SECRET: 'a secret for benches only',
-    LOG_LEVEL: 'warn',
-  });
-  resources.defer(() => api.kill());
-  const origin = `http://127.0.0.1:${port}`;
-  await untilAnswers(`${origin}/v1/openapi.json`);
-  const clients = fork(CLIENTS_PROCESS, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
-  resources.defer(() => void clients.kill('SIGKILL'));
-  const paths = [
-    `/v1/workspaces/${corpus.workspaceId}/radar?limit=20`,
-    `/v1/brands/${brandIdOf('brand1.example')}/ads?limit=20`,
-    ...corpus.slugs.slice(0, 20).map((slug) => `/v1/brands/${slug}`),
-  ];
-  clients.send({ origin, paths, keys: corpus.keys, clients: CLIENTS, paceMs: PACE_MS } satisfies Reading);
-  const incoming = new AbortController();
-  const recording = record(eventStore, incoming.signal);
+  await saying(context, pool, untilPassed(pool, await eventStore.head(), PROJECTED_LIMIT_MS));
+  const ingest = await startIngest(servers, resources);
+  const clients = await startClients(servers, corpus, resources);
+  const incoming = await openIncoming(servers.natsUrl);
   // Not measured: statements are prepared, code is compiled.
   await pause(BEFORE_MS / 2);
   await take(clients);
   await pause(BEFORE_MS);
   const before = await take(clients);
-  const seconds = await rebuild(pool);
+  const recordedBefore = await ingest.facts();
+  const seconds = await rebuild(context, pool);
   const during = await take(clients);
-  incoming.abort();
-  const recorded = await recording;
+  const recorded = (await ingest.facts()) - recordedBefore;
+  const scans = await incoming.stop(TAKEN_LIMIT_MS);
   await untilPassed(pool, await eventStore.head(), PROJECTED_LIMIT_MS);
-  const verified = await verify(pool);
+  const verified = await verify(context, pool);
   const parked = (await readStatus(pool, eventStore, [])).reduce((sum, one) => sum + one.parked, 0);
   const ratio = during.p99Ms / before.p99Ms;
   context.print(
     `rebuild-under-load: ${REBUILT.join(' and ')} from ${facts.toLocaleString('en')} facts and more in ` +
-      `${seconds.toFixed(1)} s, ${recorded} facts recorded meanwhile, ${CLIENTS} clients; verify: ${verified}; parked: ${parked}`,
+      `${seconds.toFixed(1)} s, ${recorded} facts recorded meanwhile, ${scans} scans taken in, ${CLIENTS} clients; ` +
+      `verify: ${verified}; parked: ${parked}`,
   );
   for (const [when, seen] of Object.entries({ before, during })) {
     context.print(
@@ -105,6 +91,52 @@ export async function run(context: BenchContext, facts = FACTS): Promise<void> {
     target: `<= ${P99_RATIO_MAX}, none failed, verified`,
     held: ratio <= P99_RATIO_MAX && during.failed === 0 && verified === 'passed' && parked === 0,
   });
+}
+
+/** A real process of ingest; what it recorded it counts itself. */
+async function startIngest(
+  { environment }: BenchServers,
+  resources: AsyncDisposableStack,
+): Promise<{ facts(): Promise<number> }> {
+  const metricsPort = await freePort();
+  const ingest = startProcess('services/ingest/main.ts', {
+    ...environment,
+    METRICS_PORT: String(metricsPort),
+  });
+  resources.defer(() => ingest.kill());
+  await ingest.says('taking in observations');
+  return {
+    facts: async () => {
+      const text = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
+      return Number(/^adintel_ingest_facts_total (\d+)$/m.exec(text)?.[1] ?? Number.NaN);
+    },
+  };
+}
+
+async function startClients(
+  { environment }: BenchServers,
+  corpus: BenchCorpus,
+  resources: AsyncDisposableStack,
+): Promise<ChildProcess> {
+  const port = await freePort();
+  const api = startProcess('services/api/main.ts', {
+    ...environment,
+    API_PORT: String(port),
+    CURSOR_SECRET: 'a secret for benches only',
+    LOG_LEVEL: 'warn',
+  });
+  resources.defer(() => api.kill());
+  const origin = `http://127.0.0.1:${port}`;
+  await untilAnswers(`${origin}/v1/openapi.json`);
+  const clients = fork(CLIENTS_PROCESS, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+  resources.defer(() => void clients.kill('SIGKILL'));
+  const paths = [
+    `/v1/workspaces/${corpus.workspaceId}/radar?limit=20`,
+    `/v1/brands/${brandIdOf('brand1.example')}/ads?limit=20`,
+    ...corpus.slugs.slice(0, 20).map((slug) => `/v1/brands/${slug}`),
+  ];
+  clients.send({ origin, paths, keys: corpus.keys, clients: CLIENTS, paceMs: PACE_MS } satisfies Reading);
+  return clients;
 }
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
@@ -133,31 +165,57 @@ async function track(eventStore: EventStore, workspaceId: string, count: number)
   await eventStore.append(stream, last?.revision ?? -1n, tracked, METADATA, 'track more');
 }
 
-/** Facts of new brands, a few at once, until the signal; answers how many. */
-async function record(eventStore: EventStore, signal: AbortSignal): Promise<number> {
-  let brands = 0;
-  for (; !signal.aborted; brands += 1) {
-    await appendFacts(eventStore, 1, INCOMING_FACTS, `late${brands}`, INCOMING_FIRST);
-    await pause(INCOMING_EVERY_MS);
+/** Says how far the projections are until something is over. */
+async function saying(context: BenchContext, pool: Database, over: Promise<void>): Promise<void> {
+  const say = async (): Promise<void> => {
+    const { rows } = await pool.query<{ behind: number; facts: number }>(
+      `select count(*) filter (where lag_facts > 0)::int as behind, max(lag_facts)::float8 as facts from projector.lag`,
+    );
+    context.print(`  ${rows[0]?.behind} projections behind, by ${rows[0]?.facts} facts at most`);
+  };
+  const timer = setInterval(() => void say().catch(() => undefined), PROGRESS_EVERY_MS);
+  try {
+    await over;
+  } finally {
+    clearInterval(timer);
   }
-  return brands * (INCOMING_FACTS + 1);
 }
 
-async function rebuild(pool: Database): Promise<number> {
+/** Prints what it is given, and little of it. */
+const seldom = (context: BenchContext): ((line: string) => void) => {
+  let nextMs = 0;
+  return (line) => {
+    if (performance.now() < nextMs) return;
+    nextMs = performance.now() + PROGRESS_EVERY_MS;
+    context.print(`  ${line}`);
+  };
+};
+
+async function rebuild(context: BenchContext, pool: Database): Promise<number> {
   const startMs = performance.now();
   for (const name of REBUILT) await requestRebuild(pool, name, { from: 'start', by: 'bench' });
-  for (const name of REBUILT) {
-    const build = await watchBuild(pool, name, () => undefined, new AbortController().signal);
+  const built = REBUILT.map(async (name) => {
+    const say = seldom(context);
+    const onProgress = ({ state, facts, total_facts: total, eta_seconds: eta }: Build): void =>
+      say(`${name} ${state}, ${facts} of ${total} facts${eta === null ? '' : `, ${eta} s left`}`);
+    const build = await watchBuild(pool, name, onProgress, new AbortController().signal);
     if (build?.state !== 'done')
       throw new Error(`The build of ${name} ended as ${build?.state}: ${build?.error}`);
-  }
+  });
+  await Promise.all(built);
   return (performance.now() - startMs) / 1_000;
 }
 
-async function verify(pool: Database): Promise<string> {
+async function verify(context: BenchContext, pool: Database): Promise<string> {
   for (const name of REBUILT) {
     await requestVerification(pool, name, { to: null, by: 'bench' });
-    const seen = await watchVerification(pool, name, () => undefined, new AbortController().signal);
+    const say = seldom(context);
+    const seen = await watchVerification(
+      pool,
+      name,
+      ({ state, facts }) => say(`verify ${name}: ${state}, ${facts} facts`),
+      new AbortController().signal,
+    );
     if (seen?.state !== 'passed') return `${name} ${seen?.state} ${seen?.error ?? ''}`;
   }
   return 'passed';

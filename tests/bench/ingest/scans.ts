@@ -22,19 +22,30 @@ export interface Scan {
   readonly end: AdLibraryScanEnd;
 }
 
+/** Whose ads these are: each brand has ids of its own. */
+export interface Scanned {
+  readonly domain: string;
+  readonly firstAdId: number;
+}
+
+const ONE_BRAND: Scanned = { domain: DOMAIN, firstAdId: 900_000_000_000_000 };
+
 /**
  * The scan of day `day`. Between two days the share `change` of the ads changed: half of these have other copy, a
  * quarter is gone, and as many are new.
  */
-export function scanOfDay(day: number, ads: number, change: number): Scan {
+export function scanOfDay(day: number, ads: number, change: number, scanned = ONE_BRAND): Scan {
+  const { domain } = scanned;
   const changed = Math.round(ads * change);
   const replacedADay = Math.round(changed / 4);
   const scannedAt = new Date(FIRST_SCAN_MS + day * DAY_MS).toISOString();
   const first = day * replacedADay;
-  const shown = Array.from({ length: ads }, (_, place) => adOf(first + place, day, ads, changed / 2));
+  const shown = Array.from({ length: ads }, (_, place) =>
+    adOf(scanned, first + place, day, ads, changed / 2),
+  );
   const key = {
-    scan_id: scanIdOf(DOMAIN, scannedAt, 'bench'),
-    brand_domain: DOMAIN,
+    scan_id: scanIdOf(domain, scannedAt, 'bench'),
+    brand_domain: domain,
     scanned_at: scannedAt,
   };
   const chunks = Array.from({ length: Math.ceil(ads / CHUNK_ADS_MAX) }, (_, chunk) => ({
@@ -60,12 +71,18 @@ export function scanOfDay(day: number, ads: number, change: number): Scan {
 }
 
 /** An ad's copy is of the last day, if any, on which it was among those that changed. */
-function adOf(number: number, day: number, ads: number, changedADay: number): ObservedAd {
+function adOf(
+  { domain, firstAdId }: Scanned,
+  number: number,
+  day: number,
+  ads: number,
+  changedADay: number,
+): ObservedAd {
   const everyDays = Math.round(ads / changedADay);
   const edition = Math.floor((day + (number % everyDays)) / everyDays);
-  const link = `https://www.${DOMAIN}/collections/winter-boots-${number}?utm_source=ads`;
+  const link = `https://www.${domain}/collections/winter-boots-${number}?utm_source=ads`;
   return {
-    ad_id: String(900_000_000_000_000 + number),
+    ad_id: String(firstAdId + number),
     page_id: pageIdOf(number % PAGES),
     page_name: 'A page',
     is_active: true,
@@ -74,7 +91,7 @@ function adOf(number: number, day: number, ads: number, changedADay: number): Ob
     body: `${BODY}Edition ${edition} of ${number}.`,
     title: 'Boots for winter',
     link_description: 'Free shipping from 50 dollars',
-    caption: DOMAIN,
+    caption: domain,
     cta_type: 'SHOP_NOW',
     cta_text: 'Shop now',
     link_url: link,
