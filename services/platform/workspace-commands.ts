@@ -19,6 +19,9 @@ const NARROWING: ReadonlySet<string> = new Set([
   'PlanChanged',
 ]);
 
+/** Streams that requests are checked by. */
+const CHECKED_BY: ReadonlySet<string> = new Set([API_KEYS, WORKSPACE]);
+
 /** Streams remembered by one process; the largest hold five thousand brands. */
 const REMEMBERED_MAX = 200;
 const remembered = new WeakMap<EventStore, LRUCache<string, KnownState<unknown>>>();
@@ -76,6 +79,22 @@ export type CommandOutcome<State, F extends Fact> = {
   readonly position: bigint | null;
 };
 
+/** Also when nothing was recorded: whoever recorded it may have died before folding it. */
+const foldAccess = async (
+  { pool, eventStore }: CommandRoom,
+  stream: string,
+  facts: readonly Fact[],
+  revision: bigint,
+): Promise<void> => {
+  const [fact] = facts;
+  const isFolded =
+    facts.length === 1 &&
+    fact?.type === 'ApiKeyIssued' &&
+    (await foldIssuedKey(pool, stream, fact as ApiKeyIssued, revision));
+  if (!isFolded) await foldStream(pool, eventStore, stream);
+  if (facts.length === 0 || facts.some(({ type }) => NARROWING.has(type))) await pause(LEASE_PASSED_MS);
+};
+
 /**
  * Runs a workspace's command to the point where its outcome can be relied on: appended, folded into the access
  * tables where it concerns keys, forgotten by every cache where it takes something away, and shown by the
@@ -117,21 +136,12 @@ export const runWorkspaceCommand = async <State, F extends Fact>(
     }
     return { state: decided.state, facts: decided.facts, ...stands };
   });
-  const category = categoryOf(stream);
-  if (category === API_KEYS || category === WORKSPACE) {
-    // Also when nothing was recorded: whoever recorded it may have died before folding it.
-    const [fact] = facts as readonly Fact[];
-    const isFolded =
-      facts.length === 1 &&
-      fact?.type === 'ApiKeyIssued' &&
-      (await foldIssuedKey(room.pool, stream, fact as ApiKeyIssued, revision));
-    if (!isFolded) await foldStream(room.pool, room.eventStore, stream);
-    if (facts.length === 0 || facts.some(({ type }) => NARROWING.has(type))) await pause(LEASE_PASSED_MS);
-  }
-  if (position > 0n) {
-    await inSpan('wait for read models', { attributes: { projections: shownIn.join() } }, () =>
-      room.readPosition.wait(shownIn, position),
-    );
-  }
+  await Promise.all([
+    CHECKED_BY.has(categoryOf(stream)) && foldAccess(room, stream, facts, revision),
+    position > 0n &&
+      inSpan('wait for read models', { attributes: { projections: shownIn.join() } }, () =>
+        room.readPosition.wait(shownIn, position),
+      ),
+  ]);
   return { state, facts, position: position > 0n ? position : null };
 };

@@ -15,6 +15,8 @@ const PREFIXES = [`${WORKSPACE}-`, `${API_KEYS}-`];
 const BATCH_MAX = 1_000;
 const BUFFER_ITEMS = 5_000;
 const RECONNECT_MS = 1_000;
+/** Commands fold what they record. Who comes right behind them folds nothing, and takes their locks. */
+const BEHIND_COMMANDS_MS = 250;
 
 export type AccessFollower = AsyncDisposable & {
   /** Resolves when the tables hold everything that the log held at some moment after the start. */
@@ -39,7 +41,8 @@ export const followAccess = (pool: Database, eventStore: EventStore, log: Log): 
     });
     ending.signal.addEventListener('abort', () => void follower[Symbol.asyncDispose](), { once: true });
     // An abort that came before the listener is seen here; one that comes later closes the follower.
-    while (!ending.signal.aborted) {
+    for (let isCaughtUp = false; !ending.signal.aborted; ) {
+      if (isCaughtUp) await pause(BEHIND_COMMANDS_MS, ending.signal);
       const items = await follower.take(BATCH_MAX);
       if (items.length === 0) return;
       const newest = new Map<string, bigint>();
@@ -58,7 +61,8 @@ export const followAccess = (pool: Database, eventStore: EventStore, log: Log): 
         if (!(await moveAccessCheckpoint(pool, reached, position))) return;
         reached = position;
       }
-      if (items.some((item) => item.kind === 'caught_up')) filled.resolve();
+      isCaughtUp ||= items.some((item) => item.kind === 'caught_up');
+      if (isCaughtUp) filled.resolve();
     }
   };
 

@@ -1,3 +1,4 @@
+import DataLoader from 'dataloader';
 import { readFileSync } from 'node:fs';
 import type { ApiKeyFact, ApiKeyIssued, WorkspaceFact } from '#contracts/events/workspace.ts';
 import type { EventStore } from '../event-store.ts';
@@ -96,33 +97,81 @@ export const foldStream = (pool: Database, eventStore: EventStore, stream: strin
     }
   });
 
-/** The commit does not wait for the disk: after a power cut, the follower of the log folds the key again. */
-const FOLD_ISSUED_KEY = `
+/**
+ * The commit does not wait for the disk: after a power cut, the follower of the log folds the keys again. Streams
+ * that another process is folding are left to it, so two batches never wait for each other.
+ */
+const FOLD_ISSUED_KEYS = `
   with unhurried as (select set_config('synchronous_commit', 'off', true)),
+  issued as (
+    select * from unnest($1::text[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[])
+      as issued(stream, revision, sha256, key_id, workspace_id, member_id, scopes)),
+  free as (
+    select stream, revision from access.stream, unhurried where stream = any($1::text[]) for update of stream skip locked),
   moved as (
-    update access.stream set revision = $2 from unhurried where stream = $1 and revision = $2 - 1 returning 1),
+    update access.stream set revision = span.last
+    from (
+      select stream, min(revision) as first, max(revision) as last from issued
+      group by stream having count(*) = max(revision) - min(revision) + 1
+    ) as span join free using (stream)
+    where stream.stream = span.stream and free.revision = span.first - 1
+    returning stream.stream),
   key as (
     insert into access.api_key (sha256, key_id, workspace_id, member_id, scopes)
-    select $3, $4, $5, $6, $7::text[] from moved on conflict do nothing)
-  select from moved`;
+    select sha256, key_id, workspace_id, member_id, string_to_array(scopes, ' ') from issued join moved using (stream)
+    on conflict do nothing)
+  select stream from moved`;
+
+type IssuedKey = {
+  readonly stream: string;
+  readonly revision: bigint;
+  readonly data: ApiKeyIssued['data'];
+};
+
+const foldIssuedKeys = async (pool: Database, issued: readonly IssuedKey[]): Promise<readonly boolean[]> => {
+  const { rows } = await pool.query<{ stream: string }>({
+    name: 'access_fold_issued_keys',
+    text: FOLD_ISSUED_KEYS,
+    values: [
+      issued.map(({ stream }) => stream),
+      issued.map(({ revision }) => revision.toString()),
+      issued.map(({ data }) => data.sha256),
+      issued.map(({ data }) => data.key_id),
+      issued.map(({ data }) => data.workspace_id),
+      issued.map(({ data }) => data.member_id),
+      issued.map(({ data }) => data.scopes.join(' ')),
+    ],
+  });
+  const moved = new Set(rows.map(({ stream }) => stream));
+  return issued.map(({ stream }) => moved.has(stream));
+};
+
+const FOLDED_TOGETHER_MAX = 200;
+/** Keys whose appends were acknowledged in one turn of the event loop are folded at once. */
+const foldsOf = new WeakMap<Database, DataLoader<IssuedKey, boolean>>();
 
 /**
  * Folds a key that was just issued at `revision` without reading it again: that it was appended there proves that it
- * is what follows the revision before. False, with nothing done, where the stream is not folded up to that.
+ * is what follows the revision before. False, with nothing done, where the stream is not folded up to that, or
+ * somebody else is just folding it.
  */
-export const foldIssuedKey = async (
+export const foldIssuedKey = (
   pool: Database,
   stream: string,
   { data }: ApiKeyIssued,
   revision: bigint,
 ): Promise<boolean> => {
-  const { sha256, key_id, workspace_id, member_id, scopes } = data;
-  const folded = await pool.query({
-    name: 'access_fold_issued_key',
-    text: FOLD_ISSUED_KEY,
-    values: [stream, revision.toString(), sha256, key_id, workspace_id, member_id, scopes],
-  });
-  return folded.rowCount === 1;
+  let folds = foldsOf.get(pool);
+  if (!folds) {
+    const fold = (issued: readonly IssuedKey[]): Promise<readonly boolean[]> => foldIssuedKeys(pool, issued);
+    folds = new DataLoader(fold, {
+      cache: false,
+      maxBatchSize: FOLDED_TOGETHER_MAX,
+      batchScheduleFn: setImmediate,
+    });
+    foldsOf.set(pool, folds);
+  }
+  return folds.load({ stream, revision, data });
 };
 
 /** Up to which revision streams are folded; those never folded are left out. */
