@@ -1,6 +1,7 @@
 import type { AdCounted, AdLibraryFact } from '#contracts/events/ad-library.ts';
 import type { BrandDetails, BrandFact } from '#contracts/events/brand.ts';
 import { type Change, projection, type Row } from '#projections/projection.ts';
+import { refreshBrand, takeStock } from './statements.ts';
 
 const profileColumns = (details: Partial<BrandDetails>): Row => ({
   ...('name' in details ? { name: details.name ?? '' } : {}),
@@ -54,7 +55,7 @@ const onDay = (
 /** Brands with their counters, for the directory, the single-brand read, breakdown and sitemap. */
 export const brands = projection<BrandFact | AdLibraryFact>({
   name: 'brands',
-  version: 2,
+  version: 3,
   prefixes: ['brand-', 'adLibrary-'],
   schema: new URL('./schema.sql', import.meta.url),
   statements: {
@@ -86,72 +87,15 @@ export const brands = projection<BrandFact | AdLibraryFact>({
         on conflict (brand_id) do update set profiled_at = greatest(b.profiled_at, excluded.profiled_at),
           updated_at = greatest(b.updated_at, excluded.updated_at)`,
     },
-    // Figures over the last 7 and 30 days count back from the brand's own last scan, so that a replay, whenever
-    // it runs, gives the same. U+0001 stands for the service's base URL.
-    refresh: {
-      columns: { brand_id: 'uuid' },
-      touches: ['brand', 'country', 'day'],
-      sql: `
-        update brand b set as_of = d.as_of, new_ads_7d = d.new_ads_7d, reference = d.reference,
-          summary = d.summary, breakdown = d.breakdown,
-          detail = left(d.summary, -1) || ',' || substr(d.more, 2)
-        from (
-          select c.brand_id, c.as_of, c.new_ads_7d,
-            replace(row_to_json(reference_row)::text, '"\\u0001/', '"' || chr(1) || '/') as reference,
-            replace(row_to_json(summary_row)::text, '"\\u0001/', '"' || chr(1) || '/') as summary,
-            row_to_json(more_row)::text as more,
-            row_to_json(breakdown_row)::text as breakdown
-          from (
-            select b.*, coalesce(b.scanned_at, b.profiled_at) as as_of_,
-              to_char(coalesce(b.scanned_at, b.profiled_at) at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as iso,
-              counts.*
-            from brand b join :input i using (brand_id) cross join lateral (
-              select coalesce(sum(new_ads) filter (where age < 7), 0)::bigint as new_7,
-                coalesce(sum(new_ads), 0)::bigint as new_30,
-                coalesce(sum(retired_ads) filter (where age < 7), 0)::bigint as retired_7,
-                coalesce(sum(retired_ads), 0)::bigint as retired_30
-              from (
-                select d.*, (b.scanned_at at time zone 'utc')::date - d.date as age from day d
-                where d.brand_id = b.brand_id
-                  and d.date > (b.scanned_at at time zone 'utc')::date - 30
-                  and d.date <= (b.scanned_at at time zone 'utc')::date
-              ) d
-            ) counts
-            where b.slug is not null
-          ) r
-          cross join lateral (select r.brand_id, r.as_of_ as as_of, r.new_7 as new_ads_7d) c
-          cross join lateral (
-            select r.brand_id as id, r.slug, r.name, r.logo_url, chr(1) || '/v1/brands/' || r.slug as url
-          ) reference_row
-          cross join lateral (
-            select r.brand_id as id, r.slug, r.name, r.domain, chr(1) || '/v1/brands/' || r.slug as url, r.logo_url,
-              r.country, r.category_path -> 0 as category, r.category_path -> 1 as mid_category,
-              r.active_ads, r.total_ads, r.new_7 as new_ads_7d, r.indexable, r.iso as as_of
-          ) summary_row
-          cross join lateral (
-            select video, image, carousel, dco, other
-            from (values (r.video, r.image, r.carousel, r.dco, r.other)) v(video, image, carousel, dco, other)
-          ) formats_row
-          cross join lateral (select row_to_json(formats_row) as formats, r.iso as as_of) breakdown_row
-          cross join lateral (
-            select r.description, r.total_ads - r.active_ads as inactive_ads, r.new_30 as new_ads_30d,
-              r.retired_7 as retired_ads_7d, r.retired_30 as retired_ads_30d,
-              round(r.lifespan_days_sum::numeric / nullif(r.lifespan_ads, 0), 1)::float8 as avg_ad_lifespan_days,
-              r.last_ad_seen_on as last_ad_seen_at, row_to_json(formats_row) as formats,
-              coalesce((
-                select json_agg(json_build_object('country', t.country, 'ads', t.ads) order by t.ads desc, t.country)
-                from (
-                  select k.country, k.ads from country k where k.brand_id = r.brand_id and k.ads > 0
-                  order by k.ads desc, k.country limit 10
-                ) t), '[]'::json) as top_countries
-          ) more_row
-        ) d
-        where b.brand_id = d.brand_id`,
-    },
+    refresh: refreshBrand,
+    take_stock: takeStock,
   },
   project: (fact): readonly Change[] => {
     const { brand_id } = fact.data;
-    const refresh: Change = { kind: 'refresh', statement: 'refresh', row: { brand_id } };
+    const refresh: readonly Change[] = [
+      { kind: 'refresh', statement: 'refresh', row: { brand_id } },
+      { kind: 'refresh', statement: 'take_stock', row: { brand_id } },
+    ];
     switch (fact.type) {
       case 'BrandRegistered':
         return [
@@ -162,7 +106,7 @@ export const brands = projection<BrandFact | AdLibraryFact>({
             set: { slug: fact.data.slug, domain: fact.data.domain, ...profileColumns(fact.data) },
           },
           { kind: 'run', statement: 'profile_time', row: { brand_id, at: fact.data.observed_at } },
-          refresh,
+          ...refresh,
         ];
       case 'BrandProfileChanged': {
         const set = profileColumns(fact.data.changes);
@@ -171,7 +115,7 @@ export const brands = projection<BrandFact | AdLibraryFact>({
             ? []
             : [{ kind: 'update', table: 'brand', key: { brand_id }, set } as Change]),
           { kind: 'run', statement: 'profile_time', row: { brand_id, at: fact.data.observed_at } },
-          refresh,
+          ...refresh,
         ];
       }
       case 'AdStarted':
@@ -255,7 +199,7 @@ export const brands = projection<BrandFact | AdLibraryFact>({
                 } as Change,
               ]
             : []),
-          refresh,
+          ...refresh,
         ];
       }
       case 'AdDestinationChanged':

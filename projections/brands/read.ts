@@ -196,32 +196,55 @@ export type SystemFreshness = {
   readonly coverage: readonly { category_slug: string; brands: number; brands_scraped_7d: number }[];
 };
 
+type CountedRow = {
+  readonly category_slug: string;
+  readonly brands: string;
+  readonly ads: string;
+  readonly usable: string;
+  readonly scraped_7d: string;
+  readonly last: string | null;
+};
+
+/** Whole hours are counted already; of the hour in which the seven days begin, brand by brand. */
+const COUNTED = `
+  with newest as materialized (
+    select max(scanned_at) as at, max(scanned_at) - interval '7 days' as since,
+      date_trunc('hour', max(scanned_at) - interval '7 days', 'UTC') as hour
+    from brands.counted_brand
+  ), edge as materialized (
+    select category_slug, count(*) as brands from newest n
+    join brands.counted_brand b on b.scanned_at > n.since and b.scanned_at < n.hour + interval '1 hour'
+    group by category_slug
+  )
+  select c.category_slug, sum(c.brands)::text as brands, sum(c.ads)::text as ads,
+    coalesce(sum(c.brands) filter (where c.scanned_hour > '-infinity'), 0)::text as usable,
+    (coalesce(sum(c.brands) filter (where c.scanned_hour > n.hour), 0) + coalesce(min(e.brands), 0))::text as scraped_7d,
+    to_char(min(n.at) at time zone 'utc', ${ISO_TEXT}) as last
+  from brands.corpus_count c cross join newest n left join edge e using (category_slug)
+  group by c.category_slug order by c.category_slug`;
+
+const VERSION = `select version || '.' || position as version from projector.projection where name = 'brands'`;
+
 /** Usable: scanned at least once. The last seven days count back from the newest scan of the corpus. */
 export const readSystemFreshness = async (db: ReadDatabase): Promise<SystemFreshness> => {
-  const [totals, coverage, version] = await Promise.all([
-    db.query<{ ads: string; brands: string; usable: string; last: string | null }>(sql.unsafe`
-      select coalesce(sum(total_ads), 0)::text as ads, count(*)::text as brands, count(scanned_at)::text as usable,
-        to_char(max(scanned_at) at time zone 'utc', ${ISO}) as last
-      from brands.brand where slug is not null`),
-    db.query<{ category_slug: string; brands: string; brands_scraped_7d: string }>(sql.unsafe`
-      select category_path -> 0 ->> 'slug' as category_slug, count(*)::text as brands,
-        count(*) filter (where scanned_at > newest.at - interval '7 days')::text as brands_scraped_7d
-      from brands.brand, (select max(scanned_at) as at from brands.brand) newest
-      where slug is not null and category_path -> 0 is not null group by 1 order by 1`),
-    db.query<{ version: string }>(sql.unsafe`
-      select version || '.' || position as version from projector.projection where name = 'brands'`),
+  const [rows, version] = await Promise.all([
+    db.query<CountedRow>({ sql: COUNTED, values: [] }),
+    db.query<{ version: string }>({ sql: VERSION, values: [] }),
   ]);
-  const row = totals[0];
+  const sumOf = (count: 'ads' | 'brands' | 'usable'): number =>
+    rows.reduce((sum, row) => sum + Number(row[count]), 0);
   return {
-    ads_total: Number(row?.ads ?? 0),
-    brands_total: Number(row?.brands ?? 0),
-    brands_with_usable_data: Number(row?.usable ?? 0),
-    last_scrape_at: row?.last ?? null,
+    ads_total: sumOf('ads'),
+    brands_total: sumOf('brands'),
+    brands_with_usable_data: sumOf('usable'),
+    last_scrape_at: rows[0]?.last ?? null,
     data_version: version[0]?.version ?? '0',
-    coverage: coverage.map(({ category_slug, brands, brands_scraped_7d }) => ({
-      category_slug,
-      brands: Number(brands),
-      brands_scraped_7d: Number(brands_scraped_7d),
-    })),
+    coverage: rows
+      .filter(({ category_slug }) => category_slug !== '')
+      .map(({ category_slug, brands, scraped_7d }) => ({
+        category_slug,
+        brands: Number(brands),
+        brands_scraped_7d: Number(scraped_7d),
+      })),
   };
 };

@@ -48,6 +48,24 @@ create table day (
   primary key (brand_id, date)
 );
 
+-- What each brand that has a slug adds to the counts of the corpus.
+create table counted_brand (
+  brand_id uuid primary key,
+  category_slug text not null,
+  scanned_at timestamptz,
+  total_ads bigint not null
+);
+
+-- The corpus by top-level category ('' without one) and by the hour of the last scan ('-infinity' before the first):
+-- a table of every brand is too wide to be counted for each request.
+create table corpus_count (
+  category_slug text not null,
+  scanned_hour timestamptz not null,
+  brands bigint not null,
+  ads bigint not null,
+  primary key (category_slug, scanned_hour)
+);
+
 -- indexes
 create unique index brand_by_slug on brand (slug);
 create index brand_by_active_ads on brand (active_ads desc, brand_id desc) where is_public and slug is not null;
@@ -57,3 +75,4 @@ create index brand_by_country on brand (country, active_ads desc, brand_id desc)
 create index brand_of_sitemap on brand (brand_id) where is_public and slug is not null and indexable;
 create index brand_by_category on brand using gin (category_ids);
 create index brand_by_name_part on brand using gin (lower(name) gin_trgm_ops);
+create index counted_brand_by_scan on counted_brand (scanned_at) include (category_slug);

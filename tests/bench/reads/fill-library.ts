@@ -46,6 +46,7 @@ const fillBrands: Fill = {
       select brand_id, listed_on, count(*), count(*) filter (where ended) from bench.ad where age < 120 group by 1, 2`,
     'analyze brand; analyze country; analyze day',
     run(statementOf(brands, 'refresh'), 'select brand_id from bench.brand'),
+    run(statementOf(brands, 'take_stock'), 'select brand_id from bench.brand'),
   ],
 };
 

@@ -1,0 +1,90 @@
+import { counting } from '#projections/across/counting.ts';
+import type { Statement } from '#projections/projection.ts';
+
+/**
+ * Figures over the last 7 and 30 days count back from the brand's own last scan, so that a replay, whenever it runs,
+ * gives the same. U+0001 stands for the service's base URL.
+ */
+export const refreshBrand: Statement = {
+  columns: { brand_id: 'uuid' },
+  touches: ['brand', 'country', 'day'],
+  sql: `
+    update brand b set as_of = d.as_of, new_ads_7d = d.new_ads_7d, reference = d.reference,
+      summary = d.summary, breakdown = d.breakdown,
+      detail = left(d.summary, -1) || ',' || substr(d.more, 2)
+    from (
+      select c.brand_id, c.as_of, c.new_ads_7d,
+        replace(row_to_json(reference_row)::text, '"\\u0001/', '"' || chr(1) || '/') as reference,
+        replace(row_to_json(summary_row)::text, '"\\u0001/', '"' || chr(1) || '/') as summary,
+        row_to_json(more_row)::text as more,
+        row_to_json(breakdown_row)::text as breakdown
+      from (
+        select b.*, coalesce(b.scanned_at, b.profiled_at) as as_of_,
+          to_char(coalesce(b.scanned_at, b.profiled_at) at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as iso,
+          counts.*
+        from brand b join :input i using (brand_id) cross join lateral (
+          select coalesce(sum(new_ads) filter (where age < 7), 0)::bigint as new_7,
+            coalesce(sum(new_ads), 0)::bigint as new_30,
+            coalesce(sum(retired_ads) filter (where age < 7), 0)::bigint as retired_7,
+            coalesce(sum(retired_ads), 0)::bigint as retired_30
+          from (
+            select d.*, (b.scanned_at at time zone 'utc')::date - d.date as age from day d
+            where d.brand_id = b.brand_id
+              and d.date > (b.scanned_at at time zone 'utc')::date - 30
+              and d.date <= (b.scanned_at at time zone 'utc')::date
+          ) d
+        ) counts
+        where b.slug is not null
+      ) r
+      cross join lateral (select r.brand_id, r.as_of_ as as_of, r.new_7 as new_ads_7d) c
+      cross join lateral (
+        select r.brand_id as id, r.slug, r.name, r.logo_url, chr(1) || '/v1/brands/' || r.slug as url
+      ) reference_row
+      cross join lateral (
+        select r.brand_id as id, r.slug, r.name, r.domain, chr(1) || '/v1/brands/' || r.slug as url, r.logo_url,
+          r.country, r.category_path -> 0 as category, r.category_path -> 1 as mid_category,
+          r.active_ads, r.total_ads, r.new_7 as new_ads_7d, r.indexable, r.iso as as_of
+      ) summary_row
+      cross join lateral (
+        select video, image, carousel, dco, other
+        from (values (r.video, r.image, r.carousel, r.dco, r.other)) v(video, image, carousel, dco, other)
+      ) formats_row
+      cross join lateral (select row_to_json(formats_row) as formats, r.iso as as_of) breakdown_row
+      cross join lateral (
+        select r.description, r.total_ads - r.active_ads as inactive_ads, r.new_30 as new_ads_30d,
+          r.retired_7 as retired_ads_7d, r.retired_30 as retired_ads_30d,
+          round(r.lifespan_days_sum::numeric / nullif(r.lifespan_ads, 0), 1)::float8 as avg_ad_lifespan_days,
+          r.last_ad_seen_on as last_ad_seen_at, row_to_json(formats_row) as formats,
+          coalesce((
+            select json_agg(json_build_object('country', t.country, 'ads', t.ads) order by t.ads desc, t.country)
+            from (
+              select k.country, k.ads from country k where k.brand_id = r.brand_id and k.ads > 0
+              order by k.ads desc, k.country limit 10
+            ) t), '[]'::json) as top_countries
+      ) more_row
+    ) d
+    where b.brand_id = d.brand_id`,
+};
+
+const hourOf = (time: string): string => `coalesce(date_trunc('hour', ${time}, 'UTC'), '-infinity')`;
+
+/** Counts the corpus by what brands add to it now, and no longer add. */
+export const takeStock: Statement = {
+  columns: { brand_id: 'uuid' },
+  touches: ['brand', 'counted_brand', 'corpus_count'],
+  sql: `
+    with after as materialized (
+      select b.brand_id, coalesce(b.category_path -> 0 ->> 'slug', '') as category_slug, b.scanned_at, b.total_ads
+      from brand b join :input i using (brand_id) where b.slug is not null
+    ), moved as (
+      select category_slug, ${hourOf('scanned_at')} as scanned_hour, 1 as brands, total_ads as ads from after
+      union all
+      select c.category_slug, ${hourOf('c.scanned_at')}, -1, -c.total_ads from counted_brand c join after using (brand_id)
+    ), ${counting('corpus_count', ['category_slug', 'scanned_hour'], ['brands', 'ads'], 'moved')}
+    insert into counted_brand as c (brand_id, category_slug, scanned_at, total_ads)
+    select brand_id, category_slug, scanned_at, total_ads from after
+    on conflict (brand_id) do update set category_slug = excluded.category_slug, scanned_at = excluded.scanned_at,
+      total_ads = excluded.total_ads
+    where (c.category_slug, c.scanned_at, c.total_ads)
+      is distinct from (excluded.category_slug, excluded.scanned_at, excluded.total_ads)`,
+};
