@@ -5,9 +5,24 @@ import { z } from 'zod';
  * what was sent is what is shown, to the letter.
  */
 const isStorable = (text: string): boolean => text.isWellFormed() && !text.includes('\u0000');
+const NOT_STORABLE = 'a NUL character or half a surrogate pair occurs in no text';
 /** Of an empty text it is said already that it is too short. */
 const isVisible = (text: string): boolean => text === '' || text.trim() !== '';
 const hasNoLineBreak = (text: string): boolean => !/[\p{Cc}\p{Zl}\p{Zp}]/u.test(text);
+
+/** Text as a source shows it, which may be blank. */
+export const observedText = (maxLength: number) => z.string().max(maxLength).refine(isStorable, NOT_STORABLE);
+
+/** Observed text without white space around it, that says something. */
+export const trimmedText = (maxLength: number) =>
+  z.string().trim().min(1).max(maxLength).refine(isStorable, NOT_STORABLE);
+
+/** An address on the web: whoever shows it as a link runs no script by that. */
+export const webAddress = (maxLength: number) =>
+  z
+    .url({ protocol: /^https?$/ })
+    .max(maxLength)
+    .refine(isStorable, NOT_STORABLE);
 
 /** A name: one line that shows something. */
 export const nameText = (maxLength: number) =>
@@ -15,7 +30,7 @@ export const nameText = (maxLength: number) =>
     .string()
     .min(1)
     .max(maxLength)
-    .refine(isStorable, 'a NUL character or half a surrogate pair occurs in no text')
+    .refine(isStorable, NOT_STORABLE)
     .refine(hasNoLineBreak, 'a name is one line')
     .refine(isVisible, 'a name shows something');
 
@@ -25,5 +40,5 @@ export const proseText = (maxLength: number) =>
     .string()
     .min(1)
     .max(maxLength)
-    .refine(isStorable, 'a NUL character or half a surrogate pair occurs in no text')
+    .refine(isStorable, NOT_STORABLE)
     .refine(isVisible, 'a text shows something');

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { AdFormat, CalendarDate, Country, Domain, LibraryId, Timestamp } from '../primitives.ts';
+import { observedText, trimmedText } from '../text.ts';
 
 /** Limits of a scan; a collector that has more splits it. */
 export const AD_TEXT_MAX_CHARACTERS = 20_000;
@@ -10,8 +11,9 @@ export const CHUNK_ADS_MAX = 250;
 export const SCAN_CHUNKS_MAX = 100_000;
 export const SCAN_PAGES_MAX = 10_000;
 
-const Text = z.string().max(AD_TEXT_MAX_CHARACTERS);
-const Link = z.string().max(AD_URL_MAX_CHARACTERS);
+const Text = observedText(AD_TEXT_MAX_CHARACTERS);
+const Link = observedText(AD_URL_MAX_CHARACTERS);
+const PageName = observedText(500);
 
 /** A picture or film as the library showed it; the address expires, so it identifies nothing. */
 export const AdMedia = z.strictObject({
@@ -25,7 +27,7 @@ export const AdCard = z.strictObject({
   body: Text.nullable(),
   title: Text.nullable(),
   link_description: Text.nullable(),
-  cta_text: z.string().max(200).nullable(),
+  cta_text: observedText(200).nullable(),
   link_url: Link.nullable(),
 });
 
@@ -34,7 +36,7 @@ export const AdCard = z.strictObject({
  * id, by name, or both.
  */
 export const BrandedContent = z
-  .strictObject({ page_id: LibraryId.nullable(), page_name: z.string().trim().min(1).max(500).nullable() })
+  .strictObject({ page_id: LibraryId.nullable(), page_name: trimmedText(500).nullable() })
   .refine(({ page_id, page_name }) => page_id !== null || page_name !== null, {
     message: 'names the partner by id, by name, or both',
   });
@@ -48,7 +50,7 @@ export type BrandedContent = z.infer<typeof BrandedContent>;
 export const ObservedAd = z.strictObject({
   ad_id: LibraryId,
   page_id: LibraryId.nullable(),
-  page_name: z.string().max(500).nullable(),
+  page_name: PageName.nullable(),
   /** Whether the library called the ad active; `null` where the source does not say. */
   is_active: z.boolean().nullable(),
   started_on: CalendarDate.nullable(),
@@ -57,13 +59,13 @@ export const ObservedAd = z.strictObject({
   body: Text.nullable(),
   title: Text.nullable(),
   link_description: Text.nullable(),
-  caption: z.string().max(2_000).nullable(),
-  cta_type: z.string().max(100).nullable(),
-  cta_text: z.string().max(200).nullable(),
+  caption: observedText(2_000).nullable(),
+  cta_type: observedText(100).nullable(),
+  cta_text: observedText(200).nullable(),
   link_url: Link.nullable(),
   format: AdFormat.nullable(),
-  platforms: z.array(z.string().max(40)).max(20).nullable(),
-  languages: z.array(z.string().max(20)).max(50).nullable(),
+  platforms: z.array(observedText(40)).max(20).nullable(),
+  languages: z.array(observedText(20)).max(50).nullable(),
   media: z.array(AdMedia).max(AD_CARDS_MAX),
   cards: z.array(AdCard).max(AD_CARDS_MAX),
   versions: z.array(AdCard).max(AD_VERSIONS_MAX),
@@ -74,7 +76,7 @@ export type ObservedAd = z.infer<typeof ObservedAd>;
 
 export const CoveredPage = z.strictObject({
   page_id: LibraryId,
-  page_name: z.string().max(500).nullable(),
+  page_name: PageName.nullable(),
 });
 
 /**
@@ -91,7 +93,7 @@ export const ScanCoverage = z.strictObject({
   /** True only when the library was read to its end for every page named. */
   complete: z.boolean(),
   /** Name and wording version of the collector: two collectors word the same copy differently. */
-  collector: z.string().min(1).max(100),
+  collector: observedText(100).min(1),
 });
 export type ScanCoverage = z.infer<typeof ScanCoverage>;
 

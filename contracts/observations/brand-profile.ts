@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { Country, Domain, Timestamp } from '../primitives.ts';
+import { trimmedText, webAddress } from '../text.ts';
 
 /** Levels of a category tree: top level, middle, leaf. */
 export const CATEGORY_LEVELS_MAX = 3;
@@ -12,13 +13,13 @@ export const BrandProfile = z.strictObject({
   type: z.literal('brand.profile'),
   domain: Domain,
   observed_at: Timestamp,
-  name: z.string().trim().min(1).max(200),
-  description: z.string().trim().min(1).max(5_000).nullable(),
-  url: z.url().max(2_048).nullable(),
-  logo_url: z.url().max(2_048).nullable(),
+  name: trimmedText(200),
+  description: trimmedText(5_000).nullable(),
+  url: webAddress(2_048).nullable(),
+  logo_url: webAddress(2_048).nullable(),
   country: Country.nullable(),
   /** Names from the top level down, `["Apparel", "Shoes"]`. */
-  category_path: z.array(z.string().trim().min(1).max(100)).min(1).max(CATEGORY_LEVELS_MAX).nullable(),
+  category_path: z.array(trimmedText(100)).min(1).max(CATEGORY_LEVELS_MAX).nullable(),
   /** Whether the brand belongs in the public directory, and on an indexable page of its own. */
   is_public: z.boolean().nullable(),
   indexable: z.boolean().nullable(),

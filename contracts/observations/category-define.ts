@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { Timestamp } from '../primitives.ts';
+import { trimmedText } from '../text.ts';
 import { CATEGORY_LEVELS_MAX } from './brand-profile.ts';
 
 export const CATEGORY_NAME_MAX_CHARACTERS = 100;
@@ -7,12 +8,10 @@ export const CATEGORY_DESCRIPTION_MAX_CHARACTERS = 2_000;
 export const TAXONOMY_ID_MAX_CHARACTERS = 100;
 
 /** A category's name. `>` stands between the names of a path wherever one is written as text. */
-const CategoryName = z
-  .string()
-  .trim()
-  .min(1)
-  .max(CATEGORY_NAME_MAX_CHARACTERS)
-  .refine((name) => !name.includes('>'), 'a name holds no ">": give each level a name of its own');
+const CategoryName = trimmedText(CATEGORY_NAME_MAX_CHARACTERS).refine(
+  (name) => !name.includes('>'),
+  'a name holds no ">": give each level a name of its own',
+);
 
 const repeats = (path: readonly string[]): boolean =>
   new Set(path.map((name) => name.toLowerCase())).size < path.length;
@@ -38,8 +37,8 @@ export const CategoryDefine = z
       .string()
       .regex(/^[a-z0-9][a-z0-9.-]{0,99}$/, 'lower-case letters, digits, dots and hyphens')
       .nullable(),
-    taxonomy_id: z.string().trim().min(1).max(TAXONOMY_ID_MAX_CHARACTERS).nullable(),
-    description: z.string().trim().min(1).max(CATEGORY_DESCRIPTION_MAX_CHARACTERS).nullable(),
+    taxonomy_id: trimmedText(TAXONOMY_ID_MAX_CHARACTERS).nullable(),
+    description: trimmedText(CATEGORY_DESCRIPTION_MAX_CHARACTERS).nullable(),
   })
   .refine(({ level, path }) => level === null || level === path.length, {
     path: ['level'],

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { ANALYSIS_DEPTHS, CREATIVE_FIELDS, CREATIVE_KEY, MEDIA_KINDS } from '../creatives.ts';
 import { LibraryId, Timestamp } from '../primitives.ts';
+import { observedText, trimmedText, webAddress } from '../text.ts';
 
 /** Ads that one observation names; a file that more carry is observed several times. */
 export const CREATIVE_ADS_MAX = 1_000;
@@ -16,19 +17,10 @@ const CORRECTION_MAX_CHARACTERS = 500;
 export const SHOWN_TEXTS_MAX = 200;
 const SHOWN_TEXT_MAX_CHARACTERS = 1_000;
 
-const isStorable = (text: string): boolean => text.isWellFormed() && !text.includes('\u0000');
-const Text = (maxLength: number) =>
-  z
-    .string()
-    .trim()
-    .min(1)
-    .max(maxLength)
-    .refine(isStorable, 'a NUL character or half a surrogate pair occurs in no text');
-
 const CreativeKey = z
   .string()
   .regex(CREATIVE_KEY, 'the SHA-256 of the file: 64 hexadecimal digits in lower case');
-const StoredUrl = z.url({ protocol: /^https?$/ }).max(URL_MAX_CHARACTERS);
+const StoredUrl = webAddress(URL_MAX_CHARACTERS);
 const isAscending = (times: readonly number[]): boolean =>
   times.every((time, index) => index === 0 || time > (times[index - 1] as number));
 const FrameTimes = z
@@ -58,7 +50,7 @@ export const CreativeFile = z
     frame_times_seconds: FrameTimes.nullable(),
     /** Where the stored file is served; `object_key` names it in the store. */
     media_url: StoredUrl.nullable(),
-    object_key: Text(1_024).nullable(),
+    object_key: trimmedText(1_024).nullable(),
     poster_url: StoredUrl.nullable(),
   })
   .refine(({ media_kind, duration_seconds }) => media_kind === 'video' || duration_seconds === null, {
@@ -69,8 +61,8 @@ export type CreativeFile = z.infer<typeof CreativeFile>;
 
 /** A place where the transcript was put right: what was heard, and what was meant. */
 export const TranscriptCorrection = z.strictObject({
-  heard: Text(CORRECTION_MAX_CHARACTERS),
-  meant: Text(CORRECTION_MAX_CHARACTERS),
+  heard: trimmedText(CORRECTION_MAX_CHARACTERS),
+  meant: trimmedText(CORRECTION_MAX_CHARACTERS),
 });
 
 /** One value a field, from closed lists. */
@@ -92,18 +84,14 @@ export const CreativeAnalysis = z
     observed_at: Timestamp,
     depth: z.enum(ANALYSIS_DEPTHS),
     /** What is said, as it was heard; the empty text where nothing is said. */
-    transcript: z
-      .string()
-      .max(TRANSCRIPT_MAX_CHARACTERS)
-      .refine(isStorable, 'a NUL character or half a surrogate pair occurs in no text')
-      .nullable(),
+    transcript: observedText(TRANSCRIPT_MAX_CHARACTERS).nullable(),
     language: z
       .string()
       .regex(/^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8}){0,3}$/, 'a language tag such as en-US')
       .nullable(),
     corrections: z.array(TranscriptCorrection).max(CORRECTIONS_MAX).nullable(),
     /** Words shown on screen, in the order of their first showing. */
-    shown_texts: z.array(Text(SHOWN_TEXT_MAX_CHARACTERS)).max(SHOWN_TEXTS_MAX).nullable(),
+    shown_texts: z.array(trimmedText(SHOWN_TEXT_MAX_CHARACTERS)).max(SHOWN_TEXTS_MAX).nullable(),
     /** Frames that were looked at. */
     read_frame_times_seconds: FrameTimes.nullable(),
     fields: CreativeFieldValues.nullable(),

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { landingPageOf, PAGE_TYPES, PAGE_URL_MAX_CHARACTERS } from '../landing-pages.ts';
 import { Timestamp } from '../primitives.ts';
+import { observedText, trimmedText, webAddress } from '../text.ts';
 
 /** Limits of what is kept of a page; a scraper cuts what is longer. */
 export const PAGE_TITLE_MAX_CHARACTERS = 1_000;
@@ -10,20 +11,8 @@ export const PAGE_HEADING_MAX_CHARACTERS = 500;
 export const PAGE_CTAS_MAX = 50;
 export const PAGE_CTA_MAX_CHARACTERS = 200;
 
-const isStorable = (text: string): boolean => text.isWellFormed() && !text.includes('\u0000');
-const Text = (maxLength: number) =>
-  z
-    .string()
-    .trim()
-    .min(1)
-    .max(maxLength)
-    .refine(isStorable, 'a NUL character or half a surrogate pair occurs in no text');
-
-const PageUrl = z
-  .string()
+const PageUrl = observedText(PAGE_URL_MAX_CHARACTERS)
   .min(1)
-  .max(PAGE_URL_MAX_CHARACTERS)
-  .refine(isStorable, 'a NUL character or half a surrogate pair occurs in no text')
   .refine((url) => landingPageOf(url) !== null, 'the address of a page on the web; links into apps are none');
 
 /**
@@ -38,19 +27,16 @@ export const LandingPageScrape = z.strictObject({
   /** Of the last answer, after redirects. */
   http_status: z.int().min(100).max(599).nullable(),
   /** Where the page says that it stands, or where redirects ended. */
-  canonical_url: z
-    .url({ protocol: /^https?$/ })
-    .max(PAGE_URL_MAX_CHARACTERS)
-    .nullable(),
-  title: Text(PAGE_TITLE_MAX_CHARACTERS).nullable(),
-  description: Text(PAGE_DESCRIPTION_MAX_CHARACTERS).nullable(),
+  canonical_url: webAddress(PAGE_URL_MAX_CHARACTERS).nullable(),
+  title: trimmedText(PAGE_TITLE_MAX_CHARACTERS).nullable(),
+  description: trimmedText(PAGE_DESCRIPTION_MAX_CHARACTERS).nullable(),
   /** BCP 47, as the page declares it: `en-US`. */
   language: z
     .string()
     .regex(/^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8}){0,3}$/, 'a language tag such as en-US')
     .nullable(),
-  headings: z.array(Text(PAGE_HEADING_MAX_CHARACTERS)).max(PAGE_HEADINGS_MAX).nullable(),
-  cta_texts: z.array(Text(PAGE_CTA_MAX_CHARACTERS)).max(PAGE_CTAS_MAX).nullable(),
+  headings: z.array(trimmedText(PAGE_HEADING_MAX_CHARACTERS)).max(PAGE_HEADINGS_MAX).nullable(),
+  cta_texts: z.array(trimmedText(PAGE_CTA_MAX_CHARACTERS)).max(PAGE_CTAS_MAX).nullable(),
 });
 export type LandingPageScrape = z.infer<typeof LandingPageScrape>;
 

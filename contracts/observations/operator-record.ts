@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { Country, Domain, LibraryId, Timestamp } from '../primitives.ts';
+import { trimmedText } from '../text.ts';
 
 export const OPERATOR_DOMAINS_MAX = 1_000;
 export const OPERATOR_PAGES_MAX = 1_000;
@@ -23,7 +24,7 @@ export const OperatorRecord = z.strictObject({
   type: z.literal('operator.record'),
   observed_at: Timestamp,
   /** The company's name as the source writes it; small and capital letters name the same company. */
-  name: z.string().trim().min(1).max(200),
+  name: trimmedText(200),
   country: Country.nullable(),
   basis: OperatorBasis,
   domains: z.array(Domain).max(OPERATOR_DOMAINS_MAX),

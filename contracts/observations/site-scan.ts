@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { Domain, Slug, Timestamp } from '../primitives.ts';
-import { nameText } from '../text.ts';
+import { nameText, webAddress } from '../text.ts';
 
 /** Limits of a site scan; together they keep it within a message. */
 export const SITE_TOOLS_MAX = 500;
@@ -16,7 +16,7 @@ export const DetectedTool = z.strictObject({
   name: nameText(200),
   /** What it is for, `A/B testing`. */
   category: nameText(100),
-  website_url: z.url().max(2_048).nullable(),
+  website_url: webAddress(2_048).nullable(),
 });
 export type DetectedTool = z.infer<typeof DetectedTool>;
 
@@ -53,7 +53,7 @@ export const ObservedArm = z.strictObject({
 
 /** A page that a test acts on: this very one, or this one and every one below it. */
 export const ActedOnPage = z.strictObject({
-  url: z.url({ protocol: /^https?$/ }).max(2_048),
+  url: webAddress(2_048),
   match: z.enum(['exact', 'prefix']),
 });
 

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { Domain, LibraryId, Timestamp } from '../primitives.ts';
+import { trimmedText } from '../text.ts';
 
 /** What a page is to a brand, as far as it may be said. An observed association, never a statement of ownership. */
 export const PageRole = z.enum(['OFFICIAL', 'REGIONAL', 'CREATOR', 'PARTNER', 'RESELLER', 'UNVERIFIED']);
@@ -25,7 +26,7 @@ export const SocialPageLink = z.strictObject({
   type: z.literal('social_page.link'),
   brand_domain: Domain,
   page_id: LibraryId,
-  page_name: z.string().trim().min(1).max(500).nullable(),
+  page_name: trimmedText(500).nullable(),
   observed_at: Timestamp,
   role: PageClaim,
   /** 0 to 1. */

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { Count, LibraryId, Timestamp } from '../primitives.ts';
+import { trimmedText } from '../text.ts';
 
 /**
  * What one source says of a page. Sources disagree (they count on different days, and by different rules), so
@@ -10,12 +11,12 @@ export const SocialPageProfile = z.strictObject({
   page_id: LibraryId,
   observed_at: Timestamp,
   /** Who says so: the name of a collector or of the surface it read. */
-  source: z.string().trim().min(1).max(100),
-  page_name: z.string().trim().min(1).max(500).nullable(),
+  source: trimmedText(100),
+  page_name: trimmedText(500).nullable(),
   /** The name in the page's address. */
-  username: z.string().trim().min(1).max(100).nullable(),
+  username: trimmedText(100).nullable(),
   /** The page's own category, in the network's words. */
-  category: z.string().trim().min(1).max(200).nullable(),
+  category: trimmedText(200).nullable(),
   /** Whether the network shows the page as verified. */
   verified: z.boolean().nullable(),
   followers: Count.nullable(),

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { Domain, Timestamp } from '../primitives.ts';
-import { nameText, proseText } from '../text.ts';
+import { nameText, proseText, webAddress } from '../text.ts';
 
 /** Limits of a storefront scan. A shop publishes at most 25,000 products in its catalogue pages. */
 export const STOREFRONT_PAGE_PRODUCTS_MAX = 250;
@@ -39,7 +39,7 @@ export const ObservedProduct = z
     product_type: proseText(255).nullable(),
     vendor: proseText(255).nullable(),
     published_at: Timestamp.nullable(),
-    image_url: z.url().max(2_048).nullable(),
+    image_url: webAddress(2_048).nullable(),
     /** All variants of the product: one that is not among them is no longer listed. */
     variants: z.array(ObservedVariant).min(1).max(PRODUCT_VARIANTS_MAX),
   })

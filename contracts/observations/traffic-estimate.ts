@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { CalendarDate, Country, Timestamp } from '../primitives.ts';
+import { trimmedText } from '../text.ts';
 
 /** More than any site has, and small enough that the visits of a whole corpus add up exactly. */
 export const MONTHLY_VISITS_MAX = 1_000_000_000_000;
@@ -24,7 +25,7 @@ export const SiteDomain = z
 /** A part of a whole: 0 to 1, and not a percentage. */
 const Share = z.number().min(0, 'a share is 0 to 1').max(1, 'a share is 0 to 1, not a percentage');
 const Rank = z.int().min(1).max(RANK_MAX);
-const ProviderCategory = z.string().trim().min(1).max(PROVIDER_CATEGORY_MAX_CHARACTERS);
+const ProviderCategory = trimmedText(PROVIDER_CATEGORY_MAX_CHARACTERS);
 
 const sumOf = (shares: readonly (number | null)[]): number =>
   shares.reduce<number>((sum, share) => sum + (share ?? 0), 0);
@@ -74,7 +75,7 @@ export const TrafficEstimate = z
     observed_at: Timestamp,
     /** The month or day it is for, which may lie well before it was observed. */
     period: EstimatePeriod,
-    provider: z.string().trim().min(1).max(PROVIDER_MAX_CHARACTERS),
+    provider: trimmedText(PROVIDER_MAX_CHARACTERS),
     /** Visits in a month. */
     monthly_visits: z.int().min(0).max(MONTHLY_VISITS_MAX).nullable(),
     /** Place among all sites, 1 for the most visited. */

@@ -52,7 +52,7 @@ const momentAt = (value: JsonObject, key: string): string | null => {
 const imageOf = (product: JsonObject): string | null => {
   const [first] = objectsAt(product, 'images');
   const source = textAt(first ?? objectAt(product, 'image'), 'src')?.replace(/^\/\//, 'https://') ?? null;
-  return source !== null && URL.canParse(source) ? source : null;
+  return source !== null && /^https?:/i.test(source) && URL.canParse(source) ? source : null;
 };
 
 const variantOf = (variant: JsonObject): ObservedVariant => ({

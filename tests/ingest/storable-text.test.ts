@@ -1,0 +1,61 @@
+import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { Observation } from '#contracts/observations/index.ts';
+
+/**
+ * Postgres keeps no NUL character and no half of a surrogate pair, neither as text nor as JSON. An observation with one
+ * would be recorded as a fact that no table can hold; so no field of any observation takes one.
+ */
+const UNSTORABLE = [
+  'a\u0000b',
+  'a\uD83D',
+  '\uDE00a',
+  'https://shop.example/\u0000',
+  'https://shop.example/\uD83D',
+  'shop.example/\u0000',
+];
+
+type Field = { readonly path: string; readonly schema: z.ZodType };
+
+/** Every field of a schema that takes text, by its path. */
+const textFields = (schema: z.ZodType, path: string): readonly Field[] => {
+  const { def } = schema as unknown as { def: Record<string, unknown> & { type: string } };
+  switch (def.type) {
+    case 'object':
+      return Object.entries(def['shape'] as Record<string, z.ZodType>).flatMap(([name, field]) =>
+        textFields(field, `${path}.${name}`),
+      );
+    case 'array':
+      return textFields(def['element'] as z.ZodType, `${path}[]`);
+    case 'union':
+      return (def['options'] as readonly z.ZodType[]).flatMap((option) => textFields(option, path));
+    case 'nullable':
+    case 'optional':
+      return textFields(def['innerType'] as z.ZodType, path);
+    case 'string':
+      return [{ path, schema }];
+    case 'literal':
+    case 'enum':
+    case 'number':
+    case 'boolean':
+      return [];
+    default:
+      throw new Error(`${path} is of the kind ${def.type}, of which this test knows nothing`);
+  }
+};
+
+const OF_TYPES = Observation.options.map(
+  (option) => [[...option.shape.type.values].join(), textFields(option, '')] as const,
+);
+
+describe.each(OF_TYPES)('%s', (_type, fields) => {
+  test('takes no text in any field that no table can hold', () => {
+    const takers = fields.flatMap(({ path, schema }) =>
+      UNSTORABLE.filter((text) => schema.safeParse(text).success).map(
+        (text) => `${path}: ${JSON.stringify(text)}`,
+      ),
+    );
+    expect(fields.length).toBeGreaterThan(1);
+    expect(takers).toEqual([]);
+  });
+});
