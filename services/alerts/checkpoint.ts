@@ -1,10 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { type AlertRule } from '#domain/alert-rule.ts';
+import type { EventStore } from '#platform/event-store.ts';
 import { type Database, inTransaction, type Transaction } from '#platform/postgres.ts';
 import { type Collections, openCollections } from './collected.ts';
 import type { Place } from './match-facts.ts';
 import { openRuleBook } from './rule-book.ts';
 import { openSignalLooks } from './signal-looks.ts';
+import { openUntracked } from './untracked.ts';
 
 const SCHEMA = readFileSync(new URL('./schema.sql', import.meta.url), 'utf8');
 /** Any constant: `create … if not exists` is not safe against another process doing the same. */
@@ -31,28 +33,39 @@ export type Progress = Place & {
   readonly collections: Collections;
 };
 
-/** `head`: the end of the log, asked for when there is no checkpoint yet. */
-export const openProgress = async (database: Database, head: () => Promise<bigint>): Promise<Progress> => {
+type Checkpoint = {
+  readonly position: string;
+  readonly log_time: string;
+  readonly replayed_until: string;
+  readonly knows_tracking: boolean;
+};
+
+export const openProgress = async (database: Database, eventStore: EventStore): Promise<Progress> => {
   const read = async () =>
     (
-      await database.query<{ position: string; log_time: string; replayed_until: string }>(
-        'select position, log_time, replayed_until from alerting.checkpoint',
+      await database.query<Checkpoint>(
+        'select position, log_time, replayed_until, knows_tracking from alerting.checkpoint',
       )
     ).rows[0];
   let row = await read();
   if (!row) {
     await database.query(
-      `insert into alerting.checkpoint (position, log_time, replayed_until) values (0, '', $1) on conflict do nothing`,
-      [await head()],
+      `insert into alerting.checkpoint (position, log_time, replayed_until, knows_tracking) values (0, '', $1, true)
+       on conflict do nothing`,
+      [await eventStore.head()],
     );
     row = await read();
   }
-  const rules = await database.query<{ rule: AlertRule }>('select rule from alerting.rule');
+  const position = BigInt(row?.position ?? 0);
+  const kept = await database.query<{ rule: AlertRule }>('select rule from alerting.rule');
+  const rules = kept.rows.map(({ rule }) => rule);
+  const isKnown = row?.knows_tracking === true;
   return {
-    position: BigInt(row?.position ?? 0),
+    position,
     logTime: row?.log_time ?? '',
     replayedUntil: BigInt(row?.replayed_until ?? 0),
-    rules: openRuleBook(rules.rows.map(({ rule }) => rule)),
+    rules: openRuleBook(rules),
+    untracked: await openUntracked(database, eventStore, { rules, position, isKnown }),
     changedRules: new Set(),
     collections: await openCollections(database),
     looks: await openSignalLooks(database),
@@ -79,6 +92,7 @@ export const saveProgress = async (
     await client.query('delete from alerting.rule where alert_id = any($1::uuid[])', [gone]);
     await client.query('delete from alerting.told_signal where alert_id = any($1::uuid[])', [gone]);
   }
+  await progress.untracked.save(client);
   await progress.collections.save(client);
   await progress.looks.save(client);
   const { rowCount } = await client.query({

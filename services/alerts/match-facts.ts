@@ -1,10 +1,11 @@
-import type { AlertCadence } from '#contracts/alerts.ts';
+import type { AlertCadence, AlertTrigger } from '#contracts/alerts.ts';
 import type { AdLibraryFact } from '#contracts/events/ad-library.ts';
 import type { AlertRuleFact } from '#contracts/events/alert-rule.ts';
 import type { BrandFact } from '#contracts/events/brand.ts';
 import type { Fact, RecordedFact } from '#contracts/events/fact.ts';
 import type { SocialPageFact } from '#contracts/events/social-page.ts';
 import type { StorefrontFact } from '#contracts/events/storefront.ts';
+import type { TrackingFact } from '#contracts/events/workspace.ts';
 import {
   causeOfDigest,
   type Happening,
@@ -21,11 +22,19 @@ import type { Collected, Collections } from './collected.ts';
 import type { Known } from './known.ts';
 import type { RuleBook } from './rule-book.ts';
 import type { SignalLooks } from './signal-looks.ts';
+import type { Untracked } from './untracked.ts';
 
 /** What `alerts` follows: facts of these streams. */
-export const PREFIXES = ['adLibrary-', 'alertRule-', 'brand-', 'socialPage-', 'storefront-'] as const;
+export const PREFIXES = [
+  'adLibrary-',
+  'alertRule-',
+  'brand-',
+  'socialPage-',
+  'storefront-',
+  'tracking-',
+] as const;
 export type FollowedFact = RecordedFact<
-  AdLibraryFact | AlertRuleFact | BrandFact | SocialPageFact | StorefrontFact
+  AdLibraryFact | AlertRuleFact | BrandFact | SocialPageFact | StorefrontFact | TrackingFact
 >;
 
 /** Something to be sent for one rule, on each of its channels; `rule` as it stood there. */
@@ -48,6 +57,7 @@ export type Outcome = {
 /** What facts are matched against: rules, waiting matches and the time of the log, at one place of it. */
 export type Place = {
   readonly rules: RuleBook;
+  readonly untracked: Untracked;
   readonly collections: Collections;
   readonly looks: SignalLooks;
   /** The newest time of recording so far, ISO: the clock that periods end by. */
@@ -55,6 +65,10 @@ export type Place = {
   /** Rules whose streams went on. */
   readonly changedRules: Set<string>;
 };
+
+/** Enabled rules that fire on this, of workspaces that follow the brand. */
+const firing = ({ rules, untracked }: Place, brandId: string, trigger: AlertTrigger): readonly AlertRule[] =>
+  rules.firing(brandId, trigger).filter(({ workspace_id }) => !untracked.has(workspace_id, brandId));
 
 const dateOf = (time: string): string => time.slice(0, 10);
 
@@ -99,7 +113,7 @@ const collect = (
   now: (rule: AlertRule, matched: Matched) => void,
 ): void => {
   const { brand_id, trigger, observed_at } = happening;
-  const rules = place.rules.firing(brand_id, trigger);
+  const rules = firing(place, brand_id, trigger);
   if (rules.length === 0) return;
   const item = alertItem(happening, known.nameOf(brand_id), baseUrl);
   for (const rule of rules) {
@@ -116,7 +130,7 @@ const lookForSignals = (
   { position, recordedAt, data }: RecordedFact<Fact<string, { brand_id: string; observed_at: string }>>,
 ): void => {
   const { brand_id, observed_at } = data;
-  const alert_ids = place.rules.firing(brand_id, 'activity').map(({ alert_id }) => alert_id);
+  const alert_ids = firing(place, brand_id, 'activity').map(({ alert_id }) => alert_id);
   if (alert_ids.length === 0) return;
   place.looks.add({ position, brand_id, date: dateOf(observed_at), at: recordedAt.toISOString(), alert_ids });
 };
@@ -210,7 +224,9 @@ export const matchFacts = (
     } else if (fact.stream.startsWith('brand-')) followBrand(known, fact as RecordedFact<BrandFact>);
     else if (fact.stream.startsWith('socialPage-')) {
       followPage(place, known, baseUrl, fact as RecordedFact<SocialPageFact>, outcome);
-    } else if (fact.type === 'StorefrontScanRecorded') lookForSignals(place, fact);
+    } else if (fact.stream.startsWith('tracking-'))
+      place.untracked.follow(fact as RecordedFact<TrackingFact>);
+    else if (fact.type === 'StorefrontScanRecorded') lookForSignals(place, fact);
   }
   return outcome;
 };

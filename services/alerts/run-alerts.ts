@@ -209,7 +209,7 @@ export const runAlerts = async (settings: AlertsSettings): Promise<void> => {
             await pause(STANDBY_MS, signal);
             continue;
           }
-          const progress = await openProgress(database, () => eventStore.head());
+          const progress = await openProgress(database, eventStore);
           log.info({ position: String(progress.position) }, 'matching facts to rules');
           failures = 0;
           await follow({ database, eventStore, progress, settings, past: openPast(eventStore) }, ownership);

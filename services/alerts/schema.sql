@@ -13,6 +13,16 @@ create table if not exists alerting.checkpoint (
   replayed_until bigint not null
 );
 
+-- Whether the checkpoint was come to with what workspaces track; not so in tables that were made before.
+alter table alerting.checkpoint add column if not exists knows_tracking boolean not null default false;
+
+-- Brands that a workspace followed, and does not any more: its rules are told nothing of them.
+create table if not exists alerting.untracked (
+  workspace_id text not null,
+  brand_id uuid not null,
+  primary key (workspace_id, brand_id)
+);
+
 -- Rules as they stand at the checkpoint.
 create table if not exists alerting.rule (
   alert_id uuid primary key,

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { AlertPayload } from '#contracts/webhooks/alert-payload.ts';
 import { recordFacts } from '#platform/deliveries/record-facts.ts';
 import { until } from '#tests/stack/until.ts';
-import { type AlertsStack, openAlertsStack, type Queued, scanFacts } from './stack.ts';
+import { type AlertsStack, openAlertsStack, type Queued, type Rule, scanFacts } from './stack.ts';
 
 const LIMIT_MS = 20_000;
 
@@ -89,6 +89,63 @@ describe('instant', () => {
     expect(totalsOf(await stack.queued(rule))).toEqual([2, 4]);
     expect(await stack.queued(stops)).toEqual([]);
     expect(totalsOf(await stack.queued(off))).toEqual([4]);
+  });
+});
+
+describe('a brand that is untracked', () => {
+  test('is told of no more by the rules on it, until it is tracked again; others are', async () => {
+    const fresh = resources.use(await openAlertsStack());
+    const [brand, other] = [await fresh.brand('left.example'), await fresh.brand('kept.example')];
+    for (const id of [brand, other]) await fresh.track(id);
+    const rules = [await fresh.rule([brand, other]), await fresh.rule([brand, other], { cadence: 'daily' })];
+    const [rule, daily] = rules as [Rule, Rule];
+    const scans = async (day: number, launches: number): Promise<void> => {
+      for (const [id, count] of [
+        [brand, launches],
+        [other, launches * 10],
+      ] as const) {
+        await fresh.scan(scanFacts(id, `2026-05-0${day}T08:00:00.000Z`, count));
+      }
+      await fresh.matched();
+    };
+    {
+      await using _ = fresh.start();
+      await scans(2, 1);
+      await fresh.untrack(brand);
+      await scans(3, 2);
+    }
+    expect(totalsOf(await fresh.queued(rule))).toEqual([1, 10, 20]);
+    // Still so after a restart.
+    {
+      await using _ = fresh.start();
+      await scans(4, 3);
+      await fresh.track(brand);
+      await scans(5, 4);
+      expect(totalsOf(await fresh.queued(rule))).toEqual([1, 10, 20, 30, 4, 40]);
+    }
+    const { rows } = await fresh.pool.query(
+      'select items_total from alerting.collected where alert_id = $1',
+      [daily.alert_id],
+    );
+    expect(rows).toEqual([{ items_total: 1 + 10 + 20 + 30 + 4 + 40 }]);
+  });
+
+  test('is known to tables that were made before anybody asked', async () => {
+    const fresh = resources.use(await openAlertsStack());
+    const brand = await fresh.brand('before.example');
+    await fresh.track(brand);
+    const rule = await fresh.rule([brand]);
+    await fresh.untrack(brand);
+    {
+      await using _ = fresh.start();
+      await fresh.matched();
+    }
+    await fresh.pool.query('drop table alerting.untracked');
+    await fresh.pool.query('alter table alerting.checkpoint drop column knows_tracking');
+    await using _ = fresh.start();
+    await fresh.scan(scanFacts(brand, '2026-05-02T08:00:00.000Z', 1));
+    await fresh.matched();
+    expect(await fresh.queued(rule)).toEqual([]);
   });
 });
 

@@ -4,6 +4,7 @@ import { type AlertRuleFact, type AlertRuleSettings, alertRuleStream } from '#co
 import { brandStream } from '#contracts/events/brand.ts';
 import type { Fact } from '#contracts/events/fact.ts';
 import { type SocialPageFact, socialPageStream } from '#contracts/events/social-page.ts';
+import { trackingStream } from '#contracts/events/workspace.ts';
 import type { AlertPayload } from '#contracts/webhooks/alert-payload.ts';
 import { derivedId } from '#domain/ids.ts';
 import type { Clock } from '#platform/clock.ts';
@@ -20,6 +21,8 @@ import { until } from '#tests/stack/until.ts';
 
 const POOL_CLIENTS = 4;
 const LIMIT_MS = 20_000;
+const WORKSPACE = 'ws_tests';
+const TRACKED_AT = '2026-05-01T00:00:00.000Z';
 export type Rule = { readonly workspace_id: string; readonly alert_id: string };
 export type Queued = {
   readonly delivery_id: string;
@@ -45,6 +48,8 @@ export type AlertsStack = AsyncDisposable & {
   delete(rule: Rule): Promise<void>;
   scan(facts: readonly AdLibraryFact[]): Promise<void>;
   link(fact: SocialPageFact): Promise<void>;
+  track(brandId: string): Promise<void>;
+  untrack(brandId: string): Promise<void>;
   /** Another process that matches, until it is disposed of. */
   start(clock?: Clock, signals?: SignalSource): AsyncDisposable;
   /** Waits until everything recorded so far is matched. */
@@ -87,7 +92,7 @@ export const openAlertsStack = async (): Promise<AlertsStack> => {
       return fact.data.brand_id;
     },
     rule: async (brandIds, settings = {}) => {
-      const rule = { workspace_id: 'ws_tests', alert_id: randomUUID() };
+      const rule = { workspace_id: WORKSPACE, alert_id: randomUUID() };
       const data = {
         ...rule,
         name: 'Launches',
@@ -121,6 +126,19 @@ export const openAlertsStack = async (): Promise<AlertsStack> => {
     },
     link: async (fact) => {
       await append(socialPageStream(fact.data.page_id), [fact]);
+    },
+    track: async (brand_id) => {
+      const tracked = {
+        workspace_id: WORKSPACE,
+        brand_id,
+        cadence: 'daily',
+        tracked_at: TRACKED_AT,
+      } as const;
+      await append(trackingStream(WORKSPACE), [{ type: 'BrandTracked', data: tracked }]);
+    },
+    untrack: async (brand_id) => {
+      const untracked = { workspace_id: WORKSPACE, brand_id, untracked_at: TRACKED_AT };
+      await append(trackingStream(WORKSPACE), [{ type: 'BrandUntracked', data: untracked }]);
     },
     start: (clock = { now: () => new Date() }, signals) => {
       const ending = new AbortController();

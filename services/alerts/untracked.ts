@@ -1,0 +1,87 @@
+import { type TrackingFact, trackingStream } from '#contracts/events/workspace.ts';
+import type { AlertRule } from '#domain/alert-rule.ts';
+import { tracking } from '#domain/tracking.ts';
+import type { EventStore } from '#platform/event-store.ts';
+import type { Database, Transaction } from '#platform/postgres.ts';
+
+/**
+ * Brands that workspaces follow no longer. A rule is made on tracked brands and outlives that they are untracked, but
+ * is told of a brand only while its workspace follows it.
+ */
+export type Untracked = {
+  has(workspaceId: string, brandId: string): boolean;
+  follow(fact: TrackingFact): void;
+  /** Writes what changed. */
+  save(client: Transaction): Promise<void>;
+};
+
+type Pair = { readonly workspace_id: string; readonly brand_id: string };
+const keyOf = ({ workspace_id, brand_id }: Pair): string => `${workspace_id} ${brand_id}`;
+
+/** Of the rules there are, the brands that are not tracked at this place of the log. */
+const readUntracked = async (
+  eventStore: EventStore,
+  rules: readonly AlertRule[],
+  position: bigint,
+): Promise<readonly Pair[]> => {
+  const untracked = new Map<string, Pair>();
+  for (const [workspace_id, ofWorkspace] of Map.groupBy(rules, (rule) => rule.workspace_id)) {
+    let state = tracking.initial;
+    for await (const fact of eventStore.read<TrackingFact>(trackingStream(workspace_id))) {
+      if (fact.position <= position) state = tracking.evolve(state, fact);
+    }
+    for (const brand_id of ofWorkspace.flatMap(({ brand_ids }) => brand_ids)) {
+      const pair = { workspace_id, brand_id };
+      if (!state.brands.has(brand_id)) untracked.set(keyOf(pair), pair);
+    }
+  }
+  return [...untracked.values()];
+};
+
+const insert = (client: Pick<Transaction, 'query'>, pairs: readonly Pair[]): Promise<unknown> =>
+  client.query(
+    `insert into alerting.untracked (workspace_id, brand_id) select * from unnest($1::text[], $2::uuid[])
+     on conflict do nothing`,
+    [pairs.map(({ workspace_id }) => workspace_id), pairs.map(({ brand_id }) => brand_id)],
+  );
+
+/**
+ * `isKnown`: whether the checkpoint was come to with the streams of tracking followed. Tables that were made before
+ * they were catch up here.
+ */
+export const openUntracked = async (
+  database: Database,
+  eventStore: EventStore,
+  place: { readonly rules: readonly AlertRule[]; readonly position: bigint; readonly isKnown: boolean },
+): Promise<Untracked> => {
+  if (!place.isKnown) {
+    await insert(database, await readUntracked(eventStore, place.rules, place.position));
+    await database.query('update alerting.checkpoint set knows_tracking = true');
+  }
+  const { rows } = await database.query<Pair>('select workspace_id, brand_id from alerting.untracked');
+  const untracked = new Set(rows.map(keyOf));
+  const changed = new Map<string, Pair>();
+  return {
+    has: (workspace_id, brand_id) => untracked.has(keyOf({ workspace_id, brand_id })),
+    follow: ({ type, data: { workspace_id, brand_id } }) => {
+      const pair = { workspace_id, brand_id };
+      if (type === 'BrandUntracked') untracked.add(keyOf(pair));
+      else if (!untracked.delete(keyOf(pair))) return;
+      changed.set(keyOf(pair), pair);
+    },
+    save: async (client) => {
+      if (changed.size === 0) return;
+      const gone = [...changed.values()].filter((pair) => untracked.has(keyOf(pair)));
+      const tracked = [...changed.values()].filter((pair) => !untracked.has(keyOf(pair)));
+      if (gone.length > 0) await insert(client, gone);
+      if (tracked.length > 0) {
+        await client.query(
+          `delete from alerting.untracked u using unnest($1::text[], $2::uuid[]) as t (workspace_id, brand_id)
+           where u.workspace_id = t.workspace_id and u.brand_id = t.brand_id`,
+          [tracked.map(({ workspace_id }) => workspace_id), tracked.map(({ brand_id }) => brand_id)],
+        );
+      }
+      changed.clear();
+    },
+  };
+};
