@@ -27,6 +27,8 @@ export class PoisonFact extends Error {
 /** SQL states of a server that goes, comes or is overloaded: the batch is tried again, not parked. */
 const TRANSIENT = /^(08|53|57|58|40|55P03|25006|XX)/;
 export const isTransient = (error: unknown): boolean => {
+  // Its text names the stream, and a stream may be called anything: `traffic-socket.example`.
+  if (error instanceof PoisonFact) return false;
   const { code } = error as { code?: unknown };
   if (typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code)) return TRANSIENT.test(code);
   if (typeof code === 'string') return true;

@@ -28,6 +28,19 @@ it('parks a fact it cannot apply with the rest of its stream, and holds nobody e
   ]);
 });
 
+it('parks it whatever its stream is called: a name is no fault of a server', async () => {
+  const names = ['socket', 'timeout', 'closed connection'];
+  for (const name of names) await stack.count(name, 2, 13);
+  await using projector = stack.running([stack.counter('named', { fails: (by) => by === 13 })]);
+  await projector.passed();
+  expect(await stack.totals('named')).toMatchObject(Object.fromEntries(names.map((name) => [name, 2])));
+  const { rows } = await stack.database.query(
+    `select count(*)::int as parked from projector.parked where projection = 'named' and stream like any($1)`,
+    [names.map((name) => `counted-${name}`)],
+  );
+  expect(rows).toEqual([{ parked: names.length }]);
+});
+
 it('goes on from its checkpoint, and applies nothing twice', async () => {
   {
     await using projector = stack.running([stack.counter('sound')]);
