@@ -10,6 +10,10 @@ export const AD_VERSIONS_MAX = 50;
 export const CHUNK_ADS_MAX = 250;
 export const SCAN_CHUNKS_MAX = 100_000;
 export const SCAN_PAGES_MAX = 10_000;
+/** Of one ad as JSON: a fact that holds it before and after a change still fits into one append. */
+export const AD_MAX_BYTES = 430_000;
+/** So short is it, however its characters are written. Spares measuring nearly all ads. */
+const AD_SHORT_CHARACTERS = AD_MAX_BYTES / 6 - 10_000;
 
 const Text = observedText(AD_TEXT_MAX_CHARACTERS);
 const Link = observedText(AD_URL_MAX_CHARACTERS);
@@ -42,36 +46,50 @@ export const BrandedContent = z
   });
 export type BrandedContent = z.infer<typeof BrandedContent>;
 
+const lengthOf = (texts: readonly (string | null)[]): number =>
+  texts.reduce((sum, text) => sum + (text?.length ?? 0), 0);
+
+const fitsIntoFacts = (ad: object): boolean => {
+  const { body, title, link_description, media, cards, versions } = ad as {
+    readonly [Field in 'body' | 'title' | 'link_description']: string | null;
+  } & Readonly<Record<'media' | 'cards' | 'versions', readonly object[]>>;
+  const parts = [...media, ...cards, ...versions].flatMap((part): (string | null)[] => Object.values(part));
+  if (lengthOf([body, title, link_description]) + lengthOf(parts) < AD_SHORT_CHARACTERS) return true;
+  return new TextEncoder().encode(JSON.stringify(ad)).length <= AD_MAX_BYTES;
+};
+
 /**
  * One ad as one scan saw it. `null` means "this scan did not say", never "there is none": a blank
  * overwrites nothing. There are no fields for money or reach, and unknown fields are refused, so none
  * can get in.
  */
-export const ObservedAd = z.strictObject({
-  ad_id: LibraryId,
-  page_id: LibraryId.nullable(),
-  page_name: PageName.nullable(),
-  /** Whether the library called the ad active; `null` where the source does not say. */
-  is_active: z.boolean().nullable(),
-  started_on: CalendarDate.nullable(),
-  /** A stop the library stated. The last-seen day of an active ad does not belong here. */
-  stopped_on: CalendarDate.nullable(),
-  body: Text.nullable(),
-  title: Text.nullable(),
-  link_description: Text.nullable(),
-  caption: observedText(2_000).nullable(),
-  cta_type: observedText(100).nullable(),
-  cta_text: observedText(200).nullable(),
-  link_url: Link.nullable(),
-  format: AdFormat.nullable(),
-  platforms: z.array(observedText(40)).max(20).nullable(),
-  languages: z.array(observedText(20)).max(50).nullable(),
-  media: z.array(AdMedia).max(AD_CARDS_MAX),
-  cards: z.array(AdCard).max(AD_CARDS_MAX),
-  versions: z.array(AdCard).max(AD_VERSIONS_MAX),
-  /** Absent, as `null`, says nothing: most sources do not show it. */
-  branded_content: BrandedContent.nullable().optional(),
-});
+export const ObservedAd = z
+  .strictObject({
+    ad_id: LibraryId,
+    page_id: LibraryId.nullable(),
+    page_name: PageName.nullable(),
+    /** Whether the library called the ad active; `null` where the source does not say. */
+    is_active: z.boolean().nullable(),
+    started_on: CalendarDate.nullable(),
+    /** A stop the library stated. The last-seen day of an active ad does not belong here. */
+    stopped_on: CalendarDate.nullable(),
+    body: Text.nullable(),
+    title: Text.nullable(),
+    link_description: Text.nullable(),
+    caption: observedText(2_000).nullable(),
+    cta_type: observedText(100).nullable(),
+    cta_text: observedText(200).nullable(),
+    link_url: Link.nullable(),
+    format: AdFormat.nullable(),
+    platforms: z.array(observedText(40)).max(20).nullable(),
+    languages: z.array(observedText(20)).max(50).nullable(),
+    media: z.array(AdMedia).max(AD_CARDS_MAX),
+    cards: z.array(AdCard).max(AD_CARDS_MAX),
+    versions: z.array(AdCard).max(AD_VERSIONS_MAX),
+    /** Absent, as `null`, says nothing: most sources do not show it. */
+    branded_content: BrandedContent.nullable().optional(),
+  })
+  .refine(fitsIntoFacts, `an ad is at most ${AD_MAX_BYTES} bytes long as JSON`);
 export type ObservedAd = z.infer<typeof ObservedAd>;
 
 export const CoveredPage = z.strictObject({

@@ -21,6 +21,7 @@ import {
   NO_COUNTS,
   NO_PAGE,
 } from './ad-library-state.ts';
+import { boundedGroups } from './bounded-facts.ts';
 
 /**
  * From library scans to facts: the eleven rules of DESIGN §5. A scan is decided in parts, so that its size
@@ -45,6 +46,8 @@ const NEWS_GRACE_DAYS = 1;
 /** Ids that one bulk fact holds at most. */
 export const BULK_IDS_MAX = 5_000;
 const REWORDED_ADS_PER_FACT = 100;
+/** Of one fact's wordings as JSON: in any script they fit into an append with what surrounds them. */
+const REWORDED_CHARACTERS_PER_FACT = 200_000;
 
 const HOUR_MS = 3_600_000;
 
@@ -204,7 +207,7 @@ export const recordSightings =
     for (const adIds of chunked(seen, BULK_IDS_MAX)) {
       facts.push({ type: 'AdsSeen', data: { ...sighting, ad_ids: adIds } });
     }
-    for (const slice of chunked(rewordings, REWORDED_ADS_PER_FACT)) {
+    for (const slice of boundedGroups(rewordings, REWORDED_CHARACTERS_PER_FACT, REWORDED_ADS_PER_FACT)) {
       facts.push({
         type: 'AdsReworded',
         data: { ...sighting, collector: scan.collector, aspects: verdict, ads: slice },

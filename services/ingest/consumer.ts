@@ -20,6 +20,8 @@ const ACK_WAIT_MS = 60_000;
 const STILL_WORKING_MS = 20_000;
 /** Tries in place, at most 30 s apart, before an observation is set aside whatever keeps it from being recorded. */
 const ATTEMPTS_MAX = 2_000;
+/** Tries of an observation that a server refuses for what it says: more would only hold up what is behind it. */
+const LASTING_FAULT_ATTEMPTS_MAX = 3;
 /** Deliveries granted to the end of a scan whose chunks are still on their way. */
 const CHUNK_WAITS_MAX = 20;
 const CHUNK_WAIT_MS = 3_000;
@@ -39,6 +41,22 @@ const setAside = async (nats: Nats, message: JsMsg, reason: string): Promise<voi
 
 const mostDeliveriesOf = (error: unknown): number =>
   error instanceof Refusal ? 0 : error instanceof ChunksMissing ? CHUNK_WAITS_MAX : Number.POSITIVE_INFINITY;
+
+/** SQL states of values, sums and sizes that no table holds: data exceptions, broken constraints, limits. */
+const LASTING_SQL_STATE = /^(22|23|54)/;
+const LASTING_ERRORS = [TypeError, RangeError, SyntaxError];
+
+/** Faults that lie in what is recorded and not in a server: the next try ends as this one did. */
+const isLasting = (error: unknown): boolean => {
+  const { code, type } = error as { readonly code?: unknown; readonly type?: unknown };
+  return (
+    type === 'maximum-append-size-exceeded' ||
+    (typeof code === 'string' && code.length === 5 && LASTING_SQL_STATE.test(code)) ||
+    LASTING_ERRORS.some((kind) => error instanceof kind)
+  );
+};
+
+const attemptsOf = (error: unknown): number => (isLasting(error) ? LASTING_FAULT_ATTEMPTS_MAX : ATTEMPTS_MAX);
 
 const parse = (message: JsMsg): unknown => {
   if (message.data.length > OBSERVATION_MAX_BYTES) {
@@ -87,7 +105,7 @@ const take = async (
         return;
       } catch (error) {
         const reason = (error as Error).message;
-        if (message.info.deliveryCount > mostDeliveriesOf(error) || attempt >= ATTEMPTS_MAX) {
+        if (message.info.deliveryCount > mostDeliveriesOf(error) || attempt + 1 >= attemptsOf(error)) {
           log.warn({ subject, reason }, 'observation set aside');
           await setAside(nats, message, reason);
           observationsTaken.inc({ type: 'unknown', outcome: 'refused' });

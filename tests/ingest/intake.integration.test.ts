@@ -15,6 +15,7 @@ import { type EventStore, openEventStore } from '#platform/event-store.ts';
 import { silentLog } from '#platform/log.ts';
 import { openNats } from '#platform/nats.ts';
 import { openPool } from '#platform/postgres.ts';
+import { consumeObservations } from '#services/ingest/consumer.ts';
 import { consumeWhileOwner } from '#services/ingest/consumer-ownership.ts';
 import type { Intake, IntakeOutcome } from '#services/ingest/intake.ts';
 import { openIntake } from '#services/ingest/open-intake.ts';
@@ -280,5 +281,46 @@ describe('the queue', () => {
     expect(letter.header.get('reason')).toContain('send one JSON object a message');
     expect(new TextDecoder().decode(letter.data)).toBe('no JSON');
     expect((await nats.manager.streams.info(DEAD_LETTERS_STREAM)).state.messages).toBe(2);
+  });
+
+  it('sets aside what no server takes for what it says, and goes on with what is behind it', async () => {
+    await using own = new AsyncDisposableStack();
+    const server = await createTestNats();
+    own.defer(() => server.stop());
+    const nats = own.use(await openNats(server.url, 'test'));
+    const faults: Readonly<Record<string, Error>> = {
+      value: Object.assign(new Error('unsupported Unicode escape sequence'), { code: '22P05' }),
+      sum: Object.assign(new Error('integer out of range'), { code: '22003' }),
+      size: Object.assign(new Error('the append is too large'), { type: 'maximum-append-size-exceeded' }),
+      code: new TypeError('cannot read what is not there'),
+    };
+    const seen: string[] = [];
+    const poisoned: Intake = {
+      submit: async (input) => {
+        const { name } = input as { readonly name: string };
+        seen.push(name);
+        const fault = faults[name];
+        if (fault) throw fault;
+        return { facts: 0, totals: null };
+      },
+    };
+    const names = [...Object.keys(faults), 'sound'];
+    for (const name of names) await nats.jetstream.publish('observations.one', JSON.stringify({ name }));
+    own.use(await consumeObservations({ nats, intake: poisoned, log: silentLog(), lanes: 2 }));
+    await expect
+      .poll(async () => (await nats.manager.streams.info(OBSERVATIONS_STREAM)).state.messages, {
+        timeout: 30_000,
+      })
+      .toBe(0);
+    expect(new Set(seen), 'one after the other').toEqual(new Set(names));
+    expect(seen.at(-1)).toBe('sound');
+    const { state } = await nats.manager.streams.info(DEAD_LETTERS_STREAM);
+    const reasons: string[] = [];
+    for (let seq = state.first_seq; seq <= state.last_seq; seq += 1) {
+      reasons.push(
+        (await nats.manager.streams.getMessage(DEAD_LETTERS_STREAM, { seq })).header.get('reason'),
+      );
+    }
+    expect(reasons).toEqual(Object.values(faults).map(({ message }) => message));
   });
 });

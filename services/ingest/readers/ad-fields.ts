@@ -193,7 +193,7 @@ export const cardOfAd = (ad: ObservedAd): AdCard => ({
 export const checkedAd = (result: ReturnType<typeof ObservedAd.safeParse>): ObservedAd => {
   if (result.success) return result.data;
   const issue = result.error.issues[0];
-  const field = issue?.path.join('.') ?? 'the record';
+  const field = issue?.path.join('.') || 'the record';
   if (issue?.code === 'too_big') {
     const unit = issue.origin === 'array' ? 'entries' : 'characters';
     throw new RecordFault(
