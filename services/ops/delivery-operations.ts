@@ -2,9 +2,11 @@ import { z } from 'zod';
 import { DeliveryStatus } from '#contracts/alerts.ts';
 import { Refusal } from '#contracts/errors.ts';
 import { cancelDeliveries } from '#platform/deliveries/end-deliveries.ts';
-import { failedDeliveries, replayDeliveries } from '#platform/deliveries/replay.ts';
+import { failedDeliveries, readdressDeliveries, replayDeliveries } from '#platform/deliveries/replay.ts';
 import { createDeliveryTables } from '#platform/deliveries/tables.ts';
+import type { EventStore } from '#platform/event-store.ts';
 import { type Database, inTransaction } from '#platform/postgres.ts';
+import { type Standing, standingOf } from './rules-of-deliveries.ts';
 
 /** What operators do to deliveries. The delivery process finds in Postgres what becomes due here. */
 
@@ -15,6 +17,8 @@ const LIST_DEFAULT = 50;
 /** Ids of one command: what fits on a command line. */
 const IDS_MAX = 1_000;
 const CANCELLED_BY_OPERATOR = 'An operator cancelled it.';
+
+export type DeliveryRoom = { readonly pool: Database; readonly eventStore: EventStore };
 
 /** Told after each batch: so many, of all where that is known. */
 export type Progress = (done: number, total: number | null) => void;
@@ -63,6 +67,8 @@ export const listDeliveries = async (
   { workspace, alert, status, since, limit, after }: DeliveryQuery,
 ): Promise<readonly DeliveryRow[]> => {
   await createDeliveryTables(pool);
+  // Behind what is not there is nothing, and that would be taken for the end of the list.
+  if (after !== undefined) await demandKnown(pool, [after]);
   const { rows } = await pool.query<DeliveryRow>(
     `select ${COLUMNS} from delivery.overview d
      where ($1::text is null or workspace_id = $1) and ($2::uuid is null or alert_id = $2)
@@ -106,7 +112,7 @@ export const showDelivery = async (pool: Database, deliveryId: string): Promise<
   if (!row) {
     throw new Refusal(
       'not_found',
-      'There is no such delivery here. One that ended weeks ago is in the log only; one that should be here is queued again by `deliveries replay --missing`.',
+      'There is no such delivery here. A sample, or one that ended weeks ago, is in the log only; one that should be here is queued again by `deliveries replay --missing`.',
     );
   }
   const history = await pool.query<Omit<DeliveryEntry, 'answer'> & { answer: Buffer | null }>(
@@ -124,17 +130,41 @@ export const showDelivery = async (pool: Database, deliveryId: string): Promise<
   };
 };
 
-/** Another round of attempts for each that failed since. Interrupted and begun again, it goes on with the rest. */
-export const replayFailed = async (pool: Database, since: Date, progress: Progress): Promise<number> => {
+const replay = (pool: Database, ids: readonly string[], { targets }: Standing): Promise<readonly string[]> =>
+  inTransaction(pool, async (client) => {
+    await readdressDeliveries(client, targets);
+    const standing = ids.filter((id) => targets.has(id));
+    return replayDeliveries(client, standing, new Date());
+  });
+
+export type Replayed = {
+  readonly replayed: number;
+  /** Left alone: their rules are off or gone, or have the channel no longer. */
+  readonly given_up: number;
+};
+
+/**
+ * Another round of attempts for each that failed since, to where its rule leads now. Interrupted and begun again, it
+ * goes on with the rest.
+ */
+export const replayFailed = async (
+  room: DeliveryRoom,
+  since: Date,
+  progress: Progress,
+): Promise<Replayed> => {
+  const { pool } = room;
   await createDeliveryTables(pool);
   let replayed = 0;
+  let given_up = 0;
   let after: Parameters<typeof failedDeliveries>[2] = null;
   for (;;) {
     const failed = await failedDeliveries(pool, since, after, JOB_BATCH);
     const last = failed.at(-1);
-    if (!last) return replayed;
+    if (!last) return { replayed, given_up };
     const ids = failed.map(({ deliveryId }) => deliveryId);
-    replayed += (await inTransaction(pool, (client) => replayDeliveries(client, ids, new Date()))).length;
+    const standing = await standingOf(room, ids);
+    replayed += (await replay(pool, ids, standing)).length;
+    given_up += standing.givenUp.length;
     after = last;
     progress(replayed, null);
   }
@@ -152,11 +182,20 @@ const demandKnown = async (pool: Database, ids: readonly string[]): Promise<void
   }
 };
 
-/** Another round of attempts of those that are at an end. Answers how many. */
-export const replayNamed = async (pool: Database, ids: readonly string[]): Promise<number> => {
+/** Another round of attempts of those that are at an end, to where their rules lead now. Answers how many. */
+export const replayNamed = async (room: DeliveryRoom, given: readonly string[]): Promise<number> => {
+  const { pool } = room;
+  const ids = given.map((id) => id.toLowerCase());
   await createDeliveryTables(pool);
   await demandKnown(pool, ids);
-  return (await inTransaction(pool, (client) => replayDeliveries(client, ids, new Date()))).length;
+  const standing = await standingOf(room, ids);
+  if (standing.givenUp.length > 0) {
+    throw new Refusal(
+      'changed_meanwhile',
+      `The rule is off or gone, or has the channel no longer: ${standing.givenUp.join(', ')}. Nothing was changed.`,
+    );
+  }
+  return (await replay(pool, ids, standing)).length;
 };
 
 /** Nothing more is sent of those that are not at an end. Answers how many. */

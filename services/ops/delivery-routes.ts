@@ -1,14 +1,13 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { Refusal } from '#contracts/errors.ts';
-import type { EventStore } from '#platform/event-store.ts';
-import type { Database } from '#platform/postgres.ts';
 import { page, record } from './answers.ts';
 import { readQuery } from './audit/history-query.ts';
 import {
   cancelNamed,
   DeliveryIds,
   DeliveryQuery,
+  type DeliveryRoom,
   listDeliveries,
   Moment,
   replayFailed,
@@ -17,7 +16,7 @@ import {
 } from './delivery-operations.ts';
 import { queueMissing } from './missing-deliveries.ts';
 
-export type DeliveryRoom = { readonly pool: Database; readonly eventStore: EventStore };
+export type { DeliveryRoom };
 
 const Ids = z.strictObject({ ids: DeliveryIds });
 /** Which to replay, said in one way. */
@@ -63,9 +62,9 @@ export const registerDeliveryRoutes = (app: FastifyInstance, room: DeliveryRoom)
     handler: async (request) => {
       const wanted = readQuery(Replay, request.body);
       if ('ids' in wanted)
-        return record(request, { replayed: await replayNamed(pool, distinct(wanted.ids)) });
+        return record(request, { replayed: await replayNamed(room, distinct(wanted.ids)) });
       if ('failed_since' in wanted) {
-        return record(request, { replayed: await replayFailed(pool, wanted.failed_since, nobody) });
+        return record(request, await replayFailed(room, wanted.failed_since, nobody));
       }
       if (queueingMissing) {
         throw new Refusal('already_exists', 'What is missing is looked for already. Wait for that answer.');

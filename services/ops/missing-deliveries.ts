@@ -3,15 +3,14 @@ import {
   type AlertDeliveryFact,
   type DeliveryQueued,
 } from '#contracts/events/alert-delivery.ts';
-import { type AlertRuleFact, alertRuleStream } from '#contracts/events/alert-rule.ts';
 import { idOf, type RecordedFact } from '#contracts/events/fact.ts';
-import { alertRule, type AlertRuleState, isActive } from '#domain/alert-rule.ts';
+import type { AlertRuleState } from '#domain/alert-rule.ts';
 import { enqueue, type NewDelivery } from '#platform/deliveries/enqueue.ts';
 import { createDeliveryTables } from '#platform/deliveries/tables.ts';
-import { targetOfRule } from '#platform/deliveries/target-of-rule.ts';
 import type { EventStore } from '#platform/event-store.ts';
 import { type Database, inTransaction } from '#platform/postgres.ts';
 import { JOB_BATCH, type Progress } from './delivery-operations.ts';
+import { readRule, targetNow } from './rules-of-deliveries.ts';
 
 const FOLLOWED_TOGETHER = 2_000;
 const BUFFERED_ITEMS = 10_000;
@@ -56,20 +55,9 @@ const notInTables = async (pool: Database, ids: ReadonlySet<string>): Promise<Re
   return new Set([...ids].filter((id) => !there.has(id)));
 };
 
-const readRule = async (eventStore: EventStore, name: string): Promise<AlertRuleState> => {
-  const [workspaceId = '', alertId = ''] = name.split('+');
-  let rule = alertRule.initial;
-  for await (const fact of eventStore.read<AlertRuleFact>(alertRuleStream(workspaceId, alertId))) {
-    rule = alertRule.evolve(rule, fact);
-  }
-  return rule;
-};
-
 /** As it was queued, to where its rule leads now; `null` for what the rule gave up. */
 const queuedAgain = ({ data }: DeliveryQueued, rule: AlertRuleState, at: Date): NewDelivery | null => {
-  if (!rule || rule.status === 'deleted' || (data.kind !== 'notice' && !isActive(rule))) return null;
-  // A notice is written to who created the rule, whatever channels it has.
-  const target = targetOfRule(rule, data.channel);
+  const target = targetNow(rule, data);
   return (
     target && {
       deliveryId: data.delivery_id,
@@ -101,7 +89,8 @@ export const queueMissing = async (
     const missing = await notInTables(pool, ids);
     looked += ids.size;
     if (missing.size === 0) continue;
-    const rule = await readRule(eventStore, idOf(stream));
+    const [workspaceId = '', alertId = ''] = idOf(stream).split('+');
+    const rule = await readRule(eventStore, workspaceId, alertId);
     const deliveries = new Map<string, NewDelivery>();
     for await (const fact of eventStore.read<AlertDeliveryFact>(stream)) {
       if (fact.type !== 'DeliveryQueued' || !missing.has(fact.data.delivery_id)) continue;

@@ -109,10 +109,10 @@ describe('ops deliveries', () => {
     await fail([old], '2026-01-01T00:00:00Z');
     const told: number[] = [];
     const since = new Date(Date.now() - 60_000);
-    const replayed = await replayFailed(stack.pool, since, (done) => void told.push(done));
+    const { replayed } = await replayFailed(stack, since, (done) => void told.push(done));
     expect(told.at(-1)).toBe(replayed);
     expect(await statusesOf(ids)).toEqual(['failed', 'queued', 'queued', 'queued']);
-    expect(await replayNamed(stack.pool, [old, waiting])).toBe(1);
+    expect(await replayNamed(stack, [old, waiting])).toBe(1);
     expect(await cancelNamed(stack.pool, [old, waiting])).toBe(2);
     expect(JSON.parse((await ops('cancel', waiting, one)).stdout)).toEqual({
       cancelled: 1,
@@ -129,13 +129,46 @@ describe('ops deliveries', () => {
     expect(history[3]?.reason).toBe('An operator cancelled it.');
   });
 
+  test('replays to where a rule leads now, and nothing of what it gave up', async () => {
+    const rules = [await stack.rule([randomUUID()]), await stack.rule([randomUUID()])] as const;
+    const [moved, off] = rules;
+    const [gone, silent] = [
+      await stack.rule([randomUUID()]),
+      await stack.rule([randomUUID()], { email: true }),
+    ];
+    const all = [moved, off, gone, silent];
+    const [first = '', ...others] = (await Promise.all(all.map((rule) => queue(rule, 1)))).flat();
+    await fail([first, ...others]);
+    await stack.change(moved, { webhook_url: 'https://hooks.shop.example/mended' });
+    await stack.change(off, { enabled: false });
+    await stack.change(silent, { webhook_url: null });
+    await stack.delete(gone);
+    const [, second = ''] = [first, ...others];
+    await expect(replayNamed(stack, [first, second])).rejects.toThrow(
+      `channel no longer: ${second}. Nothing`,
+    );
+    expect(await statusesOf([first, second])).toEqual(['failed', 'failed']);
+    const outcome = await replayFailed(stack, new Date(Date.now() - 60_000), () => undefined);
+    expect(outcome).toEqual({ replayed: 1, given_up: 3 });
+    expect(await statusesOf([first, ...others])).toEqual(['queued', 'failed', 'failed', 'failed']);
+    const [again] = await stack.queued(moved);
+    expect(again?.target).toContain('/mended');
+    const { endpoint } = await showDelivery(stack.pool, first);
+    const { rows } = await stack.pool.query('select endpoint from delivery.due where delivery_id = $1', [
+      first,
+    ]);
+    expect(rows).toEqual([{ endpoint }]);
+    await cancelNamed(stack.pool, [first]);
+    await stack.pool.query('delete from delivery.journal where delivery_id = any($1::uuid[])', [others]);
+  });
+
   test('replays on where it was interrupted, and nothing twice', async () => {
     const rule = await stack.rule([randomUUID()]);
     const ids = await queue(rule, 2 * JOB_BATCH + 3);
     await fail(ids);
     const since = new Date(Date.now() - 60_000);
     const told: number[] = [];
-    const interrupted = replayFailed(stack.pool, since, (done) => {
+    const interrupted = replayFailed(stack, since, (done) => {
       told.push(done);
       if (done === JOB_BATCH) throw new Error('interrupted');
     });
@@ -144,7 +177,8 @@ describe('ops deliveries', () => {
       statuses.filter((one) => one === 'queued').length;
     expect(queuedOf(await statusesOf(ids))).toBe(JOB_BATCH);
     // What was replayed before is sent by now, and has failed no more.
-    expect(await replayFailed(stack.pool, since, (done) => void told.push(done))).toBe(JOB_BATCH + 3);
+    const rest = await replayFailed(stack, since, (done) => void told.push(done));
+    expect(rest).toEqual({ replayed: JOB_BATCH + 3, given_up: 0 });
     expect(told).toEqual([JOB_BATCH, JOB_BATCH, JOB_BATCH + 3]);
     expect(queuedOf(await statusesOf(ids))).toBe(ids.length);
     const replays = await stack.pool.query(
@@ -206,6 +240,7 @@ describe('ops deliveries', () => {
     expect(code).toBe(1);
     expect(stderr).toBe(`There is no such delivery: ${unknown}. Nothing was changed.\n`);
     await expect(showDelivery(stack.pool, unknown)).rejects.toThrow(/^There is no such delivery here/);
+    await expect(page({ after: unknown })).rejects.toThrow(/^There is no such delivery: /);
     expect(await refusal('show', 'nonsense')).toMatch(/id of a delivery/);
     expect(await refusal('cancel', unknown, 'nonsense')).toMatch(/id of a delivery/);
     expect(await refusal('replay')).toMatch(/in one way/);

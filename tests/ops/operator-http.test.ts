@@ -253,6 +253,7 @@ describe('deliveries', () => {
     expect(await answered('GET', '/ops/deliveries?status=failed')).toEqual([]);
     expect(await answered('POST', '/ops/deliveries/replay', { failed_since: '2026-01-01' })).toEqual({
       replayed: 0,
+      given_up: 0,
     });
     expect(await answered('POST', '/ops/deliveries/replay', { missing: true })).toEqual({ queued: 0 });
     const id = randomUUID();

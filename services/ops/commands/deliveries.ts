@@ -68,12 +68,12 @@ const replay = async (given: readonly string[], options: object, command: Comman
     );
     return printRecord(command, { queued });
   }
-  const replayed = await inOpsRoom(({ pool }) =>
+  const outcome = await inOpsRoom(async (room) =>
     failedSince === undefined
-      ? replayNamed(pool, idsOf(given))
-      : replayFailed(pool, failedSince, (done) => tell(`${done} replayed`)),
+      ? { replayed: await replayNamed(room, idsOf(given)) }
+      : replayFailed(room, failedSince, (done) => tell(`${done} replayed`)),
   );
-  printRecord(command, { replayed });
+  printRecord(command, outcome);
 };
 
 const cancel = async (given: readonly string[], _options: object, command: Command): Promise<void> => {

@@ -1,4 +1,5 @@
 import type { Database, Transaction } from '../postgres.ts';
+import { type DeliveryTarget, endpointOf } from './target.ts';
 
 const REPLAY = `
   with moved as (
@@ -23,6 +24,20 @@ export const replayDeliveries = async (
 ): Promise<readonly string[]> => {
   const { rows } = await client.query<{ delivery_id: string }>(REPLAY, [deliveryIds, at.toISOString()]);
   return rows.map(({ delivery_id }) => delivery_id);
+};
+
+/** Where deliveries lead that are to be sent again: somewhere else, where their rule was changed since. */
+export const readdressDeliveries = async (
+  client: Transaction,
+  targets: ReadonlyMap<string, DeliveryTarget>,
+): Promise<void> => {
+  const given = [...targets.values()];
+  await client.query(
+    `update delivery.delivery d set endpoint = g.endpoint, target = g.target
+     from unnest($1::uuid[], $2::text[], $3::text[]) as g (delivery_id, endpoint, target)
+     where d.delivery_id = g.delivery_id and d.target <> g.target`,
+    [[...targets.keys()], given.map(endpointOf), given.map((target) => JSON.stringify(target))],
+  );
 };
 
 /** Deliveries whose last word since a time is that they failed, in the order in which they did, after one of them. */

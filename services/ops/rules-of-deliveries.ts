@@ -1,0 +1,68 @@
+import type { AlertChannel, DeliveryKind } from '#contracts/alerts.ts';
+import { type AlertRuleFact, alertRuleStream } from '#contracts/events/alert-rule.ts';
+import { alertRule, type AlertRuleState, isActive } from '#domain/alert-rule.ts';
+import type { DeliveryTarget } from '#platform/deliveries/target.ts';
+import { targetOfRule } from '#platform/deliveries/target-of-rule.ts';
+import type { EventStore } from '#platform/event-store.ts';
+import type { Database } from '#platform/postgres.ts';
+
+/** What operators send again goes to where its rule leads now, and nowhere where the rule gave it up. */
+
+export const readRule = async (
+  eventStore: EventStore,
+  workspaceId: string,
+  alertId: string,
+): Promise<AlertRuleState> => {
+  let rule = alertRule.initial;
+  for await (const fact of eventStore.read<AlertRuleFact>(alertRuleStream(workspaceId, alertId))) {
+    rule = alertRule.evolve(rule, fact);
+  }
+  return rule;
+};
+
+/** `null`: the rule is off or gone, or has this channel no longer. */
+export const targetNow = (
+  rule: AlertRuleState,
+  { channel, kind }: { readonly channel: AlertChannel; readonly kind: DeliveryKind },
+): DeliveryTarget | null => {
+  // A notice is written to who created the rule, whatever channels it has, and also where it is off.
+  if (!rule || rule.status === 'deleted' || (kind !== 'notice' && !isActive(rule))) return null;
+  return targetOfRule(rule, channel);
+};
+
+type Row = {
+  readonly delivery_id: string;
+  readonly workspace_id: string;
+  readonly alert_id: string;
+  readonly channel: AlertChannel;
+  readonly kind: DeliveryKind;
+};
+
+export type Standing = {
+  readonly targets: ReadonlyMap<string, DeliveryTarget>;
+  /** Those that their rules gave up. */
+  readonly givenUp: readonly string[];
+};
+
+/** Where each of these deliveries leads now. Those that are not in the tables are in neither part of the answer. */
+export const standingOf = async (
+  { pool, eventStore }: { readonly pool: Database; readonly eventStore: EventStore },
+  deliveryIds: readonly string[],
+): Promise<Standing> => {
+  const { rows } = await pool.query<Row>(
+    `select delivery_id, workspace_id, alert_id, channel, kind from delivery.delivery
+     where delivery_id = any($1::uuid[])`,
+    [deliveryIds],
+  );
+  const targets = new Map<string, DeliveryTarget>();
+  const givenUp: string[] = [];
+  for (const [alertId, ofRule] of Map.groupBy(rows, ({ alert_id }) => alert_id)) {
+    const rule = await readRule(eventStore, ofRule[0]?.workspace_id ?? '', alertId);
+    for (const row of ofRule) {
+      const target = targetNow(rule, row);
+      if (target) targets.set(row.delivery_id, target);
+      else givenUp.push(row.delivery_id);
+    }
+  }
+  return { targets, givenUp };
+};
