@@ -13,7 +13,7 @@ export const BrandNetwork = z
         }),
       )
       .meta({
-        description: `Most linked first, at most ${NETWORK_BRANDS_MAX}; of one brand's network, the brand itself before its neighbours.`,
+        description: `At most ${NETWORK_BRANDS_MAX}. Of a category, most linked first. Of one brand, the brand itself, then those it shares most with: a page counts the more the fewer brands share it.`,
       }),
     links: z
       .array(

@@ -129,7 +129,7 @@ const ofBrand = (fact: BrandFact): readonly Change[] => {
  */
 export const socialPages = projection<AdLibraryFact | SocialPageFact | BrandFact>({
   name: 'social-pages',
-  version: 2,
+  version: 3,
   prefixes: ['adLibrary-', 'socialPage-', 'brand-'],
   schema: new URL('./schema.sql', import.meta.url),
   statements,

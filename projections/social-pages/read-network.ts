@@ -63,24 +63,19 @@ const TELLING = `brands <= ${NETWORK_PAGE_BRANDS_MAX}`;
 /** Keeps one certain page from making a certain link: shared pages never prove anything. */
 const CERTAIN = 0.99;
 
-/**
- * `associated (page_id, brand_id, confidence, brands)` are the brands of the network on the pages they share, and
- * `total` SQL of how many brands there are. The brand at `$1`, if it is one, comes first, then the most linked.
- */
-const networkOf = (associated: string, total: string): string => `
-  with associated as materialized (${associated}), linked as materialized (
-    select distinct a.brand_id as one, b.brand_id as other
-    from associated a join associated b on b.page_id = a.page_id and b.brand_id > a.brand_id
-  ), degree as materialized (
-    select brand_id, count(*) as linked_brands
-    from (select one as brand_id from linked union all select other from linked) e group by brand_id
-  ), size as materialized (
-    select ${total} as brands
-  ), shown as materialized (
-    select brand_id, linked_brands from degree
-    order by (brand_id = $1) desc, linked_brands desc, brand_id limit ${NETWORK_BRANDS_MAX}
-  ), near as materialized (
-    select a.* from associated a join shown using (brand_id)
+/** Parts of a statement. */
+type NetworkParts = {
+  /** Makes `shown (brand_id, linked_brands)` and `near`, the rows of `member` of these brands; `degree` is the order. */
+  readonly tables: string;
+  readonly order: string;
+  /** How many brands there are, and how many of them are linked. */
+  readonly brands: string;
+  readonly brandsWithLink: string;
+};
+
+const networkOf = ({ tables, order, brands, brandsWithLink }: NetworkParts): string => `
+  with ${tables}, size as materialized (
+    select (${brands})::int as brands, (${brandsWithLink})::int as with_link
   ), pair as materialized (
     -- Only of brands that are shown: a big network has a hundred thousand pairs.
     select a.brand_id as one, b.brand_id as other, count(*) as shared_pages,
@@ -88,10 +83,10 @@ const networkOf = (associated: string, total: string): string => `
     from near a join near b on b.page_id = a.page_id and b.brand_id > a.brand_id
     group by 1, 2
   )
-  select size.brands::int as brands,
+  select size.brands,
     '{"brands":[' || coalesce((
       select string_agg('{"brand":' || ${BRAND_REFERENCE_SQL} || ',"linked_brands":' || s.linked_brands || '}', ','
-        order by (s.brand_id = $1) desc, s.linked_brands desc, s.brand_id)
+        order by ${order})
       from shown s join social_pages.brand b using (brand_id)), '')
     || '],"links":' || coalesce((
       select json_agg(json_build_object('brand_ids', json_build_array(l.one, l.other),
@@ -100,26 +95,67 @@ const networkOf = (associated: string, total: string): string => `
       from (
         select p.* from pair p order by p.confidence desc, p.shared_pages desc, p.one, p.other limit ${NETWORK_LINKS_MAX}
       ) l), '[]'::json)::text
-    || ',"brands_with_link":' || (select count(*) from degree)
-    || ',"brands_without_link":' || size.brands - (select count(*) from degree) || '}' as item
+    || ',"brands_with_link":' || size.with_link
+    || ',"brands_without_link":' || size.brands - size.with_link || '}' as item
   from size`;
 
-const OF_BRAND = networkOf(
-  `
-    select o.page_id, o.brand_id, o.confidence, o.brands from (
-      select distinct o.brand_id from social_pages.member m
-      join social_pages.member o on o.page_id = m.page_id where m.brand_id = $1 and m.${TELLING}
-    ) n join social_pages.member o using (brand_id) where o.${TELLING}`,
-  // Each neighbour is linked, with the brand at least.
-  '(select count(*) from degree)',
-);
+/** What a page of two brands counts for; of more it is divided, in whole numbers, whose sums know no order. */
+const SHARED_PAGE_WEIGHT = 1_000_000;
+const NEAREST = '(s.brand_id = $1) desc, s.nearness desc, s.brand_id';
 
-const OF_CATEGORY = networkOf(
-  `
-    select page_id, brand_id, confidence, brands from social_pages.member
-    where category_ids @> array[$1]::uuid[] and ${TELLING}`,
-  '(select count(*) from social_pages.brand_category where category_id = $1)',
-);
+/**
+ * The brand at `$1`, then its neighbours, the nearest first: the index alone tells how near they are. Which of
+ * thousands is linked with most others takes ten times as long, and tells less of the brand.
+ */
+const OF_BRAND = networkOf({
+  tables: `
+    neighbour as materialized (
+      select o.brand_id, sum((${SHARED_PAGE_WEIGHT} / (m.brands - 1))::int) as nearness
+      from social_pages.member m join social_pages.member o on o.page_id = m.page_id
+      where m.brand_id = $1 and m.${TELLING} group by o.brand_id
+    ), nearest as materialized (
+      select * from neighbour s order by ${NEAREST} limit ${NETWORK_BRANDS_MAX}
+    ), near as materialized (
+      select o.* from nearest join social_pages.member o using (brand_id) where o.${TELLING}
+    ), reached as (
+      select distinct a.brand_id, o.brand_id as other
+      from near a join social_pages.member o on o.page_id = a.page_id and o.brand_id <> a.brand_id
+      where a.brand_id <> $1 and o.brand_id in (select brand_id from neighbour)
+    ), total as materialized (
+      select count(*) as brands from neighbour
+    ), shown as materialized (
+      select s.*, coalesce(r.linked_brands, total.brands - 1) as linked_brands
+      from total cross join nearest s
+      left join (select brand_id, count(*) as linked_brands from reached group by brand_id) r using (brand_id)
+    )`,
+  order: NEAREST,
+  // Each neighbour is linked, with the brand at least.
+  brands: 'select brands from total',
+  brandsWithLink: 'select brands from total',
+});
+
+const MOST_LINKED = 's.linked_brands desc, s.brand_id';
+
+const OF_CATEGORY = networkOf({
+  tables: `
+    associated as materialized (
+      select page_id, brand_id, confidence, brands from social_pages.member
+      where category_ids @> array[$1]::uuid[] and ${TELLING}
+    ), linked as materialized (
+      select distinct a.brand_id as one, b.brand_id as other
+      from associated a join associated b on b.page_id = a.page_id and b.brand_id > a.brand_id
+    ), degree as materialized (
+      select brand_id, count(*) as linked_brands
+      from (select one as brand_id from linked union all select other from linked) e group by brand_id
+    ), shown as materialized (
+      select * from degree s order by ${MOST_LINKED} limit ${NETWORK_BRANDS_MAX}
+    ), near as materialized (
+      select a.* from associated a join shown using (brand_id)
+    )`,
+  order: MOST_LINKED,
+  brands: 'select coalesce(sum(brands), 0) from social_pages.category_size where category_id = $1',
+  brandsWithLink: 'select count(*) from degree',
+});
 
 /** A brand that shares no page, alone; of one that is not public, nobody is told whether it does. */
 const ALONE = `

@@ -113,6 +113,12 @@ create table brand_category (
   unique (brand_id, category_id)
 );
 
+-- How many those are: the biggest categories hold a third of all brands.
+create table category_size (
+  category_id uuid primary key,
+  brands bigint not null
+);
+
 -- When the newest scan of the corpus looked.
 create table corpus (
   one boolean primary key default true check (one),

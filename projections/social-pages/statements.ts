@@ -132,17 +132,22 @@ export const statements = {
   },
   categorize: {
     columns: { brand_id: 'uuid' },
-    touches: ['brand_category'],
+    touches: ['brand_category', 'category_size'],
     sql: `
       with held as materialized (
-        select b.brand_id, unnest(b.category_ids) as category_id
+        select distinct b.brand_id, unnest(b.category_ids) as category_id
         from brand b join :input i using (brand_id) where b.is_public and b.slug is not null
       ), left_out as (
         delete from brand_category c using :input j
         where c.brand_id = j.brand_id and not exists (
           select from held h where h.brand_id = c.brand_id and h.category_id = c.category_id)
-      )
-      insert into brand_category (category_id, brand_id) select distinct category_id, brand_id from held
-      on conflict do nothing`,
+        returning c.category_id
+      ), joined as (
+        insert into brand_category (category_id, brand_id) select category_id, brand_id from held
+        on conflict do nothing returning category_id
+      ), moved as (
+        select category_id, 1 as brands from joined union all select category_id, -1 from left_out
+      ), ${counting('category_size', ['category_id'], ['brands'], 'moved')}
+      select`,
   },
 } satisfies Readonly<Record<string, Statement>>;

@@ -371,7 +371,8 @@ describe('the network', () => {
         }),
         {
           neighbours: {
-            brands: expect.arrayContaining(['a 2', 'b 2', 'c 2']),
+            // The brand itself, then the nearest: with b it shares a page that nobody else is on.
+            brands: ['a 2', 'b 2', 'c 2'],
             // 1 − (1 − 0.6) × (1 − 0.5 / 2), and 0.5 / 2.
             links: expect.arrayContaining(['a-b 2 0.7', 'a-c 1 0.25', 'b-c 1 0.25']),
             brands_with_link: 3,
