@@ -9,8 +9,9 @@ import type { ProjectorRoom } from './room.ts';
 const LIVE_BATCH = 1_000;
 const CATCH_UP_BATCH = 5_000;
 const CATCH_UP_GATHER_MS = 250;
-/** While facts come faster than one by one, so long is waited for more: fewer commits leave more to whoever records. */
+/** While facts come by the dozen, so long is waited for more: fewer commits leave more to whoever records. */
 const LIVE_GATHER_MS = 3;
+const GATHERED_FROM_FACTS = 50;
 const BUFFERED_ITEMS = 10_000;
 /** Projections further apart than this, in the log's positions (bytes), do not read it together: the one behind would
  * hold the others for as long as it reads. */
@@ -59,7 +60,7 @@ const openGathering = (follower: ReturnType<ProjectorRoom['eventStore']['follow'
   let isCaughtUp = false;
   let recent = 0;
   return async () => {
-    if (isCaughtUp && recent > 1) await pause(LIVE_GATHER_MS);
+    if (isCaughtUp && recent >= GATHERED_FROM_FACTS) await pause(LIVE_GATHER_MS);
     const facts: RecordedFact[] = [];
     let position = 0n;
     // Far behind, writing is faster than reading: taken as they come, every few facts would cost a commit.

@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import type { ReadDatabase } from '#contracts/read-database.ts';
+import type { ReadDatabase, ReadQuery } from '#contracts/read-database.ts';
 import { LEASE_PASSED_MS, openCallers } from '#platform/access/callers.ts';
 
 const ROW = {
+  sha256: 'hash',
   key_id: 'key_1',
   workspace_id: 'ws_1',
   member_id: 'mem_1',
@@ -13,10 +14,14 @@ const ROW = {
 
 /** A database whose answers the test gives, one by one, as it sees fit. */
 const createDatabase = () => {
-  const asked: { answer(rows: readonly object[]): void; fail(): void }[] = [];
-  const query = () =>
+  const asked: { of: unknown; answer(rows: readonly object[]): void; fail(): void }[] = [];
+  const query = ({ values: [of] }: ReadQuery) =>
     new Promise<never>((resolve, reject) => {
-      asked.push({ answer: (rows) => resolve(rows as never), fail: () => reject(new Error('no database')) });
+      asked.push({
+        of,
+        answer: (rows) => resolve(rows as never),
+        fail: () => reject(new Error('no database')),
+      });
     });
   return { asked, db: { query, slow: query } as unknown as ReadDatabase };
 };
@@ -106,5 +111,27 @@ describe('callers', () => {
     asked[2]?.answer([{ ...ROW, plan: 'pro' }]);
     await new Promise(setImmediate);
     expect(callers.find('hash')).toMatchObject({ plan: 'pro' });
+  });
+
+  test('that were used are renewed along with one that is due, others are not', async () => {
+    const { asked, callers, pass } = setup();
+    const found = ['hash', 'used', 'idle', 'young'].map(async (sha256) => await callers.find(sha256));
+    for (const one of asked) one.answer([{ ...ROW, sha256: (one.of as string[])[0] }]);
+    await Promise.all(found);
+    pass(100);
+    expect(callers.find('used')).toMatchObject({ keyId: 'key_1' });
+    pass(60);
+    expect(callers.find('young')).toMatchObject({ keyId: 'key_1' });
+    expect(asked.at(-1)?.of).toEqual(['young', 'used']);
+    asked.at(-1)?.answer(['young', 'used'].map((sha256) => ({ ...ROW, sha256 })));
+    await new Promise(setImmediate);
+    expect(callers.find('young')).toMatchObject({ keyId: 'key_1' });
+    // Renewed just now.
+    expect(callers.find('hash')).toMatchObject({ keyId: 'key_1' });
+    expect(asked.at(-1)?.of).toEqual(['hash']);
+    asked.at(-1)?.answer([]);
+    await new Promise(setImmediate);
+    expect(callers.find('hash')).toBeInstanceOf(Promise);
+    expect(callers.find('used')).toMatchObject({ keyId: 'key_1' });
   });
 });
