@@ -1,6 +1,7 @@
 import { AlertChannel } from '#contracts/alerts.ts';
 import { type AlertRule, type AlertRuleState, channelsOf, isActive } from '#domain/alert-rule.ts';
 import { cancelOfAlert, forgetAlert, retargetOfAlert } from '#platform/deliveries/end-deliveries.ts';
+import { forgetFailures } from '#platform/deliveries/failing.ts';
 import { targetOfRule } from '#platform/deliveries/target-of-rule.ts';
 import type { Transaction } from '#platform/postgres.ts';
 import type { Past } from './past.ts';
@@ -14,6 +15,8 @@ export type Amendment = {
   readonly reason: string;
   /** Channels that lead somewhere else now. */
   readonly moved: readonly AlertChannel[];
+  /** Channels whose failures so far say nothing of them any more: a member moved, added or removed them. */
+  readonly renewed: readonly AlertChannel[];
 };
 
 const GONE = 'The rule was deleted.';
@@ -35,9 +38,13 @@ export const amendmentOf = (before: AlertRuleState, after: AlertRuleState): Amen
   const kept = isActive(after) ? channelsOf(after) : [];
   const had = isActive(before) ? channelsOf(before) : [];
   const moved = kept.filter((channel) => had.includes(channel) && !isSameTarget(before, after, channel));
-  const isConcerned =
-    moved.length > 0 || had.some((channel) => !kept.includes(channel)) || after.status === 'deleted';
-  return isConcerned ? { workspace_id, alert_id, after, reason: reasonOf(after), moved } : null;
+  const changed = AlertChannel.options.filter(
+    (channel) => moved.includes(channel) || had.includes(channel) !== kept.includes(channel),
+  );
+  if (changed.length === 0 && after.status !== 'deleted') return null;
+  // Of a suspension, `delivery` closes the failures itself, once the notice is queued.
+  const renewed = after.status === 'suspended' ? [] : changed;
+  return { workspace_id, alert_id, after, reason: reasonOf(after), moved, renewed };
 };
 
 /**
@@ -49,18 +56,19 @@ export const amendToEnd =
   async ({ workspace_id, alert_id }: Amendment): Promise<Amendment> => {
     const after = await past.rule(workspace_id, alert_id);
     const moved = isActive(after) ? channelsOf(after).filter((channel) => channel !== 'email') : [];
-    return { workspace_id, alert_id, after, reason: reasonOf(after), moved };
+    return { workspace_id, alert_id, after, reason: reasonOf(after), moved, renewed: [] };
   };
 
 /** Cancels, or sends elsewhere, what the rule has still to send. A deleted rule's history goes with it. */
 export const amend = async (
   client: Transaction,
-  { alert_id, after, reason, moved }: Amendment,
+  { alert_id, after, reason, moved, renewed }: Amendment,
   now: Date,
 ): Promise<void> => {
   if (after?.status === 'deleted') return forgetAlert(client, alert_id);
   const kept = isActive(after) ? channelsOf(after) : [];
   const gone = AlertChannel.options.filter((channel) => !kept.includes(channel));
+  if (renewed.length > 0) await forgetFailures(client, alert_id, renewed);
   if (gone.length > 0) await cancelOfAlert(client, alert_id, gone, reason, now);
   if (!after) return;
   for (const channel of moved) {

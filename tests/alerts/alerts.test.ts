@@ -229,6 +229,40 @@ describe('what waits of a rule', () => {
   });
 });
 
+describe('what failed of a rule before', () => {
+  const fail = async ({ workspace_id, alert_id }: Rule): Promise<void> => {
+    await stack.pool.query(
+      `insert into delivery.failing (alert_id, channel, workspace_id, since, last_at)
+       values ($1, 'webhook', $2, now() - interval '4 days', now())`,
+      [alert_id, workspace_id],
+    );
+  };
+  const isFailing = async ({ alert_id }: Rule): Promise<boolean> => {
+    const { rows } = await stack.pool.query('select from delivery.failing where alert_id = $1', [alert_id]);
+    return rows.length > 0;
+  };
+
+  test('does not count once its address is another, or it is on again', async () => {
+    await using _ = stack.start();
+    const brand = await stack.brand('mended.example');
+    const [moved, renamed] = [await stack.rule([brand]), await stack.rule([brand])];
+    const [again, suspended] = [await stack.rule([brand], { enabled: false }), await stack.rule([brand])];
+    const all = [moved, renamed, again, suspended];
+    await stack.matched();
+    for (const rule of all) await fail(rule);
+    await stack.change(moved, { webhook_url: 'https://hooks.shop.example/mended' });
+    await stack.change(renamed, { name: 'Launches and more', cadence: 'daily' });
+    await stack.change(again, { enabled: true });
+    await stack.suspend(suspended);
+    await stack.matched();
+    // Until the notice of a suspension is written, who writes it finds there what it is about.
+    expect(await Promise.all(all.map(isFailing))).toEqual([false, true, false, true]);
+    await stack.change(suspended, { enabled: true });
+    await stack.matched();
+    expect(await isFailing(suspended)).toBe(false);
+  });
+});
+
 describe('nothing fires again', () => {
   test('when the tables are lost, those of deliveries too: what is over is found in the log', async () => {
     const fresh = resources.use(await openAlertsStack());

@@ -129,6 +129,9 @@ describe('a webhook that fails', () => {
       const { id } = await queueTo(path, answers(429, { 'retry-after': retryAfter }));
       queued.push({ id, waitMs });
     }
+    const twice: Behaviour = (response) =>
+      void response.writeHead(429, { 'retry-after': ['120', '60'] }).end();
+    queued.push({ id: (await queueTo('/busy-twice', twice)).id, waitMs: 120_000 });
     await stack.sendDue(worker);
     for (const { id, waitMs } of queued) {
       const due = (await stack.row(id))['next_attempt_at'] as Date;

@@ -86,8 +86,12 @@ class Attempt implements Dispatcher.DispatchHandler {
     this.#status = status;
     const nowMs = performance.now();
     this.#timing = { ...this.#timing, wait_ms: nowMs - this.#sentMs };
-    const asked = headers['retry-after'];
-    if (typeof asked === 'string') this.#retryAfterMs = retryAfterMs(asked, this.#clock.now());
+    const now = this.#clock.now();
+    // Said twice, the later one holds: never earlier than any of them.
+    for (const asked of [headers['retry-after']].flat()) {
+      const ms = typeof asked === 'string' ? retryAfterMs(asked, now) : null;
+      if (ms !== null) this.#retryAfterMs = Math.max(ms, this.#retryAfterMs ?? 0);
+    }
     this.#endsMs = nowMs + ANSWER_READ_MS;
   }
 

@@ -1,3 +1,4 @@
+import type { AlertChannel } from '#contracts/alerts.ts';
 import type { Database, Transaction } from '../postgres.ts';
 
 /** An endpoint that has done nothing but fail for so long is given up. */
@@ -46,4 +47,16 @@ export const closeFailing = async (
       : 'update delivery.failing set suspended_at = $3 where alert_id = $1 and channel = $2',
     at === null ? [alertId, channel] : [alertId, channel, at.toISOString()],
   );
+};
+
+/** An address that was changed, or a rule that was off meanwhile, has five days again. */
+export const forgetFailures = async (
+  client: Transaction,
+  alertId: string,
+  channels: readonly AlertChannel[],
+): Promise<void> => {
+  await client.query('delete from delivery.failing where alert_id = $1 and channel = any($2::text[])', [
+    alertId,
+    channels,
+  ]);
 };
