@@ -13,6 +13,15 @@ export const Uuid = z.uuid();
 /** A calendar date, `YYYY-MM-DD`. */
 export const CalendarDate = z.iso.date();
 
+/**
+ * A date that somebody observed. Those outside of these years are a program's zero or its end of time, such as
+ * `0001-01-01`, and say nothing.
+ */
+export const ObservedDate = CalendarDate.refine(
+  (date) => date >= '2000' && date < '2200',
+  'a date of the years 2000 to 2199',
+);
+
 /** ISO 8601 in UTC, ending in `Z`. */
 export const Timestamp = z.iso.datetime();
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { AdFormat, CalendarDate, Country, Domain, LibraryId, Timestamp } from '../primitives.ts';
+import { AdFormat, Country, Domain, LibraryId, ObservedDate, Timestamp } from '../primitives.ts';
 import { observedText, trimmedText } from '../text.ts';
 
 /** Limits of a scan; a collector that has more splits it. */
@@ -70,9 +70,9 @@ export const ObservedAd = z
     page_name: PageName.nullable(),
     /** Whether the library called the ad active; `null` where the source does not say. */
     is_active: z.boolean().nullable(),
-    started_on: CalendarDate.nullable(),
+    started_on: ObservedDate.nullable(),
     /** A stop the library stated. The last-seen day of an active ad does not belong here. */
-    stopped_on: CalendarDate.nullable(),
+    stopped_on: ObservedDate.nullable(),
     body: Text.nullable(),
     title: Text.nullable(),
     link_description: Text.nullable(),

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { CalendarDate, Country, Timestamp } from '../primitives.ts';
+import { Country, ObservedDate, Timestamp } from '../primitives.ts';
 import { trimmedText } from '../text.ts';
 
 /** More than any site has, and small enough that the visits of a whole corpus add up exactly. */
@@ -34,7 +34,7 @@ const distinct = (keys: readonly string[]): boolean => new Set(keys).size === ke
 
 /** `2026-05` for a month, or a day of its own. */
 export const EstimatePeriod = z.union(
-  [CalendarDate, z.string().regex(/^[0-9]{4}-(0[1-9]|1[0-2])$/)],
+  [ObservedDate, z.string().regex(/^2[01][0-9]{2}-(0[1-9]|1[0-2])$/)],
   'a month YYYY-MM or a date YYYY-MM-DD',
 );
 

@@ -60,12 +60,21 @@ const catchUp = async (database: Database, eventStore: EventStore): Promise<void
   );
 };
 
+/** What is dated before was dated by a clock that was never set. */
+const FIRST_MOMENT = Date.UTC(2000, 0);
+
 const inUtc = (timestamp: string, what: string): string => {
   const time = Date.parse(timestamp);
   if (time > Date.now() + FUTURE_TOLERANCE_MS) {
     throw new Refusal(
       'invalid_input',
       `${what} ${timestamp} lies in the future; check the clock or the time given.`,
+    );
+  }
+  if (time < FIRST_MOMENT) {
+    throw new Refusal(
+      'invalid_input',
+      `${what} ${timestamp} lies before the year 2000; check the clock or the time given.`,
     );
   }
   return new Date(time).toISOString();

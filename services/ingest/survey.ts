@@ -2,14 +2,17 @@ import { createHash } from 'node:crypto';
 import { SCAN_PAGES_MAX, type ScanCoverage } from '#contracts/observations/ad-library-scan.ts';
 import { scanIdOf } from '#domain/ids.ts';
 import type { WholeAd } from './ad-window.ts';
-import { isLongId } from './readers/ad-fields.ts';
+import { isLongId, SPREADSHEET_DIGITS } from './readers/ad-fields.ts';
 import type { AdRecord, CoveredPage } from './readers/record.ts';
 import { type ScanKey, withCountries } from './scan-key.ts';
 
 type Coverage = ReturnType<typeof ScanCoverage.parse>;
 
-/** So many long ids, all ending in 0, are a spreadsheet's work: by chance it is one file in 100,000. */
-const DAMAGED_IDS_MIN = 5;
+/**
+ * A spreadsheet keeps 15 digits and writes 0 for the rest. So many such zeros, where no long id of the file ends in
+ * anything else, are its work: by chance they are those of one file in 100,000.
+ */
+const LOST_DIGITS_MIN = 5;
 
 /** What makes an ad suspect while the file is still being read; whether it is damaged shows at the end. */
 const LONG_AD_ID = 1;
@@ -26,19 +29,23 @@ export const suspicionOf = (rows: readonly AdRecord[]): number => {
   );
 };
 
-/** Whether all of a file's long ids end in 0. */
+/** Whether all of a file's long ids end in zeros after the digits that a spreadsheet keeps. */
 class LongIds {
-  #distinct = new Set<string>();
-  #allEndInZero = true;
+  readonly #distinct = new Set<string>();
+  #allRounded = true;
+  #lostDigits = 0;
 
   add(id: string): void {
-    if (!isLongId(id)) return;
-    if (!id.endsWith('0')) this.#allEndInZero = false;
-    if (this.#allEndInZero && this.#distinct.size < DAMAGED_IDS_MIN) this.#distinct.add(detached(id));
+    if (!isLongId(id) || !this.#allRounded) return;
+    const behind = id.slice(SPREADSHEET_DIGITS);
+    this.#allRounded = /^0+$/.test(behind);
+    if (this.#lostDigits >= LOST_DIGITS_MIN || this.#distinct.has(id)) return;
+    this.#distinct.add(detached(id));
+    this.#lostDigits += behind.length;
   }
 
   damaged(): boolean {
-    return this.#allEndInZero && this.#distinct.size >= DAMAGED_IDS_MIN;
+    return this.#allRounded && this.#lostDigits >= LOST_DIGITS_MIN;
   }
 }
 

@@ -94,6 +94,24 @@ describe('damaged ids', () => {
     expect((await readAs('a.csv', csv(...round.slice(0, 4)))).refused).toEqual([]);
   });
 
+  test('of more digits lost more of them, so that fewer show it', async () => {
+    const ids = ['710000000000012000', '710000000000013000'];
+    const result = await readAs('a.csv', csv(...ids.map((id, at) => row(at, id))));
+    expect(result.observations).toEqual([]);
+    expect(lines(result)[1]).toContain('the ad id 710000000000013000 was damaged by a spreadsheet');
+  });
+
+  test.each(['7.10000000000001E+15', '7.1e18', '7100000000000001234.0'])(
+    'that are numbers in JSON are refused where they were rounded: %s',
+    async (id) => {
+      const content = JSON.stringify([webAd(1), webAd(2), webAd(3)]).replace(`"${adId(2)}"`, id);
+      const result = await readAs('a.json', content);
+      expect(idsOf(result)).toEqual([adId(1), adId(3)]);
+      expect(lines(result)[0]).toContain(`the ad id`);
+      expect(lines(result)[0]).toContain(id);
+    },
+  );
+
   test('of pages are found likewise', async () => {
     const rows = [1, 2, 3, 4, 5].map((number) =>
       row(number).replace('400000000000011', `40000000000${number}0000`),
@@ -110,7 +128,30 @@ describe('damaged ids', () => {
   });
 });
 
+describe('dates', () => {
+  test.each(['0001-01-01', '1899-12-30', '2200-01-01'])('that no ad has are refused: %s', async (date) => {
+    const result = await readAs('a.csv', csv(row(1), row(2).replace('2026-01-01', date)));
+    expect(idsOf(result)).toEqual([adId(1)]);
+    expect(lines(result)).toEqual([
+      '3: started_on is not valid: a date of the years 2000 to 2199; mend the field',
+    ]);
+  });
+
+  test('after January 2038 are dates, in seconds too; the end of time says nothing', async () => {
+    const ads = [webAd(1, { start_date: 2_147_483_648 + 86_400 }), webAd(2, { start_date: '9999-12-31' })];
+    const result = await readAs('a.json', JSON.stringify(ads));
+    expect(result.ads.map(({ started_on }) => started_on)).toEqual(['2038-01-20', null]);
+  });
+});
+
 describe('a file', () => {
+  test('whose first record is far too long is read after it', async () => {
+    const ads = [webAd(1, { junk: 'x'.repeat(10_000_000) }), webAd(2)];
+    const result = await readAs('a.json', JSON.stringify(ads));
+    expect(idsOf(result)).toEqual([adId(2)]);
+    expect(lines(result)[0]).toContain('is longer than');
+  });
+
   test('cut short in its gzip is read as far as it goes, and is no complete scan', async () => {
     const rows = Array.from({ length: 5_000 }, (_, at) => row(at));
     const whole = gzipSync(csv(...rows));

@@ -225,6 +225,22 @@ describe('attribution (rule 10)', () => {
   });
 });
 
+describe('clocks', () => {
+  it.each([
+    ['before the year 2000', '0000-01-01T00:00:00Z'],
+    ['before the year 2000', '1999-12-31T23:59:59Z'],
+    ['in the future', new Date(Date.now() + 2 * 86_400_000).toISOString()],
+    ['in the future', '9999-12-31T23:59:59Z'],
+  ])('that were never set are refused: %s, %s', async (what, at) => {
+    const head = await eventStore.head();
+    const { chunks, end } = scanOf('clock.example', at, [ad('32')], { pages: ['320000001'] });
+    for (const observation of [...chunks, end]) {
+      await expect(intake.submit(observation)).rejects.toThrow(what);
+    }
+    expect(await eventStore.head()).toBe(head);
+  });
+});
+
 describe('working tables', () => {
   it('dropped and folded again, they decide as before', async () => {
     const database = openPool(databaseUrl, 1);

@@ -7,7 +7,7 @@ import { type AdCard, RecordFault } from './record.ts';
 export const SPREADSHEET_DIGITS = 15;
 const SPREADSHEET_ADVICE = 'export again with the ids as text, without passing through a spreadsheet';
 /** What some exports write for "has not stopped". */
-const NO_STOP = '999';
+const NO_STOP: readonly string[] = ['999', '9999-12-31'];
 const FORMATS: { readonly [name: string]: AdFormat } = {
   video: 'video',
   image: 'image',
@@ -98,7 +98,7 @@ export const damagedBySpreadsheet = (name: string, id: string): RecordFault =>
 /** A date of Unix seconds or milliseconds, or of ISO 8601; the day as the source wrote it. */
 export const dateOf = (name: string, value: unknown): string | null => {
   const text = idText(value);
-  if (text === null || text === '0' || text === NO_STOP) return null;
+  if (text === null || text === '0' || NO_STOP.includes(text)) return null;
   if (/^\d{9,10}$/.test(text)) return dayOf(Number(text) * 1_000);
   if (/^\d{12,13}$/.test(text)) return dayOf(Number(text));
   const day = /^(\d{4}-\d{2}-\d{2})(?:$|[T ]\d{2}:)/.exec(text)?.[1];

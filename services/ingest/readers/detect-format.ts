@@ -9,9 +9,9 @@ import { isCataloguePage, isLongCataloguePage } from './storefront-json.ts';
 import { isTaxonomyLine } from './taxonomy-text.ts';
 import { isTechnologies } from './technologies-json.ts';
 
-/** So many records are looked at before a file is called unknown. */
+/** So many records are looked at before a file is called unknown: the first of them may be broken, or far too long. */
 const RECORDS_LOOKED_AT_MAX = 50;
-const BYTES_LOOKED_AT_MAX = 8 * 1024 * 1024;
+const BYTES_LOOKED_AT_MAX = 64 * 1024 * 1024;
 
 export type Detected =
   | { readonly format: FormatName }

@@ -71,7 +71,7 @@ export class JsonScanner {
     this.#endStray();
     // A broken record may hide whole ones behind it; each round refuses at least one.
     for (let top = this.#top(); top?.kind === 'object' && top.size > 0 && !top.envelope; top = this.#top()) {
-      this.#break(top, 'the file ends inside this record');
+      this.#break(top, 'is not closed: it is cut short, or a quote or a bracket of it is missing');
     }
     if (this.#frames.length > 0) {
       this.#items.push({
