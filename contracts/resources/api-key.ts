@@ -45,7 +45,7 @@ const apiKeyShape = {
   created_at: Timestamp,
   created_by: z
     .strictObject({ id: z.string(), name: z.string().nullable() })
-    .meta({ description: 'The member whose key it is.' }),
+    .meta({ description: 'The member whose key it is. The name is null for an erased member.' }),
   replaces: ApiKeyId.nullable().meta({ description: 'The key that this one was issued for by rotation.' }),
   last_used_at: Timestamp.nullable().meta({
     description:

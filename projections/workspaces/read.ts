@@ -22,16 +22,15 @@ export const listWorkspaces = (db: ReadDatabase): Promise<readonly WorkspaceRow[
   db.slow<WorkspaceRow>({ sql: LIST, values: [WORKSPACES_LISTED_MAX] });
 
 const NAMES = `
-  select workspace.name as workspace_name, member.name as member_name,
-    member.sealed as member_sealed
+  select workspace.name as workspace_name, member.name, member.sealed
   from workspaces.workspace join workspaces.member using (workspace_id)
   where workspace_id = $1 and member_id = $2`;
 
 export type WorkspaceNames = {
   readonly workspace_name: string;
-  /** Empty where `member_sealed` holds it. */
-  readonly member_name: string;
-  readonly member_sealed: string | null;
+  /** The member's. Empty where `sealed` holds it. */
+  readonly name: string;
+  readonly sealed: string | null;
 };
 
 /** `null` while the projection has not come so far. */

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Refusal } from '#contracts/errors.ts';
 import type { RecordedFact } from '#contracts/events/fact.ts';
@@ -7,6 +7,9 @@ import { type ApiKeyFact, apiKeysStream } from '#contracts/events/workspace.ts';
 import { ACTIVE_KEYS_MAX } from '#contracts/resources/api-key.ts';
 import type { Scope } from '#contracts/scopes.ts';
 import { isKeyText, sha256Of } from '#platform/access/api-key-text.ts';
+import { openMemberVault } from '#platform/member-vault.ts';
+import { addPerson, erasePerson } from '#services/ops/member-operations.ts';
+import { issueKey } from '#services/ops/workspace-operations.ts';
 import { on } from '#tests/dsl/api.ts';
 import { type ApiStack, type Key, openApiStack } from './stack.ts';
 
@@ -432,5 +435,36 @@ describe('revokeUnusedApiKeys 409', () => {
   test('when others change the same for longer than anybody should wait', async () => {
     const key = await stack.key();
     expect((await revokeUnused(await crowdedApi(), key)).status).toBe(409);
+  });
+});
+
+describe('created_by', () => {
+  test('names the member as the vault opens it, and nobody after an erasure', async () => {
+    const memberVault = await openMemberVault(stack.pool, randomBytes(32).toString('base64'));
+    const [named, unnamed] = await Promise.all([stack.api({ memberVault }), stack.api()]);
+    const owner = await stack.key();
+    const { workspaceId } = owner;
+    const room = { ...stack, memberVault, actor: { kind: 'service', id: 'tests' } } as const;
+    const ada = { name: 'Ada "$1"', email: 'ada@shop.example' };
+    const { member_id } = await addPerson(room, workspaceId, ada, 'owner');
+    const issued = await issueKey(room, workspaceId, member_id, 'own', 'all');
+    const key: Key = { workspaceId, memberId: member_id, keyId: issued.key_id, text: issued.api_key };
+    const body = { name: `"created_by":{"id":"${member_id}","name":null}`, scopes: SCOPES_OF_NEW };
+    const created = await on(named).post(pathOf(key), { key, body });
+    const creator = { id: member_id, name: ada.name };
+    expect(created.data).toMatchObject({ name: body.name, created_by: creator });
+    const listed = async (server: FastifyInstance, by: Key) =>
+      (await on(server).get(pathOf(by), { key: by })).data as { name: string; created_by: object }[];
+    expect((await listed(named, key)).slice(0, 2)).toMatchObject([
+      { name: body.name, created_by: creator },
+      { name: 'own', created_by: creator },
+    ]);
+    const nameless = [
+      { created_by: { id: member_id, name: null } },
+      { created_by: { id: member_id, name: null } },
+    ];
+    expect((await listed(unnamed, key)).slice(0, 2)).toMatchObject(nameless);
+    await erasePerson(room, workspaceId, member_id);
+    expect((await listed(named, owner)).slice(0, 2)).toMatchObject(nameless);
   });
 });

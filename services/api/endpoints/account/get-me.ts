@@ -2,30 +2,11 @@ import { PLANS } from '#contracts/plans.ts';
 import { Me } from '#contracts/resources/me.ts';
 import { SCOPES } from '#contracts/scopes.ts';
 import { countTrackedBrands } from '#projections/tracking/read.ts';
-import { findNames, type WorkspaceNames } from '#projections/workspaces/read.ts';
-import type { Caller } from '#platform/access/callers.ts';
+import { findNames } from '#projections/workspaces/read.ts';
 import { endpoint } from '../../endpoint.ts';
 import { WORKSPACE_ID } from '../../examples.ts';
+import { memberNameOf } from '../../member-names.ts';
 import { noParams, noQuery } from '../../parameters.ts';
-import type { ApiRoom } from '../../room.ts';
-
-/** A name that nobody opens (erased, or no key here) is no reason to refuse the rest. */
-const nameOf = async (
-  { memberVault, log }: ApiRoom,
-  { workspaceId, memberId }: Caller,
-  names: WorkspaceNames | null,
-): Promise<string | null> => {
-  if (names === null || names.member_sealed === null) return names?.member_name ?? null;
-  try {
-    return (await memberVault?.open(workspaceId, memberId, names.member_sealed))?.name ?? null;
-  } catch (error) {
-    log.error(
-      { err: error, member_id: memberId },
-      'a name does not open: is MEMBER_VAULT_KEY the right one?',
-    );
-    return null;
-  }
-};
 
 export const getMe = endpoint({
   method: 'GET',
@@ -69,7 +50,10 @@ export const getMe = endpoint({
     const me = {
       workspace_id: workspaceId,
       workspace_name: names?.workspace_name ?? null,
-      member: { id: memberId, name: await nameOf(room, caller, names) },
+      member: {
+        id: memberId,
+        name: names && (await memberNameOf(room, { workspaceId, memberId, ...names })),
+      },
       key_id: keyId,
       role,
       plan,

@@ -26,7 +26,7 @@ const byChat = async (rule: AlertRule, payload: AlertPayload, room: ApiRoom): Pr
 const byEmail = async (rule: AlertRule, payload: AlertPayload, room: ApiRoom): Promise<SendOutcome> => {
   const { workspace_id, member_id } = rule;
   const names = await findNames(room.db, workspace_id, member_id);
-  const sealed = names?.member_sealed ?? null;
+  const sealed = names?.sealed ?? null;
   const person = sealed === null ? null : await room.memberVault?.open(workspace_id, member_id, sealed);
   if (!person?.email) return nowhere('The member who created the rule has no e-mail address here.');
   return room.alertChannels.email.sendOnce({ to: person.email, deliveryId: payload.id }, payload);

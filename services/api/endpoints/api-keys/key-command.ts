@@ -5,6 +5,7 @@ import { createKeyText, lastFourOf, sha256Of } from '#platform/access/api-key-te
 import { runWorkspaceCommand } from '#platform/workspace-commands.ts';
 import { findNames } from '#projections/workspaces/read.ts';
 import type { Call } from '../../endpoint.ts';
+import { memberNameOf } from '../../member-names.ts';
 import type { ApiRoom } from '../../room.ts';
 
 /** What the commands on API keys share: how they run, and how the key they made is answered. */
@@ -71,6 +72,8 @@ export const createdKeyText = async (
 ): Promise<string> => {
   const key = state.keys.get(keyId);
   if (!key) throw new Error('a key that was issued is known');
-  const names = await findNames(room.db, key.workspace_id, key.member_id);
-  return JSON.stringify({ ...recordOf(key, names?.member_name ?? null), api_key: text });
+  const { workspace_id: workspaceId, member_id: memberId } = key;
+  const names = await findNames(room.db, workspaceId, memberId);
+  const name = names && (await memberNameOf(room, { workspaceId, memberId, ...names }));
+  return JSON.stringify({ ...recordOf(key, name), api_key: text });
 };
