@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { CalendarDate, Count, Timestamp, Uuid } from '../primitives.ts';
+import { observedText } from '../text.ts';
 import { RadarItemType } from './radar.ts';
 
 /** CSV exports of the radar (specification, part "Endpoints"; DESIGN §11). */
@@ -58,7 +59,7 @@ export const RequestReport = z
       .max(RadarItemType.options.length)
       .optional()
       .meta({ description: 'Only these types. All of them when absent.' }),
-    idempotency_key: z.string().min(1).max(REPORT_IDEMPOTENCY_KEY_MAX).optional().meta({
+    idempotency_key: observedText(REPORT_IDEMPOTENCY_KEY_MAX).min(1).optional().meta({
       description: 'The same key again in the same workspace answers the report that it already created.',
     }),
   })

@@ -13,7 +13,16 @@ const WAIT_STEP_MS = 50;
 const ABANDONED_AFTER_SECONDS = 30;
 const PRUNE_EVERY_MS = 3_600_000;
 
-export type KeptAnswer = { readonly status: number; readonly data: string; readonly asOf: string | null };
+export type KeptAnswer = {
+  readonly status: number;
+  readonly data: string;
+  readonly asOf: string | null;
+  /** Where the write stands in the log. */
+  readonly position: bigint | null;
+};
+
+/** What stands in the table, sealed. */
+type Kept = { readonly data: string; readonly asOf: string | null; readonly position?: string | null };
 
 /** A key claimed by the request that now runs. */
 export type Claim = {
@@ -84,8 +93,9 @@ export const createIdempotentAnswers = (pool: Database): IdempotentAnswers => {
         if (commandId !== undefined) {
           return {
             commandId,
-            keep: async ({ status, data, asOf }) => {
-              const sealed = sealAnswer(JSON.stringify({ data, asOf }), sealedWith);
+            keep: async ({ status, data, asOf, position }) => {
+              const kept: Kept = { data, asOf, position: position?.toString() ?? null };
+              const sealed = sealAnswer(JSON.stringify(kept), sealedWith);
               await pool.query(KEEP, [...place, commandId, status, sealed]);
             },
             release: async (outcome) => {
@@ -98,8 +108,8 @@ export const createIdempotentAnswers = (pool: Database): IdempotentAnswers => {
           throw new Refusal('idempotency_key_reused', 'This idempotency key was used with another body.');
         }
         if (row?.status && row.answer !== null) {
-          const { data, asOf } = JSON.parse(openAnswer(row.answer, sealedWith)) as Omit<KeptAnswer, 'status'>;
-          return { status: row.status, data, asOf };
+          const { data, asOf, position } = JSON.parse(openAnswer(row.answer, sealedWith)) as Kept;
+          return { status: row.status, data, asOf, position: position ? BigInt(position) : null };
         }
         if (waitedMs >= WAIT_MS) {
           throw new Refusal(

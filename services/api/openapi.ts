@@ -4,6 +4,7 @@ import { BrandMeta, ErrorBody, ListMeta, Meta, PageMeta } from '#contracts/resou
 import { type Endpoint, errorsOf, type ReplyShape, TAGS } from './endpoint.ts';
 import { ENDPOINTS } from './endpoints/index.ts';
 import { freshnessExample } from './examples.ts';
+import { CORPUS_HEADERS, headerRefs, HEADERS, PARAMETERS, RATE_HEADERS } from './openapi-headers.ts';
 import { openApiWebhooks } from './openapi-webhooks.ts';
 
 type Json = { readonly [key: string]: unknown };
@@ -87,17 +88,13 @@ const parametersOf = (endpoint: Endpoint, lift: Lift): Json[] => {
   ];
 };
 
-const headerRefs = (names: readonly string[]): Json =>
-  Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
-
-const RATE_HEADERS = ['x-request-id', 'x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset'];
-
 const successOf = (endpoint: Endpoint, lift: Lift): Json => {
   const { shape, example, status } = endpoint.reply;
   const headers = [
     ...RATE_HEADERS,
-    ...(endpoint.corpus ? ['etag'] : []),
+    ...(endpoint.corpus ? CORPUS_HEADERS : []),
     ...(endpoint.method === 'GET' ? [] : ['x-read-position']),
+    ...(endpoint.method === 'POST' ? ['idempotency-replayed'] : []),
   ];
   const meta = {
     request_id: REQUEST_ID_EXAMPLE,
@@ -180,54 +177,12 @@ const errorResponseOf = (type: ErrorType, error: Json): Json => {
   const example = {
     error: { type, message: ERROR_MEANINGS[type], status, request_id: REQUEST_ID_EXAMPLE, ...details },
   };
-  const headers = type === 'unauthorized' ? ['x-request-id'] : RATE_HEADERS;
+  const headers = type === 'unauthorized' ? ['x-request-id', 'www-authenticate'] : RATE_HEADERS;
   return {
     description: ERROR_MEANINGS[type],
     headers: headerRefs(type === 'rate_limited' ? [...headers, 'retry-after'] : headers),
     content: { 'application/json': { schema: error, example } },
   };
-};
-
-const integerHeader = (description: string): Json => ({
-  description,
-  schema: { type: 'integer', minimum: 0 },
-});
-const textHeader = (description: string): Json => ({ description, schema: { type: 'string' } });
-
-const HEADERS: Json = {
-  'x-request-id': textHeader('Names this request; the same as in the body.'),
-  'x-ratelimit-limit': integerHeader('Requests a minute.'),
-  'x-ratelimit-remaining': integerHeader('Requests left in this minute.'),
-  'x-ratelimit-reset': integerHeader('When the minute ends, in seconds since 1970.'),
-  'retry-after': integerHeader('Seconds to wait.'),
-  etag: textHeader('Names these figures; send it as `if-none-match`.'),
-  'x-read-position': textHeader('Where the change stands in the log; send it as `min-position` with a read.'),
-};
-
-const PARAMETERS: Json = {
-  MinPosition: {
-    name: 'min-position',
-    in: 'header',
-    required: false,
-    description:
-      '`x-read-position` of a write: the answer shows at least that write, or what there is after two seconds.',
-    schema: { type: 'string', pattern: '^[0-9]{1,20}$' },
-  },
-  IfNoneMatch: {
-    name: 'if-none-match',
-    in: 'header',
-    required: false,
-    description:
-      'ETag of an earlier answer. 304 when it still holds, which does not count against the limit.',
-    schema: { type: 'string' },
-  },
-  IdempotencyKey: {
-    name: 'idempotency-key',
-    in: 'header',
-    required: false,
-    description: 'For 24 hours, a request with the same key and body gets the first answer and does nothing.',
-    schema: { type: 'string', minLength: 1, maxLength: 255 },
-  },
 };
 
 const DESCRIPTION = `Observed ads of one public ad library: what started, stopped and changed.
@@ -249,7 +204,7 @@ export const openApiDocument = (baseUrl = '/'): Json => {
   const responses = {
     NotModified: {
       description: 'The figures named by `if-none-match` still hold.',
-      headers: headerRefs(['x-request-id', 'etag']),
+      headers: headerRefs([...RATE_HEADERS, ...CORPUS_HEADERS]),
     },
     ...Object.fromEntries(types.map((type) => [componentNameOf(type), errorResponseOf(type, error)])),
   };

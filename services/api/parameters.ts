@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { LibraryId, Slug, Uuid } from '#contracts/primitives.ts';
+import { CalendarDate, LibraryId, Slug, Uuid } from '#contracts/primitives.ts';
 import { ApiKeyId } from '#contracts/resources/api-key.ts';
 import type { BrandRef } from '#projections/brands/read.ts';
 
@@ -29,6 +29,16 @@ export const searchText = (maxLength: number) =>
     .max(maxLength)
     .refine((text) => !text.includes('\u0000'), 'a NUL character occurs in no text');
 
+/** Older than anything the library holds, and so far from the last day there is that windows may be counted from it. */
+const ASKED_DATE_EARLIEST = '2000-01-01';
+const ASKED_DATE_LATEST = '2999-12-31';
+
+/** A day that is asked for. */
+export const askedDate = CalendarDate.refine(
+  (date) => date >= ASKED_DATE_EARLIEST && date <= ASKED_DATE_LATEST,
+  `a day from ${ASKED_DATE_EARLIEST} to ${ASKED_DATE_LATEST}`,
+);
+
 export const PAGE_SIZE_MAX = 100;
 export const PAGE_SIZE_DEFAULT = 20;
 
@@ -47,9 +57,11 @@ export const pageQuery = {
 export const noParams = z.strictObject({});
 export const noQuery = z.strictObject({});
 
+/** Slug first: it accepts what almost every caller sends, a lower-case uuid included. */
+export const slugOrUuid = z.union([Slug, Uuid], 'a slug, or a uuid');
+
 export const brandParams = z.strictObject({
-  // Slug first: it accepts what almost every caller sends, a lower-case uuid included.
-  brandId: z.union([Slug, Uuid]).meta({ description: 'Uuid or slug of a brand.' }),
+  brandId: slugOrUuid.meta({ description: 'Uuid or slug of a brand.' }),
 });
 export const operatorParams = z.strictObject({
   operatorId: Uuid.meta({ description: 'Id of an operator.' }),

@@ -13,7 +13,7 @@ import { sendAnswer } from './send-answer.ts';
 import { sendError } from './send-error.ts';
 import type { ApiRoom } from './room.ts';
 
-type Step = (exchange: Exchange, room: ApiRoom) => void | Promise<void>;
+export type Step = (exchange: Exchange, room: ApiRoom) => void | Promise<void>;
 
 /** What every request goes through, in this order, after it got its request id. A step that throws ends it. */
 export const READ_PIPELINE: readonly Step[] = [
@@ -37,6 +37,15 @@ export const WRITE_PIPELINE: readonly Step[] = [
   runHandler,
   keepAnswer,
   sendAnswer,
+];
+
+/** Of a request that no endpoint is given to: why is for those to learn who may call it. */
+export const refusalPipeline = (refused: () => never): readonly Step[] => [
+  checkKey,
+  limitRate,
+  checkWorkspace,
+  checkScope,
+  refused,
 ];
 
 /** Counts one request: its status, and the seconds until its answer was handed to the socket. */

@@ -84,6 +84,8 @@ export const sendAnswer = (exchange: Exchange, room: ApiRoom): void => {
   }
   if (exchange.replayed) headers['idempotency-replayed'] = 'true';
   const cursor = answer.next ? room.cursors.sign(exchange.filters, answer.next) : null;
-  const body = envelope(exchange.requestId, exchange.now, answer, cursor);
+  // A read shows what there was when it was asked for; a write, what it has just done.
+  const now = endpoint.method === 'GET' ? exchange.now : room.clock.now().getTime();
+  const body = envelope(exchange.requestId, now, answer, cursor);
   send(exchange.reply, exchange.replayed?.status ?? endpoint.reply.status, headers, body);
 };

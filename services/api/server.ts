@@ -12,7 +12,7 @@ import { registerDownloads } from './downloads.ts';
 import { ENDPOINTS } from './endpoints/index.ts';
 import { createExchange, type Exchange } from './exchange.ts';
 import { createIdempotentAnswers } from './idempotent-answers.ts';
-import { READ_PIPELINE, runPipeline, WRITE_PIPELINE } from './pipeline.ts';
+import { READ_PIPELINE, refusalPipeline, runPipeline, type Step, WRITE_PIPELINE } from './pipeline.ts';
 import { createRateLimits } from './rate-limits.ts';
 import { requestIdOf } from './request-id.ts';
 import type { ApiRoom } from './room.ts';
@@ -27,6 +27,8 @@ import type { SecretVault } from '#platform/secret-vault.ts';
 
 /** A body of this API names a handful of ids. */
 const BODY_MAX_BYTES = 64 * 1024;
+/** Twice as long as a domain can be, as slugs are. Of what is shorter, the contract says what is wrong with it. */
+const PATH_PARAMETER_MAX_LENGTH = 512;
 const REQUEST_TIMEOUT_MS = 30_000;
 /** Longer than load balancers keep idle connections, so that they close first. */
 const KEEP_ALIVE_TIMEOUT_MS = 72_000;
@@ -147,6 +149,7 @@ export const buildApi = (dependencies: ApiDependencies): FastifyInstance => {
 
   const app = fastify({
     bodyLimit: BODY_MAX_BYTES,
+    routerOptions: { maxParamLength: PATH_PARAMETER_MAX_LENGTH },
     requestTimeout: REQUEST_TIMEOUT_MS,
     keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
     http: {
@@ -166,20 +169,28 @@ export const buildApi = (dependencies: ApiDependencies): FastifyInstance => {
   app.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) => done(null, body));
   app.setErrorHandler((error, request, reply) => refuse(request, reply, refusalOf(error)));
   app.setNotFoundHandler((request, reply) =>
-    refuse(request, reply, new Refusal('not_found', 'There is no such path. See /docs.')),
+    refuse(request, reply, new Refusal('not_found', 'Nothing is served here by this method. See /docs.')),
   );
 
   for (const endpoint of ENDPOINTS) {
     const steps = endpoint.method === 'GET' ? READ_PIPELINE : WRITE_PIPELINE;
     const meter = requestMeter(endpoint.operationId);
+    const run = (pipeline: readonly Step[], request: FastifyRequest, reply: FastifyReply): void => {
+      const requestId = requestIdOf(request.headers['x-request-id']);
+      const exchange = createExchange(endpoint, request, reply, requestId, room.clock.now().getTime());
+      if (log.isLevelEnabled('info')) logRequest(room, exchange);
+      void traceRequest(exchange, () => runPipeline(pipeline, exchange, room, meter));
+    };
     app.route({
       method: endpoint.method,
       url: routeOf(endpoint.path),
-      handler: (request, reply) => {
-        const requestId = requestIdOf(request.headers['x-request-id']);
-        const exchange = createExchange(endpoint, request, reply, requestId, room.clock.now().getTime());
-        if (log.isLevelEnabled('info')) logRequest(room, exchange);
-        void traceRequest(exchange, () => runPipeline(steps, exchange, room, meter));
+      handler: (request, reply) => run(steps, request, reply),
+      // A body that cannot be read.
+      errorHandler: (error, request, reply) => {
+        const refused = (): never => {
+          throw refusalOf(error);
+        };
+        run(refusalPipeline(refused), request, reply);
       },
     });
   }

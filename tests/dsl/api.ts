@@ -4,7 +4,7 @@ import { ErrorBody } from '#contracts/resources/envelope.ts';
 import { ERRORS } from '#contracts/errors.ts';
 import { type Endpoint, errorsOf } from '#services/api/endpoint.ts';
 import { ENDPOINTS } from '#services/api/endpoints/index.ts';
-import { replySchema } from '#services/api/openapi.ts';
+import { openApiDocument, replySchema } from '#services/api/openapi.ts';
 
 /**
  * The test language of the API: `await on(app).get(path, { key })` answers status, headers and body, after
@@ -48,13 +48,37 @@ const endpointAt = (method: string, url: string): Endpoint | undefined => {
   return candidates.toSorted((one, other) => one.path.split('{').length - other.path.split('{').length)[0];
 };
 
+type Documented = { readonly $ref?: string; readonly headers?: Readonly<Record<string, unknown>> };
+type Document = {
+  readonly paths: Record<string, Record<string, { readonly responses: Record<string, Documented> }>>;
+  readonly components: { readonly responses: Record<string, Documented> };
+};
+const published = openApiDocument() as unknown as Document;
+
+/** Of HTTP itself. */
+const TRANSPORT_HEADERS = ['content-type', 'content-length', 'date', 'connection', 'keep-alive'];
+
+/** Headers of an answer that the contract does not name. */
+const unnamedHeaders = (endpoint: Endpoint, status: number, headers: Reply['headers']): readonly string[] => {
+  const response = published.paths[endpoint.path]?.[endpoint.method.toLowerCase()]?.responses[status];
+  const named = response?.$ref
+    ? published.components.responses[response.$ref.split('/').at(-1) ?? '']
+    : response;
+  const known = new Set([...TRANSPORT_HEADERS, ...Object.keys(named?.headers ?? {})]);
+  return Object.keys(headers).filter((name) => !known.has(name));
+};
+
 const holdAgainstContract = (
   endpoint: Endpoint | undefined,
   status: number,
+  headers: Reply['headers'],
   body: string,
-  requestId: unknown,
 ): void => {
-  if (endpoint) expect(statusesOf(endpoint), `statuses of ${endpoint.operationId}`).toContain(status);
+  const requestId = headers['x-request-id'];
+  if (endpoint) {
+    expect(statusesOf(endpoint), `statuses of ${endpoint.operationId}`).toContain(status);
+    expect(unnamedHeaders(endpoint, status, headers), `headers of ${endpoint.operationId}`).toEqual([]);
+  }
   if (status === 304) return expect(body).toBe('');
   const parsed: unknown = JSON.parse(body);
   if (status >= 400) {
@@ -83,7 +107,7 @@ const call = async (app: FastifyInstance, method: string, url: string, options: 
     },
     ...(text === undefined ? {} : { payload: text }),
   });
-  holdAgainstContract(endpointAt(method, url), reply.statusCode, reply.body, reply.headers['x-request-id']);
+  holdAgainstContract(endpointAt(method, url), reply.statusCode, reply.headers, reply.body);
   const { data, meta, error } = (reply.body === '' ? {} : JSON.parse(reply.body)) as Pick<
     Reply,
     'data' | 'meta' | 'error'

@@ -1,3 +1,4 @@
+import type { FastifyRequest } from 'fastify';
 import type { z } from 'zod';
 import { type ErrorDetail, Refusal } from '#contracts/errors.ts';
 import type { Endpoint } from '../endpoint.ts';
@@ -23,19 +24,35 @@ const refuse = (details: readonly ErrorDetail[]): never => {
   throw new Refusal('invalid_input', 'The input was rejected; see details.', details.slice(0, DETAILS_MAX));
 };
 
-const bodyFault = (message: string, code: string): never => refuse([{ path: '', message, code }]);
+type Read = { readonly body: unknown } | { readonly faults: readonly ErrorDetail[] };
 
-const readBody = (exchange: Exchange): unknown => {
-  const text = exchange.request.body;
+const bodyFault = (message: string, code: string): Read => ({ faults: [{ path: '', message, code }] });
+
+const parseBody = (request: FastifyRequest): Read => {
+  const text = request.body;
   if (typeof text !== 'string' || text === '') return bodyFault('A JSON body is required.', 'body_missing');
-  if (!JSON_TYPE.test(exchange.request.headers['content-type'] ?? '')) {
+  if (!JSON_TYPE.test(request.headers['content-type'] ?? '')) {
     return bodyFault('Send the body with `content-type: application/json`.', 'content_type');
   }
   try {
-    return JSON.parse(text) as unknown;
+    return { body: JSON.parse(text) as unknown };
   } catch {
     return bodyFault('The body is not valid JSON.', 'invalid_json');
   }
+};
+
+/** RFC 9112, section 6.3: a request without either of these headers has no body. */
+const hasBody = ({ headers }: FastifyRequest): boolean =>
+  headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+
+const readBody = (endpoint: Endpoint, request: FastifyRequest): Read => {
+  if (!endpoint.body) {
+    return hasBody(request) ? bodyFault('Send no body here.', 'body_not_allowed') : { body: undefined };
+  }
+  const parsed = parseBody(request);
+  if ('faults' in parsed) return parsed;
+  const checked = endpoint.body.schema.safeParse(parsed.body);
+  return checked.success ? { body: checked.data } : { faults: detailsOf(checked.error) };
 };
 
 /** Parameters as they are when none is given: what most reads ask for. */
@@ -66,11 +83,9 @@ export const checkContract = (exchange: Exchange, room: ApiRoom): void => {
     else details.push(...detailsOf(query.error));
   }
 
-  if (endpoint.body) {
-    const body = endpoint.body.schema.safeParse(readBody(exchange));
-    if (body.success) exchange.body = body.data;
-    else details.push(...detailsOf(body.error));
-  }
+  const read = readBody(endpoint, request);
+  if ('faults' in read) details.push(...read.faults);
+  else exchange.body = read.body;
   if (details.length > 0) refuse(details);
 
   if (endpoint.reply.shape !== 'paged') return;

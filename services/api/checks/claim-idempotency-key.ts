@@ -13,7 +13,7 @@ export const claimIdempotencyKey = async (exchange: Exchange, room: ApiRoom): Pr
   const key = exchange.request.headers['idempotency-key'];
   if (key === undefined || exchange.endpoint.method !== 'POST') return;
   if (typeof key !== 'string' || !KEY.test(key)) {
-    const message = 'An idempotency key is 1 to 255 printable characters.';
+    const message = 'An idempotency key is 1 to 255 printable ASCII characters, none of them a space.';
     throw new Refusal('invalid_input', message, [
       { path: 'idempotency-key', message, code: 'invalid_format' },
     ]);
@@ -33,6 +33,7 @@ export const claimIdempotencyKey = async (exchange: Exchange, room: ApiRoom): Pr
     exchange.commandId = outcome.commandId;
   } else {
     exchange.replayed = outcome;
-    exchange.answer = { data: outcome.data, asOf: outcome.asOf };
+    const { data, asOf, position } = outcome;
+    exchange.answer = { data, asOf, position };
   }
 };

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { Refusal } from '#contracts/errors.ts';
-import { Slug, Uuid } from '#contracts/primitives.ts';
+import { Uuid } from '#contracts/primitives.ts';
 import { BrandNetwork } from '#contracts/resources/network.ts';
 import {
   readNetworkOfBrand,
@@ -8,7 +8,7 @@ import {
   readScannedAt,
 } from '#projections/social-pages/read-network.ts';
 import { endpoint } from '../../endpoint.ts';
-import { noParams } from '../../parameters.ts';
+import { noParams, slugOrUuid } from '../../parameters.ts';
 import { networkExample } from '../social-pages/examples.ts';
 import { withBrand } from '../brands/known-brand.ts';
 
@@ -16,7 +16,7 @@ const CATEGORY_UNKNOWN = new Refusal('not_found', 'There is no public brand in s
 
 const Query = z
   .strictObject({
-    brand_id: z.union([Slug, Uuid]).optional().meta({ description: 'Uuid or slug of a brand.' }),
+    brand_id: slugOrUuid.optional().meta({ description: 'Uuid or slug of a brand.' }),
     category_id: Uuid.optional().meta({ description: 'A category of any level.' }),
   })
   .refine(({ brand_id, category_id }) => (brand_id === undefined) !== (category_id === undefined), {

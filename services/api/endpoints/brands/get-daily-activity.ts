@@ -1,12 +1,11 @@
 import { z } from 'zod';
-import { CalendarDate } from '#contracts/primitives.ts';
 import { DailyActivity } from '#contracts/resources/brand.ts';
 import { readDailyActivity } from '#projections/daily-activity/read.ts';
 import { listAnswer } from '../../answers.ts';
 import { endpoint } from '../../endpoint.ts';
 import { BRAND_ID } from '../../examples.ts';
 import { given } from '../../given.ts';
-import { brandParams } from '../../parameters.ts';
+import { askedDate, brandParams } from '../../parameters.ts';
 import { withBrand } from './known-brand.ts';
 
 /** The longest span of one answer. Without dates: the last so many days. */
@@ -18,10 +17,10 @@ const shift = (date: string, days: number): string =>
 
 const Query = z
   .strictObject({
-    from: CalendarDate.optional().meta({
+    from: askedDate.optional().meta({
       description: `First day. ${DAYS_MAX} days before \`to\` when absent.`,
     }),
-    to: CalendarDate.optional().meta({ description: 'Last day. Open when absent.' }),
+    to: askedDate.optional().meta({ description: 'Last day. Open when absent.' }),
   })
   .refine(({ from, to }) => from === undefined || to === undefined || from <= to, {
     path: ['from'],

@@ -1,12 +1,12 @@
 import { z } from 'zod';
-import { CalendarDate, Uuid } from '#contracts/primitives.ts';
+import { Uuid } from '#contracts/primitives.ts';
 import { RadarItem, RadarItemType } from '#contracts/resources/radar.ts';
 import { listTrackedRadar } from '#projections/across/tracked-radar.ts';
 import { pageAnswer } from '../../answers.ts';
 import { endpoint } from '../../endpoint.ts';
 import { radarItem, WORKSPACE_ID } from '../../examples.ts';
 import { given } from '../../given.ts';
-import { commaSeparated, pageQuery, wholeNumber, workspaceParams } from '../../parameters.ts';
+import { askedDate, commaSeparated, pageQuery, wholeNumber, workspaceParams } from '../../parameters.ts';
 
 const DAYS_MAX = 365;
 const DAYS_DEFAULT = 7;
@@ -35,7 +35,7 @@ export const listRadar = endpoint({
         .meta({ description: 'Only these types, with commas between.' }),
     ),
     brand_id: Uuid.optional().meta({ description: 'Only this tracked brand.' }),
-    date: CalendarDate.optional().meta({
+    date: askedDate.optional().meta({
       description: 'Only what was observed on this day, in UTC, however many `days` ago.',
     }),
   }),

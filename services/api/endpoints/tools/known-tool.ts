@@ -1,12 +1,10 @@
 import { z } from 'zod';
 import { Refusal } from '#contracts/errors.ts';
-import { Slug, Uuid } from '#contracts/primitives.ts';
 import type { ToolRef } from '#projections/tools/read.ts';
-import { brandRefOf } from '../../parameters.ts';
+import { brandRefOf, slugOrUuid } from '../../parameters.ts';
 
 export const toolParams = z.strictObject({
-  // Slug first, as for brands: it accepts a lower-case uuid too.
-  toolSlug: z.union([Slug, Uuid]).meta({ description: 'Slug or uuid of a tool.' }),
+  toolSlug: slugOrUuid.meta({ description: 'Slug or uuid of a tool.' }),
 });
 
 /** A tool is told by slug or uuid as a brand is. */

@@ -1,0 +1,72 @@
+type Json = { readonly [key: string]: unknown };
+
+/** The headers of the contract beside `authorization`: what requests may send, and what answers carry. */
+
+export const headerRefs = (names: readonly string[]): Json =>
+  Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
+
+/** Of every answer to a known caller. */
+export const RATE_HEADERS = [
+  'x-request-id',
+  'x-ratelimit-limit',
+  'x-ratelimit-remaining',
+  'x-ratelimit-reset',
+  'ratelimit-policy',
+  'ratelimit',
+];
+/** Of every read of the corpus. */
+export const CORPUS_HEADERS = ['etag', 'cache-control'];
+
+const integerHeader = (description: string): Json => ({
+  description,
+  schema: { type: 'integer', minimum: 0 },
+});
+const textHeader = (description: string): Json => ({ description, schema: { type: 'string' } });
+
+export const HEADERS: Json = {
+  'x-request-id': textHeader('Names this request; the same as in the body.'),
+  'x-ratelimit-limit': integerHeader('Requests a minute.'),
+  'x-ratelimit-remaining': integerHeader('Requests left in this minute.'),
+  'x-ratelimit-reset': integerHeader('When the minute ends, in seconds since 1970.'),
+  'ratelimit-policy': textHeader(
+    'The limit as `"minute";q=<requests>;w=<seconds>` (draft-ietf-httpapi-ratelimit-headers).',
+  ),
+  ratelimit: textHeader('What is left of it as `"minute";r=<requests>;t=<seconds until it starts afresh>`.'),
+  'retry-after': integerHeader('Seconds to wait.'),
+  'www-authenticate': textHeader('`Bearer`.'),
+  etag: textHeader('Names these figures; send it as `if-none-match`.'),
+  'cache-control': textHeader('Keep the answer if you like, and ask with its ETag whether it still holds.'),
+  'x-read-position': textHeader(
+    'Where the change stands in the log; send it as `min-position` with a read. Absent when there is nothing to wait for.',
+  ),
+  'idempotency-replayed': textHeader(
+    '`true` on the answer of an earlier request with the same idempotency key; otherwise absent.',
+  ),
+};
+
+export const PARAMETERS: Json = {
+  MinPosition: {
+    name: 'min-position',
+    in: 'header',
+    required: false,
+    description:
+      '`x-read-position` of a write: the answer shows at least that write, or what there is after two seconds.',
+    schema: { type: 'string', pattern: '^[0-9]{1,20}$' },
+  },
+  IfNoneMatch: {
+    name: 'if-none-match',
+    in: 'header',
+    required: false,
+    description:
+      'ETag of an earlier answer. 304 when it still holds, which does not count against the limit.',
+    schema: { type: 'string' },
+  },
+  IdempotencyKey: {
+    name: 'idempotency-key',
+    in: 'header',
+    required: false,
+    description:
+      'For 24 hours, a request with the same key and body gets the first answer and does nothing; with another body, 409.',
+    schema: { type: 'string', pattern: '^[!-~]{1,255}$' },
+  },
+};

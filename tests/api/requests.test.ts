@@ -1,0 +1,126 @@
+import type { FastifyInstance } from 'fastify';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ENDPOINTS } from '#services/api/endpoints/index.ts';
+import { AD_ID, BRAND_ID } from '#services/api/examples.ts';
+import { on } from '#tests/dsl/api.ts';
+import { type ApiStack, type Key, openApiStack } from './stack.ts';
+
+/** Requests at the edges of the contract: each is answered by it, none by a failure of ours. */
+const TOO_LARGE = JSON.stringify({ body: 'a'.repeat(100_000) });
+/** A domain about as long as one can be. */
+const LONG_NAME = `${'a-'.repeat(30)}a.${'b'.repeat(60)}.${'c'.repeat(60)}`;
+
+let stack: ApiStack;
+let app: FastifyInstance;
+let key: Key;
+let other: Key;
+beforeAll(async () => {
+  stack = await openApiStack();
+  [app, key, other] = await Promise.all([stack.api(), stack.key(), stack.key()]);
+  await stack.seed(['alpha', LONG_NAME]);
+});
+afterAll(() => stack[Symbol.asyncDispose]());
+
+const here = (path: string, whose = key): string => `/v1/workspaces/${whose.workspaceId}/${path}`;
+
+describe('a body', () => {
+  test.each(ENDPOINTS.filter(({ body }) => body === null).map((one) => [one.operationId, one] as const))(
+    'is refused by %s, which takes none',
+    async (_name, { path, paramsExample }) => {
+      const named: Readonly<Record<string, string>> = { ...paramsExample, ws: key.workspaceId };
+      const url = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => named[name] ?? '');
+      const reply = await on(app).get(url, { key, body: {} });
+      expect([reply.status, reply.error.details?.at(-1)?.code]).toEqual([400, 'body_not_allowed']);
+    },
+  );
+
+  test('too large to be read is told of to those who may send one there', async () => {
+    const sender = (scopes: readonly ['notes:read'] | 'all') => stack.key({ scopes });
+    const [reader, writer] = await Promise.all([sender(['notes:read']), sender('all')]);
+    const send = (url: string, sentBy?: Key) =>
+      on(app).post(url, { ...(sentBy ? { key: sentBy } : {}), body: TOO_LARGE });
+    expect((await send(here('notes'))).status).toBe(401);
+    expect((await send(here('notes', reader), reader)).status).toBe(403);
+    expect((await send(here('notes'), writer)).status).toBe(404);
+    const refused = await send(here('notes', writer), writer);
+    expect([refused.status, refused.error.details?.length]).toEqual([400, 1]);
+    expect(refused.headers['x-ratelimit-remaining']).toBeDefined();
+  });
+
+  test('that is none hides no other fault', async () => {
+    const { error } = await on(app).post(`${here('notes')}?limit=5`, { key, body: 'nonsense' });
+    expect(error.details).toMatchObject([{ path: 'limit' }, { path: '', code: 'invalid_json' }]);
+  });
+});
+
+describe('ids in paths', () => {
+  test('may be as long as a brand’s slug', async () => {
+    const slug = `${LONG_NAME}.com`.replaceAll('-', '--').replaceAll('.', '-');
+    expect(slug.length).toBeGreaterThan(200);
+    const reply = await on(app).get(`/v1/brands/${slug}`, { key });
+    expect([reply.status, (reply.data as { slug: string } | undefined)?.slug]).toEqual([200, slug]);
+  });
+
+  test('may be as long as what was saved', async () => {
+    const item = { item_type: 'creative_record', item_key: 'k'.repeat(128) };
+    expect((await on(app).post(here('saved'), { key, body: item })).status).toBe(201);
+    const removed = await on(app).delete(here(`saved/creative_record/${item.item_key}`), { key, body: {} });
+    expect([removed.status, removed.data]).toMatchObject([200, { removed: true }]);
+  });
+
+  test('say what they are when they are nothing', async () => {
+    for (const [url, path] of [
+      ['/v1/brands/%E2%82%AC', 'brandId'],
+      ['/v1/tools/A%20B', 'toolSlug'],
+      ['/v1/brand-network?brand_id=A', 'brand_id'],
+    ] as const) {
+      const { status, error } = await on(app).get(url, { key });
+      expect([status, error.details]).toMatchObject([400, [{ path, message: 'a slug, or a uuid' }]]);
+    }
+  });
+});
+
+describe('dates', () => {
+  const far = ['0000-01-01', '0001-01-01', '1999-12-31', '3000-01-01', '9999-12-31', '2026-02-30'];
+  const near = ['2000-01-01', '2024-02-29', '2999-12-31'];
+  test.each(['from', 'to'])('that no scan can have are refused in `%s` of daily activity', async (name) => {
+    const ask = async (date: string): Promise<number> =>
+      (await on(app).get(`/v1/brands/alpha-com/daily-activity?${name}=${date}`, { key })).status;
+    expect(await Promise.all(far.map(ask))).toEqual(far.map(() => 400));
+    expect(await Promise.all(near.map(ask))).toEqual(near.map(() => 200));
+  });
+  test('that no scan can have are refused of the radar', async () => {
+    const ask = async (date: string): Promise<number> =>
+      (await on(app).get(here(`radar?date=${date}`), { key })).status;
+    expect(await Promise.all(far.map(ask))).toEqual(far.map(() => 400));
+    expect(await Promise.all(near.map(ask))).toEqual(near.map(() => 200));
+  });
+});
+
+describe('text', () => {
+  test.each(['a\u0000', '\ud800', ''])('%j is no idempotency key of a report', async (text) => {
+    const body = { from: '2026-01-01', to: '2026-01-31', idempotency_key: text };
+    const { status, error } = await on(app).post(here('reports'), { key, body });
+    expect([status, error.details]).toMatchObject([400, [{ path: 'idempotency_key' }]]);
+  });
+});
+
+describe('writes', () => {
+  const body = { subject_type: 'ad', subject_key: AD_ID, body: 'Look again.' };
+  test('are not as of a time before what they wrote', async () => {
+    const { data, meta } = await on(app).post(here('notes'), { key, body });
+    expect(meta.as_of >= (data as { created_at: string }).created_at).toBe(true);
+  });
+  test('that are answered again say again where they stand', async () => {
+    const send = () =>
+      on(app).post(here('notes', other), {
+        key: other,
+        body,
+        headers: { 'idempotency-key': `once-${BRAND_ID}` },
+      });
+    const [first, again] = [await send(), await send()];
+    expect(again.headers['idempotency-replayed']).toBe('true');
+    expect(first.headers['x-read-position']).toMatch(/^\d+$/);
+    expect(again.headers['x-read-position']).toBe(first.headers['x-read-position']);
+  });
+});
