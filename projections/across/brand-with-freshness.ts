@@ -1,16 +1,14 @@
 import type { ReadDatabase } from '#contracts/read-database.ts';
-import { freshnessText, iso, trackersOf } from './freshness-text.ts';
+import { freshnessText, iso } from './freshness-text.ts';
 
 /**
  * The single-brand read is the hottest of all, so its two projections are read by one statement: one look-up
  * by index each, half the time of two statements sent together, for the database and for us.
  */
 const readBy = (column: 'slug' | 'brand_id'): string => `
-  select b.detail, ${iso('b.as_of')} as as_of,
-    ${freshnessText("'census'")} as freshness
+  select b.detail, ${iso('b.as_of')} as as_of, ${freshnessText("'census'")} as freshness
   from brands.brand b
   left join freshness.brand f using (brand_id)
-  left join ${trackersOf('b.brand_id')}
   where b.${column} = $1 and b.detail is not null`;
 
 const BY_SLUG = readBy('slug');

@@ -1,5 +1,5 @@
 import type { Page, PageRequest, ReadDatabase } from '#contracts/read-database.ts';
-import { freshnessText, trackersOf } from './freshness-text.ts';
+import { freshnessText } from './freshness-text.ts';
 
 /**
  * A page of tracked brands by one statement over three projections: which they are, their summaries, and how
@@ -15,7 +15,6 @@ const PAGE = `
   ) k
   left join brands.brand b using (brand_id)
   left join freshness.brand f using (brand_id)
-  left join ${trackersOf('k.brand_id')}
   order by k.tracked_at desc, k.brand_id desc`;
 
 /** Sorts after every time and every id, so that the first page is the page after it. */

@@ -175,18 +175,6 @@ export const readBrandSummaries = async (
   return new Map(rows.map(({ brand_id, ...texts }) => [brand_id, texts]));
 };
 
-/** What others call the brands by, without their figures. */
-export const readBrandReferences = async (
-  db: ReadDatabase,
-  ids: readonly string[],
-): Promise<ReadonlyMap<string, string>> => {
-  const rows = await db.query<{ brand_id: string; reference: string }>({
-    sql: 'select brand_id, reference from brands.brand where brand_id = any($1::uuid[]) and reference is not null',
-    values: [ids],
-  });
-  return new Map(rows.map(({ brand_id, reference }) => [brand_id, reference]));
-};
-
 export type SystemFreshness = {
   readonly ads_total: number;
   readonly brands_total: number;

@@ -1,12 +1,45 @@
 import type { AdLibraryFact } from '#contracts/events/ad-library.ts';
+import type { BrandFact } from '#contracts/events/brand.ts';
 import type { TrackingFact } from '#contracts/events/workspace.ts';
-import { projection } from '#projections/projection.ts';
+import { TIER_HOURS } from '#contracts/freshness-tiers.ts';
+import { BRAND_REFERENCE_SQL, brandReference } from '#projections/across/brand-reference.ts';
+import { iso, quoted } from '#projections/across/freshness-text.ts';
+import { type Change, projection } from '#projections/projection.ts';
+
+/** A tracked brand that was never scanned is due from the moment it was tracked. */
+const NEXT_DUE = `coalesce(b.scanned_at + case t.tier
+  when 'daily' then interval '${TIER_HOURS.daily} hours'
+  when 'weekly' then interval '${TIER_HOURS.weekly} hours'
+  else interval '${TIER_HOURS.census} hours' end, t.tracked_at)`;
+
+const COMPOSE = `
+  with said as materialized (
+    select i.brand_id, b.scanned_at, b.reliable_at, case when b.slug is not null then ${BRAND_REFERENCE_SQL} end as reference,
+      case when b.scanned_at is not null or t.tier is not null then
+        '{"as_of":' || ${quoted(iso('b.scanned_at'))} || ',"last_reliable_at":' || ${quoted(iso('b.reliable_at'))}
+          || ',"next_due":' || ${quoted(iso(NEXT_DUE))}
+          || ',"freshness_tier":"' || coalesce(t.tier, 'census') || '"}' end as freshness
+    from :input i left join brand b using (brand_id) cross join lateral (
+      select min(cadence) as tier, min(tracked_at) as tracked_at from tracker where brand_id = i.brand_id
+    ) t
+  ), kept as (
+    insert into brand as b (brand_id, freshness) select brand_id, freshness from said
+    on conflict (brand_id) do update set freshness = excluded.freshness
+    where b.freshness is distinct from excluded.freshness
+  ), listed as (
+    select k.workspace_id, k.brand_id, s.scanned_at, coalesce(s.reliable_at, k.tracked_at) as counted_from,
+      '{"brand":' || s.reference || ',"cadence":"' || k.cadence || '","freshness":' || s.freshness as item
+    from said s join tracker k using (brand_id)
+  )
+  update tracker k set scanned_at = l.scanned_at, counted_from = l.counted_from, item = l.item
+  from listed l where k.workspace_id = l.workspace_id and k.brand_id = l.brand_id
+    and (k.scanned_at, k.counted_from, k.item) is distinct from (l.scanned_at, l.counted_from, l.item)`;
 
 /** How recent a brand's figures are, and when they are due again. */
-export const freshness = projection<AdLibraryFact | TrackingFact>({
+export const freshness = projection<AdLibraryFact | BrandFact | TrackingFact>({
   name: 'freshness',
-  version: 1,
-  prefixes: ['adLibrary-', 'tracking-'],
+  version: 2,
+  prefixes: ['adLibrary-', 'brand-', 'tracking-'],
   schema: new URL('./schema.sql', import.meta.url),
   statements: {
     observe: {
@@ -18,32 +51,35 @@ export const freshness = projection<AdLibraryFact | TrackingFact>({
         on conflict (brand_id) do update set scanned_at = greatest(b.scanned_at, excluded.scanned_at),
           reliable_at = greatest(b.reliable_at, excluded.reliable_at)`,
     },
+    compose: { columns: { brand_id: 'uuid' }, touches: ['brand', 'tracker'], sql: COMPOSE },
   },
-  project: (fact) => {
+  project: (fact): readonly Change[] => {
+    const { brand_id } = fact.data;
+    const compose: Change = { kind: 'refresh', statement: 'compose', row: { brand_id } };
     switch (fact.type) {
+      case 'BrandRegistered':
+      case 'BrandProfileChanged':
+        return [...brandReference(fact), compose];
       case 'ScanRecorded': {
-        const { brand_id, observed_at, reliable } = fact.data;
-        return [
-          {
-            kind: 'run',
-            statement: 'observe',
-            row: { brand_id, scanned_at: observed_at, reliable_at: reliable ? observed_at : null },
-          },
-        ];
+        const { observed_at, reliable } = fact.data;
+        const row = { brand_id, scanned_at: observed_at, reliable_at: reliable ? observed_at : null };
+        return [{ kind: 'run', statement: 'observe', row }, compose];
       }
       case 'BrandTracked': {
-        const { brand_id, workspace_id, cadence, tracked_at } = fact.data;
-        return [
-          { kind: 'upsert', table: 'tracker', key: { brand_id, workspace_id }, set: { cadence, tracked_at } },
-        ];
+        const { workspace_id, cadence, tracked_at } = fact.data;
+        const key = { brand_id, workspace_id };
+        return [{ kind: 'upsert', table: 'tracker', key, set: { cadence, tracked_at } }, compose];
       }
       case 'TrackingCadenceChanged': {
-        const { brand_id, workspace_id, cadence } = fact.data;
-        return [{ kind: 'update', table: 'tracker', key: { brand_id, workspace_id }, set: { cadence } }];
+        const { workspace_id, cadence } = fact.data;
+        return [
+          { kind: 'update', table: 'tracker', key: { brand_id, workspace_id }, set: { cadence } },
+          compose,
+        ];
       }
       case 'BrandUntracked': {
-        const { brand_id, workspace_id } = fact.data;
-        return [{ kind: 'delete', table: 'tracker', key: { brand_id, workspace_id } }];
+        const { workspace_id } = fact.data;
+        return [{ kind: 'delete', table: 'tracker', key: { brand_id, workspace_id } }, compose];
       }
       default:
         return [];

@@ -2,25 +2,7 @@ import { TIER_HOURS } from '#contracts/freshness-tiers.ts';
 import type { Cadence } from '#contracts/primitives.ts';
 import type { ReadDatabase } from '#contracts/read-database.ts';
 import type { Freshness } from '#contracts/resources/brand.ts';
-
-const ISO = `'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'`;
-
-// A tracked brand that was never scanned is due from the moment it was tracked.
-const FRESHNESS = `
-  select i.brand_id,
-    to_char(b.scanned_at at time zone 'utc', ${ISO}) as as_of,
-    to_char(b.reliable_at at time zone 'utc', ${ISO}) as last_reliable_at,
-    to_char(coalesce(b.scanned_at + case t.tier
-      when 'daily' then interval '${TIER_HOURS.daily} hours'
-      when 'weekly' then interval '${TIER_HOURS.weekly} hours'
-      else interval '${TIER_HOURS.census} hours' end, t.tracked_at) at time zone 'utc', ${ISO}) as next_due,
-    coalesce(t.tier, 'census') as freshness_tier
-  from unnest($1::uuid[]) as i(brand_id)
-  left join freshness.brand b using (brand_id)
-  left join lateral (
-    select min(cadence) as tier, min(tracked_at) as tracked_at from freshness.tracker where brand_id = i.brand_id
-  ) t on true
-  where b.brand_id is not null or t.tier is not null`;
+import { SLO_HOURS } from '#contracts/resources/tracked-brand.ts';
 
 const DUE = `
   select t.brand_id, min(t.cadence) as cadence
@@ -39,15 +21,37 @@ export const listDue = (
 ): Promise<readonly { readonly brand_id: string; readonly cadence: Cadence }[]> =>
   db.query({ sql: DUE, values: [now, limit] });
 
-/** Of each brand that was scanned or is tracked; others are left out. */
-export const readFreshnessOf = async (
-  db: ReadDatabase,
-  brandIds: readonly string[],
-): Promise<ReadonlyMap<string, Freshness>> => {
-  if (brandIds.length === 0) return new Map();
-  const rows = await db.query<Freshness & { brand_id: string }>({ sql: FRESHNESS, values: [brandIds] });
-  return new Map(rows.map(({ brand_id, ...rest }) => [brand_id, rest]));
+/** `null`: neither scanned nor tracked. */
+export const readFreshness = async (db: ReadDatabase, brandId: string): Promise<Freshness | null> => {
+  const rows = await db.query<{ freshness: string | null }>({
+    sql: 'select freshness from freshness.brand where brand_id = $1',
+    values: [brandId],
+  });
+  const text = rows[0]?.freshness ?? null;
+  return text === null ? null : (JSON.parse(text) as Freshness);
 };
 
-export const readFreshness = async (db: ReadDatabase, brandId: string): Promise<Freshness | null> =>
-  (await readFreshnessOf(db, [brandId])).get(brandId) ?? null;
+/** As one text: as many rows as a plan has slots take longer to be sent and read than to be put together. */
+const TRACKED = `
+  select string_agg(item || ',"slo_hours":' || slo_hours || ',"hours_since_reliable":' || hours
+      || case when hours > slo_hours then ',"slo_status":"breached"}' else ',"slo_status":"ok"}' end,
+    ',' order by hours - slo_hours desc, brand_id) as items, count(*)::int as count
+  from (
+    select brand_id, item, case cadence when 'daily' then ${SLO_HOURS.daily} else ${SLO_HOURS.weekly} end as slo_hours,
+      greatest(0, floor(date_part('epoch', $2::timestamptz - counted_from) / 3600))::int as hours
+    from freshness.tracker where workspace_id = $1 and item is not null
+  ) k`;
+
+/**
+ * JSON texts, one after the other, of all tracked brands of a workspace against the hours that their cadence promises
+ * at `now`, most overdue first. Hours count from the last reliable scan, or from tracking where there was none.
+ */
+export const listTrackedFreshness = async (
+  db: ReadDatabase,
+  workspaceId: string,
+  now: Date,
+): Promise<{ readonly items: string; readonly count: number }> => {
+  const values = [workspaceId, now.toISOString()];
+  const [row] = await db.query<{ items: string | null; count: number }>({ sql: TRACKED, values });
+  return { items: row?.items ?? '', count: row?.count ?? 0 };
+};

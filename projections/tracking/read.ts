@@ -1,19 +1,4 @@
-import type { Cadence } from '#contracts/primitives.ts';
 import type { ReadDatabase } from '#contracts/read-database.ts';
-
-export type TrackedBrandRow = {
-  readonly brand_id: string;
-  readonly cadence: Cadence;
-  readonly tracked_at: string;
-};
-
-const ALL = 'select brand_id, cadence, tracked_at from tracking.tracked_brand where workspace_id = $1';
-
-/** Every tracked brand of a workspace, at most as many as the largest plan has slots. */
-export const readTrackedBrands = (
-  db: ReadDatabase,
-  workspaceId: string,
-): Promise<readonly TrackedBrandRow[]> => db.query<TrackedBrandRow>({ sql: ALL, values: [workspaceId] });
 
 const COUNT = 'select count(*)::int as used from tracking.tracked_brand where workspace_id = $1';
 

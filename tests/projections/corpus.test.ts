@@ -2,7 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { adLibraryStream } from '#contracts/events/ad-library.ts';
 import { brandStream } from '#contracts/events/brand.ts';
 import { trackingStream } from '#contracts/events/workspace.ts';
+import type { ReadDatabase } from '#contracts/read-database.ts';
 import { recordBrandProfile } from '#domain/brand.ts';
+import { brandIdOf } from '#domain/ids.ts';
 import { ads } from '#projections/ads/project.ts';
 import { findAd, listBrandAds, searchAds } from '#projections/ads/read.ts';
 import { brands } from '#projections/brands/project.ts';
@@ -10,7 +12,7 @@ import { findBrand, listBrands } from '#projections/brands/read.ts';
 import { dailyActivity } from '#projections/daily-activity/project.ts';
 import { readDailyActivity } from '#projections/daily-activity/read.ts';
 import { freshness } from '#projections/freshness/project.ts';
-import { readFreshness } from '#projections/freshness/read.ts';
+import { listTrackedFreshness, readFreshness } from '#projections/freshness/read.ts';
 import { radar } from '#projections/radar/project.ts';
 import { listRadar } from '#projections/radar/read.ts';
 import { rankings } from '#projections/rankings/project.ts';
@@ -20,19 +22,21 @@ import { readVelocity } from '#projections/velocity/read.ts';
 import { type GivenFact, given } from '#tests/dsl/projections.ts';
 import { ad, BRAND, library, PAGE } from '#tests/dsl/scans.ts';
 
-const profile: GivenFact[] = recordBrandProfile({
-  type: 'brand.profile',
-  domain: 'shop.example',
-  observed_at: '2026-05-01T00:00:00.000Z',
-  name: 'Shop',
-  description: 'Socks.',
-  url: null,
-  logo_url: null,
-  country: 'US',
-  category_path: ['Apparel', 'Socks'],
-  is_public: true,
-  indexable: true,
-})(null).map((fact) => ({ stream: brandStream(BRAND), fact }));
+const profileOf = (domain: string): GivenFact[] =>
+  recordBrandProfile({
+    type: 'brand.profile',
+    domain,
+    observed_at: '2026-05-01T00:00:00.000Z',
+    name: 'Shop',
+    description: 'Socks.',
+    url: null,
+    logo_url: null,
+    country: 'US',
+    category_path: ['Apparel', 'Socks'],
+    is_public: true,
+    indexable: true,
+  })(null).map((fact) => ({ stream: brandStream(brandIdOf(domain)), fact }));
+const profile = profileOf('shop.example');
 
 /** Two weeks of one shop: a baseline, news, a stop by absence, a return, a new destination. */
 const story = (): GivenFact[] => {
@@ -152,14 +156,17 @@ describe('daily activity and velocity', () => {
 });
 
 describe('freshness', () => {
+  const trackedAt = '2026-05-01T00:00:00.000Z';
+  const by = (workspace_id: string, brand_id = BRAND) => ({
+    stream: trackingStream(workspace_id),
+    data: { workspace_id, brand_id },
+  });
+  const tracked = (workspace_id: string, cadence: 'daily' | 'weekly', brand_id = BRAND): GivenFact => {
+    const { stream, data } = by(workspace_id, brand_id);
+    return { stream, fact: { type: 'BrandTracked', data: { ...data, cadence, tracked_at: trackedAt } } };
+  };
+
   it('goes by the most demanding tracker', async () => {
-    const tracked = (workspace_id: string, cadence: 'daily' | 'weekly'): GivenFact => ({
-      stream: trackingStream(workspace_id),
-      fact: {
-        type: 'BrandTracked',
-        data: { workspace_id, brand_id: BRAND, cadence, tracked_at: '2026-05-01T00:00:00.000Z' },
-      },
-    });
     const shown = (freshness_tier: string, next_due: string) => ({
       as_of: '2026-05-14T10:00:00.000Z',
       last_reliable_at: '2026-05-14T10:00:00.000Z',
@@ -172,6 +179,66 @@ describe('freshness', () => {
     await given([...everything(), tracked('a', 'weekly'), tracked('b', 'daily')])
       .into(freshness)
       .shows((db) => readFreshness(db, BRAND), shown('daily', '2026-05-15T10:00:00.000Z') as never);
+  });
+
+  it('lists what a workspace tracks by how overdue it is, each with its cadence and the tier of all', async () => {
+    const other = brandIdOf('other.example');
+    const unknown = '00000000-0000-4000-8000-000000000002';
+    const { stream, data } = by('a');
+    const facts: GivenFact[] = [
+      tracked('a', 'weekly'),
+      tracked('a', 'daily', other),
+      tracked('a', 'daily', unknown),
+      tracked('b', 'daily'),
+      {
+        stream,
+        fact: { type: 'TrackingCadenceChanged', data: { ...data, cadence: 'daily', changed_at: trackedAt } },
+      },
+      ...everything(),
+      ...profileOf('other.example'),
+      {
+        stream: by('b').stream,
+        fact: { type: 'BrandUntracked', data: { ...by('b').data, untracked_at: trackedAt } },
+      },
+    ];
+    const shown = async (db: ReadDatabase) => {
+      const list = async (workspace: string) => {
+        const { items, count } = await listTrackedFreshness(
+          db,
+          workspace,
+          new Date('2026-05-14T13:30:00.000Z'),
+        );
+        const parsed = JSON.parse(`[${items.replaceAll('\u0001', '')}]`) as Record<string, unknown>[];
+        expect(parsed).toHaveLength(count);
+        return parsed.map(({ brand, freshness: fresh, ...rest }) => [
+          (brand as { slug: string }).slug,
+          (fresh as { as_of: string | null; freshness_tier: string }).as_of,
+          (fresh as { freshness_tier: string }).freshness_tier,
+          rest,
+        ]);
+      };
+      return { a: await list('a'), b: await list('b') };
+    };
+    const slo_hours = 36;
+    await given(facts)
+      .into(freshness)
+      .shows(shown, {
+        a: [
+          [
+            'other-example',
+            null,
+            'daily',
+            { cadence: 'daily', slo_hours, hours_since_reliable: 325, slo_status: 'breached' },
+          ],
+          [
+            'shop-example',
+            '2026-05-14T10:00:00.000Z',
+            'daily',
+            { cadence: 'daily', slo_hours, hours_since_reliable: 3, slo_status: 'ok' },
+          ],
+        ],
+        b: [],
+      });
   });
 });
 

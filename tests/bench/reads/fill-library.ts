@@ -7,6 +7,7 @@ import { radar } from '#projections/radar/project.ts';
 import { rankings } from '#projections/rankings/project.ts';
 import { velocity } from '#projections/velocity/project.ts';
 import { BRAND_FACETS, BRAND_REFERENCES, brandsWith, type Fill, run, statementOf } from './fill.ts';
+import { TRACKED_BRANDS } from './fill-workspace.ts';
 
 /** Brands that are looked at every day, by their number: the biggest. */
 const DAILY_BRANDS = 5_000;
@@ -152,10 +153,16 @@ const fillNewAdvertisers: Fill = {
 const fillFreshness: Fill = {
   projection: freshness,
   sql: [
-    `insert into brand (brand_id, scanned_at, reliable_at) select brand_id, scanned_at, scanned_at from bench.brand`,
+    `insert into brand (${BRAND_REFERENCES}, scanned_at, reliable_at)
+      select ${BRAND_REFERENCES}, scanned_at, scanned_at from bench.brand`,
+    `insert into tracker (workspace_id, brand_id, cadence, tracked_at) ${TRACKED_BRANDS}`,
     `insert into tracker (brand_id, workspace_id, cadence, tracked_at)
       select brand_id, 'ws_' || w, case when (n + w) % 4 = 0 then 'daily' else 'weekly' end, now() - w * interval '1 day'
       from bench.brand, generate_series(1, 4) w where n <= 20000`,
+    // The indexes that this looks up by are otherwise made when all is filled.
+    'create index while_filling on tracker (brand_id); analyze brand; analyze tracker',
+    run(statementOf(freshness, 'compose'), 'select brand_id from bench.brand'),
+    'drop index while_filling',
   ],
 };
 

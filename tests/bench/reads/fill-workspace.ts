@@ -25,12 +25,17 @@ const DELIVERIES = 50_000;
 
 const ago = (step: string): string => `bench.iso(now() - k * interval '${step}')`;
 
+/** `workspace_id, brand_id, cadence, tracked_at` of the workspace that asks. */
+export const TRACKED_BRANDS = `
+  select '${WORKSPACE_ID}' as workspace_id, brand_id, case when n % 2 = 0 then 'daily' else 'weekly' end as cadence,
+    now() - n * interval '3 minutes' as tracked_at
+  from bench.brand where n % 3 = 1 order by n limit ${TRACKED}`;
+
 const fillTracking: Fill = {
   projection: tracking,
   sql: [
     `insert into tracked_brand (workspace_id, brand_id, cadence, tracked_at)
-      select '${WORKSPACE_ID}', brand_id, case when n % 3 = 0 then 'daily' else 'weekly' end, bench.iso(now() - n * interval '3 minutes')
-      from bench.brand where n % 3 = 1 order by n limit ${TRACKED}`,
+      select workspace_id, brand_id, cadence, bench.iso(tracked_at) from (${TRACKED_BRANDS}) t`,
     `insert into tracked_brand (workspace_id, brand_id, cadence, tracked_at)
       select 'ws_' || w, brand_id, 'weekly', bench.iso(now() - n * interval '3 minutes')
       from bench.brand, generate_series(1, 40) w where n between w * 50 and w * 50 + 500`,
