@@ -50,14 +50,12 @@ export const openApplying = (database: Database, pipeline: Pipeline, log: Log) =
   let unstored: (() => Promise<void>) | undefined;
 
   const meters = new Map<string, ReturnType<typeof batchMeter>>();
-  const count = (parts: readonly Part[], sinceMs: number): void => {
-    const seconds = (performance.now() - sinceMs) / 1_000;
-    for (const { one, facts } of parts) {
-      const name = nameOf(one);
-      const meter = meters.get(name) ?? batchMeter(name);
-      meters.set(name, meter);
-      meter(facts.length, seconds);
-    }
+  /** What one projection applied, and not what it parked. */
+  const count = (one: Running, facts: number, sinceMs: number): void => {
+    const name = nameOf(one);
+    const meter = meters.get(name) ?? batchMeter(name);
+    meters.set(name, meter);
+    meter(facts, (performance.now() - sinceMs) / 1_000);
   };
 
   const storeIdle = async (running: readonly Running[], position: bigint): Promise<void> => {
@@ -86,11 +84,14 @@ export const openApplying = (database: Database, pipeline: Pipeline, log: Log) =
     // All are awaited, also when one fails: none may still be writing when the pass starts again.
     const outcomes = await Promise.allSettled(
       parts.map(async ({ one, facts }) => {
-        await applyOrPark(database, one.target, one.parked, facts, position, (error) => {
+        const sinceMs = performance.now();
+        const { target, parked } = one;
+        const applied = await applyOrPark(database, target, parked, facts, position, (error) => {
           const { type, stream, position: at } = error.fact;
           const cause = { type, stream, position: String(at), reason: error.message };
           log.error({ projection: nameOf(one), ...cause }, 'fact parked with the rest of its stream');
         });
+        count(one, applied, sinceMs);
         one.position = position;
         one.stored = position;
       }),
@@ -140,13 +141,12 @@ export const openApplying = (database: Database, pipeline: Pipeline, log: Log) =
       if (await together(stored, position, behind)) {
         for (const { one } of stored) one.stored = position;
         for (const one of behind) one.position = position;
-        count(busy, since);
+        for (const { one, facts: own } of busy) count(one, own.length, since);
         if (storesIdle) storedAtMs = performance.now();
         else storeIdleSoon(running, position);
         return;
       }
       await applyEach(busy, position);
-      count(busy, since);
       for (const one of behind) one.position = position;
       await storeIdle(running, position);
     },

@@ -18,7 +18,7 @@ const park = async (
   projection: string,
   facts: readonly RecordedFact[],
   error: string | null,
-) => {
+): Promise<void> => {
   if (facts.length === 0) return;
   await database.query(
     `insert into projector.parked (projection, stream, position, revision, type, error)
@@ -38,7 +38,8 @@ const park = async (
 
 /**
  * Applies a batch; a fact that cannot be applied is parked with all later facts of its stream, and the rest
- * goes on. Parking comes before the checkpoint moves: interrupted in between, the same is parked again.
+ * goes on. Parking comes before the checkpoint moves: interrupted in between, the same is parked again. Answers how
+ * many were applied.
  */
 export const applyOrPark = async (
   database: Database,
@@ -47,25 +48,23 @@ export const applyOrPark = async (
   facts: readonly RecordedFact[],
   position: bigint,
   onPoison: (error: PoisonFact) => void,
-): Promise<void> => {
+): Promise<number> => {
   const { name } = target.projection;
   let waiting = facts;
+  let left = 0;
   for (;;) {
-    await park(
-      database,
-      name,
-      waiting.filter(({ stream }) => parked.has(stream)),
-      null,
-    );
+    const behind = waiting.filter(({ stream }) => parked.has(stream));
+    await park(database, name, behind, null);
     const applicable = waiting.filter(({ stream }) => !parked.has(stream));
     try {
       await applyBatch(database, target, applicable, position);
-      return;
+      return facts.length - left - behind.length;
     } catch (error) {
       if (!(error instanceof PoisonFact)) throw error;
       onPoison(error);
       await park(database, name, [error.fact], error.message);
       parked.add(error.fact.stream);
+      left += 1 + behind.filter((fact) => fact.position < error.fact.position).length;
       waiting = waiting.filter((fact) => fact.position > error.fact.position);
     }
   }

@@ -1,11 +1,25 @@
 import { Registry } from 'prom-client';
 import { describe, expect, test } from 'vitest';
 import { silentLog } from '#platform/log.ts';
-import { requestMeter } from '#platform/metrics.ts';
+import { openEventStore } from '#platform/event-store.ts';
+import { registry as ownRegistry, requestMeter } from '#platform/metrics.ts';
 import { openOperatorPort } from '#platform/operator-port.ts';
+import { openPool } from '#platform/postgres.ts';
 import { untilFirstMet } from '#platform/readiness.ts';
 import { openTimings } from '#platform/timings.ts';
-import { createTestDatabase } from '#tests/stack/database.ts';
+import { projections } from '#projections/index.ts';
+import { runProjections } from '#services/projector/run-projections.ts';
+import { seedCorpus } from '#tests/api/corpus.ts';
+import { createTestDatabase, createTestEventStore } from '#tests/stack/database.ts';
+import { untilPassed } from '#tests/stack/read-models.ts';
+
+/** The series of this process by name and labels, as a scrape reads them. */
+const scraped = async (): Promise<ReadonlyMap<string, number>> => {
+  const lines = (await ownRegistry.metrics())
+    .split('\n')
+    .filter((line) => line !== '' && !line.startsWith('#'));
+  return new Map(lines.map((line) => [line.slice(0, line.lastIndexOf(' ')), Number(line.split(' ').at(-1))]));
+};
 
 describe('timings', () => {
   test('read out as a histogram of Prometheus', async () => {
@@ -24,6 +38,82 @@ describe('timings', () => {
       'took_seconds_sum{status="200"} 2.9',
       'took_seconds_count{status="200"} 5',
     ]);
+  });
+});
+
+describe('pools of connections', () => {
+  test('are counted while they are open: limit, busy, idle and who waits', async () => {
+    const database = await createTestDatabase();
+    const seen = async () => {
+      const series = await scraped();
+      const of = (name: string): number => series.get(`adintel_postgres_pool_${name}`) ?? Number.NaN;
+      return {
+        limit: of('limit'),
+        busy: of('connections{state="busy"}'),
+        idle: of('connections{state="idle"}'),
+        waiting: of('waiting'),
+      };
+    };
+    try {
+      const none = { limit: 0, busy: 0, idle: 0, waiting: 0 };
+      expect(await seen()).toEqual(none);
+      const pool = openPool(database.url, 2);
+      expect(await seen()).toEqual({ ...none, limit: 2 });
+      const [first, second] = [await pool.connect(), await pool.connect()];
+      const third = pool.connect();
+      expect(await seen()).toEqual({ limit: 2, busy: 2, idle: 0, waiting: 1 });
+      first.release();
+      (await third).release();
+      expect(await seen()).toEqual({ limit: 2, busy: 1, idle: 1, waiting: 0 });
+      second.release();
+      await pool.end();
+      expect(await seen()).toEqual(none);
+    } finally {
+      await database.drop();
+    }
+  });
+});
+
+describe('batches of the projector', () => {
+  test('are counted with their facts and their time, by projection', async () => {
+    await using resources = new AsyncDisposableStack();
+    const [database, store] = [await createTestDatabase(), await createTestEventStore()];
+    resources.defer(() => database.drop());
+    resources.defer(() => store.stop());
+    const pool = openPool(database.url, 2);
+    resources.defer(() => pool.end());
+    const eventStore = resources.use(openEventStore(store.url));
+    await seedCorpus(eventStore, ['one', 'two'], Date.now());
+    const ending = new AbortController();
+    const projecting = runProjections({
+      databaseUrl: database.url,
+      eventStoreUrl: store.url,
+      projections,
+      log: silentLog(),
+      signal: ending.signal,
+    });
+    resources.defer(() => projecting);
+    resources.defer(() => ending.abort());
+    await untilPassed(pool, await eventStore.head());
+    // Once while catching up, and once as they come. The second has the ads of the first, which `ads` parks.
+    await seedCorpus(eventStore, ['three'], Date.now());
+    await untilPassed(pool, await eventStore.head());
+    const { rows } = await pool.query<{ name: string; facts: number }>(
+      'select name, facts_applied::int as facts from projector.projection order by 1',
+    );
+    const series = await scraped();
+    const of = (name: string, projection: string): number =>
+      series.get(`adintel_projection_${name}{projection="${projection}"}`) ?? 0;
+    const counted = rows.map(({ name }) => ({ name, facts: of('batch_facts_sum', name) }));
+    expect(counted).toEqual(rows);
+    expect((await pool.query('select 1 from projector.parked')).rowCount).toBeGreaterThan(0);
+    const { facts = 0 } = rows.find(({ name }) => name === 'brands') ?? {};
+    expect(facts).toBeGreaterThan(3);
+    const batches = of('batch_facts_count', 'brands');
+    expect(batches).toBeGreaterThan(1);
+    expect(batches).toBeLessThan(facts);
+    expect(of('apply_duration_seconds_count', 'brands')).toBe(batches);
+    expect(of('apply_duration_seconds_sum', 'brands')).toBeGreaterThan(0);
   });
 });
 
