@@ -21,8 +21,11 @@ const STANDINGS = `
     p.standing_since is not null as stands_still, l.lag_facts::float8 as lag_facts
   from projector.projection p join projector.lag l using (name) order by p.name`;
 
-const sentence = (what: string, standings: readonly Standing[]): readonly string[] =>
-  standings.length === 0 ? [] : [`${what}: ${standings.map(({ name }) => name).join(', ')}`];
+/** How many there are first, for who reads no further: `2 of 31 paused: ads, radar`. */
+const sentence = (what: string, standings: readonly Standing[], all: number): readonly string[] =>
+  standings.length === 0
+    ? []
+    : [`${standings.length} of ${all} ${what}: ${standings.map(({ name }) => name).join(', ')}`];
 
 /** What the service as a whole lacks, beyond that its servers answer. */
 export const serviceChecks = (pool: Database): Checks => ({
@@ -32,27 +35,14 @@ export const serviceChecks = (pool: Database): Checks => ({
   ),
   projector: async () => {
     const { rows } = await fromProjector(() => pool.query<Standing>(STANDINGS));
+    const found = (what: string, applies: (one: Standing) => boolean): readonly string[] =>
+      sentence(what, rows.filter(applies), rows.length);
     const reasons = [
-      ...sentence(
-        'nobody projects',
-        rows.filter((one) => !one.is_owned),
-      ),
-      ...sentence(
-        'paused',
-        rows.filter((one) => one.is_paused),
-      ),
-      ...sentence(
-        'could not be built anew',
-        rows.filter((one) => one.is_failed),
-      ),
-      ...sentence(
-        'stand still',
-        rows.filter((one) => one.stands_still && !one.is_paused),
-      ),
-      ...sentence(
-        `more than ${BEHIND_FACTS} facts behind`,
-        rows.filter((one) => one.lag_facts > BEHIND_FACTS),
-      ),
+      ...found('projected by nobody', (one) => !one.is_owned),
+      ...found('paused', (one) => one.is_paused),
+      ...found('could not be built anew', (one) => one.is_failed),
+      ...found('stand still', (one) => one.stands_still && !one.is_paused),
+      ...found(`more than ${BEHIND_FACTS} facts behind`, (one) => one.lag_facts > BEHIND_FACTS),
     ];
     return reasons.length === 0 ? null : reasons.join('; ');
   },

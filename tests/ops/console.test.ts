@@ -8,11 +8,14 @@ import { enqueue } from '#platform/deliveries/enqueue.ts';
 import { createDeliveryTables } from '#platform/deliveries/tables.ts';
 import { silentLog } from '#platform/log.ts';
 import { inTransaction, openReadDatabase } from '#platform/postgres.ts';
+import { projections } from '#projections/index.ts';
 import { createSigningKey } from '#services/ops/audit/signing-key.ts';
 import { buildOps } from '#services/ops/server.ts';
 import { type ApiStack, type Key, openApiStack } from '#tests/api/stack.ts';
 import { newDelivery } from '#tests/delivery/new-delivery.ts';
 import { CHROMIUM_ARGUMENTS, findChromium } from './browser.ts';
+import { faintText } from './contrast.ts';
+import { recordRule } from './record-rule.ts';
 
 /**
  * The console in a real browser, as an operator uses it. Screenshots of every page, at desktop and phone width, are
@@ -46,16 +49,16 @@ describe.skipIf(executable === null)('the console', () => {
     await page.goto(`${url}/#/${hash}`);
     await heading(title).waitFor();
   };
-  /** As wide as a phone nothing is cut off: the page scrolls one way only. */
-  const screenshots = async (name: string): Promise<void> => {
+  /** As wide as a phone nothing is cut off: the page scrolls one way only. Everything on it can be read. */
+  const screenshots = async (name: string, fullPage = true): Promise<void> => {
     await page.setViewportSize(DESKTOP);
-    await page.screenshot({ path: join(SCREENSHOTS, `${name}-desktop.png`) });
+    await expect.poll(() => faintText(page), { message: name }).toEqual([]);
+    await page.screenshot({ path: join(SCREENSHOTS, `${name}-desktop.png`), fullPage });
     await page.setViewportSize(PHONE);
-    const overflow = await page.evaluate<number>(
-      'document.documentElement.scrollWidth - document.documentElement.clientWidth',
-    );
-    expect([name, overflow]).toEqual([name, 0]);
-    await page.screenshot({ path: join(SCREENSHOTS, `${name}-phone.png`) });
+    const overflow = () =>
+      page.evaluate<number>('document.documentElement.scrollWidth - document.documentElement.clientWidth');
+    await expect.poll(overflow, { message: name }).toBe(0);
+    await page.screenshot({ path: join(SCREENSHOTS, `${name}-phone.png`), fullPage });
     await page.setViewportSize(DESKTOP);
   };
 
@@ -78,11 +81,13 @@ describe.skipIf(executable === null)('the console', () => {
     });
     resources.defer(() => app.close());
     url = await app.listen({ host: '127.0.0.1', port: 0 });
+    const alertId = randomUUID();
+    await recordRule(stack, key, alertId);
     await stack.projected(await stack.eventStore.head());
     await inTransaction(stack.pool, (client) =>
       enqueue(client, [
         newDelivery(
-          { workspaceId: key.workspaceId, alertId: randomUUID() },
+          { workspaceId: key.workspaceId, alertId },
           { channel: 'webhook', url: 'https://hooks.shop.example/ads' },
           new Date(),
         ),
@@ -162,7 +167,7 @@ describe.skipIf(executable === null)('the console', () => {
     await stack.stopProjector();
     const { rows } = await stack.pool.query<{ stream: string }>(
       `insert into projector.parked (projection, stream, position, type, error, revision)
-       select 'workspaces', case when n = 1 then $1 else 'workspace-ws_parked' || lpad(n::text, 5, '0') end, n,
+       select 'workspaces', case when n = 1 then $1 else 'workspace-zparked' || lpad(n::text, 5, '0') end, n,
          'WorkspaceCreated', 'value too long for type character varying(20) in workspaces.workspace', 0
        from generate_series(1, $2::int) n returning stream`,
       [`workspace-${key.workspaceId}`, PARKED],
@@ -174,7 +179,18 @@ describe.skipIf(executable === null)('the console', () => {
     const stream = `workspace-${key.workspaceId}`;
     await page.getByRole('button', { name: stream }).click();
     await page.getByText('"type": "WorkspaceCreated"').waitFor();
-    await screenshots('parked');
+    // What the whole service lacks is said in a line, and which projections that are on asking.
+    await page.reload();
+    await page
+      .getByText(`projector: ${projections.length} of ${projections.length} projected by nobody`)
+      .click();
+    await page.getByText(/^ads, alert-deliveries/).waitFor();
+    await page.getByRole('button', { name: stream }).click();
+    await page.getByText('"type": "WorkspaceCreated"').waitFor();
+    await screenshots('parked', false);
+    await page
+      .getByText(`projector: ${projections.length} of ${projections.length} projected by nobody`)
+      .click();
     await page.getByRole('row', { name: stream }).getByRole('button', { name: 'Retry' }).click();
     await page.getByText('retry asked for').waitFor();
     await page.getByRole('button', { name: 'Next' }).click();
@@ -208,14 +224,15 @@ describe.skipIf(executable === null)('the console', () => {
     await go('history', 'Histories');
     await page.getByRole('row', { name: /ApiKeyIssued/ }).waitFor();
     await page.getByRole('button', { name: 'Check the chain' }).click();
-    await page.getByText(/3 entries follow from each other/).waitFor();
+    await page.getByText(/4 entries follow from each other/).waitFor();
     await screenshots('history');
     await page.getByLabel('What').fill('MemberAdded');
     await page.getByRole('button', { name: 'Show' }).click();
     await page.waitForURL(/type=MemberAdded/);
+    // The address is there before the rows are.
+    await expect.poll(() => page.locator('tbody tr:not(.more)').count()).toBe(1);
     await page.getByRole('button', { name: 'Entry 2' }).click();
     await page.getByText('"type": "MemberAdded"').waitFor();
-    expect(await page.locator('tbody tr:not(.more)').count()).toBe(1);
     const saved = page.waitForEvent('download');
     await page.getByRole('button', { name: 'Export as NDJSON' }).click();
     expect((await saved).suggestedFilename()).toBe(`history-${key.workspaceId}-ndjson.tar`);
@@ -223,13 +240,30 @@ describe.skipIf(executable === null)('the console', () => {
 
   test('is gone through by keyboard, and is read in the dark', async () => {
     await go('projections', 'Projections');
-    await page.keyboard.press('Tab');
+    await page.getByRole('row', { name: /^radar/ }).waitFor();
+    await page.getByRole('button', { name: 'Sign out' }).focus();
     const walked: string[] = [];
-    for (let steps = 0; steps < 4; steps += 1) {
-      walked.push(await page.evaluate<string>('document.activeElement.textContent'));
+    for (let steps = 0; steps < 5; steps += 1) {
       await page.keyboard.press('Shift+Tab');
+      // Where the focus is can be seen, and is on the screen.
+      walked.push(
+        await page.evaluate<string>(
+          `((one) => one.textContent + (getComputedStyle(one).outlineStyle === 'solid' && one.getBoundingClientRect().left >= 0))(document.activeElement)`,
+        ),
+      );
     }
-    expect(walked.length).toBe(new Set(walked).size);
+    expect(walked).toEqual([
+      'Historiestrue',
+      'Deliveriestrue',
+      'Parked factstrue',
+      'Projectionstrue',
+      'Skip to contenttrue',
+    ]);
+    await page.keyboard.press('Enter');
+    await page.keyboard.press('Tab');
+    await expect
+      .poll(() => page.evaluate<boolean>(`document.activeElement.closest('main') !== null`))
+      .toBe(true);
     await page.emulateMedia({ colorScheme: 'dark', reducedMotion: 'reduce' });
     await page.getByRole('row', { name: /^radar/ }).waitFor();
     await screenshots('dark');

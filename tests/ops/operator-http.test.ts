@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ErrorBody } from '#contracts/resources/envelope.ts';
 import { createDeliveryTables } from '#platform/deliveries/tables.ts';
@@ -91,7 +93,7 @@ describe('how the service is', () => {
       status: 'not_ready',
       missing: [
         { what: 'postgres', why: 'connection refused' },
-        { what: 'projector', why: 'paused: radar' },
+        { what: 'projector', why: `1 of ${projections.length} paused: radar` },
       ],
     });
   });
@@ -115,6 +117,27 @@ describe('how the service is', () => {
     ]) {
       expect(body).toContain(line);
     }
+  });
+});
+
+describe('limits', () => {
+  /** What a connection is answered that says this and then nothing more, and when it ends. */
+  const answerTo = async (said: string): Promise<string> => {
+    const { port } = new URL(await app.listen({ host: '127.0.0.1', port: 0 }));
+    const socket = connect(Number(port), '127.0.0.1');
+    socket.write(said);
+    return await text(socket);
+  };
+
+  test('who does not say what he wants in time is cut off', { timeout: 15_000 }, async () => {
+    const startMs = performance.now();
+    const answer = await answerTo('GET /healthz HTTP/1.1\r\nhost: ops\r\nx-slow: ');
+    expect(answer).toMatch(/^HTTP\/1\.1 408 /);
+    const seconds = (performance.now() - startMs) / 1_000;
+    expect(seconds).toBeGreaterThan(4);
+    expect(seconds).toBeLessThan(10);
+    // Others are answered meanwhile and after.
+    expect((await app.inject('/healthz')).statusCode).toBe(200);
   });
 });
 

@@ -5,6 +5,8 @@ import { repeat } from './repeat.js';
 /** The frame: who is signed in, which page is shown, and what the whole service lacks. */
 
 const MISSING_EVERY_MS = 10_000;
+/** Longer ones are folded. */
+const REASON_MAX_LENGTH = 90;
 const PAGES = {
   projections: () => import('./projections.js'),
   parked: () => import('./parked.js'),
@@ -107,16 +109,28 @@ const show = async () => {
   }
 };
 
+/** `31 of 31 projected by nobody: ads, …` keeps its list behind what it says; a short one is said at once. */
+const reasonOf = (what, reason) => {
+  const [, head, list] = /^(.*?): (.*)$/.exec(reason) ?? [];
+  if (list === undefined || reason.length <= REASON_MAX_LENGTH) return element('p', {}, `${what}: ${reason}`);
+  return element('details', {}, element('summary', {}, `${what}: ${head}`), element('p', {}, list));
+};
+
 const showMissing = async () => {
   const line = document.querySelector('#missing');
-  try {
-    const all = await missing();
-    line.hidden = all.length === 0;
-    line.textContent = all.map(({ what, why }) => `${what.replaceAll('_', ' ')}: ${why}`).join(' · ');
-  } catch {
-    line.hidden = false;
-    line.textContent = 'The service does not answer.';
-  }
+  const all = await missing().catch(() => null);
+  const key = JSON.stringify(all);
+  // What was opened stays open until there is something else to say.
+  if (line.dataset.shown === key) return;
+  line.dataset.shown = key;
+  line.hidden = all?.length === 0;
+  line.replaceChildren(
+    ...(all === null
+      ? [element('p', {}, 'The service does not answer.')]
+      : all.flatMap(({ what, why }) =>
+          why.split('; ').map((reason) => reasonOf(what.replaceAll('_', ' '), reason)),
+        )),
+  );
 };
 
 signOutButton.addEventListener('click', () => {

@@ -49,7 +49,7 @@ const answerOf = ({ answer, status_code: status }) => {
 const attemptRow = (entry) =>
   row(ATTEMPT_COLUMNS, [
     moment(entry.at),
-    entry.type.replace(/^Delivery/, '') + (entry.attempt === null ? '' : ` ${entry.attempt}`),
+    entry.type.replace(/^Delivery/, '') + (entry.attempt ? ` ${entry.attempt}` : ''),
     entry.outcome === null ? '–' : statusBadge(entry.outcome),
     entry.failure ?? '–',
     answerOf(entry),

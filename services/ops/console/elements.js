@@ -101,9 +101,15 @@ export const confirmed = (question, yes) =>
     dialog.showModal();
   });
 
+/** It covers a corner of the page, so what went well is not said for ever; what did not, stays. */
+const SAID_MS = 10_000;
+let unsay;
+
 /** Tells what came of an action, to eyes and to screen readers. */
 export const say = (text, tone = 'plain') => {
+  clearTimeout(unsay);
   const said = document.querySelector('#said');
   said.className = `said ${tone}`;
   said.textContent = text;
+  if (text !== '' && tone !== 'bad') unsay = setTimeout(() => say(''), SAID_MS);
 };

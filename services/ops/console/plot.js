@@ -4,7 +4,6 @@ import { count, moment } from './words.js';
 /** Lag over the last hour, drawn as an area. Colours and widths are the style sheet's. */
 
 const HOUR_MS = 3_600_000;
-const MINUTES_BETWEEN_LINES = 15;
 
 const pathOf = ({ at, lag_facts: lag }, width, height, most, now) => {
   const points = at.map((time, place) => {
@@ -36,13 +35,18 @@ export const sparkline = (series) => {
   );
 };
 
-/** With axes: facts upwards, the last hour from left to right. */
+const NARROW = matchMedia('(max-width: 720px)');
+
+/** What a plot is drawn for besides its series: it is drawn again when this changes. */
+export const plotWidth = () => (NARROW.matches ? 280 : 640);
+
+/** With axes: facts upwards, the last hour from left to right. As wide as it is seen, so that figures can be read. */
 export const plot = (series) => {
-  const [width, height, left, bottom] = [640, 160, 52, 22];
+  const [width, height, left, bottom] = [plotWidth(), 160, 52, 22];
   const most = Math.max(1, ...series.lag_facts);
   const now = Date.now();
   const path = pathOf(series, width, height, most, now);
-  const lines = [0, 15, 30, 45, 60].filter((minutes) => minutes % MINUTES_BETWEEN_LINES === 0);
+  const lines = [0, 15, 30, 45, 60].filter((minutes) => minutes % (NARROW.matches ? 30 : 15) === 0);
   const labels = [0, most / 2, most].map((value) =>
     drawing(
       'text',

@@ -1,6 +1,6 @@
 import { get, post } from './ask.js';
 import { badge, button, confirmed, element, pairs, say } from './elements.js';
-import { plot } from './plot.js';
+import { plot, plotWidth } from './plot.js';
 import { repeat } from './repeat.js';
 import { behind, stateBadges } from './standing.js';
 import { verificationReport } from './verification.js';
@@ -176,7 +176,8 @@ export const show = async ({ main, title, id: name, signal }) => {
     redraw(places.facts, one, () => pairs(factsOf(one)));
     redraw(places.build, one.build, buildWords);
     redraw(places.verification, verification, verificationWords);
-    redraw(places.lag, lags.find(({ projection }) => projection === name) ?? { at: [], lag_facts: [] }, plot);
+    const series = lags.find(({ projection }) => projection === name) ?? { at: [], lag_facts: [] };
+    redraw(places.lag, { ...series, width: plotWidth() }, plot);
   };
   wake = () => void look().catch(() => undefined);
   await repeat(look, () => (working ? LOOK_WHILE_WORKING_MS : LOOK_EVERY_MS), signal);

@@ -4,7 +4,7 @@ import { sparkline } from './plot.js';
 import { show as showOne } from './projection.js';
 import { repeat } from './repeat.js';
 import { behind, stateBadges } from './standing.js';
-import { count } from './words.js';
+import { count, rate } from './words.js';
 
 /** All projections: how they stand and how far behind they were over the last hour. */
 
@@ -22,7 +22,7 @@ const cellsOf = (one, series) => [
   stateBadges(one),
   behind(one),
   sparkline(series),
-  one.rate_per_second === 0 ? '–' : `${count(one.rate_per_second)}/s`,
+  rate(one.rate_per_second),
   parkedLink(one),
   one.code_version === one.version || one.code_version === null
     ? String(one.version)

@@ -14,6 +14,13 @@ export const count = (value) => NUMBER.format(Math.round(value));
 
 export const plural = (value, one, many = `${one}s`) => `${count(value)} ${value === 1 ? one : many}`;
 
+/** Of facts in a second; what is slow is not nothing. */
+export const rate = (value) => {
+  if (value === 0) return '–';
+  if (value < 0.1) return '< 0.1/s';
+  return `${value < 10 ? Math.round(value * 10) / 10 : count(value)}/s`;
+};
+
 /** In UTC, as everything that is recorded. */
 export const moment = (iso) => (iso === null ? '–' : `${MOMENT.format(new Date(iso))} UTC`);
 
