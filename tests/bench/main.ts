@@ -11,6 +11,7 @@ const BENCHES: Readonly<Record<string, () => Promise<{ run(context: BenchContext
   writes: () => import('./writes.ts'),
   deliveries: () => import('./deliveries.ts'),
   'alerts-path': () => import('./alerts-path.ts'),
+  console: () => import('./console.ts'),
 };
 
 const named = process.argv.slice(2);
