@@ -1,4 +1,4 @@
-import type { AdContent, AdLibraryFact, AdStarted } from '#contracts/events/ad-library.ts';
+import type { AdCardContent, AdContent, AdLibraryFact, AdStarted } from '#contracts/events/ad-library.ts';
 import type { BrandFact } from '#contracts/events/brand.ts';
 import type { RecordedFact } from '#contracts/events/fact.ts';
 import type { SocialPageFact } from '#contracts/events/social-page.ts';
@@ -75,11 +75,32 @@ const met = ({ data, position }: LibraryFact, row: Row): Change => {
 const metPage = (fact: LibraryFact, meeting: Meeting): readonly Change[] =>
   meeting.page_id === null ? [] : [met(fact, { kind: 'page', key: meeting.page_id, ...meeting })];
 
-const metLink = (fact: LibraryFact, link: string | null | undefined, meeting: Meeting): readonly Change[] => {
-  const page = link ? landingPageOf(link) : null;
-  if (page === null) return [];
-  const { landing_page_id: key, page_url: destination_url } = page;
-  return [met(fact, { kind: 'landing_page', key, destination_url, ...meeting })];
+type Leading = {
+  readonly link_url?: string | null | undefined;
+  readonly cards?: readonly AdCardContent[] | undefined;
+};
+
+/** Landing pages that an ad leads to, by its own link and by those of its cards; cards mostly share one link. */
+const pagesOf = ({ link_url, cards = [] }: Leading): ReadonlyMap<string, string> => {
+  const links = new Set([link_url, ...cards.map((card) => card.link_url)]);
+  return new Map(
+    [...links].flatMap((link) => {
+      const page = link ? landingPageOf(link) : null;
+      return page === null ? [] : [[page.landing_page_id, page.page_url] as const];
+    }),
+  );
+};
+
+const metLinks = (
+  fact: LibraryFact,
+  leading: Leading,
+  meeting: Meeting,
+  before: Leading = {},
+): readonly Change[] => {
+  const known = pagesOf(before);
+  return [...pagesOf(leading)]
+    .filter(([key]) => !known.has(key))
+    .map(([key, destination_url]) => met(fact, { kind: 'landing_page', key, destination_url, ...meeting }));
 };
 
 const isLongRunner = ({ started_on }: { started_on: string | null }, observed_at: string): boolean =>
@@ -106,7 +127,7 @@ const started = (fact: LibraryFact, { data }: AdStarted): readonly Change[] => {
     tallied(fact, { plus: data.format, uncovered: news ? 0 : 1 }),
     ...(news ? [counted(fact, 'ads_started')] : []),
     ...(news && isSaleCopy([...texts, ...worded]) ? [named(fact, 'sale', ad_id)] : []),
-    ...metLink(fact, content.link_url, { ad_id, news, ...page }),
+    ...metLinks(fact, content, { ad_id, news, ...page }),
     ...metPage(fact, { ad_id, news, ...page, started_on: novelty === 'late' ? null : data.started_on }),
   ];
 };
@@ -117,13 +138,16 @@ const ofLibrary = (fact: LibraryFact): readonly Change[] => {
     case 'AdStarted':
       return started(fact, fact);
     case 'AdRevised': {
-      const { ad_id, changes, observed_at } = fact.data;
-      const { format } = changes;
+      const { ad_id, changes, excerpt, observed_at } = fact.data;
+      const { page_id, page_name } = excerpt;
+      const { format, cards } = changes;
+      const meeting = { ad_id, page_id, page_name, news: true };
       const isRefreshed =
         COPY.some((field) => (changes[field]?.from ?? null) !== null) && isLongRunner(fact.data, observed_at);
       return [
         ...(format ? [tallied(fact, { minus: format.from ?? 'other', plus: format.to ?? 'other' })] : []),
         ...(isRefreshed ? [named(fact, 'long_runner_refreshed', ad_id)] : []),
+        ...(cards ? metLinks(fact, { cards: cards.to }, meeting, { cards: cards.from }) : []),
       ];
     }
     case 'AdDestinationChanged': {
@@ -132,7 +156,7 @@ const ofLibrary = (fact: LibraryFact): readonly Change[] => {
       return [
         counted(fact, 'destinations_changed'),
         ...(isLongRunner(fact.data, observed_at) ? [named(fact, 'long_runner_refreshed', ad_id)] : []),
-        ...metLink(fact, to_url, { ad_id, page_id, page_name, news: true }),
+        ...metLinks(fact, { link_url: to_url }, { ad_id, page_id, page_name, news: true }),
       ];
     }
     case 'AdDetailsObserved': {
@@ -140,14 +164,14 @@ const ofLibrary = (fact: LibraryFact): readonly Change[] => {
       const meeting = { ad_id, page_id, page_name, news: false };
       return [
         ...relabelled(fact, was_format, details.format ?? was_format),
-        ...metLink(fact, details.link_url, meeting),
+        ...metLinks(fact, details, meeting),
         ...metPage(fact, meeting),
       ];
     }
     case 'AdsReworded':
       return fact.data.ads.flatMap(({ ad_id, was_format, format, wording }) => [
         ...relabelled(fact, was_format, format),
-        ...metLink(fact, wording.link_url, { ad_id, page_id: null, page_name: null, news: false }),
+        ...metLinks(fact, wording, { ad_id, page_id: null, page_name: null, news: false }),
       ]);
     case 'AdConfirmedInactive': {
       const { format, news } = fact.data;
@@ -194,7 +218,7 @@ const ofStorefront = (fact: StorefrontFact): readonly Change[] => {
 /** Radar items grouped by brand and day, and what changed in a brand's activity. */
 export const signals = projection<AdLibraryFact | BrandFact | SocialPageFact | StorefrontFact>({
   name: 'signals',
-  version: 1,
+  version: 2,
   prefixes: ['adLibrary-', 'brand-', 'socialPage-', 'storefront-'],
   schema: new URL('./schema.sql', import.meta.url),
   statements: {

@@ -119,4 +119,5 @@ create table signal (
 create index scan_of_day on scan (brand_id, date);
 create index met_on_day on met (brand_id, date);
 create index signal_newest on signal (brand_id, observed_at desc, id desc) include (kind);
+create index signal_newest_of_all on signal (observed_at desc, id desc) include (brand_id, kind);
 create unique index signal_by_id on signal (id);

@@ -92,8 +92,8 @@ export const meet: Statement = {
       destination_url)
     select brand_id, kind, key, min(position), (first_at at time zone 'utc')::date, first_at, bool_and(news),
       case when bool_and(started_on is not null) then min(started_on) end,
-      (array_agg(ad_id order by position))[1], (array_agg(page_id order by position))[1],
-      (array_agg(page_name order by position))[1], (array_agg(destination_url order by position))[1]
+      (array_agg(ad_id order by position, ad_id))[1], (array_agg(page_id order by position, ad_id))[1],
+      (array_agg(page_name order by position, ad_id))[1], (array_agg(destination_url order by position, ad_id))[1]
     from (
       select i.*, coalesce(m.observed_at, first_value(i.observed_at)
         over (partition by i.brand_id, i.kind, i.key order by i.position)) as first_at

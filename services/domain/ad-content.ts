@@ -1,6 +1,7 @@
-import type { AdCardContent, AdContent, Aspect, ContentChanges } from '#contracts/events/ad-library.ts';
+import type { AdContent, Aspect, ContentChanges } from '#contracts/events/ad-library.ts';
 import type { ObservedAd } from '#contracts/observations/ad-library-scan.ts';
 import { destinationKey } from '#contracts/ad-destination.ts';
+import { cardsKey, compareCardLinks, filledCards, textKey } from './ad-cards.ts';
 
 /** Comparing what a scan shows of an ad with what is known of it. A blank is never a difference (rule 4). */
 
@@ -20,15 +21,15 @@ export const contentOf = (ad: ObservedAd): AdContent => ({
   versions: ad.versions,
 });
 
+/** What a scan shows of a known ad, its cards with what is known where they say nothing. */
+export const contentBeside = (known: AdContent, ad: ObservedAd): AdContent => {
+  const seen = contentOf(ad);
+  return { ...seen, cards: filledCards(known.cards, seen.cards) };
+};
+
 type Field = keyof AdContent;
 type FieldKey = (value: never) => string;
 
-const textKey = (text: string): string => text.normalize('NFC').replace(/\s+/g, ' ').trim();
-const cardsKey = (cards: readonly AdCardContent[]): string =>
-  cards
-    .map((card) => `${textKey(card.title ?? '')}|${textKey(card.body ?? '')}`)
-    .toSorted()
-    .join('\n');
 /**
  * Media addresses expire and differ in every scan, and how many of an ad's versions a scan shows varies, so
  * only which kinds there are is compared.
@@ -73,10 +74,14 @@ export type Comparison = {
   readonly completed: readonly Field[];
 };
 
+/** `seen`: as `contentBeside` gives it. */
 export const compareContent = (known: AdContent, seen: AdContent): Comparison => {
   const comparable = new Set<Aspect>();
   const different = new Map<Aspect, Field[]>();
   const completed: Field[] = [];
+  const differs = (aspect: Aspect, field: Field): void => {
+    different.set(aspect, [...(different.get(aspect) ?? []), field]);
+  };
   for (const { field, aspect, key } of COMPARED) {
     if (isBlank(seen[field])) continue;
     if (isBlank(known[field])) {
@@ -85,9 +90,13 @@ export const compareContent = (known: AdContent, seen: AdContent): Comparison =>
     }
     comparable.add(aspect);
     if (known[field] === seen[field]) continue;
-    if (key(known[field] as never) !== key(seen[field] as never)) {
-      different.set(aspect, [...(different.get(aspect) ?? []), field]);
-    }
+    if (key(known[field] as never) !== key(seen[field] as never)) differs(aspect, field);
+  }
+  if (!isBlank(known.cards) && !isBlank(seen.cards)) {
+    const links = compareCardLinks(known.cards, seen.cards);
+    if (links !== 'completed') comparable.add('destination');
+    if (links === 'different') differs('destination', 'cards');
+    else if (links === 'completed' && !different.get('copy')?.includes('cards')) completed.push('cards');
   }
   for (const field of ['cta_type', 'cta_text'] as const) {
     if (!isBlank(seen[field]) && isBlank(known[field])) completed.push(field);

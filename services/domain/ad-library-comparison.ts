@@ -1,6 +1,6 @@
 import type { AdContent, AdLibraryFact, AdsReworded, Aspect } from '#contracts/events/ad-library.ts';
 import type { BrandedContent, ObservedAd } from '#contracts/observations/ad-library-scan.ts';
-import { changesOf, compareContent, contentOf, framesTheSameText, pick } from './ad-content.ts';
+import { changesOf, compareContent, contentBeside, framesTheSameText, pick } from './ad-content.ts';
 import { countedOf, excerptOf, type ScanHeader, sightingOf } from './ad-library-scan.ts';
 import { collectorOf, formatOf, type KnownAd, type KnownPage } from './ad-library-state.ts';
 
@@ -44,6 +44,7 @@ const completion = (
   scan: ScanHeader,
   known: KnownAd,
   ad: ObservedAd,
+  seen: AdContent,
   completed: readonly Field[],
 ): readonly AdLibraryFact[] => {
   const added = scan.countries.filter((country) => !known.countries.includes(country));
@@ -63,7 +64,7 @@ const completion = (
         ...countedOf(known),
         started_on: known.started_on ?? ad.started_on,
         countries: [...known.countries, ...added],
-        details: pick(contentOf(ad), completed),
+        details: pick(seen, completed),
         page_id: known.page_id ?? ad.page_id,
         page_name: known.page_name ?? ad.page_name,
         was_format: formatOf(known.content),
@@ -82,7 +83,7 @@ export const compareSighting = (
   page: KnownPage | undefined,
   verdict: readonly Aspect[],
 ): Compared => {
-  const seen = contentOf(ad);
+  const seen = contentBeside(known.content, ad);
   const { different, completed } = compareContent(known.content, seen);
   const about = {
     ...sightingOf(scan),
@@ -94,22 +95,26 @@ export const compareSighting = (
   const worded: Field[] = [];
   for (const [aspect, fields] of different) {
     if (isCollectors(scan, known, page, verdict, seen, aspect, fields)) worded.push(...fields);
-    else if (aspect !== 'destination') revised.push(...fields);
-    else if (known.content.link_url !== null && seen.link_url !== null) {
-      facts.push({
-        type: 'AdDestinationChanged',
-        data: { ...about, from_url: known.content.link_url, to_url: seen.link_url },
-      });
-    }
+    else revised.push(...fields);
   }
-  if (revised.length > 0) {
-    facts.push({ type: 'AdRevised', data: { ...about, changes: changesOf(known.content, seen, revised) } });
+  const { link_url: from_url } = known.content;
+  const { link_url: to_url } = seen;
+  if (revised.includes('link_url') && from_url !== null && to_url !== null) {
+    facts.push({ type: 'AdDestinationChanged', data: { ...about, from_url, to_url } });
   }
-  facts.push(...completion(scan, known, ad, completed));
-  const wording = pick(seen, worded);
+  // Of a carousel the cards are the ad: that one leads elsewhere is a revision of it.
+  const rewritten = [...new Set(revised)].filter((field) => field !== 'link_url');
+  if (rewritten.length > 0) {
+    facts.push({ type: 'AdRevised', data: { ...about, changes: changesOf(known.content, seen, rewritten) } });
+  }
+  facts.push(...completion(scan, known, ad, seen, completed));
+  const wording = pick(
+    seen,
+    worded.filter((field) => !revised.includes(field)),
+  );
   const was_format = formatOf(known.content);
   const reworded =
-    worded.length === 0
+    Object.keys(wording).length === 0
       ? null
       : {
           ad_id: ad.ad_id,

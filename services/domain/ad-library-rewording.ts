@@ -1,6 +1,6 @@
 import type { Aspect } from '#contracts/events/ad-library.ts';
 import type { ObservedAd } from '#contracts/observations/ad-library-scan.ts';
-import { compareContent, contentOf } from './ad-content.ts';
+import { compareContent, contentBeside } from './ad-content.ts';
 import type { ScanHeader } from './ad-library-scan.ts';
 import { collectorOf, type LibraryState, NO_PAGE } from './ad-library-state.ts';
 
@@ -30,7 +30,7 @@ export const tallyRewording =
       const known = state.ads.get(ad.ad_id);
       if (!known || collectorOf(known, state.pages.get(known.page_id ?? NO_PAGE)) === scan.collector)
         continue;
-      const { comparable, different } = compareContent(known.content, contentOf(ad));
+      const { comparable, different } = compareContent(known.content, contentBeside(known.content, ad));
       for (const aspect of comparable) tally[aspect].comparable += 1;
       for (const aspect of different.keys()) tally[aspect].different += 1;
     }

@@ -26,6 +26,8 @@ export type Launch = {
   readonly format?: AdFormat;
   readonly body?: string;
   readonly link?: string;
+  /** Where its cards lead. */
+  readonly cards?: readonly string[];
   readonly page?: string;
   /** Day on which they began; that of the scan when it is absent. */
   readonly since?: number;
@@ -53,7 +55,10 @@ export type Sighting = {
 
 export const EXCERPT = { page_id: null, page_name: null, title: 'A title', body: 'Words of an ad' };
 
-const contentOf = ({ format = 'image', body = 'Words of an ad', link }: Launch): AdContent => ({
+export const cardsTo = (links: readonly string[]): AdContent['cards'] =>
+  links.map((link_url) => ({ body: null, title: null, link_description: null, cta_text: null, link_url }));
+
+const contentOf = ({ format = 'image', body = 'Words of an ad', link, cards }: Launch): AdContent => ({
   body,
   title: 'A title',
   link_description: null,
@@ -65,7 +70,7 @@ const contentOf = ({ format = 'image', body = 'Words of an ad', link }: Launch):
   platforms: null,
   languages: null,
   media: [],
-  cards: [],
+  cards: cardsTo(cards ?? []),
   versions: [],
 });
 

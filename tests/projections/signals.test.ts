@@ -4,7 +4,16 @@ import { isSaleCopy, SignalKind } from '#contracts/signals.ts';
 import { signals } from '#projections/signals/project.ts';
 import { listBrandSignals } from '#projections/signals/read.ts';
 import { type GivenFact, given } from '#tests/dsl/projections.ts';
-import { dateOf, dayOf, EXCERPT, type Launch, type Scan, type Story, story } from './signal-stories.ts';
+import {
+  dateOf,
+  dayOf,
+  cardsTo,
+  EXCERPT,
+  type Launch,
+  type Scan,
+  type Story,
+  story,
+} from './signal-stories.ts';
 
 /** Each kind of signal: a story just below its threshold, and one just at it; all brands in one projection. */
 type Told = {
@@ -196,6 +205,25 @@ const PAGES: readonly Told[] = [
     shows: ['1 destinations_changed 1', '1 long_runner_refreshed 1 1 ads', '1 new_landing_page 1 1 ads'],
   },
   {
+    name: 'new landing page: by a card of a new ad, and by one that leads elsewhere',
+    tell: (brand) => {
+      brand.scan(0, first(1, { link: PLACE, cards: [PLACE, 'https://shop.example/a'] }));
+      brand.scan(1, starts(1, { link: PLACE, cards: ['https://shop.example/a', 'https://shop.example/b'] }));
+      return brand.scan(2, {
+        more: (sighting) => [
+          recarded(sighting, brand.ad(0), ['https://shop.example/a'], ['https://shop.example/c']),
+          recarded(sighting, brand.ad(1), ['https://shop.example/a'], [`${PLACE}?utm_source=x`]),
+        ],
+      });
+    },
+    shows: [
+      '1 ads_started 1',
+      '1 new_landing_page 1 1 ads',
+      '2 long_runner_refreshed 1 1 ads',
+      '2 new_landing_page 1 1 ads',
+    ],
+  },
+  {
     name: 'refreshed: copy changed, not before sixty days, and not what became known',
     tell: (brand) => {
       brand
@@ -353,6 +381,22 @@ const revised = (
   ({
     type: 'AdRevised',
     data: { ...sighting, ...ad, excerpt: EXCERPT, changes: { body: { from, to: 'after' } } },
+  }) as const;
+
+const recarded = (
+  sighting: Parameters<NonNullable<Scan['more']>>[0],
+  ad: ReturnType<Story['ad']>,
+  from: readonly string[],
+  to: readonly string[],
+) =>
+  ({
+    type: 'AdRevised',
+    data: {
+      ...sighting,
+      ...ad,
+      excerpt: EXCERPT,
+      changes: { cards: { from: cardsTo(from), to: cardsTo(to) } },
+    },
   }) as const;
 
 type Shown = Awaited<ReturnType<typeof listBrandSignals>>[number];

@@ -1,0 +1,128 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { ObservedAd } from '#contracts/observations/ad-library-scan.ts';
+import { ad, library, typesOf } from '#tests/dsl/scans.ts';
+
+type Card = ObservedAd['cards'][number];
+
+const card = (title: string | null, link_url: string | null, fields: Partial<Card> = {}): Card => ({
+  body: null,
+  title,
+  link_description: null,
+  cta_text: null,
+  link_url,
+  ...fields,
+});
+const at = (day: number): string => `2026-05-${String(day).padStart(2, '0')}T10:00Z`;
+const carousel = (...cards: readonly Card[]) => [
+  ad(1, { link_url: 'https://shop.example/', cards: [...cards] }),
+];
+const cardsOf = (shop: ReturnType<typeof library>) => [...shop.state.ads.values()][0]?.content.cards;
+
+const HAT = 'https://shop.example/hats';
+const SOCK = 'https://shop.example/socks';
+const SHOE = 'https://shop.example/shoes';
+
+const anyText = fc.constantFrom(null, '', 'Hats', 'Socks', 'Shoes');
+const anyLink = fc.constantFrom(null, ' ', HAT, SOCK, `${SOCK}?utm_source=x`, SHOE);
+const anyCard = fc
+  .tuple(anyText, anyText, anyLink)
+  .map(([title, body, link_url]) => card(title, link_url, { body }));
+const anyCards = fc.array(anyCard, { maxLength: 4 });
+
+describe('cards of an ad', () => {
+  it.each([
+    ['one leads elsewhere', [card('Hats', HAT), card('Socks', SHOE)]],
+    ['one more leads to another page', [card('Hats', HAT), card('Socks', SOCK), card('Socks', SHOE)]],
+    ['one is gone with its page', [card('Hats', HAT)]],
+  ])('are revised where %s, though the main link is as it was', (_, cards) => {
+    const shop = library();
+    shop.scan({ at: at(1) }, carousel(card('Hats', HAT), card('Socks', SOCK)));
+    const facts = shop.scan({ at: at(2) }, carousel(...cards));
+    expect(typesOf(facts)).toEqual(['AdRevised']);
+    expect(facts[0]?.data).toMatchObject({ changes: { cards: { to: cards } } });
+    expect(cardsOf(shop)).toEqual(cards);
+    expect(shop.totals).toMatchObject({ revised: 1, destination_changed: 0 });
+  });
+
+  it.each([
+    ['in another order', [card('Socks', SOCK), card('Hats', HAT)]],
+    ['with tracking', [card('Hats', `${HAT}/?utm_source=x`), card('Socks', `${SOCK}?fbclid=1`)]],
+    ['without links', [card('Hats', null), card('Socks', ' ')]],
+    ['with one link of two', [card('Hats', HAT), card('Socks', null)]],
+    ['without words', [card('Hats', HAT, { body: 'Warm' }), card(null, SOCK, { body: 'Soft' })]],
+    ['not at all', []],
+  ])('are the same %s (rules 4 and 5)', (_, cards) => {
+    const known = [card('Hats', HAT, { body: 'Warm' }), card('Socks', SOCK, { body: 'Soft' })];
+    const said = cards.map((one) =>
+      one.title === null ? one : { ...one, body: one.title === 'Hats' ? 'Warm' : 'Soft' },
+    );
+    const shop = library();
+    shop.scan({ at: at(1) }, carousel(...known));
+    expect(typesOf(shop.scan({ at: at(2) }, carousel(...said)))).toEqual([]);
+    expect(cardsOf(shop)).toEqual(known);
+  });
+
+  it('keep their links where all are worded anew by a scan that shows none', () => {
+    const shop = library();
+    shop.scan({ at: at(1) }, carousel(card('Hats', HAT), card('Socks', SOCK)));
+    const facts = shop.scan({ at: at(2) }, carousel(card('Warm hats', null), card('Soft socks', null)));
+    expect(typesOf(facts)).toEqual(['AdRevised']);
+    expect(cardsOf(shop)).toEqual([card('Warm hats', HAT), card('Soft socks', SOCK)]);
+  });
+
+  it('whose links become known are completed, and that is no news', () => {
+    const shop = library();
+    shop.scan({ at: at(1) }, carousel(card('Hats', null), card('Socks', null)));
+    const facts = shop.scan({ at: at(2) }, carousel(card('Hats', HAT), card('Socks', SOCK)));
+    expect(typesOf(facts)).toEqual(['AdDetailsObserved']);
+    expect(cardsOf(shop)).toEqual([card('Hats', HAT), card('Socks', SOCK)]);
+  });
+
+  it('that another collector links in its own way are reworded', () => {
+    const shop = library();
+    const to = (id: number, url: string) => ad(id, { cards: [card(`Card ${id}`, url)] });
+    shop.scan({ at: at(1) }, [to(1, HAT), to(2, SOCK), to(3, SHOE)]);
+    const facts = shop.scan({ at: at(2), collector: 'two' }, [
+      to(1, `${HAT}/x`),
+      to(2, `${SOCK}/x`),
+      to(3, `${SHOE}/x`),
+    ]);
+    expect(typesOf(facts)).toEqual(['AdsReworded']);
+  });
+
+  it('whatever they show, are decided once', () => {
+    const scans = fc.array(fc.tuple(anyCards, fc.constantFrom('one', 'two')), { minLength: 2, maxLength: 6 });
+    fc.assert(
+      fc.property(scans, (shown) => {
+        const shop = library();
+        shown.forEach(([seen, collector], day) => {
+          // `scan` decides each part twice, and throws where the second time records anything.
+          shop.scan({ at: at(day + 1), collector }, carousel(...seen));
+          const again = shop.scan(
+            { at: `2026-05-${String(day + 1).padStart(2, '0')}T11:00Z`, collector },
+            carousel(...seen),
+          );
+          expect(typesOf(again), 'seen once more').toEqual([]);
+        });
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('as many as before and without links lead where they led, however they are worded', () => {
+    const unlinked = anyCards.map((some) => some.map((seen) => ({ ...seen, link_url: null })));
+    const linksOf = (some: readonly Card[]) => some.map(({ link_url }) => (link_url ?? '').trim()).toSorted();
+    fc.assert(
+      fc.property(anyCards, fc.array(unlinked, { maxLength: 4 }), (first, later) => {
+        const shop = library();
+        shop.scan({ at: at(1) }, carousel(...first));
+        later
+          .filter(({ length }) => length === first.length)
+          .forEach((seen, day) => shop.scan({ at: at(day + 2) }, carousel(...seen)));
+        expect(linksOf(cardsOf(shop) ?? [])).toEqual(linksOf(first));
+      }),
+      { numRuns: 300 },
+    );
+  });
+});
