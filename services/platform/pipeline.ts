@@ -13,12 +13,15 @@ export type Pipeline = AsyncDisposable & {
    * it costs more than running it. Throws what the first that failed says; then none of them did anything.
    */
   transaction(statements: readonly PipelinedStatement[]): Promise<void>;
+  /** Statements are planned anew on their next use: tables have grown by other hands than these. */
+  forgetPlans(): void;
 };
 
 /** Connects on first use, and again after the connection was lost. */
 export const openPipeline = (url: string, settings: Partial<ClientConfig> = {}): Pipeline => {
   const nameOf = statementNames();
   let opened: Promise<Client> | undefined;
+  let isStale = false;
 
   const open = async (): Promise<Client> => {
     const client = new Client({
@@ -53,6 +56,7 @@ export const openPipeline = (url: string, settings: Partial<ClientConfig> = {}):
         .connection;
       stream.cork();
       const answers = [
+        ...(isStale ? [client.query('discard plans')] : []),
         client.query('begin'),
         ...statements.map(({ text, values }) =>
           values === undefined
@@ -62,9 +66,13 @@ export const openPipeline = (url: string, settings: Partial<ClientConfig> = {}):
         // After a failure the server takes it for a rollback.
         client.query('commit'),
       ];
+      isStale = false;
       stream.uncork();
       const outcomes = await Promise.allSettled(answers);
       for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
+    },
+    forgetPlans: () => {
+      isStale = true;
     },
     [Symbol.asyncDispose]: async () => {
       const client = await opened?.catch(() => undefined);

@@ -147,6 +147,8 @@ export const openApplying = (database: Database, pipeline: Pipeline, log: Log) =
         return;
       }
       await applyEach(busy, position);
+      // Plans of small tables do not suit large ones, and it takes a while until the tables are analyzed.
+      pipeline.forgetPlans();
       for (const one of behind) one.position = position;
       await storeIdle(running, position);
     },

@@ -100,6 +100,20 @@ const join = ({ group, byKey }: Building, change: Change): void => {
 };
 
 /**
+ * The first group that will do. Were it the last there is, each stream would move the next one on, and a batch of many
+ * streams end up with groups of one.
+ */
+const firstFrom = (groups: readonly number[], earliest: number): number | undefined => {
+  let [from, to] = [0, groups.length];
+  while (from < to) {
+    const middle = (from + to) >> 1;
+    if ((groups[middle] as number) < earliest) from = middle + 1;
+    else to = middle;
+  }
+  return groups[from];
+};
+
+/**
  * Groups the changes of a batch so that few statements write them all. Changes of one stream to one table
  * keep their order: a change joins a group only where no later group holds one of its stream and table.
  * Changes of different streams commute (the law of `Projection`), which is what makes groups large.
@@ -110,7 +124,8 @@ export const planBatch = (
   facts: readonly { readonly stream: string; readonly changes: readonly Change[] }[],
 ): Group[] => {
   const building: Building[] = [];
-  const latest = new Map<string, number>();
+  /** Of each kind of change, its groups in order. */
+  const alike = new Map<string, number[]>();
   const lastOf = new Map<string, Map<string, number>>();
   const refreshes = new Map<string, Map<string, Row>>();
 
@@ -129,11 +144,13 @@ export const planBatch = (
       let earliest = 0;
       for (const table of touched) earliest = Math.max(earliest, last.get(table) ?? 0);
       const signature = signatureOf(change);
-      let index = latest.get(signature) ?? -1;
-      if (index < earliest) {
+      const groups = alike.get(signature) ?? [];
+      alike.set(signature, groups);
+      let index = firstFrom(groups, earliest);
+      if (index === undefined) {
         index = building.length;
         building.push({ group: emptyGroup(change), byKey: new Map() });
-        latest.set(signature, index);
+        groups.push(index);
       }
       join(building[index] as Building, change);
       for (const table of touched) last.set(table, index);

@@ -16,6 +16,11 @@ const POOL_CLIENTS = 12;
  * waits for the disk.
  */
 const REPEATABLE = { options: '-c synchronous_commit=off' };
+/**
+ * What has just arrived is a few rows from arrays, whatever is in them: planning its statements costs more than running
+ * them, and one plan does for all.
+ */
+const PLANNED_ONCE = { options: `${REPEATABLE.options} -c plan_cache_mode=force_generic_plan` };
 const RESTART_DELAYS = { attempts: Number.POSITIVE_INFINITY, firstDelayMs: 100, maxDelayMs: 5_000 };
 
 export type ProjectorSettings = {
@@ -37,7 +42,7 @@ export const runProjections = async (settings: ProjectorSettings): Promise<void>
   await using resources = new AsyncDisposableStack();
   const database = openPool(databaseUrl, POOL_CLIENTS, REPEATABLE);
   resources.defer(() => database.end());
-  const pipeline = resources.use(openPipeline(databaseUrl, REPEATABLE));
+  const pipeline = resources.use(openPipeline(databaseUrl, PLANNED_ONCE));
   const eventStore = resources.use(openEventStore(settings.eventStoreUrl));
   resources.use(listenForRequests(databaseUrl, log, bell.ring));
   for (let failures = 0; !signal.aborted; ) {

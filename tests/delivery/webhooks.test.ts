@@ -130,7 +130,7 @@ describe('a webhook that fails', () => {
       queued.push({ id, waitMs });
     }
     const twice: Behaviour = (response) =>
-      void response.writeHead(429, { 'retry-after': ['120', '60'] }).end();
+      void response.writeHead(429, ['retry-after', '120', 'retry-after', '60']).end();
     queued.push({ id: (await queueTo('/busy-twice', twice)).id, waitMs: 120_000 });
     await stack.sendDue(worker);
     for (const { id, waitMs } of queued) {

@@ -1,0 +1,64 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { Change } from '#projections/projection.ts';
+import { type Group, planBatch } from '#services/projector/plan-batch.ts';
+
+const columns = { id: 'text', n: 'bigint' } as const;
+const statements = {
+  begin: { columns, touches: ['ad'], sql: '' },
+  end: { columns, touches: ['ad', 'scan'], sql: '' },
+  count: { columns, touches: ['scan'], sql: '' },
+} as const;
+const NAMES = ['begin', 'end', 'count'] as const;
+type Name = (typeof NAMES)[number];
+
+const run = (statement: Name, id: string, n: number): Change => ({ kind: 'run', statement, row: { id, n } });
+const plan = (facts: readonly (readonly [stream: string, changes: readonly Change[]])[]): readonly Group[] =>
+  planBatch(
+    { statements },
+    facts.map(([stream, changes]) => ({ stream, changes })),
+  );
+
+/** What is written, in the order in which it is. */
+const written = (groups: readonly Group[]): readonly { name: Name; id: string; n: number }[] =>
+  groups.flatMap((group) =>
+    group.kind === 'run'
+      ? group.rows.map(({ id, n }) => ({ name: group.statement as Name, id: id as string, n: n as number }))
+      : [],
+  );
+
+describe('changes of a batch', () => {
+  test('of many streams that each take turns share their groups', () => {
+    const STREAMS = 100;
+    const facts = Array.from({ length: 3 * STREAMS }, (_, n) => {
+      const id = `brand-${n % STREAMS}`;
+      return [id, [run('begin', id, n), run('end', id, n)]] as const;
+    });
+    expect(plan(facts)).toHaveLength(6);
+    const inTurns = Array.from({ length: STREAMS }, (_, n) => [
+      [`brand-${n}`, [run('begin', `brand-${n}`, 0), run('end', `brand-${n}`, 1)]] as const,
+      [`brand-${n}`, [run('begin', `brand-${n}`, 2)]] as const,
+    ]).flat();
+    expect(plan(inTurns)).toHaveLength(3);
+  });
+
+  test('keep, of each stream and table, their order, and are all there', () => {
+    const change = fc.tuple(fc.integer({ min: 0, max: 4 }), fc.constantFrom(...NAMES));
+    fc.assert(
+      fc.property(fc.array(change, { maxLength: 60 }), (given) => {
+        const facts = given.map(([stream, name], n) => [`s${stream}`, [run(name, `s${stream}`, n)]] as const);
+        const rows = written(plan(facts));
+        expect(rows.map(({ n }) => n).toSorted((a, b) => a - b)).toEqual(given.map((_, n) => n));
+        for (const table of ['ad', 'scan']) {
+          const order = rows.filter(({ name }) =>
+            (statements[name].touches as readonly string[]).includes(table),
+          );
+          for (const ofStream of Map.groupBy(order, ({ id }) => id).values()) {
+            const places = ofStream.map(({ n }) => n);
+            expect(places).toEqual(places.toSorted((a, b) => a - b));
+          }
+        }
+      }),
+    );
+  });
+});
