@@ -160,6 +160,8 @@ describe.skipIf(executable === null)('the console', () => {
     await page.getByText(/^done/).waitFor();
     await page.getByRole('button', { name: 'Verify' }).click();
     await page.getByText(/tables against a replay of/).waitFor();
+    await page.setViewportSize(PHONE);
+    await page.locator('svg.plot[viewBox^="0 0 344 "]').waitFor();
     await screenshots('projection');
   });
 

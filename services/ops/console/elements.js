@@ -19,8 +19,17 @@ export const element = (name, attributes = {}, ...children) =>
 export const drawing = (name, attributes = {}, ...children) =>
   fill(document.createElementNS(SVG, name), attributes, children);
 
-export const button = (label, onclick, attributes = {}) =>
-  element('button', { type: 'button', onclick, ...attributes }, label);
+/** What goes wrong in `act` is said, unless it is that the page was left meanwhile or the token is no longer one. */
+const reporting = (act) => async () => {
+  try {
+    await act();
+  } catch (error) {
+    if (error.name !== 'AbortError' && error.status !== 401) say(error.message, 'bad');
+  }
+};
+
+export const button = (label, act, attributes = {}) =>
+  element('button', { type: 'button', onclick: reporting(act), ...attributes }, label);
 
 /** A label with its field, which is named by it. */
 export const field = (label, input) =>
@@ -35,12 +44,12 @@ export const choice = (name, options, chosen) =>
 
 /**
  * A table whose cells know their columns: on a narrow screen each row is shown as a card, with the names of the
- * columns beside the values.
+ * columns beside the values. `compact`: two values side by side, where all of them are short.
  */
-export const table = (caption, columns, rows) =>
+export const table = (caption, columns, rows, kind = '') =>
   element(
     'div',
-    { class: 'table' },
+    { class: `table ${kind}` },
     element(
       'table',
       {},

@@ -35,10 +35,9 @@ export const sparkline = (series) => {
   );
 };
 
-const NARROW = matchMedia('(max-width: 720px)');
+export const NARROW = matchMedia('(max-width: 720px)');
 
-/** What a plot is drawn for besides its series: it is drawn again when this changes. */
-export const plotWidth = () => (NARROW.matches ? 280 : 640);
+const plotWidth = () => (NARROW.matches ? 280 : 640);
 
 /** With axes: facts upwards, the last hour from left to right. As wide as it is seen, so that figures can be read. */
 export const plot = (series) => {

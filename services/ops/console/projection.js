@@ -1,6 +1,6 @@
 import { get, post } from './ask.js';
 import { badge, button, confirmed, element, pairs, say } from './elements.js';
-import { plot, plotWidth } from './plot.js';
+import { NARROW, plot } from './plot.js';
 import { repeat } from './repeat.js';
 import { behind, stateBadges } from './standing.js';
 import { verificationReport } from './verification.js';
@@ -177,8 +177,10 @@ export const show = async ({ main, title, id: name, signal }) => {
     redraw(places.build, one.build, buildWords);
     redraw(places.verification, verification, verificationWords);
     const series = lags.find(({ projection }) => projection === name) ?? { at: [], lag_facts: [] };
-    redraw(places.lag, { ...series, width: plotWidth() }, plot);
+    redraw(places.lag, { ...series, narrow: NARROW.matches }, plot);
   };
   wake = () => void look().catch(() => undefined);
+  // A phone that is turned shows the plot as wide as it is now.
+  NARROW.addEventListener('change', wake, { signal });
   await repeat(look, () => (working ? LOOK_WHILE_WORKING_MS : LOOK_EVERY_MS), signal);
 };

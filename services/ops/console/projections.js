@@ -44,7 +44,7 @@ export const show = async ({ main, title, id, ...page }) => {
   if (id !== null) return showOne({ main, title, id, ...page });
   title('Projections');
   const summary = element('p', { class: 'muted' }, 'Reading …');
-  const body = table('Projections and how they stand', COLUMNS, []);
+  const body = table('Projections and how they stand', COLUMNS, [], 'compact');
   main.append(summary, body);
   let series = new Map();
   let looks = 0;
