@@ -48,7 +48,11 @@ const pageOf = (
   };
 };
 
-const likePattern = (text: string): string => text.toLowerCase().replace(/[\\%_]/g, '\\$&');
+/** Letter by letter, as Postgres' `lower` has it: JavaScript writes some letters by what stands beside them, or as two. */
+const lowered = (text: string): string =>
+  Array.from(text, (letter) => Array.from(letter.toLowerCase())[0]).join('');
+
+const likePattern = (text: string): string => lowered(text).replace(/[\\%_]/g, '\\$&');
 
 /** How each order sorts: its key, and whether it runs up. */
 const ORDERS = {

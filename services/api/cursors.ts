@@ -9,8 +9,8 @@ import { Refusal } from '#contracts/errors.ts';
 const VERSION = 1;
 const SIGNATURE_BYTES = 16;
 const FINGERPRINT_LENGTH = 12;
-/** Longer than any cursor we make. */
-const CURSOR_MAX_LENGTH = 1_024;
+/** Longer than any cursor we make: a name of 200 characters may be six times as long when it is written as JSON. */
+const CURSOR_MAX_LENGTH = 2_048;
 
 type SortKey = readonly (string | number)[];
 

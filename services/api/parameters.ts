@@ -21,13 +21,17 @@ export const commaSeparated = <Schema extends z.ZodType>(schema: Schema) =>
     schema,
   );
 
-/** Words to search for. Postgres holds no text with a NUL character, so no text can contain one. */
+/**
+ * Words to search for. Postgres holds no text with a NUL character, so no text can contain one. Lengths are of
+ * characters, as JSON Schema counts them: an emoji is one.
+ */
 export const searchText = (maxLength: number) =>
   z
     .string()
     .min(1)
-    .max(maxLength)
-    .refine((text) => !text.includes('\u0000'), 'a NUL character occurs in no text');
+    .refine((text) => Array.from(text).length <= maxLength, `at most ${maxLength} characters`)
+    .refine((text) => !text.includes('\u0000'), 'a NUL character occurs in no text')
+    .meta({ maxLength });
 
 /** Older than anything the library holds, and so far from the last day there is that windows may be counted from it. */
 const ASKED_DATE_EARLIEST = '2000-01-01';

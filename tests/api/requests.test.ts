@@ -1,8 +1,12 @@
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { brandStream } from '#contracts/events/brand.ts';
+import { brandIdOf } from '#domain/ids.ts';
 import { ENDPOINTS } from '#services/api/endpoints/index.ts';
 import { AD_ID, BRAND_ID } from '#services/api/examples.ts';
 import { on } from '#tests/dsl/api.ts';
+import { registered } from './corpus.ts';
+import { seedFacts } from './site-corpus.ts';
 import { type ApiStack, type Key, openApiStack } from './stack.ts';
 
 /** Requests at the edges of the contract: each is answered by it, none by a failure of ours. */
@@ -102,6 +106,35 @@ describe('text', () => {
     const body = { from: '2026-01-01', to: '2026-01-31', idempotency_key: text };
     const { status, error } = await on(app).post(here('reports'), { key, body });
     expect([status, error.details]).toMatchObject([400, [{ path: 'idempotency_key' }]]);
+  });
+});
+
+describe('words to search for', () => {
+  const namesFound = async (words: string): Promise<string[]> => {
+    const { data } = await on(app).get(`/v1/brands?q=${encodeURIComponent(words)}`, { key });
+    return (data as { name: string }[]).map(({ name }) => name);
+  };
+  test('find a name in whichever case either is written, in every script', async () => {
+    const names = ['İSTANBUL ΣΊΣΥΦΟΣ', 'École 100%'];
+    await seedFacts(
+      stack,
+      names.map((name, index) => ({
+        stream: brandStream(brandIdOf(`named-${index}.org`)),
+        fact: registered(`named-${index}.org`, '2026-05-01T00:00:00.000Z', { name, category_path: [] }),
+      })),
+    );
+    for (const words of ['İSTANBUL ΣΊΣΥΦΟΣ', 'istanbul', 'ΣΊΣΥΦΟΣ', 'ΣΊΣ']) {
+      expect(await namesFound(words)).toEqual([names[0]]);
+    }
+    for (const words of ['ÉCOLE', 'éc', '0%']) expect(await namesFound(words)).toEqual([names[1]]);
+  });
+
+  test('are as long as they have characters, of whichever plane', async () => {
+    const ask = async (words: string): Promise<number> =>
+      (await on(app).get(`/v1/brands?q=${encodeURIComponent(words)}`, { key })).status;
+    expect(await Promise.all([ask('👢'.repeat(100)), ask('👢'.repeat(101)), ask('a'.repeat(101))])).toEqual([
+      200, 400, 400,
+    ]);
   });
 });
 

@@ -32,6 +32,11 @@ describe('cursors', () => {
     );
   });
 
+  test('are taken back however long the name is that they carry', () => {
+    const sortKey = ['\u0001'.repeat(200), 'c1f2b6a0-52a7-5b7e-9c4b-1f0d5a7e3c11'];
+    expect(cursors.open(cursors.sign('brands', sortKey), 'brands')).toEqual(sortKey);
+  });
+
   test('neither skip nor repeat, also when rows are inserted between two pages', () => {
     fc.assert(
       fc.property(uniqueRows, uniqueRows, fc.integer({ min: 1, max: 7 }), (rows, others, limit) => {

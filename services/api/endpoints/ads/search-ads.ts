@@ -21,7 +21,7 @@ export const searchAds = endpoint({
   scope: 'ads:read',
   summary: 'Search ads',
   description:
-    'Ads by copy, format, status and country, newest start first. Without `brand_id` only ads started in the last 90 days are searched.',
+    'Ads by copy, format, status and country, newest start first. Without `brand_id` only ads started in the last 90 days are searched. An ad whose start nobody observed stands where it was first seen.',
   params: noParams,
   query: z.strictObject({
     ...pageQuery,
