@@ -1,5 +1,7 @@
 import type { Page, PageRequest, ReadDatabase } from '#contracts/read-database.ts';
-import { newestItems, parameters, radarPage, type RadarRow } from './radar-items.ts';
+import { everyOfTracked, newestOfEach, newestOfTracked, tracksFew } from './newest-keys.ts';
+import { parameters, RADAR_TABLE, radarItems, radarPage, type RadarRow } from './radar-items.ts';
+import { scannedAtOfTracked } from './tracked-as-of.ts';
 
 export type TrackedRadarFilter = {
   readonly workspaceId: string;
@@ -16,11 +18,12 @@ export type TrackedRadarFilter = {
 const BEFORE_EVERY_ID = '00000000-0000-0000-0000-000000000000';
 
 /** One row at least: when any of the brands was last scanned, also when that scan showed no change. */
-type Row = { readonly as_of: string | null } & (RadarRow | { readonly item: null });
+type Row = { readonly as_of: string | null; readonly few: boolean } & (RadarRow | { readonly item: null });
 
 /**
  * The radar of a workspace's tracked brands by one statement over three projections, as of the last scan of any of
- * them: two statements, one after the other, take half as long again.
+ * them: two statements, one after the other, take half as long again. Only where much is tracked, and little of what
+ * is newest is theirs, another follows.
  */
 export const listTrackedRadar = async (
   db: ReadDatabase,
@@ -29,22 +32,27 @@ export const listTrackedRadar = async (
 ): Promise<{ readonly page: Page; readonly asOf: string | null }> => {
   const { values, given } = parameters();
   const workspace = given(workspaceId);
-  const narrowed = brandId === undefined ? '' : `and brand_id = ${given(brandId)}`;
+  const brand = brandId === undefined ? null : given(brandId);
   const after = page.after ?? (until === undefined ? null : [until, BEFORE_EVERY_ID]);
-  const items = newestItems({
-    brands: `(select brand_id from tracking.tracked_brand where workspace_id = ${workspace} ${narrowed} offset 0) t`,
+  const narrowed = {
+    ...RADAR_TABLE,
     since: given(since),
     limit: given(page.limit + 1),
-    types: types === undefined ? null : given(types),
-    after: after === null ? null : [given(after[0]), given(after[1])],
-  });
+    kinds: types === undefined ? null : given(types),
+    after: after === null ? null : ([given(after[0]), given(after[1])] as const),
+  };
+  const one = `(select brand_id from tracking.tracked_brand where workspace_id = ${workspace} and brand_id = ${brand}) t`;
+  const keys = brand === null ? newestOfTracked(narrowed, workspace) : newestOfEach(narrowed, one);
   const sql = `
-    select a.as_of, i.item, i.observed_at, i.id
-    from (
-      select to_char(max(f.scanned_at) at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as as_of
-      from tracking.tracked_brand k join freshness.brand f using (brand_id) where k.workspace_id = ${workspace} ${narrowed}
-    ) a left join (${items}) i on true order by i.observed_at desc, i.id desc`;
+    with few as materialized (${brand === null ? tracksFew(workspace) : 'select true as so'})
+    select a.as_of, few.so as few, i.item, i.observed_at, i.id
+    from (${scannedAtOfTracked(workspace, brand)}) a cross join few left join (${radarItems(keys)}) i on true
+    order by i.observed_at desc, i.id desc`;
   const rows = await db.query<Row>({ sql, values });
-  const found = rows.filter((row): row is Row & RadarRow => row.item !== null);
+  const met = rows.filter((row): row is Row & RadarRow => row.item !== null);
+  const found =
+    rows[0]?.few === false && met.length <= page.limit
+      ? await db.query<RadarRow>({ sql: radarItems(everyOfTracked(narrowed, workspace)), values })
+      : met;
   return { page: radarPage(found, page.limit), asOf: rows[0]?.as_of ?? null };
 };

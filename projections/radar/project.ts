@@ -45,7 +45,7 @@ const item = (
 /** What changed for tracked brands: ads started, ads confirmed inactive, destinations changed. Only news. */
 export const radar = projection<AdLibraryFact | BrandFact>({
   name: 'radar',
-  version: 1,
+  version: 2,
   prefixes: ['adLibrary-', 'brand-'],
   schema: new URL('./schema.sql', import.meta.url),
   statements: {},

@@ -1,6 +1,13 @@
 import type { Page, PageRequest, ReadDatabase } from '#contracts/read-database.ts';
 import { BRAND_REFERENCE_SQL } from '#projections/across/brand-reference.ts';
-import { newestItems, parameters, radarPage, type RadarRow } from '#projections/across/radar-items.ts';
+import { newestOfEach } from '#projections/across/newest-keys.ts';
+import {
+  parameters,
+  RADAR_TABLE,
+  radarItems,
+  radarPage,
+  type RadarRow,
+} from '#projections/across/radar-items.ts';
 
 export type RadarFilter = {
   readonly brandIds: readonly string[];
@@ -13,13 +20,15 @@ export type RadarFilter = {
 export const listRadar = async (db: ReadDatabase, filter: RadarFilter, page: PageRequest): Promise<Page> => {
   if (filter.brandIds.length === 0) return { items: [], next: null };
   const { values, given } = parameters();
-  const sql = newestItems({
-    brands: `unnest(${given(filter.brandIds)}::uuid[]) as t(brand_id)`,
+  const brands = `unnest(${given(filter.brandIds)}::uuid[]) as t(brand_id)`;
+  const narrowed = {
+    ...RADAR_TABLE,
     since: given(filter.since),
     limit: given(page.limit + 1),
-    types: filter.types === undefined ? null : given(filter.types),
-    after: page.after === null ? null : [given(page.after[0]), given(page.after[1])],
-  });
+    kinds: filter.types === undefined ? null : given(filter.types),
+    after: page.after === null ? null : ([given(page.after[0]), given(page.after[1])] as const),
+  };
+  const sql = radarItems(newestOfEach(narrowed, brands));
   return radarPage(await db.query<RadarRow>({ sql, values }), page.limit);
 };
 

@@ -15,3 +15,4 @@ create table brand (
 );
 -- indexes
 create index item_newest on item (brand_id, observed_at desc, id desc) include (type);
+create index item_newest_of_all on item (observed_at desc, id desc) include (brand_id, type);
