@@ -28,6 +28,8 @@ const CREATOR = '100000003';
 const SHARED = '100000004';
 const OUTLET = '100000005';
 const SOCKS = { id: categoryIdOf(['Socks']), slug: 'socks', name: 'Socks' };
+/** Of a brand alone that is not public. */
+const UNWORN = { id: categoryIdOf(['Unworn']), slug: 'unworn', name: 'Unworn' };
 const HOLDING = derivedId('operator', 'holding');
 const SMALL = derivedId('operator', 'small');
 const UNKNOWN = derivedId('operator', 'nobody');
@@ -41,6 +43,7 @@ beforeAll(async () => {
   await seedFacts(stack, [
     ...BRANDS.map((name) => brand(name, { category_path: [SOCKS] })),
     brand('hidden', { category_path: [SOCKS], is_public: false }),
+    brand('unseen', { category_path: [UNWORN], is_public: false }),
     link('alpha', OWN),
     link('alpha', SHARED, 'UNVERIFIED', 0.5),
     link('alpha', HELD_BACK, 'REGIONAL', 0.9),
@@ -193,6 +196,14 @@ describe('getBrandNetwork 200', () => {
       brands_without_link: 0,
     });
   });
+  test('of a category without public brands: nobody', async () => {
+    expect((await get(`/v1/brand-network?category_id=${UNWORN.id}`)).data).toEqual({
+      brands: [],
+      links: [],
+      brands_with_link: 0,
+      brands_without_link: 0,
+    });
+  });
   test('says nothing of owners', async () => {
     const { body } = await get('/v1/brand-network?brand_id=alpha-example');
     expect(body).not.toMatch(/own|parent|subsidiary|operator/i);
@@ -207,7 +218,7 @@ describe('getBrandNetwork 400', () => {
   );
 });
 describe('getBrandNetwork 404', () => {
-  test('for a brand nobody knows, and for a category without public brands', async () => {
+  test('for a brand nobody knows, and for such a category', async () => {
     expect((await get('/v1/brand-network?brand_id=nobody-com')).status).toBe(404);
     expect((await get(`/v1/brand-network?category_id=${UNKNOWN}`)).status).toBe(404);
   });

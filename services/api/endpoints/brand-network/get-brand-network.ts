@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { Refusal } from '#contracts/errors.ts';
 import { Uuid } from '#contracts/primitives.ts';
 import { BrandNetwork } from '#contracts/resources/network.ts';
 import {
@@ -7,12 +6,20 @@ import {
   readNetworkOfCategory,
   readScannedAt,
 } from '#projections/social-pages/read-network.ts';
+import { findCategory } from '#projections/categories/read.ts';
 import { endpoint } from '../../endpoint.ts';
 import { noParams, slugOrUuid } from '../../parameters.ts';
+import { CATEGORY_UNKNOWN } from '../categories/parameters.ts';
 import { networkExample } from '../social-pages/examples.ts';
 import { withBrand } from '../brands/known-brand.ts';
 
-const CATEGORY_UNKNOWN = new Refusal('not_found', 'There is no public brand in such a category.');
+/** Of a category that is known, though no public brand is in it. */
+const NOBODYS = JSON.stringify({
+  brands: [],
+  links: [],
+  brands_with_link: 0,
+  brands_without_link: 0,
+} satisfies z.infer<typeof BrandNetwork>);
 
 const Query = z
   .strictObject({
@@ -45,7 +52,7 @@ export const getBrandNetwork = endpoint({
   },
   errors: ['not_found'],
   corpus: true,
-  reads: ['brands', 'social-pages'],
+  reads: ['brands', 'social-pages', 'categories'],
   handler: async ({ query }, { db }) => {
     if (query.brand_id !== undefined) {
       const { brand, found } = await withBrand(db, query.brand_id, (id) => readNetworkOfBrand(db, id));
@@ -55,7 +62,7 @@ export const getBrandNetwork = endpoint({
       readNetworkOfCategory(db, query.category_id ?? ''),
       readScannedAt(db),
     ]);
-    if (network === null) throw CATEGORY_UNKNOWN;
-    return { data: network, asOf: scannedAt };
+    if (network === null && !(await findCategory(db, query.category_id ?? ''))) throw CATEGORY_UNKNOWN;
+    return { data: network ?? NOBODYS, asOf: scannedAt };
   },
 });
