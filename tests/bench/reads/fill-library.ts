@@ -5,6 +5,7 @@ import { freshness } from '#projections/freshness/project.ts';
 import { newAdvertisers } from '#projections/new-advertisers/project.ts';
 import { radar } from '#projections/radar/project.ts';
 import { rankings } from '#projections/rankings/project.ts';
+import { signals } from '#projections/signals/project.ts';
 import { velocity } from '#projections/velocity/project.ts';
 import { BRAND_FACETS, BRAND_REFERENCES, brandsWith, type Fill, run, statementOf } from './fill.ts';
 import { TRACKED_BRANDS } from './fill-workspace.ts';
@@ -99,6 +100,37 @@ const fillRadar: Fill = {
   ],
 };
 
+/** Brands with activity beside what started and stopped, by their number, and how often in a year. */
+const ACTIVE_BRANDS = 20_000;
+const ACTIVITY_OF_BRAND = 12;
+const ACTIVITY = `array['ramp', 'drop', 'launch_burst', 'sale', 'new_landing_page', 'new_whitelisting_pair', 'format_mix_shift', 'long_runner_refreshed']`;
+
+/** A year: what started and stopped of each brand by day, and activity of some. */
+const fillSignals: Fill = {
+  projection: signals,
+  sql: [
+    brandsWith(BRAND_REFERENCES),
+    `insert into signal (id, brand_id, date, kind, observed_at, figures, about)
+      select bench.uuid_of(brand_id || kind || date), brand_id, date, kind, max(at), jsonb_build_object('items', count(*)), '[]'
+      from (
+        select a.brand_id, i.kind, i.at, i.at::date as date from bench.ad a cross join lateral (values
+          ('ads_started', a.listed_on + bench.u(a.n, 61) * interval '1 day'),
+          ('ads_stopped', a.listed_on + (0.2 + bench.u(a.n, 62)) * interval '40 days')
+        ) i(kind, at)
+        where a.age < 365 and i.at < now() and (i.kind = 'ads_started' or a.ended)
+      ) i group by brand_id, kind, date`,
+    `insert into signal (id, brand_id, date, kind, observed_at, figures, about)
+      select bench.id('activity' || k || ' ', n), brand_id, at::date, bench.one_of(${ACTIVITY}, bench.u(n * 100 + k, 64)), at,
+        '{"items":80,"before":40,"after":80,"usual":3,"active_before":60,"format":"video","compared_with":"2026-11-01"}',
+        jsonb_build_array(jsonb_build_object('ad_id', (700000000000000 + n)::text, 'page_id', (100000000 + n * 2)::text,
+          'page_name', 'Page', 'role', 'CREATOR', 'destination_url', 'https://www.example.com/'))
+      from (
+        select b.n, b.brand_id, k, b.scanned_at - bench.u(b.n * 100 + k, 63) * interval '365 days' as at
+        from bench.brand b, generate_series(1, ${ACTIVITY_OF_BRAND}) k where b.n <= ${ACTIVE_BRANDS}
+      ) a on conflict do nothing`,
+  ],
+};
+
 const DAYS = `
   select b.brand_id, current_date - d as date, 50 + (b.n + d * 7) % 90 as active_ads, (b.n + d) % 9 as new_ads,
     (b.n + d * 3) % 7 as retired_ads, (b.n + d) % 11 > 0 as reliable, (current_date - d) + interval '6 hours' as observed_at, false as late_arrival
@@ -170,6 +202,7 @@ export const FILLS_OF_LIBRARY: readonly Fill[] = [
   fillAds,
   fillBrands,
   fillRadar,
+  fillSignals,
   fillDailyActivity,
   fillVelocity,
   fillRankings,

@@ -279,6 +279,18 @@ export async function casesOf(pool: Database): Promise<readonly Case[]> {
       },
       '…/radar',
     ),
+    ...listOf(
+      `${ws}/radar/signals`,
+      {
+        days: { '': ['days=1', 'days=90', 'days=365'] },
+        kinds: {
+          common: ['kinds=ads_started'],
+          rare: ['kinds=sale', 'kinds=ramp,drop'],
+          none: ['kinds=new_linked_page'],
+        },
+      },
+      '…/radar/signals',
+    ),
     ...listOf(`${ws}/alerts`, {}, '…/alerts'),
     ...listOf(
       `${ws}/alert-deliveries`,
