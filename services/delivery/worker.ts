@@ -115,7 +115,9 @@ export const openWorker = ({ pool, clock, log, workerId, send, chance }: WorkerO
   const take = async (deliveryIds: readonly string[]): Promise<void> => {
     const wanted = [...new Set(deliveryIds)].filter((deliveryId) => !held.has(deliveryId));
     if (wanted.length === 0 || ending.signal.aborted) return;
-    const claimed = await claim(pool, workerId, wanted, clock.now());
+    const claimed = await claim(pool, workerId, wanted, clock.now(), (delivery_id, error) =>
+      log.error({ err: error, delivery_id }, 'a delivery cannot be read; it is put off'),
+    );
     const since = performance.now();
     for (const { deliveryId } of claimed) held.set(deliveryId, since);
     const refused = lanes.offer(claimed);

@@ -244,6 +244,21 @@ describe('a webhook that is cancelled while it is on its way', () => {
   });
 });
 
+test('one that cannot be read keeps no other from being sent', async () => {
+  const [unreadable, other] = [await queueTo('/unreadable'), await queueTo('/readable')];
+  const set = 'update delivery.delivery set target = $2 where delivery_id = $1';
+  await stack.pool.query(set, [unreadable.id, '{"channel":"pager","number":"1"}']);
+  await stack.sendDue(worker);
+  expect(receivers.at('/readable')).toHaveLength(1);
+  expect(await stack.row(other.id)).toMatchObject({ status: 'delivered' });
+  expect(await stack.row(unreadable.id)).toMatchObject({ status: 'queued', attempts: 0 });
+  // Whoever can read it sends it, once the lease has run out.
+  await stack.pool.query(set, [unreadable.id, JSON.stringify(unreadable.delivery.target)]);
+  stack.clock.move(CLAIM_LEASE_MS);
+  await stack.sendDue(worker);
+  expect(receivers.at('/unreadable')).toHaveLength(1);
+});
+
 describe('several workers', () => {
   test('send a delivery once, and take over what a dead one had', async () => {
     const other = stack.worker();

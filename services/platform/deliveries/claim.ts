@@ -45,26 +45,40 @@ const CLAIM = `
   select taken.*, workspace_id, alert_id, kind, target, payload
   from taken join delivery.delivery using (delivery_id)`;
 
-/** Takes those of the deliveries that are due and nobody else's. The rest is done, put off, or being sent. */
+const claimedOf = (row: Row): ClaimedDelivery => ({
+  deliveryId: row.delivery_id,
+  workspaceId: row.workspace_id,
+  alertId: row.alert_id,
+  kind: row.kind,
+  endpoint: row.endpoint,
+  attempts: row.attempts,
+  attemptsBefore: row.attempts_before,
+  target: readTarget(row.target),
+  payload: Buffer.from(row.payload, 'utf8'),
+});
+
+/**
+ * Takes those of the deliveries that are due and nobody else's. The rest is done, put off, or being sent. One that
+ * cannot be read, as after a return to an older version, keeps no other from being sent: `unreadable` is told of it,
+ * and it is due again when its lease has run out.
+ */
 export const claim = async (
   pool: Database,
   workerId: string,
   deliveryIds: readonly string[],
   now: Date,
+  unreadable: (deliveryId: string, error: unknown) => void,
 ): Promise<readonly ClaimedDelivery[]> => {
   const values = [deliveryIds, workerId, now.toISOString()];
   const { rows } = await pool.query<Row>({ name: 'claim deliveries', text: CLAIM, values });
-  return rows.map((row) => ({
-    deliveryId: row.delivery_id,
-    workspaceId: row.workspace_id,
-    alertId: row.alert_id,
-    kind: row.kind,
-    endpoint: row.endpoint,
-    attempts: row.attempts,
-    attemptsBefore: row.attempts_before,
-    target: readTarget(row.target),
-    payload: Buffer.from(row.payload, 'utf8'),
-  }));
+  return rows.flatMap((row) => {
+    try {
+      return [claimedOf(row)];
+    } catch (error) {
+      unreadable(row.delivery_id, error);
+      return [];
+    }
+  });
 };
 
 /** Keeps what this worker still works on. Answers what is still its: the rest was cancelled, or taken over. */
