@@ -1,8 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { readdirSync, readFileSync } from 'node:fs';
-import { chmod, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { adLibraryStream } from '#contracts/events/ad-library.ts';
@@ -12,8 +8,6 @@ import { brandStream } from '#contracts/events/brand.ts';
 import type { Fact } from '#contracts/events/fact.ts';
 import { webhookSecretStream } from '#contracts/events/webhook-secret.ts';
 import { AlertPayload } from '#contracts/webhooks/alert-payload.ts';
-import { startNats } from '#deploy/local/nats.ts';
-import { startPostgres } from '#deploy/local/postgres.ts';
 import { pause } from '#platform/clock.ts';
 import { readSettings } from '#platform/config.ts';
 import { type EventStore, openEventStore } from '#platform/event-store.ts';
@@ -23,8 +17,9 @@ import { scanFacts } from '#tests/alerts/stack.ts';
 import { registered } from '#tests/api/corpus.ts';
 import { METADATA, SECRET } from '#tests/delivery/new-delivery.ts';
 import { openReceivers, type Receivers } from '#tests/delivery/receivers.ts';
-import { type ServiceProcess, startProcess } from '#tests/stack/processes.ts';
 import { until } from '#tests/stack/until.ts';
+import { type AlertingStack, openAlertingStack } from './alerting-stack.ts';
+import { choices } from './choices.ts';
 
 /**
  * Alerts, delivery, NATS and PostgreSQL are killed the hard way while scans are recorded and their webhooks sent;
@@ -45,106 +40,14 @@ const LIMIT_MS = 120_000 + ALERTS_KILL_COUNT * 20;
 const WORKSPACE = 'ws_killed';
 const VAULT_KEY = Buffer.alloc(32, 7).toString('base64');
 
-/** Repeatable choices, so that a failing run can be run again. */
-const choices = (seed: number) => {
-  let state = seed;
-  return (below: number): number => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return Math.floor((state / 2 ** 32) * below);
-  };
-};
-
-/** `kill -9` for the server that runs on this folder of ours, and its children. */
-const killOn = async (folder: string): Promise<void> => {
-  const runsOn = (pid: string): boolean => {
-    try {
-      return readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(folder);
-    } catch {
-      return false;
-    }
-  };
-  const pids = readdirSync('/proc').filter(
-    (pid) => /^\d+$/.test(pid) && Number(pid) !== process.pid && runsOn(pid),
-  );
-  for (const pid of pids) process.kill(Number(pid), 'SIGKILL');
-  while (pids.some(runsOn)) await pause(10);
-};
-
-let home: string;
+let stack: AlertingStack;
 let receivers: Receivers;
 const resources = new AsyncDisposableStack();
 beforeAll(async () => {
-  home = await mkdtemp(join(tmpdir(), 'alerts-kill-'));
-  await chmod(home, 0o755);
-  resources.defer(() => rm(home, { recursive: true, force: true }));
+  stack = resources.use(await openAlertingStack('alerts-kill', VAULT_KEY));
   receivers = resources.use(await openReceivers());
 });
 afterAll(() => resources.disposeAsync());
-
-/** The servers and processes, each of which can be killed and started again where it was. */
-const openStack = async () => {
-  const folders = { postgres: join(home, 'postgres'), nats: join(home, 'nats') };
-  let postgres = await startPostgres({ folder: folders.postgres, port: 0 });
-  resources.defer(() => postgres.stop());
-  await postgres.createDatabase('event_store');
-  await postgres.createDatabase('ad_intelligence');
-  let nats = await startNats({ folder: folders.nats, port: 0 });
-  resources.defer(() => nats.stop());
-  const eventStorePort = 40_000 + (process.pid % 10_000);
-  const environment = {
-    DATABASE_URL: postgres.databaseUrl('ad_intelligence'),
-    EVENT_STORE_URL: `esdb://127.0.0.1:${eventStorePort}?tls=false`,
-    NATS_URL: nats.url,
-    API_BASE_URL: 'https://api.test',
-    MEMBER_VAULT_KEY: VAULT_KEY,
-    EGRESS_ALLOW_LOOPBACK: 'true',
-    MAIL_DIR: join(home, 'mail'),
-  };
-  const eventStore = startProcess('deploy/local/event-store/main.ts', {
-    EVENT_STORE_PORT: String(eventStorePort),
-    EVENT_STORE_DATABASE_URL: postgres.databaseUrl('event_store'),
-  });
-  resources.defer(async () => void (await eventStore.stop()));
-  const startBoth = { alerts: 'services/alerts/main.ts', delivery: 'services/delivery/main.ts' } as const;
-  const running = new Map<string, ServiceProcess>();
-  const start = (name: keyof typeof startBoth): void =>
-    void running.set(name, startProcess(startBoth[name], environment));
-  resources.defer(async () => {
-    await Promise.all([...running.values()].map((one) => one.stop()));
-  });
-  start('alerts');
-  start('delivery');
-  const restart = async (name: keyof typeof startBoth, meanwhile?: () => Promise<void>): Promise<void> => {
-    await running.get(name)?.kill();
-    await meanwhile?.();
-    start(name);
-  };
-  const restartNats = async (meanwhile?: () => Promise<void>): Promise<void> => {
-    await killOn(folders.nats);
-    await meanwhile?.();
-    nats = await startNats({ folder: folders.nats, port: nats.port });
-  };
-  const kill = {
-    alerts: () => restart('alerts'),
-    delivery: () => restart('delivery'),
-    nats: () => restartNats(),
-    natsStorage: () => restartNats(() => rm(folders.nats, { recursive: true, force: true })),
-    postgres: async () => {
-      await killOn(folders.postgres);
-      postgres = await startPostgres({ folder: folders.postgres, port: postgres.port });
-    },
-    alertsTables: () =>
-      restart('alerts', async () => {
-        const pool = openPool(environment.DATABASE_URL, 1);
-        try {
-          await pool.query('drop schema if exists alerting cascade');
-        } finally {
-          await pool.end();
-        }
-      }),
-  };
-  return { environment, kill, output: () => [...running.values()].map((one) => one.output().slice(-3_000)) };
-};
 
 /** The same events until the store has them. */
 const append = async (eventStore: EventStore, stream: string, after: bigint, facts: readonly Fact[]) => {
@@ -197,9 +100,8 @@ const prepare = async (databaseUrl: string, eventStore: EventStore) => {
 test(`every launch of ${ALERTS_KILL_COUNT} scans is told once, whatever is killed meanwhile`, {
   timeout: LIMIT_MS * 2,
 }, async () => {
-  const { environment, kill, output } = await openStack();
-  const eventStore = resources.use(openEventStore(environment.EVENT_STORE_URL));
-  const rules = await prepare(environment.DATABASE_URL, eventStore);
+  const eventStore = resources.use(openEventStore(stack.eventStoreUrl));
+  const rules = await prepare(stack.databaseUrl, eventStore);
 
   const launched: string[] = [];
   const record = async (): Promise<void> => {
@@ -225,7 +127,7 @@ test(`every launch of ${ALERTS_KILL_COUNT} scans is told once, whatever is kille
     await pause(ROUND_MS / 2 + below(ROUND_MS / 2));
     const which = once[round] ?? targets[below(targets.length)] ?? 'alerts';
     killed.push(which);
-    await kill[which]();
+    await stack.strike[which]();
   }
   await recording;
 
@@ -233,7 +135,7 @@ test(`every launch of ${ALERTS_KILL_COUNT} scans is told once, whatever is kille
     new Set(receivers.received.map(({ headers }) => headers['webhook-id']));
   await until(`all told after ${killed.join()}`, LIMIT_MS, () => idsOf().size >= ALERTS_KILL_COUNT).catch(
     (error: unknown) => {
-      throw new Error(`${(error as Error).message}\n${idsOf().size} came\n${output().join('\n')}`);
+      throw new Error(`${(error as Error).message}\n${idsOf().size} came\n${stack.output()}`);
     },
   );
   const told: string[] = [];

@@ -1,15 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { readdirSync, readFileSync } from 'node:fs';
-import { chmod, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { adLibraryStream } from '#contracts/events/ad-library.ts';
 import { type AlertDeliveryFact, alertDeliveryStream } from '#contracts/events/alert-delivery.ts';
 import { AlertPayload } from '#contracts/webhooks/alert-payload.ts';
-import { startNats } from '#deploy/local/nats.ts';
-import { startPostgres } from '#deploy/local/postgres.ts';
 import { pause } from '#platform/clock.ts';
 import { readSettings } from '#platform/config.ts';
 import { createDeliveryTables } from '#platform/deliveries/tables.ts';
@@ -20,8 +14,9 @@ import { METADATA, SECRET } from '#tests/delivery/new-delivery.ts';
 import { answers, openReceivers, type Receivers } from '#tests/delivery/receivers.ts';
 import { verifySignatures } from '#tests/delivery/signatures.ts';
 import { createWebhookRules, VAULT_KEY, type WebhookRule } from '#tests/delivery/webhook-rules.ts';
-import { type ServiceProcess, startProcess } from '#tests/stack/processes.ts';
 import { until } from '#tests/stack/until.ts';
+import { type AlertingStack, openAlertingStack } from './alerting-stack.ts';
+import { choices } from './choices.ts';
 
 /**
  * Alerts, delivery, NATS and PostgreSQL are killed the hard way while scans are recorded, matched and sent, and NATS's
@@ -41,100 +36,14 @@ const LIMIT_MS = 120_000 + DELIVERY_KILL_COUNT * 20;
 const VERIFIED = 20;
 const WORKSPACE_ID = 'ws_killed';
 
-/** Repeatable choices, so that a failing run can be run again. */
-const choices = (seed: number) => {
-  let state = seed;
-  return (below: number): number => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return Math.floor((state / 2 ** 32) * below);
-  };
-};
-
-/** `kill -9` for the server that runs on this folder of ours, and its children. */
-const killOn = async (folder: string): Promise<void> => {
-  const runsOn = (pid: string): boolean => {
-    try {
-      return readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(folder);
-    } catch {
-      return false;
-    }
-  };
-  const pids = readdirSync('/proc').filter(
-    (pid) => /^\d+$/.test(pid) && Number(pid) !== process.pid && runsOn(pid),
-  );
-  for (const pid of pids) process.kill(Number(pid), 'SIGKILL');
-  while (pids.some(runsOn)) await pause(10);
-};
-
-let home: string;
+let stack: AlertingStack;
 let receivers: Receivers;
 const resources = new AsyncDisposableStack();
 beforeAll(async () => {
-  home = await mkdtemp(join(tmpdir(), 'delivery-kill-'));
-  await chmod(home, 0o755);
-  resources.defer(() => rm(home, { recursive: true, force: true }));
+  stack = resources.use(await openAlertingStack('delivery-kill', VAULT_KEY));
   receivers = resources.use(await openReceivers());
 });
 afterAll(() => resources.disposeAsync());
-
-/** The servers and the process, each of which can be killed and started again where it was. */
-const openStack = async () => {
-  const folders = { postgres: join(home, 'postgres'), nats: join(home, 'nats') };
-  let postgres = await startPostgres({ folder: folders.postgres, port: 0 });
-  resources.defer(() => postgres.stop());
-  await postgres.createDatabase('event_store');
-  await postgres.createDatabase('ad_intelligence');
-  let nats = await startNats({ folder: folders.nats, port: 0 });
-  resources.defer(() => nats.stop());
-  const eventStorePort = 30_000 + (process.pid % 10_000);
-  const eventStoreUrl = `esdb://127.0.0.1:${eventStorePort}?tls=false`;
-  const databaseUrl = postgres.databaseUrl('ad_intelligence');
-  const eventStore = startProcess('deploy/local/event-store/main.ts', {
-    EVENT_STORE_PORT: String(eventStorePort),
-    EVENT_STORE_DATABASE_URL: postgres.databaseUrl('event_store'),
-  });
-  resources.defer(async () => void (await eventStore.stop()));
-  await eventStore.says('event store listening');
-  const servers = { DATABASE_URL: databaseUrl, EVENT_STORE_URL: eventStoreUrl, NATS_URL: nats.url };
-  const startAlerts = (): ServiceProcess =>
-    startProcess('services/alerts/main.ts', { ...servers, API_BASE_URL: 'https://api.test' });
-  let alerts = startAlerts();
-  resources.defer(async () => void (await alerts.stop()));
-  const startDelivery = (): ServiceProcess =>
-    startProcess('services/delivery/main.ts', {
-      ...servers,
-      MEMBER_VAULT_KEY: VAULT_KEY,
-      EGRESS_ALLOW_LOOPBACK: 'true',
-      MAIL_DIR: join(home, 'mail'),
-    });
-  let delivery = startDelivery();
-  resources.defer(async () => void (await delivery.stop()));
-  const kill = {
-    alerts: async () => {
-      await alerts.kill();
-      alerts = startAlerts();
-    },
-    delivery: async () => {
-      await delivery.kill();
-      delivery = startDelivery();
-    },
-    nats: async () => {
-      await killOn(folders.nats);
-      nats = await startNats({ folder: folders.nats, port: nats.port });
-    },
-    postgres: async () => {
-      await killOn(folders.postgres);
-      postgres = await startPostgres({ folder: folders.postgres, port: postgres.port });
-    },
-    natsStorage: async () => {
-      await killOn(folders.nats);
-      await rm(folders.nats, { recursive: true, force: true });
-      nats = await startNats({ folder: folders.nats, port: nats.port });
-    },
-  };
-  const output = (): string => `${alerts.output().slice(-2_000)}\n${delivery.output().slice(-2_000)}`;
-  return { databaseUrl, eventStoreUrl, kill, output };
-};
 
 /** Records a scan with one new ad after the other, each until it is acknowledged; answers the ads. */
 const recordScans = async (
@@ -188,7 +97,6 @@ const factsOf = async (
 test(`each of ${DELIVERY_KILL_COUNT} matches arrives, whatever is killed meanwhile`, {
   timeout: LIMIT_MS * 2,
 }, async () => {
-  const stack = await openStack();
   const pool = openPool(stack.databaseUrl, 4);
   resources.defer(() => pool.end());
   const eventStore = resources.use(openEventStore(stack.eventStoreUrl));
@@ -210,7 +118,7 @@ test(`each of ${DELIVERY_KILL_COUNT} matches arrives, whatever is killed meanwhi
     await pause(ROUND_MS / 2 + below(ROUND_MS / 2));
     const which = once[round] ?? targets[below(targets.length)] ?? 'delivery';
     killed.push(which);
-    await stack.kill[which]();
+    await stack.strike[which]();
   }
   const adIds = await recording;
   expect(adIds).toHaveLength(DELIVERY_KILL_COUNT);

@@ -1,4 +1,3 @@
-import { readdirSync, readFileSync } from 'node:fs';
 import { mkdir, mkdtemp, rm, chmod } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,8 +12,10 @@ import { openEventStore } from '#platform/event-store.ts';
 import { openNats } from '#platform/nats.ts';
 import { openPool } from '#platform/postgres.ts';
 import { projections } from '#projections/index.ts';
+import { killOn } from '#tests/stack/killable-servers.ts';
 import { startProcess, type ServiceProcess } from '#tests/stack/processes.ts';
 import { checksums, untilPassed } from '#tests/stack/read-models.ts';
+import { choices } from './choices.ts';
 
 /**
  * A load of observations is fed while processes, servers and everything at once are killed the hard way; the
@@ -41,37 +42,12 @@ const corpus = () =>
     until: '2026-10-01',
   });
 
-/** Repeatable choices, so that a failing run can be run again. */
-const choices = (seed: number) => {
-  let state = seed;
-  return (below: number): number => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return Math.floor((state / 2 ** 32) * below);
-  };
-};
-
 let folder: string;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'kill-everything-'));
   await chmod(folder, 0o755);
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
-
-/** `kill -9` for whatever was started on this folder, servers and their children. */
-const killProcessesOf = async (home: string): Promise<void> => {
-  const on = (pid: string): boolean => {
-    try {
-      return readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(home);
-    } catch {
-      return false;
-    }
-  };
-  const pids = readdirSync('/proc').filter(
-    (entry) => /^\d+$/.test(entry) && Number(entry) !== process.pid && on(entry),
-  );
-  for (const pid of pids) process.kill(Number(pid), 'SIGKILL');
-  while (pids.some(on)) await new Promise((resolve) => setTimeout(resolve, 10));
-};
 
 /** The whole stack in a folder, each part of which can be killed and started again. */
 const openStack = async (name: string) => {
@@ -141,7 +117,7 @@ const openStack = async (name: string) => {
     /** Everything at once, servers first gone; then all is started as after a power cut. */
     killAll: async () => {
       await Promise.all([...running.values()].map((one) => one.kill()));
-      await killProcessesOf(home);
+      await killOn(home);
       const [postgresPort, natsPort] = [postgres.port, nats.port];
       postgres = await startPostgres({ folder: join(home, 'postgres'), port: postgresPort });
       nats = await startNats({ folder: join(home, 'nats'), port: natsPort });

@@ -32,10 +32,10 @@ const { RESTARTS_ADS, RESTARTS_ROUNDS, RESTARTS_DOWN_MS } = readSettings(
   }),
 );
 const BRANDS = Math.max(6, Math.round(RESTARTS_ADS / 100));
-const LIMIT_MS = 100_000 + RESTARTS_ADS * 20 + RESTARTS_ROUNDS * 60_000;
+const LIMIT_MS = 160_000 + RESTARTS_ADS * 20 + RESTARTS_ROUNDS * 60_000;
 const LOAD_MS = 800 + RESTARTS_ADS / 50;
 const BACK_MS = 30_000;
-const FEED_MS = 30_000 + RESTARTS_ADS * 10;
+const FEED_MS = 90_000 + RESTARTS_ADS * 10;
 /** Within what a key may ask in a minute. */
 const WRITE_EVERY_MS = 80;
 

@@ -14,15 +14,19 @@ export const KILLABLE = ['postgres', 'nats', 'event store'] as const;
 export type Killable = (typeof KILLABLE)[number];
 
 export type KillableServers = AsyncDisposable & {
+  /** Theirs, and of what else a test keeps. */
+  readonly home: string;
   readonly urls: ServiceServers;
   /** `kill -9` of the server and its children. */
   kill(which: Killable): Promise<void>;
   /** On the same port, with the same folder. */
   start(which: Killable): Promise<void>;
+  /** Deletes all that the killed NATS had stored. */
+  loseNatsStorage(): Promise<void>;
 };
 
-/** For whatever was started on this folder of ours. */
-const killOn = async (folder: string): Promise<void> => {
+/** `kill -9` for whatever was started on this folder of ours. */
+export const killOn = async (folder: string): Promise<void> => {
   const runsOn = (pid: string): boolean => {
     try {
       return readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(folder);
@@ -57,7 +61,9 @@ export const startKillableServers = async (name: string): Promise<KillableServer
     });
   let eventStore = startEventStore();
   resources.defer(async () => void (await eventStore.stop()));
+  await eventStore.says('event store listening');
   return {
+    home,
     urls: {
       DATABASE_URL: postgres.databaseUrl('ad_intelligence'),
       EVENT_STORE_URL: `esdb://127.0.0.1:${eventStorePort}?tls=false`,
@@ -72,6 +78,7 @@ export const startKillableServers = async (name: string): Promise<KillableServer
       else if (which === 'nats') nats = await startNats({ folder: folders.nats, port: nats.port });
       else postgres = await startPostgres({ folder: folders.postgres, port: postgres.port });
     },
+    loseNatsStorage: () => rm(folders.nats, { recursive: true, force: true }),
     [Symbol.asyncDispose]: () => resources.disposeAsync(),
   };
 };
