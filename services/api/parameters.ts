@@ -21,6 +21,13 @@ export const commaSeparated = <Schema extends z.ZodType>(schema: Schema) =>
     schema,
   );
 
+/** Ids with commas between, each once: uuids are one id in whichever case they are written. */
+export const commaSeparatedUuids = (maxItems: number) =>
+  z.preprocess(
+    (text: unknown) => (typeof text === 'string' ? text.toLowerCase() : text),
+    commaSeparated(z.array(Uuid).min(1).max(maxItems)),
+  );
+
 /**
  * Words to search for. Postgres holds no text with a NUL character, so no text can contain one. Lengths are of
  * characters, as JSON Schema counts them: an emoji is one.

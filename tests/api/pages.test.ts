@@ -153,7 +153,8 @@ describe('getPage 404', () => {
 
 describe('listPageDetails 200', () => {
   test('leaves out unknown and non-public ids, and answers each once', async () => {
-    const ids = [idOf(QUIZ), idOf(LEAD), idOf(HIDDEN), idOf('https://nobody.example'), idOf(QUIZ)];
+    const asked = [idOf(QUIZ), idOf(LEAD), idOf(HIDDEN), idOf('https://nobody.example'), idOf(QUIZ)];
+    const ids = [...asked, idOf(LEAD).toUpperCase()];
     const { data } = await on(app).get(`/v1/page-details?ids=${ids.join(',')}`, { key });
     expect((data as { id: string }[]).map(({ id }) => id)).toEqual([idOf(QUIZ), idOf(LEAD)].toSorted());
   });

@@ -1,10 +1,9 @@
 import { z } from 'zod';
-import { Uuid } from '#contracts/primitives.ts';
 import { BrandThumbs } from '#contracts/resources/creative.ts';
 import { readBrandThumbs } from '#projections/creatives/read.ts';
 import { listAnswer } from '../../answers.ts';
 import { endpoint } from '../../endpoint.ts';
-import { commaSeparated, noParams } from '../../parameters.ts';
+import { commaSeparatedUuids, noParams } from '../../parameters.ts';
 import { brandThumbs } from '../creatives/examples.ts';
 
 const BRANDS_MAX = 100;
@@ -20,7 +19,7 @@ export const listBrandThumbs = endpoint({
     'For each requested brand, in the order of their ids, up to four newest live creatives with a stored image or poster. Every requested brand is answered; an empty list means that none is stored.',
   params: noParams,
   query: z.strictObject({
-    brand_ids: commaSeparated(z.array(Uuid.toLowerCase()).min(1).max(BRANDS_MAX)).meta({
+    brand_ids: commaSeparatedUuids(BRANDS_MAX).meta({
       description: 'Uuids of brands, separated by commas.',
     }),
   }),

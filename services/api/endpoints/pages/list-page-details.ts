@@ -1,10 +1,9 @@
 import { z } from 'zod';
-import { Uuid } from '#contracts/primitives.ts';
 import { LandingPage } from '#contracts/resources/page.ts';
 import { findPages } from '#projections/pages/read.ts';
 import { latestOf, listAnswer } from '../../answers.ts';
 import { endpoint } from '../../endpoint.ts';
-import { commaSeparated, noParams } from '../../parameters.ts';
+import { commaSeparatedUuids, noParams } from '../../parameters.ts';
 import { landingPage } from './examples.ts';
 
 /** Specification, part "Limits": page details. */
@@ -21,7 +20,7 @@ export const listPageDetails = endpoint({
     'Up to 100 landing pages by id, in the order of their ids. Ids that are unknown, or of no public brand, are left out.',
   params: noParams,
   query: z.strictObject({
-    ids: commaSeparated(z.array(Uuid).min(1).max(IDS_MAX)).meta({
+    ids: commaSeparatedUuids(IDS_MAX).meta({
       description: 'Ids of landing pages, separated by commas.',
     }),
   }),
