@@ -26,6 +26,7 @@ const SCREENSHOTS = join(tmpdir(), 'console-screenshots');
 const DESKTOP = { width: 1280, height: 860 };
 const PHONE = { width: 390, height: 844 };
 const PARKED = 120;
+const SMALL_DRAWN_TEXT = `[...document.querySelectorAll('svg text')].some((one) => one.getBoundingClientRect().height < 10)`;
 /** A step that a person would have given up on. */
 const STEP_LIMIT_MS = 10_000;
 
@@ -58,6 +59,8 @@ describe.skipIf(executable === null)('the console', () => {
     const overflow = () =>
       page.evaluate<number>('document.documentElement.scrollWidth - document.documentElement.clientWidth');
     await expect.poll(overflow, { message: name }).toBe(0);
+    // Drawings are made anew for the width that they have now.
+    await expect.poll(() => page.evaluate<boolean>(SMALL_DRAWN_TEXT), { message: name }).toBe(false);
     await page.screenshot({ path: join(SCREENSHOTS, `${name}-phone.png`), fullPage });
     await page.setViewportSize(DESKTOP);
   };
@@ -160,8 +163,6 @@ describe.skipIf(executable === null)('the console', () => {
     await page.getByText(/^done/).waitFor();
     await page.getByRole('button', { name: 'Verify' }).click();
     await page.getByText(/tables against a replay of/).waitFor();
-    await page.setViewportSize(PHONE);
-    await page.locator('svg.plot[viewBox^="0 0 344 "]').waitFor();
     await screenshots('projection');
   });
 
