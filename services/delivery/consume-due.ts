@@ -18,11 +18,14 @@ const RETRY_MS = 500;
 /** Deliveries that messages said are due. */
 type Arrived = { readonly message: JsMsg; readonly ids: readonly string[] };
 
+/** What Postgres reads as one: anything else in a message would fail those that came with it, each time anew. */
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
 const idsOf = (message: JsMsg): readonly string[] => {
   try {
     const { delivery_ids } = message.json<Partial<DeliveriesDue>>();
     const given: readonly unknown[] = Array.isArray(delivery_ids) ? delivery_ids : [];
-    return given.filter((id): id is string => typeof id === 'string' && /^[0-9a-f-]{36}$/.test(id));
+    return given.filter((id): id is string => typeof id === 'string' && UUID.test(id));
   } catch {
     return [];
   }
