@@ -1,5 +1,19 @@
 import type { Page } from '#contracts/read-database.ts';
-import type { Answer } from './endpoint.ts';
+
+/** What a handler answers: JSON text, and what the envelope says about it. */
+export type Answer = {
+  readonly data: string;
+  /** `null`: now, as for a workspace's own records. */
+  readonly asOf: string | null;
+  /** Items of a list. */
+  readonly count?: number;
+  /** Sort key of the last item when more follow. */
+  readonly next?: readonly (string | number)[] | null;
+  /** JSON text. */
+  readonly freshness?: string;
+  /** Where a write stands in the log. */
+  readonly position?: bigint | null;
+};
 
 /** How handlers put stored JSON texts together into answers. */
 

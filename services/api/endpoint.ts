@@ -3,6 +3,7 @@ import type { ErrorType } from '#contracts/errors.ts';
 import type { PageRequest } from '#contracts/read-database.ts';
 import type { Scope } from '#contracts/scopes.ts';
 import type { Caller } from '#platform/access/callers.ts';
+import type { Answer } from './answers.ts';
 import type { ApiRoom } from './room.ts';
 
 /** Sections of the documentation, in its order. */
@@ -43,21 +44,6 @@ export type Call<Params, Query, Body> = {
   readonly mayRepeat: boolean;
   /** Of endpoints with pages: where this one starts. */
   readonly page: PageRequest;
-};
-
-/** What a handler answers: JSON text, and what the envelope says about it. */
-export type Answer = {
-  readonly data: string;
-  /** `null`: now, as for a workspace's own records. */
-  readonly asOf: string | null;
-  /** Items of a list. */
-  readonly count?: number;
-  /** Sort key of the last item when more follow. */
-  readonly next?: readonly (string | number)[] | null;
-  /** JSON text. */
-  readonly freshness?: string;
-  /** Where a write stands in the log. */
-  readonly position?: bigint | null;
 };
 
 /** How `data` and `meta` of a reply look. `paged` lists have a cursor; `whole` lists have not. */

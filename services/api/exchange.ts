@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Caller } from '#platform/access/callers.ts';
-import type { Answer, Endpoint } from './endpoint.ts';
+import type { Answer } from './answers.ts';
+import type { Endpoint } from './endpoint.ts';
 import type { Claim, KeptAnswer } from './idempotent-answers.ts';
 import type { Allowance } from './rate-limits.ts';
 

@@ -1,7 +1,7 @@
 import type { FastifyReply } from 'fastify';
 import { hash } from 'node:crypto';
 import { PLANS } from '#contracts/plans.ts';
-import type { Answer } from './endpoint.ts';
+import type { Answer } from './answers.ts';
 import { callerOf, type Exchange } from './exchange.ts';
 import { type Allowance, WINDOW_SECONDS } from './rate-limits.ts';
 import type { ApiRoom } from './room.ts';

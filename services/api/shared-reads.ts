@@ -1,4 +1,4 @@
-import type { Answer } from './endpoint.ts';
+import type { Answer } from './answers.ts';
 
 /**
  * Reads that come in within one turn of the event loop and ask for the same are one read: what many look at is asked

@@ -1,4 +1,4 @@
-import type { Answer } from '../endpoint.ts';
+import type { Answer } from '../answers.ts';
 import { callerOf, type Exchange } from '../exchange.ts';
 import type { ApiRoom } from '../room.ts';
 

@@ -1,7 +1,6 @@
 import type { ReadDatabase } from '#contracts/read-database.ts';
 import { readBrandSummaries } from '#projections/brands/read.ts';
-import { listText } from '../../answers.ts';
-import type { Answer } from '../../endpoint.ts';
+import { type Answer, listText } from '../../answers.ts';
 
 type Ranked = {
   readonly rows: readonly ({ readonly brand_id: string; readonly rank: number } & object)[];
