@@ -11,7 +11,8 @@ import type { Log } from '#platform/log.ts';
 import { observationsTaken, observedFacts } from '#platform/metrics.ts';
 import { type Nats, traceparentOf } from '#platform/nats.ts';
 import { inSpan } from '#platform/tracing.ts';
-import type { Intake } from './intake.ts';
+import type { BrandRegister, Intake } from './intake.ts';
+import { QueueOrder, type Touched, touchedBy } from './queue-order.ts';
 import { ChunksMissing } from './scan-recording.ts';
 
 /** Messages fetched ahead; the rest stays in the queue, where other processes can take it. */
@@ -128,14 +129,14 @@ const take = async (
 
 export type ConsumerOptions = {
   readonly nats: Nats;
-  readonly intake: Intake;
+  readonly intake: Intake & BrandRegister;
   readonly log: Log;
-  /** Brands worked on at once. One brand's observations keep their order; with 1, all do. */
+  /** Observations worked on at once; those that depend on each other keep their order, with 1 all do. */
   readonly lanes: number;
 };
 
 /**
- * A durable consumer: one lane a brand, several brands at once. Dispose of it to stop taking.
+ * A durable consumer: several brands at once, in the order of `queue-order.ts`. Dispose of it to stop taking.
  *
  * Only one process may consume at a time (see `main.ts`). It makes the consumer anew: the stream is a work
  * queue, so whatever a predecessor took and did not acknowledge comes again at once and in order, and not
@@ -156,7 +157,8 @@ export const consumeObservations = async ({
     max_deliver: -1,
   });
   const consumer = await nats.jetstream.consumers.get(OBSERVATIONS_STREAM, INGEST_CONSUMER);
-  const lanes = new Map<string, Promise<void>>();
+  const order = new QueueOrder();
+  const underWay = new Set<Promise<void>>();
   const stopping = new AbortController();
   let messages: ConsumerMessages | undefined;
   let free = lanesMax;
@@ -171,23 +173,25 @@ export const consumeObservations = async ({
     else free += 1;
   };
 
+  /** Nothing shared, where one after the other is taken anyhow. */
+  const touchedOf = async ({ subject, data }: JsMsg): Promise<Touched> =>
+    lanesMax === 1
+      ? { reads: [], changes: [''] }
+      : await touchedBy(subject, data, (domain) => intake.knowsBrand(domain));
+
   const run = async (): Promise<void> => {
     while (!stopping.signal.aborted) {
       try {
         messages = await consumer.consume({ max_messages: FETCHED_MESSAGES });
         for await (const message of messages) {
-          // One lane for all keeps the order of the queue across brands too.
-          const name = lanesMax === 1 ? '' : message.subject;
-          const before = lanes.get(name) ?? Promise.resolve();
-          const lane = before
-            .then(enter)
-            .then(() => take(nats, intake, log, stopping.signal, message))
-            .catch((error: unknown) => log.error({ err: error }, 'observation left for redelivery'))
-            .finally(() => {
-              leave();
-              if (lanes.get(name) === lane) lanes.delete(name);
-            });
-          lanes.set(name, lane);
+          const taken = order.run(await touchedOf(message), () =>
+            enter()
+              .then(() => take(nats, intake, log, stopping.signal, message))
+              .catch((error: unknown) => log.error({ err: error }, 'observation left for redelivery'))
+              .finally(leave),
+          );
+          underWay.add(taken);
+          void taken.finally(() => underWay.delete(taken));
           if (stopping.signal.aborted) break;
         }
       } catch (error) {
@@ -202,7 +206,7 @@ export const consumeObservations = async ({
       stopping.abort();
       await messages?.close();
       await running;
-      await Promise.all(lanes.values());
+      await Promise.all(underWay);
     },
   };
 };

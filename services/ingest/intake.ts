@@ -15,3 +15,9 @@ export type IntakeOutcome = {
 export type Intake = {
   submit(observation: unknown): Promise<IntakeOutcome>;
 };
+
+/** What a queue asks before it takes several observations at once. */
+export type BrandRegister = {
+  /** Whether a brand is registered, so that no observation registers it any more. False where that is not known now. */
+  knowsBrand(domain: string): Promise<boolean>;
+};

@@ -7,9 +7,10 @@ import { brand, registerBrand } from '#domain/brand.ts';
 import { brandIdOf } from '#domain/ids.ts';
 import { type EventStore, openEventStore } from '#platform/event-store.ts';
 import { openPool, type Database } from '#platform/postgres.ts';
+import { LRUCache } from 'lru-cache';
 import { v7 } from 'uuid';
 import { decisionOf, rememberBrand, rememberLinks } from './decisions.ts';
-import type { Intake, IntakeOutcome } from './intake.ts';
+import type { BrandRegister, Intake, IntakeOutcome } from './intake.ts';
 import { recordStagedScan } from './scan-recording.ts';
 import { stageChunk } from './staging.ts';
 import { createStorefrontRecorder, stageStorefrontPage } from './storefront-recording.ts';
@@ -20,6 +21,8 @@ const POOL_CLIENTS = 8;
 const FUTURE_TOLERANCE_MS = 86_400_000;
 /** Facts of the catch-up at start that are looked at together. */
 const CATCH_UP_BATCH = 2_000;
+/** Of brands known to be registered. */
+const BRANDS_REMEMBERED_MAX = 100_000;
 const PREFIXES = ['brand-', 'socialPage-', `${AD_LIBRARY}-`];
 
 const metadata = (requestId: string): FactMetadata => ({
@@ -102,7 +105,7 @@ export type IntakeServers = { readonly databaseUrl: string; readonly eventStoreU
 export const openIntake = async ({
   databaseUrl,
   eventStoreUrl,
-}: IntakeServers): Promise<Intake & AsyncDisposable> => {
+}: IntakeServers): Promise<Intake & BrandRegister & AsyncDisposable> => {
   const resources = new AsyncDisposableStack();
   const database = openPool(databaseUrl, POOL_CLIENTS);
   resources.defer(() => database.end());
@@ -176,5 +179,15 @@ export const openIntake = async ({
       }
     }
   };
-  return { submit, [Symbol.asyncDispose]: () => resources.disposeAsync() };
+
+  const registered = new LRUCache<string, true>({ max: BRANDS_REMEMBERED_MAX });
+  const knowsBrand = async (domain: string): Promise<boolean> => {
+    if (registered.get(domain)) return true;
+    const known = await database
+      .query('select from ingest.brand where domain = $1', [domain])
+      .catch(() => ({ rows: [] }));
+    if (known.rows.length > 0) registered.set(domain, true);
+    return known.rows.length > 0;
+  };
+  return { submit, knowsBrand, [Symbol.asyncDispose]: () => resources.disposeAsync() };
 };

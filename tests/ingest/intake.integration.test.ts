@@ -17,7 +17,7 @@ import { openNats } from '#platform/nats.ts';
 import { openPool } from '#platform/postgres.ts';
 import { consumeObservations } from '#services/ingest/consumer.ts';
 import { consumeWhileOwner } from '#services/ingest/consumer-ownership.ts';
-import type { Intake, IntakeOutcome } from '#services/ingest/intake.ts';
+import type { BrandRegister, Intake, IntakeOutcome } from '#services/ingest/intake.ts';
 import { openIntake } from '#services/ingest/open-intake.ts';
 import { ad, PAGE } from '#tests/dsl/scans.ts';
 import { createTestDatabase, createTestEventStore, createTestNats } from '#tests/stack/database.ts';
@@ -25,7 +25,7 @@ import { createTestDatabase, createTestEventStore, createTestNats } from '#tests
 let resources: AsyncDisposableStack;
 let databaseUrl: string;
 let eventStoreUrl: string;
-let intake: Intake;
+let intake: Intake & BrandRegister;
 let eventStore: EventStore;
 
 beforeAll(async () => {
@@ -311,7 +311,8 @@ describe('the queue', () => {
       code: new TypeError('cannot read what is not there'),
     };
     const seen: string[] = [];
-    const poisoned: Intake = {
+    const poisoned: Intake & BrandRegister = {
+      knowsBrand: async () => true,
       submit: async (input) => {
         const { name } = input as { readonly name: string };
         seen.push(name);
@@ -338,5 +339,68 @@ describe('the queue', () => {
       );
     }
     expect(reasons).toEqual(Object.values(faults).map(({ message }) => message));
+  });
+
+  it('is taken in one order where scans share pages, however many are worked on at once', async () => {
+    const page = '610000009';
+    const brands = ['a', 'b', 'c', 'd', 'e'].map((name) => `${name}.shared.example`);
+    const shows = (day: number, number: number): ObservedAd[] =>
+      [0, 1, 2].map((more) =>
+        ad(`6${day + more}${number}`, {
+          page_id: page,
+          started_on: `2026-05-0${day + more}`,
+          // Whose it is follows from who is known by then.
+          link_url: `https://${brands[(number + more) % brands.length]}/${more}`,
+        }),
+      );
+    const messages = [1, 2].flatMap((day) =>
+      brands.flatMap((domain, number) => {
+        const at = `2026-05-0${day}T0${number}:00:00Z`;
+        const { chunks, end } = scanOf(domain, at, shows(day, number), { pages: [page] });
+        const link = {
+          type: 'social_page.link',
+          brand_domain: domain,
+          page_id: page,
+          page_name: null,
+          observed_at: at,
+          role: 'OFFICIAL',
+          confidence: number / 10,
+          linked: true,
+        };
+        const said = number === day ? [link, ...chunks, end] : [...chunks, end];
+        return said.map((one) => [observationSubject(domain), JSON.stringify(one)] as const);
+      }),
+    );
+
+    const recorded = async (lanes: number): Promise<readonly unknown[]> => {
+      await using own = new AsyncDisposableStack();
+      const server = await createTestNats();
+      own.defer(() => server.stop());
+      const database = await createTestDatabase();
+      own.defer(() => database.drop());
+      const store = await createTestEventStore();
+      own.defer(() => store.stop());
+      const servers = { databaseUrl: database.url, eventStoreUrl: store.url };
+      const nats = own.use(await openNats(server.url, 'test'));
+      for (const [subject, message] of messages) await nats.jetstream.publish(subject, message);
+      const taking = own.use(await openIntake(servers));
+      own.use(await consumeObservations({ nats, intake: taking, log: silentLog(), lanes }));
+      await expect
+        .poll(async () => (await nats.manager.streams.info(OBSERVATIONS_STREAM)).state.messages, {
+          timeout: 30_000,
+        })
+        .toBe(0);
+      const log = own.use(openEventStore(store.url));
+      const facts: unknown[] = [];
+      for (const domain of brands) {
+        for await (const { type, data } of log.read(adLibraryStream(brandIdOf(domain))))
+          facts.push({ type, data });
+      }
+      return facts;
+    };
+
+    const oneByOne = await recorded(1);
+    expect(oneByOne.length).toBeGreaterThan(30);
+    expect(await recorded(6)).toEqual(oneByOne);
   });
 });

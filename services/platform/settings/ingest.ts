@@ -12,6 +12,6 @@ export const IngestSettings = z.object({
     .max(64)
     .default(6)
     .describe(
-      "Brands worked on at once. One brand's observations keep their order; with 1, those of all brands do.",
+      "Observations worked on at once. One brand's keep their order, and so do scans of the same pages, and scans with what names brands and their pages; with 1, all do.",
     ),
 });

@@ -1,0 +1,105 @@
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { observationSubject } from '#contracts/messages/subjects.ts';
+import { QueueOrder, type Touched, touchedBy } from '#services/ingest/queue-order.ts';
+
+/** The queue's order where it matters, and no other: told by when work begins and ends. */
+
+type Said = {
+  readonly type:
+    | 'brand.profile'
+    | 'social_page.link'
+    | 'ad_library.scan'
+    | 'ad_library.scan_end'
+    | 'site.scan';
+  readonly brand: string;
+  readonly pages: readonly string[];
+  readonly steps: number;
+};
+
+const NEW = 'four.example';
+
+const observation: fc.Arbitrary<Said> = fc.record({
+  type: fc.constantFrom(
+    'brand.profile',
+    'social_page.link',
+    'ad_library.scan',
+    'ad_library.scan_end',
+    'ad_library.scan_end',
+    'site.scan',
+  ),
+  brand: fc.constantFrom('one.example', 'two.example', 'three.example', NEW),
+  pages: fc.uniqueArray(fc.constantFrom('11111', '22222', '33333'), { maxLength: 2 }),
+  steps: fc.nat({ max: 6 }),
+});
+
+const messageOf = ({ type, brand, pages }: Said): Uint8Array =>
+  Buffer.from(
+    JSON.stringify({
+      brand_domain: brand,
+      ads: [{ body: 'says "ad_library.scan_end" and "brand.profile"' }],
+      coverage: { pages: pages.map((page_id) => ({ page_id, page_name: null })) },
+      type,
+    }),
+  );
+
+/** Of the others, observations name nobody new. */
+const isKnown = async (domain: string): Promise<boolean> => domain !== NEW;
+const names = ({ type, brand }: Said): boolean =>
+  type === 'social_page.link' ||
+  (brand === NEW && (type === 'brand.profile' || type === 'ad_library.scan_end'));
+const dependsOn = (later: Said, earlier: Said): boolean =>
+  later.brand === earlier.brand ||
+  (later.type === 'ad_library.scan' && names(earlier)) ||
+  (names(later) && (names(earlier) || earlier.type === 'ad_library.scan')) ||
+  (later.type === 'ad_library.scan_end' &&
+    earlier.type === 'ad_library.scan_end' &&
+    (later.pages.some((page) => earlier.pages.includes(page)) ||
+      (later.pages.length === 0 && earlier.pages.length === 0)));
+
+it('takes one after the other what depends on it, and everything in the end', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(observation, { maxLength: 12 }), async (queue) => {
+      const order = new QueueOrder();
+      const log: string[] = [];
+      const touched: Touched[] = [];
+      for (const said of queue) {
+        touched.push(await touchedBy(observationSubject(said.brand), messageOf(said), isKnown));
+      }
+      await Promise.all(
+        queue.map((said, index) =>
+          order.run(touched[index] as Touched, async () => {
+            log.push(`begin ${index}`);
+            for (let step = 0; step < said.steps; step += 1) await Promise.resolve();
+            log.push(`end ${index}`);
+          }),
+        ),
+      );
+      expect(log.length).toBe(2 * queue.length);
+      queue.forEach((later, at) =>
+        queue.slice(0, at).forEach((earlier, before) => {
+          if (!dependsOn(later, earlier)) return;
+          expect(log.indexOf(`end ${before}`)).toBeLessThan(log.indexOf(`begin ${at}`));
+        }),
+      );
+    }),
+    { numRuns: 500 },
+  );
+});
+
+it('keeps nobody waiting who depends on nothing', async () => {
+  const order = new QueueOrder();
+  const stuck = new Promise<void>(() => undefined);
+  const said = (type: Said['type'], brand: string, pages: readonly string[]): Said => ({
+    type,
+    brand,
+    pages,
+    steps: 0,
+  });
+  const run = async (one: Said, work: () => Promise<void>) =>
+    order.run(await touchedBy(observationSubject(one.brand), messageOf(one), isKnown), work);
+  void run(said('ad_library.scan_end', 'one.example', ['11111']), () => stuck);
+  await run(said('ad_library.scan_end', 'two.example', ['22222']), async () => undefined);
+  await run(said('ad_library.scan', 'three.example', []), async () => undefined);
+  await run(said('brand.profile', 'two.example', []), async () => undefined);
+});
