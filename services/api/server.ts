@@ -117,6 +117,8 @@ const logRequest = (room: ApiRoom, exchange: Exchange): void => {
   });
 };
 
+const NOT_SERVED = new Refusal('not_found', 'Nothing is served here by this method. See /docs.');
+
 /** What Fastify itself refuses, before any endpoint: a body too large, a broken address. */
 const refusalOf = (error: unknown): unknown => {
   const status = (error as { statusCode?: number }).statusCode ?? 500;
@@ -129,7 +131,8 @@ const refusalOf = (error: unknown): unknown => {
 const answerBrokenRequest = (_error: unknown, socket: Socket): void => {
   if (!socket.writable) return;
   const requestId = requestIdOf(undefined);
-  const body = errorBody('bad_request', 400, 'This is not an HTTP request that can be read.', requestId, []);
+  const message = 'This is not an HTTP request that can be read.';
+  const body = errorBody('bad_request', 400, message, requestId, [{ path: '', message, code: 'not_http' }]);
   socket.end(
     `HTTP/1.1 400 Bad Request\r\nconnection: close\r\ncontent-type: ${JSON_CONTENT}\r\nx-request-id: ${requestId}\r\n` +
       `content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
@@ -156,6 +159,8 @@ export const buildApi = (dependencies: ApiDependencies): FastifyInstance => {
       maxHeaderSize: HEADERS_MAX_BYTES,
       headersTimeout: HEADERS_TIMEOUT_MS,
       connectionsCheckingInterval: TIMEOUT_CHECK_MS,
+      // Node's own refusals have no body. The contract has one for a request without a host.
+      requireHostHeader: false,
     },
     return503OnClosing: false,
     exposeHeadRoutes: false,
@@ -167,10 +172,14 @@ export const buildApi = (dependencies: ApiDependencies): FastifyInstance => {
   // Bodies are taken as text whatever their type; the contract says what is wrong with them.
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) => done(null, body));
-  app.setErrorHandler((error, request, reply) => refuse(request, reply, refusalOf(error)));
-  app.setNotFoundHandler((request, reply) =>
-    refuse(request, reply, new Refusal('not_found', 'Nothing is served here by this method. See /docs.')),
+  app.setErrorHandler((error, request, reply) =>
+    refuse(request, reply, request.is404 ? NOT_SERVED : refusalOf(error)),
   );
+  app.setNotFoundHandler((request, reply) => refuse(request, reply, NOT_SERVED));
+  // What a client expects beyond `100-continue` it may do without (RFC 9110, section 10.1.1).
+  app.server.on('checkExpectation', (request, response) => {
+    app.server.emit('request', request, response);
+  });
 
   for (const endpoint of ENDPOINTS) {
     const steps = endpoint.method === 'GET' ? READ_PIPELINE : WRITE_PIPELINE;

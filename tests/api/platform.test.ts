@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { followAccess } from '#platform/access/follow.ts';
 import { silentLog } from '#platform/log.ts';
-import { on } from '#tests/dsl/api.ts';
+import { on, type Reply } from '#tests/dsl/api.ts';
 import { type ApiStack, BASE_URL, openApiStack } from './stack.ts';
 
 let stack: ApiStack;
@@ -53,17 +53,42 @@ describe('what no endpoint serves', () => {
   test('a broken escape is 400', async () => {
     expect((await on(app).get('/v1/brands/%E0%A4%A')).status).toBe(400);
   });
-  test('bytes that are no HTTP are 400 with the same body', async () => {
+  test('a body too large is 404 all the same', async () => {
+    const reply = await app.inject({ method: 'POST', url: '/v1/nothing', payload: 'a'.repeat(100_000) });
+    expect([reply.statusCode, reply.json()]).toMatchObject([404, notFound]);
+  });
+});
+
+describe('bytes on the wire', () => {
+  const answerTo = async (sent: string): Promise<{ head: string; error: Reply['error'] | undefined }> => {
     const own = await stack.api();
     await own.listen({ port: 0, host: '127.0.0.1' });
     const socket = connect((own.server.address() as AddressInfo).port, '127.0.0.1');
     await once(socket, 'connect');
-    socket.write('NONSENSE\r\n\r\n');
-    const answer = await text(socket);
-    const [head = '', body = ''] = answer.split('\r\n\r\n');
+    socket.write(sent);
+    const [head = '', body = ''] = (await text(socket)).split('\r\n\r\n');
+    return { head, error: (JSON.parse(body) as Pick<Reply, 'error'>).error };
+  };
+  test('that are no HTTP are 400 with the same body', async () => {
+    const { head, error } = await answerTo('NONSENSE\r\n\r\n');
     expect(head).toContain('HTTP/1.1 400');
-    expect(JSON.parse(body)).toMatchObject({ error: { type: 'bad_request', status: 400 } });
-    expect(head).toContain((JSON.parse(body) as { error: { request_id: string } }).error.request_id);
+    expect(error).toMatchObject({ type: 'bad_request', status: 400, details: [{ code: 'not_http' }] });
+    expect(head).toContain((error as { request_id?: string } | undefined)?.request_id);
+  });
+  test('that name no host are 400 with the same body', async () => {
+    const { text: key } = await stack.key();
+    const { head, error } = await answerTo(
+      `GET /v1/me HTTP/1.1\r\nauthorization: Bearer ${key}\r\nconnection: close\r\n\r\n`,
+    );
+    expect(head).toContain('HTTP/1.1 400');
+    expect(error).toMatchObject({ type: 'bad_request', details: [{ path: 'host' }] });
+  });
+  test('that expect what nobody knows are answered as if they did not', async () => {
+    const { text: key } = await stack.key();
+    const { head, error } = await answerTo(
+      `GET /v1/me HTTP/1.1\r\nhost: a\r\nexpect: wonders\r\nauthorization: Bearer ${key}\r\nconnection: close\r\n\r\n`,
+    );
+    expect([head.slice(0, 12), error]).toEqual(['HTTP/1.1 200', undefined]);
   });
 });
 

@@ -7,6 +7,8 @@ import type { ApiRoom } from '../room.ts';
 
 /** Faults beyond this number help nobody. */
 const DETAILS_MAX = 50;
+/** RFC 9112, section 3.2. */
+const HOST_MISSING = { path: 'host', message: 'Say whom you ask.', code: 'header_missing' };
 const JSON_TYPE = /^application\/json\s*(;|$)/i;
 
 const detailsOf = (error: z.core.$ZodError): readonly ErrorDetail[] =>
@@ -70,6 +72,7 @@ const queryWhenAbsent = (endpoint: Endpoint): Record<string, unknown> | undefine
 export const checkContract = (exchange: Exchange, room: ApiRoom): void => {
   const { endpoint, request } = exchange;
   const details: ErrorDetail[] = [];
+  if (request.headers.host === undefined && request.raw.httpVersionMinor > 0) details.push(HOST_MISSING);
 
   const params = endpoint.params.safeParse(request.params);
   if (params.success) exchange.params = params.data;
