@@ -24,7 +24,7 @@ const contentColumns = (content: Partial<AdContent>): Row => content;
 /** Every ad as last observed, with its history; searched by copy. */
 export const ads = projection<AdLibraryFact | BrandFact>({
   name: 'ads',
-  version: 1,
+  version: 2,
   prefixes: ['adLibrary-', 'brand-'],
   schema: new URL('./schema.sql', import.meta.url),
   statements: {

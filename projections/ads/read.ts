@@ -1,10 +1,8 @@
-import { createSqlTag, type FragmentSqlToken } from 'slonik';
 import type { AdContent } from '#contracts/events/ad-library.ts';
 import type { Page, PageRequest, ReadDatabase } from '#contracts/read-database.ts';
 import { type ArchivedFile, archivedUrlOf } from '#projections/across/archived-media.ts';
 import { BRAND_REFERENCE_SQL } from '#projections/across/brand-reference.ts';
-
-const sql = createSqlTag();
+import { readWalked } from '#projections/across/walked-page.ts';
 
 /** Entries of an ad's history that one read shows, the newest. */
 const HISTORY_ENTRIES_MAX = 100;
@@ -31,7 +29,8 @@ const COLUMNS = `a.ad_id, a.brand_id, a.page_id, a.page_name, a.status, a.format
 
 const DETAIL_COLUMNS = 'a.link_description, a.caption, a.languages, a.media, a.cards, a.versions';
 
-const FROM = 'ads.ad a left join ads.page p on p.brand_id = a.brand_id and p.page_id = a.page_id';
+const PAGE_OF_AD = 'left join ads.page p on p.brand_id = a.brand_id and p.page_id = a.page_id';
+const FROM = `ads.ad a ${PAGE_OF_AD}`;
 
 const daysActive = (row: AdRow): number | null =>
   row.started_on === null
@@ -147,20 +146,71 @@ export type AdFilter = {
 };
 
 /** Ads by copy and facets, newest start first. */
-export const searchAds = async (db: ReadDatabase, filter: AdFilter, page: PageRequest): Promise<Page> => {
-  const conditions: FragmentSqlToken[] = [sql.fragment`true`];
-  if (filter.q) conditions.push(sql.fragment`a.tsv @@ websearch_to_tsquery('simple', ${filter.q})`);
-  if (filter.format) conditions.push(sql.fragment`a.format = ${filter.format}`);
-  if (filter.status) conditions.push(sql.fragment`a.status = ${filter.status}`);
-  if (filter.country) conditions.push(sql.fragment`a.countries @> array[${filter.country}]::text[]`);
-  if (filter.brandId) conditions.push(sql.fragment`a.brand_id = ${filter.brandId}::uuid`);
-  if (filter.startedSince) conditions.push(sql.fragment`a.listed_on >= ${filter.startedSince}::date`);
-  if (page.after) {
-    const [listedOn = '', adId = ''] = page.after;
-    conditions.push(sql.fragment`(a.listed_on, a.ad_id) < (${listedOn}::date, ${adId})`);
-  }
-  const where = sql.join(conditions, sql.fragment` and `);
-  const query = sql.unsafe`where ${where} order by a.listed_on desc, a.ad_id desc limit ${page.limit + 1}`;
-  const composed = { sql: `select ${COLUMNS} from ${FROM} ${query.sql}`, values: query.values };
-  return pageOf(filter.q ? await db.slow<AdRow>(composed) : await db.query<AdRow>(composed), page.limit);
+export const searchAds = (db: ReadDatabase, filter: AdFilter, page: PageRequest): Promise<Page> =>
+  filter.q === undefined || filter.q === ''
+    ? listAds(db, filter, page)
+    : searchWords(db, filter, filter.q, page);
+
+const facetsOf = ({ format, status, country }: AdFilter): readonly string[] =>
+  [format, status, country].filter((facet) => facet !== undefined);
+
+const listAds = async (db: ReadDatabase, filter: AdFilter, page: PageRequest): Promise<Page> => {
+  const values: unknown[] = [];
+  const given = (value: unknown): string => `$${values.push(value) + 1}`;
+  const [listedOn, adId] = page.after ?? [];
+  const brand = filter.brandId === undefined ? null : given(filter.brandId);
+  const since = filter.startedSince === undefined ? null : given(filter.startedSince);
+  const after = adId === undefined ? null : [given(listedOn), given(adId)];
+  // Said of the walk, and of what is looked for beside it: little has both, where much has one of them.
+  const bounds = (ad: string): readonly string[] => [
+    ...(brand === null ? [] : [`${ad}.brand_id = ${brand}::uuid`]),
+    ...(since === null ? [] : [`${ad}.listed_on >= ${since}::date`]),
+    ...(after === null ? [] : [`(${ad}.listed_on, ${ad}.ad_id) < (${after[0]}::date, ${after[1]})`]),
+  ];
+  const facets = facetsOf(filter);
+  const rows = await readWalked<AdRow & { readonly key: string }>(
+    db,
+    {
+      walk: {
+        columns: 's.ad_id, s.listed_on as place',
+        from: 'ads.ad s',
+        where: ['true', ...bounds('s')],
+        order: 's.listed_on desc, s.ad_id desc',
+      },
+      show: (of) =>
+        `select ${COLUMNS}, a.listed_on::text as key from ${of} s join ads.ad a using (ad_id) ${PAGE_OF_AD}`,
+      looksAt: { table: 'ads.ad', alias: 'c', key: 'ad_id' },
+      conditions: facets.length === 0 ? [] : [`c.facets @> ${given(facets)}::text[]`, ...bounds('c')],
+      order: 's.place desc, s.ad_id desc',
+      values,
+    },
+    page,
+  );
+  return pageOf(rows, page.limit);
+};
+
+const searchWords = async (
+  db: ReadDatabase,
+  filter: AdFilter,
+  q: string,
+  page: PageRequest,
+): Promise<Page> => {
+  const values: unknown[] = [];
+  const given = (value: unknown): string => `$${values.push(value)}`;
+  const [listedOn, adId] = page.after ?? [];
+  const conditions = [
+    `a.tsv @@ websearch_to_tsquery('simple', ${given(q)})`,
+    ...(filter.format === undefined ? [] : [`a.format = ${given(filter.format)}`]),
+    ...(filter.status === undefined ? [] : [`a.status = ${given(filter.status)}`]),
+    ...(filter.country === undefined ? [] : [`a.countries @> array[${given(filter.country)}]::text[]`]),
+    ...(filter.brandId === undefined ? [] : [`a.brand_id = ${given(filter.brandId)}::uuid`]),
+    ...(filter.startedSince === undefined ? [] : [`a.listed_on >= ${given(filter.startedSince)}::date`]),
+    ...(adId === undefined ? [] : [`(a.listed_on, a.ad_id) < (${given(listedOn)}::date, ${given(adId)})`]),
+  ];
+  const rows = await db.slow<AdRow>({
+    sql: `select ${COLUMNS} from ${FROM} where ${conditions.join(' and ')}
+      order by a.listed_on desc, a.ad_id desc limit ${given(page.limit + 1)}`,
+    values,
+  });
+  return pageOf(rows, page.limit);
 };

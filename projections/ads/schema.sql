@@ -28,7 +28,9 @@ create table ad (
   seen_at timestamptz,
   tsv tsvector generated always as (
     to_tsvector('simple', coalesce(title, '') || ' ' || left(coalesce(body, ''), 20000) || ' ' || coalesce(link_description, ''))
-  ) stored
+  ) stored,
+  -- What is looked for by its parts: format and status are small letters, countries capitals.
+  facets text[] generated always as (array_remove(countries || array[status, format], null)) stored
 );
 -- Without this many statistics the planner takes a rare word for a common one.
 alter table ad alter column tsv set statistics 10000;
@@ -59,3 +61,4 @@ create table brand (
 create index ad_of_brand on ad (brand_id, listed_on desc, ad_id desc);
 create index ad_newest on ad (listed_on desc, ad_id desc);
 create index ad_by_words on ad using gin (tsv);
+create index ad_by_facets on ad using gin (facets);
