@@ -15,18 +15,11 @@ import { eventIdOf } from '#domain/ids.ts';
 import { type Follower, followLog, type FollowOptions, toRecordedFact } from './follow-log.ts';
 import { pause } from './clock.ts';
 import { appendMeter } from './metrics.ts';
-import { retry, type RetryLimits } from './retry.ts';
+import { sendAppend, slicesOf } from './send-append.ts';
 import { currentTraceparent, inSpan, isTracing } from './tracing.ts';
 
-/** The client enforces append deadlines on the server only, so appends run under our own timer. */
-const APPEND_TIMEOUT_MS = 10_000;
-/** A lost connection or a slow server: the same events are appended again, by the same ids. */
-const CONNECTION_RETRIES: RetryLimits = { attempts: 8, firstDelayMs: 50, maxDelayMs: 3_000 };
 /** Somebody else appended first: the decision is made again on the new state. */
 const CONFLICT_RETRIES = 60;
-/** The server's own limit of one append is 1 MiB; this leaves room for what surrounds the data. */
-const APPEND_MAX_BYTES = 900_000;
-const APPEND_MAX_FACTS = 1_000;
 /** A client with a call that the server left hanging is not waited for longer. */
 const DISPOSE_LIMIT_MS = 200;
 
@@ -49,67 +42,6 @@ export class StreamMoved extends Error {
     this.name = 'StreamMoved';
   }
 }
-
-class AppendTimeout extends Error {
-  constructor() {
-    super(`no answer to an append within ${APPEND_TIMEOUT_MS} ms`);
-    this.name = 'AppendTimeout';
-  }
-}
-
-/**
- * Faults after which the same append may be sent again: the ids make it safe. The first append to a
- * server that is down rejects with a bare gRPC error (code 14) and no type.
- */
-const isConnectionFault = (error: unknown): boolean => {
-  if (error instanceof AppendTimeout) return true;
-  if (!(error instanceof Error)) return false;
-  const { type, code } = error as { type?: string; code?: number };
-  return (
-    type === 'unavailable' ||
-    type === 'timeout' ||
-    type === 'deadline-exceeded' ||
-    type === 'cancelled' ||
-    type === 'not-leader' ||
-    (type === 'unknown' && code !== 3) ||
-    code === 14 ||
-    code === 4 ||
-    code === 1
-  );
-};
-
-const withTimeout = async <T>(promise: Promise<T>): Promise<T> => {
-  let timer: NodeJS.Timeout | undefined;
-  const timeout = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new AppendTimeout()), APPEND_TIMEOUT_MS);
-  });
-  try {
-    return await Promise.race([promise, timeout]);
-  } finally {
-    clearTimeout(timer);
-  }
-};
-
-/** Facts in slices that one append may hold. */
-const slicesOf = <F extends Fact>(facts: readonly F[]): { from: number; facts: F[] }[] => {
-  const slices: { from: number; facts: F[] }[] = [];
-  let slice: F[] = [];
-  let bytes = 0;
-  let from = 0;
-  facts.forEach((fact, index) => {
-    const size = Buffer.byteLength(JSON.stringify(fact.data)) + 600;
-    if (slice.length > 0 && (bytes + size > APPEND_MAX_BYTES || slice.length >= APPEND_MAX_FACTS)) {
-      slices.push({ from, facts: slice });
-      slice = [];
-      bytes = 0;
-      from = index;
-    }
-    slice.push(fact);
-    bytes += size;
-  });
-  if (slice.length > 0) slices.push({ from, facts: slice });
-  return slices;
-};
 
 export type EventStore = AsyncDisposable & {
   /** All facts of a stream after `after` (exclusive; -1n for all). An absent stream is empty. */
@@ -221,9 +153,7 @@ export const openEventStore = (url: string): EventStore => {
       const since = performance.now();
       const took = (): number => (performance.now() - since) / 1_000;
       try {
-        const result = await retry(CONNECTION_RETRIES, isConnectionFault, () =>
-          withTimeout(client.appendToStream(stream, events, { expectedRevision })),
-        );
+        const result = await sendAppend(() => client.appendToStream(stream, events, { expectedRevision }));
         revision = result.nextExpectedRevision;
         position = result.position?.commit ?? 0n;
         appendMeter.recorded(took());
