@@ -14,9 +14,10 @@ import { openSecretVault, WEBHOOK_SECRET_OWNER } from '#platform/secret-vault.ts
 import { scanFacts } from '#tests/alerts/stack.ts';
 import { registered } from '#tests/api/corpus.ts';
 import { METADATA, SECRET } from '#tests/delivery/new-delivery.ts';
-import { startProcess } from '#tests/stack/processes.ts';
+import { type ServiceProcess, startProcess } from '#tests/stack/processes.ts';
 import { type BenchContext, ROUNDS_ALONE } from './bench.ts';
 import { type BenchServers, startServers } from './servers.ts';
+import { type Processes, watchCpu } from './writes/watch-cpu.ts';
 
 const LAUNCHES_PER_SECOND = 100;
 const BRANDS = 100;
@@ -30,7 +31,8 @@ const VAULT_KEY = Buffer.alloc(32, 7).toString('base64');
 
 /**
  * From a fact being recorded (the store's own time) to its webhook being received: event store, alerts, JetStream and
- * delivery as processes with production settings, a launch every ten milliseconds, each closing a scan.
+ * delivery as processes with production settings, a launch every ten milliseconds, each closing a scan. The projector
+ * runs beside them as it does in production, although nobody waits for it here.
  */
 export async function run(context: BenchContext): Promise<void> {
   await using resources = new AsyncDisposableStack();
@@ -49,14 +51,21 @@ export async function run(context: BenchContext): Promise<void> {
     EGRESS_ALLOW_LOOPBACK: 'true',
   });
   resources.defer(() => delivery.kill());
-  await alerts.says('caught up');
-  await delivery.says('keeping deliveries');
+  const projector = startProcess('services/projector/main.ts', environment);
+  resources.defer(() => projector.kill());
+  await Promise.all([
+    alerts.says('caught up'),
+    projector.says('caught up'),
+    delivery.says('keeping deliveries'),
+  ]);
 
   await launch(eventStore, brands, WARM_UP_SECONDS, 0);
   const warm = WARM_UP_SECONDS * LAUNCHES_PER_SECOND;
   await received(latencies, warm);
+  const used = await watchCpu(processesOf({ alerts, delivery, projector }, servers));
   await launch(eventStore, brands, MEASURED_SECONDS, warm);
   await received(latencies, warm + MEASURED_SECONDS * LAUNCHES_PER_SECOND);
+  const usedMs = await used(MEASURED_SECONDS * LAUNCHES_PER_SECOND);
   const measured = latencies.slice(warm).toSorted((a, b) => a - b);
   const at = (share: number): number => measured[Math.floor(measured.length * share)] ?? Number.NaN;
   const [p50, p99] = [at(0.5), at(0.99)];
@@ -64,6 +73,8 @@ export async function run(context: BenchContext): Promise<void> {
     `alerts-path: ${measured.length} launches at ${LAUNCHES_PER_SECOND} a second, fact recorded to webhook received:` +
       ` p50 ${p50} ms, p99 ${p99} ms, longest ${measured.at(-1)} ms`,
   );
+  await printSteps(context, servers);
+  context.print(`  processor time for each, in ms: ${usedMs}`);
   for (const [name, ms, limit] of [
     ['p50', p50, P50_MS],
     ['p99', p99, P99_MS],
@@ -72,6 +83,43 @@ export async function run(context: BenchContext): Promise<void> {
     const bench = `alerts-path: fact to webhook, ${name}`;
     context.record({ bench, measured: `${ms} ms`, ceiling: '-', ratio: null, target, held: ms <= limit });
   }
+}
+
+/** Whose processor time the way takes; those of Postgres are children of its postmaster. */
+const processesOf = (
+  started: Readonly<Record<string, ServiceProcess>>,
+  { postmasterPid, eventStore }: BenchServers,
+): Processes => ({
+  'event store': ({ pid }) => pid === eventStore.pid,
+  Postgres: ({ pid, parent }) => pid === postmasterPid || parent === postmasterPid,
+  ...Object.fromEntries(
+    Object.entries(started).map(([name, { child }]): [string, Processes[string]] => [
+      name,
+      ({ pid }) => pid === child.pid,
+    ]),
+  ),
+});
+
+/** Where the time goes on the way: what each delivery's rows say of it. */
+async function printSteps(context: BenchContext, servers: BenchServers): Promise<void> {
+  const pool = openPool(servers.databaseUrl, 1);
+  const { rows } = await pool.query<{ step: string; p50: number; p99: number }>(
+    `with steps as (
+       select (payload::json->>'created_at')::timestamptz as recorded, queued_at, at as attempted, duration_ms
+       from delivery.delivery join delivery.journal using (delivery_id) where type = 'DeliveryAttempted'
+       order by queued_at offset ${WARM_UP_SECONDS * LAUNCHES_PER_SECOND}
+     ), took (place, step, ms) as (
+       select 1, 'until matched', extract(epoch from queued_at - recorded) * 1000 from steps
+       union all select 2, 'until sent', extract(epoch from attempted - queued_at) * 1000 from steps
+       union all select 3, 'until answered', duration_ms from steps
+     )
+     select step, percentile_cont(0.5) within group (order by ms)::float8 as p50,
+       percentile_cont(0.99) within group (order by ms)::float8 as p99
+     from took group by place, step order by place`,
+  );
+  await pool.end();
+  const steps = rows.map(({ step, p50, p99 }) => `${step} ${p50.toFixed(0)} (${p99.toFixed(0)})`);
+  context.print(`  of which, p50 (p99) in ms: ${steps.join(', ')}`);
 }
 
 /** Notes of each webhook how long ago its fact was recorded. */
