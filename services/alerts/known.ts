@@ -37,20 +37,23 @@ const keyOf = (brandId: string, pageId: string): string => `${brandId} ${pageId}
 
 const readBrands = async (database: Database, ids: readonly string[]): Promise<Map<string, KnownBrand>> => {
   if (ids.length === 0) return new Map();
-  const { rows } = await database.query<KnownBrand & { brand_id: string }>(
-    'select brand_id, slug, name, logo_url, last_complete_at from alerting.brand where brand_id = any($1::uuid[])',
-    [ids],
-  );
+  const { rows } = await database.query<KnownBrand & { brand_id: string }>({
+    name: 'learn brands',
+    text: `select brand_id, slug, name, logo_url, last_complete_at from alerting.brand
+           where brand_id = any($1::uuid[])`,
+    values: [ids],
+  });
   return new Map(rows.map(({ brand_id, ...known }) => [brand_id, known]));
 };
 
 const readPages = async (database: Database, pairs: readonly Pair[]): Promise<Map<string, PageOfBrand>> => {
   if (pairs.length === 0) return new Map();
-  const { rows } = await database.query<Pair & PageOfBrand>(
-    `select brand_id, page_id, role, ran_ads, was_new_partner from alerting.page
-     join unnest($1::uuid[], $2::text[]) as wanted (brand_id, page_id) using (brand_id, page_id)`,
-    [pairs.map(({ brand_id }) => brand_id), pairs.map(({ page_id }) => page_id)],
-  );
+  const { rows } = await database.query<Pair & PageOfBrand>({
+    name: 'learn pages',
+    text: `select brand_id, page_id, role, ran_ads, was_new_partner from alerting.page
+           join unnest($1::uuid[], $2::text[]) as wanted (brand_id, page_id) using (brand_id, page_id)`,
+    values: [pairs.map(({ brand_id }) => brand_id), pairs.map(({ page_id }) => page_id)],
+  });
   return new Map(rows.map(({ brand_id, page_id, ...page }) => [keyOf(brand_id, page_id), page]));
 };
 
@@ -104,19 +107,20 @@ const saveBrands = async (
 ): Promise<void> => {
   if (ids.length === 0) return;
   const known = ids.map((id) => brands.get(id) ?? UNKNOWN_BRAND);
-  await client.query(
-    `insert into alerting.brand (brand_id, slug, name, logo_url, last_complete_at)
-     select * from unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[])
-     on conflict (brand_id) do update set slug = excluded.slug, name = excluded.name,
-       logo_url = excluded.logo_url, last_complete_at = excluded.last_complete_at`,
-    [
+  await client.query({
+    name: 'keep brands',
+    text: `insert into alerting.brand (brand_id, slug, name, logo_url, last_complete_at)
+           select * from unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[])
+           on conflict (brand_id) do update set slug = excluded.slug, name = excluded.name,
+             logo_url = excluded.logo_url, last_complete_at = excluded.last_complete_at`,
+    values: [
       ids,
       known.map(({ slug }) => slug),
       known.map(({ name }) => name),
       known.map(({ logo_url }) => logo_url),
       known.map(({ last_complete_at }) => last_complete_at),
     ],
-  );
+  });
 };
 
 const savePages = async (
@@ -126,17 +130,18 @@ const savePages = async (
 ): Promise<void> => {
   if (changed.length === 0) return;
   const known = changed.map(([key]) => pages.get(key) ?? UNKNOWN_PAGE);
-  await client.query(
-    `insert into alerting.page (brand_id, page_id, role, ran_ads, was_new_partner)
-     select * from unnest($1::uuid[], $2::text[], $3::text[], $4::boolean[], $5::boolean[])
-     on conflict (brand_id, page_id) do update set role = excluded.role, ran_ads = excluded.ran_ads,
-       was_new_partner = excluded.was_new_partner`,
-    [
+  await client.query({
+    name: 'keep pages',
+    text: `insert into alerting.page (brand_id, page_id, role, ran_ads, was_new_partner)
+           select * from unnest($1::uuid[], $2::text[], $3::text[], $4::boolean[], $5::boolean[])
+           on conflict (brand_id, page_id) do update set role = excluded.role, ran_ads = excluded.ran_ads,
+             was_new_partner = excluded.was_new_partner`,
+    values: [
       changed.map(([, { brand_id }]) => brand_id),
       changed.map(([, { page_id }]) => page_id),
       known.map(({ role }) => role),
       known.map(({ ran_ads }) => ran_ads),
       known.map(({ was_new_partner }) => was_new_partner),
     ],
-  );
+  });
 };
