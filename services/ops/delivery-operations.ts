@@ -90,6 +90,12 @@ export type DeliveryEntry = {
   readonly status_code: number | null;
   readonly reason: string | null;
   readonly duration_ms: number | null;
+  /** Where that time went; null for a step that there was not. */
+  readonly dns_ms: number | null;
+  readonly connect_ms: number | null;
+  readonly tls_ms: number | null;
+  /** From the request on its way to the first of the answer. */
+  readonly wait_ms: number | null;
   /** The beginning of what the receiver answered. */
   readonly answer: string | null;
 };
@@ -116,7 +122,8 @@ export const showDelivery = async (pool: Database, deliveryId: string): Promise<
     );
   }
   const history = await pool.query<Omit<DeliveryEntry, 'answer'> & { answer: Buffer | null }>(
-    `select type, ${iso('at')} as at, attempt, outcome, failure, status_code, reason, duration_ms, answer
+    `select type, ${iso('at')} as at, attempt, outcome, failure, status_code, reason, duration_ms, dns_ms, connect_ms,
+       tls_ms, wait_ms, answer
      from delivery.journal where delivery_id = $1 order by seq`,
     [deliveryId],
   );

@@ -92,6 +92,17 @@ describe('ops deliveries', () => {
     expect(JSON.parse(stdout)).toMatchObject([{ delivery_id: third }, { delivery_id: second }]);
     expect(await page({ alert, after: second })).toMatchObject([{ delivery_id: first }]);
     expect(await page({ alert, status: 'failed' })).toMatchObject([{ delivery_id: second, attempts: 10 }]);
+    await stack.pool.query(
+      `update delivery.journal set dns_ms = 1.5, wait_ms = 1.25, answer = 'busy' where delivery_id = $1 and attempt > 0`,
+      [second],
+    );
+    expect((await showDelivery(stack.pool, second)).history[1]).toMatchObject({
+      outcome: 'failed',
+      dns_ms: 1.5,
+      connect_ms: null,
+      wait_ms: 1.25,
+      answer: 'busy',
+    });
     expect(await showDelivery(stack.pool, third)).toMatchObject({
       delivery_id: third,
       status: 'queued',
