@@ -20,6 +20,7 @@ import {
   absentAdIds,
   brandsOnPages,
   claimStagedAds,
+  keepHistories,
   stagedAds,
   stagedBrands,
   stagedChunks,
@@ -212,11 +213,12 @@ export const recordStagedScan = async (
   end: AdLibraryScanEnd,
 ): Promise<IntakeOutcome> => {
   const scannedFor = brandIdOf(end.brand_domain);
-  const done = await database.query('select from ingest.recorded_scan where scan_id = $1 and brand_id = $2', [
-    end.scan_id,
-    scannedFor,
-  ]);
-  if (done.rows.length > 0) {
+  const recorded = await database.query<{ brand_id: string }>(
+    'select brand_id from ingest.recorded_scan where scan_id = $1',
+    [end.scan_id],
+  );
+  const recordedFor = recorded.rows.map(({ brand_id }) => brand_id);
+  if (recordedFor.includes(scannedFor)) {
     await unstage(database, end.scan_id);
     return { facts: 0, totals: null };
   }
@@ -231,14 +233,22 @@ export const recordStagedScan = async (
   }
   await claimStagedAds(database, end.scan_id);
   const seenBy = await stagedBrands(database, end.scan_id);
-  const pages = [...end.coverage.pages, ...(staged.unnamed ? [{ page_id: NO_PAGE, page_name: null }] : [])];
-  const pageIds = end.coverage.pages.map(({ page_id }) => page_id);
+  // A page named twice is one.
+  const named = new Map(end.coverage.pages.map((page) => [page.page_id, page]));
+  const pages = [...named.values(), ...(staged.unnamed ? [{ page_id: NO_PAGE, page_name: null }] : [])];
+  const pageIds = [...named.keys()];
   const others = new Set([
+    ...recordedFor,
     ...seenBy.keys(),
     ...(end.coverage.complete ? await brandsOnPages(database, pageIds) : []),
   ]);
   others.delete(scannedFor);
 
+  const histories = await pageHistories(
+    database,
+    pages.map(({ page_id }) => page_id),
+    end.scanned_at,
+  );
   const scan: Scan = {
     header: {
       scan_id: end.scan_id,
@@ -250,11 +260,7 @@ export const recordStagedScan = async (
     },
     pages,
     chunks,
-    history: await pageHistories(
-      database,
-      pages.map(({ page_id }) => page_id),
-      end.scanned_at,
-    ),
+    history: others.size === 0 ? histories : await keepHistories(database, end.scan_id, histories),
   };
   let facts = 0;
   let totals: ScanTotals | null = null;

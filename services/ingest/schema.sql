@@ -13,6 +13,13 @@ create table if not exists ingest.staged_chunk (
   primary key (scan_id, chunk)
 );
 
+-- What was known of a staged scan's pages before it, where it is decided for several brands: interrupted between two
+-- of them, the rest is decided on the same.
+create table if not exists ingest.staged_history (
+  scan_id uuid primary key,
+  histories json not null
+);
+
 -- Each ad of a staged scan once, in the first chunk that holds it (rule 8), with the brand it belongs to.
 create table if not exists ingest.staged_ad (
   scan_id uuid not null,

@@ -1,5 +1,6 @@
 import type { AdLibraryScanChunk, ObservedAd } from '#contracts/observations/ad-library-scan.ts';
 import { destinationDomains } from '#contracts/ad-destination.ts';
+import type { PageHistories, PageHistory } from '#domain/ad-library-scan.ts';
 import { brandIdOf } from '#domain/ids.ts';
 import type { Database } from '#platform/postgres.ts';
 
@@ -176,9 +177,24 @@ export const brandsOnPages = async (
   return rows.map(({ brand_id }) => brand_id);
 };
 
+/** Keeps what is known of a scan's pages when it is first decided, and answers that ever after. */
+export const keepHistories = async (
+  database: Database,
+  scanId: string,
+  histories: PageHistories,
+): Promise<PageHistories> => {
+  const { rows } = await database.query<{ histories: readonly (readonly [string, PageHistory])[] }>(
+    `insert into ingest.staged_history as h (scan_id, histories) values ($1, $2)
+     on conflict (scan_id) do update set histories = h.histories returning histories`,
+    [scanId, JSON.stringify([...histories])],
+  );
+  return rows[0] ? new Map(rows[0].histories) : histories;
+};
+
 export const unstage = async (database: Database, scanId: string): Promise<void> => {
   await database.query(
     `with ads as (delete from ingest.staged_ad where scan_id = $1)
+     , histories as (delete from ingest.staged_history where scan_id = $1)
      delete from ingest.staged_chunk where scan_id = $1`,
     [scanId],
   );

@@ -18,6 +18,7 @@ import { openPool } from '#platform/postgres.ts';
 import { consumeObservations } from '#services/ingest/consumer.ts';
 import { consumeWhileOwner } from '#services/ingest/consumer-ownership.ts';
 import type { BrandRegister, Intake, IntakeOutcome } from '#services/ingest/intake.ts';
+import { recordStagedScan } from '#services/ingest/scan-recording.ts';
 import { openIntake } from '#services/ingest/open-intake.ts';
 import { ad, PAGE } from '#tests/dsl/scans.ts';
 import { createTestDatabase, createTestEventStore, createTestNats } from '#tests/stack/database.ts';
@@ -222,6 +223,68 @@ describe('attribution (rule 10)', () => {
     );
     const [left, right] = [await started('left.example'), await started('right.example')];
     expect([...left, ...right].toSorted()).toEqual(ads.map(({ ad_id }) => ad_id).toSorted());
+  });
+});
+
+describe('a scan of several brands', () => {
+  const page_id = '330000001';
+  const ends = { pages: [page_id] };
+  /** Two days of scans of a page that another brand's ads run on, the second interrupted after that brand's part. */
+  const twoDays = async (name: string, interrupted: boolean): Promise<readonly AdLibraryFact[]> => {
+    const [own, other] = [`own.${name}.example`, `other.${name}.example`];
+    await profile(other, 'Other');
+    const show = (id: string, domain: string, started_on: string): ObservedAd =>
+      ad(`${name.length}${id}`, {
+        page_id: `${name.length}${page_id}`,
+        started_on,
+        link_url: `https://${domain}/`,
+      });
+    const pages = ends.pages.map((page) => `${name.length}${page}`);
+    await submitScan(other, '2026-05-02T10:00:00Z', [show('1', other, '2026-05-01')], { pages });
+    const { chunks, end } = scanOf(
+      own,
+      '2026-05-03T10:00:00Z',
+      [show('2', other, '2026-05-03'), show('3', own, '2026-05-03')],
+      { pages },
+    );
+    for (const chunk of chunks) await intake.submit(chunk);
+    if (interrupted) {
+      const database = openPool(databaseUrl, 2);
+      const failing: EventStore = {
+        ...eventStore,
+        append: (stream, ...given) =>
+          stream === adLibraryStream(brandIdOf(own))
+            ? Promise.reject(new Error('the process ends here'))
+            : eventStore.append(stream, ...given),
+      };
+      const scanEnd = { ...end, scanned_at: new Date(end.scanned_at).toISOString() };
+      await expect(recordStagedScan(database, failing, scanEnd)).rejects.toThrow('ends here');
+      await database.end();
+    }
+    await intake.submit(end);
+    return [...(await factsOf(other)), ...(await factsOf(own))];
+  };
+
+  it('decides the rest on what was known before it, when it was interrupted between two of them', async () => {
+    const told = (facts: readonly AdLibraryFact[]) =>
+      facts.map(({ type, data }) => [
+        type,
+        'novelty' in data ? data.novelty : '',
+        'pages' in data ? data.pages.map(({ baseline }) => baseline) : [],
+      ]);
+    const undisturbed = told(await twoDays('a', false));
+    expect(undisturbed).toContainEqual(['AdStarted', 'news', []]);
+    expect(told(await twoDays('ab', true))).toEqual(undisturbed);
+  });
+
+  it('names a page once, however often its coverage does', async () => {
+    const { chunks, end } = scanOf('twice.example', '2026-05-03T10:00:00Z', [ad('34')], {
+      pages: ['340000001', '340000001'],
+    });
+    for (const chunk of chunks) await intake.submit(chunk);
+    await intake.submit(end);
+    const recorded = (await factsOf('twice.example')).find(({ type }) => type === 'ScanRecorded');
+    expect(recorded?.data).toMatchObject({ pages: [{ page_id: '340000001' }] });
   });
 });
 
