@@ -17,7 +17,7 @@ const brandIds = z.array(Uuid.toLowerCase()).min(1).max(ALERT_BRANDS_MAX);
 const address = z.string().min(1).max(ALERT_URL_MAX_LENGTH);
 
 const TRIGGER =
-  '`new_ads`: ads started; `stopped_ads`: ads confirmed inactive; `page_changes`: ads whose destination link changed, and pages newly linked; `new_partners`: creators newly seen in branded content; `activity`: ramps, drops, launch bursts, sales and the like, as the signals have them.';
+  '`new_ads`: ads started; `stopped_ads`: ads confirmed inactive; `page_changes`: ads whose destination link changed, and pages newly linked; `new_partners`: pages of creators and partners, and pages not linked with the brand, that run its ads or are linked with it for the first time; `activity`: ramps, drops, launch bursts, sales and the like, as the signals have them.';
 const CADENCE =
   '`instant`: as it is observed; `daily` and `weekly`: once a day or ISO week, in UTC, for all of it.';
 const EMAIL = 'Whether it is mailed to the member who created the rule.';
