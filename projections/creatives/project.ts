@@ -111,7 +111,7 @@ const ofBrand = (fact: BrandFact): readonly Change[] => {
 /** Creative files, which ads carry them, and what was read of them. */
 export const creatives = projection<CreativeFact | AdLibraryFact | BrandFact>({
   name: 'creatives',
-  version: 2,
+  version: 3,
   prefixes: ['creative-', 'adLibrary-', 'brand-'],
   schema: new URL('./schema.sql', import.meta.url),
   statements: {

@@ -66,11 +66,13 @@ create table carriage (
   unique (ad_id, creative_key)
 );
 
--- Refreshed: ads of the corpus that carry the file.
+-- Refreshed: ads of the corpus that carry the file. What is found by words and values is sorted by what the key's
+-- index says.
 create table file_count (
-  creative_key text primary key,
+  creative_key text not null,
   active_ads bigint not null,
-  total_ads bigint not null
+  total_ads bigint not null,
+  primary key (creative_key) include (active_ads)
 );
 
 -- Refreshed: a file under each brand whose ads carry it, and under the id of noughts when one of these is public.

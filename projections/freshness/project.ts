@@ -2,6 +2,7 @@ import type { AdLibraryFact } from '#contracts/events/ad-library.ts';
 import type { BrandFact } from '#contracts/events/brand.ts';
 import type { TrackingFact } from '#contracts/events/workspace.ts';
 import { TIER_HOURS } from '#contracts/freshness-tiers.ts';
+import { SLO_HOURS } from '#contracts/resources/tracked-brand.ts';
 import { BRAND_REFERENCE_SQL, brandReference } from '#projections/across/brand-reference.ts';
 import { iso, quoted } from '#projections/across/freshness-text.ts';
 import { type Change, projection } from '#projections/projection.ts';
@@ -28,7 +29,9 @@ const COMPOSE = `
     where b.freshness is distinct from excluded.freshness
   ), listed as (
     select k.workspace_id, k.brand_id, s.scanned_at, coalesce(s.reliable_at, k.tracked_at) as counted_from,
-      '{"brand":' || s.reference || ',"cadence":"' || k.cadence || '","freshness":' || s.freshness as item
+      '{"brand":' || s.reference || ',"cadence":"' || k.cadence || '","freshness":' || s.freshness
+        || case k.cadence when 'daily' then ',"slo_hours":${SLO_HOURS.daily}' else ',"slo_hours":${SLO_HOURS.weekly}' end
+        || ',"hours_since_reliable":' as item
     from said s join tracker k using (brand_id)
   )
   update tracker k set scanned_at = l.scanned_at, counted_from = l.counted_from, item = l.item
@@ -38,7 +41,7 @@ const COMPOSE = `
 /** How recent a brand's figures are, and when they are due again. */
 export const freshness = projection<AdLibraryFact | BrandFact | TrackingFact>({
   name: 'freshness',
-  version: 2,
+  version: 3,
   prefixes: ['adLibrary-', 'brand-', 'tracking-'],
   schema: new URL('./schema.sql', import.meta.url),
   statements: {

@@ -33,9 +33,10 @@ export const readFreshness = async (db: ReadDatabase, brandId: string): Promise<
 
 /** As one text: as many rows as a plan has slots take longer to be sent and read than to be put together. */
 const TRACKED = `
-  select string_agg(item || ',"slo_hours":' || slo_hours || ',"hours_since_reliable":' || hours
-      || case when hours > slo_hours then ',"slo_status":"breached"}' else ',"slo_status":"ok"}' end,
-    ',' order by hours - slo_hours desc, brand_id) as items, count(*)::int as count
+  select string_agg(
+      item || hours || case when hours > slo_hours then ',"slo_status":"breached"}' else ',"slo_status":"ok"}' end,
+      ',' order by hours - slo_hours desc, brand_id
+    ) as items, count(*)::int as count
   from (
     select brand_id, item, case cadence when 'daily' then ${SLO_HOURS.daily} else ${SLO_HOURS.weekly} end as slo_hours,
       greatest(0, floor(date_part('epoch', $2::timestamptz - counted_from) / 3600))::int as hours

@@ -11,8 +11,8 @@ create table brand (
 );
 
 -- Who tracks a brand how often: the tier is the most demanding. What a workspace's list shows stands with each, since
--- it lists thousands at once: when the brand was last scanned, since when hours count, and the item up to these hours,
--- null while the brand is not registered.
+-- it lists thousands at once: when the brand was last scanned, since when hours count, and the item up to these hours
+-- (null while the brand is not registered).
 create table tracker (
   workspace_id text not null,
   brand_id uuid not null,
@@ -21,9 +21,8 @@ create table tracker (
   scanned_at timestamptz,
   counted_from timestamptz,
   item text,
-  primary key (workspace_id, brand_id)
+  primary key (brand_id, workspace_id)
 );
 -- indexes
 create index brand_by_scan on brand (scanned_at);
-create index tracker_of_brand on tracker (brand_id, cadence, tracked_at);
 create index tracker_by_scan on tracker (workspace_id, scanned_at);

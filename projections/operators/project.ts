@@ -4,24 +4,38 @@ import { brandFacets } from '#projections/across/brand-facets.ts';
 import { brandReference } from '#projections/across/brand-reference.ts';
 import { type Change, projection } from '#projections/projection.ts';
 
+/** Only public brands are counted. */
+const recounted = ({ type, data }: BrandFact): readonly Change[] =>
+  type === 'BrandProfileChanged' && data.changes.is_public === undefined
+    ? []
+    : [{ kind: 'refresh', statement: 'count_of_brand', row: { brand_id: data.brand_id } }];
+
+const COUNTED = ['operator', 'association', 'brand'] as const;
+
+/** `operators`: SQL of rows with the `operator_id` of those to count anew. */
+const countOf = (operators: string): string => `
+  update operator o set domains = a.domains, pages = a.pages, public_brands = a.public_brands
+  from ${operators} i cross join lateral (
+    select count(distinct k.key) filter (where k.kind = 'domain') as domains,
+      count(distinct k.key) filter (where k.kind = 'page') as pages,
+      count(distinct b.brand_id) filter (where b.is_public and b.slug is not null) as public_brands
+    from association k left join brand b using (brand_id) where k.operator_id = i.operator_id
+  ) a
+  where o.operator_id = i.operator_id
+    and (o.domains, o.pages, o.public_brands) is distinct from (a.domains, a.pages, a.public_brands)`;
+
 /** Companies and what they were observed with, each association under every basis that names it. */
 export const operators = projection<OperatorFact | BrandFact>({
   name: 'operators',
-  version: 1,
+  version: 2,
   prefixes: ['operator-', 'brand-'],
   schema: new URL('./schema.sql', import.meta.url),
   statements: {
-    count: {
-      columns: { operator_id: 'uuid' },
-      touches: ['operator', 'association'],
-      sql: `
-        update operator o set domains = a.domains, pages = a.pages
-        from :input i cross join lateral (
-          select count(distinct key) filter (where kind = 'domain') as domains,
-            count(distinct key) filter (where kind = 'page') as pages
-          from association where operator_id = i.operator_id
-        ) a
-        where o.operator_id = i.operator_id`,
+    count: { columns: { operator_id: 'uuid' }, touches: COUNTED, sql: countOf(':input') },
+    count_of_brand: {
+      columns: { brand_id: 'uuid' },
+      touches: COUNTED,
+      sql: countOf('(select distinct operator_id from association join :input b using (brand_id))'),
     },
     observe: {
       columns: { operator_id: 'uuid', observed_at: 'timestamptz' },
@@ -36,7 +50,7 @@ export const operators = projection<OperatorFact | BrandFact>({
     switch (fact.type) {
       case 'BrandRegistered':
       case 'BrandProfileChanged':
-        return [...brandReference(fact), ...brandFacets(fact)];
+        return [...brandReference(fact), ...brandFacets(fact), ...recounted(fact)];
       case 'OperatorNamed': {
         const { operator_id, name, country, observed_at } = fact.data;
         return [

@@ -14,18 +14,13 @@ const PUBLIC_BRANDS = `
   select distinct b.* from operators.association a join operators.brand b using (brand_id)
   where a.operator_id = o.operator_id and b.is_public and b.slug is not null`;
 
-/** How many these are: the biggest are observed with hundreds. */
-const PUBLIC_BRANDS_COUNT = `(
-  select count(distinct b.brand_id) from operators.association a join operators.brand b using (brand_id)
-  where a.operator_id = o.operator_id and b.is_public and b.slug is not null)`;
-
 const referencesOf = (rows: string, limit: number): string => `'[' || coalesce((
   select string_agg(${BRAND_REFERENCE_SQL}, ',' order by lower(b.name) collate "C", b.brand_id)
   from (select * from (${rows}) b order by lower(b.name) collate "C", b.brand_id limit ${limit}) b), '') || ']'`;
 
 const list = (after: boolean): string => `
   select (o.domains + o.pages)::text as size, o.operator_id,
-    '{' || ${SUMMARY} || ',"public_brands":' || ${PUBLIC_BRANDS_COUNT} || '}' as item
+    '{' || ${SUMMARY} || ',"public_brands":' || o.public_brands || '}' as item
   from (
     select * from operators.operator o
     where (o.domains > 1 or o.pages > 1) and o.name is not null
@@ -57,7 +52,7 @@ const associations = (kind: 'domain' | 'page', name: string): string => `coalesc
 
 const ONE = `
   select ${iso('o.observed_at')} as as_of,
-    '{' || ${SUMMARY} || ',"public_brands":' || ${PUBLIC_BRANDS_COUNT}
+    '{' || ${SUMMARY} || ',"public_brands":' || o.public_brands
       || ',"brands":' || ${referencesOf(PUBLIC_BRANDS, OPERATOR_ENTRIES_MAX)}
       || ',"domain_associations":' || ${associations('domain', 'domain')}
       || ',"page_associations":' || ${associations('page', 'page_id')} || '}' as item

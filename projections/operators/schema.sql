@@ -5,7 +5,9 @@ create table operator (
   country text,
   observed_at timestamptz,
   domains bigint not null default 0,
-  pages bigint not null default 0
+  pages bigint not null default 0,
+  -- Of its domains, each once: the biggest have hundreds.
+  public_brands bigint not null default 0
 );
 
 -- What each basis names for a company: a domain, with the brand that it is, or a page.

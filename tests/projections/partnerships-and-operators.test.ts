@@ -17,6 +17,7 @@ import {
   nameOperator,
   orders,
   parsed,
+  publish,
   scanned,
   start,
   stop,
@@ -146,8 +147,10 @@ describe('operators', () => {
   ];
   const facts = [
     brand('a'),
-    brand('b'),
-    brand('hidden', { is_public: false }),
+    brand('b', { is_public: false }),
+    publish('b', true),
+    brand('hidden'),
+    publish('hidden', false),
     nameOperator(BIG, 'Big'),
     associate(BIG, { brands: ['a', 'b', 'hidden', 'unheard-of'] }),
     associate(BIG, { brands: ['a'], pages_added: [OWN], basis: 'filing', observed_at: at(5) }),
