@@ -11,6 +11,7 @@ import { registerProjectionCommands } from './commands/projections.ts';
 import { registerRankingCommands } from './commands/rankings.ts';
 import { registerSecurityCommands } from './commands/security.ts';
 import { registerWorkspaceCommands } from './commands/workspace.ts';
+import { serverFault } from './server-fault.ts';
 
 /** `npm run ops -- …`: what operators do. Beside a running `npm start` it needs no settings. */
 const program = new Command('ops').description('operate this service').option('--json', 'print JSON');
@@ -33,7 +34,12 @@ for (const register of [
 try {
   await program.parseAsync();
 } catch (error) {
-  if (!(error instanceof Refusal) && !(error instanceof SettingsError)) throw error;
-  console.error(error.message);
+  const isTold = error instanceof Refusal || error instanceof SettingsError;
+  const text = isTold ? error.message : serverFault(error);
+  if (text === null) throw error;
+  console.error(text);
+  if (error instanceof SettingsError || !isTold) {
+    console.error('Beside a running `npm start` no settings are needed; DATA_DIR is its folder.');
+  }
   process.exitCode = 1;
 }

@@ -15,13 +15,14 @@ export const printRecord = (command: Command, record: Fields): void => {
   for (const [name, value] of Object.entries(record)) console.log(`${name.padEnd(width)}  ${asText(value)}`);
 };
 
-/** Records as columns, or as a JSON array with `--json`. */
+/** Records as columns, or as a JSON array with `--json`. That there are none is said beside, for eyes alone. */
 export const printTable = (
   command: Command,
   columns: readonly string[],
   records: readonly Fields[],
 ): void => {
   if (command.optsWithGlobals()['json']) return console.log(JSON.stringify(records));
+  if (records.length === 0) console.error('none');
   const rows = [columns, ...records.map((record) => columns.map((column) => asText(record[column] ?? '')))];
   const widths = columns.map((_, place) => Math.max(...rows.map((row) => row[place]?.length ?? 0)));
   for (const row of rows)

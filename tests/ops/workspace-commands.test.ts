@@ -14,11 +14,15 @@ const ops = async (...words: readonly string[]): Promise<Record<string, string>>
   const { stdout } = await run(process.execPath, [CLI, '--json', ...words], { env: stack.environment });
   return JSON.parse(stdout) as Record<string, string>;
 };
-const failure = async (...words: readonly string[]): Promise<{ stderr: string; code: number }> =>
-  await run(process.execPath, [CLI, ...words], { env: stack.environment }).then(
+const failureWith = async (
+  environment: Readonly<Record<string, string>>,
+  ...words: readonly string[]
+): Promise<{ stderr: string; code: number }> =>
+  await run(process.execPath, [CLI, ...words], { env: { ...stack.environment, ...environment } }).then(
     () => ({ stderr: '', code: 0 }),
     (error: { stderr: string; code: number }) => error,
   );
+const failure = (...words: readonly string[]) => failureWith({}, ...words);
 
 beforeAll(async () => {
   stack = await openApiStack();
@@ -84,5 +88,26 @@ describe('ops', () => {
       code: 1,
       stderr: 'These scopes cannot be granted here: tracking:write.\n',
     });
+  });
+
+  test('says which server does not answer, and leaves stack traces to what nobody knows', async () => {
+    const nowhere = '127.0.0.1:1';
+    const url = new URL(stack.environment['DATABASE_URL'] ?? '');
+    url.pathname = '/elsewhere';
+    const faults = await Promise.all([
+      failureWith({ DATABASE_URL: `postgres://nobody@${nowhere}/x` }, 'workspace', 'list'),
+      failureWith({ DATABASE_URL: url.href }, 'workspace', 'list'),
+      failureWith({ EVENT_STORE_URL: `esdb://${nowhere}?tls=false` }, 'log', 'find', '--category', 'brand'),
+    ]);
+    expect(faults.map(({ code }) => code)).toEqual([1, 1, 1]);
+    const said = faults.map(({ stderr }) => stderr.split('\n')[0]);
+    expect(said[0]).toBe(
+      `Postgres does not answer: connect ECONNREFUSED ${nowhere}. DATABASE_URL says where it is.`,
+    );
+    expect(said[1]).toBe(
+      'Postgres does not answer: database "elsewhere" does not exist. DATABASE_URL says where it is.',
+    );
+    expect(said[2]).toMatch(/^The event store does not answer: .*ECONNREFUSED/);
+    for (const { stderr } of faults) expect(stderr).not.toMatch(/^ {4}at /m);
   });
 });

@@ -82,6 +82,7 @@ const find = async (options: object, command: Command): Promise<void> => {
       found += 1;
       if (found === limit) return console.error(`The first ${limit}; there may be more.`);
     }
+    if (found === 0) console.error('There is no such fact.');
   });
 };
 

@@ -17,8 +17,7 @@ export type Progress = {
   end(): void;
 };
 
-const duration = (seconds: number | null): string => {
-  if (seconds === null || !Number.isFinite(seconds)) return '-';
+const duration = (seconds: number): string => {
   const rounded = Math.max(0, Math.round(seconds));
   const minutes = Math.floor(rounded / 60);
   return minutes === 0 ? `${rounded} s` : `${minutes} min ${rounded % 60} s`;
@@ -27,7 +26,7 @@ const duration = (seconds: number | null): string => {
 /** Bars on standard error, one a name: what is piped on holds nothing of them. */
 export const openProgress = (): Progress => {
   const bars = new MultiBar({
-    format: '{name} {bar} {value} of {total} facts, {rate}/s, {left} left, {state}',
+    format: '{name} {bar} {value} of {total} facts, {pace}{state}',
     stream: process.stderr,
     fps: REDRAWN_PER_SECOND,
     noTTYOutput: true,
@@ -38,7 +37,11 @@ export const openProgress = (): Progress => {
   const shown = new Map<string, SingleBar>();
   return {
     show: (name, done, total, state, rate, etaSeconds) => {
-      const words = { name: name.padEnd(NAME_WIDTH), state, rate, left: duration(etaSeconds) };
+      const pace = [
+        ...(rate > 0 ? [`${rate}/s, `] : []),
+        ...(etaSeconds === null ? [] : [`${duration(etaSeconds)} left, `]),
+      ].join('');
+      const words = { name: name.padEnd(NAME_WIDTH), state, pace };
       const bar = shown.get(name) ?? bars.create(total, done, words);
       shown.set(name, bar);
       bar.setTotal(total);

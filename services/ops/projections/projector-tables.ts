@@ -26,7 +26,7 @@ export const fromProjector = async <T>(read: () => Promise<T>): Promise<T> => {
 };
 
 export const unknownProjection = (name: string): Refusal =>
-  new Refusal('not_found', `There is no projection ${name}.`);
+  new Refusal('not_found', `There is no projection ${name}. The status of all names those there are.`);
 
 /** Changes something of a projection (`$1` is its name) and tells projectors; answers how many rows that were. */
 export const ask = async (
