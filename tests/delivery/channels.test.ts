@@ -4,9 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { chatMessageOf } from '#platform/channels/chat-message.ts';
-import { inTransaction } from '#platform/postgres.ts';
-import { recordSent } from '#platform/deliveries/record-sent.ts';
-import { answers, openReceivers, type Receivers } from './receivers.ts';
+import { openReceivers, type Receivers } from './receivers.ts';
 import { newDelivery } from './new-delivery.ts';
 import { type DeliveryStack, openDeliveryStack } from './stack.ts';
 
@@ -143,30 +141,4 @@ describe('e-mail', () => {
       { outcome: 'retrying', failure: 'connection', status_code: null },
     ]);
   });
-});
-
-test('what was sent by a test is in the history at once, and never in the queue', async () => {
-  receivers.behave('/test', answers(500));
-  const rule = stack.rule();
-  const target = { channel: 'webhook', url: `${receivers.url}/test` } as const;
-  const delivery = newDelivery(rule, target, stack.clock.now(), { kind: 'test' });
-  const sent = {
-    delivered: false,
-    failure: 'http',
-    status_code: 500,
-    reason: 'The receiver answered 500.',
-    duration_ms: 3,
-    timing: { dns_ms: null, connect_ms: 1, tls_ms: null, wait_ms: 1 },
-    answer: null,
-    retry_after_ms: null,
-    terminal: false,
-  } as const;
-  const attemptedAt = stack.clock.now().toISOString();
-  await inTransaction(stack.pool, (client) => recordSent(client, [{ ...delivery, attemptedAt, sent }]));
-  await stack.sendDue(stack.worker());
-  expect(receivers.at('/test')).toEqual([]);
-  expect(await stack.facts(rule)).toMatchObject([
-    { type: 'DeliveryQueued', data: { kind: 'test' } },
-    { type: 'DeliveryAttempted', data: { attempt: 1, outcome: 'failed', next_attempt_at: null } },
-  ]);
 });

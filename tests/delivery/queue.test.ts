@@ -89,7 +89,7 @@ test('what a full queue refuses is sent when there is room, and no more is put i
   const { config } = await nats.manager.streams.info(DELIVERIES_STREAM);
   await nats.manager.streams.update(DELIVERIES_STREAM, { ...config, max_msgs: 1 });
   const ids = await queue('/full', 60);
-  await expect(publishDue(nats, ids)).rejects.toThrow();
+  await expect(publishDue(nats, ids)).rejects.toThrow('503');
   await nats.manager.streams.update(DELIVERIES_STREAM, { ...config, max_msgs: -1 });
   // Beyond the time in which whoever queued something publishes it.
   stack.clock.move(2_000);

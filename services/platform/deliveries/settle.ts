@@ -1,6 +1,6 @@
 import type { AlertChannel } from '#contracts/alerts.ts';
 import type { SendOutcome } from '../channels/outcome.ts';
-import type { Database, Transaction } from '../postgres.ts';
+import type { Database } from '../postgres.ts';
 
 /** An attempt and what follows from it. */
 export type SettledAttempt = {
@@ -113,14 +113,8 @@ const healthOf = (attempts: readonly SettledAttempt[]) => {
   return { healthy: [...healthy.values()], failing: [...failing.values()] };
 };
 
-/**
- * Writes attempts and what follows from them; all or none. In a transaction of the caller's, or on its own: what it
- * is given twice it writes once.
- */
-export const settle = async (
-  database: Database | Transaction,
-  attempts: readonly SettledAttempt[],
-): Promise<void> => {
+/** Writes attempts and what follows from them; all or none. What it is given twice it writes once. */
+export const settle = async (pool: Database, attempts: readonly SettledAttempt[]): Promise<void> => {
   if (attempts.length === 0) return;
   const given = JSON.stringify(attempts.map(rowOf));
   const { healthy, failing } = healthOf(attempts);
@@ -133,7 +127,7 @@ export const settle = async (
     failing.map(({ workspaceId }) => workspaceId),
     failing.map(({ attemptedAt }) => attemptedAt),
   ];
-  const { rowCount } = await database.query({ name: 'settle deliveries', text: SETTLE, values });
+  const { rowCount } = await pool.query({ name: 'settle deliveries', text: SETTLE, values });
   if (rowCount === attempts.length) return;
-  await database.query({ name: 'settle cancelled', text: ARRIVED_THOUGH_CANCELLED, values: [given] });
+  await pool.query({ name: 'settle cancelled', text: ARRIVED_THOUGH_CANCELLED, values: [given] });
 };
