@@ -7,7 +7,7 @@ import { z } from 'zod';
 const isStorable = (text: string): boolean => text.isWellFormed() && !text.includes('\u0000');
 const NOT_STORABLE = 'a NUL character or half a surrogate pair occurs in no text';
 /** Of an empty text it is said already that it is too short. */
-const isVisible = (text: string): boolean => text === '' || text.trim() !== '';
+const isVisible = (text: string): boolean => text === '' || /[^\p{Z}\p{Cc}\p{Cf}]/u.test(text);
 const hasNoLineBreak = (text: string): boolean => !/[\p{Cc}\p{Zl}\p{Zp}]/u.test(text);
 
 /** Text as a source shows it, which may be blank. */

@@ -102,6 +102,17 @@ describe('dates', () => {
 });
 
 describe('text', () => {
+  test('of which nothing is seen is no name and no note', async () => {
+    const named = async (name: string): Promise<number> =>
+      (await on(app).post(here('collections'), { key, body: { name } })).status;
+    const unseen = [' ', '\u00a0\u3000', '\u202e\ufeff', '\u200b\u2060\u200d'];
+    expect(await Promise.all(unseen.map(named))).toEqual(unseen.map(() => 400));
+    const seen = ['-', '👩‍🚀', 'שלום', '日'];
+    expect(await Promise.all(seen.map(named))).toEqual(seen.map(() => 201));
+    const note = { subject_type: 'ad', subject_key: AD_ID, body: '\u200b\n' };
+    expect((await on(app).post(here('notes'), { key, body: note })).status).toBe(400);
+  });
+
   test.each(['a\u0000', '\ud800', ''])('%j is no idempotency key of a report', async (text) => {
     const body = { from: '2026-01-01', to: '2026-01-31', idempotency_key: text };
     const { status, error } = await on(app).post(here('reports'), { key, body });
