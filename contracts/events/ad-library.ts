@@ -190,7 +190,10 @@ export type ScanTotals = {
   readonly reworded: number;
 };
 
-/** Closes a scan. Complete: every live, not missing ad of the covered pages was seen at `observed_at`. */
+/**
+ * Closes a scan. Complete: every live, not missing ad of the covered pages that are not partial was seen at
+ * `observed_at`.
+ */
 export type ScanRecorded = Fact<
   'ScanRecorded',
   Sighting & {
@@ -204,6 +207,8 @@ export type ScanRecorded = Fact<
       readonly page_id: string;
       readonly page_name: string | null;
       readonly baseline: boolean;
+      /** Ads of the page are known from other countries than the scan asked for: it tells nothing of those. */
+      readonly partial?: true;
     }[];
     /** Complete scans of this day covered all pages linked to the brand (rule 9). */
     readonly reliable: boolean;

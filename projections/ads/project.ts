@@ -137,7 +137,7 @@ export const ads = projection<AdLibraryFact | BrandFact>({
         const { complete, pages, brand_id, observed_at } = fact.data;
         if (!complete) return [];
         return pages
-          .filter(({ page_id }) => page_id !== '')
+          .filter(({ page_id, partial }) => page_id !== '' && !partial)
           .map(({ page_id }) => ({
             kind: 'run',
             statement: 'cover',

@@ -15,6 +15,8 @@ export type ScanHeader = {
   readonly countries: readonly string[];
   readonly collector: string;
   readonly pages: readonly { readonly page_id: string; readonly page_name: string | null }[];
+  /** Of the pages, those with live ads of the brand that are known from other countries too. */
+  readonly partialPages: ReadonlySet<string>;
 };
 
 /** What other brands' scans tell of a page: its baseline and completeness are the page's, not a brand's. */

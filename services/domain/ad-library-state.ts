@@ -36,6 +36,8 @@ export type KnownPage = {
   readonly first_scan_at: string;
   readonly last_scan_at: string;
   readonly last_complete_at: string | null;
+  /** The last complete scan that showed every active ad. Absent where it was not told apart from the one above. */
+  readonly all_seen_at?: string | null;
   /** The collector of the last scan, complete or not. */
   readonly collector: string;
 };
@@ -82,14 +84,14 @@ export const emptyLibrary = (): LibraryState => ({
   open: null,
 });
 
-/** An active ad was also seen by every complete scan of its page since its own last fact. */
-export const lastSeenAt = (ad: KnownAd, page: KnownPage | undefined): string =>
-  ad.status === 'active' &&
-  ad.page_id !== null &&
-  page?.last_complete_at &&
-  page.last_complete_at > ad.seen_at
-    ? page.last_complete_at
-    : ad.seen_at;
+const allSeenAt = ({ all_seen_at, last_complete_at }: KnownPage): string | null =>
+  all_seen_at === undefined ? last_complete_at : all_seen_at;
+
+/** An active ad was also seen by every complete scan of its page, for all countries, since its own last fact. */
+export const lastSeenAt = (ad: KnownAd, page: KnownPage | undefined): string => {
+  const allSeen = page && ad.status === 'active' && ad.page_id !== null ? allSeenAt(page) : null;
+  return allSeen !== null && allSeen > ad.seen_at ? allSeen : ad.seen_at;
+};
 
 /** Whose wording an ad was last seen in: an unchanged ad was seen in the wording of its page's last scan. */
 export const collectorOf = (ad: KnownAd, page: KnownPage | undefined): string =>
@@ -211,8 +213,9 @@ export const evolve = (state: LibraryState, fact: AdLibraryFact): LibraryState =
       if (state.open) state.open = { ...state.open, reworded: fact.data.aspects };
       return state;
     case 'ScanRecorded': {
-      for (const { page_id } of fact.data.pages) {
+      for (const { page_id, partial } of fact.data.pages) {
         const page = state.pages.get(page_id);
+        const allSeen = page ? allSeenAt(page) : null;
         const newest = !page || observed_at >= page.last_scan_at;
         const complete = fact.data.complete && page_id !== NO_PAGE;
         state.pages.set(page_id, {
@@ -222,6 +225,7 @@ export const evolve = (state: LibraryState, fact: AdLibraryFact): LibraryState =
           last_complete_at: fact.data.complete
             ? later(page?.last_complete_at ?? null, observed_at)
             : (page?.last_complete_at ?? null),
+          all_seen_at: fact.data.complete && !partial ? later(allSeen, observed_at) : allSeen,
           collector:
             newest && (complete || !page) ? fact.data.collector : (page?.collector ?? fact.data.collector),
         });

@@ -161,7 +161,7 @@ const comeBack = (scan: ScanHeader, known: KnownAd): AdLibraryFact => ({
   },
 });
 
-/** The end of a complete scan implies that its pages' active ads were seen; other sightings are said. */
+/** The end of a complete scan implies that its whole pages' active ads were seen; other sightings are said. */
 const mustBeSaid = (
   scan: ScanHeader,
   known: KnownAd,
@@ -181,7 +181,9 @@ export const recordSightings =
   (scan: ScanHeader, ads: readonly ObservedAd[], verdict: readonly Aspect[], history: PageHistories) =>
   (state: LibraryState): AdLibraryFact[] => {
     if (state.recordedScans.has(scan.scan_id)) return [];
-    const covered = new Set(scan.complete ? scan.pages.map(({ page_id }) => page_id) : []);
+    const covered = new Set(scan.complete ? scan.pages.map(({ page_id }) => page_id) : []).difference(
+      scan.partialPages,
+    );
     const facts: AdLibraryFact[] = [];
     const seen: string[] = [];
     const rewordings: RewordedAd[] = [];
@@ -306,7 +308,11 @@ export const recordScan =
           collector: scan.collector,
           complete: scan.complete,
           countries: scan.countries,
-          pages: scan.pages.map((page) => ({ ...page, baseline: !history.has(page.page_id) })),
+          pages: scan.pages.map((page) => ({
+            ...page,
+            baseline: !history.has(page.page_id),
+            ...(scan.partialPages.has(page.page_id) ? { partial: true } : {}),
+          })),
           reliable: isReliable(scan, end, state),
           late_arrival: late,
           totals: {

@@ -21,6 +21,7 @@ import {
   brandsOnPages,
   claimStagedAds,
   keepHistories,
+  pagesKnownElsewhere,
   stagedAds,
   stagedBrands,
   stagedChunks,
@@ -52,7 +53,7 @@ export class ChunksMissing extends Error {
 }
 
 type Scan = {
-  readonly header: Omit<ScanHeader, 'brand_id' | 'pages'>;
+  readonly header: Omit<ScanHeader, 'brand_id' | 'pages' | 'partialPages'>;
   readonly pages: ScanHeader['pages'];
   readonly chunks: readonly number[];
   readonly history: PageHistories;
@@ -148,6 +149,17 @@ const verdictOnRewording = async (
   return rewordedAspects(tally);
 };
 
+/** Covered pages with live ads of the brand that the scan's countries do not tell of. */
+const pagesOfOtherCountries = async (
+  database: Database,
+  brandId: string,
+  { header: { complete, countries }, pages }: Scan,
+): Promise<ReadonlySet<string>> => {
+  if (!complete || countries.includes('ALL')) return new Set();
+  const pageIds = pages.map(({ page_id }) => page_id);
+  return await pagesKnownElsewhere(database, brandId, pageIds, countries);
+};
+
 const recordForBrand = async (
   database: Database,
   eventStore: EventStore,
@@ -156,15 +168,18 @@ const recordForBrand = async (
   seen: number,
   isRetry: boolean,
 ): Promise<{ facts: number; totals: ScanTotals | null }> => {
-  const header: ScanHeader = { ...scan.header, brand_id: brandId, pages: scan.pages };
   const library = await openLibrary(database, brandId);
   // The tables are taken at their word until an append shows that the stream has moved on.
   if (isRetry) await catchUpLibrary(database, eventStore, library);
   const recorded = await database.query(
     'select from ingest.recorded_scan where scan_id = $1 and brand_id = $2',
-    [header.scan_id, brandId],
+    [scan.header.scan_id, brandId],
   );
   if (recorded.rows.length > 0) return { facts: 0, totals: null };
+
+  const { pages } = scan;
+  const partialPages = await pagesOfOtherCountries(database, brandId, scan);
+  const header: ScanHeader = { ...scan.header, brand_id: brandId, pages, partialPages };
 
   // Ads without a page share no page with other brands' ads: their history is the brand's own.
   const unnamed = library.state.pages.get(NO_PAGE);

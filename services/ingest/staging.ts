@@ -165,6 +165,21 @@ export const absentAdIds = async function* (
   }
 };
 
+/** Pages with live ads of the brand that are known from other countries than these. */
+export const pagesKnownElsewhere = async (
+  database: Database,
+  brandId: string,
+  pageIds: readonly string[],
+  countries: readonly string[],
+): Promise<ReadonlySet<string>> => {
+  const { rows } = await database.query<{ page_id: string }>(
+    `select distinct page_id from ingest.ad
+     where brand_id = $1 and live and page_id = any($2::text[]) and not (known->'countries' <@ $3::jsonb)`,
+    [brandId, pageIds, JSON.stringify(countries)],
+  );
+  return new Set(rows.map(({ page_id }) => page_id));
+};
+
 /** Brands with live ads on the covered pages: a scan's silence is about their ads too. */
 export const brandsOnPages = async (
   database: Database,

@@ -118,7 +118,7 @@ const SAVE = `
     insert into ingest.page (brand_id, page_id, known, first_scan_at, last_scan_at, last_complete_at)
     select $1::uuid, i.page_id, to_jsonb(i), i.first_scan_at, i.last_scan_at, i.last_complete_at
     from jsonb_to_recordset($11::jsonb) as i(page_id text, first_scan_at text, last_scan_at text,
-      last_complete_at text, collector text)
+      last_complete_at text, all_seen_at text, collector text)
     where exists (select from current)
     on conflict (page_id, brand_id) do update set known = excluded.known,
       first_scan_at = excluded.first_scan_at, last_scan_at = excluded.last_scan_at,

@@ -128,6 +128,32 @@ describe('rule 3: baseline, news and late', () => {
   });
 });
 
+describe('scans of some countries', () => {
+  const of = (at: string, country: string) => ({ at, countries: [country] });
+
+  it('tell nothing of ads known from others: not seen by them, nor missed', () => {
+    const shop = library();
+    shop.scan(of('2026-05-01T10:00Z', 'DE'), [ad(1)]);
+    expect(typesOf(shop.scan(of('2026-05-02T10:00Z', 'US'), [ad(2)]))).toEqual(['AdStarted']);
+    shop.scan(of('2026-05-03T10:00Z', 'US'), [ad(2)]);
+    expect(typesOf(shop.scan(of('2026-05-04T10:00Z', 'DE'), []))).toEqual(['AdsMissed']);
+    const stop = first(shop.scan(of('2026-05-05T10:00Z', 'DE'), []), 'AdConfirmedInactive');
+    expect(stop.data).toMatchObject({ ad_id: ad(1).ad_id, last_seen_at: '2026-05-01T10:00:00.000Z' });
+  });
+
+  it('name the ads that they saw, where their end does not say that all were', () => {
+    const shop = library();
+    shop.scan(of('2026-05-01T10:00Z', 'DE'), [ad(1), ad(2)]);
+    const facts = shop.scan(of('2026-05-02T10:00Z', 'US'), [ad(1)]);
+    expect(typesOf(facts)).toEqual(['AdDetailsObserved', 'AdsSeen']);
+    expect(first(facts, 'ScanRecorded').data.pages).toMatchObject([{ page_id: PAGE, partial: true }]);
+    const all = shop.scan({ at: '2026-05-03T10:00Z', countries: ['DE', 'US'] }, [ad(1), ad(2)]);
+    expect(first(all, 'ScanRecorded').data.pages).toEqual([
+      { page_id: PAGE, page_name: null, baseline: false },
+    ]);
+  });
+});
+
 describe('rule 4: blank never overwrites', () => {
   it('keeps what was known, and completes what was blank without making news of it', () => {
     const shop = library();

@@ -62,6 +62,7 @@ export const scanHeader = ({
   countries,
   collector,
   pages: pages.map((page_id) => ({ page_id, page_name: null })),
+  partialPages: new Set(),
 });
 
 export type Library = {
@@ -76,6 +77,18 @@ export type Library = {
   readonly totals: ScanTotals;
 };
 
+const partialPagesOf = (
+  { ads }: LibraryState,
+  { countries = ['US'], pages = [PAGE], complete = true }: ScanOptions,
+): ReadonlySet<string> =>
+  new Set(
+    [...ads.values()].flatMap((known) => {
+      const isElsewhere = known.countries.some((country) => !countries.includes(country));
+      const isCovered = complete && !countries.includes('ALL') && known.status !== 'inactive';
+      return isElsewhere && isCovered && pages.includes(known.page_id ?? '') ? [known.page_id ?? ''] : [];
+    }),
+  );
+
 export const library = (): Library => {
   const state = emptyLibrary();
   let totals: ScanTotals | undefined;
@@ -86,7 +99,7 @@ export const library = (): Library => {
       return totals;
     },
     scan: (options, ads, linkedPages = []) => {
-      const scan = scanHeader(options);
+      const scan = { ...scanHeader(options), partialPages: partialPagesOf(state, options) };
       const recorded: AdLibraryFact[] = [];
       const history = new Map(state.pages);
       const part = (decide: (state: LibraryState) => readonly AdLibraryFact[]): void => {
