@@ -215,7 +215,8 @@ const COUNTED = `
   from brands.corpus_count c cross join newest n left join edge e using (category_slug)
   group by c.category_slug order by c.category_slug`;
 
-const VERSION = `select version || '.' || position as version from projector.projection where name = 'brands'`;
+/** Counts what was recorded of brands and nothing else: what workspaces do is no other snapshot of the data. */
+const VERSION = `select version || '.' || facts_applied as version from projector.projection where name = 'brands'`;
 
 /** Usable: scanned at least once. The last seven days count back from the newest scan of the corpus. */
 export const readSystemFreshness = async (db: ReadDatabase): Promise<SystemFreshness> => {

@@ -32,6 +32,24 @@ describe('getSystemFreshness 200', () => {
       coverage: [{ category_slug: 'apparel', brands: 2, brands_scraped_7d: 2 }],
     });
   });
+
+  test('another version of the data whenever more was observed, whatever workspaces do', async () => {
+    const key = await stack.key();
+    const versionAfter = async (position: string): Promise<string> => {
+      await stack.projected(BigInt(position));
+      const { data } = await on(app).get('/v1/system/freshness', { key });
+      return (data as { data_version: string }).data_version;
+    };
+    const save = async (item_key: string): Promise<string> => {
+      const body = { item_type: 'ad', item_key };
+      const { headers } = await on(app).post(`/v1/workspaces/${key.workspaceId}/saved`, { key, body });
+      return String(headers['x-read-position']);
+    };
+    const before = await versionAfter(await save('10001'));
+    expect(await versionAfter(await save('10002'))).toBe(before);
+    await stack.seed(['gamma']);
+    expect(await versionAfter(await save('10003'))).not.toBe(before);
+  });
 });
 
 describe('getSystemFreshness 400', () => {
