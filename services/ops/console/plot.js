@@ -46,7 +46,7 @@ export const plot = (series) => {
   const now = Date.now();
   const path = pathOf(series, width, height, most, now);
   const lines = [0, 15, 30, 45, 60].filter((minutes) => minutes % (NARROW.matches ? 30 : 15) === 0);
-  const labels = [0, most / 2, most].map((value) =>
+  const labels = (most < 2 ? [0, most] : [0, most / 2, most]).map((value) =>
     drawing(
       'text',
       { x: left - 8, y: 8 + height - (height * value) / most + 4, 'text-anchor': 'end' },
