@@ -191,7 +191,9 @@ async function resumeRest(pool: Database, head: bigint): Promise<void> {
 async function saying(context: BenchContext, pool: Database, over: Promise<void>): Promise<void> {
   const say = async (): Promise<void> => {
     const { rows } = await pool.query<{ behind: number; facts: number }>(
-      `select count(*) filter (where lag_facts > 0)::int as behind, max(lag_facts)::float8 as facts from projector.lag`,
+      `select count(*) filter (where lag_facts > 0)::int as behind, max(lag_facts)::float8 as facts
+       from projector.lag where name = any($1)`,
+      [[...REBUILT, ...READ]],
     );
     context.print(`  ${rows[0]?.behind} projections behind, by ${rows[0]?.facts} facts at most`);
   };
