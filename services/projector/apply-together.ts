@@ -20,6 +20,15 @@ const MOVE_CHECKPOINTS = `
   select 1 / (count(*) = cardinality($2::text[]))::int from moved`;
 
 /**
+ * Two projections may have the same words for tables of their own: they are two statements, since one plan would be
+ * made anew each time that the search path is another.
+ */
+const inSchema = ({ schema }: Target, { text, values }: PipelinedStatement): PipelinedStatement => ({
+  text: `/* ${schema} */ ${text}`,
+  ...(values ? { values } : {}),
+});
+
+/**
  * Applies a live batch to all projections in one transaction, with their checkpoints and the notice to readers that
  * `passed` have: what has just arrived is little, and a transaction for each projection costs more than its rows.
  *
@@ -39,7 +48,7 @@ export const applyTogether = async (
     if (written.length === 0) return [];
     return [
       { text: `set local search_path to "${target.schema}", public` },
-      ...written.map((group) => statementOf(target.projection, target.catalog, group)),
+      ...written.map((group) => inSchema(target, statementOf(target.projection, target.catalog, group))),
     ];
   });
   const values = [
@@ -50,8 +59,9 @@ export const applyTogether = async (
   ];
   const notice = encodeProjected({ position, projections: passed });
   await pipeline.transaction([
-    ...statements,
+    // Before any search path is set, so that it is planned once.
     { text: MOVE_CHECKPOINTS, values },
+    ...statements,
     { text: `select pg_notify('${PROJECTED_CHANNEL}', $1)`, values: [notice] },
   ]);
   return true;
