@@ -65,13 +65,16 @@ export const readWalked = async <Row extends { readonly key: string }>(
     if (found.length > limit || (walked[0]?.walked_rows ?? 0) < rows) return found;
     if ((found.length * LONG_WALK_ROWS) / rows <= limit * PROMISED_PAGES) break;
   }
-  // From what was found to its place by the key alone, all at once: sorted keys share their way through the index.
+  // From what was found to its place by the key alone, all at once: sorted keys share their way through the index. With
+  // the rest of the condition beside it a planner goes along the order after all, and tries each row on all keys.
   return db.slow<Row>({
     sql: `
       with found as materialized (
-        select ${walk.columns} from ${walk.from} where s.${key} = any(array(
-          select ${alias}.${key} from ${table} ${alias} where ${conditions.join(' and ')}
-        )) and ${where}
+        select ${walk.columns} from (
+          select s.* from ${walk.from} where s.${key} = any(array(
+            select ${alias}.${key} from ${table} ${alias} where ${conditions.join(' and ')}
+          )) offset 0
+        ) s where ${where}
       )
       ${show(`(select * from found s order by ${order} limit $1)`)} order by ${order} limit $1`,
     values: all,

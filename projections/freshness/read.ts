@@ -31,28 +31,28 @@ export const readFreshness = async (db: ReadDatabase, brandId: string): Promise<
   return text === null ? null : (JSON.parse(text) as Freshness);
 };
 
-/** As one text: as many rows as a plan has slots take longer to be sent and read than to be put together. */
 const TRACKED = `
-  select string_agg(
-      item || hours || case when hours > slo_hours then ',"slo_status":"breached"}' else ',"slo_status":"ok"}' end,
-      ',' order by hours - slo_hours desc, brand_id
-    ) as items, count(*)::int as count
+  select item, hours, hours > slo_hours as breached
   from (
     select brand_id, item, case cadence when 'daily' then ${SLO_HOURS.daily} else ${SLO_HOURS.weekly} end as slo_hours,
       greatest(0, floor(date_part('epoch', $2::timestamptz - counted_from) / 3600))::int as hours
     from freshness.tracker where workspace_id = $1 and item is not null
-  ) k`;
+  ) k order by hours - slo_hours desc, brand_id`;
 
 /**
- * JSON texts, one after the other, of all tracked brands of a workspace against the hours that their cadence promises
- * at `now`, most overdue first. Hours count from the last reliable scan, or from tracking where there was none.
+ * JSON texts of all tracked brands of a workspace against the hours that their cadence promises at `now`, most overdue
+ * first. Hours count from the last reliable scan, or from tracking where there was none.
  */
 export const listTrackedFreshness = async (
   db: ReadDatabase,
   workspaceId: string,
   now: Date,
-): Promise<{ readonly items: string; readonly count: number }> => {
-  const values = [workspaceId, now.toISOString()];
-  const [row] = await db.query<{ items: string | null; count: number }>({ sql: TRACKED, values });
-  return { items: row?.items ?? '', count: row?.count ?? 0 };
+): Promise<readonly string[]> => {
+  const rows = await db.query<{ item: string; hours: number; breached: boolean }>({
+    sql: TRACKED,
+    values: [workspaceId, now.toISOString()],
+  });
+  return rows.map(
+    ({ item, hours, breached }) => `${item}${hours},"slo_status":"${breached ? 'breached' : 'ok'}"}`,
+  );
 };

@@ -1,5 +1,6 @@
 import { TrackedBrandFreshness } from '#contracts/resources/tracked-brand.ts';
 import { listTrackedFreshness } from '#projections/freshness/read.ts';
+import { listAnswer } from '../../answers.ts';
 import { endpoint } from '../../endpoint.ts';
 import { brandReference, freshnessExample, WORKSPACE_ID } from '../../examples.ts';
 import { noQuery, workspaceParams } from '../../parameters.ts';
@@ -35,8 +36,6 @@ export const listTrackedBrandsFreshness = endpoint({
   errors: ['not_found'],
   corpus: false,
   reads: ['freshness'],
-  handler: async ({ params }, { db, clock }) => {
-    const { items, count } = await listTrackedFreshness(db, params.ws, clock.now());
-    return { data: `[${items}]`, asOf: null, count };
-  },
+  handler: async ({ params }, { db, clock }) =>
+    listAnswer(await listTrackedFreshness(db, params.ws, clock.now()), null),
 });
