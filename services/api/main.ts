@@ -4,7 +4,7 @@ import { systemClock } from '#platform/clock.ts';
 import { openEventStore } from '#platform/event-store.ts';
 import { openMemberVault } from '#platform/member-vault.ts';
 import { openNats } from '#platform/nats.ts';
-import { openObjectStore } from '#platform/object-store.ts';
+import { openObjectStore } from '#platform/object-store/open-object-store.ts';
 import { openOperatorPort } from '#platform/operator-port.ts';
 import { openPool, openReadDatabase } from '#platform/postgres.ts';
 import { runProcess } from '#platform/process.ts';
@@ -73,7 +73,7 @@ await runProcess('api', ApiSettings, async ({ settings, resources, log, signal }
       cursor: settings.CURSOR_SECRET_SECOND,
       download: settings.DOWNLOAD_SECRET_SECOND ?? settings.CURSOR_SECRET_SECOND,
     },
-    objectStore: openObjectStore(settings.OBJECT_STORE_DIR),
+    objectStore: await openObjectStore(settings),
     memberVault,
     secretVault,
     alertChannels,

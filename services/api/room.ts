@@ -5,7 +5,7 @@ import type { Clock } from '#platform/clock.ts';
 import type { EventStore } from '#platform/event-store.ts';
 import type { Log } from '#platform/log.ts';
 import type { MemberVault } from '#platform/member-vault.ts';
-import type { ObjectStore } from '#platform/object-store.ts';
+import type { ObjectStore } from '#platform/object-store/object-store.ts';
 import type { Database } from '#platform/postgres.ts';
 import type { ReadPosition } from '#platform/read-position.ts';
 import type { SecretVault } from '#platform/secret-vault.ts';

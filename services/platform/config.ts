@@ -48,7 +48,7 @@ export const secrecyOf = (schema: z.ZodType): Secrecy | null =>
 const HIDDEN = '[hidden]';
 /** Words of a connection string that say nothing of anybody; the value of any other is hidden. */
 const SHOWN_PARAMETERS =
-  /^(sslmode|sslrootcert|sslcert|sslkey|application_name|tls|tlsverifycert|tlscafile|usercertfile|userkeyfile|ca_file|cert_file|key_file|credentials_file|nkey_seed_file|nodepreference|keepaliveinterval|keepalivetimeout|discoveryinterval|maxdiscoverattempts|gossiptimeout|throwonappendfailure|defaultdeadline)$/i;
+  /^(sslmode|sslrootcert|sslcert|sslkey|application_name|tls|tlsverifycert|tlscafile|usercertfile|userkeyfile|ca_file|cert_file|key_file|credentials_file|nkey_seed_file|region|nodepreference|keepaliveinterval|keepalivetimeout|discoveryinterval|maxdiscoverattempts|gossiptimeout|throwonappendfailure|defaultdeadline)$/i;
 
 /** `postgres://[hidden]@host/name?sslmode=verify-full`; nothing at all of what does not look like a URL. */
 export const withoutCredentials = (url: string): string => {

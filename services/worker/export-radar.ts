@@ -3,7 +3,7 @@ import type { ReportRequested } from '#contracts/events/report.ts';
 import type { ReadDatabase } from '#contracts/read-database.ts';
 import type { RadarItem } from '#contracts/resources/radar.ts';
 import { REPORT_COLUMNS } from '#contracts/resources/report.ts';
-import type { ObjectStore, StoredObject } from '#platform/object-store.ts';
+import type { ObjectStore, StoredObject } from '#platform/object-store/object-store.ts';
 import { readRadarWindow } from './read-radar-window.ts';
 
 type Column = (typeof REPORT_COLUMNS)[number];

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { systemClock } from '#platform/clock.ts';
 import { openEventStore } from '#platform/event-store.ts';
 import { openNats } from '#platform/nats.ts';
-import { openObjectStore } from '#platform/object-store.ts';
+import { openObjectStore } from '#platform/object-store/open-object-store.ts';
 import { openOperatorPort } from '#platform/operator-port.ts';
 import { openPool, openReadDatabase } from '#platform/postgres.ts';
 import { runProcess } from '#platform/process.ts';
@@ -18,7 +18,7 @@ import { WorkerSettings } from '#platform/settings/worker.ts';
 const POOL_CLIENTS = 3;
 
 await runProcess('worker', WorkerSettings, async ({ settings, resources, log, signal }) => {
-  const { DATABASE_URL, EVENT_STORE_URL, NATS_URL, OBJECT_STORE_DIR, REWRITE_CRON } = settings;
+  const { DATABASE_URL, EVENT_STORE_URL, NATS_URL, REWRITE_CRON } = settings;
   const operatorPort = resources.use(await openOperatorPort({ settings, log, signal }));
   await waitForServers(log, signal, { DATABASE_URL });
   const database = openPool(DATABASE_URL, POOL_CLIENTS);
@@ -32,7 +32,7 @@ await runProcess('worker', WorkerSettings, async ({ settings, resources, log, si
   resources.use(scheduleBriefs({ ...shared, readPosition }, signal));
   const exporting = exportReports({
     ...shared,
-    objectStore: openObjectStore(OBJECT_STORE_DIR),
+    objectStore: await openObjectStore(settings),
     signal,
     workerId: `worker_${randomUUID()}`,
     leaseSeconds: settings.REPORT_LEASE_SECONDS,

@@ -8,7 +8,8 @@ import { Refusal } from '#contracts/errors.ts';
 import { type ReportFact, reportStream } from '#contracts/events/report.ts';
 import type { Report } from '#contracts/resources/report.ts';
 import { finishReport, report, startReport } from '#domain/report.ts';
-import { type ObjectStore, openObjectStore } from '#platform/object-store.ts';
+import { openFolderStore } from '#platform/object-store/folder.ts';
+import type { ObjectStore } from '#platform/object-store/object-store.ts';
 import { on } from '#tests/dsl/api.ts';
 import type { CorpusBrand } from './corpus.ts';
 import { type ApiStack, BASE_URL, type Key, openApiStack } from './stack.ts';
@@ -23,7 +24,7 @@ let beta: CorpusBrand;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'reports-'));
-  objectStore = openObjectStore(folder);
+  objectStore = openFolderStore(folder);
   stack = await openApiStack();
   const [opened, brands] = await Promise.all([stack.api({ objectStore }), stack.seed(['alpha', 'beta'])]);
   [app, alpha, beta] = [opened, brands[0] as CorpusBrand, brands[1] as CorpusBrand];

@@ -12,7 +12,7 @@ import { systemClock } from '#platform/clock.ts';
 import { type EventStore, openEventStore } from '#platform/event-store.ts';
 import { silentLog } from '#platform/log.ts';
 import { type Nats, openNats } from '#platform/nats.ts';
-import { openObjectStore } from '#platform/object-store.ts';
+import { openFolderStore } from '#platform/object-store/folder.ts';
 import { type Database, openPool, openReadDatabase } from '#platform/postgres.ts';
 import { openReadPosition, type ReadPosition } from '#platform/read-position.ts';
 import { grantReads } from '#platform/read-role.ts';
@@ -163,7 +163,7 @@ export const openApiStack = async (): Promise<ApiStack> => {
         downloadSecret: 'another secret for tests only',
         secretVault,
         alertChannels,
-        objectStore: openObjectStore(join(tmpdir(), `test-objects-${process.pid}`)),
+        objectStore: openFolderStore(join(tmpdir(), `test-objects-${process.pid}`)),
         clock: systemClock,
         log,
         ...options,

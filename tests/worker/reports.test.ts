@@ -9,13 +9,16 @@ import { type ReportFact, reportStream } from '#contracts/events/report.ts';
 import { type Report, REPORT_COLUMNS } from '#contracts/resources/report.ts';
 import { systemClock } from '#platform/clock.ts';
 import { silentLog } from '#platform/log.ts';
-import { type ObjectStore, openObjectStore } from '#platform/object-store.ts';
+import { openFolderStore } from '#platform/object-store/folder.ts';
+import type { ObjectStore } from '#platform/object-store/object-store.ts';
+import { openObjectStore } from '#platform/object-store/open-object-store.ts';
 import { openReadDatabase } from '#platform/postgres.ts';
 import { exportReports, type ReportExports } from '#services/worker/export-reports.ts';
 import { type CorpusBrand, registered, seedBrand } from '#tests/api/corpus.ts';
 import { type ApiStack, BASE_URL, type Key, openApiStack } from '#tests/api/stack.ts';
 import { trackingThrough } from '#tests/api/tracking.ts';
 import { on } from '#tests/dsl/api.ts';
+import { startBucket } from '#tests/stack/bucket.ts';
 import { until } from '#tests/stack/until.ts';
 
 const LIMIT_MS = 30_000;
@@ -29,7 +32,7 @@ let brands: readonly CorpusBrand[];
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'worker-reports-'));
-  objectStore = openObjectStore(folder);
+  objectStore = openFolderStore(folder);
   stack = await openApiStack();
   [app, brands] = await Promise.all([stack.api({ objectStore }), stack.seed(['alpha', 'beta'])]);
 });
@@ -117,6 +120,20 @@ describe('exportReports', () => {
       page_id: '104857600',
       stopped_on: '',
     });
+  });
+
+  test('to a bucket too, from which the link leads to it', async () => {
+    await using bucket = await startBucket();
+    const inBucket = await openObjectStore({ OBJECT_STORE_DIR: folder, OBJECT_STORE_URL: bucket.url });
+    await using _ = startWorker({ objectStore: inBucket });
+    const server = await stack.api({ objectStore: inBucket });
+    const key = await tracking(...brands.map(({ id }) => id));
+    const { download_url, sha256, rows } = await untilStatus(key, await request(key), 'ready');
+    expect(rows).toBe(8);
+    const url = String(download_url).slice(BASE_URL.length);
+    const { body, headers } = await server.inject({ method: 'GET', url });
+    expect(createHash('sha256').update(body).digest('hex')).toBe(sha256);
+    expect(headers['content-length']).toBe(String(Buffer.byteLength(body)));
   });
 
   test('only the days, brands and types that were asked for; of nothing, the header', async () => {

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { emailSettings } from '../channels/email.ts';
 import { Port, readDatabaseSettings, secret, serverSettings } from '../config.ts';
 import { egressSettings } from '../egress/open-egress.ts';
-import { objectStoreSettings } from '../object-store.ts';
+import { objectStoreSettings } from '../object-store/open-object-store.ts';
 import { serviceSettings } from '../process.ts';
 import { vaultSettings } from '../vault-cipher.ts';
 

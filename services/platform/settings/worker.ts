@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { Seconds, serverSettings } from '../config.ts';
-import { objectStoreSettings } from '../object-store.ts';
+import { objectStoreSettings } from '../object-store/open-object-store.ts';
 import { serviceSettings } from '../process.ts';
 
 export const WorkerSettings = z.object({

@@ -2,47 +2,17 @@ import { createHash, randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import type { Readable } from 'node:stream';
-import { z } from 'zod';
+import { assertObjectKey, type ObjectStore } from './object-store.ts';
 
-/** Where files lie, for every process that writes or serves them: the same folder, or a mount of it. */
-export const objectStoreSettings = {
-  OBJECT_STORE_DIR: z
-    .string()
-    .min(1)
-    .default('.data/objects')
-    .describe(
-      'Folder of report files: the same, or a mount of it, for every process that writes or serves them.',
-    ),
-} as const;
-
-/** Lower-case names with slashes between; nothing that could leave the folder. */
-const KEY = /^[a-z0-9_-]+(\/[a-z0-9_-]+)*(\.[a-z0-9]+)?$/;
-const KEY_MAX_LENGTH = 500;
 /** What is being written has this ending and is no object yet. */
 const UNFINISHED = '.part';
-
-export type StoredObject = { readonly bytes: number; readonly sha256: string };
-
-/** Whole files by key. An object appears at once and complete, or not at all. */
-export type ObjectStore = {
-  /** Writes what the source yields; a source that throws leaves nothing behind. */
-  write(key: string, source: AsyncIterable<string | Uint8Array>): Promise<StoredObject>;
-  /** `null` where there is no such object. */
-  open(key: string): Promise<{ readonly bytes: number; read(): Readable } | null>;
-  /** Removes everything below a prefix but one object: also what writers that died left half-written. */
-  removeAllBut(prefix: string, key: string | null): Promise<void>;
-};
 
 const isMissing = (error: unknown): boolean => (error as { code?: string }).code === 'ENOENT';
 
 /** Objects as files of a folder: written to a temporary name, made durable, then renamed. */
-export const openObjectStore = (folder: string): ObjectStore => {
+export const openFolderStore = (folder: string): ObjectStore => {
   const root = resolve(folder);
-  const pathOf = (key: string): string => {
-    if (key.length > KEY_MAX_LENGTH || !KEY.test(key)) throw new Error(`no key of an object: ${key}`);
-    return join(root, key);
-  };
+  const pathOf = (key: string): string => join(root, assertObjectKey(key));
   return {
     write: async (key, source) => {
       const path = pathOf(key);
