@@ -39,6 +39,12 @@ export const Domain = z
   .max(253)
   .regex(/^[a-z0-9.-]+\.[a-z]{2,}$/);
 
+/** A domain that may be in the world: an empty label, or a hyphen at the end of one, would share another's slug. */
+export const ObservedDomain = Domain.refine(
+  (domain) => domain.split('.').every((label) => /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/.test(label)),
+  'a domain such as shop.example',
+);
+
 export const AdFormat = z.enum(['video', 'image', 'carousel', 'dco', 'other']);
 export type AdFormat = z.infer<typeof AdFormat>;
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { AdFormat, Country, Domain, LibraryId, ObservedDate, Timestamp } from '../primitives.ts';
+import { AdFormat, Country, LibraryId, ObservedDate, ObservedDomain, Timestamp } from '../primitives.ts';
 import { observedText, trimmedText } from '../text.ts';
 
 /** Limits of a scan; a collector that has more splits it. */
@@ -118,7 +118,7 @@ export type ScanCoverage = z.infer<typeof ScanCoverage>;
 const scanKey = {
   /** One scan, derived by whoever made it from what it read, so that the same scan sent twice is one. */
   scan_id: z.uuid(),
-  brand_domain: Domain,
+  brand_domain: ObservedDomain,
   scanned_at: Timestamp,
 };
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Country, Domain, Timestamp } from '../primitives.ts';
+import { Country, ObservedDomain, Timestamp } from '../primitives.ts';
 import { trimmedText, webAddress } from '../text.ts';
 
 /** Levels of a category tree: top level, middle, leaf. */
@@ -11,7 +11,7 @@ export const CATEGORY_LEVELS_MAX = 3;
  */
 export const BrandProfile = z.strictObject({
   type: z.literal('brand.profile'),
-  domain: Domain,
+  domain: ObservedDomain,
   observed_at: Timestamp,
   name: trimmedText(200),
   description: trimmedText(5_000).nullable(),

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Country, Domain, LibraryId, Timestamp } from '../primitives.ts';
+import { Country, LibraryId, ObservedDomain, Timestamp } from '../primitives.ts';
 import { trimmedText } from '../text.ts';
 
 export const OPERATOR_DOMAINS_MAX = 1_000;
@@ -27,7 +27,7 @@ export const OperatorRecord = z.strictObject({
   name: trimmedText(200),
   country: Country.nullable(),
   basis: OperatorBasis,
-  domains: z.array(Domain).max(OPERATOR_DOMAINS_MAX),
+  domains: z.array(ObservedDomain).max(OPERATOR_DOMAINS_MAX),
   page_ids: z.array(LibraryId).max(OPERATOR_PAGES_MAX),
 });
 export type OperatorRecord = z.infer<typeof OperatorRecord>;

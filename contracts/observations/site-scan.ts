@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Domain, Slug, Timestamp } from '../primitives.ts';
+import { ObservedDomain, Slug, Timestamp } from '../primitives.ts';
 import { nameText, webAddress } from '../text.ts';
 
 /** Limits of a site scan; together they keep it within a message. */
@@ -76,7 +76,7 @@ export type ObservedSplitTest = z.infer<typeof ObservedSplitTest>;
 export const SiteScan = z
   .strictObject({
     type: z.literal('site.scan'),
-    domain: Domain,
+    domain: ObservedDomain,
     observed_at: Timestamp,
     collector: nameText(100),
     /** True only when everything was read that the collector reads of a site: then absence means something. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Domain, LibraryId, Timestamp } from '../primitives.ts';
+import { LibraryId, ObservedDomain, Timestamp } from '../primitives.ts';
 import { trimmedText } from '../text.ts';
 
 /** What a page is to a brand, as far as it may be said. An observed association, never a statement of ownership. */
@@ -24,7 +24,7 @@ export type PageClaim = z.infer<typeof PageClaim>;
 /** A page that somebody observed to belong with a brand, or (`linked: false`) no longer to. */
 export const SocialPageLink = z.strictObject({
   type: z.literal('social_page.link'),
-  brand_domain: Domain,
+  brand_domain: ObservedDomain,
   page_id: LibraryId,
   page_name: trimmedText(500).nullable(),
   observed_at: Timestamp,

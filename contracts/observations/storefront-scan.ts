@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Domain, Timestamp } from '../primitives.ts';
+import { ObservedDomain, Timestamp } from '../primitives.ts';
 import { nameText, proseText, webAddress } from '../text.ts';
 
 /** Limits of a storefront scan. A shop publishes at most 25,000 products in its catalogue pages. */
@@ -52,7 +52,7 @@ export type ObservedProduct = z.infer<typeof ObservedProduct>;
 const scanKey = {
   /** One scan, derived by whoever made it from what it read, so that the same scan sent twice is one. */
   scan_id: z.uuid(),
-  domain: Domain,
+  domain: ObservedDomain,
   scanned_at: Timestamp,
 };
 

@@ -3,16 +3,31 @@ import type { BrandProfile } from '#contracts/observations/brand-profile.ts';
 import { categoryPathOf } from './category.ts';
 import { brandIdOf, brandSlugOf } from './ids.ts';
 
-/** Who a brand is, as last observed. `null`: never heard of. */
-export type BrandState = { readonly details: BrandDetails; readonly observed_at: string } | null;
+/** Who a brand is. `null`: never heard of. */
+export type BrandState = {
+  readonly details: BrandDetails;
+  /** When its newest profile was observed; `null` where only a scan named it. */
+  readonly observed_at: string | null;
+} | null;
+
+/** Registered by its domain: nobody has said anything of it. */
+const isUndescribed = (
+  domain: string,
+  { name, description, logo_url, country, category_path }: BrandDetails,
+) =>
+  name === domain &&
+  description === null &&
+  logo_url === null &&
+  country === null &&
+  category_path.length === 0;
 
 export const brand = {
   initial: null as BrandState,
   evolve: (state: BrandState, fact: BrandFact): BrandState => {
     switch (fact.type) {
       case 'BrandRegistered': {
-        const { brand_id: _id, domain: _domain, slug: _slug, observed_at, ...details } = fact.data;
-        return { details, observed_at };
+        const { brand_id: _id, domain, slug: _slug, observed_at, ...details } = fact.data;
+        return { details, observed_at: isUndescribed(domain, details) ? null : observed_at };
       }
       case 'BrandProfileChanged':
         return (
@@ -53,13 +68,13 @@ const registration = (domain: string, observedAt: string, said: Partial<BrandDet
   },
 });
 
-/** A profile older than what is known completes nothing and overwrites nothing. */
+/** A profile older than the newest completes nothing and overwrites nothing. */
 export const recordBrandProfile =
   (profile: BrandProfile) =>
   (state: BrandState): BrandFact[] => {
     const said = saidBy(profile);
     if (state === null) return [registration(profile.domain, profile.observed_at, said)];
-    if (profile.observed_at < state.observed_at) return [];
+    if (state.observed_at !== null && profile.observed_at < state.observed_at) return [];
     const known = state.details as Readonly<Record<string, unknown>>;
     const changes = Object.fromEntries(
       Object.entries(said).filter(([field, value]) => JSON.stringify(known[field]) !== JSON.stringify(value)),

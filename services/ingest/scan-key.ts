@@ -1,4 +1,4 @@
-import { Domain, Timestamp } from '#contracts/primitives.ts';
+import { ObservedDomain, Timestamp } from '#contracts/primitives.ts';
 import { RecordFault, type ScanHints } from './readers/record.ts';
 
 /** Which scan a record belongs to. */
@@ -29,7 +29,7 @@ export const brandDomainOf = (text: string): string | null => {
     .replace(/^https?:\/\//, '')
     .replace(/[/:?#].*$/, '')
     .replace(/^www\./, '');
-  return Domain.safeParse(host).success ? host : null;
+  return ObservedDomain.safeParse(host).success ? host : null;
 };
 
 /** A moment with its time zone, in UTC. `null` when it is none. */

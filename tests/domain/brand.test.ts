@@ -56,6 +56,19 @@ describe('a brand', () => {
       .records();
   });
 
+  it('that only a scan named is described by a profile of before that scan', () => {
+    const named = {
+      ...registered,
+      data: { ...registered.data, name: 'soft-socks.example', observed_at: at(5) },
+    };
+    given(brand, named)
+      .when(recordBrandProfile(profile({ country: 'US' })))
+      .records({
+        type: 'BrandProfileChanged',
+        data: { brand_id: BRAND, observed_at: at(1), changes: { name: 'Soft Socks', country: 'US' } },
+      });
+  });
+
   it('changes in what a later profile says, and only there', () => {
     const path = ['Apparel', 'Socks & Hosiery'];
     given(brand, registered)

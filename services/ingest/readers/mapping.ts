@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { z } from 'zod';
-import { Domain } from '#contracts/primitives.ts';
+import { ObservedDomain } from '#contracts/primitives.ts';
 
 /** Names of columns, of which the first that the file has and that is not blank counts. */
 const Candidates = z.array(z.string().min(1)).min(1).max(20);
@@ -99,7 +99,7 @@ export type Mapping = z.infer<typeof Mapping>;
 
 const Brands = z.object({
   brands: z.array(
-    z.object({ group: z.string().min(1), name: z.string().trim().min(1).max(200), domain: Domain }),
+    z.object({ group: z.string().min(1), name: z.string().trim().min(1).max(200), domain: ObservedDomain }),
   ),
 });
 export type Brand = { readonly domain: string; readonly name: string };
