@@ -74,6 +74,9 @@ const LEAKAGE = `
 export const readLeakage = async (db: ReadDatabase, brandId: string): Promise<string> =>
   (await db.query<{ item: string }>({ sql: LEAKAGE, values: [brandId] }))[0]?.item ?? '{}';
 
+/** A text on fewer pages has these tried, and one on more, the pages that are linked. */
+const PAGES_TRIED_MAX = 300;
+
 // What runs outside of the linked pages is what runs anywhere less what runs on them: nothing has to go through all
 // the pages of a text that thousands run.
 const COPY_REUSE = `
@@ -90,8 +93,16 @@ const COPY_REUSE = `
     from own o join social_pages.copy_total t using (copy_key)
     left join lateral (
       select sum(p.active_ads) as active_ads, count(*) as pages
-      from linked l join social_pages.copy_page p on p.copy_key = o.copy_key and p.page_id = l.page_id
-      where p.active_ads > 0
+      from (
+        select p.active_ads from (
+          select active_ads, page_id in (select page_id from linked) as is_linked from social_pages.copy_page
+          where t.pages <= ${PAGES_TRIED_MAX} and copy_key = o.copy_key and active_ads > 0
+        ) p where p.is_linked
+        union all
+        select p.active_ads from linked l
+        join social_pages.copy_page p on p.copy_key = o.copy_key and p.page_id = l.page_id
+        where t.pages > ${PAGES_TRIED_MAX} and p.active_ads > 0
+      ) p
     ) h on true
     where t.active_ads > coalesce(h.active_ads, 0)
     order by 3 desc, o.brand_ads desc, o.copy_key limit ${REUSED_TEXTS_MAX}

@@ -267,6 +267,28 @@ describe('copy reuse', () => {
         [14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3],
       );
   });
+
+  it('counts a text of hundreds of pages without the linked ones', async () => {
+    const foreign = Array.from({ length: 320 }, (_page, nth) =>
+      start('b', `7${String(nth).padStart(5, '0')}`, { page: String(300_000_000 + nth), body: 'Everywhere' }),
+    );
+    const own = [
+      start('a', ad(1), { page: OWN, body: 'Everywhere' }),
+      start('b', ad(2), { page: OWN, body: 'Everywhere' }),
+      start('a', ad(3), { page: OTHER, body: 'Everywhere' }),
+    ];
+    await given([link('a', OWN), ...own, ...foreign])
+      .into(socialPages)
+      .shows(
+        async (db) =>
+          parsed(await listReusedCopy(db, idOf('a'))).map(({ brand_ads, foreign_ads, foreign_pages }) => [
+            brand_ads,
+            foreign_ads,
+            foreign_pages,
+          ]),
+        [[1, 321, 321]] as never,
+      );
+  });
 });
 
 describe('hubs', () => {
