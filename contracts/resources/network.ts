@@ -13,7 +13,7 @@ export const BrandNetwork = z
         }),
       )
       .meta({
-        description: `At most ${NETWORK_BRANDS_MAX}. Of a category, most linked first. Of one brand, the brand itself, then those it shares most with: a page counts the more the fewer brands share it.`,
+        description: `At most ${NETWORK_BRANDS_MAX}. Of a category, those that meet most others on pages, most linked first. Of one brand, the brand itself, then those it shares most with: a page counts the more the fewer brands share it.`,
       }),
     links: z
       .array(

@@ -136,25 +136,28 @@ const OF_BRAND = networkOf({
 
 const MOST_LINKED = 's.linked_brands desc, s.brand_id';
 
+/** Those that meet most others, page by page: which of these are the same is told apart for the shown alone. */
 const OF_CATEGORY = networkOf({
   tables: `
     associated as materialized (
       select page_id, brand_id, confidence, brands from social_pages.member
       where category_ids @> array[$1]::uuid[] and ${TELLING}
-    ), linked as materialized (
-      select distinct a.brand_id as one, b.brand_id as other
-      from associated a join associated b on b.page_id = a.page_id and b.brand_id > a.brand_id
-    ), degree as materialized (
-      select brand_id, count(*) as linked_brands
-      from (select one as brand_id from linked union all select other from linked) e group by brand_id
-    ), shown as materialized (
-      select * from degree s order by ${MOST_LINKED} limit ${NETWORK_BRANDS_MAX}
+    ), met as materialized (
+      select brand_id, sum(others) as meetings
+      from (select brand_id, (count(*) over (partition by page_id) - 1)::int as others from associated) a
+      group by brand_id having sum(others) > 0
     ), near as materialized (
-      select a.* from associated a join shown using (brand_id)
+      select a.* from (select brand_id from met order by meetings desc, brand_id limit ${NETWORK_BRANDS_MAX}) m
+      join associated a using (brand_id)
+    ), shown as materialized (
+      select brand_id, count(*) as linked_brands from (
+        select distinct a.brand_id, o.brand_id as other
+        from near a join associated o on o.page_id = a.page_id and o.brand_id <> a.brand_id
+      ) r group by brand_id
     )`,
   order: MOST_LINKED,
   brands: 'select coalesce(sum(brands), 0) from social_pages.category_size where category_id = $1',
-  brandsWithLink: 'select count(*) from degree',
+  brandsWithLink: 'select count(*) from met',
 });
 
 /** A brand that shares no page, alone; of one that is not public, nobody is told whether it does. */
