@@ -55,7 +55,7 @@ const onDay = (
 /** Brands with their counters, for the directory, the single-brand read, breakdown and sitemap. */
 export const brands = projection<BrandFact | AdLibraryFact>({
   name: 'brands',
-  version: 3,
+  version: 4,
   prefixes: ['brand-', 'adLibrary-'],
   schema: new URL('./schema.sql', import.meta.url),
   statements: {

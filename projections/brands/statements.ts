@@ -1,6 +1,13 @@
 import { counting } from '#projections/across/counting.ts';
 import type { Statement } from '#projections/projection.ts';
 
+/** The category of a level with its fields in their documented order: jsonb has them in one of its own. */
+const categoryAt = (level: 0 | 1): string => `(
+            select row_to_json(category_row) from (
+              select c ->> 'id' as id, c ->> 'slug' as slug, c ->> 'name' as name
+              from (select r.category_path -> ${level} as c) level_row where c is not null
+            ) category_row)`;
+
 /**
  * Figures over the last 7 and 30 days count back from the brand's own last scan, so that a replay, whenever it runs,
  * gives the same. U+0001 stands for the service's base URL.
@@ -42,7 +49,7 @@ export const refreshBrand: Statement = {
       ) reference_row
       cross join lateral (
         select r.brand_id as id, r.slug, r.name, r.domain, chr(1) || '/v1/brands/' || r.slug as url, r.logo_url,
-          r.country, r.category_path -> 0 as category, r.category_path -> 1 as mid_category,
+          r.country, ${categoryAt(0)} as category, ${categoryAt(1)} as mid_category,
           r.active_ads, r.total_ads, r.new_7 as new_ads_7d, r.indexable, r.iso as as_of
       ) summary_row
       cross join lateral (

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { brandStream } from '#contracts/events/brand.ts';
+import { Brand } from '#contracts/resources/brand.ts';
 import { brandIdOf } from '#domain/ids.ts';
 import { on } from '#tests/dsl/api.ts';
 import type { GivenFact } from '#tests/dsl/projections.ts';
@@ -39,6 +40,13 @@ describe('getBrand 200', () => {
       inactive_ads: 1,
     });
     expect(byId.meta.freshness).toMatchObject({ freshness_tier: 'census', as_of: byId.meta.as_of });
+  });
+
+  test('with its fields in the order of the specification', async () => {
+    const { data } = await on(app).get(`/v1/brands/${alpha.slug}`, { key });
+    const { category, ...brand } = data as { category: object };
+    expect(Object.keys(brand)).toEqual(Object.keys(Brand.shape).filter((name) => name !== 'category'));
+    expect(Object.keys(category)).toEqual(['id', 'slug', 'name']);
   });
 });
 
