@@ -38,7 +38,8 @@ const LEADS_OF_CARDS = `
     and exists (select from split_tests.test e where e.brand_id = $1 and e.pages is not null)`;
 
 const PROFILE = `
-  select b.category::text as category,
+  select (select row_to_json(c)::text from (
+      select b.category ->> 'id' as id, b.category ->> 'slug' as slug, b.category ->> 'name' as name) c) as category,
     coalesce((select c.read from split_tests.category c where c.category_id = b.category_id), 0) as brands_read,
     coalesce((
       select string_agg('{"type":"' || type || '","brands":' || brands || ',"tests":' || tests || ',"running_tests":' || running

@@ -142,7 +142,8 @@ describe('getBrandSplitTests 200', () => {
   });
 
   test("what tests of the brand's category vary", async () => {
-    const { found } = await splitTestsOf('beta-com');
+    const { found, body } = await splitTestsOf('beta-com');
+    expect(body).toContain(`"category":${JSON.stringify(APPAREL)}`);
     expect(found['category_profile']).toEqual({
       category: APPAREL,
       brands_read: 2,
