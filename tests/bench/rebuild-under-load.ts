@@ -58,11 +58,12 @@ export async function run(context: BenchContext, facts = FACTS): Promise<void> {
   await pauseRest(pool);
   const projector = startProcess('services/projector/main.ts', { ...servers.environment, LOG_LEVEL: 'warn' });
   resources.defer(() => projector.kill());
+  const ingest = await startIngest(servers, resources);
   const head = await eventStore.head();
   await saying(context, pool, untilPassed(pool, head, PROJECTED_LIMIT_MS, [...REBUILT, ...READ]));
   await resumeRest(pool, head);
+  await ingest.ready();
   context.print('  measuring');
-  const ingest = await startIngest(servers, resources);
   const clients = await startClients(servers, corpus, resources);
   const incoming = await openIncoming(servers.natsUrl);
   // Not measured: statements are prepared, code is compiled.
@@ -100,21 +101,22 @@ export async function run(context: BenchContext, facts = FACTS): Promise<void> {
   });
 }
 
-/** A real process of ingest; what it recorded it counts itself. */
+/** A real process of ingest, which first reads what others wrote into the log; what it recorded it counts itself. */
 async function startIngest(
   { environment }: BenchServers,
   resources: AsyncDisposableStack,
-): Promise<{ facts(): Promise<number> }> {
+): Promise<{ ready(): Promise<void>; facts(): Promise<number> }> {
   const metricsPort = await freePort();
   const ingest = startProcess('services/ingest/main.ts', {
     ...environment,
     METRICS_PORT: String(metricsPort),
   });
   resources.defer(() => ingest.kill());
-  await ingest.says('taking in observations');
+  const url = `http://127.0.0.1:${metricsPort}`;
   return {
+    ready: () => untilAnswers(`${url}/readyz`),
     facts: async () => {
-      const text = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
+      const text = await (await fetch(`${url}/metrics`)).text();
       return Number(/^adintel_ingest_facts_total (\d+)$/m.exec(text)?.[1] ?? Number.NaN);
     },
   };
