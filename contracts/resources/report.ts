@@ -49,7 +49,7 @@ export const RequestReport = z
       .meta({ description: 'Tracked brands only. All of them when absent.' }),
     from: CalendarDate.refine((date) => date >= REPORT_FROM_EARLIEST, {
       error: `not before ${REPORT_FROM_EARLIEST}`,
-    }).meta({ description: 'First day, in UTC.' }),
+    }).meta({ description: `First day, in UTC, not before ${REPORT_FROM_EARLIEST}.` }),
     to: CalendarDate.meta({
       description: `Last day, in UTC, included; at most ${REPORT_DAYS_MAX} days in all, none in the future.`,
     }),

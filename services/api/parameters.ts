@@ -41,10 +41,13 @@ const ASKED_DATE_EARLIEST = '2000-01-01';
 const ASKED_DATE_LATEST = '2999-12-31';
 
 /** A day that is asked for. */
-export const askedDate = CalendarDate.refine(
-  (date) => date >= ASKED_DATE_EARLIEST && date <= ASKED_DATE_LATEST,
-  `a day from ${ASKED_DATE_EARLIEST} to ${ASKED_DATE_LATEST}`,
-);
+export const askedDate = (description: string) =>
+  CalendarDate.refine(
+    (date) => date >= ASKED_DATE_EARLIEST && date <= ASKED_DATE_LATEST,
+    `a day from ${ASKED_DATE_EARLIEST} to ${ASKED_DATE_LATEST}`,
+  )
+    .optional()
+    .meta({ description: `${description} Between ${ASKED_DATE_EARLIEST} and ${ASKED_DATE_LATEST}.` });
 
 export const PAGE_SIZE_MAX = 100;
 export const PAGE_SIZE_DEFAULT = 20;

@@ -17,10 +17,8 @@ const shift = (date: string, days: number): string =>
 
 const Query = z
   .strictObject({
-    from: askedDate.optional().meta({
-      description: `First day. ${DAYS_MAX} days before \`to\` when absent.`,
-    }),
-    to: askedDate.optional().meta({ description: 'Last day. Open when absent.' }),
+    from: askedDate(`First day. ${DAYS_MAX} days before \`to\` when absent.`),
+    to: askedDate('Last day. Open when absent.'),
   })
   .refine(({ from, to }) => from === undefined || to === undefined || from <= to, {
     path: ['from'],

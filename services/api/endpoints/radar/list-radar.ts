@@ -35,9 +35,7 @@ export const listRadar = endpoint({
         .meta({ description: 'Only these types, with commas between.' }),
     ),
     brand_id: Uuid.optional().meta({ description: 'Only this tracked brand.' }),
-    date: askedDate.optional().meta({
-      description: 'Only what was observed on this day, in UTC, however many `days` ago.',
-    }),
+    date: askedDate('Only what was observed on this day, in UTC, however many `days` ago.'),
   }),
   body: null,
   paramsExample: { ws: WORKSPACE_ID },
