@@ -289,4 +289,18 @@ describe('what was refused', () => {
     expect(refusedFile.path).toMatch(/a\.refused-2\.csv$/);
     expect((await reading(refusedFile.path ?? '')).ends[0]?.coverage.complete).toBe(false);
   });
+
+  test('is never written over: it may be mended by half, or be of another file of the same name', async () => {
+    await using folder = await ExportFolder.open();
+    const paths: (string | null)[] = [];
+    for (const number of [1, 2, 3]) {
+      await using refusedFile = new RefusedFile(`elsewhere-${number}/a.csv.gz`, folder.path);
+      await refusedFile.write({ raw: row(number), header: HEADER });
+      paths.push(refusedFile.path);
+    }
+    expect(new Set(paths).size).toBe(3);
+    for (const [at, path] of paths.entries()) {
+      expect(await readText(path ?? '', 'utf8')).toBe(`${HEADER}\n${row(at + 1)}\n`);
+    }
+  });
 });
