@@ -103,5 +103,9 @@ export const TrafficEstimate = z
   .refine(({ period, observed_at }) => period <= observed_at.slice(0, period.length), {
     path: ['period'],
     message: 'lies after the observation; nobody estimates what is yet to come',
+  })
+  .refine(({ domain, similar_sites }) => !similar_sites?.some((site) => site.domain === domain), {
+    path: ['similar_sites'],
+    message: 'names the site itself; take it out',
   });
 export type TrafficEstimate = z.infer<typeof TrafficEstimate>;

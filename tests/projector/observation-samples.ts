@@ -172,7 +172,7 @@ export const SAMPLES: readonly Sample[] = [
       },
       similar_sites: [
         { domain: 'other.example', affinity: 0.5, provider_category: 'Shops' },
-        { domain, affinity: 1, provider_category: 'Shops' },
+        { domain: 'third.example', affinity: 1, provider_category: 'Shops' },
       ],
     },
   },
