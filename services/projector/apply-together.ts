@@ -59,9 +59,10 @@ export const applyTogether = async (
   ];
   const notice = encodeProjected({ position, projections: passed });
   await pipeline.transaction([
-    // Before any search path is set, so that it is planned once.
-    { text: MOVE_CHECKPOINTS, values },
     ...statements,
+    // Last, since operators write to these rows, and wait while a batch does; by one search path, to be planned once.
+    { text: 'set local search_path to public' },
+    { text: MOVE_CHECKPOINTS, values },
     { text: `select pg_notify('${PROJECTED_CHANNEL}', $1)`, values: [notice] },
   ]);
   return true;
