@@ -12,7 +12,7 @@ import { v7 } from 'uuid';
 import { decisionOf, rememberBrand, rememberLinks } from './decisions.ts';
 import type { BrandRegister, Intake, IntakeOutcome } from './intake.ts';
 import { recordStagedScan } from './scan-recording.ts';
-import { stageChunk } from './staging.ts';
+import { dropAbandoned, stageChunk } from './staging.ts';
 import { createStorefrontRecorder, stageStorefrontPage } from './storefront-recording.ts';
 import { catchUpLibrary, createWorkingTables, openLibrary } from './working-table.ts';
 
@@ -113,6 +113,7 @@ export const openIntake = async ({
   try {
     await createWorkingTables(database);
     await catchUp(database, eventStore);
+    await dropAbandoned(database);
   } catch (error) {
     await resources.disposeAsync();
     throw error;

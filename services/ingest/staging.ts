@@ -192,6 +192,24 @@ export const brandsOnPages = async (
   return rows.map(({ brand_id }) => brand_id);
 };
 
+/** So long does the end of a scan have after its parts; what is staged before that was given up by its collector. */
+export const STAGED_DAYS_MAX = 30;
+
+/** Lets go of parts of scans that never ended. Their end, should it come after all, says that they are missing. */
+export const dropAbandoned = async (database: Database): Promise<void> => {
+  const limit = [STAGED_DAYS_MAX];
+  await database.query(
+    `with old as (
+       delete from ingest.staged_chunk where staged_at < now() - make_interval(days => $1) returning scan_id, chunk)
+     delete from ingest.staged_ad a using old where a.scan_id = old.scan_id and a.chunk = old.chunk`,
+    limit,
+  );
+  await database.query(
+    'delete from ingest.staged_storefront_page where staged_at < now() - make_interval(days => $1)',
+    limit,
+  );
+};
+
 /** Keeps what is known of a scan's pages when it is first decided, and answers that ever after. */
 export const keepHistories = async (
   database: Database,

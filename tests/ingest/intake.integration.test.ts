@@ -304,6 +304,25 @@ describe('clocks', () => {
   });
 });
 
+describe('parts of scans that never ended', () => {
+  it('are kept for weeks, and let go when an intake opens after that', async () => {
+    const scans = ['waits.example', 'given-up.example'].map((domain, at) =>
+      scanOf(domain, '2026-05-02T10:00:00Z', [ad(`35${at}`)], { pages: [`35000000${at}`] }),
+    );
+    for (const { chunks } of scans) await intake.submit(chunks[0]);
+    const [waits, givenUp] = scans.map(({ end }) => end);
+    const database = openPool(databaseUrl, 1);
+    await database.query(
+      `update ingest.staged_chunk set staged_at = now() - interval '31 days' where scan_id = $1`,
+      [givenUp?.scan_id],
+    );
+    await database.end();
+    await (await openIntake({ databaseUrl, eventStoreUrl }))[Symbol.asyncDispose]();
+    expect(await intake.submit(waits)).toMatchObject({ totals: { seen: 1 } });
+    await expect(intake.submit(givenUp)).rejects.toThrow('of which 0 have arrived');
+  });
+});
+
 describe('working tables', () => {
   it('dropped and folded again, they decide as before', async () => {
     const database = openPool(databaseUrl, 1);
