@@ -161,7 +161,8 @@ const follow = async (pass: Pass, ownership: Ownership): Promise<void> => {
   let isLooking = false;
   try {
     first.watch(takeOn());
-    for (;;) {
+    // Asked to end, a look that is not shown yet does not pause, and would be taken up again without end.
+    while (!signal.aborted && !ownership.lost.aborted) {
       const look = isLive && !isLooking ? progress.looks.oldest() : null;
       if (signals && look) {
         isLooking = true;

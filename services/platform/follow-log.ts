@@ -97,6 +97,9 @@ export const followLog = (
           wake = resolve;
         });
         wake = undefined;
+        // What was appended together is read within this turn of the event loop; taken one by one, each fact would cost
+        // whoever follows a transaction of its own.
+        if (!closed) await new Promise(setImmediate);
       }
       const items = queue.splice(0, max);
       if (queue.length < bufferItems) drain();
