@@ -28,16 +28,18 @@ export async function run(context: BenchContext, only: RegExp | null = null): Pr
     LOG_LEVEL: 'warn',
   });
   resources.defer(() => api.kill());
+  const servers = { apiPid: api.child.pid ?? 0, postmasterPid: corpus.postmasterPid };
   const asking = openAsking(`http://127.0.0.1:${port}`, corpus.keys);
   resources.defer(() => asking.close());
   await untilAnswers(`http://127.0.0.1:${port}/v1/openapi.json`);
 
   const cases = (await casesOf(corpus.pool)).filter((asked) => only === null || only.test(nameOf(asked)));
-  context.print('reads: p50 and p99 in ms over one connection, of the first page and the hundredth');
+  context.print('reads: p50 and p99 in ms over one connection, of the first page and the hundredth;');
+  context.print('  then of the processor time that the API and PostgreSQL took, the greater of both pages');
   const line = lineOf(Math.max(...cases.map((asked) => nameOf(asked).length)));
   const measured: Measured[] = [];
   for (const asked of cases) {
-    const row = await measure(asking.ask, asked);
+    const row = await measure(asking.ask, servers, asked);
     measured.push(row);
     context.print(line(row));
   }
@@ -47,15 +49,19 @@ export async function run(context: BenchContext, only: RegExp | null = null): Pr
     ['reads: no filter or one', LIMIT_MS, measured.filter(({ asked }) => asked.filters.length < 2)],
     ['reads: two filters', LIMIT_OF_TWO_FILTERS_MS, measured.filter(({ asked }) => asked.filters.length > 1)],
   ] as const) {
-    const worst = Math.max(...of.map(p99Of));
-    context.record({
-      bench: name,
-      measured: `${worst.toFixed(1)} ms`,
-      ceiling: '-',
-      ratio: null,
-      target: `p99 <= ${limitMs} ms`,
-      held: worst <= limitMs,
-    });
+    for (const [what, worst] of [
+      [name, Math.max(...of.map(p99Of))],
+      [`${name}, processor time`, Math.max(...of.map(busyP99Of))],
+    ] as const) {
+      context.record({
+        bench: what,
+        measured: `${worst.toFixed(1)} ms`,
+        ceiling: '-',
+        ratio: null,
+        target: `p99 <= ${limitMs} ms`,
+        held: worst <= limitMs,
+      });
+    }
   }
 }
 
@@ -73,16 +79,24 @@ const nameOf = ({ endpoint, filters }: Case): string => `${endpoint}  ${filters.
 const p99Of = ({ first, hundredth }: Measured): number => Math.max(first.p99Ms, hundredth?.p99Ms ?? 0);
 const limitOf = ({ filters }: Case): number => (filters.length > 1 ? LIMIT_OF_TWO_FILTERS_MS : LIMIT_MS);
 
-const column = (times: Times | null): string =>
-  times === null
-    ? '       -       -'
-    : `${times.p50Ms.toFixed(1).padStart(8)}${times.p99Ms.toFixed(1).padStart(8)}`;
+const busyP99Of = ({ first, hundredth }: Measured): number =>
+  Math.max(first.busyP99Ms, hundredth?.busyP99Ms ?? 0);
 
-/** A line a row; those over their limit are marked. */
+const column = (p50Ms: number | undefined, p99Ms: number | undefined): string =>
+  [p50Ms, p99Ms].map((ms) => (ms?.toFixed(1) ?? '-').padStart(8)).join('');
+const wall = (times: Times | null): string => column(times?.p50Ms, times?.p99Ms);
+const busy = (row: Measured): string =>
+  column(Math.max(row.first.busyP50Ms, row.hundredth?.busyP50Ms ?? 0), busyP99Of(row));
+
+/** What is over its limit; `BUSY`: also by what it computes, and not for waiting for others on the machine. */
+const markOf = (row: Measured): string =>
+  p99Of(row) <= limitOf(row.asked) ? '' : busyP99Of(row) > limitOf(row.asked) ? '  OVER BUSY' : '  OVER';
+
+/** A line a row. */
 const lineOf =
   (width: number) =>
   (row: Measured): string =>
-    `  ${nameOf(row.asked).padEnd(width)}${column(row.first)}${column(row.hundredth)}${p99Of(row) > limitOf(row.asked) ? '  OVER' : ''}`;
+    `  ${nameOf(row.asked).padEnd(width)}${wall(row.first)}${wall(row.hundredth)}${busy(row)}${markOf(row)}`;
 
 const worstOf = (measured: readonly Measured[]): readonly Measured[] =>
   measured

@@ -54,6 +54,7 @@ const FILLS: readonly Fill[] = [
 export type BigCorpus = {
   readonly pool: Database;
   readonly keys: readonly string[];
+  readonly postmasterPid: number;
   /** What the API is told. */
   readonly environment: Readonly<Record<string, string>>;
 };
@@ -73,7 +74,8 @@ export async function openBigCorpus(
   const nats = await startNats({ folder: natsFolder, port: 0 });
   resources.defer(() => nats.stop());
   const pidFile = await readFile(join(FOLDER, 'cluster', 'postmaster.pid'), 'utf8');
-  const store = await startStore(postgres.databaseUrl('event_store'), Number(pidFile.split('\n')[0]));
+  const postmasterPid = Number(pidFile.split('\n')[0]);
+  const store = await startStore(postgres.databaseUrl('event_store'), postmasterPid);
   resources.defer(() => store.stop());
   const databaseUrl = postgres.databaseUrl('read_models');
   const pool = openPool(databaseUrl, FILLING_CLIENTS);
@@ -81,6 +83,7 @@ export async function openBigCorpus(
   return {
     pool,
     keys: await issueKeys(pool),
+    postmasterPid,
     environment: { DATABASE_URL: databaseUrl, EVENT_STORE_URL: store.url, NATS_URL: nats.url },
   };
 }
