@@ -8,7 +8,8 @@ import { z } from 'zod';
 /** Ad and page ids of the library: strings of digits, since they exceed 2^53. */
 export const LibraryId = z.string().regex(/^[1-9][0-9]{4,19}$/, 'an id of 5 to 20 digits');
 
-export const Uuid = z.uuid();
+/** Of any version and variant, as `format: uuid` of the published contract has it. */
+export const Uuid = z.guid('Invalid UUID');
 
 /** A calendar date, `YYYY-MM-DD`. */
 export const CalendarDate = z.iso.date();

@@ -72,6 +72,18 @@ describe('ids in paths', () => {
     expect([removed.status, removed.data]).toMatchObject([200, { removed: true }]);
   });
 
+  test('may be uuids of any version and variant', async () => {
+    for (const id of ['FFFFFFFF-FFFF-FFFF-FFFF-FFFFFFFFFFFF', '96c076cf-202d-f1c6-0a47-ac1810e48e57']) {
+      expect((await on(app).get(`/v1/pages?brand_id=${id}`, { key })).data).toEqual([]);
+      expect((await on(app).get(`/v1/categories/${id}`, { key })).status).toBe(404);
+      const removed = await on(app).delete(here(`notes/${id}`), { key, body: {} });
+      expect(removed.data).toMatchObject({ note_id: id.toLowerCase(), removed: false });
+    }
+    expect((await on(app).get('/v1/pages?brand_id=96c076cf202df1c60a47ac1810e48e57', { key })).status).toBe(
+      400,
+    );
+  });
+
   test('say what they are when they are nothing', async () => {
     for (const [url, path] of [
       ['/v1/brands/%E2%82%AC', 'brandId'],
