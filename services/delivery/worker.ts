@@ -4,6 +4,7 @@ import {
   CLAIM_EXTEND_MS,
   type ClaimedDelivery,
   extendClaims,
+  putOffClaim,
   releaseClaims,
 } from '#platform/deliveries/claim.ts';
 import { dueOfEndpoint } from '#platform/deliveries/due.ts';
@@ -96,8 +97,9 @@ export const openWorker = ({ pool, clock, log, workerId, send, chance }: WorkerO
       });
       return sent.delivered;
     } catch (error) {
-      // Ours, not the receiver's: no attempt was made. The claim runs out, and the delivery is found due again.
+      // Ours, not the receiver's: no attempt was made. Should this fail too, the claim runs out.
       log.warn({ err: error, delivery_id: deliveryId }, 'a delivery could not be prepared; it is put off');
+      await putOffClaim(pool, workerId, deliveryId, clock.now()).catch(() => undefined);
       letGo([deliveryId]);
       return true;
     }

@@ -244,6 +244,16 @@ describe('a webhook that is cancelled while it is on its way', () => {
   });
 });
 
+test('one that cannot be signed just now is taken up again soon, and it is no attempt', async () => {
+  const { rule, id } = await queueTo('/unsigned-yet');
+  stack.secrets.set(rule.workspaceId, 'no secret at all');
+  await stack.sendDue(worker);
+  expect(await stack.row(id)).toMatchObject({ status: 'queued', attempts: 0 });
+  stack.secrets.set(rule.workspaceId, SECRET);
+  await stack.sendDue(worker);
+  expect(await stack.row(id)).toMatchObject({ status: 'delivered', attempts: 1 });
+});
+
 test('one that cannot be read keeps no other from being sent', async () => {
   const [unreadable, other] = [await queueTo('/unreadable'), await queueTo('/readable')];
   const set = 'update delivery.delivery set target = $2 where delivery_id = $1';

@@ -98,6 +98,23 @@ export const extendClaims = async (
   return new Set(rows.map(({ delivery_id }) => delivery_id));
 };
 
+/** What could not be prepared for reasons of ours, such as a server that was slow, is taken up again this soon. */
+const PUT_OFF_MS = 1_000;
+
+/** Gives a delivery back unsent, to be claimed by anybody in a while. */
+export const putOffClaim = async (
+  pool: Database,
+  workerId: string,
+  deliveryId: string,
+  now: Date,
+): Promise<void> => {
+  await pool.query(
+    `update delivery.due set taken_by = null, taken_until = $3
+     where delivery_id = $1 and taken_by = $2`,
+    [deliveryId, workerId, new Date(now.getTime() + PUT_OFF_MS).toISOString()],
+  );
+};
+
 /** Gives deliveries back unsent: they stay due. */
 export const releaseClaims = async (
   pool: Database,
