@@ -36,6 +36,8 @@ export type KnownPage = {
   readonly first_scan_at: string;
   readonly last_scan_at: string;
   readonly last_complete_at: string | null;
+  /** The complete scan before that: what scans of one moment, of several countries each, find before them. */
+  readonly complete_before?: string | null;
   /** The last complete scan that showed every active ad. Absent where it was not told apart from the one above. */
   readonly all_seen_at?: string | null;
   /** The collector of the last scan, complete or not. */
@@ -216,15 +218,16 @@ export const evolve = (state: LibraryState, fact: AdLibraryFact): LibraryState =
       for (const { page_id, partial } of fact.data.pages) {
         const page = state.pages.get(page_id);
         const allSeen = page ? allSeenAt(page) : null;
+        const lastComplete = page?.last_complete_at ?? null;
+        const isNext = fact.data.complete && (lastComplete === null || observed_at > lastComplete);
         const newest = !page || observed_at >= page.last_scan_at;
         const complete = fact.data.complete && page_id !== NO_PAGE;
         state.pages.set(page_id, {
           page_id,
           first_scan_at: page && page.first_scan_at < observed_at ? page.first_scan_at : observed_at,
           last_scan_at: newest ? observed_at : page.last_scan_at,
-          last_complete_at: fact.data.complete
-            ? later(page?.last_complete_at ?? null, observed_at)
-            : (page?.last_complete_at ?? null),
+          last_complete_at: isNext ? observed_at : lastComplete,
+          complete_before: isNext ? lastComplete : (page?.complete_before ?? null),
           all_seen_at: fact.data.complete && !partial ? later(allSeen, observed_at) : allSeen,
           collector:
             newest && (complete || !page) ? fact.data.collector : (page?.collector ?? fact.data.collector),

@@ -226,7 +226,7 @@ const judgesAbsence = (scan: ScanHeader, ad: KnownAd, state: LibraryState): bool
     return false;
   const page = state.pages.get(ad.page_id);
   return (
-    scan.scanned_at > lastSeenAt(ad, page) && (page === undefined || scan.scanned_at > page.last_scan_at)
+    scan.scanned_at > lastSeenAt(ad, page) && (page === undefined || scan.scanned_at >= page.last_scan_at)
   );
 };
 

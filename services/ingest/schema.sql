@@ -88,6 +88,8 @@ create table if not exists ingest.page (
   last_complete_at text,
   primary key (page_id, brand_id)
 );
+-- The last complete scan but one.
+alter table ingest.page add column if not exists complete_before text;
 create index if not exists page_by_brand on ingest.page (brand_id);
 
 create table if not exists ingest.recorded_scan (

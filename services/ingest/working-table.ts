@@ -115,14 +115,16 @@ const SAVE = `
     where not exists (select from ingest.ad_owner o where o.ad_id = i.ad_id)
     order by i.ad_id on conflict do nothing
   ), pages as (
-    insert into ingest.page (brand_id, page_id, known, first_scan_at, last_scan_at, last_complete_at)
-    select $1::uuid, i.page_id, to_jsonb(i), i.first_scan_at, i.last_scan_at, i.last_complete_at
+    insert into ingest.page
+      (brand_id, page_id, known, first_scan_at, last_scan_at, last_complete_at, complete_before)
+    select $1::uuid, i.page_id, to_jsonb(i), i.first_scan_at, i.last_scan_at, i.last_complete_at,
+      i.complete_before
     from jsonb_to_recordset($11::jsonb) as i(page_id text, first_scan_at text, last_scan_at text,
-      last_complete_at text, all_seen_at text, collector text)
+      last_complete_at text, complete_before text, all_seen_at text, collector text)
     where exists (select from current)
     on conflict (page_id, brand_id) do update set known = excluded.known,
       first_scan_at = excluded.first_scan_at, last_scan_at = excluded.last_scan_at,
-      last_complete_at = excluded.last_complete_at
+      last_complete_at = excluded.last_complete_at, complete_before = excluded.complete_before
   )
   insert into ingest.recorded_scan (scan_id, brand_id)
   select unnest($12::uuid[]), $1::uuid on conflict do nothing`;
@@ -219,8 +221,8 @@ export const catchUpLibrary = async (
 };
 
 /**
- * What scans of any brand told of these pages, apart from the scan at `scannedAt` itself: interrupted, it may
- * be recorded for some of its brands already.
+ * What scans of any brand told of these pages, apart from what was told at `scannedAt` itself: scans of one moment
+ * look at several countries each, and do not come one after the other.
  */
 export const pageHistories = async (
   database: Database,
@@ -234,7 +236,7 @@ export const pageHistories = async (
     last_complete_at: string | null;
   }>(
     `select page_id, min(first_scan_at) as first_scan_at, max(last_scan_at) as last_scan_at,
-       max(last_complete_at) filter (where last_complete_at <> $2) as last_complete_at
+       max(case when last_complete_at = $2 then complete_before else last_complete_at end) as last_complete_at
      from ingest.page where page_id = any($1::text[]) group by page_id`,
     [pageIds, scannedAt],
   );

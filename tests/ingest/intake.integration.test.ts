@@ -46,12 +46,17 @@ type Options = {
   readonly pages?: readonly string[];
   readonly complete?: boolean;
   readonly chunkSize?: number;
+  readonly countries?: readonly string[];
 };
 
 const scanOf = (domain: string, at: string, ads: readonly ObservedAd[], options: Options = {}) => {
-  const { pages = [PAGE], complete = true, chunkSize = 100 } = options;
+  const { pages = [PAGE], complete = true, chunkSize = 100, countries = ['US'] } = options;
   const key = {
-    scan_id: scanIdOf(domain, at, JSON.stringify([ads.map(({ ad_id }) => ad_id), pages, complete])),
+    scan_id: scanIdOf(
+      domain,
+      at,
+      JSON.stringify([ads.map(({ ad_id }) => ad_id), pages, complete, countries]),
+    ),
     brand_domain: domain,
     scanned_at: at,
   };
@@ -67,7 +72,7 @@ const scanOf = (domain: string, at: string, ads: readonly ObservedAd[], options:
     chunks: chunks.length,
     coverage: {
       pages: pages.map((page_id) => ({ page_id, page_name: null })),
-      countries: ['US'],
+      countries: [...countries],
       complete,
       collector: 'test',
     },
@@ -285,6 +290,37 @@ describe('a scan of several brands', () => {
     await intake.submit(end);
     const recorded = (await factsOf('twice.example')).find(({ type }) => type === 'ScanRecorded');
     expect(recorded?.data).toMatchObject({ pages: [{ page_id: '340000001' }] });
+  });
+});
+
+describe('scans of one moment, each of a country', () => {
+  it('are news and absence alike', async () => {
+    const page_id = '360000001';
+    const show = (id: string, started_on: string): ObservedAd => ad(id, { page_id, started_on });
+    const scanned = async (day: number, ads: Readonly<Record<string, readonly ObservedAd[]>>) => {
+      const totals = [];
+      for (const [country, shown] of Object.entries(ads)) {
+        const at = `2026-05-0${day}T10:00:00Z`;
+        const outcome = await submitScan('countries.example', at, shown, {
+          pages: [page_id],
+          countries: [country],
+        });
+        totals.push(outcome.totals);
+      }
+      return totals;
+    };
+    await scanned(1, { US: [show('361', '2026-04-01')], DE: [show('362', '2026-04-01')] });
+    const news = await scanned(2, {
+      US: [show('361', '2026-04-01'), show('363', '2026-05-02')],
+      DE: [show('362', '2026-04-01'), show('364', '2026-05-02')],
+    });
+    expect(news).toMatchObject([
+      { news: 1, late: 0 },
+      { news: 1, late: 0 },
+    ]);
+    await scanned(3, { US: [], DE: [] });
+    const stopped = await scanned(4, { US: [], DE: [] });
+    expect(stopped).toMatchObject([{ stopped: 2 }, { stopped: 2, active: 0 }]);
   });
 });
 
