@@ -9,7 +9,7 @@ import { scanIdOf } from '#domain/ids.ts';
 /** A brand's library of many ads, and later scans of it in which a share of the ads has changed. */
 
 export const DOMAIN = 'shop.example';
-const PAGES = 4;
+export const PAGES = 4;
 const FIRST_SCAN_MS = Date.UTC(2026, 0, 1);
 const DAY_MS = 86_400_000;
 const BODY =
@@ -22,13 +22,14 @@ export interface Scan {
   readonly end: AdLibraryScanEnd;
 }
 
-/** Whose ads these are: each brand has ids of its own. */
+/** Whose ads these are: each brand has ids and pages of its own. Scans of the same pages wait for each other. */
 export interface Scanned {
   readonly domain: string;
   readonly firstAdId: number;
+  readonly firstPageId: number;
 }
 
-const ONE_BRAND: Scanned = { domain: DOMAIN, firstAdId: 900_000_000_000_000 };
+const ONE_BRAND: Scanned = { domain: DOMAIN, firstAdId: 900_000_000_000_000, firstPageId: 100_000_000 };
 
 /**
  * The scan of day `day`. Between two days the share `change` of the ads changed: half of these have other copy, a
@@ -61,7 +62,10 @@ export function scanOfDay(day: number, ads: number, change: number, scanned = ON
       ...key,
       chunks: chunks.length,
       coverage: {
-        pages: Array.from({ length: PAGES }, (_, page) => ({ page_id: pageIdOf(page), page_name: 'A page' })),
+        pages: Array.from({ length: PAGES }, (_, page) => ({
+          page_id: String(scanned.firstPageId + page),
+          page_name: 'A page',
+        })),
         countries: ['US'],
         complete: true,
         collector: 'bench',
@@ -72,7 +76,7 @@ export function scanOfDay(day: number, ads: number, change: number, scanned = ON
 
 /** An ad's copy is of the last day, if any, on which it was among those that changed. */
 function adOf(
-  { domain, firstAdId }: Scanned,
+  { domain, firstAdId, firstPageId }: Scanned,
   number: number,
   day: number,
   ads: number,
@@ -83,7 +87,7 @@ function adOf(
   const link = `https://www.${domain}/collections/winter-boots-${number}?utm_source=ads`;
   return {
     ad_id: String(firstAdId + number),
-    page_id: pageIdOf(number % PAGES),
+    page_id: String(firstPageId + (number % PAGES)),
     page_name: 'A page',
     is_active: true,
     started_on: '2025-12-01',
@@ -102,8 +106,4 @@ function adOf(
     cards: [],
     versions: [],
   };
-}
-
-function pageIdOf(page: number): string {
-  return String(100_000_000 + page);
 }

@@ -1,6 +1,6 @@
 import { OBSERVATIONS_STREAM, observationSubject } from '#contracts/messages/subjects.ts';
 import { type Nats, openNats } from '#platform/nats.ts';
-import { scanOfDay } from '../ingest/scans.ts';
+import { PAGES, scanOfDay } from '../ingest/scans.ts';
 
 /** Scans of brands, day after day of each, as collectors hand them in: over the queue, to a process of ingest. */
 const BRANDS = 50;
@@ -9,6 +9,7 @@ const ADS = 40;
 const CHANGE = 0.4;
 const EVERY_MS = 200;
 const FIRST_AD_ID = 700_000_000_000_000;
+const FIRST_PAGE_ID = 300_000_000;
 const ADS_OF_BRAND_MAX = 1_000_000;
 const POLL_MS = 50;
 
@@ -45,7 +46,9 @@ async function publish(nats: Nats, signal: AbortSignal): Promise<number> {
     const brand = scans % BRANDS;
     const domain = `late${brand}.example`;
     const firstAdId = FIRST_AD_ID + brand * ADS_OF_BRAND_MAX;
-    const scan = scanOfDay(Math.floor(scans / BRANDS), ADS, CHANGE, { domain, firstAdId });
+    const firstPageId = FIRST_PAGE_ID + brand * PAGES;
+    const day = Math.floor(scans / BRANDS);
+    const scan = scanOfDay(day, ADS, CHANGE, { domain, firstAdId, firstPageId });
     for (const message of [...scan.chunks, scan.end]) {
       await nats.jetstream.publish(observationSubject(domain), encoder.encode(JSON.stringify(message)));
     }
