@@ -27,6 +27,8 @@ export type ListQuery = {
   readonly looksAt: { readonly table: string; readonly alias: string; readonly key: string };
   /** None: every row of the walk is shown. */
   readonly conditions: readonly string[];
+  /** See `PROMISED_PAGES`: fewer where what is looked for are wide rows, far more of them than a walk meets. */
+  readonly promisedPages?: number;
   /** By `place` and key of rows `s`. */
   readonly order: string;
   /** From `$2` on; `$1` is the number of rows to show. */
@@ -36,7 +38,7 @@ export type ListQuery = {
 /** The rows of the page, and one more where there are more. */
 export const readWalked = async <Row extends { readonly key: string }>(
   db: ReadDatabase,
-  { walk, show, looksAt, conditions, order, values }: ListQuery,
+  { walk, show, looksAt, conditions, promisedPages = PROMISED_PAGES, order, values }: ListQuery,
   { limit }: PageRequest,
 ): Promise<readonly Row[]> => {
   const all = [limit + 1, ...values];
@@ -63,7 +65,7 @@ export const readWalked = async <Row extends { readonly key: string }>(
     // Of a walk that met nothing there is one row, which says only how far it went.
     const found = walked.filter((row) => (row.key as string | null) !== null);
     if (found.length > limit || (walked[0]?.walked_rows ?? 0) < rows) return found;
-    if ((found.length * LONG_WALK_ROWS) / rows <= limit * PROMISED_PAGES) break;
+    if ((found.length * LONG_WALK_ROWS) / rows <= limit * promisedPages) break;
   }
   // From what was found to its place by the key alone, all at once: sorted keys share their way through the index. With
   // the rest of the condition beside it a planner goes along the order after all, and tries each row on all keys.
