@@ -13,14 +13,21 @@ const NEXT_DUE = `coalesce(b.scanned_at + case t.tier
   when 'weekly' then interval '${TIER_HOURS.weekly} hours'
   else interval '${TIER_HOURS.census} hours' end, t.tracked_at)`;
 
+/**
+ * What is said of each brand, and of those who track it: of all of them where that has changed or it is called something
+ * else, else of those alone who were named, as a brand may be tracked by thousands.
+ */
 const COMPOSE = `
   with said as materialized (
-    select i.brand_id, b.scanned_at, b.reliable_at, case when b.slug is not null then ${BRAND_REFERENCE_SQL} end as reference,
+    select i.brand_id, i.named, i.everyone, b.freshness as before, b.scanned_at, b.reliable_at, case when b.slug is not null then ${BRAND_REFERENCE_SQL} end as reference,
       case when b.scanned_at is not null or t.tier is not null then
         '{"as_of":' || ${quoted(iso('b.scanned_at'))} || ',"last_reliable_at":' || ${quoted(iso('b.reliable_at'))}
           || ',"next_due":' || ${quoted(iso(NEXT_DUE))}
           || ',"freshness_tier":"' || coalesce(t.tier, 'census') || '"}' end as freshness
-    from :input i left join brand b using (brand_id) cross join lateral (
+    from (
+      select brand_id, array_agg(workspace_id) as named, bool_or(workspace_id is null) as everyone
+      from :input i group by brand_id
+    ) i left join brand b using (brand_id) cross join lateral (
       select min(cadence) as tier, min(tracked_at) as tracked_at from tracker where brand_id = i.brand_id
     ) t
   ), kept as (
@@ -33,6 +40,7 @@ const COMPOSE = `
         || case k.cadence when 'daily' then ',"slo_hours":${SLO_HOURS.daily}' else ',"slo_hours":${SLO_HOURS.weekly}' end
         || ',"hours_since_reliable":' as item
     from said s join tracker k using (brand_id)
+    where s.everyone or s.freshness is distinct from s.before or k.workspace_id = any(s.named)
   )
   update tracker k set scanned_at = l.scanned_at, counted_from = l.counted_from, item = l.item
   from listed l where k.workspace_id = l.workspace_id and k.brand_id = l.brand_id
@@ -54,35 +62,46 @@ export const freshness = projection<AdLibraryFact | BrandFact | TrackingFact>({
         on conflict (brand_id) do update set scanned_at = greatest(b.scanned_at, excluded.scanned_at),
           reliable_at = greatest(b.reliable_at, excluded.reliable_at)`,
     },
-    compose: { columns: { brand_id: 'uuid' }, touches: ['brand', 'tracker'], sql: COMPOSE },
+    compose: {
+      columns: { brand_id: 'uuid', workspace_id: 'text' },
+      touches: ['brand', 'tracker'],
+      sql: COMPOSE,
+    },
   },
   project: (fact): readonly Change[] => {
     const { brand_id } = fact.data;
-    const compose: Change = { kind: 'refresh', statement: 'compose', row: { brand_id } };
+    const compose = (workspace_id: string | null): Change => ({
+      kind: 'refresh',
+      statement: 'compose',
+      row: { brand_id, workspace_id },
+    });
     switch (fact.type) {
       case 'BrandRegistered':
       case 'BrandProfileChanged':
-        return [...brandReference(fact), compose];
+        return [...brandReference(fact), compose(null)];
       case 'ScanRecorded': {
         const { observed_at, reliable } = fact.data;
         const row = { brand_id, scanned_at: observed_at, reliable_at: reliable ? observed_at : null };
-        return [{ kind: 'run', statement: 'observe', row }, compose];
+        return [{ kind: 'run', statement: 'observe', row }, compose(null)];
       }
       case 'BrandTracked': {
         const { workspace_id, cadence, tracked_at } = fact.data;
         const key = { brand_id, workspace_id };
-        return [{ kind: 'upsert', table: 'tracker', key, set: { cadence, tracked_at } }, compose];
+        return [
+          { kind: 'upsert', table: 'tracker', key, set: { cadence, tracked_at } },
+          compose(workspace_id),
+        ];
       }
       case 'TrackingCadenceChanged': {
         const { workspace_id, cadence } = fact.data;
         return [
           { kind: 'update', table: 'tracker', key: { brand_id, workspace_id }, set: { cadence } },
-          compose,
+          compose(workspace_id),
         ];
       }
       case 'BrandUntracked': {
         const { workspace_id } = fact.data;
-        return [{ kind: 'delete', table: 'tracker', key: { brand_id, workspace_id } }, compose];
+        return [{ kind: 'delete', table: 'tracker', key: { brand_id, workspace_id } }, compose(workspace_id)];
       }
       default:
         return [];
