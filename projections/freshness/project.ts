@@ -35,15 +35,21 @@ const COMPOSE = `
     on conflict (brand_id) do update set freshness = excluded.freshness
     where b.freshness is distinct from excluded.freshness
   ), listed as (
-    select k.workspace_id, k.brand_id, s.scanned_at, coalesce(s.reliable_at, k.tracked_at) as counted_from,
+    select k.place, s.scanned_at, coalesce(s.reliable_at, k.tracked_at) as counted_from,
       '{"brand":' || s.reference || ',"cadence":"' || k.cadence || '","freshness":' || s.freshness
         || case k.cadence when 'daily' then ',"slo_hours":${SLO_HOURS.daily}' else ',"slo_hours":${SLO_HOURS.weekly}' end
         || ',"hours_since_reliable":' as item
-    from said s join tracker k using (brand_id)
-    where s.everyone or s.freshness is distinct from s.before or k.workspace_id = any(s.named)
+    from said s cross join lateral (
+      select ctid as place, cadence, tracked_at from tracker
+      where brand_id = s.brand_id and (s.everyone or s.freshness is distinct from s.before)
+      union all
+      select ctid, cadence, tracked_at from tracker
+      where brand_id = s.brand_id and workspace_id = any(s.named)
+        and not (s.everyone or s.freshness is distinct from s.before)
+    ) k
   )
   update tracker k set scanned_at = l.scanned_at, counted_from = l.counted_from, item = l.item
-  from listed l where k.workspace_id = l.workspace_id and k.brand_id = l.brand_id
+  from listed l where k.ctid = l.place
     and (k.scanned_at, k.counted_from, k.item) is distinct from (l.scanned_at, l.counted_from, l.item)`;
 
 /** How recent a brand's figures are, and when they are due again. */

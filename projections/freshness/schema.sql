@@ -26,3 +26,5 @@ create table tracker (
 -- indexes
 create index brand_by_scan on brand (scanned_at);
 create index tracker_by_scan on tracker (workspace_id, scanned_at);
+create index tracker_by_cadence on tracker (brand_id, cadence);
+create index tracker_by_time on tracker (brand_id, tracked_at);
