@@ -24,8 +24,8 @@ import { choices } from './choices.ts';
  */
 const { KILL_TEST_ADS, KILL_TEST_ROUNDS, KILL_TEST_SEED } = readSettings(
   z.object({
-    KILL_TEST_ADS: z.coerce.number().int().default(3_000),
-    KILL_TEST_ROUNDS: z.coerce.number().int().default(6),
+    KILL_TEST_ADS: z.coerce.number().int().default(2_000),
+    KILL_TEST_ROUNDS: z.coerce.number().int().default(5),
     KILL_TEST_SEED: z.coerce.number().int().default(7),
   }),
 );

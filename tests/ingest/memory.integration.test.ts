@@ -33,7 +33,7 @@ const CSV_HEADER = 'id,page_id,page_name,ad_delivery_start_time,ad_creative_body
 const SHAPES = {
   'a list in JSON': {
     name: 'large.json.gz',
-    mebibytes: 200,
+    mebibytes: 100,
     before: '[',
     record: (number: number, text: string) =>
       `${number === 0 ? '' : ','}${JSON.stringify(webAd(number, {}, { body: { text } }))}`,
