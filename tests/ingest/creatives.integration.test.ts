@@ -6,26 +6,19 @@ import type { Observation } from '#contracts/observations/index.ts';
 import { creatives } from '#deploy/local/demo/creatives.ts';
 import { pages } from '#deploy/local/demo/pages.ts';
 import { buildWorld } from '#deploy/local/demo/world.ts';
-import { type EventStore, openEventStore } from '#platform/event-store.ts';
-import type { Intake } from '#services/ingest/intake.ts';
-import { openIntake } from '#services/ingest/open-intake.ts';
-import { createTestDatabase, createTestEventStore } from '#tests/stack/database.ts';
+import type { EventStore } from '#platform/event-store.ts';
+import { type IntakeStack, openIntakeStack } from './intake-stack.ts';
 
 /** Landing pages and creative files on their way in, from observations to facts in the log. */
-let resources: AsyncDisposableStack;
-let intake: Intake;
+let stack: IntakeStack;
+let intake: IntakeStack['intake'];
 let eventStore: EventStore;
 
 beforeAll(async () => {
-  resources = new AsyncDisposableStack();
-  const database = await createTestDatabase();
-  resources.defer(() => database.drop());
-  const store = await createTestEventStore();
-  resources.defer(() => store.stop());
-  intake = resources.use(await openIntake({ databaseUrl: database.url, eventStoreUrl: store.url }));
-  eventStore = resources.use(openEventStore(store.url));
+  stack = await openIntakeStack();
+  ({ intake, eventStore } = stack);
 });
-afterAll(() => resources.disposeAsync());
+afterAll(() => stack[Symbol.asyncDispose]());
 
 const FIRST_DAY_MS = Date.parse('2026-01-20');
 const world = buildWorld({ seed: 3, brands: 2, ads: 40, days: 20 });

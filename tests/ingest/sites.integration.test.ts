@@ -5,32 +5,24 @@ import { siteStream } from '#contracts/events/site.ts';
 import { storefrontStream } from '#contracts/events/storefront.ts';
 import type { ObservedProduct } from '#contracts/observations/storefront-scan.ts';
 import { brandIdOf, derivedId } from '#domain/ids.ts';
-import { type EventStore, openEventStore } from '#platform/event-store.ts';
+import type { EventStore } from '#platform/event-store.ts';
 import { openPool } from '#platform/postgres.ts';
-import type { Intake } from '#services/ingest/intake.ts';
 import { openIntake } from '#services/ingest/open-intake.ts';
 import { shopProduct, siteScan, siteTool } from '#tests/dsl/site-facts.ts';
-import { createTestDatabase, createTestEventStore } from '#tests/stack/database.ts';
+import { type IntakeStack, openIntakeStack } from './intake-stack.ts';
 
 /** Scans of sites and shops on their way in. */
-let resources: AsyncDisposableStack;
+let stack: IntakeStack;
 let databaseUrl: string;
 let eventStoreUrl: string;
-let intake: Intake;
+let intake: IntakeStack['intake'];
 let eventStore: EventStore;
 
 beforeAll(async () => {
-  resources = new AsyncDisposableStack();
-  const database = await createTestDatabase();
-  resources.defer(() => database.drop());
-  const store = await createTestEventStore();
-  resources.defer(() => store.stop());
-  ({ url: databaseUrl } = database);
-  ({ url: eventStoreUrl } = store);
-  intake = resources.use(await openIntake({ databaseUrl, eventStoreUrl }));
-  eventStore = resources.use(openEventStore(eventStoreUrl));
+  stack = await openIntakeStack();
+  ({ databaseUrl, eventStoreUrl, intake, eventStore } = stack);
 });
-afterAll(() => resources.disposeAsync());
+afterAll(() => stack[Symbol.asyncDispose]());
 
 const scanOf = (domain: string, at: string, ...pages: readonly (readonly ObservedProduct[])[]) => {
   const scan_id = derivedId('test scan', `${domain} ${at} ${JSON.stringify(pages)}`);
