@@ -1,3 +1,4 @@
+import { chunk } from 'es-toolkit';
 import type { AdLibraryFact, Aspect, Novelty, ScanRecorded } from '#contracts/events/ad-library.ts';
 import type { ObservedAd } from '#contracts/observations/ad-library-scan.ts';
 import { contentOf } from './ad-content.ts';
@@ -21,16 +22,16 @@ import {
   NO_COUNTS,
   NO_PAGE,
 } from './ad-library-state.ts';
-import { boundedGroups } from './bounded-facts.ts';
+import { boundedGroups, BULK_IDS_MAX } from './bounded-facts.ts';
 
 /**
  * From library scans to facts: the eleven rules of DESIGN §5. A scan is decided in parts, so that its size
  * is bounded by nothing here: sightings of some of its ads at a time, then absences, then its end. Each part
  * decided again on the state after its own facts records nothing.
  *
- * Rules 1 to 3, 9 and 11 stand here; 4 and 5 in `ad-content.ts` and `contracts/ad-destination.ts`; 6 in
- * `ad-library-rewording.ts` and `ad-library-comparison.ts`; 7 and 8 with the readers and the staging of
- * observations; 10 with the staging.
+ * Rules 1 to 3, 9 and 11 stand here, of rule 1 what absence means in `ad-library-absences.ts`; 4 and 5 in
+ * `ad-content.ts` and `contracts/ad-destination.ts`; 6 in `ad-library-rewording.ts` and `ad-library-comparison.ts`; 7
+ * and 8 with the readers and the staging of observations; 10 with the staging.
  */
 export const adLibrary = {
   get initial(): LibraryState {
@@ -39,12 +40,8 @@ export const adLibrary = {
   evolve,
 };
 
-/** Absence confirms a stop when this long passed since the first complete scan that missed the ad (rule 1). */
-export const ABSENCE_CONFIRMS_AFTER_HOURS = 20;
 /** A start date this long before the last complete scan still counts as after it (rule 3). */
 const NEWS_GRACE_DAYS = 1;
-/** Ids that one bulk fact holds at most. */
-export const BULK_IDS_MAX = 5_000;
 const REWORDED_ADS_PER_FACT = 100;
 /** Of one fact's wordings as JSON: in any script they fit into an append with what surrounds them. */
 const REWORDED_CHARACTERS_PER_FACT = 200_000;
@@ -54,7 +51,6 @@ const HOUR_MS = 3_600_000;
 const dayOf = (timestamp: string): string => timestamp.slice(0, 10);
 const daysBefore = (timestamp: string, days: number): string =>
   new Date(Date.parse(timestamp) - days * 24 * HOUR_MS).toISOString().slice(0, 10);
-const hoursBetween = (from: string, to: string): number => (Date.parse(to) - Date.parse(from)) / HOUR_MS;
 
 /** The library says that the ad has ended: by its flag, else by a stop date not after the scan (rules 1, 7). */
 const endedInLibrary = (ad: ObservedAd, scannedAt: string): boolean =>
@@ -68,11 +64,6 @@ const noveltyOf = (ad: ObservedAd, scan: ScanHeader, page: PageHistory | undefin
     return 'late';
   return ad.started_on >= daysBefore(page.last_complete_at, NEWS_GRACE_DAYS) ? 'news' : 'late';
 };
-
-const chunked = <T>(items: readonly T[], size: number): T[][] =>
-  Array.from({ length: Math.ceil(items.length / size) }, (_, index) =>
-    items.slice(index * size, (index + 1) * size),
-  );
 
 /** An ad never seen before, and its stop where the library shows it as ended already. */
 const start = (scan: ScanHeader, ad: ObservedAd, page: PageHistory | undefined): AdLibraryFact[] => {
@@ -206,7 +197,7 @@ export const recordSightings =
       if (compared.reworded) rewordings.push(compared.reworded);
     }
     const sighting = sightingOf(scan);
-    for (const adIds of chunked(seen, BULK_IDS_MAX)) {
+    for (const adIds of chunk(seen, BULK_IDS_MAX)) {
       facts.push({ type: 'AdsSeen', data: { ...sighting, ad_ids: adIds } });
     }
     for (const slice of boundedGroups(rewordings, REWORDED_CHARACTERS_PER_FACT, REWORDED_ADS_PER_FACT)) {
@@ -214,52 +205,6 @@ export const recordSightings =
         type: 'AdsReworded',
         data: { ...sighting, collector: scan.collector, aspects: verdict, ads: slice },
       });
-    }
-    return facts;
-  };
-
-/** Whether a scan's silence about this ad means anything: page and countries covered, and nothing newer known. */
-const judgesAbsence = (scan: ScanHeader, ad: KnownAd, state: LibraryState): boolean => {
-  if (!scan.complete || ad.page_id === null || ad.status === 'inactive') return false;
-  if (!scan.pages.some(({ page_id }) => page_id === ad.page_id)) return false;
-  if (!scan.countries.includes('ALL') && !ad.countries.every((country) => scan.countries.includes(country)))
-    return false;
-  const page = state.pages.get(ad.page_id);
-  return (
-    scan.scanned_at > lastSeenAt(ad, page) && (page === undefined || scan.scanned_at >= page.last_scan_at)
-  );
-};
-
-/** Facts about known ads that the scan, now fully read, did not show (rule 1). */
-export const recordAbsences =
-  (scan: ScanHeader, adIds: readonly string[]) =>
-  (state: LibraryState): AdLibraryFact[] => {
-    if (state.recordedScans.has(scan.scan_id)) return [];
-    const sighting = sightingOf(scan);
-    const absent = adIds
-      .map((adId) => state.ads.get(adId))
-      .filter((ad): ad is KnownAd => ad !== undefined && judgesAbsence(scan, ad, state));
-    const facts: AdLibraryFact[] = absent
-      .filter(
-        ({ missing_since }) =>
-          missing_since !== null &&
-          hoursBetween(missing_since, scan.scanned_at) >= ABSENCE_CONFIRMS_AFTER_HOURS,
-      )
-      .map((ad) => ({
-        type: 'AdConfirmedInactive',
-        data: {
-          ...sighting,
-          ...countedOf(ad),
-          excerpt: excerptOf(ad.page_id, ad.page_name, ad.content),
-          basis: 'absence',
-          stopped_on: null,
-          last_seen_at: ad.seen_at,
-          news: ad.observed_running,
-        },
-      }));
-    const missed = absent.filter(({ status }) => status === 'active').map(({ ad_id }) => ad_id);
-    for (const slice of chunked(missed, BULK_IDS_MAX)) {
-      facts.push({ type: 'AdsMissed', data: { ...sighting, ad_ids: slice } });
     }
     return facts;
   };

@@ -1,3 +1,6 @@
+/** Ids that one bulk fact holds at most. */
+export const BULK_IDS_MAX = 5_000;
+
 /**
  * Items in groups, one for each fact: at most `charactersMax` of JSON together, unless one item alone is longer, and
  * at most `itemsMax`. The same items always fall into the same groups.

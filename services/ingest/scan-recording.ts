@@ -3,7 +3,8 @@ import type { FactMetadata } from '#contracts/events/fact.ts';
 import type { AdLibraryScanEnd } from '#contracts/observations/ad-library-scan.ts';
 import { Refusal } from '#contracts/errors.ts';
 import { NO_PAGE } from '#domain/ad-library-state.ts';
-import { recordAbsences, recordScan, recordSightings } from '#domain/ad-library.ts';
+import { recordAbsences } from '#domain/ad-library-absences.ts';
+import { recordScan, recordSightings } from '#domain/ad-library.ts';
 import {
   collectorChanged,
   emptyTally,

@@ -1,7 +1,8 @@
 import type { AdLibraryFact, ScanTotals } from '#contracts/events/ad-library.ts';
 import type { ObservedAd } from '#contracts/observations/ad-library-scan.ts';
 import { emptyLibrary, evolve, type LibraryState } from '#domain/ad-library-state.ts';
-import { recordAbsences, recordScan, recordSightings } from '#domain/ad-library.ts';
+import { recordAbsences } from '#domain/ad-library-absences.ts';
+import { recordScan, recordSightings } from '#domain/ad-library.ts';
 import {
   collectorChanged,
   emptyTally,

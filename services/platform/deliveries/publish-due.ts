@@ -1,3 +1,4 @@
+import { chunk } from 'es-toolkit';
 import { DELIVERIES_DUE, type DeliveriesDue, DUE_IDS_MAX } from '#contracts/messages/subjects.ts';
 import type { Nats } from '../nats.ts';
 
@@ -5,15 +6,12 @@ import type { Nats } from '../nats.ts';
 const IN_FLIGHT_MAX = 500;
 const PUBLISH_TIMEOUT_MS = 5_000;
 
-const chunked = <T>(all: readonly T[], size: number): readonly (readonly T[])[] =>
-  Array.from({ length: Math.ceil(all.length / size) }, (_, n) => all.slice(n * size, (n + 1) * size));
-
 /**
  * Tells the delivery process that these are due, after they were committed. Losing a message loses nothing: whatever
  * is due in Postgres is published again by its sweep. Rejects when the queue did not take one of them.
  */
 export const publishDue = async (nats: Nats, deliveryIds: readonly string[]): Promise<void> => {
-  for (const some of chunked(chunked(deliveryIds, DUE_IDS_MAX), IN_FLIGHT_MAX)) {
+  for (const some of chunk(chunk(deliveryIds, DUE_IDS_MAX), IN_FLIGHT_MAX)) {
     await Promise.all(
       some.map((delivery_ids) => {
         const due: DeliveriesDue = { delivery_ids };

@@ -1,3 +1,4 @@
+import { chunk } from 'es-toolkit';
 import type {
   ObservedAd,
   AdLibraryScanChunk,
@@ -49,11 +50,11 @@ export function scanOfDay(day: number, ads: number, change: number, scanned = ON
     brand_domain: domain,
     scanned_at: scannedAt,
   };
-  const chunks = Array.from({ length: Math.ceil(ads / CHUNK_ADS_MAX) }, (_, chunk) => ({
+  const chunks = chunk(shown, CHUNK_ADS_MAX).map((some, place) => ({
     type: 'ad_library.scan' as const,
     ...key,
-    chunk,
-    ads: shown.slice(chunk * CHUNK_ADS_MAX, (chunk + 1) * CHUNK_ADS_MAX),
+    chunk: place,
+    ads: some,
   }));
   return {
     chunks,

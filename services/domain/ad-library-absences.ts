@@ -1,0 +1,57 @@
+import { chunk } from 'es-toolkit';
+import type { AdLibraryFact } from '#contracts/events/ad-library.ts';
+import { countedOf, excerptOf, type ScanHeader, sightingOf } from './ad-library-scan.ts';
+import { type KnownAd, lastSeenAt, type LibraryState } from './ad-library-state.ts';
+import { BULK_IDS_MAX } from './bounded-facts.ts';
+
+/** Absence confirms a stop when this long passed since the first complete scan that missed the ad (rule 1). */
+export const ABSENCE_CONFIRMS_AFTER_HOURS = 20;
+
+const HOUR_MS = 3_600_000;
+const hoursBetween = (from: string, to: string): number => (Date.parse(to) - Date.parse(from)) / HOUR_MS;
+
+/** Whether a scan's silence about this ad means anything: page and countries covered, and nothing newer known. */
+const judgesAbsence = (scan: ScanHeader, ad: KnownAd, state: LibraryState): boolean => {
+  if (!scan.complete || ad.page_id === null || ad.status === 'inactive') return false;
+  if (!scan.pages.some(({ page_id }) => page_id === ad.page_id)) return false;
+  if (!scan.countries.includes('ALL') && !ad.countries.every((country) => scan.countries.includes(country)))
+    return false;
+  const page = state.pages.get(ad.page_id);
+  return (
+    scan.scanned_at > lastSeenAt(ad, page) && (page === undefined || scan.scanned_at >= page.last_scan_at)
+  );
+};
+
+/** Facts about known ads that the scan, now fully read, did not show (rule 1). */
+export const recordAbsences =
+  (scan: ScanHeader, adIds: readonly string[]) =>
+  (state: LibraryState): AdLibraryFact[] => {
+    if (state.recordedScans.has(scan.scan_id)) return [];
+    const sighting = sightingOf(scan);
+    const absent = adIds
+      .map((adId) => state.ads.get(adId))
+      .filter((ad): ad is KnownAd => ad !== undefined && judgesAbsence(scan, ad, state));
+    const facts: AdLibraryFact[] = absent
+      .filter(
+        ({ missing_since }) =>
+          missing_since !== null &&
+          hoursBetween(missing_since, scan.scanned_at) >= ABSENCE_CONFIRMS_AFTER_HOURS,
+      )
+      .map((ad) => ({
+        type: 'AdConfirmedInactive',
+        data: {
+          ...sighting,
+          ...countedOf(ad),
+          excerpt: excerptOf(ad.page_id, ad.page_name, ad.content),
+          basis: 'absence',
+          stopped_on: null,
+          last_seen_at: ad.seen_at,
+          news: ad.observed_running,
+        },
+      }));
+    const missed = absent.filter(({ status }) => status === 'active').map(({ ad_id }) => ad_id);
+    for (const slice of chunk(missed, BULK_IDS_MAX)) {
+      facts.push({ type: 'AdsMissed', data: { ...sighting, ad_ids: slice } });
+    }
+    return facts;
+  };
