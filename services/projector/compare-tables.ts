@@ -1,3 +1,4 @@
+import type { DifferingKey, TableComparison } from '#contracts/messages/verification-report.ts';
 import type { Transaction } from '#platform/postgres.ts';
 
 /** Differing keys and groups that are named of a table. */
@@ -11,28 +12,6 @@ export type TableShape = {
   /** Of the primary key; a table without one is known by all its columns. */
   readonly key: readonly string[];
   readonly columns: readonly string[];
-};
-
-export type DifferingKey = {
-  readonly key: Readonly<Record<string, string | null>>;
-  /** `live`: the row should not be there. `replayed`: it is missing. */
-  readonly only_in: 'live' | 'replayed' | null;
-  /** Of rows that are in both: the columns that differ. */
-  readonly columns: readonly string[];
-};
-
-export type TableComparison = {
-  readonly table: string;
-  readonly live_rows: number;
-  readonly replayed_rows: number;
-  readonly is_equal: boolean;
-  /** Whose rows differ. */
-  readonly groups: {
-    readonly column: string;
-    readonly count: number;
-    readonly first: readonly string[];
-  } | null;
-  readonly first_keys: readonly DifferingKey[];
 };
 
 export const readShapes = async (client: Transaction, schema: string): Promise<readonly TableShape[]> => {

@@ -1,10 +1,11 @@
 import { PROJECTOR_CONTROL_CHANNEL } from '#contracts/messages/projector-control.ts';
+import type { VerificationReport } from '#contracts/messages/verification-report.ts';
 import { pause } from '#platform/clock.ts';
 import type { Projection } from '#projections/projection.ts';
 import type { Control } from './control.ts';
 import type { ProjectorRoom } from './room.ts';
 import { dropReplaced } from './swap.ts';
-import { VerificationRefused, type VerificationReport, verifyProjection } from './verify.ts';
+import { VerificationRefused, verifyProjection } from './verify.ts';
 
 /** A projection that is to be verified at a position is waited for so long. */
 const PAUSE_LIMIT_MS = 60_000;

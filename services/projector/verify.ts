@@ -1,19 +1,12 @@
+import type { TableComparison, VerificationReport } from '#contracts/messages/verification-report.ts';
 import type { EventStore } from '#platform/event-store.ts';
 import { type Database, inTransaction, type Transaction } from '#platform/postgres.ts';
 import type { Projection } from '#projections/projection.ts';
 import type { Target } from './apply-batch.ts';
-import { checksumOf, compareTable, readShapes, type TableComparison } from './compare-tables.ts';
+import { checksumOf, compareTable, readShapes } from './compare-tables.ts';
 import { createTables, lockSchemas, readCatalog, schemaOf, verifySchemaOf } from './read-model-schema.ts';
 import { replay } from './replay.ts';
 import { readMissing } from './skipped.ts';
-
-export type VerificationReport = {
-  readonly position: string;
-  readonly facts: number;
-  /** Facts that both sides are without: parked, or left out by an operator. */
-  readonly left_out: number;
-  readonly tables: readonly TableComparison[];
-};
 
 /** What kept a verification from an answer, and can be tried again. */
 export class VerificationRefused extends Error {}

@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
 import { z } from 'zod';
+import type { TableComparison } from '#contracts/messages/verification-report.ts';
 import { readQuery } from '../audit/history-query.ts';
 import {
   cancelVerification,
-  type ComparedTable,
   requestVerification,
   type Verification,
   watchVerification,
@@ -30,7 +30,7 @@ const differenceLines = ({
   replayed_rows,
   groups,
   first_keys,
-}: ComparedTable): string[] => [
+}: TableComparison): string[] => [
   `${table}: ${live_rows} rows live, ${replayed_rows} replayed`,
   ...(groups === null ? [] : [`  differs for ${groups.count} ${groups.column}: ${groups.first.join(', ')}`]),
   ...first_keys.map(({ key, only_in, columns }) => {

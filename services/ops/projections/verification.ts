@@ -1,27 +1,8 @@
 import { Refusal } from '#contracts/errors.ts';
+import type { VerificationReport } from '#contracts/messages/verification-report.ts';
 import { pause } from '#platform/clock.ts';
 import type { Database } from '#platform/postgres.ts';
 import { ask, fromProjector, isoTime, WATCH_EVERY_MS } from './projector-tables.ts';
-
-/** What the projector writes down of a table that it compared with a replay. */
-export type ComparedTable = {
-  readonly table: string;
-  readonly live_rows: number;
-  readonly replayed_rows: number;
-  readonly is_equal: boolean;
-  /** Whose rows differ, where a table says whose they are. */
-  readonly groups: {
-    readonly column: string;
-    readonly count: number;
-    readonly first: readonly string[];
-  } | null;
-  readonly first_keys: readonly {
-    readonly key: Readonly<Record<string, string | null>>;
-    /** `live`: the row should not be there. `replayed`: it is missing. `null`: it differs in `columns`. */
-    readonly only_in: 'live' | 'replayed' | null;
-    readonly columns: readonly string[];
-  }[];
-};
 
 export type Verification = {
   readonly name: string;
@@ -32,12 +13,7 @@ export type Verification = {
   readonly finished_at: string | null;
   /** Why it could not be told whether they differ. */
   readonly error: string | null;
-  readonly report: {
-    readonly position: string;
-    readonly facts: number;
-    readonly left_out: number;
-    readonly tables: readonly ComparedTable[];
-  } | null;
+  readonly report: VerificationReport | null;
 };
 
 const OVER: readonly Verification['state'][] = ['passed', 'differs', 'failed', 'cancelled'];
