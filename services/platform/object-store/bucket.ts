@@ -35,7 +35,7 @@ export const openBucketStore = (url: string): ObjectStore => {
     // Services other than Amazon's refuse checksums that nobody asked for.
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
-    requestHandler: { connectionTimeout: CONNECT_TIMEOUT_MS, requestTimeout: ANSWER_TIMEOUT_MS },
+    requestHandler: { connectionTimeout: CONNECT_TIMEOUT_MS, socketTimeout: ANSWER_TIMEOUT_MS },
     ...(credentials ? { credentials } : {}),
   });
   const place = (key: string) => ({ Bucket: bucket, Key: prefix + assertObjectKey(key) });
