@@ -16,19 +16,6 @@ import { afterAttempt } from './schedule.ts';
 import type { Send } from './senders.ts';
 import { openSettleQueue } from './settle-queue.ts';
 
-/** Many attempts begin in one millisecond, and writing a time out costs more than comparing two. */
-const isoOfLatest = (): ((at: Date) => string) => {
-  let latestMs = Number.NaN;
-  let iso = '';
-  return (at) => {
-    if (at.getTime() !== latestMs) {
-      latestMs = at.getTime();
-      iso = at.toISOString();
-    }
-    return iso;
-  };
-};
-
 /** Asked to end, a worker waits so long for answers; what it then leaves is sent again when its lease has run out. */
 const CLOSE_LIMIT_MS = 4_000;
 
@@ -69,10 +56,9 @@ export const openWorker = ({ pool, clock, log, workerId, send, chance }: WorkerO
   };
   const settling = openSettleQueue({ pool, clock, log, signal: ending.signal }, letGo);
 
-  const isoOf = isoOfLatest();
   const attempt = async (delivery: ClaimedDelivery): Promise<boolean> => {
     const { deliveryId, workspaceId, alertId, target, attempts, attemptsBefore } = delivery;
-    const at = isoOf(clock.now());
+    const at = clock.now().toISOString();
     try {
       const sent = await send(delivery);
       if ('cancelled' in sent) {

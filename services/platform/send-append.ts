@@ -53,7 +53,10 @@ const withTimeout = async <T>(promise: Promise<T>): Promise<T> => {
 export const sendAppend = <T>(append: () => Promise<T>): Promise<T> =>
   retry(CONNECTION_RETRIES, isConnectionFault, () => withTimeout(append()));
 
-/** Facts in slices that one append may hold. `from`: the place of a slice's first. */
+/**
+ * Facts in slices that one append may hold. `from`: the place of a slice's first. A fact alone is a slice whatever its
+ * size, so that one which is too large is refused by the server, by name; it need not be measured here.
+ */
 export const slicesOf = <F extends Fact>(
   facts: readonly F[],
 ): readonly { readonly from: number; readonly facts: readonly F[] }[] => {
