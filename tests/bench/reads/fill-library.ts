@@ -192,7 +192,7 @@ const fillFreshness: Fill = {
       select brand_id, 'ws_' || w, case when (n + w) % 4 = 0 then 'daily' else 'weekly' end, now() - w * interval '1 day'
       from bench.brand, generate_series(1, 4) w where n <= 20000`,
     'analyze brand; analyze tracker',
-    run(statementOf(freshness, 'compose'), 'select brand_id from bench.brand'),
+    run(statementOf(freshness, 'compose'), 'select brand_id, null::text as workspace_id from bench.brand'),
   ],
 };
 
