@@ -21,7 +21,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 /** Any other folder under `services` is a process: it imports everything but another process. */
 const PROCESS_MAY_IMPORT = [...ADAPTERS, 'projections'];
 /** The domain's only way out of the language: hashes, which are pure. */
-const DOMAIN_MAY_USE = ['node:crypto', 'uuid', 'tldts', 'zod'];
+const DOMAIN_MAY_USE = ['node:crypto', 'es-toolkit', 'uuid', 'tldts', 'zod'];
 
 /** The room of what several projections share: reads over two of them, tables that each keeps its own. */
 const SHARED_BY_PROJECTIONS = 'across';
