@@ -1,10 +1,8 @@
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ReadDatabase } from '#contracts/read-database.ts';
-import { openPool, openReadDatabase } from '#platform/postgres.ts';
 import { ads } from '#projections/ads/project.ts';
 import { type AdFilter, searchAds } from '#projections/ads/read.ts';
-import { openTarget } from '#tests/dsl/projections.ts';
-import { createTestDatabase } from '#tests/stack/database.ts';
+import { type FilledTables, openFilledTables } from '#tests/dsl/filled-tables.ts';
 
 /** More ads than the longest walk looks at, three listed each day, with values that are common, rare, or long past. */
 const ADS = 12_000;
@@ -29,26 +27,21 @@ const adOf = (n: number): Ad => ({
 });
 const CORPUS = Array.from({ length: ADS }, (_, n) => adOf(ADS - 1 - n));
 
-const resources = new AsyncDisposableStack();
+let tables: FilledTables;
 let db: ReadDatabase;
 
 beforeAll(async () => {
-  inject('databaseUrl');
-  const database = await createTestDatabase();
-  resources.defer(() => database.drop());
-  const pool = openPool(database.url, 1);
-  resources.defer(() => pool.end());
-  await openTarget(pool, ads);
-  await pool.query(
-    `insert into ads.ad (ad_id, brand_id, listed_on, status, format, countries, first_seen_at, seen_at)
+  tables = await openFilledTables([ads], async (pool) => {
+    await pool.query(
+      `insert into ads.ad (ad_id, brand_id, listed_on, status, format, countries, first_seen_at, seen_at)
      select a.*, a.listed_on, a.listed_on
      from json_to_recordset($1) as a(ad_id text, brand_id uuid, listed_on date, status text, format text, countries text[])`,
-    [JSON.stringify(CORPUS)],
-  );
-  await pool.query('analyze');
-  db = resources.use(openReadDatabase(database.url));
+      [JSON.stringify(CORPUS)],
+    );
+  });
+  ({ db } = tables);
 });
-afterAll(() => resources.disposeAsync());
+afterAll(() => tables[Symbol.asyncDispose]());
 
 const everyPage = async (filter: AdFilter, limit: number): Promise<readonly string[]> => {
   const ids: string[] = [];

@@ -1,14 +1,12 @@
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ReadDatabase } from '#contracts/read-database.ts';
-import { openPool, openReadDatabase } from '#platform/postgres.ts';
 import { listTrackedRadar, type TrackedRadarFilter } from '#projections/across/tracked-radar.ts';
 import { listTrackedSignals } from '#projections/across/tracked-signals.ts';
 import { freshness } from '#projections/freshness/project.ts';
 import { radar } from '#projections/radar/project.ts';
 import { signals } from '#projections/signals/project.ts';
 import { tracking } from '#projections/tracking/project.ts';
-import { openTarget } from '#tests/dsl/projections.ts';
-import { createTestDatabase } from '#tests/stack/database.ts';
+import { type FilledTables, openFilledTables } from '#tests/dsl/filled-tables.ts';
 
 /** More items than a walk along the newest looks at, three at each second; the oldest are of brands of their own. */
 const ITEMS = 12_000;
@@ -33,58 +31,53 @@ const TRACKED = {
 } as const;
 type Workspace = keyof typeof TRACKED;
 
-const resources = new AsyncDisposableStack();
+let tables: FilledTables;
 let db: ReadDatabase;
 
 beforeAll(async () => {
-  inject('databaseUrl');
-  const database = await createTestDatabase();
-  resources.defer(() => database.drop());
-  const pool = openPool(database.url, 1);
-  resources.defer(() => pool.end());
-  for (const projection of [freshness, radar, signals, tracking]) await openTarget(pool, projection);
-  const numbers = Array.from({ length: ITEMS }, (_, n) => n);
-  const items = [
-    numbers.map((n) => idOf(1, n)),
-    numbers.map((n) => idOf(0, brandOf(n))),
-    numbers.map(timeOf),
-  ];
-  await pool.query(
-    `insert into radar.item (id, brand_id, observed_at, type, doc)
+  tables = await openFilledTables([freshness, radar, signals, tracking], async (pool) => {
+    const numbers = Array.from({ length: ITEMS }, (_, n) => n);
+    const items = [
+      numbers.map((n) => idOf(1, n)),
+      numbers.map((n) => idOf(0, brandOf(n))),
+      numbers.map(timeOf),
+    ];
+    await pool.query(
+      `insert into radar.item (id, brand_id, observed_at, type, doc)
      select id, brand_id, at, type, '{"n":' || n || '}'
      from unnest($1::uuid[], $2::uuid[], $3::timestamptz[], $4::text[], $5::int[]) as i(id, brand_id, at, type, n)`,
-    [...items, numbers.map(typeOf), numbers],
-  );
-  await pool.query(
-    `insert into signals.signal (id, brand_id, observed_at, kind, date, figures, about)
+      [...items, numbers.map(typeOf), numbers],
+    );
+    await pool.query(
+      `insert into signals.signal (id, brand_id, observed_at, kind, date, figures, about)
      select id, brand_id, at, case type when 'ad_started' then 'ads_started' when 'ad_stopped' then 'ads_stopped' else 'ramp' end,
        date '2026-01-01' + n, '{"items":1,"before":1,"after":1}', '[]'
      from unnest($1::uuid[], $2::uuid[], $3::timestamptz[], $4::text[], $5::int[]) as i(id, brand_id, at, type, n)`,
-    [...items, numbers.map(typeOf), numbers],
-  );
-  const brands = Array.from({ length: BRANDS + QUIET_BRANDS }, (_, brand) => brand);
-  for (const table of ['radar.brand', 'signals.brand']) {
-    await pool.query(
-      `insert into ${table} (brand_id, slug, name) select id, 'b', 'B' from unnest($1::uuid[]) id`,
-      [brands.map((brand) => idOf(0, brand))],
+      [...items, numbers.map(typeOf), numbers],
     );
-  }
-  for (const [workspace, tracks] of Object.entries(TRACKED)) {
-    const ids = [brands.filter(tracks).map((brand) => idOf(0, brand))];
-    await pool.query(
-      `insert into tracking.tracked_brand (workspace_id, brand_id) select '${workspace}', unnest($1::uuid[])`,
-      ids,
-    );
-    await pool.query(
-      `insert into freshness.tracker (workspace_id, brand_id, cadence, scanned_at)
+    const brands = Array.from({ length: BRANDS + QUIET_BRANDS }, (_, brand) => brand);
+    for (const table of ['radar.brand', 'signals.brand']) {
+      await pool.query(
+        `insert into ${table} (brand_id, slug, name) select id, 'b', 'B' from unnest($1::uuid[]) id`,
+        [brands.map((brand) => idOf(0, brand))],
+      );
+    }
+    for (const [workspace, tracks] of Object.entries(TRACKED)) {
+      const ids = [brands.filter(tracks).map((brand) => idOf(0, brand))];
+      await pool.query(
+        `insert into tracking.tracked_brand (workspace_id, brand_id) select '${workspace}', unnest($1::uuid[])`,
+        ids,
+      );
+      await pool.query(
+        `insert into freshness.tracker (workspace_id, brand_id, cadence, scanned_at)
        select '${workspace}', unnest($1::uuid[]), 'weekly', '2026-02-01'`,
-      ids,
-    );
-  }
-  await pool.query('analyze');
-  db = resources.use(openReadDatabase(database.url));
+        ids,
+      );
+    }
+  });
+  ({ db } = tables);
 });
-afterAll(() => resources.disposeAsync());
+afterAll(() => tables[Symbol.asyncDispose]());
 
 const SINCE_EVER = '2025-01-01T00:00:00.000Z';
 const of = (workspaceId: Workspace, filter: Partial<TrackedRadarFilter> = {}): TrackedRadarFilter => ({

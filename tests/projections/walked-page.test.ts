@@ -1,33 +1,28 @@
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ReadDatabase } from '#contracts/read-database.ts';
-import { openPool, openReadDatabase } from '#platform/postgres.ts';
 import { readWalked } from '#projections/across/walked-page.ts';
-import { createTestDatabase } from '#tests/stack/database.ts';
+import { type FilledTables, openFilledTables } from '#tests/dsl/filled-tables.ts';
 
 /** More rows than the longest walk looks at. */
 const ROWS = 12_000;
 type Item = { readonly key: string; readonly id: number };
 
-const resources = new AsyncDisposableStack();
+let tables: FilledTables;
 let db: ReadDatabase;
 
 beforeAll(async () => {
-  inject('databaseUrl');
-  const database = await createTestDatabase();
-  resources.defer(() => database.drop());
-  const pool = openPool(database.url, 1);
-  resources.defer(() => pool.end());
-  // Three places share each rank; values are common, rare, at the end of the order only, or nowhere.
-  await pool.query(`
+  tables = await openFilledTables([], async (pool) => {
+    // Three places share each rank; values are common, rare, at the end of the order only, or nowhere.
+    await pool.query(`
     create table place as select n as id, n / 3 as rank from generate_series(0, ${ROWS - 1}) n;
     create table value as select n as id, n % 2 = 0 as common, n % 100 = 7 as uncommon, n % 2400 = 5 as rare,
       n < 2000 as at_end, false as never from generate_series(0, ${ROWS - 1}) n;
     alter table value add primary key (id);
-    create index on place (rank desc, id desc);
-    analyze`);
-  db = resources.use(openReadDatabase(database.url));
+    create index on place (rank desc, id desc)`);
+  });
+  ({ db } = tables);
 });
-afterAll(() => resources.disposeAsync());
+afterAll(() => tables[Symbol.asyncDispose]());
 
 const read = (conditions: readonly string[], limit: number, after: readonly number[] | null) =>
   readWalked<Item>(
