@@ -3,14 +3,13 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { freePort } from '#deploy/local/ports.ts';
 import { type BrandTracked, trackingStream } from '#contracts/events/workspace.ts';
-import { PROJECTOR_CONTROL_CHANNEL } from '#contracts/messages/projector-control.ts';
 import { brandIdOf } from '#domain/ids.ts';
 import { type EventStore, openEventStore } from '#platform/event-store.ts';
 import { type Database, openPool } from '#platform/postgres.ts';
 import { readStatus } from '#services/ops/projections/status.ts';
 import { type Build, requestRebuild, watchBuild } from '#services/ops/projections/builds.ts';
 import { requestVerification, watchVerification } from '#services/ops/projections/verification.ts';
-import { startProcess } from '#tests/stack/processes.ts';
+import { type ServiceProcess, startProcess } from '#tests/stack/processes.ts';
 import { untilPassed } from '#tests/stack/read-models.ts';
 import { type BenchCorpus, recordCorpus } from './api/corpus.ts';
 import type { BenchContext } from './bench.ts';
@@ -56,12 +55,13 @@ export async function run(context: BenchContext, facts = FACTS): Promise<void> {
   await track(eventStore, corpus.workspaceId, Math.min(brands, TRACKED));
   context.print(`rebuild-under-load: ${facts.toLocaleString('en')} facts are in the log`);
   await pauseRest(pool);
-  const projector = startProcess('services/projector/main.ts', { ...servers.environment, LOG_LEVEL: 'warn' });
-  resources.defer(() => projector.kill());
+  const first = startProjector(servers, resources);
   const ingest = await startIngest(servers, resources);
   const head = await eventStore.head();
   await saying(context, pool, untilPassed(pool, head, PROJECTED_LIMIT_MS, [...REBUILT, ...READ]));
+  await first.stop();
   await resumeRest(pool, head);
+  startProjector(servers, resources);
   await ingest.ready();
   context.print('  measuring');
   const clients = await startClients(servers, corpus, resources);
@@ -99,6 +99,12 @@ export async function run(context: BenchContext, facts = FACTS): Promise<void> {
     target: `<= ${P99_RATIO_MAX}, none failed, verified`,
     held: ratio <= P99_RATIO_MAX && during.failed === 0 && verified === 'passed' && parked === 0,
   });
+}
+
+function startProjector({ environment }: BenchServers, resources: AsyncDisposableStack): ServiceProcess {
+  const projector = startProcess('services/projector/main.ts', { ...environment, LOG_LEVEL: 'warn' });
+  resources.defer(() => projector.kill());
+  return projector;
 }
 
 /** A real process of ingest, which first reads what others wrote into the log; what it recorded it counts itself. */
@@ -181,12 +187,11 @@ async function pauseRest(pool: Database): Promise<void> {
   ]);
 }
 
-/** From here on all of them project what comes in, as if they had the rest. */
+/** From here on all of them project what comes in, as if they had the rest. No projector may run meanwhile. */
 async function resumeRest(pool: Database, head: bigint): Promise<void> {
   await pool.query('update projector.projection set position = $1, is_paused = false where is_paused', [
     head,
   ]);
-  await pool.query(`select pg_notify('${PROJECTOR_CONTROL_CHANNEL}', '')`);
 }
 
 /** Says how far the projections are until something is over. */
