@@ -13,6 +13,10 @@ export type AlertCadence = z.infer<typeof AlertCadence>;
 export const AlertChannel = z.enum(['email', 'webhook', 'chat']);
 export type AlertChannel = z.infer<typeof AlertChannel>;
 
+/** Those that lead to somebody's endpoint. E-mail leaves by the service's own server, and is never given up. */
+export const EndpointChannel = AlertChannel.extract(['webhook', 'chat']);
+export type EndpointChannel = z.infer<typeof EndpointChannel>;
+
 /** `queued`: before its first attempt; `retrying`: after a failed one, another is due. */
 export const DeliveryStatus = z.enum(['queued', 'retrying', 'delivered', 'failed', 'cancelled']);
 export type DeliveryStatus = z.infer<typeof DeliveryStatus>;

@@ -1,4 +1,4 @@
-import type { AlertCadence, AlertTrigger } from '../alerts.ts';
+import type { AlertCadence, AlertTrigger, EndpointChannel } from '../alerts.ts';
 import type { Fact } from './fact.ts';
 
 /** Stream `alertRule-<workspaceId>+<alertId>`: one rule, from creation to deletion. */
@@ -32,23 +32,31 @@ export type AlertRuleCreated = Fact<
   Named & AlertRuleSettings & { readonly member_id: string; readonly created_at: string }
 >;
 
-/** Only what changed. */
+/** Only what changed, and what was named again to end a suspension: `enabled`, or the channel's address. */
 export type AlertRuleChanged = Fact<
   'AlertRuleChanged',
   Named & { readonly changes: Partial<AlertRuleSettings>; readonly changed_at: string }
 >;
 
-/** The service disabled it: its endpoint has done nothing but fail since `failing_since`. */
-export type AlertRuleSuspended = Fact<
-  'AlertRuleSuspended',
-  Named & {
-    readonly channel: 'webhook' | 'chat';
-    readonly failing_since: string;
-    readonly suspended_at: string;
-  }
->;
+export type Suspension = {
+  readonly channel: EndpointChannel;
+  /** Since then its endpoint has done nothing but fail. */
+  readonly failing_since: string;
+  readonly suspended_at: string;
+};
+
+/** The service gave up one channel. The others go on. */
+export type AlertChannelSuspended = Fact<'AlertChannelSuspended', Named & Suspension>;
+
+/** As it was recorded when one failing channel still disabled the whole rule. */
+export type AlertRuleSuspended = Fact<'AlertRuleSuspended', Named & Suspension>;
 
 /** With its delivery history. */
 export type AlertRuleDeleted = Fact<'AlertRuleDeleted', Named & { readonly deleted_at: string }>;
 
-export type AlertRuleFact = AlertRuleCreated | AlertRuleChanged | AlertRuleSuspended | AlertRuleDeleted;
+export type AlertRuleFact =
+  | AlertRuleCreated
+  | AlertRuleChanged
+  | AlertChannelSuspended
+  | AlertRuleSuspended
+  | AlertRuleDeleted;

@@ -36,7 +36,7 @@ export const AlertDelivery = z
     channel: AlertChannel,
     kind: DeliveryKind.meta({
       description:
-        '`alert`: something matched; `digest`: all that matched in a day or week; `test`: a sample that was asked for; `notice`: that the rule was suspended.',
+        '`alert`: something matched; `digest`: all that matched in a day or week; `test`: a sample that was asked for; `notice`: that a channel of the rule was suspended.',
     }),
     status: DeliveryStatus.meta({
       description:

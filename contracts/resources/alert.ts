@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { AlertCadence, AlertChannel, AlertTrigger, FailureClass } from '../alerts.ts';
+import { AlertCadence, AlertChannel, AlertTrigger, EndpointChannel, FailureClass } from '../alerts.ts';
 import { Count, Timestamp, Uuid } from '../primitives.ts';
 import { nameText } from '../text.ts';
 
@@ -24,6 +24,8 @@ const EMAIL = 'Whether it is mailed to the member who created the rule.';
 const WEBHOOK = 'An https URL that signed requests are posted to.';
 const CHAT =
   'The incoming webhook of a chat tool. Such an address is a secret: it is kept encrypted and never answered; reads name its host as `chat`. Null removes it.';
+
+const RESUMES = 'An address, also the same one, ends the suspension of the channel.';
 
 const trigger = AlertTrigger.meta({ description: TRIGGER });
 const cadence = AlertCadence.meta({ description: CADENCE });
@@ -53,12 +55,15 @@ export const ChangeAlert = z
     webhook_url: address
       .nullable()
       .optional()
-      .meta({ description: `${WEBHOOK} Null removes it.` }),
-    chat_webhook_url: address.nullable().optional().meta({ description: CHAT }),
+      .meta({ description: `${WEBHOOK} Null removes it. ${RESUMES}` }),
+    chat_webhook_url: address
+      .nullable()
+      .optional()
+      .meta({ description: `${CHAT} ${RESUMES}` }),
     enabled: z
       .boolean()
       .optional()
-      .meta({ description: 'True also ends a suspension: deliveries start afresh.' }),
+      .meta({ description: 'True, also where it is so already, ends all suspensions.' }),
   })
   .refine((change) => Object.values(change).some((value) => value !== undefined), 'name what is to change')
   .meta({ id: 'ChangeAlert', description: 'What is not named stays.', minProperties: 1 });
@@ -76,21 +81,27 @@ const alertShape = {
   chat: z.strictObject({ host: z.string() }).nullable().meta({
     description: 'The chat tool, by the host of its incoming webhook; the address is not answered.',
   }),
-  enabled: z.boolean().meta({ description: 'Whether what it matches is sent.' }),
+  enabled: z.boolean().meta({ description: 'As members set it.' }),
+  sends_on: z.array(AlertChannel).max(AlertChannel.options.length).meta({
+    description:
+      'The channels that what it matches is sent on now: those it has that are not suspended, or none while it is disabled. Empty: nothing is sent.',
+  }),
   suspended: z
-    .strictObject({
-      channel: AlertChannel.extract(['webhook', 'chat']),
-      failing_since: Timestamp,
-      suspended_at: Timestamp,
-    })
-    .nullable()
+    .array(
+      z.strictObject({
+        channel: EndpointChannel,
+        failing_since: Timestamp.meta({ description: 'Nothing has come through since.' }),
+        suspended_at: Timestamp,
+      }),
+    )
+    .max(EndpointChannel.options.length)
     .meta({
       description:
-        'Set when this service disabled the rule because its endpoint did nothing but fail; null once it is enabled again.',
+        'Channels that this service sends nothing on any more, because everything failed for five days. Enabling the rule, or giving the channel an address, ends that; what was not sent meanwhile is not sent later.',
     }),
   created_by: z.string().meta({ description: 'Id of the member who created it, whom its e-mails go to.' }),
   created_at: Timestamp,
-  updated_at: Timestamp.meta({ description: 'When it was last changed or suspended.' }),
+  updated_at: Timestamp.meta({ description: 'When it was last changed, or a channel of it suspended.' }),
 } as const;
 
 export const Alert = z.strictObject(alertShape).meta({ id: 'Alert' });
@@ -154,7 +165,7 @@ export const TestedAlert = z
           duration_ms: Count,
         }),
       )
-      .meta({ description: 'One for each channel of the rule.' }),
+      .meta({ description: 'One for each channel of the rule, suspended ones too.' }),
   })
   .meta({ id: 'TestedAlert' });
 export type TestedAlert = z.infer<typeof TestedAlert>;

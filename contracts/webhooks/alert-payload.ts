@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { AlertCadence, AlertTrigger, DeliveryKind } from '../alerts.ts';
+import { AlertCadence, AlertTrigger, DeliveryKind, EndpointChannel } from '../alerts.ts';
 import { CalendarDate, Count, LibraryId, Timestamp, Uuid } from '../primitives.ts';
 import { BrandReference } from '../resources/brand.ts';
 
@@ -55,6 +55,10 @@ export const AlertPayload = z
     items_total: Count,
     items: z.array(AlertItem).max(PAYLOAD_ITEMS_MAX),
     as_of: Timestamp.meta({ description: 'When the newest of it was observed.' }),
+    suspended_channel: EndpointChannel.optional().meta({
+      description:
+        'Of `alert.suspended`, which is mailed only: the channel that nothing is sent on any more.',
+    }),
   })
   .meta({ id: 'AlertPayload' });
 export type AlertPayload = z.infer<typeof AlertPayload>;

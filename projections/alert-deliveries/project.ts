@@ -98,6 +98,7 @@ export const alertDeliveries = projection<AlertDeliveryFact | AlertRuleFact>({
       }
       case 'AlertRuleCreated':
       case 'AlertRuleChanged':
+      case 'AlertChannelSuspended':
       case 'AlertRuleSuspended':
         return [];
     }

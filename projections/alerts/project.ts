@@ -1,4 +1,9 @@
-import { ALERT_RULE, type AlertRuleFact, type AlertRuleSettings } from '#contracts/events/alert-rule.ts';
+import {
+  ALERT_RULE,
+  type AlertRuleFact,
+  type AlertRuleSettings,
+  type Suspension,
+} from '#contracts/events/alert-rule.ts';
 import { projection, type Row } from '#projections/projection.ts';
 
 /** Columns of the settings that are named. */
@@ -7,10 +12,24 @@ const columnsOf = ({ chat, ...settings }: Partial<AlertRuleSettings>): Row => ({
   ...(chat === undefined ? {} : { chat_host: chat?.host ?? null }),
 });
 
+const NONE: Row = { webhook_suspended: null, chat_suspended: null };
+
+/** Whatever is named is meant afresh, also where it is as it was. */
+const resumed = ({ enabled, webhook_url, chat }: Partial<AlertRuleSettings>): Row => ({
+  ...(enabled === true ? NONE : {}),
+  ...(webhook_url === undefined ? {} : { webhook_suspended: null }),
+  ...(chat === undefined ? {} : { chat_suspended: null }),
+});
+
+const suspended = ({ channel, failing_since, suspended_at }: Suspension): Row => ({
+  [`${channel}_suspended`]: JSON.stringify({ channel, failing_since, suspended_at }),
+  updated_at: suspended_at,
+});
+
 /** Alert rules, for the alerts reads. */
 export const alerts = projection<AlertRuleFact>({
   name: 'alerts',
-  version: 1,
+  version: 2,
   prefixes: [`${ALERT_RULE}-`],
   schema: new URL('./schema.sql', import.meta.url),
   statements: {},
@@ -20,21 +39,18 @@ export const alerts = projection<AlertRuleFact>({
     switch (fact.type) {
       case 'AlertRuleCreated': {
         const { workspace_id: _, alert_id: __, member_id, created_at, ...settings } = fact.data;
-        const made = { created_by: member_id, created_at, updated_at: created_at, suspended: null };
+        const made = { created_by: member_id, created_at, updated_at: created_at, ...NONE };
         return [{ kind: 'insert', table: 'alert', row: { ...key, ...columnsOf(settings), ...made } }];
       }
       case 'AlertRuleChanged': {
         const { changes, changed_at } = fact.data;
-        const resumed = changes.enabled === true ? { suspended: null } : {};
-        const set = { ...columnsOf(changes), ...resumed, updated_at: changed_at };
+        const set = { ...columnsOf(changes), ...resumed(changes), updated_at: changed_at };
         return [{ kind: 'update', table: 'alert', key, set }];
       }
-      case 'AlertRuleSuspended': {
-        const { channel, failing_since, suspended_at } = fact.data;
-        const suspended = JSON.stringify({ channel, failing_since, suspended_at });
-        const set = { enabled: false, suspended, updated_at: suspended_at };
-        return [{ kind: 'update', table: 'alert', key, set }];
-      }
+      case 'AlertChannelSuspended':
+        return [{ kind: 'update', table: 'alert', key, set: suspended(fact.data) }];
+      case 'AlertRuleSuspended':
+        return [{ kind: 'update', table: 'alert', key, set: { ...suspended(fact.data), enabled: false } }];
       case 'AlertRuleDeleted':
         return [{ kind: 'delete', table: 'alert', key }];
     }

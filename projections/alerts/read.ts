@@ -10,7 +10,9 @@ type Row = {
   readonly webhook_url: string | null;
   readonly chat_host: string | null;
   readonly enabled: boolean;
-  readonly suspended: string | null;
+  readonly sends_on: readonly string[];
+  readonly webhook_suspended: string | null;
+  readonly chat_suspended: string | null;
   readonly created_by: string;
   readonly created_at: string;
   readonly updated_at: string;
@@ -20,15 +22,21 @@ type Row = {
 const BEFORE_NEWEST = ['~', 'ffffffff-ffff-ffff-ffff-ffffffffffff'] as const;
 
 const PAGE = `
-  select alert_id as id, name, trigger, brand_ids, cadence, email, webhook_url, chat_host, enabled, suspended,
-    created_by, created_at, updated_at
+  select alert_id as id, name, trigger, brand_ids, cadence, email, webhook_url, chat_host, enabled,
+    array_remove(array[
+      case when enabled and email then 'email' end,
+      case when enabled and webhook_url is not null and webhook_suspended is null then 'webhook' end,
+      case when enabled and chat_host is not null and chat_suspended is null then 'chat' end
+    ], null) as sends_on,
+    webhook_suspended, chat_suspended, created_by, created_at, updated_at
   from alerts.alert
   where workspace_id = $1 and (created_at, alert_id) < ($2, $3::uuid)
   order by created_at desc, alert_id desc limit $4`;
 
-const itemOf = ({ chat_host, suspended, ...row }: Row): string => {
+const itemOf = ({ chat_host, webhook_suspended, chat_suspended, ...row }: Row): string => {
   const chat = chat_host === null ? null : { host: chat_host };
-  return `${JSON.stringify({ ...row, chat }).slice(0, -1)},"suspended":${suspended ?? 'null'}}`;
+  const suspended = [webhook_suspended, chat_suspended].filter((one) => one !== null).join(',');
+  return `${JSON.stringify({ ...row, chat }).slice(0, -1)},"suspended":[${suspended}]}`;
 };
 
 /** Newest first. */

@@ -11,8 +11,9 @@ create table alert (
   -- The address itself is in no fact.
   chat_host text,
   enabled boolean not null,
-  -- JSON text of why the service disabled it; null where it did not.
-  suspended text,
+  -- JSON text of why the service sends nothing on this channel; null where it does.
+  webhook_suspended text,
+  chat_suspended text,
   created_by text not null,
   created_at text collate "C" not null,
   updated_at text collate "C" not null,

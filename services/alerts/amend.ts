@@ -1,7 +1,7 @@
 import { AlertChannel } from '#contracts/alerts.ts';
-import { type AlertRule, type AlertRuleState, channelsOf, isActive } from '#domain/alert-rule.ts';
+import { type AlertRule, type AlertRuleState, sendingChannelsOf } from '#domain/alert-rule.ts';
 import { cancelOfAlert, forgetAlert, retargetOfAlert } from '#platform/deliveries/end-deliveries.ts';
-import { forgetFailures } from '#platform/deliveries/failing.ts';
+import { forgetFailures, SUSPENDED } from '#platform/deliveries/failing.ts';
 import { targetOfRule } from '#platform/deliveries/target-of-rule.ts';
 import type { Transaction } from '#platform/postgres.ts';
 import type { Past } from './past.ts';
@@ -11,11 +11,9 @@ export type Amendment = {
   readonly workspace_id: string;
   readonly alert_id: string;
   readonly after: AlertRuleState;
-  /** What waits on channels that `after` has not is cancelled, for this. */
-  readonly reason: string;
   /** Channels that lead somewhere else now. */
   readonly moved: readonly AlertChannel[];
-  /** Channels whose failures so far say nothing of them any more: a member moved, added or removed them. */
+  /** Channels whose failures so far say nothing of them any more: a member moved, added, resumed or removed them. */
   readonly renewed: readonly AlertChannel[];
 };
 
@@ -26,25 +24,30 @@ const CHANNEL_GONE = 'The channel was removed from the rule.';
 const isSameTarget = (before: AlertRule, after: AlertRule, channel: AlertChannel): boolean =>
   JSON.stringify(targetOfRule(before, channel)) === JSON.stringify(targetOfRule(after, channel));
 
-const reasonOf = (after: AlertRuleState): string => {
-  if (after?.status === 'deleted') return GONE;
-  return isActive(after) ? CHANNEL_GONE : OFF;
+const isSuspended = (rule: AlertRuleState, channel: AlertChannel): boolean =>
+  channel !== 'email' && rule !== null && rule.suspended[channel] !== null;
+
+/** Why what waits on a channel that `after` does not send on is cancelled. */
+const reasonOf = (after: AlertRuleState, channel: AlertChannel): string => {
+  if (!after || after.status === 'deleted') return GONE;
+  if (!after.enabled) return OFF;
+  return isSuspended(after, channel) ? SUSPENDED : CHANNEL_GONE;
 };
 
 /** `null`: whatever waits goes on as it is. */
 export const amendmentOf = (before: AlertRuleState, after: AlertRuleState): Amendment | null => {
   if (before === null || after === null) return null;
   const { workspace_id, alert_id } = after;
-  const kept = isActive(after) ? channelsOf(after) : [];
-  const had = isActive(before) ? channelsOf(before) : [];
+  const kept = sendingChannelsOf(after);
+  const had = sendingChannelsOf(before);
   const moved = kept.filter((channel) => had.includes(channel) && !isSameTarget(before, after, channel));
   const changed = AlertChannel.options.filter(
     (channel) => moved.includes(channel) || had.includes(channel) !== kept.includes(channel),
   );
   if (changed.length === 0 && after.status !== 'deleted') return null;
   // Of a suspension, `delivery` closes the failures itself, once the notice is queued.
-  const renewed = after.status === 'suspended' ? [] : changed;
-  return { workspace_id, alert_id, after, reason: reasonOf(after), moved, renewed };
+  const renewed = changed.filter((channel) => !isSuspended(after, channel));
+  return { workspace_id, alert_id, after, moved, renewed };
 };
 
 /**
@@ -55,21 +58,23 @@ export const amendToEnd =
   (past: Past) =>
   async ({ workspace_id, alert_id }: Amendment): Promise<Amendment> => {
     const after = await past.rule(workspace_id, alert_id);
-    const moved = isActive(after) ? channelsOf(after).filter((channel) => channel !== 'email') : [];
-    return { workspace_id, alert_id, after, reason: reasonOf(after), moved, renewed: [] };
+    const moved = sendingChannelsOf(after).filter((channel) => channel !== 'email');
+    return { workspace_id, alert_id, after, moved, renewed: [] };
   };
 
 /** Cancels, or sends elsewhere, what the rule has still to send. A deleted rule's history goes with it. */
 export const amend = async (
   client: Transaction,
-  { alert_id, after, reason, moved, renewed }: Amendment,
+  { alert_id, after, moved, renewed }: Amendment,
   now: Date,
 ): Promise<void> => {
   if (after?.status === 'deleted') return forgetAlert(client, alert_id);
-  const kept = isActive(after) ? channelsOf(after) : [];
+  const kept = sendingChannelsOf(after);
   const gone = AlertChannel.options.filter((channel) => !kept.includes(channel));
   if (renewed.length > 0) await forgetFailures(client, alert_id, renewed);
-  if (gone.length > 0) await cancelOfAlert(client, alert_id, gone, reason, now);
+  for (const [reason, channels] of Map.groupBy(gone, (channel) => reasonOf(after, channel))) {
+    await cancelOfAlert(client, alert_id, channels, reason, now);
+  }
   if (!after) return;
   for (const channel of moved) {
     const target = targetOfRule(after, channel);

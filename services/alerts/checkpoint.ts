@@ -40,6 +40,16 @@ type Checkpoint = {
   readonly knows_tracking: boolean;
 };
 
+/** Rules as they were kept when a suspension was of the whole rule: found once, after the version that kept them. */
+const TAKE_OVER_RULES = `
+  update alerting.rule set rule = (rule - 'suspension') || jsonb_build_object(
+    'status', 'present',
+    'suspended', '{"webhook": null, "chat": null}'::jsonb || case
+      when rule->'suspension' = 'null' then '{}'::jsonb
+      else jsonb_build_object(rule->'suspension'->>'channel', rule->'suspension')
+    end)
+  where rule ? 'suspension'`;
+
 export const openProgress = async (database: Database, eventStore: EventStore): Promise<Progress> => {
   const read = async () =>
     (
@@ -57,6 +67,7 @@ export const openProgress = async (database: Database, eventStore: EventStore): 
     row = await read();
   }
   const position = BigInt(row?.position ?? 0);
+  await database.query(TAKE_OVER_RULES);
   const kept = await database.query<{ rule: AlertRule }>('select rule from alerting.rule');
   const rules = kept.rows.map(({ rule }) => rule);
   const isKnown = row?.knows_tracking === true;

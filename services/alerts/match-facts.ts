@@ -37,7 +37,7 @@ export type FollowedFact = RecordedFact<
   AdLibraryFact | AlertRuleFact | BrandFact | SocialPageFact | StorefrontFact | TrackingFact
 >;
 
-/** Something to be sent for one rule, on each of its channels; `rule` as it stood there. */
+/** Something to be sent for one rule, on each channel that it sends on; `rule` as it stood there. */
 export type Match = {
   readonly rule: AlertRule;
   readonly kind: 'alert' | 'digest';

@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import { type AlertDeliveryFact, alertDeliveryStream } from '#contracts/events/alert-delivery.ts';
 import { type AlertRuleFact, alertRuleStream } from '#contracts/events/alert-rule.ts';
 import type { AlertPayload } from '#contracts/webhooks/alert-payload.ts';
-import { alertRule, type AlertRuleState, channelsOf, isActive } from '#domain/alert-rule.ts';
+import { alertRule, type AlertRuleState, sendingChannelsOf } from '#domain/alert-rule.ts';
 import type { NewDelivery } from '#platform/deliveries/enqueue.ts';
 import type { EventStore } from '#platform/event-store.ts';
 
@@ -68,7 +68,7 @@ export const openPast = (eventStore: EventStore): Past => {
       for (const delivery of deliveries) {
         const past = await pastOf(delivery.workspaceId, delivery.alertId);
         const found = past.deliveries.get(delivery.deliveryId);
-        const channels = isActive(past.rule) ? channelsOf(past.rule) : [];
+        const channels = sendingChannelsOf(past.rule);
         if (found === 'over' || !channels.includes(delivery.target.channel)) continue;
         open.push(found ? { ...delivery, payload: found.payload } : delivery);
       }

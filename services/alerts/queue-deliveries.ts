@@ -1,17 +1,17 @@
 import { deliveryIdOf } from '#domain/alert-matching.ts';
 import { alertPayload, type Matched } from '#domain/alert-payload.ts';
-import { channelsOf } from '#domain/alert-rule.ts';
+import { sendingChannelsOf } from '#domain/alert-rule.ts';
 import type { NewDelivery } from '#platform/deliveries/enqueue.ts';
 import { targetOfRule } from '#platform/deliveries/target-of-rule.ts';
 import type { Match } from './match-facts.ts';
 
-/** A match as deliveries, one on each channel that its rule had there. */
+/** A match as deliveries, one on each channel that its rule sent on there. */
 export const deliveriesOf = (
   { rule, kind, cause, period, at }: Match,
   matched: Matched,
   now: Date,
 ): readonly NewDelivery[] =>
-  channelsOf(rule).flatMap((channel) => {
+  sendingChannelsOf(rule).flatMap((channel) => {
     const target = targetOfRule(rule, channel);
     if (!target) return [];
     const deliveryId = deliveryIdOf(rule.alert_id, channel, cause);

@@ -1,19 +1,23 @@
 import { ALERT_RULE, alertRuleStream } from '#contracts/events/alert-rule.ts';
 import type { FactMetadata } from '#contracts/events/fact.ts';
-import { type AlertRule, alertRule, suspendAlertRule } from '#domain/alert-rule.ts';
+import { type AlertRule, alertRule, suspendAlertChannel } from '#domain/alert-rule.ts';
 import { alertPayload } from '#domain/alert-payload.ts';
 import { derivedId } from '#domain/ids.ts';
 import type { Clock } from '#platform/clock.ts';
 import { cancelOfAlert } from '#platform/deliveries/end-deliveries.ts';
 import { enqueue } from '#platform/deliveries/enqueue.ts';
-import { closeFailing, endpointsToGiveUp, type FailingEndpoint } from '#platform/deliveries/failing.ts';
+import {
+  closeFailing,
+  endpointsToGiveUp,
+  type FailingEndpoint,
+  SUSPENDED,
+} from '#platform/deliveries/failing.ts';
 import type { EventStore } from '#platform/event-store.ts';
 import type { Log } from '#platform/log.ts';
 import { type Database, inTransaction, type Transaction } from '#platform/postgres.ts';
 
 const ENDPOINTS_PER_LOOK = 100;
 const SCHEMA_VERSION = 1;
-const REASON = 'The alert was switched off, because everything it sent for five days failed.';
 
 export type GiveUpRoom = {
   readonly pool: Database;
@@ -33,7 +37,11 @@ const notify = async (
   at: string,
 ): Promise<readonly string[]> => {
   const deliveryId = noticeIdOf(failing);
-  const matched = { items: [], items_total: 0, as_of: at };
+  const about = {
+    matched: { items: [], items_total: 0, as_of: at },
+    period: null,
+    suspended_channel: failing.channel,
+  };
   return enqueue(client, [
     {
       deliveryId,
@@ -41,7 +49,7 @@ const notify = async (
       alertId: rule.alert_id,
       kind: 'notice',
       target: { channel: 'email', member_id: rule.member_id },
-      payload: alertPayload({ delivery_id: deliveryId, kind: 'notice', rule, matched, period: null, at }),
+      payload: alertPayload({ delivery_id: deliveryId, kind: 'notice', rule, at, ...about }),
       queuedAt: at,
     },
   ]);
@@ -66,7 +74,7 @@ const giveUp = async (
   const { state } = await eventStore.decide({
     stream: alertRuleStream(workspaceId, alertId),
     decider: alertRule,
-    decision: suspendAlertRule({
+    decision: suspendAlertChannel({
       workspace_id: workspaceId,
       alert_id: alertId,
       channel,
@@ -76,20 +84,20 @@ const giveUp = async (
     metadata,
     commandId,
   });
-  // Also when it was recorded by one who died before the rest. A rule that is off or gone has nothing to be told.
-  const isOurs = state?.suspension?.failing_since === failing_since && state.suspension.channel === channel;
+  // Also when it was recorded by one who died before the rest. Of a channel that is off or gone nobody is told.
+  const isOurs = state?.status === 'present' && state.suspended[channel]?.failing_since === failing_since;
   return inTransaction(pool, async (client) => {
     await closeFailing(client, failing, isOurs ? at : null);
     if (!isOurs) return [];
-    await cancelOfAlert(client, alertId, ['webhook', 'chat', 'email'], REASON, at);
-    log.info({ [ALERT_RULE]: alertId, channel, failing_since }, 'a rule was suspended');
+    await cancelOfAlert(client, alertId, [channel], SUSPENDED, at);
+    log.info({ [ALERT_RULE]: alertId, channel, failing_since }, 'a channel was suspended');
     return notify(client, state, failing, at.toISOString());
   });
 };
 
 /**
- * Suspends rules whose endpoint has done nothing but fail for five days: the fact, what is still to be sent
- * cancelled, and one notice to whoever created the rule. Answers the notices, to be published.
+ * Suspends channels whose endpoint has done nothing but fail for five days: the fact, what is still to be sent on
+ * them cancelled, and one notice to whoever created the rule. Answers the notices, to be published.
  */
 export const giveUpEndpoints = async (room: GiveUpRoom): Promise<readonly string[]> => {
   const notices: string[] = [];

@@ -1,4 +1,4 @@
-import type { DeliveryKind } from '#contracts/alerts.ts';
+import type { DeliveryKind, EndpointChannel } from '#contracts/alerts.ts';
 import type { PageRole } from '#contracts/observations/social-page-link.ts';
 import type { AlertItem, AlertPayload } from '#contracts/webhooks/alert-payload.ts';
 import type { Happening, Period } from './alert-matching.ts';
@@ -142,8 +142,10 @@ export const alertPayload = (input: {
   readonly matched: Matched;
   readonly period: Period | null;
   readonly at: string;
+  /** Of a notice. */
+  readonly suspended_channel?: EndpointChannel;
 }): AlertPayload => {
-  const { delivery_id, kind, rule, matched, period, at } = input;
+  const { delivery_id, kind, rule, matched, period, at, suspended_channel } = input;
   return {
     id: delivery_id,
     type: TYPE_OF[kind],
@@ -155,5 +157,6 @@ export const alertPayload = (input: {
     items_total: matched.items_total,
     items: [...matched.items],
     as_of: matched.as_of,
+    ...(suspended_channel === undefined ? {} : { suspended_channel }),
   };
 };

@@ -1,15 +1,16 @@
-import type { AlertCadence, AlertChannel, AlertTrigger } from '#contracts/alerts.ts';
+import type { AlertCadence, AlertChannel, AlertTrigger, EndpointChannel } from '#contracts/alerts.ts';
 import { type ErrorDetail, Refusal } from '#contracts/errors.ts';
 import type {
   AlertRuleFact,
   AlertRuleSettings,
-  AlertRuleSuspended,
   SealedAddress,
+  Suspension,
 } from '#contracts/events/alert-rule.ts';
 import { ALERT_RULES_MAX } from '#contracts/resources/alert.ts';
 
-/** Why the service disabled a rule. Enabling it ends that. */
-export type Suspension = Pick<AlertRuleSuspended['data'], 'channel' | 'failing_since' | 'suspended_at'>;
+/** Channels that the service gave up. Enabling the rule, or giving the channel an address, ends that. */
+export type Suspensions = Readonly<Record<EndpointChannel, Suspension | null>>;
+const NONE: Suspensions = { webhook: null, chat: null };
 
 /** Stream `alertRule-<workspaceId>+<alertId>`: one rule. A deleted one stays known as such. */
 export type AlertRule = AlertRuleSettings & {
@@ -19,30 +20,43 @@ export type AlertRule = AlertRuleSettings & {
   readonly member_id: string;
   readonly created_at: string;
   readonly updated_at: string;
-  readonly status: 'present' | 'suspended' | 'deleted';
-  readonly suspension: Suspension | null;
+  readonly status: 'present' | 'deleted';
+  readonly suspended: Suspensions;
 };
 export type AlertRuleState = AlertRule | null;
 
 const initial = null as AlertRuleState;
 
+/** Whatever is named is meant afresh, also where it is as it was. */
+const stillSuspended = (suspended: Suspensions, changes: Partial<AlertRuleSettings>): Suspensions =>
+  changes.enabled === true
+    ? NONE
+    : {
+        webhook: changes.webhook_url === undefined ? suspended.webhook : null,
+        chat: changes.chat === undefined ? suspended.chat : null,
+      };
+
+const suspend = (state: AlertRule, { channel, failing_since, suspended_at }: Suspension): AlertRule => {
+  const suspended = { ...state.suspended, [channel]: { channel, failing_since, suspended_at } };
+  return { ...state, updated_at: suspended_at, suspended };
+};
+
 const evolve = (state: AlertRuleState, fact: AlertRuleFact): AlertRuleState => {
   if (fact.type === 'AlertRuleCreated') {
     const rule = { ...fact.data, updated_at: fact.data.created_at };
-    return { ...rule, status: 'present', suspension: null };
+    return { ...rule, status: 'present', suspended: NONE };
   }
   if (!state) return state;
   switch (fact.type) {
     case 'AlertRuleChanged': {
       const { changes, changed_at } = fact.data;
-      const changed = { ...state, ...changes, updated_at: changed_at };
-      return changes.enabled === true ? { ...changed, status: 'present', suspension: null } : changed;
+      const suspended = stillSuspended(state.suspended, changes);
+      return { ...state, ...changes, suspended, updated_at: changed_at };
     }
-    case 'AlertRuleSuspended': {
-      const { channel, failing_since, suspended_at } = fact.data;
-      const suspension = { channel, failing_since, suspended_at };
-      return { ...state, enabled: false, updated_at: suspended_at, status: 'suspended', suspension };
-    }
+    case 'AlertChannelSuspended':
+      return suspend(state, fact.data);
+    case 'AlertRuleSuspended':
+      return { ...suspend(state, fact.data), enabled: false };
     case 'AlertRuleDeleted':
       return { ...state, status: 'deleted' };
   }
@@ -58,9 +72,14 @@ export const channelsOf = ({ email, webhook_url, chat }: Channels): readonly Ale
   ...(chat === null ? [] : (['chat'] as const)),
 ];
 
-/** Whether what it matches now is to be sent. */
-export const isActive = (rule: AlertRuleState): rule is AlertRule =>
-  rule !== null && rule.enabled && rule.status === 'present';
+/** Those that what it matches now is to be sent on. */
+export const sendingChannelsOf = (rule: AlertRuleState): readonly AlertChannel[] =>
+  rule?.enabled && rule.status === 'present'
+    ? channelsOf(rule).filter((channel) => channel === 'email' || rule.suspended[channel] === null)
+    : [];
+
+/** Whether what it matches now is to be sent at all. */
+export const isActive = (rule: AlertRuleState): rule is AlertRule => sendingChannelsOf(rule).length > 0;
 
 export const demandAlertRule = (state: AlertRuleState): AlertRule => {
   if (state === null || state.status === 'deleted') throw new Refusal('not_found', 'There is no such rule.');
@@ -133,6 +152,17 @@ export type AlertRuleChange = {
 
 const isSame = (before: unknown, after: unknown): boolean => JSON.stringify(before) === JSON.stringify(after);
 
+const changesOf = (before: AlertRule, named: AlertRuleChange): Partial<AlertRuleSettings> => {
+  const { suspended } = before;
+  return Object.fromEntries(
+    Object.entries(named).filter(([name, value]) => {
+      if (value === undefined) return false;
+      const endsSuspension = !isSame(stillSuspended(suspended, { [name]: value }), suspended);
+      return endsSuspension || !isSame(before[name as keyof AlertRuleChange], value);
+    }),
+  );
+};
+
 /** Brands that a rule has and that were untracked since are no reason to refuse a change of something else. */
 export const changeAlertRule =
   (input: Named & { readonly change: AlertRuleChange; readonly tracked: ReadonlySet<string> }) =>
@@ -143,22 +173,18 @@ export const changeAlertRule =
     if (brand_ids) demandTracked(brand_ids, tracked);
     demandChannel({ ...before, ...change });
     const named = { ...others, ...(brand_ids ? { brand_ids: settled(brand_ids) } : {}) };
-    const changes = Object.fromEntries(
-      Object.entries(named).filter(
-        ([name, value]) => value !== undefined && !isSame(before[name as keyof typeof named], value),
-      ),
-    );
+    const changes = changesOf(before, named);
     if (Object.keys(changes).length === 0) return [];
     return [{ type: 'AlertRuleChanged', data: { workspace_id, alert_id, changes, changed_at: at } }];
   };
 
-/** A rule that is off or gone needs no suspending. */
-export const suspendAlertRule =
-  (input: Named & Pick<AlertRuleSuspended['data'], 'channel' | 'failing_since'>) =>
+/** A channel that nothing is sent on needs no suspending. */
+export const suspendAlertChannel =
+  (input: Named & Pick<Suspension, 'channel' | 'failing_since'>) =>
   (state: AlertRuleState): readonly AlertRuleFact[] => {
-    if (!isActive(state)) return [];
+    if (!sendingChannelsOf(state).includes(input.channel)) return [];
     const { at, ...suspended } = input;
-    return [{ type: 'AlertRuleSuspended', data: { ...suspended, suspended_at: at } }];
+    return [{ type: 'AlertChannelSuspended', data: { ...suspended, suspended_at: at } }];
   };
 
 /** Deleting what is not there is already so. */

@@ -45,6 +45,7 @@ export type AlertsStack = AsyncDisposable & {
   brand(domain: string): Promise<string>;
   rule(brandIds: readonly string[], settings?: Partial<AlertRuleSettings>): Promise<Rule>;
   change(rule: Rule, changes: Partial<AlertRuleSettings>): Promise<void>;
+  /** Its webhook. */
   suspend(rule: Rule): Promise<void>;
   delete(rule: Rule): Promise<void>;
   scan(facts: readonly AdLibraryFact[]): Promise<void>;
@@ -118,7 +119,10 @@ export const openAlertsStack = async (): Promise<AlertsStack> => {
       }),
     suspend: (rule) => {
       const days = { failing_since: '2026-05-01T00:00:00.000Z', suspended_at: '2026-05-06T00:00:00.000Z' };
-      return changeRule(rule, { type: 'AlertRuleSuspended', data: { ...rule, channel: 'webhook', ...days } });
+      return changeRule(rule, {
+        type: 'AlertChannelSuspended',
+        data: { ...rule, channel: 'webhook', ...days },
+      });
     },
     delete: (rule) =>
       changeRule(rule, {

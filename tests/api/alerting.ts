@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { spawnSync } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -8,9 +9,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Webhook } from 'standardwebhooks';
 import { expect } from 'vitest';
+import type { EndpointChannel } from '#contracts/alerts.ts';
+import { type AlertRuleFact, alertRuleStream } from '#contracts/events/alert-rule.ts';
 import { AlertPayload } from '#contracts/webhooks/alert-payload.ts';
 import { systemClock } from '#platform/clock.ts';
 import { type AlertChannels, openAlertChannels } from '#services/api/alert-channels.ts';
+import { METADATA } from '#tests/delivery/new-delivery.ts';
 import { on } from '#tests/dsl/api.ts';
 import type { CorpusBrand } from './corpus.ts';
 import type { ApiStack, Key } from './stack.ts';
@@ -26,6 +30,8 @@ export type Rule = {
   readonly webhook_url: string | null;
   readonly chat: { readonly host: string } | null;
   readonly enabled: boolean;
+  readonly sends_on: readonly string[];
+  readonly suspended: readonly { readonly channel: string }[];
   readonly created_at: string;
   readonly updated_at: string;
   readonly webhook_secret: string | null;
@@ -148,6 +154,32 @@ export const verifySignatures = (request: Received, secret: string): void => {
   expect(isGenuine({ ...request, body: `${body} ` }, secret)).toEqual([false, false]);
   expect(new Webhook(secret).verify(body, headers as Record<string, string>)).toEqual(JSON.parse(body));
   expect(headers['webhook-id']).toBe(AlertPayload.parse(JSON.parse(body)).id);
+};
+
+export const FAILING = {
+  failing_since: '2026-11-10T08:00:00.000Z',
+  suspended_at: '2026-11-15T08:00:00.000Z',
+};
+
+/** As `delivery` does with an endpoint that failed for five days; answers once the rule is shown so. */
+export const suspendChannel = async (
+  stack: ApiStack,
+  { workspaceId: workspace_id }: Key,
+  alert_id: string,
+  channel: EndpointChannel,
+): Promise<void> => {
+  const stream = alertRuleStream(workspace_id, alert_id);
+  const data = { workspace_id, alert_id, channel, ...FAILING };
+  const fact: AlertRuleFact = { type: 'AlertChannelSuspended', data };
+  const last = await stack.eventStore.last(stream);
+  const { position } = await stack.eventStore.append(
+    stream,
+    last?.revision ?? -1n,
+    [fact],
+    METADATA,
+    randomUUID(),
+  );
+  await stack.projected(position);
 };
 
 /** As when the process died between recording and answering. */

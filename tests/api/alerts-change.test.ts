@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { alertRuleStream } from '#contracts/events/alert-rule.ts';
 import { on } from '#tests/dsl/api.ts';
-import { alertsOf, alertsThrough, HOOK, type Rule, ruleOn } from './alerting.ts';
+import { alertsOf, alertsThrough, FAILING, HOOK, type Rule, ruleOn, suspendChannel } from './alerting.ts';
 import { colleague, crowded, everyPage } from './boards.ts';
 import type { CorpusBrand } from './corpus.ts';
 import { type ApiStack, type Key, openApiStack } from './stack.ts';
@@ -72,6 +72,45 @@ describe('changeAlert 200', () => {
       chat: null,
       email: true,
     });
+  });
+
+  test('an address, also the same, ends the suspension of its channel, and true of all', async () => {
+    const key = await tracking();
+    const chat_webhook_url = 'https://hooks.chat.example/secret';
+    const { id } = await alertsThrough(app).created(
+      key,
+      ruleOn(brands, { email: false, webhook_url: HOOK, chat_webhook_url }),
+    );
+    const [webhook, chat] = [
+      { channel: 'webhook', ...FAILING },
+      { channel: 'chat', ...FAILING },
+    ];
+    const suspend = async () => {
+      for (const channel of ['webhook', 'chat'] as const) await suspendChannel(stack, key, id, channel);
+    };
+    const changed = async (body: object) => {
+      const { data } = await alertsThrough(app).change(key, id, body);
+      const { webhook_secret: _, ...shown } = data as Rule;
+      expect(await rules(key)).toEqual([shown]);
+      return shown;
+    };
+    await suspend();
+    expect(await rules(key)).toMatchObject([{ enabled: true, sends_on: [], suspended: [webhook, chat] }]);
+    expect(await changed({ name: 'Starts' })).toMatchObject({ sends_on: [], suspended: [webhook, chat] });
+    expect(await changed({ email: true })).toMatchObject({ sends_on: ['email'] });
+    const urls = { webhook_url: HOOK, chat_webhook_url };
+    expect(await changed({ webhook_url: HOOK })).toMatchObject({
+      enabled: true,
+      sends_on: ['email', 'webhook'],
+      suspended: [chat],
+    });
+    expect(await changed(urls)).toMatchObject({ sends_on: ['email', 'webhook', 'chat'], suspended: [] });
+    await suspend();
+    expect(await changed({ webhook_url: null })).toMatchObject({ sends_on: ['email'], suspended: [chat] });
+    expect(await changed({ enabled: true })).toMatchObject({ sends_on: ['email', 'chat'], suspended: [] });
+    const facts = await factsOf(key, id);
+    await changed({ enabled: true, chat_webhook_url });
+    expect(await factsOf(key, id), 'nothing is left to end').toEqual(facts);
   });
 
   test('of a rule on a brand that was untracked since', async () => {

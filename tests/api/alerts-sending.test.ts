@@ -18,6 +18,7 @@ import {
   type Received,
   type Receiver,
   ruleOn,
+  suspendChannel,
   verifySignatures,
 } from './alerting.ts';
 import { colleague, everyPage } from './boards.ts';
@@ -126,6 +127,15 @@ describe('testAlert 200', () => {
     const message = readFileSync(join(MAIL_DIR, file ?? ''), 'utf8');
     expect(message).toContain('To: ada@shop.example');
     expect(message).toMatch(/Subject: .*Test/);
+  });
+
+  test('on suspended channels too, which stay so', async () => {
+    const key = await tracking();
+    const { id } = await created(key, { webhook_url: `${receiver.url}/${randomUUID()}` });
+    await suspendChannel(stack, key, id, 'webhook');
+    expect((await tested(key, id)).deliveries).toMatchObject([{ channel: 'webhook', delivered: true }]);
+    const { data } = await alertsThrough(app).change(key, id, { name: 'Starts' });
+    expect(data).toMatchObject({ suspended: [{ channel: 'webhook' }] });
   });
 
   test('says what went wrong, and does not try again', async () => {

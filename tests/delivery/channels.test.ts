@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { chatMessageOf } from '#platform/channels/chat-message.ts';
+import { emailMessageOf } from '#platform/channels/email-message.ts';
 import { openReceivers, type Receivers } from './receivers.ts';
 import { newDelivery } from './new-delivery.ts';
 import { type DeliveryStack, openDeliveryStack } from './stack.ts';
@@ -83,6 +84,21 @@ describe('e-mail', () => {
     expect(text).toMatch(/Subject: =\?UTF-8\?/);
     expect(text).toContain('https://api.test/v1/ads/9000000000000001');
     expect(await stack.row(delivery.deliveryId)).toMatchObject({ status: 'delivered', attempts: 1 });
+  });
+
+  test('says which channel is suspended, or that the whole alert is, as it was once', () => {
+    const { payload } = emailTo('mem_ada');
+    const notice = {
+      ...payload,
+      type: 'alert.suspended',
+      kind: 'notice',
+      items: [],
+      items_total: 0,
+    } as const;
+    const { subject, text } = emailMessageOf({ ...notice, suspended_channel: 'chat' });
+    expect(subject).toBe('The alert “Größe & <Preis>” does not send to the chat tool any more');
+    expect(text).toContain('Its other channels are not concerned.');
+    expect(emailMessageOf(notice).subject).toBe('The alert “Größe & <Preis>” was switched off');
   });
 
   test('to a member who was erased is cancelled', async () => {

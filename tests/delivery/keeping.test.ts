@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type AlertRuleFact, alertRuleStream } from '#contracts/events/alert-rule.ts';
+import { type AlertRuleFact, type AlertRuleSettings, alertRuleStream } from '#contracts/events/alert-rule.ts';
 import { FAILING_LIMIT_MS } from '#platform/deliveries/failing.ts';
 import { forgetAlert, retargetOfAlert } from '#platform/deliveries/end-deliveries.ts';
 import { recordFacts } from '#platform/deliveries/record-facts.ts';
@@ -101,7 +101,7 @@ describe('an endpoint that does nothing but fail', () => {
         trigger: 'new_ads',
         brand_ids: [randomUUID()],
         cadence: 'instant',
-        email: false,
+        email: true,
         webhook_url: `${receivers.url}/dead`,
         chat: null,
         enabled: true,
@@ -123,10 +123,18 @@ describe('an endpoint that does nothing but fail', () => {
     for await (const fact of stack.eventStore.read<AlertRuleFact>(stream)) facts.push(fact);
     return facts;
   };
+  const change = async (rule: Rule, changes: Partial<AlertRuleSettings>): Promise<void> => {
+    const stream = alertRuleStream(rule.workspaceId, rule.alertId);
+    const last = await stack.eventStore.last(stream);
+    const changed_at = stack.clock.now().toISOString();
+    const named = { workspace_id: rule.workspaceId, alert_id: rule.alertId };
+    const fact: AlertRuleFact = { type: 'AlertRuleChanged', data: { ...named, changes, changed_at } };
+    await stack.eventStore.append(stream, last?.revision ?? -1n, [fact], METADATA, randomUUID());
+  };
   const giveUp = () =>
     giveUpEndpoints({ pool: stack.pool, eventStore: stack.eventStore, clock: stack.clock, log: silentLog() });
 
-  test('for five days switches its rule off, with one notice to the creator', async () => {
+  test('for five days is suspended, with one notice to the creator; e-mail of its rule goes on', async () => {
     receivers.behave('/dead', answers(500));
     stack.emails.set('mem_creator', 'ada@shop.example');
     const worker = stack.worker();
@@ -143,20 +151,38 @@ describe('an endpoint that does nothing but fail', () => {
     const waiting = webhookTo(rule, '/dead');
     await stack.enqueue(waiting);
     await stack.sendDue(worker);
+    const mail = newDelivery(rule, { channel: 'email', member_id: 'mem_creator' }, stack.clock.now());
+    await stack.enqueue(mail);
     const notices = await giveUp();
     expect(notices).toHaveLength(1);
     expect(await giveUp(), 'told once').toEqual([]);
     expect((await ruleFacts(rule)).at(-1)).toMatchObject({
-      type: 'AlertRuleSuspended',
+      type: 'AlertChannelSuspended',
       data: { channel: 'webhook', failing_since: since.toISOString() },
     });
     expect(await stack.row(waiting.deliveryId)).toMatchObject({ status: 'cancelled' });
     await stack.sendDue(worker);
+    expect(await stack.row(mail.deliveryId)).toMatchObject({ status: 'delivered' });
     expect(await stack.row(notices[0] ?? '')).toMatchObject({
       status: 'delivered',
       kind: 'notice',
       channel: 'email',
     });
+    expect((await stack.facts(rule)).find(({ data }) => data.delivery_id === notices[0])).toMatchObject({
+      data: { payload: { type: 'alert.suspended', suspended_channel: 'webhook' } },
+    });
+
+    // Sent to again and failing again, it has five days again, and its creator is told again.
+    await change(rule, { webhook_url: `${receivers.url}/dead` });
+    await stack.enqueue(webhookTo(rule, '/dead'));
+    await stack.sendDue(worker);
+    expect(await giveUp()).toEqual([]);
+    stack.clock.move(FAILING_LIMIT_MS);
+    await stack.enqueue(webhookTo(rule, '/dead'));
+    await stack.sendDue(worker);
+    const again = await giveUp();
+    expect(again).toHaveLength(1);
+    expect(again).not.toEqual(notices);
   });
 
   test('but for once stays', async () => {

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import type { EndpointChannel } from '#contracts/alerts.ts';
 import { Refusal } from '#contracts/errors.ts';
 import type { AlertRuleFact, AlertRuleSettings } from '#contracts/events/alert-rule.ts';
 import type { WebhookSecretFact } from '#contracts/events/webhook-secret.ts';
@@ -13,7 +14,8 @@ import {
   createAlertRule,
   deleteAlertRule,
   isActive,
-  suspendAlertRule,
+  sendingChannelsOf,
+  suspendAlertChannel,
 } from '#domain/alert-rule.ts';
 import { issueFirstWebhookSecret, issueWebhookSecret, webhookSecret } from '#domain/webhook-secret.ts';
 import { given } from '#tests/dsl/decisions.ts';
@@ -43,9 +45,15 @@ const changed = (changes: AlertRuleChange): AlertRuleFact => ({
   type: 'AlertRuleChanged',
   data: { ...named, changes, changed_at: LATER },
 });
-const suspended: AlertRuleFact = {
+const suspension = (channel: EndpointChannel) => ({ channel, failing_since: AT, suspended_at: LATER });
+const suspended = (channel: EndpointChannel = 'webhook'): AlertRuleFact => ({
+  type: 'AlertChannelSuspended',
+  data: { ...named, ...suspension(channel) },
+});
+/** As the whole rule was suspended once. */
+const suspendedAsWhole: AlertRuleFact = {
   type: 'AlertRuleSuspended',
-  data: { ...named, channel: 'webhook', failing_since: AT, suspended_at: LATER },
+  data: { ...named, ...suspension('webhook') },
 };
 const deleted: AlertRuleFact = { type: 'AlertRuleDeleted', data: { ...named, deleted_at: LATER } };
 
@@ -60,7 +68,8 @@ const create = (more: Partial<AlertRuleSettings> = {}, rules = 0) =>
   });
 const change = (changes: AlertRuleChange) =>
   changeAlertRule({ ...named, change: changes, tracked, at: LATER });
-const suspend = suspendAlertRule({ ...named, channel: 'webhook', failing_since: AT, at: LATER });
+const suspend = (channel: EndpointChannel = 'webhook') =>
+  suspendAlertChannel({ ...named, channel, failing_since: AT, at: LATER });
 const remove = deleteAlertRule({ ...named, at: LATER });
 
 describe('createAlertRule', () => {
@@ -115,10 +124,30 @@ describe('changeAlertRule', () => {
       .when(change({ brand_ids: ['brand z'] }))
       .refuses('invalid_input');
   });
-  test('enables a rule that was suspended', () =>
-    given(alertRule, created(), suspended)
+  test('enables a rule that was suspended as a whole', () =>
+    given(alertRule, created(), suspendedAsWhole)
       .when(change({ enabled: true }))
       .records(changed({ enabled: true })));
+  test('ends suspensions by what is as it was', () => {
+    const both = created({ chat: CHAT });
+    given(alertRule, both, suspended(), suspended('chat'))
+      .when(change({ ...settings, chat: { ...CHAT } }))
+      .records(changed({ webhook_url: settings.webhook_url, chat: CHAT, enabled: true }));
+    given(alertRule, both, suspended())
+      .when(change({ webhook_url: settings.webhook_url, chat: { ...CHAT } }))
+      .records(changed({ webhook_url: settings.webhook_url }));
+    given(alertRule, both, suspended('chat'))
+      .when(change({ webhook_url: settings.webhook_url, chat: { ...CHAT } }))
+      .records(changed({ chat: CHAT }));
+  });
+  test('of something else ends none', () => {
+    given(alertRule, created(), suspended())
+      .when(change({ name: 'Starts', enabled: false }))
+      .records(changed({ name: 'Starts', enabled: false }));
+    given(alertRule, created(), suspended())
+      .when(change({ name: settings.name, email: false }))
+      .records();
+  });
   test('of a rule that is not there, or not any more', () => {
     given(alertRule)
       .when(change({ name: 'Starts' }))
@@ -129,15 +158,26 @@ describe('changeAlertRule', () => {
   });
 });
 
-describe('suspendAlertRule', () => {
-  test('disables it', () => given(alertRule, created()).when(suspend).records(suspended));
+describe('suspendAlertChannel', () => {
+  test('suspends it, each for itself', () => {
+    const both = created({ chat: CHAT });
+    given(alertRule, both).when(suspend()).records(suspended());
+    given(alertRule, both, suspended()).when(suspend('chat')).records(suspended('chat'));
+  });
+  test('again, once it was sent to again', () =>
+    given(alertRule, created(), suspended(), changed({ enabled: true }))
+      .when(suspend())
+      .records(suspended()));
   test('needs nothing of a rule that is off, gone or never was', () => {
     given(alertRule, created({ enabled: false }))
-      .when(suspend)
+      .when(suspend())
       .records();
-    given(alertRule, created(), deleted).when(suspend).records();
-    given(alertRule).when(suspend).records();
+    given(alertRule, created(), suspendedAsWhole).when(suspend()).records();
+    given(alertRule, created(), deleted).when(suspend()).records();
+    given(alertRule).when(suspend()).records();
   });
+  test('needs nothing of a channel that the rule has not', () =>
+    given(alertRule, created()).when(suspend('chat')).records());
 });
 
 describe('deleteAlertRule', () => {
@@ -150,19 +190,36 @@ describe('what is known of a rule', () => {
   test('whether it is active', () => {
     expect(isActive(after(created()))).toBe(true);
     expect(isActive(after(created({ enabled: false })))).toBe(false);
-    expect(isActive(after(created(), suspended))).toBe(false);
-    expect(isActive(after(created(), suspended, changed({ enabled: true })))).toBe(true);
+    expect(isActive(after(created(), suspended()))).toBe(false);
+    expect(isActive(after(created({ email: true }), suspended()))).toBe(true);
+    expect(isActive(after(created({ email: true }), suspendedAsWhole))).toBe(false);
+    expect(isActive(after(created(), suspended(), changed({ enabled: true })))).toBe(true);
     expect(isActive(after(created(), deleted))).toBe(false);
     expect(isActive(after())).toBe(false);
   });
-  test('why it was suspended, until it is enabled', () => {
-    const suspension = { channel: 'webhook', failing_since: AT, suspended_at: LATER };
-    expect(after(created(), suspended)).toMatchObject({ status: 'suspended', suspension, enabled: false });
-    expect(after(created(), suspended, changed({ name: 'x' }))).toMatchObject({ suspension });
-    expect(after(created(), suspended, changed({ enabled: true }))).toMatchObject({
-      status: 'present',
-      suspension: null,
-    });
+  test('which channels are suspended, until it is enabled or they are given an address', () => {
+    const both = [created({ email: true, chat: CHAT }), suspended(), suspended('chat')] as const;
+    const [webhook, chat] = [suspension('webhook'), suspension('chat')];
+    const expectAfter = (changes: AlertRuleChange, left: object, sendsOn: readonly string[]) => {
+      const state = after(...both, changed(changes));
+      expect(state?.suspended).toEqual(left);
+      expect(sendingChannelsOf(state)).toEqual(sendsOn);
+    };
+    expectAfter({ name: 'x' }, { webhook, chat }, ['email']);
+    expectAfter({ enabled: false }, { webhook, chat }, []);
+    expectAfter({ enabled: true }, { webhook: null, chat: null }, ['email', 'webhook', 'chat']);
+    expectAfter({ webhook_url: settings.webhook_url }, { webhook: null, chat }, ['email', 'webhook']);
+    expectAfter({ webhook_url: null }, { webhook: null, chat }, ['email']);
+    expectAfter({ chat: CHAT }, { webhook, chat: null }, ['email', 'chat']);
+    expect(after(...both)?.enabled).toBe(true);
+  });
+  test('that it was suspended as a whole, until it is enabled', () => {
+    const before = after(created({ email: true }), suspendedAsWhole, changed({ name: 'x' }));
+    expect(before).toMatchObject({ enabled: false, suspended: { webhook: suspension('webhook') } });
+    const mended = after(created(), suspendedAsWhole, changed({ webhook_url: 'https://two.example/' }));
+    expect(mended).toMatchObject({ enabled: false, suspended: { webhook: null } });
+    const again = after(created({ email: true }), suspendedAsWhole, changed({ enabled: true }));
+    expect(sendingChannelsOf(again)).toEqual(['email', 'webhook']);
   });
   test('its channels', () => {
     expect(channelsOf(settings)).toEqual(['webhook']);
@@ -185,7 +242,7 @@ describe('whatever is asked of a rule, in whatever order', () => {
   const decision = fc.oneof(
     fc.record({ ...channels, brand_ids: brandIds }).map((more) => create(more)),
     changes.map((one) => change(one)),
-    fc.constant(suspend),
+    fc.constantFrom(suspend(), suspend('chat')),
     fc.constant(remove),
   );
   const decided = (state: AlertRuleState, decide: (state: AlertRuleState) => readonly AlertRuleFact[]) => {
@@ -212,7 +269,13 @@ describe('whatever is asked of a rule, in whatever order', () => {
           expect(state.brand_ids).not.toContain('brand z');
           if (before?.status === 'deleted') expect(state).toBe(before);
           if (state.status === 'deleted') continue;
-          expect(state.suspension !== null).toBe(state.status === 'suspended' && !state.enabled);
+          // Whatever is suspended is a channel that it has.
+          const { webhook, chat } = state.suspended;
+          const givenUp: string[] = [...(webhook ? ['webhook'] : []), ...(chat ? ['chat'] : [])];
+          expect(channelsOf(state)).toEqual(expect.arrayContaining(givenUp));
+          expect(sendingChannelsOf(state)).toEqual(
+            state.enabled ? channelsOf(state).filter((channel) => !givenUp.includes(channel)) : [],
+          );
         }
       }),
     );

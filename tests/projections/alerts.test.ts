@@ -1,5 +1,5 @@
 import { describe, test } from 'vitest';
-import type { DeliveryKind } from '#contracts/alerts.ts';
+import type { DeliveryKind, EndpointChannel } from '#contracts/alerts.ts';
 import { type AlertDeliveryFact, alertDeliveryStream } from '#contracts/events/alert-delivery.ts';
 import { type AlertRuleFact, type AlertRuleSettings, alertRuleStream } from '#contracts/events/alert-rule.ts';
 import type { ReadDatabase } from '#contracts/read-database.ts';
@@ -37,11 +37,17 @@ const created = (n: number, minute: number): GivenFact =>
   });
 const changed = (n: number, minute: number, changes: Partial<AlertRuleSettings>): GivenFact =>
   ofRule(n, { type: 'AlertRuleChanged', data: { ...rule(n), changes, changed_at: at(minute) } });
-const suspended = (n: number, minute: number): GivenFact =>
-  ofRule(n, {
-    type: 'AlertRuleSuspended',
-    data: { ...rule(n), channel: 'chat', failing_since: at(0), suspended_at: at(minute) },
-  });
+const suspension = (channel: EndpointChannel, minute: number) => ({
+  channel,
+  failing_since: at(0),
+  suspended_at: at(minute),
+});
+const suspended = (
+  n: number,
+  minute: number,
+  channel: EndpointChannel = 'chat',
+  type: 'AlertChannelSuspended' | 'AlertRuleSuspended' = 'AlertChannelSuspended',
+): GivenFact => ofRule(n, { type, data: { ...rule(n), ...suspension(channel, minute) } });
 const deleted = (n: number, minute: number): GivenFact =>
   ofRule(n, { type: 'AlertRuleDeleted', data: { ...rule(n), deleted_at: at(minute) } });
 
@@ -51,7 +57,8 @@ const listed = async (db: ReadDatabase): Promise<unknown> =>
 const shownAs = (n: number, minute: number) => ({
   id: id(n),
   ...settings,
-  suspended: null,
+  sends_on: ['webhook'],
+  suspended: [],
   created_by: 'ada',
   created_at: at(minute),
   updated_at: at(minute),
@@ -74,17 +81,51 @@ describe('alerts', () => {
           chat: { host: 'chat.example' },
           webhook_url: null,
           enabled: false,
+          sends_on: [],
           updated_at: at(4),
         },
       ]));
 
-  test('suspended, enabled again, deleted', () =>
+  test('each channel that is suspended, until it is enabled or given an address', () => {
+    const chat = { host: 'chat.example', fingerprint: 'f'.repeat(64) };
+    const all = (n: number, minute: number) => [
+      created(n, minute),
+      changed(n, minute, { email: true, chat }),
+      suspended(n, 5, 'webhook'),
+      suspended(n, 6),
+    ];
+    const shown = (n: number, minute: number, more: object) => ({
+      ...shownAs(n, minute),
+      email: true,
+      chat: { host: 'chat.example' },
+      ...more,
+    });
+    const [webhook, chatTool] = [suspension('webhook', 5), suspension('chat', 6)];
+    return given([
+      ...[1, 2, 3, 4, 5].flatMap((n) => all(n, n - 1)),
+      changed(1, 7, { email: false }),
+      changed(2, 7, { webhook_url: settings.webhook_url }),
+      changed(3, 7, { chat: null }),
+      changed(4, 7, { enabled: true }),
+      changed(5, 7, { enabled: false }),
+    ])
+      .into(alerts)
+      .shows(listed, [
+        shown(5, 4, { enabled: false, sends_on: [], suspended: [webhook, chatTool], updated_at: at(7) }),
+        shown(4, 3, { sends_on: ['email', 'webhook', 'chat'], updated_at: at(7) }),
+        shown(3, 2, { chat: null, sends_on: ['email'], suspended: [webhook], updated_at: at(7) }),
+        shown(2, 1, { sends_on: ['email', 'webhook'], suspended: [chatTool], updated_at: at(7) }),
+        shown(1, 0, { email: false, sends_on: [], suspended: [webhook, chatTool], updated_at: at(7) }),
+      ]);
+  });
+
+  test('suspended as a whole, enabled again, deleted', () =>
     given([
       created(1, 0),
       created(2, 1),
       created(3, 2),
-      suspended(1, 3),
-      suspended(2, 4),
+      suspended(1, 3, 'webhook', 'AlertRuleSuspended'),
+      suspended(2, 4, 'webhook', 'AlertRuleSuspended'),
       changed(2, 5, { enabled: true }),
       changed(1, 6, { name: 'Starts' }),
       deleted(3, 7),
@@ -100,7 +141,8 @@ describe('alerts', () => {
               ...shownAs(1, 0),
               name: 'Starts',
               enabled: false,
-              suspended: { channel: 'chat', failing_since: at(0), suspended_at: at(3) },
+              sends_on: [],
+              suspended: [suspension('webhook', 3)],
               updated_at: at(6),
             },
           ],

@@ -1,3 +1,4 @@
+import type { EndpointChannel } from '#contracts/alerts.ts';
 import type { AlertItem, AlertPayload } from '#contracts/webhooks/alert-payload.ts';
 
 /** Items that a message for people names; the rest is counted. */
@@ -5,13 +6,29 @@ export const ITEMS_NAMED_MAX = 20;
 
 const counted = (count: number): string => (count === 1 ? '1 observation' : `${count} observations`);
 
+const CHANNEL_WORDS: Readonly<Record<EndpointChannel, string>> = {
+  webhook: 'the webhook',
+  chat: 'the chat tool',
+};
+
+/** Notices of then name no channel: one that failed had the whole rule disabled. */
+const suspensionOf = ({ alert, suspended_channel: channel }: AlertPayload): string =>
+  channel === undefined
+    ? `Everything that the alert “${alert.name}” sent for five days failed, so it sends nothing more. ` +
+      'Mend its address and enable the alert again.'
+    : `Everything that the alert “${alert.name}” sent to ${CHANNEL_WORDS[channel]} for five days failed, so nothing ` +
+      'more is sent there. Its other channels are not concerned. Give this one an address, a new one or the same, ' +
+      'and it is sent to again.';
+
 /** The one line that a message is known by. */
-export const headlineOf = ({ type, alert, items_total, period }: AlertPayload): string => {
+export const headlineOf = ({ type, alert, items_total, period, suspended_channel }: AlertPayload): string => {
   switch (type) {
     case 'alert.test':
       return `Test of the alert “${alert.name}”`;
     case 'alert.suspended':
-      return `The alert “${alert.name}” was switched off`;
+      return suspended_channel === undefined
+        ? `The alert “${alert.name}” was switched off`
+        : `The alert “${alert.name}” does not send to ${CHANNEL_WORDS[suspended_channel]} any more`;
     case 'alert.digest':
       return period === null
         ? `${alert.name}: ${counted(items_total)}`
@@ -25,15 +42,12 @@ const periodOf = ({ from, to }: { readonly from: string; readonly to: string }):
   from === to ? from : `${from} to ${to}`;
 
 /** What stands between the headline and the items; `null` where the items say it all. */
-export const explanationOf = ({ type, alert }: AlertPayload): string | null => {
-  switch (type) {
+export const explanationOf = (payload: AlertPayload): string | null => {
+  switch (payload.type) {
     case 'alert.test':
       return 'This is a sample. It says that messages of this alert arrive here.';
     case 'alert.suspended':
-      return (
-        `Everything that the alert “${alert.name}” sent for five days failed, so it sends nothing more. ` +
-        'Mend its address and enable the alert again.'
-      );
+      return suspensionOf(payload);
     case 'alert.digest':
     case 'alert.matched':
       return null;

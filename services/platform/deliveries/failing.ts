@@ -1,14 +1,17 @@
-import type { AlertChannel } from '#contracts/alerts.ts';
+import type { AlertChannel, EndpointChannel } from '#contracts/alerts.ts';
 import type { Database, Transaction } from '../postgres.ts';
 
 /** An endpoint that has done nothing but fail for so long is given up. */
 export const FAILING_LIMIT_MS = 5 * 86_400_000;
 
+/** What becomes of deliveries that still wait for one. */
+export const SUSPENDED = 'The channel was suspended, because everything sent on it for five days failed.';
+
 /** An endpoint of a rule, and since when nothing has come through to it. */
 export type FailingEndpoint = {
   readonly alertId: string;
   readonly workspaceId: string;
-  readonly channel: 'webhook' | 'chat';
+  readonly channel: EndpointChannel;
   readonly since: Date;
 };
 
@@ -35,7 +38,7 @@ export const endpointsToGiveUp = async (
   }));
 };
 
-/** `at`: when its rule was suspended; `null` where there was nothing to suspend, and its failures are forgotten. */
+/** `at`: when its channel was suspended; `null` where there was nothing to suspend, and its failures are forgotten. */
 export const closeFailing = async (
   client: Transaction,
   { alertId, channel }: FailingEndpoint,
@@ -49,7 +52,7 @@ export const closeFailing = async (
   );
 };
 
-/** An address that was changed, or a rule that was off meanwhile, has five days again. */
+/** An address that was given, or a rule that was off meanwhile, has five days again. */
 export const forgetFailures = async (
   client: Transaction,
   alertId: string,

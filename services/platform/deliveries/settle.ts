@@ -50,7 +50,7 @@ const SETTLE = `
     delete from delivery.failing f using unnest($2::uuid[], $3::text[]) as g (alert_id, channel)
     where f.alert_id = g.alert_id and f.channel = g.channel
   ), failed as (
-    -- A rule that was suspended and fails again was enabled in between: its row of failures begins anew.
+    -- A channel that was suspended and fails again was resumed in between: its row of failures begins anew.
     insert into delivery.failing as f (alert_id, channel, workspace_id, since, last_at)
     select a, c, w, t, t from unnest($4::uuid[], $5::text[], $6::text[], $7::timestamptz[]) as g (a, c, w, t)
     on conflict (alert_id, channel) do update set

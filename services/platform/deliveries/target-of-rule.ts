@@ -2,8 +2,9 @@ import type { AlertChannel } from '#contracts/alerts.ts';
 import type { AlertRule } from '#domain/alert-rule.ts';
 import type { DeliveryTarget } from './target.ts';
 
-/** Where a channel of a rule leads; `null` when the rule has it not. */
+/** Where a channel of a rule leads; `null` when the rule has it not, or it is suspended. */
 export const targetOfRule = (rule: AlertRule, channel: AlertChannel): DeliveryTarget | null => {
+  if (channel !== 'email' && rule.suspended[channel] !== null) return null;
   switch (channel) {
     case 'email':
       return { channel, member_id: rule.member_id };

@@ -1,6 +1,12 @@
 import { type AlertRuleFact, alertRuleStream } from '#contracts/events/alert-rule.ts';
 import type { Alert } from '#contracts/resources/alert.ts';
-import { type AlertRule, alertRule, type AlertRuleState, demandAlertRule } from '#domain/alert-rule.ts';
+import {
+  type AlertRule,
+  alertRule,
+  type AlertRuleState,
+  demandAlertRule,
+  sendingChannelsOf,
+} from '#domain/alert-rule.ts';
 import type { EventStore } from '#platform/event-store.ts';
 
 /** Asks the log, not a read model: a rule created a moment ago is there, and a deleted one is not. */
@@ -32,7 +38,8 @@ const recordOf = (rule: AlertRule): Alert => ({
   webhook_url: rule.webhook_url,
   chat: rule.chat && { host: rule.chat.host },
   enabled: rule.enabled,
-  suspended: rule.suspension,
+  sends_on: [...sendingChannelsOf(rule)],
+  suspended: [rule.suspended.webhook, rule.suspended.chat].filter((one) => one !== null),
   created_by: rule.member_id,
   created_at: rule.created_at,
   updated_at: rule.updated_at,

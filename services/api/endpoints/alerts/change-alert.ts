@@ -23,7 +23,7 @@ export const changeAlert = endpoint({
   scope: 'alerts:write',
   summary: 'Change an alert rule',
   description:
-    'What is not named stays; `webhook_url: null` removes the webhook. A rule keeps at least one channel, and brands that are named have to be tracked: 400 otherwise. What was queued for a channel that is gone is not sent any more.',
+    'What is not named stays; `webhook_url: null` removes the webhook. A rule keeps at least one channel, and brands that are named have to be tracked: 400 otherwise. What was queued for a channel that is gone is not sent any more. A channel that was suspended is sent to again when its address is given, a new one or the same; `enabled: true` does so for all of them.',
   params: alertParams,
   query: noQuery,
   body: { schema: ChangeAlert, example: { cadence: 'daily', webhook_url: null } },
@@ -32,7 +32,7 @@ export const changeAlert = endpoint({
     status: 200,
     shape: 'record',
     data: WrittenAlert,
-    example: { ...alert, cadence: 'daily', webhook_url: null, webhook_secret: null },
+    example: { ...alert, cadence: 'daily', webhook_url: null, sends_on: ['email'], webhook_secret: null },
   },
   errors: ['not_found', 'conflict'],
   corpus: false,

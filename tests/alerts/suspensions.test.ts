@@ -1,0 +1,153 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { recordFacts } from '#platform/deliveries/record-facts.ts';
+import { silentLog } from '#platform/log.ts';
+import { giveUpEndpoints } from '#services/delivery/give-up-endpoints.ts';
+import { replayNamed } from '#services/ops/delivery-operations.ts';
+import { type AlertsStack, openAlertsStack, type Rule, scanFacts } from './stack.ts';
+
+const HOOK = 'https://hooks.shop.example/in';
+
+let stack: AlertsStack;
+const resources = new AsyncDisposableStack();
+beforeAll(async () => {
+  stack = resources.use(await openAlertsStack());
+});
+afterAll(() => resources.disposeAsync());
+
+/** As after five days of attempts that failed, and a look by `delivery`. Answers how many were told. */
+const giveUp = async (
+  { pool, eventStore }: AlertsStack,
+  { workspace_id, alert_id }: Rule,
+): Promise<number> => {
+  await pool.query(
+    `insert into delivery.failing (alert_id, channel, workspace_id, since, last_at)
+     values ($1, 'webhook', $2, now() - interval '6 days', now())`,
+    [alert_id, workspace_id],
+  );
+  const room = { pool, eventStore, clock: { now: () => new Date() }, log: silentLog() };
+  return (await giveUpEndpoints(room)).length;
+};
+const queuedOf = async (from: AlertsStack, rule: Rule): Promise<readonly string[]> =>
+  (await from.queued(rule)).map(
+    ({ channel, kind, status, payload }) => `${channel} ${kind} ${payload.items_total} ${status}`,
+  );
+
+describe('a channel that is suspended', () => {
+  test('gets nothing of what waits or comes, the others do, until it is given an address', async () => {
+    await using _ = stack.start();
+    const brand = await stack.brand('half.example');
+    const rule = await stack.rule([brand], { email: true });
+    const scan = async (day: number): Promise<void> => {
+      await stack.scan(scanFacts(brand, `2026-05-0${day}T08:00:00.000Z`, day));
+      await stack.matched();
+    };
+    await scan(2);
+    expect(await giveUp(stack, rule)).toBe(1);
+    await scan(3);
+    const before = ['email alert 2 queued', 'webhook alert 2 cancelled', 'email notice 0 queued'];
+    expect(await queuedOf(stack, rule)).toEqual([...before, 'email alert 3 queued']);
+    // Nor does an operator send what it got by then, as of a rule that is off.
+    const [, cancelled] = await stack.queued(rule);
+    const replayed = replayNamed(stack, [cancelled?.delivery_id ?? '']);
+    await expect(replayed).rejects.toMatchObject({ code: 'changed_meanwhile' });
+    await stack.change(rule, { webhook_url: 'https://hooks.shop.example/mended' });
+    await scan(4);
+    const queued = await stack.queued(rule);
+    expect(await queuedOf(stack, rule)).toEqual([
+      ...before,
+      'email alert 3 queued',
+      'email alert 4 queued',
+      'webhook alert 4 queued',
+    ]);
+    expect(queued.at(-1)?.target).toContain('/mended');
+    const { rows } = await stack.pool.query('select from delivery.failing where alert_id = $1', [
+      rule.alert_id,
+    ]);
+    expect(rows).toEqual([]);
+  });
+
+  test('and is the last one leaves nothing to be sent, nor kept for a digest', async () => {
+    await using _ = stack.start();
+    const brand = await stack.brand('last.example');
+    const [rule, daily] = [await stack.rule([brand]), await stack.rule([brand], { cadence: 'daily' })];
+    const scan = async (day: number): Promise<void> => {
+      await stack.scan(scanFacts(brand, `2026-05-0${day}T08:00:00.000Z`, day));
+      await stack.matched();
+    };
+    const collected = async (): Promise<readonly unknown[]> => {
+      const sql = 'select items_total from alerting.collected where alert_id = $1';
+      return (await stack.pool.query<{ items_total: number }>(sql, [daily.alert_id])).rows;
+    };
+    await scan(2);
+    expect(await collected()).toEqual([{ items_total: 2 }]);
+    for (const one of [rule, daily]) await giveUp(stack, one);
+    await scan(3);
+    expect(await queuedOf(stack, rule)).toEqual(['webhook alert 2 cancelled', 'email notice 0 queued']);
+    expect(await collected()).toEqual([]);
+    for (const one of [rule, daily]) await stack.change(one, { enabled: true });
+    await scan(4);
+    expect((await queuedOf(stack, rule)).at(-1)).toBe('webhook alert 4 queued');
+    expect(await collected()).toEqual([{ items_total: 4 }]);
+  });
+
+  test('is found so when the tables are lost', async () => {
+    const fresh = resources.use(await openAlertsStack());
+    const brand = await fresh.brand('lost.example');
+    const rule = await fresh.rule([brand], { email: true });
+    {
+      await using _ = fresh.start();
+      await fresh.scan(scanFacts(brand, '2026-05-02T08:00:00.000Z', 2));
+      await fresh.matched();
+    }
+    await fresh.suspend(rule);
+    while ((await recordFacts(fresh.pool, fresh.eventStore)) > 0);
+    await fresh.pool.query('drop schema alerting cascade');
+    await fresh.pool.query('drop schema delivery cascade');
+    await using _ = fresh.start();
+    await fresh.matched();
+    expect(await queuedOf(fresh, rule)).toEqual(['email alert 2 queued']);
+  });
+});
+
+describe('a rule that was kept when a suspension was of all of it', () => {
+  test('is taken over as it stood', async () => {
+    const fresh = resources.use(await openAlertsStack());
+    const brand = await fresh.brand('before.example');
+    const [present, whole] = [
+      await fresh.rule([brand], { email: true }),
+      await fresh.rule([brand], { email: true }),
+    ];
+    {
+      await using _ = fresh.start();
+      await fresh.matched();
+    }
+    const suspension = { channel: 'webhook', failing_since: '2026-05-01', suspended_at: '2026-05-06' };
+    for (const [{ alert_id }, before] of [
+      [present, { status: 'present', suspension: null }],
+      [whole, { status: 'suspended', suspension, enabled: false }],
+    ] as const) {
+      await fresh.pool.query(
+        `update alerting.rule set rule = (rule - 'suspended') || $2::jsonb where alert_id = $1`,
+        [alert_id, JSON.stringify(before)],
+      );
+    }
+    await using _ = fresh.start();
+    await fresh.scan(scanFacts(brand, '2026-05-07T08:00:00.000Z', 1));
+    await fresh.matched();
+    expect(await queuedOf(fresh, present)).toEqual(['email alert 1 queued', 'webhook alert 1 queued']);
+    expect(await queuedOf(fresh, whole)).toEqual([]);
+    const { rows } = await fresh.pool.query<{ rule: unknown }>(
+      'select rule from alerting.rule where alert_id = $1',
+      [whole.alert_id],
+    );
+    expect(rows[0]?.rule).toMatchObject({
+      status: 'present',
+      enabled: false,
+      suspended: { webhook: suspension, chat: null },
+    });
+    await fresh.change(whole, { enabled: true, webhook_url: HOOK });
+    await fresh.scan(scanFacts(brand, '2026-05-08T08:00:00.000Z', 2));
+    await fresh.matched();
+    expect(await queuedOf(fresh, whole)).toEqual(['email alert 2 queued', 'webhook alert 2 queued']);
+  });
+});
