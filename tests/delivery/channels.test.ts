@@ -88,13 +88,7 @@ describe('e-mail', () => {
 
   test('says which channel is suspended, or that the whole alert is, as it was once', () => {
     const { payload } = emailTo('mem_ada');
-    const notice = {
-      ...payload,
-      type: 'alert.suspended',
-      kind: 'notice',
-      items: [],
-      items_total: 0,
-    } as const;
+    const notice = { ...payload, type: 'alert.suspended' as const, kind: 'notice' as const, items: [] };
     const { subject, text } = emailMessageOf({ ...notice, suspended_channel: 'chat' });
     expect(subject).toBe('The alert “Größe & <Preis>” does not send to the chat tool any more');
     expect(text).toContain('Its other channels are not concerned.');
