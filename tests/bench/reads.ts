@@ -6,7 +6,7 @@ import { type Measured, measure, openAsking, type Times } from './reads/measure.
 import { type Case, casesOf } from './reads/requests.ts';
 
 const API = 'services/api/main.ts';
-/** The 99th percentile of a page: with one filter at most, and with two. */
+/** The 99th percentile of a page: with one filter at most, and with two. What has no pages is shown beside. */
 const LIMIT_MS = 25;
 const LIMIT_OF_TWO_FILTERS_MS = 60;
 const WORST_SHOWN = 10;
@@ -45,9 +45,15 @@ export async function run(context: BenchContext, only: RegExp | null = null): Pr
   }
   context.print(`  the ${WORST_SHOWN} nearest to their limit, or furthest over it:`);
   for (const row of worstOf(measured)) context.print(`${line(row)}  ${slowestOf(row)}`);
+  const pages = measured.filter(({ asked }) => asked.paged);
   for (const [name, limitMs, of] of [
-    ['reads: no filter or one', LIMIT_MS, measured.filter(({ asked }) => asked.filters.length < 2)],
-    ['reads: two filters', LIMIT_OF_TWO_FILTERS_MS, measured.filter(({ asked }) => asked.filters.length > 1)],
+    ['reads: pages, no filter or one', LIMIT_MS, pages.filter(({ asked }) => asked.filters.length < 2)],
+    [
+      'reads: pages, two filters',
+      LIMIT_OF_TWO_FILTERS_MS,
+      pages.filter(({ asked }) => asked.filters.length > 1),
+    ],
+    ['reads: whole answers', null, measured.filter(({ asked }) => !asked.paged)],
   ] as const) {
     for (const [what, worst] of [
       [name, Math.max(...of.map(p99Of))],
@@ -58,8 +64,8 @@ export async function run(context: BenchContext, only: RegExp | null = null): Pr
         measured: `${worst.toFixed(1)} ms`,
         ceiling: '-',
         ratio: null,
-        target: `p99 <= ${limitMs} ms`,
-        held: worst <= limitMs,
+        target: limitMs === null ? 'none' : `p99 <= ${limitMs} ms`,
+        held: limitMs === null || worst <= limitMs,
       });
     }
   }
