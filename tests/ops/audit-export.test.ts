@@ -1,5 +1,5 @@
 import { generateKeyPairSync, sign } from 'node:crypto';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -56,19 +56,22 @@ beforeAll(async () => {
 });
 afterAll(() => rm(root, { recursive: true }));
 
-const exported = async (format: ExportFormat): Promise<string> => {
-  const directory = join(root, String((made += 1)));
-  await writeExport({
+const PEOPLE = [{ member_id: 'mem_1', name: 'Ada', email: 'ada@shop.example' }];
+const exportedTo = (directory: string, format: ExportFormat, people: typeof PEOPLE | null) =>
+  writeExport({
     workspaceId: WORKSPACE_ID,
     format,
     directory,
     entries: (async function* () {
       yield* entries;
     })(),
-    people: [{ member_id: 'mem_1', name: 'Ada', email: 'ada@shop.example' }],
+    people,
     signingKey,
     exportedAt: new Date(0),
   });
+const exported = async (format: ExportFormat): Promise<string> => {
+  const directory = join(root, String((made += 1)));
+  await exportedTo(directory, format, PEOPLE);
   return directory;
 };
 
@@ -185,10 +188,19 @@ describe('an export', () => {
     expect(await spoilManifest((manifest) => ({ ...manifest, last_sequence: 6, entries: 6 }))).toContain(
       'changed 7',
     );
+    const longer = (manifest: Manifest) => ({ ...manifest, last_sequence: Number.MAX_SAFE_INTEGER });
+    expect(await spoilManifest(longer)).toEqual(['signature null', `cut_short ${ENTRIES + 1}`]);
     expect(await spoilManifest((manifest) => ({ ...manifest, files: [] }))).toContain('manifest null');
     expect(await spoilManifest((manifest) => ({ ...manifest, extra: 1 }) as Manifest)).toEqual([
       'manifest null',
     ]);
+  });
+
+  test('leaves nothing of one that was made in the same folder before, nor its people', async () => {
+    const directory = await exported('csv');
+    await exportedTo(directory, 'ndjson', null);
+    expect((await readdir(directory)).toSorted()).toEqual(['entries.ndjson', 'manifest.json']);
+    expect(await faultsOf(directory)).toEqual([]);
   });
 
   test('signed anew with another key', async () => {

@@ -35,8 +35,9 @@ const reasonOf = (error: unknown): string => {
 const gapFaults = (seen: ReadonlySet<number>, manifest: Manifest): Fault[] => {
   const { first_sequence, last_sequence } = manifest;
   const faults: Fault[] = [];
-  let last = last_sequence;
-  while (last >= first_sequence && !seen.has(last)) last -= 1;
+  // From what is there: where the manifest was altered, its last number may be any.
+  let last = first_sequence - 1;
+  for (const sequence of seen) if (sequence <= last_sequence) last = Math.max(last, sequence);
   for (let sequence = first_sequence; sequence < last && faults.length < FAULTS_MAX; sequence += 1) {
     if (seen.has(sequence)) continue;
     faults.push({ sequence, kind: 'missing', message: `entry ${sequence} is missing` });

@@ -5,6 +5,7 @@ import { canonicalJson } from '#contracts/audit/canonical.ts';
 import { GENESIS, type HistoryEntry } from '#contracts/audit/entry.ts';
 import {
   entriesFileOf,
+  EXPORT_FORMATS,
   type ExportedPerson,
   type ExportFormat,
   type Manifest,
@@ -64,7 +65,9 @@ const writeFile = async (
 export const writeExport = async (input: ExportInput): Promise<Manifest> => {
   const { workspaceId, format, directory, people, signingKey, exportedAt } = input;
   await mkdir(directory, { recursive: true });
-  await rm(join(directory, MANIFEST_FILE), { force: true });
+  // Of an export that was made here before nothing is left: its people may have been erased since.
+  const before = [MANIFEST_FILE, PEOPLE_FILE, ...EXPORT_FORMATS.map(entriesFileOf)];
+  await Promise.all(before.map((name) => rm(join(directory, name), { force: true })));
   const byType = new Map<string, number>();
   let first: HistoryEntry | undefined;
   let last: HistoryEntry | undefined;
