@@ -26,6 +26,8 @@ const SCREENSHOTS = join(tmpdir(), 'console-screenshots');
 const DESKTOP = { width: 1280, height: 860 };
 const PHONE = { width: 390, height: 844 };
 const PARKED = 120;
+/** The console asks how things are at least this often. */
+const LOOK_EVERY_MS = 5_000;
 const SMALL_DRAWN_TEXT = `[...document.querySelectorAll('svg text')].some((one) => one.getBoundingClientRect().height < 10)`;
 /** A step that a person would have given up on. */
 const STEP_LIMIT_MS = 10_000;
@@ -118,6 +120,14 @@ describe.skipIf(executable === null)('the console', () => {
     await page.keyboard.press('Enter');
     await page.getByText('That is not the operator token').waitFor();
     await screenshots('sign-in');
+    // Away, and none that any header could carry: both are said, and neither leaves the page dead.
+    await page.route('**/ops/deliveries?limit=1', (route) => route.abort());
+    await page.keyboard.press('Enter');
+    await page.getByText('The service does not answer.').waitFor();
+    await page.unroute('**/ops/deliveries?limit=1');
+    await page.getByLabel('Operator token').fill('‘pasted’ from a mail');
+    await page.keyboard.press('Enter');
+    await page.getByText('That is not the operator token').waitFor();
     await page.getByLabel('Operator token').fill(TOKEN);
     await page.keyboard.press('Enter');
     await heading('Projections').waitFor();
@@ -166,6 +176,29 @@ describe.skipIf(executable === null)('the console', () => {
     await screenshots('projection');
   });
 
+  test('goes on by itself when the service was away for a moment', async () => {
+    await page.clock.install();
+    await go('projections/radar', 'radar');
+    await page.getByRole('button', { name: 'Pause' }).waitFor();
+    const asked = '**/ops/projections/radar';
+    await page.route(asked, (route) => route.abort());
+    await page.clock.runFor(LOOK_EVERY_MS);
+    await page.getByText('The service does not answer. It is asked again').waitFor();
+    await page.unroute(asked);
+    await page.clock.runFor(LOOK_EVERY_MS);
+    await page.clock.resume();
+    await expect.poll(() => page.locator('#said').textContent(), { timeout: STEP_LIMIT_MS }).toBe('');
+  });
+
+  test('shows the projections at an address that is none, and asks nothing of a page that was left', async () => {
+    for (const address of ['constructor', '%E0%A4%A', 'nowhere/at/all']) await go(address, 'Projections');
+    await go('projections/radar', 'radar');
+    await page.getByRole('button', { name: 'Rebuild', exact: true }).click();
+    await page.getByRole('dialog', { name: 'Rebuild' }).waitFor();
+    await go('parked', 'Parked facts');
+    expect(await page.getByRole('dialog').count()).toBe(0);
+  });
+
   test('shows parked facts page by page, with the error, to retry and to skip', async () => {
     await stack.stopProjector();
     const { rows } = await stack.pool.query<{ stream: string }>(
@@ -196,6 +229,15 @@ describe.skipIf(executable === null)('the console', () => {
       .click();
     await page.getByRole('row', { name: stream }).getByRole('button', { name: 'Retry' }).click();
     await page.getByText('retry asked for').waitFor();
+    // Pressed twice before the page is there, it turns once.
+    await page.getByRole('button', { name: 'Next' }).dblclick();
+    await page.getByText('Page 2').waitFor();
+    await page.getByRole('button', { name: 'Previous' }).click();
+    await page.getByText('Page 1').waitFor();
+    await page.route('**/ops/parked?*', (route) => route.abort());
+    await page.getByRole('button', { name: 'Next' }).click();
+    await page.getByText('The service does not answer.').waitFor();
+    await page.unroute('**/ops/parked?*');
     await page.getByRole('button', { name: 'Next' }).click();
     await page.getByText('Page 2').waitFor();
     const second = page.locator('tbody tr:not(.more)').nth(5);
@@ -267,6 +309,7 @@ describe.skipIf(executable === null)('the console', () => {
     await expect
       .poll(() => page.evaluate<boolean>(`document.activeElement.closest('main') !== null`))
       .toBe(true);
+    expect(page.url()).toMatch(/#\/projections$/);
     await page.emulateMedia({ colorScheme: 'dark', reducedMotion: 'reduce' });
     await page.getByRole('row', { name: /^radar/ }).waitFor();
     await screenshots('dark');

@@ -15,14 +15,28 @@ export class Refused extends Error {
   }
 }
 
-const send = async (method, path, body, signal) => {
+/** A service that answers nothing by then does not answer. Going through a chain and exporting take as long as they do. */
+const ANSWER_LIMIT_MS = 20_000;
+
+const within = (limitMs, signal) => {
+  const limit = limitMs === null ? null : AbortSignal.timeout(limitMs);
+  return AbortSignal.any([limit, signal].filter((one) => one !== null && one !== undefined));
+};
+
+/** Why no answer came, in words; that the page was left is told as it is. */
+const noAnswer = (error) =>
+  error.name === 'AbortError' ? error : new Refused(0, 'The service does not answer.');
+
+const send = async (method, path, body, signal, limitMs = ANSWER_LIMIT_MS) => {
   const headers = { authorization: `Bearer ${sessionStorage.getItem(TOKEN) ?? ''}` };
-  const given = { method, headers, signal };
+  const given = { method, headers, signal: within(limitMs, signal) };
   if (body !== undefined) {
     headers['content-type'] = 'application/json';
     given.body = JSON.stringify(body);
   }
-  const response = await fetch(path, given);
+  const response = await fetch(path, given).catch((error) => {
+    throw noAnswer(error);
+  });
   if (response.ok) return response;
   const refusal = await response.json().catch(() => null);
   if (response.status === 401) {
@@ -32,10 +46,17 @@ const send = async (method, path, body, signal) => {
   throw new Refused(response.status, refusal?.error?.message ?? `The service answered ${response.status}.`);
 };
 
+/** No header can carry anything else, so no token is. */
+const isPrintable = (token) => /^[\x20-\x7e]+$/.test(token);
+
 /** Keeps the token when it is one, and answers whether it is; what else is wrong will show on the page. */
 export const signIn = async (token) => {
+  if (!isPrintable(token)) return false;
   const { status } = await fetch('/ops/deliveries?limit=1', {
     headers: { authorization: `Bearer ${token}` },
+    signal: within(ANSWER_LIMIT_MS),
+  }).catch((error) => {
+    throw noAnswer(error);
   });
   if (status === 401) return false;
   sessionStorage.setItem(TOKEN, token);
@@ -50,7 +71,8 @@ export const query = (values) => {
   return given.length === 0 ? '' : `?${new URLSearchParams(given)}`;
 };
 
-export const get = async (path, signal) => (await (await send('GET', path, undefined, signal)).json()).data;
+export const get = async (path, signal, limitMs) =>
+  (await (await send('GET', path, undefined, signal, limitMs)).json()).data;
 
 /** One page with the cursor of the next, or `null`. */
 export const getPage = async (path, signal) => {
@@ -60,15 +82,18 @@ export const getPage = async (path, signal) => {
 
 export const post = async (path, body = {}) => (await (await send('POST', path, body)).json()).data;
 
+const SAVING_MS = 60_000;
 /** Saves an answer as a file; a link could not carry the token. */
 export const download = async (path, name) => {
-  const url = URL.createObjectURL(await (await send('GET', path)).blob());
+  const url = URL.createObjectURL(await (await send('GET', path, undefined, undefined, null)).blob());
   const link = document.createElement('a');
   link.href = url;
   link.download = name;
   link.click();
-  URL.revokeObjectURL(url);
+  // Not at once: some browsers begin to read it later.
+  setTimeout(() => URL.revokeObjectURL(url), SAVING_MS);
 };
 
 /** What the whole service lacks; needs no token. */
-export const missing = async (signal) => (await (await fetch('/readyz', { signal })).json()).missing;
+export const missing = async () =>
+  (await (await fetch('/readyz', { signal: within(ANSWER_LIMIT_MS) })).json()).missing ?? null;

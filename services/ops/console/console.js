@@ -19,15 +19,21 @@ const nav = document.querySelector('nav');
 const signOutButton = document.querySelector('#sign-out');
 let leaving = new AbortController();
 
+/** Half an escape, as of an address that was cut off, is what it says. */
+const decoded = (text) => {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+};
+
 /** `#/parked?projection=radar` and `#/deliveries/ID`. */
 const place = () => {
   const [path, search] = location.hash.replace(/^#\/?/, '').split('?');
-  const [name, ...rest] = path.split('/').map(decodeURIComponent);
-  return {
-    name: name in PAGES ? name : 'projections',
-    id: rest.join('/') || null,
-    values: new URLSearchParams(search),
-  };
+  const [name, ...rest] = path.split('/').map(decoded);
+  if (!Object.hasOwn(PAGES, name)) return { name: 'projections', id: null, values: new URLSearchParams() };
+  return { name, id: rest.join('/') || null, values: new URLSearchParams(search) };
 };
 
 const showFault = (error) => {
@@ -56,8 +62,12 @@ const showSignIn = () => {
   const wrong = element('p', { id: 'wrong', class: 'bad', role: 'alert' });
   const enter = async (event) => {
     event.preventDefault();
-    if (await signIn(token.value)) return show();
-    wrong.textContent = 'That is not the operator token of this service.';
+    try {
+      if (await signIn(token.value)) return show();
+      wrong.textContent = 'That is not the operator token of this service.';
+    } catch (error) {
+      wrong.textContent = error.message;
+    }
     token.select();
   };
   main.replaceChildren(
@@ -94,6 +104,8 @@ const show = async () => {
   }
   try {
     const page = await PAGES[name]();
+    // Meanwhile another page was asked for, and is shown.
+    if (signal.aborted) return;
     const heading = element('h1', { tabindex: '-1' });
     main.replaceChildren(heading);
     const title = (text) => {
@@ -138,9 +150,11 @@ signOutButton.addEventListener('click', () => {
   void show();
 });
 addEventListener('signed-out', () => void show());
-addEventListener('hashchange', () => {
-  // The skip link is no page.
-  if (location.hash !== '#main') void show();
+// The address stays that of the page: to follow the link as one would leave it.
+document.querySelector('.skip').addEventListener('click', (event) => {
+  event.preventDefault();
+  main.focus();
 });
+addEventListener('hashchange', () => void show());
 void show();
 void repeat(showMissing, MISSING_EVERY_MS, new AbortController().signal);

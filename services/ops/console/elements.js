@@ -95,10 +95,19 @@ export const json = (value) => element('pre', { tabindex: '0' }, JSON.stringify(
 /** Asks before something that cannot be taken back. Resolves to whether to go on. */
 export const confirmed = (question, yes) =>
   new Promise((resolve) => {
+    const closed = new AbortController();
     const dialog = element(
       'dialog',
-      { 'aria-label': yes, onclose: () => (resolve(dialog.returnValue === 'yes'), dialog.remove()) },
-      element('p', {}, question),
+      {
+        'aria-label': yes,
+        'aria-describedby': 'question',
+        onclose: () => {
+          closed.abort();
+          dialog.remove();
+          resolve(dialog.returnValue === 'yes');
+        },
+      },
+      element('p', { id: 'question' }, question),
       element(
         'div',
         { class: 'actions' },
@@ -108,6 +117,8 @@ export const confirmed = (question, yes) =>
     );
     document.body.append(dialog);
     dialog.showModal();
+    // Asked on one page, it is not answered on another.
+    addEventListener('hashchange', () => dialog.close('no'), { signal: closed.signal });
   });
 
 /** It covers a corner of the page, so what went well is not said for ever; what did not, stays. */

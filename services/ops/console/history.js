@@ -37,12 +37,12 @@ const rowsOf = (entry) => {
   ];
 };
 
-const chainPanel = (path, workspace) => {
+const chainPanel = (path, workspace, signal) => {
   const status = element('p', { class: 'muted' }, 'Each entry holds the hash of the one before it.');
   const check = async () => {
     status.textContent = 'Going through the chain …';
     try {
-      const one = await get(`${path}/chain`);
+      const one = await get(`${path}/chain`, signal, null);
       status.replaceChildren(
         badge(one.intact ? 'intact' : `broken at entry ${count(one.broken_at)}`, one.intact ? 'good' : 'bad'),
         ` ${count(one.entries)} entries follow from each other, the last of ${moment(one.last_recorded_at)}. Head `,
@@ -105,6 +105,6 @@ export const show = async ({ main, title, values, signal }) => {
     (items) => table('Entries, newest first', COLUMNS, items.flatMap(rowsOf)),
     'There are no such entries.',
   );
-  main.append(chainPanel(path, workspace), list.element);
+  main.append(chainPanel(path, workspace, signal), list.element);
   await list.load();
 };

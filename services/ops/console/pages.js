@@ -6,9 +6,10 @@ import { button, element } from './elements.js';
  */
 export const pages = (read, draw, nothing) => {
   const body = element('div', { 'aria-live': 'off' }, element('p', { class: 'muted' }, 'Reading …'));
-  const where = element('span', { class: 'muted' });
+  const where = element('span', { class: 'muted', role: 'status' });
   const cursors = [null];
   let next = null;
+  let isTurning = false;
   const load = async () => {
     const found = await read(cursors.at(-1));
     next = found.cursor;
@@ -20,13 +21,24 @@ export const pages = (read, draw, nothing) => {
     bar.hidden = cursors.length === 1 && next === null;
     where.textContent = `Page ${cursors.length}`;
   };
-  const turn = async (change) => {
-    change();
-    await load();
+  /** A page that does not come leaves the one before it, and pressing twice turns once. */
+  const turn = async (to) => {
+    if (isTurning) return;
+    isTurning = true;
+    const from = [...cursors];
+    cursors.splice(0, cursors.length, ...to);
+    try {
+      await load();
+    } catch (error) {
+      cursors.splice(0, cursors.length, ...from);
+      throw error;
+    } finally {
+      isTurning = false;
+    }
     body.scrollIntoView({ block: 'nearest' });
   };
-  const back = button('Previous', () => turn(() => cursors.pop()));
-  const forth = button('Next', () => turn(() => cursors.push(next)));
+  const back = button('Previous', () => turn(cursors.slice(0, -1)));
+  const forth = button('Next', () => turn([...cursors, next]));
   const bar = element('nav', { class: 'actions', 'aria-label': 'Pages', hidden: true }, back, where, forth);
   return { element: element('div', {}, body, bar), load };
 };

@@ -2,7 +2,7 @@ import { get, post } from './ask.js';
 import { badge, button, confirmed, element, pairs, say } from './elements.js';
 import { NARROW, plot } from './plot.js';
 import { repeat } from './repeat.js';
-import { behind, stateBadges } from './standing.js';
+import { behind, isBuilding, stateBadges } from './standing.js';
 import { verificationReport } from './verification.js';
 import { count, duration, moment, plural } from './words.js';
 
@@ -10,7 +10,6 @@ import { count, duration, moment, plural } from './words.js';
 
 const LOOK_EVERY_MS = 5_000;
 const LOOK_WHILE_WORKING_MS = 1_000;
-const BUILDING = ['asked', 'reading', 'indexing', 'ready'];
 const VERIFYING = ['asked', 'reading', 'comparing'];
 
 const progress = ({ facts, total_facts: total }, label) =>
@@ -19,7 +18,7 @@ const progress = ({ facts, total_facts: total }, label) =>
 const buildWords = (build) => {
   if (build === null) return ['It was not rebuilt yet.'];
   const { state, facts, total_facts: total, rate_per_second: rate, eta_seconds: left, error } = build;
-  if (BUILDING.includes(state)) {
+  if (isBuilding(build)) {
     return [
       progress(build, 'Rebuild'),
       element(
@@ -58,7 +57,11 @@ const factsOf = (one) => [
     'Parked',
     one.parked === 0
       ? '0'
-      : element('a', { class: 'bad', href: `#/parked?projection=${one.name}` }, count(one.parked)),
+      : element(
+          'a',
+          { class: 'bad', href: `#/parked?projection=${encodeURIComponent(one.name)}` },
+          count(one.parked),
+        ),
     one.skipped === 0 ? '' : `, ${count(one.skipped)} left out`,
   ],
   ['Position', one.position],
@@ -111,10 +114,10 @@ export const show = async ({ main, title, id: name, signal }) => {
     { class: 'main' },
   );
   const goOn = button('Go on with it', () => act('rebuild', 'The rebuild goes on.', { from: 'checkpoint' }));
-  const cancel = button('Cancel the rebuild', () => act('cancel', 'The rebuild was cancelled.'));
+  const cancel = button('Cancel the rebuild', () => act('cancel', 'Cancelling the rebuild was asked for.'));
   const verify = button('Verify', () => act('verify', 'The verification was asked for.', {}));
   const cancelVerify = button('Cancel the verification', () =>
-    act('verify/cancel', 'The verification was cancelled.'),
+    act('verify/cancel', 'Cancelling the verification was asked for.'),
   );
   const pause = button(
     'Pause',
@@ -163,7 +166,7 @@ export const show = async ({ main, title, id: name, signal }) => {
       }),
       get('/ops/projections/lag', signal),
     ]);
-    const building = one.build !== null && BUILDING.includes(one.build.state);
+    const building = isBuilding(one.build);
     const verifying = verification !== null && VERIFYING.includes(verification.state);
     working = building || verifying;
     rebuild.hidden = building;

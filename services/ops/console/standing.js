@@ -6,11 +6,13 @@ import { count, duration } from './words.js';
 const TONES = { live: 'good', building: 'plain', paused: 'warn', failed: 'bad' };
 const UNDER_WAY = ['asked', 'reading', 'indexing', 'ready'];
 
+export const isBuilding = (build) => build !== null && UNDER_WAY.includes(build.state);
+
 export const stateBadges = ({ state, owner, standing_since: standing, build }) => [
   badge(state, TONES[state]),
   owner === null ? badge('nobody projects it', 'bad') : null,
   standing === null ? null : badge('stands still', 'bad'),
-  build && UNDER_WAY.includes(build.state) ? badge(`rebuild: ${build.state}`, 'plain') : null,
+  isBuilding(build) ? badge(`rebuild: ${build.state}`, 'plain') : null,
   build?.state === 'failed' ? badge('rebuild failed', 'bad') : null,
 ];
 
