@@ -1,5 +1,11 @@
 import type { FastifyRequest } from 'fastify';
 
+/** Of what is for operators alone: no cache keeps it, and no browser takes it for a page. */
+export const PRIVATE_HEADERS = {
+  'cache-control': 'no-store',
+  'x-content-type-options': 'nosniff',
+} as const;
+
 /** The envelopes of the API, so that who reads one reads the other. Operators see what is, so nothing lags. */
 const metaOf = (request: FastifyRequest) => ({
   request_id: request.id,

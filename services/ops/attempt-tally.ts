@@ -13,7 +13,8 @@ export const openAttemptTally = (registry: Registry, pool: Database): (() => Pro
   const { name, help, labelNames } = SERVICE_METRICS.deliveryAttempts;
   const counter = new Counter({ name, help, labelNames: [...labelNames], registers: [registry] });
   let after: string | null = null;
-  return async () => {
+  let counting: Promise<void> | null = null;
+  const count = async (): Promise<void> => {
     const { rows } = await pool.query<{ seq: string }>('select seq from delivery.recorded');
     const recorded = rows[0]?.seq ?? '0';
     if (after === null) {
@@ -30,5 +31,12 @@ export const openAttemptTally = (registry: Registry, pool: Database): (() => Pro
     );
     for (const { attempts, ...labels } of counted.rows) counter.inc(labels, attempts);
     after = to;
+  };
+  // One at a time: two would count the same entries.
+  return () => {
+    counting ??= count().finally(() => {
+      counting = null;
+    });
+    return counting;
   };
 };

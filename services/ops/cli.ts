@@ -11,7 +11,7 @@ import { registerProjectionCommands } from './commands/projections.ts';
 import { registerRankingCommands } from './commands/rankings.ts';
 import { registerSecurityCommands } from './commands/security.ts';
 import { registerWorkspaceCommands } from './commands/workspace.ts';
-import { serverFault } from './server-fault.ts';
+import { placeFault, serverFault } from './server-fault.ts';
 
 /** `npm run ops -- …`: what operators do. Beside a running `npm start` it needs no settings. */
 const program = new Command('ops').description('operate this service').option('--json', 'print JSON');
@@ -31,14 +31,20 @@ for (const register of [
   register(program);
 }
 
+// Who pipes the answer to `head` has seen enough of it.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code !== 'EPIPE') throw error;
+  process.exit();
+});
+
 try {
   await program.parseAsync();
 } catch (error) {
-  const isTold = error instanceof Refusal || error instanceof SettingsError;
-  const text = isTold ? error.message : serverFault(error);
+  const told = error instanceof Refusal || error instanceof SettingsError ? error.message : placeFault(error);
+  const text = told ?? serverFault(error);
   if (text === null) throw error;
   console.error(text);
-  if (error instanceof SettingsError || !isTold) {
+  if (error instanceof SettingsError || told === null) {
     console.error('Beside a running `npm start` no settings are needed; DATA_DIR is its folder.');
   }
   process.exitCode = 1;

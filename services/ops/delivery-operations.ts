@@ -6,6 +6,8 @@ import { failedDeliveries, readdressDeliveries, replayDeliveries } from '#platfo
 import { createDeliveryTables } from '#platform/deliveries/tables.ts';
 import type { EventStore } from '#platform/event-store.ts';
 import { type Database, inTransaction } from '#platform/postgres.ts';
+import { isoTime } from './iso-time.ts';
+import { Moment } from './read-query.ts';
 import { type Standing, standingOf } from './rules-of-deliveries.ts';
 
 /** What operators do to deliveries. The delivery process finds in Postgres what becomes due here. */
@@ -25,10 +27,6 @@ export type Progress = (done: number, total: number | null) => void;
 
 const Uuid = z.uuid('an id of a delivery');
 export const DeliveryIds = z.array(Uuid).min(1).max(IDS_MAX);
-/** A time with its zone, or a day in UTC. */
-export const Moment = z
-  .union([z.iso.datetime({ offset: true }), z.iso.date()], 'a time such as 2026-05-01T08:00:00Z, or a day')
-  .transform((text) => new Date(text));
 
 export const DeliveryQuery = z.strictObject({
   workspace: z.string().min(1).max(100).optional(),
@@ -41,12 +39,9 @@ export const DeliveryQuery = z.strictObject({
 });
 export type DeliveryQuery = z.infer<typeof DeliveryQuery>;
 
-const iso = (column: string): string =>
-  `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
-
 const COLUMNS = `d.delivery_id, d.workspace_id, d.alert_id, d.channel, d.kind, d.status, d.attempts,
-  ${iso('d.queued_at')} as queued_at, ${iso('d.next_attempt_at')} as next_attempt_at,
-  ${iso('d.finished_at')} as finished_at`;
+  ${isoTime('d.queued_at')} as queued_at, ${isoTime('d.next_attempt_at')} as next_attempt_at,
+  ${isoTime('d.finished_at')} as finished_at`;
 
 export type DeliveryRow = {
   readonly delivery_id: string;
@@ -122,7 +117,7 @@ export const showDelivery = async (pool: Database, deliveryId: string): Promise<
     );
   }
   const history = await pool.query<Omit<DeliveryEntry, 'answer'> & { answer: Buffer | null }>(
-    `select type, ${iso('at')} as at, attempt, outcome, failure, status_code, reason, duration_ms, dns_ms, connect_ms,
+    `select type, ${isoTime('at')} as at, attempt, outcome, failure, status_code, reason, duration_ms, dns_ms, connect_ms,
        tls_ms, wait_ms, answer
      from delivery.journal where delivery_id = $1 order by seq`,
     [deliveryId],

@@ -2,19 +2,18 @@ import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { Refusal } from '#contracts/errors.ts';
 import { page, record } from './answers.ts';
-import { readQuery } from './audit/history-query.ts';
 import {
   cancelNamed,
   DeliveryIds,
   DeliveryQuery,
   type DeliveryRoom,
   listDeliveries,
-  Moment,
   replayFailed,
   replayNamed,
   showDelivery,
 } from './delivery-operations.ts';
 import { queueMissing } from './missing-deliveries.ts';
+import { Moment, readQuery } from './read-query.ts';
 
 export type { DeliveryRoom };
 

@@ -1,5 +1,6 @@
 import type { Database } from '#platform/postgres.ts';
-import { fromProjector, isoTime } from './projections/projector-tables.ts';
+import { isoTime } from './iso-time.ts';
+import { fromProjector } from './projections/projector-tables.ts';
 
 /** A point of a plot stands for so many seconds, and for the most that was behind in them. */
 export const POINT_SECONDS = 30;

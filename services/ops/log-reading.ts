@@ -1,24 +1,56 @@
+import { z } from 'zod';
 import { Refusal } from '#contracts/errors.ts';
 import { categoryOf, type RecordedFact } from '#contracts/events/fact.ts';
 import type { EventStore } from '#platform/event-store.ts';
+import { Moment } from './read-query.ts';
 
 /** Reading the log as operators do: all of it, by what they know of a fact. */
 
 export const FOUND_MAX = 1_000;
+const FOUND_DEFAULT = 50;
+export const LOG_TEXT_MAX_LENGTH = 300;
 const TAKEN_TOGETHER = 500;
 /** Categories begin with a small letter; what the event store keeps of its own, with a `$`. */
 const EVERY_CATEGORY = 'abcdefghijklmnopqrstuvwxyz'.split('');
 
-export type LogFilter = {
+const Text = z.string().min(1).max(LOG_TEXT_MAX_LENGTH).optional();
+/** What narrows facts down that are yet to come, from the command line. */
+export const TailQuery = z.strictObject({
   /** Facts of one stream, which is read alone. */
-  readonly stream?: string | undefined;
-  readonly category?: string | undefined;
-  readonly type?: string | undefined;
-  readonly since?: Date | undefined;
-  readonly until?: Date | undefined;
+  stream: Text,
+  category: Text,
+  type: Text,
   /** As the answer to a request said it, in `x-request-id`. */
-  readonly correlation?: string | undefined;
-};
+  correlation: Text,
+});
+/** The same of those there are, from the command line or from HTTP. */
+export const LogQuery = TailQuery.extend({
+  since: Moment.optional(),
+  until: Moment.optional(),
+  limit: z.coerce.number().int().min(1).max(FOUND_MAX).default(FOUND_DEFAULT),
+});
+export type LogFilter = Partial<Omit<z.infer<typeof LogQuery>, 'limit'>>;
+
+/** A fact as JSON can say it. Names and addresses of members stand in it as they do in the log: encrypted. */
+export const factFields = ({
+  type,
+  stream,
+  revision,
+  position,
+  recordedAt,
+  id,
+  metadata,
+  data,
+}: RecordedFact) => ({
+  type,
+  stream,
+  revision: String(revision),
+  position: String(position),
+  recorded_at: recordedAt.toISOString(),
+  id,
+  metadata,
+  data,
+});
 
 const matches = (filter: LogFilter, { type, stream, recordedAt, metadata }: RecordedFact): boolean =>
   (filter.type === undefined || filter.type === type) &&

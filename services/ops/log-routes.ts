@@ -2,28 +2,17 @@ import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import type { EventStore } from '#platform/event-store.ts';
 import { record } from './answers.ts';
-import { readQuery } from './audit/history-query.ts';
-import { factFields } from './commands/log.ts';
-import { Moment } from './delivery-operations.ts';
-import { findFacts, FOUND_MAX, showFact } from './log-reading.ts';
+import { atMost } from './at-most.ts';
+import { factFields, findFacts, LOG_TEXT_MAX_LENGTH, LogQuery, showFact } from './log-reading.ts';
+import { readQuery } from './read-query.ts';
 
-const FOUND_DEFAULT = 50;
-const TEXT_MAX_LENGTH = 300;
 /** Looking through the log takes as long as the log is; a request ends with what it found by then. */
 const LOOK_LIMIT_MS = 20_000;
+/** Each of these reads the log from its beginning. */
+const LOOKS_MAX = 4;
 
-const Text = z.string().min(1).max(TEXT_MAX_LENGTH).optional();
-const Find = z.strictObject({
-  stream: Text,
-  category: Text,
-  type: Text,
-  since: Moment.optional(),
-  until: Moment.optional(),
-  correlation: Text,
-  limit: z.coerce.number().int().min(1).max(FOUND_MAX).default(FOUND_DEFAULT),
-});
 const Show = z.strictObject({
-  stream: z.string().min(1).max(TEXT_MAX_LENGTH),
+  stream: z.string().min(1).max(LOG_TEXT_MAX_LENGTH),
   revision: z
     .string()
     .regex(/^(\d{1,15}|last)$/, 'the number of the fact in its stream, or `last`')
@@ -36,22 +25,24 @@ export const registerLogRoutes = (
   { eventStore }: { readonly eventStore: EventStore },
   ending: AbortSignal,
 ): void => {
+  const looking = atMost(LOOKS_MAX, 'searches of the log');
   app.route({
     method: 'GET',
     url: '/ops/log',
-    handler: async (request, reply) => {
-      const { limit, ...filter } = readQuery(Find, request.query);
-      const gone = new AbortController();
-      reply.raw.once('close', () => gone.abort());
-      const signal = AbortSignal.any([ending, gone.signal, AbortSignal.timeout(LOOK_LIMIT_MS)]);
-      const facts: ReturnType<typeof factFields>[] = [];
-      for await (const fact of findFacts(eventStore, filter, signal)) {
-        facts.push(factFields(fact));
-        if (facts.length === limit) break;
-      }
-      // Of a log that was not looked through to its end there may be more.
-      return record(request, { facts, is_complete: facts.length < limit && !signal.aborted });
-    },
+    handler: (request, reply) =>
+      looking(async () => {
+        const { limit, ...filter } = readQuery(LogQuery, request.query);
+        const gone = new AbortController();
+        reply.raw.once('close', () => gone.abort());
+        const signal = AbortSignal.any([ending, gone.signal, AbortSignal.timeout(LOOK_LIMIT_MS)]);
+        const facts: ReturnType<typeof factFields>[] = [];
+        for await (const fact of findFacts(eventStore, filter, signal)) {
+          facts.push(factFields(fact));
+          if (facts.length === limit) break;
+        }
+        // Of a log that was not looked through to its end there may be more.
+        return record(request, { facts, is_complete: facts.length < limit && !signal.aborted });
+      }),
   });
 
   app.route<{ Params: { stream: string; revision: string } }>({

@@ -1,16 +1,19 @@
 import { z } from 'zod';
 import { Refusal } from '#contracts/errors.ts';
-import {
-  type ApiKeyFact,
-  apiKeysStream,
-  type WorkspaceFact,
-  workspaceStream,
-} from '#contracts/events/workspace.ts';
+import { type WorkspaceFact, workspaceStream } from '#contracts/events/workspace.ts';
 import type { Role } from '#contracts/roles.ts';
-import { apiKeys } from '#domain/api-keys.ts';
 import { addMember, eraseMember } from '#domain/workspace.ts';
 import type { MemberVault, Person } from '#platform/member-vault.ts';
-import { createId, now, onWorkspace, type OperatorRoom, revokeKey } from './workspace-operations.ts';
+import {
+  createId,
+  demandName,
+  knownKeys,
+  knownWorkspace,
+  now,
+  onWorkspace,
+  type OperatorRoom,
+  revokeKey,
+} from './workspace-operations.ts';
 
 /** What operators do about the people of a workspace. */
 export type MemberRoom = OperatorRoom & {
@@ -21,16 +24,13 @@ export type MemberRoom = OperatorRoom & {
 const NAME_MAX_LENGTH = 200;
 /** The longest address that mail servers take (RFC 5321). */
 const EMAIL_MAX_LENGTH = 254;
-const Name = z.string().trim().min(1).max(NAME_MAX_LENGTH);
 const Email = z.email().max(EMAIL_MAX_LENGTH);
 
 const demandPerson = ({ name, email }: Person): Person => {
-  const named = Name.safeParse(name);
-  if (!named.success) throw new Refusal('invalid_input', `A name has 1 to ${NAME_MAX_LENGTH} characters.`);
   if (email !== null && !Email.safeParse(email).success) {
     throw new Refusal('invalid_input', `${email} is no e-mail address.`);
   }
-  return { name: named.data, email };
+  return { name: demandName(name, NAME_MAX_LENGTH), email };
 };
 
 /**
@@ -46,23 +46,14 @@ export const addPerson = async (room: MemberRoom, workspace_id: string, given: P
       'An address is kept sealed only: set MEMBER_VAULT_KEY, base64 of 32 bytes.',
     );
   }
+  // Before a key is made in the vault that nothing would ever be sealed with.
+  await knownWorkspace(room, workspace_id);
   const member_id = createId('mem');
   const shown = vault
     ? { name: '', sealed: await vault.seal(workspace_id, member_id, person) }
     : { name: person.name };
   await onWorkspace(room, workspace_id, addMember({ workspace_id, member_id, ...shown, role, at: now() }));
   return { workspace_id, member_id, name: person.name, email: person.email, role };
-};
-
-const keysOf = async (room: OperatorRoom, workspaceId: string, memberId: string): Promise<string[]> => {
-  let state = apiKeys.initial;
-  for await (const fact of room.eventStore.read<ApiKeyFact>(apiKeysStream(workspaceId))) {
-    state = apiKeys.evolve(state, fact);
-  }
-  return [...state.keys]
-    .map(([, key]) => key)
-    .filter((key) => key.member_id === memberId && key.revoked_at === null)
-    .map((key) => key.key_id);
 };
 
 /** Whether the log says a member's name in plain: recorded without a vault, it cannot be taken back. */
@@ -86,8 +77,10 @@ export const erasePerson = async (room: MemberRoom, workspace_id: string, member
     eraseMember({ workspace_id, member_id, at: now() }),
   );
   await vault.erase(workspace_id, member_id);
-  const keys = await keysOf(room, workspace_id, member_id);
-  for (const key of keys) await revokeKey(room, workspace_id, key);
+  const keys = (await knownKeys(room, workspace_id)).filter(
+    (key) => key.member_id === member_id && key.revoked_at === null,
+  );
+  for (const { key_id } of keys) await revokeKey(room, workspace_id, key_id);
   return {
     workspace_id,
     member_id,
@@ -98,7 +91,7 @@ export const erasePerson = async (room: MemberRoom, workspace_id: string, member
   };
 };
 
-/** The members of now, by name where the vault opens it. */
+/** A member of now, by name where the vault opens it. */
 export const openPerson = async (
   vault: MemberVault | null,
   workspaceId: string,

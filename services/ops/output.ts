@@ -3,14 +3,23 @@ import type { Command } from 'commander';
 type Value = string | number | boolean | null | readonly string[];
 type Fields = Readonly<Record<string, Value>>;
 
+export const isJson = (command: Command): boolean => Boolean(command.optsWithGlobals()['json']);
+
+/**
+ * What stands in names, errors and answers of receivers was written by others: a line break in it would break the
+ * table, and an escape sequence would be obeyed by the terminal.
+ */
+export const onOneLine = (text: string): string =>
+  text.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]+/gu, ' ');
+
 const asText = (value: Value): string => {
   if (value === null) return '-';
-  return typeof value === 'object' ? value.join(', ') : String(value);
+  return onOneLine(typeof value === 'object' ? value.join(', ') : String(value));
 };
 
 /** One record as `name  value` lines, or as JSON with `--json`. */
 export const printRecord = (command: Command, record: Fields): void => {
-  if (command.optsWithGlobals()['json']) return console.log(JSON.stringify(record));
+  if (isJson(command)) return console.log(JSON.stringify(record));
   const width = Math.max(...Object.keys(record).map((name) => name.length));
   for (const [name, value] of Object.entries(record)) console.log(`${name.padEnd(width)}  ${asText(value)}`);
 };
@@ -21,7 +30,7 @@ export const printTable = (
   columns: readonly string[],
   records: readonly Fields[],
 ): void => {
-  if (command.optsWithGlobals()['json']) return console.log(JSON.stringify(records));
+  if (isJson(command)) return console.log(JSON.stringify(records));
   if (records.length === 0) console.error('none');
   const rows = [columns, ...records.map((record) => columns.map((column) => asText(record[column] ?? '')))];
   const widths = columns.map((_, place) => Math.max(...rows.map((row) => row[place]?.length ?? 0)));

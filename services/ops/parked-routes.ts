@@ -3,32 +3,31 @@ import { z } from 'zod';
 import type { EventStore } from '#platform/event-store.ts';
 import type { Database } from '#platform/postgres.ts';
 import { page, record } from './answers.ts';
-import { readQuery } from './audit/history-query.ts';
-import { factFields } from './commands/log.ts';
-import { listParked, PARKED_PAGE_MAX, retryParked, showParked, skipParked } from './projections/parked.ts';
+import { factFields } from './log-reading.ts';
+import {
+  listParked,
+  ParkedPageLimit,
+  ParkedPlace,
+  placeAfter,
+  PROJECTION_MAX_LENGTH,
+  retryParked,
+  showParked,
+  skipParked,
+  STREAM_MAX_LENGTH,
+} from './projections/parked.ts';
+import { readQuery } from './read-query.ts';
 
 export type ParkedRoom = { readonly pool: Database; readonly eventStore: EventStore };
 
-const PAGE_DEFAULT = 50;
 /** Streams of one request. */
 const STREAMS_MAX = 1_000;
-const NAME_MAX_LENGTH = 100;
-const STREAM_MAX_LENGTH = 300;
 
-const Projection = z.string().min(1).max(NAME_MAX_LENGTH);
+const Projection = z.string().min(1).max(PROJECTION_MAX_LENGTH);
 const Stream = z.string().min(1).max(STREAM_MAX_LENGTH);
 const Page = z.strictObject({
   projection: Projection.optional(),
-  limit: z.coerce.number().int().min(1).max(PARKED_PAGE_MAX).default(PAGE_DEFAULT),
-  cursor: z
-    .string()
-    .max(NAME_MAX_LENGTH + STREAM_MAX_LENGTH + 1)
-    .regex(/^[^/]+\/.+$/, 'the cursor of the page before')
-    .transform((text) => ({
-      projection: text.slice(0, text.indexOf('/')),
-      stream: text.slice(text.indexOf('/') + 1),
-    }))
-    .optional(),
+  limit: ParkedPageLimit,
+  cursor: ParkedPlace.optional(),
 });
 const Retry = z.strictObject({
   projection: Projection,
@@ -52,9 +51,7 @@ export const registerParkedRoutes = (app: FastifyInstance, { pool, eventStore }:
         limit,
         after: cursor ?? null,
       });
-      const last = parked.at(-1);
-      const isFull = parked.length === limit && last !== undefined;
-      return page(request, parked, isFull ? `${last.projection}/${last.stream}` : null);
+      return page(request, parked, placeAfter(parked, limit));
     },
   });
 

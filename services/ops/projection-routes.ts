@@ -5,7 +5,6 @@ import type { EventStore } from '#platform/event-store.ts';
 import type { Database } from '#platform/postgres.ts';
 import { projections } from '#projections/index.ts';
 import { page, record } from './answers.ts';
-import { readQuery } from './audit/history-query.ts';
 import { readLagSeries } from './lag-history.ts';
 import {
   cancelRebuild,
@@ -16,22 +15,20 @@ import {
 } from './projections/builds.ts';
 import { readDiff } from './projections/diff.ts';
 import { readStatus } from './projections/status.ts';
-import { cancelVerification, readVerification, requestVerification } from './projections/verification.ts';
+import {
+  cancelVerification,
+  readVerification,
+  requestVerification,
+  VerifyQuery,
+} from './projections/verification.ts';
+import { Nothing, readQuery } from './read-query.ts';
 
 export type ProjectionRoom = { readonly pool: Database; readonly eventStore: EventStore };
 
 /** Who asked, as builds and verifications say it: one token is all that is known of them. */
 const BY = 'ops-http';
 
-const Nothing = z.strictObject({});
 const Rebuild = z.strictObject({ from: z.enum(['start', 'checkpoint']).default('start') });
-const Verify = z.strictObject({
-  to: z
-    .string()
-    .regex(/^\d{1,19}$/, 'a position of the log, as text')
-    .transform(BigInt)
-    .optional(),
-});
 
 /**
  * What `ops projections status|diff|rebuild|cancel|verify|pause|resume` does. What takes long is asked for (202), and
@@ -78,17 +75,26 @@ export const registerProjectionRoutes = (
   app.route({
     method: 'GET',
     url: '/ops/projections',
-    handler: async (request) => page(request, await readStatus(pool, eventStore, projections)),
+    handler: async (request) => {
+      readQuery(Nothing, request.query);
+      return page(request, await readStatus(pool, eventStore, projections));
+    },
   });
   app.route({
     method: 'GET',
     url: '/ops/projections/lag',
-    handler: async (request) => page(request, await readLagSeries(pool)),
+    handler: async (request) => {
+      readQuery(Nothing, request.query);
+      return page(request, await readLagSeries(pool));
+    },
   });
   app.route({
     method: 'GET',
     url: '/ops/projections/diff',
-    handler: async (request) => page(request, await readDiff(pool, projections)),
+    handler: async (request) => {
+      readQuery(Nothing, request.query);
+      return page(request, await readDiff(pool, projections));
+    },
   });
   read('/ops/projections/:name', statusOf);
   read('/ops/projections/:name/verification', verificationOf);
@@ -98,8 +104,8 @@ export const registerProjectionRoutes = (
   ask('cancel', Nothing, (name) => cancelRebuild(pool, name), build);
   ask('pause', Nothing, (name) => pauseProjection(pool, name), statusOf);
   ask('resume', Nothing, (name) => resumeProjection(pool, name), statusOf);
-  const verify = (name: string, { to }: z.infer<typeof Verify>) =>
+  const verify = (name: string, { to }: z.infer<typeof VerifyQuery>) =>
     requestVerification(pool, name, { to: to ?? null, by: BY });
-  ask('verify', Verify, verify, verificationOf);
+  ask('verify', VerifyQuery, verify, verificationOf);
   ask('verify/cancel', Nothing, (name) => cancelVerification(pool, name), verificationOf);
 };

@@ -2,6 +2,7 @@ import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest }
 import { hash, randomUUID, timingSafeEqual } from 'node:crypto';
 import { ERRORS, Refusal } from '#contracts/errors.ts';
 import type { Log } from '#platform/log.ts';
+import { PRIVATE_HEADERS } from './answers.ts';
 import type { AuditRoom } from './audit/history.ts';
 import { registerConsole } from './console-routes.ts';
 import { type DeliveryRoom, registerDeliveryRoutes } from './delivery-routes.ts';
@@ -10,6 +11,7 @@ import { registerHistoryRoutes } from './history-routes.ts';
 import { registerLogRoutes } from './log-routes.ts';
 import { registerParkedRoutes } from './parked-routes.ts';
 import { registerProjectionRoutes } from './projection-routes.ts';
+import { serverFault } from './server-fault.ts';
 import { registerWorkspaceRoutes } from './workspace-routes.ts';
 
 declare module 'fastify' {
@@ -44,9 +46,13 @@ const isToken = (authorization: string | undefined, token: string): boolean =>
 
 const refusalOf = (error: unknown, log: Log, requestId: string): Refusal => {
   if (error instanceof Refusal) return error;
-  const { statusCode = 500, message } = error as Error & { statusCode?: number };
+  const { statusCode = 500, message, name } = error as Error & { statusCode?: number };
   if (statusCode >= 400 && statusCode < 500) return new Refusal('invalid_input', message);
+  // Nobody is left to read this but one who asked while the process is being ended.
+  if (name === 'AbortError') return new Refusal('internal', 'This process is ending. Ask again.');
   log.error({ err: error, request_id: requestId }, 'request failed');
+  const fault = serverFault(error);
+  if (fault !== null) return new Refusal('internal', fault);
   return new Refusal('internal', 'Something failed here. Try again and report the request_id.');
 };
 
@@ -86,6 +92,7 @@ export const buildOps = ({ token, secondToken, log, ...room }: OpsServerInput): 
   });
   app.addHook('onRequest', async (request, reply) => {
     void reply.header('x-request-id', request.id);
+    if (!request.routeOptions.config.open) void reply.headers(PRIVATE_HEADERS);
     if (!request.routeOptions.config.open && !isOperator(request.headers.authorization)) {
       throw new Refusal('unauthorized', 'Send the operator token as `authorization: Bearer …`.');
     }
@@ -101,7 +108,7 @@ export const buildOps = ({ token, secondToken, log, ...room }: OpsServerInput): 
   registerHealthRoutes(app, room);
   registerConsole(app);
   registerWorkspaceRoutes(app, room, ending.signal);
-  registerHistoryRoutes(app, room, ending.signal);
+  registerHistoryRoutes(app, { ...room, log }, ending.signal);
   registerDeliveryRoutes(app, room);
   registerProjectionRoutes(app, room);
   registerParkedRoutes(app, room);

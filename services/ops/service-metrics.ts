@@ -1,4 +1,5 @@
 import { Gauge, Registry } from 'prom-client';
+import { pause } from '#platform/clock.ts';
 import type { EventStore } from '#platform/event-store.ts';
 import { registry as ownRegistry, SERVICE_METRICS } from '#platform/metrics.ts';
 import type { Nats } from '#platform/nats.ts';
@@ -10,6 +11,8 @@ import { readStatus } from './projections/status.ts';
 
 /** Scrapes that come closer together share what was read: it costs the servers something. */
 const READ_AGAIN_MS = 2_000;
+/** What has not answered by then is left out: a scraper waits for ten seconds. */
+const READ_LIMIT_MS = 6_000;
 const SERVERS = ['postgres', 'event_store', 'nats'];
 const STATES = ['building', 'live', 'paused', 'failed'];
 
@@ -86,20 +89,28 @@ export const openServiceMetrics = (room: MetricsRoom): (() => Promise<string>) =
 
   const read = async (): Promise<string> => {
     for (const gauge of Object.values(gauges)) gauge.reset();
-    await Promise.allSettled(
-      [readServers, readProjections, readDeliveries, readQueues].map((one) => one(gauges, room)),
-    );
-    await tally().catch(() => undefined);
+    // Of a gauge without labels that leaves a nought, which would be taken for an answer.
+    gauges.deliveriesOverdue.remove();
+    const parts = [readServers, readProjections, readDeliveries, readQueues, tally];
+    const late = new AbortController();
+    const inTime = pause(READ_LIMIT_MS, late.signal);
+    await Promise.allSettled(parts.map((one) => Promise.race([one(gauges, room), inTime])));
+    late.abort();
     return `${await registry.metrics()}\n${await ownRegistry.metrics()}`;
   };
 
-  let reading: Promise<string> | undefined;
+  // One reading at a time: a second would empty the gauges of the first.
+  let reading: Promise<string> | null = null;
+  let last: Promise<string> | null = null;
   let readAtMs = Number.NEGATIVE_INFINITY;
   return () => {
-    if (reading === undefined || performance.now() - readAtMs > READ_AGAIN_MS) {
+    if (reading !== null) return reading;
+    if (last !== null && performance.now() - readAtMs <= READ_AGAIN_MS) return last;
+    reading = read().finally(() => {
+      reading = null;
       readAtMs = performance.now();
-      reading = read();
-    }
+    });
+    last = reading;
     return reading;
   };
 };

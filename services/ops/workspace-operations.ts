@@ -8,9 +8,18 @@ import {
   type WorkspaceFact,
   workspaceStream,
 } from '#contracts/events/workspace.ts';
+import { KEY_NAME_LENGTH_MAX } from '#contracts/resources/api-key.ts';
 import { type Role, SCOPES_OF_ROLE } from '#contracts/roles.ts';
 import { SCOPES, type Scope } from '#contracts/scopes.ts';
-import { apiKeys, demandApiKey, issueApiKey, revokeApiKey, type ApiKeysState } from '#domain/api-keys.ts';
+import { nameText } from '#contracts/text.ts';
+import {
+  apiKeys,
+  type ApiKeysState,
+  demandApiKey,
+  issueApiKey,
+  type KnownKey,
+  revokeApiKey,
+} from '#domain/api-keys.ts';
 import { addMember, changePlan, createWorkspace, workspace, type WorkspaceState } from '#domain/workspace.ts';
 import { createKeyText, lastFourOf, sha256Of } from '#platform/access/api-key-text.ts';
 import { type CommandRoom, runWorkspaceCommand } from '#platform/workspace-commands.ts';
@@ -19,6 +28,15 @@ import { type CommandRoom, runWorkspaceCommand } from '#platform/workspace-comma
 
 /** Where commands run, and who runs them. */
 export type OperatorRoom = CommandRoom & { readonly actor: Actor };
+
+const WORKSPACE_NAME_MAX_LENGTH = 100;
+
+/** As the API demands it of names: one line that shows something. */
+export const demandName = (given: string, maxLength: number): string => {
+  const read = nameText(maxLength).safeParse(given.trim());
+  if (read.success) return read.data;
+  throw new Refusal('invalid_input', `A name is one line of 1 to ${maxLength} characters.`);
+};
 
 const ID_LENGTH = 16;
 const ID_LETTERS = '0123456789abcdefghjkmnpqrstvwxyz';
@@ -61,7 +79,8 @@ const onApiKeys = (
     shownIn: ['api-keys'],
   });
 
-export const createWorkspaceNamed = async (room: OperatorRoom, name: string, plan: Plan) => {
+export const createWorkspaceNamed = async (room: OperatorRoom, given: string, plan: Plan) => {
+  const name = demandName(given, WORKSPACE_NAME_MAX_LENGTH);
   const workspace_id = createId('ws');
   await onWorkspace(room, workspace_id, createWorkspace({ workspace_id, name, plan, at: now() }));
   return { workspace_id, name, plan };
@@ -78,14 +97,33 @@ export const addMemberNamed = async (room: OperatorRoom, workspace_id: string, n
   return { workspace_id, member_id, name, role };
 };
 
-/** Folded from the log: keys can be issued to a member added a moment ago, with no projector running. */
-const roleOf = async (room: OperatorRoom, workspaceId: string, memberId: string): Promise<Role> => {
+/** Folded from the log: what was made a moment ago is known, with no projector running. */
+export const knownWorkspace = async (
+  { eventStore }: Pick<OperatorRoom, 'eventStore'>,
+  workspaceId: string,
+): Promise<WorkspaceState> => {
   let state = workspace.initial;
-  for await (const fact of room.eventStore.read<WorkspaceFact>(workspaceStream(workspaceId))) {
+  for await (const fact of eventStore.read<WorkspaceFact>(workspaceStream(workspaceId))) {
     state = workspace.evolve(state, fact);
   }
   if (state.name === null) throw new Refusal('not_found', 'There is no such workspace.');
-  const role = state.members.get(memberId);
+  return state;
+};
+
+/** Every key of a workspace, revoked ones too, in the order in which they were issued. */
+export const knownKeys = async (
+  { eventStore }: Pick<OperatorRoom, 'eventStore'>,
+  workspaceId: string,
+): Promise<readonly KnownKey[]> => {
+  let state = apiKeys.initial;
+  for await (const fact of eventStore.read<ApiKeyFact>(apiKeysStream(workspaceId))) {
+    state = apiKeys.evolve(state, fact);
+  }
+  return [...state.keys].map(([, key]) => key).toSorted((a, b) => a.issued_at.localeCompare(b.issued_at));
+};
+
+const roleOf = async (room: OperatorRoom, workspaceId: string, memberId: string): Promise<Role> => {
+  const role = (await knownWorkspace(room, workspaceId)).members.get(memberId);
   if (!role) throw new Refusal('not_found', 'The workspace has no such member.');
   return role;
 };
@@ -95,9 +133,10 @@ export const issueKey = async (
   room: OperatorRoom,
   workspace_id: string,
   memberId: string,
-  name: string,
+  given: string,
   scopes: readonly Scope[] | 'all',
 ) => {
+  const name = demandName(given, KEY_NAME_LENGTH_MAX);
   const grantable = SCOPES_OF_ROLE[await roleOf(room, workspace_id, memberId)];
   const granted = scopes === 'all' ? grantable : scopes;
   const text = createKeyText();

@@ -3,6 +3,7 @@ import type { ReadDatabase } from '#contracts/read-database.ts';
 import { listWorkspaces } from '#projections/workspaces/read.ts';
 import { page, record } from './answers.ts';
 import { checkChain } from './audit/chain-status.ts';
+import { Nothing, readQuery } from './read-query.ts';
 
 /** Which workspaces there are, and whether the chain of one's history holds. Their histories: `history-routes.ts`. */
 export const registerWorkspaceRoutes = (
@@ -13,12 +14,16 @@ export const registerWorkspaceRoutes = (
   app.route({
     method: 'GET',
     url: '/ops/workspaces',
-    handler: async (request) => page(request, await listWorkspaces(db)),
+    handler: async (request) => {
+      readQuery(Nothing, request.query);
+      return page(request, await listWorkspaces(db));
+    },
   });
 
   app.get<{ Params: { workspaceId: string } }>(
     '/ops/workspaces/:workspaceId/history/chain',
     async (request, reply) => {
+      readQuery(Nothing, request.query);
       const gone = new AbortController();
       reply.raw.once('close', () => gone.abort());
       const signal = AbortSignal.any([ending, gone.signal]);

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
+import { Refusal } from '#contracts/errors.ts';
 import { type Database, inTransaction } from './postgres.ts';
 import { createVaultTables } from './vault-cipher.ts';
 
@@ -64,9 +65,19 @@ const insertOf = (line: Line): { readonly sql: string; readonly values: readonly
         values: [line.workspace_id, line.owner, line.fingerprint, line.sealed, line.sealed_at],
       };
 
+const lineOf = (line: string, index: number): Line => {
+  try {
+    return Line.parse(JSON.parse(line));
+  } catch (cause) {
+    const text = `Line ${index + 1} is none of a backup of the vaults. Nothing was put back.`;
+    const refusal = new Refusal('invalid_input', text);
+    throw Object.assign(refusal, { cause });
+  }
+};
+
 /** Puts back what is not there; all of it or, where a line is none of ours, nothing. Answers how many were put back. */
 export const restoreVaults = async (database: Database, lines: readonly string[]): Promise<number> => {
-  const parsed = lines.map((line) => Line.parse(JSON.parse(line)));
+  const parsed = lines.map(lineOf);
   await makeTables(database);
   return inTransaction(database, async (client) => {
     let restored = 0;

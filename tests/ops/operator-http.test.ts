@@ -1,13 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { connect } from 'node:net';
+import { pino } from 'pino';
 import { text } from 'node:stream/consumers';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { ErrorBody } from '#contracts/resources/envelope.ts';
 import { createDeliveryTables } from '#platform/deliveries/tables.ts';
 import { silentLog } from '#platform/log.ts';
-import { openReadDatabase } from '#platform/postgres.ts';
+import { openPool, openReadDatabase } from '#platform/postgres.ts';
 import { projections } from '#projections/index.ts';
-import { buildOps } from '#services/ops/server.ts';
+import { buildOps, type OpsServerInput } from '#services/ops/server.ts';
 import { type ApiStack, type Key, openApiStack } from '#tests/api/stack.ts';
 
 /** What operators do over HTTP, as the console and their own tools ask for it. */
@@ -45,6 +46,21 @@ const refused = async (
   return ErrorBody.parse(response.json()).error.message;
 };
 
+/** Another port of the same room, but for what is given. */
+const openedWith = (room: Partial<OpsServerInput>) =>
+  buildOps({
+    db,
+    pool: stack.pool,
+    eventStore: stack.eventStore,
+    nats: () => stack.nats,
+    serverChecks: { postgres: async () => postgresFault },
+    memberVault: null,
+    auditSigningKey: null,
+    token: TOKEN,
+    log: silentLog(),
+    ...room,
+  });
+
 /** As the projector leaves them: the fact that failed, and one that waits behind it. */
 const parkFacts = async (projection: string): Promise<void> => {
   await stack.pool.query(
@@ -61,17 +77,7 @@ beforeAll(async () => {
   key = await stack.key();
   await createDeliveryTables(stack.pool);
   db = openReadDatabase(stack.environment['DATABASE_URL'] ?? '');
-  app = buildOps({
-    db,
-    pool: stack.pool,
-    eventStore: stack.eventStore,
-    nats: () => stack.nats,
-    serverChecks: { postgres: async () => postgresFault },
-    memberVault: null,
-    auditSigningKey: null,
-    token: TOKEN,
-    log: silentLog(),
-  });
+  app = openedWith({});
   await stack.projected(await stack.eventStore.head());
 });
 afterAll(async () => {
@@ -98,6 +104,15 @@ describe('how the service is', () => {
     });
   });
 
+  test('tables that no code is left for are missed by nobody', async () => {
+    await stack.pool.query(
+      `insert into projector.projection (name, version, position, state) values ('abandoned', 1, 0, 'live')`,
+    );
+    const { body } = await app.inject('/readyz');
+    await stack.pool.query(`delete from projector.projection where name = 'abandoned'`);
+    expect(JSON.parse(body)).toEqual({ status: 'ready', missing: [] });
+  });
+
   test('metrics of the whole service are for operators alone', async () => {
     expect((await app.inject('/metrics')).statusCode).toBe(401);
     const { body, headers } = await call('GET', '/metrics');
@@ -120,6 +135,41 @@ describe('how the service is', () => {
   });
 });
 
+describe('scrapes', () => {
+  test('that come while a slow one reads are answered by that one', async () => {
+    const checked: (() => void)[] = [];
+    const postgres = () => new Promise<null>((resolve) => checked.push(() => resolve(null)));
+    const nats = vi.fn<() => null>(() => null);
+    const slow = openedWith({ nats, serverChecks: { postgres } });
+    const scrape = async () =>
+      await slow.inject({ url: '/metrics', headers: { authorization: `Bearer ${TOKEN}` } });
+    const first = scrape();
+    await expect.poll(() => checked.length).toBe(1);
+    const clock = vi.spyOn(performance, 'now').mockReturnValue(performance.now() + 60_000);
+    const second = scrape();
+    clock.mockRestore();
+    checked[0]?.();
+    for (const { body } of await Promise.all([first, second])) {
+      expect(body).toContain('adintel_server_up{server="postgres"} 1');
+      expect(body).toContain('adintel_projection_state{projection="radar",state="live"} 1');
+    }
+    expect(nats).toHaveBeenCalledTimes(1);
+  });
+
+  test('of a Postgres that does not answer say no figure of it', async () => {
+    const nowhere = openPool('postgres://nobody@127.0.0.1:1/x', 1);
+    const { body } = await openedWith({ pool: nowhere }).inject({
+      url: '/metrics',
+      headers: { authorization: `Bearer ${TOKEN}` },
+    });
+    await nowhere.end();
+    expect(body).toContain('adintel_queue_messages{stream="DELIVERIES"} ');
+    expect(body).not.toMatch(
+      /^adintel_(deliveries_overdue_seconds|deliveries_waiting|projection_state)[ {]/m,
+    );
+  });
+});
+
 describe('limits', () => {
   /** What a connection is answered that says this and then nothing more, and when it ends. */
   const answerTo = async (said: string): Promise<string> => {
@@ -138,6 +188,63 @@ describe('limits', () => {
     expect(seconds).toBeLessThan(10);
     // Others are answered meanwhile and after.
     expect((await app.inject('/healthz')).statusCode).toBe(200);
+  });
+});
+
+describe('what goes wrong', () => {
+  const broken = (url: string, room: Partial<OpsServerInput>) =>
+    openedWith(room).inject({ url, headers: { authorization: `Bearer ${TOKEN}` } });
+
+  test('a server that does not answer is named', async () => {
+    const nowhere = openPool('postgres://nobody@127.0.0.1:1/x', 1);
+    const response = await broken('/ops/projections', { pool: nowhere });
+    await nowhere.end();
+    expect(response.statusCode).toBe(500);
+    expect(ErrorBody.parse(response.json()).error.message).toBe(
+      'Postgres does not answer: connect ECONNREFUSED 127.0.0.1:1. DATABASE_URL says where it is.',
+    );
+  });
+
+  test('a reader who leaves is no fault of the service', async () => {
+    const faults: object[] = [];
+    const log = pino({ level: 'error' }, { write: (line) => faults.push(JSON.parse(line) as object) });
+    const left = new DOMException('left', 'AbortError');
+    const leaving = { ...db, slow: () => Promise.reject(left) };
+    await broken('/ops/workspaces', { log, db: leaving });
+    expect(faults).toEqual([]);
+    await broken('/ops/workspaces', { log, db: { ...db, slow: () => Promise.reject(new Error('odd')) } });
+    expect(faults).toMatchObject([{ msg: 'request failed' }]);
+  });
+
+  test('what is answered here is kept by no cache, and what is asked for besides is refused', async () => {
+    const { headers } = await call('GET', '/ops/workspaces');
+    expect(headers).toMatchObject({ 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' });
+    const asked = ['projections', 'projections/lag', 'projections/diff', 'workspaces'];
+    for (const path of asked) await refused('GET', `/ops/${path}?projection=radar`, 400);
+  });
+
+  test('more searches of the log than it bears at once are refused, and are answered again later', async () => {
+    const begun: (() => void)[] = [];
+    const read = async function* (): AsyncGenerator<never> {
+      await new Promise<void>((resolve) => begun.push(resolve));
+      yield* [];
+    };
+    const slow = openedWith({ eventStore: { ...stack.eventStore, read } });
+    const search = () =>
+      slow.inject({ url: '/ops/log?stream=brand-a', headers: { authorization: `Bearer ${TOKEN}` } });
+    const first = [search(), search(), search(), search()];
+    await expect.poll(() => begun.length).toBe(first.length);
+    const another = await search();
+    expect(another.statusCode).toBe(409);
+    expect(ErrorBody.parse(another.json()).error.message).toBe(
+      '4 searches of the log are under way here. Wait until one has ended.',
+    );
+    for (const end of begun) end();
+    expect((await Promise.all(first)).map(({ statusCode }) => statusCode)).toEqual([200, 200, 200, 200]);
+    const after = search();
+    await expect.poll(() => begun.length).toBe(first.length + 1);
+    begun.at(-1)?.();
+    expect((await after).statusCode).toBe(200);
   });
 });
 
@@ -232,6 +339,7 @@ describe('what is parked', () => {
     await refused('POST', '/ops/parked/retry', 404, { projection: 'radar', streams: ['brand-none'] });
     await refused('POST', '/ops/parked/skip', 400, { projection: 'radar' });
     await refused('GET', '/ops/parked/radar/brand-none', 404);
+    expect(await refused('GET', '/ops/parked?projection=radr', 404)).toContain('no projection radr');
     await refused('GET', '/ops/parked?limit=0', 400);
     await refused('GET', '/ops/parked?cursor=x', 400);
   });

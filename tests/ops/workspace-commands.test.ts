@@ -1,4 +1,6 @@
 import { execFile } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -64,6 +66,12 @@ describe('ops', () => {
     expect(await ops('key', 'revoke', workspace_id, issued['key_id'] ?? '')).toMatchObject({
       changed: false,
     });
+    const keys = (await ops('key', 'list', workspace_id)) as unknown as Record<string, unknown>[];
+    expect(keys).toMatchObject([
+      { key_id: issued['key_id'], name: 'ci', last_four: key.slice(-4), revoked_at: expect.any(String) },
+    ]);
+    expect(JSON.stringify(keys)).not.toContain(key);
+    expect(Object.keys(keys[0] ?? {})).not.toContain('sha256');
   });
 
   test('says what is wrong in one line', async () => {
@@ -88,6 +96,55 @@ describe('ops', () => {
       code: 1,
       stderr: 'These scopes cannot be granted here: tracking:write.\n',
     });
+  });
+
+  test('takes names as the API takes them, and no id of nothing', async () => {
+    const names = ['', 'two\nlines', 'x'.repeat(101)];
+    const refused = await Promise.all(names.map((name) => failure('workspace', 'create', '--name', name)));
+    expect(new Set(refused.map(({ stderr }) => stderr))).toEqual(
+      new Set(['A name is one line of 1 to 100 characters.\n']),
+    );
+    const nowhere = { code: 1, stderr: 'There is no such workspace.\n' };
+    const person = ['--name', 'Ada', '--role', 'viewer'];
+    const [members, keys, added, parked] = await Promise.all([
+      failure('member', 'list', 'ws_nowhere'),
+      failure('key', 'list', 'ws_nowhere'),
+      failure('member', 'add', 'ws_nowhere', ...person),
+      failure('projections', 'parked', 'list', 'radr'),
+    ]);
+    expect([members, keys, added]).toMatchObject([nowhere, nowhere, nowhere]);
+    expect(parked).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/^There is no projection radr\./),
+    });
+  });
+
+  test('says of a file that it is not there, or there already', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'ops-'));
+    const file = join(folder, 'vault.ndjson');
+    const there = async (...words: string[]) => (await failure(...words)).stderr.split('\n');
+    expect(await there('vault', 'restore', file)).toEqual([
+      `ENOENT: no such file or directory, open '${file}'.`,
+      '',
+    ]);
+    await writeFile(file, 'no backup\n');
+    expect(await there('vault', 'backup', file)).toEqual([
+      `EEXIST: file already exists, open '${file}'.`,
+      '',
+    ]);
+    expect(await there('vault', 'restore', file)).toEqual([
+      'Line 1 is none of a backup of the vaults. Nothing was put back.',
+      '',
+    ]);
+    await rm(folder, { recursive: true });
+  });
+
+  test('ends quietly when nobody reads on', async () => {
+    const words = [process.execPath, CLI, 'log', 'find', '--category', 'workspace'];
+    const { stdout, stderr } = await run('sh', ['-c', '"$@" | true', 'sh', ...words], {
+      env: stack.environment,
+    });
+    expect([stdout, stderr]).toEqual(['', '']);
   });
 
   test('says which server does not answer, and leaves stack traces to what nobody knows', async () => {

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { WORKSPACE_CATEGORIES } from '#contracts/audit/entry.ts';
 import { EXPORT_FORMATS } from '#contracts/audit/manifest.ts';
-import { Refusal } from '#contracts/errors.ts';
 import type { HistoryFilter } from '#projections/workspace-history/read.ts';
+import { Moment } from '../read-query.ts';
 
 /** Entries of one page. */
 export const PAGE_MAX = 200;
@@ -13,10 +13,7 @@ const Sequence = z
   .string()
   .regex(/^\d{1,15}$/, 'the number of an entry')
   .transform(Number);
-/** A time with its zone, or a day in UTC. */
-const Moment = z
-  .union([z.iso.datetime({ offset: true }), z.iso.date()], 'a time such as 2026-05-01T08:00:00Z, or a day')
-  .transform((text) => new Date(text).toISOString());
+const IsoMoment = Moment.transform((at) => at.toISOString());
 const isCategory = (name: string): boolean => (WORKSPACE_CATEGORIES as readonly string[]).includes(name);
 
 const filterShape = {
@@ -29,8 +26,8 @@ const filterShape = {
       'kind and id, as member:mem_…; kinds are api_key, member and service',
     )
     .optional(),
-  since: Moment.optional(),
-  until: Moment.optional(),
+  since: IsoMoment.optional(),
+  until: IsoMoment.optional(),
   resource: z
     .string()
     .max(TEXT_MAX_LENGTH)
@@ -52,19 +49,6 @@ export type HistoryQuery = z.infer<typeof HistoryQuery>;
 /** Of a history that is followed: entries after `after`, or those that come from now on. */
 export const FollowQuery = z.strictObject({ ...filterShape, after: Sequence.optional() });
 export const ExportQuery = z.strictObject({ format: z.enum(EXPORT_FORMATS) });
-
-/** Refuses what does not fit, naming each parameter. */
-export const readQuery = <T>(schema: z.ZodType<T>, given: unknown): T => {
-  const read = schema.safeParse(given);
-  if (read.success) return read.data;
-  const details = read.error.issues.map(({ path, message, code }) => ({
-    path: path.join('.'),
-    message,
-    code,
-  }));
-  const said = details.map(({ path, message }) => (path === '' ? message : `${path}: ${message}`)).join('; ');
-  throw new Refusal('invalid_input', `The parameters are wrong: ${said}.`, details);
-};
 
 export const filterOf = (query: z.infer<typeof FollowQuery> | HistoryQuery): HistoryFilter => {
   const { type, actor, since, until, resource } = query;

@@ -4,10 +4,11 @@ import type { HistoryEntry } from '#contracts/audit/entry.ts';
 import { EXPORT_FORMATS, type ExportFormat } from '#contracts/audit/manifest.ts';
 import { Refusal } from '#contracts/errors.ts';
 import { exportHistory, followHistory, readHistoryPage } from '../audit/history.ts';
-import { filterOf, FollowQuery, HistoryQuery, PAGE_MAX, readQuery } from '../audit/history-query.ts';
+import { filterOf, FollowQuery, HistoryQuery, PAGE_MAX } from '../audit/history-query.ts';
 import { createSigningKey, publicKeyId, readPublicKey, readSigningKey } from '../audit/signing-key.ts';
 import { verifyExport } from '../audit/verify-export.ts';
-import { printRecord, printTable } from '../output.ts';
+import { isJson, onOneLine, printRecord, printTable } from '../output.ts';
+import { readQuery } from '../read-query.ts';
 import { inOpsRoom } from '../room.ts';
 
 const withFilters = (command: Command): Command =>
@@ -28,8 +29,6 @@ const asFields = ({ sequence, recorded_at, type, actor, resource, request_id }: 
   request_id,
 });
 
-const isJson = (command: Command): boolean => Boolean(command.optsWithGlobals()['json']);
-
 const list = async (workspaceId: string, options: object, command: Command): Promise<void> => {
   const query = readQuery(HistoryQuery, options);
   const page = await inOpsRoom(({ db }) => readHistoryPage(db, workspaceId, query));
@@ -47,7 +46,8 @@ const follow = async (workspaceId: string, options: object, command: Command): P
   await inOpsRoom(async ({ db }) => {
     const entries = await followHistory(db, workspaceId, filterOf(query), query.after, ending.signal);
     for await (const entry of entries) {
-      console.log(isJson(command) ? JSON.stringify(entry) : Object.values(asFields(entry)).join('  '));
+      const line = Object.values(asFields(entry)).join('  ');
+      console.log(isJson(command) ? JSON.stringify(entry) : onOneLine(line));
     }
   });
 };
@@ -74,7 +74,7 @@ const verify = async (
   if (faults.length > 0) {
     process.exitCode = 1;
     if (isJson(command)) return console.log(JSON.stringify(record));
-    for (const { message } of faults) console.log(message);
+    for (const { message } of faults) console.log(onOneLine(message));
     return console.error('This export is not as it was made.');
   }
   if (isJson(command)) return console.log(JSON.stringify(record));
@@ -85,8 +85,10 @@ const verify = async (
     head_hash = '',
     public_key_id = '',
   } = manifest ?? {};
-  console.log(`${entries} entries of ${workspace_id}, up to ${last_sequence}: whole and unchanged.`);
-  console.log(`head hash ${head_hash}, signed by the key ${public_key_id}`);
+  console.log(
+    onOneLine(`${entries} entries of ${workspace_id}, up to ${last_sequence}: whole and unchanged.`),
+  );
+  console.log(onOneLine(`head hash ${head_hash}, signed by the key ${public_key_id}`));
   if (!key_compared) {
     console.error('The key was taken from the export itself. To know who signed, give --public-key.');
   }

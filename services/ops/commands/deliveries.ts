@@ -1,23 +1,20 @@
 import { type Command } from 'commander';
 import { z } from 'zod';
 import { Refusal } from '#contracts/errors.ts';
-import { readQuery } from '../audit/history-query.ts';
 import {
   cancelNamed,
   DeliveryIds,
   DeliveryQuery,
   listDeliveries,
   LIST_MAX,
-  Moment,
   replayFailed,
   replayNamed,
   showDelivery,
 } from '../delivery-operations.ts';
 import { queueMissing } from '../missing-deliveries.ts';
-import { printRecord, printTable } from '../output.ts';
+import { isJson, printRecord, printTable } from '../output.ts';
+import { Moment, readQuery } from '../read-query.ts';
 import { inOpsRoom } from '../room.ts';
-
-const isJson = (command: Command): boolean => Boolean(command.optsWithGlobals()['json']);
 
 /** Beside the answer, so that what is piped on holds nothing else. */
 const tell = (text: string): void => console.error(text);

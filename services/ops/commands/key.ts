@@ -1,8 +1,8 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { SCOPES, type Scope } from '#contracts/scopes.ts';
-import { printRecord } from '../output.ts';
+import { printRecord, printTable } from '../output.ts';
 import { inOpsRoom } from '../room.ts';
-import { issueKey, revokeKey } from '../workspace-operations.ts';
+import { issueKey, knownKeys, knownWorkspace, revokeKey } from '../workspace-operations.ts';
 
 const parseScopes = (text: string): readonly Scope[] | 'all' => {
   if (text === 'all') return 'all';
@@ -16,7 +16,7 @@ const parseScopes = (text: string): readonly Scope[] | 'all' => {
   return names as Scope[];
 };
 
-/** `ops key issue|revoke` */
+/** `ops key issue|list|revoke` */
 export const registerKeyCommands = (program: Command): void => {
   const key = program.command('key').description('API keys of a workspace');
   key
@@ -40,6 +40,22 @@ export const registerKeyCommands = (program: Command): void => {
         printRecord(command, await inOpsRoom((room) => issueKey(room, workspaceId, member, name, scopes)));
       },
     );
+  key
+    .command('list')
+    .description('list keys, revoked ones too; a key is told by its last four characters')
+    .argument('<workspace>', 'workspace id')
+    .action(async (workspaceId: string, _options: object, command: Command) => {
+      const keys = await inOpsRoom(async (room) => {
+        await knownWorkspace(room, workspaceId);
+        return await knownKeys(room, workspaceId);
+      });
+      const columns = ['key_id', 'name', 'last_four', 'member_id', 'issued_at', 'revoked_at'];
+      printTable(
+        command,
+        [...columns, 'scopes'],
+        keys.map(({ sha256: _sha256, ...one }) => one),
+      );
+    });
   key
     .command('revoke')
     .description('revoke a key; the next request with it is refused')

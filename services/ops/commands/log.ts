@@ -1,30 +1,14 @@
 import type { Command } from 'commander';
 import { z } from 'zod';
 import type { RecordedFact } from '#contracts/events/fact.ts';
-import { Moment } from '../delivery-operations.ts';
-import { readQuery } from '../audit/history-query.ts';
-import { findFacts, FOUND_MAX, showFact, tailLog } from '../log-reading.ts';
+import { factFields, findFacts, FOUND_MAX, LogQuery, showFact, TailQuery, tailLog } from '../log-reading.ts';
+import { isJson, onOneLine } from '../output.ts';
+import { readQuery } from '../read-query.ts';
 import { inOpsRoom } from '../room.ts';
 
-const FOUND_DEFAULT = 50;
-const TEXT_MAX_LENGTH = 300;
 /** While nothing is found, it is said how far the reading is, every so many facts. */
 const TOLD_EVERY_FACTS = 50_000;
 
-const Text = z.string().min(1).max(TEXT_MAX_LENGTH).optional();
-const filterShape = {
-  stream: Text,
-  category: Text,
-  type: Text,
-  since: Moment.optional(),
-  until: Moment.optional(),
-  correlation: Text,
-};
-const FindOptions = z.strictObject({
-  ...filterShape,
-  limit: z.coerce.number().int().min(1).max(FOUND_MAX).default(FOUND_DEFAULT),
-});
-const TailOptions = z.strictObject({ stream: Text, category: Text, type: Text, correlation: Text });
 const Revision = z.strictObject({
   revision: z
     .string()
@@ -33,31 +17,10 @@ const Revision = z.strictObject({
     .optional(),
 });
 
-/** A fact as JSON can say it. Names and addresses of members stand in it as they do in the log: encrypted. */
-export const factFields = ({
-  type,
-  stream,
-  revision,
-  position,
-  recordedAt,
-  id,
-  metadata,
-  data,
-}: RecordedFact) => ({
-  type,
-  stream,
-  revision: String(revision),
-  position: String(position),
-  recorded_at: recordedAt.toISOString(),
-  id,
-  metadata,
-  data,
-});
-
 const print = (command: Command, fact: RecordedFact): void => {
   const { recorded_at, type, stream, revision, metadata } = factFields(fact);
-  if (command.optsWithGlobals()['json']) return console.log(JSON.stringify(factFields(fact)));
-  console.log([recorded_at, type, `${stream} ${revision}`, metadata.$correlationId].join('  '));
+  if (isJson(command)) return console.log(JSON.stringify(factFields(fact)));
+  console.log(onOneLine([recorded_at, type, `${stream} ${revision}`, metadata.$correlationId].join('  ')));
 };
 
 const untilInterrupted = (): AbortSignal => {
@@ -67,7 +30,7 @@ const untilInterrupted = (): AbortSignal => {
 };
 
 const find = async (options: object, command: Command): Promise<void> => {
-  const { limit, ...filter } = readQuery(FindOptions, options);
+  const { limit, ...filter } = readQuery(LogQuery, options);
   const signal = untilInterrupted();
   let told = 0;
   const tell = (facts: number): void => {
@@ -87,7 +50,7 @@ const find = async (options: object, command: Command): Promise<void> => {
 };
 
 const tail = async (options: object, command: Command): Promise<void> => {
-  const filter = readQuery(TailOptions, options);
+  const filter = readQuery(TailQuery, options);
   const signal = untilInterrupted();
   await inOpsRoom(async ({ eventStore }) => {
     for await (const fact of tailLog(eventStore, filter, signal)) print(command, fact);

@@ -4,6 +4,7 @@ import { listMembers } from '#projections/workspaces/read.ts';
 import { addPerson, erasePerson, openPerson } from '../member-operations.ts';
 import { printRecord, printTable } from '../output.ts';
 import { inOpsRoom } from '../room.ts';
+import { knownWorkspace } from '../workspace-operations.ts';
 
 /** `ops member add|list|erase` */
 export const registerMemberCommands = (program: Command): void => {
@@ -35,16 +36,17 @@ export const registerMemberCommands = (program: Command): void => {
     .description('list the members of a workspace')
     .argument('<workspace>', 'workspace id')
     .action(async (workspaceId: string, _options: object, command: Command) => {
-      const rows = await inOpsRoom(async ({ db, memberVault }) =>
-        Promise.all(
-          (await listMembers(db, workspaceId)).map(async (row) => ({
+      const rows = await inOpsRoom(async (room) => {
+        await knownWorkspace(room, workspaceId);
+        return Promise.all(
+          (await listMembers(room.db, workspaceId)).map(async (row) => ({
             member_id: row.member_id,
             role: row.role,
-            ...(await openPerson(memberVault, workspaceId, row)),
+            ...(await openPerson(room.memberVault, workspaceId, row)),
             added_at: row.added_at,
           })),
-        ),
-      );
+        );
+      });
       printTable(command, ['member_id', 'role', 'name', 'email', 'added_at'], rows);
     });
   member

@@ -1,26 +1,22 @@
 import type { Command } from 'commander';
 import { z } from 'zod';
 import { Refusal } from '#contracts/errors.ts';
-import { readQuery } from '../audit/history-query.ts';
-import { printRecord, printTable } from '../output.ts';
-import { listParked, PARKED_PAGE_MAX, retryParked, showParked, skipParked } from '../projections/parked.ts';
+import { factFields } from '../log-reading.ts';
+import { isJson, printRecord, printTable } from '../output.ts';
+import {
+  listParked,
+  PARKED_PAGE_MAX,
+  ParkedPageLimit,
+  ParkedPlace,
+  placeAfter,
+  retryParked,
+  showParked,
+  skipParked,
+} from '../projections/parked.ts';
+import { readQuery } from '../read-query.ts';
 import { inOpsRoom } from '../room.ts';
-import { factFields } from './log.ts';
 
-const PAGE_DEFAULT = 50;
-const After = z
-  .string()
-  .regex(/^[^/]+\/.+$/, 'PROJECTION/STREAM, as the page before says')
-  .transform((text) => ({
-    projection: text.slice(0, text.indexOf('/')),
-    stream: text.slice(text.indexOf('/') + 1),
-  }));
-const ListOptions = z.strictObject({
-  limit: z.coerce.number().int().min(1).max(PARKED_PAGE_MAX).default(PAGE_DEFAULT),
-  after: After.optional(),
-});
-
-const isJson = (command: Command): boolean => Boolean(command.optsWithGlobals()['json']);
+const ListOptions = z.strictObject({ limit: ParkedPageLimit, after: ParkedPlace.optional() });
 
 const list = async (projection: string | undefined, options: object, command: Command): Promise<void> => {
   const { limit, after } = readQuery(ListOptions, options);
@@ -31,9 +27,8 @@ const list = async (projection: string | undefined, options: object, command: Co
     ['projection', 'stream', 'type', 'position', 'waiting', 'attempts', 'parked_at', 'error'],
     parked,
   );
-  const last = parked.at(-1);
-  if (last && parked.length === limit && !isJson(command))
-    console.error(`More: --after ${last.projection}/${last.stream}`);
+  const next = placeAfter(parked, limit);
+  if (next !== null && !isJson(command)) console.error(`More: --after ${next}`);
 };
 
 const show = async (

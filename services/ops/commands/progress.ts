@@ -5,6 +5,9 @@ const REDRAWN_PER_SECOND = 5;
 const LINE_EVERY_MS = 5_000;
 const NAME_WIDTH = 20;
 
+/** Nobody has taken up what was asked for within this time: then it is said that nobody may be there. */
+const TAKEN_UP_MS = 5_000;
+
 export type Progress = {
   show(
     name: string,
@@ -21,6 +24,17 @@ const duration = (seconds: number): string => {
   const rounded = Math.max(0, Math.round(seconds));
   const minutes = Math.floor(rounded / 60);
   return minutes === 0 ? `${rounded} s` : `${minutes} min ${rounded % 60} s`;
+};
+
+/** Says once, of what is still only asked for after a while, what it waits for. */
+export const openWaitingNotice = (): ((state: string) => void) => {
+  const startedMs = performance.now();
+  let isTold = false;
+  return (state) => {
+    if (state !== 'asked' || isTold || performance.now() - startedMs < TAKEN_UP_MS) return;
+    isTold = true;
+    console.error('\nWaiting: it begins when the projector that owns it is free, or one is started.');
+  };
 };
 
 /** Bars on standard error, one a name: what is piped on holds nothing of them. */

@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
 import { projections } from '#projections/index.ts';
 import { Refusal } from '#contracts/errors.ts';
-import { printRecord, printTable } from '../output.ts';
+import { isJson, onOneLine, printRecord, printTable } from '../output.ts';
 import {
   type Build,
   cancelRebuild,
@@ -14,14 +14,9 @@ import {
 import { readDiff } from '../projections/diff.ts';
 import { readStatus } from '../projections/status.ts';
 import { inOpsRoom, type OpsRoom } from '../room.ts';
-import { openProgress } from './progress.ts';
+import { openProgress, openWaitingNotice } from './progress.ts';
 import { registerParkedCommands } from './parked.ts';
 import { registerVerifyCommand } from './verify.ts';
-
-const isJson = (command: Command): boolean => Boolean(command.optsWithGlobals()['json']);
-
-/** Nobody has taken up what was asked for within this time: then it is said that nobody may be there. */
-const TAKEN_UP_MS = 5_000;
 
 const rounded = (value: number | null, unit = ''): string =>
   value === null ? '?' : `${Math.round(value * 10) / 10}${unit}`;
@@ -97,8 +92,7 @@ const watch = async (room: OpsRoom, names: readonly string[]): Promise<readonly 
   };
   process.once('SIGINT', detach);
   const progress = openProgress();
-  const startedMs = performance.now();
-  let isTold = false;
+  const noticeWaiting = openWaitingNotice();
   try {
     const builds = await Promise.all(
       names.map((name) =>
@@ -114,9 +108,7 @@ const watch = async (room: OpsRoom, names: readonly string[]): Promise<readonly 
               build.rate_per_second,
               build.eta_seconds,
             );
-            if (build.state !== 'asked' || isTold || performance.now() - startedMs < TAKEN_UP_MS) return;
-            isTold = true;
-            console.error('\nWaiting: it begins when the projector that owns it is free, or one is started.');
+            noticeWaiting(build.state);
           },
           detaching.signal,
         ),
@@ -131,6 +123,16 @@ const watch = async (room: OpsRoom, names: readonly string[]): Promise<readonly 
 
 type RebuildOptions = { readonly all?: true; readonly from: 'start' | 'checkpoint'; readonly detach?: true };
 
+/** Of all, those that are under way go on: `--all` said again asks for the rest. */
+const request = async ({ pool }: OpsRoom, name: string, { all, from }: RebuildOptions): Promise<void> => {
+  try {
+    await requestRebuild(pool, name, { from, by: 'ops' });
+  } catch (error) {
+    if (all !== true || !(error instanceof Refusal) || error.code !== 'already_exists') throw error;
+    console.error(`A build of ${name} is under way already.`);
+  }
+};
+
 const rebuild = async (
   name: string | undefined,
   options: RebuildOptions,
@@ -138,7 +140,7 @@ const rebuild = async (
 ): Promise<void> => {
   const builds = await inOpsRoom(async (room) => {
     const names = await namesOf(room, name, options.all === true);
-    for (const one of names) await requestRebuild(room.pool, one, { from: options.from, by: 'ops' });
+    for (const one of names) await request(room, one, options);
     if (options.detach !== true) return await watch(room, names);
     return (await Promise.all(names.map((one) => readBuild(room.pool, one)))).filter(
       (build) => build !== null,
@@ -146,7 +148,7 @@ const rebuild = async (
   });
   if (builds.some(({ state }) => state === 'failed' || state === 'cancelled')) process.exitCode = 1;
   if (isJson(command)) return console.log(JSON.stringify(builds));
-  for (const build of builds) console.log(outcomeOf(build));
+  for (const build of builds) console.log(onOneLine(outcomeOf(build)));
 };
 
 const diff = async (_options: object, command: Command): Promise<void> => {

@@ -1,23 +1,21 @@
 import type { Command } from 'commander';
-import { z } from 'zod';
+import { Refusal } from '#contracts/errors.ts';
 import type { TableComparison } from '#contracts/messages/verification-report.ts';
-import { readQuery } from '../audit/history-query.ts';
 import {
   cancelVerification,
+  isVerified,
   requestVerification,
   type Verification,
+  VerifyQuery,
   watchVerification,
 } from '../projections/verification.ts';
+import { isJson, onOneLine } from '../output.ts';
+import { readQuery } from '../read-query.ts';
 import { inOpsRoom } from '../room.ts';
-import { openProgress } from './progress.ts';
+import { openProgress, openWaitingNotice } from './progress.ts';
 
-const Position = z.strictObject({
-  to: z
-    .string()
-    .regex(/^\d{1,19}$/, 'a position of the log, as `projections status` shows them')
-    .transform(BigInt)
-    .optional(),
-});
+/** A projector that is there stops within this time. */
+const CANCEL_WAIT_MS = 5_000;
 
 const keyText = (key: Readonly<Record<string, string | null>>): string =>
   Object.entries(key)
@@ -44,8 +42,11 @@ const differenceLines = ({
   }),
 ];
 
-const print = ({ name, state, error, report }: Verification): void => {
-  if (report === null) return console.error(`${name}: ${state}. ${error ?? ''}`.trim());
+const print = (verification: Verification): void => {
+  const { name, state, error, report } = verification;
+  if (!isVerified(verification))
+    return console.error(`${name}: ${state}. It is cancelled as soon as a projector is there.`);
+  if (report === null) return console.error(onOneLine(`${name}: ${state}. ${error ?? ''}`).trim());
   const { position, facts, left_out, tables } = report;
   const without = left_out === 0 ? '' : `, without ${left_out} that are parked or skipped`;
   if (state === 'passed') {
@@ -54,37 +55,44 @@ const print = ({ name, state, error, report }: Verification): void => {
     );
   }
   for (const table of tables.filter((one) => !one.is_equal)) {
-    for (const line of differenceLines(table)) console.log(line);
+    for (const line of differenceLines(table)) console.log(onOneLine(line));
   }
   console.error(`${name}: the tables differ from a replay of ${facts} facts up to ${position}${without}.`);
 };
 
 /** Asks, and waits: nobody else has use of the answer, so Ctrl-C cancels. */
 const verify = async (name: string, options: object, command: Command): Promise<void> => {
-  const { to } = readQuery(Position, options);
+  const { to } = readQuery(VerifyQuery, options);
   const verification = await inOpsRoom(async ({ pool }) => {
     await requestVerification(pool, name, { to: to ?? null, by: 'ops' });
     const cancelling = new AbortController();
     const cancel = (): void => cancelling.abort();
     process.once('SIGINT', cancel);
     const progress = openProgress();
+    const noticeWaiting = openWaitingNotice();
     try {
       const seen = await watchVerification(
         pool,
         name,
-        ({ facts, total_facts, state }) => progress.show(name, facts, total_facts, state, 0, null),
+        ({ facts, total_facts, state }) => {
+          progress.show(name, facts, total_facts, state, 0, null);
+          noticeWaiting(state);
+        },
         cancelling.signal,
       );
       if (!cancelling.signal.aborted) return seen;
-      await cancelVerification(pool, name);
-      return await watchVerification(pool, name, () => undefined, new AbortController().signal);
+      await cancelVerification(pool, name).catch((error: unknown) => {
+        // It came to its end in the same moment.
+        if (!(error instanceof Refusal)) throw error;
+      });
+      return await watchVerification(pool, name, () => undefined, AbortSignal.timeout(CANCEL_WAIT_MS));
     } finally {
       progress.end();
       process.off('SIGINT', cancel);
     }
   });
   if (verification?.state !== 'passed') process.exitCode = 1;
-  if (command.optsWithGlobals()['json']) console.log(JSON.stringify(verification));
+  if (isJson(command)) console.log(JSON.stringify(verification));
   else if (verification) print(verification);
 };
 

@@ -1,7 +1,8 @@
 import { Refusal } from '#contracts/errors.ts';
 import { pause } from '#platform/clock.ts';
 import type { Database } from '#platform/postgres.ts';
-import { ask, fromProjector, isoTime, WATCH_EVERY_MS } from './projector-tables.ts';
+import { isoTime } from '../iso-time.ts';
+import { ask, fromProjector, WATCH_EVERY_MS } from './projector-tables.ts';
 
 export type Build = {
   readonly name: string;

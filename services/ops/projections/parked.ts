@@ -1,10 +1,27 @@
+import { z } from 'zod';
 import { Refusal } from '#contracts/errors.ts';
 import type { RecordedFact } from '#contracts/events/fact.ts';
 import type { EventStore } from '#platform/event-store.ts';
 import type { Database } from '#platform/postgres.ts';
-import { ask, fromProjector, isoTime } from './projector-tables.ts';
+import { isoTime } from '../iso-time.ts';
+import { ask, demandProjection, fromProjector } from './projector-tables.ts';
 
 export const PARKED_PAGE_MAX = 500;
+const PAGE_DEFAULT = 50;
+export const PROJECTION_MAX_LENGTH = 100;
+export const STREAM_MAX_LENGTH = 300;
+
+export const ParkedPageLimit = z.coerce.number().int().min(1).max(PARKED_PAGE_MAX).default(PAGE_DEFAULT);
+/** Where a page ended, as `PROJECTION/STREAM`. */
+export const ParkedPlace = z
+  .string()
+  .max(PROJECTION_MAX_LENGTH + 1 + STREAM_MAX_LENGTH)
+  .regex(/^[^/]+\/.+$/, 'PROJECTION/STREAM, as the page before says')
+  .transform((text) => ({
+    projection: text.slice(0, text.indexOf('/')),
+    stream: text.slice(text.indexOf('/') + 1),
+  }));
+type ParkedPlace = z.infer<typeof ParkedPlace>;
 
 /** A fact that a projection could not apply, and how many later ones of its stream wait behind it. */
 export type ParkedFact = {
@@ -27,11 +44,18 @@ export type ParkedQuery = {
   readonly stream: string | null;
   readonly limit: number;
   /** Where the page before ended. */
-  readonly after: { readonly projection: string; readonly stream: string } | null;
+  readonly after: ParkedPlace | null;
+};
+
+/** The place after which the next page begins; `null` after the last. */
+export const placeAfter = (page: readonly ParkedFact[], limit: number): string | null => {
+  const last = page.at(-1);
+  return last && page.length === limit ? `${last.projection}/${last.stream}` : null;
 };
 
 export const listParked = async (database: Database, query: ParkedQuery): Promise<readonly ParkedFact[]> => {
   const { projection, stream, limit, after } = query;
+  if (projection !== null) await demandProjection(database, projection);
   const { rows } = await fromProjector(() =>
     database.query<ParkedFact>(
       `with page as (

@@ -7,10 +7,6 @@ import type { Database } from '#platform/postgres.ts';
 /** While a build or a verification is watched, it is looked at this often. */
 export const WATCH_EVERY_MS = 250;
 
-/** SQL of a time as text. */
-export const isoTime = (column: string): string =>
-  `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
-
 /** No such table, schema or column. */
 const NOT_MADE = ['42P01', '3F000', '42703'];
 
@@ -28,6 +24,14 @@ export const fromProjector = async <T>(read: () => Promise<T>): Promise<T> => {
 export const unknownProjection = (name: string): Refusal =>
   new Refusal('not_found', `There is no projection ${name}. The status of all names those there are.`);
 
+/** Of one that is mistyped there is nothing, and that would be taken for good news. */
+export const demandProjection = async (database: Database, name: string): Promise<void> => {
+  const { rows } = await fromProjector(() =>
+    database.query('select from projector.projection where name = $1', [name]),
+  );
+  if (rows.length === 0) throw unknownProjection(name);
+};
+
 /** Changes something of a projection (`$1` is its name) and tells projectors; answers how many rows that were. */
 export const ask = async (
   database: Database,
@@ -35,10 +39,7 @@ export const ask = async (
   sql: string,
   values: readonly unknown[] = [],
 ): Promise<number> => {
-  const there = await fromProjector(() =>
-    database.query('select from projector.projection where name = $1', [name]),
-  );
-  if (there.rows.length === 0) throw unknownProjection(name);
+  await demandProjection(database, name);
   const { rowCount } = await database.query(sql, [name, ...values]);
   await database.query(`select pg_notify('${PROJECTOR_CONTROL_CHANNEL}', $1)`, [name]);
   return rowCount ?? 0;

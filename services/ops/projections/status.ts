@@ -4,7 +4,8 @@ import { isHeldSql } from '#platform/ownership.ts';
 import type { Database } from '#platform/postgres.ts';
 import type { Projection } from '#projections/projection.ts';
 import { type Build, BUILD_JSON } from './builds.ts';
-import { fromProjector, isoTime, unknownProjection } from './projector-tables.ts';
+import { isoTime } from '../iso-time.ts';
+import { fromProjector, unknownProjection } from './projector-tables.ts';
 
 /** The rate is that of so long a time, as far as it was watched. */
 const RATE_SECONDS = 60;
@@ -126,26 +127,4 @@ export const readStatus = async (
       };
     }),
   );
-};
-
-export type LagSample = {
-  readonly at: string;
-  readonly name: string;
-  readonly lag_facts: number;
-  readonly facts_applied: number;
-};
-
-/** Where projections stood over the last hour, oldest first. */
-export const readLagSamples = async (
-  database: Database,
-  name: string | null = null,
-): Promise<readonly LagSample[]> => {
-  const { rows } = await fromProjector(() =>
-    database.query<LagSample>(
-      `select ${isoTime('at')} as at, name, lag_facts::float8 as lag_facts, facts_applied::float8 as facts_applied
-       from projector.sample where $1::text is null or name = $1 order by sample.at, name`,
-      [name],
-    ),
-  );
-  return rows;
 };

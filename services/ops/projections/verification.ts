@@ -1,8 +1,19 @@
+import { z } from 'zod';
 import { Refusal } from '#contracts/errors.ts';
 import type { VerificationReport } from '#contracts/messages/verification-report.ts';
 import { pause } from '#platform/clock.ts';
 import type { Database } from '#platform/postgres.ts';
-import { ask, fromProjector, isoTime, WATCH_EVERY_MS } from './projector-tables.ts';
+import { isoTime } from '../iso-time.ts';
+import { ask, fromProjector, WATCH_EVERY_MS } from './projector-tables.ts';
+
+/** How far to replay, from the command line or from HTTP. */
+export const VerifyQuery = z.strictObject({
+  to: z
+    .string()
+    .regex(/^\d{1,19}$/, 'a position of the log, as the status of projections shows it')
+    .transform(BigInt)
+    .optional(),
+});
 
 export type Verification = {
   readonly name: string;

@@ -1,0 +1,3 @@
+/** SQL of a time as text. */
+export const isoTime = (column: string): string =>
+  `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
