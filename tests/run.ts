@@ -4,6 +4,8 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
+import { CACHE } from '#deploy/local/settings.ts';
+import { inheritedEnvironment } from '#platform/config.ts';
 
 /**
  * `npm test`: every test of every project. The report streams by as vitest writes it; the very last line is
@@ -31,7 +33,11 @@ try {
 function runVitest(reportFile: string): Promise<number> {
   const vitest = join(dirname(createRequire(import.meta.url).resolve('vitest/package.json')), 'vitest.mjs');
   const words = ['run', '--reporter=default', '--reporter=json', `--outputFile.json=${reportFile}`];
-  const child = spawn(process.execPath, [vitest, ...words, ...process.argv.slice(2)], { stdio: 'inherit' });
+  const child = spawn(process.execPath, [vitest, ...words, ...process.argv.slice(2)], {
+    // Hundreds of processes load the same code: compiled once, it takes a third of a second less in each.
+    env: { ...inheritedEnvironment(), NODE_COMPILE_CACHE: join(CACHE, 'node') },
+    stdio: 'inherit',
+  });
   // Ctrl-C in a terminal reaches vitest by itself, and a second one would cut short how it stops its servers.
   process.on('SIGINT', () => undefined);
   process.on('SIGTERM', () => child.kill('SIGTERM'));
