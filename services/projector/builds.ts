@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { PROJECTOR_CONTROL_CHANNEL } from '#contracts/messages/projector-control.ts';
 import { inTransaction } from '#platform/postgres.ts';
 import type { Projection } from '#projections/projection.ts';
@@ -9,8 +10,11 @@ import { lockSchemas, nextSchemaOf } from './read-model-schema.ts';
 import type { ProjectorRoom } from './room.ts';
 import { finishBuild } from './swap.ts';
 
-/** Builds that one process has under way; more wait for their turn. */
-const BUILDS_AT_ONCE = 2;
+/**
+ * Builds that one process has under way; more wait for their turn. A build keeps a core busy here and another in
+ * Postgres, and those who read meanwhile need theirs.
+ */
+const BUILDS_AT_ONCE = Math.min(2, Math.ceil(availableParallelism() / 4));
 
 type Building = {
   readonly cancelling: AbortController;
