@@ -141,7 +141,7 @@ const replay = (pool: Database, ids: readonly string[], { targets }: Standing): 
 
 export type Replayed = {
   readonly replayed: number;
-  /** Left alone: their rules are off or gone, or have the channel no longer. */
+  /** Left alone: their rules are off or gone, or have the channel no longer or suspended. */
   readonly given_up: number;
 };
 
@@ -194,7 +194,7 @@ export const replayNamed = async (room: DeliveryRoom, given: readonly string[]):
   if (standing.givenUp.length > 0) {
     throw new Refusal(
       'changed_meanwhile',
-      `The rule is off or gone, or has the channel no longer: ${standing.givenUp.join(', ')}. Nothing was changed.`,
+      `The rule is off or gone, or has the channel no longer or suspended: ${standing.givenUp.join(', ')}. Nothing was changed.`,
     );
   }
   return (await replay(pool, ids, standing)).length;

@@ -1,6 +1,6 @@
 import type { AlertChannel, DeliveryKind } from '#contracts/alerts.ts';
 import { type AlertRuleFact, alertRuleStream } from '#contracts/events/alert-rule.ts';
-import { alertRule, type AlertRuleState, isActive } from '#domain/alert-rule.ts';
+import { alertRule, type AlertRuleState, sendingChannelsOf } from '#domain/alert-rule.ts';
 import type { DeliveryTarget } from '#platform/deliveries/target.ts';
 import { targetOfRule } from '#platform/deliveries/target-of-rule.ts';
 import type { EventStore } from '#platform/event-store.ts';
@@ -20,14 +20,15 @@ export const readRule = async (
   return rule;
 };
 
-/** `null`: the rule is off or gone, or has this channel no longer. */
+/** `null`: the rule is off or gone, has this channel no longer, or it is suspended. */
 export const targetNow = (
   rule: AlertRuleState,
   { channel, kind }: { readonly channel: AlertChannel; readonly kind: DeliveryKind },
 ): DeliveryTarget | null => {
   // A notice is written to who created the rule, whatever channels it has, and also where it is off.
-  if (!rule || rule.status === 'deleted' || (kind !== 'notice' && !isActive(rule))) return null;
-  return targetOfRule(rule, channel);
+  if (!rule || rule.status === 'deleted') return null;
+  const isSent = kind === 'notice' || sendingChannelsOf(rule).includes(channel);
+  return isSent ? targetOfRule(rule, channel) : null;
 };
 
 type Row = {

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Refusal } from '#contracts/errors.ts';
+import type { DeliveryTarget } from '#platform/deliveries/target.ts';
 import { inTransaction } from '#platform/postgres.ts';
 import { cancelDeliveries } from '#platform/deliveries/end-deliveries.ts';
 import { enqueue } from '#platform/deliveries/enqueue.ts';
@@ -56,9 +57,13 @@ const missing = async (): Promise<number> =>
 
 const URL_OF_RULE = 'https://hooks.shop.example/in';
 /** Deliveries of a rule that wait. */
-const queue = async (rule: Rule, count: number): Promise<readonly string[]> => {
+const WEBHOOK: DeliveryTarget = { channel: 'webhook', url: URL_OF_RULE };
+const queue = async (
+  rule: Rule,
+  count: number,
+  target: DeliveryTarget = WEBHOOK,
+): Promise<readonly string[]> => {
   const named = { workspaceId: rule.workspace_id, alertId: rule.alert_id };
-  const target = { channel: 'webhook', url: URL_OF_RULE } as const;
   const deliveries = Array.from({ length: count }, (_, n) =>
     newDelivery(named, target, new Date(Date.now() - (count - n) * 1_000)),
   );
@@ -148,20 +153,23 @@ describe('ops deliveries', () => {
       await stack.rule([randomUUID()], { email: true }),
     ];
     const all = [moved, off, gone, silent];
-    const [first = '', ...others] = (await Promise.all(all.map((rule) => queue(rule, 1)))).flat();
+    const [first = '', ...rest] = (await Promise.all(all.map((rule) => queue(rule, 1)))).flat();
+    const unread = await stack.rule([randomUUID()], { email: true });
+    const others = [...rest, ...(await queue(unread, 1, { channel: 'email', member_id: 'mem_reader' }))];
     await fail([first, ...others]);
+    await stack.change(unread, { email: false });
     await stack.change(moved, { webhook_url: 'https://hooks.shop.example/mended' });
     await stack.change(off, { enabled: false });
     await stack.change(silent, { webhook_url: null });
     await stack.delete(gone);
     const [, second = ''] = [first, ...others];
     await expect(replayNamed(stack, [first, second])).rejects.toThrow(
-      `channel no longer: ${second}. Nothing`,
+      `channel no longer or suspended: ${second}. Nothing`,
     );
     expect(await statusesOf([first, second])).toEqual(['failed', 'failed']);
     const outcome = await replayFailed(stack, new Date(Date.now() - 60_000), () => undefined);
-    expect(outcome).toEqual({ replayed: 1, given_up: 3 });
-    expect(await statusesOf([first, ...others])).toEqual(['queued', 'failed', 'failed', 'failed']);
+    expect(outcome).toEqual({ replayed: 1, given_up: 4 });
+    expect(await statusesOf([first, ...others])).toEqual(['queued', ...others.map(() => 'failed')]);
     const [again] = await stack.queued(moved);
     expect(again?.target).toContain('/mended');
     const { endpoint } = await showDelivery(stack.pool, first);
