@@ -60,8 +60,11 @@ export const registerDeliveryRoutes = (app: FastifyInstance, room: DeliveryRoom)
     url: '/ops/deliveries/replay',
     handler: async (request) => {
       const wanted = readQuery(Replay, request.body);
-      if ('ids' in wanted)
-        return record(request, { replayed: await replayNamed(room, distinct(wanted.ids)) });
+      if ('ids' in wanted) {
+        const ids = distinct(wanted.ids);
+        const replayed = await replayNamed(room, ids);
+        return record(request, { replayed, still_under_way: ids.length - replayed });
+      }
       if ('failed_since' in wanted) {
         return record(request, await replayFailed(room, wanted.failed_since, nobody));
       }

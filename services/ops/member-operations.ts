@@ -91,6 +91,9 @@ export const erasePerson = async (room: MemberRoom, workspace_id: string, member
   };
 };
 
+/** What Node says of a text that another key sealed. */
+const NOT_OPENED = 'unable to authenticate data';
+
 /** A member of now, by name where the vault opens it. */
 export const openPerson = async (
   vault: MemberVault | null,
@@ -98,5 +101,14 @@ export const openPerson = async (
   member: { readonly member_id: string; readonly name: string; readonly sealed: string | null },
 ): Promise<{ readonly name: string | null; readonly email: string | null }> => {
   if (member.sealed === null) return { name: member.name, email: null };
-  return (await vault?.open(workspaceId, member.member_id, member.sealed)) ?? { name: null, email: null };
+  try {
+    return (await vault?.open(workspaceId, member.member_id, member.sealed)) ?? { name: null, email: null };
+  } catch (cause) {
+    if (!(cause instanceof Error) || !cause.message.includes(NOT_OPENED)) throw cause;
+    const refusal = new Refusal(
+      'invalid_input',
+      'MEMBER_VAULT_KEY is not the key that this was sealed under.',
+    );
+    throw Object.assign(refusal, { cause });
+  }
 };

@@ -15,7 +15,8 @@ const NOT_REACHED = ['ECONNREFUSED', 'ECONNRESET', 'ETIMEDOUT', 'EHOSTUNREACH', 
 const NOT_LET_IN = /^(28|3D|53300|57P)/;
 /** SQL states: no such table, no such schema. */
 const NOT_MADE = ['42P01', '3F000'];
-const NOT_ALLOWED = '42501';
+/** SQL states: not granted, and a connection that may only read. */
+const NOT_ALLOWED = ['42501', '25006'];
 const TOOK_TOO_LONG = '57014';
 const EVENT_STORE_FAULTS = ['unavailable', 'access-denied', 'timeout', 'deadline-exceeded'];
 /** Faults of connections as `pg` throws them, which have no code. */
@@ -58,6 +59,6 @@ export const placeFault = (error: unknown): string | null => {
   if (typeof code !== 'string') return null;
   if (NOT_MADE.includes(code))
     return `This database has not what that needs: ${reasonOf(fault)}. Start the service on it, the projector first.`;
-  if (code === NOT_ALLOWED) return `The role of DATABASE_URL may not do that: ${reasonOf(fault)}.`;
+  if (NOT_ALLOWED.includes(code)) return `The role of DATABASE_URL may not do that: ${reasonOf(fault)}.`;
   return typeof fault.path === 'string' ? `${reasonOf(fault)}.` : null;
 };

@@ -141,6 +141,9 @@ describe('ops audit', () => {
     expect(await failed('export', 'ws_nowhere', '--format', 'csv', '--out', join(root, 'x'))).toMatch(
       'no such',
     );
+    expect(await failed('verify', join(root, 'nowhere'))).toBe(
+      `${join(root, 'nowhere')} is no folder of an export.\n`,
+    );
     const { AUDIT_SIGNING_KEY: _none, ...unsigned } = environment;
     const words = ['audit', 'export', workspace_id, '--format', 'csv', '--out', join(root, 'x')];
     expect((await outcome(words, unsigned)).stderr).toMatch(/^Exports are signed: set AUDIT_SIGNING_KEY/);
@@ -300,6 +303,11 @@ describe('ops member', () => {
     const { stdout } = await outcome(['--json', ...add], plain);
     const { member_id: plainly = '' } = JSON.parse(stdout) as { member_id?: string };
     expect(await ops('member', 'erase', workspace_id, plainly)).toMatchObject({ name_in_log: true });
+    const otherKey = { ...plain, MEMBER_VAULT_KEY: Buffer.alloc(32, 8).toString('base64') };
+    expect(await outcome(['member', 'list', workspace_id], otherKey)).toMatchObject({
+      code: 1,
+      stderr: 'MEMBER_VAULT_KEY is not the key that this was sealed under.\n',
+    });
     expect((await outcome(['member', 'erase', workspace_id, 'mem_nobody'])).stderr).toBe(
       'The workspace has no such member.\n',
     );

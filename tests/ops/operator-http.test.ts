@@ -301,6 +301,7 @@ describe('projections', () => {
     await refused('POST', '/ops/projections/velocity/cancel', 404);
     await refused('POST', '/ops/projections/velocity/rebuild', 400, { from: 'yesterday' });
     await refused('POST', '/ops/projections/velocity/verify', 400, { to: 'x' });
+    await refused('POST', '/ops/projections/velocity/verify', 400, { to: String(2n ** 63n) });
     await refused('GET', '/ops/projections/brands/verification', 404);
   });
 });

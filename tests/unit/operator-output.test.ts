@@ -43,6 +43,9 @@ test('faults are said by what is to be done about them', () => {
   expect(told(fault('permission denied for table parked', { code: '42501' }))).toMatch(
     /^The role of DATABASE_URL may not/,
   );
+  expect(told(fault('cannot execute CREATE SCHEMA in a read-only transaction', { code: '25006' }))).toMatch(
+    /^The role of DATABASE_URL may not/,
+  );
   expect(told(fault('ENOTDIR: not a directory', { code: 'ENOTDIR', path: 'out' }))).toBe(
     'ENOTDIR: not a directory.',
   );

@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import { readFile } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import type { HistoryEntry } from '#contracts/audit/entry.ts';
 import { EXPORT_FORMATS, type ExportFormat } from '#contracts/audit/manifest.ts';
 import { Refusal } from '#contracts/errors.ts';
@@ -69,6 +69,7 @@ const verify = async (
   command: Command,
 ): Promise<void> => {
   const held = options.publicKey === undefined ? null : readPublicKey(await readText(options.publicKey));
+  await demandFolder(directory);
   const { manifest, key_compared, faults } = await verifyExport(directory, held);
   const record = { manifest, key_compared, faults };
   if (faults.length > 0) {
@@ -92,6 +93,12 @@ const verify = async (
   if (!key_compared) {
     console.error('The key was taken from the export itself. To know who signed, give --public-key.');
   }
+};
+
+/** Of a path that is mistyped nothing is said about an export. */
+const demandFolder = async (path: string): Promise<void> => {
+  const found = await stat(path).catch(() => null);
+  if (!found?.isDirectory()) throw new Refusal('invalid_input', `${path} is no folder of an export.`);
 };
 
 const readText = async (file: string): Promise<string> => {

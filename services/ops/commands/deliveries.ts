@@ -14,7 +14,10 @@ import {
 import { queueMissing } from '../missing-deliveries.ts';
 import { isJson, printRecord, printTable } from '../output.ts';
 import { Moment, readQuery } from '../read-query.ts';
-import { inOpsRoom } from '../room.ts';
+import { inOpsRoom, type OpsRoom } from '../room.ts';
+
+/** The beginning of what a receiver answered says what is wrong; all that is kept of it is in the JSON. */
+const ANSWER_SHOWN_LENGTH = 120;
 
 /** Beside the answer, so that what is piped on holds nothing else. */
 const tell = (text: string): void => console.error(text);
@@ -39,9 +42,29 @@ const show = async (id: string, _options: object, command: Command): Promise<voi
   if (isJson(command)) return console.log(JSON.stringify({ ...row, payload, history }));
   printRecord(command, row);
   console.log();
-  const columns = ['at', 'type', 'attempt', 'outcome', 'failure', 'status_code', 'duration_ms', 'reason'];
-  printTable(command, columns, history);
+  const columns = [
+    'at',
+    'type',
+    'attempt',
+    'outcome',
+    'failure',
+    'status_code',
+    'duration_ms',
+    'reason',
+    'answer',
+  ];
+  const shown = history.map((entry) => ({
+    ...entry,
+    answer: entry.answer?.slice(0, ANSWER_SHOWN_LENGTH) ?? '',
+  }));
+  printTable(command, columns, shown);
   console.log(`\n${JSON.stringify(payload, null, 2)}`);
+};
+
+/** Those that are not at an end are tried again anyway. */
+const replayThese = async (room: OpsRoom, ids: readonly string[]) => {
+  const replayed = await replayNamed(room, ids);
+  return { replayed, still_under_way: ids.length - replayed };
 };
 
 const Replay = z.strictObject({ failedSince: Moment.optional(), missing: z.literal(true).optional() });
@@ -67,7 +90,7 @@ const replay = async (given: readonly string[], options: object, command: Comman
   }
   const outcome = await inOpsRoom(async (room) =>
     failedSince === undefined
-      ? { replayed: await replayNamed(room, idsOf(given)) }
+      ? replayThese(room, idsOf(given))
       : replayFailed(room, failedSince, (done) => tell(`${done} replayed`)),
   );
   printRecord(command, outcome);

@@ -52,7 +52,7 @@ export const registerKeyCommands = (program: Command): void => {
       const columns = ['key_id', 'name', 'last_four', 'member_id', 'issued_at', 'revoked_at'];
       printTable(
         command,
-        [...columns, 'scopes'],
+        columns,
         keys.map(({ sha256: _sha256, ...one }) => one),
       );
     });

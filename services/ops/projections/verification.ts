@@ -6,12 +6,17 @@ import type { Database } from '#platform/postgres.ts';
 import { isoTime } from '../iso-time.ts';
 import { ask, fromProjector, WATCH_EVERY_MS } from './projector-tables.ts';
 
+const POSITION = 'a position of the log, as the status of projections shows it';
+/** Of what Postgres keeps positions in. */
+const POSITION_MAX = 2n ** 63n - 1n;
+
 /** How far to replay, from the command line or from HTTP. */
 export const VerifyQuery = z.strictObject({
   to: z
     .string()
-    .regex(/^\d{1,19}$/, 'a position of the log, as the status of projections shows it')
+    .regex(/^\d{1,19}$/, POSITION)
     .transform(BigInt)
+    .refine((position) => position <= POSITION_MAX, POSITION)
     .optional(),
 });
 
