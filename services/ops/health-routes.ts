@@ -25,7 +25,11 @@ export type HealthRoom = {
 export const registerHealthRoutes = (app: FastifyInstance, room: HealthRoom): void => {
   meterProcess();
   const readiness = openReadiness({ ...room.serverChecks, ...serviceChecks(room.pool) });
-  const metrics = openServiceMetrics({ ...room, missing: async () => (await readiness()).missing });
+  const metrics = openServiceMetrics({
+    ...room,
+    missing: async () => (await readiness()).missing,
+    servers: Object.keys(room.serverChecks),
+  });
 
   app.get('/healthz', { config: { open: true } }, () => ({ status: 'ok' }));
   app.route({

@@ -13,7 +13,6 @@ import { readStatus } from './projections/status.ts';
 const READ_AGAIN_MS = 2_000;
 /** What has not answered by then is left out: a scraper waits for ten seconds. */
 const READ_LIMIT_MS = 6_000;
-const SERVERS = ['postgres', 'event_store', 'nats'];
 const STATES = ['building', 'live', 'paused', 'failed'];
 
 export type MetricsRoom = {
@@ -22,13 +21,15 @@ export type MetricsRoom = {
   /** `null` while its server is looked for. */
   readonly nats: () => Nats | null;
   readonly missing: () => Promise<readonly Missing[]>;
+  /** Those that are asked whether they answer; of one without a setting nothing is known. */
+  readonly servers: readonly string[];
 };
 
 type Gauges = Readonly<Record<keyof typeof SERVICE_METRICS, Gauge>>;
 
-const readServers = async (gauges: Gauges, { missing }: MetricsRoom): Promise<void> => {
+const readServers = async (gauges: Gauges, { missing, servers }: MetricsRoom): Promise<void> => {
   const gone = new Set((await missing()).map(({ what }) => what));
-  for (const server of SERVERS) gauges.up.set({ server }, gone.has(server) ? 0 : 1);
+  for (const server of servers) gauges.up.set({ server }, gone.has(server) ? 0 : 1);
 };
 
 const readProjections = async (gauges: Gauges, { pool, eventStore }: MetricsRoom): Promise<void> => {

@@ -154,6 +154,8 @@ describe('scrapes', () => {
       expect(body).toContain('adintel_projection_state{projection="radar",state="live"} 1');
     }
     expect(nats).toHaveBeenCalledTimes(1);
+    // Of a server that nothing is set for, and nobody asks, nothing is said.
+    expect((await first).body).not.toContain('server="event_store"');
   });
 
   test('of a Postgres that does not answer say no figure of it', async () => {
