@@ -99,28 +99,33 @@ export const foldStream = (pool: Database, eventStore: EventStore, stream: strin
 
 /**
  * The commit does not wait for the disk: after a power cut, the follower of the log folds the keys again. Streams
- * that another process is folding are left to it, so two batches never wait for each other.
+ * that another process is folding are left to it, so two batches never wait for each other; who begins one waits for
+ * whoever begins the same, in one order for all.
  */
 const FOLD_ISSUED_KEYS = `
   with unhurried as (select set_config('synchronous_commit', 'off', true)),
   issued as (
     select * from unnest($1::text[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[])
       as issued(stream, revision, sha256, key_id, workspace_id, member_id, scopes)),
+  span as (
+    select stream, min(revision) as first, max(revision) as last from issued
+    group by stream having count(*) = max(revision) - min(revision) + 1),
   free as (
     select stream, revision from access.stream, unhurried where stream = any($1::text[]) for update of stream skip locked),
   moved as (
     update access.stream set revision = span.last
-    from (
-      select stream, min(revision) as first, max(revision) as last from issued
-      group by stream having count(*) = max(revision) - min(revision) + 1
-    ) as span join free using (stream)
+    from span join free using (stream)
     where stream.stream = span.stream and free.revision = span.first - 1
     returning stream.stream),
+  begun as (
+    insert into access.stream (stream, revision) select stream, last from span, unhurried where first = 0 order by stream
+    on conflict do nothing returning stream),
+  folded as (select stream from moved union all select stream from begun),
   key as (
     insert into access.api_key (sha256, key_id, workspace_id, member_id, scopes)
-    select sha256, key_id, workspace_id, member_id, string_to_array(scopes, ' ') from issued join moved using (stream)
+    select sha256, key_id, workspace_id, member_id, string_to_array(scopes, ' ') from issued join folded using (stream)
     on conflict do nothing)
-  select stream from moved`;
+  select stream from folded`;
 
 type IssuedKey = {
   readonly stream: string;
@@ -147,13 +152,26 @@ const foldIssuedKeys = async (pool: Database, issued: readonly IssuedKey[]): Pro
 };
 
 const FOLDED_TOGETHER_MAX = 200;
-/** Keys whose appends were acknowledged in one turn of the event loop are folded at once. */
+/** Keys whose appends are acknowledged while others are folded are folded at once, when those are. */
 const foldsOf = new WeakMap<Database, DataLoader<IssuedKey, boolean>>();
+const foldsOn = (pool: Database): DataLoader<IssuedKey, boolean> => {
+  let folding: Promise<unknown> = Promise.resolve();
+  const fold = (issued: readonly IssuedKey[]): Promise<readonly boolean[]> => {
+    const folded = foldIssuedKeys(pool, issued);
+    folding = folded.catch(() => undefined);
+    return folded;
+  };
+  return new DataLoader(fold, {
+    cache: false,
+    maxBatchSize: FOLDED_TOGETHER_MAX,
+    batchScheduleFn: (begin) => void folding.then(() => setImmediate(begin)),
+  });
+};
 
 /**
  * Folds a key that was just issued at `revision` without reading it again: that it was appended there proves that it
- * is what follows the revision before. False, with nothing done, where the stream is not folded up to that, or
- * somebody else is just folding it.
+ * is what follows the revision before, or the first of its stream. False, with nothing done, where the stream is not
+ * folded up to that, or somebody else is just folding it.
  */
 export const foldIssuedKey = (
   pool: Database,
@@ -161,16 +179,8 @@ export const foldIssuedKey = (
   { data }: ApiKeyIssued,
   revision: bigint,
 ): Promise<boolean> => {
-  let folds = foldsOf.get(pool);
-  if (!folds) {
-    const fold = (issued: readonly IssuedKey[]): Promise<readonly boolean[]> => foldIssuedKeys(pool, issued);
-    folds = new DataLoader(fold, {
-      cache: false,
-      maxBatchSize: FOLDED_TOGETHER_MAX,
-      batchScheduleFn: setImmediate,
-    });
-    foldsOf.set(pool, folds);
-  }
+  const folds = foldsOf.get(pool) ?? foldsOn(pool);
+  foldsOf.set(pool, folds);
   return folds.load({ stream, revision, data });
 };
 
