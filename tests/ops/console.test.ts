@@ -213,7 +213,7 @@ describe.skipIf(executable === null)('the console', () => {
     // The heading is there before the rows are.
     await expect.poll(() => page.locator('tbody tr:not(.more)').count()).toBe(50);
     const stream = `workspace-${key.workspaceId}`;
-    await page.getByRole('button', { name: stream }).click();
+    await page.getByRole('button', { name: stream, exact: true }).click();
     await page.getByText('"type": "WorkspaceCreated"').waitFor();
     // What the whole service lacks is said in a line, and which projections that are on asking.
     await page.reload();
@@ -221,13 +221,13 @@ describe.skipIf(executable === null)('the console', () => {
       .getByText(`projector: ${projections.length} of ${projections.length} projected by nobody`)
       .click();
     await page.getByText(/^ads, alert-deliveries/).waitFor();
-    await page.getByRole('button', { name: stream }).click();
+    await page.getByRole('button', { name: stream, exact: true }).click();
     await page.getByText('"type": "WorkspaceCreated"').waitFor();
     await screenshots('parked', false);
     await page
       .getByText(`projector: ${projections.length} of ${projections.length} projected by nobody`)
       .click();
-    await page.getByRole('row', { name: stream }).getByRole('button', { name: 'Retry' }).click();
+    await page.getByRole('button', { name: `Retry ${stream}` }).click();
     await page.getByText('retry asked for').waitFor();
     // Pressed twice before the page is there, it turns once.
     await page.getByRole('button', { name: 'Next' }).dblclick();

@@ -84,8 +84,8 @@ const rowsOf = (one) => {
       element(
         'div',
         { class: 'actions' },
-        button('Retry', retry),
-        button('Skip', skip, { class: 'quiet' }),
+        button('Retry', retry, { 'aria-label': `Retry ${one.stream}` }),
+        button('Skip', skip, { class: 'quiet', 'aria-label': `Skip the fact of ${one.stream}` }),
         asked,
       ),
     ]),
