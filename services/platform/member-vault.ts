@@ -8,6 +8,7 @@ import {
   decryptWithAny,
   encrypt,
   KEY_BYTES,
+  keyProof,
   masterKeysOf,
 } from './vault-cipher.ts';
 
@@ -19,7 +20,7 @@ import {
 export type Person = { readonly name: string; readonly email: string | null };
 
 export type MemberVault = {
-  /** Makes the member's key where there is none. */
+  /** Makes the member's key where there is none. Refuses under another master key than the others' were. */
   seal(workspaceId: string, memberId: string, person: Person): Promise<string>;
   /** `null` where the key is gone. */
   open(workspaceId: string, memberId: string, sealed: string): Promise<Person | null>;
@@ -32,6 +33,12 @@ const VERSION = 'v1.';
 const SCHEMA = readFileSync(new URL('./member-vault.sql', import.meta.url), 'utf8');
 
 const Person = z.strictObject({ name: z.string(), email: z.string().nullable() });
+
+type WrappedKey = { readonly workspace_id: string; readonly member_id: string; readonly wrapped_key: Buffer };
+
+const OLDEST_AND_NEWEST = `
+  (select workspace_id, member_id, wrapped_key from vault.member_key order by created_at limit 1)
+  union all (select workspace_id, member_id, wrapped_key from vault.member_key order by created_at desc limit 1)`;
 
 /** What a member's wrapped key is bound to. */
 export const memberKeyContext = (workspaceId: string, memberId: string): string =>
@@ -46,6 +53,13 @@ export const openMemberVault = async (
   const masters = masterKeysOf(masterKey, secondKey);
   await createVaultTables(pool, SCHEMA);
   const contextOf = memberKeyContext;
+  const proveKey = keyProof(masters, async () => {
+    const { rows } = await pool.query<WrappedKey>(OLDEST_AND_NEWEST);
+    return rows.map(({ workspace_id, member_id, wrapped_key }) => ({
+      context: contextOf(workspace_id, member_id),
+      sealed: wrapped_key,
+    }));
+  });
 
   const findKey = async (workspaceId: string, memberId: string): Promise<Buffer | null> => {
     const { rows } = await pool.query<{ wrapped_key: Buffer }>(
@@ -57,6 +71,7 @@ export const openMemberVault = async (
 
   return {
     seal: async (workspaceId, memberId, person) => {
+      await proveKey();
       const context = contextOf(workspaceId, memberId);
       await pool.query(
         `insert into vault.member_key (workspace_id, member_id, wrapped_key) values ($1, $2, $3)

@@ -1,14 +1,17 @@
 import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { Database } from './postgres.ts';
-import { createVaultTables, decryptWithAny, encrypt, masterKeysOf } from './vault-cipher.ts';
+import { createVaultTables, decryptWithAny, encrypt, keyProof, masterKeysOf } from './vault-cipher.ts';
 
 /**
  * Secrets that have to be used again, so that a hash of them would not do: kept outside the log, sealed under the
  * master key, and known to facts by fingerprint. `owner`: what a secret is for, such as a rule.
  */
 export type SecretVault = {
-  /** Keeps a secret, and answers the fingerprint it is known by. Sealing it again is harmless. */
+  /**
+   * Keeps a secret, and answers the fingerprint it is known by. Sealing it again is harmless. Refuses under another
+   * master key than the others were sealed under.
+   */
   seal(workspaceId: string, owner: string, secret: string): Promise<string>;
   /** `null` where it is forgotten. */
   open(workspaceId: string, owner: string, fingerprint: string): Promise<string | null>;
@@ -36,6 +39,14 @@ const OPEN = 'select sealed from vault.secret where workspace_id = $1 and owner 
 const FORGET_ALL = 'delete from vault.secret where workspace_id = $1 and owner = $2';
 const FORGET_OTHERS = `${FORGET_ALL} and fingerprint <> $3 and sealed_at < now() - interval '${FRESH_SECONDS} seconds'`;
 
+type KeptSecret = Readonly<Record<'workspace_id' | 'owner' | 'fingerprint', string>> & {
+  readonly sealed: Buffer;
+};
+
+const OLDEST_AND_NEWEST = `
+  (select workspace_id, owner, fingerprint, sealed from vault.secret order by sealed_at limit 1)
+  union all (select workspace_id, owner, fingerprint, sealed from vault.secret order by sealed_at desc limit 1)`;
+
 /** What a sealed secret is bound to. */
 export const secretContext = (...place: readonly string[]): string => `secret/${place.join('/')}`;
 
@@ -48,8 +59,16 @@ export const openSecretVault = async (
   const masters = masterKeysOf(masterKey, secondKey);
   await createVaultTables(pool, SCHEMA);
   const contextOf = secretContext;
+  const proveKey = keyProof(masters, async () => {
+    const { rows } = await pool.query<KeptSecret>(OLDEST_AND_NEWEST);
+    return rows.map(({ workspace_id, owner, fingerprint, sealed }) => ({
+      context: contextOf(workspace_id, owner, fingerprint),
+      sealed,
+    }));
+  });
   return {
     seal: async (workspaceId, owner, secret) => {
+      await proveKey();
       const fingerprint = fingerprintOf(secret);
       const place = [workspaceId, owner, fingerprint];
       await pool.query(SEAL, [

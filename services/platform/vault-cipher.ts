@@ -1,5 +1,6 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import { z } from 'zod';
+import { Refusal } from '#contracts/errors.ts';
 import { secret } from './config.ts';
 import { type Database, inTransaction } from './postgres.ts';
 
@@ -61,6 +62,38 @@ export const decryptWithAny = (keys: readonly Buffer[], context: string, sealed:
     }
   }
   throw failure;
+};
+
+/** What one kept text was sealed for, and the text. */
+export type Sealed = { readonly context: string; readonly sealed: Buffer };
+
+/**
+ * To be awaited before sealing: of what is there already, the oldest and the newest, one opens, or none is there. A
+ * mistaken key would seal what nobody opens again. Asks once, and again while nothing is there.
+ */
+export const keyProof = (
+  keys: readonly Buffer[],
+  samples: () => Promise<readonly Sealed[]>,
+): (() => Promise<void>) => {
+  let isProven = false;
+  const opens = ({ context, sealed }: Sealed): boolean => {
+    try {
+      decryptWithAny(keys, context, sealed);
+      return true;
+    } catch {
+      return false;
+    }
+  };
+  return async () => {
+    if (isProven) return;
+    const sealed = await samples();
+    isProven = sealed.some(opens);
+    if (isProven || sealed.length === 0) return;
+    throw new Refusal(
+      'invalid_input',
+      'MEMBER_VAULT_KEY is not the key that the others were sealed under, and nothing was sealed. Set that key, as MEMBER_VAULT_KEY_SECOND while keys change.',
+    );
+  };
 };
 
 /** The keys of the settings, as bytes: the first one seals. */

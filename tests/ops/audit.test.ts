@@ -308,6 +308,12 @@ describe('ops member', () => {
       code: 1,
       stderr: 'MEMBER_VAULT_KEY is not the key that this was sealed under.\n',
     });
+    expect(await outcome([...add, '--email', 'c@shop.example'], otherKey)).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(
+        /^MEMBER_VAULT_KEY is not the key that the others were sealed under.*\n$/,
+      ),
+    });
     expect((await outcome(['member', 'erase', workspace_id, 'mem_nobody'])).stderr).toBe(
       'The workspace has no such member.\n',
     );
