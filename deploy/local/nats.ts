@@ -138,6 +138,7 @@ const describe = (child: ChildProcess, port: number): LocalNats => {
     child.kill('SIGTERM');
   };
   process.once('exit', stopAtExit);
+  child.once('exit', () => process.off('exit', stopAtExit));
   child.unref();
   return {
     url: `nats://127.0.0.1:${port}`,

@@ -202,6 +202,7 @@ function describeServer(site: Site, server: Server, port: number): LocalPostgres
   // A process that leaves without stopping in order still takes its database with it.
   const stopAtExit = () => server.process.kill('SIGINT');
   process.once('exit', stopAtExit);
+  server.process.once('exit', () => process.off('exit', stopAtExit));
   server.process.unref();
   return {
     url: connectionString(site, port, 'postgres'),
