@@ -12,16 +12,18 @@ const UNIT = ['tests/unit/**/*.test.ts', 'tests/domain/**/*.test.ts', 'tests/arc
 const UNIT_OF_INGEST = 'tests/ingest/**/*.test.ts';
 const INTEGRATION_OF_INGEST = 'tests/ingest/**/*.integration.test.ts';
 
+/** Tests keep what they open to themselves; reading the code anew for each file would take a minute and a half more. */
+const isolate = false;
+
 export default defineConfig({
   test: {
     pool: 'forks',
     maxWorkers: WORKERS,
-    // Tests keep what they open to themselves; reading the code anew for each file would take a minute and a half more.
-    isolate: false,
     projects: [
       {
         test: {
           name: 'unit',
+          isolate,
           include: [...UNIT, UNIT_OF_INGEST],
           exclude: [...configDefaults.exclude, INTEGRATION_OF_INGEST],
           testTimeout: UNIT_TIMEOUT_MS,
@@ -30,6 +32,7 @@ export default defineConfig({
       {
         test: {
           name: 'integration',
+          isolate,
           include: ['tests/**/*.test.ts', INTEGRATION_OF_INGEST],
           // An exclude wins over an include, so the unit tests of ingest are excluded by what they are not named.
           exclude: [...configDefaults.exclude, ...UNIT, 'tests/ingest/**/!(*.integration).test.ts'],
