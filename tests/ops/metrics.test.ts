@@ -21,6 +21,13 @@ const scraped = async (): Promise<ReadonlyMap<string, number>> => {
   return new Map(lines.map((line) => [line.slice(0, line.lastIndexOf(' ')), Number(line.split(' ').at(-1))]));
 };
 
+/** What has come to each series since: the process may have run other tests before. */
+const countedSince = async (): Promise<() => Promise<ReadonlyMap<string, number>>> => {
+  const before = await scraped();
+  return async () =>
+    new Map([...(await scraped())].map(([name, value]) => [name, value - (before.get(name) ?? 0)]));
+};
+
 describe('timings', () => {
   test('read out as a histogram of Prometheus', async () => {
     const registry = new Registry();
@@ -44,8 +51,9 @@ describe('timings', () => {
 describe('pools of connections', () => {
   test('are counted while they are open: limit, busy, idle and who waits', async () => {
     const database = await createTestDatabase();
+    const counted = await countedSince();
     const seen = async () => {
-      const series = await scraped();
+      const series = await counted();
       const of = (name: string): number => series.get(`adintel_postgres_pool_${name}`) ?? Number.NaN;
       return {
         limit: of('limit'),
@@ -77,6 +85,7 @@ describe('pools of connections', () => {
 describe('batches of the projector', () => {
   test('are counted with their facts and their time, by projection', async () => {
     await using resources = new AsyncDisposableStack();
+    const since = await countedSince();
     const [database, store] = [await createTestDatabase(), await createTestEventStore()];
     resources.defer(() => database.drop());
     resources.defer(() => store.stop());
@@ -101,7 +110,7 @@ describe('batches of the projector', () => {
     const { rows } = await pool.query<{ name: string; facts: number }>(
       'select name, facts_applied::int as facts from projector.projection order by 1',
     );
-    const series = await scraped();
+    const series = await since();
     const of = (name: string, projection: string): number =>
       series.get(`adintel_projection_${name}{projection="${projection}"}`) ?? 0;
     const counted = rows.map(({ name }) => ({ name, facts: of('batch_facts_sum', name) }));
