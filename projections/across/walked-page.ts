@@ -9,7 +9,7 @@ import type { PageRequest, ReadDatabase } from '#contracts/read-database.ts';
 
 /** Rows that the walks look at: one or two milliseconds, and ten for the longest. */
 const SHORT_WALK_ROWS = 500;
-const LONGER_WALKS_ROWS = [1_500, 5_000] as const;
+const LONGER_WALKS_ROWS: readonly number[] = [1_500, 5_000];
 /** A longer one has to promise the page so many times over: a walk in vain costs as much as the looking-for. */
 const PROMISED_PAGES = 2;
 
@@ -52,11 +52,10 @@ export const readWalked = async <Row extends { readonly key: string }>(
   // no words else finds everything that fits them, to meet a few of it on the walk.
   const met = `exists (
     select from ${table} ${alias} where ${alias}.${key} = s.${key} and ${conditions.join(' and ')} offset 0)`;
-  for (let rows: number | undefined = SHORT_WALK_ROWS; rows !== undefined; ) {
-    const looked: number = rows;
+  for (let rows: number = SHORT_WALK_ROWS; ; ) {
     const walked = await db.query<Row & { readonly walked_rows: number }>({
       sql: `
-        with walked as materialized (${ordered} limit ${looked}), shown as materialized (
+        with walked as materialized (${ordered} limit ${rows}), shown as materialized (
           ${show(`(select * from walked s where ${met} order by ${order} limit $1)`)} order by ${order} limit $1
         )
         select shown.*, w.rows as walked_rows
@@ -65,10 +64,12 @@ export const readWalked = async <Row extends { readonly key: string }>(
     });
     // Of a walk that met nothing there is one row, which says only how far it went.
     const found = walked.filter((row) => (row.key as string | null) !== null);
-    if (found.length > limit || (walked[0]?.walked_rows ?? 0) < looked) return found;
-    rows = LONGER_WALKS_ROWS.find(
-      (longer) => longer > looked && (found.length * longer) / looked > limit * promisedPages,
+    if (found.length > limit || (walked[0]?.walked_rows ?? 0) < rows) return found;
+    const longer = LONGER_WALKS_ROWS.find(
+      (most) => most > rows && (found.length * most) / rows > limit * promisedPages,
     );
+    if (longer === undefined) break;
+    rows = longer;
   }
   // From what was found to its place by the key alone, all at once: sorted keys share their way through the index. With
   // the rest of the condition beside it a planner goes along the order after all, and tries each row on all keys.

@@ -55,7 +55,7 @@ const COMPOSE = `
 /** How recent a brand's figures are, and when they are due again. */
 export const freshness = projection<AdLibraryFact | BrandFact | TrackingFact>({
   name: 'freshness',
-  version: 3,
+  version: 4,
   prefixes: ['adLibrary-', 'brand-', 'tracking-'],
   schema: new URL('./schema.sql', import.meta.url),
   statements: {
