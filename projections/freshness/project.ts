@@ -13,9 +13,16 @@ const NEXT_DUE = `coalesce(b.scanned_at + case t.tier
   when 'weekly' then interval '${TIER_HOURS.weekly} hours'
   else interval '${TIER_HOURS.census} hours' end, t.tracked_at)`;
 
+/** What the list of a workspace shows of a brand, up to the hours since it was scanned reliably. */
+const ITEM = `'{"brand":' || s.reference || ',"cadence":"' || k.cadence || '","freshness":' || s.freshness
+  || case k.cadence when 'daily' then ',"slo_hours":${SLO_HOURS.daily}' else ',"slo_hours":${SLO_HOURS.weekly}' end
+  || ',"hours_since_reliable":'`;
+
 /**
  * What is said of each brand, and of those who track it: of all of them where that has changed or it is called something
- * else, else of those alone who were named, as a brand may be tracked by thousands.
+ * else, else of those alone who were named, as a brand may be tracked by thousands. For the same reason the first of an
+ * index is asked for where `min` might read all, and rows are found by their places first: joined, they may be looked
+ * for in the whole table.
  */
 const COMPOSE = `
   with said as materialized (
@@ -27,30 +34,30 @@ const COMPOSE = `
     from (
       select brand_id, array_agg(workspace_id) as named, bool_or(workspace_id is null) as everyone
       from :input i group by brand_id
-    ) i left join brand b using (brand_id) cross join lateral (
-      select min(cadence) as tier, min(tracked_at) as tracked_at from tracker where brand_id = i.brand_id
+    ) i left join brand b using (brand_id)
+    cross join lateral (select
+      (select cadence from tracker where brand_id = i.brand_id order by cadence limit 1) as tier,
+      (select tracked_at from tracker where brand_id = i.brand_id order by tracked_at limit 1) as tracked_at
     ) t
   ), kept as (
     insert into brand as b (brand_id, freshness) select brand_id, freshness from said
     on conflict (brand_id) do update set freshness = excluded.freshness
     where b.freshness is distinct from excluded.freshness
-  ), listed as (
-    select k.place, s.scanned_at, coalesce(s.reliable_at, k.tracked_at) as counted_from,
-      '{"brand":' || s.reference || ',"cadence":"' || k.cadence || '","freshness":' || s.freshness
-        || case k.cadence when 'daily' then ',"slo_hours":${SLO_HOURS.daily}' else ',"slo_hours":${SLO_HOURS.weekly}' end
-        || ',"hours_since_reliable":' as item
-    from said s cross join lateral (
-      select ctid as place, cadence, tracked_at from tracker
-      where brand_id = s.brand_id and (s.everyone or s.freshness is distinct from s.before)
-      union all
-      select ctid, cadence, tracked_at from tracker
-      where brand_id = s.brand_id and workspace_id = any(s.named)
-        and not (s.everyone or s.freshness is distinct from s.before)
-    ) k
   )
-  update tracker k set scanned_at = l.scanned_at, counted_from = l.counted_from, item = l.item
-  from listed l where k.ctid = l.place
-    and (k.scanned_at, k.counted_from, k.item) is distinct from (l.scanned_at, l.counted_from, l.item)`;
+  update tracker k set scanned_at = s.scanned_at, counted_from = coalesce(s.reliable_at, k.tracked_at), item = ${ITEM}
+  from said s
+  where k.brand_id = s.brand_id and k.ctid = any(array(
+    select place from said p cross join lateral (
+      select ctid as place from tracker
+      where brand_id = p.brand_id and (p.everyone or p.freshness is distinct from p.before)
+      union all
+      select ctid from tracker
+      where brand_id = p.brand_id and workspace_id = any(p.named)
+        and not (p.everyone or p.freshness is distinct from p.before)
+      offset 0
+    ) k
+  )) and (k.scanned_at, k.counted_from, k.item)
+    is distinct from (s.scanned_at, coalesce(s.reliable_at, k.tracked_at), ${ITEM})`;
 
 /** How recent a brand's figures are, and when they are due again. */
 export const freshness = projection<AdLibraryFact | BrandFact | TrackingFact>({
