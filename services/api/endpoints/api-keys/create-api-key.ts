@@ -4,7 +4,7 @@ import { issueApiKey } from '#domain/api-keys.ts';
 import { endpoint } from '../../endpoint.ts';
 import { createdApiKey, WORKSPACE_ID } from '../../examples.ts';
 import { noQuery, workspaceParams } from '../../parameters.ts';
-import { createdKeyText, newKey, runKeyCommand } from './key-command.ts';
+import { answerNewKey } from './key-command.ts';
 
 export const createApiKey = endpoint({
   method: 'POST',
@@ -26,13 +26,10 @@ export const createApiKey = endpoint({
   errors: ['not_found', 'conflict'],
   corpus: false,
   reads: [],
-  handler: async (call, room) => {
-    const { text, known } = newKey(call, room);
+  handler: (call, room) => {
     const { name } = call.body;
     // Each once and in one order, however they were given.
     const scopes = SCOPES.filter((scope) => call.body.scopes.includes(scope));
-    const decision = issueApiKey({ ...known, name, scopes });
-    const { state, position } = await runKeyCommand(call, room, decision);
-    return { data: await createdKeyText(room, state, known.key_id, text), asOf: null, position };
+    return answerNewKey(call, room, (known) => issueApiKey({ ...known, name, scopes }));
   },
 });

@@ -4,6 +4,7 @@ import { apiKeys, type ApiKeysState, keyIdOf, type KnownKey } from '#domain/api-
 import { createKeyText, lastFourOf, sha256Of } from '#platform/access/api-key-text.ts';
 import { runWorkspaceCommand } from '#platform/workspace-commands.ts';
 import { findNames } from '#projections/workspaces/read.ts';
+import type { Answer } from '../../answers.ts';
 import type { Call } from '../../endpoint.ts';
 import { memberNameOf } from '../../member-names.ts';
 import type { ApiRoom } from '../../room.ts';
@@ -33,7 +34,7 @@ export const runKeyCommand = (
  * A key not yet known to anybody. Its id follows from the command, its text from chance alone: a text that
  * followed from what is written down could be found out from there.
  */
-export const newKey = ({ params, caller, commandId }: KeyCall, room: ApiRoom) => {
+const newKey = ({ params, caller, commandId }: KeyCall, room: ApiRoom) => {
   const text = createKeyText();
   return {
     text,
@@ -63,17 +64,28 @@ const recordOf = (key: KnownKey, memberName: string | null): ApiKey => ({
   revoked_at: key.revoked_at,
 });
 
-/** The record of a new key with its plaintext, which nothing else ever answers. */
-export const createdKeyText = async (
-  room: ApiRoom,
-  state: ApiKeysState,
-  keyId: string,
-  text: string,
-): Promise<string> => {
-  const key = state.keys.get(keyId);
-  if (!key) throw new Error('a key that was issued is known');
-  const { workspace_id: workspaceId, member_id: memberId } = key;
+const callerName = async ({ caller }: KeyCall, room: ApiRoom): Promise<string | null> => {
+  const { workspaceId, memberId } = caller;
   const names = await findNames(room.db, workspaceId, memberId);
-  const name = names && (await memberNameOf(room, { workspaceId, memberId, ...names }));
-  return JSON.stringify({ ...recordOf(key, name), api_key: text });
+  return names && memberNameOf(room, { workspaceId, memberId, ...names });
+};
+
+/**
+ * Runs the command that issues a new key, which belongs to the calling member, and answers its record with its
+ * plaintext, which nothing else ever answers.
+ */
+export const answerNewKey = async (
+  call: KeyCall,
+  room: ApiRoom,
+  decide: (known: ReturnType<typeof newKey>['known']) => (state: ApiKeysState) => readonly ApiKeyFact[],
+): Promise<Answer> => {
+  const { text, known } = newKey(call, room);
+  // Read while the fact is recorded: making a key does not change what its maker is called.
+  const [{ state, position }, name] = await Promise.all([
+    runKeyCommand(call, room, decide(known)),
+    callerName(call, room),
+  ]);
+  const key = state.keys.get(known.key_id);
+  if (!key) throw new Error('a key that was issued is known');
+  return { data: JSON.stringify({ ...recordOf(key, name), api_key: text }), asOf: null, position };
 };

@@ -3,7 +3,7 @@ import { rotateApiKey as decideToRotate } from '#domain/api-keys.ts';
 import { endpoint } from '../../endpoint.ts';
 import { createdApiKey, KEY_ID, WORKSPACE_ID } from '../../examples.ts';
 import { apiKeyParams, noQuery } from '../../parameters.ts';
-import { createdKeyText, newKey, runKeyCommand } from './key-command.ts';
+import { answerNewKey } from './key-command.ts';
 
 export const rotateApiKey = endpoint({
   method: 'POST',
@@ -27,10 +27,6 @@ export const rotateApiKey = endpoint({
   errors: ['not_found', 'conflict'],
   corpus: false,
   reads: [],
-  handler: async (call, room) => {
-    const { text, known } = newKey(call, room);
-    const decision = decideToRotate({ ...known, rotated_key_id: call.params.keyId });
-    const { state, position } = await runKeyCommand(call, room, decision);
-    return { data: await createdKeyText(room, state, known.key_id, text), asOf: null, position };
-  },
+  handler: (call, room) =>
+    answerNewKey(call, room, (known) => decideToRotate({ ...known, rotated_key_id: call.params.keyId })),
 });
