@@ -6,7 +6,15 @@ import { landingPageOf } from '#contracts/landing-pages.ts';
 import { brandFacets } from '#projections/across/brand-facets.ts';
 import { brandReference } from '#projections/across/brand-reference.ts';
 import { type Change, projection, type Row } from '#projections/projection.ts';
-import { meet, move, NO_PAGE, refreshPage, refreshPagesOfAd, refreshPagesOfBrand } from './statements.ts';
+import {
+  meet,
+  move,
+  NO_PAGE,
+  placePagesOfAd,
+  refreshPage,
+  refreshPagesOfBrand,
+  relistPagesOfAd,
+} from './statements.ts';
 
 const meeting = (link: string, at: string): { readonly page_id: string; readonly change: Change } | null => {
   const page = landingPageOf(link);
@@ -55,7 +63,8 @@ const moved = (
     ...(met === null ? [] : [met.change]),
     ...onCards.changes,
     { kind: 'run', statement: 'move', row },
-    { kind: 'refresh', statement: 'refresh_of_ad', row: { ad_id } },
+    { kind: 'refresh', statement: 'place_pages_of_ad', row: { ad_id } },
+    { kind: 'refresh', statement: 'relist_pages_of_ad', row: { ad_id } },
   ];
 };
 
@@ -97,14 +106,15 @@ const ofPage = (fact: LandingPageFact): readonly Change[] => {
 /** Landing pages: what ads lead to, joined with what was scraped and classified of it. */
 export const pages = projection<LandingPageFact | AdLibraryFact | BrandFact>({
   name: 'pages',
-  version: 3,
+  version: 4,
   prefixes: ['landingPage-', 'adLibrary-', 'brand-'],
   schema: new URL('./schema.sql', import.meta.url),
   statements: {
     meet,
     move,
     refresh_page: refreshPage,
-    refresh_of_ad: refreshPagesOfAd,
+    place_pages_of_ad: placePagesOfAd,
+    relist_pages_of_ad: relistPagesOfAd,
     refresh_of_brand: refreshPagesOfBrand,
   },
   project: (fact): readonly Change[] => {

@@ -16,11 +16,15 @@ create table page (
   page_type text,
   confidence float8,
   classified_at timestamptz,
-  -- Refreshed: the brand whose domain the host has, ads over all brands, and whether any of its brands is public.
-  owner_id uuid,
+  -- Ads over all brands.
   active_ads bigint not null default 0,
   total_ads bigint not null default 0,
-  is_public boolean not null default false
+  -- Refreshed: the brand whose domain the host has, whether any of its brands is public, and what its rows in
+  -- `page_scope` hold; null until it was listed the first time.
+  owner_id uuid,
+  is_public boolean not null default false,
+  listed_since timestamptz,
+  listed_ads bigint
 );
 
 -- Addresses once more, on their own: what is searched for parts of them fits into memory.
@@ -54,12 +58,13 @@ create table lead (
   primary key (ad_id, page_id)
 );
 
--- `active_ads` lead there now, `total_ads` ever did.
+-- `active_ads` lead there now, `total_ads` ever did; `is_listed` once `page_scope` has what follows from it.
 create table page_brand (
   page_id uuid not null,
   brand_id uuid not null,
   active_ads bigint not null default 0,
   total_ads bigint not null default 0,
+  is_listed boolean not null default false,
   primary key (page_id, brand_id),
   unique (brand_id, page_id)
 );
@@ -86,6 +91,7 @@ create table brand (
   category_ids uuid[] not null default '{}'
 );
 -- indexes
+create index page_brand_unlisted on page_brand (page_id) where not is_listed;
 create index address_by_part on address using gin (page_url gin_trgm_ops);
 create index page_newest on page_scope (scope_id, first_seen_at desc, page_id desc);
 create index page_most_seen on page_scope (scope_id, total_ads desc, page_id desc);

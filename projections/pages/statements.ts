@@ -40,7 +40,8 @@ const pagesOf = (ads: string): string => `(
 /**
  * Where ads lead and whether they run; `null` leaves each as it was. Pages of the cards of a carousel come as one
  * text, `{…}`: arrays of different lengths make no array. Several changes of one ad are told apart by their
- * position. Counters move by what differs from before.
+ * position. Counters move by what differs from before; those of `page` are nobody else's, and need no place among the
+ * changes of the others.
  */
 export const move: Statement = {
   columns: {
@@ -79,14 +80,21 @@ export const move: Statement = {
         union all select ad_id, brand_id, unnest(card_page_ids::uuid[]) from i where card_page_ids is not null
       ) l
       on conflict do nothing returning page_id, brand_id
+    ), moved as materialized (
+      select page_id, brand_id, sum(active) as active, sum(total) as total from (
+        select page_id, brand_id, 1 as active, 0 as total from ${pagesOf('new')} n
+        union all select page_id, brand_id, -1, 0 from ${pagesOf('old')} o
+        union all select page_id, brand_id, 0, 1 from led
+      ) m
+      group by page_id, brand_id having sum(active) <> 0 or sum(total) <> 0
+    ), counted as (
+      insert into page as p (page_id, active_ads, total_ads)
+      select page_id, sum(active), sum(total) from moved group by page_id order by page_id
+      on conflict (page_id) do update
+        set active_ads = p.active_ads + excluded.active_ads, total_ads = p.total_ads + excluded.total_ads
     )
     insert into page_brand as p (page_id, brand_id, active_ads, total_ads)
-    select page_id, brand_id, sum(active), sum(total) from (
-      select page_id, brand_id, 1 as active, 0 as total from ${pagesOf('new')} n
-      union all select page_id, brand_id, -1, 0 from ${pagesOf('old')} o
-      union all select page_id, brand_id, 0, 1 from led
-    ) moved
-    group by page_id, brand_id having sum(active) <> 0 or sum(total) <> 0 order by page_id, brand_id
+    select page_id, brand_id, active, total from moved order by page_id, brand_id
     on conflict (page_id, brand_id) do update
       set active_ads = p.active_ads + excluded.active_ads, total_ads = p.total_ads + excluded.total_ads`,
 };
@@ -95,21 +103,18 @@ export const move: Statement = {
 const IS_LIVE = 'coalesce(p.http_status not in (404, 410), true)';
 
 /**
- * What of a page follows from several tables: counts, whose it is, where it is listed. `source` selects the
- * `page_id` of the pages.
+ * What of a page follows from several tables: whose it is, and where it is listed. `source` selects the `page_id` of the
+ * pages. Reads all brands of a page, of which a shared one has thousands.
  */
 const refresh = (source: string, columns: Statement['columns']): Statement => ({
   columns,
-  touches: ['page', 'page_scope'],
+  touches: ['page', 'page_brand', 'page_scope'],
   sql: `
     with touched as materialized (select distinct page_id from (${source}) s),
     owner as (
       select distinct on (d.page_id) d.page_id, b.brand_id, b.is_public, b.country
       from touched join page_domain d using (page_id) join brand b on b.domain = d.domain
       order by d.page_id, length(d.domain) desc
-    ), counts as (
-      select page_id, sum(active_ads) as active_ads, sum(total_ads) as total_ads
-      from touched join page_brand using (page_id) group by page_id
     ), related as (
       select page_id, brand_id from owner
       union select page_id, brand_id from touched join page_brand using (page_id)
@@ -117,16 +122,17 @@ const refresh = (source: string, columns: Statement['columns']): Statement => ({
       select distinct r.page_id, s.scope_id from related r join brand b using (brand_id)
       cross join lateral unnest(array_append(b.category_ids, b.brand_id)) as s(scope_id) where b.is_public
     ), now as materialized (
-      select p.page_id, p.page_type, p.first_seen_at, o.brand_id as owner_id,
-        coalesce(c.active_ads, 0) as active_ads, coalesce(c.total_ads, 0) as total_ads,
+      select p.page_id, p.page_type, p.first_seen_at, p.total_ads, o.brand_id as owner_id,
         exists (select from public_scope f where f.page_id = p.page_id) as is_public,
         ${IS_LIVE} as is_live, coalesce(o.is_public and o.country = 'US', false) as is_listed
-      from touched join page p using (page_id) left join owner o using (page_id) left join counts c using (page_id)
+      from touched join page p using (page_id) left join owner o using (page_id)
     ), kept as (
-      update page p set owner_id = n.owner_id, active_ads = n.active_ads, total_ads = n.total_ads, is_public = n.is_public
-      from now n where p.page_id = n.page_id
-        and (p.owner_id, p.active_ads, p.total_ads, p.is_public)
-          is distinct from (n.owner_id, n.active_ads, n.total_ads, n.is_public)
+      update page p set owner_id = n.owner_id, is_public = n.is_public,
+        listed_since = n.first_seen_at, listed_ads = n.total_ads
+      from now n where p.page_id = n.page_id and (p.owner_id, p.is_public, p.listed_since, p.listed_ads)
+        is distinct from (n.owner_id, n.is_public, n.first_seen_at, n.total_ads)
+    ), marked as (
+      update page_brand r set is_listed = true from touched t where r.page_id = t.page_id and not r.is_listed
     ), scoped as materialized (
       select n.page_id, f.scope_id, n.page_type, n.first_seen_at, n.total_ads
       from now n join public_scope f using (page_id) where n.is_live
@@ -146,13 +152,51 @@ const refresh = (source: string, columns: Statement['columns']): Statement => ({
 
 export const refreshPage = refresh('select page_id from :input i', { page_id: 'uuid' });
 
-/** Every page that an ad ever led to: it may have left one. */
-export const refreshPagesOfAd = refresh('select l.page_id from :input i join lead l using (ad_id)', {
-  ad_id: 'text',
-});
-
 export const refreshPagesOfBrand = refresh(
   `select p.page_id from :input i join page_brand p using (brand_id)
    union select d.page_id from :input i join brand b using (brand_id) join page_domain d on d.domain = b.domain`,
   { brand_id: 'uuid' },
 );
+
+const AD = { ad_id: 'text' };
+
+/** Pages of an ad that are listed for the first time. */
+export const placePagesOfAd = refresh(
+  'select l.page_id from :input i join lead l using (ad_id) join page p using (page_id) where p.listed_ads is null',
+  AD,
+);
+
+/**
+ * Pages of an ad that are listed already, and every page that it ever led to, as it may have left one: under the brands
+ * that are new to them, and by their counts of now. Where neither has changed nothing is read of a page but its own row.
+ */
+export const relistPagesOfAd: Statement = {
+  columns: AD,
+  touches: ['page', 'page_brand', 'page_scope'],
+  sql: `
+    with touched as materialized (
+      select p.page_id, p.page_type, p.first_seen_at, p.total_ads, ${IS_LIVE} as is_live,
+        (p.listed_since, p.listed_ads) is distinct from (p.first_seen_at, p.total_ads) as is_moved
+      from (select distinct l.page_id from :input i join lead l using (ad_id)) t join page p using (page_id)
+      where p.listed_ads is not null
+    ), met as materialized (
+      select r.page_id, r.brand_id, coalesce(b.is_public, false) as is_public, b.category_ids
+      from touched join page_brand r using (page_id) left join brand b using (brand_id) where not r.is_listed
+    ), marked as (
+      update page_brand r set is_listed = true from met m where r.page_id = m.page_id and r.brand_id = m.brand_id
+    ), shown as (
+      select page_id, bool_or(is_public) as is_public from met group by page_id
+    ), kept as (
+      update page p set is_public = p.is_public or coalesce(s.is_public, false),
+        listed_since = t.first_seen_at, listed_ads = t.total_ads
+      from touched t left join shown s using (page_id) where p.page_id = t.page_id and (t.is_moved or s.is_public)
+    ), relisted as (
+      update page_scope s set first_seen_at = t.first_seen_at, total_ads = t.total_ads
+      from touched t where t.is_moved and s.page_id = t.page_id
+    )
+    insert into page_scope (page_id, scope_id, page_type, first_seen_at, total_ads)
+    select distinct t.page_id, s.scope_id, t.page_type, t.first_seen_at, t.total_ads
+    from touched t join met m using (page_id) cross join lateral unnest(array_append(m.category_ids, m.brand_id)) as s(scope_id)
+    where m.is_public and t.is_live order by t.page_id, s.scope_id
+    on conflict (page_id, scope_id) do nothing`,
+};

@@ -25,6 +25,9 @@ const fillPages: Fill = {
     'insert into lead (ad_id, page_id, brand_id) select ad_id, page_id, brand_id from ad',
     `insert into page_brand (page_id, brand_id, active_ads, total_ads)
       select page_id, brand_id, count(*) filter (where active), count(*) from ad group by 1, 2`,
+    `update page p set active_ads = c.active_ads, total_ads = c.total_ads
+      from (select page_id, sum(active_ads) as active_ads, sum(total_ads) as total_ads from page_brand group by 1) c
+      where p.page_id = c.page_id`,
     'analyze page; analyze page_domain; analyze page_brand; analyze lead; analyze ad',
     run(statementOf(pages, 'refresh_page'), 'select page_id from page'),
   ],
