@@ -6,6 +6,7 @@ const BENCHES: Readonly<Record<string, () => Promise<{ run(context: BenchContext
   api: () => import('./api.ts'),
   reads: () => import('./reads.ts'),
   projector: () => import('./projector.ts'),
+  live: () => import('./live.ts'),
   'rebuild-under-load': () => import('./rebuild-under-load.ts'),
   ingest: () => import('./ingest.ts'),
   writes: () => import('./writes.ts'),

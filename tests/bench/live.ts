@@ -1,0 +1,90 @@
+import type { RecordedFact } from '#contracts/events/fact.ts';
+import type { Transaction } from '#platform/postgres.ts';
+import { statementNames } from '#platform/statement-names.ts';
+import type { Projection } from '#projections/projection.ts';
+import { projections } from '#projections/index.ts';
+import { planFacts } from '#services/projector/apply-batch.ts';
+import { type Catalog, enterSchema, readCatalog, schemaOf } from '#services/projector/read-model-schema.ts';
+import { statementOf } from '#services/projector/write-group.ts';
+import { type BenchContext, median, ROUNDS_ALONE } from './bench.ts';
+import { arrivingFacts } from './live/facts.ts';
+import { openBigCorpus } from './reads/corpus.ts';
+
+const SLOWEST_SHOWN = 3;
+
+/**
+ * What facts that have just arrived cost each read model over the big corpus: small batches, one after the other on one
+ * connection with named statements, as the projector applies them, so that plans are those of a process that has been
+ * running for a while. Each is rolled back. There is no target: what stands out is to be looked into.
+ */
+export async function run(context: BenchContext): Promise<void> {
+  await using resources = new AsyncDisposableStack();
+  const { pool } = await openBigCorpus(resources, (line) => context.print(line));
+  const client = await pool.connect();
+  resources.defer(() => client.release());
+  const nameOf = statementNames();
+  const catalogs = new Map<Projection, Catalog>();
+  for (const projection of projections)
+    catalogs.set(projection, await readCatalog(pool, schemaOf(projection.name)));
+
+  context.print(
+    'live: ms that a batch of 15 facts takes in the read models that it takes longest in, median and most',
+  );
+  for (const { name, batches } of await arrivingFacts(pool)) {
+    const costs: { readonly projection: string; readonly median: number; readonly most: number }[] = [];
+    for (const [projection, catalog] of catalogs) {
+      const times: number[] = [];
+      for (const facts of batches) {
+        const tookMs = await applyAndForget(client, projection, catalog, facts, nameOf);
+        if (tookMs !== null) times.push(tookMs);
+      }
+      if (times.length === 0) continue;
+      // Of a server that has been running for a while: plans are settled, and what is needed is in memory.
+      const settled = times.slice(times.length / 2);
+      costs.push({ projection: projection.name, median: median(settled), most: Math.max(...settled) });
+    }
+    const slowest = costs.toSorted((a, b) => b.median - a.median).slice(0, SLOWEST_SHOWN);
+    const shown = slowest.map(
+      (cost) => `${cost.projection} ${cost.median.toFixed(1)} (${cost.most.toFixed(0)})`,
+    );
+    context.print(`  ${name.padEnd(46)} ${shown.join(', ')}`);
+    context.record({
+      bench: `live: ${name}`,
+      measured: `${(slowest[0]?.median ?? 0).toFixed(1)} ms`,
+      ceiling: '-',
+      ratio: null,
+      target: 'none',
+      held: true,
+    });
+  }
+}
+
+/** Milliseconds, or `null` where nothing of the batch is for the projection. */
+async function applyAndForget(
+  client: Transaction,
+  projection: Projection,
+  catalog: Catalog,
+  facts: readonly RecordedFact[],
+  nameOf: ReturnType<typeof statementNames>,
+): Promise<number | null> {
+  const own = facts.filter(({ stream }) => projection.prefixes.some((prefix) => stream.startsWith(prefix)));
+  const groups = planFacts(projection, own).filter(({ rows }) => rows.length > 0);
+  if (groups.length === 0) return null;
+  await client.query('begin');
+  try {
+    await enterSchema(client, schemaOf(projection.name));
+    const sinceMs = performance.now();
+    for (const group of groups) {
+      const { text, values } = statementOf(projection, catalog, group);
+      await client.query({ ...nameOf(`/* ${projection.name} */ ${text}`), values: [...values] });
+    }
+    return performance.now() - sinceMs;
+  } finally {
+    await client.query('rollback');
+  }
+}
+
+if (import.meta.main) {
+  await run({ rounds: ROUNDS_ALONE, print: (line) => console.log(line), record: () => undefined });
+  process.exit(0);
+}

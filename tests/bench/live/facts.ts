@@ -1,0 +1,165 @@
+import { excerptOfBody, type AdLibraryFact, adLibraryStream } from '#contracts/events/ad-library.ts';
+import { brandStream } from '#contracts/events/brand.ts';
+import type { Fact, RecordedFact } from '#contracts/events/fact.ts';
+import { trackingStream } from '#contracts/events/workspace.ts';
+import type { AdFormat } from '#contracts/primitives.ts';
+import { derivedId } from '#domain/ids.ts';
+import type { Database } from '#platform/postgres.ts';
+import { METADATA } from '../projector/facts.ts';
+
+/** Facts of one kind about what the big corpus holds, in batches as small as they arrive. */
+export type Arriving = { readonly name: string; readonly batches: readonly (readonly RecordedFact[])[] };
+
+const BATCHES = 12;
+const FACTS_OF_BATCH = 15;
+const ROWS = BATCHES * FACTS_OF_BATCH;
+
+type Ad = {
+  readonly ad_id: string;
+  readonly brand_id: string;
+  readonly page_id: string | null;
+  readonly page_name: string | null;
+  readonly format: AdFormat;
+  readonly title: string;
+  readonly body: string;
+  readonly link_url: string;
+  readonly countries: readonly string[];
+  readonly started_on: string;
+};
+type Brand = { readonly brand_id: string; readonly name: string };
+
+const AD_COLUMNS = `ad_id, brand_id, page_id, page_name, format, title, body, link_url, countries,
+  started_on::text as started_on`;
+
+/** Which ads: spread over brands, all of the biggest, at landing pages and on social pages that many brands share. */
+const ADS = {
+  'of any brand': `n % 977 = 3`,
+  'of the biggest brand': `brand_n = 1`,
+  'at shared landing pages': `landing_n > 499000`,
+  'on shared pages': `page_id >= '500000000' and page_id < '500000003'`,
+} as const;
+
+let position = 1n << 50n;
+/** Later than all that the tables hold. */
+const recorded = (stream: string, fact: Fact): RecordedFact => {
+  position += 100n;
+  const place = { stream, revision: position, position, recordedAt: new Date() };
+  return { ...fact, ...place, id: derivedId('bench', String(position)), metadata: METADATA };
+};
+
+const batchesOf = <Of>(rows: readonly Of[], record: (row: Of) => RecordedFact): Arriving['batches'] =>
+  Array.from({ length: Math.floor(rows.length / FACTS_OF_BATCH) }, (_, batch) =>
+    rows.slice(batch * FACTS_OF_BATCH, (batch + 1) * FACTS_OF_BATCH).map(record),
+  );
+
+const ofAds = (ads: readonly Ad[], which: string, at: string): readonly Arriving[] => {
+  const about = ({ ad_id, brand_id, format, countries, started_on }: Ad) => ({
+    ...{ ad_id, brand_id, format, countries, started_on },
+    scan_id: derivedId('bench scan', brand_id),
+    observed_at: at,
+  });
+  const seen = ({ page_id, page_name, title, body }: Ad) => ({
+    excerpt: { page_id, page_name, title, body: excerptOfBody(body) },
+  });
+  const facts: Readonly<Record<string, (ad: Ad) => AdLibraryFact>> = {
+    'ads stop': (ad) => ({
+      type: 'AdConfirmedInactive',
+      data: {
+        ...about(ad),
+        ...seen(ad),
+        ...{ basis: 'library', stopped_on: at.slice(0, 10), last_seen_at: at, news: true },
+      },
+    }),
+    'ads move': (ad) => ({
+      type: 'AdDestinationChanged',
+      data: { ...about(ad), ...seen(ad), from_url: ad.link_url, to_url: `${ad.link_url}/moved` },
+    }),
+    'ads are reworded': (ad) => ({
+      type: 'AdRevised',
+      data: { ...about(ad), ...seen(ad), changes: { body: { from: ad.body, to: `${ad.body} More.` } } },
+    }),
+    'ads are missed': ({ ad_id, brand_id }) => ({
+      type: 'AdsMissed',
+      data: { brand_id, scan_id: derivedId('bench scan', brand_id), observed_at: at, ad_ids: [ad_id] },
+    }),
+  };
+  return Object.entries(facts).map(([what, factOf]) => ({
+    name: `${what}, ${which}`,
+    batches: batchesOf(ads, (ad) => recorded(adLibraryStream(ad.brand_id), factOf(ad))),
+  }));
+};
+
+const ofBrands = (brands: readonly Brand[], at: string): readonly Arriving[] => [
+  {
+    name: 'scans end',
+    batches: batchesOf(brands, ({ brand_id }) =>
+      recorded(adLibraryStream(brand_id), {
+        type: 'ScanRecorded',
+        data: {
+          ...{ brand_id, scan_id: derivedId('bench scan', brand_id), observed_at: at, scanned_for: brand_id },
+          ...{
+            collector: 'bench',
+            complete: true,
+            countries: ['US'],
+            pages: [],
+            reliable: true,
+            late_arrival: false,
+          },
+          totals: {
+            ...{
+              seen: 5,
+              active: 5,
+              missing: 0,
+              total: 9,
+              baseline: 0,
+              news: 1,
+              late: 0,
+              stopped: 1,
+              returned: 0,
+            },
+            ...{ revised: 0, destination_changed: 0, reworded: 0 },
+          },
+        },
+      }),
+    ),
+  },
+  {
+    name: 'brands are tracked',
+    batches: batchesOf(brands, ({ brand_id }) => {
+      const workspace_id = `ws_${derivedId('bench workspace', brand_id)}`;
+      const data = { workspace_id, brand_id, cadence: 'daily', tracked_at: at } as const;
+      return recorded(trackingStream(workspace_id), { type: 'BrandTracked', data });
+    }),
+  },
+  ...(
+    [
+      ['brands are renamed', (name: string) => ({ name: `${name} & Co` })],
+      ['brands are hidden', () => ({ is_public: false })],
+    ] as const
+  ).map(([name, changesOf]) => ({
+    name,
+    batches: batchesOf(brands, (brand) => {
+      const { brand_id } = brand;
+      const data = { brand_id, observed_at: at, changes: changesOf(brand.name) };
+      return recorded(brandStream(brand_id), { type: 'BrandProfileChanged', data });
+    }),
+  })),
+];
+
+export const arrivingFacts = async (pool: Database): Promise<readonly Arriving[]> => {
+  const at = new Date().toISOString();
+  const ads: Arriving[] = [];
+  for (const [which, where] of Object.entries(ADS)) {
+    const { rows } = await pool.query<Ad>(
+      `select ${AD_COLUMNS} from ads.ad where link_url is not null and ad_id in (
+         select ad_id from bench.ad where status = 'active' and ${where} order by bench.u(n, 99) limit $1)`,
+      [ROWS],
+    );
+    ads.push(...ofAds(rows, which, at));
+  }
+  const { rows: brands } = await pool.query<Brand>(
+    'select brand_id, name from bench.brand where n % 97 = 5 order by bench.u(n, 99) limit $1',
+    [ROWS],
+  );
+  return [...ads, ...ofBrands(brands, at)];
+};
