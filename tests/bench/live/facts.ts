@@ -1,4 +1,9 @@
-import { excerptOfBody, type AdLibraryFact, adLibraryStream } from '#contracts/events/ad-library.ts';
+import {
+  excerptOfBody,
+  type AdLibraryFact,
+  adLibraryStream,
+  type ScanTotals,
+} from '#contracts/events/ad-library.ts';
 import { brandStream } from '#contracts/events/brand.ts';
 import type { Fact, RecordedFact } from '#contracts/events/fact.ts';
 import { trackingStream } from '#contracts/events/workspace.ts';
@@ -39,6 +44,12 @@ const ADS = {
   'on shared pages': `page_id >= '500000000' and page_id < '500000003'`,
 } as const;
 
+const TOTALS = Object.fromEntries(
+  'seen active missing total baseline news late stopped returned revised destination_changed reworded'
+    .split(' ')
+    .map((count, place) => [count, place]),
+) as ScanTotals;
+
 let position = 1n << 50n;
 /** Later than all that the tables hold. */
 const recorded = (stream: string, fact: Fact): RecordedFact => {
@@ -54,7 +65,11 @@ const batchesOf = <Of>(rows: readonly Of[], record: (row: Of) => RecordedFact): 
 
 const ofAds = (ads: readonly Ad[], which: string, at: string): readonly Arriving[] => {
   const about = ({ ad_id, brand_id, format, countries, started_on }: Ad) => ({
-    ...{ ad_id, brand_id, format, countries, started_on },
+    ad_id,
+    brand_id,
+    format,
+    countries,
+    started_on,
     scan_id: derivedId('bench scan', brand_id),
     observed_at: at,
   });
@@ -67,7 +82,10 @@ const ofAds = (ads: readonly Ad[], which: string, at: string): readonly Arriving
       data: {
         ...about(ad),
         ...seen(ad),
-        ...{ basis: 'library', stopped_on: at.slice(0, 10), last_seen_at: at, news: true },
+        basis: 'library',
+        stopped_on: at.slice(0, 10),
+        last_seen_at: at,
+        news: true,
       },
     }),
     'ads move': (ad) => ({
@@ -96,29 +114,17 @@ const ofBrands = (brands: readonly Brand[], at: string): readonly Arriving[] => 
       recorded(adLibraryStream(brand_id), {
         type: 'ScanRecorded',
         data: {
-          ...{ brand_id, scan_id: derivedId('bench scan', brand_id), observed_at: at, scanned_for: brand_id },
-          ...{
-            collector: 'bench',
-            complete: true,
-            countries: ['US'],
-            pages: [],
-            reliable: true,
-            late_arrival: false,
-          },
-          totals: {
-            ...{
-              seen: 5,
-              active: 5,
-              missing: 0,
-              total: 9,
-              baseline: 0,
-              news: 1,
-              late: 0,
-              stopped: 1,
-              returned: 0,
-            },
-            ...{ revised: 0, destination_changed: 0, reworded: 0 },
-          },
+          brand_id,
+          scan_id: derivedId('bench scan', brand_id),
+          observed_at: at,
+          scanned_for: brand_id,
+          collector: 'bench',
+          complete: true,
+          countries: ['US'],
+          pages: [],
+          reliable: true,
+          late_arrival: false,
+          totals: TOTALS,
         },
       }),
     ),
