@@ -4,10 +4,12 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Refusal } from '#contracts/errors.ts';
 import type { RecordedFact } from '#contracts/events/fact.ts';
 import { type ApiKeyFact, apiKeysStream } from '#contracts/events/workspace.ts';
+import type { ReadDatabase } from '#contracts/read-database.ts';
 import { ACTIVE_KEYS_MAX } from '#contracts/resources/api-key.ts';
 import type { Scope } from '#contracts/scopes.ts';
 import { isKeyText, sha256Of } from '#platform/access/api-key-text.ts';
 import { openMemberVault } from '#platform/member-vault.ts';
+import { openReadDatabase } from '#platform/postgres.ts';
 import { addPerson, erasePerson } from '#services/ops/member-operations.ts';
 import { issueKey } from '#services/ops/workspace-operations.ts';
 import { on } from '#tests/dsl/api.ts';
@@ -466,5 +468,25 @@ describe('created_by', () => {
     expect((await listed(unnamed, key)).slice(0, 2)).toMatchObject(nameless);
     await erasePerson(room, workspaceId, member_id);
     expect((await listed(named, owner)).slice(0, 2)).toMatchObject(nameless);
+  });
+
+  test('has no name where that cannot be read, and the key is not lost for it', async () => {
+    await using reads = openReadDatabase(stack.environment['DATABASE_URL'] ?? '');
+    const db: ReadDatabase = {
+      slow: (asked) => reads.slow(asked),
+      query: async (asked) => {
+        if (asked.sql.includes('workspaces.member')) throw new Error('the names are gone');
+        return reads.query(asked);
+      },
+    };
+    const nameless = await stack.api({ db });
+    const key = await stack.key();
+    const body = { name: 'ci', scopes: SCOPES_OF_NEW };
+    const created = await on(nameless).post(pathOf(key), { key, body });
+    expect(created).toMatchObject({
+      status: 201,
+      data: { created_by: { id: key.memberId, name: null } },
+    });
+    expect(await statusOf(app, (created.data as Created).api_key)).toBe(200);
   });
 });

@@ -64,10 +64,16 @@ const recordOf = (key: KnownKey, memberName: string | null): ApiKey => ({
   revoked_at: key.revoked_at,
 });
 
+/** `null` also where it cannot be read: that is no reason to lose a key whose text is answered once. */
 const callerName = async ({ caller }: KeyCall, room: ApiRoom): Promise<string | null> => {
   const { workspaceId, memberId } = caller;
-  const names = await findNames(room.db, workspaceId, memberId);
-  return names && memberNameOf(room, { workspaceId, memberId, ...names });
+  try {
+    const names = await findNames(room.db, workspaceId, memberId);
+    return names && (await memberNameOf(room, { workspaceId, memberId, ...names }));
+  } catch (error) {
+    room.log.warn({ err: error, member_id: memberId }, 'a key is answered without the name of its maker');
+    return null;
+  }
 };
 
 /**
