@@ -160,15 +160,16 @@ export const refreshPagesOfBrand = refresh(
 
 const AD = { ad_id: 'text' };
 
-/** Pages of an ad that are listed for the first time. */
+/** Of the pages that an ad ever led to, those that were never listed. */
 export const placePagesOfAd = refresh(
   'select l.page_id from :input i join lead l using (ad_id) join page p using (page_id) where p.listed_ads is null',
   AD,
 );
 
 /**
- * Pages of an ad that are listed already, and every page that it ever led to, as it may have left one: under the brands
- * that are new to them, and by their counts of now. Where neither has changed nothing is read of a page but its own row.
+ * Of the pages that an ad ever led to (it may have left one), those that are listed already: they are listed under the
+ * brands that are new to them as well, and by what is counted now. Where neither has changed, nothing is read of a page
+ * but its own row.
  */
 export const relistPagesOfAd: Statement = {
   columns: AD,

@@ -7,7 +7,7 @@ import { planFacts } from '#services/projector/apply-batch.ts';
 import { type Catalog, enterSchema, readCatalog, schemaOf } from '#services/projector/read-model-schema.ts';
 import { statementOf } from '#services/projector/write-group.ts';
 import { type BenchContext, median, ROUNDS_ALONE } from './bench.ts';
-import { arrivingFacts } from './live/facts.ts';
+import { arrivingFacts, FACTS_OF_BATCH } from './live/facts.ts';
 import { openBigCorpus } from './reads/corpus.ts';
 
 const SLOWEST_SHOWN = 3;
@@ -28,7 +28,7 @@ export async function run(context: BenchContext): Promise<void> {
     catalogs.set(projection, await readCatalog(pool, schemaOf(projection.name)));
 
   context.print(
-    'live: ms that a batch of 15 facts takes in the read models that it takes longest in, median and most',
+    `live: ms that a batch of ${FACTS_OF_BATCH} facts takes in the read models that it takes longest in, median and most`,
   );
   for (const { name, batches } of await arrivingFacts(pool)) {
     const costs: { readonly projection: string; readonly median: number; readonly most: number }[] = [];

@@ -16,7 +16,7 @@ import { METADATA } from '../projector/facts.ts';
 export type Arriving = { readonly name: string; readonly batches: readonly (readonly RecordedFact[])[] };
 
 const BATCHES = 12;
-const FACTS_OF_BATCH = 15;
+export const FACTS_OF_BATCH = 15;
 const ROWS = BATCHES * FACTS_OF_BATCH;
 
 type Ad = {
