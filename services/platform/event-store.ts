@@ -18,11 +18,6 @@ import { appendMeter } from './metrics.ts';
 import { sendAppend, slicesOf } from './send-append.ts';
 import { currentTraceparent, inSpan, isTracing } from './tracing.ts';
 
-/**
- * Connections that a process appends over. The client sends an append when its socket has taken the one before, in a
- * later turn of the event loop: with one connection, of thirty requests that come at once each waits for the others.
- */
-const APPENDING_CLIENTS = 8;
 /** Somebody else appended first: the decision is made again on the new state. */
 const CONFLICT_RETRIES = 60;
 /** A client with a call that the server left hanging is not waited for longer. */
@@ -103,27 +98,9 @@ const connect = (url: string): EventStoreDBClient => {
   }
 };
 
-type AppendToStream = EventStoreDBClient['appendToStream'];
-
-/** Appends over the client that has least under way, the first of them: in quiet times the others never connect. */
-const appendOver = (clients: readonly EventStoreDBClient[]): AppendToStream => {
-  const lines = clients.map((client) => ({ client, underWay: 0 }));
-  return async (...given: Parameters<AppendToStream>) => {
-    const line = lines.reduce((least, one) => (one.underWay < least.underWay ? one : least));
-    line.underWay += 1;
-    try {
-      return await line.client.appendToStream(...given);
-    } finally {
-      line.underWay -= 1;
-    }
-  };
-};
-
 /** Opens the event store. Connects lazily: a server that is down is met on first use. */
 export const openEventStore = (url: string): EventStore => {
   const client = connect(url);
-  const clients = [client, ...Array.from({ length: APPENDING_CLIENTS - 1 }, () => connect(url))];
-  const appendToStream = appendOver(clients);
 
   const read = async function* <F extends Fact>(
     stream: string,
@@ -176,7 +153,7 @@ export const openEventStore = (url: string): EventStore => {
       const since = performance.now();
       const took = (): number => (performance.now() - since) / 1_000;
       try {
-        const result = await sendAppend(() => appendToStream(stream, events, { expectedRevision }));
+        const result = await sendAppend(() => client.appendToStream(stream, events, { expectedRevision }));
         revision = result.nextExpectedRevision;
         position = result.position?.commit ?? 0n;
         appendMeter.recorded(took());
@@ -253,7 +230,7 @@ export const openEventStore = (url: string): EventStore => {
       return head;
     },
     [Symbol.asyncDispose]: async () => {
-      await Promise.race([Promise.all(clients.map((one) => one.dispose())), pause(DISPOSE_LIMIT_MS)]);
+      await Promise.race([client.dispose(), pause(DISPOSE_LIMIT_MS)]);
     },
   };
 };
