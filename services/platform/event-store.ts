@@ -98,7 +98,10 @@ const connect = (url: string): EventStoreDBClient => {
   }
 };
 
-/** Opens the event store. Connects lazily: a server that is down is met on first use. */
+/**
+ * Opens the event store. Connects lazily: a server that is down is met on first use. Once in a process: the client
+ * forgets the appends of all its connections when one breaks, and an answer over another would then end the process.
+ */
 export const openEventStore = (url: string): EventStore => {
   const client = connect(url);
 
