@@ -1,4 +1,4 @@
-import type { Fact, RecordedFact } from '#contracts/events/fact.ts';
+import type { Fact, RecordedFact } from '#contracts/events/event.ts';
 
 /**
  * The shape of a projection: facts to changes as data. The projector runs the changes of a batch set-wise

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { z } from 'zod';
-import { Actor, categoryOf, idOf, type RecordedFact } from '../events/fact.ts';
-import { Timestamp } from '../primitives.ts';
+import { Actor, categoryOf, idOf, type RecordedFact } from '../events/event.ts';
+import { Timestamp } from '../values/primitives.ts';
 import { canonicalJson } from './canonical.ts';
 
 /** Every stream category that belongs to one workspace: the facts of these make up its history. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Count, Timestamp } from '../primitives.ts';
+import { Count, Timestamp } from '../values/primitives.ts';
 import { canonicalJson } from './canonical.ts';
 import { EntryHash } from './entry.ts';
 

@@ -1,6 +1,13 @@
 import { z } from 'zod';
-import { AdFormat, Country, LibraryId, ObservedDate, ObservedDomain, Timestamp } from '../primitives.ts';
-import { observedText, trimmedText } from '../text.ts';
+import {
+  AdFormat,
+  Country,
+  LibraryId,
+  ObservedDate,
+  ObservedDomain,
+  Timestamp,
+} from '../values/primitives.ts';
+import { observedText, trimmedText } from '../values/text.ts';
 
 /** Limits of a scan; a collector that has more splits it. */
 export const AD_TEXT_MAX_CHARACTERS = 20_000;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { Country, ObservedDomain, Timestamp } from '../primitives.ts';
-import { trimmedText, webAddress } from '../text.ts';
+import { Country, ObservedDomain, Timestamp } from '../values/primitives.ts';
+import { trimmedText, webAddress } from '../values/text.ts';
 
 /** Levels of a category tree: top level, middle, leaf. */
 export const CATEGORY_LEVELS_MAX = 3;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { Timestamp } from '../primitives.ts';
-import { trimmedText } from '../text.ts';
+import { Timestamp } from '../values/primitives.ts';
+import { trimmedText } from '../values/text.ts';
 import { CATEGORY_LEVELS_MAX } from './brand-profile.ts';
 
 export const CATEGORY_NAME_MAX_CHARACTERS = 100;

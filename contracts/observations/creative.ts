@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { ANALYSIS_DEPTHS, CREATIVE_FIELDS, CREATIVE_KEY, MEDIA_KINDS } from '../creatives.ts';
-import { LibraryId, Timestamp } from '../primitives.ts';
-import { observedText, trimmedText, webAddress } from '../text.ts';
+import { ANALYSIS_DEPTHS, CREATIVE_FIELDS, CREATIVE_KEY, MEDIA_KINDS } from '../values/creatives.ts';
+import { LibraryId, Timestamp } from '../values/primitives.ts';
+import { observedText, trimmedText, webAddress } from '../values/text.ts';
 
 /** Ads that one observation names; a file that more carry is observed several times. */
 export const CREATIVE_ADS_MAX = 1_000;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { landingPageOf, PAGE_TYPES, PAGE_URL_MAX_CHARACTERS } from '../landing-pages.ts';
-import { Timestamp } from '../primitives.ts';
-import { observedText, trimmedText, webAddress } from '../text.ts';
+import { landingPageOf, PAGE_TYPES, PAGE_URL_MAX_CHARACTERS } from '../values/landing-pages.ts';
+import { Timestamp } from '../values/primitives.ts';
+import { observedText, trimmedText, webAddress } from '../values/text.ts';
 
 /** Limits of what is kept of a page; a scraper cuts what is longer. */
 export const PAGE_TITLE_MAX_CHARACTERS = 1_000;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { Country, LibraryId, ObservedDomain, Timestamp } from '../primitives.ts';
-import { trimmedText } from '../text.ts';
+import { Country, LibraryId, ObservedDomain, Timestamp } from '../values/primitives.ts';
+import { trimmedText } from '../values/text.ts';
 
 export const OPERATOR_DOMAINS_MAX = 1_000;
 export const OPERATOR_PAGES_MAX = 1_000;

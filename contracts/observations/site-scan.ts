@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { ObservedDomain, Slug, Timestamp } from '../primitives.ts';
-import { nameText, webAddress } from '../text.ts';
+import { ObservedDomain, Slug, Timestamp } from '../values/primitives.ts';
+import { nameText, webAddress } from '../values/text.ts';
 
 /** Limits of a site scan; together they keep it within a message. */
 export const SITE_TOOLS_MAX = 500;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { LibraryId, ObservedDomain, Timestamp } from '../primitives.ts';
-import { trimmedText } from '../text.ts';
+import { LibraryId, ObservedDomain, Timestamp } from '../values/primitives.ts';
+import { trimmedText } from '../values/text.ts';
 
 /** What a page is to a brand, as far as it may be said. An observed association, never a statement of ownership. */
 export const PageRole = z.enum(['OFFICIAL', 'REGIONAL', 'CREATOR', 'PARTNER', 'RESELLER', 'UNVERIFIED']);

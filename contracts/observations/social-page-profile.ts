@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { Count, LibraryId, Timestamp } from '../primitives.ts';
-import { trimmedText } from '../text.ts';
+import { Count, LibraryId, Timestamp } from '../values/primitives.ts';
+import { trimmedText } from '../values/text.ts';
 
 /**
  * What one source says of a page. Sources disagree (they count on different days, and by different rules), so

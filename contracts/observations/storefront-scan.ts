@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { ObservedDomain, Timestamp } from '../primitives.ts';
-import { nameText, proseText, webAddress } from '../text.ts';
+import { ObservedDomain, Timestamp } from '../values/primitives.ts';
+import { nameText, proseText, webAddress } from '../values/text.ts';
 
 /** Limits of a storefront scan. A shop publishes at most 25,000 products in its catalogue pages. */
 export const STOREFRONT_PAGE_PRODUCTS_MAX = 250;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { Country, ObservedDate, Timestamp } from '../primitives.ts';
-import { trimmedText } from '../text.ts';
+import { Country, ObservedDate, Timestamp } from '../values/primitives.ts';
+import { trimmedText } from '../values/text.ts';
 
 /** More than any site has, and small enough that the visits of a whole corpus add up exactly. */
 export const MONTHLY_VISITS_MAX = 1_000_000_000_000;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { ERRORS, type ErrorType } from '../errors.ts';
-import { Count, Timestamp } from '../primitives.ts';
-import { Freshness } from './brand.ts';
+import { Count, Timestamp } from '../values/primitives.ts';
+import { Freshness } from './corpus/brand.ts';
 
 /** What surrounds every answer, to the letter of the specification, parts "Response envelope" and "Errors". */
 

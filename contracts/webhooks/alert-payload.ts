@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { AlertCadence, AlertTrigger, DeliveryKind, EndpointChannel } from '../alerts.ts';
-import { CalendarDate, Count, LibraryId, Timestamp, Uuid } from '../primitives.ts';
-import { BrandReference } from '../resources/brand.ts';
+import { AlertCadence, AlertTrigger, DeliveryKind, EndpointChannel } from '../values/alerts.ts';
+import { CalendarDate, Count, LibraryId, Timestamp, Uuid } from '../values/primitives.ts';
+import { BrandReference } from '../resources/corpus/brand.ts';
 
 /** Items of one payload; what lies beyond is counted and found under `url`. */
 export const PAYLOAD_ITEMS_MAX = 100;

@@ -1,5 +1,5 @@
-import type { ReadDatabase } from '#contracts/read-database.ts';
-import { ARCHIVED_MEDIA_MAX } from '#contracts/resources/ad-record.ts';
+import type { ReadDatabase } from '#contracts/ports/read-database.ts';
+import { ARCHIVED_MEDIA_MAX } from '#contracts/resources/corpus/ad-record.ts';
 import { CREATIVE_COLUMNS, CREATIVE_FROM, type CreativeRow, creativeText } from './creative-text.ts';
 
 /** An archived file of an ad, as JSON text too. */

@@ -1,4 +1,4 @@
-import type { BrandFact } from '#contracts/events/brand.ts';
+import type { BrandFact } from '#contracts/events/corpus/brand.ts';
 import type { Change, Row } from '#projections/projection.ts';
 
 /**

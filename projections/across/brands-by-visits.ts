@@ -1,5 +1,5 @@
-import type { AudienceSegment } from '#contracts/audience-segments.ts';
-import type { Page, PageRequest, ReadDatabase } from '#contracts/read-database.ts';
+import type { AudienceSegment } from '#contracts/values/audience-segments.ts';
+import type { Page, PageRequest, ReadDatabase } from '#contracts/ports/read-database.ts';
 import { iso } from './freshness-text.ts';
 
 /**

@@ -1,4 +1,4 @@
-import type { ReadDatabase } from '#contracts/read-database.ts';
+import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 import { TOOL_MEMBERS_SQL } from './described-tools.ts';
 
 /** Tools and page types that one category shows. */

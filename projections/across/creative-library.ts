@@ -1,5 +1,5 @@
-import { excerptOfBody } from '#contracts/events/ad-library.ts';
-import type { ReadDatabase } from '#contracts/read-database.ts';
+import { excerptOfBody } from '#contracts/events/corpus/ad-library.ts';
+import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 import { CREATIVE_COLUMNS, CREATIVE_FROM, type CreativeRow, creativeText } from './creative-text.ts';
 
 /**

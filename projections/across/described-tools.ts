@@ -1,4 +1,4 @@
-import type { SiteTool } from '#contracts/events/site.ts';
+import type { SiteTool } from '#contracts/events/corpus/site.ts';
 import type { Change, Statement } from '#projections/projection.ts';
 
 /**

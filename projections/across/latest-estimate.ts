@@ -1,6 +1,6 @@
-import { segmentsOf } from '#contracts/audience-segments.ts';
-import type { RecordedFact } from '#contracts/events/fact.ts';
-import type { TrafficEstimated } from '#contracts/events/traffic.ts';
+import { segmentsOf } from '#contracts/values/audience-segments.ts';
+import type { RecordedFact } from '#contracts/events/event.ts';
+import type { TrafficEstimated } from '#contracts/events/corpus/traffic.ts';
 import type { Change, Row, Statement } from '#projections/projection.ts';
 
 /**

@@ -1,4 +1,4 @@
-import type { Page, PageRequest, ReadDatabase } from '#contracts/read-database.ts';
+import type { Page, PageRequest, ReadDatabase } from '#contracts/ports/read-database.ts';
 import { quoted } from './freshness-text.ts';
 
 /**

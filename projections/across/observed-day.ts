@@ -1,4 +1,4 @@
-import type { ScanRecorded } from '#contracts/events/ad-library.ts';
+import type { ScanRecorded } from '#contracts/events/corpus/ad-library.ts';
 import type { Change, Statement } from '#projections/projection.ts';
 
 /**

@@ -1,4 +1,4 @@
-import type { Page } from '#contracts/read-database.ts';
+import type { Page } from '#contracts/ports/read-database.ts';
 import { BRAND_REFERENCE_SQL } from './brand-reference.ts';
 
 /** SQL of `item, observed_at, id`, newest first, of these keys. */

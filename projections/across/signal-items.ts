@@ -1,6 +1,6 @@
-import type { AdFormat } from '#contracts/primitives.ts';
-import type { Evidence, Signal } from '#contracts/resources/signal.ts';
-import { SIGNAL_THRESHOLDS, type SignalKind } from '#contracts/signals.ts';
+import type { AdFormat } from '#contracts/values/primitives.ts';
+import type { Evidence, Signal } from '#contracts/resources/workspace/signal.ts';
+import { SIGNAL_THRESHOLDS, type SignalKind } from '#contracts/values/signals.ts';
 import type { z } from 'zod';
 
 /** A stored signal as what is served: its sentence, its figures and where the items behind it are read. */

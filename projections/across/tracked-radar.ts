@@ -1,4 +1,4 @@
-import type { Page, PageRequest, ReadDatabase } from '#contracts/read-database.ts';
+import type { Page, PageRequest, ReadDatabase } from '#contracts/ports/read-database.ts';
 import { everyOfTracked, newestOfEach, newestOfTracked, tracksFew } from './newest-keys.ts';
 import { parameters, RADAR_TABLE, radarItems, radarPage, type RadarRow } from './radar-items.ts';
 import { scannedAtOfTracked } from './tracked-as-of.ts';

@@ -1,5 +1,5 @@
-import type { Page, PageRequest, ReadDatabase } from '#contracts/read-database.ts';
-import type { SignalKind } from '#contracts/signals.ts';
+import type { Page, PageRequest, ReadDatabase } from '#contracts/ports/read-database.ts';
+import type { SignalKind } from '#contracts/values/signals.ts';
 import { BRAND_REFERENCE_SQL } from './brand-reference.ts';
 import { iso } from './freshness-text.ts';
 import { everyOfTracked, newestOfTracked, tracksFew } from './newest-keys.ts';

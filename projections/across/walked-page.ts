@@ -1,4 +1,4 @@
-import type { PageRequest, ReadDatabase } from '#contracts/read-database.ts';
+import type { PageRequest, ReadDatabase } from '#contracts/ports/read-database.ts';
 
 /**
  * A page of a list by conditions that no index serves together with the order. Common conditions are met early on

@@ -1,6 +1,6 @@
-import type { AdContent, AdLibraryFact } from '#contracts/events/ad-library.ts';
-import type { BrandFact } from '#contracts/events/brand.ts';
-import type { RecordedFact } from '#contracts/events/fact.ts';
+import type { AdContent, AdLibraryFact } from '#contracts/events/corpus/ad-library.ts';
+import type { BrandFact } from '#contracts/events/corpus/brand.ts';
+import type { RecordedFact } from '#contracts/events/event.ts';
 import { brandReference } from '#projections/across/brand-reference.ts';
 import { type Change, projection, type Row } from '#projections/projection.ts';
 

@@ -1,5 +1,5 @@
-import type { AdContent } from '#contracts/events/ad-library.ts';
-import type { Page, PageRequest, ReadDatabase } from '#contracts/read-database.ts';
+import type { AdContent } from '#contracts/events/corpus/ad-library.ts';
+import type { Page, PageRequest, ReadDatabase } from '#contracts/ports/read-database.ts';
 import { type ArchivedFile, archivedUrlOf } from '#projections/across/archived-media.ts';
 import { BRAND_REFERENCE_SQL } from '#projections/across/brand-reference.ts';
 import { readWalked } from '#projections/across/walked-page.ts';

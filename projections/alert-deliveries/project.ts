@@ -1,8 +1,8 @@
-import type { DeliveryStatus } from '#contracts/alerts.ts';
-import { ALERT_DELIVERY, type AlertDeliveryFact } from '#contracts/events/alert-delivery.ts';
-import { ALERT_RULE, type AlertRuleFact } from '#contracts/events/alert-rule.ts';
-import type { RecordedFact } from '#contracts/events/fact.ts';
-import type { AlertDeliveryAttempt } from '#contracts/resources/alert-delivery.ts';
+import type { DeliveryStatus } from '#contracts/values/alerts.ts';
+import { ALERT_DELIVERY, type AlertDeliveryFact } from '#contracts/events/workspace/alert-delivery.ts';
+import { ALERT_RULE, type AlertRuleFact } from '#contracts/events/workspace/alert-rule.ts';
+import type { RecordedFact } from '#contracts/events/event.ts';
+import type { AlertDeliveryAttempt } from '#contracts/resources/workspace/alert-delivery.ts';
 import { type Change, projection } from '#projections/projection.ts';
 
 type Named = { readonly workspace_id: string; readonly alert_id: string };

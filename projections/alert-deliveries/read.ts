@@ -1,5 +1,5 @@
-import type { Page, PageRequest, ReadDatabase } from '#contracts/read-database.ts';
-import { ATTEMPTS_SHOWN_MAX } from '#contracts/resources/alert-delivery.ts';
+import type { Page, PageRequest, ReadDatabase } from '#contracts/ports/read-database.ts';
+import { ATTEMPTS_SHOWN_MAX } from '#contracts/resources/workspace/alert-delivery.ts';
 
 type Row = {
   readonly id: string;

@@ -3,7 +3,7 @@ import {
   type AlertRuleFact,
   type AlertRuleSettings,
   type Suspension,
-} from '#contracts/events/alert-rule.ts';
+} from '#contracts/events/workspace/alert-rule.ts';
 import { projection, type Row } from '#projections/projection.ts';
 
 /** Columns of the settings that are named. */

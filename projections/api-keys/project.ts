@@ -1,4 +1,4 @@
-import { API_KEYS, type ApiKeyFact } from '#contracts/events/workspace.ts';
+import { API_KEYS, type ApiKeyFact } from '#contracts/events/workspace/workspace.ts';
 import { projection } from '#projections/projection.ts';
 
 /**

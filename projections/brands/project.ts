@@ -1,5 +1,5 @@
-import type { AdCounted, AdLibraryFact } from '#contracts/events/ad-library.ts';
-import type { BrandDetails, BrandFact } from '#contracts/events/brand.ts';
+import type { AdCounted, AdLibraryFact } from '#contracts/events/corpus/ad-library.ts';
+import type { BrandDetails, BrandFact } from '#contracts/events/corpus/brand.ts';
 import { type Change, projection, type Row } from '#projections/projection.ts';
 import { refreshBrand, takeStock } from './statements.ts';
 

@@ -1,5 +1,5 @@
 import { createSqlTag } from 'slonik';
-import type { Page, PageRequest, ReadDatabase } from '#contracts/read-database.ts';
+import type { Page, PageRequest, ReadDatabase } from '#contracts/ports/read-database.ts';
 import { readWalked } from '#projections/across/walked-page.ts';
 
 const sql = createSqlTag();

@@ -1,5 +1,10 @@
-import type { BrandFact } from '#contracts/events/brand.ts';
-import { BRIEF, type BriefFact, type BriefPrepared, type RadarSnapshot } from '#contracts/events/brief.ts';
+import type { BrandFact } from '#contracts/events/corpus/brand.ts';
+import {
+  BRIEF,
+  type BriefFact,
+  type BriefPrepared,
+  type RadarSnapshot,
+} from '#contracts/events/workspace/brief.ts';
 import { brandReference } from '#projections/across/brand-reference.ts';
 import { projection } from '#projections/projection.ts';
 

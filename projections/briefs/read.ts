@@ -1,4 +1,4 @@
-import type { Page, PageRequest, ReadDatabase } from '#contracts/read-database.ts';
+import type { Page, PageRequest, ReadDatabase } from '#contracts/ports/read-database.ts';
 import { BRAND_REFERENCE_SQL } from '#projections/across/brand-reference.ts';
 
 /** Sorts after every date and every id, so that the first page is the page after it. */

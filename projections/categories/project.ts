@@ -1,7 +1,7 @@
-import type { AdLibraryFact } from '#contracts/events/ad-library.ts';
-import type { BrandFact, CategoryOnPath } from '#contracts/events/brand.ts';
-import type { CategoryDetails, CategoryFact } from '#contracts/events/category.ts';
-import type { TrafficFact } from '#contracts/events/traffic.ts';
+import type { AdLibraryFact } from '#contracts/events/corpus/ad-library.ts';
+import type { BrandFact, CategoryOnPath } from '#contracts/events/corpus/brand.ts';
+import type { CategoryDetails, CategoryFact } from '#contracts/events/corpus/category.ts';
+import type { TrafficFact } from '#contracts/events/corpus/traffic.ts';
 import { latestEstimate } from '#projections/across/latest-estimate.ts';
 import { type Change, projection, type Row } from '#projections/projection.ts';
 

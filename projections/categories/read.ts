@@ -1,4 +1,4 @@
-import type { Page, PageRequest, ReadDatabase } from '#contracts/read-database.ts';
+import type { Page, PageRequest, ReadDatabase } from '#contracts/ports/read-database.ts';
 import { iso, quoted } from '#projections/across/freshness-text.ts';
 
 /** The newest observation of a public brand in the category; on the two levels it is not on the index is empty. */

@@ -1,5 +1,5 @@
-import type { BrandFact } from '#contracts/events/brand.ts';
-import type { SiteFact } from '#contracts/events/site.ts';
+import type { BrandFact } from '#contracts/events/corpus/brand.ts';
+import type { SiteFact } from '#contracts/events/corpus/site.ts';
 import { counting } from '#projections/across/counting.ts';
 import { describedTools, describeTool } from '#projections/across/described-tools.ts';
 import { type Change, projection, type Row } from '#projections/projection.ts';

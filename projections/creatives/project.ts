@@ -1,8 +1,8 @@
-import type { AdLibraryFact } from '#contracts/events/ad-library.ts';
-import type { BrandFact } from '#contracts/events/brand.ts';
-import { creativeIdOf } from '#contracts/creatives.ts';
-import type { CreativeFact, CreativeReading } from '#contracts/events/creative.ts';
-import type { RecordedFact } from '#contracts/events/fact.ts';
+import type { AdLibraryFact } from '#contracts/events/corpus/ad-library.ts';
+import type { BrandFact } from '#contracts/events/corpus/brand.ts';
+import { creativeIdOf } from '#contracts/values/creatives.ts';
+import type { CreativeFact, CreativeReading } from '#contracts/events/corpus/creative.ts';
+import type { RecordedFact } from '#contracts/events/event.ts';
 import { brandReference } from '#projections/across/brand-reference.ts';
 import { type Change, projection, type Row } from '#projections/projection.ts';
 import { move, refreshFile, refreshFilesOfAd, refreshFilesOfBrand } from './statements.ts';

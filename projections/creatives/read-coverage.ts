@@ -1,5 +1,5 @@
-import { CREATIVE_FIELD_NAMES } from '#contracts/creatives.ts';
-import type { ReadDatabase } from '#contracts/read-database.ts';
+import { CREATIVE_FIELD_NAMES } from '#contracts/values/creatives.ts';
+import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 import { PUBLIC_SCOPE } from './statements.ts';
 
 export type Coverage = { readonly json: string; readonly as_of: string | null };

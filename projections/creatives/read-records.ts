@@ -1,6 +1,6 @@
-import { CREATIVE_FIELD_NAMES, type CreativeField } from '#contracts/creatives.ts';
-import { excerptOfBody } from '#contracts/events/ad-library.ts';
-import type { Page, PageRequest, ReadDatabase } from '#contracts/read-database.ts';
+import { CREATIVE_FIELD_NAMES, type CreativeField } from '#contracts/values/creatives.ts';
+import { excerptOfBody } from '#contracts/events/corpus/ad-library.ts';
+import type { Page, PageRequest, ReadDatabase } from '#contracts/ports/read-database.ts';
 import { BRAND_REFERENCE_SQL } from '#projections/across/brand-reference.ts';
 import { readWalked } from '#projections/across/walked-page.ts';
 

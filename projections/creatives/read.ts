@@ -1,5 +1,5 @@
-import { creativeIdOf } from '#contracts/creatives.ts';
-import type { Page, PageRequest, ReadDatabase } from '#contracts/read-database.ts';
+import { creativeIdOf } from '#contracts/values/creatives.ts';
+import type { Page, PageRequest, ReadDatabase } from '#contracts/ports/read-database.ts';
 import {
   CREATIVE_COLUMNS,
   CREATIVE_FROM,

@@ -1,4 +1,4 @@
-import type { AdLibraryFact } from '#contracts/events/ad-library.ts';
+import type { AdLibraryFact } from '#contracts/events/corpus/ad-library.ts';
 import { observedDay, recordObservedDay } from '#projections/across/observed-day.ts';
 import { projection } from '#projections/projection.ts';
 

@@ -1,8 +1,8 @@
-import type { AdLibraryFact } from '#contracts/events/ad-library.ts';
-import type { BrandFact } from '#contracts/events/brand.ts';
-import type { TrackingFact } from '#contracts/events/workspace.ts';
-import { TIER_HOURS } from '#contracts/freshness-tiers.ts';
-import { SLO_HOURS } from '#contracts/resources/tracked-brand.ts';
+import type { AdLibraryFact } from '#contracts/events/corpus/ad-library.ts';
+import type { BrandFact } from '#contracts/events/corpus/brand.ts';
+import type { TrackingFact } from '#contracts/events/workspace/workspace.ts';
+import { TIER_HOURS } from '#contracts/values/freshness-tiers.ts';
+import { SLO_HOURS } from '#contracts/resources/workspace/tracked-brand.ts';
 import { BRAND_REFERENCE_SQL, brandReference } from '#projections/across/brand-reference.ts';
 import { iso, quoted } from '#projections/across/freshness-text.ts';
 import { type Change, projection } from '#projections/projection.ts';

@@ -1,8 +1,8 @@
-import { TIER_HOURS } from '#contracts/freshness-tiers.ts';
-import type { Cadence } from '#contracts/primitives.ts';
-import type { ReadDatabase } from '#contracts/read-database.ts';
-import type { Freshness } from '#contracts/resources/brand.ts';
-import { SLO_HOURS } from '#contracts/resources/tracked-brand.ts';
+import { TIER_HOURS } from '#contracts/values/freshness-tiers.ts';
+import type { Cadence } from '#contracts/values/primitives.ts';
+import type { ReadDatabase } from '#contracts/ports/read-database.ts';
+import type { Freshness } from '#contracts/resources/corpus/brand.ts';
+import { SLO_HOURS } from '#contracts/resources/workspace/tracked-brand.ts';
 
 const DUE = `
   select t.brand_id, min(t.cadence) as cadence

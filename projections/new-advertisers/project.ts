@@ -1,5 +1,5 @@
-import type { AdLibraryFact } from '#contracts/events/ad-library.ts';
-import type { BrandFact } from '#contracts/events/brand.ts';
+import type { AdLibraryFact } from '#contracts/events/corpus/ad-library.ts';
+import type { BrandFact } from '#contracts/events/corpus/brand.ts';
 import { brandFacets } from '#projections/across/brand-facets.ts';
 import { type Change, projection } from '#projections/projection.ts';
 

@@ -1,5 +1,5 @@
 import { createSqlTag, type FragmentSqlToken } from 'slonik';
-import type { PageRequest, ReadDatabase } from '#contracts/read-database.ts';
+import type { PageRequest, ReadDatabase } from '#contracts/ports/read-database.ts';
 
 const sql = createSqlTag();
 

@@ -1,4 +1,4 @@
-import { NOTE, type NoteFact } from '#contracts/events/note.ts';
+import { NOTE, type NoteFact } from '#contracts/events/workspace/note.ts';
 import { projection } from '#projections/projection.ts';
 
 /** Members' notes, for the notes reads. */

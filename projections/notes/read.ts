@@ -1,5 +1,5 @@
-import type { SubjectType } from '#contracts/items.ts';
-import type { Page, PageRequest, ReadDatabase } from '#contracts/read-database.ts';
+import type { SubjectType } from '#contracts/values/items.ts';
+import type { Page, PageRequest, ReadDatabase } from '#contracts/ports/read-database.ts';
 import { seenBy } from '#projections/across/seen-collection.ts';
 
 type Row = {

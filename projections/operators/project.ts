@@ -1,5 +1,5 @@
-import type { BrandFact } from '#contracts/events/brand.ts';
-import type { OperatorFact } from '#contracts/events/operator.ts';
+import type { BrandFact } from '#contracts/events/corpus/brand.ts';
+import type { OperatorFact } from '#contracts/events/corpus/operator.ts';
 import { brandFacets } from '#projections/across/brand-facets.ts';
 import { brandReference } from '#projections/across/brand-reference.ts';
 import { type Change, projection } from '#projections/projection.ts';

@@ -1,5 +1,5 @@
-import type { Page, PageRequest, ReadDatabase } from '#contracts/read-database.ts';
-import { OPERATOR_ENTRIES_MAX, OPERATOR_OTHER_BRANDS_MAX } from '#contracts/resources/operator.ts';
+import type { Page, PageRequest, ReadDatabase } from '#contracts/ports/read-database.ts';
+import { OPERATOR_ENTRIES_MAX, OPERATOR_OTHER_BRANDS_MAX } from '#contracts/resources/corpus/operator.ts';
 import { BRAND_REFERENCE_SQL } from '#projections/across/brand-reference.ts';
 import { iso } from '#projections/across/freshness-text.ts';
 

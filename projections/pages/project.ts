@@ -1,8 +1,8 @@
-import type { AdCardContent, AdLibraryFact } from '#contracts/events/ad-library.ts';
-import type { BrandFact } from '#contracts/events/brand.ts';
-import type { RecordedFact } from '#contracts/events/fact.ts';
-import type { LandingPageFact } from '#contracts/events/landing-page.ts';
-import { landingPageOf } from '#contracts/landing-pages.ts';
+import type { AdCardContent, AdLibraryFact } from '#contracts/events/corpus/ad-library.ts';
+import type { BrandFact } from '#contracts/events/corpus/brand.ts';
+import type { RecordedFact } from '#contracts/events/event.ts';
+import type { LandingPageFact } from '#contracts/events/corpus/landing-page.ts';
+import { landingPageOf } from '#contracts/values/landing-pages.ts';
 import { brandFacets } from '#projections/across/brand-facets.ts';
 import { brandReference } from '#projections/across/brand-reference.ts';
 import { type Change, projection, type Row } from '#projections/projection.ts';

@@ -1,4 +1,4 @@
-import type { Page, PageRequest, ReadDatabase } from '#contracts/read-database.ts';
+import type { Page, PageRequest, ReadDatabase } from '#contracts/ports/read-database.ts';
 import { BRAND_REFERENCE_SQL } from '#projections/across/brand-reference.ts';
 import { readWalked } from '#projections/across/walked-page.ts';
 import { OWN_HOSTS_SCOPE } from './statements.ts';

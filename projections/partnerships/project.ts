@@ -1,6 +1,6 @@
-import type { AdDetailsObserved, AdLibraryFact, AdStarted } from '#contracts/events/ad-library.ts';
-import type { RecordedFact } from '#contracts/events/fact.ts';
-import type { SocialPageFact } from '#contracts/events/social-page.ts';
+import type { AdDetailsObserved, AdLibraryFact, AdStarted } from '#contracts/events/corpus/ad-library.ts';
+import type { RecordedFact } from '#contracts/events/event.ts';
+import type { SocialPageFact } from '#contracts/events/corpus/social-page.ts';
 import type { BrandedContent } from '#contracts/observations/ad-library-scan.ts';
 import { type Change, projection, type Row } from '#projections/projection.ts';
 

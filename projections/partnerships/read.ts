@@ -1,5 +1,5 @@
-import type { ReadDatabase } from '#contracts/read-database.ts';
-import { PARTNERSHIP_DAYS, PARTNERSHIPS_MAX } from '#contracts/resources/social-page.ts';
+import type { ReadDatabase } from '#contracts/ports/read-database.ts';
+import { PARTNERSHIP_DAYS, PARTNERSHIPS_MAX } from '#contracts/resources/corpus/social-page.ts';
 
 /** Branded-content ads of one pair of pages that ran within the window. */
 type Pair = {

@@ -1,4 +1,4 @@
-import type { PageRequest, ReadDatabase } from '#contracts/read-database.ts';
+import type { PageRequest, ReadDatabase } from '#contracts/ports/read-database.ts';
 import { readWalked } from '#projections/across/walked-page.ts';
 
 export type RiserRow = {

@@ -1,4 +1,4 @@
-import { REPORT, type ReportFact } from '#contracts/events/report.ts';
+import { REPORT, type ReportFact } from '#contracts/events/workspace/report.ts';
 import { type Change, projection, type Row } from '#projections/projection.ts';
 
 /** Exports and how far they are, for their readers and for the workers that take them. */

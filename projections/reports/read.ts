@@ -1,6 +1,6 @@
-import type { PageRequest, ReadDatabase } from '#contracts/read-database.ts';
-import type { RadarItemType } from '#contracts/resources/radar.ts';
-import type { ReportStatus } from '#contracts/resources/report.ts';
+import type { PageRequest, ReadDatabase } from '#contracts/ports/read-database.ts';
+import type { RadarItemType } from '#contracts/resources/workspace/radar.ts';
+import type { ReportStatus } from '#contracts/resources/workspace/report.ts';
 
 export type ReportRow = {
   readonly report_id: string;

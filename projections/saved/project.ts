@@ -1,4 +1,4 @@
-import { SAVED, type SavedFact } from '#contracts/events/saved.ts';
+import { SAVED, type SavedFact } from '#contracts/events/workspace/saved-items.ts';
 import { projection } from '#projections/projection.ts';
 
 /** What workspaces have saved, for the saved-items reads. */

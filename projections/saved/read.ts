@@ -1,5 +1,5 @@
-import type { ItemType } from '#contracts/items.ts';
-import type { Page, PageRequest, ReadDatabase } from '#contracts/read-database.ts';
+import type { ItemType } from '#contracts/values/items.ts';
+import type { Page, PageRequest, ReadDatabase } from '#contracts/ports/read-database.ts';
 
 type Row = {
   readonly item_type: ItemType;

@@ -1,4 +1,4 @@
-import { SIGNAL_NAMES_MAX, SIGNAL_THRESHOLDS, type SignalKind } from '#contracts/signals.ts';
+import { SIGNAL_NAMES_MAX, SIGNAL_THRESHOLDS, type SignalKind } from '#contracts/values/signals.ts';
 
 /**
  * Each kind of signal as SQL over `k` (a brand and a date) and the days around it: `t` that day, `p` the reliable day

@@ -1,11 +1,16 @@
-import type { AdCardContent, AdContent, AdLibraryFact, AdStarted } from '#contracts/events/ad-library.ts';
-import type { BrandFact } from '#contracts/events/brand.ts';
-import type { RecordedFact } from '#contracts/events/fact.ts';
-import type { SocialPageFact } from '#contracts/events/social-page.ts';
-import type { StorefrontFact } from '#contracts/events/storefront.ts';
-import { landingPageOf } from '#contracts/landing-pages.ts';
-import type { AdFormat } from '#contracts/primitives.ts';
-import { isSaleCopy, SIGNAL_THRESHOLDS, type SignalKind } from '#contracts/signals.ts';
+import type {
+  AdCardContent,
+  AdContent,
+  AdLibraryFact,
+  AdStarted,
+} from '#contracts/events/corpus/ad-library.ts';
+import type { BrandFact } from '#contracts/events/corpus/brand.ts';
+import type { RecordedFact } from '#contracts/events/event.ts';
+import type { SocialPageFact } from '#contracts/events/corpus/social-page.ts';
+import type { StorefrontFact } from '#contracts/events/corpus/storefront.ts';
+import { landingPageOf } from '#contracts/values/landing-pages.ts';
+import type { AdFormat } from '#contracts/values/primitives.ts';
+import { isSaleCopy, SIGNAL_THRESHOLDS, type SignalKind } from '#contracts/values/signals.ts';
 import { brandReference } from '#projections/across/brand-reference.ts';
 import { type Change, projection, type Row } from '#projections/projection.ts';
 import { addUp, countChanges, meet, sumUpDay, sumUpLinks } from './statements.ts';

@@ -1,5 +1,5 @@
-import type { ReadDatabase } from '#contracts/read-database.ts';
-import type { SignalKind } from '#contracts/signals.ts';
+import type { ReadDatabase } from '#contracts/ports/read-database.ts';
+import type { SignalKind } from '#contracts/values/signals.ts';
 import { iso } from '#projections/across/freshness-text.ts';
 import { SIGNAL_COLUMNS, type SignalRow, summaryOf } from '#projections/across/signal-items.ts';
 

@@ -1,4 +1,4 @@
-import { SIGNAL_THRESHOLDS, type SignalKind } from '#contracts/signals.ts';
+import { SIGNAL_THRESHOLDS, type SignalKind } from '#contracts/values/signals.ts';
 import type { Statement } from '#projections/projection.ts';
 import { KINDS_OF_DAYS, KINDS_OF_LINKS } from './kinds.ts';
 

@@ -1,7 +1,7 @@
-import type { AdLibraryFact } from '#contracts/events/ad-library.ts';
-import type { BrandFact } from '#contracts/events/brand.ts';
-import type { RecordedFact } from '#contracts/events/fact.ts';
-import type { SocialPageFact } from '#contracts/events/social-page.ts';
+import type { AdLibraryFact } from '#contracts/events/corpus/ad-library.ts';
+import type { BrandFact } from '#contracts/events/corpus/brand.ts';
+import type { RecordedFact } from '#contracts/events/event.ts';
+import type { SocialPageFact } from '#contracts/events/corpus/social-page.ts';
 import { brandFacets } from '#projections/across/brand-facets.ts';
 import { brandReference } from '#projections/across/brand-reference.ts';
 import { type Change, projection, type Row } from '#projections/projection.ts';

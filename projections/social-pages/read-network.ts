@@ -1,10 +1,10 @@
-import type { Page, PageRequest, ReadDatabase } from '#contracts/read-database.ts';
+import type { Page, PageRequest, ReadDatabase } from '#contracts/ports/read-database.ts';
 import {
   HUB_ROSTER_MAX,
   NETWORK_BRANDS_MAX,
   NETWORK_LINKS_MAX,
   NETWORK_PAGE_BRANDS_MAX,
-} from '#contracts/resources/social-page.ts';
+} from '#contracts/resources/corpus/social-page.ts';
 import { BRAND_REFERENCE_SQL } from '#projections/across/brand-reference.ts';
 import { iso } from '#projections/across/freshness-text.ts';
 

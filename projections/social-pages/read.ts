@@ -1,11 +1,11 @@
-import type { ReadDatabase } from '#contracts/read-database.ts';
+import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 import {
   LEAKAGE_PAGES_MAX,
   PROFILES_SHOWN_MAX,
   REUSE_PAGES_MAX,
   REUSED_TEXTS_MAX,
   SOCIAL_PAGES_MAX,
-} from '#contracts/resources/social-page.ts';
+} from '#contracts/resources/corpus/social-page.ts';
 import { iso } from '#projections/across/freshness-text.ts';
 
 /** Roles of pages that speak for the brand. Every other page is a third party's, linked or not. */

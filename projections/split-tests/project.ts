@@ -1,6 +1,6 @@
-import type { BrandFact } from '#contracts/events/brand.ts';
-import type { SiteFact, SiteTool, SplitTestDetails } from '#contracts/events/site.ts';
-import { landingPageOf } from '#contracts/landing-pages.ts';
+import type { BrandFact } from '#contracts/events/corpus/brand.ts';
+import type { SiteFact, SiteTool, SplitTestDetails } from '#contracts/events/corpus/site.ts';
+import { landingPageOf } from '#contracts/values/landing-pages.ts';
 import { NO_EXPERIMENTS } from '#contracts/observations/site-scan.ts';
 import { counting } from '#projections/across/counting.ts';
 import { describedTools, describeTool } from '#projections/across/described-tools.ts';

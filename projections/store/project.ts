@@ -5,8 +5,8 @@ import type {
   StorefrontFact,
   StorefrontScanRecorded,
   VariantChange,
-} from '#contracts/events/storefront.ts';
-import type { StoreChange, StoreScan } from '#contracts/resources/store.ts';
+} from '#contracts/events/corpus/storefront.ts';
+import type { StoreChange, StoreScan } from '#contracts/resources/corpus/store.ts';
 import { type Change, projection, type Row } from '#projections/projection.ts';
 
 /** Variants that a change shows in full; it says how many there were. */

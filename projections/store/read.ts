@@ -1,4 +1,4 @@
-import type { ReadDatabase } from '#contracts/read-database.ts';
+import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 import { iso } from '#projections/across/freshness-text.ts';
 
 /** Weeks of observed changes (specification, row "store"). */

@@ -1,7 +1,7 @@
-import type { BrandFact } from '#contracts/events/brand.ts';
-import type { SiteFact, SiteTool } from '#contracts/events/site.ts';
-import type { TrafficFact } from '#contracts/events/traffic.ts';
-import { TRAFFIC_BANDS } from '#contracts/traffic-bands.ts';
+import type { BrandFact } from '#contracts/events/corpus/brand.ts';
+import type { SiteFact, SiteTool } from '#contracts/events/corpus/site.ts';
+import type { TrafficFact } from '#contracts/events/corpus/traffic.ts';
+import { TRAFFIC_BANDS } from '#contracts/values/traffic-bands.ts';
 import { counting } from '#projections/across/counting.ts';
 import { describedTools, describeTool } from '#projections/across/described-tools.ts';
 import { latestEstimate } from '#projections/across/latest-estimate.ts';

@@ -1,5 +1,5 @@
-import { TRAFFIC_BANDS } from '#contracts/traffic-bands.ts';
-import type { Page, PageRequest, ReadDatabase } from '#contracts/read-database.ts';
+import { TRAFFIC_BANDS } from '#contracts/values/traffic-bands.ts';
+import type { Page, PageRequest, ReadDatabase } from '#contracts/ports/read-database.ts';
 import { TOOL_MEMBERS_SQL } from '#projections/across/described-tools.ts';
 import { iso } from '#projections/across/freshness-text.ts';
 

@@ -1,4 +1,4 @@
-import { TRACKING, type TrackingFact } from '#contracts/events/workspace.ts';
+import { TRACKING, type TrackingFact } from '#contracts/events/workspace/workspace.ts';
 import { projection } from '#projections/projection.ts';
 
 /** Which workspace follows which brand, for the tracked-brands reads and the radar. */

@@ -1,4 +1,4 @@
-import type { ReadDatabase } from '#contracts/read-database.ts';
+import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 
 const COUNT = 'select count(*)::int as used from tracking.tracked_brand where workspace_id = $1';
 

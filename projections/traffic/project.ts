@@ -1,5 +1,5 @@
-import type { BrandFact } from '#contracts/events/brand.ts';
-import type { TrafficFact } from '#contracts/events/traffic.ts';
+import type { BrandFact } from '#contracts/events/corpus/brand.ts';
+import type { TrafficFact } from '#contracts/events/corpus/traffic.ts';
 import { latestEstimate } from '#projections/across/latest-estimate.ts';
 import { type Change, projection, type Row } from '#projections/projection.ts';
 

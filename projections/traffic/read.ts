@@ -1,4 +1,4 @@
-import type { ReadDatabase } from '#contracts/read-database.ts';
+import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 import { iso } from '#projections/across/freshness-text.ts';
 
 /** The newest points of a trajectory; a daily one goes back more than two years. */

@@ -1,4 +1,4 @@
-import type { ReadDatabase } from '#contracts/read-database.ts';
+import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 
 // The weeks count back from the brand's own latest observed one, as its other figures do.
 const WEEKS = `

@@ -1,5 +1,5 @@
 import { HistoryEntry } from '#contracts/audit/entry.ts';
-import type { ReadDatabase } from '#contracts/read-database.ts';
+import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 
 /** What narrows a history down; what is left out narrows nothing. */
 export type HistoryFilter = {

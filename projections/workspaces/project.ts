@@ -1,4 +1,4 @@
-import { WORKSPACE, type WorkspaceFact } from '#contracts/events/workspace.ts';
+import { WORKSPACE, type WorkspaceFact } from '#contracts/events/workspace/workspace.ts';
 import { projection } from '#projections/projection.ts';
 
 /** Names, plans and members of workspaces, for `me` and for operators. Keys are checked elsewhere. */

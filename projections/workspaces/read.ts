@@ -1,5 +1,5 @@
-import type { Plan } from '#contracts/events/workspace.ts';
-import type { ReadDatabase } from '#contracts/read-database.ts';
+import type { Plan } from '#contracts/events/workspace/workspace.ts';
+import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 
 export type WorkspaceRow = {
   readonly workspace_id: string;

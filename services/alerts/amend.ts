@@ -1,4 +1,4 @@
-import { AlertChannel } from '#contracts/alerts.ts';
+import { AlertChannel } from '#contracts/values/alerts.ts';
 import { type AlertRule, type AlertRuleState, sendingChannelsOf } from '#domain/alert-rule.ts';
 import { cancelOfAlert, forgetAlert, retargetOfAlert } from '#platform/deliveries/end-deliveries.ts';
 import { forgetFailures, SUSPENDED } from '#platform/deliveries/failing.ts';

@@ -1,4 +1,4 @@
-import type { AlertCadence } from '#contracts/alerts.ts';
+import type { AlertCadence } from '#contracts/values/alerts.ts';
 import { type AlertItem, PAYLOAD_ITEMS_MAX } from '#contracts/webhooks/alert-payload.ts';
 import type { Matched } from '#domain/alert-payload.ts';
 import type { Database, Transaction } from '#platform/postgres.ts';

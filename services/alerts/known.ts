@@ -1,7 +1,7 @@
-import type { AdLibraryFact } from '#contracts/events/ad-library.ts';
-import type { BrandFact } from '#contracts/events/brand.ts';
-import type { Fact } from '#contracts/events/fact.ts';
-import type { SocialPageFact } from '#contracts/events/social-page.ts';
+import type { AdLibraryFact } from '#contracts/events/corpus/ad-library.ts';
+import type { BrandFact } from '#contracts/events/corpus/brand.ts';
+import type { Fact } from '#contracts/events/event.ts';
+import type { SocialPageFact } from '#contracts/events/corpus/social-page.ts';
 import { type PageOfBrand, UNKNOWN_PAGE } from '#domain/alert-matching.ts';
 import type { BrandName } from '#domain/alert-payload.ts';
 import type { Database, Transaction } from '#platform/postgres.ts';

@@ -1,11 +1,11 @@
-import type { AlertCadence, AlertTrigger } from '#contracts/alerts.ts';
-import type { AdLibraryFact } from '#contracts/events/ad-library.ts';
-import type { AlertRuleFact } from '#contracts/events/alert-rule.ts';
-import type { BrandFact } from '#contracts/events/brand.ts';
-import type { Fact, RecordedFact } from '#contracts/events/fact.ts';
-import type { SocialPageFact } from '#contracts/events/social-page.ts';
-import type { StorefrontFact } from '#contracts/events/storefront.ts';
-import type { TrackingFact } from '#contracts/events/workspace.ts';
+import type { AlertCadence, AlertTrigger } from '#contracts/values/alerts.ts';
+import type { AdLibraryFact } from '#contracts/events/corpus/ad-library.ts';
+import type { AlertRuleFact } from '#contracts/events/workspace/alert-rule.ts';
+import type { BrandFact } from '#contracts/events/corpus/brand.ts';
+import type { Fact, RecordedFact } from '#contracts/events/event.ts';
+import type { SocialPageFact } from '#contracts/events/corpus/social-page.ts';
+import type { StorefrontFact } from '#contracts/events/corpus/storefront.ts';
+import type { TrackingFact } from '#contracts/events/workspace/workspace.ts';
 import {
   causeOfDigest,
   type Happening,

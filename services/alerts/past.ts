@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
-import { type AlertDeliveryFact, alertDeliveryStream } from '#contracts/events/alert-delivery.ts';
-import { type AlertRuleFact, alertRuleStream } from '#contracts/events/alert-rule.ts';
+import { type AlertDeliveryFact, alertDeliveryStream } from '#contracts/events/workspace/alert-delivery.ts';
+import { type AlertRuleFact, alertRuleStream } from '#contracts/events/workspace/alert-rule.ts';
 import type { AlertPayload } from '#contracts/webhooks/alert-payload.ts';
 import { alertRule, type AlertRuleState, sendingChannelsOf } from '#domain/alert-rule.ts';
 import type { NewDelivery } from '#platform/deliveries/enqueue.ts';

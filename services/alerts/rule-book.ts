@@ -1,4 +1,4 @@
-import type { AlertTrigger } from '#contracts/alerts.ts';
+import type { AlertTrigger } from '#contracts/values/alerts.ts';
 import { type AlertRule, type AlertRuleState, isActive } from '#domain/alert-rule.ts';
 
 /** The rules as they stand at one place of the log, found by brand. */

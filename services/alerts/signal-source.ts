@@ -1,4 +1,4 @@
-import { ACTIVITY_KINDS } from '#contracts/signals.ts';
+import { ACTIVITY_KINDS } from '#contracts/values/signals.ts';
 import type { Log } from '#platform/log.ts';
 import { openPool, openReadDatabase } from '#platform/postgres.ts';
 import { openReadPosition } from '#platform/read-position.ts';

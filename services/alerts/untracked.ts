@@ -1,4 +1,4 @@
-import { type TrackingFact, trackingStream } from '#contracts/events/workspace.ts';
+import { type TrackingFact, trackingStream } from '#contracts/events/workspace/workspace.ts';
 import type { AlertRule } from '#domain/alert-rule.ts';
 import { tracking } from '#domain/tracking.ts';
 import type { EventStore } from '#platform/event-store.ts';

@@ -1,4 +1,4 @@
-import type { Page } from '#contracts/read-database.ts';
+import type { Page } from '#contracts/ports/read-database.ts';
 
 /** What a handler answers: JSON text, and what the envelope says about it. */
 export type Answer = {

@@ -1,6 +1,6 @@
 import { createHmac, createSecretKey, type KeyObject, timingSafeEqual } from 'node:crypto';
 import { Refusal } from '#contracts/errors.ts';
-import { DOWNLOAD_LINK_MINUTES } from '#contracts/resources/report.ts';
+import { DOWNLOAD_LINK_MINUTES } from '#contracts/resources/workspace/report.ts';
 
 /** Addresses under which files are fetched without an API key: the signature is the key, for a while. */
 export const DOWNLOAD_PATH = '/v1/reports/download';

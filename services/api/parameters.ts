@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { CalendarDate, LibraryId, Slug, Uuid } from '#contracts/primitives.ts';
-import { ApiKeyId } from '#contracts/resources/api-key.ts';
+import { CalendarDate, LibraryId, Slug, Uuid } from '#contracts/values/primitives.ts';
+import { ApiKeyId } from '#contracts/resources/workspace/api-key.ts';
 import type { BrandRef } from '#projections/brands/read.ts';
 
 /** Parameters that several endpoints share (specification, part "Endpoints", general rules). */

@@ -1,4 +1,4 @@
-import type { ReadDatabase } from '#contracts/read-database.ts';
+import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 import type { Callers } from '#platform/access/callers.ts';
 import type { KeyUses } from '#platform/access/key-uses.ts';
 import type { Clock } from '#platform/clock.ts';

@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify';
 import { hash } from 'node:crypto';
-import { PLANS } from '#contracts/plans.ts';
+import { PLANS } from '#contracts/values/plans.ts';
 import type { Answer } from './answers.ts';
 import { callerOf, type Exchange } from './exchange.ts';
 import { type Allowance, WINDOW_SECONDS } from './rate-limits.ts';

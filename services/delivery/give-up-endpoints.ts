@@ -1,5 +1,5 @@
-import { ALERT_RULE, alertRuleStream } from '#contracts/events/alert-rule.ts';
-import type { FactMetadata } from '#contracts/events/fact.ts';
+import { ALERT_RULE, alertRuleStream } from '#contracts/events/workspace/alert-rule.ts';
+import type { FactMetadata } from '#contracts/events/event.ts';
 import { type AlertRule, alertRule, suspendAlertChannel } from '#domain/alert-rule.ts';
 import { alertPayload } from '#domain/alert-payload.ts';
 import { derivedId } from '#domain/ids.ts';

@@ -1,4 +1,4 @@
-import { type WorkspaceFact, workspaceStream } from '#contracts/events/workspace.ts';
+import { type WorkspaceFact, workspaceStream } from '#contracts/events/workspace/workspace.ts';
 import type { EventStore } from '#platform/event-store.ts';
 import type { MemberVault } from '#platform/member-vault.ts';
 

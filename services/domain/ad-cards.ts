@@ -1,5 +1,5 @@
-import { destinationKey } from '#contracts/ad-destination.ts';
-import type { AdCardContent } from '#contracts/events/ad-library.ts';
+import { destinationKey } from '#contracts/values/ad-destination.ts';
+import type { AdCardContent } from '#contracts/events/corpus/ad-library.ts';
 
 /** Cards of a carousel, which have no ids: they are told apart by their words. A blank in one says nothing (rule 4). */
 type Cards = readonly AdCardContent[];

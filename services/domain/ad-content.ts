@@ -1,6 +1,6 @@
-import type { AdContent, Aspect, ContentChanges } from '#contracts/events/ad-library.ts';
+import type { AdContent, Aspect, ContentChanges } from '#contracts/events/corpus/ad-library.ts';
 import type { ObservedAd } from '#contracts/observations/ad-library-scan.ts';
-import { destinationKey } from '#contracts/ad-destination.ts';
+import { destinationKey } from '#contracts/values/ad-destination.ts';
 import { cardsKey, compareCardLinks, filledCards, textKey } from './ad-cards.ts';
 
 /** Comparing what a scan shows of an ad with what is known of it. A blank is never a difference (rule 4). */

@@ -1,5 +1,5 @@
 import { chunk } from 'es-toolkit';
-import type { AdLibraryFact } from '#contracts/events/ad-library.ts';
+import type { AdLibraryFact } from '#contracts/events/corpus/ad-library.ts';
 import { countedOf, excerptOf, type ScanHeader, sightingOf } from './ad-library-scan.ts';
 import { type KnownAd, lastSeenAt, type LibraryState } from './ad-library-state.ts';
 import { BULK_IDS_MAX } from './bounded-facts.ts';

@@ -1,4 +1,4 @@
-import type { AdContent, AdLibraryFact, AdsReworded, Aspect } from '#contracts/events/ad-library.ts';
+import type { AdContent, AdLibraryFact, AdsReworded, Aspect } from '#contracts/events/corpus/ad-library.ts';
 import type { BrandedContent, ObservedAd } from '#contracts/observations/ad-library-scan.ts';
 import { changesOf, compareContent, contentBeside, framesTheSameText, pick } from './ad-content.ts';
 import { countedOf, excerptOf, type ScanHeader, sightingOf } from './ad-library-scan.ts';

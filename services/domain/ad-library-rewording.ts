@@ -1,4 +1,4 @@
-import type { Aspect } from '#contracts/events/ad-library.ts';
+import type { Aspect } from '#contracts/events/corpus/ad-library.ts';
 import type { ObservedAd } from '#contracts/observations/ad-library-scan.ts';
 import { compareContent, contentBeside } from './ad-content.ts';
 import type { ScanHeader } from './ad-library-scan.ts';

@@ -3,7 +3,7 @@ import {
   type AdCounted,
   type AdExcerpt,
   excerptOfBody,
-} from '#contracts/events/ad-library.ts';
+} from '#contracts/events/corpus/ad-library.ts';
 import { formatOf, type KnownAd } from './ad-library-state.ts';
 
 export type ScanHeader = {

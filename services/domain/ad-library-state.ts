@@ -1,6 +1,12 @@
-import type { AdContent, AdLibraryFact, Aspect, Novelty, ScanTotals } from '#contracts/events/ad-library.ts';
+import type {
+  AdContent,
+  AdLibraryFact,
+  Aspect,
+  Novelty,
+  ScanTotals,
+} from '#contracts/events/corpus/ad-library.ts';
 import type { BrandedContent } from '#contracts/observations/ad-library-scan.ts';
-import type { AdFormat } from '#contracts/primitives.ts';
+import type { AdFormat } from '#contracts/values/primitives.ts';
 import { withChanges } from './ad-content.ts';
 
 /** Ads whose source names no page share this page key: met, but never covered. */

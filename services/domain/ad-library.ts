@@ -1,5 +1,5 @@
 import { chunk } from 'es-toolkit';
-import type { AdLibraryFact, Aspect, Novelty, ScanRecorded } from '#contracts/events/ad-library.ts';
+import type { AdLibraryFact, Aspect, Novelty, ScanRecorded } from '#contracts/events/corpus/ad-library.ts';
 import type { ObservedAd } from '#contracts/observations/ad-library-scan.ts';
 import { contentOf } from './ad-content.ts';
 import { compareSighting, type RewordedAd } from './ad-library-comparison.ts';
@@ -30,7 +30,7 @@ import { boundedGroups, BULK_IDS_MAX } from './bounded-facts.ts';
  * decided again on the state after its own facts records nothing.
  *
  * Rules 1 to 3, 9 and 11 stand here, of rule 1 what absence means in `ad-library-absences.ts`; 4 and 5 in
- * `ad-content.ts` and `contracts/ad-destination.ts`; 6 in `ad-library-rewording.ts` and `ad-library-comparison.ts`; 7
+ * `ad-content.ts` and `contracts/values/ad-destination.ts`; 6 in `ad-library-rewording.ts` and `ad-library-comparison.ts`; 7
  * and 8 with the readers and the staging of observations; 10 with the staging.
  */
 export const adLibrary = {

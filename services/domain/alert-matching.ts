@@ -1,12 +1,12 @@
-import type { AlertCadence, AlertChannel, AlertTrigger } from '#contracts/alerts.ts';
+import type { AlertCadence, AlertChannel, AlertTrigger } from '#contracts/values/alerts.ts';
 import {
   type AdConfirmedInactive,
   type AdDestinationChanged,
   type AdLibraryFact,
   type AdStarted,
   excerptOfBody,
-} from '#contracts/events/ad-library.ts';
-import type { SocialPageFact } from '#contracts/events/social-page.ts';
+} from '#contracts/events/corpus/ad-library.ts';
+import type { SocialPageFact } from '#contracts/events/corpus/social-page.ts';
 import type { PageRole } from '#contracts/observations/social-page-link.ts';
 import type { AlertItemType } from '#contracts/webhooks/alert-payload.ts';
 import { derivedId } from './ids.ts';

@@ -1,4 +1,4 @@
-import type { DeliveryKind, EndpointChannel } from '#contracts/alerts.ts';
+import type { DeliveryKind, EndpointChannel } from '#contracts/values/alerts.ts';
 import type { PageRole } from '#contracts/observations/social-page-link.ts';
 import type { AlertItem, AlertPayload } from '#contracts/webhooks/alert-payload.ts';
 import type { Happening, Period } from './alert-matching.ts';

@@ -1,12 +1,12 @@
-import type { AlertCadence, AlertChannel, AlertTrigger, EndpointChannel } from '#contracts/alerts.ts';
+import type { AlertCadence, AlertChannel, AlertTrigger, EndpointChannel } from '#contracts/values/alerts.ts';
 import { type ErrorDetail, Refusal } from '#contracts/errors.ts';
 import type {
   AlertRuleFact,
   AlertRuleSettings,
   SealedAddress,
   Suspension,
-} from '#contracts/events/alert-rule.ts';
-import { ALERT_RULES_MAX } from '#contracts/resources/alert.ts';
+} from '#contracts/events/workspace/alert-rule.ts';
+import { ALERT_RULES_MAX } from '#contracts/resources/workspace/alert.ts';
 
 /** Channels that the service gave up. Enabling the rule, or giving the channel an address, ends that. */
 export type Suspensions = Readonly<Record<EndpointChannel, Suspension | null>>;

@@ -1,7 +1,7 @@
 import { Refusal } from '#contracts/errors.ts';
-import type { ApiKeyFact, ApiKeyIssued, ApiKeyRevoked } from '#contracts/events/workspace.ts';
-import { ACTIVE_KEYS_MAX } from '#contracts/resources/api-key.ts';
-import type { Scope } from '#contracts/scopes.ts';
+import type { ApiKeyFact, ApiKeyIssued, ApiKeyRevoked } from '#contracts/events/workspace/workspace.ts';
+import { ACTIVE_KEYS_MAX } from '#contracts/resources/workspace/api-key.ts';
+import type { Scope } from '#contracts/values/scopes.ts';
 import { derivedId } from './ids.ts';
 import { PersistentMap } from './persistent-map.ts';
 

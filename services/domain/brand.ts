@@ -1,4 +1,4 @@
-import type { BrandDetails, BrandFact } from '#contracts/events/brand.ts';
+import type { BrandDetails, BrandFact } from '#contracts/events/corpus/brand.ts';
 import type { BrandProfile } from '#contracts/observations/brand-profile.ts';
 import { categoryPathOf } from './category.ts';
 import { brandIdOf, brandSlugOf } from './ids.ts';

@@ -1,6 +1,11 @@
 import { Refusal } from '#contracts/errors.ts';
-import type { BriefFact, BriefPrepared, RadarChanges, RadarSnapshot } from '#contracts/events/brief.ts';
-import { BRIEF_NOTABLE_MAX, type BriefFeedback } from '#contracts/resources/brief.ts';
+import type {
+  BriefFact,
+  BriefPrepared,
+  RadarChanges,
+  RadarSnapshot,
+} from '#contracts/events/workspace/brief.ts';
+import { BRIEF_NOTABLE_MAX, type BriefFeedback } from '#contracts/resources/workspace/brief.ts';
 import { derivedId } from './ids.ts';
 
 /** Stream `brief-<workspaceId>+<briefId>`: written once for its week, then told how good it was. */

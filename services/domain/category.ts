@@ -1,5 +1,5 @@
-import type { CategoryOnPath } from '#contracts/events/brand.ts';
-import type { CategoryDetails, CategoryFact } from '#contracts/events/category.ts';
+import type { CategoryOnPath } from '#contracts/events/corpus/brand.ts';
+import type { CategoryDetails, CategoryFact } from '#contracts/events/corpus/category.ts';
 import type { CategoryDefine } from '#contracts/observations/category-define.ts';
 import { categoryIdOf, slugOf } from './ids.ts';
 

@@ -1,7 +1,7 @@
 import { Refusal } from '#contracts/errors.ts';
-import type { CollectionItemFact } from '#contracts/events/collection.ts';
-import type { Item } from '#contracts/items.ts';
-import { COLLECTION_ITEMS_MAX } from '#contracts/resources/collection.ts';
+import type { CollectionItemFact } from '#contracts/events/workspace/collection.ts';
+import type { Item } from '#contracts/values/items.ts';
+import { COLLECTION_ITEMS_MAX } from '#contracts/resources/workspace/collection.ts';
 import type { Collection } from './collection.ts';
 import { PersistentMap } from './persistent-map.ts';
 

@@ -1,8 +1,8 @@
 import { Refusal } from '#contracts/errors.ts';
-import type { CollectionTreeFact, Visibility } from '#contracts/events/collection.ts';
-import type { Item } from '#contracts/items.ts';
-import type { Role } from '#contracts/roles.ts';
-import { COLLECTION_DEPTH_MAX, COLLECTIONS_MAX } from '#contracts/resources/collection.ts';
+import type { CollectionTreeFact, Visibility } from '#contracts/events/workspace/collection.ts';
+import type { Item } from '#contracts/values/items.ts';
+import type { Role } from '#contracts/values/roles.ts';
+import { COLLECTION_DEPTH_MAX, COLLECTIONS_MAX } from '#contracts/resources/workspace/collection.ts';
 import { PersistentMap } from './persistent-map.ts';
 
 /** Stream `collection-<workspaceId>`: which collections there are, what stands in what, and who sees it. */

@@ -1,5 +1,5 @@
-import { ANALYSIS_DEPTHS } from '#contracts/creatives.ts';
-import type { CreativeFact, CreativeMedia, CreativeReading } from '#contracts/events/creative.ts';
+import { ANALYSIS_DEPTHS } from '#contracts/values/creatives.ts';
+import type { CreativeFact, CreativeMedia, CreativeReading } from '#contracts/events/corpus/creative.ts';
 import type { CreativeAnalysis, CreativeFile } from '#contracts/observations/creative.ts';
 import { PersistentMap } from './persistent-map.ts';
 

@@ -1,4 +1,4 @@
-import { derivedId as derive } from '#contracts/derived-id.ts';
+import { derivedId as derive } from '#contracts/values/derived-id.ts';
 
 /** Ids of corpus things, each derived from its natural key. */
 

@@ -1,5 +1,5 @@
-import type { LandingPageFact, ScrapedPage } from '#contracts/events/landing-page.ts';
-import { type LandingPageAddress, landingPageOf, type PageType } from '#contracts/landing-pages.ts';
+import type { LandingPageFact, ScrapedPage } from '#contracts/events/corpus/landing-page.ts';
+import { type LandingPageAddress, landingPageOf, type PageType } from '#contracts/values/landing-pages.ts';
 import type { LandingPageClassify, LandingPageScrape } from '#contracts/observations/landing-page.ts';
 
 /** What is known of one page, and when each part was last said. */

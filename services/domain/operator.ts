@@ -1,4 +1,4 @@
-import type { OperatorFact } from '#contracts/events/operator.ts';
+import type { OperatorFact } from '#contracts/events/corpus/operator.ts';
 import type { OperatorBasis, OperatorRecord } from '#contracts/observations/operator-record.ts';
 import { brandIdOf, derivedId } from './ids.ts';
 

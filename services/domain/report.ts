@@ -1,7 +1,7 @@
 import { type ErrorDetail, Refusal } from '#contracts/errors.ts';
-import type { ReportFact, ReportFinished, ReportRequested } from '#contracts/events/report.ts';
-import type { RadarItemType } from '#contracts/resources/radar.ts';
-import { REPORT_DAYS_MAX, type ReportStatus } from '#contracts/resources/report.ts';
+import type { ReportFact, ReportFinished, ReportRequested } from '#contracts/events/workspace/report.ts';
+import type { RadarItemType } from '#contracts/resources/workspace/radar.ts';
+import { REPORT_DAYS_MAX, type ReportStatus } from '#contracts/resources/workspace/report.ts';
 
 /** Stream `report-<workspaceId>+<reportId>`: one export, which one worker at a time works on. */
 export type RequestedReport = {

@@ -1,7 +1,7 @@
 import { Refusal } from '#contracts/errors.ts';
-import type { SavedFact } from '#contracts/events/saved.ts';
-import type { Item } from '#contracts/items.ts';
-import { SAVED_ITEMS_MAX } from '#contracts/resources/saved-item.ts';
+import type { SavedFact } from '#contracts/events/workspace/saved-items.ts';
+import type { Item } from '#contracts/values/items.ts';
+import { SAVED_ITEMS_MAX } from '#contracts/resources/workspace/saved-item.ts';
 
 /** Stream `saved-<workspaceId>+<itemType>:<itemKey>`: whether a thing is saved, by whom and since when. */
 export type Saved = { readonly created_by: string; readonly created_at: string } | null;

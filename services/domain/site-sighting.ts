@@ -1,4 +1,4 @@
-import { SITE_FACT_MAX_CHARACTERS, type SiteFact } from '#contracts/events/site.ts';
+import { SITE_FACT_MAX_CHARACTERS, type SiteFact } from '#contracts/events/corpus/site.ts';
 import { boundedGroups } from './bounded-facts.ts';
 
 /** In every fact of a site's scan: whose site it is, and when the scan looked. */

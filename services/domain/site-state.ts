@@ -1,4 +1,4 @@
-import type { SiteFact, SiteTool, SplitTestDetails, SplitTestKey } from '#contracts/events/site.ts';
+import type { SiteFact, SiteTool, SplitTestDetails, SplitTestKey } from '#contracts/events/corpus/site.ts';
 
 /** Stream `site-<domain>`: the tools and split tests of a site, as last observed. */
 

@@ -1,4 +1,4 @@
-import type { SiteFact, SiteTool } from '#contracts/events/site.ts';
+import type { SiteFact, SiteTool } from '#contracts/events/corpus/site.ts';
 import type { SiteScan } from '#contracts/observations/site-scan.ts';
 import { brandIdOf, derivedId } from './ids.ts';
 import { inGroups, isGone, type SiteSighting } from './site-sighting.ts';

@@ -1,4 +1,4 @@
-import type { PageProfile, SocialPageFact } from '#contracts/events/social-page.ts';
+import type { PageProfile, SocialPageFact } from '#contracts/events/corpus/social-page.ts';
 import { type PageClaim, PageRole, type SocialPageLink } from '#contracts/observations/social-page-link.ts';
 import type { SocialPageProfile } from '#contracts/observations/social-page-profile.ts';
 

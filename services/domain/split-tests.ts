@@ -1,4 +1,4 @@
-import type { SiteFact, SplitTestDetails, SplitTestKey } from '#contracts/events/site.ts';
+import type { SiteFact, SplitTestDetails, SplitTestKey } from '#contracts/events/corpus/site.ts';
 import type { ObservedSplitTest, SiteScan } from '#contracts/observations/site-scan.ts';
 import { withoutAmounts } from './amounts.ts';
 import { derivedId } from './ids.ts';

@@ -5,7 +5,7 @@ import type {
   ProductDetails,
   ProductVariant,
   VariantChange,
-} from '#contracts/events/storefront.ts';
+} from '#contracts/events/corpus/storefront.ts';
 import type { ObservedProduct, ObservedVariant } from '#contracts/observations/storefront-scan.ts';
 
 /** What a page says of a product, held against what is known of it. What it leaves unsaid changes nothing. */

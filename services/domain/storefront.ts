@@ -5,7 +5,7 @@ import {
   STOREFRONT_FACT_MAX_CHARACTERS,
   type StorefrontFact,
   type StorefrontTotals,
-} from '#contracts/events/storefront.ts';
+} from '#contracts/events/corpus/storefront.ts';
 import type { ObservedProduct, StorefrontScanEnd } from '#contracts/observations/storefront-scan.ts';
 import { boundedGroups } from './bounded-facts.ts';
 import { brandIdOf } from './ids.ts';

@@ -1,4 +1,4 @@
-import type { SimilarSite, TrafficFact, TrafficFigures } from '#contracts/events/traffic.ts';
+import type { SimilarSite, TrafficFact, TrafficFigures } from '#contracts/events/corpus/traffic.ts';
 import type { TrafficEstimate } from '#contracts/observations/traffic-estimate.ts';
 import { brandIdOf } from './ids.ts';
 import { PersistentMap } from './persistent-map.ts';

@@ -1,4 +1,4 @@
-import type { WebhookSecretFact } from '#contracts/events/webhook-secret.ts';
+import type { WebhookSecretFact } from '#contracts/events/workspace/webhook-secret.ts';
 
 /** Stream `webhookSecret-<workspaceId>`: which secret signs, by fingerprint; `null` while there is none. */
 export type WebhookSecretState = { readonly fingerprint: string; readonly issued_at: string } | null;

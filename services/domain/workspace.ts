@@ -1,6 +1,6 @@
 import { Refusal } from '#contracts/errors.ts';
-import type { Plan, WorkspaceFact } from '#contracts/events/workspace.ts';
-import type { Role } from '#contracts/roles.ts';
+import type { Plan, WorkspaceFact } from '#contracts/events/workspace/workspace.ts';
+import type { Role } from '#contracts/values/roles.ts';
 
 /** Stream `workspace-<workspaceId>`: its plan and its members. Operators decide here; there is no self-service. */
 export type WorkspaceState = {

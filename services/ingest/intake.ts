@@ -1,4 +1,4 @@
-import type { ScanTotals } from '#contracts/events/ad-library.ts';
+import type { ScanTotals } from '#contracts/events/corpus/ad-library.ts';
 
 /** What became of an observation. */
 export type IntakeOutcome = {

@@ -1,6 +1,6 @@
-import { brandStream } from '#contracts/events/brand.ts';
-import { AD_LIBRARY } from '#contracts/events/ad-library.ts';
-import { type FactMetadata, idOf } from '#contracts/events/fact.ts';
+import { brandStream } from '#contracts/events/corpus/brand.ts';
+import { AD_LIBRARY } from '#contracts/events/corpus/ad-library.ts';
+import { type FactMetadata, idOf } from '#contracts/events/event.ts';
 import { Refusal } from '#contracts/errors.ts';
 import { Observation } from '#contracts/observations/index.ts';
 import { brand, registerBrand } from '#domain/brand.ts';

@@ -1,4 +1,4 @@
-import { ObservedDomain, Timestamp } from '#contracts/primitives.ts';
+import { ObservedDomain, Timestamp } from '#contracts/values/primitives.ts';
 import { RecordFault, type ScanHints } from './readers/record.ts';
 
 /** Which scan a record belongs to. */

@@ -1,5 +1,5 @@
-import { type AdLibraryFact, adLibraryStream, type ScanTotals } from '#contracts/events/ad-library.ts';
-import type { FactMetadata } from '#contracts/events/fact.ts';
+import { type AdLibraryFact, adLibraryStream, type ScanTotals } from '#contracts/events/corpus/ad-library.ts';
+import type { FactMetadata } from '#contracts/events/event.ts';
 import type { AdLibraryScanEnd } from '#contracts/observations/ad-library-scan.ts';
 import { Refusal } from '#contracts/errors.ts';
 import { NO_PAGE } from '#domain/ad-library-state.ts';

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
-import type { FactMetadata } from '#contracts/events/fact.ts';
-import { storefrontStream } from '#contracts/events/storefront.ts';
+import type { FactMetadata } from '#contracts/events/event.ts';
+import { storefrontStream } from '#contracts/events/corpus/storefront.ts';
 import { Refusal } from '#contracts/errors.ts';
 import {
   type ObservedProduct,

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
-import type { AdLibraryFact } from '#contracts/events/ad-library.ts';
-import { adLibraryStream } from '#contracts/events/ad-library.ts';
+import type { AdLibraryFact } from '#contracts/events/corpus/ad-library.ts';
+import { adLibraryStream } from '#contracts/events/corpus/ad-library.ts';
 import {
   emptyLibrary,
   evolve,

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { DeliveryStatus } from '#contracts/alerts.ts';
+import { DeliveryStatus } from '#contracts/values/alerts.ts';
 import { Refusal } from '#contracts/errors.ts';
 import { cancelDeliveries } from '#platform/deliveries/end-deliveries.ts';
 import { failedDeliveries, readdressDeliveries, replayDeliveries } from '#platform/deliveries/replay.ts';

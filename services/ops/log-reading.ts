@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { Refusal } from '#contracts/errors.ts';
-import { categoryOf, type RecordedFact } from '#contracts/events/fact.ts';
+import { categoryOf, type RecordedFact } from '#contracts/events/event.ts';
 import type { EventStore } from '#platform/event-store.ts';
 import { Moment } from './read-query.ts';
 

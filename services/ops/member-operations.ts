@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { Refusal } from '#contracts/errors.ts';
-import { type WorkspaceFact, workspaceStream } from '#contracts/events/workspace.ts';
-import type { Role } from '#contracts/roles.ts';
+import { type WorkspaceFact, workspaceStream } from '#contracts/events/workspace/workspace.ts';
+import type { Role } from '#contracts/values/roles.ts';
 import { addMember, eraseMember } from '#domain/workspace.ts';
 import type { MemberVault, Person } from '#platform/member-vault.ts';
 import {

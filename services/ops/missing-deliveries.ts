@@ -2,8 +2,8 @@ import {
   ALERT_DELIVERY,
   type AlertDeliveryFact,
   type DeliveryQueued,
-} from '#contracts/events/alert-delivery.ts';
-import { idOf, type RecordedFact } from '#contracts/events/fact.ts';
+} from '#contracts/events/workspace/alert-delivery.ts';
+import { idOf, type RecordedFact } from '#contracts/events/event.ts';
 import type { AlertRuleState } from '#domain/alert-rule.ts';
 import { enqueue, type NewDelivery } from '#platform/deliveries/enqueue.ts';
 import { createDeliveryTables } from '#platform/deliveries/tables.ts';

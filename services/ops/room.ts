@@ -1,12 +1,12 @@
 import { z } from 'zod';
-import type { Actor } from '#contracts/events/fact.ts';
+import type { Actor } from '#contracts/events/event.ts';
 import { createAccessTables } from '#platform/access/tables.ts';
 import { environmentWithLocalStack, readSettings, serverSettings } from '#platform/config.ts';
 import { type EventStore, openEventStore } from '#platform/event-store.ts';
 import { createLog } from '#platform/log.ts';
 import { type MemberVault, openMemberVault } from '#platform/member-vault.ts';
 import { type Database, openPool, openReadDatabase } from '#platform/postgres.ts';
-import type { ReadDatabase } from '#contracts/read-database.ts';
+import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 import { openReadPosition, type ReadPosition } from '#platform/read-position.ts';
 import { vaultSettings } from '#platform/vault-cipher.ts';
 import { auditSettings } from '#platform/settings/ops.ts';

@@ -1,5 +1,5 @@
-import type { AlertChannel, DeliveryKind } from '#contracts/alerts.ts';
-import { type AlertRuleFact, alertRuleStream } from '#contracts/events/alert-rule.ts';
+import type { AlertChannel, DeliveryKind } from '#contracts/values/alerts.ts';
+import { type AlertRuleFact, alertRuleStream } from '#contracts/events/workspace/alert-rule.ts';
 import { alertRule, type AlertRuleState, sendingChannelsOf } from '#domain/alert-rule.ts';
 import type { DeliveryTarget } from '#platform/deliveries/target.ts';
 import { targetOfRule } from '#platform/deliveries/target-of-rule.ts';

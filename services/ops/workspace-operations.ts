@@ -1,17 +1,17 @@
 import { randomInt, randomUUID } from 'node:crypto';
 import { Refusal } from '#contracts/errors.ts';
-import type { Actor } from '#contracts/events/fact.ts';
+import type { Actor } from '#contracts/events/event.ts';
 import {
   apiKeysStream,
   type ApiKeyFact,
   type Plan,
   type WorkspaceFact,
   workspaceStream,
-} from '#contracts/events/workspace.ts';
-import { KEY_NAME_LENGTH_MAX } from '#contracts/resources/api-key.ts';
-import { type Role, SCOPES_OF_ROLE } from '#contracts/roles.ts';
-import { SCOPES, type Scope } from '#contracts/scopes.ts';
-import { nameText } from '#contracts/text.ts';
+} from '#contracts/events/workspace/workspace.ts';
+import { KEY_NAME_LENGTH_MAX } from '#contracts/resources/workspace/api-key.ts';
+import { type Role, SCOPES_OF_ROLE } from '#contracts/values/roles.ts';
+import { SCOPES, type Scope } from '#contracts/values/scopes.ts';
+import { nameText } from '#contracts/values/text.ts';
 import {
   apiKeys,
   type ApiKeysState,

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import type { ReadDatabase } from '#contracts/read-database.ts';
+import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 import { listWorkspaces } from '#projections/workspaces/read.ts';
 import { page, record } from './answers.ts';
 import { checkChain } from './audit/chain-status.ts';

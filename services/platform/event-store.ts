@@ -9,7 +9,7 @@ import {
   StreamNotFoundError,
   WrongExpectedVersionError,
 } from '@eventstore/db-client';
-import { categoryOf, type Fact, type FactMetadata, type RecordedFact } from '#contracts/events/fact.ts';
+import { categoryOf, type Fact, type FactMetadata, type RecordedFact } from '#contracts/events/event.ts';
 import { Refusal } from '#contracts/errors.ts';
 import { eventIdOf } from '#domain/ids.ts';
 import { type Follower, followLog, type FollowOptions, toRecordedFact } from './follow-log.ts';

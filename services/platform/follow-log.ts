@@ -5,7 +5,7 @@ import {
   START,
   streamNameFilter,
 } from '@eventstore/db-client';
-import type { Fact, FactMetadata, RecordedFact } from '#contracts/events/fact.ts';
+import type { Fact, FactMetadata, RecordedFact } from '#contracts/events/event.ts';
 
 export const toRecordedFact = <F extends Fact>(
   event: RecordedEvent | AllStreamRecordedEvent,

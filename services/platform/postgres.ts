@@ -1,5 +1,5 @@
 import { Client, type ClientConfig, Pool, type PoolClient } from 'pg';
-import type { ReadDatabase, ReadQuery } from '#contracts/read-database.ts';
+import type { ReadDatabase, ReadQuery } from '#contracts/ports/read-database.ts';
 import type { Writable } from 'node:stream';
 import { meterPool } from './metrics.ts';
 import { statementNames } from './statement-names.ts';

@@ -1,4 +1,4 @@
-import type { Fact } from '#contracts/events/fact.ts';
+import type { Fact } from '#contracts/events/event.ts';
 import { retry, type RetryLimits } from './retry.ts';
 
 /** The client enforces append deadlines on the server only, so appends run under our own timer. */

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import { type WebhookSecretIssued, webhookSecretStream } from '#contracts/events/webhook-secret.ts';
+import { type WebhookSecretIssued, webhookSecretStream } from '#contracts/events/workspace/webhook-secret.ts';
 import { LEASE_PASSED_MS } from './access/callers.ts';
 import type { EventStore } from './event-store.ts';
 import { type SecretVault, WEBHOOK_SECRET_OWNER } from './secret-vault.ts';

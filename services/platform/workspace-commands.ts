@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
-import { API_KEYS, type ApiKeyIssued, WORKSPACE } from '#contracts/events/workspace.ts';
-import { type Actor, categoryOf, type Fact, type RecordedFact } from '#contracts/events/fact.ts';
+import { API_KEYS, type ApiKeyIssued, WORKSPACE } from '#contracts/events/workspace/workspace.ts';
+import { type Actor, categoryOf, type Fact, type RecordedFact } from '#contracts/events/event.ts';
 import { LEASE_PASSED_MS } from './access/callers.ts';
 import { foldIssuedKey, foldStream } from './access/tables.ts';
 import { pause } from './clock.ts';

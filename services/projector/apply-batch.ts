@@ -1,4 +1,4 @@
-import type { RecordedFact } from '#contracts/events/fact.ts';
+import type { RecordedFact } from '#contracts/events/event.ts';
 import { type Database, inTransaction, type Transaction } from '#platform/postgres.ts';
 import type { Projection } from '#projections/projection.ts';
 import { type Group, planBatch } from './plan-batch.ts';

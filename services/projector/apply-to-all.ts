@@ -1,4 +1,4 @@
-import type { RecordedFact } from '#contracts/events/fact.ts';
+import type { RecordedFact } from '#contracts/events/event.ts';
 import type { Log } from '#platform/log.ts';
 import { batchMeter } from '#platform/metrics.ts';
 import type { Pipeline } from '#platform/pipeline.ts';

@@ -1,4 +1,4 @@
-import type { RecordedFact } from '#contracts/events/fact.ts';
+import type { RecordedFact } from '#contracts/events/event.ts';
 import { pause } from '#platform/clock.ts';
 import { openApplying, type Running } from './apply-to-all.ts';
 import { recordState } from './checkpoints.ts';

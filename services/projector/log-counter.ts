@@ -1,4 +1,4 @@
-import type { RecordedFact } from '#contracts/events/fact.ts';
+import type { RecordedFact } from '#contracts/events/event.ts';
 import type { Database } from '#platform/postgres.ts';
 
 /** Counts are stored no more often than this: lag in facts is right to so long. */

@@ -1,4 +1,4 @@
-import type { RecordedFact } from '#contracts/events/fact.ts';
+import type { RecordedFact } from '#contracts/events/event.ts';
 import type { Database } from '#platform/postgres.ts';
 import { applyBatch, PoisonFact, type Target } from './apply-batch.ts';
 

@@ -1,4 +1,4 @@
-import type { RecordedFact } from '#contracts/events/fact.ts';
+import type { RecordedFact } from '#contracts/events/event.ts';
 import { inTransaction } from '#platform/postgres.ts';
 import { applyBatch, PoisonFact, type Target } from './apply-batch.ts';
 import type { ProjectorRoom } from './room.ts';

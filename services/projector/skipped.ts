@@ -1,4 +1,4 @@
-import type { RecordedFact } from '#contracts/events/fact.ts';
+import type { RecordedFact } from '#contracts/events/event.ts';
 import type { Database, Transaction } from '#platform/postgres.ts';
 
 /** Facts that a projection is made without. */

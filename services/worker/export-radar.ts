@@ -1,8 +1,8 @@
 import { stringify } from 'csv-stringify/sync';
-import type { ReportRequested } from '#contracts/events/report.ts';
-import type { ReadDatabase } from '#contracts/read-database.ts';
-import type { RadarItem } from '#contracts/resources/radar.ts';
-import { REPORT_COLUMNS } from '#contracts/resources/report.ts';
+import type { ReportRequested } from '#contracts/events/workspace/report.ts';
+import type { ReadDatabase } from '#contracts/ports/read-database.ts';
+import type { RadarItem } from '#contracts/resources/workspace/radar.ts';
+import { REPORT_COLUMNS } from '#contracts/resources/workspace/report.ts';
 import type { ObjectStore, StoredObject } from '#platform/object-store/object-store.ts';
 import { readRadarWindow } from './read-radar-window.ts';
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import type { FactMetadata } from '#contracts/events/fact.ts';
-import { type ReportFact, reportStream } from '#contracts/events/report.ts';
-import type { ReadDatabase } from '#contracts/read-database.ts';
+import type { FactMetadata } from '#contracts/events/event.ts';
+import { type ReportFact, reportStream } from '#contracts/events/workspace/report.ts';
+import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 import {
   extendReportLease,
   failReport,

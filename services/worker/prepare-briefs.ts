@@ -1,8 +1,8 @@
 import { Cron } from 'croner';
 import { randomUUID } from 'node:crypto';
-import { briefStream, type RadarChanges, type RadarSnapshot } from '#contracts/events/brief.ts';
-import type { ReadDatabase } from '#contracts/read-database.ts';
-import { type RadarItem, RadarItemType } from '#contracts/resources/radar.ts';
+import { briefStream, type RadarChanges, type RadarSnapshot } from '#contracts/events/workspace/brief.ts';
+import type { ReadDatabase } from '#contracts/ports/read-database.ts';
+import { type RadarItem, RadarItemType } from '#contracts/resources/workspace/radar.ts';
 import {
   brief,
   BRIEF_DUE_HOUR,

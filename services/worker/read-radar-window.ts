@@ -1,5 +1,5 @@
-import type { ReadDatabase } from '#contracts/read-database.ts';
-import type { RadarItem, RadarItemType } from '#contracts/resources/radar.ts';
+import type { ReadDatabase } from '#contracts/ports/read-database.ts';
+import type { RadarItem, RadarItemType } from '#contracts/resources/workspace/radar.ts';
 import { listClosedRadar } from '#projections/radar/read.ts';
 
 /** Radar items read at once: what exports and briefs hold in memory. */

@@ -1,5 +1,5 @@
 import { SCRAPE_REQUESTED, type ScrapeRequested } from '#contracts/messages/subjects.ts';
-import type { ReadDatabase } from '#contracts/read-database.ts';
+import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 import { type Clock, pause } from '#platform/clock.ts';
 import type { Log } from '#platform/log.ts';
 import type { Nats } from '#platform/nats.ts';

@@ -1,10 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import { type AdLibraryFact, adLibraryStream } from '#contracts/events/ad-library.ts';
-import { type AlertRuleFact, type AlertRuleSettings, alertRuleStream } from '#contracts/events/alert-rule.ts';
-import { brandStream } from '#contracts/events/brand.ts';
-import type { Fact } from '#contracts/events/fact.ts';
-import { type SocialPageFact, socialPageStream } from '#contracts/events/social-page.ts';
-import { trackingStream } from '#contracts/events/workspace.ts';
+import { type AdLibraryFact, adLibraryStream } from '#contracts/events/corpus/ad-library.ts';
+import {
+  type AlertRuleFact,
+  type AlertRuleSettings,
+  alertRuleStream,
+} from '#contracts/events/workspace/alert-rule.ts';
+import { brandStream } from '#contracts/events/corpus/brand.ts';
+import type { Fact } from '#contracts/events/event.ts';
+import { type SocialPageFact, socialPageStream } from '#contracts/events/corpus/social-page.ts';
+import { trackingStream } from '#contracts/events/workspace/workspace.ts';
 import type { AlertPayload } from '#contracts/webhooks/alert-payload.ts';
 import { derivedId } from '#domain/ids.ts';
 import type { Clock } from '#platform/clock.ts';

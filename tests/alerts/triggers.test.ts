@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { AlertTrigger } from '#contracts/alerts.ts';
-import { adLibraryStream } from '#contracts/events/ad-library.ts';
-import type { SocialPageFact } from '#contracts/events/social-page.ts';
+import type { AlertTrigger } from '#contracts/values/alerts.ts';
+import { adLibraryStream } from '#contracts/events/corpus/ad-library.ts';
+import type { SocialPageFact } from '#contracts/events/corpus/social-page.ts';
 import { AlertPayload, PAYLOAD_ITEMS_MAX } from '#contracts/webhooks/alert-payload.ts';
 import type { ObservedAd } from '#contracts/observations/ad-library-scan.ts';
 import { ad, BRAND, library, PAGE } from '#tests/dsl/scans.ts';

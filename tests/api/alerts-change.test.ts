@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { alertRuleStream } from '#contracts/events/alert-rule.ts';
+import { alertRuleStream } from '#contracts/events/workspace/alert-rule.ts';
 import { on } from '#tests/dsl/api.ts';
 import { alertsOf, alertsThrough, FAILING, HOOK, type Rule, ruleOn, suspendChannel } from './alerting.ts';
 import { colleague, crowded, everyPage } from './boards.ts';

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ALERT_BRANDS_MAX, ALERT_RULES_MAX } from '#contracts/resources/alert.ts';
+import { ALERT_BRANDS_MAX, ALERT_RULES_MAX } from '#contracts/resources/workspace/alert.ts';
 import { on } from '#tests/dsl/api.ts';
 import { alertsOf, alertsThrough, HOOK, type Rule, ruleOn } from './alerting.ts';
 import { colleague, everyPage } from './boards.ts';

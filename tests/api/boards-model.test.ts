@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import fc from 'fast-check';
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Subject } from '#contracts/items.ts';
+import type { Subject } from '#contracts/values/items.ts';
 import { noteIdOf } from '#domain/note.ts';
 import { on, type Reply } from '#tests/dsl/api.ts';
 import {

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { brandStream } from '#contracts/events/brand.ts';
-import { Brand } from '#contracts/resources/brand.ts';
+import { brandStream } from '#contracts/events/corpus/brand.ts';
+import { Brand } from '#contracts/resources/corpus/brand.ts';
 import { brandIdOf } from '#domain/ids.ts';
 import { on } from '#tests/dsl/api.ts';
 import type { GivenFact } from '#tests/dsl/projections.ts';

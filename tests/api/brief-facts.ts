@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { briefStream } from '#contracts/events/brief.ts';
+import { briefStream } from '#contracts/events/workspace/brief.ts';
 import { brief, briefIdOf, prepareBrief, type Week } from '#domain/brief.ts';
 import type { ApiStack, Key } from './stack.ts';
 

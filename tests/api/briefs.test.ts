@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Refusal } from '#contracts/errors.ts';
-import { type BriefFact, briefStream } from '#contracts/events/brief.ts';
+import { type BriefFact, briefStream } from '#contracts/events/workspace/brief.ts';
 import { on } from '#tests/dsl/api.ts';
 import { recordBrief, WEEK_46 } from './brief-facts.ts';
 import type { CorpusBrand } from './corpus.ts';

@@ -1,9 +1,9 @@
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { categoryStream } from '#contracts/events/category.ts';
-import type { Fact } from '#contracts/events/fact.ts';
-import { landingPageStream } from '#contracts/events/landing-page.ts';
-import { type SiteFact, siteStream } from '#contracts/events/site.ts';
+import { categoryStream } from '#contracts/events/corpus/category.ts';
+import type { Fact } from '#contracts/events/event.ts';
+import { landingPageStream } from '#contracts/events/corpus/landing-page.ts';
+import { type SiteFact, siteStream } from '#contracts/events/corpus/site.ts';
 import { category, defineCategory } from '#domain/category.ts';
 import { brandIdOf, categoryIdOf, derivedId } from '#domain/ids.ts';
 import { landingPage, recordPageClassification } from '#domain/landing-page.ts';

@@ -3,8 +3,8 @@ import {
   type AdContent,
   type AdLibraryFact,
   type AdStarted,
-} from '#contracts/events/ad-library.ts';
-import { type BrandRegistered, brandStream } from '#contracts/events/brand.ts';
+} from '#contracts/events/corpus/ad-library.ts';
+import { type BrandRegistered, brandStream } from '#contracts/events/corpus/brand.ts';
 import { brandIdOf, brandSlugOf, categoryIdOf, derivedId } from '#domain/ids.ts';
 import type { EventStore } from '#platform/event-store.ts';
 

@@ -1,5 +1,5 @@
-import { creativeIdOf } from '#contracts/creatives.ts';
-import { creativeStream } from '#contracts/events/creative.ts';
+import { creativeIdOf } from '#contracts/values/creatives.ts';
+import { creativeStream } from '#contracts/events/corpus/creative.ts';
 import type { CreativeAnalysis, CreativeFile } from '#contracts/observations/creative.ts';
 import { creative, recordCreativeAnalysis, recordCreativeFile } from '#domain/creative.ts';
 import type { ApiStack } from './stack.ts';

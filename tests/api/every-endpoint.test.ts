@@ -1,8 +1,8 @@
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { ReadDatabase } from '#contracts/read-database.ts';
-import { landingPageOf } from '#contracts/landing-pages.ts';
-import { SCOPES } from '#contracts/scopes.ts';
+import type { ReadDatabase } from '#contracts/ports/read-database.ts';
+import { landingPageOf } from '#contracts/values/landing-pages.ts';
+import { SCOPES } from '#contracts/values/scopes.ts';
 import { createKeyText } from '#platform/access/api-key-text.ts';
 import type { Endpoint } from '#services/api/endpoint.ts';
 import { ENDPOINTS } from '#services/api/endpoints/index.ts';

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { noteStream } from '#contracts/events/note.ts';
+import { noteStream } from '#contracts/events/workspace/note.ts';
 import { on } from '#tests/dsl/api.ts';
 import { boardsThrough, colleague, crowded, everyPage, notesOf } from './boards.ts';
 import { type ApiStack, type Key, openApiStack } from './stack.ts';

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { landingPageStream } from '#contracts/events/landing-page.ts';
-import { landingPageOf } from '#contracts/landing-pages.ts';
+import { landingPageStream } from '#contracts/events/corpus/landing-page.ts';
+import { landingPageOf } from '#contracts/values/landing-pages.ts';
 import { addressOf, landingPage, recordPageClassification, recordPageScrape } from '#domain/landing-page.ts';
 import { on } from '#tests/dsl/api.ts';
 import { APPAREL_ID, type CorpusBrand, registered, seedBrand } from './corpus.ts';

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { brandStream } from '#contracts/events/brand.ts';
+import { brandStream } from '#contracts/events/corpus/brand.ts';
 import { brandIdOf } from '#domain/ids.ts';
 import { ENDPOINTS } from '#services/api/endpoints/index.ts';
 import { AD_ID, BRAND_ID } from '#services/api/examples.ts';

@@ -1,8 +1,8 @@
 import type { FastifyInstance } from 'fastify';
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { savedStream } from '#contracts/events/saved.ts';
-import { SAVED_ITEMS_MAX } from '#contracts/resources/saved-item.ts';
+import { savedStream } from '#contracts/events/workspace/saved-items.ts';
+import { SAVED_ITEMS_MAX } from '#contracts/resources/workspace/saved-item.ts';
 import { on } from '#tests/dsl/api.ts';
 import { AD, colleague, crowded, everyPage, OTHER_AD, savedOf } from './boards.ts';
 import { type ApiStack, type Key, openApiStack } from './stack.ts';

@@ -1,11 +1,11 @@
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { adLibraryStream, type AdLibraryFact } from '#contracts/events/ad-library.ts';
-import { brandStream } from '#contracts/events/brand.ts';
-import { socialPageStream } from '#contracts/events/social-page.ts';
-import { storefrontStream } from '#contracts/events/storefront.ts';
-import type { Signal } from '#contracts/resources/signal.ts';
-import { SignalKind } from '#contracts/signals.ts';
+import { adLibraryStream, type AdLibraryFact } from '#contracts/events/corpus/ad-library.ts';
+import { brandStream } from '#contracts/events/corpus/brand.ts';
+import { socialPageStream } from '#contracts/events/corpus/social-page.ts';
+import { storefrontStream } from '#contracts/events/corpus/storefront.ts';
+import type { Signal } from '#contracts/resources/workspace/signal.ts';
+import { SignalKind } from '#contracts/values/signals.ts';
 import { METADATA } from '#tests/delivery/new-delivery.ts';
 import { on } from '#tests/dsl/api.ts';
 import { EXCERPT, type Launch, story, storyDayOf } from '#tests/projections/signal-stories.ts';

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { SCOPES, type Scope } from '#contracts/scopes.ts';
+import { SCOPES, type Scope } from '#contracts/values/scopes.ts';
 import { ENDPOINTS } from '#services/api/endpoints/index.ts';
 import { on, type Reply } from '#tests/dsl/api.ts';
 import { feedDemo, missingIn, openWalk, prepareBriefs, walkCorpus } from './demo-walk.ts';

@@ -1,4 +1,4 @@
-import type { Scope } from '#contracts/scopes.ts';
+import type { Scope } from '#contracts/values/scopes.ts';
 
 /**
  * The endpoints that the specification names, in its order, each with the scope it asks for. Kept here word for

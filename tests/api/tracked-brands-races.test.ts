@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { PLANS } from '#contracts/plans.ts';
+import { PLANS } from '#contracts/values/plans.ts';
 import { on } from '#tests/dsl/api.ts';
 import type { CorpusBrand } from './corpus.ts';
 import { type ApiStack, openApiStack } from './stack.ts';

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
-import type { RecordedFact } from '#contracts/events/fact.ts';
-import { type TrackingFact, trackingStream } from '#contracts/events/workspace.ts';
+import type { RecordedFact } from '#contracts/events/event.ts';
+import { type TrackingFact, trackingStream } from '#contracts/events/workspace/workspace.ts';
 import { on } from '#tests/dsl/api.ts';
 import type { ApiStack, Key } from './stack.ts';
 

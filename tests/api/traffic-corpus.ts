@@ -1,5 +1,5 @@
-import { type TrafficFact, type TrafficFigures, trafficStream } from '#contracts/events/traffic.ts';
-import { brandStream } from '#contracts/events/brand.ts';
+import { type TrafficFact, type TrafficFigures, trafficStream } from '#contracts/events/corpus/traffic.ts';
+import { brandStream } from '#contracts/events/corpus/brand.ts';
 import { brandIdOf } from '#domain/ids.ts';
 import { categoryPathOf } from '#domain/category.ts';
 import { registered } from './corpus.ts';

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { SCOPES } from '#contracts/scopes.ts';
+import { SCOPES } from '#contracts/values/scopes.ts';
 import { readSettings } from '#platform/config.ts';
 import { ENDPOINTS } from '#services/api/endpoints/index.ts';
 import { endpointTable } from '#services/api/endpoint-table.ts';

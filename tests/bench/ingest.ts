@@ -2,7 +2,7 @@ import { Client } from 'pg';
 import { OBSERVATIONS_STREAM, observationSubject } from '#contracts/messages/subjects.ts';
 import { openEventStore } from '#platform/event-store.ts';
 import { type Nats, openNats } from '#platform/nats.ts';
-import { adLibraryStream, type AdLibraryFact } from '#contracts/events/ad-library.ts';
+import { adLibraryStream, type AdLibraryFact } from '#contracts/events/corpus/ad-library.ts';
 import { brandIdOf } from '#domain/ids.ts';
 import { startProcess } from '#tests/stack/processes.ts';
 import { type BenchContext, median, ROUNDS_ALONE } from './bench.ts';

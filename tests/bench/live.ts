@@ -1,4 +1,4 @@
-import type { RecordedFact } from '#contracts/events/fact.ts';
+import type { RecordedFact } from '#contracts/events/event.ts';
 import type { Transaction } from '#platform/postgres.ts';
 import { statementNames } from '#platform/statement-names.ts';
 import type { Projection } from '#projections/projection.ts';

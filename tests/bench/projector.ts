@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { finished } from 'node:stream/promises';
 import { from as copyFrom, to as copyTo } from 'pg-copy-streams';
-import type { RecordedFact } from '#contracts/events/fact.ts';
+import type { RecordedFact } from '#contracts/events/event.ts';
 import { type EventStore, openEventStore } from '#platform/event-store.ts';
 import type { Followed, Follower } from '#platform/follow-log.ts';
 import { silentLog } from '#platform/log.ts';

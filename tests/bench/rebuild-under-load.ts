@@ -2,7 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { freePort } from '#deploy/local/ports.ts';
-import { type BrandTracked, trackingStream } from '#contracts/events/workspace.ts';
+import { type BrandTracked, trackingStream } from '#contracts/events/workspace/workspace.ts';
 import { brandIdOf } from '#domain/ids.ts';
 import { type EventStore, openEventStore } from '#platform/event-store.ts';
 import { type Database, openPool } from '#platform/postgres.ts';

@@ -1,6 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type AlertRuleFact, type AlertRuleSettings, alertRuleStream } from '#contracts/events/alert-rule.ts';
+import {
+  type AlertRuleFact,
+  type AlertRuleSettings,
+  alertRuleStream,
+} from '#contracts/events/workspace/alert-rule.ts';
 import { FAILING_LIMIT_MS } from '#platform/deliveries/failing.ts';
 import { forgetAlert, retargetOfAlert } from '#platform/deliveries/end-deliveries.ts';
 import { recordFacts } from '#platform/deliveries/record-facts.ts';

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { FactMetadata } from '#contracts/events/fact.ts';
+import type { FactMetadata } from '#contracts/events/event.ts';
 import type { AlertPayload } from '#contracts/webhooks/alert-payload.ts';
 import type { NewDelivery } from '#platform/deliveries/enqueue.ts';
 import type { DeliveryTarget } from '#platform/deliveries/target.ts';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type AlertDeliveryFact, alertDeliveryStream } from '#contracts/events/alert-delivery.ts';
+import { type AlertDeliveryFact, alertDeliveryStream } from '#contracts/events/workspace/alert-delivery.ts';
 import { openChatChannel } from '#platform/channels/chat.ts';
 import { type EmailSettings, openEmailChannel } from '#platform/channels/email.ts';
 import { openWebhookChannel } from '#platform/channels/webhook.ts';

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { alertRuleStream } from '#contracts/events/alert-rule.ts';
-import { brandStream } from '#contracts/events/brand.ts';
-import type { Fact } from '#contracts/events/fact.ts';
-import { webhookSecretStream } from '#contracts/events/webhook-secret.ts';
+import { alertRuleStream } from '#contracts/events/workspace/alert-rule.ts';
+import { brandStream } from '#contracts/events/corpus/brand.ts';
+import type { Fact } from '#contracts/events/event.ts';
+import { webhookSecretStream } from '#contracts/events/workspace/webhook-secret.ts';
 import type { EventStore } from '#platform/event-store.ts';
 import type { Database } from '#platform/postgres.ts';
 import { openSecretVault, WEBHOOK_SECRET_OWNER } from '#platform/secret-vault.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { AdLibraryFact } from '#contracts/events/ad-library.ts';
+import type { AdLibraryFact } from '#contracts/events/corpus/ad-library.ts';
 import { AD_MAX_BYTES, ObservedAd } from '#contracts/observations/ad-library-scan.ts';
 import { ad, library } from '#tests/dsl/scans.ts';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { AdLibraryFact } from '#contracts/events/ad-library.ts';
+import type { AdLibraryFact } from '#contracts/events/corpus/ad-library.ts';
 import { ad, library, PAGE, typesOf } from '#tests/dsl/scans.ts';
 
 const first = <T extends AdLibraryFact['type']>(facts: readonly AdLibraryFact[], type: T) => {

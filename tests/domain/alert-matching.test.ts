@@ -1,6 +1,6 @@
 import { expect, describe, test } from 'vitest';
-import type { AdStarted } from '#contracts/events/ad-library.ts';
-import type { SocialPageFact } from '#contracts/events/social-page.ts';
+import type { AdStarted } from '#contracts/events/corpus/ad-library.ts';
+import type { SocialPageFact } from '#contracts/events/corpus/social-page.ts';
 import { AlertPayload, PAYLOAD_ITEMS_MAX } from '#contracts/webhooks/alert-payload.ts';
 import {
   deliveryIdOf,

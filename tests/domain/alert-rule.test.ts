@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { EndpointChannel } from '#contracts/alerts.ts';
+import type { EndpointChannel } from '#contracts/values/alerts.ts';
 import { Refusal } from '#contracts/errors.ts';
-import type { AlertRuleFact, AlertRuleSettings } from '#contracts/events/alert-rule.ts';
-import type { WebhookSecretFact } from '#contracts/events/webhook-secret.ts';
-import { ALERT_RULES_MAX } from '#contracts/resources/alert.ts';
+import type { AlertRuleFact, AlertRuleSettings } from '#contracts/events/workspace/alert-rule.ts';
+import type { WebhookSecretFact } from '#contracts/events/workspace/webhook-secret.ts';
+import { ALERT_RULES_MAX } from '#contracts/resources/workspace/alert.ts';
 import {
   type AlertRuleChange,
   alertRule,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import type { ApiKeyFact } from '#contracts/events/workspace.ts';
-import { ACTIVE_KEYS_MAX } from '#contracts/resources/api-key.ts';
-import type { Scope } from '#contracts/scopes.ts';
+import type { ApiKeyFact } from '#contracts/events/workspace/workspace.ts';
+import { ACTIVE_KEYS_MAX } from '#contracts/resources/workspace/api-key.ts';
+import type { Scope } from '#contracts/values/scopes.ts';
 import {
   apiKeys,
   issueApiKey,

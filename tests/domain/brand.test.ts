@@ -1,5 +1,5 @@
 import { describe, it } from 'vitest';
-import type { BrandFact } from '#contracts/events/brand.ts';
+import type { BrandFact } from '#contracts/events/corpus/brand.ts';
 import type { BrandProfile } from '#contracts/observations/brand-profile.ts';
 import { brand, recordBrandProfile, registerBrand } from '#domain/brand.ts';
 import { brandIdOf, categoryIdOf } from '#domain/ids.ts';

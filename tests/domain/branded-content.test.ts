@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { AdDetailsObserved, AdStarted } from '#contracts/events/ad-library.ts';
+import type { AdDetailsObserved, AdStarted } from '#contracts/events/corpus/ad-library.ts';
 import { ad, library, typesOf } from '#tests/dsl/scans.ts';
 
 const MAYA = { page_id: '500000001', page_name: 'Maya' };

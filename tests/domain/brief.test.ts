@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { BriefFact, RadarSnapshot } from '#contracts/events/brief.ts';
+import type { BriefFact, RadarSnapshot } from '#contracts/events/workspace/brief.ts';
 import {
   brief,
   briefIdOf,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { CategoryFact } from '#contracts/events/category.ts';
+import type { CategoryFact } from '#contracts/events/corpus/category.ts';
 import { CategoryDefine } from '#contracts/observations/category-define.ts';
 import { Observation } from '#contracts/observations/index.ts';
 import { category, defineCategory } from '#domain/category.ts';

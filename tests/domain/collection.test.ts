@@ -1,10 +1,14 @@
 import { describe, expect, test } from 'vitest';
-import type { CollectionItemFact, CollectionTreeFact, Visibility } from '#contracts/events/collection.ts';
+import type {
+  CollectionItemFact,
+  CollectionTreeFact,
+  Visibility,
+} from '#contracts/events/workspace/collection.ts';
 import {
   COLLECTION_DEPTH_MAX,
   COLLECTION_ITEMS_MAX,
   COLLECTIONS_MAX,
-} from '#contracts/resources/collection.ts';
+} from '#contracts/resources/workspace/collection.ts';
 import {
   addCollectionItem,
   collectionItems,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { CreativeFact } from '#contracts/events/creative.ts';
+import type { CreativeFact } from '#contracts/events/corpus/creative.ts';
 import {
   type CreativeAnalysis,
   type CreativeFile,

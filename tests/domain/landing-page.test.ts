@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { LandingPageFact } from '#contracts/events/landing-page.ts';
-import { landingPageOf, PAGE_TYPES } from '#contracts/landing-pages.ts';
+import type { LandingPageFact } from '#contracts/events/corpus/landing-page.ts';
+import { landingPageOf, PAGE_TYPES } from '#contracts/values/landing-pages.ts';
 import { Observation } from '#contracts/observations/index.ts';
 import type { LandingPageClassify, LandingPageScrape } from '#contracts/observations/landing-page.ts';
 import { addressOf, landingPage, recordPageClassification, recordPageScrape } from '#domain/landing-page.ts';

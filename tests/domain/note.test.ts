@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { NoteFact } from '#contracts/events/note.ts';
-import type { Role } from '#contracts/roles.ts';
+import type { NoteFact } from '#contracts/events/workspace/note.ts';
+import type { Role } from '#contracts/values/roles.ts';
 import { deleteNote, note, noteIdOf, writeNote } from '#domain/note.ts';
 import { given } from '#tests/dsl/decisions.ts';
 

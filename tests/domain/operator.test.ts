@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { OperatorAssociationsChanged, OperatorFact } from '#contracts/events/operator.ts';
+import type { OperatorAssociationsChanged, OperatorFact } from '#contracts/events/corpus/operator.ts';
 import { OPERATOR_DOMAINS_MAX, OperatorRecord } from '#contracts/observations/operator-record.ts';
 import { brandIdOf } from '#domain/ids.ts';
 import { operator, operatorIdOf, recordOperator } from '#domain/operator.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { ReportFact } from '#contracts/events/report.ts';
+import type { ReportFact } from '#contracts/events/workspace/report.ts';
 import {
   extendReportLease,
   failReport,

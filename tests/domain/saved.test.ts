@@ -1,6 +1,6 @@
 import { describe, test } from 'vitest';
-import type { SavedFact } from '#contracts/events/saved.ts';
-import { SAVED_ITEMS_MAX } from '#contracts/resources/saved-item.ts';
+import type { SavedFact } from '#contracts/events/workspace/saved-items.ts';
+import { SAVED_ITEMS_MAX } from '#contracts/resources/workspace/saved-item.ts';
 import { saved, saveItem, unsaveItem } from '#domain/saved.ts';
 import { given } from '#tests/dsl/decisions.ts';
 

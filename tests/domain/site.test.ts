@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { SiteFact } from '#contracts/events/site.ts';
+import type { SiteFact } from '#contracts/events/corpus/site.ts';
 import { type DetectedTool, type ObservedSplitTest, SiteScan } from '#contracts/observations/site-scan.ts';
 import { withoutAmounts } from '#domain/amounts.ts';
 import { brandIdOf, derivedId } from '#domain/ids.ts';

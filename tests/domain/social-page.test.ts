@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { PageProfileObserved, SocialPageFact } from '#contracts/events/social-page.ts';
+import type { PageProfileObserved, SocialPageFact } from '#contracts/events/corpus/social-page.ts';
 import { PageClaim, PageRole, SocialPageLink } from '#contracts/observations/social-page-link.ts';
 import { SocialPageProfile } from '#contracts/observations/social-page-profile.ts';
 import { brandIdOf } from '#domain/ids.ts';

@@ -5,7 +5,7 @@ import {
   STOREFRONT_FACT_MAX_CHARACTERS,
   type StorefrontFact,
   type StorefrontTotals,
-} from '#contracts/events/storefront.ts';
+} from '#contracts/events/corpus/storefront.ts';
 import type { ObservedProduct, StorefrontScanEnd } from '#contracts/observations/storefront-scan.ts';
 import { brandIdOf, derivedId } from '#domain/ids.ts';
 import { recordStorefrontScan, storefront, type StorefrontState } from '#domain/storefront.ts';

@@ -1,6 +1,6 @@
 import { describe, test } from 'vitest';
-import type { TrackingFact } from '#contracts/events/workspace.ts';
-import { PLANS } from '#contracts/plans.ts';
+import type { TrackingFact } from '#contracts/events/workspace/workspace.ts';
+import { PLANS } from '#contracts/values/plans.ts';
 import { trackBrand, tracking, untrackBrand } from '#domain/tracking.ts';
 import { given } from '#tests/dsl/decisions.ts';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { TrafficFact, TrafficFigures } from '#contracts/events/traffic.ts';
+import type { TrafficFact, TrafficFigures } from '#contracts/events/corpus/traffic.ts';
 import { Observation } from '#contracts/observations/index.ts';
 import type { TrafficEstimate } from '#contracts/observations/traffic-estimate.ts';
 import { brandIdOf } from '#domain/ids.ts';

@@ -1,5 +1,5 @@
 import { describe, test } from 'vitest';
-import type { WorkspaceFact } from '#contracts/events/workspace.ts';
+import type { WorkspaceFact } from '#contracts/events/workspace/workspace.ts';
 import {
   addMember,
   changePlan,

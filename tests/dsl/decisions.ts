@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { type ErrorCode, Refusal } from '#contracts/errors.ts';
-import type { Fact } from '#contracts/events/fact.ts';
+import type { Fact } from '#contracts/events/event.ts';
 import type { Decider } from '#platform/event-store.ts';
 
 /**

@@ -1,4 +1,4 @@
-import type { ReadDatabase } from '#contracts/read-database.ts';
+import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 import { type Database, openPool, openReadDatabase } from '#platform/postgres.ts';
 import type { Projection } from '#projections/projection.ts';
 import { createTestDatabase } from '#tests/stack/database.ts';

@@ -1,6 +1,6 @@
 import { expect, inject } from 'vitest';
-import type { Fact, RecordedFact } from '#contracts/events/fact.ts';
-import type { ReadDatabase } from '#contracts/read-database.ts';
+import type { Fact, RecordedFact } from '#contracts/events/event.ts';
+import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 import { derivedId } from '#domain/ids.ts';
 import { inTransaction, openPool, openReadDatabase } from '#platform/postgres.ts';
 import type { Projection } from '#projections/projection.ts';

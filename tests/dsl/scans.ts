@@ -1,4 +1,4 @@
-import type { AdLibraryFact, ScanTotals } from '#contracts/events/ad-library.ts';
+import type { AdLibraryFact, ScanTotals } from '#contracts/events/corpus/ad-library.ts';
 import type { ObservedAd } from '#contracts/observations/ad-library-scan.ts';
 import { emptyLibrary, evolve, type LibraryState } from '#domain/ad-library-state.ts';
 import { recordAbsences } from '#domain/ad-library-absences.ts';

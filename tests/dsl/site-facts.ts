@@ -1,9 +1,9 @@
-import type { Fact } from '#contracts/events/fact.ts';
+import type { Fact } from '#contracts/events/event.ts';
 import type { SiteScan } from '#contracts/observations/site-scan.ts';
-import { siteStream } from '#contracts/events/site.ts';
-import { storefrontStream } from '#contracts/events/storefront.ts';
-import { trafficStream } from '#contracts/events/traffic.ts';
-import { type BrandRegistered, brandStream } from '#contracts/events/brand.ts';
+import { siteStream } from '#contracts/events/corpus/site.ts';
+import { storefrontStream } from '#contracts/events/corpus/storefront.ts';
+import { trafficStream } from '#contracts/events/corpus/traffic.ts';
+import { type BrandRegistered, brandStream } from '#contracts/events/corpus/brand.ts';
 import type { ObservedProduct, StorefrontScanEnd } from '#contracts/observations/storefront-scan.ts';
 import { brandIdOf, derivedId } from '#domain/ids.ts';
 import { recordSiteScan } from '#domain/site.ts';

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
-import { adLibraryStream } from '#contracts/events/ad-library.ts';
-import { type AlertDeliveryFact, alertDeliveryStream } from '#contracts/events/alert-delivery.ts';
-import { alertRuleStream } from '#contracts/events/alert-rule.ts';
-import { brandStream } from '#contracts/events/brand.ts';
-import type { Fact } from '#contracts/events/fact.ts';
-import { webhookSecretStream } from '#contracts/events/webhook-secret.ts';
+import { adLibraryStream } from '#contracts/events/corpus/ad-library.ts';
+import { type AlertDeliveryFact, alertDeliveryStream } from '#contracts/events/workspace/alert-delivery.ts';
+import { alertRuleStream } from '#contracts/events/workspace/alert-rule.ts';
+import { brandStream } from '#contracts/events/corpus/brand.ts';
+import type { Fact } from '#contracts/events/event.ts';
+import { webhookSecretStream } from '#contracts/events/workspace/webhook-secret.ts';
 import { AlertPayload } from '#contracts/webhooks/alert-payload.ts';
 import { pause } from '#platform/clock.ts';
 import { readSettings } from '#platform/config.ts';

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
-import { adLibraryStream } from '#contracts/events/ad-library.ts';
-import { type AlertDeliveryFact, alertDeliveryStream } from '#contracts/events/alert-delivery.ts';
+import { adLibraryStream } from '#contracts/events/corpus/ad-library.ts';
+import { type AlertDeliveryFact, alertDeliveryStream } from '#contracts/events/workspace/alert-delivery.ts';
 import { AlertPayload } from '#contracts/webhooks/alert-payload.ts';
 import { pause } from '#platform/clock.ts';
 import { readSettings } from '#platform/config.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { ObservedDomain } from '#contracts/primitives.ts';
+import { ObservedDomain } from '#contracts/values/primitives.ts';
 import { brandSlugOf } from '#domain/ids.ts';
 
 /** Of letters, dots and hyphens in any order: what is taken as a domain, and what it is called in addresses. */

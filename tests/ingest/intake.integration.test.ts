@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { AdLibraryFact } from '#contracts/events/ad-library.ts';
-import { adLibraryStream } from '#contracts/events/ad-library.ts';
-import type { BrandFact } from '#contracts/events/brand.ts';
-import { brandStream } from '#contracts/events/brand.ts';
+import type { AdLibraryFact } from '#contracts/events/corpus/ad-library.ts';
+import { adLibraryStream } from '#contracts/events/corpus/ad-library.ts';
+import type { BrandFact } from '#contracts/events/corpus/brand.ts';
+import { brandStream } from '#contracts/events/corpus/brand.ts';
 import type { ObservedAd } from '#contracts/observations/ad-library-scan.ts';
 import { brandIdOf } from '#domain/ids.ts';
 import type { EventStore } from '#platform/event-store.ts';

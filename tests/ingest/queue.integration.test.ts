@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type AdLibraryFact, adLibraryStream } from '#contracts/events/ad-library.ts';
+import { type AdLibraryFact, adLibraryStream } from '#contracts/events/corpus/ad-library.ts';
 import {
   DEAD_LETTERS_STREAM,
   OBSERVATION_DEAD_LETTER,

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { brandStream } from '#contracts/events/brand.ts';
-import type { Fact } from '#contracts/events/fact.ts';
-import { siteStream } from '#contracts/events/site.ts';
-import { storefrontStream } from '#contracts/events/storefront.ts';
+import { brandStream } from '#contracts/events/corpus/brand.ts';
+import type { Fact } from '#contracts/events/event.ts';
+import { siteStream } from '#contracts/events/corpus/site.ts';
+import { storefrontStream } from '#contracts/events/corpus/storefront.ts';
 import type { ObservedProduct } from '#contracts/observations/storefront-scan.ts';
 import { brandIdOf, derivedId } from '#domain/ids.ts';
 import type { EventStore } from '#platform/event-store.ts';

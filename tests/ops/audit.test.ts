@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { HistoryEntry } from '#contracts/audit/entry.ts';
-import { type WorkspaceFact, workspaceStream } from '#contracts/events/workspace.ts';
+import { type WorkspaceFact, workspaceStream } from '#contracts/events/workspace/workspace.ts';
 import { ErrorBody } from '#contracts/resources/envelope.ts';
 import { openMemberVault } from '#platform/member-vault.ts';
 import { openReadDatabase } from '#platform/postgres.ts';

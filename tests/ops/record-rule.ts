@@ -1,4 +1,4 @@
-import { type AlertRuleCreated, alertRuleStream } from '#contracts/events/alert-rule.ts';
+import { type AlertRuleCreated, alertRuleStream } from '#contracts/events/workspace/alert-rule.ts';
 import type { ApiStack, Key } from '#tests/api/stack.ts';
 import { METADATA } from '#tests/delivery/new-delivery.ts';
 

@@ -1,6 +1,6 @@
 import { it } from 'vitest';
-import { adLibraryStream } from '#contracts/events/ad-library.ts';
-import { brandStream } from '#contracts/events/brand.ts';
+import { adLibraryStream } from '#contracts/events/corpus/ad-library.ts';
+import { brandStream } from '#contracts/events/corpus/brand.ts';
 import { registerBrand } from '#domain/brand.ts';
 import { ads } from '#projections/ads/project.ts';
 import { findAd } from '#projections/ads/read.ts';

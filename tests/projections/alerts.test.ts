@@ -1,8 +1,12 @@
 import { describe, test } from 'vitest';
-import type { DeliveryKind, EndpointChannel } from '#contracts/alerts.ts';
-import { type AlertDeliveryFact, alertDeliveryStream } from '#contracts/events/alert-delivery.ts';
-import { type AlertRuleFact, type AlertRuleSettings, alertRuleStream } from '#contracts/events/alert-rule.ts';
-import type { ReadDatabase } from '#contracts/read-database.ts';
+import type { DeliveryKind, EndpointChannel } from '#contracts/values/alerts.ts';
+import { type AlertDeliveryFact, alertDeliveryStream } from '#contracts/events/workspace/alert-delivery.ts';
+import {
+  type AlertRuleFact,
+  type AlertRuleSettings,
+  alertRuleStream,
+} from '#contracts/events/workspace/alert-rule.ts';
+import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 import { alertDeliveries } from '#projections/alert-deliveries/project.ts';
 import { listAlertDeliveries } from '#projections/alert-deliveries/read.ts';
 import { alerts } from '#projections/alerts/project.ts';

@@ -5,10 +5,10 @@ import {
   type CollectionTreeFact,
   collectionTreeStream,
   type Visibility,
-} from '#contracts/events/collection.ts';
-import { type NoteFact, noteStream } from '#contracts/events/note.ts';
-import { type SavedFact, savedStream } from '#contracts/events/saved.ts';
-import type { ReadDatabase } from '#contracts/read-database.ts';
+} from '#contracts/events/workspace/collection.ts';
+import { type NoteFact, noteStream } from '#contracts/events/workspace/note.ts';
+import { type SavedFact, savedStream } from '#contracts/events/workspace/saved-items.ts';
+import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 import { collections } from '#projections/collections/project.ts';
 import { listCollections } from '#projections/collections/read.ts';
 import { notes } from '#projections/notes/project.ts';

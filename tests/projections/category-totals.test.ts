@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, it } from 'vitest';
-import { type AdLibraryFact, adLibraryStream } from '#contracts/events/ad-library.ts';
-import { brandStream } from '#contracts/events/brand.ts';
-import { trafficStream } from '#contracts/events/traffic.ts';
+import { type AdLibraryFact, adLibraryStream } from '#contracts/events/corpus/ad-library.ts';
+import { brandStream } from '#contracts/events/corpus/brand.ts';
+import { trafficStream } from '#contracts/events/corpus/traffic.ts';
 import { brand, recordBrandProfile } from '#domain/brand.ts';
 import { brandIdOf, categoryIdOf, derivedId } from '#domain/ids.ts';
 import { recordTrafficEstimate, traffic } from '#domain/traffic.ts';

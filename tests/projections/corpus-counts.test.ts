@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type AdLibraryFact, adLibraryStream } from '#contracts/events/ad-library.ts';
-import { brandStream } from '#contracts/events/brand.ts';
-import type { ReadDatabase } from '#contracts/read-database.ts';
+import { type AdLibraryFact, adLibraryStream } from '#contracts/events/corpus/ad-library.ts';
+import { brandStream } from '#contracts/events/corpus/brand.ts';
+import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 import { categoryIdOf } from '#domain/ids.ts';
 import { brands } from '#projections/brands/project.ts';
 import { readSystemFreshness } from '#projections/brands/read.ts';

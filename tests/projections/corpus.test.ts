@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { adLibraryStream } from '#contracts/events/ad-library.ts';
-import { brandStream } from '#contracts/events/brand.ts';
-import { trackingStream } from '#contracts/events/workspace.ts';
-import type { ReadDatabase } from '#contracts/read-database.ts';
+import { adLibraryStream } from '#contracts/events/corpus/ad-library.ts';
+import { brandStream } from '#contracts/events/corpus/brand.ts';
+import { trackingStream } from '#contracts/events/workspace/workspace.ts';
+import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 import { recordBrandProfile } from '#domain/brand.ts';
 import { brandIdOf } from '#domain/ids.ts';
 import { ads } from '#projections/ads/project.ts';

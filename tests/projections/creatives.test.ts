@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { adLibraryStream } from '#contracts/events/ad-library.ts';
-import { brandStream } from '#contracts/events/brand.ts';
-import { creativeStream, type CreativeFact } from '#contracts/events/creative.ts';
-import type { ReadDatabase } from '#contracts/read-database.ts';
+import { adLibraryStream } from '#contracts/events/corpus/ad-library.ts';
+import { brandStream } from '#contracts/events/corpus/brand.ts';
+import { creativeStream, type CreativeFact } from '#contracts/events/corpus/creative.ts';
+import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 import { brandIdOf } from '#domain/ids.ts';
 import { creatives } from '#projections/creatives/project.ts';
 import { readCoverage } from '#projections/creatives/read-coverage.ts';

@@ -4,10 +4,10 @@ import {
   type AdDetailsObserved,
   type AdLibraryFact,
   excerptOfBody,
-} from '#contracts/events/ad-library.ts';
-import { brandStream } from '#contracts/events/brand.ts';
-import { type OperatorFact, operatorStream } from '#contracts/events/operator.ts';
-import { type SocialPageFact, socialPageStream } from '#contracts/events/social-page.ts';
+} from '#contracts/events/corpus/ad-library.ts';
+import { brandStream } from '#contracts/events/corpus/brand.ts';
+import { type OperatorFact, operatorStream } from '#contracts/events/corpus/operator.ts';
+import { type SocialPageFact, socialPageStream } from '#contracts/events/corpus/social-page.ts';
 import type { BrandedContent } from '#contracts/observations/ad-library-scan.ts';
 import type { PageRole } from '#contracts/observations/social-page-link.ts';
 import { brandIdOf, derivedId } from '#domain/ids.ts';

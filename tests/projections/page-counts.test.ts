@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { adLibraryStream, type AdLibraryFact } from '#contracts/events/ad-library.ts';
-import { brandStream } from '#contracts/events/brand.ts';
-import { landingPageOf } from '#contracts/landing-pages.ts';
+import { adLibraryStream, type AdLibraryFact } from '#contracts/events/corpus/ad-library.ts';
+import { brandStream } from '#contracts/events/corpus/brand.ts';
+import { landingPageOf } from '#contracts/values/landing-pages.ts';
 import { brandIdOf } from '#domain/ids.ts';
 import { pages } from '#projections/pages/project.ts';
 import { findPages } from '#projections/pages/read.ts';

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { adLibraryStream, type AdLibraryFact } from '#contracts/events/ad-library.ts';
-import { brandStream } from '#contracts/events/brand.ts';
-import { landingPageStream } from '#contracts/events/landing-page.ts';
-import type { ReadDatabase } from '#contracts/read-database.ts';
-import { landingPageOf } from '#contracts/landing-pages.ts';
+import { adLibraryStream, type AdLibraryFact } from '#contracts/events/corpus/ad-library.ts';
+import { brandStream } from '#contracts/events/corpus/brand.ts';
+import { landingPageStream } from '#contracts/events/corpus/landing-page.ts';
+import type { ReadDatabase } from '#contracts/ports/read-database.ts';
+import { landingPageOf } from '#contracts/values/landing-pages.ts';
 import { brandIdOf } from '#domain/ids.ts';
 import { pages } from '#projections/pages/project.ts';
 import { listPages } from '#projections/pages/read.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { adLibraryStream } from '#contracts/events/ad-library.ts';
-import { brandStream } from '#contracts/events/brand.ts';
-import { landingPageStream } from '#contracts/events/landing-page.ts';
-import type { ReadDatabase } from '#contracts/read-database.ts';
+import { adLibraryStream } from '#contracts/events/corpus/ad-library.ts';
+import { brandStream } from '#contracts/events/corpus/brand.ts';
+import { landingPageStream } from '#contracts/events/corpus/landing-page.ts';
+import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 import { registered } from '#tests/api/corpus.ts';
 import { recordBrandProfile } from '#domain/brand.ts';
 import { brandIdOf, categoryIdOf } from '#domain/ids.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ReadDatabase } from '#contracts/read-database.ts';
+import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 import { derivedId } from '#domain/ids.ts';
 import { operators } from '#projections/operators/project.ts';
 import { findOperator, listOperators, listOperatorsOfBrand } from '#projections/operators/read.ts';

@@ -1,6 +1,6 @@
 import { describe, it } from 'vitest';
-import type { AdLibraryFact } from '#contracts/events/ad-library.ts';
-import type { ReadDatabase } from '#contracts/read-database.ts';
+import type { AdLibraryFact } from '#contracts/events/corpus/ad-library.ts';
+import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 import { newAdvertisers } from '#projections/new-advertisers/project.ts';
 import { listNewAdvertisers } from '#projections/new-advertisers/read.ts';
 import { rewriteNewAdvertisers } from '#projections/new-advertisers/rewrite.ts';

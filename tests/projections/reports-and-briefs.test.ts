@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { brandStream } from '#contracts/events/brand.ts';
-import { type BriefFact, briefStream } from '#contracts/events/brief.ts';
-import { type ReportFact, reportStream } from '#contracts/events/report.ts';
+import { brandStream } from '#contracts/events/corpus/brand.ts';
+import { type BriefFact, briefStream } from '#contracts/events/workspace/brief.ts';
+import { type ReportFact, reportStream } from '#contracts/events/workspace/report.ts';
 import { derivedId } from '#domain/ids.ts';
 import { briefs } from '#projections/briefs/project.ts';
 import { findBrief, listBriefs, listWorkspacesWithBrief } from '#projections/briefs/read.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { ReadDatabase } from '#contracts/read-database.ts';
+import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 import { ads } from '#projections/ads/project.ts';
 import { type AdFilter, searchAds } from '#projections/ads/read.ts';
 import { type FilledTables, openFilledTables } from '#tests/dsl/filled-tables.ts';

@@ -1,9 +1,9 @@
-import { adLibraryStream, type AdContent, type AdLibraryFact } from '#contracts/events/ad-library.ts';
-import { brandStream } from '#contracts/events/brand.ts';
-import { socialPageStream } from '#contracts/events/social-page.ts';
-import { storefrontStream } from '#contracts/events/storefront.ts';
+import { adLibraryStream, type AdContent, type AdLibraryFact } from '#contracts/events/corpus/ad-library.ts';
+import { brandStream } from '#contracts/events/corpus/brand.ts';
+import { socialPageStream } from '#contracts/events/corpus/social-page.ts';
+import { storefrontStream } from '#contracts/events/corpus/storefront.ts';
 import type { PageRole } from '#contracts/observations/social-page-link.ts';
-import type { AdFormat } from '#contracts/primitives.ts';
+import type { AdFormat } from '#contracts/values/primitives.ts';
 import { brandIdOf, derivedId } from '#domain/ids.ts';
 import { registered } from '#tests/api/corpus.ts';
 import type { GivenFact } from '#tests/dsl/projections.ts';

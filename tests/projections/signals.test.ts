@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { ReadDatabase } from '#contracts/read-database.ts';
-import { isSaleCopy, SignalKind } from '#contracts/signals.ts';
+import type { ReadDatabase } from '#contracts/ports/read-database.ts';
+import { isSaleCopy, SignalKind } from '#contracts/values/signals.ts';
 import { signals } from '#projections/signals/project.ts';
 import { listBrandSignals } from '#projections/signals/read.ts';
 import { type GivenFact, given } from '#tests/dsl/projections.ts';

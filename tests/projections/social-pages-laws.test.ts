@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, it } from 'vitest';
-import type { ReadDatabase } from '#contracts/read-database.ts';
+import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 import { categoryIdOf } from '#domain/ids.ts';
 import { copyKeyOf } from '#projections/social-pages/copy-key.ts';
 import { socialPages } from '#projections/social-pages/project.ts';

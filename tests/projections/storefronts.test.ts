@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Store } from '#contracts/resources/store.ts';
+import { Store } from '#contracts/resources/corpus/store.ts';
 import { brandIdOf } from '#domain/ids.ts';
 import { store } from '#projections/store/project.ts';
 import { readStore } from '#projections/store/read.ts';

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import type { BrandFact } from '#contracts/events/brand.ts';
-import { brandStream } from '#contracts/events/brand.ts';
-import type { ReadDatabase } from '#contracts/read-database.ts';
+import type { BrandFact } from '#contracts/events/corpus/brand.ts';
+import { brandStream } from '#contracts/events/corpus/brand.ts';
+import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 import { brandIdOf, categoryIdOf } from '#domain/ids.ts';
 import { tools } from '#projections/tools/project.ts';
 import { findTool, listTools } from '#projections/tools/read.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { BrandSplitTests, SplitTestCensusItem } from '#contracts/resources/split-test.ts';
-import { Tool } from '#contracts/resources/tool.ts';
+import { BrandSplitTests, SplitTestCensusItem } from '#contracts/resources/corpus/split-test.ts';
+import { Tool } from '#contracts/resources/corpus/tool.ts';
 import { brandIdOf, categoryIdOf, derivedId } from '#domain/ids.ts';
 import { splitTests } from '#projections/split-tests/project.ts';
 import { readSplitTestCensus } from '#projections/split-tests/read.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { ReadDatabase } from '#contracts/read-database.ts';
+import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 import { listTrackedRadar, type TrackedRadarFilter } from '#projections/across/tracked-radar.ts';
 import { listTrackedSignals } from '#projections/across/tracked-signals.ts';
 import { freshness } from '#projections/freshness/project.ts';

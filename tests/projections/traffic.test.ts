@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { adLibraryStream } from '#contracts/events/ad-library.ts';
-import { brandStream } from '#contracts/events/brand.ts';
-import { categoryStream } from '#contracts/events/category.ts';
-import { trafficStream } from '#contracts/events/traffic.ts';
-import { AUDIENCE_SEGMENTS, segmentsOf } from '#contracts/audience-segments.ts';
-import type { ReadDatabase } from '#contracts/read-database.ts';
+import { adLibraryStream } from '#contracts/events/corpus/ad-library.ts';
+import { brandStream } from '#contracts/events/corpus/brand.ts';
+import { categoryStream } from '#contracts/events/corpus/category.ts';
+import { trafficStream } from '#contracts/events/corpus/traffic.ts';
+import { AUDIENCE_SEGMENTS, segmentsOf } from '#contracts/values/audience-segments.ts';
+import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 import type { BrandProfile } from '#contracts/observations/brand-profile.ts';
 import type { TrafficEstimate } from '#contracts/observations/traffic-estimate.ts';
 import { brand, recordBrandProfile } from '#domain/brand.ts';

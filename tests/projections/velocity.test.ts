@@ -1,5 +1,5 @@
 import { describe, it } from 'vitest';
-import { adLibraryStream } from '#contracts/events/ad-library.ts';
+import { adLibraryStream } from '#contracts/events/corpus/ad-library.ts';
 import { velocity } from '#projections/velocity/project.ts';
 import { readVelocity } from '#projections/velocity/read.ts';
 import { given } from '#tests/dsl/projections.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { ReadDatabase } from '#contracts/read-database.ts';
+import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 import { readWalked } from '#projections/across/walked-page.ts';
 import { type FilledTables, openFilledTables } from '#tests/dsl/filled-tables.ts';
 

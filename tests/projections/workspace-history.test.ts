@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { canonicalJson } from '#contracts/audit/canonical.ts';
 import { chainHash, GENESIS, type HistoryEntry, historyRecordOf } from '#contracts/audit/entry.ts';
-import type { ReadDatabase } from '#contracts/read-database.ts';
+import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 import { workspaceHistory } from '#projections/workspace-history/project.ts';
 import { findHistoryHead, listHistory } from '#projections/workspace-history/read.ts';
 import { type GivenFact, given, recorded } from '#tests/dsl/projections.ts';

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { FactMetadata } from '#contracts/events/fact.ts';
+import type { FactMetadata } from '#contracts/events/event.ts';
 import { type EventStore, openEventStore } from '#platform/event-store.ts';
 import { type Log, silentLog } from '#platform/log.ts';
 import { type Database, openPool } from '#platform/postgres.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { ReadDatabase, ReadQuery } from '#contracts/read-database.ts';
+import type { ReadDatabase, ReadQuery } from '#contracts/ports/read-database.ts';
 import { LEASE_PASSED_MS, openCallers } from '#platform/access/callers.ts';
 
 const ROW = {

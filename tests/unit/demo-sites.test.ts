@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { SiteFact } from '#contracts/events/site.ts';
-import type { StorefrontFact } from '#contracts/events/storefront.ts';
+import type { SiteFact } from '#contracts/events/corpus/site.ts';
+import type { StorefrontFact } from '#contracts/events/corpus/storefront.ts';
 import { Observation, OBSERVATION_MAX_BYTES } from '#contracts/observations/index.ts';
 import type { StorefrontScanPage } from '#contracts/observations/storefront-scan.ts';
 import { sites } from '#deploy/local/demo/sites.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { AUDIENCE_SEGMENTS, segmentsOf } from '#contracts/audience-segments.ts';
+import { AUDIENCE_SEGMENTS, segmentsOf } from '#contracts/values/audience-segments.ts';
 import { Observation } from '#contracts/observations/index.ts';
 import { traffic } from '#deploy/local/demo/traffic.ts';
 import { buildWorld } from '#deploy/local/demo/world.ts';

@@ -20,7 +20,7 @@ const EVENTS = join(import.meta.dirname, '../../contracts/events');
 
 test('every category of facts is of the corpus or in the history of workspaces', async () => {
   const categories: string[] = [];
-  for (const file of globSync('*.ts', { cwd: EVENTS })) {
+  for (const file of globSync('{corpus,workspace}/*.ts', { cwd: EVENTS })) {
     const exported = (await import(join(EVENTS, file))) as Readonly<Record<string, unknown>>;
     for (const [name, value] of Object.entries(exported)) {
       if (/^[A-Z_]+$/.test(name) && typeof value === 'string') categories.push(value);

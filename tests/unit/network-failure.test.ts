@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { FailureClass } from '#contracts/alerts.ts';
+import type { FailureClass } from '#contracts/values/alerts.ts';
 import { networkFailure } from '#platform/channels/network-failure.ts';
 import { BlockedTarget } from '#platform/egress/guarded-connector.ts';
 

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { trackingStream } from '#contracts/events/workspace.ts';
+import { trackingStream } from '#contracts/events/workspace/workspace.ts';
 import { silentLog } from '#platform/log.ts';
 import { openReadDatabase } from '#platform/postgres.ts';
 import { type BriefRoom, prepareDueBriefs } from '#services/worker/prepare-briefs.ts';

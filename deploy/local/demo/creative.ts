@@ -1,5 +1,5 @@
 import type { ObservedAd } from '#contracts/observations/ad-library-scan.ts';
-import type { AdFormat } from '#contracts/primitives.ts';
+import type { AdFormat } from '#contracts/values/primitives.ts';
 import { isSaleAd, type Life } from './life.ts';
 import {
   APP_CTA,

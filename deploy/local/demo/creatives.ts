@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { CREATIVE_FIELDS, type MediaKind } from '#contracts/creatives.ts';
+import { CREATIVE_FIELDS, type MediaKind } from '#contracts/values/creatives.ts';
 import { CREATIVE_ADS_MAX, type CreativeAnalysis } from '#contracts/observations/creative.ts';
 import type { Observation } from '#contracts/observations/index.ts';
 import { adIdOf } from './creative.ts';

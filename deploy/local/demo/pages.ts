@@ -1,5 +1,5 @@
-import type { PageType } from '#contracts/landing-pages.ts';
-import { landingPageOf } from '#contracts/landing-pages.ts';
+import type { PageType } from '#contracts/values/landing-pages.ts';
+import { landingPageOf } from '#contracts/values/landing-pages.ts';
 import type { Observation } from '#contracts/observations/index.ts';
 import { lookedAtAds } from './looked-at.ts';
 import { FOR, Random } from './random.ts';

@@ -1,5 +1,5 @@
 import { Refusal } from '#contracts/errors.ts';
-import { PLANS } from '#contracts/plans.ts';
+import { PLANS } from '#contracts/values/plans.ts';
 import { callerOf, type Exchange } from '../exchange.ts';
 import type { ApiRoom } from '../room.ts';
 

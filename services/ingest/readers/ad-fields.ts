@@ -1,5 +1,5 @@
 import { ObservedAd } from '#contracts/observations/ad-library-scan.ts';
-import { type AdFormat, CalendarDate, LibraryId } from '#contracts/primitives.ts';
+import { type AdFormat, CalendarDate, LibraryId } from '#contracts/values/primitives.ts';
 import { pythonList } from './python-list.ts';
 import { type AdCard, RecordFault } from './record.ts';
 

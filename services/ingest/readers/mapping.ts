@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { z } from 'zod';
-import { ObservedDomain } from '#contracts/primitives.ts';
+import { ObservedDomain } from '#contracts/values/primitives.ts';
 
 /** Names of columns, of which the first that the file has and that is not blank counts. */
 const Candidates = z.array(z.string().min(1)).min(1).max(20);

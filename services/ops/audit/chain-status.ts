@@ -1,6 +1,6 @@
 import { chainHash, GENESIS, recordTextOf } from '#contracts/audit/entry.ts';
 import { Refusal } from '#contracts/errors.ts';
-import type { ReadDatabase } from '#contracts/read-database.ts';
+import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 import { listHistory } from '#projections/workspace-history/read.ts';
 
 /** Entries read and hashed together; between two of these others get their turn. */

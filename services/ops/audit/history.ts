@@ -1,7 +1,7 @@
 import type { HistoryEntry } from '#contracts/audit/entry.ts';
 import type { ExportedPerson, ExportFormat, Manifest } from '#contracts/audit/manifest.ts';
 import { Refusal } from '#contracts/errors.ts';
-import type { ReadDatabase } from '#contracts/read-database.ts';
+import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 import { pause } from '#platform/clock.ts';
 import type { MemberVault } from '#platform/member-vault.ts';
 import { findHistoryHead, type HistoryFilter, listHistory } from '#projections/workspace-history/read.ts';

@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import { SCOPES, type Scope } from '#contracts/scopes.ts';
+import { SCOPES, type Scope } from '#contracts/values/scopes.ts';
 import { printRecord, printTable } from '../output.ts';
 import { inOpsRoom } from '../room.ts';
 import { issueKey, knownKeys, knownWorkspace, revokeKey } from '../workspace-operations.ts';

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { z } from 'zod';
-import type { RecordedFact } from '#contracts/events/fact.ts';
+import type { RecordedFact } from '#contracts/events/event.ts';
 import { factFields, findFacts, FOUND_MAX, LogQuery, showFact, TailQuery, tailLog } from '../log-reading.ts';
 import { isJson, onOneLine } from '../output.ts';
 import { readQuery } from '../read-query.ts';

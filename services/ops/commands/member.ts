@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import { type Role, SCOPES_OF_ROLE } from '#contracts/roles.ts';
+import { type Role, SCOPES_OF_ROLE } from '#contracts/values/roles.ts';
 import { listMembers } from '#projections/workspaces/read.ts';
 import { addPerson, erasePerson, openPerson } from '../member-operations.ts';
 import { printRecord, printTable } from '../output.ts';

@@ -1,6 +1,6 @@
 import { Argument, type Command } from 'commander';
-import type { Plan } from '#contracts/events/workspace.ts';
-import { PLANS } from '#contracts/plans.ts';
+import type { Plan } from '#contracts/events/workspace/workspace.ts';
+import { PLANS } from '#contracts/values/plans.ts';
 import { printRecord } from '../output.ts';
 import { inOpsRoom } from '../room.ts';
 import { setPlan } from '../workspace-operations.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { Refusal } from '#contracts/errors.ts';
-import type { RecordedFact } from '#contracts/events/fact.ts';
+import type { RecordedFact } from '#contracts/events/event.ts';
 import type { EventStore } from '#platform/event-store.ts';
 import type { Database } from '#platform/postgres.ts';
 import { isoTime } from '../iso-time.ts';

@@ -1,8 +1,8 @@
 import { LRUCache } from 'lru-cache';
-import type { Plan } from '#contracts/events/workspace.ts';
-import { type Role, SCOPES_OF_ROLE } from '#contracts/roles.ts';
-import type { ReadDatabase } from '#contracts/read-database.ts';
-import type { Scope } from '#contracts/scopes.ts';
+import type { Plan } from '#contracts/events/workspace/workspace.ts';
+import { type Role, SCOPES_OF_ROLE } from '#contracts/values/roles.ts';
+import type { ReadDatabase } from '#contracts/ports/read-database.ts';
+import type { Scope } from '#contracts/values/scopes.ts';
 
 /**
  * How long a process may believe what it read about a key. A revocation answers only when this time has passed

@@ -1,4 +1,4 @@
-import { API_KEYS, WORKSPACE } from '#contracts/events/workspace.ts';
+import { API_KEYS, WORKSPACE } from '#contracts/events/workspace/workspace.ts';
 import { pause } from '../clock.ts';
 import type { EventStore } from '../event-store.ts';
 import type { Log } from '../log.ts';

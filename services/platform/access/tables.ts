@@ -1,6 +1,6 @@
 import DataLoader from 'dataloader';
 import { readFileSync } from 'node:fs';
-import type { ApiKeyFact, ApiKeyIssued, WorkspaceFact } from '#contracts/events/workspace.ts';
+import type { ApiKeyFact, ApiKeyIssued, WorkspaceFact } from '#contracts/events/workspace/workspace.ts';
 import type { EventStore } from '../event-store.ts';
 import { type Database, inTransaction, type Transaction } from '../postgres.ts';
 

@@ -1,4 +1,4 @@
-import type { FailureClass } from '#contracts/alerts.ts';
+import type { FailureClass } from '#contracts/values/alerts.ts';
 import { BlockedTarget } from '../egress/guarded-connector.ts';
 
 const DNS = /^(ENOTFOUND|EAI_|ENODATA|ESERVFAIL|EREFUSED|ETIMEOUT|ENONAME|EBADNAME|EBADRESP|EDNS$|EFORMERR)/;

@@ -1,4 +1,4 @@
-import type { FailureClass } from '#contracts/alerts.ts';
+import type { FailureClass } from '#contracts/values/alerts.ts';
 
 /** Of an answer, this much is kept for whoever asks why. */
 export const ANSWER_MAX_BYTES = 16 * 1024;

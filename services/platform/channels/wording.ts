@@ -1,4 +1,4 @@
-import type { EndpointChannel } from '#contracts/alerts.ts';
+import type { EndpointChannel } from '#contracts/values/alerts.ts';
 import type { AlertItem, AlertPayload } from '#contracts/webhooks/alert-payload.ts';
 
 /** Items that a message for people names; the rest is counted. */

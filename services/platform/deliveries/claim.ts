@@ -1,4 +1,4 @@
-import type { AlertChannel, DeliveryKind } from '#contracts/alerts.ts';
+import type { AlertChannel, DeliveryKind } from '#contracts/values/alerts.ts';
 import type { Database } from '../postgres.ts';
 import { type DeliveryTarget, readTarget } from './target.ts';
 

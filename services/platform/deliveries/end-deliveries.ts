@@ -1,4 +1,4 @@
-import type { AlertChannel } from '#contracts/alerts.ts';
+import type { AlertChannel } from '#contracts/values/alerts.ts';
 import type { Transaction } from '../postgres.ts';
 import { type DeliveryTarget, endpointOf } from './target.ts';
 

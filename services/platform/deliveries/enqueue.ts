@@ -1,4 +1,4 @@
-import type { DeliveryKind } from '#contracts/alerts.ts';
+import type { DeliveryKind } from '#contracts/values/alerts.ts';
 import type { AlertPayload } from '#contracts/webhooks/alert-payload.ts';
 import type { Transaction } from '../postgres.ts';
 import { type DeliveryTarget, endpointOf } from './target.ts';

@@ -1,4 +1,4 @@
-import type { AlertChannel, EndpointChannel } from '#contracts/alerts.ts';
+import type { AlertChannel, EndpointChannel } from '#contracts/values/alerts.ts';
 import type { Database, Transaction } from '../postgres.ts';
 
 /** An endpoint that has done nothing but fail for so long is given up. */

@@ -2,9 +2,9 @@ import {
   type AlertDeliveryFact,
   alertDeliveryStream,
   type DeliveryAttempted,
-} from '#contracts/events/alert-delivery.ts';
-import type { AlertChannel, DeliveryKind } from '#contracts/alerts.ts';
-import type { FactMetadata } from '#contracts/events/fact.ts';
+} from '#contracts/events/workspace/alert-delivery.ts';
+import type { AlertChannel, DeliveryKind } from '#contracts/values/alerts.ts';
+import type { FactMetadata } from '#contracts/events/event.ts';
 import { derivedId } from '#domain/ids.ts';
 import { type EventStore, StreamMoved } from '../event-store.ts';
 import { type Database, inTransaction } from '../postgres.ts';

@@ -1,4 +1,4 @@
-import type { AlertChannel } from '#contracts/alerts.ts';
+import type { AlertChannel } from '#contracts/values/alerts.ts';
 import type { SendOutcome } from '../channels/outcome.ts';
 import type { Database } from '../postgres.ts';
 

@@ -1,4 +1,4 @@
-import type { AlertChannel } from '#contracts/alerts.ts';
+import type { AlertChannel } from '#contracts/values/alerts.ts';
 import type { AlertRule } from '#domain/alert-rule.ts';
 import type { DeliveryTarget } from './target.ts';
 

@@ -5,7 +5,7 @@ import { z } from 'zod';
 /** Where a delivery goes. Addresses that are secrets, or persons', are named here and looked up when it is sent. */
 export const DeliveryTarget = z.discriminatedUnion('channel', [
   z.strictObject({ channel: z.literal('webhook'), url: z.string() }),
-  /** The fingerprint of `SealedAddress` in `contracts/events/alert-rule.ts`. */
+  /** The fingerprint of `SealedAddress` in `contracts/events/workspace/alert-rule.ts`. */
   z.strictObject({ channel: z.literal('chat'), fingerprint: z.string() }),
   z.strictObject({ channel: z.literal('email'), member_id: z.string() }),
 ]);

@@ -1,4 +1,4 @@
-import { trackingStream, type BrandTracked } from '#contracts/events/workspace.ts';
+import { trackingStream, type BrandTracked } from '#contracts/events/workspace/workspace.ts';
 import { createKeyText, sha256Of } from '#platform/access/api-key-text.ts';
 import { createAccessTables } from '#platform/access/tables.ts';
 import { openEventStore } from '#platform/event-store.ts';

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { adLibraryStream } from '#contracts/events/ad-library.ts';
+import { adLibraryStream } from '#contracts/events/corpus/ad-library.ts';
 import type { AlertPayload } from '#contracts/webhooks/alert-payload.ts';
 import { pause } from '#platform/clock.ts';
 import { type EventStore, openEventStore } from '#platform/event-store.ts';

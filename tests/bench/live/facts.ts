@@ -3,11 +3,11 @@ import {
   type AdLibraryFact,
   adLibraryStream,
   type ScanTotals,
-} from '#contracts/events/ad-library.ts';
-import { brandStream } from '#contracts/events/brand.ts';
-import type { Fact, RecordedFact } from '#contracts/events/fact.ts';
-import { trackingStream } from '#contracts/events/workspace.ts';
-import type { AdFormat } from '#contracts/primitives.ts';
+} from '#contracts/events/corpus/ad-library.ts';
+import { brandStream } from '#contracts/events/corpus/brand.ts';
+import type { Fact, RecordedFact } from '#contracts/events/event.ts';
+import { trackingStream } from '#contracts/events/workspace/workspace.ts';
+import type { AdFormat } from '#contracts/values/primitives.ts';
 import { derivedId } from '#domain/ids.ts';
 import type { Database } from '#platform/postgres.ts';
 import { METADATA } from '../projector/facts.ts';

@@ -4,8 +4,8 @@ import {
   adLibraryStream,
   type AdStarted,
   excerptOfBody,
-} from '#contracts/events/ad-library.ts';
-import { brandStream } from '#contracts/events/brand.ts';
+} from '#contracts/events/corpus/ad-library.ts';
+import { brandStream } from '#contracts/events/corpus/brand.ts';
 import { brandIdOf, derivedId } from '#domain/ids.ts';
 import type { EventStore } from '#platform/event-store.ts';
 import { registered } from '#tests/api/corpus.ts';

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startNats } from '#deploy/local/nats.ts';
 import { startPostgres } from '#deploy/local/postgres.ts';
-import { SCOPES } from '#contracts/scopes.ts';
+import { SCOPES } from '#contracts/values/scopes.ts';
 import { createKeyText, sha256Of } from '#platform/access/api-key-text.ts';
 import { createAccessTables } from '#platform/access/tables.ts';
 import { type Database, inTransaction, openPool } from '#platform/postgres.ts';

@@ -1,4 +1,4 @@
-import { AUDIENCE_SEGMENTS } from '#contracts/audience-segments.ts';
+import { AUDIENCE_SEGMENTS } from '#contracts/values/audience-segments.ts';
 import { categories } from '#projections/categories/project.ts';
 import { categoryTools } from '#projections/category-tools/project.ts';
 import type { Projection } from '#projections/projection.ts';

@@ -1,4 +1,4 @@
-import { AUDIENCE_SEGMENTS } from '#contracts/audience-segments.ts';
+import { AUDIENCE_SEGMENTS } from '#contracts/values/audience-segments.ts';
 import type { Database } from '#platform/postgres.ts';
 import { WORKSPACE_ID } from './fill-workspace.ts';
 import { COMMON_WORD_NUMBER, RARE_WORD, SELDOM_WORD } from './seeds.ts';

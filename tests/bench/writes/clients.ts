@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type ApiKeyIssued, apiKeysStream } from '#contracts/events/workspace.ts';
+import { type ApiKeyIssued, apiKeysStream } from '#contracts/events/workspace/workspace.ts';
 import { createKeyText, sha256Of } from '#platform/access/api-key-text.ts';
 import type { EventStore } from '#platform/event-store.ts';
 import type { Database } from '#platform/postgres.ts';

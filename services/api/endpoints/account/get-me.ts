@@ -1,6 +1,6 @@
-import { PLANS } from '#contracts/plans.ts';
-import { Me } from '#contracts/resources/me.ts';
-import { SCOPES } from '#contracts/scopes.ts';
+import { PLANS } from '#contracts/values/plans.ts';
+import { Me } from '#contracts/resources/workspace/me.ts';
+import { SCOPES } from '#contracts/values/scopes.ts';
 import { countTrackedBrands } from '#projections/tracking/read.ts';
 import { findNames } from '#projections/workspaces/read.ts';
 import { endpoint } from '../../endpoint.ts';

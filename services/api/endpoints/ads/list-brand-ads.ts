@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { AdSummary } from '#contracts/resources/ad.ts';
+import { AdSummary } from '#contracts/resources/corpus/ad.ts';
 import { listBrandAds as readBrandAds } from '#projections/ads/read.ts';
 import { pageAnswer } from '../../answers.ts';
 import { endpoint } from '../../endpoint.ts';

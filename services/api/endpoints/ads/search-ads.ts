@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { AdFormat, Country, Uuid } from '#contracts/primitives.ts';
-import { AdStatus, AdSummary } from '#contracts/resources/ad.ts';
+import { AdFormat, Country, Uuid } from '#contracts/values/primitives.ts';
+import { AdStatus, AdSummary } from '#contracts/resources/corpus/ad.ts';
 import { searchAds as readAds } from '#projections/ads/read.ts';
 import { latestIn, pageAnswer } from '../../answers.ts';
 import { endpoint } from '../../endpoint.ts';

@@ -1,5 +1,5 @@
-import { type AlertRuleFact, alertRuleStream } from '#contracts/events/alert-rule.ts';
-import type { Alert } from '#contracts/resources/alert.ts';
+import { type AlertRuleFact, alertRuleStream } from '#contracts/events/workspace/alert-rule.ts';
+import type { Alert } from '#contracts/resources/workspace/alert.ts';
 import {
   type AlertRule,
   alertRule,

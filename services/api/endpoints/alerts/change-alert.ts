@@ -1,5 +1,5 @@
-import { alertRuleStream, type SealedAddress } from '#contracts/events/alert-rule.ts';
-import { ChangeAlert, WrittenAlert } from '#contracts/resources/alert.ts';
+import { alertRuleStream, type SealedAddress } from '#contracts/events/workspace/alert-rule.ts';
+import { ChangeAlert, WrittenAlert } from '#contracts/resources/workspace/alert.ts';
 import { alertRule, changeAlertRule, demandAlertRule } from '#domain/alert-rule.ts';
 import { runWorkspaceCommand } from '#platform/workspace-commands.ts';
 import { endpoint } from '../../endpoint.ts';

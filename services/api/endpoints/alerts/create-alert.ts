@@ -1,5 +1,5 @@
-import { alertRuleStream, type SealedAddress } from '#contracts/events/alert-rule.ts';
-import { ALERT_RULES_MAX, CreateAlert, WrittenAlert } from '#contracts/resources/alert.ts';
+import { alertRuleStream, type SealedAddress } from '#contracts/events/workspace/alert-rule.ts';
+import { ALERT_RULES_MAX, CreateAlert, WrittenAlert } from '#contracts/resources/workspace/alert.ts';
 import { alertRule, createAlertRule, demandAlertRule } from '#domain/alert-rule.ts';
 import { derivedId } from '#domain/ids.ts';
 import { runWorkspaceCommand } from '#platform/workspace-commands.ts';

@@ -1,5 +1,5 @@
-import { alertRuleStream } from '#contracts/events/alert-rule.ts';
-import { DeleteAlert, DeletedAlert } from '#contracts/resources/alert.ts';
+import { alertRuleStream } from '#contracts/events/workspace/alert-rule.ts';
+import { DeleteAlert, DeletedAlert } from '#contracts/resources/workspace/alert.ts';
 import { alertRule, deleteAlertRule } from '#domain/alert-rule.ts';
 import { runWorkspaceCommand } from '#platform/workspace-commands.ts';
 import { endpoint } from '../../endpoint.ts';

@@ -1,4 +1,4 @@
-import { IssuedWebhookSecret, IssueWebhookSecret } from '#contracts/resources/alert.ts';
+import { IssuedWebhookSecret, IssueWebhookSecret } from '#contracts/resources/workspace/alert.ts';
 import { endpoint } from '../../endpoint.ts';
 import { WORKSPACE_ID } from '../../examples.ts';
 import { noQuery, workspaceParams } from '../../parameters.ts';

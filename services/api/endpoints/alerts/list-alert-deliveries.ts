@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { Uuid } from '#contracts/primitives.ts';
-import { AlertDelivery } from '#contracts/resources/alert-delivery.ts';
+import { Uuid } from '#contracts/values/primitives.ts';
+import { AlertDelivery } from '#contracts/resources/workspace/alert-delivery.ts';
 import { listAlertDeliveries as readDeliveries } from '#projections/alert-deliveries/read.ts';
 import { pageAnswer } from '../../answers.ts';
 import { endpoint } from '../../endpoint.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Alert } from '#contracts/resources/alert.ts';
+import { Alert } from '#contracts/resources/workspace/alert.ts';
 import { listAlerts as readAlerts } from '#projections/alerts/read.ts';
 import { pageAnswer } from '../../answers.ts';
 import { endpoint } from '../../endpoint.ts';

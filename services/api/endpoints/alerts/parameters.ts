@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Uuid } from '#contracts/primitives.ts';
+import { Uuid } from '#contracts/values/primitives.ts';
 import { workspaceParams } from '../../parameters.ts';
 
 /** Of paths that name a rule. */

@@ -1,4 +1,4 @@
-import type { AlertTrigger } from '#contracts/alerts.ts';
+import type { AlertTrigger } from '#contracts/values/alerts.ts';
 import type { AlertItem, AlertItemType, AlertPayload } from '#contracts/webhooks/alert-payload.ts';
 import type { AlertRule } from '#domain/alert-rule.ts';
 import { brandIdOf, derivedId } from '#domain/ids.ts';

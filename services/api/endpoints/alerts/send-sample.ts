@@ -1,4 +1,4 @@
-import type { AlertChannel } from '#contracts/alerts.ts';
+import type { AlertChannel } from '#contracts/values/alerts.ts';
 import type { AlertPayload } from '#contracts/webhooks/alert-payload.ts';
 import type { AlertRule } from '#domain/alert-rule.ts';
 import { failedOutcome, type SendOutcome } from '#platform/channels/outcome.ts';

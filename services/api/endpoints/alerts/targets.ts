@@ -1,5 +1,5 @@
 import { type ErrorDetail, Refusal } from '#contracts/errors.ts';
-import type { SealedAddress } from '#contracts/events/alert-rule.ts';
+import type { SealedAddress } from '#contracts/events/workspace/alert-rule.ts';
 import { checkTargetUrl } from '#platform/egress/check-target-url.ts';
 import type { SecretVault } from '#platform/secret-vault.ts';
 import type { ApiRoom } from '../../room.ts';

@@ -1,5 +1,5 @@
-import type { AlertDeliveryFact } from '#contracts/events/alert-delivery.ts';
-import { TestAlert, TestedAlert } from '#contracts/resources/alert.ts';
+import type { AlertDeliveryFact } from '#contracts/events/workspace/alert-delivery.ts';
+import { TestAlert, TestedAlert } from '#contracts/resources/workspace/alert.ts';
 import { channelsOf } from '#domain/alert-rule.ts';
 import { derivedId } from '#domain/ids.ts';
 import { endpoint } from '../../endpoint.ts';

@@ -1,10 +1,10 @@
-import type { AlertChannel } from '#contracts/alerts.ts';
+import type { AlertChannel } from '#contracts/values/alerts.ts';
 import {
   type AlertDeliveryFact,
   alertDeliveryStream,
   type DeliveryAttempted,
   type DeliveryQueued,
-} from '#contracts/events/alert-delivery.ts';
+} from '#contracts/events/workspace/alert-delivery.ts';
 import { Refusal } from '#contracts/errors.ts';
 import type { AlertPayload } from '#contracts/webhooks/alert-payload.ts';
 import type { AlertRule } from '#domain/alert-rule.ts';

@@ -1,4 +1,4 @@
-import { type WebhookSecretFact, webhookSecretStream } from '#contracts/events/webhook-secret.ts';
+import { type WebhookSecretFact, webhookSecretStream } from '#contracts/events/workspace/webhook-secret.ts';
 import { derivedId } from '#domain/ids.ts';
 import {
   issueFirstWebhookSecret,

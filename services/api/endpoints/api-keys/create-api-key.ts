@@ -1,5 +1,5 @@
-import { CreateApiKey, CreatedApiKey } from '#contracts/resources/api-key.ts';
-import { SCOPES } from '#contracts/scopes.ts';
+import { CreateApiKey, CreatedApiKey } from '#contracts/resources/workspace/api-key.ts';
+import { SCOPES } from '#contracts/values/scopes.ts';
 import { issueApiKey } from '#domain/api-keys.ts';
 import { endpoint } from '../../endpoint.ts';
 import { createdApiKey, WORKSPACE_ID } from '../../examples.ts';

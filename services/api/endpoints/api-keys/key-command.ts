@@ -1,5 +1,5 @@
-import { apiKeysStream, type ApiKeyFact } from '#contracts/events/workspace.ts';
-import type { ApiKey } from '#contracts/resources/api-key.ts';
+import { apiKeysStream, type ApiKeyFact } from '#contracts/events/workspace/workspace.ts';
+import type { ApiKey } from '#contracts/resources/workspace/api-key.ts';
 import { apiKeys, type ApiKeysState, keyIdOf, type KnownKey } from '#domain/api-keys.ts';
 import { createKeyText, lastFourOf, sha256Of } from '#platform/access/api-key-text.ts';
 import { runWorkspaceCommand } from '#platform/workspace-commands.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ApiKey } from '#contracts/resources/api-key.ts';
+import { ApiKey } from '#contracts/resources/workspace/api-key.ts';
 import { type ApiKeyPage, listApiKeys as readApiKeys } from '#projections/across/listed-api-keys.ts';
 import { pageAnswer } from '../../answers.ts';
 import { endpoint } from '../../endpoint.ts';

@@ -1,4 +1,4 @@
-import { RevokeApiKey, RevokedApiKey } from '#contracts/resources/api-key.ts';
+import { RevokeApiKey, RevokedApiKey } from '#contracts/resources/workspace/api-key.ts';
 import { revokeApiKey as decideToRevoke } from '#domain/api-keys.ts';
 import { endpoint } from '../../endpoint.ts';
 import { KEY_ID, WORKSPACE_ID } from '../../examples.ts';

@@ -1,4 +1,4 @@
-import { RevokedUnusedApiKeys, RevokeUnusedApiKeys } from '#contracts/resources/api-key.ts';
+import { RevokedUnusedApiKeys, RevokeUnusedApiKeys } from '#contracts/resources/workspace/api-key.ts';
 import { revokeUnusedApiKeys as decideToRevokeUnused } from '#domain/api-keys.ts';
 import { readLastUses } from '#platform/access/key-uses.ts';
 import { endpoint } from '../../endpoint.ts';

@@ -1,4 +1,4 @@
-import { CreatedApiKey, RotateApiKey } from '#contracts/resources/api-key.ts';
+import { CreatedApiKey, RotateApiKey } from '#contracts/resources/workspace/api-key.ts';
 import { rotateApiKey as decideToRotate } from '#domain/api-keys.ts';
 import { endpoint } from '../../endpoint.ts';
 import { createdApiKey, KEY_ID, WORKSPACE_ID } from '../../examples.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { AUDIENCE_SEGMENTS, isAudienceSegment } from '#contracts/audience-segments.ts';
+import { AUDIENCE_SEGMENTS, isAudienceSegment } from '#contracts/values/audience-segments.ts';
 import { Refusal } from '#contracts/errors.ts';
-import { AudienceBrand } from '#contracts/resources/audience.ts';
+import { AudienceBrand } from '#contracts/resources/corpus/audience.ts';
 import { listBrandsOfSegment } from '#projections/across/brands-by-visits.ts';
 import { latestOf, pageAnswer } from '../../answers.ts';
 import { endpoint } from '../../endpoint.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { Uuid } from '#contracts/primitives.ts';
-import { BrandNetwork } from '#contracts/resources/network.ts';
+import { Uuid } from '#contracts/values/primitives.ts';
+import { BrandNetwork } from '#contracts/resources/corpus/network.ts';
 import {
   readNetworkOfBrand,
   readNetworkOfCategory,

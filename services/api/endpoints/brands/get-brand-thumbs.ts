@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { BrandThumbs } from '#contracts/resources/creative.ts';
+import { BrandThumbs } from '#contracts/resources/corpus/creative.ts';
 import { readBrandThumbs } from '#projections/creatives/read.ts';
 import { listAnswer } from '../../answers.ts';
 import { endpoint } from '../../endpoint.ts';

@@ -1,4 +1,4 @@
-import { Brand } from '#contracts/resources/brand.ts';
+import { Brand } from '#contracts/resources/corpus/brand.ts';
 import { endpoint } from '../../endpoint.ts';
 import { BRAND_ID, brandExample } from '../../examples.ts';
 import { brandRefOf, brandParams, noQuery } from '../../parameters.ts';

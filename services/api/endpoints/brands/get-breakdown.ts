@@ -1,4 +1,4 @@
-import { FormatBreakdown } from '#contracts/resources/brand.ts';
+import { FormatBreakdown } from '#contracts/resources/corpus/brand.ts';
 import { endpoint } from '../../endpoint.ts';
 import { BRAND_ID, brandSummary, formats } from '../../examples.ts';
 import { brandParams, noQuery } from '../../parameters.ts';

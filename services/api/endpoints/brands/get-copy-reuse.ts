@@ -1,4 +1,4 @@
-import { ReusedCopy } from '#contracts/resources/social-page.ts';
+import { ReusedCopy } from '#contracts/resources/corpus/social-page.ts';
 import { listReusedCopy } from '#projections/social-pages/read.ts';
 import { listAnswer } from '../../answers.ts';
 import { endpoint } from '../../endpoint.ts';

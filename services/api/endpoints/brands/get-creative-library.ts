@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { CreativeLibrary } from '#contracts/resources/creative.ts';
+import { CreativeLibrary } from '#contracts/resources/corpus/creative.ts';
 import { readCreativeLibrary } from '#projections/across/creative-library.ts';
 import { readBrandSummaries } from '#projections/brands/read.ts';
 import { endpoint } from '../../endpoint.ts';

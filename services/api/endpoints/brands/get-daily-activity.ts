@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { DailyActivity } from '#contracts/resources/brand.ts';
+import { DailyActivity } from '#contracts/resources/corpus/brand.ts';
 import { readDailyActivity } from '#projections/daily-activity/read.ts';
 import { listAnswer } from '../../answers.ts';
 import { endpoint } from '../../endpoint.ts';

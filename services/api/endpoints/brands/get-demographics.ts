@@ -1,4 +1,4 @@
-import { Demographics } from '#contracts/resources/traffic.ts';
+import { Demographics } from '#contracts/resources/corpus/traffic.ts';
 import { findEstimatedSite } from '#projections/traffic/read.ts';
 import { endpoint } from '../../endpoint.ts';
 import { BRAND_ID } from '../../examples.ts';

@@ -1,4 +1,4 @@
-import { Leakage } from '#contracts/resources/social-page.ts';
+import { Leakage } from '#contracts/resources/corpus/social-page.ts';
 import { readLeakage } from '#projections/social-pages/read.ts';
 import { endpoint } from '../../endpoint.ts';
 import { BRAND_ID } from '../../examples.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { SimilarSite } from '#contracts/resources/traffic.ts';
+import { SimilarSite } from '#contracts/resources/corpus/traffic.ts';
 import { readSimilarSites } from '#projections/across/similar-sites.ts';
 import { listAnswer } from '../../answers.ts';
 import { endpoint } from '../../endpoint.ts';

@@ -1,4 +1,4 @@
-import { BrandSplitTests } from '#contracts/resources/split-test.ts';
+import { BrandSplitTests } from '#contracts/resources/corpus/split-test.ts';
 import { readBrandSplitTests } from '#projections/across/brand-split-tests.ts';
 import { endpoint } from '../../endpoint.ts';
 import { BRAND_ID } from '../../examples.ts';

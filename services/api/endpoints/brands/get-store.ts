@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Store } from '#contracts/resources/store.ts';
+import { Store } from '#contracts/resources/corpus/store.ts';
 import { readStore } from '#projections/store/read.ts';
 import { endpoint } from '../../endpoint.ts';
 import { BRAND_ID } from '../../examples.ts';

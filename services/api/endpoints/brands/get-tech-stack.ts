@@ -1,4 +1,4 @@
-import { TechStackItem } from '#contracts/resources/tool.ts';
+import { TechStackItem } from '#contracts/resources/corpus/tool.ts';
 import { readTechStack } from '#projections/tools/read.ts';
 import { listAnswer } from '../../answers.ts';
 import { endpoint } from '../../endpoint.ts';

@@ -1,4 +1,4 @@
-import { TrajectoryPoint } from '#contracts/resources/traffic.ts';
+import { TrajectoryPoint } from '#contracts/resources/corpus/traffic.ts';
 import { findEstimatedSite, readTrajectory, TRAJECTORY_POINTS_MAX } from '#projections/traffic/read.ts';
 import { listAnswer } from '../../answers.ts';
 import { endpoint } from '../../endpoint.ts';

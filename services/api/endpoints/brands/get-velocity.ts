@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { WeeklyVelocity } from '#contracts/resources/brand.ts';
+import { WeeklyVelocity } from '#contracts/resources/corpus/brand.ts';
 import { readVelocity } from '#projections/velocity/read.ts';
 import { listAnswer } from '../../answers.ts';
 import { endpoint } from '../../endpoint.ts';

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { Refusal } from '#contracts/errors.ts';
-import type { ReadDatabase } from '#contracts/read-database.ts';
+import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 import { findBrand } from '#projections/brands/read.ts';
 import { brandRefOf } from '../../parameters.ts';
 

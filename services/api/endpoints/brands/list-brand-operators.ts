@@ -1,4 +1,4 @@
-import { OperatorOfBrand } from '#contracts/resources/operator.ts';
+import { OperatorOfBrand } from '#contracts/resources/corpus/operator.ts';
 import { listOperatorsOfBrand } from '#projections/operators/read.ts';
 import { listAnswer } from '../../answers.ts';
 import { endpoint } from '../../endpoint.ts';

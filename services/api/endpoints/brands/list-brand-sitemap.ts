@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { Uuid } from '#contracts/primitives.ts';
-import { BrandSitemapEntry } from '#contracts/resources/brand.ts';
+import { Uuid } from '#contracts/values/primitives.ts';
+import { BrandSitemapEntry } from '#contracts/resources/corpus/brand.ts';
 import { listBrandSitemap as readSitemap } from '#projections/brands/read.ts';
 import { latestIn, pageAnswer } from '../../answers.ts';
 import { endpoint } from '../../endpoint.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { Country, Uuid } from '#contracts/primitives.ts';
-import { BrandSummary } from '#contracts/resources/brand.ts';
+import { Country, Uuid } from '#contracts/values/primitives.ts';
+import { BrandSummary } from '#contracts/resources/corpus/brand.ts';
 import { listBrands as readBrands } from '#projections/brands/read.ts';
 import { latestIn, pageAnswer } from '../../answers.ts';
 import { endpoint } from '../../endpoint.ts';

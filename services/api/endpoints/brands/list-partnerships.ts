@@ -1,4 +1,4 @@
-import { Partnership } from '#contracts/resources/social-page.ts';
+import { Partnership } from '#contracts/resources/corpus/social-page.ts';
 import { listPartnerships } from '#projections/partnerships/read.ts';
 import { listAnswer } from '../../answers.ts';
 import { endpoint } from '../../endpoint.ts';

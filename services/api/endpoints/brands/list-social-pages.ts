@@ -1,4 +1,4 @@
-import { SocialPage } from '#contracts/resources/social-page.ts';
+import { SocialPage } from '#contracts/resources/corpus/social-page.ts';
 import { listSocialPages } from '#projections/social-pages/read.ts';
 import { listAnswer } from '../../answers.ts';
 import { endpoint } from '../../endpoint.ts';

@@ -1,5 +1,5 @@
 import { Refusal } from '#contracts/errors.ts';
-import { Brief } from '#contracts/resources/brief.ts';
+import { Brief } from '#contracts/resources/workspace/brief.ts';
 import { findBrief } from '#projections/briefs/read.ts';
 import { endpoint } from '../../endpoint.ts';
 import { briefExample, WORKSPACE_ID } from '../../examples.ts';

@@ -1,5 +1,5 @@
-import { briefStream } from '#contracts/events/brief.ts';
-import { BriefSummary, GiveBriefFeedback } from '#contracts/resources/brief.ts';
+import { briefStream } from '#contracts/events/workspace/brief.ts';
+import { BriefSummary, GiveBriefFeedback } from '#contracts/resources/workspace/brief.ts';
 import { addChanges, brief, type BriefState, giveBriefFeedback as decideOnFeedback } from '#domain/brief.ts';
 import { runWorkspaceCommand } from '#platform/workspace-commands.ts';
 import { endpoint } from '../../endpoint.ts';

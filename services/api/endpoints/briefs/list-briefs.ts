@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { BriefSummary } from '#contracts/resources/brief.ts';
+import { BriefSummary } from '#contracts/resources/workspace/brief.ts';
 import { listBriefs as readBriefs } from '#projections/briefs/read.ts';
 import { pageAnswer } from '../../answers.ts';
 import { endpoint } from '../../endpoint.ts';

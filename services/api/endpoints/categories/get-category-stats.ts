@@ -1,4 +1,4 @@
-import { CategoryStats } from '#contracts/resources/category.ts';
+import { CategoryStats } from '#contracts/resources/corpus/category.ts';
 import { readCategoryStats } from '#projections/across/category-stats.ts';
 import { findCategorySums } from '#projections/categories/read.ts';
 import { endpoint } from '../../endpoint.ts';

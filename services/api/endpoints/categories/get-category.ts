@@ -1,4 +1,4 @@
-import { Category } from '#contracts/resources/category.ts';
+import { Category } from '#contracts/resources/corpus/category.ts';
 import { findCategory } from '#projections/categories/read.ts';
 import { endpoint } from '../../endpoint.ts';
 import { noQuery } from '../../parameters.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { Slug, Uuid } from '#contracts/primitives.ts';
-import { Category } from '#contracts/resources/category.ts';
+import { Slug, Uuid } from '#contracts/values/primitives.ts';
+import { Category } from '#contracts/resources/corpus/category.ts';
 import { listCategories as readCategories } from '#projections/categories/read.ts';
 import { latestOf, pageAnswer } from '../../answers.ts';
 import { endpoint } from '../../endpoint.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { CategorySitemapEntry } from '#contracts/resources/category.ts';
+import { CategorySitemapEntry } from '#contracts/resources/corpus/category.ts';
 import { listCategorySitemap as readSitemap } from '#projections/categories/read.ts';
 import { latestOf, pageAnswer } from '../../answers.ts';
 import { endpoint } from '../../endpoint.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { Refusal } from '#contracts/errors.ts';
-import { Uuid } from '#contracts/primitives.ts';
+import { Uuid } from '#contracts/values/primitives.ts';
 
 export const categoryParams = z.strictObject({
   categoryId: Uuid.meta({ description: 'Id of a category of any level.' }),

@@ -1,6 +1,6 @@
-import { collectionItemsStream } from '#contracts/events/collection.ts';
-import { ItemReference } from '#contracts/items.ts';
-import { AddedCollectionItem } from '#contracts/resources/collection.ts';
+import { collectionItemsStream } from '#contracts/events/workspace/collection.ts';
+import { ItemReference } from '#contracts/values/items.ts';
+import { AddedCollectionItem } from '#contracts/resources/workspace/collection.ts';
 import { addCollectionItem as decideToAdd, collectionItems, findItem } from '#domain/collection-items.ts';
 import { demandCollection } from '#domain/collection.ts';
 import { runWorkspaceCommand } from '#platform/workspace-commands.ts';

@@ -1,5 +1,5 @@
-import { collectionTreeStream } from '#contracts/events/collection.ts';
-import { ChangeCollection, Collection } from '#contracts/resources/collection.ts';
+import { collectionTreeStream } from '#contracts/events/workspace/collection.ts';
+import { ChangeCollection, Collection } from '#contracts/resources/workspace/collection.ts';
 import { changeCollection as decideToChange, collectionTree, demandCollection } from '#domain/collection.ts';
 import { runWorkspaceCommand } from '#platform/workspace-commands.ts';
 import { endpoint } from '../../endpoint.ts';

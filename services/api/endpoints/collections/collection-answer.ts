@@ -1,4 +1,4 @@
-import { COLLECTION_ITEMS_SHOWN_MAX } from '#contracts/resources/collection.ts';
+import { COLLECTION_ITEMS_SHOWN_MAX } from '#contracts/resources/workspace/collection.ts';
 import type { CollectionItems } from '#domain/collection-items.ts';
 import { type Collection, type CollectionTree, seesCollection } from '#domain/collection.ts';
 

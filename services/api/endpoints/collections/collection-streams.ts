@@ -4,7 +4,7 @@ import {
   collectionItemsStream,
   type CollectionTreeFact,
   collectionTreeStream,
-} from '#contracts/events/collection.ts';
+} from '#contracts/events/workspace/collection.ts';
 import { type CollectionItems, itemsOf } from '#domain/collection-items.ts';
 import { type Collection, type CollectionTree, collectionTree } from '#domain/collection.ts';
 import type { EventStore } from '#platform/event-store.ts';

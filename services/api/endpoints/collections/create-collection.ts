@@ -1,5 +1,5 @@
-import { collectionTreeStream } from '#contracts/events/collection.ts';
-import { Collection, CreateCollection } from '#contracts/resources/collection.ts';
+import { collectionTreeStream } from '#contracts/events/workspace/collection.ts';
+import { Collection, CreateCollection } from '#contracts/resources/workspace/collection.ts';
 import { itemsOf } from '#domain/collection-items.ts';
 import { collectionTree, createCollection as decideToCreate } from '#domain/collection.ts';
 import { derivedId } from '#domain/ids.ts';

@@ -1,5 +1,5 @@
 import { Refusal } from '#contracts/errors.ts';
-import { type WorkspaceFact, workspaceStream } from '#contracts/events/workspace.ts';
+import { type WorkspaceFact, workspaceStream } from '#contracts/events/workspace/workspace.ts';
 import { workspace } from '#domain/workspace.ts';
 import type { EventStore } from '#platform/event-store.ts';
 

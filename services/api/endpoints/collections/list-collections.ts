@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Collection, COLLECTION_ITEMS_SHOWN_MAX } from '#contracts/resources/collection.ts';
+import { Collection, COLLECTION_ITEMS_SHOWN_MAX } from '#contracts/resources/workspace/collection.ts';
 import { listCollections as readCollections } from '#projections/collections/read.ts';
 import { pageAnswer } from '../../answers.ts';
 import { endpoint } from '../../endpoint.ts';

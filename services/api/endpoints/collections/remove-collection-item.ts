@@ -1,5 +1,5 @@
-import { collectionItemsStream } from '#contracts/events/collection.ts';
-import { RemoveCollectionItem, RemovedCollectionItem } from '#contracts/resources/collection.ts';
+import { collectionItemsStream } from '#contracts/events/workspace/collection.ts';
+import { RemoveCollectionItem, RemovedCollectionItem } from '#contracts/resources/workspace/collection.ts';
 import { collectionItems, removeCollectionItem as decideToRemove } from '#domain/collection-items.ts';
 import { demandCollection } from '#domain/collection.ts';
 import { runWorkspaceCommand } from '#platform/workspace-commands.ts';

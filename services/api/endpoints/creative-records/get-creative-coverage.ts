@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { Uuid } from '#contracts/primitives.ts';
-import { CreativeCoverage } from '#contracts/resources/creative-record.ts';
+import { Uuid } from '#contracts/values/primitives.ts';
+import { CreativeCoverage } from '#contracts/resources/corpus/creative-record.ts';
 import { readBrandSummaries } from '#projections/brands/read.ts';
 import { readCoverage } from '#projections/creatives/read-coverage.ts';
 import { endpoint } from '../../endpoint.ts';

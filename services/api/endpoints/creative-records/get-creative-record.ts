@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { CREATIVE_KEY_PREFIX_MIN_LENGTH } from '#contracts/creatives.ts';
+import { CREATIVE_KEY_PREFIX_MIN_LENGTH } from '#contracts/values/creatives.ts';
 import { Refusal } from '#contracts/errors.ts';
-import { CreativeRecord } from '#contracts/resources/creative-record.ts';
+import { CreativeRecord } from '#contracts/resources/corpus/creative-record.ts';
 import { findRecord, findRecordKeys } from '#projections/creatives/read-records.ts';
 import { endpoint } from '../../endpoint.ts';
 import { noQuery } from '../../parameters.ts';

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { CREATIVE_FIELDS } from '#contracts/creatives.ts';
-import { Uuid } from '#contracts/primitives.ts';
-import { MediaKindName } from '#contracts/resources/creative.ts';
-import { AnalysisDepthName } from '#contracts/resources/creative-record.ts';
+import { CREATIVE_FIELDS } from '#contracts/values/creatives.ts';
+import { Uuid } from '#contracts/values/primitives.ts';
+import { MediaKindName } from '#contracts/resources/corpus/creative.ts';
+import { AnalysisDepthName } from '#contracts/resources/corpus/creative-record.ts';
 import { pageQuery, searchText, wholeNumber } from '../../parameters.ts';
 
 const WORDS_MAX_LENGTH = 200;

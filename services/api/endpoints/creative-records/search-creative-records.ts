@@ -1,5 +1,5 @@
-import { CREATIVE_FIELD_NAMES } from '#contracts/creatives.ts';
-import { CreativeRecordSummary } from '#contracts/resources/creative-record.ts';
+import { CREATIVE_FIELD_NAMES } from '#contracts/values/creatives.ts';
+import { CreativeRecordSummary } from '#contracts/resources/corpus/creative-record.ts';
 import { type Range, RANGED_FIELDS, searchRecords } from '#projections/creatives/read-records.ts';
 import { latestIn, pageAnswer } from '../../answers.ts';
 import { endpoint } from '../../endpoint.ts';

@@ -1,5 +1,5 @@
 import { Refusal } from '#contracts/errors.ts';
-import { Creative } from '#contracts/resources/creative.ts';
+import { Creative } from '#contracts/resources/corpus/creative.ts';
 import { findCreativesOfAd } from '#projections/creatives/read.ts';
 import { latestIn, listAnswer } from '../../answers.ts';
 import { endpoint } from '../../endpoint.ts';

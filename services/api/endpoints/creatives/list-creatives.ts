@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { LibraryId, Uuid } from '#contracts/primitives.ts';
-import { Creative } from '#contracts/resources/creative.ts';
+import { LibraryId, Uuid } from '#contracts/values/primitives.ts';
+import { Creative } from '#contracts/resources/corpus/creative.ts';
 import { listCreatives as readCreatives } from '#projections/creatives/read.ts';
 import { latestIn, pageAnswer } from '../../answers.ts';
 import { endpoint } from '../../endpoint.ts';

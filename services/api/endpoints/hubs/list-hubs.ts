@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Hub } from '#contracts/resources/social-page.ts';
+import { Hub } from '#contracts/resources/corpus/social-page.ts';
 import { listHubs as readHubs, readScannedAt } from '#projections/social-pages/read-network.ts';
 import { pageAnswer } from '../../answers.ts';
 import { endpoint } from '../../endpoint.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { ITEM_KEYS, type Item, ItemKey, type ItemType, ItemTypeName } from '#contracts/items.ts';
-import { Uuid } from '#contracts/primitives.ts';
+import { ITEM_KEYS, type Item, ItemKey, type ItemType, ItemTypeName } from '#contracts/values/items.ts';
+import { Uuid } from '#contracts/values/primitives.ts';
 import { workspaceParams } from '../../parameters.ts';
 
 /** Parameters of paths that name a collection, an item of one, or a saved item. */

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { type NoteFact, noteStream } from '#contracts/events/note.ts';
-import { Uuid } from '#contracts/primitives.ts';
-import { DeletedNote, DeleteNote } from '#contracts/resources/note.ts';
+import { type NoteFact, noteStream } from '#contracts/events/workspace/note.ts';
+import { Uuid } from '#contracts/values/primitives.ts';
+import { DeletedNote, DeleteNote } from '#contracts/resources/workspace/note.ts';
 import { seesCollection } from '#domain/collection.ts';
 import { deleteNote as decideToDelete, note } from '#domain/note.ts';
 import type { EventStore } from '#platform/event-store.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { ItemKey, SUBJECT_KEYS, SubjectTypeName } from '#contracts/items.ts';
-import { Note } from '#contracts/resources/note.ts';
+import { ItemKey, SUBJECT_KEYS, SubjectTypeName } from '#contracts/values/items.ts';
+import { Note } from '#contracts/resources/workspace/note.ts';
 import { listNotes as readNotes } from '#projections/notes/read.ts';
 import { pageAnswer } from '../../answers.ts';
 import { endpoint } from '../../endpoint.ts';

@@ -1,5 +1,5 @@
-import { noteStream } from '#contracts/events/note.ts';
-import { Note, WriteNote } from '#contracts/resources/note.ts';
+import { noteStream } from '#contracts/events/workspace/note.ts';
+import { Note, WriteNote } from '#contracts/resources/workspace/note.ts';
 import { demandCollection } from '#domain/collection.ts';
 import { note as noteDecider, noteIdOf, writeNote as decideToWrite } from '#domain/note.ts';
 import { runWorkspaceCommand } from '#platform/workspace-commands.ts';

@@ -1,5 +1,5 @@
 import { Refusal } from '#contracts/errors.ts';
-import { Operator } from '#contracts/resources/operator.ts';
+import { Operator } from '#contracts/resources/corpus/operator.ts';
 import { findOperator } from '#projections/operators/read.ts';
 import { endpoint } from '../../endpoint.ts';
 import { noQuery, operatorParams } from '../../parameters.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { OperatorSummary } from '#contracts/resources/operator.ts';
+import { OperatorSummary } from '#contracts/resources/corpus/operator.ts';
 import { listOperators as readOperators } from '#projections/operators/read.ts';
 import { latestIn, pageAnswer } from '../../answers.ts';
 import { endpoint } from '../../endpoint.ts';

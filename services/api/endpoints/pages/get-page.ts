@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { Refusal } from '#contracts/errors.ts';
-import { Uuid } from '#contracts/primitives.ts';
-import { LandingPage } from '#contracts/resources/page.ts';
+import { Uuid } from '#contracts/values/primitives.ts';
+import { LandingPage } from '#contracts/resources/corpus/landing-page.ts';
 import { findPages } from '#projections/pages/read.ts';
 import { endpoint } from '../../endpoint.ts';
 import { noQuery } from '../../parameters.ts';

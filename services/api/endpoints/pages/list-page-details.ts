@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { LandingPage } from '#contracts/resources/page.ts';
+import { LandingPage } from '#contracts/resources/corpus/landing-page.ts';
 import { findPages } from '#projections/pages/read.ts';
 import { latestOf, listAnswer } from '../../answers.ts';
 import { endpoint } from '../../endpoint.ts';

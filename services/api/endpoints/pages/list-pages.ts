@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { Uuid } from '#contracts/primitives.ts';
-import { LandingPageSummary, PageTypeName } from '#contracts/resources/page.ts';
+import { Uuid } from '#contracts/values/primitives.ts';
+import { LandingPageSummary, PageTypeName } from '#contracts/resources/corpus/landing-page.ts';
 import { listPages as readPages } from '#projections/pages/read.ts';
 import { latestIn, pageAnswer } from '../../answers.ts';
 import { endpoint } from '../../endpoint.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { Uuid } from '#contracts/primitives.ts';
-import { RadarItem, RadarItemType } from '#contracts/resources/radar.ts';
+import { Uuid } from '#contracts/values/primitives.ts';
+import { RadarItem, RadarItemType } from '#contracts/resources/workspace/radar.ts';
 import { listTrackedRadar } from '#projections/across/tracked-radar.ts';
 import { pageAnswer } from '../../answers.ts';
 import { endpoint } from '../../endpoint.ts';

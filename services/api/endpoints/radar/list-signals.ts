@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { Signal } from '#contracts/resources/signal.ts';
-import { SIGNAL_THRESHOLDS, SignalKind } from '#contracts/signals.ts';
+import { Signal } from '#contracts/resources/workspace/signal.ts';
+import { SIGNAL_THRESHOLDS, SignalKind } from '#contracts/values/signals.ts';
 import { listTrackedSignals } from '#projections/across/tracked-signals.ts';
 import { pageAnswer } from '../../answers.ts';
 import { endpoint } from '../../endpoint.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { Country, Uuid } from '#contracts/primitives.ts';
-import { NewAdvertiser } from '#contracts/resources/ranking.ts';
+import { Country, Uuid } from '#contracts/values/primitives.ts';
+import { NewAdvertiser } from '#contracts/resources/corpus/ranking.ts';
 import { listNewAdvertisers as readNewAdvertisers } from '#projections/new-advertisers/read.ts';
 import { endpoint } from '../../endpoint.ts';
 import { brandSummary } from '../../examples.ts';

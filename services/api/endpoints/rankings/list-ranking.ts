@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { Country, Uuid } from '#contracts/primitives.ts';
-import { RankedBrand } from '#contracts/resources/traffic.ts';
+import { Country, Uuid } from '#contracts/values/primitives.ts';
+import { RankedBrand } from '#contracts/resources/corpus/traffic.ts';
 import { listBrandsOfCountry } from '#projections/across/brands-by-visits.ts';
 import { latestOf, pageAnswer } from '../../answers.ts';
 import { endpoint } from '../../endpoint.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { Country, Uuid } from '#contracts/primitives.ts';
-import { Riser } from '#contracts/resources/ranking.ts';
+import { Country, Uuid } from '#contracts/values/primitives.ts';
+import { Riser } from '#contracts/resources/corpus/ranking.ts';
 import { listRisers as readRisers } from '#projections/rankings/read.ts';
 import { endpoint } from '../../endpoint.ts';
 import { brandSummary } from '../../examples.ts';

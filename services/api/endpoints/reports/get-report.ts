@@ -1,5 +1,5 @@
 import { Refusal } from '#contracts/errors.ts';
-import { Report } from '#contracts/resources/report.ts';
+import { Report } from '#contracts/resources/workspace/report.ts';
 import { findReport } from '#projections/reports/read.ts';
 import { endpoint } from '../../endpoint.ts';
 import { readyReport, WORKSPACE_ID } from '../../examples.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Report } from '#contracts/resources/report.ts';
+import { Report } from '#contracts/resources/workspace/report.ts';
 import { listReports as readReports } from '#projections/reports/read.ts';
 import { listText } from '../../answers.ts';
 import { endpoint } from '../../endpoint.ts';

@@ -1,6 +1,6 @@
-import { reportStream } from '#contracts/events/report.ts';
-import { RadarItemType } from '#contracts/resources/radar.ts';
-import { Report, REPORT_DAYS_MAX, RequestReport } from '#contracts/resources/report.ts';
+import { reportStream } from '#contracts/events/workspace/report.ts';
+import { RadarItemType } from '#contracts/resources/workspace/radar.ts';
+import { Report, REPORT_DAYS_MAX, RequestReport } from '#contracts/resources/workspace/report.ts';
 import { derivedId } from '#domain/ids.ts';
 import { report, requestReport as decideToRequest } from '#domain/report.ts';
 import { runWorkspaceCommand } from '#platform/workspace-commands.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { ItemTypeName } from '#contracts/items.ts';
-import { SavedItem } from '#contracts/resources/saved-item.ts';
+import { ItemTypeName } from '#contracts/values/items.ts';
+import { SavedItem } from '#contracts/resources/workspace/saved-item.ts';
 import { listSavedItems as readSavedItems } from '#projections/saved/read.ts';
 import { pageAnswer } from '../../answers.ts';
 import { endpoint } from '../../endpoint.ts';

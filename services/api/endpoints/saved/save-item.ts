@@ -1,6 +1,6 @@
-import { savedStream } from '#contracts/events/saved.ts';
-import { ItemReference } from '#contracts/items.ts';
-import { SavedItem } from '#contracts/resources/saved-item.ts';
+import { savedStream } from '#contracts/events/workspace/saved-items.ts';
+import { ItemReference } from '#contracts/values/items.ts';
+import { SavedItem } from '#contracts/resources/workspace/saved-item.ts';
 import { saved, saveItem as decideToSave } from '#domain/saved.ts';
 import { runWorkspaceCommand } from '#platform/workspace-commands.ts';
 import { countSavedItems } from '#projections/saved/read.ts';

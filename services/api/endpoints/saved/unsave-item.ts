@@ -1,5 +1,5 @@
-import { savedStream } from '#contracts/events/saved.ts';
-import { UnsavedItem, UnsaveItem } from '#contracts/resources/saved-item.ts';
+import { savedStream } from '#contracts/events/workspace/saved-items.ts';
+import { UnsavedItem, UnsaveItem } from '#contracts/resources/workspace/saved-item.ts';
 import { saved, unsaveItem as decideToUnsave } from '#domain/saved.ts';
 import { runWorkspaceCommand } from '#platform/workspace-commands.ts';
 import { endpoint } from '../../endpoint.ts';

@@ -1,4 +1,4 @@
-import { SplitTestCensusItem } from '#contracts/resources/split-test.ts';
+import { SplitTestCensusItem } from '#contracts/resources/corpus/split-test.ts';
 import { readSplitTestCensus } from '#projections/split-tests/read.ts';
 import { listAnswer } from '../../answers.ts';
 import { endpoint } from '../../endpoint.ts';

@@ -1,4 +1,4 @@
-import { SystemFreshness } from '#contracts/resources/system.ts';
+import { SystemFreshness } from '#contracts/resources/corpus/system.ts';
 import { readSystemFreshness } from '#projections/brands/read.ts';
 import { endpoint } from '../../endpoint.ts';
 import { noParams, noQuery } from '../../parameters.ts';

@@ -1,4 +1,4 @@
-import { Tool } from '#contracts/resources/tool.ts';
+import { Tool } from '#contracts/resources/corpus/tool.ts';
 import { findTool, readToolsAsOf } from '#projections/tools/read.ts';
 import { endpoint } from '../../endpoint.ts';
 import { noQuery } from '../../parameters.ts';

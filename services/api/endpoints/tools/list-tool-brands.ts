@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { Country } from '#contracts/primitives.ts';
-import { ToolBrand } from '#contracts/resources/tool.ts';
+import { Country } from '#contracts/values/primitives.ts';
+import { ToolBrand } from '#contracts/resources/corpus/tool.ts';
 import { listBrandsOfTool } from '#projections/across/brands-of-tool.ts';
 import { findToolSlug, readToolsAsOf } from '#projections/tools/read.ts';
 import { latestOf, pageAnswer } from '../../answers.ts';

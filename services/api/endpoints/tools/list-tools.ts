@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ToolSummary } from '#contracts/resources/tool.ts';
+import { ToolSummary } from '#contracts/resources/corpus/tool.ts';
 import { listTools as readTools, readToolsAsOf } from '#projections/tools/read.ts';
 import { pageAnswer } from '../../answers.ts';
 import { endpoint } from '../../endpoint.ts';

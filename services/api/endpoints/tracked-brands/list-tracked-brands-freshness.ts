@@ -1,4 +1,4 @@
-import { TrackedBrandFreshness } from '#contracts/resources/tracked-brand.ts';
+import { TrackedBrandFreshness } from '#contracts/resources/workspace/tracked-brand.ts';
 import { listTrackedFreshness } from '#projections/freshness/read.ts';
 import { listAnswer } from '../../answers.ts';
 import { endpoint } from '../../endpoint.ts';

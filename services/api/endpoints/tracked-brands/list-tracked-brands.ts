@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { TrackedBrandListItem } from '#contracts/resources/tracked-brand.ts';
+import { TrackedBrandListItem } from '#contracts/resources/workspace/tracked-brand.ts';
 import { listTrackedBrands as readTrackedBrands } from '#projections/across/listed-tracked-brands.ts';
 import { pageAnswer } from '../../answers.ts';
 import { endpoint } from '../../endpoint.ts';

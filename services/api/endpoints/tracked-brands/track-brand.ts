@@ -1,8 +1,8 @@
 import { LRUCache } from 'lru-cache';
 import { Refusal } from '#contracts/errors.ts';
-import { type BrandRegistered, brandStream } from '#contracts/events/brand.ts';
-import { trackingStream } from '#contracts/events/workspace.ts';
-import { TrackBrand, TrackedBrand } from '#contracts/resources/tracked-brand.ts';
+import { type BrandRegistered, brandStream } from '#contracts/events/corpus/brand.ts';
+import { trackingStream } from '#contracts/events/workspace/workspace.ts';
+import { TrackBrand, TrackedBrand } from '#contracts/resources/workspace/tracked-brand.ts';
 import { eventIdOf } from '#domain/ids.ts';
 import { trackBrand as decideToTrack, tracking } from '#domain/tracking.ts';
 import type { EventStore } from '#platform/event-store.ts';

@@ -1,5 +1,5 @@
-import { trackingStream } from '#contracts/events/workspace.ts';
-import { UntrackBrand, UntrackedBrand } from '#contracts/resources/tracked-brand.ts';
+import { trackingStream } from '#contracts/events/workspace/workspace.ts';
+import { UntrackBrand, UntrackedBrand } from '#contracts/resources/workspace/tracked-brand.ts';
 import { tracking, untrackBrand as decideToUntrack } from '#domain/tracking.ts';
 import { runWorkspaceCommand } from '#platform/workspace-commands.ts';
 import { endpoint } from '../../endpoint.ts';

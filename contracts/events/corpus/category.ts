@@ -1,0 +1,35 @@
+import type { CategoryOnPath } from './brand.ts';
+import type { Fact } from '../event.ts';
+
+/** Stream `category-<categoryId>`: a category as taxonomies define it. */
+export const CATEGORY = 'category';
+export const categoryStream = (categoryId: string): string => `${CATEGORY}-${categoryId}`;
+
+export type CategoryDetails = {
+  readonly name: string;
+  readonly description: string | null;
+  /** Taxonomy to its id of the category. */
+  readonly taxonomy_ids: Readonly<Record<string, string>>;
+};
+
+export type CategoryDefined = Fact<
+  'CategoryDefined',
+  CategoryDetails & {
+    readonly category_id: string;
+    /** From the top level down to the category itself. */
+    readonly path: readonly CategoryOnPath[];
+    readonly observed_at: string;
+  }
+>;
+
+/** Only the fields that changed. */
+export type CategoryChanged = Fact<
+  'CategoryChanged',
+  {
+    readonly category_id: string;
+    readonly observed_at: string;
+    readonly changes: Partial<CategoryDetails>;
+  }
+>;
+
+export type CategoryFact = CategoryDefined | CategoryChanged;

@@ -1,0 +1,22 @@
+import type { Subject } from '#contracts/values/items.ts';
+import type { Fact } from '../event.ts';
+
+/** Stream `note-<workspaceId>+<noteId>`: one member's note on one subject. */
+export const NOTE = 'note';
+export const noteStream = (workspaceId: string, noteId: string): string => `${NOTE}-${workspaceId}+${noteId}`;
+
+type Named = { readonly workspace_id: string; readonly note_id: string };
+
+export type NoteWritten = Fact<
+  'NoteWritten',
+  Named & Subject & { readonly body: string; readonly written_by: string; readonly written_at: string }
+>;
+export type NoteReplaced = Fact<
+  'NoteReplaced',
+  Named & { readonly body: string; readonly replaced_at: string }
+>;
+export type NoteDeleted = Fact<
+  'NoteDeleted',
+  Named & { readonly deleted_by: string; readonly deleted_at: string }
+>;
+export type NoteFact = NoteWritten | NoteReplaced | NoteDeleted;

@@ -1,0 +1,108 @@
+import type { Role } from '#contracts/values/roles.ts';
+import type { Scope } from '#contracts/values/scopes.ts';
+import type { Cadence } from '#contracts/values/primitives.ts';
+import type { Fact } from '../event.ts';
+
+/** Stream `workspace-<workspaceId>`: plan and members. */
+export const WORKSPACE = 'workspace';
+export const workspaceStream = (workspaceId: string): string => `${WORKSPACE}-${workspaceId}`;
+
+/** Stream `tracking-<workspaceId>`: which brands a workspace follows. */
+export const TRACKING = 'tracking';
+export const trackingStream = (workspaceId: string): string => `${TRACKING}-${workspaceId}`;
+
+/** Stream `apiKeys-<workspaceId>`: the keys of a workspace, by hash. */
+export const API_KEYS = 'apiKeys';
+export const apiKeysStream = (workspaceId: string): string => `${API_KEYS}-${workspaceId}`;
+
+export type Plan = 'free' | 'pro' | 'business' | 'enterprise';
+
+export type WorkspaceCreated = Fact<
+  'WorkspaceCreated',
+  { readonly workspace_id: string; readonly name: string; readonly plan: Plan; readonly created_at: string }
+>;
+export type PlanChanged = Fact<
+  'PlanChanged',
+  { readonly workspace_id: string; readonly plan: Plan; readonly changed_at: string }
+>;
+/**
+ * `sealed` holds name and e-mail address, encrypted under a key of the member's own that is kept outside the log;
+ * `name` is then empty. Without a vault, `name` is the display name that was chosen, and there is no address.
+ */
+export type MemberAdded = Fact<
+  'MemberAdded',
+  {
+    readonly workspace_id: string;
+    readonly member_id: string;
+    readonly name: string;
+    readonly sealed?: string;
+    readonly role: Role;
+    readonly added_at: string;
+  }
+>;
+export type MemberRoleChanged = Fact<
+  'MemberRoleChanged',
+  {
+    readonly workspace_id: string;
+    readonly member_id: string;
+    readonly role: Role;
+    readonly changed_at: string;
+  }
+>;
+/** The member's key is gone: what earlier facts sealed stays sealed for good. */
+export type MemberErased = Fact<
+  'MemberErased',
+  { readonly workspace_id: string; readonly member_id: string; readonly erased_at: string }
+>;
+export type WorkspaceFact = WorkspaceCreated | PlanChanged | MemberAdded | MemberRoleChanged | MemberErased;
+
+export type BrandTracked = Fact<
+  'BrandTracked',
+  {
+    readonly workspace_id: string;
+    readonly brand_id: string;
+    readonly cadence: Cadence;
+    readonly tracked_at: string;
+  }
+>;
+export type TrackingCadenceChanged = Fact<
+  'TrackingCadenceChanged',
+  {
+    readonly workspace_id: string;
+    readonly brand_id: string;
+    readonly cadence: Cadence;
+    readonly changed_at: string;
+  }
+>;
+export type BrandUntracked = Fact<
+  'BrandUntracked',
+  { readonly workspace_id: string; readonly brand_id: string; readonly untracked_at: string }
+>;
+export type TrackingFact = BrandTracked | TrackingCadenceChanged | BrandUntracked;
+
+/** The key itself is nowhere: its SHA-256 and its last four characters only. */
+export type ApiKeyIssued = Fact<
+  'ApiKeyIssued',
+  {
+    readonly workspace_id: string;
+    readonly key_id: string;
+    readonly name: string;
+    readonly sha256: string;
+    readonly last_four: string;
+    readonly scopes: readonly Scope[];
+    readonly member_id: string;
+    readonly issued_at: string;
+    /** Of a replacement: the key that was rotated. */
+    readonly replaces?: string;
+  }
+>;
+export type ApiKeyRevoked = Fact<
+  'ApiKeyRevoked',
+  {
+    readonly workspace_id: string;
+    readonly key_id: string;
+    readonly reason: 'revoked' | 'rotated' | 'unused';
+    readonly revoked_at: string;
+  }
+>;
+export type ApiKeyFact = ApiKeyIssued | ApiKeyRevoked;

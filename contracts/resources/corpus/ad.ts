@@ -1,0 +1,45 @@
+import { z } from 'zod';
+import {
+  AdFormat,
+  CalendarDate,
+  Count,
+  Country,
+  LibraryId,
+  Timestamp,
+  Uuid,
+} from '#contracts/values/primitives.ts';
+
+/** `active`: seen by the last covering scan. `missing`: not seen since, yet not confirmed. `inactive`: confirmed. */
+export const AdStatus = z.enum(['active', 'missing', 'inactive']);
+
+export const AdPage = z
+  .strictObject({ page_id: LibraryId, page_name: z.string().nullable() })
+  .meta({ id: 'AdPage', description: 'The social page that runs the ad: an association, not ownership.' });
+
+export const adSummaryShape = {
+  id: LibraryId.meta({ description: "The library's id: digits, beyond 2^53, hence a string." }),
+  brand_id: Uuid,
+  page: AdPage.nullable(),
+  status: AdStatus,
+  format: AdFormat,
+  body: z.string().nullable(),
+  title: z.string().nullable(),
+  cta_type: z.string().nullable(),
+  cta_text: z.string().nullable(),
+  destination_url: z
+    .string()
+    .nullable()
+    .meta({ description: 'As the library shows it, URL macros included.' }),
+  platforms: z.array(z.string()),
+  countries: z.array(Country).meta({ description: 'Countries whose scans showed the ad.' }),
+  started_on: CalendarDate.nullable().meta({ description: 'Start date in the library.' }),
+  stopped_on: CalendarDate.nullable().meta({ description: 'Stop date in the library, where it gave one.' }),
+  first_seen_at: Timestamp,
+  last_seen_at: Timestamp,
+  days_active: Count.nullable().meta({
+    description: 'Days from start to last sighting: observed survival, not performance.',
+  }),
+  library_url: z.url(),
+} as const;
+
+export const AdSummary = z.strictObject(adSummaryShape).meta({ id: 'AdSummary' });

@@ -1,0 +1,108 @@
+import { z } from 'zod';
+import { ANALYSIS_DEPTHS, CREATIVE_FIELD_NAMES, CREATIVE_FIELDS } from '#contracts/values/creatives.ts';
+import { Count, LibraryId, Timestamp, Uuid } from '#contracts/values/primitives.ts';
+import { BrandReference } from './brand.ts';
+import { mediaShape } from './creative.ts';
+
+export const AnalysisDepthName = z.enum(ANALYSIS_DEPTHS);
+
+export const CreativeFields = z
+  .strictObject({
+    hook: z.enum(CREATIVE_FIELDS.hook).nullable().meta({ description: 'How the creative begins.' }),
+    style: z.enum(CREATIVE_FIELDS.style).nullable().meta({ description: 'How it is made.' }),
+    presenter: z.enum(CREATIVE_FIELDS.presenter).nullable().meta({ description: 'Who speaks or is shown.' }),
+    setting: z.enum(CREATIVE_FIELDS.setting).nullable().meta({ description: 'Where it plays.' }),
+    tone: z.enum(CREATIVE_FIELDS.tone).nullable(),
+    offer: z.enum(CREATIVE_FIELDS.offer).nullable().meta({ description: 'What kind of offer it makes.' }),
+    audio: z.enum(CREATIVE_FIELDS.audio).nullable(),
+  })
+  .meta({
+    id: 'CreativeFields',
+    description:
+      'Values of closed lists, by automated classification, which can be wrong. Null: not read; `none`: read, and there is none.',
+  });
+
+const summaryShape = {
+  ...mediaShape,
+  depth: AnalysisDepthName.meta({
+    description: 'How deep the file was looked at, each beyond the one before.',
+  }),
+  fields: CreativeFields,
+  transcript_excerpt: z
+    .string()
+    .nullable()
+    .meta({ description: 'The first 300 characters of what is said; null: not read.' }),
+  active_ads: Count.meta({ description: 'Ads not confirmed inactive that carry the file; never spend.' }),
+  total_ads: Count.meta({ description: 'Ads ever seen to carry the file.' }),
+  stored_at: Timestamp.meta({ description: 'When the file was first observed.' }),
+  as_of: Timestamp.meta({ description: 'When it was last measured or read with something new.' }),
+  url: z.url().meta({ description: 'The record in this service.' }),
+} as const;
+
+export const CreativeRecordSummary = z
+  .strictObject(summaryShape)
+  .meta({ id: 'CreativeRecordSummary', description: 'One creative file, whichever ads carry it.' });
+
+const FrameTimes = z.array(z.number().min(0)).nullable();
+
+export const CreativeRecord = z
+  .strictObject({
+    ...summaryShape,
+    frame_times_seconds: FrameTimes.meta({ description: 'Frames taken out of a video; null: none were.' }),
+    read_frame_times_seconds: FrameTimes.meta({ description: 'Frames that were looked at; null: not read.' }),
+    transcript: z
+      .strictObject({
+        text: z.string().meta({ description: 'As it was heard; empty where nothing is said.' }),
+        language: z.string().nullable(),
+        corrections: z
+          .array(z.strictObject({ heard: z.string(), meant: z.string() }))
+          .nullable()
+          .meta({ description: 'Places put right; null: nobody has checked.' }),
+      })
+      .nullable()
+      .meta({ description: 'Null: not read.' }),
+    shown_texts: z
+      .array(z.string())
+      .nullable()
+      .meta({ description: 'Words shown on screen, in order; null: not read.' }),
+    brands: z
+      .array(z.strictObject({ brand: BrandReference, active_ads: Count, total_ads: Count }))
+      .meta({ description: 'Brands whose ads carry the file, most ads first, at most 20.' }),
+    ads: z
+      .array(
+        z.strictObject({
+          id: LibraryId,
+          brand_id: Uuid,
+          active: z.boolean().meta({ description: 'Not confirmed inactive.' }),
+          creative_id: Uuid,
+          url: z.url().meta({ description: 'The ad in this service.' }),
+        }),
+      )
+      .meta({ description: 'Ads that carry the file, active ones and then newest first, at most 100.' }),
+  })
+  .meta({ id: 'CreativeRecord' });
+
+export const CreativeCoverage = z
+  .strictObject({
+    brand: BrandReference.nullable().meta({ description: 'Null: over the files of all public brands.' }),
+    measured_files: Count,
+    images: Count,
+    videos: Count,
+    transcribed_files: Count.meta({ description: 'Of the measured ones, transcribed or described.' }),
+    described_files: Count.meta({ description: 'Of the measured ones.' }),
+    fields: z
+      .array(
+        z.strictObject({
+          field: z.enum(CREATIVE_FIELD_NAMES as [string, ...string[]]),
+          values: z
+            .array(z.strictObject({ value: z.string(), files: Count }))
+            .nullable()
+            .meta({ description: 'Most files first; null where no file has been described: not read.' }),
+          not_read: Count.nullable().meta({
+            description: 'Described files in which the field was not read.',
+          }),
+        }),
+      )
+      .meta({ description: 'Each closed field with its values over described files.' }),
+  })
+  .meta({ id: 'CreativeCoverage' });

@@ -1,0 +1,121 @@
+import { z } from 'zod';
+import { PageRole } from '#contracts/observations/social-page-link.ts';
+import { CalendarDate, Count, LibraryId, Timestamp } from '#contracts/values/primitives.ts';
+import { AdPage } from './ad.ts';
+import { BrandReference } from './brand.ts';
+
+/** The nouns about pages beside brands. Associations as observed: none of them says who owns what. */
+
+export const SOCIAL_PAGES_MAX = 500;
+export const PROFILES_SHOWN_MAX = 5;
+export const LEAKAGE_PAGES_MAX = 10;
+export const REUSED_TEXTS_MAX = 12;
+export const REUSE_PAGES_MAX = 5;
+export const PARTNERSHIP_DAYS = 365;
+export const PARTNERSHIPS_MAX = 500;
+export const HUB_ROSTER_MAX = 50;
+export const NETWORK_BRANDS_MAX = 100;
+export const NETWORK_LINKS_MAX = 500;
+export const NETWORK_PAGE_BRANDS_MAX = 100;
+
+const role = PageRole.meta({
+  description: 'What the page is to the brand, as observed; `UNVERIFIED` where a claim cannot be served.',
+});
+
+const profileShape = {
+  username: z.string().nullable().meta({ description: "The name in the page's address." }),
+  page_category: z
+    .string()
+    .nullable()
+    .meta({ description: "The page's own category, in the network's words." }),
+  verified: z.boolean().nullable().meta({ description: 'Whether the network shows it as verified.' }),
+  followers: Count.nullable(),
+  likes: Count.nullable(),
+} as const;
+
+export const SocialPageProfile = z
+  .strictObject({
+    source: z.string().meta({ description: 'Who says so.' }),
+    observed_at: Timestamp.meta({ description: 'When it last said something new.' }),
+    page_name: z.string().nullable(),
+    ...profileShape,
+  })
+  .meta({ id: 'SocialPageProfile', description: 'What one source says of a page. Null: it does not say.' });
+
+export const SocialPage = z
+  .strictObject({
+    page_id: LibraryId,
+    page_name: z.string().nullable(),
+    role,
+    confidence: z.number().min(0).max(1).meta({ description: 'Of the link, as its source gave it.' }),
+    active_ads: Count.meta({ description: "The brand's ads on the page that are not confirmed inactive." }),
+    total_ads: Count.meta({ description: "The brand's ads ever seen on the page." }),
+    ...profileShape,
+    profiles: z.array(SocialPageProfile).meta({
+      description: `What each source says, newest first, at most ${PROFILES_SHOWN_MAX}. The fields above are the newest that any of them says.`,
+    }),
+  })
+  .meta({ id: 'SocialPage', description: 'A page linked to a brand: an observed association.' });
+
+export const Leakage = z
+  .strictObject({
+    active_ads: Count.meta({ description: "All of the brand's active ads; the next three add up to it." }),
+    own_page_ads: Count.meta({ description: 'On pages linked to the brand as `OFFICIAL` or `REGIONAL`.' }),
+    third_party_ads: Count.meta({ description: 'On any other page.' }),
+    unnamed_page_ads: Count.meta({ description: 'Of which no source named the page: neither is told.' }),
+    own_pages: Count.meta({ description: 'Own pages with active ads.' }),
+    third_party_pages: Count.meta({ description: 'Other pages with active ads.' }),
+    largest_third_party_pages: z
+      .array(
+        z.strictObject({
+          page: AdPage,
+          role: PageRole.nullable().meta({ description: 'Null: the page is not linked to the brand.' }),
+          active_ads: Count.meta({ description: "The brand's." }),
+        }),
+      )
+      .meta({ description: `At most ${LEAKAGE_PAGES_MAX}, most active ads first.` }),
+  })
+  .meta({ id: 'Leakage', description: "Where the brand's active ads run." });
+
+export const ReusedCopy = z
+  .strictObject({
+    body: z.string().meta({ description: 'The text as one of the ads has it.' }),
+    brand_ads: Count.meta({
+      description: "The brand's active ads that carry it, on linked pages or on pages no source named.",
+    }),
+    foreign_ads: Count.meta({ description: 'Active ads that carry it on pages not linked to the brand.' }),
+    foreign_pages: Count,
+    largest_foreign_pages: z
+      .array(z.strictObject({ page: AdPage, active_ads: Count }))
+      .meta({ description: `At most ${REUSE_PAGES_MAX}, most active ads first.` }),
+  })
+  .meta({ id: 'ReusedCopy', description: 'A text that runs in and outside of the pages linked to a brand.' });
+
+export const Partnership = z
+  .strictObject({
+    creator: z.strictObject({ page_id: LibraryId.nullable(), page_name: z.string().nullable() }).meta({
+      description: 'The page beside the brand; without an id where the library gave its name only.',
+    }),
+    ads: Count.meta({ description: 'Branded-content ads that ran within the window; the next two add up.' }),
+    brand_page_ads: Count.meta({ description: "Run by the brand's page, naming the creator." }),
+    creator_page_ads: Count.meta({ description: "Run by the creator's page." }),
+    active_ads: Count.meta({ description: 'Of `ads`, those not confirmed inactive.' }),
+    first_seen_on: CalendarDate.meta({ description: 'When one of them was first seen.' }),
+    last_seen_on: CalendarDate.meta({ description: 'When one of them was last seen.' }),
+  })
+  .meta({
+    id: 'Partnership',
+    description: 'Branded content with one creator, as shown on ads: no contract is known of.',
+  });
+
+export const Hub = z
+  .strictObject({
+    page: AdPage,
+    followers: Count.nullable(),
+    brands: Count.meta({ description: 'Public brands with active ads on the page.' }),
+    active_ads: Count.meta({ description: 'Live creatives: active ads of these brands on the page.' }),
+    roster: z
+      .array(z.strictObject({ brand: BrandReference, active_ads: Count }))
+      .meta({ description: `Most active ads first, at most ${HUB_ROSTER_MAX}.` }),
+  })
+  .meta({ id: 'Hub', description: 'A page that runs ads for two or more brands: an observed association.' });

@@ -1,0 +1,62 @@
+import { z } from 'zod';
+import { AlertChannel, DeliveryKind, DeliveryStatus, FailureClass } from '#contracts/values/alerts.ts';
+import { Count, Timestamp, Uuid } from '#contracts/values/primitives.ts';
+
+/** What rules sent, or tried to (specification, part "Events", item 6). */
+
+/** Attempts shown of one delivery, the latest: replays by an operator have no end. */
+export const ATTEMPTS_SHOWN_MAX = 30;
+
+export const AlertDeliveryAttempt = z
+  .strictObject({
+    attempt: z.int().min(1).meta({ description: 'From 1; a replay goes on counting.' }),
+    attempted_at: Timestamp,
+    outcome: z
+      .enum(['delivered', 'retrying', 'failed'])
+      .meta({ description: 'What followed: nothing more to do, another attempt, or it was given up.' }),
+    failure: FailureClass.nullable().meta({
+      description:
+        'In which step it failed: `http` is an answer other than 2xx, `blocked_target` an address that this service does not call. Null when delivered.',
+    }),
+    status_code: z
+      .int()
+      .nullable()
+      .meta({ description: "The receiver's HTTP status or SMTP reply; null where none came." }),
+    reason: z.string().nullable().meta({ description: 'Why it failed, as a sentence.' }),
+    duration_ms: Count,
+    next_attempt_at: Timestamp.nullable().meta({ description: 'When another was due; otherwise null.' }),
+  })
+  .meta({ id: 'AlertDeliveryAttempt' });
+export type AlertDeliveryAttempt = z.infer<typeof AlertDeliveryAttempt>;
+
+export const AlertDelivery = z
+  .strictObject({
+    id: Uuid.meta({ description: 'Equal to `webhook-id` of each request and to `id` of its body.' }),
+    alert_id: Uuid.meta({ description: 'The rule that sent it.' }),
+    channel: AlertChannel,
+    kind: DeliveryKind.meta({
+      description:
+        '`alert`: something matched; `digest`: all that matched in a day or week; `test`: a sample that was asked for; `notice`: that a channel of the rule was suspended.',
+    }),
+    status: DeliveryStatus.meta({
+      description:
+        '`queued` before its first attempt, `retrying` while another is due, then `delivered`, `failed` or `cancelled`.',
+    }),
+    items_total: Count.meta({ description: 'Items it is about.' }),
+    created_at: Timestamp.meta({ description: 'When it was queued.' }),
+    next_attempt_at: Timestamp.nullable().meta({ description: 'While retrying; otherwise null.' }),
+    finished_at: Timestamp.nullable().meta({
+      description: 'When it was delivered, given up or cancelled; null until then.',
+    }),
+    reason: z
+      .string()
+      .nullable()
+      .meta({ description: 'Why it was not delivered so far, or was cancelled, as a sentence.' }),
+    attempts_total: Count,
+    attempts: z
+      .array(AlertDeliveryAttempt)
+      .max(ATTEMPTS_SHOWN_MAX)
+      .meta({ description: `Oldest first; the latest ${ATTEMPTS_SHOWN_MAX} where there were more.` }),
+  })
+  .meta({ id: 'AlertDelivery' });
+export type AlertDelivery = z.infer<typeof AlertDelivery>;

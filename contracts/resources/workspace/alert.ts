@@ -1,0 +1,177 @@
+import { z } from 'zod';
+import {
+  AlertCadence,
+  AlertChannel,
+  AlertTrigger,
+  EndpointChannel,
+  FailureClass,
+} from '#contracts/values/alerts.ts';
+import { Count, Timestamp, Uuid } from '#contracts/values/primitives.ts';
+import { nameText } from '#contracts/values/text.ts';
+
+/** The nouns of alert rules (specification, parts "Endpoints" and "Events"). */
+
+/** Rules of one workspace. */
+export const ALERT_RULES_MAX = 200;
+/** Of one rule. */
+export const ALERT_BRANDS_MAX = 500;
+export const ALERT_NAME_MAX_LENGTH = 100;
+export const ALERT_URL_MAX_LENGTH = 2_048;
+
+const name = nameText(ALERT_NAME_MAX_LENGTH);
+const brandIds = z.array(Uuid.toLowerCase()).min(1).max(ALERT_BRANDS_MAX);
+const address = z.string().min(1).max(ALERT_URL_MAX_LENGTH);
+
+const TRIGGER =
+  '`new_ads`: ads started; `stopped_ads`: ads confirmed inactive; `page_changes`: ads whose destination link changed, and pages newly linked; `new_partners`: pages of creators and partners, and pages not linked with the brand, that run its ads or are linked with it for the first time; `activity`: ramps, drops, launch bursts, sales and the like, as the signals have them.';
+const CADENCE =
+  '`instant`: as it is observed; `daily` and `weekly`: once a day or ISO week, in UTC, for all of it.';
+const EMAIL = 'Whether it is mailed to the member who created the rule.';
+const WEBHOOK = 'An https URL that signed requests are posted to.';
+const CHAT =
+  'The incoming webhook of a chat tool. Such an address is a secret: it is kept encrypted and never answered; reads name its host as `chat`. Null removes it.';
+
+const RESUMES = 'An address, also the same one, ends the suspension of the channel.';
+
+const trigger = AlertTrigger.meta({ description: TRIGGER });
+const cadence = AlertCadence.meta({ description: CADENCE });
+
+export const CreateAlert = z
+  .strictObject({
+    name,
+    trigger,
+    brand_ids: brandIds.meta({ description: 'Brands that the workspace tracks.' }),
+    cadence: cadence.default('instant'),
+    email: z.boolean().default(false).meta({ description: EMAIL }),
+    webhook_url: address.nullable().default(null).meta({ description: WEBHOOK }),
+    chat_webhook_url: address.nullable().default(null).meta({ description: CHAT }),
+    enabled: z.boolean().default(true),
+  })
+  .meta({ id: 'CreateAlert', description: 'At least one of the three channels is required.' });
+
+export const ChangeAlert = z
+  .strictObject({
+    name: name.optional(),
+    trigger: trigger.optional(),
+    brand_ids: brandIds
+      .optional()
+      .meta({ description: 'Brands that the workspace tracks; takes the place of the list there was.' }),
+    cadence: cadence.optional(),
+    email: z.boolean().optional().meta({ description: EMAIL }),
+    webhook_url: address
+      .nullable()
+      .optional()
+      .meta({ description: `${WEBHOOK} Null removes it. ${RESUMES}` }),
+    chat_webhook_url: address
+      .nullable()
+      .optional()
+      .meta({ description: `${CHAT} ${RESUMES}` }),
+    enabled: z
+      .boolean()
+      .optional()
+      .meta({ description: 'True, also where it is so already, ends all suspensions.' }),
+  })
+  .refine((change) => Object.values(change).some((value) => value !== undefined), 'name what is to change')
+  .meta({ id: 'ChangeAlert', description: 'What is not named stays.', minProperties: 1 });
+
+const alertShape = {
+  id: Uuid,
+  name: z.string(),
+  trigger,
+  brand_ids: z.array(Uuid).meta({
+    description: 'What it watches. A brand that is not tracked any more is watched again once it is.',
+  }),
+  cadence,
+  email: z.boolean().meta({ description: EMAIL }),
+  webhook_url: z.string().nullable().meta({ description: WEBHOOK }),
+  chat: z.strictObject({ host: z.string() }).nullable().meta({
+    description: 'The chat tool, by the host of its incoming webhook; the address is not answered.',
+  }),
+  enabled: z.boolean().meta({ description: 'As members set it.' }),
+  sends_on: z.array(AlertChannel).max(AlertChannel.options.length).meta({
+    description:
+      'The channels that what it matches is sent on now: those it has that are not suspended, or none while it is disabled. Empty: nothing is sent.',
+  }),
+  suspended: z
+    .array(
+      z.strictObject({
+        channel: EndpointChannel,
+        failing_since: Timestamp.meta({ description: 'Nothing has come through since.' }),
+        suspended_at: Timestamp,
+      }),
+    )
+    .max(EndpointChannel.options.length)
+    .meta({
+      description:
+        'Channels that this service sends nothing on any more, because everything failed for five days. Enabling the rule, or giving the channel an address, ends that; what was not sent meanwhile is not sent later.',
+    }),
+  created_by: z.string().meta({ description: 'Id of the member who created it, whom its e-mails go to.' }),
+  created_at: Timestamp,
+  updated_at: Timestamp.meta({ description: 'When it was last changed, or a channel of it suspended.' }),
+} as const;
+
+export const Alert = z.strictObject(alertShape).meta({ id: 'Alert' });
+export type Alert = z.infer<typeof Alert>;
+
+const WebhookSecret = z.string().regex(/^whsec_[A-Za-z0-9+/]{43}=$/);
+
+export const WrittenAlert = z
+  .strictObject({
+    ...alertShape,
+    webhook_secret: WebhookSecret.nullable().meta({
+      description:
+        'Set in one answer only: the one that gave the workspace its first rule with a webhook, and with it the secret that signs. Keep it now. Otherwise null.',
+    }),
+  })
+  .meta({ id: 'WrittenAlert' });
+
+export const DeleteAlert = z.strictObject({}).meta({ id: 'DeleteAlert', description: 'An empty object.' });
+
+export const DeletedAlert = z
+  .strictObject({
+    alert_id: Uuid,
+    workspace_id: z.string(),
+    removed: z.boolean().meta({ description: 'False when there was no such rule.' }),
+  })
+  .meta({ id: 'DeletedAlert' });
+
+export const IssueWebhookSecret = z
+  .strictObject({})
+  .meta({ id: 'IssueWebhookSecret', description: 'An empty object.' });
+
+export const IssuedWebhookSecret = z
+  .strictObject({
+    workspace_id: z.string(),
+    webhook_secret: WebhookSecret.meta({ description: 'It is in this answer only: keep it now.' }),
+    rotated: z
+      .boolean()
+      .meta({ description: 'True when it took the place of another, which signs no more.' }),
+    created_at: Timestamp,
+  })
+  .meta({ id: 'IssuedWebhookSecret' });
+
+export const TestAlert = z.strictObject({}).meta({ id: 'TestAlert', description: 'An empty object.' });
+
+export const TestedAlert = z
+  .strictObject({
+    alert_id: Uuid,
+    workspace_id: z.string(),
+    deliveries: z
+      .array(
+        z.strictObject({
+          delivery_id: Uuid.meta({ description: 'As listed by the alert deliveries.' }),
+          channel: AlertChannel,
+          delivered: z.boolean(),
+          failure: FailureClass.nullable().meta({ description: 'Null when delivered.' }),
+          status_code: z
+            .int()
+            .nullable()
+            .meta({ description: "The receiver's HTTP status or SMTP reply; null where none came." }),
+          reason: z.string().nullable().meta({ description: 'Why it failed, as a sentence.' }),
+          duration_ms: Count,
+        }),
+      )
+      .meta({ description: 'One for each channel of the rule, suspended ones too.' }),
+  })
+  .meta({ id: 'TestedAlert' });
+export type TestedAlert = z.infer<typeof TestedAlert>;

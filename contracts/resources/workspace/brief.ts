@@ -1,0 +1,49 @@
+import { z } from 'zod';
+import { CalendarDate, Count, Timestamp, Uuid } from '#contracts/values/primitives.ts';
+import { BrandReference } from '../corpus/brand.ts';
+import { RadarItem } from './radar.ts';
+
+/** What a week brought at the brands that a workspace tracks (specification, part "Endpoints"; DESIGN §9). */
+
+export const BRIEF_NOTABLE_MAX = 10;
+
+export const BriefFeedback = z.enum(['useful', 'already_known', 'wrong']);
+export type BriefFeedback = z.infer<typeof BriefFeedback>;
+
+export const RadarChangeCounts = z
+  .strictObject({ ads_started: Count, ads_stopped: Count, destinations_changed: Count })
+  .meta({ id: 'RadarChangeCounts', description: 'Radar items of a week, by type.' });
+
+const briefShape = {
+  id: Uuid,
+  week: z
+    .string()
+    .regex(/^[0-9]{4}-W[0-9]{2}$/)
+    .meta({ description: 'ISO 8601 week, as in `2026-W47`.' }),
+  from: CalendarDate.meta({ description: 'Monday, in UTC.' }),
+  to: CalendarDate.meta({ description: 'Sunday, in UTC, included.' }),
+  brands: Count.meta({ description: 'Brands that were tracked.' }),
+  changes: RadarChangeCounts.meta({ description: 'At all of them.' }),
+  feedback: BriefFeedback.nullable().meta({ description: 'Null until given, and when cleared.' }),
+  created_at: Timestamp.meta({ description: 'When the brief was prepared; its figures are as of then.' }),
+} as const;
+
+export const BriefSummary = z.strictObject(briefShape).meta({ id: 'BriefSummary' });
+export type BriefSummary = z.infer<typeof BriefSummary>;
+
+export const Brief = z
+  .strictObject({
+    ...briefShape,
+    changes_by_brand: z
+      .array(z.strictObject({ brand: BrandReference, changes: RadarChangeCounts }))
+      .meta({ description: 'Every brand that was tracked, most changes first.' }),
+    notable_items: z.array(RadarItem).max(BRIEF_NOTABLE_MAX).meta({
+      description:
+        'As they were then: changed destinations of ads running for 60 days or more, stops of such ads, launches, other changed destinations, other stops; newest first within each.',
+    }),
+  })
+  .meta({ id: 'Brief' });
+
+export const GiveBriefFeedback = z
+  .strictObject({ feedback: BriefFeedback.nullable().meta({ description: 'Null clears.' }) })
+  .meta({ id: 'GiveBriefFeedback' });

@@ -1,0 +1,34 @@
+import { z } from 'zod';
+import { AdFormat, CalendarDate, LibraryId, Timestamp, Uuid } from '#contracts/values/primitives.ts';
+import { BrandReference } from '../corpus/brand.ts';
+import { AdPage } from '../corpus/ad.ts';
+
+export const RadarItemType = z.enum(['ad_started', 'ad_stopped', 'destination_changed']);
+export type RadarItemType = z.infer<typeof RadarItemType>;
+
+/** An observed change: it says what changed, not why. */
+export const RadarItem = z
+  .strictObject({
+    id: Uuid,
+    type: RadarItemType,
+    observed_at: Timestamp.meta({ description: 'Time of the scan that showed the change.' }),
+    brand: BrandReference,
+    ad: z.strictObject({
+      id: LibraryId,
+      page: AdPage.nullable(),
+      format: AdFormat,
+      title: z.string().nullable(),
+      body: z.string().nullable().meta({ description: 'The first 300 characters.' }),
+      started_on: CalendarDate.nullable(),
+      url: z.url().meta({ description: 'The ad in this service.' }),
+    }),
+    destination_url: z.string().nullable().meta({ description: 'For a change of destination, the new one.' }),
+    previous_destination_url: z.string().nullable(),
+    basis: z
+      .enum(['library', 'absence'])
+      .nullable()
+      .meta({ description: 'For a stop: the library says so, or absence from two complete scans.' }),
+    stopped_on: CalendarDate.nullable(),
+  })
+  .meta({ id: 'RadarItem' });
+export type RadarItem = z.infer<typeof RadarItem>;

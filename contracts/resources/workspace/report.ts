@@ -1,0 +1,103 @@
+import { z } from 'zod';
+import { CalendarDate, Count, Timestamp, Uuid } from '#contracts/values/primitives.ts';
+import { observedText } from '#contracts/values/text.ts';
+import { RadarItemType } from './radar.ts';
+
+/** CSV exports of the radar (specification, part "Endpoints"; DESIGN §11). */
+
+/** Days of a report at most, first and last included. */
+export const REPORT_DAYS_MAX = 31;
+/** Older than anything the library holds. */
+export const REPORT_FROM_EARLIEST = '2000-01-01';
+/** Brands that a request may name; one that names none is about all tracked brands. */
+export const REPORT_BRANDS_MAX = 1_000;
+export const REPORT_IDEMPOTENCY_KEY_MAX = 200;
+/** How long a `download_url` works after the read that answered it. */
+export const DOWNLOAD_LINK_MINUTES = 15;
+
+export const ReportStatus = z.enum(['queued', 'running', 'ready', 'failed']);
+export type ReportStatus = z.infer<typeof ReportStatus>;
+
+/** Columns of the file, in their order. `item_id` is the radar item's. */
+export const REPORT_COLUMNS = [
+  'observed_at',
+  'type',
+  'brand_id',
+  'brand_slug',
+  'brand_name',
+  'ad_id',
+  'page_id',
+  'page_name',
+  'format',
+  'title',
+  'body',
+  'started_on',
+  'stopped_on',
+  'basis',
+  'destination_url',
+  'previous_destination_url',
+  'item_id',
+] as const;
+
+export const RequestReport = z
+  .strictObject({
+    brand_ids: z
+      .array(Uuid)
+      .min(1)
+      .max(REPORT_BRANDS_MAX)
+      .optional()
+      .meta({ description: 'Tracked brands only. All of them when absent.' }),
+    from: CalendarDate.refine((date) => date >= REPORT_FROM_EARLIEST, {
+      error: `not before ${REPORT_FROM_EARLIEST}`,
+    }).meta({ description: `First day, in UTC, not before ${REPORT_FROM_EARLIEST}.` }),
+    to: CalendarDate.meta({
+      description: `Last day, in UTC, included; at most ${REPORT_DAYS_MAX} days in all, none in the future.`,
+    }),
+    types: z
+      .array(RadarItemType)
+      .min(1)
+      .max(RadarItemType.options.length)
+      .optional()
+      .meta({ description: 'Only these types. All of them when absent.' }),
+    idempotency_key: observedText(REPORT_IDEMPOTENCY_KEY_MAX).min(1).optional().meta({
+      description: 'The same key again in the same workspace answers the report that it already created.',
+    }),
+  })
+  .meta({ id: 'RequestReport' });
+
+export const Report = z
+  .strictObject({
+    id: Uuid,
+    status: ReportStatus.meta({
+      description:
+        'Queued until a worker takes it, and again when one failed; running; then ready, or failed for good.',
+    }),
+    from: CalendarDate.meta({ description: 'First day, in UTC.' }),
+    to: CalendarDate.meta({ description: 'Last day, in UTC, included.' }),
+    brand_ids: z
+      .array(Uuid)
+      .nullable()
+      .meta({ description: 'As requested; null for all brands tracked at the time.' }),
+    brands: Count.meta({ description: 'How many brands it is about.' }),
+    types: z.array(RadarItemType),
+    created_at: Timestamp.meta({ description: 'When it was requested.' }),
+    started_at: Timestamp.nullable().meta({ description: 'When the latest attempt began.' }),
+    finished_at: Timestamp.nullable().meta({ description: 'When it became ready, or was given up.' }),
+    failure: z.string().nullable().meta({ description: 'Why the latest attempt failed, as a sentence.' }),
+    rows: Count.nullable().meta({ description: 'Radar items in the file; null until ready.' }),
+    sha256: z
+      .string()
+      .regex(/^[0-9a-f]{64}$/)
+      .nullable()
+      .meta({ description: 'Of the file; null until ready.' }),
+    size_bytes: Count.nullable().meta({ description: 'Of the file; null until ready.' }),
+    download_url: z
+      .url()
+      .nullable()
+      .meta({
+        description: `Null until ready. Needs no API key and works for ${DOWNLOAD_LINK_MINUTES} minutes; read the report again for a fresh one.`,
+      }),
+    download_expires_at: Timestamp.nullable().meta({ description: 'When `download_url` stops working.' }),
+  })
+  .meta({ id: 'Report' });
+export type Report = z.infer<typeof Report>;

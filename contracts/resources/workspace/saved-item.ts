@@ -1,0 +1,31 @@
+import { z } from 'zod';
+import { ItemKey, ItemTypeName } from '#contracts/values/items.ts';
+import { Timestamp } from '#contracts/values/primitives.ts';
+
+/** The nouns of what a workspace has saved. */
+
+/**
+ * Of a workspace. Held against the read model: saves that arrive together with the last one may pass, which is
+ * the price of saves that never wait for one another.
+ */
+export const SAVED_ITEMS_MAX = 10_000;
+
+export const SavedItem = z
+  .strictObject({
+    item_type: ItemTypeName,
+    item_key: ItemKey,
+    created_by: z.string().meta({ description: 'Id of the member who saved it.' }),
+    created_at: Timestamp.meta({ description: 'When it was saved.' }),
+  })
+  .meta({ id: 'SavedItem' });
+
+export const UnsaveItem = z.strictObject({}).meta({ id: 'UnsaveItem', description: 'An empty object.' });
+
+export const UnsavedItem = z
+  .strictObject({
+    workspace_id: z.string(),
+    item_type: ItemTypeName,
+    item_key: ItemKey,
+    removed: z.boolean().meta({ description: 'False when it was not saved.' }),
+  })
+  .meta({ id: 'UnsavedItem' });
