@@ -1,5 +1,9 @@
 import { AlertChannel } from '#contracts/values/alerts.ts';
-import { type AlertRule, type AlertRuleState, sendingChannelsOf } from '#domain/alert-rule.ts';
+import {
+  type AlertRule,
+  type AlertRuleState,
+  sendingChannelsOf,
+} from '#domain/workspace/alert/rule-decider.ts';
 import { cancelOfAlert, forgetAlert, retargetOfAlert } from '#platform/deliveries/end-deliveries.ts';
 import { forgetFailures, SUSPENDED } from '#platform/deliveries/failing.ts';
 import { targetOfRule } from '#platform/deliveries/target-of-rule.ts';

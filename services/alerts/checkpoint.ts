@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { type AlertRule } from '#domain/alert-rule.ts';
+import { type AlertRule } from '#domain/workspace/alert/rule-decider.ts';
 import type { EventStore } from '#platform/event-store.ts';
 import { type Database, inTransaction, type Transaction } from '#platform/postgres.ts';
 import { type Collections, openCollections } from './collected.ts';

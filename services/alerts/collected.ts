@@ -1,6 +1,6 @@
 import type { AlertCadence } from '#contracts/values/alerts.ts';
 import { type AlertItem, PAYLOAD_ITEMS_MAX } from '#contracts/webhooks/alert-payload.ts';
-import type { Matched } from '#domain/alert-payload.ts';
+import type { Matched } from '#domain/workspace/alert/payload.ts';
 import type { Database, Transaction } from '#platform/postgres.ts';
 
 /** Matches of one rule that wait for the end of a scan (`key`: the brand) or of a period (`key`: its first day). */

@@ -2,8 +2,8 @@ import type { AdLibraryFact } from '#contracts/events/corpus/ad-library.ts';
 import type { BrandFact } from '#contracts/events/corpus/brand.ts';
 import type { Fact } from '#contracts/events/event.ts';
 import type { SocialPageFact } from '#contracts/events/corpus/social-page.ts';
-import { type PageOfBrand, UNKNOWN_PAGE } from '#domain/alert-matching.ts';
-import type { BrandName } from '#domain/alert-payload.ts';
+import { type PageOfBrand, UNKNOWN_PAGE } from '#domain/workspace/alert/match-events.ts';
+import type { BrandName } from '#domain/workspace/alert/payload.ts';
 import type { Database, Transaction } from '#platform/postgres.ts';
 
 /** The facts that `alerts` learns brands and pages from. */

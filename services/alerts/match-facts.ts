@@ -14,9 +14,9 @@ import {
   meetPageLink,
   type Period,
   periodOf,
-} from '#domain/alert-matching.ts';
-import { alertItem, type Matched } from '#domain/alert-payload.ts';
-import { type AlertRule, alertRule, isActive } from '#domain/alert-rule.ts';
+} from '#domain/workspace/alert/match-events.ts';
+import { alertItem, type Matched } from '#domain/workspace/alert/payload.ts';
+import { type AlertRule, alertRule, isActive } from '#domain/workspace/alert/rule-decider.ts';
 import { type Amendment, amendmentOf } from './amend.ts';
 import type { Collected, Collections } from './collected.ts';
 import type { Known } from './known.ts';

@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import { type AlertDeliveryFact, alertDeliveryStream } from '#contracts/events/workspace/alert-delivery.ts';
 import { type AlertRuleFact, alertRuleStream } from '#contracts/events/workspace/alert-rule.ts';
 import type { AlertPayload } from '#contracts/webhooks/alert-payload.ts';
-import { alertRule, type AlertRuleState, sendingChannelsOf } from '#domain/alert-rule.ts';
+import { alertRule, type AlertRuleState, sendingChannelsOf } from '#domain/workspace/alert/rule-decider.ts';
 import type { NewDelivery } from '#platform/deliveries/enqueue.ts';
 import type { EventStore } from '#platform/event-store.ts';
 

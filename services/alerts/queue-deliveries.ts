@@ -1,6 +1,6 @@
-import { deliveryIdOf } from '#domain/alert-matching.ts';
-import { alertPayload, type Matched } from '#domain/alert-payload.ts';
-import { sendingChannelsOf } from '#domain/alert-rule.ts';
+import { deliveryIdOf } from '#domain/workspace/alert/match-events.ts';
+import { alertPayload, type Matched } from '#domain/workspace/alert/payload.ts';
+import { sendingChannelsOf } from '#domain/workspace/alert/rule-decider.ts';
 import type { NewDelivery } from '#platform/deliveries/enqueue.ts';
 import { targetOfRule } from '#platform/deliveries/target-of-rule.ts';
 import type { Match } from './match-facts.ts';

@@ -1,5 +1,5 @@
 import type { AlertTrigger } from '#contracts/values/alerts.ts';
-import { type AlertRule, type AlertRuleState, isActive } from '#domain/alert-rule.ts';
+import { type AlertRule, type AlertRuleState, isActive } from '#domain/workspace/alert/rule-decider.ts';
 
 /** The rules as they stand at one place of the log, found by brand. */
 export type RuleBook = {

@@ -1,4 +1,4 @@
-import type { ActivitySignal } from '#domain/alert-payload.ts';
+import type { ActivitySignal } from '#domain/workspace/alert/payload.ts';
 import type { Database, Transaction } from '#platform/postgres.ts';
 
 /** A scan or link after which the signals of a brand's day are looked at, for rules that fire on activity. */

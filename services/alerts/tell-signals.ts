@@ -1,6 +1,6 @@
-import { periodOf } from '#domain/alert-matching.ts';
-import { type ActivitySignal, type BrandName, signalItem } from '#domain/alert-payload.ts';
-import { type AlertRule, isActive } from '#domain/alert-rule.ts';
+import { periodOf } from '#domain/workspace/alert/match-events.ts';
+import { type ActivitySignal, type BrandName, signalItem } from '#domain/workspace/alert/payload.ts';
+import { type AlertRule, isActive } from '#domain/workspace/alert/rule-decider.ts';
 import { enqueue, type NewDelivery } from '#platform/deliveries/enqueue.ts';
 import { inTransaction } from '#platform/postgres.ts';
 import { saveProgress } from './checkpoint.ts';

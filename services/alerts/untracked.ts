@@ -1,6 +1,6 @@
 import { type TrackingFact, trackingStream } from '#contracts/events/workspace/workspace.ts';
-import type { AlertRule } from '#domain/alert-rule.ts';
-import { tracking } from '#domain/tracking.ts';
+import type { AlertRule } from '#domain/workspace/alert/rule-decider.ts';
+import { tracking } from '#domain/workspace/tracked-brands.ts';
 import type { EventStore } from '#platform/event-store.ts';
 import type { Database, Transaction } from '#platform/postgres.ts';
 

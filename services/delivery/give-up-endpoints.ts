@@ -1,7 +1,7 @@
 import { ALERT_RULE, alertRuleStream } from '#contracts/events/workspace/alert-rule.ts';
 import type { FactMetadata } from '#contracts/events/event.ts';
-import { type AlertRule, alertRule, suspendAlertChannel } from '#domain/alert-rule.ts';
-import { alertPayload } from '#domain/alert-payload.ts';
+import { type AlertRule, alertRule, suspendAlertChannel } from '#domain/workspace/alert/rule-decider.ts';
+import { alertPayload } from '#domain/workspace/alert/payload.ts';
 import { derivedId } from '#domain/ids.ts';
 import type { Clock } from '#platform/clock.ts';
 import { cancelOfAlert } from '#platform/deliveries/end-deliveries.ts';

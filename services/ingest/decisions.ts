@@ -8,16 +8,21 @@ import { type SocialPageFact, socialPageStream } from '#contracts/events/corpus/
 import { trafficStream } from '#contracts/events/corpus/traffic.ts';
 import { siteStream } from '#contracts/events/corpus/site.ts';
 import type { Observation } from '#contracts/observations/index.ts';
-import { brand, recordBrandProfile } from '#domain/brand.ts';
-import { category, defineCategory } from '#domain/category.ts';
+import { brand, recordBrandProfile } from '#domain/corpus/brand.ts';
+import { category, defineCategory } from '#domain/corpus/category.ts';
 import { brandIdOf, categoryIdOf } from '#domain/ids.ts';
-import { operator, operatorIdOf, recordOperator } from '#domain/operator.ts';
-import { recordSiteScan } from '#domain/site.ts';
-import { site } from '#domain/site-state.ts';
-import { recordPageLink, recordPageProfile, socialPage } from '#domain/social-page.ts';
-import { recordTrafficEstimate, traffic } from '#domain/traffic.ts';
-import { addressOf, landingPage, recordPageClassification, recordPageScrape } from '#domain/landing-page.ts';
-import { creative, recordCreativeAnalysis, recordCreativeFile } from '#domain/creative.ts';
+import { operator, operatorIdOf, recordOperator } from '#domain/corpus/operator.ts';
+import { recordSiteScan } from '#domain/corpus/site/decider.ts';
+import { site } from '#domain/corpus/site/state.ts';
+import { recordPageLink, recordPageProfile, socialPage } from '#domain/corpus/social-page.ts';
+import { recordTrafficEstimate, traffic } from '#domain/corpus/traffic.ts';
+import {
+  addressOf,
+  landingPage,
+  recordPageClassification,
+  recordPageScrape,
+} from '#domain/corpus/landing-page.ts';
+import { creative, recordCreativeAnalysis, recordCreativeFile } from '#domain/corpus/creative.ts';
 import type { Decider } from '#platform/event-store.ts';
 import type { Database } from '#platform/postgres.ts';
 

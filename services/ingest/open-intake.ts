@@ -3,7 +3,7 @@ import { AD_LIBRARY } from '#contracts/events/corpus/ad-library.ts';
 import { type FactMetadata, idOf } from '#contracts/events/event.ts';
 import { Refusal } from '#contracts/errors.ts';
 import { Observation } from '#contracts/observations/index.ts';
-import { brand, registerBrand } from '#domain/brand.ts';
+import { brand, registerBrand } from '#domain/corpus/brand.ts';
 import { brandIdOf } from '#domain/ids.ts';
 import { type EventStore, openEventStore } from '#platform/event-store.ts';
 import { openPool, type Database } from '#platform/postgres.ts';

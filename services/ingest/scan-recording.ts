@@ -2,16 +2,16 @@ import { type AdLibraryFact, adLibraryStream, type ScanTotals } from '#contracts
 import type { FactMetadata } from '#contracts/events/event.ts';
 import type { AdLibraryScanEnd } from '#contracts/observations/ad-library-scan.ts';
 import { Refusal } from '#contracts/errors.ts';
-import { NO_PAGE } from '#domain/ad-library-state.ts';
-import { recordAbsences } from '#domain/ad-library-absences.ts';
-import { recordScan, recordSightings } from '#domain/ad-library.ts';
+import { NO_PAGE } from '#domain/corpus/ad-library/state.ts';
+import { recordAbsences } from '#domain/corpus/ad-library/absences.ts';
+import { recordScan, recordSightings } from '#domain/corpus/ad-library/decider.ts';
 import {
   collectorChanged,
   emptyTally,
   rewordedAspects,
   tallyRewording,
-} from '#domain/ad-library-rewording.ts';
-import type { PageHistories, ScanHeader } from '#domain/ad-library-scan.ts';
+} from '#domain/corpus/ad-library/collector-rewording.ts';
+import type { PageHistories, ScanHeader } from '#domain/corpus/ad-library/scan.ts';
 import { brandIdOf, derivedId } from '#domain/ids.ts';
 import { pause } from '#platform/clock.ts';
 import { type EventStore, StreamMoved } from '#platform/event-store.ts';

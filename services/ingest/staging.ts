@@ -1,6 +1,6 @@
 import type { AdLibraryScanChunk, ObservedAd } from '#contracts/observations/ad-library-scan.ts';
 import { destinationDomains } from '#contracts/values/ad-destination.ts';
-import type { PageHistories, PageHistory } from '#domain/ad-library-scan.ts';
+import type { PageHistories, PageHistory } from '#domain/corpus/ad-library/scan.ts';
 import { brandIdOf } from '#domain/ids.ts';
 import type { Database } from '#platform/postgres.ts';
 

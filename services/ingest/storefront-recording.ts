@@ -8,7 +8,7 @@ import {
   type StorefrontScanEnd,
   type StorefrontScanPage,
 } from '#contracts/observations/storefront-scan.ts';
-import { recordStorefrontScan, storefront, type StorefrontState } from '#domain/storefront.ts';
+import { recordStorefrontScan, storefront, type StorefrontState } from '#domain/corpus/storefront/decider.ts';
 import type { EventStore, KnownState } from '#platform/event-store.ts';
 import type { Database } from '#platform/postgres.ts';
 import { ChunksMissing } from './scan-recording.ts';

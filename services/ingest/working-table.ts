@@ -7,8 +7,8 @@ import {
   type KnownAd,
   type KnownPage,
   type LibraryState,
-} from '#domain/ad-library-state.ts';
-import type { PageHistories } from '#domain/ad-library-scan.ts';
+} from '#domain/corpus/ad-library/state.ts';
+import type { PageHistories } from '#domain/corpus/ad-library/scan.ts';
 import type { EventStore } from '#platform/event-store.ts';
 import { type Database, inTransaction } from '#platform/postgres.ts';
 

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { Refusal } from '#contracts/errors.ts';
 import { type WorkspaceFact, workspaceStream } from '#contracts/events/workspace/workspace.ts';
 import type { Role } from '#contracts/values/roles.ts';
-import { addMember, eraseMember } from '#domain/workspace.ts';
+import { addMember, eraseMember } from '#domain/workspace/workspace.ts';
 import type { MemberVault, Person } from '#platform/member-vault.ts';
 import {
   createId,

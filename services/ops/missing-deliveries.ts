@@ -4,7 +4,7 @@ import {
   type DeliveryQueued,
 } from '#contracts/events/workspace/alert-delivery.ts';
 import { idOf, type RecordedFact } from '#contracts/events/event.ts';
-import type { AlertRuleState } from '#domain/alert-rule.ts';
+import type { AlertRuleState } from '#domain/workspace/alert/rule-decider.ts';
 import { enqueue, type NewDelivery } from '#platform/deliveries/enqueue.ts';
 import { createDeliveryTables } from '#platform/deliveries/tables.ts';
 import type { EventStore } from '#platform/event-store.ts';

@@ -1,6 +1,6 @@
 import type { AlertChannel, DeliveryKind } from '#contracts/values/alerts.ts';
 import { type AlertRuleFact, alertRuleStream } from '#contracts/events/workspace/alert-rule.ts';
-import { alertRule, type AlertRuleState, sendingChannelsOf } from '#domain/alert-rule.ts';
+import { alertRule, type AlertRuleState, sendingChannelsOf } from '#domain/workspace/alert/rule-decider.ts';
 import type { DeliveryTarget } from '#platform/deliveries/target.ts';
 import { targetOfRule } from '#platform/deliveries/target-of-rule.ts';
 import type { EventStore } from '#platform/event-store.ts';

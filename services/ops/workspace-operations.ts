@@ -19,8 +19,14 @@ import {
   issueApiKey,
   type KnownKey,
   revokeApiKey,
-} from '#domain/api-keys.ts';
-import { addMember, changePlan, createWorkspace, workspace, type WorkspaceState } from '#domain/workspace.ts';
+} from '#domain/workspace/api-keys.ts';
+import {
+  addMember,
+  changePlan,
+  createWorkspace,
+  workspace,
+  type WorkspaceState,
+} from '#domain/workspace/workspace.ts';
 import { createKeyText, lastFourOf, sha256Of } from '#platform/access/api-key-text.ts';
 import { type CommandRoom, runWorkspaceCommand } from '#platform/workspace-commands.ts';
 

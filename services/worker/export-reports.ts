@@ -10,7 +10,7 @@ import {
   type ReportState,
   type RequestedReport,
   startReport,
-} from '#domain/report.ts';
+} from '#domain/workspace/report.ts';
 import { type Clock, pause } from '#platform/clock.ts';
 import type { EventStore } from '#platform/event-store.ts';
 import type { Log } from '#platform/log.ts';

@@ -12,7 +12,7 @@ import {
   prepareBrief,
   type Week,
   weeksDue,
-} from '#domain/brief.ts';
+} from '#domain/workspace/brief.ts';
 import { type Clock, pause } from '#platform/clock.ts';
 import type { EventStore } from '#platform/event-store.ts';
 import type { Log } from '#platform/log.ts';

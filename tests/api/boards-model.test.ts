@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Subject } from '#contracts/values/items.ts';
-import { noteIdOf } from '#domain/note.ts';
+import { noteIdOf } from '#domain/workspace/note.ts';
 import { on, type Reply } from '#tests/dsl/api.ts';
 import {
   type Board,

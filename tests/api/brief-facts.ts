@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { briefStream } from '#contracts/events/workspace/brief.ts';
-import { brief, briefIdOf, prepareBrief, type Week } from '#domain/brief.ts';
+import { brief, briefIdOf, prepareBrief, type Week } from '#domain/workspace/brief.ts';
 import type { ApiStack, Key } from './stack.ts';
 
 export const WEEK_46: Week = { name: '2026-W46', from: '2026-11-09', to: '2026-11-15' };

@@ -1,7 +1,7 @@
 import { creativeIdOf } from '#contracts/values/creatives.ts';
 import { creativeStream } from '#contracts/events/corpus/creative.ts';
 import type { CreativeAnalysis, CreativeFile } from '#contracts/observations/creative.ts';
-import { creative, recordCreativeAnalysis, recordCreativeFile } from '#domain/creative.ts';
+import { creative, recordCreativeAnalysis, recordCreativeFile } from '#domain/corpus/creative.ts';
 import type { ApiStack } from './stack.ts';
 
 /** Creative files as facts, as ingest would record them of one observation and one analysis. */

@@ -2,7 +2,12 @@ import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { landingPageStream } from '#contracts/events/corpus/landing-page.ts';
 import { landingPageOf } from '#contracts/values/landing-pages.ts';
-import { addressOf, landingPage, recordPageClassification, recordPageScrape } from '#domain/landing-page.ts';
+import {
+  addressOf,
+  landingPage,
+  recordPageClassification,
+  recordPageScrape,
+} from '#domain/corpus/landing-page.ts';
 import { on } from '#tests/dsl/api.ts';
 import { APPAREL_ID, type CorpusBrand, registered, seedBrand } from './corpus.ts';
 import { type ApiStack, type Key, openApiStack } from './stack.ts';

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Refusal } from '#contracts/errors.ts';
 import { type ReportFact, reportStream } from '#contracts/events/workspace/report.ts';
 import type { Report } from '#contracts/resources/workspace/report.ts';
-import { finishReport, report, startReport } from '#domain/report.ts';
+import { finishReport, report, startReport } from '#domain/workspace/report.ts';
 import { openFolderStore } from '#platform/object-store/folder.ts';
 import type { ObjectStore } from '#platform/object-store/object-store.ts';
 import { on } from '#tests/dsl/api.ts';

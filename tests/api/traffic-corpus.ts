@@ -1,7 +1,7 @@
 import { type TrafficFact, type TrafficFigures, trafficStream } from '#contracts/events/corpus/traffic.ts';
 import { brandStream } from '#contracts/events/corpus/brand.ts';
 import { brandIdOf } from '#domain/ids.ts';
-import { categoryPathOf } from '#domain/category.ts';
+import { categoryPathOf } from '#domain/corpus/category.ts';
 import { registered } from './corpus.ts';
 import type { ApiStack } from './stack.ts';
 

@@ -9,8 +9,8 @@ import {
   meetPageLink,
   periodOf,
   UNKNOWN_PAGE,
-} from '#domain/alert-matching.ts';
-import { alertItem, alertPayload } from '#domain/alert-payload.ts';
+} from '#domain/workspace/alert/match-events.ts';
+import { alertItem, alertPayload } from '#domain/workspace/alert/payload.ts';
 import { ad, BRAND, library, PAGE } from '#tests/dsl/scans.ts';
 
 const ID = '0f6a1d52-8a3c-5d7e-b1f4-6c2e9a0b7d01';

@@ -16,8 +16,12 @@ import {
   isActive,
   sendingChannelsOf,
   suspendAlertChannel,
-} from '#domain/alert-rule.ts';
-import { issueFirstWebhookSecret, issueWebhookSecret, webhookSecret } from '#domain/webhook-secret.ts';
+} from '#domain/workspace/alert/rule-decider.ts';
+import {
+  issueFirstWebhookSecret,
+  issueWebhookSecret,
+  webhookSecret,
+} from '#domain/workspace/webhook-secret.ts';
 import { given } from '#tests/dsl/decisions.ts';
 
 const AT = '2026-11-20T09:00:00.000Z';

@@ -9,7 +9,7 @@ import {
   revokeApiKey,
   revokeUnusedApiKeys,
   rotateApiKey,
-} from '#domain/api-keys.ts';
+} from '#domain/workspace/api-keys.ts';
 import { given } from '#tests/dsl/decisions.ts';
 
 const AT = '2026-11-20T09:00:00.000Z';

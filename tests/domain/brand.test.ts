@@ -1,9 +1,9 @@
 import { describe, it } from 'vitest';
 import type { BrandFact } from '#contracts/events/corpus/brand.ts';
 import type { BrandProfile } from '#contracts/observations/brand-profile.ts';
-import { brand, recordBrandProfile, registerBrand } from '#domain/brand.ts';
+import { brand, recordBrandProfile, registerBrand } from '#domain/corpus/brand.ts';
 import { brandIdOf, categoryIdOf } from '#domain/ids.ts';
-import { recordPageLink, socialPage } from '#domain/social-page.ts';
+import { recordPageLink, socialPage } from '#domain/corpus/social-page.ts';
 import { given } from '#tests/dsl/decisions.ts';
 
 const BRAND = brandIdOf('soft-socks.example');

@@ -9,7 +9,7 @@ import {
   giveBriefFeedback,
   prepareBrief,
   weeksDue,
-} from '#domain/brief.ts';
+} from '#domain/workspace/brief.ts';
 import { given } from '#tests/dsl/decisions.ts';
 
 const workspace_id = 'ws_1';

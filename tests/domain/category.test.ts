@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { CategoryFact } from '#contracts/events/corpus/category.ts';
 import { CategoryDefine } from '#contracts/observations/category-define.ts';
 import { Observation } from '#contracts/observations/index.ts';
-import { category, defineCategory } from '#domain/category.ts';
+import { category, defineCategory } from '#domain/corpus/category.ts';
 import { categoryIdOf } from '#domain/ids.ts';
 import { given } from '#tests/dsl/decisions.ts';
 

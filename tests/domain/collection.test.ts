@@ -14,7 +14,7 @@ import {
   collectionItems,
   itemsOf,
   removeCollectionItem,
-} from '#domain/collection-items.ts';
+} from '#domain/workspace/collection/items.ts';
 import {
   type Asking,
   changeCollection,
@@ -23,7 +23,7 @@ import {
   createCollection,
   deleteCollection,
   seesCollection,
-} from '#domain/collection.ts';
+} from '#domain/workspace/collection/decider.ts';
 import { given } from '#tests/dsl/decisions.ts';
 
 const AT = '2026-11-20T09:00:00.000Z';

@@ -6,7 +6,7 @@ import {
   TRANSCRIPT_MAX_CHARACTERS,
 } from '#contracts/observations/creative.ts';
 import { Observation } from '#contracts/observations/index.ts';
-import { creative, recordCreativeAnalysis, recordCreativeFile } from '#domain/creative.ts';
+import { creative, recordCreativeAnalysis, recordCreativeFile } from '#domain/corpus/creative.ts';
 import { given } from '#tests/dsl/decisions.ts';
 
 const KEY = 'ab'.repeat(32);

@@ -4,7 +4,12 @@ import type { LandingPageFact } from '#contracts/events/corpus/landing-page.ts';
 import { landingPageOf, PAGE_TYPES } from '#contracts/values/landing-pages.ts';
 import { Observation } from '#contracts/observations/index.ts';
 import type { LandingPageClassify, LandingPageScrape } from '#contracts/observations/landing-page.ts';
-import { addressOf, landingPage, recordPageClassification, recordPageScrape } from '#domain/landing-page.ts';
+import {
+  addressOf,
+  landingPage,
+  recordPageClassification,
+  recordPageScrape,
+} from '#domain/corpus/landing-page.ts';
 import { given } from '#tests/dsl/decisions.ts';
 
 const URL_TEXT = 'https://www.shop.example/products/boot?utm_source=social&variant=2';

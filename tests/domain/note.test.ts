@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { NoteFact } from '#contracts/events/workspace/note.ts';
 import type { Role } from '#contracts/values/roles.ts';
-import { deleteNote, note, noteIdOf, writeNote } from '#domain/note.ts';
+import { deleteNote, note, noteIdOf, writeNote } from '#domain/workspace/note.ts';
 import { given } from '#tests/dsl/decisions.ts';
 
 const AT = '2026-11-20T09:00:00.000Z';

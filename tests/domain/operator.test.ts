@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { OperatorAssociationsChanged, OperatorFact } from '#contracts/events/corpus/operator.ts';
 import { OPERATOR_DOMAINS_MAX, OperatorRecord } from '#contracts/observations/operator-record.ts';
 import { brandIdOf } from '#domain/ids.ts';
-import { operator, operatorIdOf, recordOperator } from '#domain/operator.ts';
+import { operator, operatorIdOf, recordOperator } from '#domain/corpus/operator.ts';
 import { given } from '#tests/dsl/decisions.ts';
 
 const ID = operatorIdOf('Harbor Holdings');

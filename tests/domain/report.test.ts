@@ -8,7 +8,7 @@ import {
   requestReport,
   startReport,
   windowFaults,
-} from '#domain/report.ts';
+} from '#domain/workspace/report.ts';
 import { given } from '#tests/dsl/decisions.ts';
 
 const named = { workspace_id: 'ws_1', report_id: 'report' };

@@ -1,7 +1,7 @@
 import { describe, test } from 'vitest';
 import type { SavedFact } from '#contracts/events/workspace/saved-items.ts';
 import { SAVED_ITEMS_MAX } from '#contracts/resources/workspace/saved-item.ts';
-import { saved, saveItem, unsaveItem } from '#domain/saved.ts';
+import { saved, saveItem, unsaveItem } from '#domain/workspace/saved-items.ts';
 import { given } from '#tests/dsl/decisions.ts';
 
 const AT = '2026-11-20T09:00:00.000Z';

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import type { SiteFact } from '#contracts/events/corpus/site.ts';
 import { type DetectedTool, type ObservedSplitTest, SiteScan } from '#contracts/observations/site-scan.ts';
-import { withoutAmounts } from '#domain/amounts.ts';
+import { withoutAmounts } from '#domain/corpus/site/redact-amounts.ts';
 import { brandIdOf, derivedId } from '#domain/ids.ts';
-import { recordSiteScan } from '#domain/site.ts';
-import { site, type SiteState } from '#domain/site-state.ts';
-import { withoutVerdicts } from '#domain/verdicts.ts';
+import { recordSiteScan } from '#domain/corpus/site/decider.ts';
+import { site, type SiteState } from '#domain/corpus/site/state.ts';
+import { withoutVerdicts } from '#domain/corpus/site/redact-results.ts';
 
 const tool = (slug: string, fields: Partial<DetectedTool> = {}): DetectedTool => ({
   slug,

@@ -4,7 +4,7 @@ import type { PageProfileObserved, SocialPageFact } from '#contracts/events/corp
 import { PageClaim, PageRole, SocialPageLink } from '#contracts/observations/social-page-link.ts';
 import { SocialPageProfile } from '#contracts/observations/social-page-profile.ts';
 import { brandIdOf } from '#domain/ids.ts';
-import { recordPageLink, recordPageProfile, servableRole, socialPage } from '#domain/social-page.ts';
+import { recordPageLink, recordPageProfile, servableRole, socialPage } from '#domain/corpus/social-page.ts';
 import { given } from '#tests/dsl/decisions.ts';
 
 const BRAND = brandIdOf('shop.example');

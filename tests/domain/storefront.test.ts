@@ -8,7 +8,7 @@ import {
 } from '#contracts/events/corpus/storefront.ts';
 import type { ObservedProduct, StorefrontScanEnd } from '#contracts/observations/storefront-scan.ts';
 import { brandIdOf, derivedId } from '#domain/ids.ts';
-import { recordStorefrontScan, storefront, type StorefrontState } from '#domain/storefront.ts';
+import { recordStorefrontScan, storefront, type StorefrontState } from '#domain/corpus/storefront/decider.ts';
 
 const DOMAIN = 'shop.example';
 

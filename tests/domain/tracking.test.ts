@@ -1,7 +1,7 @@
 import { describe, test } from 'vitest';
 import type { TrackingFact } from '#contracts/events/workspace/workspace.ts';
 import { PLANS } from '#contracts/values/plans.ts';
-import { trackBrand, tracking, untrackBrand } from '#domain/tracking.ts';
+import { trackBrand, tracking, untrackBrand } from '#domain/workspace/tracked-brands.ts';
 import { given } from '#tests/dsl/decisions.ts';
 
 const AT = '2026-11-20T09:00:00.000Z';

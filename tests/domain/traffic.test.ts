@@ -4,7 +4,7 @@ import type { TrafficFact, TrafficFigures } from '#contracts/events/corpus/traff
 import { Observation } from '#contracts/observations/index.ts';
 import type { TrafficEstimate } from '#contracts/observations/traffic-estimate.ts';
 import { brandIdOf } from '#domain/ids.ts';
-import { recordTrafficEstimate, traffic } from '#domain/traffic.ts';
+import { recordTrafficEstimate, traffic } from '#domain/corpus/traffic.ts';
 import { given } from '#tests/dsl/decisions.ts';
 
 const at = (day: number): string => `2026-06-0${day}T00:00:00.000Z`;

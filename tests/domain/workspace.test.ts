@@ -7,7 +7,7 @@ import {
   eraseMember,
   MEMBERS_MAX,
   workspace,
-} from '#domain/workspace.ts';
+} from '#domain/workspace/workspace.ts';
 import { given } from '#tests/dsl/decisions.ts';
 
 const AT = '2026-11-20T09:00:00.000Z';

@@ -1,15 +1,15 @@
 import type { AdLibraryFact, ScanTotals } from '#contracts/events/corpus/ad-library.ts';
 import type { ObservedAd } from '#contracts/observations/ad-library-scan.ts';
-import { emptyLibrary, evolve, type LibraryState } from '#domain/ad-library-state.ts';
-import { recordAbsences } from '#domain/ad-library-absences.ts';
-import { recordScan, recordSightings } from '#domain/ad-library.ts';
+import { emptyLibrary, evolve, type LibraryState } from '#domain/corpus/ad-library/state.ts';
+import { recordAbsences } from '#domain/corpus/ad-library/absences.ts';
+import { recordScan, recordSightings } from '#domain/corpus/ad-library/decider.ts';
 import {
   collectorChanged,
   emptyTally,
   rewordedAspects,
   tallyRewording,
-} from '#domain/ad-library-rewording.ts';
-import type { ScanHeader } from '#domain/ad-library-scan.ts';
+} from '#domain/corpus/ad-library/collector-rewording.ts';
+import type { ScanHeader } from '#domain/corpus/ad-library/scan.ts';
 import { brandIdOf, scanIdOf } from '#domain/ids.ts';
 
 /** The test language of library scans: whole scans are recorded on one brand's library, in order. */

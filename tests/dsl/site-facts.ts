@@ -6,9 +6,9 @@ import { trafficStream } from '#contracts/events/corpus/traffic.ts';
 import { type BrandRegistered, brandStream } from '#contracts/events/corpus/brand.ts';
 import type { ObservedProduct, StorefrontScanEnd } from '#contracts/observations/storefront-scan.ts';
 import { brandIdOf, derivedId } from '#domain/ids.ts';
-import { recordSiteScan } from '#domain/site.ts';
-import { site, type SiteState } from '#domain/site-state.ts';
-import { recordStorefrontScan, storefront, type StorefrontState } from '#domain/storefront.ts';
+import { recordSiteScan } from '#domain/corpus/site/decider.ts';
+import { site, type SiteState } from '#domain/corpus/site/state.ts';
+import { recordStorefrontScan, storefront, type StorefrontState } from '#domain/corpus/storefront/decider.ts';
 import type { GivenFact } from './projections.ts';
 
 /** The test language of scans of sites and shops: facts as the deciders make them. */

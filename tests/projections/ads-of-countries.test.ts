@@ -1,7 +1,7 @@
 import { it } from 'vitest';
 import { adLibraryStream } from '#contracts/events/corpus/ad-library.ts';
 import { brandStream } from '#contracts/events/corpus/brand.ts';
-import { registerBrand } from '#domain/brand.ts';
+import { registerBrand } from '#domain/corpus/brand.ts';
 import { ads } from '#projections/ads/project.ts';
 import { findAd } from '#projections/ads/read.ts';
 import { given } from '#tests/dsl/projections.ts';

@@ -2,7 +2,7 @@ import { describe, it } from 'vitest';
 import { brandStream } from '#contracts/events/corpus/brand.ts';
 import { type SiteFact, siteStream } from '#contracts/events/corpus/site.ts';
 import type { ReadDatabase } from '#contracts/ports/read-database.ts';
-import { categoryPathOf } from '#domain/category.ts';
+import { categoryPathOf } from '#domain/corpus/category.ts';
 import { brandIdOf, categoryIdOf, derivedId } from '#domain/ids.ts';
 import { categoryTools } from '#projections/category-tools/project.ts';
 import { registered } from '#tests/api/corpus.ts';

@@ -3,7 +3,7 @@ import { adLibraryStream } from '#contracts/events/corpus/ad-library.ts';
 import { brandStream } from '#contracts/events/corpus/brand.ts';
 import { trackingStream } from '#contracts/events/workspace/workspace.ts';
 import type { ReadDatabase } from '#contracts/ports/read-database.ts';
-import { recordBrandProfile } from '#domain/brand.ts';
+import { recordBrandProfile } from '#domain/corpus/brand.ts';
 import { brandIdOf } from '#domain/ids.ts';
 import { ads } from '#projections/ads/project.ts';
 import { findAd, listBrandAds, searchAds } from '#projections/ads/read.ts';

@@ -4,9 +4,14 @@ import { brandStream } from '#contracts/events/corpus/brand.ts';
 import { landingPageStream } from '#contracts/events/corpus/landing-page.ts';
 import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 import { registered } from '#tests/api/corpus.ts';
-import { recordBrandProfile } from '#domain/brand.ts';
+import { recordBrandProfile } from '#domain/corpus/brand.ts';
 import { brandIdOf, categoryIdOf } from '#domain/ids.ts';
-import { addressOf, landingPage, recordPageClassification, recordPageScrape } from '#domain/landing-page.ts';
+import {
+  addressOf,
+  landingPage,
+  recordPageClassification,
+  recordPageScrape,
+} from '#domain/corpus/landing-page.ts';
 import { pages } from '#projections/pages/project.ts';
 import { findPages, listPages, type PageFilter } from '#projections/pages/read.ts';
 import { type GivenFact, given } from '#tests/dsl/projections.ts';

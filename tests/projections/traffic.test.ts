@@ -8,10 +8,10 @@ import { AUDIENCE_SEGMENTS, segmentsOf } from '#contracts/values/audience-segmen
 import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 import type { BrandProfile } from '#contracts/observations/brand-profile.ts';
 import type { TrafficEstimate } from '#contracts/observations/traffic-estimate.ts';
-import { brand, recordBrandProfile } from '#domain/brand.ts';
-import { category, defineCategory } from '#domain/category.ts';
+import { brand, recordBrandProfile } from '#domain/corpus/brand.ts';
+import { category, defineCategory } from '#domain/corpus/category.ts';
 import { brandIdOf, categoryIdOf } from '#domain/ids.ts';
-import { recordTrafficEstimate, traffic as trafficDecider } from '#domain/traffic.ts';
+import { recordTrafficEstimate, traffic as trafficDecider } from '#domain/corpus/traffic.ts';
 import { categories } from '#projections/categories/project.ts';
 import { findCategory, listCategories, listCategorySitemap } from '#projections/categories/read.ts';
 import { traffic } from '#projections/traffic/project.ts';

@@ -6,9 +6,9 @@ import type { StorefrontScanPage } from '#contracts/observations/storefront-scan
 import { sites } from '#deploy/local/demo/sites.ts';
 import { storefronts } from '#deploy/local/demo/storefronts.ts';
 import { buildWorld } from '#deploy/local/demo/world.ts';
-import { recordSiteScan } from '#domain/site.ts';
-import { site, type SiteState } from '#domain/site-state.ts';
-import { recordStorefrontScan, storefront, type StorefrontState } from '#domain/storefront.ts';
+import { recordSiteScan } from '#domain/corpus/site/decider.ts';
+import { site, type SiteState } from '#domain/corpus/site/state.ts';
+import { recordStorefrontScan, storefront, type StorefrontState } from '#domain/corpus/storefront/decider.ts';
 
 const FIRST_DAY_MS = Date.parse('2026-01-15T00:00:00.000Z');
 const DAY_MS = 86_400_000;

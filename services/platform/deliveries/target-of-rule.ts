@@ -1,5 +1,5 @@
 import type { AlertChannel } from '#contracts/values/alerts.ts';
-import type { AlertRule } from '#domain/alert-rule.ts';
+import type { AlertRule } from '#domain/workspace/alert/rule-decider.ts';
 import type { DeliveryTarget } from './target.ts';
 
 /** Where a channel of a rule leads; `null` when the rule has it not, or it is suspended. */

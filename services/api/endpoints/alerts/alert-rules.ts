@@ -6,7 +6,7 @@ import {
   type AlertRuleState,
   demandAlertRule,
   sendingChannelsOf,
-} from '#domain/alert-rule.ts';
+} from '#domain/workspace/alert/rule-decider.ts';
 import type { EventStore } from '#platform/event-store.ts';
 
 /** Asks the log, not a read model: a rule created a moment ago is there, and a deleted one is not. */

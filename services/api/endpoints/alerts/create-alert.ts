@@ -1,6 +1,6 @@
 import { alertRuleStream, type SealedAddress } from '#contracts/events/workspace/alert-rule.ts';
 import { ALERT_RULES_MAX, CreateAlert, WrittenAlert } from '#contracts/resources/workspace/alert.ts';
-import { alertRule, createAlertRule, demandAlertRule } from '#domain/alert-rule.ts';
+import { alertRule, createAlertRule, demandAlertRule } from '#domain/workspace/alert/rule-decider.ts';
 import { derivedId } from '#domain/ids.ts';
 import { runWorkspaceCommand } from '#platform/workspace-commands.ts';
 import { countAlerts } from '#projections/alerts/read.ts';

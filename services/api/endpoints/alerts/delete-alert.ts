@@ -1,6 +1,6 @@
 import { alertRuleStream } from '#contracts/events/workspace/alert-rule.ts';
 import { DeleteAlert, DeletedAlert } from '#contracts/resources/workspace/alert.ts';
-import { alertRule, deleteAlertRule } from '#domain/alert-rule.ts';
+import { alertRule, deleteAlertRule } from '#domain/workspace/alert/rule-decider.ts';
 import { runWorkspaceCommand } from '#platform/workspace-commands.ts';
 import { endpoint } from '../../endpoint.ts';
 import { WORKSPACE_ID } from '../../examples.ts';

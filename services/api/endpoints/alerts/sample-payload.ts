@@ -1,6 +1,6 @@
 import type { AlertTrigger } from '#contracts/values/alerts.ts';
 import type { AlertItem, AlertItemType, AlertPayload } from '#contracts/webhooks/alert-payload.ts';
-import type { AlertRule } from '#domain/alert-rule.ts';
+import type { AlertRule } from '#domain/workspace/alert/rule-decider.ts';
 import { brandIdOf, derivedId } from '#domain/ids.ts';
 
 /** What a sample shows, by what the rule fires on. No such brand, ad or page is in this service. */

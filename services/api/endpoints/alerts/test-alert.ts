@@ -1,6 +1,6 @@
 import type { AlertDeliveryFact } from '#contracts/events/workspace/alert-delivery.ts';
 import { TestAlert, TestedAlert } from '#contracts/resources/workspace/alert.ts';
-import { channelsOf } from '#domain/alert-rule.ts';
+import { channelsOf } from '#domain/workspace/alert/rule-decider.ts';
 import { derivedId } from '#domain/ids.ts';
 import { endpoint } from '../../endpoint.ts';
 import { WORKSPACE_ID } from '../../examples.ts';

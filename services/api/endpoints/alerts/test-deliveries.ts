@@ -7,7 +7,7 @@ import {
 } from '#contracts/events/workspace/alert-delivery.ts';
 import { Refusal } from '#contracts/errors.ts';
 import type { AlertPayload } from '#contracts/webhooks/alert-payload.ts';
-import type { AlertRule } from '#domain/alert-rule.ts';
+import type { AlertRule } from '#domain/workspace/alert/rule-decider.ts';
 import type { SendOutcome } from '#platform/channels/outcome.ts';
 import { pause } from '#platform/clock.ts';
 import { StreamMoved } from '#platform/event-store.ts';

@@ -5,7 +5,7 @@ import {
   issueWebhookSecret,
   webhookSecret,
   type WebhookSecretState,
-} from '#domain/webhook-secret.ts';
+} from '#domain/workspace/webhook-secret.ts';
 import { pause } from '#platform/clock.ts';
 import { fingerprintOf, WEBHOOK_SECRET_OWNER } from '#platform/secret-vault.ts';
 import { createWebhookSecret, ROTATION_WAIT_MS } from '#platform/signing-secrets.ts';

@@ -1,6 +1,6 @@
 import { CreateApiKey, CreatedApiKey } from '#contracts/resources/workspace/api-key.ts';
 import { SCOPES } from '#contracts/values/scopes.ts';
-import { issueApiKey } from '#domain/api-keys.ts';
+import { issueApiKey } from '#domain/workspace/api-keys.ts';
 import { endpoint } from '../../endpoint.ts';
 import { createdApiKey, WORKSPACE_ID } from '../../examples.ts';
 import { noQuery, workspaceParams } from '../../parameters.ts';

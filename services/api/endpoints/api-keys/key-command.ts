@@ -1,6 +1,6 @@
 import { apiKeysStream, type ApiKeyFact } from '#contracts/events/workspace/workspace.ts';
 import type { ApiKey } from '#contracts/resources/workspace/api-key.ts';
-import { apiKeys, type ApiKeysState, keyIdOf, type KnownKey } from '#domain/api-keys.ts';
+import { apiKeys, type ApiKeysState, keyIdOf, type KnownKey } from '#domain/workspace/api-keys.ts';
 import { createKeyText, lastFourOf, sha256Of } from '#platform/access/api-key-text.ts';
 import { runWorkspaceCommand } from '#platform/workspace-commands.ts';
 import { findNames } from '#projections/workspaces/read.ts';

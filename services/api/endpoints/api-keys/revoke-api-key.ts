@@ -1,5 +1,5 @@
 import { RevokeApiKey, RevokedApiKey } from '#contracts/resources/workspace/api-key.ts';
-import { revokeApiKey as decideToRevoke } from '#domain/api-keys.ts';
+import { revokeApiKey as decideToRevoke } from '#domain/workspace/api-keys.ts';
 import { endpoint } from '../../endpoint.ts';
 import { KEY_ID, WORKSPACE_ID } from '../../examples.ts';
 import { apiKeyParams, noQuery } from '../../parameters.ts';

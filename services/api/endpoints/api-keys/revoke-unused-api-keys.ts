@@ -1,5 +1,5 @@
 import { RevokedUnusedApiKeys, RevokeUnusedApiKeys } from '#contracts/resources/workspace/api-key.ts';
-import { revokeUnusedApiKeys as decideToRevokeUnused } from '#domain/api-keys.ts';
+import { revokeUnusedApiKeys as decideToRevokeUnused } from '#domain/workspace/api-keys.ts';
 import { readLastUses } from '#platform/access/key-uses.ts';
 import { endpoint } from '../../endpoint.ts';
 import { KEY_ID, WORKSPACE_ID } from '../../examples.ts';

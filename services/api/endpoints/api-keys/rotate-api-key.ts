@@ -1,5 +1,5 @@
 import { CreatedApiKey, RotateApiKey } from '#contracts/resources/workspace/api-key.ts';
-import { rotateApiKey as decideToRotate } from '#domain/api-keys.ts';
+import { rotateApiKey as decideToRotate } from '#domain/workspace/api-keys.ts';
 import { endpoint } from '../../endpoint.ts';
 import { createdApiKey, KEY_ID, WORKSPACE_ID } from '../../examples.ts';
 import { apiKeyParams, noQuery } from '../../parameters.ts';

@@ -1,6 +1,11 @@
 import { briefStream } from '#contracts/events/workspace/brief.ts';
 import { BriefSummary, GiveBriefFeedback } from '#contracts/resources/workspace/brief.ts';
-import { addChanges, brief, type BriefState, giveBriefFeedback as decideOnFeedback } from '#domain/brief.ts';
+import {
+  addChanges,
+  brief,
+  type BriefState,
+  giveBriefFeedback as decideOnFeedback,
+} from '#domain/workspace/brief.ts';
 import { runWorkspaceCommand } from '#platform/workspace-commands.ts';
 import { endpoint } from '../../endpoint.ts';
 import { briefSummary, WORKSPACE_ID } from '../../examples.ts';

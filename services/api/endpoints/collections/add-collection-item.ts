@@ -1,8 +1,12 @@
 import { collectionItemsStream } from '#contracts/events/workspace/collection.ts';
 import { ItemReference } from '#contracts/values/items.ts';
 import { AddedCollectionItem } from '#contracts/resources/workspace/collection.ts';
-import { addCollectionItem as decideToAdd, collectionItems, findItem } from '#domain/collection-items.ts';
-import { demandCollection } from '#domain/collection.ts';
+import {
+  addCollectionItem as decideToAdd,
+  collectionItems,
+  findItem,
+} from '#domain/workspace/collection/items.ts';
+import { demandCollection } from '#domain/workspace/collection/decider.ts';
 import { runWorkspaceCommand } from '#platform/workspace-commands.ts';
 import { endpoint } from '../../endpoint.ts';
 import { WORKSPACE_ID } from '../../examples.ts';

@@ -1,6 +1,10 @@
 import { collectionTreeStream } from '#contracts/events/workspace/collection.ts';
 import { ChangeCollection, Collection } from '#contracts/resources/workspace/collection.ts';
-import { changeCollection as decideToChange, collectionTree, demandCollection } from '#domain/collection.ts';
+import {
+  changeCollection as decideToChange,
+  collectionTree,
+  demandCollection,
+} from '#domain/workspace/collection/decider.ts';
 import { runWorkspaceCommand } from '#platform/workspace-commands.ts';
 import { endpoint } from '../../endpoint.ts';
 import { WORKSPACE_ID } from '../../examples.ts';

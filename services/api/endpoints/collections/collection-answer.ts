@@ -1,6 +1,10 @@
 import { COLLECTION_ITEMS_SHOWN_MAX } from '#contracts/resources/workspace/collection.ts';
-import type { CollectionItems } from '#domain/collection-items.ts';
-import { type Collection, type CollectionTree, seesCollection } from '#domain/collection.ts';
+import type { CollectionItems } from '#domain/workspace/collection/items.ts';
+import {
+  type Collection,
+  type CollectionTree,
+  seesCollection,
+} from '#domain/workspace/collection/decider.ts';
 
 /** A collection as a write answers it: what the next list shows of it. */
 export const collectionText = (

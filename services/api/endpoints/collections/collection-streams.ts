@@ -5,8 +5,12 @@ import {
   type CollectionTreeFact,
   collectionTreeStream,
 } from '#contracts/events/workspace/collection.ts';
-import { type CollectionItems, itemsOf } from '#domain/collection-items.ts';
-import { type Collection, type CollectionTree, collectionTree } from '#domain/collection.ts';
+import { type CollectionItems, itemsOf } from '#domain/workspace/collection/items.ts';
+import {
+  type Collection,
+  type CollectionTree,
+  collectionTree,
+} from '#domain/workspace/collection/decider.ts';
 import type { EventStore } from '#platform/event-store.ts';
 
 /** The log is asked, not a read model: a collection created a moment ago is there, and a deleted one is not. */

@@ -1,7 +1,7 @@
 import { collectionTreeStream } from '#contracts/events/workspace/collection.ts';
 import { Collection, CreateCollection } from '#contracts/resources/workspace/collection.ts';
-import { itemsOf } from '#domain/collection-items.ts';
-import { collectionTree, createCollection as decideToCreate } from '#domain/collection.ts';
+import { itemsOf } from '#domain/workspace/collection/items.ts';
+import { collectionTree, createCollection as decideToCreate } from '#domain/workspace/collection/decider.ts';
 import { derivedId } from '#domain/ids.ts';
 import { runWorkspaceCommand } from '#platform/workspace-commands.ts';
 import { endpoint } from '../../endpoint.ts';

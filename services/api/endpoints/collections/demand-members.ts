@@ -1,6 +1,6 @@
 import { Refusal } from '#contracts/errors.ts';
 import { type WorkspaceFact, workspaceStream } from '#contracts/events/workspace/workspace.ts';
-import { workspace } from '#domain/workspace.ts';
+import { workspace } from '#domain/workspace/workspace.ts';
 import type { EventStore } from '#platform/event-store.ts';
 
 /** Rights are given to members of the workspace only. */

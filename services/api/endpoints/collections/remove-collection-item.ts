@@ -1,7 +1,10 @@
 import { collectionItemsStream } from '#contracts/events/workspace/collection.ts';
 import { RemoveCollectionItem, RemovedCollectionItem } from '#contracts/resources/workspace/collection.ts';
-import { collectionItems, removeCollectionItem as decideToRemove } from '#domain/collection-items.ts';
-import { demandCollection } from '#domain/collection.ts';
+import {
+  collectionItems,
+  removeCollectionItem as decideToRemove,
+} from '#domain/workspace/collection/items.ts';
+import { demandCollection } from '#domain/workspace/collection/decider.ts';
 import { runWorkspaceCommand } from '#platform/workspace-commands.ts';
 import { endpoint } from '../../endpoint.ts';
 import { WORKSPACE_ID } from '../../examples.ts';

@@ -1,5 +1,5 @@
 import type { Report } from '#contracts/resources/workspace/report.ts';
-import type { RequestedReport } from '#domain/report.ts';
+import type { RequestedReport } from '#domain/workspace/report.ts';
 import type { ReportRow } from '#projections/reports/read.ts';
 import type { DownloadLinks } from '../../download-links.ts';
 

@@ -2,7 +2,7 @@ import { reportStream } from '#contracts/events/workspace/report.ts';
 import { RadarItemType } from '#contracts/resources/workspace/radar.ts';
 import { Report, REPORT_DAYS_MAX, RequestReport } from '#contracts/resources/workspace/report.ts';
 import { derivedId } from '#domain/ids.ts';
-import { report, requestReport as decideToRequest } from '#domain/report.ts';
+import { report, requestReport as decideToRequest } from '#domain/workspace/report.ts';
 import { runWorkspaceCommand } from '#platform/workspace-commands.ts';
 import { endpoint } from '../../endpoint.ts';
 import { queuedReport, WORKSPACE_ID } from '../../examples.ts';

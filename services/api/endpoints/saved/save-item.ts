@@ -1,7 +1,7 @@
 import { savedStream } from '#contracts/events/workspace/saved-items.ts';
 import { ItemReference } from '#contracts/values/items.ts';
 import { SavedItem } from '#contracts/resources/workspace/saved-item.ts';
-import { saved, saveItem as decideToSave } from '#domain/saved.ts';
+import { saved, saveItem as decideToSave } from '#domain/workspace/saved-items.ts';
 import { runWorkspaceCommand } from '#platform/workspace-commands.ts';
 import { countSavedItems } from '#projections/saved/read.ts';
 import { endpoint } from '../../endpoint.ts';

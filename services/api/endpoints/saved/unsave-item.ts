@@ -1,6 +1,6 @@
 import { savedStream } from '#contracts/events/workspace/saved-items.ts';
 import { UnsavedItem, UnsaveItem } from '#contracts/resources/workspace/saved-item.ts';
-import { saved, unsaveItem as decideToUnsave } from '#domain/saved.ts';
+import { saved, unsaveItem as decideToUnsave } from '#domain/workspace/saved-items.ts';
 import { runWorkspaceCommand } from '#platform/workspace-commands.ts';
 import { endpoint } from '../../endpoint.ts';
 import { WORKSPACE_ID } from '../../examples.ts';

@@ -4,7 +4,7 @@ import { type BrandRegistered, brandStream } from '#contracts/events/corpus/bran
 import { trackingStream } from '#contracts/events/workspace/workspace.ts';
 import { TrackBrand, TrackedBrand } from '#contracts/resources/workspace/tracked-brand.ts';
 import { eventIdOf } from '#domain/ids.ts';
-import { trackBrand as decideToTrack, tracking } from '#domain/tracking.ts';
+import { trackBrand as decideToTrack, tracking } from '#domain/workspace/tracked-brands.ts';
 import type { EventStore } from '#platform/event-store.ts';
 import { runWorkspaceCommand } from '#platform/workspace-commands.ts';
 import { endpoint } from '../../endpoint.ts';

@@ -1,5 +1,5 @@
 import { type TrackingFact, trackingStream } from '#contracts/events/workspace/workspace.ts';
-import { tracking } from '#domain/tracking.ts';
+import { tracking } from '#domain/workspace/tracked-brands.ts';
 import type { EventStore } from '#platform/event-store.ts';
 
 /** Asks the log, not a read model: a brand tracked a moment ago is among them. */

@@ -1,6 +1,6 @@
 import { trackingStream } from '#contracts/events/workspace/workspace.ts';
 import { UntrackBrand, UntrackedBrand } from '#contracts/resources/workspace/tracked-brand.ts';
-import { tracking, untrackBrand as decideToUntrack } from '#domain/tracking.ts';
+import { tracking, untrackBrand as decideToUntrack } from '#domain/workspace/tracked-brands.ts';
 import { runWorkspaceCommand } from '#platform/workspace-commands.ts';
 import { endpoint } from '../../endpoint.ts';
 import { BRAND_ID, WORKSPACE_ID } from '../../examples.ts';

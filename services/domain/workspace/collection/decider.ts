@@ -3,7 +3,7 @@ import type { CollectionTreeFact, Visibility } from '#contracts/events/workspace
 import type { Item } from '#contracts/values/items.ts';
 import type { Role } from '#contracts/values/roles.ts';
 import { COLLECTION_DEPTH_MAX, COLLECTIONS_MAX } from '#contracts/resources/workspace/collection.ts';
-import { PersistentMap } from './persistent-map.ts';
+import { PersistentMap } from '#domain/persistent-map.ts';
 
 /** Stream `collection-<workspaceId>`: which collections there are, what stands in what, and who sees it. */
 export type Collection = {

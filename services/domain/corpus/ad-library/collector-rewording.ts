@@ -1,8 +1,8 @@
 import type { Aspect } from '#contracts/events/corpus/ad-library.ts';
 import type { ObservedAd } from '#contracts/observations/ad-library-scan.ts';
 import { compareContent, contentBeside } from './ad-content.ts';
-import type { ScanHeader } from './ad-library-scan.ts';
-import { collectorOf, type LibraryState, NO_PAGE } from './ad-library-state.ts';
+import type { ScanHeader } from './scan.ts';
+import { collectorOf, type LibraryState, NO_PAGE } from './state.ts';
 
 /** Rule 6 of DESIGN §5: collectors word the same ads differently, and that is no change of the brand's. */
 

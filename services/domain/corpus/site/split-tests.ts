@@ -1,10 +1,10 @@
 import type { SiteFact, SplitTestDetails, SplitTestKey } from '#contracts/events/corpus/site.ts';
 import type { ObservedSplitTest, SiteScan } from '#contracts/observations/site-scan.ts';
-import { withoutAmounts } from './amounts.ts';
-import { derivedId } from './ids.ts';
-import { inGroups, isGone, type SiteSighting } from './site-sighting.ts';
-import type { KnownSplitTest, SiteState } from './site-state.ts';
-import { withoutVerdicts } from './verdicts.ts';
+import { withoutAmounts } from './redact-amounts.ts';
+import { derivedId } from '#domain/ids.ts';
+import { inGroups, isGone, type SiteSighting } from './sighting.ts';
+import type { KnownSplitTest, SiteState } from './state.ts';
+import { withoutVerdicts } from './redact-results.ts';
 
 /** What a scan of a site says of the split tests that the site's tools are configured to run. */
 

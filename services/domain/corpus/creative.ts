@@ -1,7 +1,7 @@
 import { ANALYSIS_DEPTHS } from '#contracts/values/creatives.ts';
 import type { CreativeFact, CreativeMedia, CreativeReading } from '#contracts/events/corpus/creative.ts';
 import type { CreativeAnalysis, CreativeFile } from '#contracts/observations/creative.ts';
-import { PersistentMap } from './persistent-map.ts';
+import { PersistentMap } from '../persistent-map.ts';
 
 /** What is known of one file. An analysis may come before the file itself was measured. */
 export type CreativeState = {

@@ -9,7 +9,7 @@ import {
 import type { SocialPageFact } from '#contracts/events/corpus/social-page.ts';
 import type { PageRole } from '#contracts/observations/social-page-link.ts';
 import type { AlertItemType } from '#contracts/webhooks/alert-payload.ts';
-import { derivedId } from './ids.ts';
+import { derivedId } from '#domain/ids.ts';
 
 /** Which facts which rules fire on, and under which ids. Everything here follows from the log alone. */
 

@@ -1,8 +1,8 @@
 import { chunk } from 'es-toolkit';
 import type { AdLibraryFact } from '#contracts/events/corpus/ad-library.ts';
-import { countedOf, excerptOf, type ScanHeader, sightingOf } from './ad-library-scan.ts';
-import { type KnownAd, lastSeenAt, type LibraryState } from './ad-library-state.ts';
-import { BULK_IDS_MAX } from './bounded-facts.ts';
+import { countedOf, excerptOf, type ScanHeader, sightingOf } from './scan.ts';
+import { type KnownAd, lastSeenAt, type LibraryState } from './state.ts';
+import { BULK_IDS_MAX } from '#domain/event-size-limit.ts';
 
 /** Absence confirms a stop when this long passed since the first complete scan that missed the ad (rule 1). */
 export const ABSENCE_CONFIRMS_AFTER_HOURS = 20;

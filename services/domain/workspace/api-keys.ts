@@ -2,8 +2,8 @@ import { Refusal } from '#contracts/errors.ts';
 import type { ApiKeyFact, ApiKeyIssued, ApiKeyRevoked } from '#contracts/events/workspace/workspace.ts';
 import { ACTIVE_KEYS_MAX } from '#contracts/resources/workspace/api-key.ts';
 import type { Scope } from '#contracts/values/scopes.ts';
-import { derivedId } from './ids.ts';
-import { PersistentMap } from './persistent-map.ts';
+import { derivedId } from '../ids.ts';
+import { PersistentMap } from '../persistent-map.ts';
 
 /** Stream `apiKeys-<workspaceId>`: which keys a workspace has. A key is known by its hash only. */
 export type KnownKey = ApiKeyIssued['data'] & { readonly revoked_at: string | null };

@@ -1,8 +1,8 @@
 import type { AdContent, AdLibraryFact, AdsReworded, Aspect } from '#contracts/events/corpus/ad-library.ts';
 import type { BrandedContent, ObservedAd } from '#contracts/observations/ad-library-scan.ts';
 import { changesOf, compareContent, contentBeside, framesTheSameText, pick } from './ad-content.ts';
-import { countedOf, excerptOf, type ScanHeader, sightingOf } from './ad-library-scan.ts';
-import { collectorOf, formatOf, type KnownAd, type KnownPage } from './ad-library-state.ts';
+import { countedOf, excerptOf, type ScanHeader, sightingOf } from './scan.ts';
+import { collectorOf, formatOf, type KnownAd, type KnownPage } from './state.ts';
 
 export type RewordedAd = AdsReworded['data']['ads'][number];
 

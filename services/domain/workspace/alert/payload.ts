@@ -1,8 +1,8 @@
 import type { DeliveryKind, EndpointChannel } from '#contracts/values/alerts.ts';
 import type { PageRole } from '#contracts/observations/social-page-link.ts';
 import type { AlertItem, AlertPayload } from '#contracts/webhooks/alert-payload.ts';
-import type { Happening, Period } from './alert-matching.ts';
-import type { AlertRule } from './alert-rule.ts';
+import type { Happening, Period } from './match-events.ts';
+import type { AlertRule } from './rule-decider.ts';
 
 /** How a brand is called where it is mentioned. */
 export type BrandName = {

@@ -2,8 +2,8 @@ import { Refusal } from '#contracts/errors.ts';
 import type { CollectionItemFact } from '#contracts/events/workspace/collection.ts';
 import type { Item } from '#contracts/values/items.ts';
 import { COLLECTION_ITEMS_MAX } from '#contracts/resources/workspace/collection.ts';
-import type { Collection } from './collection.ts';
-import { PersistentMap } from './persistent-map.ts';
+import type { Collection } from './decider.ts';
+import { PersistentMap } from '#domain/persistent-map.ts';
 
 /** Stream `collection-<workspaceId>+<collectionId>`: the items of one collection. */
 export type PlacedItem = Item & { readonly created_by: string; readonly created_at: string };

@@ -2,7 +2,7 @@ import { Refusal } from '#contracts/errors.ts';
 import type { NoteFact } from '#contracts/events/workspace/note.ts';
 import type { Subject } from '#contracts/values/items.ts';
 import type { Role } from '#contracts/values/roles.ts';
-import { derivedId } from './ids.ts';
+import { derivedId } from '../ids.ts';
 
 /** Stream `note-<workspaceId>+<noteId>`: one member's note on one subject. */
 export type Note = {

@@ -4,7 +4,7 @@ import {
   type AdExcerpt,
   excerptOfBody,
 } from '#contracts/events/corpus/ad-library.ts';
-import { formatOf, type KnownAd } from './ad-library-state.ts';
+import { formatOf, type KnownAd } from './state.ts';
 
 export type ScanHeader = {
   readonly scan_id: string;

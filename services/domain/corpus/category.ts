@@ -1,7 +1,7 @@
 import type { CategoryOnPath } from '#contracts/events/corpus/brand.ts';
 import type { CategoryDetails, CategoryFact } from '#contracts/events/corpus/category.ts';
 import type { CategoryDefine } from '#contracts/observations/category-define.ts';
-import { categoryIdOf, slugOf } from './ids.ts';
+import { categoryIdOf, slugOf } from '../ids.ts';
 
 /** Names from the top level down as the categories they stand for. */
 export const categoryPathOf = (names: readonly string[]): readonly CategoryOnPath[] =>

@@ -1,6 +1,6 @@
 import type { OperatorFact } from '#contracts/events/corpus/operator.ts';
 import type { OperatorBasis, OperatorRecord } from '#contracts/observations/operator-record.ts';
-import { brandIdOf, derivedId } from './ids.ts';
+import { brandIdOf, derivedId } from '../ids.ts';
 
 type Named = {
   readonly observed_at: string;

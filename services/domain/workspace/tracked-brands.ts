@@ -2,7 +2,7 @@ import { Refusal } from '#contracts/errors.ts';
 import type { Plan, TrackingFact } from '#contracts/events/workspace/workspace.ts';
 import { PLANS } from '#contracts/values/plans.ts';
 import type { Cadence } from '#contracts/values/primitives.ts';
-import { PersistentMap } from './persistent-map.ts';
+import { PersistentMap } from '../persistent-map.ts';
 
 /** Stream `tracking-<workspaceId>`: the brands that a workspace follows, and how closely. */
 export type TrackedBrand = { readonly cadence: Cadence; readonly tracked_at: string };

@@ -2,7 +2,7 @@ import { chunk } from 'es-toolkit';
 import type { AdLibraryFact, Aspect, Novelty, ScanRecorded } from '#contracts/events/corpus/ad-library.ts';
 import type { ObservedAd } from '#contracts/observations/ad-library-scan.ts';
 import { contentOf } from './ad-content.ts';
-import { compareSighting, type RewordedAd } from './ad-library-comparison.ts';
+import { compareSighting, type RewordedAd } from './compare-sighting.ts';
 import {
   countedOf,
   excerptOf,
@@ -10,7 +10,7 @@ import {
   type PageHistory,
   type ScanHeader,
   sightingOf,
-} from './ad-library-scan.ts';
+} from './scan.ts';
 import {
   emptyLibrary,
   evolve,
@@ -21,8 +21,8 @@ import {
   type LibraryState,
   NO_COUNTS,
   NO_PAGE,
-} from './ad-library-state.ts';
-import { boundedGroups, BULK_IDS_MAX } from './bounded-facts.ts';
+} from './state.ts';
+import { boundedGroups, BULK_IDS_MAX } from '#domain/event-size-limit.ts';
 
 /**
  * From library scans to facts: the eleven rules of DESIGN §5. A scan is decided in parts, so that its size

@@ -1,7 +1,7 @@
 import type { SimilarSite, TrafficFact, TrafficFigures } from '#contracts/events/corpus/traffic.ts';
 import type { TrafficEstimate } from '#contracts/observations/traffic-estimate.ts';
-import { brandIdOf } from './ids.ts';
-import { PersistentMap } from './persistent-map.ts';
+import { brandIdOf } from '../ids.ts';
+import { PersistentMap } from '../persistent-map.ts';
 
 type FigureName = keyof TrafficFigures;
 /** A figure of one month or day as text, and when it was last said anew. */

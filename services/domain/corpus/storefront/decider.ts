@@ -7,10 +7,10 @@ import {
   type StorefrontTotals,
 } from '#contracts/events/corpus/storefront.ts';
 import type { ObservedProduct, StorefrontScanEnd } from '#contracts/observations/storefront-scan.ts';
-import { boundedGroups } from './bounded-facts.ts';
-import { brandIdOf } from './ids.ts';
-import { PersistentMap } from './persistent-map.ts';
-import { changedProduct, productChange, productOf } from './storefront-comparison.ts';
+import { boundedGroups } from '#domain/event-size-limit.ts';
+import { brandIdOf } from '#domain/ids.ts';
+import { PersistentMap } from '#domain/persistent-map.ts';
+import { changedProduct, productChange, productOf } from './compare-product.ts';
 
 /**
  * Stream `storefront-<domain>`: a shop's public catalogue, scan by scan. The rules are those of library scans

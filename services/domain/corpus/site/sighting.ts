@@ -1,5 +1,5 @@
 import { SITE_FACT_MAX_CHARACTERS, type SiteFact } from '#contracts/events/corpus/site.ts';
-import { boundedGroups } from './bounded-facts.ts';
+import { boundedGroups } from '#domain/event-size-limit.ts';
 
 /** In every fact of a site's scan: whose site it is, and when the scan looked. */
 export type SiteSighting = {

@@ -1,7 +1,7 @@
 import type { BrandDetails, BrandFact } from '#contracts/events/corpus/brand.ts';
 import type { BrandProfile } from '#contracts/observations/brand-profile.ts';
 import { categoryPathOf } from './category.ts';
-import { brandIdOf, brandSlugOf } from './ids.ts';
+import { brandIdOf, brandSlugOf } from '../ids.ts';
 
 /** Who a brand is. `null`: never heard of. */
 export type BrandState = {

@@ -6,7 +6,7 @@ import type {
   RadarSnapshot,
 } from '#contracts/events/workspace/brief.ts';
 import { BRIEF_NOTABLE_MAX, type BriefFeedback } from '#contracts/resources/workspace/brief.ts';
-import { derivedId } from './ids.ts';
+import { derivedId } from '../ids.ts';
 
 /** Stream `brief-<workspaceId>+<briefId>`: written once for its week, then told how good it was. */
 export type BriefState = {

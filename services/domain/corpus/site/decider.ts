@@ -1,8 +1,8 @@
 import type { SiteFact, SiteTool } from '#contracts/events/corpus/site.ts';
 import type { SiteScan } from '#contracts/observations/site-scan.ts';
-import { brandIdOf, derivedId } from './ids.ts';
-import { inGroups, isGone, type SiteSighting } from './site-sighting.ts';
-import type { SiteState } from './site-state.ts';
+import { brandIdOf, derivedId } from '#domain/ids.ts';
+import { inGroups, isGone, type SiteSighting } from './sighting.ts';
+import type { SiteState } from './state.ts';
 import { splitTestFacts } from './split-tests.ts';
 
 /**
