@@ -1,14 +1,14 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { z } from 'zod';
-import { secrecyOf } from '#platform/config.ts';
-import { AlertsSettings } from '#platform/settings/alerts.ts';
-import { ApiSettings } from '#platform/settings/api.ts';
-import { DeliverySettings } from '#platform/settings/delivery.ts';
-import { IngestSettings } from '#platform/settings/ingest.ts';
-import { OpsSettings } from '#platform/settings/ops.ts';
-import { ProjectorSettings } from '#platform/settings/projector.ts';
-import { WorkerSettings } from '#platform/settings/worker.ts';
+import { secrecyOf } from '#platform/settings.ts';
+import { AlertsSettings } from '#services/alerts/settings.ts';
+import { ApiSettings } from '#services/api/settings.ts';
+import { DeliverySettings } from '#services/delivery/settings.ts';
+import { IngestSettings } from '#services/ingest/settings.ts';
+import { OpsSettings } from '#services/ops/settings.ts';
+import { ProjectorSettings } from '#services/projector/settings.ts';
+import { WorkerSettings } from '#services/worker/settings.ts';
 import { EventStoreSettings } from './local/event-store/main.ts';
 import { LocalSettings } from './local/settings.ts';
 

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import { CACHE } from '#deploy/local/settings.ts';
-import { inheritedEnvironment } from '#platform/config.ts';
+import { inheritedEnvironment } from '#platform/settings.ts';
 
 /**
  * `npm test`: every test of every project. The report streams by as vitest writes it; the very last line is

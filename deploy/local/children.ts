@@ -3,7 +3,7 @@ import { mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from 'nod
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { pause } from '#platform/clock.ts';
-import { inheritedEnvironment } from '#platform/config.ts';
+import { inheritedEnvironment } from '#platform/settings.ts';
 import { commandOf, endProcess, isRunning } from './processes.ts';
 import { CACHE, type Folders, PROJECT } from './settings.ts';
 

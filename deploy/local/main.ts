@@ -1,5 +1,5 @@
 import { mkdir } from 'node:fs/promises';
-import { LocalStack, SettingsError } from '#platform/config.ts';
+import { LocalStack, SettingsError } from '#platform/settings.ts';
 import { endLeftovers } from './children.ts';
 import {
   addAlertRule,

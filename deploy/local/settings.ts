@@ -1,6 +1,6 @@
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
-import { credentialedUrl, LogLevel, Port, readSettings } from '#platform/config.ts';
+import { credentialedUrl, LogLevel, Port, readSettings } from '#platform/settings.ts';
 
 /**
  * Brands and ads of the demo corpus: enough to look around in, and about 30 seconds of work for one core, so that a

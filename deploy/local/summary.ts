@@ -1,4 +1,4 @@
-import type { LocalStack } from '#platform/config.ts';
+import type { LocalStack } from '#platform/settings.ts';
 import { brandSlugOf } from '#domain/ids.ts';
 
 /** Lines that work when pasted; each asks for something the demo has. */

@@ -4,10 +4,10 @@ import {
   type AlertRuleState,
   sendingChannelsOf,
 } from '#domain/workspace/alert/rule-decider.ts';
-import { cancelOfAlert, forgetAlert, retargetOfAlert } from '#platform/deliveries/end-deliveries.ts';
-import { forgetFailures, SUSPENDED } from '#platform/deliveries/failing.ts';
-import { targetOfRule } from '#platform/deliveries/target-of-rule.ts';
-import type { Transaction } from '#platform/postgres.ts';
+import { cancelOfAlert, forgetAlert, retargetOfAlert } from '#application/delivery-outbox/cancel.ts';
+import { forgetFailures, SUSPENDED } from '#application/delivery-outbox/failing-endpoints.ts';
+import { targetOfRule } from '#application/delivery-outbox/rule-target.ts';
+import type { Transaction } from '#platform/postgres/pool.ts';
 import type { Past } from './past.ts';
 
 /** A rule that changed so that what it has still to send is concerned. */

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { type AlertRule } from '#domain/workspace/alert/rule-decider.ts';
-import type { EventStore } from '#platform/event-store.ts';
-import { type Database, inTransaction, type Transaction } from '#platform/postgres.ts';
+import type { EventStore } from '#platform/event-store/event-store.ts';
+import { type Database, inTransaction, type Transaction } from '#platform/postgres/pool.ts';
 import { type Collections, openCollections } from './collected.ts';
 import type { Place } from './match-facts.ts';
 import { openRuleBook } from './rule-book.ts';

@@ -1,7 +1,7 @@
 import type { AlertCadence } from '#contracts/values/alerts.ts';
 import { type AlertItem, PAYLOAD_ITEMS_MAX } from '#contracts/webhooks/alert-payload.ts';
 import type { Matched } from '#domain/workspace/alert/payload.ts';
-import type { Database, Transaction } from '#platform/postgres.ts';
+import type { Database, Transaction } from '#platform/postgres/pool.ts';
 
 /** Matches of one rule that wait for the end of a scan (`key`: the brand) or of a period (`key`: its first day). */
 export type Collected = {

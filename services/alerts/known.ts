@@ -4,7 +4,7 @@ import type { Fact } from '#contracts/events/event.ts';
 import type { SocialPageFact } from '#contracts/events/corpus/social-page.ts';
 import { type PageOfBrand, UNKNOWN_PAGE } from '#domain/workspace/alert/match-events.ts';
 import type { BrandName } from '#domain/workspace/alert/payload.ts';
-import type { Database, Transaction } from '#platform/postgres.ts';
+import type { Database, Transaction } from '#platform/postgres/pool.ts';
 
 /** The facts that `alerts` learns brands and pages from. */
 export type CorpusFact = AdLibraryFact | BrandFact | SocialPageFact;

@@ -1,13 +1,13 @@
 import { systemClock } from '#platform/clock.ts';
-import { publishDue } from '#platform/deliveries/publish-due.ts';
-import { openNats } from '#platform/nats.ts';
-import { openOperatorPort } from '#platform/operator-port.ts';
-import { runProcess } from '#platform/process.ts';
-import { untilServerAnswers } from '#platform/retry.ts';
-import { waitForServers } from '#platform/wait-for-servers.ts';
+import { publishDue } from '#application/delivery-outbox/notify-due.ts';
+import { openNats } from '#platform/nats/connection.ts';
+import { openOperatorPort } from '#platform/process/health-server.ts';
+import { runProcess } from '#platform/process/run-process.ts';
+import { untilServerAnswers } from '#platform/concurrency/retry.ts';
+import { waitForServers } from '#platform/process/wait-for-servers.ts';
 import { runAlerts } from './run-alerts.ts';
 import { openSignalSource } from './signal-source.ts';
-import { AlertsSettings } from '#platform/settings/alerts.ts';
+import { AlertsSettings } from './settings.ts';
 
 await runProcess('alerts', AlertsSettings, async ({ settings, resources, log, signal }) => {
   const operatorPort = resources.use(await openOperatorPort({ settings, log, signal }));

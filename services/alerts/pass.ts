@@ -1,7 +1,7 @@
 import type { Clock } from '#platform/clock.ts';
-import type { EventStore } from '#platform/event-store.ts';
-import type { Log } from '#platform/log.ts';
-import type { Database } from '#platform/postgres.ts';
+import type { EventStore } from '#platform/event-store/event-store.ts';
+import type { Log } from '#platform/logger.ts';
+import type { Database } from '#platform/postgres/pool.ts';
 import type { Progress } from './checkpoint.ts';
 import type { Past } from './past.ts';
 import type { SignalSource } from './signal-looks.ts';

@@ -3,8 +3,8 @@ import { type AlertDeliveryFact, alertDeliveryStream } from '#contracts/events/w
 import { type AlertRuleFact, alertRuleStream } from '#contracts/events/workspace/alert-rule.ts';
 import type { AlertPayload } from '#contracts/webhooks/alert-payload.ts';
 import { alertRule, type AlertRuleState, sendingChannelsOf } from '#domain/workspace/alert/rule-decider.ts';
-import type { NewDelivery } from '#platform/deliveries/enqueue.ts';
-import type { EventStore } from '#platform/event-store.ts';
+import type { NewDelivery } from '#application/delivery-outbox/enqueue.ts';
+import type { EventStore } from '#platform/event-store/event-store.ts';
 
 /** Rules whose past deliveries are held at once while the log is gone through again. */
 const RULES_HELD_MAX = 200;

@@ -1,8 +1,8 @@
 import { deliveryIdOf } from '#domain/workspace/alert/match-events.ts';
 import { alertPayload, type Matched } from '#domain/workspace/alert/payload.ts';
 import { sendingChannelsOf } from '#domain/workspace/alert/rule-decider.ts';
-import type { NewDelivery } from '#platform/deliveries/enqueue.ts';
-import { targetOfRule } from '#platform/deliveries/target-of-rule.ts';
+import type { NewDelivery } from '#application/delivery-outbox/enqueue.ts';
+import { targetOfRule } from '#application/delivery-outbox/rule-target.ts';
 import type { Match } from './match-facts.ts';
 
 /** A match as deliveries, one on each channel that its rule sent on there. */

@@ -1,5 +1,5 @@
 import type { ActivitySignal } from '#domain/workspace/alert/payload.ts';
-import type { Database, Transaction } from '#platform/postgres.ts';
+import type { Database, Transaction } from '#platform/postgres/pool.ts';
 
 /** A scan or link after which the signals of a brand's day are looked at, for rules that fire on activity. */
 export type SignalLook = {

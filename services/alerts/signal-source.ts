@@ -1,7 +1,7 @@
 import { ACTIVITY_KINDS } from '#contracts/values/signals.ts';
-import type { Log } from '#platform/log.ts';
-import { openPool, openReadDatabase } from '#platform/postgres.ts';
-import { openReadPosition } from '#platform/read-position.ts';
+import type { Log } from '#platform/logger.ts';
+import { openPool, openReadDatabase } from '#platform/postgres/pool.ts';
+import { openReadPosition } from '#application/commands/projection-wait.ts';
 import { signals } from '#projections/signals/project.ts';
 import { listBrandSignals } from '#projections/signals/read.ts';
 import type { SignalSource } from './signal-looks.ts';

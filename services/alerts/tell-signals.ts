@@ -1,8 +1,8 @@
 import { periodOf } from '#domain/workspace/alert/match-events.ts';
 import { type ActivitySignal, type BrandName, signalItem } from '#domain/workspace/alert/payload.ts';
 import { type AlertRule, isActive } from '#domain/workspace/alert/rule-decider.ts';
-import { enqueue, type NewDelivery } from '#platform/deliveries/enqueue.ts';
-import { inTransaction } from '#platform/postgres.ts';
+import { enqueue, type NewDelivery } from '#application/delivery-outbox/enqueue.ts';
+import { inTransaction } from '#platform/postgres/pool.ts';
 import { saveProgress } from './checkpoint.ts';
 import { learn } from './known.ts';
 import type { Pass } from './pass.ts';

@@ -1,8 +1,8 @@
 import { type TrackingFact, trackingStream } from '#contracts/events/workspace/workspace.ts';
 import type { AlertRule } from '#domain/workspace/alert/rule-decider.ts';
 import { tracking } from '#domain/workspace/tracked-brands.ts';
-import type { EventStore } from '#platform/event-store.ts';
-import type { Database, Transaction } from '#platform/postgres.ts';
+import type { EventStore } from '#platform/event-store/event-store.ts';
+import type { Database, Transaction } from '#platform/postgres/pool.ts';
 
 /**
  * Brands that workspaces follow no longer. A rule is made on tracked brands and outlives that they are untracked, but

@@ -3,7 +3,7 @@ import { type EmailChannel, type EmailSettings, openEmailChannel } from '#platfo
 import { openWebhookChannel, type WebhookChannel } from '#platform/channels/webhook.ts';
 import type { Clock } from '#platform/clock.ts';
 import type { TargetRules } from '#platform/egress/check-target-url.ts';
-import { type EgressOptions, openEgress } from '#platform/egress/open-egress.ts';
+import { type EgressOptions, openEgress } from '#platform/egress/http-client.ts';
 
 /** The ways out of this process: samples of alerts, and nothing else, leave by them. */
 export type AlertChannels = AsyncDisposable & {

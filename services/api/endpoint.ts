@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { ErrorType } from '#contracts/errors.ts';
 import type { PageRequest } from '#contracts/ports/read-database.ts';
 import type { Scope } from '#contracts/values/scopes.ts';
-import type { Caller } from '#platform/access/callers.ts';
+import type { Caller } from '#application/access/key-lease-cache.ts';
 import type { Answer } from './answers.ts';
 import type { ApiRoom } from './room.ts';
 

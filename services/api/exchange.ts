@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Caller } from '#platform/access/callers.ts';
+import type { Caller } from '#application/access/key-lease-cache.ts';
 import type { Answer } from './answers.ts';
 import type { Endpoint } from './endpoint.ts';
 import type { Claim, KeptAnswer } from './idempotent-answers.ts';

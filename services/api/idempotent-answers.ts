@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Refusal } from '#contracts/errors.ts';
 import { pause } from '#platform/clock.ts';
-import type { Database } from '#platform/postgres.ts';
+import type { Database } from '#platform/postgres/pool.ts';
 import { openAnswer, sealAnswer } from './sealed-answer.ts';
 
 /** An answer is repeated this long; after that the key may be used for something else. */

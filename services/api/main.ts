@@ -1,22 +1,22 @@
-import { createAccessTables, readAccessCheckpoint } from '#platform/access/tables.ts';
-import { followAccess } from '#platform/access/follow.ts';
+import { createAccessTables, readAccessCheckpoint } from '#application/access/access-tables.ts';
+import { followAccess } from '#application/access/access-subscription.ts';
 import { systemClock } from '#platform/clock.ts';
-import { openEventStore } from '#platform/event-store.ts';
-import { openMemberVault } from '#platform/member-vault.ts';
-import { openNats } from '#platform/nats.ts';
+import { openEventStore } from '#platform/event-store/event-store.ts';
+import { openMemberVault } from '#application/vault/member-vault.ts';
+import { openNats } from '#platform/nats/connection.ts';
 import { openObjectStore } from '#platform/object-store/open-object-store.ts';
-import { openOperatorPort } from '#platform/operator-port.ts';
-import { openPool, openReadDatabase } from '#platform/postgres.ts';
-import { runProcess } from '#platform/process.ts';
-import { readModelsMade, untilFirstMet } from '#platform/readiness.ts';
-import { untilServerAnswers } from '#platform/retry.ts';
-import { openReadPosition } from '#platform/read-position.ts';
-import { openSecretVault } from '#platform/secret-vault.ts';
-import { waitForServers } from '#platform/wait-for-servers.ts';
+import { openOperatorPort } from '#platform/process/health-server.ts';
+import { openPool, openReadDatabase } from '#platform/postgres/pool.ts';
+import { runProcess } from '#platform/process/run-process.ts';
+import { readModelsMade, untilFirstMet } from '#platform/process/readiness.ts';
+import { untilServerAnswers } from '#platform/concurrency/retry.ts';
+import { openReadPosition } from '#application/commands/projection-wait.ts';
+import { openSecretVault } from '#application/vault/secret-vault.ts';
+import { waitForServers } from '#platform/process/wait-for-servers.ts';
 import { openAlertChannels } from './alert-channels.ts';
 import { ENDPOINTS } from './endpoints/index.ts';
 import { buildApi } from './server.ts';
-import { ApiSettings } from '#platform/settings/api.ts';
+import { ApiSettings } from './settings.ts';
 
 /** Commands, idempotency keys and checkpoints; reads have connections of their own. */
 const POOL_CLIENTS = 10;

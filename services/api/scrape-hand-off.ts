@@ -1,7 +1,7 @@
 import { headers } from 'nats';
 import { SCRAPE_REQUESTED, type ScrapeRequested } from '#contracts/messages/subjects.ts';
-import type { Log } from '#platform/log.ts';
-import { type Nats, tracedHeaders } from '#platform/nats.ts';
+import type { Log } from '#platform/logger.ts';
+import { type Nats, tracedHeaders } from '#platform/nats/connection.ts';
 
 /** Two messages with the same are one. */
 const MESSAGE_ID = 'Nats-Msg-Id';

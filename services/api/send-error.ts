@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify';
 import { ERRORS, type ErrorDetail, type ErrorType, Refusal } from '#contracts/errors.ts';
-import type { Log } from '#platform/log.ts';
+import type { Log } from '#platform/logger.ts';
 import type { Exchange } from './exchange.ts';
 import { type Headers, rateHeaders, send } from './send-answer.ts';
 

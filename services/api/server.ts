@@ -1,10 +1,10 @@
 import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Socket } from 'node:net';
 import { Refusal } from '#contracts/errors.ts';
-import { openCallers } from '#platform/access/callers.ts';
-import { openKeyUses } from '#platform/access/key-uses.ts';
-import { requestMeter } from '#platform/metrics.ts';
-import { openSigningSecrets } from '#platform/signing-secrets.ts';
+import { openCallers } from '#application/access/key-lease-cache.ts';
+import { openKeyUses } from '#application/access/key-usage.ts';
+import { requestMeter } from '#platform/telemetry/metrics.ts';
+import { openSigningSecrets } from '#application/vault/signing-secrets.ts';
 import { createCursors } from './cursors.ts';
 import { registerDocumentation } from './documentation.ts';
 import { createDownloadLinks } from './download-links.ts';
@@ -21,9 +21,9 @@ import { JSON_CONTENT } from './send-answer.ts';
 import { errorBody, sendError } from './send-error.ts';
 import { createSharedReads } from './shared-reads.ts';
 import { traceRequest } from './trace-request.ts';
-import type { MemberVault } from '#platform/member-vault.ts';
-import type { Nats } from '#platform/nats.ts';
-import type { SecretVault } from '#platform/secret-vault.ts';
+import type { MemberVault } from '#application/vault/member-vault.ts';
+import type { Nats } from '#platform/nats/connection.ts';
+import type { SecretVault } from '#application/vault/secret-vault.ts';
 
 /** A body of this API names a handful of ids. */
 const BODY_MAX_BYTES = 64 * 1024;

@@ -1,4 +1,4 @@
-import { inSpan, isTracing } from '#platform/tracing.ts';
+import { inSpan, isTracing } from '#platform/telemetry/tracing.ts';
 import type { Exchange } from './exchange.ts';
 
 /** One span for a request, which goes on with the caller's trace. The key and the parameters are in none. */

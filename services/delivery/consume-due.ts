@@ -1,8 +1,8 @@
 import type { ConsumerMessages, JsMsg } from 'nats';
 import { DELIVERIES_STREAM, DELIVERY_CONSUMER, type DeliveriesDue } from '#contracts/messages/subjects.ts';
 import { pause } from '#platform/clock.ts';
-import type { Log } from '#platform/log.ts';
-import type { Nats } from '#platform/nats.ts';
+import type { Log } from '#platform/logger.ts';
+import type { Nats } from '#platform/nats/connection.ts';
 import { ensureDeliveryConsumer } from './delivery-consumer.ts';
 import type { Worker } from './worker.ts';
 

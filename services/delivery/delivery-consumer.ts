@@ -1,6 +1,6 @@
 import { AckPolicy } from 'nats';
 import { DELIVERIES_STREAM, DELIVERY_CONSUMER } from '#contracts/messages/subjects.ts';
-import { ensureStreams, type Nats } from '#platform/nats.ts';
+import { ensureStreams, type Nats } from '#platform/nats/connection.ts';
 
 /** Messages handed out and not acknowledged; one is, as soon as its delivery is claimed. */
 const ACK_PENDING_MAX = 10_000;

@@ -4,17 +4,17 @@ import { type AlertRule, alertRule, suspendAlertChannel } from '#domain/workspac
 import { alertPayload } from '#domain/workspace/alert/payload.ts';
 import { derivedId } from '#domain/ids.ts';
 import type { Clock } from '#platform/clock.ts';
-import { cancelOfAlert } from '#platform/deliveries/end-deliveries.ts';
-import { enqueue } from '#platform/deliveries/enqueue.ts';
+import { cancelOfAlert } from '#application/delivery-outbox/cancel.ts';
+import { enqueue } from '#application/delivery-outbox/enqueue.ts';
 import {
   closeFailing,
   endpointsToGiveUp,
   type FailingEndpoint,
   SUSPENDED,
-} from '#platform/deliveries/failing.ts';
-import type { EventStore } from '#platform/event-store.ts';
-import type { Log } from '#platform/log.ts';
-import { type Database, inTransaction, type Transaction } from '#platform/postgres.ts';
+} from '#application/delivery-outbox/failing-endpoints.ts';
+import type { EventStore } from '#platform/event-store/event-store.ts';
+import type { Log } from '#platform/logger.ts';
+import { type Database, inTransaction, type Transaction } from '#platform/postgres/pool.ts';
 
 const ENDPOINTS_PER_LOOK = 100;
 const SCHEMA_VERSION = 1;

@@ -1,14 +1,14 @@
 import { DELIVERIES_STREAM, DELIVERY_CONSUMER, DUE_IDS_MAX } from '#contracts/messages/subjects.ts';
 import { type Clock, pause } from '#platform/clock.ts';
-import { dueDeliveries } from '#platform/deliveries/due.ts';
-import { publishDue } from '#platform/deliveries/publish-due.ts';
-import { ENTRIES_PER_BATCH, recordFacts } from '#platform/deliveries/record-facts.ts';
-import { trimFinished } from '#platform/deliveries/trim.ts';
-import type { EventStore } from '#platform/event-store.ts';
-import type { Log } from '#platform/log.ts';
-import type { Nats } from '#platform/nats.ts';
-import { openOwnership } from '#platform/ownership.ts';
-import type { Database } from '#platform/postgres.ts';
+import { dueDeliveries } from '#application/delivery-outbox/due.ts';
+import { publishDue } from '#application/delivery-outbox/notify-due.ts';
+import { ENTRIES_PER_BATCH, recordFacts } from '#application/delivery-outbox/journal/publish-events.ts';
+import { trimFinished } from '#application/delivery-outbox/retention.ts';
+import type { EventStore } from '#platform/event-store/event-store.ts';
+import type { Log } from '#platform/logger.ts';
+import type { Nats } from '#platform/nats/connection.ts';
+import { openOwnership } from '#platform/postgres/leader-lock.ts';
+import type { Database } from '#platform/postgres/pool.ts';
 import { ensureDeliveryConsumer } from './delivery-consumer.ts';
 import { giveUpEndpoints } from './give-up-endpoints.ts';
 

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import type { ClaimedDelivery } from '#platform/deliveries/claim.ts';
+import type { ClaimedDelivery } from '#application/delivery-outbox/claim.ts';
 
 /**
  * Which delivery is sent when: a bounded number at once to each endpoint, fewer to one that fails, and slots that

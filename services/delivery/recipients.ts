@@ -1,6 +1,6 @@
 import { type WorkspaceFact, workspaceStream } from '#contracts/events/workspace/workspace.ts';
-import type { EventStore } from '#platform/event-store.ts';
-import type { MemberVault } from '#platform/member-vault.ts';
+import type { EventStore } from '#platform/event-store/event-store.ts';
+import type { MemberVault } from '#application/vault/member-vault.ts';
 
 /** Addresses of members, as they are now. */
 export type Recipients = {

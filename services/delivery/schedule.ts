@@ -1,4 +1,4 @@
-import type { SendOutcome } from '#platform/channels/outcome.ts';
+import type { SendOutcome } from '#platform/channels/send-outcome.ts';
 
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60 * SECOND_MS;

@@ -2,13 +2,13 @@ import { LRUCache } from 'lru-cache';
 import { AlertPayload } from '#contracts/webhooks/alert-payload.ts';
 import { CHAT_INTERVAL_MS, type ChatChannel } from '#platform/channels/chat.ts';
 import type { EmailChannel } from '#platform/channels/email.ts';
-import type { SendOutcome } from '#platform/channels/outcome.ts';
+import type { SendOutcome } from '#platform/channels/send-outcome.ts';
 import type { WebhookChannel } from '#platform/channels/webhook.ts';
 import { type WebhookKeys, webhookKeysOf } from '#platform/channels/webhook-signature.ts';
 import { type Clock, pause } from '#platform/clock.ts';
-import type { ClaimedDelivery } from '#platform/deliveries/claim.ts';
-import { takeTurn } from '#platform/deliveries/pace.ts';
-import type { Database } from '#platform/postgres.ts';
+import type { ClaimedDelivery } from '#application/delivery-outbox/claim.ts';
+import { takeTurn } from '#application/delivery-outbox/rate-limit.ts';
+import type { Database } from '#platform/postgres/pool.ts';
 import type { Recipients } from './recipients.ts';
 
 /** Secrets whose keys are kept ready. A rotated one is asked for by nobody and falls out. */

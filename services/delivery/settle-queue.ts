@@ -1,9 +1,9 @@
 import { type Clock, pause } from '#platform/clock.ts';
-import { cancelDeliveries } from '#platform/deliveries/end-deliveries.ts';
-import { settle, type SettledAttempt } from '#platform/deliveries/settle.ts';
-import type { Log } from '#platform/log.ts';
-import { type Database, inTransaction } from '#platform/postgres.ts';
-import { retry, type RetryLimits } from '#platform/retry.ts';
+import { cancelDeliveries } from '#application/delivery-outbox/cancel.ts';
+import { settle, type SettledAttempt } from '#application/delivery-outbox/record-attempts.ts';
+import type { Log } from '#platform/logger.ts';
+import { type Database, inTransaction } from '#platform/postgres/pool.ts';
+import { retry, type RetryLimits } from '#platform/concurrency/retry.ts';
 
 /**
  * Attempts written by one transaction. The first is written at once; then as many gather as come in this time, since

@@ -1,6 +1,6 @@
-import { traceOf } from '#platform/deliveries/traces.ts';
-import type { Database } from '#platform/postgres.ts';
-import { inSpan, isTracing } from '#platform/tracing.ts';
+import { traceOf } from '#application/delivery-outbox/trace-context.ts';
+import type { Database } from '#platform/postgres/pool.ts';
+import { inSpan, isTracing } from '#platform/telemetry/tracing.ts';
 import type { Send } from './senders.ts';
 
 /** An attempt as a span in the trace that the delivery came from. The same where nothing is traced. */

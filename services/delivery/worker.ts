@@ -6,11 +6,11 @@ import {
   extendClaims,
   putOffClaim,
   releaseClaims,
-} from '#platform/deliveries/claim.ts';
-import { dueOfEndpoint } from '#platform/deliveries/due.ts';
-import type { Log } from '#platform/log.ts';
-import { deliveryAttempts, meterAttempt } from '#platform/metrics.ts';
-import type { Database } from '#platform/postgres.ts';
+} from '#application/delivery-outbox/claim.ts';
+import { dueOfEndpoint } from '#application/delivery-outbox/due.ts';
+import type { Log } from '#platform/logger.ts';
+import { deliveryAttempts, meterAttempt } from '#platform/telemetry/metrics.ts';
+import type { Database } from '#platform/postgres/pool.ts';
 import { HELD_MAX, LOAD_MAX, openLanes } from './lanes.ts';
 import { afterAttempt } from './schedule.ts';
 import type { Send } from './senders.ts';

@@ -13,10 +13,6 @@ export const categoryIdOf = (path: readonly string[]): string =>
 export const scanIdOf = (brandDomain: string, scannedAt: string, fingerprint: string): string =>
   derive('scan', `${brandDomain}|${scannedAt}|${fingerprint}`);
 
-/** Event ids follow from the command and the place in its answer, so that a repeated append is the same append. */
-export const eventIdOf = (commandId: string, index: number): string =>
-  derive('event', `${commandId}|${index}`);
-
 /** Any other id that has to come out the same when its cause comes again. */
 export const derivedId = (kind: string, key: string): string => derive(kind, key);
 

@@ -2,7 +2,12 @@ import { stat } from 'node:fs/promises';
 import { setFlagsFromString } from 'node:v8';
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { z } from 'zod';
-import { environmentWithLocalStack, readSettings, serverSettings, SettingsError } from '#platform/config.ts';
+import {
+  environmentWithLocalStack,
+  readSettings,
+  serverSettings,
+  SettingsError,
+} from '#platform/settings.ts';
 import { ingestFiles } from './ingest-files.ts';
 import type { Intake } from './intake.ts';
 import { openIntake } from './open-intake.ts';

@@ -1,6 +1,6 @@
 import { pause } from '#platform/clock.ts';
-import { watchReconnects } from '#platform/nats.ts';
-import { openOwnership } from '#platform/ownership.ts';
+import { watchReconnects } from '#platform/nats/connection.ts';
+import { openOwnership } from '#platform/postgres/leader-lock.ts';
 import { type ConsumerOptions, consumeObservations } from './consumer.ts';
 
 /** How often a standby asks whether the owner is gone, and how long it waits after a fault. */

@@ -7,10 +7,10 @@ import {
 } from '#contracts/messages/subjects.ts';
 import { OBSERVATION_MAX_BYTES } from '#contracts/observations/index.ts';
 import { pause } from '#platform/clock.ts';
-import type { Log } from '#platform/log.ts';
-import { observationsTaken, observedFacts } from '#platform/metrics.ts';
-import { type Nats, traceparentOf } from '#platform/nats.ts';
-import { inSpan } from '#platform/tracing.ts';
+import type { Log } from '#platform/logger.ts';
+import { observationsTaken, observedFacts } from '#platform/telemetry/metrics.ts';
+import { type Nats, traceparentOf } from '#platform/nats/connection.ts';
+import { inSpan } from '#platform/telemetry/tracing.ts';
 import type { BrandRegister, Intake } from './intake.ts';
 import { QueueOrder, type Touched, touchedBy } from './queue-order.ts';
 import { ChunksMissing } from './scan-recording.ts';

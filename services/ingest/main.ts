@@ -1,12 +1,12 @@
 import { setFlagsFromString } from 'node:v8';
-import { openNats } from '#platform/nats.ts';
-import { openOperatorPort } from '#platform/operator-port.ts';
-import { runProcess } from '#platform/process.ts';
-import { untilServerAnswers } from '#platform/retry.ts';
-import { waitForServers } from '#platform/wait-for-servers.ts';
+import { openNats } from '#platform/nats/connection.ts';
+import { openOperatorPort } from '#platform/process/health-server.ts';
+import { runProcess } from '#platform/process/run-process.ts';
+import { untilServerAnswers } from '#platform/concurrency/retry.ts';
+import { waitForServers } from '#platform/process/wait-for-servers.ts';
 import { consumeWhileOwner } from './consumer-ownership.ts';
 import { openIntake } from './open-intake.ts';
-import { IngestSettings } from '#platform/settings/ingest.ts';
+import { IngestSettings } from './settings.ts';
 
 /**
  * Chunks of a scan are garbage within milliseconds of their arrival; a young generation that grows to hold many

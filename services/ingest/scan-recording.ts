@@ -14,8 +14,8 @@ import {
 import type { PageHistories, ScanHeader } from '#domain/corpus/ad-library/scan.ts';
 import { brandIdOf, derivedId } from '#domain/ids.ts';
 import { pause } from '#platform/clock.ts';
-import { type EventStore, StreamMoved } from '#platform/event-store.ts';
-import type { Database } from '#platform/postgres.ts';
+import { type EventStore, StreamMoved } from '#platform/event-store/event-store.ts';
+import type { Database } from '#platform/postgres/pool.ts';
 import type { IntakeOutcome } from './intake.ts';
 import {
   absentAdIds,

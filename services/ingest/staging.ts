@@ -2,7 +2,7 @@ import type { AdLibraryScanChunk, ObservedAd } from '#contracts/observations/ad-
 import { destinationDomains } from '#contracts/values/ad-destination.ts';
 import type { PageHistories, PageHistory } from '#domain/corpus/ad-library/scan.ts';
 import { brandIdOf } from '#domain/ids.ts';
-import type { Database } from '#platform/postgres.ts';
+import type { Database } from '#platform/postgres/pool.ts';
 
 /**
  * Attribution (DESIGN §5, rule 10): an ad known already stays where it is; else it belongs to the brand

@@ -9,8 +9,8 @@ import {
   type StorefrontScanPage,
 } from '#contracts/observations/storefront-scan.ts';
 import { recordStorefrontScan, storefront, type StorefrontState } from '#domain/corpus/storefront/decider.ts';
-import type { EventStore, KnownState } from '#platform/event-store.ts';
-import type { Database } from '#platform/postgres.ts';
+import type { EventStore, KnownState } from '#platform/event-store/event-store.ts';
+import type { Database } from '#platform/postgres/pool.ts';
 import { ChunksMissing } from './scan-recording.ts';
 
 /** Stores a page durably until its scan ends. The same page again changes nothing. */

@@ -9,8 +9,8 @@ import {
   type LibraryState,
 } from '#domain/corpus/ad-library/state.ts';
 import type { PageHistories } from '#domain/corpus/ad-library/scan.ts';
-import type { EventStore } from '#platform/event-store.ts';
-import { type Database, inTransaction } from '#platform/postgres.ts';
+import type { EventStore } from '#platform/event-store/event-store.ts';
+import { type Database, inTransaction } from '#platform/postgres/pool.ts';
 
 /** Facts folded and written at a time when a brand's rows are behind its stream. */
 const CATCH_UP_FACTS = 500;

@@ -1,6 +1,6 @@
 import { Counter, type Registry } from 'prom-client';
-import { SERVICE_METRICS } from '#platform/metrics.ts';
-import type { Database } from '#platform/postgres.ts';
+import { SERVICE_METRICS } from '#platform/telemetry/metrics.ts';
+import type { Database } from '#platform/postgres/pool.ts';
 
 /** Entries counted by one scrape; what a burst leaves is counted by the next. */
 const ENTRIES_MAX = 100_000;

@@ -1,11 +1,15 @@
 import { z } from 'zod';
 import { DeliveryStatus } from '#contracts/values/alerts.ts';
 import { Refusal } from '#contracts/errors.ts';
-import { cancelDeliveries } from '#platform/deliveries/end-deliveries.ts';
-import { failedDeliveries, readdressDeliveries, replayDeliveries } from '#platform/deliveries/replay.ts';
-import { createDeliveryTables } from '#platform/deliveries/tables.ts';
-import type { EventStore } from '#platform/event-store.ts';
-import { type Database, inTransaction } from '#platform/postgres.ts';
+import { cancelDeliveries } from '#application/delivery-outbox/cancel.ts';
+import {
+  failedDeliveries,
+  readdressDeliveries,
+  replayDeliveries,
+} from '#application/delivery-outbox/replay.ts';
+import { createDeliveryTables } from '#application/delivery-outbox/schema/create-tables.ts';
+import type { EventStore } from '#platform/event-store/event-store.ts';
+import { type Database, inTransaction } from '#platform/postgres/pool.ts';
 import { isoTime } from './iso-time.ts';
 import { Moment } from './read-query.ts';
 import { type Standing, standingOf } from './rules-of-deliveries.ts';

@@ -1,10 +1,10 @@
 import type { FastifyInstance } from 'fastify';
-import type { EventStore } from '#platform/event-store.ts';
-import { meterProcess, registry } from '#platform/metrics.ts';
-import type { Nats } from '#platform/nats.ts';
-import { openReadiness } from '#platform/operator-port.ts';
-import type { Database } from '#platform/postgres.ts';
-import type { Checks } from '#platform/readiness.ts';
+import type { EventStore } from '#platform/event-store/event-store.ts';
+import { meterProcess, registry } from '#platform/telemetry/metrics.ts';
+import type { Nats } from '#platform/nats/connection.ts';
+import { openReadiness } from '#platform/process/health-server.ts';
+import type { Database } from '#platform/postgres/pool.ts';
+import type { Checks } from '#platform/process/readiness.ts';
 import { serviceChecks } from './service-checks.ts';
 import { openServiceMetrics } from './service-metrics.ts';
 

@@ -6,7 +6,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { z } from 'zod';
 import { MANIFEST_FILE } from '#contracts/audit/manifest.ts';
-import type { Log } from '#platform/log.ts';
+import type { Log } from '#platform/logger.ts';
 import { page, PRIVATE_HEADERS } from './answers.ts';
 import { atMost } from './at-most.ts';
 import { type AuditRoom, exportHistory, followHistory, readHistoryPage } from './audit/history.ts';

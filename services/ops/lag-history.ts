@@ -1,4 +1,4 @@
-import type { Database } from '#platform/postgres.ts';
+import type { Database } from '#platform/postgres/pool.ts';
 import { isoTime } from './iso-time.ts';
 import { fromProjector } from './projections/projector-tables.ts';
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { Refusal } from '#contracts/errors.ts';
 import { categoryOf, type RecordedFact } from '#contracts/events/event.ts';
-import type { EventStore } from '#platform/event-store.ts';
+import type { EventStore } from '#platform/event-store/event-store.ts';
 import { Moment } from './read-query.ts';
 
 /** Reading the log as operators do: all of it, by what they know of a fact. */

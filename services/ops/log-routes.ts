@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
-import type { EventStore } from '#platform/event-store.ts';
+import type { EventStore } from '#platform/event-store/event-store.ts';
 import { record } from './answers.ts';
 import { atMost } from './at-most.ts';
 import { factFields, findFacts, LOG_TEXT_MAX_LENGTH, LogQuery, showFact } from './log-reading.ts';

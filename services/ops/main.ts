@@ -1,12 +1,12 @@
-import { openEventStore } from '#platform/event-store.ts';
-import { openMemberVaultLater } from '#platform/member-vault.ts';
-import { type Nats, openNats } from '#platform/nats.ts';
-import { openPool, openReadDatabase } from '#platform/postgres.ts';
-import { runProcess } from '#platform/process.ts';
-import { openServerChecks } from '#platform/readiness.ts';
-import { untilServerAnswers } from '#platform/retry.ts';
+import { openEventStore } from '#platform/event-store/event-store.ts';
+import { openMemberVaultLater } from '#application/vault/member-vault.ts';
+import { type Nats, openNats } from '#platform/nats/connection.ts';
+import { openPool, openReadDatabase } from '#platform/postgres/pool.ts';
+import { runProcess } from '#platform/process/run-process.ts';
+import { openServerChecks } from '#platform/process/readiness.ts';
+import { untilServerAnswers } from '#platform/concurrency/retry.ts';
 import { buildOps } from './server.ts';
-import { OpsSettings } from '#platform/settings/ops.ts';
+import { OpsSettings } from './settings.ts';
 
 /** Deliveries and the vault of members; histories are read on the connections for reads. */
 const POOL_CLIENTS = 4;

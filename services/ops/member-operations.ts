@@ -3,7 +3,7 @@ import { Refusal } from '#contracts/errors.ts';
 import { type WorkspaceFact, workspaceStream } from '#contracts/events/workspace/workspace.ts';
 import type { Role } from '#contracts/values/roles.ts';
 import { addMember, eraseMember } from '#domain/workspace/workspace.ts';
-import type { MemberVault, Person } from '#platform/member-vault.ts';
+import type { MemberVault, Person } from '#application/vault/member-vault.ts';
 import {
   createId,
   demandName,

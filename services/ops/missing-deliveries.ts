@@ -5,10 +5,10 @@ import {
 } from '#contracts/events/workspace/alert-delivery.ts';
 import { idOf, type RecordedFact } from '#contracts/events/event.ts';
 import type { AlertRuleState } from '#domain/workspace/alert/rule-decider.ts';
-import { enqueue, type NewDelivery } from '#platform/deliveries/enqueue.ts';
-import { createDeliveryTables } from '#platform/deliveries/tables.ts';
-import type { EventStore } from '#platform/event-store.ts';
-import { type Database, inTransaction } from '#platform/postgres.ts';
+import { enqueue, type NewDelivery } from '#application/delivery-outbox/enqueue.ts';
+import { createDeliveryTables } from '#application/delivery-outbox/schema/create-tables.ts';
+import type { EventStore } from '#platform/event-store/event-store.ts';
+import { type Database, inTransaction } from '#platform/postgres/pool.ts';
 import { JOB_BATCH, type Progress } from './delivery-operations.ts';
 import { readRule, targetNow } from './rules-of-deliveries.ts';
 

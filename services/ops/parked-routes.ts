@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
-import type { EventStore } from '#platform/event-store.ts';
-import type { Database } from '#platform/postgres.ts';
+import type { EventStore } from '#platform/event-store/event-store.ts';
+import type { Database } from '#platform/postgres/pool.ts';
 import { page, record } from './answers.ts';
 import { factFields } from './log-reading.ts';
 import {

@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { Refusal } from '#contracts/errors.ts';
-import { SettingsError } from '#platform/config.ts';
+import { SettingsError } from '#platform/settings.ts';
 import { registerAuditCommands } from './commands/audit.ts';
 import { registerDeliveryCommands } from './commands/deliveries.ts';
 import { registerKeyCommands } from './commands/key.ts';

@@ -1,8 +1,8 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { Refusal } from '#contracts/errors.ts';
-import type { EventStore } from '#platform/event-store.ts';
-import type { Database } from '#platform/postgres.ts';
+import type { EventStore } from '#platform/event-store/event-store.ts';
+import type { Database } from '#platform/postgres/pool.ts';
 import { projections } from '#projections/index.ts';
 import { page, record } from './answers.ts';
 import { readLagSeries } from './lag-history.ts';

@@ -1,15 +1,15 @@
 import { z } from 'zod';
 import type { Actor } from '#contracts/events/event.ts';
-import { createAccessTables } from '#platform/access/tables.ts';
-import { environmentWithLocalStack, readSettings, serverSettings } from '#platform/config.ts';
-import { type EventStore, openEventStore } from '#platform/event-store.ts';
-import { createLog } from '#platform/log.ts';
-import { type MemberVault, openMemberVault } from '#platform/member-vault.ts';
-import { type Database, openPool, openReadDatabase } from '#platform/postgres.ts';
+import { createAccessTables } from '#application/access/access-tables.ts';
+import { environmentWithLocalStack, readSettings, serverSettings } from '#platform/settings.ts';
+import { type EventStore, openEventStore } from '#platform/event-store/event-store.ts';
+import { createLog } from '#platform/logger.ts';
+import { type MemberVault, openMemberVault } from '#application/vault/member-vault.ts';
+import { type Database, openPool, openReadDatabase } from '#platform/postgres/pool.ts';
 import type { ReadDatabase } from '#contracts/ports/read-database.ts';
-import { openReadPosition, type ReadPosition } from '#platform/read-position.ts';
-import { vaultSettings } from '#platform/vault-cipher.ts';
-import { auditSettings } from '#platform/settings/ops.ts';
+import { openReadPosition, type ReadPosition } from '#application/commands/projection-wait.ts';
+import { vaultSettings } from '#application/vault/cipher.ts';
+import { auditSettings } from './settings.ts';
 
 const POOL_CLIENTS = 2;
 

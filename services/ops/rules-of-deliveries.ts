@@ -1,10 +1,10 @@
 import type { AlertChannel, DeliveryKind } from '#contracts/values/alerts.ts';
 import { type AlertRuleFact, alertRuleStream } from '#contracts/events/workspace/alert-rule.ts';
 import { alertRule, type AlertRuleState, sendingChannelsOf } from '#domain/workspace/alert/rule-decider.ts';
-import type { DeliveryTarget } from '#platform/deliveries/target.ts';
-import { targetOfRule } from '#platform/deliveries/target-of-rule.ts';
-import type { EventStore } from '#platform/event-store.ts';
-import type { Database } from '#platform/postgres.ts';
+import type { DeliveryTarget } from '#application/delivery-outbox/target.ts';
+import { targetOfRule } from '#application/delivery-outbox/rule-target.ts';
+import type { EventStore } from '#platform/event-store/event-store.ts';
+import type { Database } from '#platform/postgres/pool.ts';
 
 /** What operators send again goes to where its rule leads now, and nowhere where the rule gave it up. */
 

@@ -1,7 +1,7 @@
 import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { hash, randomUUID, timingSafeEqual } from 'node:crypto';
 import { ERRORS, Refusal } from '#contracts/errors.ts';
-import type { Log } from '#platform/log.ts';
+import type { Log } from '#platform/logger.ts';
 import { PRIVATE_HEADERS } from './answers.ts';
 import type { AuditRoom } from './audit/history.ts';
 import { registerConsole } from './console-routes.ts';

@@ -1,6 +1,6 @@
-import { isHeldSql } from '#platform/ownership.ts';
-import type { Database } from '#platform/postgres.ts';
-import { type Checks, readModelsMade } from '#platform/readiness.ts';
+import { isHeldSql } from '#platform/postgres/leader-lock.ts';
+import type { Database } from '#platform/postgres/pool.ts';
+import { type Checks, readModelsMade } from '#platform/process/readiness.ts';
 import { projections } from '#projections/index.ts';
 import { fromProjector } from './projections/projector-tables.ts';
 

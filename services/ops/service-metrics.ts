@@ -1,10 +1,10 @@
 import { Gauge, Registry } from 'prom-client';
 import { pause } from '#platform/clock.ts';
-import type { EventStore } from '#platform/event-store.ts';
-import { registry as ownRegistry, SERVICE_METRICS } from '#platform/metrics.ts';
-import type { Nats } from '#platform/nats.ts';
-import type { Database } from '#platform/postgres.ts';
-import type { Missing } from '#platform/readiness.ts';
+import type { EventStore } from '#platform/event-store/event-store.ts';
+import { registry as ownRegistry, SERVICE_METRICS } from '#platform/telemetry/metrics.ts';
+import type { Nats } from '#platform/nats/connection.ts';
+import type { Database } from '#platform/postgres/pool.ts';
+import type { Missing } from '#platform/process/readiness.ts';
 import { projections } from '#projections/index.ts';
 import { openAttemptTally } from './attempt-tally.ts';
 import { readStatus } from './projections/status.ts';

@@ -27,8 +27,8 @@ import {
   workspace,
   type WorkspaceState,
 } from '#domain/workspace/workspace.ts';
-import { createKeyText, lastFourOf, sha256Of } from '#platform/access/api-key-text.ts';
-import { type CommandRoom, runWorkspaceCommand } from '#platform/workspace-commands.ts';
+import { createKeyText, lastFourOf, sha256Of } from '#application/access/api-key-format.ts';
+import { type CommandRoom, runWorkspaceCommand } from '#application/commands/command-handler.ts';
 
 /** What operators do to workspaces; the specification leaves it to them, since sign-up is not open. */
 

@@ -1,5 +1,5 @@
 import type { RecordedFact } from '#contracts/events/event.ts';
-import { type Database, inTransaction, type Transaction } from '#platform/postgres.ts';
+import { type Database, inTransaction, type Transaction } from '#platform/postgres/pool.ts';
 import type { Projection } from '#projections/projection.ts';
 import { type Group, planBatch } from './plan-batch.ts';
 import { type Catalog, enterSchema } from './read-model-schema.ts';

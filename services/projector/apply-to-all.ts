@@ -1,8 +1,8 @@
 import type { RecordedFact } from '#contracts/events/event.ts';
-import type { Log } from '#platform/log.ts';
-import { batchMeter } from '#platform/metrics.ts';
-import type { Pipeline } from '#platform/pipeline.ts';
-import type { Database } from '#platform/postgres.ts';
+import type { Log } from '#platform/logger.ts';
+import { batchMeter } from '#platform/telemetry/metrics.ts';
+import type { Pipeline } from '#platform/postgres/pipelined-transaction.ts';
+import type { Database } from '#platform/postgres/pool.ts';
 import { isTransient, type Target } from './apply-batch.ts';
 import { applyTogether } from './apply-together.ts';
 import { moveIdleCheckpoints, readCheckpoint } from './checkpoints.ts';

@@ -1,6 +1,6 @@
 import { encodeProjected, PROJECTED_CHANNEL } from '#contracts/messages/projected.ts';
 import type { RecordedFact } from '#contracts/events/event.ts';
-import type { Pipeline, PipelinedStatement } from '#platform/pipeline.ts';
+import type { Pipeline, PipelinedStatement } from '#platform/postgres/pipelined-transaction.ts';
 import { planFacts, type Target } from './apply-batch.ts';
 import { isCopied, statementOf } from './write-group.ts';
 

@@ -1,5 +1,5 @@
-import type { EventStore } from '#platform/event-store.ts';
-import { type Database, inTransaction, type Transaction } from '#platform/postgres.ts';
+import type { EventStore } from '#platform/event-store/event-store.ts';
+import { type Database, inTransaction, type Transaction } from '#platform/postgres/pool.ts';
 import type { Projection } from '#projections/projection.ts';
 import type { Target } from './apply-batch.ts';
 import {

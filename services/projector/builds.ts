@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { PROJECTOR_CONTROL_CHANNEL } from '#contracts/messages/projector-control.ts';
-import { inTransaction } from '#platform/postgres.ts';
+import { inTransaction } from '#platform/postgres/pool.ts';
 import type { Projection } from '#projections/projection.ts';
 import { PoisonFact } from './apply-batch.ts';
 import { buildBeside, setBuildState, UNFINISHED } from './build.ts';

@@ -1,5 +1,5 @@
 import type { DifferingKey, TableComparison } from '#contracts/messages/verification-report.ts';
-import type { Transaction } from '#platform/postgres.ts';
+import type { Transaction } from '#platform/postgres/pool.ts';
 
 /** Differing keys and groups that are named of a table. */
 const NAMED_MAX = 10;

@@ -1,8 +1,8 @@
 import { Client } from 'pg';
 import { PROJECTOR_CONTROL_CHANNEL } from '#contracts/messages/projector-control.ts';
 import { pause } from '#platform/clock.ts';
-import type { Log } from '#platform/log.ts';
-import type { Database } from '#platform/postgres.ts';
+import type { Log } from '#platform/logger.ts';
+import type { Database } from '#platform/postgres/pool.ts';
 
 const CONNECT_TIMEOUT_MS = 5_000;
 const RECONNECT_MS = 1_000;

@@ -1,5 +1,5 @@
 import type { RecordedFact } from '#contracts/events/event.ts';
-import type { Database } from '#platform/postgres.ts';
+import type { Database } from '#platform/postgres/pool.ts';
 
 /** Counts are stored no more often than this: lag in facts is right to so long. */
 const STORE_MS = 1_000;

@@ -1,10 +1,10 @@
-import { openOperatorPort } from '#platform/operator-port.ts';
-import { runProcess } from '#platform/process.ts';
-import { waitForServers } from '#platform/wait-for-servers.ts';
+import { openOperatorPort } from '#platform/process/health-server.ts';
+import { runProcess } from '#platform/process/run-process.ts';
+import { waitForServers } from '#platform/process/wait-for-servers.ts';
 import { projections } from '#projections/index.ts';
 import { runProjections } from './run-projections.ts';
 import { tracedProjections } from './traced-projections.ts';
-import { ProjectorSettings } from '#platform/settings/projector.ts';
+import { ProjectorSettings } from './settings.ts';
 
 await runProcess('projector', ProjectorSettings, async ({ settings, resources, log, signal }) => {
   const { DATABASE_URL, EVENT_STORE_URL } = settings;

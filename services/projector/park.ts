@@ -1,5 +1,5 @@
 import type { RecordedFact } from '#contracts/events/event.ts';
-import type { Database } from '#platform/postgres.ts';
+import type { Database } from '#platform/postgres/pool.ts';
 import { applyBatch, PoisonFact, type Target } from './apply-batch.ts';
 
 /** Streams that wait behind a fact the projection could not apply. */

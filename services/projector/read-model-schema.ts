@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import type { Database, Transaction } from '#platform/postgres.ts';
+import type { Database, Transaction } from '#platform/postgres/pool.ts';
 import type { Projection } from '#projections/projection.ts';
 
 /** Table to column to Postgres type. */

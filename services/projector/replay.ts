@@ -1,6 +1,6 @@
 import type { RecordedFact } from '#contracts/events/event.ts';
-import type { EventStore } from '#platform/event-store.ts';
-import type { Database } from '#platform/postgres.ts';
+import type { EventStore } from '#platform/event-store/event-store.ts';
+import type { Database } from '#platform/postgres/pool.ts';
 import { applyBatch, type Target } from './apply-batch.ts';
 import type { LeftOut } from './skipped.ts';
 

@@ -1,5 +1,5 @@
 import type { RecordedFact } from '#contracts/events/event.ts';
-import { inTransaction } from '#platform/postgres.ts';
+import { inTransaction } from '#platform/postgres/pool.ts';
 import { applyBatch, PoisonFact, type Target } from './apply-batch.ts';
 import type { ProjectorRoom } from './room.ts';
 

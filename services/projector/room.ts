@@ -1,9 +1,9 @@
 import { hostname } from 'node:os';
-import type { EventStore } from '#platform/event-store.ts';
-import type { Log } from '#platform/log.ts';
-import type { Ownership } from '#platform/ownership.ts';
-import type { Pipeline } from '#platform/pipeline.ts';
-import type { Database } from '#platform/postgres.ts';
+import type { EventStore } from '#platform/event-store/event-store.ts';
+import type { Log } from '#platform/logger.ts';
+import type { Ownership } from '#platform/postgres/leader-lock.ts';
+import type { Pipeline } from '#platform/postgres/pipelined-transaction.ts';
+import type { Database } from '#platform/postgres/pool.ts';
 import type { Projection } from '#projections/projection.ts';
 
 /** What everything in a projector process works with, as long as its locks hold. */

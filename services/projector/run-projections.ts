@@ -1,10 +1,10 @@
 import { pause } from '#platform/clock.ts';
-import { openEventStore } from '#platform/event-store.ts';
-import type { Log } from '#platform/log.ts';
-import { openOwnership } from '#platform/ownership.ts';
-import { openPipeline } from '#platform/pipeline.ts';
-import { openPool } from '#platform/postgres.ts';
-import { backoffMs } from '#platform/retry.ts';
+import { openEventStore } from '#platform/event-store/event-store.ts';
+import type { Log } from '#platform/logger.ts';
+import { openOwnership } from '#platform/postgres/leader-lock.ts';
+import { openPipeline } from '#platform/postgres/pipelined-transaction.ts';
+import { openPool } from '#platform/postgres/pool.ts';
+import { backoffMs } from '#platform/concurrency/retry.ts';
 import type { Projection } from '#projections/projection.ts';
 import { createProjectorTables } from './checkpoints.ts';
 import { listenForRequests } from './control.ts';

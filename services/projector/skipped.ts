@@ -1,5 +1,5 @@
 import type { RecordedFact } from '#contracts/events/event.ts';
-import type { Database, Transaction } from '#platform/postgres.ts';
+import type { Database, Transaction } from '#platform/postgres/pool.ts';
 
 /** Facts that a projection is made without. */
 export type LeftOut = {

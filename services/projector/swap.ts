@@ -1,6 +1,6 @@
 import { encodeProjected, PROJECTED_CHANNEL } from '#contracts/messages/projected.ts';
-import type { EventStore } from '#platform/event-store.ts';
-import { type Database, inTransaction } from '#platform/postgres.ts';
+import type { EventStore } from '#platform/event-store/event-store.ts';
+import { type Database, inTransaction } from '#platform/postgres/pool.ts';
 import { fingerprintOf } from '#projections/fingerprint.ts';
 import type { Projection } from '#projections/projection.ts';
 import { catchUpBuild, openBuild } from './build.ts';

@@ -1,4 +1,4 @@
-import { inSyncSpan, isTracing } from '#platform/tracing.ts';
+import { inSyncSpan, isTracing } from '#platform/telemetry/tracing.ts';
 import type { Projection } from '#projections/projection.ts';
 
 /** A fact that is older is met again by a rebuild, and its trace is long over. */

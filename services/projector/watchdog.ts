@@ -1,5 +1,5 @@
-import type { Log } from '#platform/log.ts';
-import type { Database } from '#platform/postgres.ts';
+import type { Log } from '#platform/logger.ts';
+import type { Database } from '#platform/postgres/pool.ts';
 
 /** How often it is written down where projections stand, and for how long that is kept. */
 export const SAMPLE_EVERY_MS = 10_000;

@@ -12,8 +12,8 @@ import {
   startReport,
 } from '#domain/workspace/report.ts';
 import { type Clock, pause } from '#platform/clock.ts';
-import type { EventStore } from '#platform/event-store.ts';
-import type { Log } from '#platform/log.ts';
+import type { EventStore } from '#platform/event-store/event-store.ts';
+import type { Log } from '#platform/logger.ts';
 import type { ObjectStore } from '#platform/object-store/object-store.ts';
 import { type ClaimableReport, listClaimableReports } from '#projections/reports/read.ts';
 import { exportRadar } from './export-radar.ts';

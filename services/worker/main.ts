@@ -1,19 +1,19 @@
 import { randomUUID } from 'node:crypto';
 import { systemClock } from '#platform/clock.ts';
-import { openEventStore } from '#platform/event-store.ts';
-import { openNats } from '#platform/nats.ts';
+import { openEventStore } from '#platform/event-store/event-store.ts';
+import { openNats } from '#platform/nats/connection.ts';
 import { openObjectStore } from '#platform/object-store/open-object-store.ts';
-import { openOperatorPort } from '#platform/operator-port.ts';
-import { openPool, openReadDatabase } from '#platform/postgres.ts';
-import { runProcess } from '#platform/process.ts';
-import { openReadPosition } from '#platform/read-position.ts';
-import { untilServerAnswers } from '#platform/retry.ts';
-import { waitForServers } from '#platform/wait-for-servers.ts';
+import { openOperatorPort } from '#platform/process/health-server.ts';
+import { openPool, openReadDatabase } from '#platform/postgres/pool.ts';
+import { runProcess } from '#platform/process/run-process.ts';
+import { openReadPosition } from '#application/commands/projection-wait.ts';
+import { untilServerAnswers } from '#platform/concurrency/retry.ts';
+import { waitForServers } from '#platform/process/wait-for-servers.ts';
 import { exportReports } from './export-reports.ts';
 import { scheduleBriefs } from './prepare-briefs.ts';
 import { requestScansWhenDue } from './request-scans.ts';
 import { scheduleRewrites } from './schedule-rewrites.ts';
-import { WorkerSettings } from '#platform/settings/worker.ts';
+import { WorkerSettings } from './settings.ts';
 
 const POOL_CLIENTS = 3;
 

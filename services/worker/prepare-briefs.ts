@@ -14,9 +14,9 @@ import {
   weeksDue,
 } from '#domain/workspace/brief.ts';
 import { type Clock, pause } from '#platform/clock.ts';
-import type { EventStore } from '#platform/event-store.ts';
-import type { Log } from '#platform/log.ts';
-import type { ReadPosition } from '#platform/read-position.ts';
+import type { EventStore } from '#platform/event-store/event-store.ts';
+import type { Log } from '#platform/logger.ts';
+import type { ReadPosition } from '#application/commands/projection-wait.ts';
 import { listWorkspacesWithBrief } from '#projections/briefs/read.ts';
 import { listWorkspacesTracking } from '#projections/tracking/read.ts';
 import { readRadarWindow } from './read-radar-window.ts';

@@ -1,8 +1,8 @@
 import { SCRAPE_REQUESTED, type ScrapeRequested } from '#contracts/messages/subjects.ts';
 import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 import { type Clock, pause } from '#platform/clock.ts';
-import type { Log } from '#platform/log.ts';
-import type { Nats } from '#platform/nats.ts';
+import type { Log } from '#platform/logger.ts';
+import type { Nats } from '#platform/nats/connection.ts';
 import { listDue } from '#projections/freshness/read.ts';
 
 /** How often the loop looks, and how long it waits before it asks again for a brand that is still due. */

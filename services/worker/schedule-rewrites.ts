@@ -1,7 +1,7 @@
 import { Cron } from 'croner';
 import { pause } from '#platform/clock.ts';
-import type { Log } from '#platform/log.ts';
-import { type Database, inTransaction } from '#platform/postgres.ts';
+import type { Log } from '#platform/logger.ts';
+import { type Database, inTransaction } from '#platform/postgres/pool.ts';
 import { rewriteNewAdvertisers } from '#projections/new-advertisers/rewrite.ts';
 
 /** A list older than this when the worker starts was missed while it was down. */

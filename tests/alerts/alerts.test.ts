@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { AlertPayload } from '#contracts/webhooks/alert-payload.ts';
-import { recordFacts } from '#platform/deliveries/record-facts.ts';
+import { recordFacts } from '#application/delivery-outbox/journal/publish-events.ts';
 import { until } from '#tests/stack/until.ts';
 import { type AlertsStack, openAlertsStack, type Queued, type Rule, scanFacts } from './stack.ts';
 

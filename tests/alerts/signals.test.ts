@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Clock } from '#platform/clock.ts';
-import { silentLog } from '#platform/log.ts';
+import { silentLog } from '#platform/logger.ts';
 import { signals } from '#projections/signals/project.ts';
 import { PERIOD_GRACE_MS } from '#services/alerts/run-alerts.ts';
 import { openSignalSource } from '#services/alerts/signal-source.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { recordFacts } from '#platform/deliveries/record-facts.ts';
-import { silentLog } from '#platform/log.ts';
+import { recordFacts } from '#application/delivery-outbox/journal/publish-events.ts';
+import { silentLog } from '#platform/logger.ts';
 import { giveUpEndpoints } from '#services/delivery/give-up-endpoints.ts';
 import { replayNamed } from '#services/ops/delivery-operations.ts';
 import { type AlertsStack, openAlertsStack, type Rule, scanFacts } from './stack.ts';

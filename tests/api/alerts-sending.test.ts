@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { openMemberVault } from '#platform/member-vault.ts';
+import { openMemberVault } from '#application/vault/member-vault.ts';
 import { addPerson } from '#services/ops/member-operations.ts';
 import { issueKey } from '#services/ops/workspace-operations.ts';
 import { on } from '#tests/dsl/api.ts';

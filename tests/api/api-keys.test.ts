@@ -7,9 +7,9 @@ import { type ApiKeyFact, apiKeysStream } from '#contracts/events/workspace/work
 import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 import { ACTIVE_KEYS_MAX } from '#contracts/resources/workspace/api-key.ts';
 import type { Scope } from '#contracts/values/scopes.ts';
-import { isKeyText, sha256Of } from '#platform/access/api-key-text.ts';
-import { openMemberVault } from '#platform/member-vault.ts';
-import { openReadDatabase } from '#platform/postgres.ts';
+import { isKeyText, sha256Of } from '#application/access/api-key-format.ts';
+import { openMemberVault } from '#application/vault/member-vault.ts';
+import { openReadDatabase } from '#platform/postgres/pool.ts';
 import { addPerson, erasePerson } from '#services/ops/member-operations.ts';
 import { issueKey } from '#services/ops/workspace-operations.ts';
 import { on } from '#tests/dsl/api.ts';

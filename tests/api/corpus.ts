@@ -6,7 +6,7 @@ import {
 } from '#contracts/events/corpus/ad-library.ts';
 import { type BrandRegistered, brandStream } from '#contracts/events/corpus/brand.ts';
 import { brandIdOf, brandSlugOf, categoryIdOf, derivedId } from '#domain/ids.ts';
-import type { EventStore } from '#platform/event-store.ts';
+import type { EventStore } from '#platform/event-store/event-store.ts';
 
 /** A small corpus as facts: what the API's tests read. Times count back from `now`. */
 

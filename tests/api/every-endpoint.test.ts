@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 import { landingPageOf } from '#contracts/values/landing-pages.ts';
 import { SCOPES } from '#contracts/values/scopes.ts';
-import { createKeyText } from '#platform/access/api-key-text.ts';
+import { createKeyText } from '#application/access/api-key-format.ts';
 import type { Endpoint } from '#services/api/endpoint.ts';
 import { ENDPOINTS } from '#services/api/endpoints/index.ts';
 import { PAGE_ID } from '#services/api/endpoints/pages/examples.ts';

@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { silentLog } from '#platform/log.ts';
-import { openReadDatabase } from '#platform/postgres.ts';
+import { silentLog } from '#platform/logger.ts';
+import { openReadDatabase } from '#platform/postgres/pool.ts';
 import { projections } from '#projections/index.ts';
 import { runProjections } from '#services/projector/run-projections.ts';
 import {

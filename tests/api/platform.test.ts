@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { type AddressInfo, connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { followAccess } from '#platform/access/follow.ts';
-import { silentLog } from '#platform/log.ts';
+import { followAccess } from '#application/access/access-subscription.ts';
+import { silentLog } from '#platform/logger.ts';
 import { on, type Reply } from '#tests/dsl/api.ts';
 import { type ApiStack, BASE_URL, openApiStack } from './stack.ts';
 

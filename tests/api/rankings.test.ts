@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { inTransaction } from '#platform/postgres.ts';
+import { inTransaction } from '#platform/postgres/pool.ts';
 import { rewriteNewAdvertisers } from '#projections/new-advertisers/rewrite.ts';
 import { on } from '#tests/dsl/api.ts';
 import { APPAREL_ID, type CorpusBrand } from './corpus.ts';

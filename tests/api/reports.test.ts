@@ -8,7 +8,7 @@ import { Refusal } from '#contracts/errors.ts';
 import { type ReportFact, reportStream } from '#contracts/events/workspace/report.ts';
 import type { Report } from '#contracts/resources/workspace/report.ts';
 import { finishReport, report, startReport } from '#domain/workspace/report.ts';
-import { openFolderStore } from '#platform/object-store/folder.ts';
+import { openFolderStore } from '#platform/object-store/folder-object-store.ts';
 import type { ObjectStore } from '#platform/object-store/object-store.ts';
 import { on } from '#tests/dsl/api.ts';
 import type { CorpusBrand } from './corpus.ts';

@@ -4,13 +4,13 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import type { z } from 'zod';
-import { AlertsSettings } from '#platform/settings/alerts.ts';
-import { ApiSettings } from '#platform/settings/api.ts';
-import { DeliverySettings } from '#platform/settings/delivery.ts';
-import { IngestSettings } from '#platform/settings/ingest.ts';
-import { OpsSettings } from '#platform/settings/ops.ts';
-import { ProjectorSettings } from '#platform/settings/projector.ts';
-import { WorkerSettings } from '#platform/settings/worker.ts';
+import { AlertsSettings } from '#services/alerts/settings.ts';
+import { ApiSettings } from '#services/api/settings.ts';
+import { DeliverySettings } from '#services/delivery/settings.ts';
+import { IngestSettings } from '#services/ingest/settings.ts';
+import { OpsSettings } from '#services/ops/settings.ts';
+import { ProjectorSettings } from '#services/projector/settings.ts';
+import { WorkerSettings } from '#services/worker/settings.ts';
 
 /** What in `deploy/` cannot be run here is held against the code it deploys. */
 const ROOT = join(import.meta.dirname, '../..');
@@ -181,8 +181,8 @@ describe('compose.yaml', () => {
 describe('what is watched', () => {
   /** Named in code, and those that every Node process has. */
   const known = new Set(
-    ['services/platform/metrics.ts', ...globSync('services/ops/*.ts', { cwd: ROOT })].flatMap((file) =>
-      [...read(file).matchAll(/name: '(adintel_[a-z_]+)'/g)].map(([, name]) => name ?? ''),
+    ['services/platform/telemetry/metrics.ts', ...globSync('services/ops/**/*.ts', { cwd: ROOT })].flatMap(
+      (file) => [...read(file).matchAll(/name: '(adintel_[a-z_]+)'/g)].map(([, name]) => name ?? ''),
     ),
   );
   const namesIn = (text: string): readonly string[] => [

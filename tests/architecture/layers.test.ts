@@ -8,18 +8,27 @@ import packageJson from '../../package.json' with { type: 'json' };
  * resolves every import to its file, so that a relative path is no way around.
  */
 const ROOT = resolve(import.meta.dirname, '../..');
-const ADAPTERS = ['contracts', 'services/domain', 'services/platform'];
+const BELOW_APPLICATION = ['contracts', 'services/domain', 'services/platform', 'projections'];
+const BELOW_PROCESSES = [...BELOW_APPLICATION, 'services/application'];
 
-/** Layers that a file in the layer may import from, besides its own. */
+/** The layers that each layer may import from, besides itself. */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   contracts: [],
   'services/domain': ['contracts'],
   projections: ['contracts'],
-  'services/platform': ['contracts', 'services/domain'],
-  deploy: ADAPTERS,
+  'services/platform': ['contracts'],
+  'services/application': BELOW_APPLICATION,
+  'services/operations': BELOW_PROCESSES,
+  // Two processes answer callers, by the same operations.
+  'services/api': [...BELOW_PROCESSES, 'services/operations'],
+  'services/mcp': [...BELOW_PROCESSES, 'services/operations'],
+  deploy: ['contracts', 'services/domain', 'services/platform'],
 };
-/** Any other folder under `services` is a process: it imports everything but another process. */
-const PROCESS_MAY_IMPORT = [...ADAPTERS, 'projections'];
+/** Every other folder under `services` is a process: it imports all layers below, and no other process. */
+const PROCESS_MAY_IMPORT = BELOW_PROCESSES;
+/** The settings reference is written from the settings of each process. */
+const SETTINGS_REFERENCE = 'deploy/write-settings.ts';
+const SETTINGS_OF_PROCESS = /^services\/\w+\/settings\.ts$/;
 /** The domain's only way out of the language: hashes, which are pure. */
 const DOMAIN_MAY_USE = ['node:crypto', 'es-toolkit', 'uuid', 'tldts', 'zod'];
 
@@ -59,6 +68,7 @@ test('every file imports only from the layers below its own', () => {
     return importsOf(file)
       .map((specifier) => resolveImport(file, specifier))
       .filter((target) => target !== null && target !== 'package.json' && !allowed.includes(layerOf(target)))
+      .filter((target) => file !== SETTINGS_REFERENCE || !SETTINGS_OF_PROCESS.test(target ?? ''))
       .map((target) => `${file} imports ${target}`);
   });
   expect(violations).toEqual([]);

@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { SCOPES } from '#contracts/values/scopes.ts';
-import { readSettings } from '#platform/config.ts';
+import { readSettings } from '#platform/settings.ts';
 import { ENDPOINTS } from '#services/api/endpoints/index.ts';
 import { endpointTable } from '#services/api/endpoint-table.ts';
 import { lineOf, SPECIFIED } from '#tests/api/specification.ts';

@@ -1,7 +1,7 @@
 import { Client } from 'pg';
 import { OBSERVATIONS_STREAM, observationSubject } from '#contracts/messages/subjects.ts';
-import { openEventStore } from '#platform/event-store.ts';
-import { type Nats, openNats } from '#platform/nats.ts';
+import { openEventStore } from '#platform/event-store/event-store.ts';
+import { type Nats, openNats } from '#platform/nats/connection.ts';
 import { adLibraryStream, type AdLibraryFact } from '#contracts/events/corpus/ad-library.ts';
 import { brandIdOf } from '#domain/ids.ts';
 import { startProcess } from '#tests/stack/processes.ts';

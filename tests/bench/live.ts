@@ -1,6 +1,6 @@
 import type { RecordedFact } from '#contracts/events/event.ts';
-import type { Transaction } from '#platform/postgres.ts';
-import { statementNames } from '#platform/statement-names.ts';
+import type { Transaction } from '#platform/postgres/pool.ts';
+import { statementNames } from '#platform/postgres/statement-names.ts';
 import type { Projection } from '#projections/projection.ts';
 import { projections } from '#projections/index.ts';
 import { planFacts } from '#services/projector/apply-batch.ts';

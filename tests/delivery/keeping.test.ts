@@ -5,13 +5,13 @@ import {
   type AlertRuleSettings,
   alertRuleStream,
 } from '#contracts/events/workspace/alert-rule.ts';
-import { FAILING_LIMIT_MS } from '#platform/deliveries/failing.ts';
-import { forgetAlert, retargetOfAlert } from '#platform/deliveries/end-deliveries.ts';
-import { recordFacts } from '#platform/deliveries/record-facts.ts';
-import { FINISHED_KEPT_DAYS, trimFinished } from '#platform/deliveries/trim.ts';
-import { endpointOf } from '#platform/deliveries/target.ts';
-import { silentLog } from '#platform/log.ts';
-import { inTransaction } from '#platform/postgres.ts';
+import { FAILING_LIMIT_MS } from '#application/delivery-outbox/failing-endpoints.ts';
+import { forgetAlert, retargetOfAlert } from '#application/delivery-outbox/cancel.ts';
+import { recordFacts } from '#application/delivery-outbox/journal/publish-events.ts';
+import { FINISHED_KEPT_DAYS, trimFinished } from '#application/delivery-outbox/retention.ts';
+import { endpointOf } from '#application/delivery-outbox/target.ts';
+import { silentLog } from '#platform/logger.ts';
+import { inTransaction } from '#platform/postgres/pool.ts';
 import { giveUpEndpoints } from '#services/delivery/give-up-endpoints.ts';
 import { answers, hangs, openReceivers, type Receivers } from './receivers.ts';
 import { until } from '#tests/stack/until.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { cancelDeliveries } from '#platform/deliveries/end-deliveries.ts';
-import { inTransaction } from '#platform/postgres.ts';
+import { cancelDeliveries } from '#application/delivery-outbox/cancel.ts';
+import { inTransaction } from '#platform/postgres/pool.ts';
 import type { Worker } from '#services/delivery/worker.ts';
 import {
   answers,

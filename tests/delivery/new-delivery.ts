@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { FactMetadata } from '#contracts/events/event.ts';
 import type { AlertPayload } from '#contracts/webhooks/alert-payload.ts';
-import type { NewDelivery } from '#platform/deliveries/enqueue.ts';
-import type { DeliveryTarget } from '#platform/deliveries/target.ts';
+import type { NewDelivery } from '#application/delivery-outbox/enqueue.ts';
+import type { DeliveryTarget } from '#application/delivery-outbox/target.ts';
 
 export const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
 

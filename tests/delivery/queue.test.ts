@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { DELIVERIES_DUE, DELIVERIES_STREAM, DELIVERY_CONSUMER } from '#contracts/messages/subjects.ts';
-import { publishDue } from '#platform/deliveries/publish-due.ts';
-import { silentLog } from '#platform/log.ts';
-import { type Nats, openNats } from '#platform/nats.ts';
+import { publishDue } from '#application/delivery-outbox/notify-due.ts';
+import { silentLog } from '#platform/logger.ts';
+import { type Nats, openNats } from '#platform/nats/connection.ts';
 import { consumeDue } from '#services/delivery/consume-due.ts';
 import { ensureDeliveryConsumer } from '#services/delivery/delivery-consumer.ts';
 import { sweep } from '#services/delivery/keep-deliveries.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { createDeliveryTables } from '#platform/deliveries/tables.ts';
-import { openPool } from '#platform/postgres.ts';
+import { createDeliveryTables } from '#application/delivery-outbox/schema/create-tables.ts';
+import { openPool } from '#platform/postgres/pool.ts';
 import { createTestDatabase } from '#tests/stack/database.ts';
 
 /** The tables as they were first made, as far as there is something in them here. */

@@ -3,9 +3,9 @@ import { alertRuleStream } from '#contracts/events/workspace/alert-rule.ts';
 import { brandStream } from '#contracts/events/corpus/brand.ts';
 import type { Fact } from '#contracts/events/event.ts';
 import { webhookSecretStream } from '#contracts/events/workspace/webhook-secret.ts';
-import type { EventStore } from '#platform/event-store.ts';
-import type { Database } from '#platform/postgres.ts';
-import { openSecretVault, WEBHOOK_SECRET_OWNER } from '#platform/secret-vault.ts';
+import type { EventStore } from '#platform/event-store/event-store.ts';
+import type { Database } from '#platform/postgres/pool.ts';
+import { openSecretVault, WEBHOOK_SECRET_OWNER } from '#application/vault/secret-vault.ts';
 import { registered } from '#tests/api/corpus.ts';
 import { METADATA, SECRET } from './new-delivery.ts';
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { CLAIM_LEASE_MS } from '#platform/deliveries/claim.ts';
-import { cancelDeliveries } from '#platform/deliveries/end-deliveries.ts';
-import { replayDeliveries } from '#platform/deliveries/replay.ts';
-import { inTransaction } from '#platform/postgres.ts';
+import { CLAIM_LEASE_MS } from '#application/delivery-outbox/claim.ts';
+import { cancelDeliveries } from '#application/delivery-outbox/cancel.ts';
+import { replayDeliveries } from '#application/delivery-outbox/replay.ts';
+import { inTransaction } from '#platform/postgres/pool.ts';
 import { RETRY_DELAYS_MS } from '#services/delivery/schedule.ts';
 import type { Worker } from '#services/delivery/worker.ts';
 import { answers, type Behaviour, openReceivers, type Receivers } from './receivers.ts';

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import { type ErrorCode, Refusal } from '#contracts/errors.ts';
 import type { Fact } from '#contracts/events/event.ts';
-import type { Decider } from '#platform/event-store.ts';
+import type { Decider } from '#platform/event-store/event-store.ts';
 
 /**
  * The test language of deciders: `given(decider, facts).when(decision).records(facts)` or `.refuses(code)`.

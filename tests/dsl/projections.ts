@@ -2,7 +2,7 @@ import { expect, inject } from 'vitest';
 import type { Fact, RecordedFact } from '#contracts/events/event.ts';
 import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 import { derivedId } from '#domain/ids.ts';
-import { inTransaction, openPool, openReadDatabase } from '#platform/postgres.ts';
+import { inTransaction, openPool, openReadDatabase } from '#platform/postgres/pool.ts';
 import type { Projection } from '#projections/projection.ts';
 import { applyBatch, type Target } from '#services/projector/apply-batch.ts';
 import { createProjectorTables } from '#services/projector/checkpoints.ts';

@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { isRunning } from '#deploy/local/processes.ts';
-import { inheritedEnvironment, LocalStack } from '#platform/config.ts';
+import { inheritedEnvironment, LocalStack } from '#platform/settings.ts';
 import { until } from '#tests/stack/until.ts';
 
 const run = promisify(execFile);

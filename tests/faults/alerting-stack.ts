@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { openPool } from '#platform/postgres.ts';
+import { openPool } from '#platform/postgres/pool.ts';
 import { type Killable, startKillableServers } from '#tests/stack/killable-servers.ts';
 import { type ServiceProcess, startProcess } from '#tests/stack/processes.ts';
 

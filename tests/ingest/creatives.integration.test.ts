@@ -6,7 +6,7 @@ import type { Observation } from '#contracts/observations/index.ts';
 import { creatives } from '#deploy/local/demo/creatives.ts';
 import { pages } from '#deploy/local/demo/pages.ts';
 import { buildWorld } from '#deploy/local/demo/world.ts';
-import type { EventStore } from '#platform/event-store.ts';
+import type { EventStore } from '#platform/event-store/event-store.ts';
 import { type IntakeStack, openIntakeStack } from './intake-stack.ts';
 
 /** Landing pages and creative files on their way in, from observations to facts in the log. */

@@ -1,4 +1,4 @@
-import { type EventStore, openEventStore } from '#platform/event-store.ts';
+import { type EventStore, openEventStore } from '#platform/event-store/event-store.ts';
 import type { BrandRegister, Intake } from '#services/ingest/intake.ts';
 import { openIntake } from '#services/ingest/open-intake.ts';
 import { createTestDatabase, createTestEventStore } from '#tests/stack/database.ts';

@@ -8,8 +8,8 @@ import {
 } from '#contracts/messages/subjects.ts';
 import type { ObservedAd } from '#contracts/observations/ad-library-scan.ts';
 import { brandIdOf } from '#domain/ids.ts';
-import { silentLog } from '#platform/log.ts';
-import { openNats } from '#platform/nats.ts';
+import { silentLog } from '#platform/logger.ts';
+import { openNats } from '#platform/nats/connection.ts';
 import { consumeObservations } from '#services/ingest/consumer.ts';
 import { consumeWhileOwner } from '#services/ingest/consumer-ownership.ts';
 import type { BrandRegister, Intake } from '#services/ingest/intake.ts';

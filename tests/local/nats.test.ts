@@ -7,7 +7,7 @@ import { connect } from 'nats';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { clearNatsLeftover, type LocalNats, startNats } from '#deploy/local/nats.ts';
 import { isRunning } from '#deploy/local/processes.ts';
-import { openNats } from '#platform/nats.ts';
+import { openNats } from '#platform/nats/connection.ts';
 import { until } from '#tests/stack/until.ts';
 
 const run = promisify(execFile);

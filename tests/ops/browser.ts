@@ -1,7 +1,7 @@
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { z } from 'zod';
-import { readSettings } from '#platform/config.ts';
+import { readSettings } from '#platform/settings.ts';
 
 /** The names that distributions give it. */
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'chrome'];

@@ -5,11 +5,11 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Refusal } from '#contracts/errors.ts';
-import type { DeliveryTarget } from '#platform/deliveries/target.ts';
-import { inTransaction } from '#platform/postgres.ts';
-import { cancelDeliveries } from '#platform/deliveries/end-deliveries.ts';
-import { enqueue } from '#platform/deliveries/enqueue.ts';
-import { recordFacts } from '#platform/deliveries/record-facts.ts';
+import type { DeliveryTarget } from '#application/delivery-outbox/target.ts';
+import { inTransaction } from '#platform/postgres/pool.ts';
+import { cancelDeliveries } from '#application/delivery-outbox/cancel.ts';
+import { enqueue } from '#application/delivery-outbox/enqueue.ts';
+import { recordFacts } from '#application/delivery-outbox/journal/publish-events.ts';
 import { registerDeliveryCommands } from '#services/ops/commands/deliveries.ts';
 import {
   cancelNamed,

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Database, openPool } from '#platform/postgres.ts';
-import { fingerprintOf, openSecretVault, type SecretVault } from '#platform/secret-vault.ts';
+import { type Database, openPool } from '#platform/postgres/pool.ts';
+import { fingerprintOf, openSecretVault, type SecretVault } from '#application/vault/secret-vault.ts';
 import { createTestDatabase } from '#tests/stack/database.ts';
 
 const KEY = randomBytes(32).toString('base64');

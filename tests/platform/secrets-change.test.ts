@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { openMemberVault } from '#platform/member-vault.ts';
-import { type Database, openPool } from '#platform/postgres.ts';
-import { rewrapVault } from '#platform/rewrap-vault.ts';
-import { openSecretVault } from '#platform/secret-vault.ts';
+import { openMemberVault } from '#application/vault/member-vault.ts';
+import { type Database, openPool } from '#platform/postgres/pool.ts';
+import { rewrapVault } from '#application/vault/rotate-master-key.ts';
+import { openSecretVault } from '#application/vault/secret-vault.ts';
 import { createCursors } from '#services/api/cursors.ts';
 import { createDownloadLinks } from '#services/api/download-links.ts';
 import { createTestDatabase } from '#tests/stack/database.ts';

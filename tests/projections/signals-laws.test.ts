@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { openPool } from '#platform/postgres.ts';
+import { openPool } from '#platform/postgres/pool.ts';
 import { signals } from '#projections/signals/project.ts';
 import { applyBatch } from '#services/projector/apply-batch.ts';
 import { createProjectorTables } from '#services/projector/checkpoints.ts';

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { Observation } from '#contracts/observations/index.ts';
-import { openEventStore } from '#platform/event-store.ts';
-import { silentLog } from '#platform/log.ts';
-import { openPool } from '#platform/postgres.ts';
+import { openEventStore } from '#platform/event-store/event-store.ts';
+import { silentLog } from '#platform/logger.ts';
+import { openPool } from '#platform/postgres/pool.ts';
 import { projections } from '#projections/index.ts';
 import { openIntake } from '#services/ingest/open-intake.ts';
 import { runProjections } from '#services/projector/run-projections.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { readSettings, serverSettings } from '#platform/config.ts';
-import { createLog } from '#platform/log.ts';
+import { readSettings, serverSettings } from '#platform/settings.ts';
+import { createLog } from '#platform/logger.ts';
 import { radar } from '#projections/radar/project.ts';
 import { runProjections } from '#services/projector/run-projections.ts';
 

@@ -11,7 +11,7 @@ import { z } from 'zod';
 import type { AdLibraryFact, ScanRecorded } from '#contracts/events/corpus/ad-library.ts';
 import { adLibraryStream } from '#contracts/events/corpus/ad-library.ts';
 import { brandIdOf } from '#domain/ids.ts';
-import { inheritedEnvironment, readSettings } from '#platform/config.ts';
+import { inheritedEnvironment, readSettings } from '#platform/settings.ts';
 import { buildBeside } from '#services/projector/build.ts';
 import { swapIn } from '#services/projector/swap.ts';
 import { projections } from '#projections/index.ts';

@@ -9,7 +9,7 @@ import { parse } from 'csv-parse/sync';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { brandIdOf, brandSlugOf } from '#domain/ids.ts';
-import { inheritedEnvironment, readSettings } from '#platform/config.ts';
+import { inheritedEnvironment, readSettings } from '#platform/settings.ts';
 import { type ApiStack, openApiStack } from '#tests/api/stack.ts';
 import { untilPassed } from '#tests/stack/read-models.ts';
 

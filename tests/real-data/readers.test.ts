@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { readSettings } from '#platform/config.ts';
+import { readSettings } from '#platform/settings.ts';
 import type { ReadOptions } from '#services/ingest/file-plan.ts';
 import { loadMapping } from '#services/ingest/readers/mapping.ts';
 import { reading } from '#tests/ingest/export-files.ts';

@@ -7,7 +7,7 @@ import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { brandIdOf, categoryIdOf } from '#domain/ids.ts';
-import { readSettings } from '#platform/config.ts';
+import { readSettings } from '#platform/settings.ts';
 import { type FileTotals, ingestFiles } from '#services/ingest/ingest-files.ts';
 import type { Intake } from '#services/ingest/intake.ts';
 import { openIntake } from '#services/ingest/open-intake.ts';

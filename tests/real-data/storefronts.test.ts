@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import type { StorefrontFact } from '#contracts/events/corpus/storefront.ts';
 import { storefrontStream } from '#contracts/events/corpus/storefront.ts';
-import { readSettings } from '#platform/config.ts';
+import { readSettings } from '#platform/settings.ts';
 import { ingestFiles } from '#services/ingest/ingest-files.ts';
 import { openIntake } from '#services/ingest/open-intake.ts';
 import type { Intake } from '#services/ingest/intake.ts';

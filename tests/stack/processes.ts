@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { appendFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { inheritedEnvironment } from '#platform/config.ts';
+import { inheritedEnvironment } from '#platform/settings.ts';
 
 /** A process of the service, run as production runs it: plain `node` on its `main.ts`. */
 

@@ -1,4 +1,4 @@
-import type { Database } from '#platform/postgres.ts';
+import type { Database } from '#platform/postgres/pool.ts';
 import type { Projection } from '#projections/projection.ts';
 import { schemaOf } from '#services/projector/read-model-schema.ts';
 

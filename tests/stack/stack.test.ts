@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { connect } from 'nats';
 import pg from 'pg';
 import { describe, expect, inject, test } from 'vitest';
-import { type EventStore, openEventStore } from '#platform/event-store.ts';
+import { type EventStore, openEventStore } from '#platform/event-store/event-store.ts';
 import { createTestDatabase, createTestEventStore, createTestNats } from './database.ts';
 
 describe('the test stack', () => {

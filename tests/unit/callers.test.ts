@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { ReadDatabase, ReadQuery } from '#contracts/ports/read-database.ts';
-import { LEASE_PASSED_MS, openCallers } from '#platform/access/callers.ts';
+import { LEASE_PASSED_MS, openCallers } from '#application/access/key-lease-cache.ts';
 
 const ROW = {
   sha256: 'hash',

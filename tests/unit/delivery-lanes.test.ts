@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { ClaimedDelivery } from '#platform/deliveries/claim.ts';
+import type { ClaimedDelivery } from '#application/delivery-outbox/claim.ts';
 import { IN_FLIGHT_MAX, LOAD_MAX, openLanes, RETRIES_IN_FLIGHT_MAX } from '#services/delivery/lanes.ts';
 
 const PER_ENDPOINT = 16;

@@ -4,10 +4,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openWebhookChannel } from '#platform/channels/webhook.ts';
 import { webhookKeysOf } from '#platform/channels/webhook-signature.ts';
 import { systemClock } from '#platform/clock.ts';
-import { isGloballyReachable } from '#platform/egress/addresses.ts';
+import { isGloballyReachable } from '#platform/egress/public-address.ts';
 import { checkTargetUrl } from '#platform/egress/check-target-url.ts';
-import type { ResolvedAddress } from '#platform/egress/guarded-connector.ts';
-import { openEgress } from '#platform/egress/open-egress.ts';
+import type { ResolvedAddress } from '#platform/egress/ssrf-guard.ts';
+import { openEgress } from '#platform/egress/http-client.ts';
 
 const keys = webhookKeysOf('whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw');
 const v4 = (address: string): ResolvedAddress => ({ address, family: 4 });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { describeFault } from '#platform/log.ts';
+import { describeFault } from '#platform/logger.ts';
 
 test('of a fault its kind, message, code, place and causes are told, and nothing that a driver hung onto it', () => {
   const cause = Object.assign(new Error('refused'), {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { FailureClass } from '#contracts/values/alerts.ts';
-import { networkFailure } from '#platform/channels/network-failure.ts';
-import { BlockedTarget } from '#platform/egress/guarded-connector.ts';
+import { networkFailure } from '#platform/channels/classify-failure.ts';
+import { BlockedTarget } from '#platform/egress/ssrf-guard.ts';
 
 const coded = (code: string): Error => Object.assign(new Error('told by 10.0.0.7'), { code });
 const cases: readonly (readonly [FailureClass, Error])[] = [

@@ -10,15 +10,15 @@ import {
   secret,
   showSettings,
   withoutCredentials,
-} from '#platform/config.ts';
-import { natsOptions } from '#platform/nats-url.ts';
-import { AlertsSettings } from '#platform/settings/alerts.ts';
-import { ApiSettings } from '#platform/settings/api.ts';
-import { DeliverySettings } from '#platform/settings/delivery.ts';
-import { IngestSettings } from '#platform/settings/ingest.ts';
-import { OpsSettings } from '#platform/settings/ops.ts';
-import { ProjectorSettings } from '#platform/settings/projector.ts';
-import { WorkerSettings } from '#platform/settings/worker.ts';
+} from '#platform/settings.ts';
+import { natsOptions } from '#platform/nats/connection-url.ts';
+import { AlertsSettings } from '#services/alerts/settings.ts';
+import { ApiSettings } from '#services/api/settings.ts';
+import { DeliverySettings } from '#services/delivery/settings.ts';
+import { IngestSettings } from '#services/ingest/settings.ts';
+import { OpsSettings } from '#services/ops/settings.ts';
+import { ProjectorSettings } from '#services/projector/settings.ts';
+import { WorkerSettings } from '#services/worker/settings.ts';
 
 const ALL: readonly z.ZodObject[] = [
   AlertsSettings,

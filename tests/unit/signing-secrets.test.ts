@@ -1,7 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import type { EventStore } from '#platform/event-store.ts';
-import type { SecretVault } from '#platform/secret-vault.ts';
-import { createWebhookSecret, openSigningSecrets, ROTATION_WAIT_MS } from '#platform/signing-secrets.ts';
+import type { EventStore } from '#platform/event-store/event-store.ts';
+import type { SecretVault } from '#application/vault/secret-vault.ts';
+import {
+  createWebhookSecret,
+  openSigningSecrets,
+  ROTATION_WAIT_MS,
+} from '#application/vault/signing-secrets.ts';
 
 /** A log that names one fingerprint, a vault, and a clock, all in the hands of the test. */
 const setup = () => {

@@ -8,7 +8,7 @@ import {
   isTracing,
   type SpanInput,
   useTracer,
-} from '#platform/tracing.ts';
+} from '#platform/telemetry/tracing.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 afterEach(() => useTracer(null));
@@ -24,7 +24,7 @@ describe('off', () => {
     const files = globSync(['services/**/*.ts', 'projections/**/*.ts', 'contracts/**/*.ts'], { cwd: ROOT });
     const importing = (what: RegExp): readonly string[] =>
       files.filter((file) => what.test(readFileSync(join(ROOT, file), 'utf8')));
-    expect(importing(/from '@opentelemetry/)).toEqual(['services/platform/tracing-sdk.ts']);
+    expect(importing(/from '@opentelemetry/)).toEqual(['services/platform/telemetry/tracing-sdk.ts']);
     expect(importing(/from '.*tracing-sdk\.ts'/)).toEqual([]);
   });
 });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createTurns } from '#platform/turns.ts';
+import { createTurns } from '#platform/concurrency/keyed-mutex.ts';
 
 test('work under one name is done in order, and a failure holds nobody up', async () => {
   const turns = createTurns();

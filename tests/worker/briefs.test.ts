@@ -1,8 +1,8 @@
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { trackingStream } from '#contracts/events/workspace/workspace.ts';
-import { silentLog } from '#platform/log.ts';
-import { openReadDatabase } from '#platform/postgres.ts';
+import { silentLog } from '#platform/logger.ts';
+import { openReadDatabase } from '#platform/postgres/pool.ts';
 import { type BriefRoom, prepareDueBriefs } from '#services/worker/prepare-briefs.ts';
 import { type CorpusBrand, seedCorpus } from '#tests/api/corpus.ts';
 import { type ApiStack, BASE_URL, type Key, openApiStack } from '#tests/api/stack.ts';

@@ -1,6 +1,6 @@
 import { pause } from '#platform/clock.ts';
-import { openEventStore } from '#platform/event-store.ts';
-import { openPool } from '#platform/postgres.ts';
+import { openEventStore } from '#platform/event-store/event-store.ts';
+import { openPool } from '#platform/postgres/pool.ts';
 
 const POLL_MS = 100;
 /**

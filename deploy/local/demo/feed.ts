@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { OBSERVATIONS_STREAM, observationSubject } from '#contracts/messages/subjects.ts';
 import { keyOf, type Observation, observedAtOf } from '#contracts/observations/index.ts';
 import { pause } from '#platform/clock.ts';
-import type { Nats } from '#platform/nats.ts';
+import type { Nats } from '#platform/nats/connection.ts';
 
 /** Published together, acknowledged before the next; keeps the order of a corpus over many windows. */
 const WINDOW_MESSAGES = 128;

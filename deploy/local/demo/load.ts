@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { openNats } from '#platform/nats.ts';
+import { openNats } from '#platform/nats/connection.ts';
 import { readJsonFile, writeJsonFile } from '../json-file.ts';
 import type { Progress } from '../progress.ts';
 import { untilProjected } from './caught-up.ts';

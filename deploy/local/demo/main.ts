@@ -1,7 +1,7 @@
 import { join, resolve } from 'node:path';
 import { Command, InvalidArgumentError } from 'commander';
 import { z } from 'zod';
-import { environmentWithLocalStack, readSettings, serverSettings } from '#platform/config.ts';
+import { environmentWithLocalStack, readSettings, serverSettings } from '#platform/settings.ts';
 import { openProgress } from '../progress.ts';
 import { loadDemo } from './load.ts';
 

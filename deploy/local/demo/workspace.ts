@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { z } from 'zod';
-import { inheritedEnvironment } from '#platform/config.ts';
+import { inheritedEnvironment } from '#platform/settings.ts';
 import { brandIdOf } from '#domain/ids.ts';
 import { answersOk } from '../readiness.ts';
 import { PROJECT } from '../settings.ts';

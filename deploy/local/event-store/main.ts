@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { credentialedUrl, LogLevel, Port, readSettings, showSettings } from '#platform/config.ts';
-import { createLog } from '#platform/log.ts';
+import { credentialedUrl, LogLevel, Port, readSettings, showSettings } from '#platform/settings.ts';
+import { createLog } from '#platform/logger.ts';
 import { startEventStore } from './start.ts';
 
 export { startEventStore } from './start.ts';

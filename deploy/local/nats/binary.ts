@@ -4,7 +4,7 @@ import { access, chmod, constants, mkdir, readdir, rename, rm } from 'node:fs/pr
 import { arch, homedir, platform } from 'node:os';
 import { delimiter, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
-import { inheritedEnvironment } from '#platform/config.ts';
+import { inheritedEnvironment } from '#platform/settings.ts';
 
 const run = promisify(execFile);
 

@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import { Refusal } from '#contracts/errors.ts';
-import type { Caller } from '#platform/access/callers.ts';
-import { isKeyText, sha256Of } from '#platform/access/api-key-text.ts';
+import type { Caller } from '#application/access/key-lease-cache.ts';
+import { isKeyText, sha256Of } from '#application/access/api-key-format.ts';
 import type { Exchange } from '../exchange.ts';
 import type { ApiRoom } from '../room.ts';
 

@@ -3,7 +3,7 @@ import type { ExportedPerson, ExportFormat, Manifest } from '#contracts/audit/ma
 import { Refusal } from '#contracts/errors.ts';
 import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 import { pause } from '#platform/clock.ts';
-import type { MemberVault } from '#platform/member-vault.ts';
+import type { MemberVault } from '#application/vault/member-vault.ts';
 import { findHistoryHead, type HistoryFilter, listHistory } from '#projections/workspace-history/read.ts';
 import { listMembers } from '#projections/workspaces/read.ts';
 import { filterOf, type HistoryQuery } from './history-query.ts';

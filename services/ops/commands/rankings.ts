@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { inTransaction } from '#platform/postgres.ts';
+import { inTransaction } from '#platform/postgres/pool.ts';
 import { rewriteNewAdvertisers } from '#projections/new-advertisers/rewrite.ts';
 import { printRecord } from '../output.ts';
 import { inOpsRoom } from '../room.ts';

@@ -2,12 +2,12 @@ import { readFile, writeFile } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { z } from 'zod';
 import { Refusal } from '#contracts/errors.ts';
-import { environmentWithLocalStack, readSettings, secret, serverSettings } from '#platform/config.ts';
-import { type Database, openPool } from '#platform/postgres.ts';
-import { grantReads } from '#platform/read-role.ts';
-import { rewrapVault } from '#platform/rewrap-vault.ts';
-import { backUpVaults, restoreVaults } from '#platform/vault-backup.ts';
-import { vaultSettings } from '#platform/vault-cipher.ts';
+import { environmentWithLocalStack, readSettings, secret, serverSettings } from '#platform/settings.ts';
+import { type Database, openPool } from '#platform/postgres/pool.ts';
+import { grantReads } from '#platform/postgres/read-only-role.ts';
+import { rewrapVault } from '#application/vault/rotate-master-key.ts';
+import { backUpVaults, restoreVaults } from '#application/vault/backup.ts';
+import { vaultSettings } from '#application/vault/cipher.ts';
 import { printRecord } from '../output.ts';
 
 const PASSWORD_MIN_LENGTH = 16;

@@ -1,4 +1,4 @@
-import type { Database } from '#platform/postgres.ts';
+import type { Database } from '#platform/postgres/pool.ts';
 import { fingerprintOf } from '#projections/fingerprint.ts';
 import type { Projection } from '#projections/projection.ts';
 import { fromProjector } from './projector-tables.ts';

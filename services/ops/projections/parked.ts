@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { Refusal } from '#contracts/errors.ts';
 import type { RecordedFact } from '#contracts/events/event.ts';
-import type { EventStore } from '#platform/event-store.ts';
-import type { Database } from '#platform/postgres.ts';
+import type { EventStore } from '#platform/event-store/event-store.ts';
+import type { Database } from '#platform/postgres/pool.ts';
 import { isoTime } from '../iso-time.ts';
 import { ask, demandProjection, fromProjector } from './projector-tables.ts';
 

@@ -1,6 +1,6 @@
 import { Refusal } from '#contracts/errors.ts';
 import { PROJECTOR_CONTROL_CHANNEL } from '#contracts/messages/projector-control.ts';
-import type { Database } from '#platform/postgres.ts';
+import type { Database } from '#platform/postgres/pool.ts';
 
 /** The projector's own tables, as operators read and ask in them. Processes meet there, and need no other way. */
 

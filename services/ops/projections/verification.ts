@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { Refusal } from '#contracts/errors.ts';
 import type { VerificationReport } from '#contracts/messages/verification-report.ts';
 import { pause } from '#platform/clock.ts';
-import type { Database } from '#platform/postgres.ts';
+import type { Database } from '#platform/postgres/pool.ts';
 import { isoTime } from '../iso-time.ts';
 import { ask, fromProjector, WATCH_EVERY_MS } from './projector-tables.ts';
 

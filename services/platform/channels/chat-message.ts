@@ -1,5 +1,5 @@
 import type { AlertItem, AlertPayload } from '#contracts/webhooks/alert-payload.ts';
-import { explanationOf, headlineOf, itemsNamed, remainderOf } from './wording.ts';
+import { explanationOf, headlineOf, itemsNamed, remainderOf } from './message-text.ts';
 
 /** What chat tools take at most of a heading and of a section; one sign less each, for the ellipsis. */
 const HEADER_MAX_CHARACTERS = 150;

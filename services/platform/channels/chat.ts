@@ -1,9 +1,9 @@
 import type { AlertPayload } from '#contracts/webhooks/alert-payload.ts';
 import type { Clock } from '../clock.ts';
-import type { Egress } from '../egress/open-egress.ts';
+import type { Egress } from '../egress/http-client.ts';
 import { chatMessageOf } from './chat-message.ts';
-import type { SendOutcome } from './outcome.ts';
-import { postOnce } from './post.ts';
+import type { SendOutcome } from './send-outcome.ts';
+import { postOnce } from './http-post.ts';
 
 /** An incoming webhook takes one message a second; whoever sends keeps to it (`deliveries/pace.ts`). */
 export const CHAT_INTERVAL_MS = 1_000;

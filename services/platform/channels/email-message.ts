@@ -1,5 +1,5 @@
 import type { AlertPayload } from '#contracts/webhooks/alert-payload.ts';
-import { explanationOf, headlineOf, itemsNamed, remainderOf } from './wording.ts';
+import { explanationOf, headlineOf, itemsNamed, remainderOf } from './message-text.ts';
 
 export type EmailMessage = { readonly subject: string; readonly text: string };
 

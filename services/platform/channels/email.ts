@@ -4,10 +4,10 @@ import { createTransport } from 'nodemailer';
 import { z } from 'zod';
 import type { AlertPayload } from '#contracts/webhooks/alert-payload.ts';
 import type { Clock } from '../clock.ts';
-import { credentialedUrl } from '../config.ts';
+import { credentialedUrl } from '../settings.ts';
 import { emailMessageOf } from './email-message.ts';
-import { networkFailure } from './network-failure.ts';
-import { ANSWER_MAX_BYTES, failedOutcome, NO_TIMING, type SendOutcome } from './outcome.ts';
+import { networkFailure } from './classify-failure.ts';
+import { ANSWER_MAX_BYTES, failedOutcome, NO_TIMING, type SendOutcome } from './send-outcome.ts';
 
 const CONNECT_TIMEOUT_MS = 5_000;
 const SOCKET_TIMEOUT_MS = 15_000;

@@ -1,7 +1,7 @@
 import type { Clock } from '../clock.ts';
-import type { Egress } from '../egress/open-egress.ts';
-import type { SendOutcome } from './outcome.ts';
-import { postOnce } from './post.ts';
+import type { Egress } from '../egress/http-client.ts';
+import type { SendOutcome } from './send-outcome.ts';
+import { postOnce } from './http-post.ts';
 import { signatureHeaders, type WebhookKeys } from './webhook-signature.ts';
 
 export type WebhookTarget = {

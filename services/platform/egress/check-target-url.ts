@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { isGloballyReachable, isLoopback } from './addresses.ts';
+import { isGloballyReachable, isLoopback } from './public-address.ts';
 
 export const TARGET_URL_MAX_LENGTH = 2_048;
 

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { credentialedUrl } from '../config.ts';
-import { openFolderStore } from './folder.ts';
+import { credentialedUrl } from '../settings.ts';
+import { openFolderStore } from './folder-object-store.ts';
 import type { ObjectStore } from './object-store.ts';
-import { BUCKET_URL } from './bucket-url.ts';
+import { BUCKET_URL } from './s3-url.ts';
 
 /** Where files lie, for every process that writes or serves them. */
 export const objectStoreSettings = {
@@ -31,6 +31,6 @@ export type ObjectStoreSettings = {
 export const openObjectStore = async (settings: ObjectStoreSettings): Promise<ObjectStore> => {
   if (settings.OBJECT_STORE_URL === undefined) return openFolderStore(settings.OBJECT_STORE_DIR);
   // Loaded where it is wanted only: it takes longer than all the rest of a start.
-  const { openBucketStore } = await import('./bucket.ts');
+  const { openBucketStore } = await import('./s3-object-store.ts');
   return openBucketStore(settings.OBJECT_STORE_URL);
 };

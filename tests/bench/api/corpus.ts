@@ -1,10 +1,10 @@
 import { trackingStream, type BrandTracked } from '#contracts/events/workspace/workspace.ts';
-import { createKeyText, sha256Of } from '#platform/access/api-key-text.ts';
-import { createAccessTables } from '#platform/access/tables.ts';
-import { openEventStore } from '#platform/event-store.ts';
-import { silentLog } from '#platform/log.ts';
-import { type Database, inTransaction, openReadDatabase } from '#platform/postgres.ts';
-import { openReadPosition } from '#platform/read-position.ts';
+import { createKeyText, sha256Of } from '#application/access/api-key-format.ts';
+import { createAccessTables } from '#application/access/access-tables.ts';
+import { openEventStore } from '#platform/event-store/event-store.ts';
+import { silentLog } from '#platform/logger.ts';
+import { type Database, inTransaction, openReadDatabase } from '#platform/postgres/pool.ts';
+import { openReadPosition } from '#application/commands/projection-wait.ts';
 import { projections } from '#projections/index.ts';
 import { radar } from '#projections/radar/project.ts';
 import { addMemberNamed, createWorkspaceNamed } from '#services/ops/workspace-operations.ts';

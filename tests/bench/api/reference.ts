@@ -1,7 +1,7 @@
 import { fastify } from 'fastify';
 import { Pool } from 'pg';
 import { z } from 'zod';
-import { Port, readSettings } from '#platform/config.ts';
+import { Port, readSettings } from '#platform/settings.ts';
 
 /**
  * What the API is measured against: a bare Fastify over an ordinary `pg` pool, a named statement for each route,

@@ -9,7 +9,7 @@ import type { Fact, RecordedFact } from '#contracts/events/event.ts';
 import { trackingStream } from '#contracts/events/workspace/workspace.ts';
 import type { AdFormat } from '#contracts/values/primitives.ts';
 import { derivedId } from '#domain/ids.ts';
-import type { Database } from '#platform/postgres.ts';
+import type { Database } from '#platform/postgres/pool.ts';
 import { METADATA } from '../projector/facts.ts';
 
 /** Facts of one kind about what the big corpus holds, in batches as small as they arrive. */

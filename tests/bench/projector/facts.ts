@@ -7,7 +7,7 @@ import {
 } from '#contracts/events/corpus/ad-library.ts';
 import { brandStream } from '#contracts/events/corpus/brand.ts';
 import { brandIdOf, derivedId } from '#domain/ids.ts';
-import type { EventStore } from '#platform/event-store.ts';
+import type { EventStore } from '#platform/event-store/event-store.ts';
 import { registered } from '#tests/api/corpus.ts';
 
 /** Facts of the kinds that the radar shows, of the size that real ads have. Each becomes one row. */

@@ -1,5 +1,5 @@
 import { AUDIENCE_SEGMENTS } from '#contracts/values/audience-segments.ts';
-import type { Database } from '#platform/postgres.ts';
+import type { Database } from '#platform/postgres/pool.ts';
 import { WORKSPACE_ID } from './fill-workspace.ts';
 import { COMMON_WORD_NUMBER, RARE_WORD, SELDOM_WORD } from './seeds.ts';
 

@@ -1,5 +1,5 @@
 import { OBSERVATIONS_STREAM, observationSubject } from '#contracts/messages/subjects.ts';
-import { type Nats, openNats } from '#platform/nats.ts';
+import { type Nats, openNats } from '#platform/nats/connection.ts';
 import { PAGES, scanOfDay } from '../ingest/scans.ts';
 
 /** Scans of brands, day after day of each, as collectors hand them in: over the queue, to a process of ingest. */

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { type ApiKeyIssued, apiKeysStream } from '#contracts/events/workspace/workspace.ts';
-import { createKeyText, sha256Of } from '#platform/access/api-key-text.ts';
-import type { EventStore } from '#platform/event-store.ts';
-import type { Database } from '#platform/postgres.ts';
+import { createKeyText, sha256Of } from '#application/access/api-key-format.ts';
+import type { EventStore } from '#platform/event-store/event-store.ts';
+import type { Database } from '#platform/postgres/pool.ts';
 
 const KEYS_LISTED = 50;
 export const METADATA = {

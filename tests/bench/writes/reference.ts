@@ -1,7 +1,7 @@
 import { fastify } from 'fastify';
 import { Pool } from 'pg';
 import { z } from 'zod';
-import { Port, readSettings } from '#platform/config.ts';
+import { Port, readSettings } from '#platform/settings.ts';
 
 /**
  * What the lists of a workspace are measured against: a bare Fastify over an ordinary `pg` pool, one named

@@ -7,7 +7,7 @@ import {
   demandAlertRule,
   sendingChannelsOf,
 } from '#domain/workspace/alert/rule-decider.ts';
-import type { EventStore } from '#platform/event-store.ts';
+import type { EventStore } from '#platform/event-store/event-store.ts';
 
 /** Asks the log, not a read model: a rule created a moment ago is there, and a deleted one is not. */
 export const readAlertRule = async (

@@ -1,7 +1,7 @@
 import { alertRuleStream, type SealedAddress } from '#contracts/events/workspace/alert-rule.ts';
 import { ChangeAlert, WrittenAlert } from '#contracts/resources/workspace/alert.ts';
 import { alertRule, changeAlertRule, demandAlertRule } from '#domain/workspace/alert/rule-decider.ts';
-import { runWorkspaceCommand } from '#platform/workspace-commands.ts';
+import { runWorkspaceCommand } from '#application/commands/command-handler.ts';
 import { endpoint } from '../../endpoint.ts';
 import { WORKSPACE_ID } from '../../examples.ts';
 import { given } from '../../given.ts';

@@ -2,7 +2,7 @@ import { alertRuleStream, type SealedAddress } from '#contracts/events/workspace
 import { ALERT_RULES_MAX, CreateAlert, WrittenAlert } from '#contracts/resources/workspace/alert.ts';
 import { alertRule, createAlertRule, demandAlertRule } from '#domain/workspace/alert/rule-decider.ts';
 import { derivedId } from '#domain/ids.ts';
-import { runWorkspaceCommand } from '#platform/workspace-commands.ts';
+import { runWorkspaceCommand } from '#application/commands/command-handler.ts';
 import { countAlerts } from '#projections/alerts/read.ts';
 import { endpoint } from '../../endpoint.ts';
 import { WORKSPACE_ID } from '../../examples.ts';

@@ -1,7 +1,7 @@
 import { alertRuleStream } from '#contracts/events/workspace/alert-rule.ts';
 import { DeleteAlert, DeletedAlert } from '#contracts/resources/workspace/alert.ts';
 import { alertRule, deleteAlertRule } from '#domain/workspace/alert/rule-decider.ts';
-import { runWorkspaceCommand } from '#platform/workspace-commands.ts';
+import { runWorkspaceCommand } from '#application/commands/command-handler.ts';
 import { endpoint } from '../../endpoint.ts';
 import { WORKSPACE_ID } from '../../examples.ts';
 import { noQuery } from '../../parameters.ts';

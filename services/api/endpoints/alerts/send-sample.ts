@@ -1,7 +1,7 @@
 import type { AlertChannel } from '#contracts/values/alerts.ts';
 import type { AlertPayload } from '#contracts/webhooks/alert-payload.ts';
 import type { AlertRule } from '#domain/workspace/alert/rule-decider.ts';
-import { failedOutcome, type SendOutcome } from '#platform/channels/outcome.ts';
+import { failedOutcome, type SendOutcome } from '#platform/channels/send-outcome.ts';
 import { webhookKeysOf } from '#platform/channels/webhook-signature.ts';
 import { findNames } from '#projections/workspaces/read.ts';
 import type { ApiRoom } from '../../room.ts';

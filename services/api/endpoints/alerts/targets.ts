@@ -1,7 +1,7 @@
 import { type ErrorDetail, Refusal } from '#contracts/errors.ts';
 import type { SealedAddress } from '#contracts/events/workspace/alert-rule.ts';
 import { checkTargetUrl } from '#platform/egress/check-target-url.ts';
-import type { SecretVault } from '#platform/secret-vault.ts';
+import type { SecretVault } from '#application/vault/secret-vault.ts';
 import type { ApiRoom } from '../../room.ts';
 
 /** Addresses as they came: absent, `null` for none, or a URL. */

@@ -8,9 +8,9 @@ import {
 import { Refusal } from '#contracts/errors.ts';
 import type { AlertPayload } from '#contracts/webhooks/alert-payload.ts';
 import type { AlertRule } from '#domain/workspace/alert/rule-decider.ts';
-import type { SendOutcome } from '#platform/channels/outcome.ts';
+import type { SendOutcome } from '#platform/channels/send-outcome.ts';
 import { pause } from '#platform/clock.ts';
-import { StreamMoved } from '#platform/event-store.ts';
+import { StreamMoved } from '#platform/event-store/event-store.ts';
 import type { Call } from '../../endpoint.ts';
 import type { ApiRoom } from '../../room.ts';
 

@@ -7,9 +7,9 @@ import {
   type WebhookSecretState,
 } from '#domain/workspace/webhook-secret.ts';
 import { pause } from '#platform/clock.ts';
-import { fingerprintOf, WEBHOOK_SECRET_OWNER } from '#platform/secret-vault.ts';
-import { createWebhookSecret, ROTATION_WAIT_MS } from '#platform/signing-secrets.ts';
-import { runWorkspaceCommand } from '#platform/workspace-commands.ts';
+import { fingerprintOf, WEBHOOK_SECRET_OWNER } from '#application/vault/secret-vault.ts';
+import { createWebhookSecret, ROTATION_WAIT_MS } from '#application/vault/signing-secrets.ts';
+import { runWorkspaceCommand } from '#application/commands/command-handler.ts';
 import type { Call } from '../../endpoint.ts';
 import type { ApiRoom } from '../../room.ts';
 import { demandVault } from './targets.ts';

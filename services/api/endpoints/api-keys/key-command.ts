@@ -1,8 +1,8 @@
 import { apiKeysStream, type ApiKeyFact } from '#contracts/events/workspace/workspace.ts';
 import type { ApiKey } from '#contracts/resources/workspace/api-key.ts';
 import { apiKeys, type ApiKeysState, keyIdOf, type KnownKey } from '#domain/workspace/api-keys.ts';
-import { createKeyText, lastFourOf, sha256Of } from '#platform/access/api-key-text.ts';
-import { runWorkspaceCommand } from '#platform/workspace-commands.ts';
+import { createKeyText, lastFourOf, sha256Of } from '#application/access/api-key-format.ts';
+import { runWorkspaceCommand } from '#application/commands/command-handler.ts';
 import { findNames } from '#projections/workspaces/read.ts';
 import type { Answer } from '../../answers.ts';
 import type { Call } from '../../endpoint.ts';

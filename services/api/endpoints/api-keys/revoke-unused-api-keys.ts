@@ -1,6 +1,6 @@
 import { RevokedUnusedApiKeys, RevokeUnusedApiKeys } from '#contracts/resources/workspace/api-key.ts';
 import { revokeUnusedApiKeys as decideToRevokeUnused } from '#domain/workspace/api-keys.ts';
-import { readLastUses } from '#platform/access/key-uses.ts';
+import { readLastUses } from '#application/access/key-usage.ts';
 import { endpoint } from '../../endpoint.ts';
 import { KEY_ID, WORKSPACE_ID } from '../../examples.ts';
 import { noQuery, workspaceParams } from '../../parameters.ts';

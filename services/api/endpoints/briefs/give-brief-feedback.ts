@@ -6,7 +6,7 @@ import {
   type BriefState,
   giveBriefFeedback as decideOnFeedback,
 } from '#domain/workspace/brief.ts';
-import { runWorkspaceCommand } from '#platform/workspace-commands.ts';
+import { runWorkspaceCommand } from '#application/commands/command-handler.ts';
 import { endpoint } from '../../endpoint.ts';
 import { briefSummary, WORKSPACE_ID } from '../../examples.ts';
 import { briefParams, noQuery } from '../../parameters.ts';

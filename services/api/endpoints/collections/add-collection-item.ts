@@ -7,7 +7,7 @@ import {
   findItem,
 } from '#domain/workspace/collection/items.ts';
 import { demandCollection } from '#domain/workspace/collection/decider.ts';
-import { runWorkspaceCommand } from '#platform/workspace-commands.ts';
+import { runWorkspaceCommand } from '#application/commands/command-handler.ts';
 import { endpoint } from '../../endpoint.ts';
 import { WORKSPACE_ID } from '../../examples.ts';
 import { noQuery } from '../../parameters.ts';

@@ -5,7 +5,7 @@ import {
   collectionTree,
   demandCollection,
 } from '#domain/workspace/collection/decider.ts';
-import { runWorkspaceCommand } from '#platform/workspace-commands.ts';
+import { runWorkspaceCommand } from '#application/commands/command-handler.ts';
 import { endpoint } from '../../endpoint.ts';
 import { WORKSPACE_ID } from '../../examples.ts';
 import { given } from '../../given.ts';

@@ -11,7 +11,7 @@ import {
   type CollectionTree,
   collectionTree,
 } from '#domain/workspace/collection/decider.ts';
-import type { EventStore } from '#platform/event-store.ts';
+import type { EventStore } from '#platform/event-store/event-store.ts';
 
 /** The log is asked, not a read model: a collection created a moment ago is there, and a deleted one is not. */
 

@@ -3,7 +3,7 @@ import { Collection, CreateCollection } from '#contracts/resources/workspace/col
 import { itemsOf } from '#domain/workspace/collection/items.ts';
 import { collectionTree, createCollection as decideToCreate } from '#domain/workspace/collection/decider.ts';
 import { derivedId } from '#domain/ids.ts';
-import { runWorkspaceCommand } from '#platform/workspace-commands.ts';
+import { runWorkspaceCommand } from '#application/commands/command-handler.ts';
 import { endpoint } from '../../endpoint.ts';
 import { WORKSPACE_ID } from '../../examples.ts';
 import { noQuery, workspaceParams } from '../../parameters.ts';

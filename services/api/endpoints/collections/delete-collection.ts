@@ -1,7 +1,7 @@
 import { collectionTreeStream } from '#contracts/events/workspace/collection.ts';
 import { DeleteCollection, DeletedCollection } from '#contracts/resources/workspace/collection.ts';
 import { collectionTree, deleteCollection as decideToDelete } from '#domain/workspace/collection/decider.ts';
-import { runWorkspaceCommand } from '#platform/workspace-commands.ts';
+import { runWorkspaceCommand } from '#application/commands/command-handler.ts';
 import { endpoint } from '../../endpoint.ts';
 import { WORKSPACE_ID } from '../../examples.ts';
 import { noQuery } from '../../parameters.ts';

@@ -1,7 +1,7 @@
 import { Refusal } from '#contracts/errors.ts';
 import { type WorkspaceFact, workspaceStream } from '#contracts/events/workspace/workspace.ts';
 import { workspace } from '#domain/workspace/workspace.ts';
-import type { EventStore } from '#platform/event-store.ts';
+import type { EventStore } from '#platform/event-store/event-store.ts';
 
 /** Rights are given to members of the workspace only. */
 export const demandMembers = async (

@@ -2,7 +2,7 @@ import { noteStream } from '#contracts/events/workspace/note.ts';
 import { Note, WriteNote } from '#contracts/resources/workspace/note.ts';
 import { demandCollection } from '#domain/workspace/collection/decider.ts';
 import { note as noteDecider, noteIdOf, writeNote as decideToWrite } from '#domain/workspace/note.ts';
-import { runWorkspaceCommand } from '#platform/workspace-commands.ts';
+import { runWorkspaceCommand } from '#application/commands/command-handler.ts';
 import { endpoint } from '../../endpoint.ts';
 import { WORKSPACE_ID } from '../../examples.ts';
 import { noQuery, workspaceParams } from '../../parameters.ts';

@@ -3,7 +3,7 @@ import { RadarItemType } from '#contracts/resources/workspace/radar.ts';
 import { Report, REPORT_DAYS_MAX, RequestReport } from '#contracts/resources/workspace/report.ts';
 import { derivedId } from '#domain/ids.ts';
 import { report, requestReport as decideToRequest } from '#domain/workspace/report.ts';
-import { runWorkspaceCommand } from '#platform/workspace-commands.ts';
+import { runWorkspaceCommand } from '#application/commands/command-handler.ts';
 import { endpoint } from '../../endpoint.ts';
 import { queuedReport, WORKSPACE_ID } from '../../examples.ts';
 import { noQuery, workspaceParams } from '../../parameters.ts';

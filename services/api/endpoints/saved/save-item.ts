@@ -2,7 +2,7 @@ import { savedStream } from '#contracts/events/workspace/saved-items.ts';
 import { ItemReference } from '#contracts/values/items.ts';
 import { SavedItem } from '#contracts/resources/workspace/saved-item.ts';
 import { saved, saveItem as decideToSave } from '#domain/workspace/saved-items.ts';
-import { runWorkspaceCommand } from '#platform/workspace-commands.ts';
+import { runWorkspaceCommand } from '#application/commands/command-handler.ts';
 import { countSavedItems } from '#projections/saved/read.ts';
 import { endpoint } from '../../endpoint.ts';
 import { WORKSPACE_ID } from '../../examples.ts';

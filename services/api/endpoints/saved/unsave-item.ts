@@ -1,7 +1,7 @@
 import { savedStream } from '#contracts/events/workspace/saved-items.ts';
 import { UnsavedItem, UnsaveItem } from '#contracts/resources/workspace/saved-item.ts';
 import { saved, unsaveItem as decideToUnsave } from '#domain/workspace/saved-items.ts';
-import { runWorkspaceCommand } from '#platform/workspace-commands.ts';
+import { runWorkspaceCommand } from '#application/commands/command-handler.ts';
 import { endpoint } from '../../endpoint.ts';
 import { WORKSPACE_ID } from '../../examples.ts';
 import { noQuery } from '../../parameters.ts';

@@ -1,6 +1,6 @@
 import { type TrackingFact, trackingStream } from '#contracts/events/workspace/workspace.ts';
 import { tracking } from '#domain/workspace/tracked-brands.ts';
-import type { EventStore } from '#platform/event-store.ts';
+import type { EventStore } from '#platform/event-store/event-store.ts';
 
 /** Asks the log, not a read model: a brand tracked a moment ago is among them. */
 export const trackedBrandIds = async (

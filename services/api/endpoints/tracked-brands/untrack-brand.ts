@@ -1,7 +1,7 @@
 import { trackingStream } from '#contracts/events/workspace/workspace.ts';
 import { UntrackBrand, UntrackedBrand } from '#contracts/resources/workspace/tracked-brand.ts';
 import { tracking, untrackBrand as decideToUntrack } from '#domain/workspace/tracked-brands.ts';
-import { runWorkspaceCommand } from '#platform/workspace-commands.ts';
+import { runWorkspaceCommand } from '#application/commands/command-handler.ts';
 import { endpoint } from '../../endpoint.ts';
 import { BRAND_ID, WORKSPACE_ID } from '../../examples.ts';
 import { noQuery, workspaceBrandParams } from '../../parameters.ts';

@@ -1,0 +1,12 @@
+import { z } from 'zod';
+import { serverSettings } from '#platform/settings.ts';
+import { serviceSettings } from '#platform/process/run-process.ts';
+
+export const AlertsSettings = z.object({
+  ...serverSettings,
+  ...serviceSettings,
+  API_BASE_URL: z
+    .url()
+    .transform((url) => url.replace(/\/+$/, ''))
+    .describe('Where clients reach the API, as the links in payloads say.'),
+});

@@ -1,0 +1,86 @@
+import { API_KEYS, WORKSPACE } from '#contracts/events/workspace/workspace.ts';
+import { pause } from '#platform/clock.ts';
+import type { EventStore } from '#platform/event-store/event-store.ts';
+import type { Log } from '#platform/logger.ts';
+import type { Database } from '#platform/postgres/pool.ts';
+import {
+  createAccessTables,
+  foldStream,
+  moveAccessCheckpoint,
+  readAccessCheckpoint,
+  readFolded,
+} from './access-tables.ts';
+
+const PREFIXES = [`${WORKSPACE}-`, `${API_KEYS}-`];
+const BATCH_MAX = 1_000;
+const BUFFER_ITEMS = 5_000;
+const RECONNECT_MS = 1_000;
+/** Commands fold what they record. Who comes right behind them folds nothing, and takes their locks. */
+const BEHIND_COMMANDS_MS = 250;
+
+export type AccessFollower = AsyncDisposable & {
+  /** Resolves when the tables hold everything that the log held at some moment after the start. */
+  readonly filled: Promise<void>;
+};
+
+/**
+ * Follows the log and folds what others left out: facts of a process that died between append and fold, and
+ * everything when the tables are new. Commands do not wait for it.
+ */
+export const followAccess = (pool: Database, eventStore: EventStore, log: Log): AccessFollower => {
+  const ending = new AbortController();
+  const filled = Promise.withResolvers<void>();
+
+  const followOnce = async (): Promise<void> => {
+    await createAccessTables(pool);
+    let reached = await readAccessCheckpoint(pool);
+    await using follower = eventStore.follow({
+      after: reached,
+      prefixes: PREFIXES,
+      bufferItems: BUFFER_ITEMS,
+    });
+    ending.signal.addEventListener('abort', () => void follower[Symbol.asyncDispose](), { once: true });
+    // An abort that came before the listener is seen here; one that comes later closes the follower.
+    for (let isCaughtUp = false; !ending.signal.aborted; ) {
+      if (isCaughtUp) await pause(BEHIND_COMMANDS_MS, ending.signal);
+      const items = await follower.take(BATCH_MAX);
+      if (items.length === 0) return;
+      const newest = new Map<string, bigint>();
+      for (const item of items) if (item.kind === 'fact') newest.set(item.fact.stream, item.fact.revision);
+      // Mostly the command folded what it recorded.
+      const folded = newest.size === 0 ? newest : await readFolded(pool, [...newest.keys()]);
+      for (const [stream, revision] of newest) {
+        if ((folded.get(stream) ?? -1n) < revision) await foldStream(pool, eventStore, stream);
+      }
+      const position = items.reduce((furthest, item) => {
+        const at =
+          item.kind === 'fact' ? item.fact.position : item.kind === 'checkpoint' ? item.position : 0n;
+        return at > furthest ? at : furthest;
+      }, 0n);
+      if (position > 0n) {
+        if (!(await moveAccessCheckpoint(pool, reached, position))) return;
+        reached = position;
+      }
+      isCaughtUp ||= items.some((item) => item.kind === 'caught_up');
+      if (isCaughtUp) filled.resolve();
+    }
+  };
+
+  const following = (async () => {
+    while (!ending.signal.aborted) {
+      await followOnce().catch((error: unknown) => {
+        if (!ending.signal.aborted)
+          log.warn({ err: error }, 'following keys and workspaces failed; trying again');
+      });
+      await pause(RECONNECT_MS, ending.signal);
+    }
+  })();
+
+  return {
+    filled: filled.promise,
+    [Symbol.asyncDispose]: async () => {
+      ending.abort();
+      await following;
+    },
+  };
+};

@@ -1,0 +1,223 @@
+import DataLoader from 'dataloader';
+import { readFileSync } from 'node:fs';
+import type { ApiKeyFact, ApiKeyIssued, WorkspaceFact } from '#contracts/events/workspace/workspace.ts';
+import type { EventStore } from '#platform/event-store/event-store.ts';
+import { type Database, inTransaction, type Transaction } from '#platform/postgres/pool.ts';
+
+/** What the working tables are folded from. */
+export type AccessFact = WorkspaceFact | ApiKeyFact;
+
+const SCHEMA = readFileSync(new URL('./schema.sql', import.meta.url), 'utf8');
+/** Any constant: `create … if not exists` is not safe against another process doing the same. */
+const SCHEMA_LOCK = 7_205_311;
+
+export const createAccessTables = (pool: Database): Promise<void> =>
+  inTransaction(pool, async (client) => {
+    await client.query('select pg_advisory_xact_lock($1)', [SCHEMA_LOCK]);
+    await client.query(SCHEMA);
+  });
+
+const apply = async (client: Transaction, fact: AccessFact): Promise<void> => {
+  switch (fact.type) {
+    case 'WorkspaceCreated':
+    case 'PlanChanged': {
+      const { workspace_id, plan } = fact.data;
+      await client.query(
+        `insert into access.workspace (workspace_id, plan) values ($1, $2)
+         on conflict (workspace_id) do update set plan = excluded.plan`,
+        [workspace_id, plan],
+      );
+      return;
+    }
+    case 'MemberAdded':
+    case 'MemberRoleChanged': {
+      const { workspace_id, member_id, role } = fact.data;
+      await client.query(
+        `insert into access.member (workspace_id, member_id, role) values ($1, $2, $3)
+         on conflict (workspace_id, member_id) do update set role = excluded.role`,
+        [workspace_id, member_id, role],
+      );
+      return;
+    }
+    case 'MemberErased': {
+      // Keys of a member who is not there find nobody, and are refused.
+      const { workspace_id, member_id } = fact.data;
+      await client.query('delete from access.member where workspace_id = $1 and member_id = $2', [
+        workspace_id,
+        member_id,
+      ]);
+      return;
+    }
+    case 'ApiKeyIssued': {
+      const { sha256, key_id, workspace_id, member_id, scopes } = fact.data;
+      await client.query(
+        `insert into access.api_key (sha256, key_id, workspace_id, member_id, scopes)
+         values ($1, $2, $3, $4, $5) on conflict do nothing`,
+        [sha256, key_id, workspace_id, member_id, scopes],
+      );
+      return;
+    }
+    case 'ApiKeyRevoked': {
+      const { workspace_id, key_id } = fact.data;
+      await client.query('update access.api_key set revoked = true where workspace_id = $1 and key_id = $2', [
+        workspace_id,
+        key_id,
+      ]);
+      return;
+    }
+  }
+};
+
+/**
+ * Brings the tables up to the end of one stream. The way in for everybody: the command that has just appended, the
+ * follower of the log, and a rebuild. Facts are read in order, under the lock of the stream's row, so two writers
+ * cannot overtake each other.
+ */
+export const foldStream = (pool: Database, eventStore: EventStore, stream: string): Promise<void> =>
+  inTransaction(pool, async (client) => {
+    await client.query(
+      'insert into access.stream (stream, revision) values ($1, -1) on conflict do nothing',
+      [stream],
+    );
+    const { rows } = await client.query<{ revision: string }>(
+      'select revision from access.stream where stream = $1 for update',
+      [stream],
+    );
+    const known = BigInt(rows[0]?.revision ?? -1);
+    let revision = known;
+    for await (const fact of eventStore.read<AccessFact>(stream, known)) {
+      await apply(client, fact);
+      revision = fact.revision;
+    }
+    if (revision > known) {
+      await client.query('update access.stream set revision = $2 where stream = $1', [
+        stream,
+        revision.toString(),
+      ]);
+    }
+  });
+
+/**
+ * The commit does not wait for the disk: after a power cut, the follower of the log folds the keys again. Streams
+ * that another process is folding are left to it, so two batches never wait for each other; who begins one waits for
+ * whoever begins the same, in one order for all.
+ */
+const FOLD_ISSUED_KEYS = `
+  with unhurried as (select set_config('synchronous_commit', 'off', true)),
+  issued as (
+    select * from unnest($1::text[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[])
+      as issued(stream, revision, sha256, key_id, workspace_id, member_id, scopes)),
+  span as (
+    select stream, min(revision) as first, max(revision) as last from issued
+    group by stream having count(*) = max(revision) - min(revision) + 1),
+  free as (
+    select stream, revision from access.stream, unhurried where stream = any($1::text[]) for update of stream skip locked),
+  moved as (
+    update access.stream set revision = span.last
+    from span join free using (stream)
+    where stream.stream = span.stream and free.revision = span.first - 1
+    returning stream.stream),
+  begun as (
+    insert into access.stream (stream, revision) select stream, last from span, unhurried where first = 0 order by stream
+    on conflict do nothing returning stream),
+  folded as (select stream from moved union all select stream from begun),
+  key as (
+    insert into access.api_key (sha256, key_id, workspace_id, member_id, scopes)
+    select sha256, key_id, workspace_id, member_id, string_to_array(scopes, ' ') from issued join folded using (stream)
+    on conflict do nothing)
+  select stream from folded`;
+
+type IssuedKey = {
+  readonly stream: string;
+  readonly revision: bigint;
+  readonly data: ApiKeyIssued['data'];
+};
+
+const foldIssuedKeys = async (pool: Database, issued: readonly IssuedKey[]): Promise<readonly boolean[]> => {
+  const { rows } = await pool.query<{ stream: string }>({
+    name: 'access_fold_issued_keys',
+    text: FOLD_ISSUED_KEYS,
+    values: [
+      issued.map(({ stream }) => stream),
+      issued.map(({ revision }) => revision.toString()),
+      issued.map(({ data }) => data.sha256),
+      issued.map(({ data }) => data.key_id),
+      issued.map(({ data }) => data.workspace_id),
+      issued.map(({ data }) => data.member_id),
+      issued.map(({ data }) => data.scopes.join(' ')),
+    ],
+  });
+  const moved = new Set(rows.map(({ stream }) => stream));
+  return issued.map(({ stream }) => moved.has(stream));
+};
+
+const FOLDED_TOGETHER_MAX = 200;
+/** Keys whose appends are acknowledged while others are folded are folded at once, when those are. */
+const foldsOf = new WeakMap<Database, DataLoader<IssuedKey, boolean>>();
+const foldsOn = (pool: Database): DataLoader<IssuedKey, boolean> => {
+  let folding: Promise<unknown> = Promise.resolve();
+  const fold = (issued: readonly IssuedKey[]): Promise<readonly boolean[]> => {
+    const folded = foldIssuedKeys(pool, issued);
+    folding = folded.catch(() => undefined);
+    return folded;
+  };
+  return new DataLoader(fold, {
+    cache: false,
+    maxBatchSize: FOLDED_TOGETHER_MAX,
+    batchScheduleFn: (begin) => void folding.then(() => setImmediate(begin)),
+  });
+};
+
+/**
+ * Folds a key that was just issued at `revision` without reading it again: that it was appended there proves that it
+ * is what follows the revision before, or the first of its stream. False, with nothing done, where the stream is not
+ * folded up to that, or somebody else is just folding it.
+ */
+export const foldIssuedKey = (
+  pool: Database,
+  stream: string,
+  { data }: ApiKeyIssued,
+  revision: bigint,
+): Promise<boolean> => {
+  const folds = foldsOf.get(pool) ?? foldsOn(pool);
+  foldsOf.set(pool, folds);
+  return folds.load({ stream, revision, data });
+};
+
+/** Up to which revision streams are folded; those never folded are left out. */
+export const readFolded = async (
+  pool: Database,
+  streams: readonly string[],
+): Promise<ReadonlyMap<string, bigint>> => {
+  const { rows } = await pool.query<{ stream: string; revision: string }>(
+    'select stream, revision from access.stream where stream = any($1::text[])',
+    [streams],
+  );
+  return new Map(rows.map(({ stream, revision }) => [stream, BigInt(revision)]));
+};
+
+/** `null` when the tables have never been filled to the end of the log. */
+export const readAccessCheckpoint = async (pool: Database): Promise<bigint | null> => {
+  const { rows } = await pool.query<{ position: string }>('select position from access.checkpoint');
+  return rows[0] ? BigInt(rows[0].position) : null;
+};
+
+/**
+ * Moves the checkpoint from where the caller has read to where it has come. Several processes follow the log, and
+ * the furthest one is right, since each folds streams to their end. False when the checkpoint stands before
+ * `from`: somebody emptied the tables, and they have to be filled again from there.
+ */
+export const moveAccessCheckpoint = async (
+  pool: Database,
+  from: bigint | null,
+  to: bigint,
+): Promise<boolean> => {
+  const moved = await pool.query(
+    from === null
+      ? `insert into access.checkpoint (position) values ($1)
+         on conflict (single_row) do update set position = greatest(checkpoint.position, excluded.position)`
+      : 'update access.checkpoint set position = greatest(position, $1) where position >= $2',
+    from === null ? [to.toString()] : [to.toString(), from.toString()],
+  );
+  return moved.rowCount === 1;
+};

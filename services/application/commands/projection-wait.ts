@@ -1,0 +1,132 @@
+import { Client, type Notification } from 'pg';
+import { decodeProjected, PROJECTED_CHANNEL } from '#contracts/messages/projected.ts';
+import { pause } from '#platform/clock.ts';
+import type { Log } from '#platform/logger.ts';
+import type { Database } from '#platform/postgres/pool.ts';
+
+/** How long a reader waits for projections at most; running out is no error (DESIGN §6). */
+export const READ_POSITION_WAIT_MS = 2_000;
+/** While nobody can tell us that projections moved, we look this often. */
+const POLL_MS = 100;
+const RECONNECT_MS = 1_000;
+const CONNECT_TIMEOUT_MS = 5_000;
+const UNDEFINED_TABLE = '42P01';
+const INVALID_SCHEMA = '3F000';
+
+/** Waits until projections show what was recorded. */
+export type ReadPosition = AsyncDisposable & {
+  /** True when every one of them has passed `position`; false when the time ran out. */
+  wait(projections: readonly string[], position: bigint, timeoutMs?: number): Promise<boolean>;
+};
+
+type Waiting = {
+  readonly projections: readonly string[];
+  readonly position: bigint;
+  readonly passed: () => void;
+};
+
+/**
+ * One connection LISTENs to the projector's notices, which say who has passed what. The checkpoints themselves are
+ * read when it is opened; without it they are polled.
+ */
+export const openReadPosition = (url: string, pool: Database, log: Log): ReadPosition => {
+  const waiting = new Set<Waiting>();
+  const ending = new AbortController();
+  let known = new Map<string, bigint>();
+  let listening = false;
+
+  const hasPassed = ({ projections, position }: Omit<Waiting, 'passed'>): boolean =>
+    projections.every((name) => (known.get(name) ?? -1n) >= position);
+  const look = (): void => {
+    for (const one of waiting) if (hasPassed(one)) one.passed();
+  };
+
+  const readCheckpoints = async (): Promise<void> => {
+    try {
+      const { rows } = await pool.query<{ name: string; position: string }>(
+        'select name, position from projector.projection where position is not null',
+      );
+      known = new Map(rows.map((row) => [row.name, BigInt(row.position)]));
+    } catch (error) {
+      const { code } = error as { code?: string };
+      // No projector has ever run here.
+      if (code !== UNDEFINED_TABLE && code !== INVALID_SCHEMA) throw error;
+    }
+    look();
+  };
+
+  const hear = ({ payload = '' }: Notification): void => {
+    const projected = decodeProjected(payload);
+    for (const name of projected?.projections ?? []) known.set(name, projected?.position ?? -1n);
+    if (waiting.size > 0) look();
+  };
+
+  const listen = async (): Promise<void> => {
+    const client = new Client({ connectionString: url, connectionTimeoutMillis: CONNECT_TIMEOUT_MS });
+    const lost = Promise.withResolvers<void>();
+    const lose = (): void => lost.resolve();
+    client.on('error', lose);
+    client.on('end', lose);
+    // Notices that come while the checkpoints are read may be newer than what is read.
+    let early: Notification[] | null = [];
+    client.on('notification', (notice) => void (early ? early.push(notice) : hear(notice)));
+    ending.signal.addEventListener('abort', lose, { once: true });
+    try {
+      await client.connect();
+      await client.query(`listen ${PROJECTED_CHANNEL}`);
+      await readCheckpoints();
+      for (const notice of early) hear(notice);
+      early = null;
+      listening = true;
+      await lost.promise;
+    } finally {
+      listening = false;
+      ending.signal.removeEventListener('abort', lose);
+      await client.end().catch(() => undefined);
+    }
+  };
+
+  const listeningEnds = (async () => {
+    while (!ending.signal.aborted) {
+      await listen().catch((error: unknown) => log.warn({ err: error }, 'not listening for projections'));
+      await pause(RECONNECT_MS, ending.signal);
+    }
+  })();
+
+  let reading: Promise<void> | undefined;
+  const poll = (): void => {
+    if (listening || waiting.size === 0 || reading) return;
+    reading = readCheckpoints()
+      .catch((error: unknown) => log.warn({ err: error }, 'reading checkpoints failed'))
+      .finally(() => {
+        reading = undefined;
+      });
+  };
+  const polling = setInterval(poll, POLL_MS);
+  polling.unref();
+
+  return {
+    wait: (projections, position, timeoutMs = READ_POSITION_WAIT_MS) => {
+      if (projections.length === 0 || (listening && hasPassed({ projections, position }))) {
+        return Promise.resolve(true);
+      }
+      return new Promise<boolean>((resolve) => {
+        const settle = (passed: boolean): void => {
+          clearTimeout(timer);
+          waiting.delete(one);
+          resolve(passed);
+        };
+        const one: Waiting = { projections, position, passed: () => settle(true) };
+        const timer = setTimeout(() => settle(false), timeoutMs);
+        waiting.add(one);
+        poll();
+      });
+    },
+    [Symbol.asyncDispose]: async () => {
+      clearInterval(polling);
+      ending.abort();
+      await listeningEnds;
+      await reading;
+    },
+  };
+};

@@ -1,0 +1,75 @@
+import type { AlertChannel } from '#contracts/values/alerts.ts';
+import type { Transaction } from '#platform/postgres/pool.ts';
+import { type DeliveryTarget, endpointOf } from './target.ts';
+
+/** Nothing more is sent of those that were not delivered or given up yet. */
+const CANCEL = `
+  with moved as (
+    delete from delivery.due u using delivery.delivery d
+    where u.delivery_id = d.delivery_id and __WHICH__
+    returning u.delivery_id, u.attempts
+  )
+  insert into delivery.journal (delivery_id, type, at, attempt, reason)
+  select delivery_id, 'DeliveryCancelled', $2, attempts, $1 from moved
+  returning delivery_id`;
+const CANCEL_NAMED = CANCEL.replace('__WHICH__', 'd.delivery_id = any($3::uuid[])');
+const CANCEL_OF_ALERT = CANCEL.replace(
+  '__WHICH__',
+  "d.alert_id = $3 and d.channel = any($4::text[]) and d.kind <> 'notice'",
+);
+
+const cancelWith = async (client: Transaction, text: string, values: readonly unknown[]): Promise<number> => {
+  const { rows } = await client.query<{ delivery_id: string }>(text, [...values]);
+  return rows.length;
+};
+
+/** Cancels these, as far as they are not at an end. `reason` is a sentence. Answers how many. */
+export const cancelDeliveries = (
+  client: Transaction,
+  deliveryIds: readonly string[],
+  reason: string,
+  at: Date,
+): Promise<number> => cancelWith(client, CANCEL_NAMED, [reason, at.toISOString(), deliveryIds]);
+
+/** Cancels what a rule has still to send on these channels, but what the service itself has to say about it. */
+export const cancelOfAlert = (
+  client: Transaction,
+  alertId: string,
+  channels: readonly AlertChannel[],
+  reason: string,
+  at: Date,
+): Promise<number> => cancelWith(client, CANCEL_OF_ALERT, [reason, at.toISOString(), alertId, channels]);
+
+/** What a rule has still to send goes to its new address. */
+export const retargetOfAlert = async (
+  client: Transaction,
+  alertId: string,
+  target: DeliveryTarget,
+): Promise<void> => {
+  await client.query(
+    `with moved as (
+       update delivery.due u set endpoint = $3 from delivery.delivery d
+       where u.delivery_id = d.delivery_id and d.alert_id = $1 and d.channel = $2
+       returning u.delivery_id
+     )
+     update delivery.delivery d set endpoint = $3, target = $4 from moved where d.delivery_id = moved.delivery_id`,
+    [alertId, target.channel, endpointOf(target), JSON.stringify(target)],
+  );
+};
+
+/**
+ * Forgets everything that a deleted rule sent or was to send. What is due goes first: who writes an attempt down at
+ * the same moment has either done so by then, or finds nothing to write it to.
+ */
+export const forgetAlert = async (client: Transaction, alertId: string): Promise<void> => {
+  for (const table of ['due', 'journal']) {
+    await client.query(
+      `delete from delivery.${table} using delivery.delivery d
+       where d.alert_id = $1 and ${table}.delivery_id = d.delivery_id`,
+      [alertId],
+    );
+  }
+  for (const table of ['delivery', 'failing', 'stream']) {
+    await client.query(`delete from delivery.${table} where alert_id = $1`, [alertId]);
+  }
+};

@@ -1,0 +1,65 @@
+import type { AlertChannel, EndpointChannel } from '#contracts/values/alerts.ts';
+import type { Database, Transaction } from '#platform/postgres/pool.ts';
+
+/** An endpoint that has done nothing but fail for so long is given up. */
+export const FAILING_LIMIT_MS = 5 * 86_400_000;
+
+/** What becomes of deliveries that still wait for one. */
+export const SUSPENDED = 'The channel was suspended, because everything sent on it for five days failed.';
+
+/** An endpoint of a rule, and since when nothing has come through to it. */
+export type FailingEndpoint = {
+  readonly alertId: string;
+  readonly workspaceId: string;
+  readonly channel: EndpointChannel;
+  readonly since: Date;
+};
+
+/** Endpoints whose attempts, first to last, have failed for longer than the limit. */
+export const endpointsToGiveUp = async (
+  pool: Database,
+  limit: number,
+): Promise<readonly FailingEndpoint[]> => {
+  const { rows } = await pool.query<{
+    alert_id: string;
+    workspace_id: string;
+    channel: FailingEndpoint['channel'];
+    since: Date;
+  }>(
+    `select alert_id, workspace_id, channel, since from delivery.failing
+     where suspended_at is null and last_at - since >= $1 * interval '1 millisecond'
+     order by since limit $2`,
+    [FAILING_LIMIT_MS, limit],
+  );
+  return rows.map(({ alert_id, workspace_id, ...row }) => ({
+    alertId: alert_id,
+    workspaceId: workspace_id,
+    ...row,
+  }));
+};
+
+/** `at`: when its channel was suspended; `null` where there was nothing to suspend, and its failures are forgotten. */
+export const closeFailing = async (
+  client: Transaction,
+  { alertId, channel }: FailingEndpoint,
+  at: Date | null,
+): Promise<void> => {
+  await client.query(
+    at === null
+      ? 'delete from delivery.failing where alert_id = $1 and channel = $2'
+      : 'update delivery.failing set suspended_at = $3 where alert_id = $1 and channel = $2',
+    at === null ? [alertId, channel] : [alertId, channel, at.toISOString()],
+  );
+};
+
+/** An address that was given, or a rule that was off meanwhile, has five days again. */
+export const forgetFailures = async (
+  client: Transaction,
+  alertId: string,
+  channels: readonly AlertChannel[],
+): Promise<void> => {
+  await client.query('delete from delivery.failing where alert_id = $1 and channel = any($2::text[])', [
+    alertId,
+    channels,
+  ]);
+};

@@ -1,0 +1,65 @@
+import type { Database, Transaction } from '#platform/postgres/pool.ts';
+import { type DeliveryTarget, endpointOf } from './target.ts';
+
+const REPLAY = `
+  with moved as (
+    insert into delivery.due (delivery_id, endpoint, attempts, attempts_before, next_attempt_at)
+    select delivery_id, endpoint, attempts, attempts, $2 from delivery.overview
+    where delivery_id = any($1::uuid[]) and next_attempt_at is null
+    on conflict do nothing
+    returning delivery_id, attempts
+  )
+  insert into delivery.journal (delivery_id, type, at, attempt)
+  select delivery_id, 'DeliveryReplayed', $2, attempts from moved
+  returning delivery_id`;
+
+/**
+ * Another round of attempts, over the same bytes and under the same id, of those that are at an end. Answers which,
+ * for `publishDue` once the transaction is committed.
+ */
+export const replayDeliveries = async (
+  client: Transaction,
+  deliveryIds: readonly string[],
+  at: Date,
+): Promise<readonly string[]> => {
+  const { rows } = await client.query<{ delivery_id: string }>(REPLAY, [deliveryIds, at.toISOString()]);
+  return rows.map(({ delivery_id }) => delivery_id);
+};
+
+/** Where deliveries lead that are to be sent again: somewhere else, where their rule was changed since. */
+export const readdressDeliveries = async (
+  client: Transaction,
+  targets: ReadonlyMap<string, DeliveryTarget>,
+): Promise<void> => {
+  const given = [...targets.values()];
+  await client.query(
+    `update delivery.delivery d set endpoint = g.endpoint, target = g.target
+     from unnest($1::uuid[], $2::text[], $3::text[]) as g (delivery_id, endpoint, target)
+     where d.delivery_id = g.delivery_id and d.target <> g.target`,
+    [[...targets.keys()], given.map(endpointOf), given.map((target) => JSON.stringify(target))],
+  );
+};
+
+/** Deliveries whose last word since a time is that they failed, in the order in which they did, after one of them. */
+export const failedDeliveries = async (
+  pool: Database,
+  since: Date,
+  after: { readonly finishedAt: string; readonly deliveryId: string } | null,
+  limit: number,
+): Promise<readonly { readonly deliveryId: string; readonly finishedAt: string }[]> => {
+  const { rows } = await pool.query<{ delivery_id: string; finished_at: string }>(
+    `select delivery_id, to_char(at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as finished_at
+     from delivery.journal f
+     where outcome = 'failed' and at >= $1 and (at, delivery_id) > ($2::timestamptz, $3::uuid)
+       and not exists (select from delivery.journal j where j.delivery_id = f.delivery_id and j.seq > f.seq)
+     order by at, delivery_id
+     limit $4`,
+    [
+      since.toISOString(),
+      after?.finishedAt ?? '-infinity',
+      after?.deliveryId ?? '00000000-0000-0000-0000-000000000000',
+      limit,
+    ],
+  );
+  return rows.map((row) => ({ deliveryId: row.delivery_id, finishedAt: row.finished_at }));
+};

@@ -1,0 +1,89 @@
+import { readFileSync } from 'node:fs';
+import { z } from 'zod';
+import { Refusal } from '#contracts/errors.ts';
+import { type Database, inTransaction } from '#platform/postgres/pool.ts';
+import { createVaultTables } from './cipher.ts';
+
+/**
+ * The vaults as lines of JSON: sealed as they are, so that the backup is worth nothing without MEMBER_VAULT_KEY. They
+ * are the one thing in Postgres that no log brings back.
+ */
+const SCHEMAS = ['./member-vault.sql', './secret-vault.sql'].map((file) =>
+  readFileSync(new URL(file, import.meta.url), 'utf8'),
+);
+
+const Bytes = z.base64();
+const Line = z.discriminatedUnion('table', [
+  z.strictObject({
+    table: z.literal('member_key'),
+    workspace_id: z.string(),
+    member_id: z.string(),
+    wrapped_key: Bytes,
+  }),
+  z.strictObject({
+    table: z.literal('secret'),
+    workspace_id: z.string(),
+    owner: z.string(),
+    fingerprint: z.string(),
+    sealed: Bytes,
+    sealed_at: z.iso.datetime({ offset: true }),
+  }),
+]);
+type Line = z.infer<typeof Line>;
+
+const ALL = `
+  select jsonb_build_object('table', 'member_key', 'workspace_id', workspace_id, 'member_id', member_id,
+    'wrapped_key', translate(encode(wrapped_key, 'base64'), E'\\n', ''))::text as line
+  from vault.member_key
+  union all
+  select jsonb_build_object('table', 'secret', 'workspace_id', workspace_id, 'owner', owner, 'fingerprint', fingerprint,
+    'sealed', translate(encode(sealed, 'base64'), E'\\n', ''),
+    'sealed_at', to_char(sealed_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))::text
+  from vault.secret order by 1`;
+
+const makeTables = async (database: Database): Promise<void> => {
+  for (const schema of SCHEMAS) await createVaultTables(database, schema);
+};
+
+/** What the vaults hold at one moment, a line each, in an order that does not change. */
+export const backUpVaults = async (database: Database): Promise<readonly string[]> => {
+  await makeTables(database);
+  const { rows } = await database.query<{ line: string }>(ALL);
+  return rows.map(({ line }) => line);
+};
+
+const insertOf = (line: Line): { readonly sql: string; readonly values: readonly string[] } =>
+  line.table === 'member_key'
+    ? {
+        sql: `insert into vault.member_key (workspace_id, member_id, wrapped_key)
+              values ($1, $2, decode($3, 'base64')) on conflict do nothing`,
+        values: [line.workspace_id, line.member_id, line.wrapped_key],
+      }
+    : {
+        sql: `insert into vault.secret (workspace_id, owner, fingerprint, sealed, sealed_at)
+              values ($1, $2, $3, decode($4, 'base64'), $5) on conflict do nothing`,
+        values: [line.workspace_id, line.owner, line.fingerprint, line.sealed, line.sealed_at],
+      };
+
+const lineOf = (line: string, index: number): Line => {
+  try {
+    return Line.parse(JSON.parse(line));
+  } catch (cause) {
+    const text = `Line ${index + 1} is none of a backup of the vaults. Nothing was put back.`;
+    const refusal = new Refusal('invalid_input', text);
+    throw Object.assign(refusal, { cause });
+  }
+};
+
+/** Puts back what is not there; all of it or, where a line is none of ours, nothing. Answers how many were put back. */
+export const restoreVaults = async (database: Database, lines: readonly string[]): Promise<number> => {
+  const parsed = lines.map(lineOf);
+  await makeTables(database);
+  return inTransaction(database, async (client) => {
+    let restored = 0;
+    for (const { sql, values } of parsed.map(insertOf)) {
+      restored += (await client.query(sql, [...values])).rowCount ?? 0;
+    }
+    return restored;
+  });
+};

@@ -1,0 +1,14 @@
+import { z } from 'zod';
+import { emailSettings } from '#platform/channels/email.ts';
+import { serverSettings } from '#platform/settings.ts';
+import { egressSettings } from '#platform/egress/http-client.ts';
+import { serviceSettings } from '#platform/process/run-process.ts';
+import { demandedVaultSettings } from '#application/vault/cipher.ts';
+
+export const DeliverySettings = z.object({
+  ...serverSettings,
+  ...serviceSettings,
+  ...egressSettings,
+  ...emailSettings,
+  ...demandedVaultSettings,
+});

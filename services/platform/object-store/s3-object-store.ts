@@ -1,0 +1,104 @@
+import {
+  DeleteObjectCommand,
+  GetObjectCommand,
+  HeadObjectCommand,
+  NotFound,
+  paginateListObjectsV2,
+  S3Client,
+} from '@aws-sdk/client-s3';
+import { Upload } from '@aws-sdk/lib-storage';
+import { createHash } from 'node:crypto';
+import { Readable } from 'node:stream';
+import { bucketPlaceOf } from './s3-url.ts';
+import { assertObjectKey, type ObjectStore } from './object-store.ts';
+
+const CONNECT_TIMEOUT_MS = 5_000;
+/** Without an answer, or without a byte of a body. */
+const ANSWER_TIMEOUT_MS = 30_000;
+const ATTEMPTS_MAX = 5;
+/** An object is sent in parts of this size, of which so many are held at once. */
+const PART_BYTES = 8 * 1024 * 1024;
+const PARTS_AT_ONCE = 2;
+
+/**
+ * Objects of a bucket of any service that speaks S3. An upload shows when its last part is there and it is told so;
+ * what a writer that died had sent is kept by the service until it is aborted, by a rule of the bucket.
+ * `url`: the setting OBJECT_STORE_URL.
+ */
+export const openBucketStore = (url: string): ObjectStore => {
+  const { endpoint, region, bucket, prefix, credentials } = bucketPlaceOf(url);
+  const client = new S3Client({
+    endpoint,
+    region,
+    forcePathStyle: true,
+    maxAttempts: ATTEMPTS_MAX,
+    // Services other than Amazon's refuse checksums that nobody asked for.
+    requestChecksumCalculation: 'WHEN_REQUIRED',
+    responseChecksumValidation: 'WHEN_REQUIRED',
+    requestHandler: { connectionTimeout: CONNECT_TIMEOUT_MS, socketTimeout: ANSWER_TIMEOUT_MS },
+    ...(credentials ? { credentials } : {}),
+  });
+  const place = (key: string) => ({ Bucket: bucket, Key: prefix + assertObjectKey(key) });
+
+  return {
+    write: async (key, source) => {
+      const digest = createHash('sha256');
+      let bytes = 0;
+      let broken: { readonly by: unknown } | null = null;
+      const measured = async function* (): AsyncGenerator<Buffer> {
+        try {
+          for await (const chunk of source) {
+            const buffer = Buffer.from(chunk as string);
+            digest.update(buffer);
+            bytes += buffer.byteLength;
+            yield buffer;
+          }
+        } catch (error) {
+          broken = { by: error };
+          throw error;
+        }
+      };
+      const upload = new Upload({
+        client,
+        params: {
+          ...place(key),
+          Body: Readable.from(measured(), { objectMode: false }),
+        },
+        partSize: PART_BYTES,
+        queueSize: PARTS_AT_ONCE,
+        leavePartsOnError: false,
+      });
+      try {
+        await upload.done();
+      } catch (error) {
+        // The service may have had something to say against being told to forget the parts: that is not the cause.
+        throw (broken as { readonly by: unknown } | null)?.by ?? error;
+      }
+      return { bytes, sha256: digest.digest('hex') };
+    },
+    open: async (key) => {
+      let bytes: number;
+      try {
+        ({ ContentLength: bytes = 0 } = await client.send(new HeadObjectCommand(place(key))));
+      } catch (error) {
+        if (error instanceof NotFound) return null;
+        throw error;
+      }
+      const body = async function* (): AsyncGenerator<Uint8Array> {
+        const { Body } = await client.send(new GetObjectCommand(place(key)));
+        if (Body) yield* Body as Readable;
+      };
+      return { bytes, read: () => Readable.from(body(), { objectMode: false }) };
+    },
+    removeAllBut: async (below, key) => {
+      const kept = key === null ? null : place(key).Key;
+      const found = { Bucket: bucket, Prefix: `${place(below).Key}/` };
+      for await (const { Contents = [] } of paginateListObjectsV2({ client }, found)) {
+        for (const { Key } of Contents) {
+          if (Key === undefined || Key === kept) continue;
+          await client.send(new DeleteObjectCommand({ Bucket: bucket, Key }));
+        }
+      }
+    },
+  };
+};

@@ -1,0 +1,137 @@
+import { Client, type ClientConfig, Pool, type PoolClient } from 'pg';
+import type { ReadDatabase, ReadQuery } from '#contracts/ports/read-database.ts';
+import type { Writable } from 'node:stream';
+import { meterPool } from '../telemetry/metrics.ts';
+import { statementNames } from './statement-names.ts';
+
+/** Connections are opened within this time or fail. */
+const CONNECT_TIMEOUT_MS = 5_000;
+/** Pipelined connections of a process for hot reads; each carries many queries at once. */
+const PIPELINED_CLIENTS = 2;
+const SLOW_POOL_CLIENTS = 6;
+const HOT_STATEMENT_TIMEOUT_MS = 10_000;
+/** A search that takes longer is refused rather than left to hold a connection. */
+const SLOW_STATEMENT_TIMEOUT_MS = 5_000;
+
+export type Database = Pool;
+export type Transaction = PoolClient;
+
+/** An ordinary pool, for writing, long queries and COPY. */
+export const openPool = (url: string, max: number, settings: Partial<ClientConfig> = {}): Database => {
+  const pool = new Pool({
+    connectionString: url,
+    max,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    ...settings,
+  });
+  // An idle connection that breaks is replaced on next use; without a listener it would end the process.
+  pool.on('error', () => undefined);
+  // Nor may one that breaks in somebody's hands: its next query fails, and that is where it is met.
+  pool.on('connect', (client) => client.on('error', () => undefined));
+  meterPool(pool);
+  return pool;
+};
+
+/** Runs `work` in one transaction; commits when it resolves, rolls back when it throws. */
+export const inTransaction = async <T>(
+  pool: Database,
+  work: (client: Transaction) => Promise<T>,
+): Promise<T> => {
+  const client = await pool.connect();
+  let broken: Error | undefined;
+  try {
+    await client.query('begin');
+    const result = await work(client);
+    await client.query('commit');
+    return result;
+  } catch (error) {
+    try {
+      await client.query('rollback');
+    } catch (rollbackError) {
+      broken = rollbackError as Error;
+    }
+    throw error;
+  } finally {
+    client.release(broken);
+  }
+};
+
+/**
+ * The read side: named statements on pipelined connections for hot reads, an ordinary pool with custom
+ * plans for searches. A lost connection is opened again on next use.
+ */
+export const openReadDatabase = (url: string): ReadDatabase & AsyncDisposable => {
+  const slow = openPool(url, SLOW_POOL_CLIENTS, {
+    statement_timeout: SLOW_STATEMENT_TIMEOUT_MS,
+    options: '-c plan_cache_mode=force_custom_plan',
+  });
+  const slots: (Promise<Client> | undefined)[] = Array.from({ length: PIPELINED_CLIENTS });
+  let turn = 0;
+  let closed = false;
+  /** slonik's tag writes `$slonik_1` for `$1`. */
+  const statementOf = statementNames((sql) => sql.replaceAll('$slonik_', '$'));
+
+  const open = async (slot: number): Promise<Client> => {
+    const client = new Client({
+      connectionString: url,
+      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+      statement_timeout: HOT_STATEMENT_TIMEOUT_MS,
+      pipeline: true,
+    });
+    const forget = (): void => {
+      slots[slot] = undefined;
+    };
+    client.on('error', forget);
+    client.on('end', forget);
+    await client.connect();
+    return client;
+  };
+
+  let gathering = false;
+  /**
+   * Queries of one turn of the event loop leave in one write, on one connection: under load that is half of what a
+   * small query costs on either side. The stream is `pg`'s own, which it does not document.
+   */
+  const gather = (client: Client): void => {
+    if (gathering) return;
+    gathering = true;
+    const { stream } = (client as unknown as { readonly connection: { readonly stream: Writable } })
+      .connection;
+    stream.cork();
+    setImmediate(() => {
+      gathering = false;
+      turn = (turn + 1) % PIPELINED_CLIENTS;
+      stream.uncork();
+    });
+  };
+
+  const clientAt = (slot: number): Promise<Client> => {
+    if (closed) throw new Error('the read database is closed');
+    const opened = slots[slot];
+    if (opened) return opened;
+    const opening = open(slot);
+    slots[slot] = opening;
+    opening.catch(() => {
+      if (slots[slot] === opening) slots[slot] = undefined;
+    });
+    return opening;
+  };
+
+  return {
+    query: async <Row>({ sql, values }: ReadQuery) => {
+      const client = await clientAt(turn);
+      gather(client);
+      const { rows } = await client.query({ ...statementOf(sql), values: values as unknown[] });
+      return rows as readonly Row[];
+    },
+    slow: async <Row>({ sql, values }: ReadQuery) => {
+      const { rows } = await slow.query(statementOf(sql).text, values as unknown[]);
+      return rows as readonly Row[];
+    },
+    [Symbol.asyncDispose]: async () => {
+      closed = true;
+      await Promise.all(slots.map(async (opened) => (await opened?.catch(() => undefined))?.end()));
+      await slow.end();
+    },
+  };
+};

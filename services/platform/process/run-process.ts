@@ -1,0 +1,104 @@
+import { z } from 'zod';
+import { LogLevel, readSettings, SettingsError, showSettings } from '../settings.ts';
+import { createLog, type Log } from '../logger.ts';
+import { operatorPortSettings } from './health-server.ts';
+import { tracingSettings } from '../telemetry/tracing.ts';
+
+/** Ordered shutdown may take this long before the process leaves anyway. */
+const SHUTDOWN_DEADLINE_MS = 8_000;
+
+/** Settings of every process. */
+export const processSettings = {
+  LOG_LEVEL: LogLevel.describe('How much is logged: `fatal` to `trace`, or `silent`.'),
+  ...tracingSettings,
+} as const;
+
+/** Settings of every process but `ops`, which has a port for operators anyway. */
+export const serviceSettings = { ...processSettings, ...operatorPortSettings } as const;
+
+export type ProcessScope<Settings> = {
+  readonly settings: Settings;
+  /** Resources, disposed in reverse order at shutdown. */
+  readonly resources: AsyncDisposableStack;
+  /** Aborted when the process is asked to end; loops watch it. */
+  readonly signal: AbortSignal;
+  readonly log: Log;
+};
+
+type Schema = z.ZodObject<z.ZodRawShape & typeof processSettings>;
+type ProcessSettings = z.infer<z.ZodObject<typeof processSettings>>;
+
+const readOrExit = <S extends Schema>(schema: S): z.infer<S> => {
+  try {
+    return readSettings(schema) as z.infer<S>;
+  } catch (error) {
+    if (!(error instanceof SettingsError)) throw error;
+    process.stderr.write(`${error.message}\n`);
+    process.exit(1);
+  }
+};
+
+/**
+ * Runs a long-lived process: the one owner of signals, and the one reader of its settings, which it says, with the
+ * secrets hidden. `start` sets everything up and returns; SIGTERM, SIGINT or a fault then disposes of the resources in
+ * reverse order, within a deadline. A second signal ends it at once.
+ */
+export const runProcess = async <S extends Schema>(
+  name: string,
+  schema: S,
+  start: (scope: ProcessScope<z.infer<S>>) => Promise<void>,
+): Promise<void> => {
+  const settings = readOrExit(schema);
+  // What every schema has, which its inferred type is too general to say.
+  const own = settings as unknown as ProcessSettings;
+  const log = createLog(name, own.LOG_LEVEL);
+  const controller = new AbortController();
+  const { signal } = controller;
+  const resources = new AsyncDisposableStack();
+  let ending = false;
+
+  const end = async (reason: string, exitCode: number): Promise<void> => {
+    if (ending) process.exit(exitCode || 1);
+    ending = true;
+    log.info({ reason }, 'ending');
+    controller.abort();
+    const deadline = setTimeout(() => {
+      log.error({ deadline_ms: SHUTDOWN_DEADLINE_MS }, 'shutdown deadline passed');
+      process.exit(1);
+    }, SHUTDOWN_DEADLINE_MS);
+    try {
+      await resources.disposeAsync();
+    } catch (error) {
+      log.error({ err: error }, 'shutdown failed');
+    }
+    clearTimeout(deadline);
+    log.info({}, 'ended');
+    process.exit(exitCode);
+  };
+
+  process.on('SIGTERM', () => void end('SIGTERM', 0));
+  process.on('SIGINT', () => void end('SIGINT', 0));
+  process.on('unhandledRejection', (error) => {
+    log.fatal({ err: error }, 'unhandled rejection');
+    void end('unhandled rejection', 1);
+  });
+  process.on('uncaughtException', (error) => {
+    log.fatal({ err: error }, 'uncaught exception');
+    void end('uncaught exception', 1);
+  });
+
+  try {
+    log.info({ settings: showSettings(schema, settings), node: process.version }, 'starting');
+    if (own.OTEL_EXPORTER_OTLP_ENDPOINT !== undefined) {
+      // Nothing of it is loaded where nobody asked for it.
+      const { startTracing } = await import('../telemetry/tracing-sdk.ts');
+      resources.use(startTracing(name, own, log));
+    }
+    await start({ settings, resources, signal, log });
+  } catch (error) {
+    // Asked to end while it waited for a server: that is under way.
+    if (signal.aborted) return;
+    log.fatal({ err: error }, 'start failed');
+    await end('start failed', 1);
+  }
+};
