@@ -13,9 +13,9 @@ import { untilServerAnswers } from '#platform/concurrency/retry.ts';
 import { openReadPosition } from '#application/commands/projection-wait.ts';
 import { openSecretVault } from '#application/vault/secret-vault.ts';
 import { waitForServers } from '#platform/process/wait-for-servers.ts';
-import { openAlertChannels } from './alert-channels.ts';
-import { ENDPOINTS } from './endpoints/index.ts';
-import { buildApi } from './server.ts';
+import { openAlertChannels } from '#operations/dependencies/alert-channels.ts';
+import { ENDPOINTS } from '#operations/index.ts';
+import { buildApi } from './server/server.ts';
 import { ApiSettings } from './settings.ts';
 
 /** Commands, idempotency keys and checkpoints; reads have connections of their own. */

@@ -13,7 +13,7 @@ import type { EndpointChannel } from '#contracts/values/alerts.ts';
 import { type AlertRuleFact, alertRuleStream } from '#contracts/events/workspace/alert-rule.ts';
 import { AlertPayload } from '#contracts/webhooks/alert-payload.ts';
 import { systemClock } from '#platform/clock.ts';
-import { type AlertChannels, openAlertChannels } from '#services/api/alert-channels.ts';
+import { type AlertChannels, openAlertChannels } from '#operations/dependencies/alert-channels.ts';
 import { METADATA } from '#tests/delivery/new-delivery.ts';
 import { on } from '#tests/dsl/api.ts';
 import type { CorpusBrand } from './corpus.ts';

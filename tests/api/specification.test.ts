@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { SCOPES, type Scope } from '#contracts/values/scopes.ts';
-import { ENDPOINTS } from '#services/api/endpoints/index.ts';
+import { ENDPOINTS } from '#operations/index.ts';
 import { on, type Reply } from '#tests/dsl/api.ts';
 import { feedDemo, missingIn, openWalk, prepareBriefs, walkCorpus } from './demo-walk.ts';
 import { lineOf, SPECIFIED } from './specification.ts';

@@ -19,8 +19,8 @@ import { grantReads } from '#platform/postgres/read-only-role.ts';
 import { retry } from '#platform/concurrency/retry.ts';
 import { openSecretVault } from '#application/vault/secret-vault.ts';
 import { projections } from '#projections/index.ts';
-import { openAlertChannels } from '#services/api/alert-channels.ts';
-import { type ApiDependencies, buildApi } from '#services/api/server.ts';
+import { openAlertChannels } from '#operations/dependencies/alert-channels.ts';
+import { type ApiResources, buildApi } from '#services/api/server/server.ts';
 import {
   addMemberNamed,
   createWorkspaceNamed,
@@ -50,7 +50,7 @@ export type Key = {
 };
 
 /** Parts of a server that a test puts its own in place of. */
-export type ApiOptions = Partial<ApiDependencies>;
+export type ApiOptions = Partial<ApiResources>;
 
 /** A database, an event store, a projector and API servers of a test's own. */
 export type ApiStack = AsyncDisposable & {

@@ -2,9 +2,9 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { ERRORS } from '#contracts/errors.ts';
-import { errorsOf } from '#services/api/endpoint.ts';
-import { ENDPOINTS } from '#services/api/endpoints/index.ts';
-import { openApiDocument, replySchema } from '#services/api/openapi.ts';
+import { errorsOf } from '#operations/endpoint/define-endpoint.ts';
+import { ENDPOINTS } from '#operations/index.ts';
+import { openApiDocument, replySchema } from '#services/api/openapi/document.ts';
 
 /** Every status that an endpoint declares has a test, and every example is what the endpoint would answer. */
 const FOLDER = join(import.meta.dirname, '../api');

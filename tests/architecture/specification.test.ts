@@ -4,8 +4,8 @@ import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { SCOPES } from '#contracts/values/scopes.ts';
 import { readSettings } from '#platform/settings.ts';
-import { ENDPOINTS } from '#services/api/endpoints/index.ts';
-import { endpointTable } from '#services/api/endpoint-table.ts';
+import { ENDPOINTS } from '#operations/index.ts';
+import { endpointTable } from '#services/api/openapi/endpoint-table.ts';
 import { lineOf, SPECIFIED } from '#tests/api/specification.ts';
 
 /** What is served is what was specified: every endpoint, by its method, path and scope, and none besides. */

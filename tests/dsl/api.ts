@@ -2,9 +2,9 @@ import type { FastifyInstance } from 'fastify';
 import { expect } from 'vitest';
 import { ErrorBody } from '#contracts/resources/envelope.ts';
 import { ERRORS } from '#contracts/errors.ts';
-import { type Endpoint, errorsOf } from '#services/api/endpoint.ts';
-import { ENDPOINTS } from '#services/api/endpoints/index.ts';
-import { openApiDocument, replySchema } from '#services/api/openapi.ts';
+import { type Endpoint, errorsOf } from '#operations/endpoint/define-endpoint.ts';
+import { ENDPOINTS } from '#operations/index.ts';
+import { openApiDocument, replySchema } from '#services/api/openapi/document.ts';
 
 /**
  * The test language of the API: `await on(app).get(path, { key })` answers status, headers and body, after

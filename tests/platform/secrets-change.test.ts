@@ -4,8 +4,8 @@ import { openMemberVault } from '#application/vault/member-vault.ts';
 import { type Database, openPool } from '#platform/postgres/pool.ts';
 import { rewrapVault } from '#application/vault/rotate-master-key.ts';
 import { openSecretVault } from '#application/vault/secret-vault.ts';
-import { createCursors } from '#services/api/cursors.ts';
-import { createDownloadLinks } from '#services/api/download-links.ts';
+import { createCursors } from '#operations/dependencies/cursors.ts';
+import { createDownloadLinks } from '#operations/dependencies/download-links.ts';
 import { createTestDatabase } from '#tests/stack/database.ts';
 
 /** A secret changes in three steps, none of which anybody notices: the new one is accepted, is used, is alone. */

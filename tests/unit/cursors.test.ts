@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { Refusal } from '#contracts/errors.ts';
-import { createCursors } from '#services/api/cursors.ts';
+import { createCursors } from '#operations/dependencies/cursors.ts';
 
 const cursors = createCursors('a secret for tests only');
 const sortKeys = fc.array(fc.oneof(fc.string(), fc.integer()), { minLength: 1, maxLength: 4 });

@@ -1,6 +1,6 @@
 import type { NatsConnection } from 'nats';
 import { describe, expect, test } from 'vitest';
-import { createRateLimits } from '#services/api/rate-limits.ts';
+import { createRateLimits } from '#operations/dependencies/rate-limiter.ts';
 
 const at = (iso: string) => {
   const time = { ms: Date.parse(iso) };

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { createSharedReads } from '#services/api/shared-reads.ts';
+import { createSharedReads } from '#operations/dependencies/read-coalescing.ts';
 
 const answer = (data: string) => ({ data, asOf: null });
 

@@ -1,9 +1,0 @@
-import { z } from 'zod';
-import { Uuid } from '#contracts/values/primitives.ts';
-import { workspaceParams } from '../../parameters.ts';
-
-/** Of paths that name a rule. */
-export const alertParams = z.strictObject({
-  ...workspaceParams.shape,
-  alertId: Uuid.toLowerCase().meta({ description: 'Id of an alert rule.' }),
-});

@@ -1,0 +1,242 @@
+import { z } from 'zod';
+import { ERRORS, type ErrorType } from '#contracts/errors.ts';
+import { BrandMeta, ErrorBody, ListMeta, Meta, PageMeta } from '#contracts/resources/envelope.ts';
+import { type Endpoint, errorsOf, type ReplyShape, TAGS } from '#operations/endpoint/define-endpoint.ts';
+import { ENDPOINTS } from '#operations/index.ts';
+import { freshnessExample } from '#operations/endpoint/examples.ts';
+import { CORPUS_HEADERS, headerRefs, HEADERS, PARAMETERS, RATE_HEADERS } from './headers.ts';
+import { openApiWebhooks } from './webhooks.ts';
+
+type Json = { readonly [key: string]: unknown };
+
+/** The contract version of the specification, part "Versioning". */
+const CONTRACT_VERSION = '1.0.0';
+
+const SCHEMA_PREFIX = '#/components/schemas/';
+const REQUEST_ID_EXAMPLE = '5f0c9a3e-8d1b-4e6f-9a2c-7b4d1e8f0a63';
+const AS_OF_EXAMPLE = '2026-11-20T06:00:00.000Z';
+
+const META: Readonly<Record<ReplyShape, { readonly schema: z.ZodType; readonly example: Json }>> = {
+  record: { schema: Meta, example: {} },
+  brand: { schema: BrandMeta, example: { freshness: freshnessExample } },
+  whole: { schema: ListMeta, example: { count: 1 } },
+  paged: { schema: PageMeta, example: { count: 1 } },
+};
+
+/** A reply's whole body, as tests hold every answer against it. */
+export const replySchema = (endpoint: Endpoint): z.ZodType => {
+  const { shape, data } = endpoint.reply;
+  const isList = shape === 'whole' || shape === 'paged';
+  return z.strictObject({ data: isList ? z.array(data) : data, meta: META[shape].schema });
+};
+
+/** JSON Schema as OpenAPI 3.1 has it: what has an id becomes a component, everything else stands in place. */
+const createSchemas = () => {
+  const components: Record<string, unknown> = {};
+  const lift = (schema: z.ZodType, io: 'input' | 'output'): Json => {
+    const made = z.toJSONSchema(schema, { target: 'draft-2020-12', io, unrepresentable: 'any' });
+    const text = JSON.stringify(made, withoutFormatPatterns).replaceAll('"#/$defs/', `"${SCHEMA_PREFIX}`);
+    const { $defs, $schema: _, ...rest } = JSON.parse(text) as Json & { $defs?: Record<string, Json> };
+    for (const [id, definition] of Object.entries($defs ?? {})) components[id] = withoutId(definition);
+    if (typeof rest['id'] !== 'string') return rest;
+    components[rest['id']] = withoutId(rest);
+    return { $ref: `${SCHEMA_PREFIX}${rest['id']}` };
+  };
+  return { components, lift };
+};
+type Lift = ReturnType<typeof createSchemas>['lift'];
+
+/** A format says it better than the pattern of several hundred characters that checks it. */
+const withoutFormatPatterns = (_name: string, value: unknown): unknown => {
+  if (typeof value !== 'object' || value === null || !('format' in value && 'pattern' in value)) return value;
+  return Object.fromEntries(Object.entries(value).filter(([name]) => name !== 'pattern'));
+};
+
+/** `id` of a component is its name; inside the schema it would be a keyword nobody knows. */
+const withoutId = (schema: Json): Json =>
+  Object.fromEntries(Object.entries(schema).filter(([name]) => name !== 'id'));
+
+const parametersOf = (endpoint: Endpoint, lift: Lift): Json[] => {
+  const parameter = (place: 'path' | 'query', name: string, schema: z.ZodType): Json => {
+    // A parameter read from text by a transform is documented as that text.
+    const { description, ...rest } = lift(
+      schema,
+      schema instanceof z.ZodPipe || place === 'query' ? 'output' : 'input',
+    );
+    const example = place === 'path' ? { example: endpoint.paramsExample[name] } : {};
+    return {
+      name,
+      in: place,
+      required: !schema.safeParse(undefined).success,
+      ...(description ? { description } : {}),
+      schema: rest,
+      // `a,b` and not `?types=a&types=b`.
+      ...(rest['type'] === 'array' ? { style: 'form', explode: false } : {}),
+      ...example,
+    };
+  };
+  return [
+    ...Object.entries(endpoint.params.shape).map(([name, schema]) =>
+      parameter('path', name, schema as z.ZodType),
+    ),
+    ...Object.entries(endpoint.query.shape).map(([name, schema]) =>
+      parameter('query', name, schema as z.ZodType),
+    ),
+    ...(endpoint.method === 'GET' ? [{ $ref: '#/components/parameters/MinPosition' }] : []),
+    ...(endpoint.corpus ? [{ $ref: '#/components/parameters/IfNoneMatch' }] : []),
+    ...(endpoint.method === 'POST' ? [{ $ref: '#/components/parameters/IdempotencyKey' }] : []),
+  ];
+};
+
+const successOf = (endpoint: Endpoint, lift: Lift): Json => {
+  const { shape, example, status } = endpoint.reply;
+  const headers = [
+    ...RATE_HEADERS,
+    ...(endpoint.corpus ? CORPUS_HEADERS : []),
+    ...(endpoint.method === 'GET' ? [] : ['x-read-position']),
+    ...(endpoint.method === 'POST' ? ['idempotency-replayed'] : []),
+  ];
+  const meta = {
+    request_id: REQUEST_ID_EXAMPLE,
+    as_of: AS_OF_EXAMPLE,
+    lag_hours: 3.5,
+    ...META[shape].example,
+  };
+  return {
+    [status]: {
+      description: status === 201 ? 'Done.' : 'Found.',
+      headers: headerRefs(headers),
+      content: {
+        'application/json': {
+          schema: lift(replySchema(endpoint), 'output'),
+          example: { data: example, meta },
+        },
+      },
+    },
+    ...(endpoint.corpus ? { 304: { $ref: '#/components/responses/NotModified' } } : {}),
+  };
+};
+
+const componentNameOf = (type: ErrorType): string =>
+  type.replaceAll(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase());
+
+const statusOf = (type: ErrorType): number => {
+  const found = Object.values(ERRORS).find((error) => error.type === type);
+  if (!found) throw new Error(`no status for ${type}`);
+  return found.status;
+};
+
+const operationOf = (endpoint: Endpoint, lift: Lift): Json => ({
+  operationId: endpoint.operationId,
+  summary: endpoint.summary,
+  description: `${endpoint.description}\n\nScope: \`${endpoint.scope}\`.`,
+  tags: [endpoint.tag],
+  security: [{ apiKey: [] }],
+  parameters: parametersOf(endpoint, lift),
+  ...(endpoint.body
+    ? {
+        requestBody: {
+          required: true,
+          content: {
+            'application/json': {
+              schema: lift(endpoint.body.schema, 'input'),
+              example: endpoint.body.example,
+            },
+          },
+        },
+      }
+    : {}),
+  responses: {
+    ...successOf(endpoint, lift),
+    ...Object.fromEntries(
+      errorsOf(endpoint).map((type) => [
+        statusOf(type),
+        { $ref: `#/components/responses/${componentNameOf(type)}` },
+      ]),
+    ),
+  },
+});
+
+const ERROR_MEANINGS: Readonly<Record<ErrorType, string>> = {
+  bad_request: 'The input was rejected; `details` lists the issues.',
+  unauthorized: 'Missing, invalid or revoked key.',
+  payment_required: 'The quota of the plan is used up.',
+  forbidden: 'The key or plan lacks the scope.',
+  not_found: 'No such resource.',
+  conflict: 'It exists already, or changed meanwhile.',
+  rate_limited: 'Wait until the time given by `x-ratelimit-reset`.',
+  internal: 'Try again, and report the `request_id`.',
+};
+
+const errorResponseOf = (type: ErrorType, error: Json): Json => {
+  const status = statusOf(type);
+  const details =
+    type === 'bad_request'
+      ? { details: [{ path: 'limit', message: 'Too big: expected number to be <=100', code: 'too_big' }] }
+      : {};
+  const example = {
+    error: { type, message: ERROR_MEANINGS[type], status, request_id: REQUEST_ID_EXAMPLE, ...details },
+  };
+  const headers = type === 'unauthorized' ? ['x-request-id', 'www-authenticate'] : RATE_HEADERS;
+  return {
+    description: ERROR_MEANINGS[type],
+    headers: headerRefs(type === 'rate_limited' ? [...headers, 'retry-after'] : headers),
+    content: { 'application/json': { schema: error, example } },
+  };
+};
+
+const DESCRIPTION = `Observed ads of one public ad library: what started, stopped and changed.
+
+Coverage is the brands this service tracks; a brand that is absent is no evidence that it runs no ads. There are no
+money figures and none may be inferred. Longevity is observed survival, not performance. Quote figures with their
+\`meta.as_of\`.`;
+
+/** The OpenAPI 3.1 document of every endpoint. `baseUrl`: where this instance is reached; `/` in the committed file. */
+export const openApiDocument = (baseUrl = '/'): Json => {
+  const { components, lift } = createSchemas();
+  const paths: Record<string, Record<string, Json>> = {};
+  for (const endpoint of ENDPOINTS) {
+    const path = (paths[endpoint.path] ??= {});
+    path[endpoint.method.toLowerCase()] = operationOf(endpoint, lift);
+  }
+  const error = lift(ErrorBody, 'output');
+  const types = [...new Set(ENDPOINTS.flatMap(errorsOf))];
+  const responses = {
+    NotModified: {
+      description: 'The figures named by `if-none-match` still hold.',
+      headers: headerRefs([...RATE_HEADERS, ...CORPUS_HEADERS]),
+    },
+    ...Object.fromEntries(types.map((type) => [componentNameOf(type), errorResponseOf(type, error)])),
+  };
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Ad-Intelligence REST Service',
+      version: CONTRACT_VERSION,
+      summary: 'Observed ads of one public ad library.',
+      description: DESCRIPTION,
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: baseUrl, description: 'This service.' }],
+    tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
+    security: [{ apiKey: [] }],
+    paths,
+    webhooks: openApiWebhooks(lift),
+    components: {
+      securitySchemes: {
+        apiKey: {
+          type: 'http',
+          scheme: 'bearer',
+          bearerFormat: 'svc_live_…',
+          description: 'An API key of a workspace: `Authorization: Bearer <API_KEY>`.',
+        },
+      },
+      parameters: PARAMETERS,
+      headers: HEADERS,
+      responses,
+      schemas: Object.fromEntries(
+        Object.entries(components).toSorted(([one], [other]) => (one < other ? -1 : 1)),
+      ),
+    },
+  };
+};

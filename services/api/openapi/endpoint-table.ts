@@ -1,0 +1,21 @@
+import { TAGS } from '#operations/endpoint/define-endpoint.ts';
+import { ENDPOINTS } from '#operations/index.ts';
+
+/** Every endpoint with its scope, as Markdown, by the sections of the documentation. */
+export const endpointTable = (): string => {
+  const rows = Object.keys(TAGS).flatMap((section) =>
+    ENDPOINTS.filter(({ tag }) => tag === section).map(
+      ({ method, path, scope, summary }) => `| \`${method} ${path}\` | \`${scope}\` | ${summary} |`,
+    ),
+  );
+  return [
+    '# Endpoints',
+    '',
+    `${rows.length} endpoints, each with the scope that a key needs. Written by \`npm run openapi\`; \`/docs\` has parameters and answers.`,
+    '',
+    '| endpoint | scope | what it does |',
+    '|---|---|---|',
+    ...rows,
+    '',
+  ].join('\n');
+};

@@ -1,0 +1,18 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { endpointTable } from './endpoint-table.ts';
+import { openApiDocument } from './document.ts';
+
+/** Writes the contract down, or with `--check` says whether what is written is what the endpoints say. */
+const WRITTEN: Readonly<Record<string, string>> = {
+  'openapi.json': `${JSON.stringify(openApiDocument(), null, 2)}\n`,
+  'endpoints.md': endpointTable(),
+};
+
+for (const [name, text] of Object.entries(WRITTEN)) {
+  const file = new URL(`../../../contracts/${name}`, import.meta.url);
+  if (!process.argv.includes('--check')) await writeFile(file, text);
+  else if ((await readFile(file, 'utf8').catch(() => '')) !== text) {
+    console.error(`contracts/${name} is stale. Run: npm run openapi`);
+    process.exitCode = 1;
+  }
+}

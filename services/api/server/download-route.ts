@@ -1,0 +1,37 @@
+import type { FastifyInstance } from 'fastify';
+import { Refusal } from '#contracts/errors.ts';
+import { DOWNLOAD_PATH } from '#operations/dependencies/download-links.ts';
+import { requestIdOf } from './request-id.ts';
+import type { ApiDependencies } from '../dependencies.ts';
+import { sendError } from './send-error.ts';
+
+/**
+ * Files of reports, by signed addresses. No endpoint of the contract: a browser or a spreadsheet opens the address
+ * as it was answered, without a key, so none of the pipeline's checks applies.
+ */
+export const registerDownloads = (app: FastifyInstance, room: ApiDependencies): void => {
+  app.get<{ Params: { fileName: string }; Querystring: Record<string, unknown> }>(
+    `${DOWNLOAD_PATH}/:fileName`,
+    async (request, reply) => {
+      const requestId = requestIdOf(request.headers['x-request-id']);
+      try {
+        const { fileName } = request.params;
+        const { objectKey } = room.downloadLinks.open(fileName, request.query, room.clock.now());
+        const object = await room.objectStore.open(objectKey);
+        if (!object) throw new Refusal('not_found', 'The file is gone. Ask for the report again.');
+        room.log.info({ request_id: requestId, object_key: objectKey }, 'download');
+        return await reply
+          .header('x-request-id', requestId)
+          .header('content-disposition', `attachment; filename="${fileName}"`)
+          .header('content-length', object.bytes)
+          .header('cache-control', 'private, no-store')
+          .header('x-content-type-options', 'nosniff')
+          .type('text/csv; charset=utf-8')
+          .send(object.read());
+      } catch (error) {
+        sendError(reply, requestId, error, room.log);
+        return reply;
+      }
+    },
+  );
+};

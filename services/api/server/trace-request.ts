@@ -1,0 +1,30 @@
+import { inSpan, isTracing } from '#platform/telemetry/tracing.ts';
+import type { Exchange } from './request-context.ts';
+
+/** One span for a request, which goes on with the caller's trace. The key and the parameters are in none. */
+export const traceRequest = (exchange: Exchange, run: () => Promise<void>): Promise<void> => {
+  if (!isTracing()) return run();
+  const { endpoint, request, reply, requestId } = exchange;
+  const { traceparent } = request.headers;
+  return inSpan(
+    `${endpoint.method} ${endpoint.path}`,
+    {
+      kind: 'server',
+      // A header that came twice is none.
+      parent: typeof traceparent === 'string' ? traceparent : undefined,
+      attributes: {
+        'http.request.method': endpoint.method,
+        'http.route': endpoint.path,
+        operation: endpoint.operationId,
+        request_id: requestId,
+      },
+    },
+    async (span) => {
+      await run();
+      span?.set({
+        'http.response.status_code': reply.raw.statusCode,
+        ...(exchange.caller ? { workspace_id: exchange.caller.workspaceId } : {}),
+      });
+    },
+  );
+};

@@ -1,0 +1,51 @@
+import { z } from 'zod';
+import { AdFormat, Country, Uuid } from '#contracts/values/primitives.ts';
+import { AdStatus, AdSummary } from '#contracts/resources/corpus/ad.ts';
+import { searchAds as readAds } from '#projections/ads/read.ts';
+import { latestIn, pageAnswer } from '../endpoint/reply.ts';
+import { endpoint } from '../endpoint/define-endpoint.ts';
+import { adSummary } from '../endpoint/examples.ts';
+import { given } from '../endpoint/omit-undefined.ts';
+import { noParams, pageQuery, searchText } from '../endpoint/parameters.ts';
+
+/** Without a brand, only ads started in so many days are looked at (specification, part "Limits"). */
+const WINDOW_DAYS = 90;
+const COPY_SEARCH_MAX_LENGTH = 200;
+const DAY_MS = 86_400_000;
+
+export const searchAds = endpoint({
+  method: 'GET',
+  path: '/v1/ads',
+  operationId: 'searchAds',
+  tag: 'Ads',
+  scope: 'ads:read',
+  summary: 'Search ads',
+  description:
+    'Ads by copy, format, status and country, newest start first. Without `brand_id` only ads started in the last 90 days are searched. An ad whose start nobody observed stands where it was first seen.',
+  params: noParams,
+  query: z.strictObject({
+    ...pageQuery,
+    q: searchText(COPY_SEARCH_MAX_LENGTH)
+      .optional()
+      .meta({ description: 'Words of the copy; all of them have to occur.' }),
+    format: AdFormat.optional().meta({ description: 'Creative format.' }),
+    status: AdStatus.optional().meta({
+      description: '`missing`: not seen by the last scan, yet not confirmed inactive.',
+    }),
+    country: Country.optional().meta({ description: 'A country whose scans showed the ad.' }),
+    brand_id: Uuid.optional().meta({ description: 'Ads attributed to this brand, whenever started.' }),
+  }),
+  body: null,
+  paramsExample: {},
+  reply: { status: 200, shape: 'paged', data: AdSummary, example: [adSummary] },
+  errors: [],
+  corpus: true,
+  reads: ['ads'],
+  handler: async ({ query, page }, { db, clock }) => {
+    const { q, format, status, country, brand_id: brandId } = query;
+    const windowStart = new Date(clock.now().getTime() - WINDOW_DAYS * DAY_MS).toISOString().slice(0, 10);
+    const startedSince = brandId === undefined ? windowStart : undefined;
+    const found = await readAds(db, given({ q, format, status, country, brandId, startedSince }), page);
+    return pageAnswer(found, latestIn(found.items, 'last_seen_at'));
+  },
+});

@@ -1,0 +1,72 @@
+import { alertRuleStream, type SealedAddress } from '#contracts/events/workspace/alert-rule.ts';
+import { ChangeAlert, WrittenAlert } from '#contracts/resources/workspace/alert.ts';
+import { alertRule, changeAlertRule, demandAlertRule } from '#domain/workspace/alert/rule-decider.ts';
+import { runWorkspaceCommand } from '#application/commands/command-handler.ts';
+import { endpoint } from '../endpoint/define-endpoint.ts';
+import { WORKSPACE_ID } from '../endpoint/examples.ts';
+import { given } from '../endpoint/omit-undefined.ts';
+import { noQuery } from '../endpoint/parameters.ts';
+import { trackedBrandIds } from '../tracked-brands/tracked-brand-ids.ts';
+import { readPresentRule, writtenAlertText } from './support/load-alert-rule.ts';
+import { alert, ALERT_ID } from './support/examples.ts';
+import { alertParams } from './support/parameters.ts';
+import { demandTargets, sealedAddress, UNSEALED } from './support/validate-targets.ts';
+import { issueFirstSecret } from './support/webhook-secrets.ts';
+
+const NONE: ReadonlySet<string> = new Set();
+
+export const changeAlert = endpoint({
+  method: 'PATCH',
+  path: '/v1/workspaces/{ws}/alerts/{alertId}',
+  operationId: 'changeAlert',
+  tag: 'Alerts',
+  scope: 'alerts:write',
+  summary: 'Change an alert rule',
+  description:
+    'What is not named stays; `webhook_url: null` removes the webhook. A rule keeps at least one channel, and brands that are named have to be tracked: 400 otherwise. What was queued for a channel that is gone is not sent any more. A channel that was suspended is sent to again when its address is given, a new one or the same; `enabled: true` does so for all of them.',
+  params: alertParams,
+  query: noQuery,
+  body: { schema: ChangeAlert, example: { cadence: 'daily', webhook_url: null } },
+  paramsExample: { ws: WORKSPACE_ID, alertId: ALERT_ID },
+  reply: {
+    status: 200,
+    shape: 'record',
+    data: WrittenAlert,
+    example: { ...alert, cadence: 'daily', webhook_url: null, sends_on: ['email'], webhook_secret: null },
+  },
+  errors: ['not_found', 'conflict'],
+  corpus: false,
+  reads: [],
+  handler: async (call, room) => {
+    const { params, caller, requestId, commandId } = call;
+    const { ws: workspace_id, alertId: alert_id } = params;
+    const { chat_webhook_url, ...named } = demandTargets(call.body, room);
+    const known = await readPresentRule(room.eventStore, workspace_id, alert_id);
+    const tracked = named.brand_ids ? await trackedBrandIds(room.eventStore, workspace_id) : NONE;
+    const at = room.clock.now().toISOString();
+    const decisionOn = (chat: SealedAddress | null | undefined) =>
+      changeAlertRule({ workspace_id, alert_id, change: given({ ...named, chat }), tracked, at });
+    // What is refused leaves no secret behind.
+    decisionOn(typeof chat_webhook_url === 'string' ? UNSEALED : chat_webhook_url)(known);
+    const chat =
+      chat_webhook_url === undefined
+        ? undefined
+        : await sealedAddress(room, workspace_id, alert_id, chat_webhook_url);
+    const secret = typeof named.webhook_url === 'string' ? await issueFirstSecret(call, room) : null;
+    const { state, position } = await runWorkspaceCommand(room, {
+      workspaceId: workspace_id,
+      stream: alertRuleStream(workspace_id, alert_id),
+      decider: alertRule,
+      decision: decisionOn(chat),
+      actor: { kind: 'api_key', id: caller.keyId },
+      requestId,
+      commandId,
+      shownIn: ['alerts'],
+    });
+    const changed = demandAlertRule(state);
+    if (chat !== undefined) {
+      await room.secretVault?.forget(workspace_id, alert_id, changed.chat?.fingerprint ?? '');
+    }
+    return { data: writtenAlertText(changed, secret), asOf: null, position };
+  },
+});

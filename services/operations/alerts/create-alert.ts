@@ -1,0 +1,66 @@
+import { alertRuleStream, type SealedAddress } from '#contracts/events/workspace/alert-rule.ts';
+import { ALERT_RULES_MAX, CreateAlert, WrittenAlert } from '#contracts/resources/workspace/alert.ts';
+import { alertRule, createAlertRule, demandAlertRule } from '#domain/workspace/alert/rule-decider.ts';
+import { derivedId } from '#domain/ids.ts';
+import { runWorkspaceCommand } from '#application/commands/command-handler.ts';
+import { countAlerts } from '#projections/alerts/read.ts';
+import { endpoint } from '../endpoint/define-endpoint.ts';
+import { WORKSPACE_ID } from '../endpoint/examples.ts';
+import { noQuery, workspaceParams } from '../endpoint/parameters.ts';
+import { trackedBrandIds } from '../tracked-brands/tracked-brand-ids.ts';
+import { readAlertRule, writtenAlertText } from './support/load-alert-rule.ts';
+import { alert, createAlert as exampleBody, WEBHOOK_SECRET } from './support/examples.ts';
+import { demandTargets, sealedAddress, UNSEALED } from './support/validate-targets.ts';
+import { issueFirstSecret } from './support/webhook-secrets.ts';
+
+export const createAlert = endpoint({
+  method: 'POST',
+  path: '/v1/workspaces/{ws}/alerts',
+  operationId: 'createAlert',
+  tag: 'Alerts',
+  scope: 'alerts:write',
+  summary: 'Create an alert rule',
+  description: `On brands that the workspace tracks; 400 names those that it does not. The first rule with a webhook gives the workspace the secret that signs its webhooks, which is in this answer only. 409 when the workspace has ${ALERT_RULES_MAX} rules.`,
+  params: workspaceParams,
+  query: noQuery,
+  body: { schema: CreateAlert, example: exampleBody },
+  paramsExample: { ws: WORKSPACE_ID },
+  reply: {
+    status: 201,
+    shape: 'record',
+    data: WrittenAlert,
+    example: { ...alert, webhook_secret: WEBHOOK_SECRET },
+  },
+  errors: ['not_found', 'conflict'],
+  corpus: false,
+  reads: [],
+  handler: async (call, room) => {
+    const { params, caller, requestId, commandId } = call;
+    const workspace_id = params.ws;
+    const alert_id = derivedId('alert', commandId);
+    const { chat_webhook_url, ...named } = demandTargets(call.body, room);
+    const [tracked, rules, known] = await Promise.all([
+      trackedBrandIds(room.eventStore, workspace_id),
+      countAlerts(room.db, workspace_id),
+      readAlertRule(room.eventStore, workspace_id, alert_id),
+    ]);
+    const by = { workspace_id, alert_id, member_id: caller.memberId, at: room.clock.now().toISOString() };
+    const decisionOn = (chat: SealedAddress | null) =>
+      createAlertRule({ ...by, settings: { ...named, chat }, tracked, rules });
+    // What is refused leaves no secret behind.
+    decisionOn(chat_webhook_url === null ? null : UNSEALED)(known);
+    const chat = await sealedAddress(room, workspace_id, alert_id, chat_webhook_url);
+    const secret = named.webhook_url === null ? null : await issueFirstSecret(call, room);
+    const { state, position } = await runWorkspaceCommand(room, {
+      workspaceId: workspace_id,
+      stream: alertRuleStream(workspace_id, alert_id),
+      decider: alertRule,
+      decision: decisionOn(chat),
+      actor: { kind: 'api_key', id: caller.keyId },
+      requestId,
+      commandId,
+      shownIn: ['alerts'],
+    });
+    return { data: writtenAlertText(demandAlertRule(state), secret), asOf: null, position };
+  },
+});

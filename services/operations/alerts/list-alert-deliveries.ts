@@ -1,0 +1,33 @@
+import { z } from 'zod';
+import { Uuid } from '#contracts/values/primitives.ts';
+import { AlertDelivery } from '#contracts/resources/workspace/alert-delivery.ts';
+import { listAlertDeliveries as readDeliveries } from '#projections/alert-deliveries/read.ts';
+import { pageAnswer } from '../endpoint/reply.ts';
+import { endpoint } from '../endpoint/define-endpoint.ts';
+import { WORKSPACE_ID } from '../endpoint/examples.ts';
+import { pageQuery, workspaceParams } from '../endpoint/parameters.ts';
+import { alertDelivery } from './support/examples.ts';
+
+export const listAlertDeliveries = endpoint({
+  method: 'GET',
+  path: '/v1/workspaces/{ws}/alert-deliveries',
+  operationId: 'listAlertDeliveries',
+  tag: 'Alerts',
+  scope: 'alerts:read',
+  summary: 'List alert deliveries',
+  description:
+    'What rules sent, or are to send, newest first, each with its attempts. The history of a deleted rule is gone with it.',
+  params: workspaceParams,
+  query: z.strictObject({
+    ...pageQuery,
+    alert_id: Uuid.toLowerCase().optional().meta({ description: 'Of this rule only.' }),
+  }),
+  body: null,
+  paramsExample: { ws: WORKSPACE_ID },
+  reply: { status: 200, shape: 'paged', data: AlertDelivery, example: [alertDelivery] },
+  errors: ['not_found'],
+  corpus: false,
+  reads: ['alert-deliveries'],
+  handler: async ({ params, query, page }, { db }) =>
+    pageAnswer(await readDeliveries(db, params.ws, query.alert_id, page), null),
+});

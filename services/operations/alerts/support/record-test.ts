@@ -1,0 +1,102 @@
+import type { AlertChannel } from '#contracts/values/alerts.ts';
+import {
+  type AlertDeliveryFact,
+  alertDeliveryStream,
+  type DeliveryAttempted,
+  type DeliveryQueued,
+} from '#contracts/events/workspace/alert-delivery.ts';
+import { Refusal } from '#contracts/errors.ts';
+import type { AlertPayload } from '#contracts/webhooks/alert-payload.ts';
+import type { AlertRule } from '#domain/workspace/alert/rule-decider.ts';
+import type { SendOutcome } from '#platform/channels/send-outcome.ts';
+import { pause } from '#platform/clock.ts';
+import { StreamMoved } from '#platform/event-store/event-store.ts';
+import type { Call } from '#operations/endpoint/define-endpoint.ts';
+import type { OperationDependencies } from '#operations/dependencies/dependencies.ts';
+
+type TestCall = Call<{ readonly ws: string; readonly alertId: string }, unknown, unknown>;
+
+/** Whoever else records what the rule sends is done between two of our tries. */
+const CONFLICT_RETRIES = 60;
+const CONFLICT_PAUSE_MS = 20;
+
+/** A sample that was sent: two facts. */
+export type TestDelivery = {
+  readonly channel: AlertChannel;
+  readonly payload: AlertPayload;
+  readonly attempted_at: string;
+  readonly outcome: SendOutcome;
+};
+
+export const factsOf = (
+  { workspace_id, alert_id }: AlertRule,
+  { channel, payload, attempted_at, outcome }: TestDelivery,
+): readonly [DeliveryQueued, DeliveryAttempted] => {
+  const named = { workspace_id, alert_id, delivery_id: payload.id };
+  const { delivered, failure, status_code, reason, duration_ms } = outcome;
+  const queued = { ...named, channel, kind: 'test', payload, queued_at: attempted_at } as const;
+  const attempted = {
+    ...named,
+    attempt: 1,
+    attempted_at,
+    outcome: delivered ? 'delivered' : 'failed',
+    failure,
+    status_code,
+    reason,
+    duration_ms,
+    next_attempt_at: null,
+  } as const;
+  return [
+    { type: 'DeliveryQueued', data: queued },
+    { type: 'DeliveryAttempted', data: attempted },
+  ];
+};
+
+export type RecordedTest = { readonly facts: readonly AlertDeliveryFact[]; readonly position: bigint };
+
+/** What an earlier attempt of this very command sent and recorded, whose answer nobody got; `null` for nothing. */
+export const recordedBefore = async (
+  call: TestCall,
+  room: OperationDependencies,
+): Promise<RecordedTest | null> => {
+  if (!call.mayRepeat) return null;
+  const { ws, alertId } = call.params;
+  const facts: AlertDeliveryFact[] = [];
+  let position = 0n;
+  for await (const fact of room.eventStore.read<AlertDeliveryFact>(alertDeliveryStream(ws, alertId))) {
+    if (fact.metadata.$causationId !== call.commandId) continue;
+    facts.push(fact);
+    ({ position } = fact);
+  }
+  return facts.length === 0 ? null : { facts, position };
+};
+
+/** Appends after whatever the stream holds: nothing of that decides anything here, so none of it is read. */
+export const recordTest = async (
+  call: TestCall,
+  room: OperationDependencies,
+  facts: readonly AlertDeliveryFact[],
+): Promise<RecordedTest> => {
+  const { ws, alertId } = call.params;
+  const stream = alertDeliveryStream(ws, alertId);
+  const metadata = {
+    $correlationId: call.requestId,
+    $causationId: call.commandId,
+    request_id: call.requestId,
+    actor: { kind: 'api_key', id: call.caller.keyId },
+    workspace_id: ws,
+    schema_version: 1,
+  } as const;
+  for (let conflicts = 0; conflicts < CONFLICT_RETRIES; conflicts += 1) {
+    try {
+      const last = await room.eventStore.last(stream);
+      const expected = last?.revision ?? -1n;
+      const { position } = await room.eventStore.append(stream, expected, facts, metadata, call.commandId);
+      return { facts, position };
+    } catch (error) {
+      if (!(error instanceof StreamMoved)) throw error;
+      await pause(Math.random() * CONFLICT_PAUSE_MS);
+    }
+  }
+  throw new Refusal('changed_meanwhile', 'Too many others recorded deliveries at once. Try again.');
+};

@@ -1,0 +1,59 @@
+import type { AlertChannel } from '#contracts/values/alerts.ts';
+import type { AlertPayload } from '#contracts/webhooks/alert-payload.ts';
+import type { AlertRule } from '#domain/workspace/alert/rule-decider.ts';
+import { failedOutcome, type SendOutcome } from '#platform/channels/send-outcome.ts';
+import { webhookKeysOf } from '#platform/channels/webhook-signature.ts';
+import { findNames } from '#projections/workspaces/read.ts';
+import type { OperationDependencies } from '#operations/dependencies/dependencies.ts';
+
+/** Nothing was sent, since there is nowhere to send it. */
+const nowhere = (reason: string): SendOutcome => failedOutcome('blocked_target', reason, performance.now());
+
+const byWebhook = async (
+  rule: AlertRule,
+  payload: AlertPayload,
+  room: OperationDependencies,
+): Promise<SendOutcome> => {
+  const secret = await room.signingSecrets?.current(rule.workspace_id);
+  if (!secret || rule.webhook_url === null) return nowhere('There is no secret to sign with. Create one.');
+  const target = { url: rule.webhook_url, deliveryId: payload.id, keys: webhookKeysOf(secret) };
+  return room.alertChannels.webhook.sendOnce(target, Buffer.from(JSON.stringify(payload), 'utf8'));
+};
+
+const byChat = async (
+  rule: AlertRule,
+  payload: AlertPayload,
+  room: OperationDependencies,
+): Promise<SendOutcome> => {
+  const { workspace_id, alert_id, chat } = rule;
+  const url = chat && (await room.secretVault?.open(workspace_id, alert_id, chat.fingerprint));
+  if (!url) return nowhere('The address of the chat tool is not kept any more. Give it again.');
+  return room.alertChannels.chat.sendOnce({ url }, payload);
+};
+
+const byEmail = async (
+  rule: AlertRule,
+  payload: AlertPayload,
+  room: OperationDependencies,
+): Promise<SendOutcome> => {
+  const { workspace_id, member_id } = rule;
+  const names = await findNames(room.db, workspace_id, member_id);
+  const sealed = names?.sealed ?? null;
+  const person = sealed === null ? null : await room.memberVault?.open(workspace_id, member_id, sealed);
+  if (!person?.email) return nowhere('The member who created the rule has no e-mail address here.');
+  return room.alertChannels.email.sendOnce({ to: person.email, deliveryId: payload.id }, payload);
+};
+
+const SENDERS: Readonly<Record<AlertChannel, typeof byEmail>> = {
+  email: byEmail,
+  webhook: byWebhook,
+  chat: byChat,
+};
+
+/** Sends once, now. What cannot be sent is an outcome too. */
+export const sendSample = (
+  channel: AlertChannel,
+  rule: AlertRule,
+  payload: AlertPayload,
+  room: OperationDependencies,
+): Promise<SendOutcome> => SENDERS[channel](rule, payload, room);

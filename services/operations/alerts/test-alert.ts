@@ -1,0 +1,81 @@
+import type { AlertDeliveryFact } from '#contracts/events/workspace/alert-delivery.ts';
+import { TestAlert, TestedAlert } from '#contracts/resources/workspace/alert.ts';
+import { channelsOf } from '#domain/workspace/alert/rule-decider.ts';
+import { derivedId } from '#domain/ids.ts';
+import { endpoint } from '../endpoint/define-endpoint.ts';
+import { WORKSPACE_ID } from '../endpoint/examples.ts';
+import { noQuery } from '../endpoint/parameters.ts';
+import { readPresentRule } from './support/load-alert-rule.ts';
+import { ALERT_ID, DELIVERY_ID } from './support/examples.ts';
+import { alertParams } from './support/parameters.ts';
+import { samplePayload } from './support/sample-payload.ts';
+import { sendSample } from './support/send-test.ts';
+import { factsOf, recordedBefore, recordTest } from './support/record-test.ts';
+
+const deliveriesOf = (facts: readonly AlertDeliveryFact[]): TestedAlert['deliveries'] =>
+  facts.flatMap((queued) => {
+    if (queued.type !== 'DeliveryQueued') return [];
+    const { delivery_id, channel } = queued.data;
+    return facts.flatMap(({ type, data }) => {
+      if (type !== 'DeliveryAttempted' || data.delivery_id !== delivery_id) return [];
+      const { outcome, failure, status_code, reason, duration_ms } = data;
+      const delivered = outcome === 'delivered';
+      return [{ delivery_id, channel, delivered, failure, status_code, reason, duration_ms }];
+    });
+  });
+
+export const testAlert = endpoint({
+  method: 'POST',
+  path: '/v1/workspaces/{ws}/alerts/{alertId}/test',
+  operationId: 'testAlert',
+  tag: 'Alerts',
+  scope: 'alerts:write',
+  summary: 'Send a sample of an alert now',
+  description:
+    'Takes an empty object as body. Sends one sample on each channel of the rule, suspended ones too, also of a rule that is disabled, and answers what happened; nothing of it is tried again. The samples are listed among the deliveries, with the kind `test`.',
+  params: alertParams,
+  query: noQuery,
+  body: { schema: TestAlert, example: {} },
+  paramsExample: { ws: WORKSPACE_ID, alertId: ALERT_ID },
+  reply: {
+    status: 200,
+    shape: 'record',
+    data: TestedAlert,
+    example: {
+      alert_id: ALERT_ID,
+      workspace_id: WORKSPACE_ID,
+      deliveries: [
+        {
+          delivery_id: DELIVERY_ID,
+          channel: 'webhook',
+          delivered: false,
+          failure: 'http',
+          status_code: 404,
+          reason: 'The receiver answered 404.',
+          duration_ms: 118,
+        },
+      ],
+    },
+  },
+  errors: ['not_found', 'conflict'],
+  corpus: false,
+  reads: [],
+  handler: async (call, room) => {
+    const { ws: workspace_id, alertId: alert_id } = call.params;
+    const rule = await readPresentRule(room.eventStore, workspace_id, alert_id);
+    const send = async () => {
+      const sending = channelsOf(rule).map(async (channel) => {
+        const attempted_at = room.clock.now().toISOString();
+        const deliveryId = derivedId('test delivery', `${alert_id}|${channel}|${call.commandId}`);
+        const payload = samplePayload(deliveryId, rule, attempted_at, room.baseUrl);
+        const outcome = await sendSample(channel, rule, payload, room);
+        return factsOf(rule, { channel, payload, attempted_at, outcome });
+      });
+      return recordTest(call, room, (await Promise.all(sending)).flat());
+    };
+    const { facts, position } = (await recordedBefore(call, room)) ?? (await send());
+    await room.readPosition.wait(['alert-deliveries'], position);
+    const data = JSON.stringify({ alert_id, workspace_id, deliveries: deliveriesOf(facts) });
+    return { data, asOf: null, position };
+  },
+});

@@ -1,0 +1,35 @@
+import { CreateApiKey, CreatedApiKey } from '#contracts/resources/workspace/api-key.ts';
+import { SCOPES } from '#contracts/values/scopes.ts';
+import { issueApiKey } from '#domain/workspace/api-keys.ts';
+import { endpoint } from '../endpoint/define-endpoint.ts';
+import { createdApiKey, WORKSPACE_ID } from '../endpoint/examples.ts';
+import { noQuery, workspaceParams } from '../endpoint/parameters.ts';
+import { answerNewKey } from './run-key-command.ts';
+
+export const createApiKey = endpoint({
+  method: 'POST',
+  path: '/v1/workspaces/{ws}/api-keys',
+  operationId: 'createApiKey',
+  tag: 'API keys',
+  scope: 'apiKeys:write',
+  summary: 'Create an API key',
+  description:
+    "The key itself is in this answer only. It belongs to the member whose key is calling; scopes beyond the caller's are refused with 403. A workspace has at most 200 active keys.",
+  params: workspaceParams,
+  query: noQuery,
+  body: {
+    schema: CreateApiKey,
+    example: { name: createdApiKey.name, scopes: ['brands:read', 'me:read'] },
+  },
+  paramsExample: { ws: WORKSPACE_ID },
+  reply: { status: 201, shape: 'record', data: CreatedApiKey, example: createdApiKey },
+  errors: ['not_found', 'conflict'],
+  corpus: false,
+  reads: [],
+  handler: (call, room) => {
+    const { name } = call.body;
+    // Each once and in one order, however they were given.
+    const scopes = SCOPES.filter((scope) => call.body.scopes.includes(scope));
+    return answerNewKey(call, room, (known) => issueApiKey({ ...known, name, scopes }));
+  },
+});

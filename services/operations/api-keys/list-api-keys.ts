@@ -1,0 +1,47 @@
+import { z } from 'zod';
+import { ApiKey } from '#contracts/resources/workspace/api-key.ts';
+import { type ApiKeyPage, listApiKeys as readApiKeys } from '#projections/across/listed-api-keys.ts';
+import { pageAnswer } from '../endpoint/reply.ts';
+import { endpoint } from '../endpoint/define-endpoint.ts';
+import { apiKey, WORKSPACE_ID } from '../endpoint/examples.ts';
+import { memberNameOf } from '../dependencies/member-names.ts';
+import { pageQuery, workspaceParams } from '../endpoint/parameters.ts';
+import type { OperationDependencies } from '../dependencies/dependencies.ts';
+
+/** A page with the names that the vault opens, each once. */
+const withNames = async (
+  room: OperationDependencies,
+  workspaceId: string,
+  { items, sealedNames }: ApiKeyPage,
+): Promise<readonly string[]> => {
+  let named = items;
+  for (const [memberId, sealed] of sealedNames) {
+    const name = await memberNameOf(room, { workspaceId, memberId, name: '', sealed });
+    const start = `"created_by":{"id":"${memberId}","name":`;
+    named = named.map((item) => item.replace(`${start}null`, () => start + JSON.stringify(name)));
+  }
+  return named;
+};
+
+export const listApiKeys = endpoint({
+  method: 'GET',
+  path: '/v1/workspaces/{ws}/api-keys',
+  operationId: 'listApiKeys',
+  tag: 'API keys',
+  scope: 'apiKeys:read',
+  summary: 'List API keys',
+  description: "The workspace's keys, newest first, revoked ones included; never a key itself.",
+  params: workspaceParams,
+  query: z.strictObject(pageQuery),
+  body: null,
+  paramsExample: { ws: WORKSPACE_ID },
+  reply: { status: 200, shape: 'paged', data: ApiKey, example: [apiKey] },
+  errors: ['not_found'],
+  corpus: false,
+  reads: ['api-keys', 'workspaces'],
+  handler: async ({ params, page }, room) => {
+    const found = await readApiKeys(room.db, params.ws, page);
+    const items = await withNames(room, params.ws, found);
+    return pageAnswer({ items, next: found.next }, null);
+  },
+});

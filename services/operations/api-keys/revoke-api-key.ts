@@ -1,0 +1,41 @@
+import { RevokeApiKey, RevokedApiKey } from '#contracts/resources/workspace/api-key.ts';
+import { revokeApiKey as decideToRevoke } from '#domain/workspace/api-keys.ts';
+import { endpoint } from '../endpoint/define-endpoint.ts';
+import { KEY_ID, WORKSPACE_ID } from '../endpoint/examples.ts';
+import { apiKeyParams, noQuery } from '../endpoint/parameters.ts';
+import { runKeyCommand } from './run-key-command.ts';
+
+export const revokeApiKey = endpoint({
+  method: 'DELETE',
+  path: '/v1/workspaces/{ws}/api-keys/{keyId}',
+  operationId: 'revokeApiKey',
+  tag: 'API keys',
+  scope: 'apiKeys:write',
+  summary: 'Revoke an API key',
+  description:
+    'The next request with the key is refused with 401. Takes an empty object as body. `removed` is false when the workspace had no such active key. The calling key may revoke itself.',
+  params: apiKeyParams,
+  query: noQuery,
+  body: { schema: RevokeApiKey, example: {} },
+  paramsExample: { ws: WORKSPACE_ID, keyId: KEY_ID },
+  reply: {
+    status: 200,
+    shape: 'record',
+    data: RevokedApiKey,
+    example: { key_id: KEY_ID, workspace_id: WORKSPACE_ID, removed: true },
+  },
+  errors: ['not_found', 'conflict'],
+  corpus: false,
+  reads: [],
+  handler: async (call, room) => {
+    const { ws: workspace_id, keyId: key_id } = call.params;
+    const at = room.clock.now().toISOString();
+    const decision = decideToRevoke({ workspace_id, key_id, reason: 'revoked', at });
+    const { facts, position } = await runKeyCommand(call, room, decision);
+    return {
+      data: JSON.stringify({ key_id, workspace_id, removed: facts.length > 0 }),
+      asOf: null,
+      position,
+    };
+  },
+});

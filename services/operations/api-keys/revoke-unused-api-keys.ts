@@ -1,0 +1,50 @@
+import { RevokedUnusedApiKeys, RevokeUnusedApiKeys } from '#contracts/resources/workspace/api-key.ts';
+import { revokeUnusedApiKeys as decideToRevokeUnused } from '#domain/workspace/api-keys.ts';
+import { readLastUses } from '#application/access/key-usage.ts';
+import { endpoint } from '../endpoint/define-endpoint.ts';
+import { KEY_ID, WORKSPACE_ID } from '../endpoint/examples.ts';
+import { noQuery, workspaceParams } from '../endpoint/parameters.ts';
+import { runKeyCommand } from './run-key-command.ts';
+
+export const revokeUnusedApiKeys = endpoint({
+  method: 'POST',
+  path: '/v1/workspaces/{ws}/api-keys/revoke-unused',
+  operationId: 'revokeUnusedApiKeys',
+  tag: 'API keys',
+  scope: 'apiKeys:write',
+  summary: 'Revoke unused API keys',
+  description:
+    'Revokes every active key that no request has used for the given number of days; a key that was never used counts from its creation. This request is a use of the calling key.',
+  params: workspaceParams,
+  query: noQuery,
+  body: { schema: RevokeUnusedApiKeys, example: { days: 90 } },
+  paramsExample: { ws: WORKSPACE_ID },
+  reply: {
+    status: 200,
+    shape: 'record',
+    data: RevokedUnusedApiKeys,
+    example: {
+      workspace_id: WORKSPACE_ID,
+      days: 90,
+      revoked: [{ key_id: KEY_ID, name: 'Weekly export', last_used_at: '2026-06-02T07:14:09.251Z' }],
+    },
+  },
+  errors: ['not_found', 'conflict'],
+  corpus: false,
+  reads: [],
+  handler: async (call, room) => {
+    const workspace_id = call.params.ws;
+    const { days } = call.body;
+    await room.keyUses.flush();
+    const lastUses = await readLastUses(room.pool, workspace_id);
+    const at = room.clock.now().toISOString();
+    const decision = decideToRevokeUnused({ workspace_id, days, lastUses, at });
+    const { state, facts, position } = await runKeyCommand(call, room, decision);
+    const revoked = facts.map(({ data: { key_id } }) => ({
+      key_id,
+      name: state.keys.get(key_id)?.name,
+      last_used_at: lastUses.get(key_id) ?? null,
+    }));
+    return { data: JSON.stringify({ workspace_id, days, revoked }), asOf: null, position };
+  },
+});

@@ -1,0 +1,32 @@
+import { CreatedApiKey, RotateApiKey } from '#contracts/resources/workspace/api-key.ts';
+import { rotateApiKey as decideToRotate } from '#domain/workspace/api-keys.ts';
+import { endpoint } from '../endpoint/define-endpoint.ts';
+import { createdApiKey, KEY_ID, WORKSPACE_ID } from '../endpoint/examples.ts';
+import { apiKeyParams, noQuery } from '../endpoint/parameters.ts';
+import { answerNewKey } from './run-key-command.ts';
+
+export const rotateApiKey = endpoint({
+  method: 'POST',
+  path: '/v1/workspaces/{ws}/api-keys/{keyId}/rotate',
+  operationId: 'rotateApiKey',
+  tag: 'API keys',
+  scope: 'apiKeys:write',
+  summary: 'Rotate an API key',
+  description:
+    "Revokes a key and issues a replacement with the same name and scopes, which is in this answer only. Takes an empty object as body. The replacement belongs to the member whose key is calling; a key with scopes beyond the caller's is refused with 403, a revoked one with 409.",
+  params: apiKeyParams,
+  query: noQuery,
+  body: { schema: RotateApiKey, example: {} },
+  paramsExample: { ws: WORKSPACE_ID, keyId: KEY_ID },
+  reply: {
+    status: 201,
+    shape: 'record',
+    data: CreatedApiKey,
+    example: { ...createdApiKey, key_id: 'key_0v6w2r9y5z8m3x1q', replaces: KEY_ID },
+  },
+  errors: ['not_found', 'conflict'],
+  corpus: false,
+  reads: [],
+  handler: (call, room) =>
+    answerNewKey(call, room, (known) => decideToRotate({ ...known, rotated_key_id: call.params.keyId })),
+});

@@ -1,0 +1,97 @@
+import { apiKeysStream, type ApiKeyFact } from '#contracts/events/workspace/workspace.ts';
+import type { ApiKey } from '#contracts/resources/workspace/api-key.ts';
+import { apiKeys, type ApiKeysState, keyIdOf, type KnownKey } from '#domain/workspace/api-keys.ts';
+import { createKeyText, lastFourOf, sha256Of } from '#application/access/api-key-format.ts';
+import { runWorkspaceCommand } from '#application/commands/command-handler.ts';
+import { findNames } from '#projections/workspaces/read.ts';
+import type { Answer } from '../endpoint/reply.ts';
+import type { Call } from '../endpoint/define-endpoint.ts';
+import { memberNameOf } from '../dependencies/member-names.ts';
+import type { OperationDependencies } from '../dependencies/dependencies.ts';
+
+/** What the commands on API keys share: how they run, and how the key they made is answered. */
+
+type KeyCall = Call<{ readonly ws: string }, unknown, unknown>;
+
+export const runKeyCommand = (
+  { params, caller, requestId, commandId, mayRepeat }: KeyCall,
+  room: OperationDependencies,
+  decision: (state: ApiKeysState) => readonly ApiKeyFact[],
+) =>
+  runWorkspaceCommand(room, {
+    workspaceId: params.ws,
+    stream: apiKeysStream(params.ws),
+    decider: apiKeys,
+    decision,
+    actor: { kind: 'api_key', id: caller.keyId },
+    requestId,
+    commandId,
+    shownIn: ['api-keys'],
+    remembersState: !mayRepeat,
+  });
+
+/**
+ * A key not yet known to anybody. Its id follows from the command, its text from chance alone: a text that
+ * followed from what is written down could be found out from there.
+ */
+const newKey = ({ params, caller, commandId }: KeyCall, room: OperationDependencies) => {
+  const text = createKeyText();
+  return {
+    text,
+    known: {
+      workspace_id: params.ws,
+      key_id: keyIdOf(commandId),
+      sha256: sha256Of(text),
+      last_four: lastFourOf(text),
+      member_id: caller.memberId,
+      grantable: [...caller.scopes],
+      at: room.clock.now().toISOString(),
+    },
+  };
+};
+
+const recordOf = (key: KnownKey, memberName: string | null): ApiKey => ({
+  key_id: key.key_id,
+  workspace_id: key.workspace_id,
+  name: key.name,
+  last_four: key.last_four,
+  scopes: [...key.scopes],
+  status: key.revoked_at === null ? 'active' : 'revoked',
+  created_at: key.issued_at,
+  created_by: { id: key.member_id, name: memberName },
+  replaces: key.replaces ?? null,
+  last_used_at: null,
+  revoked_at: key.revoked_at,
+});
+
+/** `null` also where it cannot be read: that is no reason to lose a key whose text is answered once. */
+const callerName = async ({ caller }: KeyCall, room: OperationDependencies): Promise<string | null> => {
+  const { workspaceId, memberId } = caller;
+  try {
+    const names = await findNames(room.db, workspaceId, memberId);
+    return names && (await memberNameOf(room, { workspaceId, memberId, ...names }));
+  } catch (error) {
+    room.log.warn({ err: error, member_id: memberId }, 'a key is answered without the name of its maker');
+    return null;
+  }
+};
+
+/**
+ * Runs the command that issues a new key, which belongs to the calling member, and answers its record with its
+ * plaintext, which nothing else ever answers.
+ */
+export const answerNewKey = async (
+  call: KeyCall,
+  room: OperationDependencies,
+  decide: (known: ReturnType<typeof newKey>['known']) => (state: ApiKeysState) => readonly ApiKeyFact[],
+): Promise<Answer> => {
+  const { text, known } = newKey(call, room);
+  // Read while the fact is recorded: making a key does not change what its maker is called.
+  const [{ state, position }, name] = await Promise.all([
+    runKeyCommand(call, room, decide(known)),
+    callerName(call, room),
+  ]);
+  const key = state.keys.get(known.key_id);
+  if (!key) throw new Error('a key that was issued is known');
+  return { data: JSON.stringify({ ...recordOf(key, name), api_key: text }), asOf: null, position };
+};

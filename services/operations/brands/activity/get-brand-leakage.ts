@@ -1,0 +1,35 @@
+import { Leakage } from '#contracts/resources/corpus/social-page.ts';
+import { readLeakage } from '#projections/social-pages/read.ts';
+import { endpoint } from '#operations/endpoint/define-endpoint.ts';
+import { BRAND_ID } from '#operations/endpoint/examples.ts';
+import { brandParams, noQuery } from '#operations/endpoint/parameters.ts';
+import { leakageExample } from '#operations/social-pages/examples.ts';
+import { withBrand } from '../find-brand-or-404.ts';
+
+export const getBrandLeakage = endpoint({
+  method: 'GET',
+  path: '/v1/brands/{brandId}/leakage',
+  operationId: 'getBrandLeakage',
+  tag: 'Brands',
+  scope: 'brands:read',
+  summary: 'Read where its ads run outside its own pages',
+  description:
+    'Counts of the active ads of the brand by the page that runs them: totals over all pages, and the ten largest pages that are not its own. A page is its own when it is linked to the brand as `OFFICIAL` or `REGIONAL`; with no such link, every page counts as a third party.',
+  params: brandParams,
+  query: noQuery,
+  body: null,
+  paramsExample: { brandId: BRAND_ID },
+  reply: {
+    status: 200,
+    shape: 'record',
+    data: Leakage,
+    example: leakageExample,
+  },
+  errors: ['not_found'],
+  corpus: true,
+  reads: ['brands', 'social-pages'],
+  handler: async ({ params }, { db }) => {
+    const { brand, found } = await withBrand(db, params.brandId, (id) => readLeakage(db, id));
+    return { data: found, asOf: brand.as_of };
+  },
+});

@@ -1,0 +1,36 @@
+import { z } from 'zod';
+import { BrandThumbs } from '#contracts/resources/corpus/creative.ts';
+import { readBrandThumbs } from '#projections/creatives/read.ts';
+import { listAnswer } from '#operations/endpoint/reply.ts';
+import { endpoint } from '#operations/endpoint/define-endpoint.ts';
+import { commaSeparatedUuids, noParams } from '#operations/endpoint/parameters.ts';
+import { brandThumbs } from '#operations/creatives/examples.ts';
+
+const BRANDS_MAX = 100;
+
+export const listBrandThumbs = endpoint({
+  method: 'GET',
+  path: '/v1/brand-thumbs',
+  operationId: 'listBrandThumbs',
+  tag: 'Brands',
+  scope: 'brands:read',
+  summary: 'Read thumbnails of brands',
+  description:
+    'For each requested brand, in the order of their ids, up to four newest live creatives with a stored image or poster. Every requested brand is answered; an empty list means that none is stored.',
+  params: noParams,
+  query: z.strictObject({
+    brand_ids: commaSeparatedUuids(BRANDS_MAX).meta({
+      description: 'Uuids of brands, separated by commas.',
+    }),
+  }),
+  body: null,
+  paramsExample: {},
+  reply: { status: 200, shape: 'whole', data: BrandThumbs, example: [brandThumbs] },
+  errors: [],
+  corpus: true,
+  reads: ['creatives'],
+  handler: async ({ query }, { db }) => {
+    const { items, as_of } = await readBrandThumbs(db, query.brand_ids);
+    return listAnswer(items, as_of);
+  },
+});

@@ -1,0 +1,35 @@
+import { Demographics } from '#contracts/resources/corpus/traffic.ts';
+import { findEstimatedSite } from '#projections/traffic/read.ts';
+import { endpoint } from '#operations/endpoint/define-endpoint.ts';
+import { BRAND_ID } from '#operations/endpoint/examples.ts';
+import { brandParams, noQuery } from '#operations/endpoint/parameters.ts';
+import { demographicsExample } from '#operations/audience/examples.ts';
+import { withBrand } from '../find-brand-or-404.ts';
+
+/** Nothing was ever estimated of the brand's visitors: nothing is made up for them. */
+const NOT_SAID = JSON.stringify(
+  Object.fromEntries(Object.keys(Demographics.shape).map((group) => [group, null])),
+);
+
+export const getBrandDemographics = endpoint({
+  method: 'GET',
+  path: '/v1/brands/{brandId}/demographics',
+  operationId: 'getBrandDemographics',
+  tag: 'Brands',
+  scope: 'brands:read',
+  summary: 'Read the demographics of visitors',
+  description:
+    "Shares of the visitors of the brand's site by sex and age, as a traffic provider estimates them; null where it says nothing.",
+  params: brandParams,
+  query: noQuery,
+  body: null,
+  paramsExample: { brandId: BRAND_ID },
+  reply: { status: 200, shape: 'record', data: Demographics, example: demographicsExample },
+  errors: ['not_found'],
+  corpus: true,
+  reads: ['brands', 'traffic'],
+  handler: async ({ params }, { db }) => {
+    const { brand, found } = await withBrand(db, params.brandId, (id) => findEstimatedSite(db, id));
+    return { data: found?.demographics ?? NOT_SAID, asOf: found?.as_of ?? brand.as_of };
+  },
+});

@@ -1,0 +1,68 @@
+import { z } from 'zod';
+import { Uuid } from '#contracts/values/primitives.ts';
+import { BrandNetwork } from '#contracts/resources/corpus/network.ts';
+import {
+  readNetworkOfBrand,
+  readNetworkOfCategory,
+  readScannedAt,
+} from '#projections/social-pages/read-network.ts';
+import { findCategory } from '#projections/categories/read.ts';
+import { endpoint } from '#operations/endpoint/define-endpoint.ts';
+import { noParams, slugOrUuid } from '#operations/endpoint/parameters.ts';
+import { CATEGORY_UNKNOWN } from '#operations/categories/parameters.ts';
+import { networkExample } from '#operations/social-pages/examples.ts';
+import { withBrand } from '../find-brand-or-404.ts';
+
+/** Of a category that is known, though no public brand is in it. */
+const NOBODYS = JSON.stringify({
+  brands: [],
+  links: [],
+  brands_with_link: 0,
+  brands_without_link: 0,
+} satisfies z.infer<typeof BrandNetwork>);
+
+const Query = z
+  .strictObject({
+    brand_id: slugOrUuid.optional().meta({ description: 'Uuid or slug of a brand.' }),
+    category_id: Uuid.optional().meta({ description: 'A category of any level.' }),
+  })
+  .refine(({ brand_id, category_id }) => (brand_id === undefined) !== (category_id === undefined), {
+    path: ['brand_id'],
+    message: 'give either brand_id or category_id',
+  });
+
+export const getBrandNetwork = endpoint({
+  method: 'GET',
+  path: '/v1/brand-network',
+  operationId: 'getBrandNetwork',
+  tag: 'Brands',
+  scope: 'brands:read',
+  summary: 'Read a network of brands',
+  description:
+    'Brands that share pages, by ads or by links: those around one brand (itself and its direct neighbours), or those of one category. Give either `brand_id` or `category_id`. Sharing a page is an observed association: who owns whom is not known.',
+  params: noParams,
+  query: Query,
+  body: null,
+  paramsExample: {},
+  reply: {
+    status: 200,
+    shape: 'record',
+    data: BrandNetwork,
+    example: networkExample,
+  },
+  errors: ['not_found'],
+  corpus: true,
+  reads: ['brands', 'social-pages', 'categories'],
+  handler: async ({ query }, { db }) => {
+    if (query.brand_id !== undefined) {
+      const { brand, found } = await withBrand(db, query.brand_id, (id) => readNetworkOfBrand(db, id));
+      return { data: found, asOf: brand.as_of };
+    }
+    const [network, scannedAt] = await Promise.all([
+      readNetworkOfCategory(db, query.category_id ?? ''),
+      readScannedAt(db),
+    ]);
+    if (network === null && !(await findCategory(db, query.category_id ?? ''))) throw CATEGORY_UNKNOWN;
+    return { data: network ?? NOBODYS, asOf: scannedAt };
+  },
+});

@@ -1,0 +1,36 @@
+import { CategoryStats } from '#contracts/resources/corpus/category.ts';
+import { readCategoryStats } from '#projections/across/category-stats.ts';
+import { findCategorySums } from '#projections/categories/read.ts';
+import { endpoint } from '../endpoint/define-endpoint.ts';
+import { noQuery } from '../endpoint/parameters.ts';
+import { CATEGORY_ID, categoryStatsExample } from './examples.ts';
+import { CATEGORY_UNKNOWN, categoryParams } from './parameters.ts';
+
+export const getCategoryStats = endpoint({
+  method: 'GET',
+  path: '/v1/categories/{categoryId}/stats',
+  operationId: 'getCategoryStats',
+  tag: 'Categories',
+  scope: 'categories:read',
+  summary: 'Read the stats of a category',
+  description:
+    'What stands behind a category of any level: its public brands, their landing pages with the types they are most often taken for, their estimated visits, and the tools most often detected on their sites. Classification is automated and can be wrong.',
+  params: categoryParams,
+  query: noQuery,
+  body: null,
+  paramsExample: { categoryId: CATEGORY_ID },
+  reply: { status: 200, shape: 'record', data: CategoryStats, example: categoryStatsExample },
+  errors: ['not_found'],
+  corpus: true,
+  reads: ['categories', 'pages', 'category-tools'],
+  handler: async ({ params }, { db }) => {
+    const [sums, stats] = await Promise.all([
+      findCategorySums(db, params.categoryId),
+      readCategoryStats(db, params.categoryId),
+    ]);
+    if (!sums) throw CATEGORY_UNKNOWN;
+    const { category, brands, brands_with_traffic: withTraffic, monthly_visits: visits } = sums;
+    const data = `{"category":${category},"brands":${brands},"landing_urls":${stats.landing_urls},"brands_with_traffic":${withTraffic},"monthly_visits":${visits},"top_page_types":[${stats.page_types}],"top_tools":[${stats.tools}]}`;
+    return { data, asOf: sums.as_of };
+  },
+});

@@ -1,0 +1,62 @@
+import { collectionItemsStream } from '#contracts/events/workspace/collection.ts';
+import { ItemReference } from '#contracts/values/items.ts';
+import { AddedCollectionItem } from '#contracts/resources/workspace/collection.ts';
+import {
+  addCollectionItem as decideToAdd,
+  collectionItems,
+  findItem,
+} from '#domain/workspace/collection/items.ts';
+import { demandCollection } from '#domain/workspace/collection/decider.ts';
+import { runWorkspaceCommand } from '#application/commands/command-handler.ts';
+import { endpoint } from '../endpoint/define-endpoint.ts';
+import { WORKSPACE_ID } from '../endpoint/examples.ts';
+import { noQuery } from '../endpoint/parameters.ts';
+import { COLLECTION_ID, itemReference, placedItem } from '../items/examples.ts';
+import { collectionParams } from '../items/parameters.ts';
+import { readTree } from './load-collection.ts';
+
+export const addCollectionItem = endpoint({
+  method: 'POST',
+  path: '/v1/workspaces/{ws}/collections/{collectionId}/items',
+  operationId: 'addCollectionItem',
+  tag: 'Collections',
+  scope: 'collections:write',
+  summary: 'Add an item to a collection',
+  description:
+    'Adding a present one changes nothing and answers the present one. The thing need not be known to this service. 409 when the collection holds as many items as it can.',
+  params: collectionParams,
+  query: noQuery,
+  body: { schema: ItemReference, example: itemReference },
+  paramsExample: { ws: WORKSPACE_ID, collectionId: COLLECTION_ID },
+  reply: {
+    status: 201,
+    shape: 'record',
+    data: AddedCollectionItem,
+    example: { collection_id: COLLECTION_ID, workspace_id: WORKSPACE_ID, ...placedItem },
+  },
+  errors: ['not_found', 'conflict'],
+  corpus: false,
+  reads: [],
+  handler: async ({ params, body: item, caller, requestId, commandId, mayRepeat }, room) => {
+    const { ws: workspace_id, collectionId: collection_id } = params;
+    const by = caller.memberId;
+    const { tree, position: treePosition } = await readTree(room.eventStore, workspace_id);
+    const collection = demandCollection(tree, collection_id, by);
+    const { state, position } = await runWorkspaceCommand(room, {
+      workspaceId: workspace_id,
+      stream: collectionItemsStream(workspace_id, collection_id),
+      decider: collectionItems(collection),
+      decision: decideToAdd({ workspace_id, collection_id, item, by, at: room.clock.now().toISOString() }),
+      actor: { kind: 'api_key', id: caller.keyId },
+      requestId,
+      commandId,
+      shownIn: ['collections'],
+      remembersState: !mayRepeat,
+    });
+    return {
+      data: JSON.stringify({ collection_id, workspace_id, ...findItem(state, item) }),
+      asOf: null,
+      position: position ?? treePosition,
+    };
+  },
+});

@@ -1,0 +1,60 @@
+import { collectionTreeStream } from '#contracts/events/workspace/collection.ts';
+import { ChangeCollection, Collection } from '#contracts/resources/workspace/collection.ts';
+import {
+  changeCollection as decideToChange,
+  collectionTree,
+  demandCollection,
+} from '#domain/workspace/collection/decider.ts';
+import { runWorkspaceCommand } from '#application/commands/command-handler.ts';
+import { endpoint } from '../endpoint/define-endpoint.ts';
+import { WORKSPACE_ID } from '../endpoint/examples.ts';
+import { given } from '../endpoint/omit-undefined.ts';
+import { noQuery } from '../endpoint/parameters.ts';
+import { collection, COLLECTION_ID } from '../items/examples.ts';
+import { collectionParams } from '../items/parameters.ts';
+import { collectionText } from './collection-reply.ts';
+import { readItems } from './load-collection.ts';
+import { demandMembers } from './require-members.ts';
+
+export const changeCollection = endpoint({
+  method: 'PATCH',
+  path: '/v1/workspaces/{ws}/collections/{collectionId}',
+  operationId: 'changeCollection',
+  tag: 'Collections',
+  scope: 'collections:write',
+  summary: 'Change a collection',
+  description:
+    'Renames, describes or moves it, or changes who sees it; what is not named stays. Whoever sees a collection changes it; `visibility` and `editors` are for its creator to change, and for admins and owners who see it (403 to others). 404 when the caller does not see it or what it is to stand in; 409 when it would stand in itself or too deep, and when the caller would not see it any more.',
+  params: collectionParams,
+  query: noQuery,
+  body: { schema: ChangeCollection, example: { name: collection.name, parent_id: null } },
+  paramsExample: { ws: WORKSPACE_ID, collectionId: COLLECTION_ID },
+  reply: { status: 200, shape: 'record', data: Collection, example: collection },
+  errors: ['not_found', 'conflict'],
+  corpus: false,
+  reads: [],
+  handler: async ({ params, body, caller, requestId, commandId }, room) => {
+    const collection_id = params.collectionId;
+    const by = { member_id: caller.memberId, role: caller.role };
+    const about = { workspace_id: params.ws, collection_id, by, at: room.clock.now().toISOString() };
+    await demandMembers(room.eventStore, params.ws, body.editors ?? []);
+    const { state, position } = await runWorkspaceCommand(room, {
+      workspaceId: params.ws,
+      stream: collectionTreeStream(params.ws),
+      decider: collectionTree,
+      decision: decideToChange({ ...about, change: given(body) }),
+      actor: { kind: 'api_key', id: caller.keyId },
+      requestId,
+      commandId,
+      shownIn: ['collections'],
+      remembersState: true,
+    });
+    const changed = demandCollection(state, collection_id, caller.memberId);
+    const items = await readItems(room.eventStore, params.ws, collection_id, changed);
+    return {
+      data: collectionText(collection_id, changed, items, state, caller.memberId),
+      asOf: null,
+      position,
+    };
+  },
+});

@@ -1,0 +1,70 @@
+import { collectionTreeStream } from '#contracts/events/workspace/collection.ts';
+import { Collection, CreateCollection } from '#contracts/resources/workspace/collection.ts';
+import { itemsOf } from '#domain/workspace/collection/items.ts';
+import { collectionTree, createCollection as decideToCreate } from '#domain/workspace/collection/decider.ts';
+import { derivedId } from '#domain/ids.ts';
+import { runWorkspaceCommand } from '#application/commands/command-handler.ts';
+import { endpoint } from '../endpoint/define-endpoint.ts';
+import { WORKSPACE_ID } from '../endpoint/examples.ts';
+import { noQuery, workspaceParams } from '../endpoint/parameters.ts';
+import { collection, itemReference } from '../items/examples.ts';
+import { collectionText } from './collection-reply.ts';
+import { demandMembers } from './require-members.ts';
+
+export const createCollection = endpoint({
+  method: 'POST',
+  path: '/v1/workspaces/{ws}/collections',
+  operationId: 'createCollection',
+  tag: 'Collections',
+  scope: 'collections:write',
+  summary: 'Create a collection',
+  description:
+    'At the top or in another collection, with or without a first item. 404 when the collection it is to stand in is not for the caller to see; 409 when the workspace holds as many collections, or as deep ones, as it can.',
+  params: workspaceParams,
+  query: noQuery,
+  body: {
+    schema: CreateCollection,
+    example: {
+      name: collection.name,
+      description: collection.description,
+      first_item: itemReference,
+    },
+  },
+  paramsExample: { ws: WORKSPACE_ID },
+  reply: {
+    status: 201,
+    shape: 'record',
+    data: Collection,
+    example: collection,
+  },
+  errors: ['not_found', 'conflict'],
+  corpus: false,
+  reads: [],
+  handler: async ({ params, body, caller, requestId, commandId, mayRepeat }, room) => {
+    const { first_item = null, ...described } = body;
+    const by = { member_id: caller.memberId, role: caller.role };
+    const at = room.clock.now().toISOString();
+    const collection_id = derivedId('collection', commandId);
+    const about = { workspace_id: params.ws, collection_id, by, at };
+    await demandMembers(room.eventStore, params.ws, body.editors);
+    const { state, position } = await runWorkspaceCommand(room, {
+      workspaceId: params.ws,
+      stream: collectionTreeStream(params.ws),
+      decider: collectionTree,
+      decision: decideToCreate({ ...about, ...described, first_item }),
+      actor: { kind: 'api_key', id: caller.keyId },
+      requestId,
+      commandId,
+      shownIn: ['collections'],
+      remembersState: !mayRepeat,
+    });
+    const created = state.collections.get(collection_id);
+    if (!created) throw new Error('a collection that was created is in the tree');
+    const items = itemsOf(created, []);
+    return {
+      data: collectionText(collection_id, created, items, state, caller.memberId),
+      asOf: null,
+      position,
+    };
+  },
+});

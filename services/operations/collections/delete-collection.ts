@@ -1,0 +1,53 @@
+import { collectionTreeStream } from '#contracts/events/workspace/collection.ts';
+import { DeleteCollection, DeletedCollection } from '#contracts/resources/workspace/collection.ts';
+import { collectionTree, deleteCollection as decideToDelete } from '#domain/workspace/collection/decider.ts';
+import { runWorkspaceCommand } from '#application/commands/command-handler.ts';
+import { endpoint } from '../endpoint/define-endpoint.ts';
+import { WORKSPACE_ID } from '../endpoint/examples.ts';
+import { noQuery } from '../endpoint/parameters.ts';
+import { COLLECTION_ID } from '../items/examples.ts';
+import { collectionParams } from '../items/parameters.ts';
+
+export const deleteCollection = endpoint({
+  method: 'DELETE',
+  path: '/v1/workspaces/{ws}/collections/{collectionId}',
+  operationId: 'deleteCollection',
+  tag: 'Collections',
+  scope: 'collections:write',
+  summary: 'Delete a collection and every collection inside it',
+  description:
+    'Takes an empty object as body. Everything inside goes too, also private collections that others have put there. `removed` is false when it had been deleted before; 404 when there never was one that the caller sees.',
+  params: collectionParams,
+  query: noQuery,
+  body: { schema: DeleteCollection, example: {} },
+  paramsExample: { ws: WORKSPACE_ID, collectionId: COLLECTION_ID },
+  reply: {
+    status: 200,
+    shape: 'record',
+    data: DeletedCollection,
+    example: { collection_id: COLLECTION_ID, workspace_id: WORKSPACE_ID, removed: true },
+  },
+  errors: ['not_found', 'conflict'],
+  corpus: false,
+  reads: [],
+  handler: async ({ params, caller, requestId, commandId }, room) => {
+    const { ws: workspace_id, collectionId: collection_id } = params;
+    const by = { member_id: caller.memberId, role: caller.role };
+    const { facts, position } = await runWorkspaceCommand(room, {
+      workspaceId: workspace_id,
+      stream: collectionTreeStream(workspace_id),
+      decider: collectionTree,
+      decision: decideToDelete({ workspace_id, collection_id, by, at: room.clock.now().toISOString() }),
+      actor: { kind: 'api_key', id: caller.keyId },
+      requestId,
+      commandId,
+      shownIn: ['collections'],
+      remembersState: true,
+    });
+    return {
+      data: JSON.stringify({ collection_id, workspace_id, removed: facts.length > 0 }),
+      asOf: null,
+      position,
+    };
+  },
+});

@@ -1,0 +1,39 @@
+import { z } from 'zod';
+import { Uuid } from '#contracts/values/primitives.ts';
+import { CreativeCoverage } from '#contracts/resources/corpus/creative-record.ts';
+import { readBrandSummaries } from '#projections/brands/read.ts';
+import { readCoverage } from '#projections/creatives/read-coverage.ts';
+import { endpoint } from '../endpoint/define-endpoint.ts';
+import { noParams } from '../endpoint/parameters.ts';
+import { BRAND_UNKNOWN } from '../brands/find-brand-or-404.ts';
+import { creativeCoverage } from './examples.ts';
+
+export const getCreativeCoverage = endpoint({
+  method: 'GET',
+  path: '/v1/creative-coverage',
+  operationId: 'getCreativeCoverage',
+  tag: 'Creatives',
+  scope: 'creatives:read',
+  summary: 'Read how far creatives were processed',
+  description:
+    "How many of a brand's creative files were transcribed and described, against how many were measured, with the values of each closed field over described files. Without `brand_id`: over the files of all public brands, each file once.",
+  params: noParams,
+  query: z.strictObject({ brand_id: Uuid.optional().meta({ description: 'Uuid of a brand.' }) }),
+  body: null,
+  paramsExample: {},
+  reply: { status: 200, shape: 'record', data: CreativeCoverage, example: creativeCoverage },
+  errors: ['not_found'],
+  corpus: true,
+  reads: ['brands', 'creatives'],
+  handler: async ({ query }, { db }) => {
+    const { brand_id: brandId } = query;
+    if (brandId === undefined) {
+      const { json, as_of } = await readCoverage(db, null, 'null');
+      return { data: json, asOf: as_of };
+    }
+    const texts = (await readBrandSummaries(db, [brandId])).get(brandId.toLowerCase());
+    if (!texts) throw BRAND_UNKNOWN;
+    const { json, as_of } = await readCoverage(db, brandId, texts.reference);
+    return { data: json, asOf: as_of ?? texts.as_of };
+  },
+});

@@ -1,0 +1,50 @@
+import { z } from 'zod';
+import { CREATIVE_KEY_PREFIX_MIN_LENGTH } from '#contracts/values/creatives.ts';
+import { Refusal } from '#contracts/errors.ts';
+import { CreativeRecord } from '#contracts/resources/corpus/creative-record.ts';
+import { findRecord, findRecordKeys } from '#projections/creatives/read-records.ts';
+import { endpoint } from '../endpoint/define-endpoint.ts';
+import { noQuery } from '../endpoint/parameters.ts';
+import { CREATIVE_KEY } from '../creatives/examples.ts';
+import { creativeRecord } from './examples.ts';
+
+const KEY_LENGTH = 64;
+const RECORD_UNKNOWN = new Refusal('not_found', 'There is no creative record whose key begins so.');
+const PREFIX_AMBIGUOUS = new Refusal(
+  'ambiguous_prefix',
+  'Several creative records have keys that begin so; give more of the key.',
+);
+
+export const getCreativeRecord = endpoint({
+  method: 'GET',
+  path: '/v1/creative-records/{creativeKey}',
+  operationId: 'getCreativeRecord',
+  tag: 'Creatives',
+  scope: 'creatives:read',
+  summary: 'Read one creative record',
+  description:
+    'One creative file by its key, or by a prefix of at least ten characters: media facts with frame times, transcript with corrections, classification, and the brands and ads that carry it. A prefix of several keys is a conflict.',
+  params: z.strictObject({
+    creativeKey: z
+      .string()
+      .min(CREATIVE_KEY_PREFIX_MIN_LENGTH)
+      .max(KEY_LENGTH)
+      .regex(/^[0-9a-fA-F]*$/, 'hexadecimal digits')
+      .toLowerCase()
+      .meta({ description: 'SHA-256 of the file in hex, or its first ten characters or more.' }),
+  }),
+  query: noQuery,
+  body: null,
+  paramsExample: { creativeKey: CREATIVE_KEY },
+  reply: { status: 200, shape: 'record', data: CreativeRecord, example: creativeRecord },
+  errors: ['not_found', 'conflict'],
+  corpus: true,
+  reads: ['creatives'],
+  handler: async ({ params }, { db }) => {
+    const [creativeKey, another] = await findRecordKeys(db, params.creativeKey);
+    if (another !== undefined) throw PREFIX_AMBIGUOUS;
+    const found = creativeKey === undefined ? null : await findRecord(db, creativeKey);
+    if (!found) throw RECORD_UNKNOWN;
+    return { data: found.json, asOf: found.as_of };
+  },
+});

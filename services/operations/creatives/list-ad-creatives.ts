@@ -1,0 +1,33 @@
+import { Refusal } from '#contracts/errors.ts';
+import { Creative } from '#contracts/resources/corpus/creative.ts';
+import { findCreativesOfAd } from '#projections/creatives/read.ts';
+import { latestIn, listAnswer } from '../endpoint/reply.ts';
+import { endpoint } from '../endpoint/define-endpoint.ts';
+import { AD_ID } from '../endpoint/examples.ts';
+import { adParams, noQuery } from '../endpoint/parameters.ts';
+import { creative } from './examples.ts';
+
+const AD_UNKNOWN = new Refusal('not_found', 'There is no such ad in this service.');
+
+export const listAdCreatives = endpoint({
+  method: 'GET',
+  path: '/v1/ads/{adId}/creatives',
+  operationId: 'listAdCreatives',
+  tag: 'Creatives',
+  scope: 'creatives:read',
+  summary: "List an ad's archived creatives",
+  description: 'Every archived creative asset of one ad; an empty list means that none is stored.',
+  params: adParams,
+  query: noQuery,
+  body: null,
+  paramsExample: { adId: AD_ID },
+  reply: { status: 200, shape: 'whole', data: Creative, example: [creative] },
+  errors: ['not_found'],
+  corpus: true,
+  reads: ['creatives'],
+  handler: async ({ params }, { db }) => {
+    const items = await findCreativesOfAd(db, params.adId);
+    if (!items) throw AD_UNKNOWN;
+    return listAnswer(items, latestIn(items, 'as_of'));
+  },
+});

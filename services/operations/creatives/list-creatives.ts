@@ -1,0 +1,41 @@
+import { z } from 'zod';
+import { LibraryId, Uuid } from '#contracts/values/primitives.ts';
+import { Creative } from '#contracts/resources/corpus/creative.ts';
+import { listCreatives as readCreatives } from '#projections/creatives/read.ts';
+import { latestIn, pageAnswer } from '../endpoint/reply.ts';
+import { endpoint } from '../endpoint/define-endpoint.ts';
+import { noParams, pageQuery } from '../endpoint/parameters.ts';
+import { creative } from './examples.ts';
+
+export const listCreatives = endpoint({
+  method: 'GET',
+  path: '/v1/creatives',
+  operationId: 'listCreatives',
+  tag: 'Creatives',
+  scope: 'creatives:read',
+  summary: 'List archived creatives',
+  description:
+    "Archived creative assets of one ad, or of a brand's attributed ads, those of the newest ads first. Exactly one of `ad_id` and `brand_id` is required.",
+  params: noParams,
+  query: z
+    .strictObject({
+      ...pageQuery,
+      ad_id: LibraryId.optional().meta({ description: 'Library id of an ad.' }),
+      brand_id: Uuid.optional().meta({ description: 'Uuid of a brand.' }),
+    })
+    .refine(({ ad_id, brand_id }) => (ad_id === undefined) !== (brand_id === undefined), {
+      path: ['ad_id'],
+      message: 'exactly one of `ad_id` and `brand_id` is required',
+    }),
+  body: null,
+  paramsExample: {},
+  reply: { status: 200, shape: 'paged', data: Creative, example: [creative] },
+  errors: [],
+  corpus: true,
+  reads: ['creatives'],
+  handler: async ({ query, page }, { db }) => {
+    const { ad_id: adId, brand_id: brandId = '' } = query;
+    const found = await readCreatives(db, adId === undefined ? { brandId } : { adId }, page);
+    return pageAnswer(found, latestIn(found.items, 'as_of'));
+  },
+});

@@ -1,0 +1,35 @@
+import { z } from 'zod';
+import { Hub } from '#contracts/resources/corpus/social-page.ts';
+import { listHubs as readHubs, readScannedAt } from '#projections/social-pages/read-network.ts';
+import { pageAnswer } from '../endpoint/reply.ts';
+import { endpoint } from '../endpoint/define-endpoint.ts';
+import { noParams, pageQuery } from '../endpoint/parameters.ts';
+import { hubExample } from '../social-pages/examples.ts';
+
+export const listHubs = endpoint({
+  method: 'GET',
+  path: '/v1/hubs',
+  operationId: 'listHubs',
+  tag: 'Operators',
+  scope: 'operators:read',
+  summary: 'List hubs',
+  description:
+    'Social pages that run active ads for two or more public brands, biggest roster first. Running the ads of a brand is an observed association, never a contract.',
+  params: noParams,
+  query: z.strictObject(pageQuery),
+  body: null,
+  paramsExample: {},
+  reply: {
+    status: 200,
+    shape: 'paged',
+    data: Hub,
+    example: [hubExample],
+  },
+  errors: [],
+  corpus: true,
+  reads: ['social-pages'],
+  handler: async ({ page }, { db }) => {
+    const [found, scannedAt] = await Promise.all([readHubs(db, page), readScannedAt(db)]);
+    return pageAnswer(found, scannedAt);
+  },
+});

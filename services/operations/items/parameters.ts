@@ -1,0 +1,35 @@
+import { z } from 'zod';
+import { ITEM_KEYS, type Item, ItemKey, type ItemType, ItemTypeName } from '#contracts/values/items.ts';
+import { Uuid } from '#contracts/values/primitives.ts';
+import { workspaceParams } from '../endpoint/parameters.ts';
+
+/** Parameters of paths that name a collection, an item of one, or a saved item. */
+
+export const collectionParams = z.strictObject({
+  ...workspaceParams.shape,
+  collectionId: Uuid.toLowerCase().meta({ description: 'Id of a collection.' }),
+});
+
+type NamedItem = { readonly itemType: ItemType; readonly itemKey: string };
+
+const itemShape = { itemType: ItemTypeName.meta({ description: 'Type of the item.' }), itemKey: ItemKey };
+
+/** The form of a key follows from the type beside it. */
+const checkKey = ({ itemType, itemKey }: NamedItem, faults: z.RefinementCtx): void => {
+  for (const { message } of ITEM_KEYS[itemType].safeParse(itemKey).error?.issues ?? []) {
+    faults.addIssue({ code: 'custom', path: ['itemKey'], message });
+  }
+};
+
+export const collectionItemParams = z
+  .strictObject({ ...collectionParams.shape, ...itemShape })
+  .superRefine(checkKey);
+export const savedItemParams = z
+  .strictObject({ ...workspaceParams.shape, ...itemShape })
+  .superRefine(checkKey);
+
+/** The item that a path names, its key in the one form it is stored in. */
+export const itemNamedBy = ({ itemType, itemKey }: NamedItem): Item => ({
+  item_type: itemType,
+  item_key: ITEM_KEYS[itemType].parse(itemKey),
+});

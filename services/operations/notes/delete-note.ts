@@ -1,0 +1,77 @@
+import { z } from 'zod';
+import { type NoteFact, noteStream } from '#contracts/events/workspace/note.ts';
+import { Uuid } from '#contracts/values/primitives.ts';
+import { DeletedNote, DeleteNote } from '#contracts/resources/workspace/note.ts';
+import { seesCollection } from '#domain/workspace/collection/decider.ts';
+import { deleteNote as decideToDelete, note } from '#domain/workspace/note.ts';
+import type { EventStore } from '#platform/event-store/event-store.ts';
+import { runWorkspaceCommand } from '#application/commands/command-handler.ts';
+import { endpoint } from '../endpoint/define-endpoint.ts';
+import { WORKSPACE_ID } from '../endpoint/examples.ts';
+import { noQuery, workspaceParams } from '../endpoint/parameters.ts';
+import { NOTE_ID } from '../items/examples.ts';
+import { readTree } from '../collections/load-collection.ts';
+
+const noteParams = z.strictObject({
+  ...workspaceParams.shape,
+  noteId: Uuid.toLowerCase().meta({ description: 'Id of a note.' }),
+});
+
+/** Whether there is such a note as far as the caller may know: their own, or one they can read. */
+const isKnown = async (
+  eventStore: EventStore,
+  workspaceId: string,
+  noteId: string,
+  memberId: string,
+): Promise<boolean> => {
+  let state = note.initial;
+  for await (const fact of eventStore.read<NoteFact>(noteStream(workspaceId, noteId))) {
+    state = note.evolve(state, fact);
+  }
+  if (!state) return false;
+  if (state.created_by === memberId || state.subject.subject_type !== 'collection') return true;
+  const { tree } = await readTree(eventStore, workspaceId);
+  return seesCollection(tree, state.subject.subject_key, memberId);
+};
+
+export const deleteNote = endpoint({
+  method: 'DELETE',
+  path: '/v1/workspaces/{ws}/notes/{noteId}',
+  operationId: 'deleteNote',
+  tag: 'Notes',
+  scope: 'notes:write',
+  summary: 'Delete a note',
+  description:
+    "Takes an empty object as body. `removed` is false when there was no such note. Members delete their own notes, admins and owners any that they can read; 403 for another's.",
+  params: noteParams,
+  query: noQuery,
+  body: { schema: DeleteNote, example: {} },
+  paramsExample: { ws: WORKSPACE_ID, noteId: NOTE_ID },
+  reply: {
+    status: 200,
+    shape: 'record',
+    data: DeletedNote,
+    example: { note_id: NOTE_ID, workspace_id: WORKSPACE_ID, removed: true },
+  },
+  errors: ['not_found', 'conflict'],
+  corpus: false,
+  reads: [],
+  handler: async ({ params, caller, requestId, commandId }, room) => {
+    const { ws: workspace_id, noteId: note_id } = params;
+    const by = { member_id: caller.memberId, role: caller.role };
+    const known = await isKnown(room.eventStore, workspace_id, note_id, by.member_id);
+    const decide = decideToDelete({ workspace_id, note_id, by, at: room.clock.now().toISOString() });
+    const { facts, position } = await runWorkspaceCommand(room, {
+      workspaceId: workspace_id,
+      stream: noteStream(workspace_id, note_id),
+      decider: note,
+      decision: (state) => (known ? decide(state) : []),
+      actor: { kind: 'api_key', id: caller.keyId },
+      requestId,
+      commandId,
+      shownIn: ['notes'],
+    });
+    const data = JSON.stringify({ note_id, workspace_id, removed: facts.length > 0 });
+    return { data, asOf: null, position };
+  },
+});

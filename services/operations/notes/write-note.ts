@@ -1,0 +1,55 @@
+import { noteStream } from '#contracts/events/workspace/note.ts';
+import { Note, WriteNote } from '#contracts/resources/workspace/note.ts';
+import { demandCollection } from '#domain/workspace/collection/decider.ts';
+import { note as noteDecider, noteIdOf, writeNote as decideToWrite } from '#domain/workspace/note.ts';
+import { runWorkspaceCommand } from '#application/commands/command-handler.ts';
+import { endpoint } from '../endpoint/define-endpoint.ts';
+import { WORKSPACE_ID } from '../endpoint/examples.ts';
+import { noQuery, workspaceParams } from '../endpoint/parameters.ts';
+import { itemReference, note } from '../items/examples.ts';
+import { readTree } from '../collections/load-collection.ts';
+
+export const writeNote = endpoint({
+  method: 'POST',
+  path: '/v1/workspaces/{ws}/notes',
+  operationId: 'writeNote',
+  tag: 'Notes',
+  scope: 'notes:write',
+  summary: "Write the caller's note on a subject",
+  description:
+    'A member has one note on a subject: this creates it, or replaces it and keeps its id. The same words again change nothing. 404 for a collection that the caller does not see; any other subject need not be known to this service.',
+  params: workspaceParams,
+  query: noQuery,
+  body: {
+    schema: WriteNote,
+    example: { subject_type: itemReference.item_type, subject_key: itemReference.item_key, body: note.body },
+  },
+  paramsExample: { ws: WORKSPACE_ID },
+  reply: { status: 201, shape: 'record', data: Note, example: note },
+  errors: ['not_found', 'conflict'],
+  corpus: false,
+  reads: [],
+  handler: async ({ params, body: { body, ...subject }, caller, requestId, commandId }, room) => {
+    const workspace_id = params.ws;
+    const by = caller.memberId;
+    if (subject.subject_type === 'collection') {
+      const { tree } = await readTree(room.eventStore, workspace_id);
+      demandCollection(tree, subject.subject_key, by);
+    }
+    const id = noteIdOf(workspace_id, by, subject);
+    const { state, position } = await runWorkspaceCommand(room, {
+      workspaceId: workspace_id,
+      stream: noteStream(workspace_id, id),
+      decider: noteDecider,
+      decision: decideToWrite({ workspace_id, subject, body, by, at: room.clock.now().toISOString() }),
+      actor: { kind: 'api_key', id: caller.keyId },
+      requestId,
+      commandId,
+      shownIn: ['notes'],
+    });
+    if (!state) throw new Error('a note that was written is there');
+    const { created_by, created_at, updated_at } = state;
+    const written = { id, ...subject, body: state.body, created_by, created_at, updated_at };
+    return { data: JSON.stringify(written), asOf: null, position };
+  },
+});

@@ -1,0 +1,37 @@
+import { Refusal } from '#contracts/errors.ts';
+import { Operator } from '#contracts/resources/corpus/operator.ts';
+import { findOperator } from '#projections/operators/read.ts';
+import { endpoint } from '../endpoint/define-endpoint.ts';
+import { noQuery, operatorParams } from '../endpoint/parameters.ts';
+import { OPERATOR_ID, operatorExample } from '../social-pages/examples.ts';
+
+const OPERATOR_UNKNOWN = new Refusal('not_found', 'There is no such operator in this service.');
+
+export const getOperator = endpoint({
+  method: 'GET',
+  path: '/v1/operators/{operatorId}',
+  operationId: 'getOperator',
+  tag: 'Operators',
+  scope: 'operators:read',
+  summary: 'Read one operator',
+  description:
+    'One company with the public brands, domains and pages it was observed with, and what each association was read from.',
+  params: operatorParams,
+  query: noQuery,
+  body: null,
+  paramsExample: { operatorId: OPERATOR_ID },
+  reply: {
+    status: 200,
+    shape: 'record',
+    data: Operator,
+    example: operatorExample,
+  },
+  errors: ['not_found'],
+  corpus: true,
+  reads: ['operators'],
+  handler: async ({ params }, { db }) => {
+    const found = await findOperator(db, params.operatorId);
+    if (!found) throw OPERATOR_UNKNOWN;
+    return { data: found.item, asOf: found.as_of };
+  },
+});

@@ -1,0 +1,34 @@
+import { z } from 'zod';
+import { OperatorSummary } from '#contracts/resources/corpus/operator.ts';
+import { listOperators as readOperators } from '#projections/operators/read.ts';
+import { latestIn, pageAnswer } from '../endpoint/reply.ts';
+import { endpoint } from '../endpoint/define-endpoint.ts';
+import { noParams, pageQuery } from '../endpoint/parameters.ts';
+import { operatorSummaryExample } from '../social-pages/examples.ts';
+
+export const listOperators = endpoint({
+  method: 'GET',
+  path: '/v1/operators',
+  operationId: 'listOperators',
+  tag: 'Operators',
+  scope: 'operators:read',
+  summary: 'List operators',
+  description: 'Companies observed with several domains or several pages, those with most first.',
+  params: noParams,
+  query: z.strictObject(pageQuery),
+  body: null,
+  paramsExample: {},
+  reply: {
+    status: 200,
+    shape: 'paged',
+    data: OperatorSummary,
+    example: [operatorSummaryExample],
+  },
+  errors: [],
+  corpus: true,
+  reads: ['operators'],
+  handler: async ({ page }, { db }) => {
+    const found = await readOperators(db, page);
+    return pageAnswer(found, latestIn(found.items, 'observed_at'));
+  },
+});

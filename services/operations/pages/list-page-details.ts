@@ -1,0 +1,40 @@
+import { z } from 'zod';
+import { LandingPage } from '#contracts/resources/corpus/landing-page.ts';
+import { findPages } from '#projections/pages/read.ts';
+import { latestOf, listAnswer } from '../endpoint/reply.ts';
+import { endpoint } from '../endpoint/define-endpoint.ts';
+import { commaSeparatedUuids, noParams } from '../endpoint/parameters.ts';
+import { landingPage } from './examples.ts';
+
+/** Specification, part "Limits": page details. */
+const IDS_MAX = 100;
+
+export const listPageDetails = endpoint({
+  method: 'GET',
+  path: '/v1/page-details',
+  operationId: 'listPageDetails',
+  tag: 'Pages',
+  scope: 'pages:read',
+  summary: 'Read several landing pages',
+  description:
+    'Up to 100 landing pages by id, in the order of their ids. Ids that are unknown, or of no public brand, are left out.',
+  params: noParams,
+  query: z.strictObject({
+    ids: commaSeparatedUuids(IDS_MAX).meta({
+      description: 'Ids of landing pages, separated by commas.',
+    }),
+  }),
+  body: null,
+  paramsExample: {},
+  reply: { status: 200, shape: 'whole', data: LandingPage, example: [landingPage] },
+  errors: [],
+  corpus: true,
+  reads: ['pages'],
+  handler: async ({ query }, { db }) => {
+    const found = await findPages(db, query.ids);
+    return listAnswer(
+      found.map(({ json }) => json),
+      latestOf(found.map(({ as_of }) => as_of)),
+    );
+  },
+});

@@ -1,0 +1,50 @@
+import { z } from 'zod';
+import { Uuid } from '#contracts/values/primitives.ts';
+import { LandingPageSummary, PageTypeName } from '#contracts/resources/corpus/landing-page.ts';
+import { listPages as readPages } from '#projections/pages/read.ts';
+import { latestIn, pageAnswer } from '../endpoint/reply.ts';
+import { endpoint } from '../endpoint/define-endpoint.ts';
+import { given } from '../endpoint/omit-undefined.ts';
+import { noParams, pageQuery, searchText } from '../endpoint/parameters.ts';
+import { landingPageSummary } from './examples.ts';
+
+/** Shorter parts occur nearly everywhere, and no index helps to find them. */
+const URL_PART_MIN_LENGTH = 3;
+const URL_PART_MAX_LENGTH = 200;
+
+export const listPages = endpoint({
+  method: 'GET',
+  path: '/v1/pages',
+  operationId: 'listPages',
+  tag: 'Pages',
+  scope: 'pages:read',
+  summary: 'List landing pages',
+  description:
+    'Live landing pages of public US ecommerce brands on hosts they own, newest first. With `brand_id` or `category_id`: every live page of that brand or category, of any country and on any host. A page is live until a visit finds it gone.',
+  params: noParams,
+  query: z.strictObject({
+    ...pageQuery,
+    page_type: PageTypeName.optional().meta({ description: 'What the page was classified as.' }),
+    brand_id: Uuid.optional().meta({ description: 'Pages of this brand, and pages its ads lead to.' }),
+    category_id: Uuid.optional().meta({ description: 'A category of any level.' }),
+    url: searchText(URL_PART_MAX_LENGTH)
+      .min(URL_PART_MIN_LENGTH)
+      .optional()
+      .meta({ description: 'Part of the address, in upper or lower case.' }),
+    sort: z
+      .enum(['newest', 'popular'])
+      .default('newest')
+      .meta({ description: '`popular`: most ads seen to lead there first.' }),
+  }),
+  body: null,
+  paramsExample: {},
+  reply: { status: 200, shape: 'paged', data: LandingPageSummary, example: [landingPageSummary] },
+  errors: [],
+  corpus: true,
+  reads: ['pages'],
+  handler: async ({ query, page }, { db }) => {
+    const { page_type: pageType, brand_id: brandId, category_id: categoryId, url: urlPart, sort } = query;
+    const found = await readPages(db, given({ pageType, brandId, categoryId, urlPart, sort }), page);
+    return pageAnswer(found, latestIn(found.items, 'as_of'));
+  },
+});

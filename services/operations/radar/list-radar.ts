@@ -1,0 +1,61 @@
+import { z } from 'zod';
+import { Uuid } from '#contracts/values/primitives.ts';
+import { RadarItem, RadarItemType } from '#contracts/resources/workspace/radar.ts';
+import { listTrackedRadar } from '#projections/across/tracked-radar.ts';
+import { pageAnswer } from '../endpoint/reply.ts';
+import { endpoint } from '../endpoint/define-endpoint.ts';
+import { radarItem, WORKSPACE_ID } from '../endpoint/examples.ts';
+import { given } from '../endpoint/omit-undefined.ts';
+import {
+  askedDate,
+  commaSeparated,
+  pageQuery,
+  wholeNumber,
+  workspaceParams,
+} from '../endpoint/parameters.ts';
+
+const DAYS_MAX = 365;
+const DAYS_DEFAULT = 7;
+const DAY_MS = 86_400_000;
+
+export const listRadar = endpoint({
+  method: 'GET',
+  path: '/v1/workspaces/{ws}/radar',
+  operationId: 'listRadar',
+  tag: 'Radar',
+  scope: 'tracking:read',
+  summary: 'List observed changes',
+  description:
+    'Ads started, ads confirmed inactive and changed destinations at tracked brands in the last `days` days, newest first. Says what changed, not why.',
+  params: workspaceParams,
+  query: z.strictObject({
+    ...pageQuery,
+    days: wholeNumber(
+      z.int().min(1).max(DAYS_MAX).default(DAYS_DEFAULT).meta({ description: 'How many days back.' }),
+    ),
+    types: commaSeparated(
+      z
+        .array(RadarItemType)
+        .min(1)
+        .optional()
+        .meta({ description: 'Only these types, with commas between.' }),
+    ),
+    brand_id: Uuid.optional().meta({ description: 'Only this tracked brand.' }),
+    date: askedDate('Only what was observed on this day, in UTC, however many `days` ago.'),
+  }),
+  body: null,
+  paramsExample: { ws: WORKSPACE_ID },
+  reply: { status: 200, shape: 'paged', data: RadarItem, example: [radarItem] },
+  errors: ['not_found'],
+  corpus: false,
+  reads: ['tracking', 'radar', 'freshness'],
+  handler: async ({ params, query, page }, { db, clock }) => {
+    const { date, types, brand_id: brandId } = query;
+    const sinceMs = date === undefined ? clock.now().getTime() - query.days * DAY_MS : Date.parse(date);
+    const since = new Date(sinceMs).toISOString();
+    const until = date === undefined ? undefined : new Date(sinceMs + DAY_MS).toISOString();
+    const filter = given({ workspaceId: params.ws, since, until, types, brandId });
+    const found = await listTrackedRadar(db, filter, page);
+    return pageAnswer(found.page, found.asOf);
+  },
+});

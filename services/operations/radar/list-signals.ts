@@ -1,0 +1,76 @@
+import { z } from 'zod';
+import { Signal } from '#contracts/resources/workspace/signal.ts';
+import { SIGNAL_THRESHOLDS, SignalKind } from '#contracts/values/signals.ts';
+import { listTrackedSignals } from '#projections/across/tracked-signals.ts';
+import { pageAnswer } from '../endpoint/reply.ts';
+import { endpoint } from '../endpoint/define-endpoint.ts';
+import { WORKSPACE_ID } from '../endpoint/examples.ts';
+import { given } from '../endpoint/omit-undefined.ts';
+import { commaSeparated, pageQuery, wholeNumber, workspaceParams } from '../endpoint/parameters.ts';
+import { rampSignal, refreshedSignal } from './examples.ts';
+
+const DAYS_MAX = 365;
+const DAYS_DEFAULT = 7;
+const DAY_MS = 86_400_000;
+
+const {
+  ramp,
+  drop,
+  launch_burst: burst,
+  sale,
+  format_mix_shift: shift,
+  long_runner_refreshed: longRunner,
+} = SIGNAL_THRESHOLDS;
+const percent = (share: number): string => `${Math.round(100 * share)} %`;
+
+const THRESHOLDS = `
+| kind | from where on |
+|---|---|
+| \`ads_started\`, \`ads_stopped\`, \`destinations_changed\` | one item of the radar that day |
+| \`ramp\` | active ads up by ${percent(ramp.share)} and by ${ramp.ads} on the reliable day ${ramp.daysBefore} days before |
+| \`drop\` | active ads down by ${percent(drop.share)} and by ${drop.ads} on the reliable day ${drop.daysBefore} days before |
+| \`launch_burst\` | ${burst.ads} ads started, and ${burst.times} times the mean of the reliable days of the ${burst.windowDays} days before |
+| \`sale\` | ${sale.ads} ads with sale copy started on a reliable day, or ${percent(sale.catalogueShare)} of a wholly read catalogue cheaper than at the scan before |
+| \`new_landing_page\` | an ad that is news, or a changed link, leads to a page that none of the brand's ads led to |
+| \`new_linked_page\` | a page observed to belong with the brand, after the first day of such observations |
+| \`new_whitelisting_pair\` | a new ad on a page that ran none of the brand's, and is a creator's, a partner's or not linked |
+| \`format_mix_shift\` | a format's share of active ads moved by ${100 * shift.share} points in ${shift.daysBefore} days, with ${shift.ads} active ads on both reliable days |
+| \`long_runner_refreshed\` | copy or link changed ${longRunner.ageDays} days or more after the ad's start |
+`;
+
+export const listSignals = endpoint({
+  method: 'GET',
+  path: '/v1/workspaces/{ws}/radar/signals',
+  operationId: 'listSignals',
+  tag: 'Radar',
+  scope: 'tracking:read',
+  summary: 'List signals',
+  description: `What changed at tracked brands in the last \`days\` days, grouped by brand, day and kind, newest first: one signal each, with links to the items behind it. Says what changed, not why. No figure is compared across days that are not reliable; what lasts is told once, on the first reliable day that shows it.\n${THRESHOLDS}`,
+  params: workspaceParams,
+  query: z.strictObject({
+    ...pageQuery,
+    days: wholeNumber(
+      z.int().min(1).max(DAYS_MAX).default(DAYS_DEFAULT).meta({ description: 'How many days back.' }),
+    ),
+    kinds: commaSeparated(
+      z.array(SignalKind).min(1).optional().meta({ description: 'Only these kinds, with commas between.' }),
+    ),
+  }),
+  body: null,
+  paramsExample: { ws: WORKSPACE_ID },
+  reply: {
+    status: 200,
+    shape: 'paged',
+    data: Signal,
+    example: [rampSignal, refreshedSignal],
+  },
+  errors: ['not_found'],
+  corpus: false,
+  reads: ['tracking', 'signals', 'freshness'],
+  handler: async ({ params, query, page }, { db, clock }) => {
+    const since = new Date(clock.now().getTime() - query.days * DAY_MS).toISOString();
+    const filter = given({ workspaceId: params.ws, since, kinds: query.kinds });
+    const found = await listTrackedSignals(db, filter, page);
+    return pageAnswer(found.page, found.asOf);
+  },
+});

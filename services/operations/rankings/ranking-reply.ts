@@ -1,0 +1,25 @@
+import type { ReadDatabase } from '#contracts/ports/read-database.ts';
+import { readBrandSummaries } from '#projections/brands/read.ts';
+import { type Answer, listText } from '../endpoint/reply.ts';
+
+type Ranked = {
+  readonly rows: readonly ({ readonly brand_id: string; readonly rank: number } & object)[];
+  readonly next: readonly (string | number)[] | null;
+  readonly as_of: string | null;
+};
+
+/** A ranking's rows with the brand's summary in the place of its id. */
+export const rankedAnswer = async (
+  db: ReadDatabase,
+  { rows, next, as_of: asOf }: Ranked,
+): Promise<Answer> => {
+  const summaries = await readBrandSummaries(
+    db,
+    rows.map((row) => row.brand_id),
+  );
+  const items = rows.flatMap(({ brand_id, rank, ...figures }) => {
+    const brand = summaries.get(brand_id);
+    return brand ? [`{"rank":${rank},"brand":${brand.summary},${JSON.stringify(figures).slice(1)}`] : [];
+  });
+  return { data: listText(items), asOf, count: items.length, next };
+};

@@ -1,0 +1,60 @@
+import { reportStream } from '#contracts/events/workspace/report.ts';
+import { RadarItemType } from '#contracts/resources/workspace/radar.ts';
+import { Report, REPORT_DAYS_MAX, RequestReport } from '#contracts/resources/workspace/report.ts';
+import { derivedId } from '#domain/ids.ts';
+import { report, requestReport as decideToRequest } from '#domain/workspace/report.ts';
+import { runWorkspaceCommand } from '#application/commands/command-handler.ts';
+import { endpoint } from '../endpoint/define-endpoint.ts';
+import { queuedReport, WORKSPACE_ID } from '../endpoint/examples.ts';
+import { noQuery, workspaceParams } from '../endpoint/parameters.ts';
+import { trackedBrandIds } from '../tracked-brands/tracked-brand-ids.ts';
+import { reportText, rowOfState } from './report-reply.ts';
+
+export const requestReport = endpoint({
+  method: 'POST',
+  path: '/v1/workspaces/{ws}/reports',
+  operationId: 'requestReport',
+  tag: 'Reports',
+  scope: 'reports:write',
+  summary: 'Request a report',
+  description: `Queues a CSV export of the radar (ads started, ads stopped, link changes) for tracked brands over up to ${REPORT_DAYS_MAX} days. Read the report until it is ready; cells that a spreadsheet would take for a formula begin with an apostrophe.`,
+  params: workspaceParams,
+  query: noQuery,
+  body: {
+    schema: RequestReport,
+    example: { from: queuedReport.from, to: queuedReport.to, idempotency_key: 'october-review' },
+  },
+  paramsExample: { ws: WORKSPACE_ID },
+  reply: { status: 201, shape: 'record', data: Report, example: queuedReport },
+  errors: ['not_found', 'conflict'],
+  corpus: false,
+  reads: [],
+  handler: async ({ params, body, caller, requestId, commandId }, room) => {
+    const workspace_id = params.ws;
+    const { idempotency_key, from, to } = body;
+    const cause = idempotency_key === undefined ? `command|${commandId}` : `key|${idempotency_key}`;
+    const report_id = derivedId('report', `${workspace_id}|${cause}`);
+    const now = room.clock.now();
+    const { state, position } = await runWorkspaceCommand(room, {
+      workspaceId: workspace_id,
+      stream: reportStream(workspace_id, report_id),
+      decider: report,
+      decision: decideToRequest({
+        workspace_id,
+        report_id,
+        brand_ids: body.brand_ids?.map((id) => id.toLowerCase()) ?? null,
+        tracked: await trackedBrandIds(room.eventStore, workspace_id),
+        types: body.types ?? RadarItemType.options,
+        from,
+        to,
+        at: now.toISOString(),
+      }),
+      actor: { kind: 'api_key', id: caller.keyId },
+      requestId,
+      commandId,
+      shownIn: ['reports'],
+    });
+    if (!state) throw new Error('a report that was requested has a state');
+    return { data: reportText(rowOfState(state), room.downloadLinks, now), asOf: null, position };
+  },
+});

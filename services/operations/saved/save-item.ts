@@ -1,0 +1,45 @@
+import { savedStream } from '#contracts/events/workspace/saved-items.ts';
+import { ItemReference } from '#contracts/values/items.ts';
+import { SavedItem } from '#contracts/resources/workspace/saved-item.ts';
+import { saved, saveItem as decideToSave } from '#domain/workspace/saved-items.ts';
+import { runWorkspaceCommand } from '#application/commands/command-handler.ts';
+import { countSavedItems } from '#projections/saved/read.ts';
+import { endpoint } from '../endpoint/define-endpoint.ts';
+import { WORKSPACE_ID } from '../endpoint/examples.ts';
+import { noQuery, workspaceParams } from '../endpoint/parameters.ts';
+import { itemReference, placedItem } from '../items/examples.ts';
+
+export const saveItem = endpoint({
+  method: 'POST',
+  path: '/v1/workspaces/{ws}/saved',
+  operationId: 'saveItem',
+  tag: 'Saved items',
+  scope: 'collections:write',
+  summary: 'Save an item',
+  description:
+    'For the whole workspace. Saving a saved one changes nothing and answers the one there is. The thing need not be known to this service. 409 when the workspace has saved as much as it can.',
+  params: workspaceParams,
+  query: noQuery,
+  body: { schema: ItemReference, example: itemReference },
+  paramsExample: { ws: WORKSPACE_ID },
+  reply: { status: 201, shape: 'record', data: SavedItem, example: placedItem },
+  errors: ['not_found', 'conflict'],
+  corpus: false,
+  reads: [],
+  handler: async ({ params, body: item, caller, requestId, commandId }, room) => {
+    const workspace_id = params.ws;
+    const at = room.clock.now().toISOString();
+    const saved_items = await countSavedItems(room.db, workspace_id);
+    const { state, position } = await runWorkspaceCommand(room, {
+      workspaceId: workspace_id,
+      stream: savedStream(workspace_id, item),
+      decider: saved,
+      decision: decideToSave({ workspace_id, item, by: caller.memberId, at, saved_items }),
+      actor: { kind: 'api_key', id: caller.keyId },
+      requestId,
+      commandId,
+      shownIn: ['saved'],
+    });
+    return { data: JSON.stringify({ ...item, ...state }), asOf: null, position };
+  },
+});

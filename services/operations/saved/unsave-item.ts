@@ -1,0 +1,51 @@
+import { savedStream } from '#contracts/events/workspace/saved-items.ts';
+import { UnsavedItem, UnsaveItem } from '#contracts/resources/workspace/saved-item.ts';
+import { saved, unsaveItem as decideToUnsave } from '#domain/workspace/saved-items.ts';
+import { runWorkspaceCommand } from '#application/commands/command-handler.ts';
+import { endpoint } from '../endpoint/define-endpoint.ts';
+import { WORKSPACE_ID } from '../endpoint/examples.ts';
+import { noQuery } from '../endpoint/parameters.ts';
+import { itemReference } from '../items/examples.ts';
+import { itemNamedBy, savedItemParams } from '../items/parameters.ts';
+
+const { item_type, item_key } = itemReference;
+
+export const unsaveItem = endpoint({
+  method: 'DELETE',
+  path: '/v1/workspaces/{ws}/saved/{itemType}/{itemKey}',
+  operationId: 'unsaveItem',
+  tag: 'Saved items',
+  scope: 'collections:write',
+  summary: 'Unsave an item',
+  description: 'Takes an empty object as body. `removed` is false when the item was not saved.',
+  params: savedItemParams,
+  query: noQuery,
+  body: { schema: UnsaveItem, example: {} },
+  paramsExample: { ws: WORKSPACE_ID, itemType: item_type, itemKey: item_key },
+  reply: {
+    status: 200,
+    shape: 'record',
+    data: UnsavedItem,
+    example: { workspace_id: WORKSPACE_ID, item_type, item_key, removed: true },
+  },
+  errors: ['not_found', 'conflict'],
+  corpus: false,
+  reads: [],
+  handler: async ({ params, caller, requestId, commandId }, room) => {
+    const workspace_id = params.ws;
+    const item = itemNamedBy(params);
+    const at = room.clock.now().toISOString();
+    const { facts, position } = await runWorkspaceCommand(room, {
+      workspaceId: workspace_id,
+      stream: savedStream(workspace_id, item),
+      decider: saved,
+      decision: decideToUnsave({ workspace_id, item, by: caller.memberId, at }),
+      actor: { kind: 'api_key', id: caller.keyId },
+      requestId,
+      commandId,
+      shownIn: ['saved'],
+    });
+    const data = JSON.stringify({ workspace_id, ...item, removed: facts.length > 0 });
+    return { data, asOf: null, position };
+  },
+});

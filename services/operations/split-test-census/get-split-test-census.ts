@@ -1,0 +1,29 @@
+import { SplitTestCensusItem } from '#contracts/resources/corpus/split-test.ts';
+import { readSplitTestCensus } from '#projections/split-tests/read.ts';
+import { listAnswer } from '../endpoint/reply.ts';
+import { endpoint } from '../endpoint/define-endpoint.ts';
+import { noParams, noQuery } from '../endpoint/parameters.ts';
+import { censusExample } from '../tools/examples.ts';
+
+export const getSplitTestCensus = endpoint({
+  method: 'GET',
+  path: '/v1/split-test-census',
+  operationId: 'getSplitTestCensus',
+  tag: 'Tools',
+  scope: 'tools:read',
+  summary: 'Read the census of split testing',
+  description:
+    'Every tool for split tests: public brands that have it, how many of them were read, how many run at least one experiment, and whether the tool is read at all. Null counts mean not read, never zero; personalizations and rollouts are not counted.',
+  params: noParams,
+  query: noQuery,
+  body: null,
+  paramsExample: {},
+  reply: { status: 200, shape: 'whole', data: SplitTestCensusItem, example: [censusExample] },
+  errors: [],
+  corpus: true,
+  reads: ['split-tests'],
+  handler: async (_call, { db }) => {
+    const { items, asOf } = await readSplitTestCensus(db);
+    return listAnswer(items, asOf);
+  },
+});

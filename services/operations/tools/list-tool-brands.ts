@@ -1,0 +1,39 @@
+import { z } from 'zod';
+import { Country } from '#contracts/values/primitives.ts';
+import { ToolBrand } from '#contracts/resources/corpus/tool.ts';
+import { listBrandsOfTool } from '#projections/across/brands-of-tool.ts';
+import { findToolSlug, readToolsAsOf } from '#projections/tools/read.ts';
+import { latestOf, pageAnswer } from '../endpoint/reply.ts';
+import { endpoint } from '../endpoint/define-endpoint.ts';
+import { given } from '../endpoint/omit-undefined.ts';
+import { pageQuery } from '../endpoint/parameters.ts';
+import { toolBrandExample } from './examples.ts';
+import { TOOL_UNKNOWN, toolParams, toolRefOf } from './find-tool-or-404.ts';
+
+export const listToolBrands = endpoint({
+  method: 'GET',
+  path: '/v1/tools/{toolSlug}/brands',
+  operationId: 'listToolBrands',
+  tag: 'Tools',
+  scope: 'tools:read',
+  summary: 'List the brands that have a tool',
+  description:
+    'Public brands on whose sites the tool was detected, by estimated monthly visits; those that nobody estimates come last.',
+  params: toolParams,
+  query: z.strictObject({
+    ...pageQuery,
+    country: Country.optional().meta({ description: 'Keeps brands whose top traffic country it is.' }),
+  }),
+  body: null,
+  paramsExample: { toolSlug: 'arm-and-leg' },
+  reply: { status: 200, shape: 'paged', data: ToolBrand, example: [toolBrandExample] },
+  errors: ['not_found'],
+  corpus: true,
+  reads: ['tools', 'brands'],
+  handler: async ({ params, query, page }, { db }) => {
+    const slug = await findToolSlug(db, toolRefOf(params.toolSlug));
+    if (slug === null) throw TOOL_UNKNOWN;
+    const found = await listBrandsOfTool(db, { slug, ...given({ country: query.country }) }, page);
+    return pageAnswer(found, latestOf(found.asOf) ?? (await readToolsAsOf(db)));
+  },
+});

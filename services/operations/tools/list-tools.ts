@@ -1,0 +1,40 @@
+import { z } from 'zod';
+import { ToolSummary } from '#contracts/resources/corpus/tool.ts';
+import { listTools as readTools, readToolsAsOf } from '#projections/tools/read.ts';
+import { pageAnswer } from '../endpoint/reply.ts';
+import { endpoint } from '../endpoint/define-endpoint.ts';
+import { given } from '../endpoint/omit-undefined.ts';
+import { noParams, pageQuery, searchText } from '../endpoint/parameters.ts';
+import { toolSummary } from './examples.ts';
+
+const TOOL_CATEGORY_MAX_LENGTH = 100;
+
+export const listTools = endpoint({
+  method: 'GET',
+  path: '/v1/tools',
+  operationId: 'listTools',
+  tag: 'Tools',
+  scope: 'tools:read',
+  summary: 'List tools',
+  description: "Tools detected on public brands' sites, most adopted first.",
+  params: noParams,
+  query: z.strictObject({
+    ...pageQuery,
+    category: searchText(TOOL_CATEGORY_MAX_LENGTH)
+      .optional()
+      .meta({ description: 'What the tool is for, such as `A/B testing`; capitals do not matter.' }),
+  }),
+  body: null,
+  paramsExample: {},
+  reply: { status: 200, shape: 'paged', data: ToolSummary, example: [toolSummary] },
+  errors: [],
+  corpus: true,
+  reads: ['tools'],
+  handler: async ({ query, page }, { db }) => {
+    const [found, asOf] = await Promise.all([
+      readTools(db, given({ category: query.category }), page),
+      readToolsAsOf(db),
+    ]);
+    return pageAnswer(found, asOf);
+  },
+});

@@ -1,0 +1,82 @@
+import { LRUCache } from 'lru-cache';
+import { Refusal } from '#contracts/errors.ts';
+import { type BrandRegistered, brandStream } from '#contracts/events/corpus/brand.ts';
+import { trackingStream } from '#contracts/events/workspace/workspace.ts';
+import { TrackBrand, TrackedBrand } from '#contracts/resources/workspace/tracked-brand.ts';
+import { eventIdOf } from '#contracts/values/derived-id.ts';
+import { trackBrand as decideToTrack, tracking } from '#domain/workspace/tracked-brands.ts';
+import type { EventStore } from '#platform/event-store/event-store.ts';
+import { runWorkspaceCommand } from '#application/commands/command-handler.ts';
+import { endpoint } from '../endpoint/define-endpoint.ts';
+import { BRAND_ID, trackedBrand, WORKSPACE_ID } from '../endpoint/examples.ts';
+import { noQuery, workspaceParams } from '../endpoint/parameters.ts';
+
+/** Slugs of registered brands, by brand id. What a brand was registered as never changes. */
+const REMEMBERED_MAX = 20_000;
+const remembered = new WeakMap<EventStore, LRUCache<string, string>>();
+
+const slugsOf = (eventStore: EventStore): LRUCache<string, string> => {
+  const known = remembered.get(eventStore) ?? new LRUCache<string, string>({ max: REMEMBERED_MAX });
+  remembered.set(eventStore, known);
+  return known;
+};
+
+/** Asks the log, not a read model: a brand registered a moment ago can be tracked. */
+const slugOfRegistered = async (eventStore: EventStore, brandId: string): Promise<string> => {
+  const slugs = slugsOf(eventStore);
+  let slug = slugs.get(brandId);
+  if (slug !== undefined) return slug;
+  // Read to its end though the first fact says it all: the stream is short, and the client closes a reading
+  // that was left early only when its server goes.
+  for await (const fact of eventStore.read<BrandRegistered>(brandStream(brandId))) slug ??= fact.data.slug;
+  if (slug === undefined) throw new Refusal('brand_unknown', 'There is no such brand in this service.');
+  slugs.set(brandId, slug);
+  return slug;
+};
+
+export const trackBrand = endpoint({
+  method: 'POST',
+  path: '/v1/workspaces/{ws}/tracked-brands',
+  operationId: 'trackBrand',
+  tag: 'Tracked brands',
+  scope: 'tracking:write',
+  summary: 'Track a brand',
+  description:
+    'Follows a brand; tracking it again changes the cadence and nothing else. The hand-off to the scraper happens asynchronously.',
+  params: workspaceParams,
+  query: noQuery,
+  body: { schema: TrackBrand, example: { brand_id: BRAND_ID, cadence: 'daily' } },
+  paramsExample: { ws: WORKSPACE_ID },
+  reply: { status: 201, shape: 'record', data: TrackedBrand, example: trackedBrand },
+  errors: ['payment_required', 'not_found', 'conflict'],
+  corpus: false,
+  reads: [],
+  handler: async ({ params, body, caller, requestId, commandId, mayRepeat }, room) => {
+    const { cadence } = body;
+    const brand_id = body.brand_id.toLowerCase();
+    const workspace_id = params.ws;
+    const at = room.clock.now().toISOString();
+    const slug = await slugOfRegistered(room.eventStore, brand_id);
+    const { state, facts, position } = await runWorkspaceCommand(room, {
+      workspaceId: workspace_id,
+      stream: trackingStream(workspace_id),
+      decider: tracking,
+      decision: decideToTrack({ workspace_id, brand_id, cadence, plan: caller.plan, at }),
+      actor: { kind: 'api_key', id: caller.keyId },
+      requestId,
+      commandId,
+      shownIn: ['tracking', 'freshness'],
+      remembersState: !mayRepeat,
+    });
+    if (facts[0]?.type === 'BrandTracked') {
+      room.scrapeHandOff.request({ brand_id, cadence, requested_at: at }, eventIdOf(commandId, 0));
+    }
+    const created_at = state.brands.get(brand_id)?.tracked_at ?? at;
+    const url = `${room.baseUrl}/v1/brands/${slug}`;
+    return {
+      data: JSON.stringify({ brand_id, workspace_id, cadence, url, created_at }),
+      asOf: null,
+      position,
+    };
+  },
+});
