@@ -8,14 +8,14 @@ import {
   serverSettings,
   SettingsError,
 } from '#platform/settings.ts';
-import { ingestFiles } from './ingest-files.ts';
-import type { Intake } from './intake.ts';
-import { openIntake } from './open-intake.ts';
+import { ingestFiles } from './files/ingest-files.ts';
+import type { Intake } from './intake-types.ts';
+import { openIntake } from './intake/observation-handler.ts';
 import { FORMATS, type FormatName } from './readers/formats.ts';
-import { loadMapping, MappingFault } from './readers/mapping.ts';
-import { brandDomainOf, momentOf } from './scan-key.ts';
-import { terminalReport } from './terminal-report.ts';
-import { totalsTable } from './totals-table.ts';
+import { loadMapping, MappingFault } from './readers/formats/column-mapping.ts';
+import { brandDomainOf, momentOf } from './readers/scan-key.ts';
+import { terminalReport } from './files/progress.ts';
+import { totalsTable } from './files/totals-table.ts';
 
 /** `npm run ingest -- FILE…`: exports of the ad library become facts. */
 

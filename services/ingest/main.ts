@@ -4,8 +4,8 @@ import { openOperatorPort } from '#platform/process/health-server.ts';
 import { runProcess } from '#platform/process/run-process.ts';
 import { untilServerAnswers } from '#platform/concurrency/retry.ts';
 import { waitForServers } from '#platform/process/wait-for-servers.ts';
-import { consumeWhileOwner } from './consumer-ownership.ts';
-import { openIntake } from './open-intake.ts';
+import { consumeWhileOwner } from './queue/single-active-consumer.ts';
+import { openIntake } from './intake/observation-handler.ts';
 import { IngestSettings } from './settings.ts';
 
 /**

@@ -5,7 +5,7 @@ import { brandIdOf, categoryIdOf } from '#domain/ids.ts';
 import { silentLog } from '#platform/logger.ts';
 import { inTransaction, openReadDatabase } from '#platform/postgres/pool.ts';
 import { rewriteNewAdvertisers } from '#projections/new-advertisers/rewrite.ts';
-import { openIntake } from '#services/ingest/open-intake.ts';
+import { openIntake } from '#services/ingest/intake/observation-handler.ts';
 import { prepareDueBriefs } from '#services/worker/prepare-briefs.ts';
 import { on, type Reply } from '#tests/dsl/api.ts';
 import { lineOf, SPECIFIED } from './specification.ts';

@@ -5,7 +5,7 @@ import { busiestBrands, buildWorld } from '#deploy/local/demo/world.ts';
 import { operators } from '#projections/operators/project.ts';
 import { partnerships } from '#projections/partnerships/project.ts';
 import { socialPages } from '#projections/social-pages/project.ts';
-import { openIntake } from '#services/ingest/open-intake.ts';
+import { openIntake } from '#services/ingest/intake/observation-handler.ts';
 import { buildBeside } from '#services/projector/build.ts';
 import { swapIn } from '#services/projector/swap.ts';
 import { on } from '#tests/dsl/api.ts';

@@ -1,8 +1,8 @@
 import { readFile as readText } from 'node:fs/promises';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
-import type { ReadOptions } from '#services/ingest/file-plan.ts';
-import { RefusedFile } from '#services/ingest/refused-file.ts';
+import type { ReadOptions } from '#services/ingest/files/file-plan.ts';
+import { RefusedFile } from '#services/ingest/files/rejects-file.ts';
 import { adId, ExportFolder, OF_BRAND, reading, type Reading } from './export-files.ts';
 import { apiPage, webAd } from './export-shapes.ts';
 

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import type { AdLibraryScanEnd, ObservedAd } from '#contracts/observations/ad-library-scan.ts';
 import { Observation } from '#contracts/observations/index.ts';
-import type { FileItem } from '#services/ingest/file-item.ts';
-import type { ReadOptions } from '#services/ingest/file-plan.ts';
-import { readFile } from '#services/ingest/read-file.ts';
+import type { FileItem } from '#services/ingest/files/file-item.ts';
+import type { ReadOptions } from '#services/ingest/files/file-plan.ts';
+import { readFile } from '#services/ingest/files/read-file.ts';
 
 /** A folder of export files that a test writes; gone with the test. */
 export class ExportFolder implements AsyncDisposable {

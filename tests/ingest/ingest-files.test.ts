@@ -5,9 +5,9 @@ import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { Refusal } from '#contracts/errors.ts';
 import type { Observation } from '#contracts/observations/index.ts';
-import { type FileTotals, ingestFiles } from '#services/ingest/ingest-files.ts';
-import type { Intake } from '#services/ingest/intake.ts';
-import { totalsTable } from '#services/ingest/totals-table.ts';
+import { type FileTotals, ingestFiles } from '#services/ingest/files/ingest-files.ts';
+import type { Intake } from '#services/ingest/intake-types.ts';
+import { totalsTable } from '#services/ingest/files/totals-table.ts';
 import { adId, ExportFolder, OF_BRAND } from './export-files.ts';
 import { webAd } from './export-shapes.ts';
 

@@ -1,6 +1,6 @@
 import { type EventStore, openEventStore } from '#platform/event-store/event-store.ts';
-import type { BrandRegister, Intake } from '#services/ingest/intake.ts';
-import { openIntake } from '#services/ingest/open-intake.ts';
+import type { BrandRegister, Intake } from '#services/ingest/intake-types.ts';
+import { openIntake } from '#services/ingest/intake/observation-handler.ts';
 import { createTestDatabase, createTestEventStore } from '#tests/stack/database.ts';
 
 export type IntakeStack = AsyncDisposable & {

@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { Lanes } from '#services/ingest/lanes.ts';
+import { Lanes } from '#platform/concurrency/keyed-queue.ts';
 
 const AT_ONCE = 3;
 

@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
-import { loadMapping, MappingFault } from '#services/ingest/readers/mapping.ts';
+import { loadMapping, MappingFault } from '#services/ingest/readers/formats/column-mapping.ts';
 import { adId, ExportFolder, OF_BRAND, reading } from './export-files.ts';
 
 const MAPPING = fileURLToPath(

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { observationSubject } from '#contracts/messages/subjects.ts';
-import { QueueOrder, type Touched, touchedBy } from '#services/ingest/queue-order.ts';
+import { QueueOrder, type Touched, touchedBy } from '#services/ingest/queue/dependency-order.ts';
 
 /** The queue's order where it matters, and no other: told by when work begins and ends. */
 

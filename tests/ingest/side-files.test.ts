@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { ReadOptions } from '#services/ingest/file-plan.ts';
+import type { ReadOptions } from '#services/ingest/files/file-plan.ts';
 import { ExportFolder, reading, type Reading } from './export-files.ts';
 
 const FETCHED: ReadOptions = { scannedAt: '2026-03-02T08:00:00.000Z' };

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { StorefrontScanEnd, StorefrontScanPage } from '#contracts/observations/storefront-scan.ts';
-import type { ReadOptions } from '#services/ingest/file-plan.ts';
+import type { ReadOptions } from '#services/ingest/files/file-plan.ts';
 import { ExportFolder, reading } from './export-files.ts';
 
 /** Files of shops and technology detectors. */

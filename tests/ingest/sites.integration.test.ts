@@ -7,7 +7,7 @@ import type { ObservedProduct } from '#contracts/observations/storefront-scan.ts
 import { brandIdOf, derivedId } from '#domain/ids.ts';
 import type { EventStore } from '#platform/event-store/event-store.ts';
 import { openPool } from '#platform/postgres/pool.ts';
-import { openIntake } from '#services/ingest/open-intake.ts';
+import { openIntake } from '#services/ingest/intake/observation-handler.ts';
 import { shopProduct, siteScan, siteTool } from '#tests/dsl/site-facts.ts';
 import { type IntakeStack, openIntakeStack } from './intake-stack.ts';
 

@@ -4,7 +4,7 @@ import { openEventStore } from '#platform/event-store/event-store.ts';
 import { silentLog } from '#platform/logger.ts';
 import { openPool } from '#platform/postgres/pool.ts';
 import { projections } from '#projections/index.ts';
-import { openIntake } from '#services/ingest/open-intake.ts';
+import { openIntake } from '#services/ingest/intake/observation-handler.ts';
 import { runProjections } from '#services/projector/run-projections.ts';
 import { createTestDatabase, createTestEventStore } from '#tests/stack/database.ts';
 import { untilPassed } from '#tests/stack/read-models.ts';

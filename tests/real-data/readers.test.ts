@@ -5,8 +5,8 @@ import { gunzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { readSettings } from '#platform/settings.ts';
-import type { ReadOptions } from '#services/ingest/file-plan.ts';
-import { loadMapping } from '#services/ingest/readers/mapping.ts';
+import type { ReadOptions } from '#services/ingest/files/file-plan.ts';
+import { loadMapping } from '#services/ingest/readers/formats/column-mapping.ts';
 import { reading } from '#tests/ingest/export-files.ts';
 
 /**

@@ -1,6 +1,6 @@
 import { ObservedAd } from '#contracts/observations/ad-library-scan.ts';
 import { type AdFormat, CalendarDate, LibraryId } from '#contracts/values/primitives.ts';
-import { pythonList } from './python-list.ts';
+import { pythonList } from './parsing/python-list.ts';
 import { type AdCard, RecordFault } from './record.ts';
 
 /** Any more digits do not survive a spreadsheet, which keeps 15. */

@@ -1,13 +1,13 @@
-import { ARCHIVE_ID_COLUMNS } from './ads-archive-csv.ts';
-import { csvRows } from './csv-rows.ts';
+import { ARCHIVE_ID_COLUMNS } from './formats/ads-archive-csv.ts';
+import { csvRows } from './parsing/csv-rows.ts';
 import { FORMATS, type FormatName } from './formats.ts';
-import { jsonRecords } from './json-records.ts';
-import { type JsonObject, isObject, objectAt } from './json-value.ts';
-import { rankLayoutOf } from './rank-list.ts';
-import { openSource, type Source } from './source.ts';
-import { isCataloguePage, isLongCataloguePage } from './storefront-json.ts';
-import { isTaxonomyLine } from './taxonomy-text.ts';
-import { isTechnologies } from './technologies-json.ts';
+import { jsonRecords } from './parsing/json-records.ts';
+import { type JsonObject, isObject, objectAt } from './parsing/json-value.ts';
+import { rankLayoutOf } from './formats/rank-list.ts';
+import { openSource, type Source } from './parsing/open-source.ts';
+import { isCataloguePage, isLongCataloguePage } from './formats/storefront-json.ts';
+import { isTaxonomyLine } from './formats/taxonomy-text.ts';
+import { isTechnologies } from './formats/technologies-json.ts';
 
 /** So many records are looked at before a file is called unknown: the first of them may be broken, or far too long. */
 const RECORDS_LOOKED_AT_MAX = 50;

@@ -1,14 +1,14 @@
-import { readActorCamelCase } from './actor-camel-case.ts';
-import { readAdsArchiveCsv } from './ads-archive-csv.ts';
-import { readAdsArchiveJson } from './ads-archive-json.ts';
-import { readRankList } from './rank-list.ts';
+import { readActorCamelCase } from './formats/actor-camel-case.ts';
+import { readAdsArchiveCsv } from './formats/ads-archive-csv.ts';
+import { readAdsArchiveJson } from './formats/ads-archive-json.ts';
+import { readRankList } from './formats/rank-list.ts';
 import type { Reader } from './record.ts';
 import type { SideNeeds, SideReader } from './side-record.ts';
-import { readStorefrontJson } from './storefront-json.ts';
-import { readTaxonomyText } from './taxonomy-text.ts';
-import { readTechnologiesJson } from './technologies-json.ts';
-import { readWeb2024 } from './web-2024.ts';
-import { readWebGraphql } from './web-graphql.ts';
+import { readStorefrontJson } from './formats/storefront-json.ts';
+import { readTaxonomyText } from './formats/taxonomy-text.ts';
+import { readTechnologiesJson } from './formats/technologies-json.ts';
+import { readWeb2024 } from './formats/web-2024.ts';
+import { readWebGraphql } from './formats/web-graphql.ts';
 
 /** The formats that need nothing but their file. */
 export const READERS = {

@@ -1,5 +1,5 @@
 import type { AdLibraryScanEnd, ObservedAd } from '#contracts/observations/ad-library-scan.ts';
-import type { Source } from './source.ts';
+import type { Source } from './parsing/open-source.ts';
 
 export type AdCard = ObservedAd['cards'][number];
 export type AdMedia = ObservedAd['media'][number];

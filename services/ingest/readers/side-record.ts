@@ -1,6 +1,6 @@
 import type { Observation } from '#contracts/observations/index.ts';
 import type { RefusedRecord } from './record.ts';
-import type { Source } from './source.ts';
+import type { Source } from './parsing/open-source.ts';
 
 /** What the caller says of a file whose records are observations by themselves. */
 export type SideContext = {

@@ -1,0 +1,244 @@
+import { readFileSync } from 'node:fs';
+import type { AdLibraryFact } from '#contracts/events/corpus/ad-library.ts';
+import { adLibraryStream } from '#contracts/events/corpus/ad-library.ts';
+import {
+  emptyLibrary,
+  evolve,
+  type KnownAd,
+  type KnownPage,
+  type LibraryState,
+} from '#domain/corpus/ad-library/state.ts';
+import type { PageHistories } from '#domain/corpus/ad-library/scan.ts';
+import type { EventStore } from '#platform/event-store/event-store.ts';
+import { type Database, inTransaction } from '#platform/postgres/pool.ts';
+
+/** Facts folded and written at a time when a brand's rows are behind its stream. */
+const CATCH_UP_FACTS = 500;
+const SCHEMA = new URL('../schema.sql', import.meta.url);
+/** Any number that nothing else in the database uses: one process at a time creates the tables. */
+const SCHEMA_LOCK = 7_201_001;
+
+/**
+ * A brand's library: the state that decisions are made on, which facts decided are folded into at once, and
+ * the revision of the stream up to which they are recorded. `state.ads` holds only what was loaded.
+ */
+export type OpenLibrary = {
+  readonly brandId: string;
+  revision: bigint;
+  readonly state: LibraryState;
+  /** What folding changed since the tables were last written. */
+  readonly changed: {
+    readonly ads: Map<string, KnownAd>;
+    readonly pages: Set<string>;
+    readonly scans: Set<string>;
+  };
+};
+
+export const createWorkingTables = async (database: Database): Promise<void> => {
+  await inTransaction(database, async (client) => {
+    await client.query('select pg_advisory_xact_lock($1)', [SCHEMA_LOCK]);
+    await client.query(readFileSync(SCHEMA, 'utf8'));
+  });
+};
+
+const adIdsOf = (fact: AdLibraryFact): readonly string[] => {
+  switch (fact.type) {
+    case 'AdStarted':
+    case 'AdRevised':
+    case 'AdDetailsObserved':
+    case 'AdDestinationChanged':
+    case 'AdConfirmedInactive':
+    case 'AdReturned':
+      return [fact.data.ad_id];
+    case 'AdsMissed':
+    case 'AdsSeen':
+      return fact.data.ad_ids;
+    case 'AdsReworded':
+      return fact.data.ads.map(({ ad_id }) => ad_id);
+    case 'ScanRecorded':
+      return [];
+  }
+};
+
+/** Loads what is known of these ads into the state; ads that are another brand's stay unknown. */
+export const loadAds = async (
+  database: Database,
+  library: OpenLibrary,
+  adIds: readonly string[],
+): Promise<void> => {
+  const wanted = adIds.filter((adId) => !library.state.ads.has(adId));
+  if (wanted.length === 0) return;
+  const { rows } = await database.query<{ known: KnownAd }>({
+    name: 'ingest_load_ads',
+    text: 'select known from ingest.ad where ad_id = any($1::text[]) and brand_id = $2',
+    values: [wanted, library.brandId],
+  });
+  for (const { known } of rows) library.state.ads.set(known.ad_id, known);
+};
+
+/** Folds facts into the state. The ads they are about must be loaded, but for those they start. */
+export const foldFacts = (library: OpenLibrary, facts: readonly AdLibraryFact[]): void => {
+  const { state, changed } = library;
+  for (const fact of facts) {
+    evolve(state, fact);
+    for (const adId of adIdsOf(fact)) {
+      const ad = state.ads.get(adId);
+      if (ad) changed.ads.set(adId, ad);
+    }
+    if (fact.type === 'ScanRecorded') {
+      changed.scans.add(fact.data.scan_id);
+      for (const { page_id } of fact.data.pages) changed.pages.add(page_id);
+    }
+  }
+};
+
+// One round trip. Nothing is written where another process has written a later revision already: what this
+// one holds would be older. `ad_owner` is filled here where the tables are folded anew; else it is claimed.
+const SAVE = `
+  with current as (
+    insert into ingest.library as l (brand_id, revision, live, missing, total, open)
+    values ($1, $2, $3, $4, $5, $6)
+    on conflict (brand_id) do update set revision = excluded.revision, live = excluded.live,
+      missing = excluded.missing, total = excluded.total, open = excluded.open
+    where l.revision < excluded.revision
+    returning 1
+  ), ads as (
+    insert into ingest.ad (ad_id, brand_id, page_id, live, known)
+    select i.ad_id, $1::uuid, i.page_id, i.live, i.known::jsonb
+    from unnest($7::text[], $8::text[], $9::boolean[], $10::text[]) as i(ad_id, page_id, live, known)
+    where exists (select from current)
+    on conflict (ad_id) do update set page_id = excluded.page_id, live = excluded.live, known = excluded.known
+    where ingest.ad.brand_id = excluded.brand_id
+  ), owners as (
+    insert into ingest.ad_owner (ad_id, brand_id)
+    select i.ad_id, $1::uuid from unnest($7::text[]) as i(ad_id)
+    where not exists (select from ingest.ad_owner o where o.ad_id = i.ad_id)
+    order by i.ad_id on conflict do nothing
+  ), pages as (
+    insert into ingest.page
+      (brand_id, page_id, known, first_scan_at, last_scan_at, last_complete_at, complete_before)
+    select $1::uuid, i.page_id, to_jsonb(i), i.first_scan_at, i.last_scan_at, i.last_complete_at,
+      i.complete_before
+    from jsonb_to_recordset($11::jsonb) as i(page_id text, first_scan_at text, last_scan_at text,
+      last_complete_at text, complete_before text, all_seen_at text, collector text)
+    where exists (select from current)
+    on conflict (page_id, brand_id) do update set known = excluded.known,
+      first_scan_at = excluded.first_scan_at, last_scan_at = excluded.last_scan_at,
+      last_complete_at = excluded.last_complete_at, complete_before = excluded.complete_before
+  )
+  insert into ingest.recorded_scan (scan_id, brand_id)
+  select unnest($12::uuid[]), $1::uuid on conflict do nothing`;
+
+/**
+ * Writes what folding changed, with the revision it reflects. Rows and revision change together, so a process
+ * killed before this is caught up from the stream by the next.
+ */
+export const saveLibrary = async (
+  database: Database,
+  library: OpenLibrary,
+  revision: bigint,
+): Promise<void> => {
+  const { state, brandId, changed } = library;
+  const ads = [...changed.ads.values()];
+  library.revision = revision;
+  await database.query({
+    name: 'ingest_save_library',
+    text: SAVE,
+    values: [
+      brandId,
+      revision,
+      state.live,
+      state.missing,
+      state.total,
+      state.open && JSON.stringify(state.open),
+      ads.map(({ ad_id }) => ad_id),
+      ads.map(({ page_id }) => page_id),
+      ads.map(({ status }) => status !== 'inactive'),
+      ads.map((ad) => JSON.stringify(ad)),
+      JSON.stringify([...changed.pages].map((pageId) => state.pages.get(pageId))),
+      [...changed.scans],
+    ],
+  });
+  changed.ads.clear();
+  changed.pages.clear();
+  changed.scans.clear();
+};
+
+/** A brand's library as the tables hold it. Whether that is current, the next append's expected revision shows. */
+export const openLibrary = async (database: Database, brandId: string): Promise<OpenLibrary> => {
+  const state = emptyLibrary();
+  const { rows } = await database.query<{
+    revision: string;
+    live: number;
+    missing: number;
+    total: number;
+    open: LibraryState['open'];
+  }>('select revision, live, missing, total, open from ingest.library where brand_id = $1', [brandId]);
+  const row = rows[0];
+  const library: OpenLibrary = {
+    brandId,
+    revision: row ? BigInt(row.revision) : -1n,
+    state,
+    changed: { ads: new Map(), pages: new Set(), scans: new Set() },
+  };
+  if (row) {
+    state.live = row.live;
+    state.missing = row.missing;
+    state.total = row.total;
+    state.open = row.open;
+    const pages = await database.query<{ known: KnownPage }>(
+      'select known from ingest.page where brand_id = $1',
+      [brandId],
+    );
+    for (const { known } of pages.rows) state.pages.set(known.page_id, known);
+  }
+  return library;
+};
+
+/** Brings a library, and the tables, up to what was appended to its stream since they were written. */
+export const catchUpLibrary = async (
+  database: Database,
+  eventStore: EventStore,
+  library: OpenLibrary,
+): Promise<void> => {
+  const { brandId, state } = library;
+  let behind: AdLibraryFact[] = [];
+  let revision = library.revision;
+  const flush = async (): Promise<void> => {
+    if (behind.length === 0) return;
+    await loadAds(database, library, behind.flatMap(adIdsOf));
+    foldFacts(library, behind);
+    await saveLibrary(database, library, revision);
+    state.ads.clear();
+    behind = [];
+  };
+  for await (const fact of eventStore.read<AdLibraryFact>(adLibraryStream(brandId), library.revision)) {
+    behind.push(fact);
+    revision = fact.revision;
+    if (behind.length >= CATCH_UP_FACTS) await flush();
+  }
+  await flush();
+};
+
+/**
+ * What scans of any brand told of these pages, apart from what was told at `scannedAt` itself: scans of one moment
+ * look at several countries each, and do not come one after the other.
+ */
+export const pageHistories = async (
+  database: Database,
+  pageIds: readonly string[],
+  scannedAt: string,
+): Promise<PageHistories> => {
+  const { rows } = await database.query<{
+    page_id: string;
+    first_scan_at: string;
+    last_scan_at: string;
+    last_complete_at: string | null;
+  }>(
+    `select page_id, min(first_scan_at) as first_scan_at, max(last_scan_at) as last_scan_at,
+       max(case when last_complete_at = $2 then complete_before else last_complete_at end) as last_complete_at
+     from ingest.page where page_id = any($1::text[]) group by page_id`,
+    [pageIds, scannedAt],
+  );
+  return new Map(rows.map(({ page_id, ...history }) => [page_id, history]));
+};

@@ -1,0 +1,65 @@
+import type { Observation } from '#contracts/observations/index.ts';
+import type { RefusedRecord } from '../readers/record.ts';
+import type { Source } from '../readers/parsing/open-source.ts';
+
+const PROGRESS_BYTES = 1024 * 1024;
+
+/** What reading a file gives, one after the other. */
+export type FileItem =
+  | { readonly kind: 'observation'; readonly observation: Observation }
+  | {
+      readonly kind: 'refused';
+      readonly file: string;
+      readonly line: number;
+      readonly what: string;
+      readonly advice: string;
+      /** The record's text; `null` where a whole file is meant. */
+      readonly raw: string | null;
+      /** The header that the text needs around it, for CSV. */
+      readonly header: string | null;
+    }
+  /** A file is read twice, and the total counts both. */
+  | {
+      readonly kind: 'progress';
+      readonly bytesRead: number;
+      readonly bytesTotal: number;
+      readonly records: number;
+    };
+
+export const refusedItem = (
+  path: string,
+  plan: { header: string | null },
+  record: RefusedRecord,
+): FileItem => {
+  const { line, what, advice, raw } = record;
+  return { kind: 'refused', file: path, line, what, advice, raw, header: plan.header };
+};
+
+/** Reports reading, once for so many bytes; `before` is what an earlier reading of the same file read. */
+export class Progress {
+  readonly #source: Source;
+  readonly #before: number;
+  #shown = 0;
+  #records = 0;
+
+  constructor(source: Source, before: number) {
+    this.#source = source;
+    this.#before = before;
+  }
+
+  *tick(records = 0): Generator<FileItem> {
+    this.#records += records;
+    if (this.#source.bytesRead() - this.#shown >= PROGRESS_BYTES) yield* this.end();
+  }
+
+  *end(): Generator<FileItem> {
+    this.#shown = this.#source.bytesRead();
+    const bytesRead = this.#before + this.#shown;
+    yield {
+      kind: 'progress',
+      bytesRead,
+      bytesTotal: 2 * this.#source.bytesTotal,
+      records: this.#before === 0 ? 0 : this.#records,
+    };
+  }
+}

@@ -1,0 +1,146 @@
+import { basename } from 'node:path';
+import { csvRows } from '../readers/parsing/csv-rows.ts';
+import { detectFormat } from '../readers/detect-format.ts';
+import type { SidePlan } from './read-side-file.ts';
+import { type FormatName, READERS, SIDE_READERS, type SideFormat } from '../readers/formats.ts';
+import { readMappedCsv, variantOf } from '../readers/formats/mapped-csv.ts';
+import { type LoadedMapping, readFileName } from '../readers/formats/column-mapping.ts';
+import type { Reader } from '../readers/record.ts';
+import type { SideNeeds, SideReader } from '../readers/side-record.ts';
+import { openSource } from '../readers/parsing/open-source.ts';
+import { NO_BRAND, NO_TIME, type ScanDefaults } from '../readers/scan-key.ts';
+
+/** What the caller says of a file; all of it optional. */
+export type ReadOptions = {
+  readonly format?: FormatName | undefined;
+  /** A brand's domain, as `brandDomainOf` gives it. */
+  readonly brand?: string | undefined;
+  /** As `momentOf` gives it. */
+  readonly scannedAt?: string | undefined;
+  readonly countries?: readonly string[] | undefined;
+  /** The caller vouches that the file holds all ads of its pages. */
+  readonly complete?: boolean | undefined;
+  readonly mapping?: LoadedMapping | undefined;
+};
+
+/** How one file will be read. */
+export type FilePlan = {
+  readonly read: Reader;
+  readonly collector: string;
+  readonly defaults: ScanDefaults;
+  /** Whether somebody vouches for the file's completeness, where it does not speak for itself. */
+  readonly claimsComplete: boolean;
+  /** A CSV's header as it stands, for the file of what was refused. */
+  readonly header: string | null;
+};
+export type NoPlan = { readonly what: string; readonly advice: string };
+
+/** The file's name without folder, compression, ending and the mark of a mended file. */
+export const stemOf = (path: string): string =>
+  basename(path)
+    .replace(/\.gz$/i, '')
+    .replace(/\.[A-Za-z0-9]{1,6}$/, '')
+    .replace(/\.refused(-\d+)?$/, '');
+
+/** Holds what an earlier run refused of another file: never all ads of a page. */
+export const isRefusedFile = (path: string): boolean => /\.refused(-\d+)?\.[^/]*$/.test(basename(path));
+
+/** Decides how a file is read before any record is, or says why it cannot be. */
+export const planFile = async (
+  path: string,
+  options: ReadOptions,
+): Promise<FilePlan | SidePlan | NoPlan | 'observations'> => {
+  const detected =
+    options.format === undefined
+      ? await detectFormat(path, options.mapping !== undefined)
+      : { format: options.format };
+  if ('unknown' in detected) return { what: detected.unknown, advice: detected.advice };
+  const { format } = detected;
+  if (format === 'observations') return 'observations';
+  if (isSideFormat(format)) return sidePlan(path, format, options);
+  const plan =
+    format === 'mapped-csv' ? await mappedPlan(path, options) : await plainPlan(path, format, options);
+  if ('what' in plan) return plan;
+  const { brandDomain, scannedAt } = plan.defaults;
+  const { columns } = options.mapping?.mapping ?? {};
+  if (brandDomain === null && (format !== 'mapped-csv' || columns?.brand_domain === undefined))
+    return NO_BRAND;
+  // Records of the site may carry the time they were collected at; the official exports do not.
+  const mayHoldTime =
+    format === 'mapped-csv' ? columns?.scanned_at !== undefined : !format.startsWith('ads-archive');
+  return scannedAt === null && !mayHoldTime ? NO_TIME : plan;
+};
+
+const isSideFormat = (format: FormatName): format is SideFormat => format in SIDE_READERS;
+
+const sidePlan = (path: string, format: SideFormat, options: ReadOptions): SidePlan | NoPlan => {
+  const { read, needs }: { read: SideReader; needs: SideNeeds } = SIDE_READERS[format];
+  if (needs.brand && options.brand === undefined)
+    return { what: 'is of no brand that is known', advice: NO_BRAND.advice };
+  if (needs.time && options.scannedAt === undefined)
+    return { what: 'was fetched at a time that is not known', advice: NO_TIME.advice };
+  return {
+    side: read,
+    context: {
+      brandDomain: options.brand ?? null,
+      observedAt: options.scannedAt ?? null,
+      complete: options.complete === true && !isRefusedFile(path),
+    },
+  };
+};
+
+const plainPlan = async (
+  path: string,
+  format: keyof typeof READERS,
+  options: ReadOptions,
+): Promise<FilePlan> => {
+  const { read, collector, syntax } = READERS[format];
+  return {
+    read,
+    collector,
+    defaults: {
+      brandDomain: options.brand ?? null,
+      brandName: null,
+      scannedAt: options.scannedAt ?? null,
+      countries: options.countries ?? null,
+    },
+    claimsComplete: options.complete === true && !isRefusedFile(path),
+    header: syntax === 'csv' ? ((await headerOf(path))?.raw ?? null) : null,
+  };
+};
+
+const mappedPlan = async (path: string, options: ReadOptions): Promise<FilePlan | NoPlan> => {
+  const { mapping: loaded } = options;
+  if (loaded === undefined) return { what: 'needs a mapping', advice: 'say --mapping FILE' };
+  const { mapping } = loaded;
+  const header = await headerOf(path);
+  const variant = header === null ? null : variantOf(mapping, header.columns);
+  const named = readFileName(loaded, stemOf(path));
+  const brandDomain = options.brand ?? named.brand?.domain ?? null;
+  if (brandDomain === null && named.group !== null && mapping.columns.brand_domain === undefined) {
+    return {
+      what: `belongs to a scan with no brand: its name gives the group ${JSON.stringify(named.group)}, which no brands file lists`,
+      advice: 'list it in the file given with --brands, or say --brand DOMAIN',
+    };
+  }
+  return {
+    read: readMappedCsv(mapping),
+    // Without a variant the reader refuses the header, and no scan comes of it.
+    collector: variant?.collector ?? mapping.name,
+    defaults: {
+      brandDomain,
+      brandName: brandDomain === named.brand?.domain ? named.brand.name : null,
+      scannedAt: options.scannedAt ?? named.scannedAt,
+      countries: options.countries ?? null,
+    },
+    claimsComplete: (options.complete === true || mapping.complete) && !isRefusedFile(path),
+    header: header?.raw ?? null,
+  };
+};
+
+const headerOf = async (path: string): Promise<{ columns: readonly string[]; raw: string } | null> => {
+  for await (const item of csvRows(await openSource(path))) {
+    return item.kind === 'header' ? item : null;
+  }
+  return null;
+};

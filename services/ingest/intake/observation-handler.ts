@@ -1,0 +1,194 @@
+import { brandStream } from '#contracts/events/corpus/brand.ts';
+import { AD_LIBRARY } from '#contracts/events/corpus/ad-library.ts';
+import { type FactMetadata, idOf } from '#contracts/events/event.ts';
+import { Refusal } from '#contracts/errors.ts';
+import { Observation } from '#contracts/observations/index.ts';
+import { brand, registerBrand } from '#domain/corpus/brand.ts';
+import { brandIdOf } from '#domain/ids.ts';
+import { type EventStore, openEventStore } from '#platform/event-store/event-store.ts';
+import { openPool, type Database } from '#platform/postgres/pool.ts';
+import { LRUCache } from 'lru-cache';
+import { v7 } from 'uuid';
+import { decisionOf, rememberBrand, rememberLinks } from './decider-registry.ts';
+import type { BrandRegister, Intake, IntakeOutcome } from '../intake-types.ts';
+import { recordStagedScan } from '../ad-library/record-scan.ts';
+import { dropAbandoned, stageChunk } from '../ad-library/chunk-staging.ts';
+import { createStorefrontRecorder, stageStorefrontPage } from '../storefront/record-scan.ts';
+import { catchUpLibrary, createWorkingTables, openLibrary } from '../ad-library/library-store.ts';
+
+const POOL_CLIENTS = 8;
+/** Observations dated later than this from now are a collector's broken clock. */
+const FUTURE_TOLERANCE_MS = 86_400_000;
+/** Facts of the catch-up at start that are looked at together. */
+const CATCH_UP_BATCH = 2_000;
+/** Of brands known to be registered. */
+const BRANDS_REMEMBERED_MAX = 100_000;
+const PREFIXES = ['brand-', 'socialPage-', `${AD_LIBRARY}-`];
+
+const metadata = (requestId: string): FactMetadata => ({
+  $correlationId: requestId,
+  $causationId: requestId,
+  request_id: requestId,
+  actor: { kind: 'service', id: 'ingest' },
+  schema_version: 1,
+});
+
+/** Folds what was appended since a process last started; from the beginning where the tables are new. */
+const catchUp = async (database: Database, eventStore: EventStore): Promise<void> => {
+  const { rows } = await database.query<{ position: string }>('select position from ingest.folded_to');
+  const after = rows[0] ? BigInt(rows[0].position) : null;
+  await using follower = eventStore.follow({ after, prefixes: PREFIXES, bufferItems: CATCH_UP_BATCH });
+  let position = after;
+  const libraries = new Set<string>();
+  for (let caughtUp = false; !caughtUp; ) {
+    for (const item of await follower.take(CATCH_UP_BATCH)) {
+      if (item.kind === 'caught_up') caughtUp = true;
+      else if (item.kind === 'checkpoint') position = item.position;
+      else {
+        position = item.fact.position;
+        await rememberBrand(database, [item.fact]);
+        await rememberLinks(database, [item.fact]);
+        if (item.fact.stream.startsWith(AD_LIBRARY)) libraries.add(idOf(item.fact.stream));
+      }
+    }
+  }
+  for (const brandId of libraries) {
+    await catchUpLibrary(database, eventStore, await openLibrary(database, brandId));
+  }
+  if (position === null) return;
+  await database.query(
+    `insert into ingest.folded_to (position) values ($1)
+     on conflict (one) do update set position = greatest(ingest.folded_to.position, excluded.position)`,
+    [position],
+  );
+};
+
+/** What is dated before was dated by a clock that was never set. */
+const FIRST_MOMENT = Date.UTC(2000, 0);
+
+const inUtc = (timestamp: string, what: string): string => {
+  const time = Date.parse(timestamp);
+  if (time > Date.now() + FUTURE_TOLERANCE_MS) {
+    throw new Refusal(
+      'invalid_input',
+      `${what} ${timestamp} lies in the future; check the clock or the time given.`,
+    );
+  }
+  if (time < FIRST_MOMENT) {
+    throw new Refusal(
+      'invalid_input',
+      `${what} ${timestamp} lies before the year 2000; check the clock or the time given.`,
+    );
+  }
+  return new Date(time).toISOString();
+};
+
+const parseObservation = (input: unknown): Observation => {
+  const parsed = Observation.safeParse(input);
+  if (parsed.success) return parsed.data;
+  const details = parsed.error.issues.slice(0, 20).map(({ path, message, code }) => ({
+    path: path.join('.'),
+    message,
+    code: code ?? 'invalid',
+  }));
+  const first = details[0];
+  throw new Refusal(
+    'invalid_input',
+    `The observation does not fit its contract: ${first?.path || 'it'}: ${first?.message}. Mend it and hand it in again.`,
+    details,
+  );
+};
+
+export type IntakeServers = { readonly databaseUrl: string; readonly eventStoreUrl: string };
+
+/** Opens the one way in for observations, its working tables current with the log. */
+export const openIntake = async ({
+  databaseUrl,
+  eventStoreUrl,
+}: IntakeServers): Promise<Intake & BrandRegister & AsyncDisposable> => {
+  const resources = new AsyncDisposableStack();
+  const database = openPool(databaseUrl, POOL_CLIENTS);
+  resources.defer(() => database.end());
+  const eventStore = resources.use(openEventStore(eventStoreUrl));
+  try {
+    await createWorkingTables(database);
+    await catchUp(database, eventStore);
+    await dropAbandoned(database);
+  } catch (error) {
+    await resources.disposeAsync();
+    throw error;
+  }
+
+  const recordStorefront = createStorefrontRecorder(database, eventStore);
+
+  /** A brand that is known here is registered in the log; only an unknown one is asked for there. */
+  const registerUnknown = async (domain: string, observedAt: string, commandId: string): Promise<number> => {
+    const known = await database.query('select from ingest.brand where domain = $1', [domain]);
+    if (known.rows.length > 0) return 0;
+    const { facts } = await eventStore.decide({
+      stream: brandStream(brandIdOf(domain)),
+      decider: brand,
+      decision: registerBrand(domain, observedAt),
+      metadata: metadata(commandId),
+      commandId,
+    });
+    await rememberBrand(database, facts);
+    return facts.length;
+  };
+
+  const submit = async (input: unknown): Promise<IntakeOutcome> => {
+    const observation = parseObservation(input);
+    const commandId = v7();
+    switch (observation.type) {
+      case 'ad_library.scan':
+        inUtc(observation.scanned_at, 'scanned_at');
+        await stageChunk(database, observation);
+        return { facts: 0, totals: null };
+      case 'ad_library.scan_end': {
+        const scannedAt = inUtc(observation.scanned_at, 'scanned_at');
+        const registered = await registerUnknown(observation.brand_domain, scannedAt, commandId);
+        const outcome = await recordStagedScan(database, eventStore, {
+          ...observation,
+          scanned_at: scannedAt,
+        });
+        return { ...outcome, facts: outcome.facts + registered };
+      }
+      case 'storefront.scan':
+        inUtc(observation.scanned_at, 'scanned_at');
+        await stageStorefrontPage(database, observation);
+        return { facts: 0, totals: null };
+      case 'storefront.scan_end': {
+        const end = { ...observation, scanned_at: inUtc(observation.scanned_at, 'scanned_at') };
+        // Only the shop of a scan that is taken in becomes a brand; each by a command of its own.
+        const scanCommand = v7();
+        const facts = await recordStorefront(end, metadata(scanCommand), scanCommand);
+        const registered = await registerUnknown(end.domain, end.scanned_at, commandId);
+        return { facts: facts + registered, totals: null };
+      }
+      default: {
+        const observed = { ...observation, observed_at: inUtc(observation.observed_at, 'observed_at') };
+        const { stream, decider, decision, remember } = decisionOf(observed);
+        const { facts } = await eventStore.decide({
+          stream,
+          decider,
+          decision,
+          metadata: metadata(commandId),
+          commandId,
+        });
+        await remember?.(database, facts);
+        return { facts: facts.length, totals: null };
+      }
+    }
+  };
+
+  const registered = new LRUCache<string, true>({ max: BRANDS_REMEMBERED_MAX });
+  const knowsBrand = async (domain: string): Promise<boolean> => {
+    if (registered.get(domain)) return true;
+    const known = await database
+      .query('select from ingest.brand where domain = $1', [domain])
+      .catch(() => ({ rows: [] }));
+    if (known.rows.length > 0) registered.set(domain, true);
+    return known.rows.length > 0;
+  };
+  return { submit, knowsBrand, [Symbol.asyncDispose]: () => resources.disposeAsync() };
+};

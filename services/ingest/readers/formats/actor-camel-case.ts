@@ -1,0 +1,79 @@
+import { Completeness } from '../completeness.ts';
+import { SCAN_PAGES_MAX } from '#contracts/observations/ad-library-scan.ts';
+import { idOf, idText, textOf } from '../ad-fields.ts';
+import { brokenJson, notAnAd } from '../parsing/json-faults.ts';
+import { jsonRecords } from '../parsing/json-records.ts';
+import type { JsonItem } from '../parsing/json-scanner.ts';
+import { type JsonObject, objectAt } from '../parsing/json-value.ts';
+import { NO_HINTS, type PageRecord, type Reader, type RefusedRecord, recordOrRefusal } from '../record.ts';
+import { snakeCased, unflattened } from '../parsing/snake-case.ts';
+import { isWebAd, webAdRecord } from './web-ad.ts';
+
+const spell = (value: JsonObject): JsonObject => snakeCased(unflattened(value));
+
+type PageCount = { seen: number; total: number | null };
+
+/**
+ * The camelCase output of the widespread scraping actor, flattened or not. A row for a page without ads
+ * says that the page was covered. A page is complete when it says so, or when as many ads are here as it
+ * says there are.
+ */
+export const readActorCamelCase: Reader = async function* (source) {
+  const completeness = new Completeness();
+  const counts = new Map<string, PageCount>();
+  for await (const item of jsonRecords(source)) {
+    if (item.kind === 'broken') {
+      yield brokenJson(item);
+    } else if (isWebAd(item.value)) {
+      countAd(counts, item.value);
+      yield webAdRecord({ ...item }, spell);
+    } else if ('isResultComplete' in item.value) {
+      completeness.says(keyOf(item.value), item.value['isResultComplete'] === true);
+      const page = pageOf(item);
+      if (page !== null) yield page;
+    } else if (item.kind === 'record') {
+      yield notAnAd(item, 'adArchiveID');
+    }
+  }
+  for (const [key, { seen, total }] of counts) {
+    if (total !== null) completeness.says(key, seen === total);
+    else completeness.doubt();
+  }
+  yield* completeness.verdict();
+};
+
+const keyOf = (value: JsonObject): string =>
+  textOf(value['inputUrl']) ?? idText(value['pageID']) ?? idText(value['pageId']) ?? '';
+
+const countAd = (counts: Map<string, PageCount>, value: JsonObject): void => {
+  const key = keyOf(value);
+  const count = counts.get(key) ?? { seen: 0, total: null };
+  if (!counts.has(key) && counts.size > SCAN_PAGES_MAX) return;
+  count.seen += 1;
+  if (typeof value['totalCount'] === 'number') count.total = value['totalCount'];
+  counts.set(key, count);
+};
+
+const pageOf = (item: JsonItem & { kind: 'record' | 'envelope' }): PageRecord | RefusedRecord | null =>
+  recordOrRefusal<PageRecord | RefusedRecord>({ line: item.line, raw: item.raw, adId: null }, () => {
+    const value = spell(item.value);
+    const info = objectAt(value, 'page_info');
+    const page = objectAt(objectAt(info, 'ad_library_page_info'), 'page_info');
+    const id = idOf('the page id', page['page_id'] ?? objectAt(info, 'page')['id']);
+    if (id === null) {
+      return {
+        kind: 'refused',
+        line: item.line,
+        what: 'is a row without ads and without a page id',
+        advice: 'take the record out',
+        raw: item.raw,
+        adId: null,
+      };
+    }
+    return {
+      kind: 'page',
+      line: item.line,
+      page: { page_id: id, page_name: textOf(page['page_name']) },
+      hints: NO_HINTS,
+    };
+  });

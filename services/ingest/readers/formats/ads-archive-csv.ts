@@ -1,0 +1,38 @@
+import { cardOfAd } from '../ad-fields.ts';
+import { archiveAd, archiveId } from './ads-archive-ad.ts';
+import { anotherHeader, brokenRow } from '../parsing/csv-faults.ts';
+import { csvRows } from '../parsing/csv-rows.ts';
+import { NO_HINTS, type Reader, recordOrRefusal } from '../record.ts';
+
+export const ARCHIVE_ID_COLUMNS = ['id', 'ad_id', 'adlib_id'] as const;
+
+/** The official `ads_archive` flattened to CSV, in its present field names or the old singular ones. */
+export const readAdsArchiveCsv: Reader = async function* (source) {
+  for await (const item of csvRows(source)) {
+    if (item.kind === 'broken') {
+      yield brokenRow(item);
+    } else if (item.kind === 'header') {
+      if (!ARCHIVE_ID_COLUMNS.some((name) => item.columns.includes(name))) {
+        yield anotherHeader(
+          item.columns,
+          [ARCHIVE_ID_COLUMNS.join(' or ')],
+          'use --mapping FILE for other headers',
+        );
+        return;
+      }
+    } else {
+      const { line, raw, row } = item;
+      yield recordOrRefusal({ line, raw, adId: archiveId(row) }, () => {
+        const ad = archiveAd(row);
+        return {
+          kind: 'ad',
+          line,
+          raw,
+          ad,
+          version: { key: null, card: cardOfAd(ad) },
+          hints: NO_HINTS,
+        } as const;
+      });
+    }
+  }
+};

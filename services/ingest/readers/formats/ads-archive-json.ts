@@ -1,0 +1,42 @@
+import { cardOfAd } from '../ad-fields.ts';
+import { ARCHIVE_PAGES_MAX, archiveAd, archiveId } from './ads-archive-ad.ts';
+import { Completeness } from '../completeness.ts';
+import { brokenJson, notAnAd } from '../parsing/json-faults.ts';
+import { jsonRecords } from '../parsing/json-records.ts';
+import { objectAt } from '../parsing/json-value.ts';
+import { NO_HINTS, type Reader, recordOrRefusal } from '../record.ts';
+
+/**
+ * The official `ads_archive`: pages as the API answers them (`{data, paging}`), one or many in a file, or
+ * lists of their ads. The last page has no `paging.next`. Lists do not say whether they are whole.
+ */
+export const readAdsArchiveJson: Reader = async function* (source) {
+  const completeness = new Completeness();
+  const pages = new Set<string>();
+  for await (const item of jsonRecords(source)) {
+    if (item.kind === 'broken') {
+      yield brokenJson(item);
+    } else if (item.kind === 'envelope') {
+      if ('data' in item.value) completeness.says('', objectAt(item.value, 'paging')['next'] === undefined);
+    } else if (archiveId(item.value) === null) {
+      yield notAnAd(item, 'id');
+    } else {
+      const { line, raw, value } = item;
+      const record = recordOrRefusal({ line, raw, adId: archiveId(value) }, () => {
+        const ad = archiveAd(value);
+        return {
+          kind: 'ad',
+          line,
+          raw,
+          ad,
+          version: { key: null, card: cardOfAd(ad) },
+          hints: NO_HINTS,
+        } as const;
+      });
+      if (record.kind === 'ad' && pages.size <= ARCHIVE_PAGES_MAX) pages.add(record.ad.page_id ?? '');
+      yield record;
+    }
+  }
+  if (pages.size > ARCHIVE_PAGES_MAX) completeness.doubt();
+  yield* completeness.verdict();
+};

@@ -1,0 +1,98 @@
+import { RANK_MAX, SiteDomain } from '#contracts/observations/traffic-estimate.ts';
+import { anotherHeader, brokenRow } from '../parsing/csv-faults.ts';
+import { csvRows } from '../parsing/csv-rows.ts';
+import type { RefusedRecord } from '../record.ts';
+import type { SideObservation, SideReader } from '../side-record.ts';
+
+/** Column names that rank lists use, in lower case and without what separates words. */
+const RANK_COLUMNS = ['globalrank', 'rank', 'position'];
+const DOMAIN_COLUMNS = ['domain', 'rootdomain', 'host', 'hostname', 'site'];
+
+const isDomain = (text: string): boolean => SiteDomain.safeParse(text).success;
+const isRank = (text: string): boolean => /^[1-9][0-9]{0,9}$/.test(text) && Number(text) <= RANK_MAX;
+
+/** Where rank and domain stand; `rank: null` where the place in the list is the rank. */
+type Layout = { readonly rank: string | null; readonly domain: string; readonly hasHeader: boolean };
+
+/** The layout that a first row speaks of: names of columns, or already a rank and a domain, or a domain alone. */
+export const rankLayoutOf = (columns: readonly string[]): Layout | null => {
+  const named = (names: readonly string[]): string | undefined =>
+    names.flatMap(
+      (name) => columns.find((it) => it.toLowerCase().replaceAll(/[\s_-]/g, '') === name) ?? [],
+    )[0];
+  const [rank, domain] = [named(RANK_COLUMNS), named(DOMAIN_COLUMNS)];
+  if (rank !== undefined && domain !== undefined) return { rank, domain, hasHeader: true };
+  const [first = '', second = ''] = columns;
+  if (columns.length === 1 && isDomain(first)) return { rank: null, domain: first, hasHeader: false };
+  if (columns.length === 2 && isRank(first) && isDomain(second))
+    return { rank: first, domain: second, hasHeader: false };
+  return null;
+};
+
+/**
+ * A list of the most visited domains: CSV with a rank and a domain column, with or without a header, or domains
+ * alone in the order of their rank. Each row is an estimate of one day, that on which the list was fetched.
+ */
+export const readRankList: SideReader = async function* (source, { observedAt }) {
+  if (observedAt === null) return;
+  let layout: Layout | null = null;
+  let place = 0;
+  const recordOf = (line: number, raw: string, rankText: string, domainText: string) => {
+    place += 1;
+    const rank = layout?.rank === null ? String(place) : rankText.trim();
+    const domain = domainText.trim().toLowerCase();
+    if (!isRank(rank))
+      return refused(line, raw, `the rank ${JSON.stringify(rank)} is no whole number from 1 to ${RANK_MAX}`);
+    if (!isDomain(domain)) return refused(line, raw, `${JSON.stringify(domain)} is not a domain`);
+    return estimateOf(line, raw, { domain, rank: Number(rank), observedAt });
+  };
+  for await (const item of csvRows(source)) {
+    if (item.kind === 'broken') {
+      yield brokenRow(item);
+    } else if (item.kind === 'row') {
+      if (layout === null) return;
+      yield recordOf(item.line, item.raw, item.row[layout.rank ?? ''] ?? '', item.row[layout.domain] ?? '');
+    } else {
+      layout = rankLayoutOf(item.columns);
+      if (layout === null) {
+        yield anotherHeader(item.columns, ['rank or domain'], 'name the two columns rank and domain');
+        return;
+      }
+      if (layout.hasHeader) yield { kind: 'header', raw: item.raw };
+      else yield recordOf(1, item.raw, layout.rank ?? '', layout.domain);
+    }
+  }
+};
+
+const refused = (line: number, raw: string, what: string): RefusedRecord => ({
+  kind: 'refused',
+  line,
+  what,
+  advice: 'mend the row and feed it again',
+  raw,
+  adId: null,
+});
+
+const estimateOf = (
+  line: number,
+  raw: string,
+  said: { readonly domain: string; readonly rank: number; readonly observedAt: string },
+): SideObservation => ({
+  kind: 'observation',
+  line,
+  raw,
+  observation: {
+    type: 'traffic.estimate',
+    domain: said.domain,
+    observed_at: said.observedAt,
+    period: said.observedAt.slice(0, 10),
+    provider: 'rank-list',
+    monthly_visits: null,
+    global_rank: said.rank,
+    category_rank: null,
+    provider_category: null,
+    countries: null,
+    demographics: null,
+    similar_sites: null,
+  },
+});

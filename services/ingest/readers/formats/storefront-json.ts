@@ -1,0 +1,192 @@
+import { createHash } from 'node:crypto';
+import { OBSERVATION_MAX_BYTES } from '#contracts/observations/index.ts';
+import {
+  ObservedProduct,
+  type ObservedVariant,
+  STOREFRONT_PAGE_PRODUCTS_MAX,
+  STOREFRONT_PRODUCTS_MAX,
+} from '#contracts/observations/storefront-scan.ts';
+import { scanIdOf } from '#domain/ids.ts';
+import { brokenJson } from '../parsing/json-faults.ts';
+import { jsonRecords } from '../parsing/json-records.ts';
+import { isObject, type JsonObject, objectAt, objectsAt } from '../parsing/json-value.ts';
+import type { RefusedRecord } from '../record.ts';
+import type { SideObservation, SideReader } from '../side-record.ts';
+
+const COLLECTOR = 'storefront-json';
+const HOLDS_PRODUCTS: ReadonlySet<string> = new Set(['products']);
+/** Room for what surrounds the products of a page. */
+const FRAME_BYTES = 1_000;
+const ID_MAX_DIGITS = 20;
+
+/** A page of a catalogue, whole: `{"products": […]}`. Our own observations hold products too, and a type. */
+export const isCataloguePage = (value: JsonObject): boolean =>
+  Array.isArray(value['products']) &&
+  value['type'] === undefined &&
+  objectsAt(value, 'products').every((product) => Array.isArray(product['variants']));
+
+/** The beginning of a page that may be longer than a record. */
+export const isLongCataloguePage = (text: string): boolean =>
+  /^\{\s*"products"\s*:\s*\[\s*\{\s*"id"\s*:\s*\d+\s*,\s*"title"/.test(text);
+
+const textAt = (value: JsonObject, key: string): string | null => {
+  const text = value[key];
+  return typeof text === 'string' && text.trim() !== '' ? text : null;
+};
+
+const idAt = (value: JsonObject): string => {
+  const { id } = value;
+  return typeof id === 'number' || typeof id === 'string' ? String(id).slice(0, ID_MAX_DIGITS + 1) : '';
+};
+
+const priceAt = (value: JsonObject, key: string): string | null => {
+  const price = value[key];
+  return typeof price === 'number' ? String(price) : textAt(value, key);
+};
+
+const momentAt = (value: JsonObject, key: string): string | null => {
+  const time = Date.parse(textAt(value, key) ?? '');
+  return Number.isNaN(time) ? null : new Date(time).toISOString();
+};
+
+const imageOf = (product: JsonObject): string | null => {
+  const [first] = objectsAt(product, 'images');
+  const source = textAt(first ?? objectAt(product, 'image'), 'src')?.replace(/^\/\//, 'https://') ?? null;
+  return source !== null && /^https?:/i.test(source) && URL.canParse(source) ? source : null;
+};
+
+const variantOf = (variant: JsonObject): ObservedVariant => ({
+  id: idAt(variant),
+  title: textAt(variant, 'title'),
+  sku: textAt(variant, 'sku'),
+  price: priceAt(variant, 'price'),
+  // The shape says `null` for none, and leaves out what it does not say.
+  compare_at_price: variant['compare_at_price'] === null ? 'none' : priceAt(variant, 'compare_at_price'),
+  available: typeof variant['available'] === 'boolean' ? variant['available'] : null,
+});
+
+const productOf = (product: JsonObject): ObservedProduct => ({
+  id: idAt(product),
+  handle: textAt(product, 'handle') ?? '',
+  title: textAt(product, 'title') ?? '',
+  product_type: textAt(product, 'product_type'),
+  vendor: textAt(product, 'vendor'),
+  published_at: momentAt(product, 'published_at'),
+  image_url: imageOf(product),
+  variants: objectsAt(product, 'variants').map(variantOf),
+});
+
+/** The shop's own export names its drafts too, which no visitor sees. */
+const isPublic = (product: JsonObject): boolean =>
+  product['status'] === undefined || product['status'] === 'active';
+
+const refused = (line: number, raw: string | null, what: string, advice: string): RefusedRecord => ({
+  kind: 'refused',
+  line,
+  what,
+  advice,
+  raw,
+  adId: null,
+});
+
+/** Products in pages that fit into a message each. */
+const pagesOf = (products: readonly ObservedProduct[]): readonly (readonly ObservedProduct[])[] => {
+  const pages: ObservedProduct[][] = [];
+  let page: ObservedProduct[] = [];
+  let bytes = FRAME_BYTES;
+  for (const product of products) {
+    const size = Buffer.byteLength(JSON.stringify(product)) + 1;
+    const full = page.length >= STOREFRONT_PAGE_PRODUCTS_MAX || bytes + size > OBSERVATION_MAX_BYTES;
+    if (page.length > 0 && full) {
+      pages.push(page);
+      page = [];
+      bytes = FRAME_BYTES;
+    }
+    page.push(product);
+    bytes += size;
+  }
+  if (page.length > 0) pages.push(page);
+  return pages;
+};
+
+/**
+ * Pages of a public catalogue as shops publish them, `{"products": […]}`: one, or several as a list or line by line,
+ * which together are one scan. The products are kept until the end, since the scan's id follows from all of them;
+ * a shop has no more than `STOREFRONT_PRODUCTS_MAX`.
+ *
+ * A scan is complete only when the caller vouches for it and nothing was refused, and never when the file says that
+ * it is of one collection: what is not in a collection may well be in the shop.
+ */
+export const readStorefrontJson: SideReader = async function* (source, context) {
+  const { brandDomain, observedAt } = context;
+  if (brandDomain === null || observedAt === null) return;
+  const products = new Map<string, ObservedProduct>();
+  let complete = context.complete;
+  let faults = 0;
+  for await (const item of jsonRecords(source, HOLDS_PRODUCTS)) {
+    if (item.kind === 'broken') {
+      faults += 1;
+      yield brokenJson(item);
+    } else if (item.kind === 'envelope') {
+      if (isObject(item.value['collection'])) complete = false;
+    } else if (isPublic(item.value)) {
+      const parsed = ObservedProduct.safeParse(productOf(item.value));
+      const issue = parsed.error?.issues[0];
+      if (issue || products.size >= STOREFRONT_PRODUCTS_MAX) {
+        faults += 1;
+        yield issue
+          ? refused(
+              item.line,
+              item.raw,
+              `is no product: ${issue.path.join('.')}: ${issue.message}`,
+              'mend the product and feed it again',
+            )
+          : refused(
+              item.line,
+              item.raw,
+              `is one product more than the ${STOREFRONT_PRODUCTS_MAX} of a shop`,
+              'split the file',
+            );
+      } else if (parsed.data && !products.has(parsed.data.id)) {
+        products.set(parsed.data.id, parsed.data);
+      }
+    }
+  }
+  if (source.damage() !== null) faults += 1;
+  // Of a file without a single good product it is not known what the shop showed.
+  if (products.size === 0 && faults > 0) return;
+  yield* scanOf([...products.values()], {
+    domain: brandDomain,
+    scanned_at: observedAt,
+    complete: complete && faults === 0,
+  });
+};
+
+function* scanOf(
+  products: readonly ObservedProduct[],
+  scan: { readonly domain: string; readonly scanned_at: string; readonly complete: boolean },
+): Generator<SideObservation> {
+  const { domain, scanned_at, complete } = scan;
+  const fingerprint = createHash('sha256')
+    .update(JSON.stringify([complete, products]))
+    .digest('hex');
+  const key = { scan_id: scanIdOf(domain, scanned_at, fingerprint), domain, scanned_at };
+  const pages = pagesOf(products);
+  for (const [page, of] of pages.entries()) {
+    const observation = { type: 'storefront.scan' as const, ...key, page, products: [...of] };
+    yield { kind: 'observation', line: 1, raw: '', observation };
+  }
+  yield {
+    kind: 'observation',
+    line: 1,
+    raw: '',
+    observation: {
+      type: 'storefront.scan_end',
+      ...key,
+      pages: pages.length,
+      complete,
+      currency: null,
+      collector: COLLECTOR,
+    },
+  };
+}

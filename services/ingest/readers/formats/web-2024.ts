@@ -1,0 +1,50 @@
+import { Completeness } from '../completeness.ts';
+import { idOf, textOf } from '../ad-fields.ts';
+import { brokenJson, notAnAd } from '../parsing/json-faults.ts';
+import { jsonRecords } from '../parsing/json-records.ts';
+import type { JsonObject } from '../parsing/json-value.ts';
+import { NO_HINTS, type Reader } from '../record.ts';
+import { snakeCased } from '../parsing/snake-case.ts';
+import { isWebAd, webAdRecord } from './web-ad.ts';
+
+/**
+ * The site's answers of 2024: camelCase outside, a snake_case snapshot, groups of ads nested in `results`.
+ * Only an answer about one page can cover it: a search for words reads no page to its end.
+ */
+export const readWeb2024: Reader = async function* (source) {
+  const completeness = new Completeness();
+  for await (const item of jsonRecords(source)) {
+    if (item.kind === 'broken') {
+      yield brokenJson(item);
+    } else if (isWebAd(item.value)) {
+      yield webAdRecord(item, snakeCased, {
+        countries: countriesOf(item.kind === 'record' ? item.context : {}),
+      });
+    } else if (item.kind === 'record') {
+      yield notAnAd(item, 'adArchiveID');
+    } else {
+      const said = item.value['is_result_complete'] ?? item.value['isResultComplete'];
+      const pageId = pageIdOf(item.value);
+      if (typeof said === 'boolean')
+        completeness.says(pageId ?? 'a search for words', said && pageId !== null);
+      if (said === true && pageId !== null) {
+        const hints = { ...NO_HINTS, countries: countriesOf(item.value) };
+        yield { kind: 'page', line: item.line, page: { page_id: pageId, page_name: null }, hints };
+      }
+    }
+  }
+  yield* completeness.verdict();
+};
+
+const pageIdOf = (envelope: JsonObject): string | null => {
+  try {
+    return idOf('page_id', envelope['page_id'] ?? envelope['pageID']);
+  } catch {
+    return null;
+  }
+};
+
+const countriesOf = (context: JsonObject): readonly string[] | null => {
+  const country = textOf(context['country_code'] ?? context['countryCode']);
+  return country === null ? null : [country.toUpperCase()];
+};

@@ -1,0 +1,126 @@
+import type { ObservedAd } from '#contracts/observations/ad-library-scan.ts';
+import {
+  adOf,
+  cardOf,
+  cardOfAd,
+  ctaLabelOf,
+  dateOf,
+  flagOf,
+  formatOf,
+  idOf,
+  idText,
+  platformsOf,
+  requiredIdOf,
+  textOf,
+} from '../ad-fields.ts';
+import { plainText } from '../parsing/html-text.ts';
+import { isObject, type JsonObject, objectAt, objectsAt } from '../parsing/json-value.ts';
+import {
+  type AdCard,
+  type AdMedia,
+  type AdRecord,
+  NO_HINTS,
+  type RefusedRecord,
+  recordOrRefusal,
+  type ScanHints,
+} from '../record.ts';
+
+/** Any of a shape's own names for the id, in the order they count. */
+const AD_ID_NAMES = ['ad_archive_id', 'adArchiveID', 'adArchiveId'] as const;
+
+export type JsonRecord = { readonly line: number; readonly raw: string; readonly value: JsonObject };
+
+/** Whether a record is an ad as the library's site has it, in whichever spelling. */
+export const isWebAd = (value: JsonObject): boolean => AD_ID_NAMES.some((name) => name in value);
+
+/** One ad of the library's site, in its snake_case spelling, whole or with the author's additions. */
+export const webAdRecord = (
+  record: JsonRecord,
+  spell: (value: JsonObject) => JsonObject,
+  hints: Partial<ScanHints> = {},
+): AdRecord | RefusedRecord => {
+  const adId = AD_ID_NAMES.map((name) => idText(record.value[name])).find((id) => id !== null) ?? null;
+  return recordOrRefusal({ line: record.line, raw: record.raw, adId }, () => {
+    const value = spell(record.value);
+    const ad = webAd(value);
+    const scannedAt = textOf(value['scraped_at'] ?? value['scanned_at'] ?? value['collected_at']);
+    return {
+      kind: 'ad',
+      line: record.line,
+      raw: record.raw,
+      ad,
+      version: { key: null, card: cardOfAd(ad) },
+      hints: { ...NO_HINTS, scannedAt, ...hints },
+    };
+  });
+};
+
+const webAd = (value: JsonObject): ObservedAd => {
+  const snapshot = objectAt(value, 'snapshot');
+  const isActive = flagOf(value['is_active']);
+  const endDate = dateOf('end_date', value['end_date']);
+  const cards = objectsAt(snapshot, 'cards');
+  return adOf({
+    ad_id: requiredIdOf('the ad id', value['ad_archive_id'] ?? value['ad_id']),
+    page_id: idOf('page_id', value['page_id'] ?? snapshot['page_id']),
+    page_name: textOf(value['page_name']) ?? textOf(snapshot['page_name']),
+    is_active: isActive,
+    started_on: dateOf('start_date', value['start_date']),
+    // Of an active ad this is the day it was last seen.
+    stopped_on: isActive === false ? endDate : null,
+    body: bodyOf(snapshot['body']),
+    title: textOf(snapshot['title']),
+    link_description: textOf(snapshot['link_description']),
+    caption: textOf(snapshot['caption']),
+    cta_type: textOf(snapshot['cta_type']),
+    cta_text: ctaLabelOf(snapshot['cta_text']),
+    link_url: textOf(snapshot['link_url']),
+    format: formatOf(snapshot['display_format']),
+    platforms: platformsOf(value['publisher_platform'] ?? value['publisher_platforms'] ?? value['platforms']),
+    media: mediaOf(snapshot, cards),
+    cards: cards.map(cardOfWeb),
+    ...partnerOf(snapshot['branded_content']),
+  });
+};
+
+/** The partner of a branded-content ad. Where no id is given, the digits that an address may consist of are it. */
+const partnerOf = (shown: unknown): Pick<ObservedAd, 'branded_content'> => {
+  if (!isObject(shown)) return {};
+  const address = textOf(shown['page_profile_uri'] ?? shown['page_profile_url']);
+  const page_id = idOf(
+    'the id of the partner page',
+    shown['page_id'] ?? /\/(?:profile\.php\?id=)?(\d{5,20})\/?$/.exec(address ?? '')?.[1],
+  );
+  const page_name = textOf(shown['page_name'] ?? shown['current_page_name']);
+  return page_id === null && page_name === null ? {} : { branded_content: { page_id, page_name } };
+};
+
+/** `{text}`, `{markup: {__html}}` or a text. */
+const bodyOf = (body: unknown): string | null => {
+  if (!isObject(body)) return textOf(body);
+  const html = textOf(objectAt(body, 'markup')['__html']);
+  return textOf(body['text']) ?? (html === null ? null : textOf(plainText(html)));
+};
+
+const cardOfWeb = (card: JsonObject): AdCard =>
+  cardOf({
+    body: bodyOf(card['body']),
+    title: textOf(card['title']),
+    link_description: textOf(card['link_description']),
+    cta_text: ctaLabelOf(card['cta_text']),
+    link_url: textOf(card['link_url']),
+  });
+
+/** The ad's own pictures and films; where it has none, those of its cards. */
+const mediaOf = (snapshot: JsonObject, cards: readonly JsonObject[]): AdMedia[] => {
+  const own = [...objectsAt(snapshot, 'images'), ...objectsAt(snapshot, 'videos')];
+  return (own.length > 0 ? own : cards).map(medium).filter((one) => one !== null);
+};
+
+const medium = (part: JsonObject): AdMedia | null => {
+  const video = textOf(part['video_hd_url']) ?? textOf(part['video_sd_url']);
+  const poster = textOf(part['video_preview_image_url']);
+  const image = textOf(part['original_image_url']) ?? textOf(part['resized_image_url']);
+  if (video !== null || poster !== null) return { kind: 'video', url: video, poster_url: poster };
+  return image === null ? null : { kind: 'image', url: image, poster_url: null };
+};
