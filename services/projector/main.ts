@@ -2,8 +2,8 @@ import { openOperatorPort } from '#platform/process/health-server.ts';
 import { runProcess } from '#platform/process/run-process.ts';
 import { waitForServers } from '#platform/process/wait-for-servers.ts';
 import { projections } from '#projections/index.ts';
-import { runProjections } from './run-projections.ts';
-import { tracedProjections } from './traced-projections.ts';
+import { runProjections } from './run.ts';
+import { tracedProjections } from './subscription/traced-projections.ts';
 import { ProjectorSettings } from './settings.ts';
 
 await runProcess('projector', ProjectorSettings, async ({ settings, resources, log, signal }) => {

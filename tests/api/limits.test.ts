@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { silentLog } from '#platform/logger.ts';
 import { openReadDatabase } from '#platform/postgres/pool.ts';
 import { projections } from '#projections/index.ts';
-import { runProjections } from '#services/projector/run-projections.ts';
+import { runProjections } from '#services/projector/run.ts';
 import {
   type RunningService,
   SERVICE_SECRETS,

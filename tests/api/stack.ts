@@ -28,7 +28,7 @@ import {
   revokeKey,
   setPlan,
 } from '#services/ops/workspace-operations.ts';
-import { runProjections } from '#services/projector/run-projections.ts';
+import { runProjections } from '#services/projector/run.ts';
 import { createTestDatabase, createTestEventStore } from '#tests/stack/database.ts';
 import { type CorpusBrand, seedCorpus } from './corpus.ts';
 

@@ -7,11 +7,11 @@ import type { Followed, Follower } from '#platform/event-store/catch-up-subscrip
 import { silentLog } from '#platform/logger.ts';
 import { type Database, inTransaction, openPool } from '#platform/postgres/pool.ts';
 import { radar } from '#projections/radar/project.ts';
-import { createProjectorTables, openLiveTarget } from '#services/projector/checkpoints.ts';
-import { applyOrPark } from '#services/projector/park.ts';
+import { createProjectorTables, openLiveTarget } from '#services/projector/apply/checkpoints.ts';
+import { applyOrPark } from '#services/projector/apply/park-stream.ts';
 import { createIndexes, createTables } from '#services/projector/read-model-schema.ts';
-import { buildBeside } from '#services/projector/build.ts';
-import { runProjections } from '#services/projector/run-projections.ts';
+import { buildBeside } from '#services/projector/rebuild/rebuild-projection.ts';
+import { runProjections } from '#services/projector/run.ts';
 import { untilPassed } from '#tests/stack/read-models.ts';
 import { type BenchContext, median, perSecond, ROUNDS_ALONE } from './bench.ts';
 import { cpuTimes, usedSince } from './cpu-time.ts';

@@ -18,7 +18,7 @@ import { workspaceStream } from '#contracts/events/workspace/workspace.ts';
 import { projections } from '#projections/index.ts';
 import { addPerson } from '#services/ops/member-operations.ts';
 import { createWorkspaceNamed } from '#services/ops/workspace-operations.ts';
-import { runProjections } from '#services/projector/run-projections.ts';
+import { runProjections } from '#services/projector/run.ts';
 import { seedCorpus } from '#tests/api/corpus.ts';
 import { createTestDatabase } from '#tests/stack/database.ts';
 import { checksums, untilPassed } from '#tests/stack/read-models.ts';

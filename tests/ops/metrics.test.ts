@@ -8,7 +8,7 @@ import { openPool } from '#platform/postgres/pool.ts';
 import { untilFirstMet } from '#platform/process/readiness.ts';
 import { openTimings } from '#platform/telemetry/histogram.ts';
 import { projections } from '#projections/index.ts';
-import { runProjections } from '#services/projector/run-projections.ts';
+import { runProjections } from '#services/projector/run.ts';
 import { seedCorpus } from '#tests/api/corpus.ts';
 import { createTestDatabase, createTestEventStore } from '#tests/stack/database.ts';
 import { untilPassed } from '#tests/stack/read-models.ts';

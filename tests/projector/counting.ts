@@ -14,7 +14,7 @@ import {
   type Verification,
   watchVerification,
 } from '#services/ops/projections/verification.ts';
-import { runProjections } from '#services/projector/run-projections.ts';
+import { runProjections } from '#services/projector/run.ts';
 import { createTestDatabase, createTestEventStore } from '#tests/stack/database.ts';
 import { untilPassed } from '#tests/stack/read-models.ts';
 

@@ -5,7 +5,7 @@ import { silentLog } from '#platform/logger.ts';
 import { openPool } from '#platform/postgres/pool.ts';
 import { projections } from '#projections/index.ts';
 import { openIntake } from '#services/ingest/intake/observation-handler.ts';
-import { runProjections } from '#services/projector/run-projections.ts';
+import { runProjections } from '#services/projector/run.ts';
 import { createTestDatabase, createTestEventStore } from '#tests/stack/database.ts';
 import { untilPassed } from '#tests/stack/read-models.ts';
 import { SAMPLES } from './observation-samples.ts';

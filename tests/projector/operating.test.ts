@@ -7,7 +7,7 @@ import {
   resumeProjection,
 } from '#services/ops/projections/builds.ts';
 import { listParked, retryParked, showParked, skipParked } from '#services/ops/projections/parked.ts';
-import { watchProjections } from '#services/projector/watchdog.ts';
+import { watchProjections } from '#services/projector/control/stall-detector.ts';
 import { type CountingStack, openCountingStack, WAIT } from './counting.ts';
 
 /** What operators do to projections, by what the command line and the operators' HTTP call. */

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { readSettings, serverSettings } from '#platform/settings.ts';
 import { createLog } from '#platform/logger.ts';
 import { radar } from '#projections/radar/project.ts';
-import { runProjections } from '#services/projector/run-projections.ts';
+import { runProjections } from '#services/projector/run.ts';
 
 /** A projector process with one projection, to be killed. */
 const { DATABASE_URL, EVENT_STORE_URL } = readSettings(

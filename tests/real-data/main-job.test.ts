@@ -12,8 +12,8 @@ import type { AdLibraryFact, ScanRecorded } from '#contracts/events/corpus/ad-li
 import { adLibraryStream } from '#contracts/events/corpus/ad-library.ts';
 import { brandIdOf } from '#domain/ids.ts';
 import { inheritedEnvironment, readSettings } from '#platform/settings.ts';
-import { buildBeside } from '#services/projector/build.ts';
-import { swapIn } from '#services/projector/swap.ts';
+import { buildBeside } from '#services/projector/rebuild/rebuild-projection.ts';
+import { swapIn } from '#services/projector/rebuild/swap-schema.ts';
 import { projections } from '#projections/index.ts';
 import { type ApiStack, openApiStack } from '#tests/api/stack.ts';
 import { checksums, untilPassed } from '#tests/stack/read-models.ts';

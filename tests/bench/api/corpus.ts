@@ -9,7 +9,7 @@ import { projections } from '#projections/index.ts';
 import { radar } from '#projections/radar/project.ts';
 import { addMemberNamed, createWorkspaceNamed } from '#services/ops/workspace-operations.ts';
 import { createIndexes, createTables } from '#services/projector/read-model-schema.ts';
-import { runProjections } from '#services/projector/run-projections.ts';
+import { runProjections } from '#services/projector/run.ts';
 import { seedCorpus } from '#tests/api/corpus.ts';
 import type { BenchServers } from '../servers.ts';
 

@@ -12,7 +12,7 @@ import { type Database, inTransaction, openPool } from '#platform/postgres/pool.
 import { projections } from '#projections/index.ts';
 import { rewriteNewAdvertisers } from '#projections/new-advertisers/rewrite.ts';
 import type { Projection } from '#projections/projection.ts';
-import { createProjectorTables } from '#services/projector/checkpoints.ts';
+import { createProjectorTables } from '#services/projector/apply/checkpoints.ts';
 import { createIndexes, createTables, readCatalog, schemaOf } from '#services/projector/read-model-schema.ts';
 import { STACK_FOLDER_PREFIX } from '#tests/stack/stale.ts';
 import { startStore } from '../event-store/processes.ts';

@@ -3,9 +3,9 @@ import { encodeProjected, PROJECTED_CHANNEL } from '#contracts/messages/projecte
 import { type Database, inTransaction, type Transaction } from '#platform/postgres/pool.ts';
 import type { Projection } from '#projections/projection.ts';
 import type { Target } from './apply-batch.ts';
-import { createIndexes, createTables, lockSchemas, readCatalog, schemaOf } from './read-model-schema.ts';
+import { createIndexes, createTables, lockSchemas, readCatalog, schemaOf } from '../read-model-schema.ts';
 
-const SCHEMA = new URL('./schema.sql', import.meta.url);
+const SCHEMA = new URL('../schema.sql', import.meta.url);
 
 export type Checkpoint = { readonly version: number; readonly position: bigint };
 

@@ -2,13 +2,13 @@ import { availableParallelism } from 'node:os';
 import { PROJECTOR_CONTROL_CHANNEL } from '#contracts/messages/projector-control.ts';
 import { inTransaction } from '#platform/postgres/pool.ts';
 import type { Projection } from '#projections/projection.ts';
-import { PoisonFact } from './apply-batch.ts';
-import { buildBeside, setBuildState, UNFINISHED } from './build.ts';
-import { recordState } from './checkpoints.ts';
-import type { Control } from './control.ts';
-import { lockSchemas, nextSchemaOf } from './read-model-schema.ts';
-import type { ProjectorRoom } from './room.ts';
-import { finishBuild } from './swap.ts';
+import { PoisonFact } from '../apply/apply-batch.ts';
+import { buildBeside, setBuildState, UNFINISHED } from './rebuild-projection.ts';
+import { recordState } from '../apply/checkpoints.ts';
+import type { Control } from '../control/operator-requests.ts';
+import { lockSchemas, nextSchemaOf } from '../read-model-schema.ts';
+import type { ProjectorRoom } from '../dependencies.ts';
+import { finishBuild } from './swap-schema.ts';
 
 /**
  * Builds that one process has under way; more wait for their turn. A build keeps a core busy here and another in

@@ -1,14 +1,14 @@
 import { pause } from '#platform/clock.ts';
-import { openBuilds } from './builds.ts';
-import { type Control, readControl } from './control.ts';
-import { lanesOf, runLane, type Stop } from './lanes.ts';
-import { openLogCounter, type LogCounter } from './log-counter.ts';
-import { openOwned } from './owned.ts';
-import { retryParked } from './retry-parked.ts';
-import type { ProjectorRoom } from './room.ts';
-import { dropReplaced, readLongReplaced } from './swap.ts';
-import { openVerifications } from './verifications.ts';
-import { SAMPLE_EVERY_MS, watchProjections } from './watchdog.ts';
+import { openBuilds } from './rebuild/rebuild-manager.ts';
+import { type Control, readControl } from './control/operator-requests.ts';
+import { lanesOf, runLane, type Stop } from './subscription/reader-groups.ts';
+import { openLogCounter, type LogCounter } from './subscription/event-counter.ts';
+import { openOwned } from './control/projection-ownership.ts';
+import { retryParked } from './dead-letters/retry-parked.ts';
+import type { ProjectorRoom } from './dependencies.ts';
+import { dropReplaced, readLongReplaced } from './rebuild/swap-schema.ts';
+import { openVerifications } from './verify/verification-manager.ts';
+import { SAMPLE_EVERY_MS, watchProjections } from './control/stall-detector.ts';
 
 /** How often a process looks for requests it was not told of, and for projections that lost their owner. */
 const LOOK_EVERY_MS = 2_000;

@@ -2,7 +2,7 @@ import { encodeProjected, PROJECTED_CHANNEL } from '#contracts/messages/projecte
 import type { RecordedFact } from '#contracts/events/event.ts';
 import type { Pipeline, PipelinedStatement } from '#platform/postgres/pipelined-transaction.ts';
 import { planFacts, type Target } from './apply-batch.ts';
-import { isCopied, statementOf } from './write-group.ts';
+import { isCopied, statementOf } from './write-changes.ts';
 
 /** Of one projection: the facts of a batch that concern it, if any, and where its checkpoint is stored now. */
 export type Part = {

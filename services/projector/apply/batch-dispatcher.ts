@@ -4,9 +4,9 @@ import { batchMeter } from '#platform/telemetry/metrics.ts';
 import type { Pipeline } from '#platform/postgres/pipelined-transaction.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 import { isTransient, type Target } from './apply-batch.ts';
-import { applyTogether } from './apply-together.ts';
+import { applyTogether } from './apply-in-one-transaction.ts';
 import { moveIdleCheckpoints, readCheckpoint } from './checkpoints.ts';
-import { applyOrPark, type ParkedStreams } from './park.ts';
+import { applyOrPark, type ParkedStreams } from './park-stream.ts';
 
 /** Facts that are applied to all projections in one transaction; more go to each in its own, side by side. */
 const TOGETHER_FACTS_MAX = 200;

@@ -1,10 +1,10 @@
 import { fingerprintOf } from '#projections/fingerprint.ts';
 import type { Projection } from '#projections/projection.ts';
-import type { Running } from './apply-to-all.ts';
-import { openLiveTarget, readCheckpoint } from './checkpoints.ts';
-import type { Control } from './control.ts';
-import { readParkedStreams } from './park.ts';
-import { PROCESS_NAME, type ProjectorRoom } from './room.ts';
+import type { Running } from '../apply/batch-dispatcher.ts';
+import { openLiveTarget, readCheckpoint } from '../apply/checkpoints.ts';
+import type { Control } from './operator-requests.ts';
+import { readParkedStreams } from '../apply/park-stream.ts';
+import { PROCESS_NAME, type ProjectorRoom } from '../dependencies.ts';
 
 /** Which projections are this process's, and which of these have tables that its code writes. */
 export type Owned = {

@@ -2,11 +2,11 @@ import type { TableComparison, VerificationReport } from '#contracts/messages/ve
 import type { EventStore } from '#platform/event-store/event-store.ts';
 import { type Database, inTransaction, type Transaction } from '#platform/postgres/pool.ts';
 import type { Projection } from '#projections/projection.ts';
-import type { Target } from './apply-batch.ts';
+import type { Target } from '../apply/apply-batch.ts';
 import { checksumOf, compareTable, readShapes } from './compare-tables.ts';
-import { createTables, lockSchemas, readCatalog, schemaOf, verifySchemaOf } from './read-model-schema.ts';
-import { replay } from './replay.ts';
-import { readMissing } from './skipped.ts';
+import { createTables, lockSchemas, readCatalog, schemaOf, verifySchemaOf } from '../read-model-schema.ts';
+import { replay } from '../rebuild/replay.ts';
+import { readMissing } from '../dead-letters/excluded-events.ts';
 
 /** What kept a verification from an answer, and can be tried again. */
 export class VerificationRefused extends Error {}

@@ -6,9 +6,9 @@ import { openPipeline } from '#platform/postgres/pipelined-transaction.ts';
 import { openPool } from '#platform/postgres/pool.ts';
 import { backoffMs } from '#platform/concurrency/retry.ts';
 import type { Projection } from '#projections/projection.ts';
-import { createProjectorTables } from './checkpoints.ts';
-import { listenForRequests } from './control.ts';
-import { openBell, runTurns } from './turns.ts';
+import { createProjectorTables } from './apply/checkpoints.ts';
+import { listenForRequests } from './control/operator-requests.ts';
+import { openBell, runTurns } from './scheduler.ts';
 
 const POOL_CLIENTS = 12;
 /**

@@ -2,10 +2,10 @@ import { PROJECTOR_CONTROL_CHANNEL } from '#contracts/messages/projector-control
 import type { VerificationReport } from '#contracts/messages/verification-report.ts';
 import { pause } from '#platform/clock.ts';
 import type { Projection } from '#projections/projection.ts';
-import type { Control } from './control.ts';
-import type { ProjectorRoom } from './room.ts';
-import { dropReplaced } from './swap.ts';
-import { VerificationRefused, verifyProjection } from './verify.ts';
+import type { Control } from '../control/operator-requests.ts';
+import type { ProjectorRoom } from '../dependencies.ts';
+import { dropReplaced } from '../rebuild/swap-schema.ts';
+import { VerificationRefused, verifyProjection } from './verify-projection.ts';
 
 /** A projection that is to be verified at a position is waited for so long. */
 const PAUSE_LIMIT_MS = 60_000;

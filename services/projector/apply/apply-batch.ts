@@ -1,9 +1,9 @@
 import type { RecordedFact } from '#contracts/events/event.ts';
 import { type Database, inTransaction, type Transaction } from '#platform/postgres/pool.ts';
 import type { Projection } from '#projections/projection.ts';
-import { type Group, planBatch } from './plan-batch.ts';
-import { type Catalog, enterSchema } from './read-model-schema.ts';
-import { writeGroup } from './write-group.ts';
+import { type Group, planBatch } from './group-changes.ts';
+import { type Catalog, enterSchema } from '../read-model-schema.ts';
+import { writeGroup } from './write-changes.ts';
 
 /** Where a projection's rows go, and how its checkpoint is kept with them. */
 export type Target = {

@@ -3,8 +3,8 @@ import type { EventStore } from '#platform/event-store/event-store.ts';
 import { type Database, inTransaction } from '#platform/postgres/pool.ts';
 import { fingerprintOf } from '#projections/fingerprint.ts';
 import type { Projection } from '#projections/projection.ts';
-import { catchUpBuild, openBuild } from './build.ts';
-import { lockSchemas, nextSchemaOf, oldSchemaOf, schemaOf } from './read-model-schema.ts';
+import { catchUpBuild, openBuild } from './rebuild-projection.ts';
+import { lockSchemas, nextSchemaOf, oldSchemaOf, schemaOf } from '../read-model-schema.ts';
 
 /** The tables that a swap replaced are dropped so long after it, if no verification has proven it before. */
 const REPLACED_KEPT_HOURS = 24;

@@ -3,8 +3,8 @@ import { finished } from 'node:stream/promises';
 import { from as copyFrom } from 'pg-copy-streams';
 import type { Transaction } from '#platform/postgres/pool.ts';
 import type { ColumnValue, Projection, Row } from '#projections/projection.ts';
-import type { Group } from './plan-batch.ts';
-import type { Catalog } from './read-model-schema.ts';
+import type { Group } from './group-changes.ts';
+import type { Catalog } from '../read-model-schema.ts';
 
 /** From this many rows on, COPY is faster than an insert from arrays. */
 const COPY_FROM_ROWS = 200;

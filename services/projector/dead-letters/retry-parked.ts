@@ -1,7 +1,7 @@
 import type { RecordedFact } from '#contracts/events/event.ts';
 import { inTransaction } from '#platform/postgres/pool.ts';
-import { applyBatch, PoisonFact, type Target } from './apply-batch.ts';
-import type { ProjectorRoom } from './room.ts';
+import { applyBatch, PoisonFact, type Target } from '../apply/apply-batch.ts';
+import type { ProjectorRoom } from '../dependencies.ts';
 
 /** Parked facts that are read from the log and applied together. */
 const RETRIED_TOGETHER = 1_000;

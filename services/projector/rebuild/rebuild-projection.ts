@@ -1,7 +1,7 @@
 import type { EventStore } from '#platform/event-store/event-store.ts';
 import { type Database, inTransaction, type Transaction } from '#platform/postgres/pool.ts';
 import type { Projection } from '#projections/projection.ts';
-import type { Target } from './apply-batch.ts';
+import type { Target } from '../apply/apply-batch.ts';
 import {
   analyzeTables,
   createIndexes,
@@ -9,9 +9,9 @@ import {
   lockSchemas,
   nextSchemaOf,
   readCatalog,
-} from './read-model-schema.ts';
+} from '../read-model-schema.ts';
 import { replay } from './replay.ts';
-import { readSkipped } from './skipped.ts';
+import { readSkipped } from '../dead-letters/excluded-events.ts';
 
 /** States of a build that goes on where it was interrupted. */
 export const UNFINISHED = ['reading', 'indexing', 'ready'] as const;

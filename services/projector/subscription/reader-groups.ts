@@ -1,9 +1,9 @@
 import type { RecordedFact } from '#contracts/events/event.ts';
 import { pause } from '#platform/clock.ts';
-import { openApplying, type Running } from './apply-to-all.ts';
-import { recordState } from './checkpoints.ts';
-import type { LogCounter } from './log-counter.ts';
-import type { ProjectorRoom } from './room.ts';
+import { openApplying, type Running } from '../apply/batch-dispatcher.ts';
+import { recordState } from '../apply/checkpoints.ts';
+import type { LogCounter } from './event-counter.ts';
+import type { ProjectorRoom } from '../dependencies.ts';
 
 /** Facts taken together: whatever has arrived when live; when far behind, so many, or those of so long. */
 const LIVE_BATCH = 1_000;

@@ -1,8 +1,8 @@
 import type { RecordedFact } from '#contracts/events/event.ts';
 import type { EventStore } from '#platform/event-store/event-store.ts';
 import type { Database } from '#platform/postgres/pool.ts';
-import { applyBatch, type Target } from './apply-batch.ts';
-import type { LeftOut } from './skipped.ts';
+import { applyBatch, type Target } from '../apply/apply-batch.ts';
+import type { LeftOut } from '../dead-letters/excluded-events.ts';
 
 /** Facts of one transaction while catching up; larger ones gain nothing (PERFORMANCE.md). */
 const REPLAY_BATCH = 5_000;
