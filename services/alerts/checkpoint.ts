@@ -2,11 +2,11 @@ import { readFileSync } from 'node:fs';
 import { type AlertRule } from '#domain/workspace/alert/rule-decider.ts';
 import type { EventStore } from '#platform/event-store/event-store.ts';
 import { type Database, inTransaction, type Transaction } from '#platform/postgres/pool.ts';
-import { type Collections, openCollections } from './collected.ts';
-import type { Place } from './match-facts.ts';
-import { openRuleBook } from './rule-book.ts';
-import { openSignalLooks } from './signal-looks.ts';
-import { openUntracked } from './untracked.ts';
+import { type Collections, openCollections } from './matching/pending-digests.ts';
+import type { Place } from './matching/match-events.ts';
+import { openRuleBook } from './matching/active-rules.ts';
+import { openSignalLooks } from './matching/pending-signal-checks.ts';
+import { openUntracked } from './matching/untracked-brands.ts';
 
 const SCHEMA = readFileSync(new URL('./schema.sql', import.meta.url), 'utf8');
 /** Any constant: `create … if not exists` is not safe against another process doing the same. */

@@ -5,8 +5,8 @@ import { openOperatorPort } from '#platform/process/health-server.ts';
 import { runProcess } from '#platform/process/run-process.ts';
 import { untilServerAnswers } from '#platform/concurrency/retry.ts';
 import { waitForServers } from '#platform/process/wait-for-servers.ts';
-import { runAlerts } from './run-alerts.ts';
-import { openSignalSource } from './signal-source.ts';
+import { runAlerts } from './run.ts';
+import { openSignalSource } from './signals/signal-source.ts';
 import { AlertsSettings } from './settings.ts';
 
 await runProcess('alerts', AlertsSettings, async ({ settings, resources, log, signal }) => {

@@ -1,7 +1,7 @@
 import { traceOf } from '#application/delivery-outbox/trace-context.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 import { inSpan, isTracing } from '#platform/telemetry/tracing.ts';
-import type { Send } from './senders.ts';
+import type { Send } from './send.ts';
 
 /** An attempt as a span in the trace that the delivery came from. The same where nothing is traced. */
 export const tracedSend = (pool: Database, send: Send): Send => {

@@ -11,10 +11,10 @@ import { dueOfEndpoint } from '#application/delivery-outbox/due.ts';
 import type { Log } from '#platform/logger.ts';
 import { deliveryAttempts, meterAttempt } from '#platform/telemetry/metrics.ts';
 import type { Database } from '#platform/postgres/pool.ts';
-import { HELD_MAX, LOAD_MAX, openLanes } from './lanes.ts';
-import { afterAttempt } from './schedule.ts';
-import type { Send } from './senders.ts';
-import { openSettleQueue } from './settle-queue.ts';
+import { HELD_MAX, LOAD_MAX, openLanes } from './endpoint-queues.ts';
+import { afterAttempt } from './retry-schedule.ts';
+import type { Send } from './send.ts';
+import { openSettleQueue } from './attempt-writer.ts';
 
 /** Asked to end, a worker waits so long for answers; what it then leaves is sent again when its lease has run out. */
 const CLOSE_LIMIT_MS = 4_000;

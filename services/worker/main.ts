@@ -9,10 +9,10 @@ import { runProcess } from '#platform/process/run-process.ts';
 import { openReadPosition } from '#application/commands/projection-wait.ts';
 import { untilServerAnswers } from '#platform/concurrency/retry.ts';
 import { waitForServers } from '#platform/process/wait-for-servers.ts';
-import { exportReports } from './export-reports.ts';
-import { scheduleBriefs } from './prepare-briefs.ts';
-import { requestScansWhenDue } from './request-scans.ts';
-import { scheduleRewrites } from './schedule-rewrites.ts';
+import { exportReports } from './reports/report-worker.ts';
+import { scheduleBriefs } from './weekly-briefs.ts';
+import { requestScansWhenDue } from './scan-cadence.ts';
+import { scheduleRewrites } from './nightly-rewrites.ts';
 import { WorkerSettings } from './settings.ts';
 
 const POOL_CLIENTS = 3;

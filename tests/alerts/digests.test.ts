@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { AlertPayload, PAYLOAD_ITEMS_MAX } from '#contracts/webhooks/alert-payload.ts';
 import type { Clock } from '#platform/clock.ts';
-import { PERIOD_GRACE_MS } from '#services/alerts/run-alerts.ts';
+import { PERIOD_GRACE_MS } from '#services/alerts/run.ts';
 import { until } from '#tests/stack/until.ts';
 import { type AlertsStack, openAlertsStack, type Queued, type Rule, scanFacts } from './stack.ts';
 

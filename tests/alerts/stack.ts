@@ -16,8 +16,8 @@ import { createDeliveryTables } from '#application/delivery-outbox/schema/create
 import { type EventStore, openEventStore } from '#platform/event-store/event-store.ts';
 import { silentLog } from '#platform/logger.ts';
 import { type Database, openPool } from '#platform/postgres/pool.ts';
-import type { SignalSource } from '#services/alerts/signal-looks.ts';
-import { runAlerts } from '#services/alerts/run-alerts.ts';
+import type { SignalSource } from '#services/alerts/matching/pending-signal-checks.ts';
+import { runAlerts } from '#services/alerts/run.ts';
 import { registered } from '#tests/api/corpus.ts';
 import { METADATA } from '#tests/delivery/new-delivery.ts';
 import { createTestDatabase, createTestEventStore } from '#tests/stack/database.ts';

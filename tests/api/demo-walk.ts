@@ -6,7 +6,7 @@ import { silentLog } from '#platform/logger.ts';
 import { inTransaction, openReadDatabase } from '#platform/postgres/pool.ts';
 import { rewriteNewAdvertisers } from '#projections/new-advertisers/rewrite.ts';
 import { openIntake } from '#services/ingest/intake/observation-handler.ts';
-import { prepareDueBriefs } from '#services/worker/prepare-briefs.ts';
+import { prepareDueBriefs } from '#services/worker/weekly-briefs.ts';
 import { on, type Reply } from '#tests/dsl/api.ts';
 import { lineOf, SPECIFIED } from './specification.ts';
 import type { ApiStack, Key } from './stack.ts';

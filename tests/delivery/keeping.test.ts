@@ -12,7 +12,7 @@ import { FINISHED_KEPT_DAYS, trimFinished } from '#application/delivery-outbox/r
 import { endpointOf } from '#application/delivery-outbox/target.ts';
 import { silentLog } from '#platform/logger.ts';
 import { inTransaction } from '#platform/postgres/pool.ts';
-import { giveUpEndpoints } from '#services/delivery/give-up-endpoints.ts';
+import { giveUpEndpoints } from '#services/delivery/suspend-failing-endpoints.ts';
 import { answers, hangs, openReceivers, type Receivers } from './receivers.ts';
 import { until } from '#tests/stack/until.ts';
 import { METADATA, newDelivery, type Rule } from './new-delivery.ts';

@@ -4,9 +4,9 @@ import { DELIVERIES_DUE, DELIVERIES_STREAM, DELIVERY_CONSUMER } from '#contracts
 import { publishDue } from '#application/delivery-outbox/notify-due.ts';
 import { silentLog } from '#platform/logger.ts';
 import { type Nats, openNats } from '#platform/nats/connection.ts';
-import { consumeDue } from '#services/delivery/consume-due.ts';
-import { ensureDeliveryConsumer } from '#services/delivery/delivery-consumer.ts';
-import { sweep } from '#services/delivery/keep-deliveries.ts';
+import { consumeDue } from '#services/delivery/consume-jobs.ts';
+import { ensureDeliveryConsumer } from '#services/delivery/jetstream-consumer.ts';
+import { sweep } from '#services/delivery/leader-tasks.ts';
 import { createTestNats } from '#tests/stack/database.ts';
 import { until } from '#tests/stack/until.ts';
 import { newDelivery } from './new-delivery.ts';

@@ -15,7 +15,7 @@ import { type EgressOptions, openEgress } from '#platform/egress/http-client.ts'
 import { type EventStore, openEventStore } from '#platform/event-store/event-store.ts';
 import { silentLog } from '#platform/logger.ts';
 import { type Database, inTransaction, openPool } from '#platform/postgres/pool.ts';
-import { openSenders } from '#services/delivery/senders.ts';
+import { openSenders } from '#services/delivery/send.ts';
 import { openWorker, type Worker } from '#services/delivery/worker.ts';
 import { createTestDatabase, createTestEventStore } from '#tests/stack/database.ts';
 import { type Rule, SECRET } from './new-delivery.ts';

@@ -1,7 +1,12 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { ClaimedDelivery } from '#application/delivery-outbox/claim.ts';
-import { IN_FLIGHT_MAX, LOAD_MAX, openLanes, RETRIES_IN_FLIGHT_MAX } from '#services/delivery/lanes.ts';
+import {
+  IN_FLIGHT_MAX,
+  LOAD_MAX,
+  openLanes,
+  RETRIES_IN_FLIGHT_MAX,
+} from '#services/delivery/endpoint-queues.ts';
 
 const PER_ENDPOINT = 16;
 const OF_FAILING = 2;

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { trackingStream } from '#contracts/events/workspace/workspace.ts';
 import { silentLog } from '#platform/logger.ts';
 import { openReadDatabase } from '#platform/postgres/pool.ts';
-import { type BriefRoom, prepareDueBriefs } from '#services/worker/prepare-briefs.ts';
+import { type BriefRoom, prepareDueBriefs } from '#services/worker/weekly-briefs.ts';
 import { type CorpusBrand, seedCorpus } from '#tests/api/corpus.ts';
 import { type ApiStack, BASE_URL, type Key, openApiStack } from '#tests/api/stack.ts';
 import { on } from '#tests/dsl/api.ts';

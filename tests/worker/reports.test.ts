@@ -13,7 +13,7 @@ import { openFolderStore } from '#platform/object-store/folder-object-store.ts';
 import type { ObjectStore } from '#platform/object-store/object-store.ts';
 import { openObjectStore } from '#platform/object-store/open-object-store.ts';
 import { openReadDatabase } from '#platform/postgres/pool.ts';
-import { exportReports, type ReportExports } from '#services/worker/export-reports.ts';
+import { exportReports, type ReportExports } from '#services/worker/reports/report-worker.ts';
 import { type CorpusBrand, registered, seedBrand } from '#tests/api/corpus.ts';
 import { type ApiStack, BASE_URL, type Key, openApiStack } from '#tests/api/stack.ts';
 import { trackingThrough } from '#tests/api/tracking.ts';

@@ -3,11 +3,11 @@ import { type ActivitySignal, type BrandName, signalItem } from '#domain/workspa
 import { type AlertRule, isActive } from '#domain/workspace/alert/rule-decider.ts';
 import { enqueue, type NewDelivery } from '#application/delivery-outbox/enqueue.ts';
 import { inTransaction } from '#platform/postgres/pool.ts';
-import { saveProgress } from './checkpoint.ts';
-import { learn } from './known.ts';
-import type { Pass } from './pass.ts';
-import { deliveriesOf } from './queue-deliveries.ts';
-import { notYetTold, type SignalLook, type SignalSource } from './signal-looks.ts';
+import { saveProgress } from '../checkpoint.ts';
+import { learn } from '../matching/brand-context.ts';
+import type { Pass } from '../dependencies.ts';
+import { deliveriesOf } from '../create-deliveries.ts';
+import { notYetTold, type SignalLook, type SignalSource } from '../matching/pending-signal-checks.ts';
 
 /** A signal for one rule: a delivery at once, whose id derives from the signal's, or one more item of a digest. */
 const tell = (

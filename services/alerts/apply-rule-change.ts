@@ -8,7 +8,7 @@ import { cancelOfAlert, forgetAlert, retargetOfAlert } from '#application/delive
 import { forgetFailures, SUSPENDED } from '#application/delivery-outbox/failing-endpoints.ts';
 import { targetOfRule } from '#application/delivery-outbox/rule-target.ts';
 import type { Transaction } from '#platform/postgres/pool.ts';
-import type { Past } from './past.ts';
+import type { Past } from './replay-guard.ts';
 
 /** A rule that changed so that what it has still to send is concerned. */
 export type Amendment = {

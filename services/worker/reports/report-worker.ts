@@ -16,7 +16,7 @@ import type { EventStore } from '#platform/event-store/event-store.ts';
 import type { Log } from '#platform/logger.ts';
 import type { ObjectStore } from '#platform/object-store/object-store.ts';
 import { type ClaimableReport, listClaimableReports } from '#projections/reports/read.ts';
-import { exportRadar } from './export-radar.ts';
+import { exportRadar } from './write-radar-csv.ts';
 
 /** How often a worker looks for reports that wait. */
 const LOOK_EVERY_MS = 1_000;

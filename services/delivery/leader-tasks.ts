@@ -9,8 +9,8 @@ import type { Log } from '#platform/logger.ts';
 import type { Nats } from '#platform/nats/connection.ts';
 import { openOwnership } from '#platform/postgres/leader-lock.ts';
 import type { Database } from '#platform/postgres/pool.ts';
-import { ensureDeliveryConsumer } from './delivery-consumer.ts';
-import { giveUpEndpoints } from './give-up-endpoints.ts';
+import { ensureDeliveryConsumer } from './jetstream-consumer.ts';
+import { giveUpEndpoints } from './suspend-failing-endpoints.ts';
 
 const OWNER = 'delivery';
 const STANDBY_MS = 1_000;

@@ -19,7 +19,7 @@ import type { Log } from '#platform/logger.ts';
 import type { ReadPosition } from '#application/commands/projection-wait.ts';
 import { listWorkspacesWithBrief } from '#projections/briefs/read.ts';
 import { listWorkspacesTracking } from '#projections/tracking/read.ts';
-import { readRadarWindow } from './read-radar-window.ts';
+import { readRadarWindow } from './reports/read-radar-window.ts';
 
 /** What a brief is made from must show the whole week. A worker that is asked to end does not wait longer. */
 const READ_MODELS = ['radar', 'tracking', 'briefs'];

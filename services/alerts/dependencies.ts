@@ -3,8 +3,8 @@ import type { EventStore } from '#platform/event-store/event-store.ts';
 import type { Log } from '#platform/logger.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 import type { Progress } from './checkpoint.ts';
-import type { Past } from './past.ts';
-import type { SignalSource } from './signal-looks.ts';
+import type { Past } from './replay-guard.ts';
+import type { SignalSource } from './matching/pending-signal-checks.ts';
 
 export type AlertsSettings = {
   readonly databaseUrl: string;

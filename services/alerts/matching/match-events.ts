@@ -17,12 +17,12 @@ import {
 } from '#domain/workspace/alert/match-events.ts';
 import { alertItem, type Matched } from '#domain/workspace/alert/payload.ts';
 import { type AlertRule, alertRule, isActive } from '#domain/workspace/alert/rule-decider.ts';
-import { type Amendment, amendmentOf } from './amend.ts';
-import type { Collected, Collections } from './collected.ts';
-import type { Known } from './known.ts';
-import type { RuleBook } from './rule-book.ts';
-import type { SignalLooks } from './signal-looks.ts';
-import type { Untracked } from './untracked.ts';
+import { type Amendment, amendmentOf } from '../apply-rule-change.ts';
+import type { Collected, Collections } from './pending-digests.ts';
+import type { Known } from './brand-context.ts';
+import type { RuleBook } from './active-rules.ts';
+import type { SignalLooks } from './pending-signal-checks.ts';
+import type { Untracked } from './untracked-brands.ts';
 
 /** What `alerts` follows: facts of these streams. */
 export const PREFIXES = [

@@ -8,10 +8,10 @@ import { openOwnership, type Ownership } from '#platform/postgres/leader-lock.ts
 import { inTransaction, openPool } from '#platform/postgres/pool.ts';
 import { backoffMs } from '#platform/concurrency/retry.ts';
 import { isTracing } from '#platform/telemetry/tracing.ts';
-import { amend, amendToEnd } from './amend.ts';
+import { amend, amendToEnd } from './apply-rule-change.ts';
 import { createAlertsTables, openProgress, saveProgress } from './checkpoint.ts';
-import { openFirstOf } from './first-of.ts';
-import { type Known, learn } from './known.ts';
+import { openFirstOf } from '#platform/concurrency/promise-queue.ts';
+import { type Known, learn } from './matching/brand-context.ts';
 import {
   type FollowedFact,
   type Match,
@@ -19,12 +19,12 @@ import {
   type Outcome,
   passTime,
   PREFIXES,
-} from './match-facts.ts';
-import type { AlertsSettings, Pass } from './pass.ts';
-import { openPast } from './past.ts';
-import { deliveriesOf } from './queue-deliveries.ts';
-import type { SignalLook, SignalSource } from './signal-looks.ts';
-import { tellSignals } from './tell-signals.ts';
+} from './matching/match-events.ts';
+import type { AlertsSettings, Pass } from './dependencies.ts';
+import { openPast } from './replay-guard.ts';
+import { deliveriesOf } from './create-deliveries.ts';
+import type { SignalLook, SignalSource } from './matching/pending-signal-checks.ts';
+import { tellSignals } from './signals/notify-signals.ts';
 
 const BATCH_FACTS = 2_000;
 const BUFFERED_ITEMS = 10_000;

@@ -4,7 +4,7 @@ import { openPool, openReadDatabase } from '#platform/postgres/pool.ts';
 import { openReadPosition } from '#application/commands/projection-wait.ts';
 import { signals } from '#projections/signals/project.ts';
 import { listBrandSignals } from '#projections/signals/read.ts';
-import type { SignalSource } from './signal-looks.ts';
+import type { SignalSource } from '../matching/pending-signal-checks.ts';
 
 /** Signals as the read model shows them, once it has come far enough. */
 export const openSignalSource = (databaseUrl: string, log: Log): SignalSource & AsyncDisposable => {

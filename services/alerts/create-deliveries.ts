@@ -3,7 +3,7 @@ import { alertPayload, type Matched } from '#domain/workspace/alert/payload.ts';
 import { sendingChannelsOf } from '#domain/workspace/alert/rule-decider.ts';
 import type { NewDelivery } from '#application/delivery-outbox/enqueue.ts';
 import { targetOfRule } from '#application/delivery-outbox/rule-target.ts';
-import type { Match } from './match-facts.ts';
+import type { Match } from './matching/match-events.ts';
 
 /** A match as deliveries, one on each channel that its rule sent on there. */
 export const deliveriesOf = (

@@ -3,7 +3,7 @@ import { DELIVERIES_STREAM, DELIVERY_CONSUMER, type DeliveriesDue } from '#contr
 import { pause } from '#platform/clock.ts';
 import type { Log } from '#platform/logger.ts';
 import type { Nats } from '#platform/nats/connection.ts';
-import { ensureDeliveryConsumer } from './delivery-consumer.ts';
+import { ensureDeliveryConsumer } from './jetstream-consumer.ts';
 import type { Worker } from './worker.ts';
 
 /** Messages fetched ahead, each of one delivery or of some dozens; and from how many on no more are taken together. */
