@@ -5,7 +5,7 @@ import { openPool, openReadDatabase } from '#platform/postgres/pool.ts';
 import { runProcess } from '#platform/process/run-process.ts';
 import { openServerChecks } from '#platform/process/readiness.ts';
 import { untilServerAnswers } from '#platform/concurrency/retry.ts';
-import { buildOps } from './server.ts';
+import { buildOps } from './http/server.ts';
 import { OpsSettings } from './settings.ts';
 
 /** Deliveries and the vault of members; histories are read on the connections for reads. */

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { recordFacts } from '#application/delivery-outbox/journal/publish-events.ts';
 import { silentLog } from '#platform/logger.ts';
 import { giveUpEndpoints } from '#services/delivery/suspend-failing-endpoints.ts';
-import { replayNamed } from '#services/ops/delivery-operations.ts';
+import { replayNamed } from '#services/ops/deliveries/operations.ts';
 import { type AlertsStack, openAlertsStack, type Rule, scanFacts } from './stack.ts';
 
 const HOOK = 'https://hooks.shop.example/in';

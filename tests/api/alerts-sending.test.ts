@@ -4,8 +4,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openMemberVault } from '#application/vault/member-vault.ts';
-import { addPerson } from '#services/ops/member-operations.ts';
-import { issueKey } from '#services/ops/workspace-operations.ts';
+import { addPerson } from '#services/ops/workspaces/members.ts';
+import { issueKey } from '#services/ops/workspaces/operations.ts';
 import { on } from '#tests/dsl/api.ts';
 import {
   alertsThrough,

@@ -10,8 +10,8 @@ import type { Scope } from '#contracts/values/scopes.ts';
 import { isKeyText, sha256Of } from '#application/access/api-key-format.ts';
 import { openMemberVault } from '#application/vault/member-vault.ts';
 import { openReadDatabase } from '#platform/postgres/pool.ts';
-import { addPerson, erasePerson } from '#services/ops/member-operations.ts';
-import { issueKey } from '#services/ops/workspace-operations.ts';
+import { addPerson, erasePerson } from '#services/ops/workspaces/members.ts';
+import { issueKey } from '#services/ops/workspaces/operations.ts';
 import { on } from '#tests/dsl/api.ts';
 import { type ApiStack, type Key, openApiStack } from './stack.ts';
 

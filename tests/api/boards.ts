@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { Refusal } from '#contracts/errors.ts';
 import { collectionTreeStream } from '#contracts/events/workspace/collection.ts';
 import type { Role } from '#contracts/values/roles.ts';
-import { addMemberNamed, issueKey } from '#services/ops/workspace-operations.ts';
+import { addMemberNamed, issueKey } from '#services/ops/workspaces/operations.ts';
 import { on, type Reply } from '#tests/dsl/api.ts';
 import type { ApiStack, Key } from './stack.ts';
 

@@ -27,7 +27,7 @@ import {
   issueKey,
   revokeKey,
   setPlan,
-} from '#services/ops/workspace-operations.ts';
+} from '#services/ops/workspaces/operations.ts';
 import { runProjections } from '#services/projector/run.ts';
 import { createTestDatabase, createTestEventStore } from '#tests/stack/database.ts';
 import { type CorpusBrand, seedCorpus } from './corpus.ts';

@@ -11,7 +11,7 @@ import { openPool, openReadDatabase } from '#platform/postgres/pool.ts';
 import { openReadPosition } from '#application/commands/projection-wait.ts';
 import { createAccessTables } from '#application/access/access-tables.ts';
 import { projections } from '#projections/index.ts';
-import { addMemberNamed, createWorkspaceNamed, issueKey } from '#services/ops/workspace-operations.ts';
+import { addMemberNamed, createWorkspaceNamed, issueKey } from '#services/ops/workspaces/operations.ts';
 import { runProjections } from '#services/projector/run.ts';
 import { createTestDatabase } from '#tests/stack/database.ts';
 import { KILLABLE, type KillableServers, startKillableServers } from '#tests/stack/killable-servers.ts';

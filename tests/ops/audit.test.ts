@@ -12,7 +12,7 @@ import { openMemberVault } from '#application/vault/member-vault.ts';
 import { openReadDatabase } from '#platform/postgres/pool.ts';
 import { silentLog } from '#platform/logger.ts';
 import { createSigningKey } from '#services/ops/audit/signing-key.ts';
-import { buildOps } from '#services/ops/server.ts';
+import { buildOps } from '#services/ops/http/server.ts';
 import { type ApiOptions, type ApiStack, openApiStack } from '#tests/api/stack.ts';
 
 /** The history of a workspace through the command line and over HTTP, as operators and auditors meet it. */

@@ -10,7 +10,7 @@ import { silentLog } from '#platform/logger.ts';
 import { inTransaction, openReadDatabase } from '#platform/postgres/pool.ts';
 import { projections } from '#projections/index.ts';
 import { createSigningKey } from '#services/ops/audit/signing-key.ts';
-import { buildOps } from '#services/ops/server.ts';
+import { buildOps } from '#services/ops/http/server.ts';
 import { type ApiStack, type Key, openApiStack } from '#tests/api/stack.ts';
 import { newDelivery } from '#tests/delivery/new-delivery.ts';
 import { CHROMIUM_ARGUMENTS, findChromium } from './browser.ts';

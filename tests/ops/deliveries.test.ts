@@ -10,7 +10,7 @@ import { inTransaction } from '#platform/postgres/pool.ts';
 import { cancelDeliveries } from '#application/delivery-outbox/cancel.ts';
 import { enqueue } from '#application/delivery-outbox/enqueue.ts';
 import { recordFacts } from '#application/delivery-outbox/journal/publish-events.ts';
-import { registerDeliveryCommands } from '#services/ops/commands/deliveries.ts';
+import { registerDeliveryCommands } from '#services/ops/cli/commands/deliveries.ts';
 import {
   cancelNamed,
   DeliveryQuery,
@@ -19,8 +19,8 @@ import {
   replayFailed,
   replayNamed,
   showDelivery,
-} from '#services/ops/delivery-operations.ts';
-import { queueMissing } from '#services/ops/missing-deliveries.ts';
+} from '#services/ops/deliveries/operations.ts';
+import { queueMissing } from '#services/ops/deliveries/requeue-missing.ts';
 import { newDelivery } from '#tests/delivery/new-delivery.ts';
 import { type AlertsStack, openAlertsStack, type Rule } from '#tests/alerts/stack.ts';
 

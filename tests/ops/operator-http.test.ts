@@ -8,7 +8,7 @@ import { createDeliveryTables } from '#application/delivery-outbox/schema/create
 import { silentLog } from '#platform/logger.ts';
 import { openPool, openReadDatabase } from '#platform/postgres/pool.ts';
 import { projections } from '#projections/index.ts';
-import { buildOps, type OpsServerInput } from '#services/ops/server.ts';
+import { buildOps, type OpsServerInput } from '#services/ops/http/server.ts';
 import { type ApiStack, type Key, openApiStack } from '#tests/api/stack.ts';
 
 /** What operators do over HTTP, as the console and their own tools ask for it. */

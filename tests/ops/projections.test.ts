@@ -8,7 +8,7 @@ import { brandIdOf } from '#domain/ids.ts';
 import { inheritedEnvironment } from '#platform/settings.ts';
 import { type EventStore, openEventStore } from '#platform/event-store/event-store.ts';
 import { type Database, openPool } from '#platform/postgres/pool.ts';
-import { findFacts, showFact } from '#services/ops/log-reading.ts';
+import { findFacts, showFact } from '#services/ops/log/search.ts';
 import { pauseProjection, readBuild, requestRebuild, watchBuild } from '#services/ops/projections/builds.ts';
 import { retryParked } from '#services/ops/projections/parked.ts';
 import { appendFacts } from '#tests/bench/projector/facts.ts';

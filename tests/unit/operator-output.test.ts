@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import { afterEach, expect, test, vi } from 'vitest';
-import { printRecord, printTable } from '#services/ops/output.ts';
-import { placeFault, serverFault } from '#services/ops/server-fault.ts';
+import { printRecord, printTable } from '#services/ops/cli/output.ts';
+import { placeFault, serverFault } from '#services/ops/cli/describe-error.ts';
 
 /** What others wrote, shown on an operator's terminal. */
 afterEach(() => vi.restoreAllMocks());

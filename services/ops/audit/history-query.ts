@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { WORKSPACE_CATEGORIES } from '#contracts/audit/entry.ts';
 import { EXPORT_FORMATS } from '#contracts/audit/manifest.ts';
 import type { HistoryFilter } from '#projections/workspace-history/read.ts';
-import { Moment } from '../read-query.ts';
+import { Moment } from '../validate-query.ts';
 
 /** Entries of one page. */
 export const PAGE_MAX = 200;

@@ -7,7 +7,7 @@ import type { MemberVault } from '#application/vault/member-vault.ts';
 import { findHistoryHead, type HistoryFilter, listHistory } from '#projections/workspace-history/read.ts';
 import { listMembers } from '#projections/workspaces/read.ts';
 import { filterOf, type HistoryQuery } from './history-query.ts';
-import { openPerson } from '../member-operations.ts';
+import { openPerson } from '../workspaces/members.ts';
 import { readSigningKey } from './signing-key.ts';
 import { writeExport } from './write-export.ts';
 

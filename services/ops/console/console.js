@@ -1,6 +1,6 @@
-import { isSignedIn, missing, signIn, signOut } from './ask.js';
-import { button, element, field, say } from './elements.js';
-import { repeat } from './repeat.js';
+import { isSignedIn, missing, signIn, signOut } from './api-client.js';
+import { button, element, field, say } from './dom.js';
+import { repeat } from './polling.js';
 
 /** The frame: who is signed in, which page is shown, and what the whole service lacks. */
 

@@ -1,19 +1,7 @@
-import { get, getPage, post, query } from './ask.js';
-import {
-  badge,
-  button,
-  choice,
-  confirmed,
-  element,
-  field,
-  json,
-  pairs,
-  row,
-  say,
-  table,
-} from './elements.js';
-import { filters, pages } from './pages.js';
-import { moment } from './words.js';
+import { get, getPage, post, query } from './api-client.js';
+import { badge, button, choice, confirmed, element, field, json, pairs, row, say, table } from './dom.js';
+import { filters, pages } from './pagination.js';
+import { moment } from './format.js';
 
 /** What alert rules sent, each with its attempts, and another round or an end to it. */
 

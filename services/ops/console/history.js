@@ -1,7 +1,7 @@
-import { download, get, getPage, query } from './ask.js';
-import { badge, button, choice, element, field, json, row, say, table } from './elements.js';
-import { filters, pages } from './pages.js';
-import { count, moment } from './words.js';
+import { download, get, getPage, query } from './api-client.js';
+import { badge, button, choice, element, field, json, row, say, table } from './dom.js';
+import { filters, pages } from './pagination.js';
+import { count, moment } from './format.js';
 
 /** Who did what in a workspace, whether the chain of it holds, and the export that auditors check. */
 

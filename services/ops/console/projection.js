@@ -1,10 +1,10 @@
-import { get, post } from './ask.js';
-import { badge, button, confirmed, element, pairs, say } from './elements.js';
-import { NARROW, plot } from './plot.js';
-import { repeat } from './repeat.js';
-import { behind, isBuilding, stateBadges } from './standing.js';
+import { get, post } from './api-client.js';
+import { badge, button, confirmed, element, pairs, say } from './dom.js';
+import { NARROW, plot } from './lag-chart.js';
+import { repeat } from './polling.js';
+import { behind, isBuilding, stateBadges } from './projection-state.js';
 import { verificationReport } from './verification.js';
-import { count, duration, moment, plural } from './words.js';
+import { count, duration, moment, plural } from './format.js';
 
 /** One projection: its lag, its rebuild as it goes on, its verification. */
 

@@ -1,10 +1,10 @@
-import { get } from './ask.js';
-import { element, row, table } from './elements.js';
-import { sparkline } from './plot.js';
+import { get } from './api-client.js';
+import { element, row, table } from './dom.js';
+import { sparkline } from './lag-chart.js';
 import { show as showOne } from './projection.js';
-import { repeat } from './repeat.js';
-import { behind, stateBadges } from './standing.js';
-import { count, rate } from './words.js';
+import { repeat } from './polling.js';
+import { behind, stateBadges } from './projection-state.js';
+import { count, rate } from './format.js';
 
 /** All projections: how they stand and how far behind they were over the last hour. */
 

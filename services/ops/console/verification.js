@@ -1,5 +1,5 @@
-import { badge, element } from './elements.js';
-import { count, moment } from './words.js';
+import { badge, element } from './dom.js';
+import { count, moment } from './format.js';
 
 /** What came of a verification: equal, or where the tables differ from a replay. */
 

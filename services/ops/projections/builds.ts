@@ -1,7 +1,7 @@
 import { Refusal } from '#contracts/errors.ts';
 import { pause } from '#platform/clock.ts';
 import type { Database } from '#platform/postgres/pool.ts';
-import { isoTime } from '../iso-time.ts';
+import { isoTime } from '#platform/postgres/iso-time.ts';
 import { ask, fromProjector, WATCH_EVERY_MS } from './projector-tables.ts';
 
 export type Build = {

@@ -3,7 +3,7 @@ import { Refusal } from '#contracts/errors.ts';
 import type { RecordedFact } from '#contracts/events/event.ts';
 import type { EventStore } from '#platform/event-store/event-store.ts';
 import type { Database } from '#platform/postgres/pool.ts';
-import { isoTime } from '../iso-time.ts';
+import { isoTime } from '#platform/postgres/iso-time.ts';
 import { ask, demandProjection, fromProjector } from './projector-tables.ts';
 
 export const PARKED_PAGE_MAX = 500;

@@ -4,7 +4,7 @@ import { isHeldSql } from '#platform/postgres/leader-lock.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 import type { Projection } from '#projections/projection.ts';
 import { type Build, BUILD_JSON } from './builds.ts';
-import { isoTime } from '../iso-time.ts';
+import { isoTime } from '#platform/postgres/iso-time.ts';
 import { fromProjector, unknownProjection } from './projector-tables.ts';
 
 /** The rate is that of so long a time, as far as it was watched. */

@@ -3,7 +3,7 @@ import { Refusal } from '#contracts/errors.ts';
 import type { VerificationReport } from '#contracts/messages/verification-report.ts';
 import { pause } from '#platform/clock.ts';
 import type { Database } from '#platform/postgres/pool.ts';
-import { isoTime } from '../iso-time.ts';
+import { isoTime } from '#platform/postgres/iso-time.ts';
 import { ask, fromProjector, WATCH_EVERY_MS } from './projector-tables.ts';
 
 const POSITION = 'a position of the log, as the status of projections shows it';

@@ -7,7 +7,7 @@ import { type Database, inTransaction, openReadDatabase } from '#platform/postgr
 import { openReadPosition } from '#application/commands/projection-wait.ts';
 import { projections } from '#projections/index.ts';
 import { radar } from '#projections/radar/project.ts';
-import { addMemberNamed, createWorkspaceNamed } from '#services/ops/workspace-operations.ts';
+import { addMemberNamed, createWorkspaceNamed } from '#services/ops/workspaces/operations.ts';
 import { createIndexes, createTables } from '#services/projector/read-model-schema.ts';
 import { runProjections } from '#services/projector/run.ts';
 import { seedCorpus } from '#tests/api/corpus.ts';

@@ -1,0 +1,67 @@
+import { type Command, InvalidArgumentError } from 'commander';
+import { SCOPES, type Scope } from '#contracts/values/scopes.ts';
+import { printRecord, printTable } from '../output.ts';
+import { inOpsRoom } from '../dependencies.ts';
+import { issueKey, knownKeys, knownWorkspace, revokeKey } from '#services/ops/workspaces/operations.ts';
+
+const parseScopes = (text: string): readonly Scope[] | 'all' => {
+  if (text === 'all') return 'all';
+  const names = text.split(',').map((name) => name.trim());
+  const unknown = names.filter((name) => !(SCOPES as readonly string[]).includes(name));
+  if (unknown.length > 0) {
+    throw new InvalidArgumentError(
+      `No such scope: ${unknown.join(', ')}. There are: ${SCOPES.join(', ')}, or all.`,
+    );
+  }
+  return names as Scope[];
+};
+
+/** `ops key issue|list|revoke` */
+export const registerKeyCommands = (program: Command): void => {
+  const key = program.command('key').description('API keys of a workspace');
+  key
+    .command('issue')
+    .description('issue a key; it is shown this once')
+    .argument('<workspace>', 'workspace id')
+    .requiredOption('--member <member>', 'id of the member it belongs to')
+    .requiredOption('--name <name>', 'what it is for')
+    .requiredOption(
+      '--scopes <scopes>',
+      'scopes with commas between, or all that the role allows: all',
+      parseScopes,
+    )
+    .action(
+      async (
+        workspaceId: string,
+        options: { member: string; name: string; scopes: readonly Scope[] | 'all' },
+        command: Command,
+      ) => {
+        const { member, name, scopes } = options;
+        printRecord(command, await inOpsRoom((room) => issueKey(room, workspaceId, member, name, scopes)));
+      },
+    );
+  key
+    .command('list')
+    .description('list keys, revoked ones too; a key is told by its last four characters')
+    .argument('<workspace>', 'workspace id')
+    .action(async (workspaceId: string, _options: object, command: Command) => {
+      const keys = await inOpsRoom(async (room) => {
+        await knownWorkspace(room, workspaceId);
+        return await knownKeys(room, workspaceId);
+      });
+      const columns = ['key_id', 'name', 'last_four', 'member_id', 'issued_at', 'revoked_at'];
+      printTable(
+        command,
+        columns,
+        keys.map(({ sha256: _sha256, ...one }) => one),
+      );
+    });
+  key
+    .command('revoke')
+    .description('revoke a key; the next request with it is refused')
+    .argument('<workspace>', 'workspace id')
+    .argument('<key>', 'key id')
+    .action(async (workspaceId: string, keyId: string, _options: object, command: Command) => {
+      printRecord(command, await inOpsRoom((room) => revokeKey(room, workspaceId, keyId)));
+    });
+};

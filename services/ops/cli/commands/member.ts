@@ -1,0 +1,60 @@
+import { type Command, Option } from 'commander';
+import { type Role, SCOPES_OF_ROLE } from '#contracts/values/roles.ts';
+import { listMembers } from '#projections/workspaces/read.ts';
+import { addPerson, erasePerson, openPerson } from '#services/ops/workspaces/members.ts';
+import { printRecord, printTable } from '../output.ts';
+import { inOpsRoom } from '../dependencies.ts';
+import { knownWorkspace } from '#services/ops/workspaces/operations.ts';
+
+/** `ops member add|list|erase` */
+export const registerMemberCommands = (program: Command): void => {
+  const member = program.command('member').description('people of a workspace');
+  member
+    .command('add')
+    .description('add a member')
+    .argument('<workspace>', 'workspace id')
+    .requiredOption('--name <name>', 'what people call them')
+    .option('--email <address>', 'where they are written to; kept sealed')
+    .addOption(
+      new Option('--role <role>', 'what their keys may do')
+        .choices(Object.keys(SCOPES_OF_ROLE))
+        .makeOptionMandatory(),
+    )
+    .action(
+      async (
+        workspaceId: string,
+        options: { name: string; email?: string; role: Role },
+        command: Command,
+      ) => {
+        const { name, email = null, role } = options;
+        const added = await inOpsRoom((room) => addPerson(room, workspaceId, { name, email }, role));
+        printRecord(command, added);
+      },
+    );
+  member
+    .command('list')
+    .description('list the members of a workspace')
+    .argument('<workspace>', 'workspace id')
+    .action(async (workspaceId: string, _options: object, command: Command) => {
+      const rows = await inOpsRoom(async (room) => {
+        await knownWorkspace(room, workspaceId);
+        return Promise.all(
+          (await listMembers(room.db, workspaceId)).map(async (row) => ({
+            member_id: row.member_id,
+            role: row.role,
+            ...(await openPerson(room.memberVault, workspaceId, row)),
+            added_at: row.added_at,
+          })),
+        );
+      });
+      printTable(command, ['member_id', 'role', 'name', 'email', 'added_at'], rows);
+    });
+  member
+    .command('erase')
+    .description('forget who a member was, for good, and revoke their keys; the history stays verifiable')
+    .argument('<workspace>', 'workspace id')
+    .argument('<member>', 'member id')
+    .action(async (workspaceId: string, memberId: string, _options: object, command: Command) => {
+      printRecord(command, await inOpsRoom((room) => erasePerson(room, workspaceId, memberId)));
+    });
+};

@@ -1,0 +1,102 @@
+import type { Command } from 'commander';
+import { z } from 'zod';
+import { Refusal } from '#contracts/errors.ts';
+import { factFields } from '#services/ops/log/search.ts';
+import { isJson, printRecord, printTable } from '../output.ts';
+import {
+  listParked,
+  PARKED_PAGE_MAX,
+  ParkedPageLimit,
+  ParkedPlace,
+  placeAfter,
+  retryParked,
+  showParked,
+  skipParked,
+} from '#services/ops/projections/parked.ts';
+import { readQuery } from '#services/ops/validate-query.ts';
+import { inOpsRoom } from '../dependencies.ts';
+
+const ListOptions = z.strictObject({ limit: ParkedPageLimit, after: ParkedPlace.optional() });
+
+const list = async (projection: string | undefined, options: object, command: Command): Promise<void> => {
+  const { limit, after } = readQuery(ListOptions, options);
+  const query = { projection: projection ?? null, stream: null, limit, after: after ?? null };
+  const parked = await inOpsRoom(({ pool }) => listParked(pool, query));
+  printTable(
+    command,
+    ['projection', 'stream', 'type', 'position', 'waiting', 'attempts', 'parked_at', 'error'],
+    parked,
+  );
+  const next = placeAfter(parked, limit);
+  if (next !== null && !isJson(command)) console.error(`More: --after ${next}`);
+};
+
+const show = async (
+  projection: string,
+  stream: string,
+  _options: object,
+  command: Command,
+): Promise<void> => {
+  const { fact, ...parked } = await inOpsRoom(({ pool, eventStore }) =>
+    showParked(pool, eventStore, projection, stream),
+  );
+  if (isJson(command))
+    return console.log(JSON.stringify({ ...parked, fact: fact === null ? null : factFields(fact) }));
+  printRecord(command, parked);
+  if (fact === null) return console.error('The log does not have this fact any more.');
+  console.log(`\n${JSON.stringify(factFields(fact), null, 2)}`);
+};
+
+const retry = async (
+  projection: string,
+  streams: readonly string[],
+  { all }: { all?: true },
+  command: Command,
+): Promise<void> => {
+  if (streams.length > 0 === (all === true)) {
+    throw new Refusal('invalid_input', 'Say what to retry: streams, or --all.');
+  }
+  const asked = await inOpsRoom(({ pool }) => retryParked(pool, projection, all === true ? null : streams));
+  printRecord(command, { projection, streams_asked: asked });
+};
+
+const skip = async (
+  projection: string,
+  stream: string,
+  _options: object,
+  command: Command,
+): Promise<void> => {
+  await inOpsRoom(({ pool }) => skipParked(pool, projection, stream));
+  printRecord(command, { projection, stream, asked: 'skip' });
+};
+
+/** `ops projections parked list|show|retry|skip` */
+export const registerParkedCommands = (group: Command): void => {
+  const parked = group.command('parked').description('facts that a projection could not apply');
+  parked
+    .command('list')
+    .description('the fact that each stream waits for')
+    .argument('[projection]', 'of this projection')
+    .option('--limit <number>', `streams at once, up to ${PARKED_PAGE_MAX}`)
+    .option('--after <projection/stream>', 'where the page before ended')
+    .action(list);
+  parked
+    .command('show')
+    .description('one of them, with the fact and the error')
+    .argument('<projection>', 'projection')
+    .argument('<stream>', 'stream')
+    .action(show);
+  parked
+    .command('retry')
+    .description('apply what is parked, once the code is mended')
+    .argument('<projection>', 'projection')
+    .argument('[streams...]', 'streams')
+    .option('--all', 'every stream')
+    .action(retry);
+  parked
+    .command('skip')
+    .description('leave the fact that a stream waits for out for good, and apply those behind it')
+    .argument('<projection>', 'projection')
+    .argument('<stream>', 'stream')
+    .action(skip);
+};

@@ -1,0 +1,19 @@
+import { Argument, type Command } from 'commander';
+import type { Plan } from '#contracts/events/workspace/workspace.ts';
+import { PLANS } from '#contracts/values/plans.ts';
+import { printRecord } from '../output.ts';
+import { inOpsRoom } from '../dependencies.ts';
+import { setPlan } from '#services/ops/workspaces/operations.ts';
+
+/** `ops plan set` */
+export const registerPlanCommands = (program: Command): void => {
+  const plan = program.command('plan').description('plans of workspaces');
+  plan
+    .command('set')
+    .description('change the plan of a workspace')
+    .argument('<workspace>', 'workspace id')
+    .addArgument(new Argument('<plan>', 'the new plan').choices(Object.keys(PLANS)))
+    .action(async (workspaceId: string, name: Plan, _options: object, command: Command) => {
+      printRecord(command, await inOpsRoom((room) => setPlan(room, workspaceId, name)));
+    });
+};

@@ -1,0 +1,106 @@
+import type { Command } from 'commander';
+import { Refusal } from '#contracts/errors.ts';
+import type { TableComparison } from '#contracts/messages/verification-report.ts';
+import {
+  cancelVerification,
+  isVerified,
+  requestVerification,
+  type Verification,
+  VerifyQuery,
+  watchVerification,
+} from '#services/ops/projections/verification.ts';
+import { isJson, onOneLine } from '../output.ts';
+import { readQuery } from '#services/ops/validate-query.ts';
+import { inOpsRoom } from '../dependencies.ts';
+import { openProgress, openWaitingNotice } from '../progress.ts';
+
+/** A projector that is there stops within this time. */
+const CANCEL_WAIT_MS = 5_000;
+
+const keyText = (key: Readonly<Record<string, string | null>>): string =>
+  Object.entries(key)
+    .map(([column, value]) => `${column}=${value ?? 'null'}`)
+    .join(' ');
+
+const differenceLines = ({
+  table,
+  live_rows,
+  replayed_rows,
+  groups,
+  first_keys,
+}: TableComparison): string[] => [
+  `${table}: ${live_rows} rows live, ${replayed_rows} replayed`,
+  ...(groups === null ? [] : [`  differs for ${groups.count} ${groups.column}: ${groups.first.join(', ')}`]),
+  ...first_keys.map(({ key, only_in, columns }) => {
+    const what =
+      only_in === null
+        ? `differs in ${columns.join(', ')}`
+        : only_in === 'live'
+          ? 'should not be there'
+          : 'is missing';
+    return `  ${keyText(key)}: ${what}`;
+  }),
+];
+
+const print = (verification: Verification): void => {
+  const { name, state, error, report } = verification;
+  if (!isVerified(verification))
+    return console.error(`${name}: ${state}. It is cancelled as soon as a projector is there.`);
+  if (report === null) return console.error(onOneLine(`${name}: ${state}. ${error ?? ''}`).trim());
+  const { position, facts, left_out, tables } = report;
+  const without = left_out === 0 ? '' : `, without ${left_out} that are parked or skipped`;
+  if (state === 'passed') {
+    return console.log(
+      `${name}: ${tables.length} tables are those of a replay of ${facts} facts up to ${position}${without}.`,
+    );
+  }
+  for (const table of tables.filter((one) => !one.is_equal)) {
+    for (const line of differenceLines(table)) console.log(onOneLine(line));
+  }
+  console.error(`${name}: the tables differ from a replay of ${facts} facts up to ${position}${without}.`);
+};
+
+/** Asks, and waits: nobody else has use of the answer, so Ctrl-C cancels. */
+const verify = async (name: string, options: object, command: Command): Promise<void> => {
+  const { to } = readQuery(VerifyQuery, options);
+  const verification = await inOpsRoom(async ({ pool }) => {
+    await requestVerification(pool, name, { to: to ?? null, by: 'ops' });
+    const cancelling = new AbortController();
+    const cancel = (): void => cancelling.abort();
+    process.once('SIGINT', cancel);
+    const progress = openProgress();
+    const noticeWaiting = openWaitingNotice();
+    try {
+      const seen = await watchVerification(
+        pool,
+        name,
+        ({ facts, total_facts, state }) => {
+          progress.show(name, facts, total_facts, state, 0, null);
+          noticeWaiting(state);
+        },
+        cancelling.signal,
+      );
+      if (!cancelling.signal.aborted) return seen;
+      await cancelVerification(pool, name).catch((error: unknown) => {
+        // It came to its end in the same moment.
+        if (!(error instanceof Refusal)) throw error;
+      });
+      return await watchVerification(pool, name, () => undefined, AbortSignal.timeout(CANCEL_WAIT_MS));
+    } finally {
+      progress.end();
+      process.off('SIGINT', cancel);
+    }
+  });
+  if (verification?.state !== 'passed') process.exitCode = 1;
+  if (isJson(command)) console.log(JSON.stringify(verification));
+  else if (verification) print(verification);
+};
+
+export const registerVerifyCommand = (group: Command): void => {
+  group
+    .command('verify')
+    .description('replay beside and compare; names what differs, and exits with 1; Ctrl-C cancels')
+    .argument('<name>', 'projection')
+    .option('--to <position>', 'hold the projection at this position of the log meanwhile')
+    .action(verify);
+};

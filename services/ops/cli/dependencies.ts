@@ -1,0 +1,61 @@
+import { z } from 'zod';
+import type { Actor } from '#contracts/events/event.ts';
+import { createAccessTables } from '#application/access/access-tables.ts';
+import { environmentWithLocalStack, readSettings, serverSettings } from '#platform/settings.ts';
+import { type EventStore, openEventStore } from '#platform/event-store/event-store.ts';
+import { createLog } from '#platform/logger.ts';
+import { type MemberVault, openMemberVault } from '#application/vault/member-vault.ts';
+import { type Database, openPool, openReadDatabase } from '#platform/postgres/pool.ts';
+import type { ReadDatabase } from '#contracts/ports/read-database.ts';
+import { openReadPosition, type ReadPosition } from '#application/commands/projection-wait.ts';
+import { vaultSettings } from '#application/vault/cipher.ts';
+import { auditSettings } from '../settings.ts';
+
+const POOL_CLIENTS = 2;
+
+/** A command-line tool says what it has to say itself; the log is for faults. */
+const Settings = z
+  .object({
+    ...serverSettings,
+    LOG_LEVEL: serverSettings.LOG_LEVEL.default('error'),
+    ...vaultSettings,
+    ...auditSettings,
+  })
+  .omit({ NATS_URL: true });
+
+/** Everything that operator commands reach the world through. */
+export type OpsRoom = {
+  readonly eventStore: EventStore;
+  readonly pool: Database;
+  readonly db: ReadDatabase;
+  readonly readPosition: ReadPosition;
+  readonly actor: Actor;
+  /** `null` without MEMBER_VAULT_KEY. */
+  readonly memberVault: MemberVault | null;
+  /** The setting AUDIT_SIGNING_KEY. */
+  readonly auditSigningKey: string | null;
+};
+
+/** Opens the room, runs one command in it, and closes it again. */
+export const inOpsRoom = async <T>(run: (room: OpsRoom) => Promise<T>): Promise<T> => {
+  const settings = readSettings(Settings, environmentWithLocalStack());
+  await using resources = new AsyncDisposableStack();
+  const pool = openPool(settings.DATABASE_URL, POOL_CLIENTS);
+  resources.defer(() => pool.end());
+  const db = resources.use(openReadDatabase(settings.DATABASE_URL));
+  const eventStore = resources.use(openEventStore(settings.EVENT_STORE_URL));
+  const log = createLog('ops', settings.LOG_LEVEL);
+  const readPosition = resources.use(openReadPosition(settings.DATABASE_URL, pool, log));
+  await createAccessTables(pool);
+  const { MEMBER_VAULT_KEY, MEMBER_VAULT_KEY_SECOND: secondKey, AUDIT_SIGNING_KEY } = settings;
+  return await run({
+    eventStore,
+    pool,
+    db,
+    readPosition,
+    actor: { kind: 'service', id: 'ops' },
+    memberVault:
+      MEMBER_VAULT_KEY === undefined ? null : await openMemberVault(pool, MEMBER_VAULT_KEY, secondKey),
+    auditSigningKey: AUDIT_SIGNING_KEY ?? null,
+  });
+};

@@ -1,0 +1,212 @@
+import { z } from 'zod';
+import { DeliveryStatus } from '#contracts/values/alerts.ts';
+import { Refusal } from '#contracts/errors.ts';
+import { cancelDeliveries } from '#application/delivery-outbox/cancel.ts';
+import {
+  failedDeliveries,
+  readdressDeliveries,
+  replayDeliveries,
+} from '#application/delivery-outbox/replay.ts';
+import { createDeliveryTables } from '#application/delivery-outbox/schema/create-tables.ts';
+import type { EventStore } from '#platform/event-store/event-store.ts';
+import { type Database, inTransaction } from '#platform/postgres/pool.ts';
+import { isoTime } from '#platform/postgres/iso-time.ts';
+import { Moment } from '../validate-query.ts';
+import { type Standing, standingOf } from './current-rule.ts';
+
+/** What operators do to deliveries. The delivery process finds in Postgres what becomes due here. */
+
+/** Deliveries replayed or queued by one transaction, after which a job says how far it is. */
+export const JOB_BATCH = 500;
+export const LIST_MAX = 500;
+const LIST_DEFAULT = 50;
+/** Ids of one command: what fits on a command line. */
+const IDS_MAX = 1_000;
+const CANCELLED_BY_OPERATOR = 'An operator cancelled it.';
+
+export type DeliveryRoom = { readonly pool: Database; readonly eventStore: EventStore };
+
+/** Told after each batch: so many, of all where that is known. */
+export type Progress = (done: number, total: number | null) => void;
+
+const Uuid = z.uuid('an id of a delivery');
+export const DeliveryIds = z.array(Uuid).min(1).max(IDS_MAX);
+
+export const DeliveryQuery = z.strictObject({
+  workspace: z.string().min(1).max(100).optional(),
+  alert: z.uuid('an id of a rule').optional(),
+  status: DeliveryStatus.optional(),
+  since: Moment.optional(),
+  limit: z.coerce.number().int().min(1).max(LIST_MAX).default(LIST_DEFAULT),
+  /** The last id of the page before. */
+  after: Uuid.optional(),
+});
+export type DeliveryQuery = z.infer<typeof DeliveryQuery>;
+
+const COLUMNS = `d.delivery_id, d.workspace_id, d.alert_id, d.channel, d.kind, d.status, d.attempts,
+  ${isoTime('d.queued_at')} as queued_at, ${isoTime('d.next_attempt_at')} as next_attempt_at,
+  ${isoTime('d.finished_at')} as finished_at`;
+
+export type DeliveryRow = {
+  readonly delivery_id: string;
+  readonly workspace_id: string;
+  readonly alert_id: string;
+  readonly channel: string;
+  readonly kind: string;
+  readonly status: string;
+  readonly attempts: number;
+  readonly queued_at: string;
+  readonly next_attempt_at: string | null;
+  readonly finished_at: string | null;
+};
+
+/** Newest first. */
+export const listDeliveries = async (
+  pool: Database,
+  { workspace, alert, status, since, limit, after }: DeliveryQuery,
+): Promise<readonly DeliveryRow[]> => {
+  await createDeliveryTables(pool);
+  // Behind what is not there is nothing, and that would be taken for the end of the list.
+  if (after !== undefined) await demandKnown(pool, [after]);
+  const { rows } = await pool.query<DeliveryRow>(
+    `select ${COLUMNS} from delivery.overview d
+     where ($1::text is null or workspace_id = $1) and ($2::uuid is null or alert_id = $2)
+       and ($3::text is null or status = $3) and ($4::timestamptz is null or queued_at >= $4)
+       and ($5::uuid is null or (queued_at, delivery_id) <
+         (select a.queued_at, a.delivery_id from delivery.delivery a where a.delivery_id = $5))
+     order by d.queued_at desc, d.delivery_id desc limit $6`,
+    [workspace ?? null, alert ?? null, status ?? null, since?.toISOString() ?? null, after ?? null, limit],
+  );
+  return rows;
+};
+
+export type DeliveryEntry = {
+  readonly type: string;
+  readonly at: string;
+  readonly attempt: number | null;
+  readonly outcome: string | null;
+  readonly failure: string | null;
+  readonly status_code: number | null;
+  readonly reason: string | null;
+  readonly duration_ms: number | null;
+  /** Where that time went; null for a step that there was not. */
+  readonly dns_ms: number | null;
+  readonly connect_ms: number | null;
+  readonly tls_ms: number | null;
+  /** From the request on its way to the first of the answer. */
+  readonly wait_ms: number | null;
+  /** The beginning of what the receiver answered. */
+  readonly answer: string | null;
+};
+
+export type ShownDelivery = DeliveryRow & {
+  readonly endpoint: string;
+  /** As it is signed and sent. */
+  readonly payload: unknown;
+  readonly history: readonly DeliveryEntry[];
+};
+
+export const showDelivery = async (pool: Database, deliveryId: string): Promise<ShownDelivery> => {
+  await createDeliveryTables(pool);
+  const { rows } = await pool.query<Omit<ShownDelivery, 'payload' | 'history'> & { payload: Buffer }>(
+    `select ${COLUMNS}, d.endpoint, p.payload from delivery.overview d join delivery.delivery p using (delivery_id)
+     where delivery_id = $1`,
+    [deliveryId],
+  );
+  const [row] = rows;
+  if (!row) {
+    throw new Refusal(
+      'not_found',
+      'There is no such delivery here. A sample, or one that ended weeks ago, is in the log only; one that should be here is queued again by `deliveries replay --missing`.',
+    );
+  }
+  const history = await pool.query<Omit<DeliveryEntry, 'answer'> & { answer: Buffer | null }>(
+    `select type, ${isoTime('at')} as at, attempt, outcome, failure, status_code, reason, duration_ms, dns_ms, connect_ms,
+       tls_ms, wait_ms, answer
+     from delivery.journal where delivery_id = $1 order by seq`,
+    [deliveryId],
+  );
+  return {
+    ...row,
+    payload: JSON.parse(row.payload.toString('utf8')),
+    history: history.rows.map(({ answer, ...entry }) => ({
+      ...entry,
+      answer: answer?.toString('utf8') ?? null,
+    })),
+  };
+};
+
+const replay = (pool: Database, ids: readonly string[], { targets }: Standing): Promise<readonly string[]> =>
+  inTransaction(pool, async (client) => {
+    await readdressDeliveries(client, targets);
+    const standing = ids.filter((id) => targets.has(id));
+    return replayDeliveries(client, standing, new Date());
+  });
+
+export type Replayed = {
+  readonly replayed: number;
+  /** Left alone: their rules are off or gone, or have the channel no longer or suspended. */
+  readonly given_up: number;
+};
+
+/**
+ * Another round of attempts for each that failed since, to where its rule leads now. Interrupted and begun again, it
+ * goes on with the rest.
+ */
+export const replayFailed = async (
+  room: DeliveryRoom,
+  since: Date,
+  progress: Progress,
+): Promise<Replayed> => {
+  const { pool } = room;
+  await createDeliveryTables(pool);
+  let replayed = 0;
+  let given_up = 0;
+  let after: Parameters<typeof failedDeliveries>[2] = null;
+  for (;;) {
+    const failed = await failedDeliveries(pool, since, after, JOB_BATCH);
+    const last = failed.at(-1);
+    if (!last) return { replayed, given_up };
+    const ids = failed.map(({ deliveryId }) => deliveryId);
+    const standing = await standingOf(room, ids);
+    replayed += (await replay(pool, ids, standing)).length;
+    given_up += standing.givenUp.length;
+    after = last;
+    progress(replayed, null);
+  }
+};
+
+const demandKnown = async (pool: Database, ids: readonly string[]): Promise<void> => {
+  const { rows } = await pool.query<{ delivery_id: string }>(
+    'select delivery_id from delivery.delivery where delivery_id = any($1::uuid[])',
+    [ids],
+  );
+  const known = new Set(rows.map(({ delivery_id }) => delivery_id));
+  const unknown = ids.filter((id) => !known.has(id.toLowerCase()));
+  if (unknown.length > 0) {
+    throw new Refusal('not_found', `There is no such delivery: ${unknown.join(', ')}. Nothing was changed.`);
+  }
+};
+
+/** Another round of attempts of those that are at an end, to where their rules lead now. Answers how many. */
+export const replayNamed = async (room: DeliveryRoom, given: readonly string[]): Promise<number> => {
+  const { pool } = room;
+  const ids = given.map((id) => id.toLowerCase());
+  await createDeliveryTables(pool);
+  await demandKnown(pool, ids);
+  const standing = await standingOf(room, ids);
+  if (standing.givenUp.length > 0) {
+    throw new Refusal(
+      'changed_meanwhile',
+      `The rule is off or gone, or has the channel no longer or suspended: ${standing.givenUp.join(', ')}. Nothing was changed.`,
+    );
+  }
+  return (await replay(pool, ids, standing)).length;
+};
+
+/** Nothing more is sent of those that are not at an end. Answers how many. */
+export const cancelNamed = async (pool: Database, ids: readonly string[]): Promise<number> => {
+  await createDeliveryTables(pool);
+  await demandKnown(pool, ids);
+  return inTransaction(pool, (client) => cancelDeliveries(client, ids, CANCELLED_BY_OPERATOR, new Date()));
+};

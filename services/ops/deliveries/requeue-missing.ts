@@ -1,0 +1,108 @@
+import {
+  ALERT_DELIVERY,
+  type AlertDeliveryFact,
+  type DeliveryQueued,
+} from '#contracts/events/workspace/alert-delivery.ts';
+import { idOf, type RecordedFact } from '#contracts/events/event.ts';
+import type { AlertRuleState } from '#domain/workspace/alert/rule-decider.ts';
+import { enqueue, type NewDelivery } from '#application/delivery-outbox/enqueue.ts';
+import { createDeliveryTables } from '#application/delivery-outbox/schema/create-tables.ts';
+import type { EventStore } from '#platform/event-store/event-store.ts';
+import { type Database, inTransaction } from '#platform/postgres/pool.ts';
+import { JOB_BATCH, type Progress } from './operations.ts';
+import { readRule, targetNow } from './current-rule.ts';
+
+const FOLLOWED_TOGETHER = 2_000;
+const BUFFERED_ITEMS = 10_000;
+
+/** Deliveries that the log does not say the end of, by the streams they are in. */
+const openInLog = async (
+  eventStore: EventStore,
+  read: (facts: number) => void,
+): Promise<ReadonlyMap<string, ReadonlySet<string>>> => {
+  const open = new Map<string, Set<string>>();
+  const follow = ({ type, data, stream }: RecordedFact<AlertDeliveryFact>): void => {
+    const ids = open.get(stream) ?? new Set();
+    open.set(stream, ids);
+    const isOver =
+      type === 'DeliveryCancelled' || (type === 'DeliveryAttempted' && data.outcome !== 'retrying');
+    if (isOver) ids.delete(data.delivery_id);
+    else if (type !== 'DeliveryQueued' || data.kind !== 'test') ids.add(data.delivery_id);
+    if (ids.size === 0) open.delete(stream);
+  };
+  await using follower = eventStore.follow({
+    after: null,
+    prefixes: [`${ALERT_DELIVERY}-`],
+    bufferItems: BUFFERED_ITEMS,
+  });
+  for (let facts = 0; ; ) {
+    for (const item of await follower.take(FOLLOWED_TOGETHER)) {
+      if (item.kind === 'caught_up') return open;
+      if (item.kind !== 'fact') continue;
+      follow(item.fact as RecordedFact<AlertDeliveryFact>);
+      facts += 1;
+      if (facts % FOLLOWED_TOGETHER === 0) read(facts);
+    }
+  }
+};
+
+const notInTables = async (pool: Database, ids: ReadonlySet<string>): Promise<ReadonlySet<string>> => {
+  const { rows } = await pool.query<{ delivery_id: string }>(
+    'select delivery_id from delivery.delivery where delivery_id = any($1::uuid[])',
+    [[...ids]],
+  );
+  const there = new Set(rows.map(({ delivery_id }) => delivery_id));
+  return new Set([...ids].filter((id) => !there.has(id)));
+};
+
+/** As it was queued, to where its rule leads now; `null` for what the rule gave up. */
+const queuedAgain = ({ data }: DeliveryQueued, rule: AlertRuleState, at: Date): NewDelivery | null => {
+  const target = targetNow(rule, data);
+  return (
+    target && {
+      deliveryId: data.delivery_id,
+      workspaceId: data.workspace_id,
+      alertId: data.alert_id,
+      kind: data.kind,
+      target,
+      payload: data.payload,
+      queuedAt: at.toISOString(),
+    }
+  );
+};
+
+/**
+ * Queues again what the log has as queued and not at an end, and the tables do not have: after their loss, or a
+ * restore of an older copy. Interrupted and begun again, it goes on with the rest.
+ */
+export const queueMissing = async (
+  { pool, eventStore }: { readonly pool: Database; readonly eventStore: EventStore },
+  read: (facts: number) => void,
+  progress: Progress,
+): Promise<number> => {
+  await createDeliveryTables(pool);
+  const open = await openInLog(eventStore, read);
+  let queued = 0;
+  let looked = 0;
+  const total = [...open.values()].reduce((sum, ids) => sum + ids.size, 0);
+  for (const [stream, ids] of open) {
+    const missing = await notInTables(pool, ids);
+    looked += ids.size;
+    if (missing.size === 0) continue;
+    const [workspaceId = '', alertId = ''] = idOf(stream).split('+');
+    const rule = await readRule(eventStore, workspaceId, alertId);
+    const deliveries = new Map<string, NewDelivery>();
+    for await (const fact of eventStore.read<AlertDeliveryFact>(stream)) {
+      if (fact.type !== 'DeliveryQueued' || !missing.has(fact.data.delivery_id)) continue;
+      const again = queuedAgain(fact, rule, new Date());
+      if (again) deliveries.set(again.deliveryId, again);
+    }
+    const all = [...deliveries.values()];
+    for (let from = 0; from < all.length; from += JOB_BATCH) {
+      const batch = all.slice(from, from + JOB_BATCH);
+      queued += (await inTransaction(pool, (client) => enqueue(client, batch))).length;
+    }
+    progress(looked, total);
+  }
+  return queued;
+};

@@ -1,0 +1,89 @@
+import type { FastifyInstance } from 'fastify';
+import { z } from 'zod';
+import type { EventStore } from '#platform/event-store/event-store.ts';
+import type { Database } from '#platform/postgres/pool.ts';
+import { page, record } from '../reply.ts';
+import { factFields } from '#services/ops/log/search.ts';
+import {
+  listParked,
+  ParkedPageLimit,
+  ParkedPlace,
+  placeAfter,
+  PROJECTION_MAX_LENGTH,
+  retryParked,
+  showParked,
+  skipParked,
+  STREAM_MAX_LENGTH,
+} from '#services/ops/projections/parked.ts';
+import { readQuery } from '#services/ops/validate-query.ts';
+
+export type ParkedRoom = { readonly pool: Database; readonly eventStore: EventStore };
+
+/** Streams of one request. */
+const STREAMS_MAX = 1_000;
+
+const Projection = z.string().min(1).max(PROJECTION_MAX_LENGTH);
+const Stream = z.string().min(1).max(STREAM_MAX_LENGTH);
+const Page = z.strictObject({
+  projection: Projection.optional(),
+  limit: ParkedPageLimit,
+  cursor: ParkedPlace.optional(),
+});
+const Retry = z.strictObject({
+  projection: Projection,
+  streams: z.union(
+    [z.array(Stream).min(1).max(STREAMS_MAX), z.literal('all')],
+    `names of streams, ${STREAMS_MAX} at most, or "all"`,
+  ),
+});
+const Skip = z.strictObject({ projection: Projection, stream: Stream });
+
+/** What `ops projections parked list|show|retry|skip` does. The owner of the projection does what is asked for here. */
+export const registerParkedRoutes = (app: FastifyInstance, { pool, eventStore }: ParkedRoom): void => {
+  app.route({
+    method: 'GET',
+    url: '/ops/parked',
+    handler: async (request) => {
+      const { projection, limit, cursor } = readQuery(Page, request.query);
+      const parked = await listParked(pool, {
+        projection: projection ?? null,
+        stream: null,
+        limit,
+        after: cursor ?? null,
+      });
+      return page(request, parked, placeAfter(parked, limit));
+    },
+  });
+
+  app.route<{ Params: { projection: string; stream: string } }>({
+    method: 'GET',
+    url: '/ops/parked/:projection/:stream',
+    handler: async (request) => {
+      const { projection, stream } = request.params;
+      const { fact, ...parked } = await showParked(pool, eventStore, projection, stream);
+      return record(request, { ...parked, fact: fact === null ? null : factFields(fact) });
+    },
+  });
+
+  app.route({
+    method: 'POST',
+    url: '/ops/parked/retry',
+    handler: async (request, reply) => {
+      const { projection, streams } = readQuery(Retry, request.body);
+      const asked = await retryParked(pool, projection, streams === 'all' ? null : streams);
+      void reply.status(202);
+      return record(request, { projection, streams_asked: asked });
+    },
+  });
+
+  app.route({
+    method: 'POST',
+    url: '/ops/parked/skip',
+    handler: async (request, reply) => {
+      const { projection, stream } = readQuery(Skip, request.body);
+      await skipParked(pool, projection, stream);
+      void reply.status(202);
+      return record(request, { projection, stream, asked: 'skip' });
+    },
+  });
+};

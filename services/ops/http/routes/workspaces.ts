@@ -1,0 +1,33 @@
+import type { FastifyInstance } from 'fastify';
+import type { ReadDatabase } from '#contracts/ports/read-database.ts';
+import { listWorkspaces } from '#projections/workspaces/read.ts';
+import { page, record } from '../reply.ts';
+import { checkChain } from '#services/ops/audit/chain-status.ts';
+import { Nothing, readQuery } from '#services/ops/validate-query.ts';
+
+/** Which workspaces there are, and whether the chain of one's history holds. Their histories: `history-routes.ts`. */
+export const registerWorkspaceRoutes = (
+  app: FastifyInstance,
+  { db }: { readonly db: ReadDatabase },
+  ending: AbortSignal,
+): void => {
+  app.route({
+    method: 'GET',
+    url: '/ops/workspaces',
+    handler: async (request) => {
+      readQuery(Nothing, request.query);
+      return page(request, await listWorkspaces(db));
+    },
+  });
+
+  app.get<{ Params: { workspaceId: string } }>(
+    '/ops/workspaces/:workspaceId/history/chain',
+    async (request, reply) => {
+      readQuery(Nothing, request.query);
+      const gone = new AbortController();
+      reply.raw.once('close', () => gone.abort());
+      const signal = AbortSignal.any([ending, gone.signal]);
+      return record(request, await checkChain(db, request.params.workspaceId, signal));
+    },
+  );
+};

@@ -1,0 +1,117 @@
+import { Gauge, Registry } from 'prom-client';
+import { pause } from '#platform/clock.ts';
+import type { EventStore } from '#platform/event-store/event-store.ts';
+import { registry as ownRegistry, SERVICE_METRICS } from '#platform/telemetry/metrics.ts';
+import type { Nats } from '#platform/nats/connection.ts';
+import type { Database } from '#platform/postgres/pool.ts';
+import type { Missing } from '#platform/process/readiness.ts';
+import { projections } from '#projections/index.ts';
+import { openAttemptTally } from './attempt-counter.ts';
+import { readStatus } from '../projections/status.ts';
+
+/** Scrapes that come closer together share what was read: it costs the servers something. */
+const READ_AGAIN_MS = 2_000;
+/** What has not answered by then is left out: a scraper waits for ten seconds. */
+const READ_LIMIT_MS = 6_000;
+const STATES = ['building', 'live', 'paused', 'failed'];
+
+export type MetricsRoom = {
+  readonly pool: Database;
+  readonly eventStore: EventStore;
+  /** `null` while its server is looked for. */
+  readonly nats: () => Nats | null;
+  readonly missing: () => Promise<readonly Missing[]>;
+  /** Those that are asked whether they answer; of one without a setting nothing is known. */
+  readonly servers: readonly string[];
+};
+
+type Gauges = Readonly<Record<keyof typeof SERVICE_METRICS, Gauge>>;
+
+const readServers = async (gauges: Gauges, { missing, servers }: MetricsRoom): Promise<void> => {
+  const gone = new Set((await missing()).map(({ what }) => what));
+  for (const server of servers) gauges.up.set({ server }, gone.has(server) ? 0 : 1);
+};
+
+const readProjections = async (gauges: Gauges, { pool, eventStore }: MetricsRoom): Promise<void> => {
+  const all = await readStatus(pool, eventStore, projections);
+  for (const { name: projection, state, lag_seconds: seconds, build, ...one } of all) {
+    for (const each of STATES)
+      gauges.projectionState.set({ projection, state: each }, each === state ? 1 : 0);
+    gauges.lagFacts.set({ projection }, one.lag_facts);
+    if (seconds !== null) gauges.lagSeconds.set({ projection }, seconds);
+    gauges.appliedFacts.set({ projection }, one.facts_applied);
+    gauges.parked.set({ projection }, one.parked);
+    if (build && ['reading', 'indexing', 'ready'].includes(build.state)) {
+      gauges.buildProgress.set({ projection }, build.facts / Math.max(1, build.total_facts));
+    }
+  }
+};
+
+const readDeliveries = async (gauges: Gauges, { pool }: MetricsRoom): Promise<void> => {
+  const { rows } = await pool.query<{ queued: number; retrying: number; overdue: number }>(
+    `select count(*) filter (where attempts = attempts_before)::int as queued,
+       count(*) filter (where attempts > attempts_before)::int as retrying,
+       greatest(0, extract(epoch from now() - min(next_attempt_at)))::float8 as overdue
+     from delivery.due`,
+  );
+  const [due] = rows;
+  gauges.deliveriesWaiting.set({ status: 'queued' }, due?.queued ?? 0);
+  gauges.deliveriesWaiting.set({ status: 'retrying' }, due?.retrying ?? 0);
+  gauges.deliveriesOverdue.set(due?.overdue ?? 0);
+};
+
+const readQueues = async (gauges: Gauges, { nats }: MetricsRoom): Promise<void> => {
+  const opened = nats();
+  if (opened === null) return;
+  for await (const { config, state } of opened.manager.streams.list()) {
+    const stream = config.name;
+    gauges.queueMessages.set({ stream }, state.messages);
+    for await (const consumer of opened.manager.consumers.list(stream)) {
+      gauges.queueUnacknowledged.set({ stream, consumer: consumer.name }, consumer.num_ack_pending);
+    }
+  }
+};
+
+/**
+ * Everything of the whole service that its servers know, as one text with what this process counts of itself. A
+ * server that does not answer leaves its figures out, and `adintel_server_up` says which.
+ */
+export const openServiceMetrics = (room: MetricsRoom): (() => Promise<string>) => {
+  const registry = new Registry();
+  const gauges = Object.fromEntries(
+    Object.entries(SERVICE_METRICS)
+      .filter(([key]) => key !== 'deliveryAttempts')
+      .map(([key, metric]) => [
+        key,
+        new Gauge({ ...metric, labelNames: [...metric.labelNames], registers: [registry] }),
+      ]),
+  ) as unknown as Gauges;
+  const tally = openAttemptTally(registry, room.pool);
+
+  const read = async (): Promise<string> => {
+    for (const gauge of Object.values(gauges)) gauge.reset();
+    // Of a gauge without labels that leaves a nought, which would be taken for an answer.
+    gauges.deliveriesOverdue.remove();
+    const parts = [readServers, readProjections, readDeliveries, readQueues, tally];
+    const late = new AbortController();
+    const inTime = pause(READ_LIMIT_MS, late.signal);
+    await Promise.allSettled(parts.map((one) => Promise.race([one(gauges, room), inTime])));
+    late.abort();
+    return `${await registry.metrics()}\n${await ownRegistry.metrics()}`;
+  };
+
+  // One reading at a time: a second would empty the gauges of the first.
+  let reading: Promise<string> | null = null;
+  let last: Promise<string> | null = null;
+  let readAtMs = Number.NEGATIVE_INFINITY;
+  return () => {
+    if (reading !== null) return reading;
+    if (last !== null && performance.now() - readAtMs <= READ_AGAIN_MS) return last;
+    reading = read().finally(() => {
+      reading = null;
+      readAtMs = performance.now();
+    });
+    last = reading;
+    return reading;
+  };
+};
