@@ -15,7 +15,7 @@ import { notes } from './notes/project.ts';
 import { operators } from './operators/project.ts';
 import { partnerships } from './partnerships/project.ts';
 import { pages } from './pages/project.ts';
-import type { Projection } from './projection.ts';
+import type { Projection } from './define-projection.ts';
 import { radar } from './radar/project.ts';
 import { rankings } from './rankings/project.ts';
 import { reports } from './reports/project.ts';

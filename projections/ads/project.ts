@@ -1,8 +1,8 @@
 import type { AdContent, AdLibraryFact } from '#contracts/events/corpus/ad-library.ts';
 import type { BrandFact } from '#contracts/events/corpus/brand.ts';
 import type { RecordedFact } from '#contracts/events/event.ts';
-import { brandReference } from '#projections/across/brand-reference.ts';
-import { type Change, projection, type Row } from '#projections/projection.ts';
+import { brandReference } from '../shared-tables/brand-reference.ts';
+import { type Change, projection, type Row } from '../define-projection.ts';
 
 type HistoryChange = 'started' | 'revised' | 'destination_changed' | 'confirmed_inactive' | 'returned';
 

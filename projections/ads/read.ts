@@ -1,8 +1,8 @@
 import type { AdContent } from '#contracts/events/corpus/ad-library.ts';
 import type { Page, PageRequest, ReadDatabase } from '#contracts/ports/read-database.ts';
-import { type ArchivedFile, archivedUrlOf } from '#projections/across/archived-media.ts';
-import { BRAND_REFERENCE_SQL } from '#projections/across/brand-reference.ts';
-import { readWalked } from '#projections/across/walked-page.ts';
+import { type ArchivedFile, archivedUrlOf } from '../queries/ad-archived-media.ts';
+import { BRAND_REFERENCE_SQL } from '../shared-tables/brand-reference.ts';
+import { readWalked } from '../sql/adaptive-page.ts';
 
 /** Entries of an ad's history that one read shows, the newest. */
 const HISTORY_ENTRIES_MAX = 100;

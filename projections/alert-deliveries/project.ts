@@ -3,7 +3,7 @@ import { ALERT_DELIVERY, type AlertDeliveryFact } from '#contracts/events/worksp
 import { ALERT_RULE, type AlertRuleFact } from '#contracts/events/workspace/alert-rule.ts';
 import type { RecordedFact } from '#contracts/events/event.ts';
 import type { AlertDeliveryAttempt } from '#contracts/resources/workspace/alert-delivery.ts';
-import { type Change, projection } from '#projections/projection.ts';
+import { type Change, projection } from '../define-projection.ts';
 
 type Named = { readonly workspace_id: string; readonly alert_id: string };
 

@@ -4,7 +4,7 @@ import {
   type AlertRuleSettings,
   type Suspension,
 } from '#contracts/events/workspace/alert-rule.ts';
-import { projection, type Row } from '#projections/projection.ts';
+import { projection, type Row } from '../define-projection.ts';
 
 /** Columns of the settings that are named. */
 const columnsOf = ({ chat, ...settings }: Partial<AlertRuleSettings>): Row => ({

@@ -1,5 +1,5 @@
 import { API_KEYS, type ApiKeyFact } from '#contracts/events/workspace/workspace.ts';
-import { projection } from '#projections/projection.ts';
+import { projection } from '../define-projection.ts';
 
 /**
  * The keys of a workspace for those who look after them. Requests are checked by the access tables, which do not

@@ -1,6 +1,6 @@
 import type { AdCounted, AdLibraryFact } from '#contracts/events/corpus/ad-library.ts';
 import type { BrandDetails, BrandFact } from '#contracts/events/corpus/brand.ts';
-import { type Change, projection, type Row } from '#projections/projection.ts';
+import { type Change, projection, type Row } from '../define-projection.ts';
 import { refreshBrand, takeStock } from './statements.ts';
 
 const profileColumns = (details: Partial<BrandDetails>): Row => ({

@@ -1,6 +1,6 @@
 import { createSqlTag } from 'slonik';
 import type { Page, PageRequest, ReadDatabase } from '#contracts/ports/read-database.ts';
-import { readWalked } from '#projections/across/walked-page.ts';
+import { readWalked } from '../sql/adaptive-page.ts';
 
 const sql = createSqlTag();
 

@@ -1,5 +1,5 @@
-import { counting } from '#projections/across/counting.ts';
-import type { Statement } from '#projections/projection.ts';
+import { counting } from '../sql/counter-table.ts';
+import type { Statement } from '../define-projection.ts';
 
 /** The category of a level with its fields in their documented order: jsonb has them in one of its own. */
 const categoryAt = (level: 0 | 1): string => `(

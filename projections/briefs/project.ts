@@ -5,8 +5,8 @@ import {
   type BriefPrepared,
   type RadarSnapshot,
 } from '#contracts/events/workspace/brief.ts';
-import { brandReference } from '#projections/across/brand-reference.ts';
-import { projection } from '#projections/projection.ts';
+import { brandReference } from '../shared-tables/brand-reference.ts';
+import { projection } from '../define-projection.ts';
 
 /**
  * A snapshot as the JSON text of a radar item, addresses added. U+0001 stands for the service's base URL; from an

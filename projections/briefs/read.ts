@@ -1,5 +1,5 @@
 import type { Page, PageRequest, ReadDatabase } from '#contracts/ports/read-database.ts';
-import { BRAND_REFERENCE_SQL } from '#projections/across/brand-reference.ts';
+import { BRAND_REFERENCE_SQL } from '../shared-tables/brand-reference.ts';
 
 /** Sorts after every date and every id, so that the first page is the page after it. */
 const BEFORE_NEWEST = ['~', 'ffffffff-ffff-ffff-ffff-ffffffffffff'] as const;

@@ -2,8 +2,8 @@ import type { AdLibraryFact } from '#contracts/events/corpus/ad-library.ts';
 import type { BrandFact, CategoryOnPath } from '#contracts/events/corpus/brand.ts';
 import type { CategoryDetails, CategoryFact } from '#contracts/events/corpus/category.ts';
 import type { TrafficFact } from '#contracts/events/corpus/traffic.ts';
-import { latestEstimate } from '#projections/across/latest-estimate.ts';
-import { type Change, projection, type Row } from '#projections/projection.ts';
+import { latestEstimate } from '../shared-tables/latest-traffic-estimate.ts';
+import { type Change, projection, type Row } from '../define-projection.ts';
 
 const latest = latestEstimate('brand', ['monthly_visits']);
 

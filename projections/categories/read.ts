@@ -1,5 +1,5 @@
 import type { Page, PageRequest, ReadDatabase } from '#contracts/ports/read-database.ts';
-import { iso, quoted } from '#projections/across/freshness-text.ts';
+import { iso, quoted } from '../sql/json-text.ts';
 
 /** The newest observation of a public brand in the category; on the two levels it is not on the index is empty. */
 const AS_OF = `(

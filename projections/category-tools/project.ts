@@ -1,8 +1,8 @@
 import type { BrandFact } from '#contracts/events/corpus/brand.ts';
 import type { SiteFact } from '#contracts/events/corpus/site.ts';
-import { counting } from '#projections/across/counting.ts';
-import { describedTools, describeTool } from '#projections/across/described-tools.ts';
-import { type Change, projection, type Row } from '#projections/projection.ts';
+import { counting } from '../sql/counter-table.ts';
+import { describedTools, describeTool } from '../sql/tool-json.ts';
+import { type Change, projection, type Row } from '../define-projection.ts';
 
 const recounted = (brand_id: string): Change => ({
   kind: 'refresh',

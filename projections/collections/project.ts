@@ -2,7 +2,7 @@ import { COLLECTION, type CollectionFact } from '#contracts/events/workspace/col
 import type { RecordedFact } from '#contracts/events/event.ts';
 import type { Item } from '#contracts/values/items.ts';
 import { COLLECTION_ITEMS_SHOWN_MAX } from '#contracts/resources/workspace/collection.ts';
-import { type Change, projection, type Row } from '#projections/projection.ts';
+import { type Change, projection, type Row } from '../define-projection.ts';
 
 type Named = { readonly workspace_id: string; readonly collection_id: string };
 

@@ -3,8 +3,8 @@ import type { BrandFact } from '#contracts/events/corpus/brand.ts';
 import { creativeIdOf } from '#contracts/values/creatives.ts';
 import type { CreativeFact, CreativeReading } from '#contracts/events/corpus/creative.ts';
 import type { RecordedFact } from '#contracts/events/event.ts';
-import { brandReference } from '#projections/across/brand-reference.ts';
-import { type Change, projection, type Row } from '#projections/projection.ts';
+import { brandReference } from '../shared-tables/brand-reference.ts';
+import { type Change, projection, type Row } from '../define-projection.ts';
 import { move, refreshFile, refreshFilesOfAd, refreshFilesOfBrand } from './statements.ts';
 
 type AdMove = {

@@ -1,8 +1,8 @@
 import { CREATIVE_FIELD_NAMES, type CreativeField } from '#contracts/values/creatives.ts';
 import { excerptOfBody } from '#contracts/events/corpus/ad-library.ts';
 import type { Page, PageRequest, ReadDatabase } from '#contracts/ports/read-database.ts';
-import { BRAND_REFERENCE_SQL } from '#projections/across/brand-reference.ts';
-import { readWalked } from '#projections/across/walked-page.ts';
+import { BRAND_REFERENCE_SQL } from '../shared-tables/brand-reference.ts';
+import { readWalked } from '../sql/adaptive-page.ts';
 
 /** Brands and ads that one record names. */
 const BRANDS_OF_RECORD_MAX = 20;

@@ -1,11 +1,6 @@
 import { creativeIdOf } from '#contracts/values/creatives.ts';
 import type { Page, PageRequest, ReadDatabase } from '#contracts/ports/read-database.ts';
-import {
-  CREATIVE_COLUMNS,
-  CREATIVE_FROM,
-  type CreativeRow,
-  creativeText,
-} from '#projections/across/creative-text.ts';
+import { CREATIVE_COLUMNS, CREATIVE_FROM, type CreativeRow, creativeText } from '../sql/creative-json.ts';
 
 /** Files that one ad is shown with; an ad of more is none that a person made. */
 const CREATIVES_OF_AD_MAX = 1_000;

@@ -1,5 +1,5 @@
-import { counting } from '#projections/across/counting.ts';
-import type { Statement } from '#projections/projection.ts';
+import { counting } from '../sql/counter-table.ts';
+import type { Statement } from '../define-projection.ts';
 
 /** Under this id stand the files that ads of public brands carry. */
 export const PUBLIC_SCOPE = '00000000-0000-0000-0000-000000000000';

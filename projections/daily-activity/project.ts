@@ -1,6 +1,6 @@
 import type { AdLibraryFact } from '#contracts/events/corpus/ad-library.ts';
-import { observedDay, recordObservedDay } from '#projections/across/observed-day.ts';
-import { projection } from '#projections/projection.ts';
+import { observedDay, recordObservedDay } from '../shared-tables/observed-day.ts';
+import { projection } from '../define-projection.ts';
 
 /** Active, new and retired ads of a brand by day. */
 export const dailyActivity = projection<AdLibraryFact>({

@@ -3,9 +3,9 @@ import type { BrandFact } from '#contracts/events/corpus/brand.ts';
 import type { TrackingFact } from '#contracts/events/workspace/workspace.ts';
 import { TIER_HOURS } from '#contracts/values/freshness-tiers.ts';
 import { SLO_HOURS } from '#contracts/resources/workspace/tracked-brand.ts';
-import { BRAND_REFERENCE_SQL, brandReference } from '#projections/across/brand-reference.ts';
-import { iso, quoted } from '#projections/across/freshness-text.ts';
-import { type Change, projection } from '#projections/projection.ts';
+import { BRAND_REFERENCE_SQL, brandReference } from '../shared-tables/brand-reference.ts';
+import { iso, quoted } from '../sql/json-text.ts';
+import { type Change, projection } from '../define-projection.ts';
 
 /** A tracked brand that was never scanned is due from the moment it was tracked. */
 const NEXT_DUE = `coalesce(b.scanned_at + case t.tier

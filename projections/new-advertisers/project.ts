@@ -1,7 +1,7 @@
 import type { AdLibraryFact } from '#contracts/events/corpus/ad-library.ts';
 import type { BrandFact } from '#contracts/events/corpus/brand.ts';
-import { brandFacets } from '#projections/across/brand-facets.ts';
-import { type Change, projection } from '#projections/projection.ts';
+import { brandFacets } from '../shared-tables/brand-facets.ts';
+import { type Change, projection } from '../define-projection.ts';
 
 /** When each brand began to advertise. The list itself is rewritten nightly from this. */
 export const newAdvertisers = projection<AdLibraryFact | BrandFact>({

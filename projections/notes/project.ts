@@ -1,5 +1,5 @@
 import { NOTE, type NoteFact } from '#contracts/events/workspace/note.ts';
-import { projection } from '#projections/projection.ts';
+import { projection } from '../define-projection.ts';
 
 /** Members' notes, for the notes reads. */
 export const notes = projection<NoteFact>({

@@ -1,6 +1,6 @@
 import type { SubjectType } from '#contracts/values/items.ts';
 import type { Page, PageRequest, ReadDatabase } from '#contracts/ports/read-database.ts';
-import { seenBy } from '#projections/across/seen-collection.ts';
+import { seenBy } from '../sql/collection-visibility.ts';
 
 type Row = {
   readonly id: string;

@@ -1,8 +1,8 @@
 import type { BrandFact } from '#contracts/events/corpus/brand.ts';
 import type { OperatorFact } from '#contracts/events/corpus/operator.ts';
-import { brandFacets } from '#projections/across/brand-facets.ts';
-import { brandReference } from '#projections/across/brand-reference.ts';
-import { type Change, projection } from '#projections/projection.ts';
+import { brandFacets } from '../shared-tables/brand-facets.ts';
+import { brandReference } from '../shared-tables/brand-reference.ts';
+import { type Change, projection } from '../define-projection.ts';
 
 /** Only public brands are counted. */
 const recounted = ({ type, data }: BrandFact): readonly Change[] =>

@@ -1,7 +1,7 @@
 import type { Page, PageRequest, ReadDatabase } from '#contracts/ports/read-database.ts';
 import { OPERATOR_ENTRIES_MAX, OPERATOR_OTHER_BRANDS_MAX } from '#contracts/resources/corpus/operator.ts';
-import { BRAND_REFERENCE_SQL } from '#projections/across/brand-reference.ts';
-import { iso } from '#projections/across/freshness-text.ts';
+import { BRAND_REFERENCE_SQL } from '../shared-tables/brand-reference.ts';
+import { iso } from '../sql/json-text.ts';
 
 /** The fields that every record of an operator begins with, without braces; U+0001 stands for the base URL. */
 const SUMMARY = `

@@ -3,9 +3,9 @@ import type { BrandFact } from '#contracts/events/corpus/brand.ts';
 import type { RecordedFact } from '#contracts/events/event.ts';
 import type { LandingPageFact } from '#contracts/events/corpus/landing-page.ts';
 import { landingPageOf } from '#contracts/values/landing-pages.ts';
-import { brandFacets } from '#projections/across/brand-facets.ts';
-import { brandReference } from '#projections/across/brand-reference.ts';
-import { type Change, projection, type Row } from '#projections/projection.ts';
+import { brandFacets } from '../shared-tables/brand-facets.ts';
+import { brandReference } from '../shared-tables/brand-reference.ts';
+import { type Change, projection, type Row } from '../define-projection.ts';
 import {
   meet,
   move,

@@ -1,6 +1,6 @@
 import type { Page, PageRequest, ReadDatabase } from '#contracts/ports/read-database.ts';
-import { BRAND_REFERENCE_SQL } from '#projections/across/brand-reference.ts';
-import { readWalked } from '#projections/across/walked-page.ts';
+import { BRAND_REFERENCE_SQL } from '../shared-tables/brand-reference.ts';
+import { readWalked } from '../sql/adaptive-page.ts';
 import { OWN_HOSTS_SCOPE } from './statements.ts';
 
 /** Brands that one page names, those with the most ads. */

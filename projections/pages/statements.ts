@@ -1,4 +1,4 @@
-import type { Statement } from '#projections/projection.ts';
+import type { Statement } from '../define-projection.ts';
 
 /** Under this id are listed the live pages that stand on hosts of public US brands. */
 export const OWN_HOSTS_SCOPE = '00000000-0000-0000-0000-000000000000';

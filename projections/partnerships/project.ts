@@ -2,7 +2,7 @@ import type { AdDetailsObserved, AdLibraryFact, AdStarted } from '#contracts/eve
 import type { RecordedFact } from '#contracts/events/event.ts';
 import type { SocialPageFact } from '#contracts/events/corpus/social-page.ts';
 import type { BrandedContent } from '#contracts/observations/ad-library-scan.ts';
-import { type Change, projection, type Row } from '#projections/projection.ts';
+import { type Change, projection, type Row } from '../define-projection.ts';
 
 const update = (ad_id: string, set: Row): Change => ({ kind: 'update', table: 'ad', key: { ad_id }, set });
 

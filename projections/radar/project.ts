@@ -2,8 +2,8 @@ import type { AdCounted, AdExcerpt, AdLibraryFact } from '#contracts/events/corp
 import { excerptOfBody } from '#contracts/events/corpus/ad-library.ts';
 import type { BrandFact } from '#contracts/events/corpus/brand.ts';
 import type { RecordedFact } from '#contracts/events/event.ts';
-import { brandReference } from '#projections/across/brand-reference.ts';
-import { type Change, projection } from '#projections/projection.ts';
+import { brandReference } from '../shared-tables/brand-reference.ts';
+import { type Change, projection } from '../define-projection.ts';
 
 type Extra = {
   readonly destination_url?: string | null;

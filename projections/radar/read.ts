@@ -1,13 +1,7 @@
 import type { Page, PageRequest, ReadDatabase } from '#contracts/ports/read-database.ts';
-import { BRAND_REFERENCE_SQL } from '#projections/across/brand-reference.ts';
-import { newestOfEach } from '#projections/across/newest-keys.ts';
-import {
-  parameters,
-  RADAR_TABLE,
-  radarItems,
-  radarPage,
-  type RadarRow,
-} from '#projections/across/radar-items.ts';
+import { BRAND_REFERENCE_SQL } from '../shared-tables/brand-reference.ts';
+import { newestOfEach } from '../sql/newest-first-page.ts';
+import { parameters, RADAR_TABLE, radarItems, radarPage, type RadarRow } from '../sql/radar-json.ts';
 
 export type RadarFilter = {
   readonly brandIds: readonly string[];

@@ -1,5 +1,5 @@
 import type { PageRequest, ReadDatabase } from '#contracts/ports/read-database.ts';
-import { readWalked } from '#projections/across/walked-page.ts';
+import { readWalked } from '../sql/adaptive-page.ts';
 
 export type RiserRow = {
   readonly brand_id: string;

@@ -1,5 +1,5 @@
 import { REPORT, type ReportFact } from '#contracts/events/workspace/report.ts';
-import { type Change, projection, type Row } from '#projections/projection.ts';
+import { type Change, projection, type Row } from '../define-projection.ts';
 
 /** Exports and how far they are, for their readers and for the workers that take them. */
 export const reports = projection<ReportFact>({

@@ -1,5 +1,5 @@
 import { SAVED, type SavedFact } from '#contracts/events/workspace/saved-items.ts';
-import { projection } from '#projections/projection.ts';
+import { projection } from '../define-projection.ts';
 
 /** What workspaces have saved, for the saved-items reads. */
 export const saved = projection<SavedFact>({

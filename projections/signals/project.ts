@@ -11,8 +11,8 @@ import type { StorefrontFact } from '#contracts/events/corpus/storefront.ts';
 import { landingPageOf } from '#contracts/values/landing-pages.ts';
 import type { AdFormat } from '#contracts/values/primitives.ts';
 import { isSaleCopy, SIGNAL_THRESHOLDS, type SignalKind } from '#contracts/values/signals.ts';
-import { brandReference } from '#projections/across/brand-reference.ts';
-import { type Change, projection, type Row } from '#projections/projection.ts';
+import { brandReference } from '../shared-tables/brand-reference.ts';
+import { type Change, projection, type Row } from '../define-projection.ts';
 import { addUp, countChanges, meet, sumUpDay, sumUpLinks } from './statements.ts';
 
 type LibraryFact = RecordedFact<AdLibraryFact>;

@@ -1,7 +1,7 @@
 import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 import type { SignalKind } from '#contracts/values/signals.ts';
-import { iso } from '#projections/across/freshness-text.ts';
-import { SIGNAL_COLUMNS, type SignalRow, summaryOf } from '#projections/across/signal-items.ts';
+import { iso } from '../sql/json-text.ts';
+import { SIGNAL_COLUMNS, type SignalRow, summaryOf } from '../sql/signal-json.ts';
 
 const OF_BRAND = `
   select ${SIGNAL_COLUMNS}, ${iso('s.observed_at')} as observed_at from signals.signal s

@@ -1,5 +1,5 @@
 import { SIGNAL_THRESHOLDS, type SignalKind } from '#contracts/values/signals.ts';
-import type { Statement } from '#projections/projection.ts';
+import type { Statement } from '../define-projection.ts';
 import { KINDS_OF_DAYS, KINDS_OF_LINKS } from './kinds.ts';
 
 const FORMATS = ['video', 'image', 'carousel', 'dco', 'other'] as const;

@@ -2,10 +2,10 @@ import type { AdLibraryFact } from '#contracts/events/corpus/ad-library.ts';
 import type { BrandFact } from '#contracts/events/corpus/brand.ts';
 import type { RecordedFact } from '#contracts/events/event.ts';
 import type { SocialPageFact } from '#contracts/events/corpus/social-page.ts';
-import { brandFacets } from '#projections/across/brand-facets.ts';
-import { brandReference } from '#projections/across/brand-reference.ts';
-import { type Change, projection, type Row } from '#projections/projection.ts';
-import { copyKeyOf } from './copy-key.ts';
+import { brandFacets } from '../shared-tables/brand-facets.ts';
+import { brandReference } from '../shared-tables/brand-reference.ts';
+import { type Change, projection, type Row } from '../define-projection.ts';
+import { copyKeyOf } from './copy-fingerprint.ts';
 import { statements } from './statements.ts';
 
 const run = (statement: keyof typeof statements, row: Row): Change => ({ kind: 'run', statement, row });

@@ -5,8 +5,8 @@ import {
   NETWORK_LINKS_MAX,
   NETWORK_PAGE_BRANDS_MAX,
 } from '#contracts/resources/corpus/social-page.ts';
-import { BRAND_REFERENCE_SQL } from '#projections/across/brand-reference.ts';
-import { iso } from '#projections/across/freshness-text.ts';
+import { BRAND_REFERENCE_SQL } from '../shared-tables/brand-reference.ts';
+import { iso } from '../sql/json-text.ts';
 
 const hubs = (after: boolean): string => `
   select h.brands, h.active_ads, h.page_id,

@@ -6,7 +6,7 @@ import {
   REUSED_TEXTS_MAX,
   SOCIAL_PAGES_MAX,
 } from '#contracts/resources/corpus/social-page.ts';
-import { iso } from '#projections/across/freshness-text.ts';
+import { iso } from '../sql/json-text.ts';
 
 /** Roles of pages that speak for the brand. Every other page is a third party's, linked or not. */
 const OWN_ROLES = `('OFFICIAL', 'REGIONAL')`;

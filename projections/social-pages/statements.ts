@@ -1,5 +1,5 @@
-import { counting } from '#projections/across/counting.ts';
-import type { Statement } from '#projections/projection.ts';
+import { counting } from '../sql/counter-table.ts';
+import type { Statement } from '../define-projection.ts';
 
 /** What an association counts for that only ads show: as likely as not. */
 const SEEN_IN_ADS_CONFIDENCE = 0.5;

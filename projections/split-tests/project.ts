@@ -2,9 +2,9 @@ import type { BrandFact } from '#contracts/events/corpus/brand.ts';
 import type { SiteFact, SiteTool, SplitTestDetails } from '#contracts/events/corpus/site.ts';
 import { landingPageOf } from '#contracts/values/landing-pages.ts';
 import { NO_EXPERIMENTS } from '#contracts/observations/site-scan.ts';
-import { counting } from '#projections/across/counting.ts';
-import { describedTools, describeTool } from '#projections/across/described-tools.ts';
-import { type Change, projection, type Row } from '#projections/projection.ts';
+import { counting } from '../sql/counter-table.ts';
+import { describedTools, describeTool } from '../sql/tool-json.ts';
+import { type Change, projection, type Row } from '../define-projection.ts';
 
 const quotedList = (words: readonly string[]): string => words.map((word) => `'${word}'`).join();
 

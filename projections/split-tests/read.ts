@@ -1,6 +1,6 @@
 import type { ReadDatabase } from '#contracts/ports/read-database.ts';
-import { TOOL_MEMBERS_SQL } from '#projections/across/described-tools.ts';
-import { iso } from '#projections/across/freshness-text.ts';
+import { TOOL_MEMBERS_SQL } from '../sql/tool-json.ts';
+import { iso } from '../sql/json-text.ts';
 
 const CENSUS = `
   select '{"tool":{"id":"' || t.tool_id || '",' || ${TOOL_MEMBERS_SQL} || '},"is_read":' || t.is_read

@@ -7,7 +7,7 @@ import type {
   VariantChange,
 } from '#contracts/events/corpus/storefront.ts';
 import type { StoreChange, StoreScan } from '#contracts/resources/corpus/store.ts';
-import { type Change, projection, type Row } from '#projections/projection.ts';
+import { type Change, projection, type Row } from '../define-projection.ts';
 
 /** Variants that a change shows in full; it says how many there were. */
 export const CHANGED_VARIANTS_SHOWN_MAX = 20;

@@ -1,5 +1,5 @@
 import type { ReadDatabase } from '#contracts/ports/read-database.ts';
-import { iso } from '#projections/across/freshness-text.ts';
+import { iso } from '../sql/json-text.ts';
 
 /** Weeks of observed changes (specification, row "store"). */
 export const STORE_WEEKS = 12;

@@ -2,10 +2,10 @@ import type { BrandFact } from '#contracts/events/corpus/brand.ts';
 import type { SiteFact, SiteTool } from '#contracts/events/corpus/site.ts';
 import type { TrafficFact } from '#contracts/events/corpus/traffic.ts';
 import { TRAFFIC_BANDS } from '#contracts/values/traffic-bands.ts';
-import { counting } from '#projections/across/counting.ts';
-import { describedTools, describeTool } from '#projections/across/described-tools.ts';
-import { latestEstimate } from '#projections/across/latest-estimate.ts';
-import { type Change, projection, type Row } from '#projections/projection.ts';
+import { counting } from '../sql/counter-table.ts';
+import { describedTools, describeTool } from '../sql/tool-json.ts';
+import { latestEstimate } from '../shared-tables/latest-traffic-estimate.ts';
+import { type Change, projection, type Row } from '../define-projection.ts';
 
 const latest = latestEstimate('brand', ['monthly_visits', 'top_country']);
 

@@ -1,7 +1,7 @@
 import { TRAFFIC_BANDS } from '#contracts/values/traffic-bands.ts';
 import type { Page, PageRequest, ReadDatabase } from '#contracts/ports/read-database.ts';
-import { TOOL_MEMBERS_SQL } from '#projections/across/described-tools.ts';
-import { iso } from '#projections/across/freshness-text.ts';
+import { TOOL_MEMBERS_SQL } from '../sql/tool-json.ts';
+import { iso } from '../sql/json-text.ts';
 
 /** Categories and combinations that one tool shows. */
 export const TOOL_CATEGORIES_MAX = 50;

@@ -1,5 +1,5 @@
 import { TRACKING, type TrackingFact } from '#contracts/events/workspace/workspace.ts';
-import { projection } from '#projections/projection.ts';
+import { projection } from '../define-projection.ts';
 
 /** Which workspace follows which brand, for the tracked-brands reads and the radar. */
 export const tracking = projection<TrackingFact>({

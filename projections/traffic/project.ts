@@ -1,7 +1,7 @@
 import type { BrandFact } from '#contracts/events/corpus/brand.ts';
 import type { TrafficFact } from '#contracts/events/corpus/traffic.ts';
-import { latestEstimate } from '#projections/across/latest-estimate.ts';
-import { type Change, projection, type Row } from '#projections/projection.ts';
+import { latestEstimate } from '../shared-tables/latest-traffic-estimate.ts';
+import { type Change, projection, type Row } from '../define-projection.ts';
 
 const latest = latestEstimate('site', [
   'monthly_visits',

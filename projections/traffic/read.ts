@@ -1,5 +1,5 @@
 import type { ReadDatabase } from '#contracts/ports/read-database.ts';
-import { iso } from '#projections/across/freshness-text.ts';
+import { iso } from '../sql/json-text.ts';
 
 /** The newest points of a trajectory; a daily one goes back more than two years. */
 export const TRAJECTORY_POINTS_MAX = 800;

@@ -1,6 +1,6 @@
 import { canonicalJson } from '#contracts/audit/canonical.ts';
 import { GENESIS, historyRecordOf, WORKSPACE_CATEGORIES } from '#contracts/audit/entry.ts';
-import type { Projection } from '#projections/projection.ts';
+import type { Projection } from '../define-projection.ts';
 
 /**
  * Every fact of a workspace, chained by hashes in the order of the log. Facts of different streams do not commute

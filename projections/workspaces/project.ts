@@ -1,5 +1,5 @@
 import { WORKSPACE, type WorkspaceFact } from '#contracts/events/workspace/workspace.ts';
-import { projection } from '#projections/projection.ts';
+import { projection } from '../define-projection.ts';
 
 /** Names, plans and members of workspaces, for `me` and for operators. Keys are checked elsewhere. */
 export const workspaces = projection<WorkspaceFact>({

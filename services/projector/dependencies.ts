@@ -4,7 +4,7 @@ import type { Log } from '#platform/logger.ts';
 import type { Ownership } from '#platform/postgres/leader-lock.ts';
 import type { Pipeline } from '#platform/postgres/pipelined-transaction.ts';
 import type { Database } from '#platform/postgres/pool.ts';
-import type { Projection } from '#projections/projection.ts';
+import type { Projection } from '#projections/define-projection.ts';
 
 /** What everything in a projector process works with, as long as its locks hold. */
 export type ProjectorRoom = {

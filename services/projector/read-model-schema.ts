@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { Database, Transaction } from '#platform/postgres/pool.ts';
-import type { Projection } from '#projections/projection.ts';
+import type { Projection } from '#projections/define-projection.ts';
 
 /** Table to column to Postgres type. */
 export type Catalog = ReadonlyMap<string, ReadonlyMap<string, string>>;

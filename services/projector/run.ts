@@ -5,7 +5,7 @@ import { openOwnership } from '#platform/postgres/leader-lock.ts';
 import { openPipeline } from '#platform/postgres/pipelined-transaction.ts';
 import { openPool } from '#platform/postgres/pool.ts';
 import { backoffMs } from '#platform/concurrency/retry.ts';
-import type { Projection } from '#projections/projection.ts';
+import type { Projection } from '#projections/define-projection.ts';
 import { createProjectorTables } from './apply/checkpoints.ts';
 import { listenForRequests } from './control/operator-requests.ts';
 import { openBell, runTurns } from './scheduler.ts';

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { archivedUrlOf } from '#projections/across/archived-media.ts';
+import { archivedUrlOf } from '#projections/queries/ad-archived-media.ts';
 import { on } from '#tests/dsl/api.ts';
 import type { CorpusBrand } from './corpus.ts';
 import { creativeOf, keyOf, recordCreative } from './creative-facts.ts';

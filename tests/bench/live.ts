@@ -1,7 +1,7 @@
 import type { RecordedFact } from '#contracts/events/event.ts';
 import type { Transaction } from '#platform/postgres/pool.ts';
 import { statementNames } from '#platform/postgres/statement-names.ts';
-import type { Projection } from '#projections/projection.ts';
+import type { Projection } from '#projections/define-projection.ts';
 import { projections } from '#projections/index.ts';
 import { planFacts } from '#services/projector/apply/apply-batch.ts';
 import { type Catalog, enterSchema, readCatalog, schemaOf } from '#services/projector/read-model-schema.ts';

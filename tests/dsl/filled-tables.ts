@@ -1,6 +1,6 @@
 import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 import { type Database, openPool, openReadDatabase } from '#platform/postgres/pool.ts';
-import type { Projection } from '#projections/projection.ts';
+import type { Projection } from '#projections/define-projection.ts';
 import { createTestDatabase } from '#tests/stack/database.ts';
 import { openTarget } from './projections.ts';
 

@@ -3,7 +3,7 @@ import type { Fact, RecordedFact } from '#contracts/events/event.ts';
 import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 import { derivedId } from '#domain/ids.ts';
 import { inTransaction, openPool, openReadDatabase } from '#platform/postgres/pool.ts';
-import type { Projection } from '#projections/projection.ts';
+import type { Projection } from '#projections/define-projection.ts';
 import { applyBatch, type Target } from '#services/projector/apply/apply-batch.ts';
 import { createProjectorTables } from '#services/projector/apply/checkpoints.ts';
 import { createIndexes, createTables, readCatalog, schemaOf } from '#services/projector/read-model-schema.ts';

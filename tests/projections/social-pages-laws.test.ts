@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, it } from 'vitest';
 import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 import { categoryIdOf } from '#domain/ids.ts';
-import { copyKeyOf } from '#projections/social-pages/copy-key.ts';
+import { copyKeyOf } from '#projections/social-pages/copy-fingerprint.ts';
 import { socialPages } from '#projections/social-pages/project.ts';
 import { listReusedCopy, listSocialPages, readLeakage } from '#projections/social-pages/read.ts';
 import { listHubs, readNetworkOfCategory } from '#projections/social-pages/read-network.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ReadDatabase } from '#contracts/ports/read-database.ts';
-import { listTrackedRadar, type TrackedRadarFilter } from '#projections/across/tracked-radar.ts';
-import { listTrackedSignals } from '#projections/across/tracked-signals.ts';
+import { listTrackedRadar, type TrackedRadarFilter } from '#projections/queries/tracked-radar.ts';
+import { listTrackedSignals } from '#projections/queries/tracked-signals.ts';
 import { freshness } from '#projections/freshness/project.ts';
 import { radar } from '#projections/radar/project.ts';
 import { signals } from '#projections/signals/project.ts';

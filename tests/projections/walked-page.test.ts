@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ReadDatabase } from '#contracts/ports/read-database.ts';
-import { readWalked } from '#projections/across/walked-page.ts';
+import { readWalked } from '#projections/sql/adaptive-page.ts';
 import { type FilledTables, openFilledTables } from '#tests/dsl/filled-tables.ts';
 
 /** More rows than the longest walk looks at. */

@@ -6,7 +6,7 @@ import type { FactMetadata } from '#contracts/events/event.ts';
 import { type EventStore, openEventStore } from '#platform/event-store/event-store.ts';
 import { type Log, silentLog } from '#platform/logger.ts';
 import { type Database, openPool } from '#platform/postgres/pool.ts';
-import { type Projection, projection } from '#projections/projection.ts';
+import { type Projection, projection } from '#projections/define-projection.ts';
 import { type Build, watchBuild } from '#services/ops/projections/builds.ts';
 import { type ProjectionStatus, readStatus } from '#services/ops/projections/status.ts';
 import {

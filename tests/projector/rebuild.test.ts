@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import type { Projection } from '#projections/projection.ts';
+import type { Projection } from '#projections/define-projection.ts';
 import { cancelRebuild, readBuild, requestRebuild } from '#services/ops/projections/builds.ts';
 import { readDiff } from '#services/ops/projections/diff.ts';
 import { type CountingStack, openCountingStack, WAIT } from './counting.ts';

@@ -1,5 +1,5 @@
 import type { Database } from '#platform/postgres/pool.ts';
-import type { Projection } from '#projections/projection.ts';
+import type { Projection } from '#projections/define-projection.ts';
 import { schemaOf } from '#services/projector/read-model-schema.ts';
 
 /**

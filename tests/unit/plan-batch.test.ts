@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Change } from '#projections/projection.ts';
+import type { Change } from '#projections/define-projection.ts';
 import { type Group, planBatch } from '#services/projector/apply/group-changes.ts';
 
 const columns = { id: 'text', n: 'bigint' } as const;

@@ -1,6 +1,6 @@
 import { Refusal } from '#contracts/errors.ts';
 import { Ad } from '#contracts/resources/corpus/ad-record.ts';
-import { listArchivedMedia } from '#projections/across/archived-media.ts';
+import { listArchivedMedia } from '#projections/queries/ad-archived-media.ts';
 import { findAd } from '#projections/ads/read.ts';
 import { endpoint } from '../endpoint/define-endpoint.ts';
 import { AD_ID, adExample } from '../endpoint/examples.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { ApiKey } from '#contracts/resources/workspace/api-key.ts';
-import { type ApiKeyPage, listApiKeys as readApiKeys } from '#projections/across/listed-api-keys.ts';
+import { type ApiKeyPage, listApiKeys as readApiKeys } from '#projections/queries/api-keys.ts';
 import { pageAnswer } from '../endpoint/reply.ts';
 import { endpoint } from '../endpoint/define-endpoint.ts';
 import { apiKey, WORKSPACE_ID } from '../endpoint/examples.ts';

@@ -2,7 +2,7 @@ import { Brand } from '#contracts/resources/corpus/brand.ts';
 import { endpoint } from '../endpoint/define-endpoint.ts';
 import { BRAND_ID, brandExample } from '../endpoint/examples.ts';
 import { brandRefOf, brandParams, noQuery } from '../endpoint/parameters.ts';
-import { findBrandWithFreshness } from '#projections/across/brand-with-freshness.ts';
+import { findBrandWithFreshness } from '#projections/queries/brand-with-freshness.ts';
 import { BRAND_UNKNOWN } from './find-brand-or-404.ts';
 
 export const getBrand = endpoint({

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { SimilarSite } from '#contracts/resources/corpus/traffic.ts';
-import { readSimilarSites } from '#projections/across/similar-sites.ts';
+import { readSimilarSites } from '#projections/queries/similar-sites.ts';
 import { listAnswer } from '../endpoint/reply.ts';
 import { endpoint } from '../endpoint/define-endpoint.ts';
 import { BRAND_ID, brandReference, brandSummary } from '../endpoint/examples.ts';

@@ -1,5 +1,5 @@
 import { CategoryStats } from '#contracts/resources/corpus/category.ts';
-import { readCategoryStats } from '#projections/across/category-stats.ts';
+import { readCategoryStats } from '#projections/queries/category-stats.ts';
 import { findCategorySums } from '#projections/categories/read.ts';
 import { endpoint } from '../endpoint/define-endpoint.ts';
 import { noQuery } from '../endpoint/parameters.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { Uuid } from '#contracts/values/primitives.ts';
 import { RadarItem, RadarItemType } from '#contracts/resources/workspace/radar.ts';
-import { listTrackedRadar } from '#projections/across/tracked-radar.ts';
+import { listTrackedRadar } from '#projections/queries/tracked-radar.ts';
 import { pageAnswer } from '../endpoint/reply.ts';
 import { endpoint } from '../endpoint/define-endpoint.ts';
 import { radarItem, WORKSPACE_ID } from '../endpoint/examples.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { Signal } from '#contracts/resources/workspace/signal.ts';
 import { SIGNAL_THRESHOLDS, SignalKind } from '#contracts/values/signals.ts';
-import { listTrackedSignals } from '#projections/across/tracked-signals.ts';
+import { listTrackedSignals } from '#projections/queries/tracked-signals.ts';
 import { pageAnswer } from '../endpoint/reply.ts';
 import { endpoint } from '../endpoint/define-endpoint.ts';
 import { WORKSPACE_ID } from '../endpoint/examples.ts';

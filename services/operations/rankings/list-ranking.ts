@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { Country, Uuid } from '#contracts/values/primitives.ts';
 import { RankedBrand } from '#contracts/resources/corpus/traffic.ts';
-import { listBrandsOfCountry } from '#projections/across/brands-by-visits.ts';
+import { listBrandsOfCountry } from '#projections/queries/brands-by-visits.ts';
 import { latestOf, pageAnswer } from '../endpoint/reply.ts';
 import { endpoint } from '../endpoint/define-endpoint.ts';
 import { brandSummary } from '../endpoint/examples.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { Country } from '#contracts/values/primitives.ts';
 import { ToolBrand } from '#contracts/resources/corpus/tool.ts';
-import { listBrandsOfTool } from '#projections/across/brands-of-tool.ts';
+import { listBrandsOfTool } from '#projections/queries/tool-brands.ts';
 import { findToolSlug, readToolsAsOf } from '#projections/tools/read.ts';
 import { latestOf, pageAnswer } from '../endpoint/reply.ts';
 import { endpoint } from '../endpoint/define-endpoint.ts';

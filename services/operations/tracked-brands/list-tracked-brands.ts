@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { TrackedBrandListItem } from '#contracts/resources/workspace/tracked-brand.ts';
-import { listTrackedBrands as readTrackedBrands } from '#projections/across/listed-tracked-brands.ts';
+import { listTrackedBrands as readTrackedBrands } from '#projections/queries/tracked-brands.ts';
 import { pageAnswer } from '../endpoint/reply.ts';
 import { endpoint } from '../endpoint/define-endpoint.ts';
 import { brandSummary, freshnessExample, trackedBrand, WORKSPACE_ID } from '../endpoint/examples.ts';

@@ -1,6 +1,6 @@
 import type { Database } from '#platform/postgres/pool.ts';
-import { fingerprintOf } from '#projections/fingerprint.ts';
-import type { Projection } from '#projections/projection.ts';
+import { fingerprintOf } from '#projections/schema-fingerprint.ts';
+import type { Projection } from '#projections/define-projection.ts';
 import { fromProjector } from './projector-tables.ts';
 
 export type SchemaDifference = {

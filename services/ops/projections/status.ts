@@ -2,7 +2,7 @@ import type { EventStore } from '#platform/event-store/event-store.ts';
 import { pause } from '#platform/clock.ts';
 import { isHeldSql } from '#platform/postgres/leader-lock.ts';
 import type { Database } from '#platform/postgres/pool.ts';
-import type { Projection } from '#projections/projection.ts';
+import type { Projection } from '#projections/define-projection.ts';
 import { type Build, BUILD_JSON } from './builds.ts';
 import { isoTime } from '#platform/postgres/iso-time.ts';
 import { fromProjector, unknownProjection } from './projector-tables.ts';

@@ -1,6 +1,6 @@
 import type { RecordedFact } from '#contracts/events/event.ts';
 import { type Database, inTransaction, type Transaction } from '#platform/postgres/pool.ts';
-import type { Projection } from '#projections/projection.ts';
+import type { Projection } from '#projections/define-projection.ts';
 import { type Group, planBatch } from './group-changes.ts';
 import { type Catalog, enterSchema } from '../read-model-schema.ts';
 import { writeGroup } from './write-changes.ts';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { encodeProjected, PROJECTED_CHANNEL } from '#contracts/messages/projected.ts';
 import { type Database, inTransaction, type Transaction } from '#platform/postgres/pool.ts';
-import type { Projection } from '#projections/projection.ts';
+import type { Projection } from '#projections/define-projection.ts';
 import type { Target } from './apply-batch.ts';
 import { createIndexes, createTables, lockSchemas, readCatalog, schemaOf } from '../read-model-schema.ts';
 

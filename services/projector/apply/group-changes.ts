@@ -1,4 +1,4 @@
-import type { Change, Projection, Row } from '#projections/projection.ts';
+import type { Change, Projection, Row } from '#projections/define-projection.ts';
 
 /** Changes of a batch that one statement writes together. */
 export type Group =

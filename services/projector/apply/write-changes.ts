@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { finished } from 'node:stream/promises';
 import { from as copyFrom } from 'pg-copy-streams';
 import type { Transaction } from '#platform/postgres/pool.ts';
-import type { ColumnValue, Projection, Row } from '#projections/projection.ts';
+import type { ColumnValue, Projection, Row } from '#projections/define-projection.ts';
 import type { Group } from './group-changes.ts';
 import type { Catalog } from '../read-model-schema.ts';
 

@@ -1,5 +1,5 @@
-import { fingerprintOf } from '#projections/fingerprint.ts';
-import type { Projection } from '#projections/projection.ts';
+import { fingerprintOf } from '#projections/schema-fingerprint.ts';
+import type { Projection } from '#projections/define-projection.ts';
 import type { Running } from '../apply/batch-dispatcher.ts';
 import { openLiveTarget, readCheckpoint } from '../apply/checkpoints.ts';
 import type { Control } from './operator-requests.ts';

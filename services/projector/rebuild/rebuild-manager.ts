@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { PROJECTOR_CONTROL_CHANNEL } from '#contracts/messages/projector-control.ts';
 import { inTransaction } from '#platform/postgres/pool.ts';
-import type { Projection } from '#projections/projection.ts';
+import type { Projection } from '#projections/define-projection.ts';
 import { PoisonFact } from '../apply/apply-batch.ts';
 import { buildBeside, setBuildState, UNFINISHED } from './rebuild-projection.ts';
 import { recordState } from '../apply/checkpoints.ts';

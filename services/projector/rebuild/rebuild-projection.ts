@@ -1,6 +1,6 @@
 import type { EventStore } from '#platform/event-store/event-store.ts';
 import { type Database, inTransaction, type Transaction } from '#platform/postgres/pool.ts';
-import type { Projection } from '#projections/projection.ts';
+import type { Projection } from '#projections/define-projection.ts';
 import type { Target } from '../apply/apply-batch.ts';
 import {
   analyzeTables,

@@ -1,8 +1,8 @@
 import { encodeProjected, PROJECTED_CHANNEL } from '#contracts/messages/projected.ts';
 import type { EventStore } from '#platform/event-store/event-store.ts';
 import { type Database, inTransaction } from '#platform/postgres/pool.ts';
-import { fingerprintOf } from '#projections/fingerprint.ts';
-import type { Projection } from '#projections/projection.ts';
+import { fingerprintOf } from '#projections/schema-fingerprint.ts';
+import type { Projection } from '#projections/define-projection.ts';
 import { catchUpBuild, openBuild } from './rebuild-projection.ts';
 import { lockSchemas, nextSchemaOf, oldSchemaOf, schemaOf } from '../read-model-schema.ts';
 

@@ -1,5 +1,5 @@
 import { inSyncSpan, isTracing } from '#platform/telemetry/tracing.ts';
-import type { Projection } from '#projections/projection.ts';
+import type { Projection } from '#projections/define-projection.ts';
 
 /** A fact that is older is met again by a rebuild, and its trace is long over. */
 const FRESH_MS = 60_000;

@@ -1,7 +1,7 @@
 import { PROJECTOR_CONTROL_CHANNEL } from '#contracts/messages/projector-control.ts';
 import type { VerificationReport } from '#contracts/messages/verification-report.ts';
 import { pause } from '#platform/clock.ts';
-import type { Projection } from '#projections/projection.ts';
+import type { Projection } from '#projections/define-projection.ts';
 import type { Control } from '../control/operator-requests.ts';
 import type { ProjectorRoom } from '../dependencies.ts';
 import { dropReplaced } from '../rebuild/swap-schema.ts';

@@ -1,7 +1,7 @@
 import type { TableComparison, VerificationReport } from '#contracts/messages/verification-report.ts';
 import type { EventStore } from '#platform/event-store/event-store.ts';
 import { type Database, inTransaction, type Transaction } from '#platform/postgres/pool.ts';
-import type { Projection } from '#projections/projection.ts';
+import type { Projection } from '#projections/define-projection.ts';
 import type { Target } from '../apply/apply-batch.ts';
 import { checksumOf, compareTable, readShapes } from './compare-tables.ts';
 import { createTables, lockSchemas, readCatalog, schemaOf, verifySchemaOf } from '../read-model-schema.ts';

@@ -11,7 +11,7 @@ import { createAccessTables } from '#application/access/access-tables.ts';
 import { type Database, inTransaction, openPool } from '#platform/postgres/pool.ts';
 import { projections } from '#projections/index.ts';
 import { rewriteNewAdvertisers } from '#projections/new-advertisers/rewrite.ts';
-import type { Projection } from '#projections/projection.ts';
+import type { Projection } from '#projections/define-projection.ts';
 import { createProjectorTables } from '#services/projector/apply/checkpoints.ts';
 import { createIndexes, createTables, readCatalog, schemaOf } from '#services/projector/read-model-schema.ts';
 import { STACK_FOLDER_PREFIX } from '#tests/stack/stale.ts';

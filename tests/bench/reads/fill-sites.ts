@@ -1,7 +1,7 @@
 import { AUDIENCE_SEGMENTS } from '#contracts/values/audience-segments.ts';
 import { categories } from '#projections/categories/project.ts';
 import { categoryTools } from '#projections/category-tools/project.ts';
-import type { Projection } from '#projections/projection.ts';
+import type { Projection } from '#projections/define-projection.ts';
 import { splitTests } from '#projections/split-tests/project.ts';
 import { store } from '#projections/store/project.ts';
 import { tools } from '#projections/tools/project.ts';

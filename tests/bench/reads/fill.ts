@@ -1,4 +1,4 @@
-import type { Projection, Statement } from '#projections/projection.ts';
+import type { Projection, Statement } from '#projections/define-projection.ts';
 
 /** How the tables of one projection are filled: SQL that runs with its schema first in the search path. */
 export type Fill = { readonly projection: Projection; readonly sql: readonly string[] };

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { CreativeLibrary } from '#contracts/resources/corpus/creative.ts';
-import { readCreativeLibrary } from '#projections/across/creative-library.ts';
+import { readCreativeLibrary } from '#projections/queries/brand-creative-library.ts';
 import { readBrandSummaries } from '#projections/brands/read.ts';
 import { endpoint } from '#operations/endpoint/define-endpoint.ts';
 import { BRAND_ID } from '#operations/endpoint/examples.ts';

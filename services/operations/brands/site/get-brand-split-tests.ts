@@ -1,5 +1,5 @@
 import { BrandSplitTests } from '#contracts/resources/corpus/split-test.ts';
-import { readBrandSplitTests } from '#projections/across/brand-split-tests.ts';
+import { readBrandSplitTests } from '#projections/queries/brand-split-tests.ts';
 import { endpoint } from '#operations/endpoint/define-endpoint.ts';
 import { BRAND_ID } from '#operations/endpoint/examples.ts';
 import { brandParams, noQuery } from '#operations/endpoint/parameters.ts';

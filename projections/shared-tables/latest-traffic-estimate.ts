@@ -1,7 +1,7 @@
 import { segmentsOf } from '#contracts/values/audience-segments.ts';
 import type { RecordedFact } from '#contracts/events/event.ts';
 import type { TrafficEstimated } from '#contracts/events/corpus/traffic.ts';
-import type { Change, Row, Statement } from '#projections/projection.ts';
+import type { Change, Row, Statement } from '../define-projection.ts';
 
 /**
  * The latest that was estimated of a site: of each figure that of the newest month or day, beside the column

@@ -1,6 +1,6 @@
 import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 import { ARCHIVED_MEDIA_MAX } from '#contracts/resources/corpus/ad-record.ts';
-import { CREATIVE_COLUMNS, CREATIVE_FROM, type CreativeRow, creativeText } from './creative-text.ts';
+import { CREATIVE_COLUMNS, CREATIVE_FROM, type CreativeRow, creativeText } from '../sql/creative-json.ts';
 
 /** An archived file of an ad, as JSON text too. */
 export type ArchivedFile = {

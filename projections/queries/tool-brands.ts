@@ -1,5 +1,5 @@
 import type { Page, PageRequest, ReadDatabase } from '#contracts/ports/read-database.ts';
-import { iso, quoted } from './freshness-text.ts';
+import { iso, quoted } from '../sql/json-text.ts';
 
 /**
  * Public brands that have a tool, by monthly visits, by one statement over what was detected and the brands'

@@ -1,4 +1,4 @@
-import { iso } from './freshness-text.ts';
+import { iso } from './json-text.ts';
 
 /** SQL of one row: when any of the brands that a workspace tracks was last scanned, or one of them. */
 export const scannedAtOfTracked = (workspace: string, brandId: string | null): string => `

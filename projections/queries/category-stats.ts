@@ -1,5 +1,5 @@
 import type { ReadDatabase } from '#contracts/ports/read-database.ts';
-import { TOOL_MEMBERS_SQL } from './described-tools.ts';
+import { TOOL_MEMBERS_SQL } from '../sql/tool-json.ts';
 
 /** Tools and page types that one category shows. */
 export const CATEGORY_TOOLS_MAX = 10;

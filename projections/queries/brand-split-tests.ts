@@ -1,6 +1,6 @@
 import type { ReadDatabase } from '#contracts/ports/read-database.ts';
-import { TOOL_MEMBERS_SQL } from './described-tools.ts';
-import { iso, quoted } from './freshness-text.ts';
+import { TOOL_MEMBERS_SQL } from '../sql/tool-json.ts';
+import { iso, quoted } from '../sql/json-text.ts';
 
 /** What is known of a brand's split tests, over what was read on its site and where its ads lead. */
 

@@ -1,7 +1,7 @@
 import type { Page, PageRequest, ReadDatabase } from '#contracts/ports/read-database.ts';
-import { everyOfTracked, newestOfEach, newestOfTracked, tracksFew } from './newest-keys.ts';
-import { parameters, RADAR_TABLE, radarItems, radarPage, type RadarRow } from './radar-items.ts';
-import { scannedAtOfTracked } from './tracked-as-of.ts';
+import { everyOfTracked, newestOfEach, newestOfTracked, tracksFew } from '../sql/newest-first-page.ts';
+import { parameters, RADAR_TABLE, radarItems, radarPage, type RadarRow } from '../sql/radar-json.ts';
+import { scannedAtOfTracked } from '../sql/tracked-as-of.ts';
 
 export type TrackedRadarFilter = {
   readonly workspaceId: string;

@@ -1,5 +1,5 @@
 import type { Page } from '#contracts/ports/read-database.ts';
-import { BRAND_REFERENCE_SQL } from './brand-reference.ts';
+import { BRAND_REFERENCE_SQL } from '../shared-tables/brand-reference.ts';
 
 /** SQL of `item, observed_at, id`, newest first, of these keys. */
 export const radarItems = (keys: string): string => `

@@ -1,5 +1,5 @@
 import type { ScanRecorded } from '#contracts/events/corpus/ad-library.ts';
-import type { Change, Statement } from '#projections/projection.ts';
+import type { Change, Statement } from '../define-projection.ts';
 
 /**
  * A brand's day as its scans tell it: a table `day` with `brand_id, date, active_ads, new_ads, retired_ads,

@@ -1,11 +1,11 @@
 import type { Page, PageRequest, ReadDatabase } from '#contracts/ports/read-database.ts';
 import type { SignalKind } from '#contracts/values/signals.ts';
-import { BRAND_REFERENCE_SQL } from './brand-reference.ts';
-import { iso } from './freshness-text.ts';
-import { everyOfTracked, newestOfTracked, tracksFew } from './newest-keys.ts';
-import { parameters } from './radar-items.ts';
-import { SIGNAL_COLUMNS, type SignalRow, signalText } from './signal-items.ts';
-import { scannedAtOfTracked } from './tracked-as-of.ts';
+import { BRAND_REFERENCE_SQL } from '../shared-tables/brand-reference.ts';
+import { iso } from '../sql/json-text.ts';
+import { everyOfTracked, newestOfTracked, tracksFew } from '../sql/newest-first-page.ts';
+import { parameters } from '../sql/radar-json.ts';
+import { SIGNAL_COLUMNS, type SignalRow, signalText } from '../sql/signal-json.ts';
+import { scannedAtOfTracked } from '../sql/tracked-as-of.ts';
 
 export type TrackedSignalsFilter = {
   readonly workspaceId: string;

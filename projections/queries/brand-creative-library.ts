@@ -1,6 +1,6 @@
 import { excerptOfBody } from '#contracts/events/corpus/ad-library.ts';
 import type { ReadDatabase } from '#contracts/ports/read-database.ts';
-import { CREATIVE_COLUMNS, CREATIVE_FROM, type CreativeRow, creativeText } from './creative-text.ts';
+import { CREATIVE_COLUMNS, CREATIVE_FROM, type CreativeRow, creativeText } from '../sql/creative-json.ts';
 
 /**
  * A brand's creative library, read over two projections: which ads run and what they are archived with is in

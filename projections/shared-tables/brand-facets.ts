@@ -1,5 +1,5 @@
 import type { BrandFact } from '#contracts/events/corpus/brand.ts';
-import type { Change, Row } from '#projections/projection.ts';
+import type { Change, Row } from '../define-projection.ts';
 
 /**
  * A table `brand` with `brand_id, country, is_public, category_ids`: what rankings filter by, kept by each

@@ -1,6 +1,6 @@
 import type { AudienceSegment } from '#contracts/values/audience-segments.ts';
 import type { Page, PageRequest, ReadDatabase } from '#contracts/ports/read-database.ts';
-import { iso } from './freshness-text.ts';
+import { iso } from '../sql/json-text.ts';
 
 /**
  * Public brands by monthly visits, by one statement over the estimates and the brands' summaries. `keys` finds the

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import type { Projection } from './projection.ts';
+import type { Projection } from './define-projection.ts';
 
 /**
  * Of a projection's schema and statements. Two of one version with different fingerprints: somebody changed it and

@@ -1,5 +1,5 @@
 import type { Page, PageRequest, ReadDatabase } from '#contracts/ports/read-database.ts';
-import { quoted } from './freshness-text.ts';
+import { quoted } from '../sql/json-text.ts';
 
 /**
  * A page of keys by one statement: what was issued, whose key it is, and when a request last used it. Last uses

@@ -1,5 +1,5 @@
 import type { SiteTool } from '#contracts/events/corpus/site.ts';
-import type { Change, Statement } from '#projections/projection.ts';
+import type { Change, Statement } from '../define-projection.ts';
 
 /**
  * A table `tool` with `slug, tool_id, name, category, described_at, website_url, website_at`: tools as the newest

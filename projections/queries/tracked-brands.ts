@@ -1,5 +1,5 @@
 import type { Page, PageRequest, ReadDatabase } from '#contracts/ports/read-database.ts';
-import { freshnessText } from './freshness-text.ts';
+import { freshnessText } from '../sql/json-text.ts';
 
 /**
  * A page of tracked brands by one statement over three projections: which they are, their summaries, and how

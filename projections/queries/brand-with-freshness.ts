@@ -1,5 +1,5 @@
 import type { ReadDatabase } from '#contracts/ports/read-database.ts';
-import { freshnessText, iso } from './freshness-text.ts';
+import { freshnessText, iso } from '../sql/json-text.ts';
 
 /**
  * The single-brand read is the hottest of all, so its two projections are read by one statement: one look-up

@@ -1,5 +1,5 @@
 import type { ReadDatabase } from '#contracts/ports/read-database.ts';
-import { iso } from './freshness-text.ts';
+import { iso } from '../sql/json-text.ts';
 
 /**
  * The sites most alike to a brand's, by one statement over the estimates and the brands: what is estimated of
