@@ -10,7 +10,7 @@ import { OpsSettings } from '#services/ops/settings.ts';
 import { ProjectorSettings } from '#services/projector/settings.ts';
 import { WorkerSettings } from '#services/worker/settings.ts';
 import { EventStoreSettings } from './local/event-store/main.ts';
-import { LocalSettings } from './local/settings.ts';
+import { LocalSettings } from './local/stack/settings.ts';
 
 /** `npm run settings` writes `deploy/SETTINGS.md` from the schemas; with `--check` it says whether it is current. */
 

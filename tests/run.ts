@@ -4,7 +4,7 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
-import { CACHE } from '#deploy/local/settings.ts';
+import { CACHE } from '#deploy/local/stack/settings.ts';
 import { inheritedEnvironment } from '#platform/settings.ts';
 
 /**

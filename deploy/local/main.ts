@@ -1,6 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import { LocalStack, SettingsError } from '#platform/settings.ts';
-import { endLeftovers } from './children.ts';
+import { endLeftovers } from './stack/supervisor.ts';
 import {
   addAlertRule,
   createDemoWorkspace,
@@ -8,17 +8,23 @@ import {
   stillWorks,
   trackBrands,
 } from './demo/workspace.ts';
-import { loadDemo } from './demo/load.ts';
-import { buildWorld, busiestBrands } from './demo/world.ts';
-import { FolderInUse, holdFolder } from './folder-lock.ts';
-import { Interrupted, watchInterrupts } from './interrupt.ts';
-import { readJsonFile, writeJsonFile } from './json-file.ts';
-import { openProgress, type Progress } from './progress.ts';
-import { readOrMakeSecrets } from './secrets.ts';
-import { startServers } from './servers.ts';
-import { environmentOf, operatorEnvironment, startServices } from './services.ts';
-import { type Folders, foldersOf, type LocalSettings, readLocalSettings, settingsHelp } from './settings.ts';
-import { summaryOf } from './summary.ts';
+import { loadDemo } from './demo/load-demo.ts';
+import { buildWorld, busiestBrands } from './demo/world/world.ts';
+import { FolderInUse, holdFolder } from './os/folder-lock.ts';
+import { Interrupted, watchInterrupts } from './os/interrupt-signal.ts';
+import { readJsonFile, writeJsonFile } from './os/json-file.ts';
+import { openProgress, type Progress } from './stack/progress.ts';
+import { readOrMakeSecrets } from './stack/secrets.ts';
+import { startServers } from './stack/servers.ts';
+import { environmentOf, operatorEnvironment, startServices } from './stack/services.ts';
+import {
+  type Folders,
+  foldersOf,
+  type LocalSettings,
+  readLocalSettings,
+  settingsHelp,
+} from './stack/settings.ts';
+import { summaryOf } from './stack/summary.ts';
 
 /** Brands that the demo workspace follows. */
 const TRACKED_BRANDS = 8;

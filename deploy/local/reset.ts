@@ -1,10 +1,10 @@
 import { readdir, rm, rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { endLeftovers } from './children.ts';
-import { holdFolder } from './folder-lock.ts';
-import { clearNatsLeftover } from './nats.ts';
-import { clearLeftover } from './postgres/leftover.ts';
-import { foldersOf, readLocalSettings } from './settings.ts';
+import { endLeftovers } from './stack/supervisor.ts';
+import { holdFolder } from './os/folder-lock.ts';
+import { clearNatsLeftover } from './nats/start.ts';
+import { clearLeftover } from './postgres/stale-server.ts';
+import { foldersOf, readLocalSettings } from './stack/settings.ts';
 
 const LEFTOVER_STOP_MS = 3_000;
 

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
-import { demoObservations } from '#deploy/local/demo/corpus.ts';
-import { buildWorld, busiestBrands } from '#deploy/local/demo/world.ts';
+import { demoObservations } from '#deploy/local/demo/generators/scans.ts';
+import { buildWorld, busiestBrands } from '#deploy/local/demo/world/world.ts';
 import { brandIdOf, categoryIdOf } from '#domain/ids.ts';
 import { silentLog } from '#platform/logger.ts';
 import { inTransaction, openReadDatabase } from '#platform/postgres/pool.ts';

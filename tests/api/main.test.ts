@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { freePort } from '#deploy/local/ports.ts';
+import { freePort } from '#deploy/local/os/ports.ts';
 import { type ApiStack, openApiStack } from './stack.ts';
 
 /** Vitest transforms TypeScript, node strips it: only a started process proves that it starts. */

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { brandSlugOf, categoryIdOf } from '#domain/ids.ts';
-import { demoObservations } from '#deploy/local/demo/corpus.ts';
-import { busiestBrands, buildWorld } from '#deploy/local/demo/world.ts';
+import { demoObservations } from '#deploy/local/demo/generators/scans.ts';
+import { busiestBrands, buildWorld } from '#deploy/local/demo/world/world.ts';
 import { operators } from '#projections/operators/project.ts';
 import { partnerships } from '#projections/partnerships/project.ts';
 import { socialPages } from '#projections/social-pages/project.ts';

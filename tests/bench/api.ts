@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { freePort } from '#deploy/local/ports.ts';
+import { freePort } from '#deploy/local/os/ports.ts';
 import { openPool } from '#platform/postgres/pool.ts';
 import { startProcess } from '#tests/stack/processes.ts';
 import { type BenchCorpus, fillRadar, recordCorpus } from './api/corpus.ts';

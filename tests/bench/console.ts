@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { type Browser, chromium } from 'playwright-core';
-import { freePort } from '#deploy/local/ports.ts';
+import { freePort } from '#deploy/local/os/ports.ts';
 import { openPool, type Database } from '#platform/postgres/pool.ts';
 import { CHROMIUM_ARGUMENTS, findChromium } from '#tests/ops/browser.ts';
 import { startProcess } from '#tests/stack/processes.ts';

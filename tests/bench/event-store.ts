@@ -2,7 +2,7 @@ import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { EventStoreDBClient } from '@eventstore/db-client';
-import { startPostgres } from '#deploy/local/postgres.ts';
+import { startPostgres } from '#deploy/local/postgres/start.ts';
 import { type BenchContext, median, perSecond, ROUNDS_ALONE } from './bench.ts';
 import { type ServerProcess, startCeiling, startStore } from './event-store/processes.ts';
 import { batchedAppends, liveLatencies, readForwards, singleAppends } from './event-store/workloads.ts';

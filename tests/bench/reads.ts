@@ -1,4 +1,4 @@
-import { freePort } from '#deploy/local/ports.ts';
+import { freePort } from '#deploy/local/os/ports.ts';
 import { startProcess } from '#tests/stack/processes.ts';
 import { type BenchContext, ROUNDS_ALONE } from './bench.ts';
 import { openBigCorpus } from './reads/corpus.ts';

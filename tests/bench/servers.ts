@@ -1,8 +1,8 @@
 import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startNats } from '#deploy/local/nats.ts';
-import { startPostgres } from '#deploy/local/postgres.ts';
+import { startNats } from '#deploy/local/nats/start.ts';
+import { startPostgres } from '#deploy/local/postgres/start.ts';
 import { STACK_FOLDER_PREFIX } from '#tests/stack/stale.ts';
 import { type ServerProcess, startStore } from './event-store/processes.ts';
 

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
-import { isRunning } from '#deploy/local/processes.ts';
+import { isRunning } from '#deploy/local/os/processes.ts';
 import { inheritedEnvironment, LocalStack } from '#platform/settings.ts';
 import { until } from '#tests/stack/until.ts';
 

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { freePort } from '#deploy/local/ports.ts';
+import { freePort } from '#deploy/local/os/ports.ts';
 import { inheritedEnvironment, type LocalStack } from '#platform/settings.ts';
 import { until } from '#tests/stack/until.ts';
 import { allGone, StackProcess } from './local-stack-process.ts';

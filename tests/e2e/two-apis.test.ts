@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { freePort } from '#deploy/local/ports.ts';
+import { freePort } from '#deploy/local/os/ports.ts';
 import { type ApiStack, type Key, openApiStack } from '#tests/api/stack.ts';
 import type { CorpusBrand } from '#tests/api/corpus.ts';
 import { startProcess } from '#tests/stack/processes.ts';

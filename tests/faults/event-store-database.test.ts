@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { EventStoreDBClient, type JSONEventData, jsonEvent, UnavailableError } from '@eventstore/db-client';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type LocalEventStore, startEventStore } from '#deploy/local/event-store/start.ts';
-import { type LocalPostgres, startPostgres } from '#deploy/local/postgres.ts';
+import { type LocalPostgres, startPostgres } from '#deploy/local/postgres/start.ts';
 
 const WRITERS = 8;
 const OUTAGES = 2;

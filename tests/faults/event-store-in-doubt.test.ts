@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { EventStoreDBClient, jsonEvent, UnavailableError } from '@eventstore/db-client';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type LocalEventStore, startEventStore } from '#deploy/local/event-store/start.ts';
-import { freePort } from '#deploy/local/ports.ts';
+import { freePort } from '#deploy/local/os/ports.ts';
 import { createTestDatabase } from '#tests/stack/database.ts';
 
 /** How long the database may take for one commit before its connection is cut. */

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { EventStoreDBClient, jsonEvent, UnavailableError } from '@eventstore/db-client';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { freePort } from '#deploy/local/ports.ts';
+import { freePort } from '#deploy/local/os/ports.ts';
 import { createTestDatabase } from '#tests/stack/database.ts';
 
 const MAIN = fileURLToPath(new URL('../../deploy/local/event-store/main.ts', import.meta.url));

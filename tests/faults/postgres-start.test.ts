@@ -7,10 +7,10 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { choosePort, freePort } from '#deploy/local/ports.ts';
-import { startPostgres } from '#deploy/local/postgres.ts';
+import { choosePort, freePort } from '#deploy/local/os/ports.ts';
+import { startPostgres } from '#deploy/local/postgres/start.ts';
 
-const POSTGRES = fileURLToPath(new URL('../../deploy/local/postgres.ts', import.meta.url));
+const POSTGRES = fileURLToPath(new URL('../../deploy/local/postgres/start.ts', import.meta.url));
 const TIME_LIMIT_MS = 60_000;
 
 let folder: string;

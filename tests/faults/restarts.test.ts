@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { demoObservations } from '#deploy/local/demo/corpus.ts';
-import { feedObservations } from '#deploy/local/demo/feed.ts';
+import { demoObservations } from '#deploy/local/demo/generators/scans.ts';
+import { feedObservations } from '#deploy/local/demo/publish-observations.ts';
 import { pause } from '#platform/clock.ts';
 import { readSettings } from '#platform/settings.ts';
 import { openEventStore } from '#platform/event-store/event-store.ts';

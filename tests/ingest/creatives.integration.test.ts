@@ -3,9 +3,9 @@ import { creativeStream } from '#contracts/events/corpus/creative.ts';
 import { landingPageStream } from '#contracts/events/corpus/landing-page.ts';
 import { landingPageOf } from '#contracts/values/landing-pages.ts';
 import type { Observation } from '#contracts/observations/index.ts';
-import { creatives } from '#deploy/local/demo/creatives.ts';
-import { pages } from '#deploy/local/demo/pages.ts';
-import { buildWorld } from '#deploy/local/demo/world.ts';
+import { creatives } from '#deploy/local/demo/generators/creative-files.ts';
+import { pages } from '#deploy/local/demo/generators/landing-pages.ts';
+import { buildWorld } from '#deploy/local/demo/world/world.ts';
 import type { EventStore } from '#platform/event-store/event-store.ts';
 import { type IntakeStack, openIntakeStack } from './intake-stack.ts';
 

@@ -5,8 +5,8 @@ import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { connect } from 'nats';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { clearNatsLeftover, type LocalNats, startNats } from '#deploy/local/nats.ts';
-import { isRunning } from '#deploy/local/processes.ts';
+import { clearNatsLeftover, type LocalNats, startNats } from '#deploy/local/nats/start.ts';
+import { isRunning } from '#deploy/local/os/processes.ts';
 import { openNats } from '#platform/nats/connection.ts';
 import { until } from '#tests/stack/until.ts';
 
@@ -62,7 +62,7 @@ describe('startNats', () => {
   });
 
   test('stops a server that outlived its starter, and serves its folder', async () => {
-    const source = resolve(import.meta.dirname, '../../deploy/local/nats.ts');
+    const source = resolve(import.meta.dirname, '../../deploy/local/nats/start.ts');
     const script = `const { startNats } = await import(${JSON.stringify(source)});
       await startNats({ folder: ${JSON.stringify(folder)}, port: 0 });
       process.kill(process.pid, 'SIGKILL');`;

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { freePort } from '#deploy/local/ports.ts';
+import { freePort } from '#deploy/local/os/ports.ts';
 import { startProcess } from './processes.ts';
 
 export type Bucket = AsyncDisposable & {

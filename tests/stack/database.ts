@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { inject } from 'vitest';
 import { startEventStore } from '#deploy/local/event-store/start.ts';
-import { startNats } from '#deploy/local/nats.ts';
+import { startNats } from '#deploy/local/nats/start.ts';
 
 /** A database of its own on the shared cluster. */
 export const createTestDatabase = async (): Promise<{ url: string; drop(): Promise<void> }> => {

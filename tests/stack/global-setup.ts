@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
 import { startEventStore } from '#deploy/local/event-store/start.ts';
-import { startNats } from '#deploy/local/nats.ts';
-import { startPostgres } from '#deploy/local/postgres.ts';
+import { startNats } from '#deploy/local/nats/start.ts';
+import { startPostgres } from '#deploy/local/postgres/start.ts';
 import { clearStaleStacks, STACK_FOLDER_PREFIX } from './stale.ts';
 
 declare module 'vitest' {

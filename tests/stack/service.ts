@@ -1,4 +1,4 @@
-import { freePort } from '#deploy/local/ports.ts';
+import { freePort } from '#deploy/local/os/ports.ts';
 import { type ServiceProcess, startProcess } from './processes.ts';
 
 /** Every process of the service, and what it says when it does its work. */

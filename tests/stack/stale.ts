@@ -1,7 +1,7 @@
 import { readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { commandOf, endProcess, isRunning } from '#deploy/local/processes.ts';
+import { commandOf, endProcess, isRunning } from '#deploy/local/os/processes.ts';
 
 /** Folders of stacks carry the process id of the run that made them. */
 export const STACK_FOLDER_PREFIX = 'test-stack-';

@@ -6,8 +6,8 @@ import type {
   ObservedAd,
 } from '#contracts/observations/ad-library-scan.ts';
 import { Observation, OBSERVATION_MAX_BYTES } from '#contracts/observations/index.ts';
-import { type CorpusOptions, demoObservations } from '#deploy/local/demo/corpus.ts';
-import { busiestBrands, buildWorld } from '#deploy/local/demo/world.ts';
+import { type CorpusOptions, demoObservations } from '#deploy/local/demo/generators/scans.ts';
+import { busiestBrands, buildWorld } from '#deploy/local/demo/world/world.ts';
 
 const OPTIONS: CorpusOptions = { seed: 7, brands: 40, ads: 4_000, days: 60, until: '2026-03-01' };
 

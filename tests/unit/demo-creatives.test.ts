@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { landingPageOf } from '#contracts/values/landing-pages.ts';
 import { Observation } from '#contracts/observations/index.ts';
-import { demoObservations } from '#deploy/local/demo/corpus.ts';
-import { creatives } from '#deploy/local/demo/creatives.ts';
-import { pages } from '#deploy/local/demo/pages.ts';
-import { buildWorld } from '#deploy/local/demo/world.ts';
+import { demoObservations } from '#deploy/local/demo/generators/scans.ts';
+import { creatives } from '#deploy/local/demo/generators/creative-files.ts';
+import { pages } from '#deploy/local/demo/generators/landing-pages.ts';
+import { buildWorld } from '#deploy/local/demo/world/world.ts';
 
 const SIZE = { seed: 7, brands: 30, ads: 2_000, days: 40 };
 const FIRST_DAY_MS = Date.parse('2026-01-20');

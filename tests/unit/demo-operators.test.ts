@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { Observation } from '#contracts/observations/index.ts';
-import { demoObservations } from '#deploy/local/demo/corpus.ts';
+import { demoObservations } from '#deploy/local/demo/generators/scans.ts';
 
 /** What the demo corpus holds of pages, partners and companies, so that every endpoint has something to show. */
 const observations = [

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { AUDIENCE_SEGMENTS, segmentsOf } from '#contracts/values/audience-segments.ts';
 import { Observation } from '#contracts/observations/index.ts';
-import { traffic } from '#deploy/local/demo/traffic.ts';
-import { buildWorld } from '#deploy/local/demo/world.ts';
+import { traffic } from '#deploy/local/demo/generators/traffic.ts';
+import { buildWorld } from '#deploy/local/demo/world/world.ts';
 
 const FIRST_DAY_MS = Date.parse('2026-01-15T00:00:00.000Z');
 const world = buildWorld({ seed: 7, brands: 40, ads: 400, days: 60 });

@@ -2,11 +2,11 @@ import shared from '@eventstore/db-client/generated/shared_pb.js';
 import streams from '@eventstore/db-client/generated/streams_pb.js';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { BadEvent, decodeBatchPart } from '#deploy/local/event-store/append-codec.ts';
-import { batchRefusal, batchSuccess } from '#deploy/local/event-store/append-replies.ts';
+import { BadEvent, decodeBatchPart } from '#deploy/local/event-store/wire/append-codec.ts';
+import { batchRefusal, batchSuccess } from '#deploy/local/event-store/wire/append-replies.ts';
 import type { StoredEvent } from '#deploy/local/event-store/model.ts';
-import { MalformedMessage, TOMBSTONE_REVISION } from '#deploy/local/event-store/protobuf.ts';
-import { checkpoint, decodeRead, encodeEvent } from '#deploy/local/event-store/read-codec.ts';
+import { MalformedMessage, TOMBSTONE_REVISION } from '#deploy/local/event-store/wire/protobuf.ts';
+import { checkpoint, decodeRead, encodeEvent } from '#deploy/local/event-store/wire/read-codec.ts';
 
 /** Our own coding of the hot messages against the classes that the client was generated with. */
 const bytes = (maxLength: number) => fc.uint8Array({ maxLength }).map((array) => Buffer.from(array));

@@ -2,8 +2,8 @@ import { join, resolve } from 'node:path';
 import { Command, InvalidArgumentError } from 'commander';
 import { z } from 'zod';
 import { environmentWithLocalStack, readSettings, serverSettings } from '#platform/settings.ts';
-import { openProgress } from '../progress.ts';
-import { loadDemo } from './load.ts';
+import { openProgress } from '../stack/progress.ts';
+import { loadDemo } from './load-demo.ts';
 
 /**
  * Feeds a demo corpus of any size to given servers, for benches:

@@ -4,8 +4,8 @@ import { promisify } from 'node:util';
 import { z } from 'zod';
 import { inheritedEnvironment } from '#platform/settings.ts';
 import { brandIdOf } from '#domain/ids.ts';
-import { answersOk } from '../readiness.ts';
-import { PROJECT } from '../settings.ts';
+import { answersOk } from '../stack/wait-until-ready.ts';
+import { PROJECT } from '../stack/settings.ts';
 
 const run = promisify(execFile);
 

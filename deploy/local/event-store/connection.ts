@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
-import { closeSession, openWriterSession } from './session.ts';
-import type { EventStoreLog } from './log.ts';
-import type { Writer } from './writer.ts';
+import { closeSession, openWriterSession } from './write/writer-session.ts';
+import type { EventStoreLog } from './logger.ts';
+import type { Writer } from './write/writer.ts';
 
 const RECONNECT_PAUSE_MS = 250;
 const MAX_RECONNECT_PAUSE_MS = 2_000;

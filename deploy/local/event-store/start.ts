@@ -1,19 +1,19 @@
-import type { EventStoreLog } from './log.ts';
+import type { EventStoreLog } from './logger.ts';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Server, ServerCredentials } from '@grpc/grpc-js';
-import { freePort } from '../ports.ts';
-import type { CallWriter } from './call-writer.ts';
+import { freePort } from '../os/ports.ts';
+import type { CallWriter } from './wire/flow-control.ts';
 import { Connection } from './connection.ts';
-import { addNodeServices } from './node-service.ts';
-import { addNotOffered } from './not-offered.ts';
-import { Pages } from './pages.ts';
-import { Reader } from './reader.ts';
-import { RecentEvents } from './recent-events.ts';
-import { unavailable } from './refusal-trailers.ts';
-import { openReaders } from './session.ts';
-import { StreamStates } from './stream-states.ts';
-import { streamsDefinition, streamsService } from './streams-service.ts';
-import { Writer } from './writer.ts';
+import { addNodeServices } from './calls/discovery-service.ts';
+import { addNotOffered } from './calls/unimplemented.ts';
+import { Pages } from './storage/event-pages.ts';
+import { Reader } from './read/reader.ts';
+import { RecentEvents } from './storage/event-cache.ts';
+import { unavailable } from './wire/error-trailers.ts';
+import { openReaders } from './write/writer-session.ts';
+import { StreamStates } from './storage/stream-states.ts';
+import { streamsDefinition, streamsService } from './calls/streams-service.ts';
+import { Writer } from './write/writer.ts';
 
 /** A predecessor that was killed is gone at once; one that stops in order needs its own deadline. */
 const LOCK_WAIT_MS = 15_000;

@@ -5,12 +5,12 @@ import {
   Server,
   ServerCredentials,
 } from '@grpc/grpc-js';
-import { batchSuccess } from '#deploy/local/event-store/append-replies.ts';
-import { CallWriter } from '#deploy/local/event-store/call-writer.ts';
-import { addNodeServices } from '#deploy/local/event-store/node-service.ts';
-import { decodeRead, encodeEvent } from '#deploy/local/event-store/read-codec.ts';
-import { streamsDefinition } from '#deploy/local/event-store/streams-service.ts';
-import { freePort } from '#deploy/local/ports.ts';
+import { batchSuccess } from '#deploy/local/event-store/wire/append-replies.ts';
+import { CallWriter } from '#deploy/local/event-store/wire/flow-control.ts';
+import { addNodeServices } from '#deploy/local/event-store/calls/discovery-service.ts';
+import { decodeRead, encodeEvent } from '#deploy/local/event-store/wire/read-codec.ts';
+import { streamsDefinition } from '#deploy/local/event-store/calls/streams-service.ts';
+import { freePort } from '#deploy/local/os/ports.ts';
 
 /**
  * A server that does no work: it acknowledges every append without looking at it and answers reads with messages

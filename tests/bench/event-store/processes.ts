@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { freePort } from '#deploy/local/ports.ts';
+import { freePort } from '#deploy/local/os/ports.ts';
 import { cpuTimes, type ProcessStat } from '../cpu-time.ts';
 
 const CEILING = fileURLToPath(new URL('./ceiling.ts', import.meta.url));

@@ -1,0 +1,152 @@
+import { createHash } from 'node:crypto';
+import { CREATIVE_FIELDS, type MediaKind } from '#contracts/values/creatives.ts';
+import { CREATIVE_ADS_MAX, type CreativeAnalysis } from '#contracts/observations/creative.ts';
+import type { Observation } from '#contracts/observations/index.ts';
+import { adIdOf } from './ad-content.ts';
+import { type LookedAtAd, lookedAtAds } from './sampled-ads.ts';
+import { FOR, Random } from '../world/seeded-random.ts';
+import type { DemoBrand, DemoPage, World } from '../world/world.ts';
+
+const STORED_SHARE = 0.95;
+const DESCRIBED_SHARE = 0.6;
+const TRANSCRIBED_SHARE = 0.25;
+const FIELD_READ_SHARE = 0.92;
+const CORRECTED_SHARE = 0.3;
+const SIZES = [
+  [1_080, 1_920],
+  [1_080, 1_080],
+  [1_200, 628],
+] as const;
+const FRAME_EVERY_SECONDS = 3;
+const DAY_MS = 86_400_000;
+const HOUR_MS = 3_600_000;
+
+type File = {
+  readonly kind: MediaKind;
+  readonly ads: string[];
+  readonly first: LookedAtAd;
+};
+
+/** Files that the brands' ads carry, as an archive would have measured and an analysis read them. */
+export function* creatives(world: World, firstDayMs: number): Generator<Observation> {
+  for (const page of world.pageList) {
+    for (const [name, file] of filesOf(world, page)) {
+      const brand = world.brandList[file.first.life.brand];
+      if (brand !== undefined) yield* archived(world, brand, name, file, firstDayMs);
+    }
+  }
+}
+
+/** By the name that the file has in the library: ads of one creative idea share it. */
+const filesOf = (world: World, page: DemoPage): ReadonlyMap<string, File> => {
+  const files = new Map<string, File>();
+  for (const ad of lookedAtAds(world, page)) {
+    const [media] = ad.content.media;
+    if (media?.url === null || media === undefined) continue;
+    const name = `${media.url.split('?', 1)[0]}#${ad.life.brand}`;
+    const file = files.get(name) ?? { kind: media.kind, ads: [], first: ad };
+    if (file.ads.length < CREATIVE_ADS_MAX) file.ads.push(adIdOf(world.seed, ad.life.ad));
+    files.set(name, file);
+  }
+  return files;
+};
+
+function* archived(
+  world: World,
+  brand: DemoBrand,
+  name: string,
+  { kind, ads, first }: File,
+  firstDayMs: number,
+): Generator<Observation> {
+  const creative_key = createHash('sha256').update(name).digest('hex');
+  const random = new Random(world.seed, FOR.creative, Number.parseInt(creative_key.slice(0, 7), 16));
+  const observedAt = (hours: number): string =>
+    new Date(firstDayMs + first.day * DAY_MS + hours * HOUR_MS).toISOString();
+  const isVideo = kind === 'video';
+  const [width, height] = random.pick(SIZES);
+  const seconds = isVideo ? random.between(6, 58) + random.below(10) / 10 : null;
+  const isStored = random.chance(STORED_SHARE);
+  const frames = framesOf(seconds);
+  yield {
+    type: 'creative.file',
+    creative_key,
+    observed_at: observedAt(7),
+    ad_ids: ads,
+    media_kind: kind,
+    content_type: isVideo ? 'video/mp4' : 'image/jpeg',
+    bytes: isVideo ? random.between(800_000, 20_000_000) : random.between(40_000, 900_000),
+    width,
+    height,
+    duration_seconds: seconds,
+    frame_times_seconds: frames,
+    media_url: isStored ? `https://archive.example/${creative_key}.${isVideo ? 'mp4' : 'jpg'}` : null,
+    object_key: isStored ? `creatives/${creative_key}` : null,
+    poster_url: isStored && isVideo ? `https://archive.example/${creative_key}.jpg` : null,
+  };
+  const depth = random.next();
+  const said = isVideo ? spokenOf(first, brand, random) : SILENT;
+  if (depth < DESCRIBED_SHARE) yield describedOf(creative_key, observedAt(10), first, said, frames, random);
+  else if (isVideo && depth < DESCRIBED_SHARE + TRANSCRIBED_SHARE) {
+    yield { ...unread(creative_key, observedAt(9)), depth: 'transcribed', ...said };
+  }
+}
+
+const framesOf = (seconds: number | null): number[] | null =>
+  seconds === null
+    ? null
+    : Array.from({ length: Math.ceil(seconds / FRAME_EVERY_SECONDS) }, (_, n) => n * FRAME_EVERY_SECONDS);
+
+type Spoken = Pick<CreativeAnalysis, 'transcript' | 'language' | 'corrections'>;
+const SILENT: Spoken = { transcript: null, language: null, corrections: null };
+
+/** Reads the copy aloud; now and then the brand's name is misheard. */
+const spokenOf = ({ content }: LookedAtAd, brand: DemoBrand, random: Random): Spoken => {
+  const text = [content.title, content.body].filter((part) => part !== null).join('. ');
+  const heard = `${brand.name.split(' ')[0]?.toLowerCase()}s`;
+  return random.chance(CORRECTED_SHARE)
+    ? {
+        transcript: `${text} Find it at ${heard}.`,
+        language: content.languages?.[0] ?? null,
+        corrections: [{ heard, meant: brand.name }],
+      }
+    : { transcript: text, language: content.languages?.[0] ?? null, corrections: [] };
+};
+
+const unread = (creative_key: string, observed_at: string): CreativeAnalysis => ({
+  type: 'creative.analysis',
+  creative_key,
+  observed_at,
+  depth: 'measured',
+  ...SILENT,
+  shown_texts: null,
+  read_frame_times_seconds: null,
+  fields: null,
+});
+
+const describedOf = (
+  creative_key: string,
+  observed_at: string,
+  { content }: LookedAtAd,
+  said: Spoken,
+  frames: readonly number[] | null,
+  random: Random,
+): CreativeAnalysis => {
+  const value = <Value>(values: readonly Value[]): Value | null =>
+    random.chance(FIELD_READ_SHARE) ? random.pick(values) : null;
+  return {
+    ...unread(creative_key, observed_at),
+    depth: 'described',
+    ...said,
+    shown_texts: [content.title, content.cta_text].filter((text) => text !== null),
+    read_frame_times_seconds: frames === null ? null : frames.filter((_, index) => index % 2 === 0),
+    fields: {
+      hook: value(CREATIVE_FIELDS.hook),
+      style: value(CREATIVE_FIELDS.style),
+      presenter: value(CREATIVE_FIELDS.presenter),
+      setting: value(CREATIVE_FIELDS.setting),
+      tone: value(CREATIVE_FIELDS.tone),
+      offer: value(CREATIVE_FIELDS.offer),
+      audio: frames === null ? null : value(CREATIVE_FIELDS.audio),
+    },
+  };
+};

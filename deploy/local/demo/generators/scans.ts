@@ -1,0 +1,203 @@
+import { CHUNK_ADS_MAX, type ObservedAd } from '#contracts/observations/ad-library-scan.ts';
+import type { Observation } from '#contracts/observations/index.ts';
+import { scanIdOf } from '#domain/ids.ts';
+import { AROUND } from './side-observations.ts';
+import { adIdOf, type Collector, contentOn } from './ad-content.ts';
+import { type Life, lifeOf, shownOn } from './ad-lifecycle.ts';
+import { claimOf, partnerOf } from './partners.ts';
+import { FOR, Random } from '../world/seeded-random.ts';
+import { buildWorld, type CorpusSize, type DemoBrand, type DemoPage, type World } from '../world/world.ts';
+
+/** Ads of one chunk: carousels are long, and a chunk has to fit into a message. */
+const CHUNK_ADS = Math.min(200, CHUNK_ADS_MAX);
+const INCOMPLETE_SHARE = 0.05;
+const PARTIAL_SHARE = 0.04;
+const BLANK_SHARE = 0.03;
+const SKIPPED_SHARE = 0.01;
+const DAY_MS = 86_400_000;
+/** Scans of a day begin at 02:00 UTC, in the order of the brands, within four hours. */
+const SCANS_FROM_MS = 2 * 3_600_000;
+const SCANS_SPREAD_MS = 4 * 3_600_000;
+
+export type CorpusOptions = CorpusSize & {
+  /** The day after the last one, `YYYY-MM-DD`. */
+  readonly until: string;
+  /** Days added behind `until`: they leave everything before as it was. */
+  readonly extraDays?: number;
+};
+
+/**
+ * The synthetic demo corpus: who the brands are, then day by day what scans of the ad library would have shown.
+ * The same options give the same observations, byte for byte. Nothing of the ads is held in memory, so a million
+ * cost no more than a hundred.
+ */
+export function* demoObservations(options: CorpusOptions): Generator<Observation> {
+  const world = buildWorld(options);
+  const firstDayMs = Date.parse(`${options.until}T00:00:00.000Z`) - options.days * DAY_MS;
+  const lastDay = options.days - 1 + (options.extraDays ?? 0);
+  for (const brand of world.brandList) yield profileOf(brand, firstDayMs);
+  for (const around of AROUND) yield* around(world, firstDayMs);
+  for (let day = 0; day <= lastDay; day += 1) {
+    const dayMs = firstDayMs + day * DAY_MS;
+    for (const page of world.pageList) yield* linksOf(world, page, day, dayMs);
+    for (const brand of world.brandList) {
+      if (isScanDay(world, brand, day)) yield* scanOf(world, brand, day, dayMs);
+    }
+  }
+}
+
+const isScanDay = (world: World, brand: DemoBrand, day: number): boolean => {
+  if (day < brand.offset) return false;
+  if (day === brand.offset) return true;
+  if (!brand.tracksDaily && (day - brand.offset) % 7 !== 0) return false;
+  return !new Random(world.seed, FOR.scan, brand.index, day, 1).chance(SKIPPED_SHARE);
+};
+
+const profileOf = (brand: DemoBrand, dayMs: number): Observation => ({
+  type: 'brand.profile',
+  domain: brand.domain,
+  observed_at: new Date(dayMs).toISOString(),
+  name: brand.name,
+  description: `Synthetic demo brand. ${brand.name} is made up and sells ${brand.categoryPath[2].toLowerCase()}.`,
+  url: `https://www.${brand.domain}/`,
+  logo_url: null,
+  country: brand.country,
+  category_path: [...brand.categoryPath],
+  is_public: true,
+  indexable: true,
+});
+
+function* linksOf(world: World, page: DemoPage, day: number, dayMs: number): Generator<Observation> {
+  if (day !== page.linkedFrom && day !== page.linkedUntil) return;
+  for (const index of page.brands) {
+    const brand = world.brandList[index];
+    if (brand === undefined) continue;
+    yield {
+      type: 'social_page.link',
+      brand_domain: brand.domain,
+      page_id: page.id,
+      page_name: page.name,
+      observed_at: new Date(dayMs + 3_600_000).toISOString(),
+      role: claimOf(world, page),
+      confidence: page.confidence,
+      linked: day === page.linkedFrom,
+    };
+  }
+}
+
+function* scanOf(world: World, brand: DemoBrand, day: number, dayMs: number): Generator<Observation> {
+  const { pages, complete, cut, blank } = coverageOf(world, brand, day);
+  const collector = collectorOn(brand, day);
+  const offsetMs = SCANS_FROM_MS + Math.floor((brand.index * SCANS_SPREAD_MS) / world.brands);
+  const scannedAt = new Date(dayMs + offsetMs).toISOString();
+  const key = {
+    scan_id: scanIdOf(brand.domain, scannedAt, `demo ${world.seed}`),
+    brand_domain: brand.domain,
+    scanned_at: scannedAt,
+  };
+  let chunk = 0;
+  let ads: ObservedAd[] = [];
+  for (const { page, life } of shownAds(world, pages, day, cut)) {
+    ads.push(observe(world, page, life, { day, dayMs, collector, blank }));
+    if (ads.length < CHUNK_ADS) continue;
+    yield { type: 'ad_library.scan', ...key, chunk, ads };
+    chunk += 1;
+    ads = [];
+  }
+  if (ads.length > 0) {
+    yield { type: 'ad_library.scan', ...key, chunk, ads };
+    chunk += 1;
+  }
+  yield {
+    type: 'ad_library.scan_end',
+    ...key,
+    chunks: chunk,
+    coverage: {
+      pages: pages.map(({ id, name }) => ({ page_id: id, page_name: name })),
+      countries: ['US'],
+      complete,
+      collector,
+    },
+  };
+}
+
+type Coverage = {
+  readonly pages: readonly DemoPage[];
+  readonly complete: boolean;
+  /** Share of the ads at which an incomplete scan broke off. */
+  readonly cut: number;
+  readonly blank: boolean;
+};
+
+/** Most scans are whole; some break off, some look at some of the pages only, some leave fields blank. */
+const coverageOf = (world: World, brand: DemoBrand, day: number): Coverage => {
+  const linked = brand.pages
+    .map((index) => world.pageList[index] as DemoPage)
+    .filter(
+      ({ linkedFrom, linkedUntil }) => day >= linkedFrom && (linkedUntil === null || day < linkedUntil),
+    );
+  const random = new Random(world.seed, FOR.scan, brand.index, day);
+  const kind = day === brand.offset ? 1 : random.next();
+  const incomplete = kind < INCOMPLETE_SHARE;
+  const partial = !incomplete && kind < INCOMPLETE_SHARE + PARTIAL_SHARE && linked.length > 1;
+  return {
+    pages: partial ? linked.slice(0, Math.ceil(linked.length / 2)) : linked,
+    complete: !incomplete,
+    cut: incomplete ? 0.4 + 0.4 * random.next() : 1,
+    blank: kind > 1 - BLANK_SHARE && kind < 1,
+  };
+};
+
+const collectorOn = (brand: DemoBrand, day: number): Collector => {
+  if (brand.collector === 'api') return 'demo-api/1';
+  return brand.collectorSwitch !== null && day >= brand.collectorSwitch ? 'demo-web/2' : 'demo-web/1';
+};
+
+/** Every ad of the pages that the library shows on that day, whichever brand it is for. */
+function* shownAds(
+  world: World,
+  pages: readonly DemoPage[],
+  day: number,
+  cut: number,
+): Generator<{ page: DemoPage; life: Life }> {
+  const waves = Math.floor(day / world.days);
+  for (const page of pages) {
+    const readTo = Math.ceil(page.ads * cut);
+    for (let wave = 0; wave <= waves; wave += 1) {
+      for (let nth = 0; nth < readTo; nth += 1) {
+        const life = lifeOf(world, page, nth, wave);
+        if (life !== null && shownOn(life, day) !== null) yield { page, life };
+      }
+    }
+  }
+}
+
+type Look = {
+  readonly day: number;
+  readonly dayMs: number;
+  readonly collector: Collector;
+  readonly blank: boolean;
+};
+
+const observe = (
+  world: World,
+  page: DemoPage,
+  life: Life,
+  { day, dayMs, collector, blank }: Look,
+): ObservedAd => {
+  const running = shownOn(life, day) === 'running';
+  const dateOf = (of: number): string => new Date(dayMs + (of - day) * DAY_MS).toISOString().slice(0, 10);
+  const ad: ObservedAd = {
+    ad_id: adIdOf(world.seed, life.ad),
+    page_id: page.id,
+    page_name: page.name,
+    // The API gives a date of the stop and no flag.
+    is_active: collector === 'demo-api/1' ? null : running,
+    started_on: dateOf(life.started),
+    stopped_on: running ? null : dateOf(life.stopped),
+    ...contentOn(world, page, life, day, collector),
+    ...partnerOf(world, page, life, collector),
+  };
+  if (!blank || !new Random(world.seed, FOR.blank, life.ad, day).chance(0.5)) return ad;
+  return { ...ad, started_on: null, link_url: null, cta_type: null, cta_text: null, media: [] };
+};

@@ -1,0 +1,54 @@
+import {
+  type Server,
+  type ServiceDefinition,
+  status,
+  type UntypedServiceImplementation,
+} from '@grpc/grpc-js';
+import monitoring from '@eventstore/db-client/generated/monitoring_grpc_pb.js';
+import operations from '@eventstore/db-client/generated/operations_grpc_pb.js';
+import persistent from '@eventstore/db-client/generated/persistent_grpc_pb.js';
+import projections from '@eventstore/db-client/generated/projections_grpc_pb.js';
+import users from '@eventstore/db-client/generated/users_grpc_pb.js';
+import { callError } from '../wire/error-trailers.ts';
+
+/** What the real server has and this one leaves out, with what to use instead. */
+const INSTEAD: readonly [unknown, string][] = [
+  [
+    persistent.PersistentSubscriptionsService,
+    'The local event store has no persistent subscriptions: use a catch-up subscription and keep its checkpoint.',
+  ],
+  [
+    projections.ProjectionsService,
+    'The local event store runs no projections: subscribe to $all and build the read model in the service.',
+  ],
+  [
+    operations.OperationsService,
+    'The local event store has no operations: it needs no scavenge, and is stopped by ending its process.',
+  ],
+  [
+    users.UsersService,
+    'The local event store has no users: it listens on the loopback address without sign-in.',
+  ],
+  [
+    monitoring.MonitoringService,
+    'The local event store has no statistics: ask PostgreSQL for those of its table.',
+  ],
+];
+
+/** Answers every call that is not offered with UNIMPLEMENTED and a sentence that helps. */
+export function addNotOffered(server: Server): void {
+  for (const [definition, sentence] of INSTEAD) {
+    const service = definition as ServiceDefinition;
+    const calls = Object.entries(service).map(([name, method]) => [
+      name,
+      refusal(method.responseStream, sentence),
+    ]);
+    server.addService(service, Object.fromEntries(calls) as UntypedServiceImplementation);
+  }
+}
+
+function refusal(isStream: boolean, sentence: string) {
+  const error = callError(status.UNIMPLEMENTED, sentence);
+  if (isStream) return (call: { emit(event: 'error', error: unknown): void }) => call.emit('error', error);
+  return (_call: unknown, answer: (error: unknown) => void) => answer(error);
+}

@@ -1,0 +1,132 @@
+import type { StoredEvent } from '../model.ts';
+import type { Pages } from '../storage/event-pages.ts';
+import { TOMBSTONE_REVISION } from '../wire/protobuf.ts';
+import type { ReadOptions } from '../wire/read-codec.ts';
+import { firstVisibleRevision } from '../storage/stream-metadata.ts';
+import type { StreamStates } from '../storage/stream-states.ts';
+
+/** Small pages keep the database and the network busy at the same time. */
+const MAX_PAGE_EVENTS = 200;
+/** The first page is small because most reads are of short streams, and because events may be large. */
+const FIRST_PAGE_EVENTS = 64;
+const LARGE_PAGE_BYTES = 1024 * 1024;
+
+/** How many events the next page may hold, given the last one: a page of large events must stay small. */
+export class PageSize {
+  #events = FIRST_PAGE_EVENTS;
+
+  get events(): number {
+    return this.#events;
+  }
+
+  learn(page: readonly StoredEvent[]): void {
+    let bytes = 0;
+    for (const event of page) bytes += event.data.length + event.metadata.length;
+    if (bytes > LARGE_PAGE_BYTES) this.#events = Math.max(1, this.#events >>> 1);
+    else if (bytes < LARGE_PAGE_BYTES / 4) this.#events = Math.min(MAX_PAGE_EVENTS, this.#events * 2);
+  }
+}
+
+export class StreamDeleted extends Error {}
+export class StreamNotFound extends Error {}
+
+/** Reads that end: of one stream or of $all, in either direction. */
+export class Reader {
+  readonly #pages: Pages;
+  readonly #states: StreamStates;
+
+  constructor(pages: Pages, states: StreamStates) {
+    this.#pages = pages;
+    this.#states = states;
+  }
+
+  /** Pages of the answer, in order. The next page is fetched while the caller sends the one before. */
+  read(options: ReadOptions, maxCount: number): AsyncGenerator<readonly StoredEvent[]> {
+    if (options.stream === null) return readAhead(this.#allPages(options), maxCount);
+    return this.#readStream(options.stream, options, maxCount);
+  }
+
+  #allPages(options: ReadOptions): NextPage {
+    const { from, backwards } = options;
+    if (backwards) {
+      const start = from === 'end' ? Number.MAX_SAFE_INTEGER : from === 'start' ? 0 : from;
+      return (last, limit) => this.#pages.allBackwards(last?.position ?? start, limit);
+    }
+    if (from === 'end') return () => Promise.resolve([]);
+    const start = from === 'start' ? 0 : from - 1;
+    return (last, limit) => this.#pages.allForwards(last?.position ?? start, limit);
+  }
+
+  async *#readStream(stream: string, options: ReadOptions, maxCount: number) {
+    if (this.#states.isTombstoned(stream)) throw new StreamDeleted();
+    if (this.#states.isSoftDeleted(stream)) throw new StreamNotFound();
+    const lowest = await this.firstVisible(stream);
+    let isEmpty = true;
+    for await (const page of readAhead(this.#streamPages(stream, options, lowest), maxCount)) {
+      isEmpty = false;
+      const visible = this.#withoutExpired(stream, page);
+      if (visible.length > 0) yield visible;
+    }
+    if (isEmpty && (await this.lastRevision(stream)) < 0) throw new StreamNotFound();
+  }
+
+  #streamPages(stream: string, { from, backwards }: ReadOptions, lowest: number): NextPage {
+    // The tombstone is no event of the stream: reads end below it.
+    const highest = TOMBSTONE_REVISION - 1;
+    if (backwards) {
+      const start = from === 'end' ? highest : from === 'start' ? 0 : Math.min(from, highest);
+      return (last, limit) => {
+        const top = last === undefined ? start : last.revision - 1;
+        return this.#pages.ofStream(stream, { lowest, highest: top, backwards, limit });
+      };
+    }
+    if (from === 'end') return () => Promise.resolve([]);
+    const start = Math.max(lowest, from === 'start' ? 0 : from);
+    return (last, limit) => {
+      const bottom = last === undefined ? start : last.revision + 1;
+      return this.#pages.ofStream(stream, { lowest: bottom, highest, backwards, limit });
+    };
+  }
+
+  /** The lowest revision that reads of the stream show. */
+  async firstVisible(stream: string): Promise<number> {
+    const metadata = this.#states.metadata(stream);
+    const isLimited = metadata?.maxCount != null || stream.startsWith('$$');
+    return firstVisibleRevision(stream, metadata, isLimited ? await this.lastRevision(stream) : -1);
+  }
+
+  async lastRevision(stream: string): Promise<number> {
+    const known = this.#states.head(stream);
+    if (known !== undefined) return known;
+    const range = { lowest: 0, highest: TOMBSTONE_REVISION - 1, backwards: true, limit: 1 };
+    const [last] = await this.#pages.ofStream(stream, range);
+    return last?.revision ?? -1;
+  }
+
+  #withoutExpired(stream: string, page: readonly StoredEvent[]): readonly StoredEvent[] {
+    const maxAgeMs = this.#states.metadata(stream)?.maxAgeMs ?? null;
+    if (maxAgeMs === null) return page;
+    const oldestMs = Date.now() - maxAgeMs;
+    return page.filter((event) => event.createdMs >= oldestMs);
+  }
+}
+
+type NextPage = (last: StoredEvent | undefined, limit: number) => Promise<StoredEvent[]>;
+
+async function* readAhead(nextPage: NextPage, maxCount: number): AsyncGenerator<StoredEvent[]> {
+  const size = new PageSize();
+  let left = maxCount;
+  let limit = Math.min(left, size.events);
+  let upcoming = limit > 0 ? nextPage(undefined, limit) : null;
+  while (upcoming !== null) {
+    const page: StoredEvent[] = await upcoming;
+    left -= page.length;
+    const isLast = page.length < limit || left <= 0;
+    size.learn(page);
+    limit = Math.min(left, size.events);
+    upcoming = isLast ? null : nextPage(page.at(-1), limit);
+    // A reader that leaves early never awaits it; its failure must not end the process.
+    upcoming?.catch(() => undefined);
+    if (page.length > 0) yield page;
+  }
+}

@@ -1,0 +1,178 @@
+import { randomUUID } from 'node:crypto';
+import type { CallWriter } from '../wire/flow-control.ts';
+import { compileFilter } from './subscription-filter.ts';
+import type { StoredEvent } from '../model.ts';
+import type { Pages } from '../storage/event-pages.ts';
+import { MalformedMessage, TOMBSTONE_REVISION } from '../wire/protobuf.ts';
+import {
+  CAUGHT_UP,
+  checkpoint,
+  confirmation,
+  encodeEvent,
+  eventWire,
+  type ReadOptions,
+} from '../wire/read-codec.ts';
+import { PageSize, type Reader, StreamDeleted } from './reader.ts';
+import type { RecentEvents } from '../storage/event-cache.ts';
+import type { StreamStates } from '../storage/stream-states.ts';
+
+const LIVE_PAGE_EVENTS = 200;
+
+export interface SubscriptionSources {
+  readonly pages: Pages;
+  readonly reader: Reader;
+  readonly states: StreamStates;
+  readonly recent: RecentEvents;
+}
+
+/**
+ * Subscriptions pull: each one takes the next events from memory, or page by page from the log when it is further
+ * behind, and no faster than its client reads. So a slow client costs no memory, loses nothing and sees one order.
+ */
+export async function subscribeToAll(
+  options: ReadOptions,
+  { pages, recent }: SubscriptionSources,
+  out: CallWriter,
+): Promise<void> {
+  const passes = options.filter === null ? null : compileFilter(options.filter);
+  const checkpointInterval = options.filter?.checkpointInterval ?? Infinity;
+  const size = new PageSize();
+  let position = startOfAll(options, recent);
+  let isLive = false;
+  let sinceCheckpoint = 0;
+  let upcoming: Promise<StoredEvent[]> | null = null;
+  const bell = new Bell(recent, out);
+  out.send(confirmation(randomUUID()));
+  while (!out.isOver) {
+    let events: readonly StoredEvent[] | null = recent.after(position, LIVE_PAGE_EVENTS);
+    const isHeld = events !== null;
+    if (events === null) {
+      isLive = false;
+      events = await (upcoming ?? pages.allForwards(position, size.events));
+      upcoming = null;
+      const last = events.at(-1);
+      if (last !== undefined) {
+        // The next page comes from the log while this one is sent, unless it is in memory by now.
+        size.learn(events);
+        if (recent.after(last.position, 1) === null) upcoming = pages.allForwards(last.position, size.events);
+        upcoming?.catch(() => undefined);
+      }
+    }
+    if (isHeld && events.length === 0) {
+      if (!isLive) {
+        isLive = true;
+        if (passes !== null) out.send(checkpoint(position));
+        sinceCheckpoint = 0;
+        out.send(CAUGHT_UP);
+      }
+      await bell.next();
+      continue;
+    }
+    for (const event of events) {
+      if (out.isFull) await out.room();
+      position = event.position;
+      if (passes === null || passes(event)) {
+        out.send(isHeld ? eventWire(event) : encodeEvent(event));
+      }
+      sinceCheckpoint += 1;
+      if (sinceCheckpoint >= checkpointInterval) {
+        sinceCheckpoint = 0;
+        out.send(checkpoint(position));
+      }
+    }
+  }
+}
+
+function startOfAll(options: ReadOptions, recent: RecentEvents): number {
+  if (options.backwards) throw new MalformedMessage('A subscription goes forwards.');
+  if (options.from === 'start') return 0;
+  // What is not committed yet is after the end, even if the caller names a position beyond it.
+  return options.from === 'end' ? recent.lastPosition : options.from;
+}
+
+export async function subscribeToStream(
+  stream: string,
+  options: ReadOptions,
+  sources: SubscriptionSources,
+  out: CallWriter,
+): Promise<void> {
+  const { reader, recent, states } = sources;
+  if (options.backwards) throw new MalformedMessage('A subscription goes forwards.');
+  if (states.isTombstoned(stream)) throw new StreamDeleted();
+  const bell = new Bell(recent, out);
+  out.send(confirmation(randomUUID()));
+  const name = Buffer.from(stream, 'utf8');
+  let revision = await startOfStream(stream, options, reader);
+  while (!out.isOver) {
+    // Taken before the log is read: what is committed meanwhile is delivered once, by revision.
+    let position = recent.lastPosition;
+    revision = await catchUpStream(stream, revision, sources, out);
+    if (out.isOver) return;
+    if (states.isTombstoned(stream)) throw new StreamDeleted();
+    out.send(CAUGHT_UP);
+    for (;;) {
+      const events = recent.after(position, LIVE_PAGE_EVENTS);
+      if (events === null || out.isOver) break;
+      for (const event of events) {
+        position = event.position;
+        if (!event.stream.equals(name) || event.revision <= revision) continue;
+        if (event.revision === TOMBSTONE_REVISION) throw new StreamDeleted();
+        revision = event.revision;
+        if (out.isFull) await out.room();
+        out.send(eventWire(event));
+      }
+      if (events.length === 0) await bell.next();
+    }
+  }
+}
+
+async function startOfStream(stream: string, options: ReadOptions, reader: Reader): Promise<number> {
+  if (options.from === 'start') return -1;
+  return options.from === 'end' ? reader.lastRevision(stream) : options.from;
+}
+
+/** Sends everything after a revision that is in the log, and returns the last revision that was sent. */
+async function catchUpStream(
+  stream: string,
+  after: number,
+  { pages, reader, states }: SubscriptionSources,
+  out: CallWriter,
+): Promise<number> {
+  const size = new PageSize();
+  let revision = after;
+  while (!out.isOver && !states.isSoftDeleted(stream)) {
+    const lowest = Math.max(revision + 1, await reader.firstVisible(stream));
+    const highest = TOMBSTONE_REVISION - 1;
+    const limit = size.events;
+    const page = await pages.ofStream(stream, { lowest, highest, backwards: false, limit });
+    for (const event of page) {
+      revision = event.revision;
+      if (out.isFull) await out.room();
+      out.send(encodeEvent(event));
+    }
+    if (page.length < limit) break;
+    size.learn(page);
+  }
+  return revision;
+}
+
+/** Lets a subscription sleep until there may be something new for it, or its call is over. */
+class Bell {
+  #ring: (() => void) | null = null;
+
+  constructor(recent: RecentEvents, out: CallWriter) {
+    const stop = recent.listen(() => this.#ring?.());
+    out.onOver(() => {
+      stop();
+      this.#ring?.();
+    });
+  }
+
+  /** To be called in the same turn in which nothing new was found, so that no change is missed. */
+  async next(): Promise<void> {
+    await new Promise<void>((resolve) => {
+      this.#ring = resolve;
+    });
+    this.#ring = null;
+  }
+}

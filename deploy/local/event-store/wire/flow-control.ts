@@ -1,0 +1,83 @@
+import type { ServerDuplexStream, ServerWritableStream } from '@grpc/grpc-js';
+import type { CallError } from './error-trailers.ts';
+
+/** Messages of one call that may be on their way to the network before the sender waits. */
+const MAX_UNSENT_BYTES = 256 * 1024;
+
+type Call = ServerWritableStream<Buffer, Buffer> | ServerDuplexStream<Buffer, Buffer>;
+
+/**
+ * Sends messages of one call no faster than its client takes them. The stream's own mark of sixteen messages would
+ * make a round trip through the event loop of every few hundred bytes, so bytes are counted here instead.
+ */
+export class CallWriter {
+  readonly #call: Call;
+  #unsentBytes = 0;
+  #onRoom: (() => void) | null = null;
+  #isOver = false;
+  #onOver: (() => void)[] = [];
+
+  constructor(call: Call) {
+    this.#call = call;
+    const over = () => this.#end();
+    call.on('cancelled', over);
+    call.on('close', over);
+    if (call.cancelled) this.#end();
+  }
+
+  /** True when the client has gone or the call has been ended. */
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  onOver(callback: () => void): void {
+    if (this.#isOver) callback();
+    else this.#onOver.push(callback);
+  }
+
+  send(message: Buffer): void {
+    if (this.#isOver) return;
+    this.#unsentBytes += message.length;
+    this.#call.write(message, () => {
+      this.#unsentBytes -= message.length;
+      if (this.#unsentBytes < MAX_UNSENT_BYTES / 2) this.#wake();
+    });
+  }
+
+  /** True when more must wait for the client; asked before each message, because one may be large. */
+  get isFull(): boolean {
+    return !this.#isOver && this.#unsentBytes >= MAX_UNSENT_BYTES;
+  }
+
+  /** Resolves when there is room for more, or when the call is over. */
+  async room(): Promise<void> {
+    if (!this.isFull) return;
+    await new Promise<void>((resolve) => {
+      this.#onRoom = resolve;
+    });
+  }
+
+  finish(): void {
+    if (!this.#isOver) this.#call.end();
+    this.#end();
+  }
+
+  fail(error: CallError): void {
+    if (!this.#isOver) this.#call.emit('error', error);
+    this.#end();
+  }
+
+  #end(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#wake();
+    for (const callback of this.#onOver) callback();
+    this.#onOver = [];
+  }
+
+  #wake(): void {
+    const wake = this.#onRoom;
+    this.#onRoom = null;
+    wake?.();
+  }
+}

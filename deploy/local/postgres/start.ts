@@ -1,0 +1,256 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { chmod, chown, mkdir, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import pg from 'pg';
+import { choosePort } from '../os/ports.ts';
+import { type Account, assertReachable, findOrCreateAccount } from './account.ts';
+import { type Binaries, findBinaries } from './binaries.ts';
+import { clearLeftover, stopServer } from './stale-server.ts';
+import { CLUSTER_ARGUMENTS, settingArguments } from './settings.ts';
+
+const run = promisify(execFile);
+
+/** Crash recovery replays up to `max_wal_size`; it may take a while on a slow disk. */
+const READY_LIMIT_MS = 60_000;
+const INITDB_LIMIT_MS = 60_000;
+const CONNECT_LIMIT_MS = 5_000;
+const POLL_MS = 25;
+const MAX_START_ATTEMPTS = 20;
+const ATTEMPT_PAUSE_MS = 500;
+const MAX_LOG_BYTES = 16 * 1024 * 1024;
+const LOG_TAIL_BYTES = 2_000;
+/** The whole environment of the server: neither a PG* variable nor a locale of the caller may reach it. */
+const SERVER_ENVIRONMENT = { PATH: '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' };
+
+export interface PostgresOptions {
+  /** Ours alone; made when missing. Holds the cluster, the password and the log. */
+  readonly folder: string;
+  /** 0, or a port that is taken, means: pick a free one. */
+  readonly port: number;
+  /** Server settings that win over the defaults of `postgres/settings.ts`. */
+  readonly settings?: Record<string, string>;
+}
+
+export interface LocalPostgres {
+  /** Connection string of the superuser to the database `postgres`. */
+  readonly url: string;
+  readonly port: number;
+  databaseUrl(name: string): string;
+  /** Makes the database unless it exists. */
+  createDatabase(name: string): Promise<void>;
+  stop(): Promise<void>;
+}
+
+interface Server {
+  readonly process: ChildProcess;
+  /** Where this start begins in the log file, which earlier starts have written to as well. */
+  readonly logStart: number;
+}
+
+interface Site {
+  readonly folder: string;
+  readonly cluster: string;
+  readonly logFile: string;
+  readonly account: Account | null;
+  readonly binaries: Binaries;
+  readonly password: string;
+}
+
+/**
+ * Starts a real PostgreSQL on the loopback address. A folder that was used before resumes with all its data,
+ * also after a crash of the server, of this process, or of both.
+ */
+export async function startPostgres(options: PostgresOptions): Promise<LocalPostgres> {
+  const site = await prepareSite(resolve(options.folder));
+  await clearLeftover(site.cluster);
+  for (let attempt = 1; ; attempt += 1) {
+    const port = await choosePort(options.port);
+    const server = await spawnServer(site, port, options.settings ?? {});
+    try {
+      await waitUntilReady(site, server, port);
+      return describeServer(site, server, port);
+    } catch (error) {
+      await endServer(server);
+      if (!isPassing(error) || attempt === MAX_START_ATTEMPTS) throw error;
+      await delay(ATTEMPT_PAUSE_MS);
+    }
+  }
+}
+
+/**
+ * Another process took the port between our look and the bind; or the sessions of a killed server are still
+ * leaving, and PostgreSQL rightly refuses to start beside them.
+ */
+function isPassing(error: unknown): boolean {
+  return /Address already in use|pre-existing shared memory block/.test(String(error));
+}
+
+async function prepareSite(folder: string): Promise<Site> {
+  const [account, binaries] = await Promise.all([findOrCreateAccount(), findBinaries()]);
+  await mkdir(folder, { recursive: true });
+  const site = {
+    folder,
+    cluster: join(folder, 'cluster'),
+    logFile: join(folder, 'postgres.log'),
+    account,
+    binaries,
+  };
+  await assertReachable(folder, account, 'the data folder');
+  await assertReachable(binaries.postgres, account, 'the PostgreSQL binaries');
+  if (account !== null) await chmod(folder, 0o755);
+  const password = await readOrMakePassword(join(folder, 'password'));
+  await makeCluster({ ...site, password });
+  return { ...site, password };
+}
+
+async function readOrMakePassword(file: string): Promise<string> {
+  const known = await readFile(file, 'utf8').catch(() => '');
+  if (known !== '') return known;
+  const password = randomBytes(18).toString('base64url');
+  await writeFile(`${file}.new`, password, { mode: 0o600 });
+  await rename(`${file}.new`, file);
+  return password;
+}
+
+/** Built beside and renamed, so that a kill in the middle never leaves half a cluster that looks whole. */
+async function makeCluster(site: Site): Promise<void> {
+  if (await exists(join(site.cluster, 'PG_VERSION'))) return;
+  const draft = join(site.folder, 'cluster.new');
+  const passwordFile = join(site.folder, 'password.initdb');
+  await rm(draft, { recursive: true, force: true });
+  await mkdir(draft, { mode: 0o700 });
+  await writeFile(passwordFile, site.password, { mode: 0o600 });
+  try {
+    if (site.account !== null) {
+      await chown(draft, site.account.uid, site.account.gid);
+      await chown(passwordFile, site.account.uid, site.account.gid);
+    }
+    const clusterArguments = [...CLUSTER_ARGUMENTS, `--pgdata=${draft}`, `--pwfile=${passwordFile}`];
+    await run(site.binaries.initdb, clusterArguments, { ...spawnAs(site), timeout: INITDB_LIMIT_MS });
+    await rename(draft, site.cluster);
+  } finally {
+    await rm(passwordFile, { force: true });
+  }
+}
+
+function spawnAs(site: Site) {
+  const identity = site.account === null ? {} : { uid: site.account.uid, gid: site.account.gid };
+  return { cwd: site.folder, env: SERVER_ENVIRONMENT, ...identity };
+}
+
+async function spawnServer(site: Site, port: number, settings: Record<string, string>): Promise<Server> {
+  const size = await stat(site.logFile).then(
+    (found) => found.size,
+    () => 0,
+  );
+  if (size > MAX_LOG_BYTES) await rename(site.logFile, `${site.logFile}.1`);
+  const log = await open(site.logFile, 'a', 0o644);
+  try {
+    const serverArguments = ['-D', site.cluster, '-p', String(port), ...settingArguments(settings)];
+    const logStart = (await log.stat()).size;
+    const child = spawn(site.binaries.postgres, serverArguments, {
+      ...spawnAs(site),
+      stdio: ['ignore', log.fd, log.fd],
+      // In a session of its own: Ctrl-C in a terminal must reach the services first and the database last.
+      detached: true,
+    });
+    return { process: child, logStart };
+  } finally {
+    await log.close();
+  }
+}
+
+async function waitUntilReady(site: Site, server: Server, port: number): Promise<void> {
+  let failure: Error | undefined;
+  server.process.once('error', (error) => {
+    failure = error;
+  });
+  const deadline = Date.now() + READY_LIMIT_MS;
+  while (Date.now() < deadline) {
+    if (failure !== undefined) throw failure;
+    if (hasEnded(server)) {
+      throw new Error(
+        `PostgreSQL did not start. From ${site.logFile}:\n${await readLog(site.logFile, server.logStart)}`,
+      );
+    }
+    if (await answers(connectionString(site, port, 'postgres'))) return;
+    await delay(POLL_MS);
+  }
+  throw new Error(`PostgreSQL was not ready within ${READY_LIMIT_MS} ms; see ${site.logFile}.`);
+}
+
+async function answers(url: string): Promise<boolean> {
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: CONNECT_LIMIT_MS });
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    await client.query('select 1');
+    return true;
+  } catch (error) {
+    // Refused or still in recovery means wait. A wrong password is final, and waiting would hide it.
+    if ((error as { code?: string }).code === '28P01') throw error;
+    return false;
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+}
+
+function describeServer(site: Site, server: Server, port: number): LocalPostgres {
+  // A process that leaves without stopping in order still takes its database with it.
+  const stopAtExit = () => server.process.kill('SIGINT');
+  process.once('exit', stopAtExit);
+  server.process.once('exit', () => process.off('exit', stopAtExit));
+  server.process.unref();
+  return {
+    url: connectionString(site, port, 'postgres'),
+    port,
+    databaseUrl: (name) => connectionString(site, port, name),
+    createDatabase: (name) => createDatabase(connectionString(site, port, 'postgres'), name),
+    stop: async () => {
+      process.off('exit', stopAtExit);
+      await endServer(server);
+    },
+  };
+}
+
+async function createDatabase(url: string, name: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: CONNECT_LIMIT_MS });
+  await client.connect();
+  try {
+    await client.query(`create database ${pg.escapeIdentifier(name)}`);
+  } catch (error) {
+    // 42P04: it exists. 23505: another process makes it at this moment. Both are what was asked for.
+    const code = (error as { code?: string }).code;
+    if (code !== '42P04' && code !== '23505') throw error;
+  } finally {
+    await client.end();
+  }
+}
+
+async function endServer(server: Server): Promise<void> {
+  if (server.process.pid === undefined || hasEnded(server)) return;
+  await stopServer(server.process.pid);
+}
+
+function connectionString(site: Site, port: number, database: string): string {
+  return `postgres://postgres:${site.password}@127.0.0.1:${port}/${encodeURIComponent(database)}`;
+}
+
+function hasEnded(server: Server): boolean {
+  return server.process.exitCode !== null || server.process.signalCode !== null;
+}
+
+async function readLog(file: string, start: number): Promise<string> {
+  const bytes = await readFile(file).catch(() => Buffer.alloc(0));
+  return bytes.subarray(start).toString('utf8').slice(-LOG_TAIL_BYTES);
+}
+
+function exists(path: string): Promise<boolean> {
+  return stat(path).then(
+    () => true,
+    () => false,
+  );
+}

@@ -1,0 +1,111 @@
+import { join } from 'node:path';
+import { type Service, startService } from './supervisor.ts';
+import { startNats } from '../nats/start.ts';
+import { choosePort } from '../os/ports.ts';
+import { startPostgres } from '../postgres/start.ts';
+import type { Progress } from './progress.ts';
+import { acceptsConnections, untilReady } from './wait-until-ready.ts';
+import { CACHE, type Folders, type LocalSettings } from './settings.ts';
+
+const READ_MODELS_DATABASE = 'ad_intelligence';
+const EVENT_STORE_DATABASE = 'event_store';
+const EVENT_STORE_READY_MS = 60_000;
+/** The event store answers what it has accepted before it goes. */
+const EVENT_STORE_STOP_MS = 2_000;
+/**
+ * PostgreSQL writes a last checkpoint when it stops. It is not killed for being slow at that: past this time we
+ * leave, and it ends on its own.
+ */
+const POSTGRES_STOP_MS = 3_000;
+
+export type Servers = {
+  readonly databaseUrl: string;
+  readonly eventStoreUrl: string;
+  readonly natsUrl: string;
+};
+
+/** Starts the servers that no setting names, and defers their stop: the event store, then NATS, then PostgreSQL. */
+export const startServers = async (
+  settings: LocalSettings,
+  folders: Folders,
+  resources: AsyncDisposableStack,
+  progress: Progress,
+  signal: AbortSignal,
+): Promise<Servers> => {
+  const needsPostgres = settings.DATABASE_URL === undefined || settings.EVENT_STORE_URL === undefined;
+  const starts = await Promise.allSettled([
+    needsPostgres ? startPostgres({ folder: folders.postgres, port: settings.POSTGRES_PORT }) : null,
+    settings.NATS_URL === undefined ? startLocalNats(settings, folders) : null,
+  ]);
+  const [postgresStart, natsStart] = starts;
+  // Both are deferred before either failure is thrown, so that neither is left running.
+  const postgres = postgresStart.status === 'fulfilled' ? postgresStart.value : null;
+  const nats = natsStart.status === 'fulfilled' ? natsStart.value : null;
+  if (postgres !== null) resources.defer(() => Promise.race([postgres.stop(), leaveAfter(POSTGRES_STOP_MS)]));
+  if (nats !== null) resources.defer(() => nats.stop());
+  for (const start of starts) if (start.status === 'rejected') throw start.reason;
+  signal.throwIfAborted();
+
+  if (postgres !== null) {
+    await postgres.createDatabase(READ_MODELS_DATABASE);
+    await postgres.createDatabase(EVENT_STORE_DATABASE);
+    progress.step(`PostgreSQL on port ${postgres.port}${moved(settings.POSTGRES_PORT, postgres.port)}`);
+  }
+  if (nats !== null) progress.step(`NATS on port ${nats.port}${moved(settings.NATS_PORT, nats.port)}`);
+  let eventStoreUrl = settings.EVENT_STORE_URL;
+  if (eventStoreUrl === undefined) {
+    const databaseUrl = postgres?.databaseUrl(EVENT_STORE_DATABASE) ?? '';
+    const port = await startLocalEventStore({ settings, folders, databaseUrl }, resources, progress, signal);
+    progress.step(`event store on port ${port}${moved(settings.EVENT_STORE_PORT, port)}`);
+    eventStoreUrl = `esdb://127.0.0.1:${port}?tls=false`;
+  }
+  return {
+    databaseUrl: settings.DATABASE_URL ?? postgres?.databaseUrl(READ_MODELS_DATABASE) ?? '',
+    eventStoreUrl,
+    natsUrl: settings.NATS_URL ?? nats?.url ?? '',
+  };
+};
+
+const startLocalNats = (settings: LocalSettings, folders: Folders) =>
+  startNats({
+    folder: folders.nats,
+    port: settings.NATS_PORT,
+    cache: join(CACHE, 'nats'),
+    ...(settings.NATS_SERVER_BIN === undefined ? {} : { binary: settings.NATS_SERVER_BIN }),
+  });
+
+type EventStoreSite = {
+  readonly settings: LocalSettings;
+  readonly folders: Folders;
+  readonly databaseUrl: string;
+};
+
+const startLocalEventStore = async (
+  { settings, folders, databaseUrl }: EventStoreSite,
+  resources: AsyncDisposableStack,
+  progress: Progress,
+  signal: AbortSignal,
+): Promise<number> => {
+  const port = await choosePort(settings.EVENT_STORE_PORT);
+  const environment = {
+    EVENT_STORE_HOST: '127.0.0.1',
+    EVENT_STORE_PORT: String(port),
+    EVENT_STORE_DATABASE_URL: databaseUrl,
+    LOG_LEVEL: settings.LOG_LEVEL,
+  };
+  const definition = { name: 'event-store', entry: 'deploy/local/event-store/main.ts', environment };
+  const service: Service = await startService(definition, folders, progress.step);
+  resources.defer(() => service.stop(EVENT_STORE_STOP_MS));
+  await untilReady('The event store', EVENT_STORE_READY_MS, service, signal, () => acceptsConnections(port));
+  return port;
+};
+
+/** Says so where a port is another than the one asked for. */
+export const moved = (asked: number, got: number): string =>
+  asked === got || asked === 0 ? '' : ` (${asked} is taken)`;
+
+/** Unreferenced, so that a stop in time does not wait for it. */
+const leaveAfter = (ms: number): Promise<void> =>
+  new Promise((resolve) => {
+    setTimeout(resolve, ms).unref();
+  });

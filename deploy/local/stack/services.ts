@@ -1,0 +1,123 @@
+import { type Service, type ServiceDefinition, startService } from './supervisor.ts';
+import { choosePort } from '../os/ports.ts';
+import type { Progress } from './progress.ts';
+import { answersOk, untilReady } from './wait-until-ready.ts';
+import type { Secrets } from './secrets.ts';
+import { moved, type Servers } from './servers.ts';
+import type { Folders, LocalSettings } from './settings.ts';
+
+const API_READY_MS = 60_000;
+/** Asked to end all at once; whatever a service has not finished by then is found again in the log or the queue. */
+const SERVICE_STOP_MS = 3_000;
+
+export type RunningServices = {
+  readonly apiUrl: string;
+  readonly opsUrl: string;
+  /** The nightly lists are made when the worker starts, so it starts when there is something to list. */
+  startWorker(): Promise<void>;
+};
+
+/** Starts every process of ours but the worker, and waits until the API answers. */
+export const startServices = async (
+  settings: LocalSettings,
+  servers: Servers,
+  secrets: Secrets,
+  folders: Folders,
+  resources: AsyncDisposableStack,
+  progress: Progress,
+  signal: AbortSignal,
+): Promise<RunningServices> => {
+  const apiPort = await choosePort(settings.API_PORT);
+  const opsPort = await choosePort(settings.OPS_PORT);
+  const apiUrl = `http://127.0.0.1:${apiPort}`;
+  const api: ServiceDefinition = {
+    name: 'api',
+    entry: 'services/api/main.ts',
+    environment: {
+      ...environmentOf(settings, servers),
+      API_HOST: '127.0.0.1',
+      API_PORT: String(apiPort),
+      API_BASE_URL: apiUrl,
+      CURSOR_SECRET: secrets.cursor_secret,
+      OBJECT_STORE_DIR: folders.objects,
+      MEMBER_VAULT_KEY: secrets.member_vault_key,
+      ...sendingEnvironment(settings, folders),
+    },
+  };
+  const ops: ServiceDefinition = {
+    name: 'ops',
+    entry: 'services/ops/main.ts',
+    environment: {
+      ...environmentOf(settings, servers),
+      ...operatorEnvironment(secrets),
+      OPS_HOST: '127.0.0.1',
+      OPS_PORT: String(opsPort),
+      OPS_TOKEN: secrets.ops_token,
+    },
+  };
+  const plain = (name: string): ServiceDefinition => ({
+    name,
+    entry: `services/${name}/main.ts`,
+    environment: environmentOf(settings, servers),
+  });
+  const worker: ServiceDefinition = {
+    ...plain('worker'),
+    environment: { ...environmentOf(settings, servers), OBJECT_STORE_DIR: folders.objects },
+  };
+  const delivery: ServiceDefinition = {
+    ...plain('delivery'),
+    environment: {
+      ...environmentOf(settings, servers),
+      ...sendingEnvironment(settings, folders),
+      MEMBER_VAULT_KEY: secrets.member_vault_key,
+    },
+  };
+  const alerts: ServiceDefinition = {
+    ...plain('alerts'),
+    environment: { ...environmentOf(settings, servers), API_BASE_URL: apiUrl },
+  };
+  const running: Service[] = [];
+  resources.defer(async () => {
+    await Promise.all(running.map((service) => service.stop(SERVICE_STOP_MS)));
+  });
+  const start = async (definition: ServiceDefinition): Promise<void> => {
+    running.push(await startService(definition, folders, progress.step));
+  };
+  for (const definition of [api, plain('ingest'), plain('projector'), ops, delivery, alerts]) {
+    await start(definition);
+  }
+  await untilReady('The API', API_READY_MS, running[0] ?? null, signal, () =>
+    answersOk(`${apiUrl}/v1/openapi.json`),
+  );
+  progress.step(
+    `services: ${running.map(({ name }) => name).join(', ')}; API on port ${apiPort}${moved(settings.API_PORT, apiPort)}, operators on ${opsPort}${moved(settings.OPS_PORT, opsPort)}`,
+  );
+  return { apiUrl, opsUrl: `http://127.0.0.1:${opsPort}`, startWorker: () => start(worker) };
+};
+
+/** What every process of ours is told. */
+export const environmentOf = (
+  settings: LocalSettings,
+  servers: Servers,
+): Readonly<Record<string, string>> => ({
+  DATABASE_URL: servers.databaseUrl,
+  EVENT_STORE_URL: servers.eventStoreUrl,
+  NATS_URL: servers.natsUrl,
+  LOG_LEVEL: settings.LOG_LEVEL,
+});
+
+/** What a process that sends something is told: webhooks may go to this machine, by http too; e-mails are files. */
+const sendingEnvironment = (
+  { SMTP_URL }: LocalSettings,
+  folders: Folders,
+): Readonly<Record<string, string>> => ({
+  EGRESS_ALLOW_LOOPBACK: 'true',
+  MAIL_DIR: folders.mail,
+  ...(SMTP_URL === undefined ? {} : { SMTP_URL }),
+});
+
+/** What operator commands are told besides: they seal names and sign exports. */
+export const operatorEnvironment = (secrets: Secrets): Readonly<Record<string, string>> => ({
+  MEMBER_VAULT_KEY: secrets.member_vault_key,
+  AUDIT_SIGNING_KEY: secrets.audit_signing_key,
+});

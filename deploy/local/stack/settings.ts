@@ -1,0 +1,94 @@
+import { join, resolve } from 'node:path';
+import { z } from 'zod';
+import { credentialedUrl, LogLevel, Port, readSettings } from '#platform/settings.ts';
+
+/**
+ * Brands and ads of the demo corpus: enough to look around in, and about 30 seconds of work for one core, so that a
+ * first start stays well within a minute on two.
+ */
+const DEMO_BRANDS_DEFAULT = 40;
+const DEMO_ADS_DEFAULT = 3_000;
+const DEMO_BRANDS_MAX = 200_000;
+const DEMO_ADS_MAX = 20_000_000;
+
+const Whole = (max: number) => z.coerce.number().int().min(0).max(max);
+
+/** The settings of `npm start`, by environment variable. A port that is taken is replaced by a free one. */
+export const LocalSettings = z.object({
+  DATA_DIR: z.string().default('.data').describe('Folder of everything the stack keeps.'),
+  API_PORT: Port.default(8080).describe('Port of the REST API.'),
+  OPS_PORT: Port.default(8081).describe('Port of the operator API.'),
+  POSTGRES_PORT: Port.default(5433).describe('Port of PostgreSQL.'),
+  NATS_PORT: Port.default(4222).describe('Port of NATS.'),
+  EVENT_STORE_PORT: Port.default(2113).describe('Port of the local event store.'),
+  DATABASE_URL: credentialedUrl(
+    z.string().optional(),
+    'A PostgreSQL for the read models, instead of the local one.',
+  ),
+  EVENT_STORE_URL: credentialedUrl(
+    z.string().optional(),
+    'An EventStoreDB, instead of the local event store.',
+  ),
+  NATS_URL: credentialedUrl(z.string().optional(), 'A NATS server with JetStream, instead of the local one.'),
+  SMTP_URL: credentialedUrl(
+    z.string().optional(),
+    'A mail server, smtp:// or smtps://; without one, e-mails are .eml files in DATA_DIR/mail.',
+  ),
+  NATS_SERVER_BIN: z
+    .string()
+    .optional()
+    .describe('The nats-server to run, instead of one that is found or fetched.'),
+  DEMO_BRANDS: Whole(DEMO_BRANDS_MAX)
+    .default(DEMO_BRANDS_DEFAULT)
+    .describe('Brands of the synthetic demo corpus.'),
+  DEMO_ADS: Whole(DEMO_ADS_MAX)
+    .default(DEMO_ADS_DEFAULT)
+    .describe('Ads of the demo corpus; 0 for no corpus.'),
+  DEMO_DAYS: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(3_650)
+    .default(60)
+    .describe('Days of scans of the demo corpus.'),
+  DEMO_SEED: Whole(2 ** 31 - 1)
+    .default(1)
+    .describe('Another seed, another corpus.'),
+  LOG_LEVEL: LogLevel.describe('Level of the logs of every process, in DATA_DIR/logs.'),
+});
+export type LocalSettings = z.infer<typeof LocalSettings>;
+
+export const readLocalSettings = (): LocalSettings => readSettings(LocalSettings);
+
+/** One line for each setting, as `npm start -- --help` prints them. */
+export const settingsHelp = (): string =>
+  Object.entries(LocalSettings.shape)
+    .map(([name, schema]) => {
+      const fallback = schema.safeParse(undefined).data;
+      const text = schema.description ?? '';
+      return `  ${name.padEnd(16)}  ${text}${fallback === undefined ? '' : ` Default: ${fallback}.`}`;
+    })
+    .join('\n');
+
+/** What lies where in the data folder. `npm run reset` removes these and nothing else. */
+export const foldersOf = (dataDir: string) => {
+  const root = resolve(dataDir);
+  return {
+    root,
+    postgres: join(root, 'postgres'),
+    nats: join(root, 'nats'),
+    logs: join(root, 'logs'),
+    objects: join(root, 'objects'),
+    mail: join(root, 'mail'),
+    run: join(root, 'run'),
+    localFile: join(root, 'local.json'),
+    secretsFile: join(root, 'secrets.json'),
+    demoFile: join(root, 'demo.json'),
+  };
+};
+export type Folders = ReturnType<typeof foldersOf>;
+
+/** The project's own folder; settings of paths are taken from where the command was started. */
+export const PROJECT = resolve(import.meta.dirname, '../../..');
+/** Kept over `npm run reset`: what was fetched, and compiled code. */
+export const CACHE = join(PROJECT, '.cache');

@@ -1,0 +1,136 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { pause } from '#platform/clock.ts';
+import { inheritedEnvironment } from '#platform/settings.ts';
+import { commandOf, endProcess, isRunning } from '../os/processes.ts';
+import { CACHE, type Folders, PROJECT } from './settings.ts';
+
+/** A service that ends by itself is started again after this, doubled with each time in a row. */
+const RESTART_FIRST_MS = 250;
+const RESTART_MAX_MS = 8_000;
+/** Ends in a row after which it is left down; one that ran this long begins a new row. */
+const RESTARTS_MAX = 8;
+const STEADY_MS = 60_000;
+const LOG_MAX_BYTES = 16 * 1024 * 1024;
+const LOG_TAIL_BYTES = 1_500;
+
+export type ServiceDefinition = {
+  readonly name: string;
+  /** Its main file, from the project's folder. */
+  readonly entry: string;
+  readonly environment: Readonly<Record<string, string>>;
+};
+
+export type Service = {
+  readonly name: string;
+  /** Why it is down for good; `null` while it runs or is about to be started again. */
+  readonly failure: () => string | null;
+  /** Asks it to end, and kills it when it has not within the limit. It is not started again. */
+  stop(limitMs: number): Promise<void>;
+};
+
+/** What the process of a service of this folder has among its words, by which it is known again. */
+const markOf = (folders: Folders): string => `data-folder=${folders.root}`;
+const pidFileOf = (folders: Folders, name: string): string => join(folders.run, `${name}.pid`);
+
+/** Starts a service, with its output in a log file, and again whenever it ends without having been asked. */
+export const startService = async (
+  definition: ServiceDefinition,
+  folders: Folders,
+  report: (message: string) => void,
+): Promise<Service> => {
+  const { name } = definition;
+  const stopping = new AbortController();
+  let failure: string | null = null;
+  let child = await launch(definition, folders);
+
+  const watch = async (): Promise<void> => {
+    let restarts = 0;
+    while (!stopping.signal.aborted) {
+      const startedMs = Date.now();
+      const ended = await endOf(child);
+      if (stopping.signal.aborted) return;
+      if (Date.now() - startedMs > STEADY_MS) restarts = 0;
+      if (restarts >= RESTARTS_MAX) {
+        failure = `${name} ended ${restarts + 1} times in a row (${ended}). From its log:\n${await tailOf(folders, name)}`;
+        report(`${name} keeps ending and is left down; see ${logFileOf(folders, name)}`);
+        return;
+      }
+      report(`${name} ended (${ended}); starting it again`);
+      await pause(Math.min(RESTART_MAX_MS, RESTART_FIRST_MS * 2 ** restarts), stopping.signal);
+      if (stopping.signal.aborted) return;
+      restarts += 1;
+      child = await launch(definition, folders);
+    }
+  };
+  const watching = watch();
+
+  return {
+    name,
+    failure: () => failure,
+    stop: async (limitMs) => {
+      stopping.abort();
+      if (child.pid !== undefined && child.exitCode === null && child.signalCode === null) {
+        await endProcess(child.pid, limitMs);
+      }
+      await watching;
+      await rm(pidFileOf(folders, name), { force: true });
+    },
+  };
+};
+
+const launch = async (
+  { name, entry, environment }: ServiceDefinition,
+  folders: Folders,
+): Promise<ChildProcess> => {
+  await mkdir(folders.logs, { recursive: true });
+  const file = logFileOf(folders, name);
+  const size = await stat(file).then(
+    (found) => found.size,
+    () => 0,
+  );
+  if (size > LOG_MAX_BYTES) await rename(file, `${file}.1`);
+  const log = await open(file, 'a');
+  try {
+    const preload = new URL('./exit-with-parent.ts', import.meta.url).href;
+    const child = spawn(process.execPath, ['--import', preload, join(PROJECT, entry), markOf(folders)], {
+      cwd: PROJECT,
+      env: { ...inheritedEnvironment(), NODE_COMPILE_CACHE: join(CACHE, 'node'), ...environment },
+      stdio: ['ignore', log.fd, log.fd, 'ipc'],
+      // In a session of its own: Ctrl-C reaches it through us, in order, and once.
+      detached: true,
+    });
+    if (child.pid !== undefined) await writeFile(pidFileOf(folders, name), String(child.pid));
+    return child;
+  } finally {
+    await log.close();
+  }
+};
+
+const endOf = (child: ChildProcess): Promise<string> =>
+  new Promise((resolve) => {
+    const describe = (code: number | null, signal: string | null): string =>
+      signal === null ? `exit code ${code}` : signal;
+    if (child.exitCode !== null || child.signalCode !== null)
+      resolve(describe(child.exitCode, child.signalCode));
+    child.once('error', (error) => resolve(error.message));
+    child.once('exit', (code, signal) => resolve(describe(code, signal)));
+  });
+
+export const logFileOf = (folders: Folders, name: string): string => join(folders.logs, `${name}.log`);
+
+const tailOf = async (folders: Folders, name: string): Promise<string> =>
+  (await readFile(logFileOf(folders, name), 'utf8').catch(() => '')).slice(-LOG_TAIL_BYTES);
+
+/** Ends services of this folder that outlived whoever started them. */
+export const endLeftovers = async (folders: Folders, limitMs: number): Promise<void> => {
+  const names = (await readdir(folders.run).catch(() => [])).filter((name) => name.endsWith('.pid'));
+  await Promise.all(
+    names.map(async (file) => {
+      const pid = Number.parseInt(await readFile(join(folders.run, file), 'utf8').catch(() => ''), 10);
+      if (!Number.isInteger(pid) || pid === process.pid || !(await isRunning(pid))) return;
+      if ((await commandOf(pid)).includes(markOf(folders))) await endProcess(pid, limitMs);
+    }),
+  );
+};
