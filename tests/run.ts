@@ -32,7 +32,13 @@ try {
 
 function runVitest(reportFile: string): Promise<number> {
   const vitest = join(dirname(createRequire(import.meta.url).resolve('vitest/package.json')), 'vitest.mjs');
-  const words = ['run', '--reporter=default', '--reporter=json', `--outputFile.json=${reportFile}`];
+  const words = [
+    'run',
+    '--config=tests/vitest.config.ts',
+    '--reporter=default',
+    '--reporter=json',
+    `--outputFile.json=${reportFile}`,
+  ];
   const child = spawn(process.execPath, [vitest, ...words, ...process.argv.slice(2)], {
     // Hundreds of processes load the same code: compiled once, it takes a third of a second less in each.
     env: { ...inheritedEnvironment(), NODE_COMPILE_CACHE: join(CACHE, 'node') },

@@ -18,10 +18,10 @@ import { silentLog } from '#platform/logger.ts';
 import { type Database, openPool } from '#platform/postgres/pool.ts';
 import type { SignalSource } from '#services/alerts/matching/pending-signal-checks.ts';
 import { runAlerts } from '#services/alerts/run.ts';
-import { registered } from '#tests/api/corpus.ts';
+import { registered } from '../operations/fixtures/corpus.ts';
 import { METADATA } from '#tests/delivery/new-delivery.ts';
 import { createTestDatabase, createTestEventStore } from '#tests/stack/database.ts';
-import { until } from '#tests/stack/until.ts';
+import { until } from '../stack/wait-until.ts';
 
 const POOL_CLIENTS = 4;
 const LIMIT_MS = 20_000;

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { ERRORS } from '#contracts/errors.ts';
@@ -7,15 +7,14 @@ import { ENDPOINTS } from '#operations/index.ts';
 import { openApiDocument, replySchema } from '#services/api/openapi/document.ts';
 
 /** Every status that an endpoint declares has a test, and every example is what the endpoint would answer. */
-const FOLDER = join(import.meta.dirname, '../api');
-/** Proved for all endpoints alike by `every-endpoint.test.ts`, which has a describe for each of them. */
+const TESTS = join(import.meta.dirname, '..');
+/** Proved for all endpoints alike by `every-endpoint`, which has a describe for each of them. */
 const PROVED_FOR_ALL = [401, 403, 429, 500];
 
-const tests = readdirSync(FOLDER)
-  .filter((name) => name.endsWith('.test.ts'))
-  .map((name) => readFileSync(join(FOLDER, name), 'utf8'))
+const tests = globSync('{api,operations}/**/*.test.ts', { cwd: TESTS })
+  .map((name) => readFileSync(join(TESTS, name), 'utf8'))
   .join('\n');
-const forAll = readFileSync(join(FOLDER, 'every-endpoint.test.ts'), 'utf8');
+const forAll = readFileSync(join(TESTS, 'api/every-endpoint.integration.test.ts'), 'utf8');
 
 describe.each(ENDPOINTS.map((endpoint) => [endpoint.operationId, endpoint] as const))(
   '%s',

@@ -6,7 +6,7 @@ import { SCOPES } from '#contracts/values/scopes.ts';
 import { readSettings } from '#platform/settings.ts';
 import { ENDPOINTS } from '#operations/index.ts';
 import { endpointTable } from '#services/api/openapi/endpoint-table.ts';
-import { lineOf, SPECIFIED } from '#tests/api/specification.ts';
+import { lineOf, SPECIFIED } from '../operations/fixtures/specification.ts';
 
 /** What is served is what was specified: every endpoint, by its method, path and scope, and none besides. */
 const ROOT = resolve(import.meta.dirname, '../..');

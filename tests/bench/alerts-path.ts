@@ -12,7 +12,7 @@ import { type EventStore, openEventStore } from '#platform/event-store/event-sto
 import { openPool } from '#platform/postgres/pool.ts';
 import { openSecretVault, WEBHOOK_SECRET_OWNER } from '#application/vault/secret-vault.ts';
 import { scanFacts } from '#tests/alerts/stack.ts';
-import { registered } from '#tests/api/corpus.ts';
+import { registered } from '../operations/fixtures/corpus.ts';
 import { METADATA, SECRET } from '#tests/delivery/new-delivery.ts';
 import { type ServiceProcess, startProcess } from '#tests/stack/processes.ts';
 import { type BenchContext, ROUNDS_ALONE } from './bench.ts';

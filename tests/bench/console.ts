@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { type Browser, chromium } from 'playwright-core';
 import { freePort } from '#deploy/local/os/ports.ts';
 import { openPool, type Database } from '#platform/postgres/pool.ts';
-import { CHROMIUM_ARGUMENTS, findChromium } from '#tests/ops/browser.ts';
+import { CHROMIUM_ARGUMENTS, findChromium } from '../ops/fixtures/browser.ts';
 import { startProcess } from '#tests/stack/processes.ts';
 import { untilPassed } from '#tests/stack/read-models.ts';
 import { type BenchContext, median, ROUNDS_ALONE } from './bench.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startNats } from '#deploy/local/nats/start.ts';
 import { startPostgres } from '#deploy/local/postgres/start.ts';
-import { STACK_FOLDER_PREFIX } from '#tests/stack/stale.ts';
+import { STACK_FOLDER_PREFIX } from '../stack/stale-databases.ts';
 import { type ServerProcess, startStore } from './event-store/processes.ts';
 
 /** The servers of one bench, with the settings that `npm start` gives them: what is acknowledged is on disk. */

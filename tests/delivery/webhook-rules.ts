@@ -6,7 +6,7 @@ import { webhookSecretStream } from '#contracts/events/workspace/webhook-secret.
 import type { EventStore } from '#platform/event-store/event-store.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 import { openSecretVault, WEBHOOK_SECRET_OWNER } from '#application/vault/secret-vault.ts';
-import { registered } from '#tests/api/corpus.ts';
+import { registered } from '../operations/fixtures/corpus.ts';
 import { METADATA, SECRET } from './new-delivery.ts';
 
 /** What the vaults of such a stack are sealed under. */

@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { isRunning } from '#deploy/local/os/processes.ts';
 import { inheritedEnvironment, LocalStack } from '#platform/settings.ts';
-import { until } from '#tests/stack/until.ts';
+import { until } from '../stack/wait-until.ts';
 
 const run = promisify(execFile);
 const PROJECT = resolve(import.meta.dirname, '../..');

@@ -5,7 +5,7 @@ import type { TestProject } from 'vitest/node';
 import { startEventStore } from '#deploy/local/event-store/start.ts';
 import { startNats } from '#deploy/local/nats/start.ts';
 import { startPostgres } from '#deploy/local/postgres/start.ts';
-import { clearStaleStacks, STACK_FOLDER_PREFIX } from './stale.ts';
+import { clearStaleStacks, STACK_FOLDER_PREFIX } from './stale-databases.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {

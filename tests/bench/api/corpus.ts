@@ -10,7 +10,7 @@ import { radar } from '#projections/radar/project.ts';
 import { addMemberNamed, createWorkspaceNamed } from '#services/ops/workspaces/operations.ts';
 import { createIndexes, createTables } from '#services/projector/read-model-schema.ts';
 import { runProjections } from '#services/projector/run.ts';
-import { seedCorpus } from '#tests/api/corpus.ts';
+import { seedCorpus } from '#tests/operations/fixtures/corpus.ts';
 import type { BenchServers } from '../servers.ts';
 
 const BRANDS = 300;

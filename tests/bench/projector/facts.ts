@@ -8,7 +8,7 @@ import {
 import { brandStream } from '#contracts/events/corpus/brand.ts';
 import { brandIdOf, derivedId } from '#domain/ids.ts';
 import type { EventStore } from '#platform/event-store/event-store.ts';
-import { registered } from '#tests/api/corpus.ts';
+import { registered } from '#tests/operations/fixtures/corpus.ts';
 
 /** Facts of the kinds that the radar shows, of the size that real ads have. Each becomes one row. */
 

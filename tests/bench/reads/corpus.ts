@@ -14,7 +14,7 @@ import { rewriteNewAdvertisers } from '#projections/new-advertisers/rewrite.ts';
 import type { Projection } from '#projections/define-projection.ts';
 import { createProjectorTables } from '#services/projector/apply/checkpoints.ts';
 import { createIndexes, createTables, readCatalog, schemaOf } from '#services/projector/read-model-schema.ts';
-import { STACK_FOLDER_PREFIX } from '#tests/stack/stale.ts';
+import { STACK_FOLDER_PREFIX } from '#tests/stack/stale-databases.ts';
 import { startStore } from '../event-store/processes.ts';
 import type { Fill } from './fill.ts';
 import { fillCreatives } from './fill-creatives.ts';

@@ -1,0 +1,322 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { AlertPayload } from '#contracts/webhooks/alert-payload.ts';
+import { recordFacts } from '#application/delivery-outbox/journal/publish-events.ts';
+import { until } from '../stack/wait-until.ts';
+import { type AlertsStack, openAlertsStack, type Queued, type Rule, scanFacts } from './stack.ts';
+
+const LIMIT_MS = 20_000;
+
+let stack: AlertsStack;
+const resources = new AsyncDisposableStack();
+beforeAll(async () => {
+  stack = resources.use(await openAlertsStack());
+});
+afterAll(() => resources.disposeAsync());
+
+const idsOf = (queued: readonly Queued[]): readonly string[] => queued.map(({ delivery_id }) => delivery_id);
+const totalsOf = (queued: readonly Queued[]): readonly number[] =>
+  queued.map(({ payload }) => payload.items_total);
+
+describe('instant', () => {
+  test('one delivery for each channel and scan, as customers are promised, and the queue hears of it', async () => {
+    await using _ = stack.start();
+    const brand = await stack.brand('instant.example');
+    const rule = await stack.rule([brand], { email: true });
+    await stack.scan(scanFacts(brand, '2026-05-02T08:00:00.000Z', 3));
+    await stack.scan(scanFacts(brand, '2026-05-03T08:00:00.000Z', 120));
+    await stack.scan(scanFacts(brand, '2026-05-04T08:00:00.000Z', 0));
+    await stack.matched();
+    const queued = await stack.queued(rule);
+    expect(queued.map(({ channel, kind, payload }) => [channel, kind, payload.items_total])).toEqual([
+      ['email', 'alert', 3],
+      ['webhook', 'alert', 3],
+      ['email', 'alert', 120],
+      ['webhook', 'alert', 120],
+    ]);
+    for (const { delivery_id, payload } of queued) {
+      expect(AlertPayload.parse(payload).id).toBe(delivery_id);
+      expect(payload.items).toHaveLength(Math.min(100, payload.items_total));
+    }
+    expect(queued[1]?.target).toBe('{"channel":"webhook","url":"https://hooks.shop.example/in"}');
+    expect(stack.published).toEqual(expect.arrayContaining([...idsOf(queued)]));
+  });
+
+  test('interrupted anywhere, the same scan is the same delivery', async () => {
+    const [one, other] = [await stack.brand('halves.example'), await stack.brand('whole.example')];
+    const rule = await stack.rule([one]);
+    const facts = scanFacts(one, '2026-05-02T08:00:00.000Z', 130);
+    for (const [from, to] of [
+      [0, 1],
+      [1, 90],
+      [90, 125],
+      [125, facts.length],
+    ] as const) {
+      await using _ = stack.start();
+      await stack.scan(facts.slice(from, to));
+      await stack.matched();
+    }
+    const [before, ...more] = await stack.queued(rule);
+    expect(more).toEqual([]);
+    expect(before?.payload.items_total).toBe(130);
+    expect(before?.payload.items.map(({ ad_id }) => ad_id)).toEqual(
+      facts.slice(0, 100).map(({ data }) => ('ad_id' in data ? data.ad_id : '')),
+    );
+    // Gone through again from the beginning in one go, it comes out the same.
+    await stack.pool.query('drop schema alerting cascade');
+    for (const table of ['delivery', 'due', 'journal'])
+      await stack.pool.query(`delete from delivery.${table} where delivery_id = $1`, [before?.delivery_id]);
+    await using _ = stack.start();
+    await stack.scan(scanFacts(other, '2026-05-02T08:00:00.000Z', 0));
+    await stack.matched();
+    const [after] = await stack.queued(rule);
+    expect(after).toEqual(before);
+  });
+
+  test('fires on what is recorded after the rule is there and on, of its brands and trigger', async () => {
+    await using _ = stack.start();
+    const [brand, other] = [await stack.brand('after.example'), await stack.brand('beside.example')];
+    await stack.scan(scanFacts(brand, '2026-05-02T08:00:00.000Z', 1));
+    const [rule, stops, off] = [
+      await stack.rule([brand]),
+      await stack.rule([brand], { trigger: 'stopped_ads' }),
+      await stack.rule([brand], { enabled: false }),
+    ];
+    await stack.scan(scanFacts(other, '2026-05-03T08:00:00.000Z', 1));
+    await stack.scan(scanFacts(brand, '2026-05-03T08:00:00.000Z', 2));
+    await stack.change(off, { enabled: true });
+    await stack.scan(scanFacts(brand, '2026-05-04T08:00:00.000Z', 4));
+    await stack.matched();
+    expect(totalsOf(await stack.queued(rule))).toEqual([2, 4]);
+    expect(await stack.queued(stops)).toEqual([]);
+    expect(totalsOf(await stack.queued(off))).toEqual([4]);
+  });
+});
+
+describe('a brand that is untracked', () => {
+  test('is told of no more by the rules on it, until it is tracked again; others are', async () => {
+    const fresh = resources.use(await openAlertsStack());
+    const [brand, other] = [await fresh.brand('left.example'), await fresh.brand('kept.example')];
+    for (const id of [brand, other]) await fresh.track(id);
+    const rules = [await fresh.rule([brand, other]), await fresh.rule([brand, other], { cadence: 'daily' })];
+    const [rule, daily] = rules as [Rule, Rule];
+    const scans = async (day: number, launches: number): Promise<void> => {
+      for (const [id, count] of [
+        [brand, launches],
+        [other, launches * 10],
+      ] as const) {
+        await fresh.scan(scanFacts(id, `2026-05-0${day}T08:00:00.000Z`, count));
+      }
+      await fresh.matched();
+    };
+    {
+      await using _ = fresh.start();
+      await scans(2, 1);
+      await fresh.untrack(brand);
+      await scans(3, 2);
+    }
+    expect(totalsOf(await fresh.queued(rule))).toEqual([1, 10, 20]);
+    // Still so after a restart.
+    {
+      await using _ = fresh.start();
+      await scans(4, 3);
+      await fresh.track(brand);
+      await scans(5, 4);
+      expect(totalsOf(await fresh.queued(rule))).toEqual([1, 10, 20, 30, 4, 40]);
+    }
+    const { rows } = await fresh.pool.query(
+      'select items_total from alerting.collected where alert_id = $1',
+      [daily.alert_id],
+    );
+    expect(rows).toEqual([{ items_total: 1 + 10 + 20 + 30 + 4 + 40 }]);
+  });
+
+  test('is known to tables that were made before anybody asked', async () => {
+    const fresh = resources.use(await openAlertsStack());
+    const brand = await fresh.brand('before.example');
+    await fresh.track(brand);
+    const rule = await fresh.rule([brand]);
+    await fresh.untrack(brand);
+    {
+      await using _ = fresh.start();
+      await fresh.matched();
+    }
+    await fresh.pool.query('drop table alerting.untracked');
+    await fresh.pool.query('alter table alerting.checkpoint drop column knows_tracking');
+    await using _ = fresh.start();
+    await fresh.scan(scanFacts(brand, '2026-05-02T08:00:00.000Z', 1));
+    await fresh.matched();
+    expect(await fresh.queued(rule)).toEqual([]);
+  });
+});
+
+describe('activity', () => {
+  const ramp = {
+    id: '6f0c1c4e-3b7a-8f0e-8a58-5d9a2f0d7b11',
+    kind: 'ramp',
+    observed_at: '2026-05-02T08:00:00.000Z',
+    summary: '40 active ads, up from 20.',
+  };
+
+  test('each signal once, when the read model shows the scan, however often the day is scanned', async () => {
+    const fresh = resources.use(await openAlertsStack());
+    let isShown = false;
+    const source = {
+      shown: async () => isShown,
+      list: async (_: string, date: string) => (date === '2026-05-02' ? [ramp] : []),
+    };
+    const brand = await fresh.brand('ramp.example');
+    const [rule, daily] = [
+      await fresh.rule([brand], { trigger: 'activity' }),
+      await fresh.rule([brand], { trigger: 'activity', cadence: 'daily' }),
+    ];
+    {
+      await using _ = fresh.start(undefined, source);
+      await fresh.scan(scanFacts(brand, '2026-05-02T08:00:00.000Z', 1));
+      await fresh.matched();
+      expect(await fresh.queued(rule)).toEqual([]);
+    }
+    isShown = true;
+    for (const hour of ['09', '10']) {
+      await using _ = fresh.start(undefined, source);
+      await fresh.scan(scanFacts(brand, `2026-05-02T${hour}:00:00.000Z`, 1));
+      await fresh.matched();
+      await until('every look taken', LIMIT_MS, async () => {
+        const { rows } = await fresh.pool.query('select from alerting.signal_look');
+        return rows.length === 0;
+      });
+    }
+    const queued = await fresh.queued(rule);
+    expect(queued).toHaveLength(1);
+    expect(AlertPayload.parse(queued[0]?.payload).items).toMatchObject([
+      { id: ramp.id, type: 'activity', signal: 'ramp', title: 'ramp: 40 active ads, up from 20.' },
+    ]);
+    const { rows } = await fresh.pool.query(
+      'select items_total from alerting.collected where alert_id = $1',
+      [daily.alert_id],
+    );
+    expect(rows).toEqual([{ items_total: 1 }]);
+  });
+});
+
+describe('what waits of a rule', () => {
+  test('is cancelled when it is switched off, goes elsewhere with its address, and is gone when it is deleted', async () => {
+    await using _ = stack.start();
+    const brand = await stack.brand('waits.example');
+    const [off, moved, gone, silent] = [
+      await stack.rule([brand]),
+      await stack.rule([brand]),
+      await stack.rule([brand]),
+      await stack.rule([brand], { email: true }),
+    ];
+    await stack.scan(scanFacts(brand, '2026-05-02T08:00:00.000Z', 1));
+    await stack.change(off, { enabled: false });
+    await stack.change(moved, { webhook_url: 'https://hooks.shop.example/elsewhere' });
+    await stack.change(silent, { webhook_url: null });
+    await stack.delete(gone);
+    await stack.matched();
+    const statusesOf = async (rule: typeof off) =>
+      (await stack.queued(rule)).map(({ channel, status }) => `${channel} ${status}`);
+    expect(await statusesOf(off)).toEqual(['webhook cancelled']);
+    expect(await statusesOf(silent)).toEqual(['email queued', 'webhook cancelled']);
+    expect(await statusesOf(gone)).toEqual([]);
+    const [there] = await stack.queued(moved);
+    expect(there?.target).toContain('/elsewhere');
+    // On again, later matches are sent, and what was cancelled stays so.
+    await stack.change(off, { enabled: true });
+    await stack.scan(scanFacts(brand, '2026-05-03T08:00:00.000Z', 1));
+    await stack.matched();
+    expect(await statusesOf(off)).toEqual(['webhook cancelled', 'webhook queued']);
+  });
+});
+
+describe('what failed of a rule before', () => {
+  const fail = async ({ workspace_id, alert_id }: Rule): Promise<void> => {
+    await stack.pool.query(
+      `insert into delivery.failing (alert_id, channel, workspace_id, since, last_at)
+       values ($1, 'webhook', $2, now() - interval '4 days', now())`,
+      [alert_id, workspace_id],
+    );
+  };
+  const isFailing = async ({ alert_id }: Rule): Promise<boolean> => {
+    const { rows } = await stack.pool.query('select from delivery.failing where alert_id = $1', [alert_id]);
+    return rows.length > 0;
+  };
+
+  test('does not count once its address is another, or it is on again', async () => {
+    await using _ = stack.start();
+    const brand = await stack.brand('mended.example');
+    const [moved, renamed] = [await stack.rule([brand]), await stack.rule([brand])];
+    const [again, suspended] = [await stack.rule([brand], { enabled: false }), await stack.rule([brand])];
+    const all = [moved, renamed, again, suspended];
+    await stack.matched();
+    for (const rule of all) await fail(rule);
+    await stack.change(moved, { webhook_url: 'https://hooks.shop.example/mended' });
+    await stack.change(renamed, { name: 'Launches and more', cadence: 'daily' });
+    await stack.change(again, { enabled: true });
+    await stack.suspend(suspended);
+    await stack.matched();
+    // Until the notice of a suspension is written, who writes it finds there what it is about.
+    expect(await Promise.all(all.map(isFailing))).toEqual([false, true, false, true]);
+    await stack.change(suspended, { enabled: true });
+    await stack.matched();
+    expect(await isFailing(suspended)).toBe(false);
+  });
+});
+
+describe('nothing fires again', () => {
+  test('when the tables are lost, those of deliveries too: what is over is found in the log', async () => {
+    const fresh = resources.use(await openAlertsStack());
+    const brand = await fresh.brand('lost.example');
+    const rule = await fresh.rule([brand]);
+    const deleted = await fresh.rule([brand]);
+    {
+      await using _ = fresh.start();
+      for (const day of [2, 3, 4]) await fresh.scan(scanFacts(brand, `2026-05-0${day}T08:00:00.000Z`, day));
+      await fresh.matched();
+    }
+    const before = await fresh.queued(rule);
+    expect(totalsOf(before)).toEqual([2, 3, 4]);
+    await fresh.delete(deleted);
+    // The first was delivered, the second cancelled, the third waits.
+    const [first, second, third] = idsOf(before);
+    await fresh.pool.query(
+      `insert into delivery.journal (delivery_id, type, at, attempt, outcome, duration_ms)
+       values ($1, 'DeliveryAttempted', now(), 1, 'delivered', 5)`,
+      [first],
+    );
+    await fresh.pool.query(
+      `insert into delivery.journal (delivery_id, type, at, attempt, reason)
+       values ($1, 'DeliveryCancelled', now(), 0, 'An operator said so.')`,
+      [second],
+    );
+    while ((await recordFacts(fresh.pool, fresh.eventStore)) > 0);
+    await fresh.pool.query('drop schema alerting cascade');
+    await fresh.pool.query('drop schema delivery cascade');
+    {
+      await using _ = fresh.start();
+      await fresh.matched();
+      const after = await fresh.queued(rule);
+      expect(idsOf(after)).toEqual([third]);
+      expect(after[0]?.payload).toEqual(before[2]?.payload);
+      expect(await fresh.queued(deleted)).toEqual([]);
+      // Live again, it goes on.
+      await fresh.scan(scanFacts(brand, '2026-05-05T08:00:00.000Z', 5));
+      await fresh.matched();
+      expect(totalsOf(await fresh.queued(rule))).toEqual([4, 5]);
+    }
+  });
+
+  test('of two processes one matches, and the other takes over', async () => {
+    const brand = await stack.brand('standby.example');
+    const rule = await stack.rule([brand]);
+    const first = stack.start();
+    await stack.matched();
+    await using _ = stack.start();
+    await stack.scan(scanFacts(brand, '2026-05-02T08:00:00.000Z', 1));
+    await stack.matched();
+    await first[Symbol.asyncDispose]();
+    await stack.scan(scanFacts(brand, '2026-05-03T08:00:00.000Z', 2));
+    await stack.matched();
+    expect(totalsOf(await stack.queued(rule))).toEqual([1, 2]);
+  });
+});

@@ -1,0 +1,176 @@
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { AlertPayload, PAYLOAD_ITEMS_MAX } from '#contracts/webhooks/alert-payload.ts';
+import type { Clock } from '#platform/clock.ts';
+import { PERIOD_GRACE_MS } from '#services/alerts/run.ts';
+import { until } from '../stack/wait-until.ts';
+import { type AlertsStack, openAlertsStack, type Queued, type Rule, scanFacts } from './stack.ts';
+
+const LIMIT_MS = 20_000;
+const DAY_MS = 86_400_000;
+
+/** A log of its own for each, since time in it goes one way only. */
+let stack: AlertsStack;
+beforeEach(async () => {
+  stack = await openAlertsStack();
+});
+afterEach(() => stack[Symbol.asyncDispose]());
+
+/** Facts are recorded today; when a period has ended is the clock's to say. */
+const today = new Date().toISOString().slice(0, 10);
+/** Midnight of tomorrow and a while: the day on which this runs is over. */
+const tomorrow: Clock = {
+  now: () => new Date(Math.ceil(Date.now() / DAY_MS) * DAY_MS + PERIOD_GRACE_MS + 1_000),
+};
+const nextWeek: Clock = { now: () => new Date(tomorrow.now().getTime() + 7 * DAY_MS) };
+
+const totalsOf = (queued: readonly Queued[]): readonly number[] =>
+  queued.map(({ payload }) => payload.items_total);
+const digestOf = async (rule: Rule, channels = 1): Promise<readonly Queued[]> => {
+  await until('the digest', LIMIT_MS, async () => (await stack.queued(rule)).length >= channels);
+  return stack.queued(rule);
+};
+/** Matches what is recorded, by a clock that does not end the day. */
+const matchAll = async (clock?: Clock): Promise<void> => {
+  await using _ = stack.start(clock);
+  await stack.matched();
+};
+
+test('are made once when the period has ended, of everything in it, and not of nothing', async () => {
+  const brand = await stack.brand('digest.example');
+  const [daily, weekly, quiet] = [
+    await stack.rule([brand], { cadence: 'daily' }),
+    await stack.rule([brand], { cadence: 'weekly' }),
+    await stack.rule([brand], { cadence: 'daily', trigger: 'stopped_ads' }),
+  ];
+  {
+    await using _ = stack.start();
+    await stack.scan(scanFacts(brand, '2026-05-02T08:00:00.000Z', 2));
+    await stack.matched();
+  }
+  {
+    await using _ = stack.start();
+    await stack.scan(scanFacts(brand, '2026-05-03T08:00:00.000Z', 3));
+    await stack.matched();
+    expect(await stack.queued(daily)).toEqual([]);
+  }
+  for (let again = 0; again < 2; again += 1) {
+    await using _ = stack.start(tomorrow);
+    await until('the digest', LIMIT_MS, async () => (await stack.queued(daily)).length > 0);
+    const [digest, ...more] = await stack.queued(daily);
+    expect(more).toEqual([]);
+    expect(digest?.payload).toMatchObject({
+      type: 'alert.digest',
+      kind: 'digest',
+      items_total: 5,
+      period: { from: today, to: today },
+      created_at: new Date(Date.parse(today) + DAY_MS).toISOString(),
+    });
+  }
+  await using _ = stack.start(nextWeek);
+  await until('the digest of the week', LIMIT_MS, async () => (await stack.queued(weekly)).length > 0);
+  const [ofWeek] = await stack.queued(weekly);
+  expect(ofWeek?.payload.items_total).toBe(5);
+  const { from = '', to = '' } = ofWeek?.payload.period ?? {};
+  expect(new Date(from).getUTCDay(), 'a Monday').toBe(1);
+  expect(Date.parse(to) - Date.parse(from)).toBe(6 * DAY_MS);
+  expect(from <= today && today <= to).toBe(true);
+  expect(await stack.queued(quiet)).toEqual([]);
+  expect(await stack.queued(daily)).toHaveLength(1);
+});
+
+test('hold the first hundred items in order and count all of them, over restarts, on each channel', async () => {
+  const brand = await stack.brand('bulk.example');
+  const chat = { fingerprint: 'a'.repeat(64), host: 'chat.example' };
+  const rule = await stack.rule([brand], { cadence: 'daily', email: true, chat });
+  const scans = [2, 3, 4].map((day) => scanFacts(brand, `2026-05-0${day}T08:00:00.000Z`, 70));
+  for (const facts of scans) {
+    // The process ends in the middle of each scan.
+    await stack.scan(facts.slice(0, 40));
+    await matchAll();
+    await stack.scan(facts.slice(40));
+    await matchAll();
+  }
+  expect(await stack.queued(rule)).toEqual([]);
+  await using _ = stack.start(tomorrow);
+  const queued = await digestOf(rule, 3);
+  expect(queued.map(({ channel, kind }) => `${channel} ${kind}`).toSorted()).toEqual([
+    'chat digest',
+    'email digest',
+    'webhook digest',
+  ]);
+  const launched = scans.flat().flatMap(({ data }) => ('ad_id' in data ? [data.ad_id] : []));
+  for (const { delivery_id, payload } of queued) {
+    expect(AlertPayload.parse(payload)).toMatchObject({ id: delivery_id, items_total: 210 });
+    expect(payload.items.map(({ ad_id }) => ad_id)).toEqual(launched.slice(0, PAYLOAD_ITEMS_MAX));
+    expect(payload.as_of).toBe('2026-05-04T08:00:00.000Z');
+  }
+});
+
+test('are the same when what is remembered is lost before they are made, and are not made again after', async () => {
+  const brand = await stack.brand('forgetful.example');
+  const rule = await stack.rule([brand], { cadence: 'daily' });
+  await stack.scan(scanFacts(brand, '2026-05-02T08:00:00.000Z', 120));
+  await matchAll();
+  await stack.pool.query('drop schema alerting cascade');
+  {
+    await using _ = stack.start(tomorrow);
+    expect(totalsOf(await digestOf(rule))).toEqual([120]);
+  }
+  const before = await stack.queued(rule);
+  const told = stack.published.length;
+  await stack.pool.query('drop schema alerting cascade');
+  await matchAll(tomorrow);
+  await matchAll(nextWeek);
+  expect(await stack.queued(rule)).toEqual(before);
+  expect(stack.published.slice(told)).toEqual([]);
+});
+
+test('of a rule that was switched off meanwhile hold what came after it was on again', async () => {
+  const brand = await stack.brand('switched.example');
+  const rule = await stack.rule([brand], { cadence: 'daily' });
+  {
+    await using _ = stack.start();
+    await stack.scan(scanFacts(brand, '2026-05-02T08:00:00.000Z', 2));
+    await stack.matched();
+    await stack.change(rule, { enabled: false });
+    await stack.scan(scanFacts(brand, '2026-05-03T08:00:00.000Z', 4));
+    await stack.change(rule, { enabled: true });
+    await stack.scan(scanFacts(brand, '2026-05-04T08:00:00.000Z', 1));
+    await stack.matched();
+  }
+  await using _ = stack.start(tomorrow);
+  expect(totalsOf(await digestOf(rule))).toEqual([1]);
+});
+
+test('of a rule that was deleted before the day was over are not made', async () => {
+  const brand = await stack.brand('deleted.example');
+  const [rule, other] = [
+    await stack.rule([brand], { cadence: 'daily' }),
+    await stack.rule([brand], { cadence: 'daily' }),
+  ];
+  await stack.scan(scanFacts(brand, '2026-05-02T08:00:00.000Z', 2));
+  await matchAll();
+  await stack.delete(rule);
+  await using _ = stack.start(tomorrow);
+  expect(totalsOf(await digestOf(other))).toEqual([2]);
+  expect(await stack.queued(rule)).toEqual([]);
+});
+
+test('tell once what was collected before a rule became instant', async () => {
+  const brand = await stack.brand('becomes-instant.example');
+  const rule = await stack.rule([brand], { cadence: 'daily' });
+  {
+    await using _ = stack.start();
+    await stack.scan(scanFacts(brand, '2026-05-02T08:00:00.000Z', 2));
+    await stack.change(rule, { cadence: 'instant' });
+    await stack.scan(scanFacts(brand, '2026-05-03T08:00:00.000Z', 3));
+    await stack.matched();
+    expect(totalsOf(await stack.queued(rule))).toEqual([3]);
+  }
+  await using _ = stack.start(tomorrow);
+  const queued = await digestOf(rule, 2);
+  expect(queued.map(({ kind, payload }) => [kind, payload.items_total])).toEqual([
+    ['alert', 3],
+    ['digest', 2],
+  ]);
+});

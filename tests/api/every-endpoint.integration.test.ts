@@ -1,0 +1,283 @@
+import type { FastifyInstance } from 'fastify';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { ReadDatabase } from '#contracts/ports/read-database.ts';
+import { landingPageOf } from '#contracts/values/landing-pages.ts';
+import { SCOPES } from '#contracts/values/scopes.ts';
+import { createKeyText } from '#application/access/api-key-format.ts';
+import type { Endpoint } from '#operations/endpoint/define-endpoint.ts';
+import { ENDPOINTS } from '#operations/index.ts';
+import { PAGE_ID } from '#operations/pages/examples.ts';
+import { OPERATOR_ID } from '#operations/social-pages/examples.ts';
+import { AD_ID, BRAND_ID } from '#operations/endpoint/examples.ts';
+import { on } from '../dsl/api.ts';
+import { siteFacts, siteScan, siteTool } from '../dsl/site-events.ts';
+import { nameOperator } from '../projections/fixtures/network-events.ts';
+import { recordBrief } from '../operations/fixtures/brief-events.ts';
+import type { CorpusBrand } from '../operations/fixtures/corpus.ts';
+import { creativeOf, keyOf, recordCreative } from '../operations/fixtures/creative-events.ts';
+import { seedFacts } from '../operations/fixtures/site-corpus.ts';
+import { type ApiStack, type Key, openApiStack } from '../operations/fixtures/stack.ts';
+
+/** What all endpoints owe: the statuses that do not depend on what they read. */
+let stack: ApiStack;
+let app: FastifyInstance;
+let broken: FastifyInstance;
+/** An API whose minute never ends, so that a limit is used up however long a test takes. */
+let still: FastifyInstance;
+let key: Key;
+let other: Key;
+let alpha: CorpusBrand;
+
+beforeAll(async () => {
+  stack = await openApiStack();
+  const [opened, first, second, brands] = await Promise.all([
+    stack.api(),
+    stack.key({ plan: 'business' }),
+    stack.key(),
+    stack.seed(['alpha', 'beta']),
+  ]);
+  [app, key, other, alpha] = [opened, first, second, brands[0] as CorpusBrand];
+  await stack.projected(await recordCreative(stack, keyOf(1), [alpha.adIds[0] ?? '']));
+  const scan = siteScan('alpha.com', '2026-05-01T08:00Z', { tools: [siteTool('arm-and-leg')] });
+  await seedFacts(stack, [...siteFacts(scan), nameOperator(OPERATOR_ID)]);
+  broken = await openBroken();
+  const noon = new Date('2026-11-20T12:00:30.000Z');
+  still = await stack.api({ clock: { now: () => noon }, nats: new Promise(() => undefined) });
+});
+afterAll(() => stack[Symbol.asyncDispose]());
+
+/** An API whose reads and writes fail, though it still knows its callers. */
+const openBroken = async (): Promise<FastifyInstance> => {
+  const query = async <Row>({
+    sql,
+    values,
+  }: {
+    sql: string;
+    values: readonly unknown[];
+  }): Promise<readonly Row[]> => {
+    if (!sql.includes('access.api_key')) throw new Error('no database');
+    return (await stack.pool.query(sql, [...values])).rows as Row[];
+  };
+  const read = (): AsyncIterable<never> => ({
+    [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(new Error('no event store')) }),
+  });
+  const decide = (): Promise<never> => Promise.reject(new Error('no event store'));
+  return stack.api({
+    db: { query, slow: query } satisfies ReadDatabase,
+    eventStore: { ...stack.eventStore, read, decide },
+  });
+};
+
+/** Where an ad of the corpus leads. */
+const ALPHA_LINK = 'https://shop.example.com/0';
+
+/** Ids in paths: those of the corpus, those that had to be made, and else what the documentation shows. */
+type PathIds = Readonly<Record<string, string>>;
+
+/** What a request needs to exist before it can be answered as declared. Each request makes its own. */
+const MAKING: Readonly<Record<string, () => Promise<string>>> = {
+  collectionId: async () => {
+    const body = { name: 'Boots', first_item: { item_type: 'ad', item_key: AD_ID } };
+    const { data } = await on(app).post(`/v1/workspaces/${key.workspaceId}/collections`, { key, body });
+    return (data as { id: string }).id;
+  },
+  noteId: async () => {
+    const body = { subject_type: 'ad', subject_key: AD_ID, body: 'Nice.' };
+    const { data } = await on(app).post(`/v1/workspaces/${key.workspaceId}/notes`, { key, body });
+    return (data as { id: string }).id;
+  },
+  keyId: async () => {
+    const body = { name: 'spare', scopes: ['me:read'] };
+    const { data } = await on(app).post(`/v1/workspaces/${key.workspaceId}/api-keys`, { key, body });
+    return (data as { key_id: string }).key_id;
+  },
+  alertId: async () => {
+    await trackAlpha();
+    const body = { name: 'Launches', trigger: 'new_ads', brand_ids: [alpha.id], email: true };
+    const { data } = await on(app).post(`/v1/workspaces/${key.workspaceId}/alerts`, { key, body });
+    return (data as { id: string }).id;
+  },
+  reportId: async () => {
+    const body = { from: '2026-01-01', to: '2026-01-31' };
+    const { data } = await on(app).post(`/v1/workspaces/${key.workspaceId}/reports`, { key, body });
+    return (data as { id: string }).id;
+  },
+  briefId: () =>
+    recordBrief(stack, key, [
+      { brand_id: alpha.id, ads_started: 2, ads_stopped: 1, destinations_changed: 1 },
+    ]),
+};
+
+const trackAlpha = async (): Promise<void> => {
+  const body = { brand_id: alpha.id };
+  await on(app).post(`/v1/workspaces/${key.workspaceId}/tracked-brands`, { key, body });
+};
+
+/** What an endpoint needs beyond what its path names. */
+const PREPARING: Readonly<Record<string, () => Promise<void>>> = { createAlert: trackAlpha };
+
+const made = async (endpoint: Endpoint): Promise<PathIds> => {
+  await PREPARING[endpoint.operationId]?.();
+  const ids: Record<string, string> = {};
+  for (const name of Object.keys(endpoint.paramsExample)) {
+    const id = await MAKING[name]?.();
+    if (id !== undefined) ids[name] = id;
+  }
+  return ids;
+};
+
+/** Of endpoints that ask for a parameter: what they are asked with. */
+const QUERIES: Readonly<Record<string, () => string>> = {
+  listRanking: () => 'country=US',
+  listPageDetails: () => `ids=${PAGE_ID}`,
+  listCreatives: () => `brand_id=${alpha.id}`,
+  getBrandNetwork: () => `brand_id=${alpha.id}`,
+  listBrandThumbs: () => `brand_ids=${alpha.id}`,
+};
+
+const urlOf = (endpoint: Endpoint, workspaceId: string, ids: PathIds = {}): string => {
+  const known: PathIds = {
+    ...endpoint.paramsExample,
+    ws: workspaceId,
+    brandId: alpha.id,
+    adId: alpha.adIds[0] ?? '',
+    pageId: landingPageOf(ALPHA_LINK)?.landing_page_id ?? '',
+    creativeId: creativeOf(1, alpha.adIds[0] ?? ''),
+    creativeKey: keyOf(1),
+    ...ids,
+  };
+  const path = endpoint.path.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
+    encodeURIComponent(known[name] ?? ''),
+  );
+  const query = QUERIES[endpoint.operationId]?.();
+  return query === undefined ? path : `${path}?${query}`;
+};
+
+/** The body that the documentation shows, of a brand that there is. */
+const bodyOf = (endpoint: Endpoint): { body?: unknown } =>
+  endpoint.body ? { body: JSON.stringify(endpoint.body.example).replaceAll(BRAND_ID, alpha.id) } : {};
+
+const send = (
+  server: FastifyInstance,
+  endpoint: Endpoint,
+  options: object = {},
+  workspaceId = key.workspaceId,
+  ids: PathIds = {},
+) => on(server).send(endpoint.method, urlOf(endpoint, workspaceId, ids), { ...bodyOf(endpoint), ...options });
+
+describe.each(ENDPOINTS.map((endpoint) => [endpoint.operationId, endpoint] as const))(
+  '%s',
+  (_name, endpoint) => {
+    describe('as declared', () => {
+      test(`answers ${endpoint.reply.status} with request id, limit headers and nothing undocumented`, async () => {
+        const reply = await send(app, endpoint, { key }, key.workspaceId, await made(endpoint));
+        expect(reply.status).toBe(endpoint.reply.status);
+        expect(reply.headers).toMatchObject({
+          'content-type': 'application/json; charset=utf-8',
+          'x-ratelimit-limit': '1000',
+          'ratelimit-policy': '"minute";q=1000;w=60',
+        });
+        expect(Number(reply.headers['x-ratelimit-reset'])).toBeGreaterThan(Date.now() / 1_000);
+        expect(typeof reply.headers['x-read-position']).toBe(
+          endpoint.method === 'GET' ? 'undefined' : 'string',
+        );
+      });
+    });
+
+    describe('400', () => {
+      test('names a parameter that does not exist', async () => {
+        const known = urlOf(endpoint, key.workspaceId);
+        const url = `${known}${known.includes('?') ? '&' : '?'}unheard_of=1`;
+        const reply = await on(app).send(endpoint.method, url, { key, ...bodyOf(endpoint) });
+        expect(reply.status).toBe(400);
+        expect(reply.error.details).toMatchObject([{ path: 'unheard_of', code: 'unrecognized_keys' }]);
+      });
+    });
+
+    describe('401', () => {
+      test.each([
+        ['no key', {}],
+        ['an empty header', { authorization: '' }],
+        ['another scheme', { authorization: 'Basic c3ZjOmxpdmU=' }],
+        ['no checksum', { authorization: `Bearer svc_live_${'a'.repeat(36)}` }],
+        ['a key nobody issued', { authorization: `Bearer ${createKeyText()}` }],
+      ])('with %s', async (_case, headers) => {
+        const reply = await send(app, endpoint, { headers });
+        expect(reply.status).toBe(401);
+        expect(reply.error.type).toBe('unauthorized');
+        expect(reply.headers['x-ratelimit-limit']).toBeUndefined();
+      });
+    });
+
+    describe('403', () => {
+      test('with a key that holds every scope but its own', async () => {
+        const lacking = await stack.key({ scopes: SCOPES.filter((scope) => scope !== endpoint.scope) });
+        const reply = await send(app, endpoint, { key: lacking }, lacking.workspaceId);
+        expect(reply.status).toBe(403);
+        expect(reply.error.type).toBe('forbidden');
+      });
+    });
+
+    describe('429', () => {
+      test('when the minute of the plan is used up', async () => {
+        const free = await stack.key({ plan: 'free' });
+        for (let count = 0; count < 100; count += 1) {
+          expect((await on(still).get('/v1/me', { key: free })).status).toBe(200);
+        }
+        const reply = await send(still, endpoint, { key: free }, free.workspaceId);
+        expect(reply.status).toBe(429);
+        expect(reply.headers).toMatchObject({
+          'x-ratelimit-limit': '100',
+          'x-ratelimit-remaining': '0',
+          'x-ratelimit-reset': String(Date.parse('2026-11-20T12:01:00.000Z') / 1_000),
+          'retry-after': '30',
+        });
+      });
+    });
+
+    describe('500', () => {
+      test('when something fails, without saying what', async () => {
+        const reply = await send(broken, endpoint, { key });
+        expect(reply.status).toBe(500);
+        expect(reply.error).toMatchObject({ type: 'internal' });
+        expect(reply.body).not.toContain('database');
+      });
+    });
+  },
+);
+
+const corpusReads = ENDPOINTS.filter(({ corpus }) => corpus);
+describe.each(corpusReads.map((endpoint) => [endpoint.operationId, endpoint] as const))(
+  '%s 304',
+  (_name, endpoint) => {
+    test('304 to the ETag it gave, which does not count against the limit', async () => {
+      const own = await stack.key();
+      const first = await send(app, endpoint, { key: own });
+      const etag = String(first.headers['etag']);
+      expect(etag).toMatch(/^W\/"[\w-]+"$/);
+      const again = await send(app, endpoint, {
+        key: own,
+        headers: { 'if-none-match': `"other", ${etag}` },
+      });
+      expect(again.status).toBe(304);
+      expect(again.headers['etag']).toBe(etag);
+      expect(again.headers['x-ratelimit-remaining']).toBe(first.headers['x-ratelimit-remaining']);
+      expect((await send(app, endpoint, { key: own, headers: { 'if-none-match': '"other"' } })).status).toBe(
+        200,
+      );
+    });
+  },
+);
+
+const ofWorkspaces = ENDPOINTS.filter(({ path }) => path.includes('{ws}'));
+describe.each(ofWorkspaces.map((endpoint) => [endpoint.operationId, endpoint] as const))(
+  '%s 404',
+  (_name, endpoint) => {
+    test('404, never 403, for another workspace, also without the scope', async () => {
+      const lacking = await stack.key({ scopes: ['me:read'] });
+      for (const caller of [key, lacking]) {
+        expect((await send(app, endpoint, { key: caller }, other.workspaceId)).status).toBe(404);
+      }
+    });
+  },
+);

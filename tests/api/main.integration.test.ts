@@ -1,0 +1,73 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { freePort } from '#deploy/local/os/ports.ts';
+import { type ApiStack, openApiStack } from '../operations/fixtures/stack.ts';
+
+/** Vitest transforms TypeScript, node strips it: only a started process proves that it starts. */
+const MAIN = join(import.meta.dirname, '../../services/api/main.ts');
+const START_TIMEOUT_MS = 20_000;
+
+let stack: ApiStack;
+beforeAll(async () => {
+  stack = await openApiStack();
+});
+afterAll(() => stack[Symbol.asyncDispose]());
+
+const start = (environment: Readonly<Record<string, string>>) => {
+  const child = spawn(process.execPath, [MAIN], { env: environment, stdio: ['ignore', 'pipe', 'pipe'] });
+  const lines: Record<string, unknown>[] = [];
+  createInterface(child.stdout).on('line', (line) => lines.push(JSON.parse(line) as Record<string, unknown>));
+  let errors = '';
+  child.stderr.on('data', (bytes: Buffer) => {
+    errors += bytes.toString();
+  });
+  return { child, lines, errors: () => errors };
+};
+
+test('the process starts on empty tables, serves, logs without secrets, and ends in order', async () => {
+  const key = await stack.key();
+  await stack.seed(['alpha']);
+  const port = await freePort();
+  const { child, lines } = start({
+    ...stack.environment,
+    API_PORT: String(port),
+    CURSOR_SECRET: 'a secret for tests only',
+  });
+  await expect
+    .poll(() => lines.some(({ msg }) => msg === 'listening'), { timeout: START_TIMEOUT_MS })
+    .toBe(true);
+  const reply = await fetch(`http://127.0.0.1:${port}/v1/brands/alpha-com`, {
+    headers: { authorization: `Bearer ${key.text}` },
+  });
+  const body = (await reply.json()) as { data: { url: string }; meta: { request_id: string } };
+  expect(reply.status).toBe(200);
+  expect(body.data.url).toBe(`http://127.0.0.1:${port}/v1/brands/alpha-com`);
+  const posted = await fetch(`http://127.0.0.1:${port}/v1/workspaces/${key.workspaceId}/tracked-brands`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key.text}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ brand_id: (body.data as { id?: string }).id }),
+  });
+  expect(posted.status).toBe(201);
+  await expect.poll(() => lines.filter(({ msg }) => msg === 'request').length).toBe(2);
+  expect(lines.find(({ msg }) => msg === 'request')).toMatchObject({
+    request_id: body.meta.request_id,
+    operation: 'getBrand',
+    status: 200,
+  });
+  child.kill('SIGTERM');
+  const [code] = (await once(child, 'exit')) as [number];
+  expect(code).toBe(0);
+  expect(JSON.stringify(lines)).not.toContain(key.text);
+});
+
+test('the process names every setting that is wrong, at once', async () => {
+  const { child, errors } = start({ API_PORT: '70000', CURSOR_SECRET: 'short' });
+  const [code] = (await once(child, 'exit')) as [number];
+  expect(code).not.toBe(0);
+  for (const name of ['DATABASE_URL', 'EVENT_STORE_URL', 'NATS_URL', 'API_PORT', 'CURSOR_SECRET']) {
+    expect(errors()).toContain(name);
+  }
+});

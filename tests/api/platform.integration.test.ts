@@ -1,0 +1,191 @@
+import type { FastifyInstance } from 'fastify';
+import { once } from 'node:events';
+import { type AddressInfo, connect } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { followAccess } from '#application/access/access-subscription.ts';
+import { silentLog } from '#platform/logger.ts';
+import { on, type Reply } from '../dsl/api.ts';
+import { type ApiStack, BASE_URL, openApiStack } from '../operations/fixtures/stack.ts';
+
+let stack: ApiStack;
+let app: FastifyInstance;
+
+beforeAll(async () => {
+  stack = await openApiStack();
+  app = await stack.api();
+});
+afterAll(() => stack[Symbol.asyncDispose]());
+
+describe('request ids', () => {
+  test("are the caller's own where it can stand in a header, and ours otherwise", async () => {
+    const key = await stack.key();
+    const given = await on(app).get('/v1/me', { key, headers: { 'x-request-id': 'client-4711.a_b' } });
+    expect(given.meta.request_id).toBe('client-4711.a_b');
+    for (const odd of ['short', 'x'.repeat(65), 'with space ', '"quoted"id']) {
+      const reply = await on(app).get('/v1/me', { key, headers: { 'x-request-id': odd } });
+      expect(reply.meta.request_id).toMatch(/^[0-9a-f-]{36}$/);
+    }
+  });
+  test('stand on refusals too', async () => {
+    const reply = await on(app).get('/v1/me', { headers: { 'x-request-id': 'client-4711' } });
+    expect(reply.headers['x-request-id']).toBe('client-4711');
+  });
+});
+
+describe('what no endpoint serves', () => {
+  const notFound = { error: { type: 'not_found', status: 404 } };
+  test.each([
+    ['GET', '/'],
+    ['GET', '/v1'],
+    ['GET', '/v1/me/'],
+    ['POST', '/v1/me'],
+    ['PUT', '/v1/brands'],
+    ['HEAD', '/v1/brands'],
+    ['OPTIONS', '/v1/brands'],
+  ])('%s %s is 404', async (method, url) => {
+    const reply = await app.inject({ method: method as 'GET', url });
+    expect(reply.statusCode).toBe(404);
+    // The answer to HEAD is without a body, as HTTP has it.
+    const body: unknown = method === 'HEAD' ? notFound : reply.json();
+    expect(body).toMatchObject(notFound);
+  });
+  test('a broken escape is 400', async () => {
+    expect((await on(app).get('/v1/brands/%E0%A4%A')).status).toBe(400);
+  });
+  test('a body too large is 404 all the same', async () => {
+    const reply = await app.inject({ method: 'POST', url: '/v1/nothing', payload: 'a'.repeat(100_000) });
+    expect([reply.statusCode, reply.json()]).toMatchObject([404, notFound]);
+  });
+});
+
+describe('bytes on the wire', () => {
+  const answerTo = async (sent: string): Promise<{ head: string; error: Reply['error'] | undefined }> => {
+    const own = await stack.api();
+    await own.listen({ port: 0, host: '127.0.0.1' });
+    const socket = connect((own.server.address() as AddressInfo).port, '127.0.0.1');
+    await once(socket, 'connect');
+    socket.write(sent);
+    const [head = '', body = ''] = (await text(socket)).split('\r\n\r\n');
+    return { head, error: (JSON.parse(body) as Pick<Reply, 'error'>).error };
+  };
+  test('that are no HTTP are 400 with the same body', async () => {
+    const { head, error } = await answerTo('NONSENSE\r\n\r\n');
+    expect(head).toContain('HTTP/1.1 400');
+    expect(error).toMatchObject({ type: 'bad_request', status: 400, details: [{ code: 'not_http' }] });
+    expect(head).toContain((error as { request_id?: string } | undefined)?.request_id);
+  });
+  test('that name no host are 400 with the same body', async () => {
+    const { text: key } = await stack.key();
+    const { head, error } = await answerTo(
+      `GET /v1/me HTTP/1.1\r\nauthorization: Bearer ${key}\r\nconnection: close\r\n\r\n`,
+    );
+    expect(head).toContain('HTTP/1.1 400');
+    expect(error).toMatchObject({ type: 'bad_request', details: [{ path: 'host' }] });
+  });
+  test('that expect what nobody knows are answered as if they did not', async () => {
+    const { text: key } = await stack.key();
+    const { head, error } = await answerTo(
+      `GET /v1/me HTTP/1.1\r\nhost: a\r\nexpect: wonders\r\nauthorization: Bearer ${key}\r\nconnection: close\r\n\r\n`,
+    );
+    expect([head.slice(0, 12), error]).toEqual(['HTTP/1.1 200', undefined]);
+  });
+});
+
+describe('the contract', () => {
+  test('is served with the address of this service', async () => {
+    const reply = await app.inject({ method: 'GET', url: '/v1/openapi.json' });
+    expect(reply.json()).toMatchObject({
+      openapi: '3.1.0',
+      info: { version: '1.0.0' },
+      servers: [{ url: BASE_URL }],
+    });
+  });
+  test('is shown by a page whose script comes from this service', async () => {
+    const page = await app.inject({ method: 'GET', url: '/docs/' });
+    expect(page.statusCode).toBe(200);
+    const scripts = [...page.body.matchAll(/<script[^>]*\ssrc="([^"]+)"/g)].map(([, source]) => source ?? '');
+    expect(scripts.length).toBeGreaterThan(0);
+    for (const script of scripts) {
+      expect(script).not.toMatch(/^(https?:)?\/\//);
+      const served = await app.inject({ method: 'GET', url: new URL(script, 'http://x/docs/').pathname });
+      expect(served.statusCode).toBe(200);
+    }
+  });
+});
+
+describe('keys', () => {
+  test('issued a moment ago are known to every process, also with the projector stopped', async () => {
+    const own = await openApiStack();
+    try {
+      const [one, other] = await Promise.all([own.api(), own.api()]);
+      // Once the read models are there, the projector may stand still.
+      await own.seed([]);
+      await own.stopProjector();
+      const key = await own.key();
+      expect((await on(one).get('/v1/me', { key })).status).toBe(200);
+      expect((await on(other).get('/v1/me', { key })).status).toBe(200);
+    } finally {
+      await own[Symbol.asyncDispose]();
+    }
+  });
+
+  test('revoked a moment ago are refused by every process, however busy they were', async () => {
+    const servers = await Promise.all([stack.api(), stack.api(), stack.api()]);
+    const key = await stack.key({ plan: 'enterprise' });
+    let revoked = false;
+    const sinceRevoked: number[] = [];
+    const hammer = servers.map(async (server) => {
+      for (let after = 0; after < 20; ) {
+        const sentAfter = revoked;
+        const { status } = await on(server).get('/v1/system/freshness', { key });
+        if (sentAfter) {
+          sinceRevoked.push(status);
+          after += 1;
+        } else {
+          await new Promise((resolve) => setTimeout(resolve, 5));
+        }
+      }
+    });
+    await stack.revoke(key);
+    revoked = true;
+    await Promise.all(hammer);
+    expect(new Set(sinceRevoked)).toEqual(new Set([401]));
+  });
+
+  test('keep working when the access tables are dropped: they are folded from the log again', async () => {
+    const own = await openApiStack();
+    try {
+      const server = await own.api();
+      const key = await own.key();
+      await own.pool.query(
+        'truncate access.stream, access.checkpoint, access.workspace, access.member, access.api_key',
+      );
+      await using follower = followAccess(own.pool, own.eventStore, silentLog());
+      await follower.filled;
+      expect((await on(server).get('/v1/me', { key })).status).toBe(200);
+    } finally {
+      await own[Symbol.asyncDispose]();
+    }
+  });
+
+  test('of a member whose role was lowered lose what the role no longer allows', async () => {
+    const key = await stack.key({ role: 'viewer', scopes: ['me:read', 'brands:read'] });
+    const path = `/v1/workspaces/${key.workspaceId}/tracked-brands`;
+    expect((await on(app).post(path, { key, body: {} })).status).toBe(403);
+  });
+});
+
+describe('rate limits', () => {
+  test('of one key are counted over all processes', async () => {
+    const key = await stack.key({ plan: 'free' });
+    const minute = { now: () => new Date('2026-11-20T12:00:30.000Z') };
+    const [one, other] = await Promise.all([stack.api({ clock: minute }), stack.api({ clock: minute })]);
+    for (let count = 0; count < 60; count += 1) await on(one).get('/v1/me', { key });
+    await expect
+      .poll(async () => Number((await on(other).get('/v1/me', { key })).headers['x-ratelimit-remaining']), {
+        timeout: 5_000,
+      })
+      .toBeLessThan(41);
+  });
+});

@@ -1,0 +1,171 @@
+import {
+  DeadlineExceededError,
+  EventStoreDBClient,
+  persistentSubscriptionToStreamSettingsFromDefaults,
+  streamNameFilter,
+} from '@eventstore/db-client';
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type LocalEventStore, startEventStore } from '#deploy/local/event-store/start.ts';
+import { createTestDatabase } from '../stack/database.ts';
+import { failureOf, fill, Follower, idsOf, newEvents, newStream, readWhole } from './event-store/support.ts';
+import { eventStoreConformance } from './event-store.ts';
+
+let database: Awaited<ReturnType<typeof createTestDatabase>>;
+let store: LocalEventStore;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  store = await startEventStore({ databaseUrl: database.url, host: '127.0.0.1', port: 0 });
+});
+
+afterAll(async () => {
+  await store.stop();
+  await database.drop();
+});
+
+function connect(): EventStoreDBClient {
+  return EventStoreDBClient.connectionString(store.url);
+}
+
+eventStoreConformance({ connect });
+
+describe('the local event store', () => {
+  let client: EventStoreDBClient;
+  beforeAll(() => {
+    client = connect();
+  });
+  afterAll(() => client.dispose());
+
+  test('is found by discovery as well', async () => {
+    const discovering = EventStoreDBClient.connectionString(
+      `esdb+discover://127.0.0.1:${store.port}?tls=false`,
+    );
+    const stream = newStream();
+    const events = newEvents(1);
+    await discovering.appendToStream(stream, events);
+    expect(idsOf(await readWhole(discovering, stream))).toEqual(idsOf(events));
+    await discovering.dispose();
+  });
+
+  test('refuses what it does not offer with UNIMPLEMENTED and says what to use instead', async () => {
+    const settings = persistentSubscriptionToStreamSettingsFromDefaults();
+    const persistent = await failureOf(
+      client.createPersistentSubscriptionToStream(newStream(), 'group', settings),
+    );
+    expect(String(persistent)).toMatch(/UNIMPLEMENTED.*catch-up subscription/);
+    const projection = await failureOf(client.createProjection('name', 'fromAll()'));
+    expect(String(projection)).toMatch(/UNIMPLEMENTED.*subscribe to \$all/);
+    const links = await failureOf(readAllOf(client.readStream(newStream(), { resolveLinkTos: true })));
+    expect(String(links)).toMatch(/UNIMPLEMENTED.*Links are not resolved/);
+  });
+
+  test('gives up an append at its deadline, which can then be sent again', async () => {
+    const stream = newStream();
+    const events = newEvents(1);
+    const blocker = new pg.Client({ connectionString: database.url });
+    await blocker.connect();
+    try {
+      await blocker.query('begin; lock table event_store.event in exclusive mode');
+      const startedMs = Date.now();
+      const error = await failureOf(
+        client.appendToStream(stream, events, { expectedRevision: 'no_stream', deadline: 300 }),
+      );
+      expect(error).toBeInstanceOf(DeadlineExceededError);
+      expect(Date.now() - startedMs).toBeLessThan(2_000);
+      await blocker.query('rollback');
+      const written = await client.appendToStream(stream, events, { expectedRevision: 'no_stream' });
+      expect(written.nextExpectedRevision).toBe(0n);
+      expect(await readWhole(client, stream)).toHaveLength(1);
+    } finally {
+      await blocker.end();
+    }
+  });
+
+  test('ends a live subscription to a stream when the stream gets a tombstone', async () => {
+    const stream = newStream();
+    await fill(client, stream, 1);
+    const subscription = client.subscribeToStream(stream);
+    subscription.on('data', () => undefined);
+    const ended = new Promise((resolve) => subscription.once('error', resolve));
+    await new Promise((resolve) => subscription.once('caughtUp', resolve));
+    await client.tombstoneStream(stream);
+    expect(await ended).toMatchObject({ type: 'stream-deleted' });
+  });
+
+  test('takes a subscriber that is far behind back through the log', async () => {
+    const category = `behind${newStream('').replaceAll('-', '')}`;
+    const filter = streamNameFilter({ prefixes: [category] });
+    const subscription = client.subscribeToAll({ fromPosition: 'end', filter });
+    const expected: string[] = [];
+    const seen: string[] = [];
+    await new Promise((resolve) => subscription.once('caughtUp', resolve).resume());
+    subscription.pause();
+    // More than the store holds in memory.
+    for (let part = 0; part < 44; part += 1) {
+      const events = newEvents(500);
+      await client.appendToStream(`${category}-${part % 3}`, events);
+      expected.push(...idsOf(events));
+    }
+    for await (const { event } of subscription) {
+      seen.push(event?.id ?? '');
+      if (seen.length === expected.length) break;
+    }
+    await subscription.unsubscribe();
+    expect(seen).toEqual(expected);
+
+    const whole = new Follower(client.subscribeToAll({ fromPosition: 'start', filter }));
+    await whole.until((follower) => follower.count('caughtUp') === 1, 'caughtUp');
+    expect(idsOf(whole.events)).toEqual(expected);
+    await whole.close();
+    const stream = new Follower(client.subscribeToStream(`${category}-0`));
+    await stream.until((follower) => follower.count('caughtUp') === 1, 'caughtUp');
+    expect(stream.events.map((event) => Number(event.revision))).toEqual(
+      expected.slice(0, 7_500).map((_, at) => at),
+    );
+    await stream.close();
+  });
+
+  test('refuses a second writer on the same database', async () => {
+    const options = { databaseUrl: database.url, host: '127.0.0.1', port: 0, lockWaitMs: 200 };
+    const second = startEventStore(options);
+    await expect(second).rejects.toThrow(/Another event store process writes to this database/);
+  });
+
+  test('answers its readers the same after a restart, and goes on where it was', async () => {
+    const stream = newStream();
+    const before = await fill(client, stream, 3);
+    await client.setStreamMetadata(stream, { maxCount: 2 });
+    const gone = newStream();
+    await fill(client, gone, 1);
+    await client.tombstoneStream(gone);
+    await store.stop();
+    store = await startEventStore({ databaseUrl: database.url, host: '127.0.0.1', port: 0 });
+    const again = connect();
+    expect(idsOf(await readWhole(again, stream))).toEqual(idsOf(before).slice(1));
+    // The store knows nothing of this stream yet, takes it for new, and finds that it is not.
+    const repeated = await again.appendToStream(stream, before, { expectedRevision: 'no_stream' });
+    expect(repeated.nextExpectedRevision).toBe(2n);
+    // Ids written before the restart are still known, also where no exact revision is expected.
+    await again.appendToStream(stream, before, { expectedRevision: 'any' });
+    const written = await again.appendToStream(stream, newEvents(1), { expectedRevision: 2n });
+    expect(written.nextExpectedRevision).toBe(3n);
+    let newest: string | undefined;
+    for await (const { event } of again.readAll({
+      fromPosition: 'end',
+      direction: 'backwards',
+      maxCount: 1,
+    })) {
+      newest = event?.streamId;
+    }
+    expect(newest).toBe(stream);
+    expect(await failureOf(again.appendToStream(gone, newEvents(1)))).toMatchObject({
+      type: 'stream-deleted',
+    });
+    await again.dispose();
+  });
+});
+
+async function readAllOf(reading: AsyncIterable<unknown>): Promise<void> {
+  for await (const _ of reading);
+}

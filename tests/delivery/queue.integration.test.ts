@@ -1,0 +1,106 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { DELIVERIES_DUE, DELIVERIES_STREAM, DELIVERY_CONSUMER } from '#contracts/messages/subjects.ts';
+import { publishDue } from '#application/delivery-outbox/notify-due.ts';
+import { silentLog } from '#platform/logger.ts';
+import { type Nats, openNats } from '#platform/nats/connection.ts';
+import { consumeDue } from '#services/delivery/consume-jobs.ts';
+import { ensureDeliveryConsumer } from '#services/delivery/jetstream-consumer.ts';
+import { sweep } from '#services/delivery/leader-tasks.ts';
+import { createTestNats } from '../stack/database.ts';
+import { until } from '../stack/wait-until.ts';
+import { newDelivery } from './new-delivery.ts';
+import { openReceivers, type Receivers } from './receivers.ts';
+import { type DeliveryStack, openDeliveryStack } from './stack.ts';
+
+const LIMIT_MS = 20_000;
+
+let stack: DeliveryStack;
+let receivers: Receivers;
+let nats: Nats;
+const resources = new AsyncDisposableStack();
+beforeAll(async () => {
+  stack = resources.use(await openDeliveryStack());
+  const server = await createTestNats();
+  resources.defer(() => server.stop());
+  nats = resources.use(await openNats(server.url, 'tests'));
+  // Disposed of first: whoever hangs lets go.
+  receivers = resources.use(await openReceivers());
+});
+afterAll(() => resources.disposeAsync());
+
+const queue = async (path: string, count: number): Promise<readonly string[]> => {
+  const target = { channel: 'webhook', url: receivers.url + path } as const;
+  const deliveries = Array.from({ length: count }, () =>
+    newDelivery(stack.rule(), target, stack.clock.now()),
+  );
+  await stack.enqueue(...deliveries);
+  return deliveries.map(({ deliveryId }) => deliveryId);
+};
+
+/** A process that consumes, until it is disposed of. */
+const consume = (): AsyncDisposable => {
+  const ending = new AbortController();
+  const worker = stack.worker();
+  const consuming = consumeDue(nats, worker, silentLog(), ending.signal);
+  return {
+    [Symbol.asyncDispose]: async () => {
+      ending.abort();
+      await consuming;
+      await worker.idle();
+    },
+  };
+};
+const waiting = async (): Promise<number> => {
+  const { num_pending, num_ack_pending } = await nats.manager.consumers.info(
+    DELIVERIES_STREAM,
+    DELIVERY_CONSUMER,
+  );
+  return num_pending + num_ack_pending;
+};
+const sweepOnce = () => {
+  const ending = new AbortController();
+  const { pool, eventStore, clock } = stack;
+  const room = { pool, databaseUrl: '', eventStore, nats, clock, log: silentLog(), signal: ending.signal };
+  return sweep({ ...room, overflowed: () => [] });
+};
+
+test('messages that make no sense are taken off the queue, and hold up nothing', async () => {
+  await ensureDeliveryConsumer(nats);
+  const [id = ''] = await queue('/sense', 1);
+  const messages = [
+    '',
+    'no JSON',
+    'null',
+    '[]',
+    '{"delivery_ids":"none"}',
+    `{"delivery_ids":["${'-'.repeat(36)}",7,null]}`,
+    `{"delivery_ids":["${randomUUID()}"]}`,
+    JSON.stringify({ delivery_ids: ['0'.repeat(36), id] }),
+  ];
+  for (const message of messages) await nats.jetstream.publish(DELIVERIES_DUE, message);
+  await using _ = consume();
+  await until('the delivery arrived', LIMIT_MS, () => receivers.at('/sense').length === 1);
+  await until('nothing is left in the queue', LIMIT_MS, async () => (await waiting()) === 0);
+});
+
+test('what a full queue refuses is sent when there is room, and no more is put in than is taken out', async () => {
+  await ensureDeliveryConsumer(nats);
+  const { config } = await nats.manager.streams.info(DELIVERIES_STREAM);
+  await nats.manager.streams.update(DELIVERIES_STREAM, { ...config, max_msgs: 1 });
+  const ids = await queue('/full', 60);
+  await expect(publishDue(nats, ids)).rejects.toThrow('503');
+  await nats.manager.streams.update(DELIVERIES_STREAM, { ...config, max_msgs: -1 });
+  // Beyond the time in which whoever queued something publishes it.
+  stack.clock.move(2_000);
+  while ((await sweepOnce()) > 0);
+  // Nobody has consumed anything: as many messages wait as one sweep makes, whatever else is due.
+  const before = await waiting();
+  expect(await sweepOnce()).toBe(0);
+  expect(await waiting()).toBe(before);
+  await using _ = consume();
+  await until('all arrived', LIMIT_MS, () => receivers.at('/full').length === ids.length);
+  await until('nothing is left in the queue', LIMIT_MS, async () => (await waiting()) === 0);
+  expect(new Set(receivers.at('/full').map(({ headers }) => headers['webhook-id']))).toEqual(new Set(ids));
+  expect(receivers.at('/full')).toHaveLength(ids.length);
+});

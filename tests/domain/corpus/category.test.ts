@@ -1,0 +1,138 @@
+import { describe, expect, it } from 'vitest';
+import type { CategoryFact } from '#contracts/events/corpus/category.ts';
+import { CategoryDefine } from '#contracts/observations/category-define.ts';
+import { Observation } from '#contracts/observations/index.ts';
+import { category, defineCategory } from '#domain/corpus/category.ts';
+import { categoryIdOf } from '#domain/ids.ts';
+import { given } from '#tests/dsl/deciders.ts';
+
+const at = (day: number): string => `2026-05-0${day}T00:00:00.000Z`;
+const PATH = ['Apparel', 'Shoes'];
+const SHOES = categoryIdOf(PATH);
+
+const definition = (said: Partial<CategoryDefine> = {}): CategoryDefine => ({
+  type: 'category.define',
+  observed_at: at(1),
+  path: PATH,
+  level: 2,
+  taxonomy: 'shop-taxonomy',
+  taxonomy_id: '187',
+  description: null,
+  ...said,
+});
+
+const defined: CategoryFact = {
+  type: 'CategoryDefined',
+  data: {
+    category_id: SHOES,
+    path: [
+      { id: categoryIdOf(['Apparel']), slug: 'apparel', name: 'Apparel' },
+      { id: SHOES, slug: 'shoes', name: 'Shoes' },
+    ],
+    name: 'Shoes',
+    description: null,
+    taxonomy_ids: { 'shop-taxonomy': '187' },
+    observed_at: at(1),
+  },
+};
+
+describe('a category', () => {
+  it('is defined once, with the path it stands at', () => {
+    given(category).when(defineCategory(definition())).records(defined);
+    given(category, defined)
+      .when(defineCategory(definition({ observed_at: at(2) })))
+      .records();
+  });
+
+  it('changes in what a later definition says, and only there', () => {
+    given(category, defined)
+      .when(
+        defineCategory(
+          definition({ observed_at: at(2), path: ['apparel', 'SHOES'], description: 'For feet.' }),
+        ),
+      )
+      .records({
+        type: 'CategoryChanged',
+        data: {
+          category_id: SHOES,
+          observed_at: at(2),
+          changes: { name: 'SHOES', description: 'For feet.' },
+        },
+      });
+  });
+
+  it('keeps the ids of every taxonomy that defines it', () => {
+    given(category, defined)
+      .when(defineCategory(definition({ observed_at: at(2), taxonomy: 'other', taxonomy_id: 'X-9' })))
+      .records({
+        type: 'CategoryChanged',
+        data: {
+          category_id: SHOES,
+          observed_at: at(2),
+          changes: { taxonomy_ids: { 'shop-taxonomy': '187', other: 'X-9' } },
+        },
+      });
+  });
+
+  it('is completed by an older definition in what nobody said, and in nothing else', () => {
+    const older = definition({
+      observed_at: '2021-09-21T00:00:00.000Z',
+      path: ['apparel', 'shoes'],
+      taxonomy: 'other',
+      taxonomy_id: 'X-9',
+      description: 'For feet.',
+    });
+    const completed: CategoryFact = {
+      type: 'CategoryChanged',
+      data: {
+        category_id: SHOES,
+        observed_at: '2021-09-21T00:00:00.000Z',
+        changes: { description: 'For feet.', taxonomy_ids: { 'shop-taxonomy': '187', other: 'X-9' } },
+      },
+    };
+    given(category, defined).when(defineCategory(older)).records(completed);
+    given(category, defined, completed)
+      .when(defineCategory({ ...older, observed_at: '2022-01-01T00:00:00.000Z', description: 'Not feet.' }))
+      .records();
+  });
+
+  it('is not changed by an older definition, one of the same moment, nor by a blank', () => {
+    given(category, defined)
+      .when(defineCategory(definition({ path: ['Apparel', 'SHOES'], taxonomy_id: '188' })))
+      .records();
+    const described: CategoryFact = {
+      type: 'CategoryChanged',
+      data: { category_id: SHOES, observed_at: at(3), changes: { description: 'For feet.' } },
+    };
+    given(category, defined, described)
+      .when(defineCategory(definition({ observed_at: at(2), description: 'Old.' })))
+      .records();
+    given(category, defined, described)
+      .when(defineCategory(definition({ observed_at: at(4), taxonomy: null, taxonomy_id: null })))
+      .records();
+  });
+});
+
+describe('a definition is refused', () => {
+  const faultOf = (said: object): string => {
+    const parsed = Observation.safeParse({ ...definition(), ...said });
+    const issue = parsed.error?.issues[0];
+    return issue ? `${issue.path.join('.')}: ${issue.message}` : 'taken';
+  };
+  it.each([
+    ['a cycle on the path', { path: ['Apparel', 'Shoes', 'apparel'], level: 3 }, /path: .*inside itself/],
+    ['a level that is not the path’s', { level: 3 }, /level: is not the number of names/],
+    ['a fourth level', { path: ['a', 'b', 'c', 'd'], level: null }, /path: /],
+    ['an id without its taxonomy', { taxonomy: null }, /taxonomy_id: .*together/],
+    ['a name that is a path', { path: ['Apparel > Shoes'], level: 1 }, /path.0: a name holds no ">"/],
+    ['an empty name', { path: [' '], level: 1 }, /path.0: /],
+    ['an empty path', { path: [], level: null }, /path: /],
+    ['an unknown field', { colour: 'red' }, /colour/],
+  ])('%s', (_, said, fault) => {
+    expect(faultOf(said)).toMatch(fault);
+  });
+  it('and a sound one is taken', () => {
+    expect(faultOf({})).toBe('taken');
+    expect(CategoryDefine.parse(definition({ path: [' Apparel ', 'Shoes'] })).path).toEqual(PATH);
+  });
+});

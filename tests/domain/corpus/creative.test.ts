@@ -1,0 +1,183 @@
+import { describe, expect, test } from 'vitest';
+import type { CreativeFact } from '#contracts/events/corpus/creative.ts';
+import {
+  type CreativeAnalysis,
+  type CreativeFile,
+  TRANSCRIPT_MAX_CHARACTERS,
+} from '#contracts/observations/creative.ts';
+import { Observation } from '#contracts/observations/index.ts';
+import { creative, recordCreativeAnalysis, recordCreativeFile } from '#domain/corpus/creative.ts';
+import { given } from '#tests/dsl/deciders.ts';
+
+const KEY = 'ab'.repeat(32);
+const at = (day: number): string => `2026-05-0${day}T10:00:00Z`;
+
+const MEDIA = {
+  media_kind: 'video',
+  content_type: 'video/mp4',
+  bytes: 2_000_000,
+  width: 1080,
+  height: 1920,
+  duration_seconds: 14.5,
+  frame_times_seconds: [0, 1.5, 3],
+  media_url: null,
+  object_key: null,
+  poster_url: null,
+} as const;
+const file = (day: number, more: Partial<CreativeFile> = {}): CreativeFile => ({
+  type: 'creative.file',
+  creative_key: KEY,
+  observed_at: at(day),
+  ad_ids: ['123456', '123457'],
+  ...MEDIA,
+  frame_times_seconds: [0, 1.5, 3],
+  ...more,
+});
+const stored = (day: number, more: object = {}, ad_ids: string[] = ['123456', '123457']): CreativeFact => ({
+  type: 'CreativeStored',
+  data: { creative_key: KEY, observed_at: at(day), media: { ...MEDIA, ...more }, ad_ids },
+});
+const measured = (day: number, changes: object): CreativeFact => ({
+  type: 'CreativeMeasured',
+  data: { creative_key: KEY, observed_at: at(day), changes },
+});
+const carried = (day: number, ...ad_ids: string[]): CreativeFact => ({
+  type: 'CreativeCarried',
+  data: { creative_key: KEY, observed_at: at(day), ad_ids },
+});
+
+const NO_FIELDS = {
+  hook: null,
+  style: null,
+  presenter: null,
+  setting: null,
+  tone: null,
+  offer: null,
+  audio: null,
+} as const;
+const analysis = (day: number, more: Partial<CreativeAnalysis> = {}): CreativeAnalysis => ({
+  type: 'creative.analysis',
+  creative_key: KEY,
+  observed_at: at(day),
+  depth: 'transcribed',
+  transcript: 'the cove boot is back',
+  language: null,
+  corrections: null,
+  shown_texts: null,
+  read_frame_times_seconds: null,
+  fields: null,
+  ...more,
+});
+const analysed = (day: number, changes: object): CreativeFact => ({
+  type: 'CreativeAnalysed',
+  data: { creative_key: KEY, observed_at: at(day), changes },
+});
+
+describe('a file', () => {
+  test('is stored with its media facts and the ads that carry it, each once', () =>
+    given(creative)
+      .when(recordCreativeFile(file(1, { ad_ids: ['123456', '123457', '123456'] })))
+      .records(stored(1)));
+  test('seen again with more ads adds these', () =>
+    given(creative, stored(1))
+      .when(recordCreativeFile(file(2, { ad_ids: ['123457', '123458'] })))
+      .records(carried(2, '123458')));
+  test('measured anew records only what changed', () =>
+    given(creative, stored(1))
+      .when(recordCreativeFile(file(2, { media_url: 'https://media.example/a.mp4', width: null })))
+      .records(measured(2, { media_url: 'https://media.example/a.mp4' })));
+  test('as known records nothing', () =>
+    given(creative, stored(1), carried(2, '123458'))
+      .when(recordCreativeFile(file(3, { ad_ids: ['123458'] })))
+      .records());
+  test('of an older observation measures nothing, yet its ads carried it', () =>
+    given(creative, stored(3))
+      .when(recordCreativeFile(file(2, { bytes: 5, ad_ids: ['123499'] })))
+      .records(carried(2, '123499')));
+});
+
+describe('an analysis', () => {
+  test('is recorded with what it read, also before the file was measured', () =>
+    given(creative)
+      .when(recordCreativeAnalysis(analysis(2)))
+      .records(analysed(2, { depth: 'transcribed', transcript: 'the cove boot is back' })));
+  test('of a silent film says so', () =>
+    given(creative, stored(1))
+      .when(recordCreativeAnalysis(analysis(2, { transcript: '' })))
+      .records(analysed(2, { depth: 'transcribed', transcript: '' })));
+  test('adds to what was read, and blanks nothing', () =>
+    given(
+      creative,
+      stored(1),
+      analysed(2, { depth: 'described', transcript: 'hi', fields: { hook: 'story' } }),
+    )
+      .when(
+        recordCreativeAnalysis(
+          analysis(3, {
+            depth: 'described',
+            transcript: null,
+            fields: { ...NO_FIELDS, hook: 'story', tone: 'urgent' },
+          }),
+        ),
+      )
+      .records(analysed(3, { fields: { tone: 'urgent' } })));
+  test('never makes a file less deep', () =>
+    given(creative, stored(1), analysed(2, { depth: 'described' }))
+      .when(recordCreativeAnalysis(analysis(3, { depth: 'transcribed' })))
+      .records(analysed(3, { transcript: 'the cove boot is back' })));
+  test('as before records nothing', () =>
+    given(creative, analysed(2, { depth: 'transcribed', transcript: 'the cove boot is back' }))
+      .when(recordCreativeAnalysis(analysis(3)))
+      .records());
+  test('older than the last changes nothing', () =>
+    given(creative, analysed(2, { depth: 'transcribed', transcript: 'hi' }))
+      .when(recordCreativeAnalysis(analysis(1)))
+      .records());
+});
+
+describe('an observation is refused', () => {
+  test.each([
+    ['a transcript of 5 MB', analysis(1, { transcript: 'x'.repeat(5_000_000) }), 'transcript'],
+    [
+      'a value that is not on the list',
+      analysis(1, { depth: 'described', fields: { ...NO_FIELDS, hook: 'shock' as 'story' } }),
+      'fields.hook',
+    ],
+    ['fields of a file that was not described', analysis(1, { fields: NO_FIELDS }), 'fields'],
+    ['a depth that does not exist', analysis(1, { depth: 'deep' as 'described' }), 'depth'],
+    [
+      '201 texts on screen',
+      analysis(1, { shown_texts: Array.from({ length: 201 }, () => 'NEW') }),
+      'shown_texts',
+    ],
+    ['a NUL character', analysis(1, { transcript: 'a\u0000' }), 'transcript'],
+    ['a key that is no SHA-256', file(1, { creative_key: 'abc' }), 'creative_key'],
+    ['no ads', file(1, { ad_ids: [] }), 'ad_ids'],
+    [
+      '1,001 ads',
+      file(1, { ad_ids: Array.from({ length: 1_001 }, (_, n) => String(100_000 + n)) }),
+      'ad_ids',
+    ],
+    ['a negative size', file(1, { bytes: -1 }), 'bytes'],
+    ['an image that lasts', file(1, { media_kind: 'image' }), 'duration_seconds'],
+    ['frames out of order', file(1, { frame_times_seconds: [1, 1] }), 'frame_times_seconds'],
+    ['an address that is script', file(1, { media_url: 'javascript:1' }), 'media_url'],
+    ['money', { ...file(1), spend: 3 }, ''],
+  ])('for %s', (_case, observation, path) => {
+    const result = Observation.safeParse(observation);
+    expect(result.error?.issues.map((issue) => issue.path.join('.'))).toEqual([path]);
+  });
+  test('and says how long a transcript may be', () => {
+    const { error } = Observation.safeParse(analysis(1, { transcript: 'x'.repeat(5_000_000) }));
+    expect(error?.issues[0]?.message).toContain(String(TRANSCRIPT_MAX_CHARACTERS));
+  });
+  test('and taken as it is otherwise', () => {
+    const whole = analysis(1, {
+      depth: 'described',
+      transcript: 'x'.repeat(TRANSCRIPT_MAX_CHARACTERS),
+      fields: NO_FIELDS,
+    });
+    expect(Observation.parse(whole)).toEqual(whole);
+    expect(Observation.parse(file(1))).toEqual(file(1));
+  });
+});

@@ -1,0 +1,172 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { LandingPageFact } from '#contracts/events/corpus/landing-page.ts';
+import { landingPageOf, PAGE_TYPES } from '#contracts/values/landing-pages.ts';
+import { Observation } from '#contracts/observations/index.ts';
+import type { LandingPageClassify, LandingPageScrape } from '#contracts/observations/landing-page.ts';
+import {
+  addressOf,
+  landingPage,
+  recordPageClassification,
+  recordPageScrape,
+} from '#domain/corpus/landing-page.ts';
+import { given } from '#tests/dsl/deciders.ts';
+
+const URL_TEXT = 'https://www.shop.example/products/boot?utm_source=social&variant=2';
+const { landing_page_id, page_url } = addressOf({ page_url: URL_TEXT });
+
+const scrape = (day: number, more: Partial<LandingPageScrape> = {}): LandingPageScrape => ({
+  type: 'landing_page.scrape',
+  page_url: URL_TEXT,
+  observed_at: `2026-05-${String(day).padStart(2, '0')}T10:00:00Z`,
+  http_status: 200,
+  canonical_url: null,
+  title: 'A boot',
+  description: null,
+  language: 'en-US',
+  headings: ['Cove boot'],
+  cta_texts: null,
+  ...more,
+});
+const scraped = (day: number, changes: object): LandingPageFact => ({
+  type: 'LandingPageScraped',
+  data: { landing_page_id, page_url, observed_at: scrape(day).observed_at, changes },
+});
+const classify = (day: number, more: Partial<LandingPageClassify> = {}): LandingPageClassify => ({
+  type: 'landing_page.classify',
+  page_url: URL_TEXT,
+  observed_at: scrape(day).observed_at,
+  page_type: 'product',
+  confidence: 0.9,
+  ...more,
+});
+const classified = (day: number, more: object = {}): LandingPageFact => ({
+  type: 'LandingPageClassified',
+  data: {
+    landing_page_id,
+    page_url,
+    observed_at: scrape(day).observed_at,
+    page_type: 'product',
+    confidence: 0.9,
+    ...more,
+  },
+});
+const FIRST = { http_status: 200, title: 'A boot', language: 'en-US', headings: ['Cove boot'] };
+
+describe('a scrape', () => {
+  test('is recorded with what it says', () =>
+    given(landingPage)
+      .when(recordPageScrape(scrape(2)))
+      .records(scraped(2, FIRST)));
+  test('that says nothing is still a first visit', () =>
+    given(landingPage)
+      .when(recordPageScrape(scrape(2, { http_status: null, title: null, language: null, headings: null })))
+      .records(scraped(2, {})));
+  test('records only what changed', () =>
+    given(landingPage, scraped(2, FIRST))
+      .when(recordPageScrape(scrape(3, { title: 'The boot', headings: [] })))
+      .records(scraped(3, { title: 'The boot', headings: [] })));
+  test('without something new records nothing', () =>
+    given(landingPage, scraped(2, FIRST))
+      .when(recordPageScrape(scrape(3)))
+      .records());
+  test('does not blank what it does not say', () =>
+    given(landingPage, scraped(2, FIRST))
+      .when(recordPageScrape(scrape(3, { title: null, http_status: 404 })))
+      .records(scraped(3, { http_status: 404 })));
+  test('older than the last changes nothing', () =>
+    given(landingPage, scraped(2, FIRST))
+      .when(recordPageScrape(scrape(1, { title: 'Earlier' })))
+      .records());
+});
+
+describe('a classification', () => {
+  test('is recorded, also of a page that was never scraped', () =>
+    given(landingPage)
+      .when(recordPageClassification(classify(2)))
+      .records(classified(2)));
+  test('is independent of scrapes', () =>
+    given(landingPage, scraped(9, FIRST))
+      .when(recordPageClassification(classify(2)))
+      .records(classified(2)));
+  test('as before records nothing', () =>
+    given(landingPage, classified(2))
+      .when(recordPageClassification(classify(3)))
+      .records());
+  test('that differs is recorded', () =>
+    given(landingPage, classified(2))
+      .when(recordPageClassification(classify(3, { confidence: 0.5 })))
+      .records(classified(3, { confidence: 0.5 })));
+  test('older than the last changes nothing', () =>
+    given(landingPage, classified(2))
+      .when(recordPageClassification(classify(1, { page_type: 'quiz' })))
+      .records());
+});
+
+describe('the address of a page', () => {
+  const urlOf = (link: string): string | undefined => landingPageOf(link)?.page_url;
+
+  test.each([
+    ['http://shop.example/', 'https://shop.example'],
+    ['https://WWW.Shop.example/a/?fbclid=1#top', 'https://shop.example/a'],
+    ['shop.example/a?b=2&a=1&utm_campaign={{campaign.name}}', 'https://shop.example/a?a=1&b=2'],
+    ['https://shop.example/a?ad=%7B%7Bad.id%7D%7D&v=3', 'https://shop.example/a?v=3'],
+    ['https://shop.example/a?b=1?c=2', 'https://shop.example/a?b=1?c=2'],
+    [
+      `https://l.facebook.com/l.php?u=${encodeURIComponent('https://shop.example/x')}`,
+      'https://shop.example/x',
+    ],
+  ])('%s is %s', (link, expected) => {
+    expect(urlOf(link)).toBe(expected);
+  });
+  test.each([
+    'https://apps.apple.com/us/app/shop/id123456',
+    'https://play.google.com/store/apps/details?id=com.shop',
+    'mailto:someone@shop.example',
+    'javascript:alert(1)',
+    'not a link',
+    '{{product.url}}',
+    '',
+  ])('%j has none', (link) => {
+    expect(urlOf(link)).toBeUndefined();
+  });
+  test('names the domains it may belong to, and none on a shared host', () => {
+    expect(landingPageOf('https://eu.shop.example/a')?.domains).toEqual(['eu.shop.example', 'shop.example']);
+    expect(landingPageOf('https://linktr.ee/shop')?.domains).toEqual([]);
+  });
+  test('is its own address, whatever the link', () => {
+    fc.assert(
+      fc.property(fc.webUrl({ withQueryParameters: true, withFragments: true }), (link) => {
+        const address = landingPageOf(link);
+        if (address) expect(landingPageOf(address.page_url)).toEqual(address);
+      }),
+    );
+  });
+  test('is never thrown over, whatever the text', () => {
+    fc.assert(fc.property(fc.string(), (text) => void landingPageOf(text)));
+  });
+});
+
+describe('an observation is refused', () => {
+  test.each([
+    ['a page type that is not on the list', classify(1, { page_type: 'funnel' as 'quiz' }), 'page_type'],
+    ['a confidence over 1', classify(1, { confidence: 1.2 }), 'confidence'],
+    ['a link into an app', classify(1, { page_url: 'https://apps.apple.com/us/app/x/id1' }), 'page_url'],
+    ['a status that is none', scrape(1, { http_status: 42 }), 'http_status'],
+    ['a title without end', scrape(1, { title: 'x'.repeat(1_001) }), 'title'],
+    ['51 headings', scrape(1, { headings: Array.from({ length: 51 }, () => 'h') }), 'headings'],
+    ['a NUL character', scrape(1, { title: 'a\u0000b' }), 'title'],
+    ['a language that is none', scrape(1, { language: 'english please' }), 'language'],
+    ['a canonical address that is script', scrape(1, { canonical_url: 'javascript:1' }), 'canonical_url'],
+    ['money', { ...scrape(1), spend: 5 }, ''],
+  ])('for %s', (_case, observation, path) => {
+    const result = Observation.safeParse(observation);
+    expect(result.error?.issues.map((issue) => issue.path.join('.'))).toEqual([path]);
+  });
+  test('and taken as it is otherwise', () => {
+    for (const page_type of PAGE_TYPES) {
+      expect(Observation.parse(classify(1, { page_type }))).toEqual(classify(1, { page_type }));
+    }
+    expect(Observation.parse(scrape(1))).toEqual(scrape(1));
+  });
+});

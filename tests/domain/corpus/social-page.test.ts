@@ -1,0 +1,155 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { PageProfileObserved, SocialPageFact } from '#contracts/events/corpus/social-page.ts';
+import { PageClaim, PageRole, SocialPageLink } from '#contracts/observations/social-page-link.ts';
+import { SocialPageProfile } from '#contracts/observations/social-page-profile.ts';
+import { brandIdOf } from '#domain/ids.ts';
+import { recordPageLink, recordPageProfile, servableRole, socialPage } from '#domain/corpus/social-page.ts';
+import { given } from '#tests/dsl/deciders.ts';
+
+const BRAND = brandIdOf('shop.example');
+const PAGE = '100000001';
+const at = (day: number): string => `2026-05-${String(day).padStart(2, '0')}T10:00:00.000Z`;
+
+const link = (said: Partial<SocialPageLink> = {}): SocialPageLink => ({
+  type: 'social_page.link',
+  brand_domain: 'shop.example',
+  page_id: PAGE,
+  page_name: 'Shop',
+  observed_at: at(1),
+  role: 'CREATOR',
+  confidence: 0.9,
+  linked: true,
+  ...said,
+});
+const about = { page_id: PAGE, page_name: 'Shop', brand_id: BRAND };
+const linked: SocialPageFact = {
+  type: 'PageLinked',
+  data: { ...about, role: 'CREATOR', confidence: 0.9, observed_at: at(1) },
+};
+const quarantined: SocialPageFact = {
+  type: 'PageLinkQuarantined',
+  data: { ...about, claim: 'CREATOR', confidence: 0.9, observed_at: at(2) },
+};
+
+describe('a claim about a page', () => {
+  it.each(['OWNER', 'AGENCY', 'AMBASSADOR', 'EMPLOYEE'] as const)(
+    '%s cannot be served: its role is UNVERIFIED, and the claim is kept',
+    (role) => {
+      given(socialPage)
+        .when(recordPageLink(link({ role }), BRAND))
+        .records({ ...linked, data: { ...linked.data, role: 'UNVERIFIED', claim: role } });
+    },
+  );
+
+  it('that is more likely wrong than right cannot be served either', () => {
+    given(socialPage)
+      .when(recordPageLink(link({ confidence: 0.49 }), BRAND))
+      .records({
+        type: 'PageLinked',
+        data: { ...about, role: 'UNVERIFIED', claim: 'CREATOR', confidence: 0.49, observed_at: at(1) },
+      });
+  });
+
+  it('is served as a role of the closed list, whatever is claimed', () => {
+    fc.assert(
+      fc.property(fc.constantFrom(...PageClaim.options), fc.double({ min: 0, max: 1 }), (claim, confidence) =>
+        PageRole.options.includes(servableRole(claim, confidence)),
+      ),
+    );
+  });
+});
+
+describe('a link held back', () => {
+  it('is recorded as such, whether the page was linked before or not', () => {
+    const held = link({ quarantined: true, observed_at: at(2) });
+    given(socialPage).when(recordPageLink(held, BRAND)).records(quarantined);
+    given(socialPage, linked).when(recordPageLink(held, BRAND)).records(quarantined);
+  });
+
+  it('is a link again when it is no longer held back, and may be unlinked', () => {
+    given(socialPage, quarantined)
+      .when(recordPageLink(link({ observed_at: at(3), quarantined: false }), BRAND))
+      .records({ ...linked, data: { ...linked.data, observed_at: at(3) } });
+    given(socialPage, quarantined)
+      .when(recordPageLink(link({ observed_at: at(3), linked: false }), BRAND))
+      .records({ type: 'PageUnlinked', data: { page_id: PAGE, brand_id: BRAND, observed_at: at(3) } });
+  });
+
+  it('stays held back whatever an older observation says', () => {
+    given(socialPage, quarantined)
+      .when(recordPageLink(link({ observed_at: at(1) }), BRAND))
+      .records();
+  });
+});
+
+const profile = (said: Partial<SocialPageProfile> = {}): SocialPageProfile => ({
+  type: 'social_page.profile',
+  page_id: PAGE,
+  observed_at: at(1),
+  source: 'library',
+  page_name: 'Shop',
+  username: null,
+  category: 'Shoe shop',
+  verified: true,
+  followers: 1_200,
+  likes: 1_000,
+  ...said,
+});
+const observed = (data: Partial<PageProfileObserved['data']>): PageProfileObserved => ({
+  type: 'PageProfileObserved',
+  data: {
+    page_id: PAGE,
+    source: 'library',
+    observed_at: at(1),
+    changes: { page_name: 'Shop', category: 'Shoe shop', verified: true, followers: 1_200, likes: 1_000 },
+    ...data,
+  },
+});
+
+describe('a profile of a page', () => {
+  it('is recorded with what changed alone; what is not said overwrites nothing', () => {
+    given(socialPage).when(recordPageProfile(profile())).records(observed({}));
+    given(socialPage, observed({}))
+      .when(recordPageProfile(profile({ observed_at: at(2), followers: 1_300, category: null })))
+      .records(observed({ observed_at: at(2), changes: { followers: 1_300 } }));
+    given(socialPage, observed({}))
+      .when(recordPageProfile(profile({ observed_at: at(2) })))
+      .records();
+  });
+
+  it('is kept for each source: one that disagrees changes nothing of the other', () => {
+    given(socialPage, observed({}))
+      .when(recordPageProfile(profile({ source: 'page', followers: 900, observed_at: at(1) })))
+      .records(
+        observed({
+          source: 'page',
+          changes: { page_name: 'Shop', category: 'Shoe shop', verified: true, followers: 900, likes: 1_000 },
+        }),
+      );
+    given(socialPage, observed({}), observed({ source: 'page', changes: { followers: 900 } }))
+      .when(recordPageProfile(profile({ observed_at: at(3) })))
+      .records();
+  });
+
+  it('older than the last of its source changes nothing', () => {
+    given(socialPage, observed({ observed_at: at(5) }))
+      .when(recordPageProfile(profile({ observed_at: at(4), followers: 1 })))
+      .records();
+  });
+});
+
+describe('refused at the door', () => {
+  it.each([
+    ['a claim nobody knows', SocialPageLink, { ...link(), role: 'BOSS' }],
+    ['a confidence over 1', SocialPageLink, { ...link(), confidence: 1.5 }],
+    ['a page id that is none', SocialPageLink, { ...link(), page_id: 'shop' }],
+    ['a negative count', SocialPageProfile, { ...profile(), followers: -1 }],
+    ['part of a follower', SocialPageProfile, { ...profile(), followers: 1.5 }],
+    ['no source', SocialPageProfile, { ...profile(), source: '' }],
+    ['a name as long as a book', SocialPageProfile, { ...profile(), page_name: 'x'.repeat(501) }],
+    ['a field nobody knows', SocialPageProfile, { ...profile(), reach: 5 }],
+  ])('%s', (_what, schema, input) => {
+    expect(schema.safeParse(input).success).toBe(false);
+  });
+});

@@ -1,0 +1,165 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { BriefFact, RadarSnapshot } from '#contracts/events/workspace/brief.ts';
+import {
+  brief,
+  briefIdOf,
+  chooseNotable,
+  countChanges,
+  giveBriefFeedback,
+  prepareBrief,
+  weeksDue,
+} from '#domain/workspace/brief.ts';
+import { given } from '#tests/dsl/deciders.ts';
+
+const workspace_id = 'ws_1';
+const AT = '2026-11-16T06:00:01.000Z';
+const week = { name: '2026-W46', from: '2026-11-09', to: '2026-11-15' };
+const brief_id = briefIdOf(workspace_id, week);
+const counts = (ads_started: number) => ({ ads_started, ads_stopped: 0, destinations_changed: 0 });
+
+const item = (
+  id: string,
+  type: RadarSnapshot['type'],
+  started_on: string | null,
+  observed_at = '2026-11-10T08:00:00.000Z',
+): RadarSnapshot => ({
+  id,
+  type,
+  observed_at,
+  brand: { id: 'brand', slug: 'brand', name: 'Brand', logo_url: null },
+  ad: { id: '1000000001', page: null, format: 'video', title: null, body: null, started_on },
+  destination_url: null,
+  previous_destination_url: null,
+  basis: null,
+  stopped_on: null,
+});
+
+const prepared: BriefFact = {
+  type: 'BriefPrepared',
+  data: {
+    workspace_id,
+    brief_id,
+    week: week.name,
+    from: week.from,
+    to: week.to,
+    brands: [
+      { brand_id: 'b', ...counts(3) },
+      { brand_id: 'a', ...counts(0) },
+      { brand_id: 'c', ...counts(0) },
+    ],
+    notable_items: [],
+    prepared_at: AT,
+  },
+};
+const prepare = prepareBrief({
+  workspace_id,
+  week,
+  brands: [
+    { brand_id: 'c', ...counts(0) },
+    { brand_id: 'a', ...counts(0) },
+    { brand_id: 'b', ...counts(3) },
+  ],
+  notable_items: [],
+  at: AT,
+});
+const feedback = (given_feedback: 'useful' | 'wrong' | null) =>
+  giveBriefFeedback({ workspace_id, brief_id, feedback: given_feedback, at: AT });
+const gave = (value: 'useful' | 'wrong' | null): BriefFact => ({
+  type: 'BriefFeedbackGiven',
+  data: { workspace_id, brief_id, feedback: value, given_at: AT },
+});
+
+describe('prepareBrief', () => {
+  test('writes it, most changes first', () => given(brief).when(prepare).records(prepared));
+  test('again is already so', () => given(brief, prepared, gave('useful')).when(prepare).records());
+  test('without brands is nothing', () =>
+    given(brief)
+      .when(prepareBrief({ workspace_id, week, brands: [], notable_items: [], at: AT }))
+      .records());
+});
+
+describe('giveBriefFeedback', () => {
+  test('records it', () => given(brief, prepared).when(feedback('useful')).records(gave('useful')));
+  test('records another', () =>
+    given(brief, prepared, gave('useful')).when(feedback('wrong')).records(gave('wrong')));
+  test('clears it', () => given(brief, prepared, gave('useful')).when(feedback(null)).records(gave(null)));
+  test('the same is already so', () => {
+    given(brief, prepared, gave('useful')).when(feedback('useful')).records();
+    given(brief, prepared).when(feedback(null)).records();
+  });
+  test('refuses for a brief that is not there', () =>
+    given(brief).when(feedback('useful')).refuses('not_found'));
+});
+
+describe('weeksDue', () => {
+  test.each([
+    ['2026-11-16T05:59:59.999Z', '2026-W45'],
+    ['2026-11-16T06:00:00.000Z', '2026-W46'],
+    ['2026-11-22T23:59:59.999Z', '2026-W46'],
+    ['2027-01-04T06:00:00.000Z', '2026-W53'],
+    ['2027-01-11T06:00:00.000Z', '2027-W01'],
+    ['2025-01-06T06:00:00.000Z', '2025-W01'],
+  ])('at %s ends with %s', (now, name) => expect(weeksDue(new Date(now)).at(-1)?.name).toBe(name));
+
+  test('catches up with four weeks, oldest first', () =>
+    expect(weeksDue(new Date('2026-11-16T06:00:00Z'))).toEqual([
+      { name: '2026-W43', from: '2026-10-19', to: '2026-10-25' },
+      { name: '2026-W44', from: '2026-10-26', to: '2026-11-01' },
+      { name: '2026-W45', from: '2026-11-02', to: '2026-11-08' },
+      week,
+    ]));
+});
+
+describe('chooseNotable', () => {
+  test('what changed about long-running ads first, then launches, then the rest; newest first, then by id', () => {
+    const items = [
+      item('stop', 'ad_stopped', '2026-11-01'),
+      item('move', 'destination_changed', null),
+      item('launch-b', 'ad_started', '2026-11-10'),
+      item('launch-a', 'ad_started', '2026-11-10'),
+      item('launch-newer', 'ad_started', '2026-11-10', '2026-11-11T08:00:00.000Z'),
+      item('long-stop', 'ad_stopped', '2026-09-11'),
+      item('long-move', 'destination_changed', '2026-09-11'),
+      item('almost-long-stop', 'ad_stopped', '2026-09-12'),
+    ];
+    expect(chooseNotable(items).map(({ id }) => id)).toEqual([
+      'long-move',
+      'long-stop',
+      'launch-newer',
+      'launch-a',
+      'launch-b',
+      'move',
+      'almost-long-stop',
+      'stop',
+    ]);
+  });
+
+  test('ten at most, and the same whether chosen from all at once or from page after page', () => {
+    const types = fc.constantFrom('ad_started', 'ad_stopped', 'destination_changed');
+    const started = fc.constantFrom(null, '2026-01-01', '2026-11-01');
+    const times = fc.constantFrom('2026-11-10T08:00:00.000Z', '2026-11-11T08:00:00.500000Z');
+    fc.assert(
+      fc.property(
+        fc.array(fc.tuple(types, started, times), { maxLength: 60 }),
+        fc.integer({ min: 1, max: 7 }),
+        (drawn, size) => {
+          const items = drawn.map(([type, started_on, time], place) =>
+            item(String(place).padStart(3, '0'), type, started_on, time),
+          );
+          let notable: readonly RadarSnapshot[] = [];
+          for (let from = 0; from < items.length; from += size) {
+            notable = chooseNotable([...notable, ...items.slice(from, from + size)]);
+          }
+          expect(notable).toEqual(chooseNotable(items));
+          expect(notable.length).toBe(Math.min(10, items.length));
+        },
+      ),
+    );
+  });
+});
+
+test('countChanges counts by type, on top of what was counted before', () =>
+  expect(
+    countChanges([item('a', 'ad_started', null), item('b', 'destination_changed', null)], counts(2)),
+  ).toEqual({ ads_started: 3, ads_stopped: 0, destinations_changed: 1 }));

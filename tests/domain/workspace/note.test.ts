@@ -1,0 +1,57 @@
+import { describe, expect, test } from 'vitest';
+import type { NoteFact } from '#contracts/events/workspace/note.ts';
+import type { Role } from '#contracts/values/roles.ts';
+import { deleteNote, note, noteIdOf, writeNote } from '#domain/workspace/note.ts';
+import { given } from '#tests/dsl/deciders.ts';
+
+const AT = '2026-11-20T09:00:00.000Z';
+const LATER = '2026-11-20T10:00:00.000Z';
+const workspace_id = 'ws_1';
+const subject = { subject_type: 'ad', subject_key: '12345' } as const;
+const note_id = noteIdOf(workspace_id, 'ada', subject);
+const written = (body: string, written_at = AT): NoteFact => ({
+  type: 'NoteWritten',
+  data: { workspace_id, note_id, ...subject, body, written_by: 'ada', written_at },
+});
+const deleted = (deleted_by: string): NoteFact => ({
+  type: 'NoteDeleted',
+  data: { workspace_id, note_id, deleted_by, deleted_at: LATER },
+});
+const write = (body: string) => writeNote({ workspace_id, subject, body, by: 'ada', at: LATER });
+const remove = (member_id: string, role: Role) =>
+  deleteNote({ workspace_id, note_id, by: { member_id, role }, at: LATER });
+
+describe('writeNote', () => {
+  test('writes it', () => given(note).when(write('one')).records(written('one', LATER)));
+  test('replaces it', () =>
+    given(note, written('one'))
+      .when(write('two'))
+      .records({
+        type: 'NoteReplaced',
+        data: { workspace_id, note_id, body: 'two', replaced_at: LATER },
+      }));
+  test('in the same words changes nothing', () => given(note, written('one')).when(write('one')).records());
+  test('anew after it was deleted', () =>
+    given(note, written('one'), deleted('ada')).when(write('one')).records(written('one', LATER)));
+});
+
+describe('deleteNote', () => {
+  test('by the member who wrote it', () =>
+    given(note, written('one')).when(remove('ada', 'editor')).records(deleted('ada')));
+  test.each(['admin', 'owner'] as const)('by an %s', (role) =>
+    given(note, written('one')).when(remove('bea', role)).records(deleted('bea')),
+  );
+  test('by no other', () => given(note, written('one')).when(remove('bea', 'editor')).refuses('not_yours'));
+  test('that is not there is already so', () => given(note).when(remove('bea', 'editor')).records());
+});
+
+test('one note for each member and subject', () => {
+  const ids = [
+    noteIdOf('ws_1', 'ada', subject),
+    noteIdOf('ws_1', 'bea', subject),
+    noteIdOf('ws_2', 'ada', subject),
+    noteIdOf('ws_1', 'ada', { ...subject, subject_type: 'page' }),
+  ];
+  expect(new Set(ids).size).toBe(ids.length);
+  expect(noteIdOf('ws_1', 'ada', subject)).toBe(ids[0]);
+});

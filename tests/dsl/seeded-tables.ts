@@ -1,0 +1,26 @@
+import type { ReadDatabase } from '#contracts/ports/read-database.ts';
+import { type Database, openPool, openReadDatabase } from '#platform/postgres/pool.ts';
+import type { Projection } from '#projections/define-projection.ts';
+import { createTestDatabase } from '../stack/database.ts';
+import { openTarget } from './projections.ts';
+
+export type FilledTables = AsyncDisposable & { readonly db: ReadDatabase };
+
+/** The tables of projections in a database of their own, filled at once with more rows than facts would be told of. */
+export const openFilledTables = async (
+  projections: readonly Projection[],
+  fill: (pool: Database) => Promise<unknown>,
+): Promise<FilledTables> => {
+  const resources = new AsyncDisposableStack();
+  const database = await createTestDatabase();
+  resources.defer(() => database.drop());
+  const pool = openPool(database.url, 1);
+  resources.defer(() => pool.end());
+  for (const projection of projections) await openTarget(pool, projection);
+  await fill(pool);
+  await pool.query('analyze');
+  return {
+    db: resources.use(openReadDatabase(database.url)),
+    [Symbol.asyncDispose]: () => resources.disposeAsync(),
+  };
+};

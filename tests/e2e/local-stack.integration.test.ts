@@ -1,0 +1,180 @@
+import { execFile } from 'node:child_process';
+import { chmod, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { freePort } from '#deploy/local/os/ports.ts';
+import { inheritedEnvironment, type LocalStack } from '#platform/settings.ts';
+import { until } from '../stack/wait-until.ts';
+import { allGone, StackProcess } from './local-stack-process.ts';
+
+const run = promisify(execFile);
+const CASE_LIMIT_MS = 200_000;
+const STOP_LIMIT_MS = 10_000;
+/** After `kill -9` the servers notice by themselves that their clients are gone. */
+const LEAVE_LIMIT_MS = 15_000;
+
+/** The cases follow one data folder through its life, so they run in this order. */
+describe.sequential('npm start', { timeout: CASE_LIMIT_MS }, () => {
+  let folder: string;
+  let first: LocalStack;
+  const started: StackProcess[] = [];
+
+  const start = (environment: Readonly<Record<string, string>> = {}): StackProcess => {
+    const stack = new StackProcess(folder, environment);
+    started.push(stack);
+    return stack;
+  };
+
+  const ask = async (
+    stack: LocalStack,
+    path: string,
+    body?: object,
+  ): Promise<{ status: number; data: unknown }> => {
+    const response = await fetch(`${stack.api_url}${path}`, {
+      headers: {
+        authorization: `Bearer ${stack.api_key}`,
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      },
+      ...(body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) }),
+    });
+    const { data } = (await response.json()) as { data: unknown };
+    return { status: response.status, data };
+  };
+
+  const tracked = async (stack: LocalStack): Promise<string[]> => {
+    const { data } = await ask(stack, `/v1/workspaces/${stack.workspace_id}/tracked-brands?limit=100`);
+    return (data as { brand: { id: string } }[]).map(({ brand }) => brand.id).toSorted();
+  };
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'local-stack-'));
+    // As root, PostgreSQL runs as another user, who has to pass through.
+    await chmod(folder, 0o755);
+  });
+
+  afterAll(async () => {
+    for (const stack of started) if (!stack.hasEnded) await stack.end('SIGTERM');
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  test('brings everything up, and its curl lines answer', async () => {
+    const stack = start();
+    first = await stack.untilReady();
+    expect(stack.output).toContain('synthetic');
+    const answers = await stack.runCurlLines();
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
+    for (const { body } of answers) expect(JSON.parse(body).data.length).toBeGreaterThan(0);
+    expect(await tracked(first)).toHaveLength(8);
+  });
+
+  test('serves operators the history of the demo workspace, with the token it made', async () => {
+    const { ops_token } = JSON.parse(await readFile(join(folder, 'secrets.json'), 'utf8')) as {
+      ops_token: string;
+    };
+    const path = `${first.ops_url}/ops/workspaces/${first.workspace_id}/history?type=MemberAdded`;
+    expect((await fetch(path)).status).toBe(401);
+    const answer = await fetch(path, { headers: { authorization: `Bearer ${ops_token}` } });
+    expect(await answer.json()).toMatchObject({ data: [{ sequence: 2, data: { name: '' } }] });
+    const me = await ask(first, '/v1/me');
+    expect(me.data).toMatchObject({ member: { name: 'Demo owner' } });
+  });
+
+  test('refuses a second start on the same folder, and names the first', async () => {
+    const running = started.at(-1);
+    const second = start();
+    await until('the second start ends', STOP_LIMIT_MS, () => second.hasEnded);
+    expect(second.child.exitCode).toBe(1);
+    expect(second.output).toContain(`process ${running?.child.pid}`);
+    expect(running?.hasEnded).toBe(false);
+  });
+
+  test('starts a crashed service again', async () => {
+    const [api] = await servicesOf(folder, 'api');
+    process.kill(api ?? 0, 'SIGKILL');
+    await until('the API is another process', STOP_LIMIT_MS, async () => {
+      const [now] = await servicesOf(folder, 'api');
+      return now !== undefined && now !== api;
+    });
+    let answer: { readonly status: number } | null = null;
+    await until('the API answers', STOP_LIMIT_MS, async () => {
+      answer = await ask(first, '/v1/me').catch(() => null);
+      return answer !== null;
+    });
+    expect(answer).toMatchObject({ status: 200 });
+    expect(started.at(0)?.output).toContain('api ended (SIGKILL); starting it again');
+  });
+
+  test('stops in order on Ctrl-C, within ten seconds, and leaves nothing behind', async () => {
+    const stack = started.find(({ hasEnded }) => !hasEnded) as StackProcess;
+    const processes = stack.processes();
+    expect(processes.length).toBeGreaterThan(6);
+    const { code, ms } = await stack.end('SIGINT');
+    expect(code).toBe(0);
+    expect(ms).toBeLessThan(STOP_LIMIT_MS);
+    expect(await allGone(processes)).toBe(true);
+  });
+
+  test('resumes with everything it had, on another port when its own is taken', async () => {
+    const port = await freePort();
+    const occupier = createServer().listen(port, '127.0.0.1');
+    try {
+      const stack = start({ API_PORT: String(port), NATS_PORT: String(port), POSTGRES_PORT: String(port) });
+      const resumed = await stack.untilReady();
+      expect(new URL(resumed.api_url).port).not.toBe(String(port));
+      expect(resumed).toMatchObject({ workspace_id: first.workspace_id, api_key: first.api_key });
+      expect((await stack.runCurlLines()).map(({ status }) => status)).toEqual([200, 200, 200]);
+      expect(await tracked(resumed)).toHaveLength(8);
+    } finally {
+      occupier.close();
+    }
+  });
+
+  test('loses nothing it acknowledged when everything is killed', async () => {
+    const stack = started.at(-1) as StackProcess;
+    const before = await stack.untilReady();
+    const known = await tracked(before);
+    const { data: brands } = await ask(before, '/v1/brands?limit=100');
+    const brand = (brands as { id: string }[]).find(({ id }) => !known.includes(id));
+    const { status } = await ask(before, `/v1/workspaces/${before.workspace_id}/tracked-brands`, {
+      brand_id: brand?.id,
+    });
+    const processes = stack.processes();
+    for (const pid of processes) process.kill(pid, 'SIGKILL');
+    expect(status).toBe(201);
+    await until('all are gone', LEAVE_LIMIT_MS, () => allGone(processes));
+
+    const after = await start().untilReady();
+    expect(after.api_key).toBe(before.api_key);
+    expect(await tracked(after)).toEqual([...known, String(brand?.id)].toSorted((a, b) => (a < b ? -1 : 1)));
+    expect((await ask(after, '/v1/brands?limit=100')).data).toHaveLength((brands as object[]).length);
+  });
+
+  test('leaves no service running when only the start itself is killed', async () => {
+    const stack = started.at(-1) as StackProcess;
+    const services = (
+      await Promise.all(['api', 'ingest', 'projector', 'worker'].map((name) => servicesOf(folder, name)))
+    ).flat();
+    expect(services).toHaveLength(4);
+    await stack.end('SIGKILL');
+    await until('the services have left', LEAVE_LIMIT_MS, () => allGone(services));
+    // What is left, the servers, is found and stopped by the next start or by the reset.
+    const { stdout } = await run(
+      process.execPath,
+      [resolve(import.meta.dirname, '../../deploy/local/reset.ts')],
+      {
+        env: { ...inheritedEnvironment(), DATA_DIR: folder },
+      },
+    );
+    expect(stdout).toContain('is clear');
+    expect(await readdir(folder).catch(() => [])).toEqual([]);
+  });
+});
+
+/** Process ids that a start has written down. */
+const servicesOf = async (folder: string, name: string): Promise<number[]> => {
+  const pid = Number(await readFile(join(folder, 'run', `${name}.pid`), 'utf8').catch(() => ''));
+  return pid > 0 ? [pid] : [];
+};

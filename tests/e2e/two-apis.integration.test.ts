@@ -1,0 +1,127 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { freePort } from '#deploy/local/os/ports.ts';
+import { type ApiStack, type Key, openApiStack } from '../operations/fixtures/stack.ts';
+import type { CorpusBrand } from '../operations/fixtures/corpus.ts';
+import { startProcess } from '../stack/processes.ts';
+
+/** Two API processes over one event store and one database, as production runs them. */
+const CLIENTS = 200;
+const CLIENTS_OF_A_WORKSPACE = 5;
+const ROUNDS = 2;
+const CASE_LIMIT_MS = 180_000;
+
+type Reply = { readonly status: number; readonly data: unknown; readonly position: string | null };
+type Api = (method: string, path: string, options: Asking) => Promise<Reply>;
+type Asking = { readonly key: string; readonly body?: object; readonly minPosition?: string };
+
+let stack: ApiStack;
+let apis: readonly [Api, Api];
+let brands: readonly CorpusBrand[];
+const processes = new AsyncDisposableStack();
+
+const startApi = async (): Promise<Api> => {
+  const port = await freePort();
+  const api = startProcess('services/api/main.ts', {
+    ...stack.environment,
+    API_PORT: String(port),
+    CURSOR_SECRET: 'a secret for tests only',
+  });
+  processes.defer(async () => void (await api.stop()));
+  await api.says('"listening"');
+  return async (method, path, { key, body, minPosition }) => {
+    const reply = await fetch(`http://127.0.0.1:${port}${path}`, {
+      method,
+      headers: {
+        authorization: `Bearer ${key}`,
+        ...(body ? { 'content-type': 'application/json' } : {}),
+        ...(minPosition ? { 'min-position': minPosition } : {}),
+      },
+      ...(body ? { body: JSON.stringify(body) } : {}),
+    });
+    const { data } = (await reply.json()) as { data: unknown };
+    return { status: reply.status, data, position: reply.headers.get('x-read-position') };
+  };
+};
+
+beforeAll(async () => {
+  stack = await openApiStack();
+  const names = Array.from({ length: CLIENTS_OF_A_WORKSPACE * ROUNDS }, (_, place) => `brand${place}`);
+  brands = await stack.seed(names);
+  apis = [await startApi(), await startApi()];
+}, CASE_LIMIT_MS);
+afterAll(async () => {
+  await processes.disposeAsync();
+  await stack[Symbol.asyncDispose]();
+});
+
+const otherThan = (api: Api): Api => (api === apis[0] ? apis[1] : apis[0]);
+
+/** Whether the workspace's list, asked of an API, shows the brand. */
+const shows = async (api: Api, key: Key, brandId: string, minPosition?: string): Promise<boolean> => {
+  const path = `/v1/workspaces/${key.workspaceId}/tracked-brands?limit=100`;
+  const asking = minPosition === undefined ? { key: key.text } : { key: key.text, minPosition };
+  const { status, data } = await api('GET', path, asking);
+  expect(status).toBe(200);
+  return (data as { brand: { id: string } }[]).some(({ brand }) => brand.id === brandId);
+};
+
+/** Tracks and untracks brands that nobody else of its workspace touches, and reads after each write. */
+const runClient = async (api: Api, key: Key, own: readonly CorpusBrand[]): Promise<readonly string[]> => {
+  const missed: string[] = [];
+  const path = `/v1/workspaces/${key.workspaceId}/tracked-brands`;
+  for (const { id } of own) {
+    for (const expected of [true, false]) {
+      const written = expected
+        ? await api('POST', path, { key: key.text, body: { brand_id: id } })
+        : await api('DELETE', `${path}/${id}`, { key: key.text, body: {} });
+      expect(written.status).toBe(expected ? 201 : 200);
+      if ((await shows(api, key, id)) !== expected) missed.push(`${id} here`);
+      if ((await shows(otherThan(api), key, id, written.position ?? '')) !== expected)
+        missed.push(`${id} elsewhere`);
+    }
+  }
+  return missed;
+};
+
+describe.sequential('two API processes', { timeout: CASE_LIMIT_MS }, () => {
+  test('show each of 200 clients its own write in its next read, through either', async () => {
+    const keys = await Promise.all(
+      Array.from({ length: CLIENTS / CLIENTS_OF_A_WORKSPACE }, () => stack.key()),
+    );
+    const clients = keys.flatMap((key) =>
+      Array.from({ length: CLIENTS_OF_A_WORKSPACE }, (_, place) => {
+        const own = brands.slice(place * ROUNDS, (place + 1) * ROUNDS);
+        return runClient(apis[place % 2] as Api, key, own);
+      }),
+    );
+    expect(clients).toHaveLength(CLIENTS);
+    expect((await Promise.all(clients)).flat()).toEqual([]);
+  });
+
+  test('refuse a revoked key from the next request on, also with the projector stopped', async () => {
+    const key = await stack.key();
+    await stack.stopProjector();
+    const path = `/v1/workspaces/${key.workspaceId}/api-keys`;
+    const me = async (api: Api, text: string) => (await api('GET', '/v1/me', { key: text })).status;
+    const create = async (api: Api) => {
+      const body = { name: 'ci', scopes: ['me:read', 'apiKeys:write'] };
+      const { status, data } = await api('POST', path, { key: key.text, body });
+      expect(status).toBe(201);
+      return data as { key_id: string; api_key: string };
+    };
+    for (const [here, there] of [apis, apis.toReversed() as [Api, Api]]) {
+      const { key_id, api_key } = await create(here);
+      for (const api of apis) expect(await me(api, api_key)).toBe(200);
+      const rotated = await here('POST', `${path}/${key_id}/rotate`, { key: key.text, body: {} });
+      expect(await me(there, api_key)).toBe(401);
+      expect(await me(here, api_key)).toBe(401);
+      const fresh = rotated.data as { key_id: string; api_key: string };
+      for (const api of apis) expect(await me(api, fresh.api_key)).toBe(200);
+      const removed = await here('DELETE', `${path}/${fresh.key_id}`, { key: key.text, body: {} });
+      expect(removed.data).toMatchObject({ removed: true });
+      expect(await me(there, fresh.api_key)).toBe(401);
+      expect(await me(here, fresh.api_key)).toBe(401);
+    }
+    expect(await me(apis[0], key.text)).toBe(200);
+  });
+});

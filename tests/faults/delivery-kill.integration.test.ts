@@ -1,0 +1,167 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { z } from 'zod';
+import { adLibraryStream } from '#contracts/events/corpus/ad-library.ts';
+import { type AlertDeliveryFact, alertDeliveryStream } from '#contracts/events/workspace/alert-delivery.ts';
+import { AlertPayload } from '#contracts/webhooks/alert-payload.ts';
+import { pause } from '#platform/clock.ts';
+import { readSettings } from '#platform/settings.ts';
+import { createDeliveryTables } from '#application/delivery-outbox/schema/create-tables.ts';
+import { type EventStore, openEventStore, StreamMoved } from '#platform/event-store/event-store.ts';
+import { openPool } from '#platform/postgres/pool.ts';
+import { scanFacts } from '../alerts/stack.ts';
+import { METADATA, SECRET } from '../delivery/new-delivery.ts';
+import { answers, openReceivers, type Receivers } from '../delivery/receivers.ts';
+import { verifySignatures } from '../delivery/signatures.ts';
+import { createWebhookRules, VAULT_KEY, type WebhookRule } from '../delivery/webhook-rules.ts';
+import { until } from '../stack/wait-until.ts';
+import { type AlertingStack, openAlertingStack } from './alerting-stack.ts';
+import { choices } from './seeded-faults.ts';
+
+/**
+ * Alerts, delivery, NATS and PostgreSQL are killed the hard way while scans are recorded, matched and sent, and NATS's
+ * storage is deleted once. DELIVERY_KILL_COUNT=5000 and DELIVERY_KILL_ROUNDS=20 are the full exercise.
+ */
+const { DELIVERY_KILL_COUNT, DELIVERY_KILL_ROUNDS, DELIVERY_KILL_SEED } = readSettings(
+  z.object({
+    DELIVERY_KILL_COUNT: z.coerce.number().int().default(800),
+    DELIVERY_KILL_ROUNDS: z.coerce.number().int().default(5),
+    DELIVERY_KILL_SEED: z.coerce.number().int().default(11),
+  }),
+);
+const RULES = 10;
+const ROUND_MS = 2_500;
+const RECEIVER_MS = 30;
+const LIMIT_MS = 120_000 + DELIVERY_KILL_COUNT * 20;
+const VERIFIED = 20;
+const WORKSPACE_ID = 'ws_killed';
+
+let stack: AlertingStack;
+let receivers: Receivers;
+const resources = new AsyncDisposableStack();
+beforeAll(async () => {
+  stack = resources.use(await openAlertingStack('delivery-kill', VAULT_KEY));
+  receivers = resources.use(await openReceivers());
+});
+afterAll(() => resources.disposeAsync());
+
+/** Records a scan with one new ad after the other, each until it is acknowledged; answers the ads. */
+const recordScans = async (
+  eventStore: EventStore,
+  rules: readonly WebhookRule[],
+): Promise<readonly string[]> => {
+  const everyMs = (DELIVERY_KILL_ROUNDS * ROUND_MS * RULES) / DELIVERY_KILL_COUNT;
+  const adIds: string[] = [];
+  const recordOf = async ({ brandId }: WebhookRule): Promise<void> => {
+    let revision = -1n;
+    for (let n = 0; n < DELIVERY_KILL_COUNT / RULES; n += 1) {
+      const facts = scanFacts(brandId, new Date(Date.now() + n).toISOString(), 1);
+      const commandId = randomUUID();
+      for (;;) {
+        try {
+          // The same ids at the same place: what was recorded without our hearing of it is recorded once.
+          ({ revision } = await eventStore.append(
+            adLibraryStream(brandId),
+            revision,
+            facts,
+            METADATA,
+            commandId,
+          ));
+          break;
+        } catch (error) {
+          if (error instanceof StreamMoved) throw error;
+          await pause(50);
+        }
+      }
+      const [ad] = facts;
+      if (ad?.type === 'AdStarted') adIds.push(ad.data.ad_id);
+      await pause(everyMs);
+    }
+  };
+  await Promise.all(rules.map(recordOf));
+  return adIds;
+};
+
+const factsOf = async (
+  eventStore: EventStore,
+  rules: readonly WebhookRule[],
+): Promise<readonly AlertDeliveryFact[]> => {
+  const facts: AlertDeliveryFact[] = [];
+  for (const { alertId } of rules) {
+    for await (const fact of eventStore.read<AlertDeliveryFact>(alertDeliveryStream(WORKSPACE_ID, alertId)))
+      facts.push(fact);
+  }
+  return facts;
+};
+
+test(`each of ${DELIVERY_KILL_COUNT} matches arrives, whatever is killed meanwhile`, {
+  timeout: LIMIT_MS * 2,
+}, async () => {
+  const pool = openPool(stack.databaseUrl, 4);
+  resources.defer(() => pool.end());
+  const eventStore = resources.use(openEventStore(stack.eventStoreUrl));
+  await createDeliveryTables(pool);
+  const urls = Array.from({ length: RULES }, (_, n) => `${receivers.url}/rule/${n}`);
+  const rules = await createWebhookRules(eventStore, pool, WORKSPACE_ID, urls);
+  const slowly = (status: number) => (response: Parameters<ReturnType<typeof answers>>[0]) =>
+    void setTimeout(() => response.writeHead(status).end(), RECEIVER_MS);
+  // One rule's receiver refuses the first it gets, so that retries are under way while things are killed.
+  for (let n = 0; n < RULES; n += 1) receivers.behave(`/rule/${n}`, slowly(n === 0 ? 503 : 200), slowly(200));
+
+  const recording = recordScans(eventStore, rules);
+  const below = choices(DELIVERY_KILL_SEED);
+  // Each of them first, then whichever.
+  const once = ['delivery', 'alerts', 'postgres', 'natsStorage', 'nats'] as const;
+  const targets = ['delivery', 'alerts', 'nats', 'postgres'] as const;
+  const killed: string[] = [];
+  for (let round = 0; round < DELIVERY_KILL_ROUNDS; round += 1) {
+    await pause(ROUND_MS / 2 + below(ROUND_MS / 2));
+    const which = once[round] ?? targets[below(targets.length)] ?? 'delivery';
+    killed.push(which);
+    await stack.strike[which]();
+  }
+  const adIds = await recording;
+  expect(adIds).toHaveLength(DELIVERY_KILL_COUNT);
+
+  const delivered = async (): Promise<number> => {
+    const { rows } = await pool.query(
+      `select count(*)::int as delivered from delivery.overview where status = 'delivered'`,
+    );
+    return rows[0].delivered;
+  };
+  await until(`all delivered after ${killed.join()}`, LIMIT_MS, async () => {
+    return (await delivered().catch(() => 0)) >= DELIVERY_KILL_COUNT;
+  }).catch((error: unknown) => {
+    throw new Error(`${(error as Error).message}\n${stack.output()}`);
+  });
+  const payloads = receivers.received.map(({ body }) => AlertPayload.parse(JSON.parse(body.toString())));
+  const arrived = Map.groupBy(receivers.received, (_, n) => payloads[n]?.items[0]?.ad_id ?? '');
+  expect(adIds.filter((adId) => !arrived.has(adId)).length, 'missing').toBe(0);
+  expect(arrived.size).toBe(DELIVERY_KILL_COUNT);
+  // However often a match came, it is the same bytes under the same id.
+  for (const requests of arrived.values()) {
+    expect(
+      new Set(requests.map(({ headers, body }) => `${headers['webhook-id']} ${body.toString()}`)).size,
+    ).toBe(1);
+  }
+  for (const request of receivers.received.slice(-VERIFIED)) verifySignatures(request, SECRET);
+
+  // The log comes to say the same as the rows: each delivery and each attempt once.
+  const attempts = await pool.query<{ count: number }>(
+    `select count(*)::int as count from delivery.journal where type = 'DeliveryAttempted'`,
+  );
+  const written = attempts.rows[0]?.count ?? 0;
+  await until('all facts', LIMIT_MS, async () => {
+    return (await factsOf(eventStore, rules)).length >= DELIVERY_KILL_COUNT + written;
+  });
+  const facts = await factsOf(eventStore, rules);
+  expect(facts).toHaveLength(DELIVERY_KILL_COUNT + written);
+  const queued = facts.filter(({ type }) => type === 'DeliveryQueued');
+  expect(new Set(queued.map(({ data }) => data.delivery_id)).size).toBe(DELIVERY_KILL_COUNT);
+  const ended = facts.filter(({ data }) => 'outcome' in data && data.outcome === 'delivered');
+  expect(ended).toHaveLength(DELIVERY_KILL_COUNT);
+  console.log(
+    `killed ${killed.join()}; ${receivers.received.length} requests, ` +
+      `${receivers.received.length - written} of them not written down`,
+  );
+});

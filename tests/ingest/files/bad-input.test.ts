@@ -1,0 +1,306 @@
+import { readFile as readText } from 'node:fs/promises';
+import { gzipSync } from 'node:zlib';
+import { describe, expect, test } from 'vitest';
+import type { ReadOptions } from '#services/ingest/files/file-plan.ts';
+import { RefusedFile } from '#services/ingest/files/rejects-file.ts';
+import { adId, ExportFolder, OF_BRAND, reading, type Reading } from '../fixtures/export-files.ts';
+import { apiPage, webAd } from '../fixtures/export-shapes.ts';
+
+const HEADER = 'id,page_id,page_name,ad_delivery_start_time,ad_creative_body';
+const row = (number: number, id = adId(number)): string =>
+  `${id},400000000000011,Lumen Socks,2026-01-01,"Warm, soft ${number}"`;
+const csv = (...rows: readonly string[]): string => `\uFEFF${[HEADER, ...rows].join('\r\n')}\r\n`;
+
+const readAs = async (
+  name: string,
+  content: string | Buffer,
+  options: ReadOptions = { ...OF_BRAND, complete: true },
+) => {
+  await using folder = await ExportFolder.open();
+  return await reading(await folder.file(name, content), options);
+};
+
+const lines = ({ refused }: Reading): string[] =>
+  refused.map(({ line, what, advice }) => `${line}: ${what}; ${advice}`);
+const idsOf = ({ ads }: Reading): string[] => ads.map(({ ad_id }) => ad_id);
+
+describe('a broken record costs itself', () => {
+  test.each([
+    ['a quote not closed', `${adId(2)},1,"Lumen,2026-01-01,x`],
+    ['a quote not doubled', `${adId(2)},400000000000011,"Lumen"s,2026-01-01,x`],
+    ['too few fields', `${adId(2)},400000000000011`],
+    ['too many fields', `${row(2)},more`],
+  ])('in CSV: %s', async (_, broken) => {
+    const result = await readAs('a.csv', csv(row(1), broken, row(3), row(4)));
+    expect(idsOf(result)).toEqual([adId(1), adId(3), adId(4)]);
+    expect(result.refused).toMatchObject([{ line: 3, raw: broken, header: HEADER }]);
+    expect(result.ends[0]?.coverage.complete).toBe(false);
+  });
+
+  const good = (number: number): string => JSON.stringify(webAd(number));
+  test.each([
+    ['a quote missing', good(2).replace('"is_active', 'is_active')],
+    ['a text not closed', good(2).replace('Lumen Socks"', 'Lumen Socks')],
+    ['a brace missing', good(2).slice(0, -1)],
+    ['a brace too many', `${good(2)}}`],
+    ['no JSON at all', 'Service temporarily unavailable'],
+  ])('in JSON, one record a line: %s', async (name, broken) => {
+    const taken = name === 'a brace too many' ? [adId(1), adId(2), adId(3)] : [adId(1), adId(3)];
+    for (const content of [
+      [good(1), broken, good(3)].join('\n'),
+      `[\n${[good(1), broken, good(3)].join(',\n')}\n]\n`,
+    ]) {
+      const result = await readAs('a.json', content);
+      expect(idsOf(result)).toEqual(taken);
+      expect(result.refused).toHaveLength(1);
+      expect(result.ends[0]?.coverage.complete).toBe(false);
+    }
+  });
+
+  test('in JSON, set out over lines', async () => {
+    const content = JSON.stringify([webAd(1), webAd(2), webAd(3)], null, 2).replace(
+      `"Warm feet 2"`,
+      '"Warm feet 2',
+    );
+    const result = await readAs('a.json', content);
+    expect(idsOf(result)).toEqual([adId(1), adId(3)]);
+    expect(result.refused).toHaveLength(1);
+  });
+
+  test('and a whole ad where it is a row of one with several', async () => {
+    const long = row(2).replace('soft 2', 'x'.repeat(20_001));
+    const result = await readAs('a.csv', csv(row(1), row(2), long, row(3)));
+    expect(idsOf(result)).toEqual([adId(1), adId(3)]);
+    expect(result.refused.map(({ line }) => line).toSorted((a, b) => a - b)).toEqual([3, 4]);
+  });
+});
+
+describe('damaged ids', () => {
+  test('that end in 0 all through a file are refused, each with its line', async () => {
+    const damaged = [1, 2, 3, 4, 5].map((number) => row(number, `71000000000${number}0000`));
+    const result = await readAs('a.csv', csv(...damaged, row(6, '710000000000123')));
+    expect(idsOf(result)).toEqual(['710000000000123']);
+    expect(lines(result)[0]).toBe(
+      '2: the ad id 7100000000010000 was damaged by a spreadsheet, as all long ids of this file end in 0; ' +
+        'export again with the ids as text, without passing through a spreadsheet',
+    );
+    expect(result.refused).toHaveLength(5);
+    expect(result.ends[0]?.coverage.complete).toBe(false);
+  });
+
+  test('are not suspected where one of them ends otherwise, or where they are few', async () => {
+    const round = [1, 2, 3, 4, 5].map((number) => row(number, `71000000000${number}0000`));
+    expect((await readAs('a.csv', csv(...round, row(6)))).refused).toEqual([]);
+    expect((await readAs('a.csv', csv(...round.slice(0, 4)))).refused).toEqual([]);
+  });
+
+  test('of more digits lost more of them, so that fewer show it', async () => {
+    const ids = ['710000000000012000', '710000000000013000'];
+    const result = await readAs('a.csv', csv(...ids.map((id, at) => row(at, id))));
+    expect(result.observations).toEqual([]);
+    expect(lines(result)[1]).toContain('the ad id 710000000000013000 was damaged by a spreadsheet');
+  });
+
+  test.each(['7.10000000000001E+15', '7.1e18', '7100000000000001234.0'])(
+    'that are numbers in JSON are refused where they were rounded: %s',
+    async (id) => {
+      const content = JSON.stringify([webAd(1), webAd(2), webAd(3)]).replace(`"${adId(2)}"`, id);
+      const result = await readAs('a.json', content);
+      expect(idsOf(result)).toEqual([adId(1), adId(3)]);
+      expect(lines(result)[0]).toContain(`the ad id`);
+      expect(lines(result)[0]).toContain(id);
+    },
+  );
+
+  test('of pages are found likewise', async () => {
+    const rows = [1, 2, 3, 4, 5].map((number) =>
+      row(number).replace('400000000000011', `40000000000${number}0000`),
+    );
+    const result = await readAs('a.csv', csv(...rows));
+    expect(result.observations).toEqual([]);
+    expect(lines(result)[4]).toContain('the page id 4000000000050000 was damaged by a spreadsheet');
+  });
+
+  test.each(['7.1E+15', '7,1E+15', 'n/a', '12', '9'.repeat(21), ''])('such as %j are refused', async (id) => {
+    const result = await readAs('a.csv', csv(row(1), row(2, id.includes(',') ? `"${id}"` : id)));
+    expect(idsOf(result)).toEqual([adId(1)]);
+    expect(result.refused).toMatchObject([{ line: 3 }]);
+  });
+});
+
+describe('dates', () => {
+  test.each(['0001-01-01', '1899-12-30', '2200-01-01'])('that no ad has are refused: %s', async (date) => {
+    const result = await readAs('a.csv', csv(row(1), row(2).replace('2026-01-01', date)));
+    expect(idsOf(result)).toEqual([adId(1)]);
+    expect(lines(result)).toEqual([
+      '3: started_on is not valid: a date of the years 2000 to 2199; mend the field',
+    ]);
+  });
+
+  test('after January 2038 are dates, in seconds too; the end of time says nothing', async () => {
+    const ads = [webAd(1, { start_date: 2_147_483_648 + 86_400 }), webAd(2, { start_date: '9999-12-31' })];
+    const result = await readAs('a.json', JSON.stringify(ads));
+    expect(result.ads.map(({ started_on }) => started_on)).toEqual(['2038-01-20', null]);
+  });
+});
+
+describe('a file', () => {
+  test('whose first record is far too long is read after it', async () => {
+    const ads = [webAd(1, { junk: 'x'.repeat(10_000_000) }), webAd(2)];
+    const result = await readAs('a.json', JSON.stringify(ads));
+    expect(idsOf(result)).toEqual([adId(2)]);
+    expect(lines(result)[0]).toContain('is longer than');
+  });
+
+  test('cut short in its gzip is read as far as it goes, and is no complete scan', async () => {
+    const rows = Array.from({ length: 5_000 }, (_, at) => row(at));
+    const whole = gzipSync(csv(...rows));
+    const result = await readAs('a.csv.gz', whole.subarray(0, whole.length / 2));
+    expect(result.ads.length).toBeGreaterThan(1_000);
+    expect(result.ads.length).toBeLessThan(5_000);
+    expect(lines(result).at(-1)).toMatch(/the gzip data is cut short or damaged after \d+ of \d+ bytes/);
+    expect(lines(result).at(-1)).toContain('fetch the file again');
+    expect(result.ends[0]?.coverage.complete).toBe(false);
+  });
+
+  test('cut short in its JSON is read as far as it goes, and is no complete scan', async () => {
+    const content = JSON.stringify(apiPage([1, 2, 3], false));
+    const result = await readAs('a.json', content.slice(0, content.indexOf(adId(3)) + 40));
+    expect(idsOf(result)).toEqual([adId(1), adId(2)]);
+    expect(result.ends[0]?.coverage.complete).toBe(false);
+  });
+
+  test.each([
+    ['of an unknown format', 'a.csv', 'name,price\nsocks,3\n', /unknown format.*name, price.*--mapping/],
+    [
+      'of unknown JSON',
+      'a.json',
+      '{"products": [{"id": 1}]}',
+      /unknown format.*ads-archive-json, ads-archive-csv/,
+    ],
+    ['that is empty', 'a.csv', '', /is empty/],
+    ['in UTF-16', 'a.csv', Buffer.from(`\uFEFF${csv(row(1))}`, 'utf16le'), /is not UTF-8.*save it as UTF-8/],
+  ])('%s is refused in one line', async (_, name, content, expected) => {
+    const result = await readAs(name, content);
+    expect(result.observations).toEqual([]);
+    expect(lines(result)).toHaveLength(1);
+    expect(lines(result)[0]).toMatch(expected);
+  });
+
+  test('with another header is refused with the columns it lacks', async () => {
+    const result = await readAs('a.csv', 'name,price\nsocks,3\n', {
+      ...OF_BRAND,
+      format: 'ads-archive-csv',
+      complete: true,
+    });
+    expect(lines(result)).toEqual([
+      '1: has another header: the column id or ad_id or adlib_id is missing (it has name, price); use --mapping FILE for other headers',
+    ]);
+  });
+
+  test('without a brand or a time is refused in one line that says which option to give', async () => {
+    const content = csv(row(1), row(2));
+    const nobody = await readAs('a.csv', content, { scannedAt: '2026-03-02T08:00:00.000Z' });
+    expect(lines(nobody)).toEqual(['1: belongs to a scan with no brand; say --brand DOMAIN']);
+    const never = await readAs('a.csv', content, { brand: 'lumen-socks.example' });
+    expect(lines(never)[0]).toContain('say --scanned-at TIME');
+  });
+
+  test('that is not UTF-8 keeps what is', async () => {
+    const content = Buffer.concat([
+      Buffer.from(csv(row(1))),
+      Buffer.from(`${row(2).replace('soft', 'caf\u00e9')}\n`, 'latin1'),
+    ]);
+    const result = await readAs('a.csv', content);
+    expect(idsOf(result)).toEqual([adId(1)]);
+    expect(lines(result)).toEqual([
+      '3: holds bytes that are not UTF-8; save the file as UTF-8 and feed it again',
+    ]);
+  });
+});
+
+test('what is too long is refused, never cut', async () => {
+  const content = [
+    webAd(1),
+    webAd(2, {}, { body: { text: 'x'.repeat(20_001) } }),
+    webAd(3, { page_name: 'x'.repeat(5_000_000) }),
+  ];
+  const result = await readAs('a.json', JSON.stringify([...content, webAd(4)]));
+  expect(idsOf(result)).toEqual([adId(1), adId(4)]);
+  expect(lines(result)).toEqual([
+    '1: body has more than 20000 characters; shorten it, or take the record out',
+    '1: is longer than 4194304 bytes; mend the record and feed it again',
+  ]);
+});
+
+test('an error answer among the pages is named', async () => {
+  const error = { error: { message: 'Please reduce the amount of data', code: 1 } };
+  const result = await readAs(
+    'a.json',
+    [apiPage([1], true), error].map((page) => JSON.stringify(page)).join('\n'),
+  );
+  expect(lines(result)).toEqual([
+    '2: is an error answer, not ads: Please reduce the amount of data; fetch this page again',
+  ]);
+  expect(result.ends[0]?.coverage.complete).toBe(false);
+});
+
+describe('what was refused', () => {
+  const broken = JSON.stringify(webAd(2), null, 1).replace('"Warm feet 2"', '"Warm feet 2');
+  test.each([
+    ['a.csv', csv(row(1), `${adId(2)},400000000000011,"Lumen"s,2026-01-01,x`, row(3)), '"Lumen"s', 'Lumens'],
+    ['a.csv.gz', csv(row(1), row(2).replace('2026-01-01', '01/02/2026'), row(3)), '01/02/2026', '2026-01-02'],
+    [
+      'a.json',
+      `[${JSON.stringify(webAd(1))},\n${broken},\n${JSON.stringify(webAd(3))}]`,
+      'Warm feet 2',
+      'Warm feet 2"',
+    ],
+  ])('of %s is written, mended and fed again', async (name, content, wrong, right) => {
+    await using folder = await ExportFolder.open();
+    const path = await folder.file(name, content);
+    const first = await reading(path);
+    await using refusedFile = new RefusedFile(path, folder.path);
+    for (const { raw, header } of first.refused) await refusedFile.write({ raw: raw ?? '', header });
+    expect(idsOf(first)).toEqual([adId(1), adId(3)]);
+
+    const written = refusedFile.path ?? '';
+    expect(written).toMatch(/a\.refused\.(csv|jsonl)$/);
+    const unmended = await reading(written);
+    expect(unmended.ads).toEqual([]);
+    expect(unmended.refused).toHaveLength(1);
+
+    const mended = (await readText(written, 'utf8')).replace(wrong, right);
+    const again = await reading(await folder.file(written.slice(folder.path.length + 1), mended), {
+      ...OF_BRAND,
+      complete: true,
+    });
+    expect(again.refused).toEqual([]);
+    expect(idsOf(again)).toEqual([adId(2)]);
+    // The rest of the page is not in this file: it must not be taken for gone.
+    expect(again.ends[0]?.coverage.complete).toBe(false);
+  });
+
+  test('of a mended file never overwrites that file', async () => {
+    await using folder = await ExportFolder.open();
+    const path = await folder.file('a.refused.csv', csv(row(1)));
+    await using refusedFile = new RefusedFile(path, folder.path);
+    await refusedFile.write({ raw: row(1), header: HEADER });
+    expect(refusedFile.path).toMatch(/a\.refused-2\.csv$/);
+    expect((await reading(refusedFile.path ?? '')).ends[0]?.coverage.complete).toBe(false);
+  });
+
+  test('is never written over: it may be mended by half, or be of another file of the same name', async () => {
+    await using folder = await ExportFolder.open();
+    const paths: (string | null)[] = [];
+    for (const number of [1, 2, 3]) {
+      await using refusedFile = new RefusedFile(`elsewhere-${number}/a.csv.gz`, folder.path);
+      await refusedFile.write({ raw: row(number), header: HEADER });
+      paths.push(refusedFile.path);
+    }
+    expect(new Set(paths).size).toBe(3);
+    for (const [at, path] of paths.entries()) {
+      expect(await readText(path ?? '', 'utf8')).toBe(`${HEADER}\n${row(at + 1)}\n`);
+    }
+  });
+});

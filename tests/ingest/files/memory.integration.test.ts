@@ -1,0 +1,83 @@
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { createWriteStream } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { createGzip } from 'node:zlib';
+import { expect, test } from 'vitest';
+import { adId, ExportFolder } from '../fixtures/export-files.ts';
+import { webAd } from '../fixtures/export-shapes.ts';
+
+const CLI = fileURLToPath(new URL('../../../services/ingest/cli.ts', import.meta.url));
+const PEAK_MAX_MIB = 300;
+const TIMEOUT_MS = 240_000;
+
+/** Has a process say, when it leaves, how much memory it held at most. */
+const SAYS_PEAK = `data:text/javascript,process.on('exit',()=>console.error('peak_kib='+process.resourceUsage().maxRSS))`;
+
+/** Texts that neither repeat nor compress well; from a fixed seed, so that each run reads the same file. */
+const texts = function* (): Generator<string> {
+  let state = 0x2545f491;
+  for (;;) {
+    let text = '';
+    while (text.length < 1_200) {
+      state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+      text += state.toString(36);
+    }
+    yield text;
+  }
+};
+
+const CSV_HEADER = 'id,page_id,page_name,ad_delivery_start_time,ad_creative_body\n';
+const SHAPES = {
+  'a list in JSON': {
+    name: 'large.json.gz',
+    mebibytes: 100,
+    before: '[',
+    record: (number: number, text: string) =>
+      `${number === 0 ? '' : ','}${JSON.stringify(webAd(number, {}, { body: { text } }))}`,
+    after: ']',
+  },
+  'CSV, with rows of an ad far apart': {
+    name: 'large.csv.gz',
+    mebibytes: 100,
+    before: CSV_HEADER,
+    record: (number: number, text: string) =>
+      `${adId(number % 10 === 9 && number > 500 ? number - 500 : number)},4000000000${String(number % 90).padStart(4, '0')},Page,2026-01-01,"${text}"\n`,
+    after: '',
+  },
+} as const;
+
+test.each(Object.entries(SHAPES))(
+  `a file of 100 MiB or more is read within ${PEAK_MAX_MIB} MiB: %s`,
+  async (_, { name, mebibytes, before, record, after }) => {
+    await using folder = await ExportFolder.open();
+    const path = join(folder.path, name);
+    const gzip = createGzip({ level: 1 });
+    const written = once(gzip.pipe(createWriteStream(path)), 'finish');
+    gzip.write(before);
+    let [bytes, records] = [0, 0];
+    for (const text of texts()) {
+      const line = record(records, text);
+      records += 1;
+      bytes += line.length;
+      if (!gzip.write(line)) await once(gzip, 'drain');
+      if (bytes >= mebibytes * 2 ** 20) break;
+    }
+    gzip.end(after);
+    await written;
+
+    const args = ['--import', SAYS_PEAK, CLI, path, '--dry-run', '--refused-dir', folder.path];
+    const options = ['--brand', 'lumen-socks.example', '--scanned-at', '2026-03-02T08:00:00Z'];
+    const { stdout, stderr } = await promisify(execFile)(process.execPath, [...args, ...options]);
+    expect(stdout).toMatch(new RegExp(`large\\S+ +${records} `));
+    const peakMib = Number(/peak_kib=(\d+)/.exec(stderr)?.[1]) / 1024;
+    expect(peakMib).toBeGreaterThan(0);
+    expect(peakMib).toBeLessThan(PEAK_MAX_MIB);
+    console.log(
+      `${records} records of ${Math.round(bytes / 2 ** 20)} MiB: at most ${Math.round(peakMib)} MiB`,
+    );
+  },
+  TIMEOUT_MS,
+);

@@ -1,0 +1,323 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { AdLibraryFact } from '#contracts/events/corpus/ad-library.ts';
+import { adLibraryStream } from '#contracts/events/corpus/ad-library.ts';
+import type { BrandFact } from '#contracts/events/corpus/brand.ts';
+import { brandStream } from '#contracts/events/corpus/brand.ts';
+import type { ObservedAd } from '#contracts/observations/ad-library-scan.ts';
+import { brandIdOf } from '#domain/ids.ts';
+import type { EventStore } from '#platform/event-store/event-store.ts';
+import { openPool } from '#platform/postgres/pool.ts';
+import type { IntakeOutcome } from '#services/ingest/intake-types.ts';
+import { recordStagedScan } from '#services/ingest/ad-library/record-scan.ts';
+import { openIntake } from '#services/ingest/intake/observation-handler.ts';
+import { ad } from '#tests/dsl/scans.ts';
+import { type IntakeStack, openIntakeStack } from '../fixtures/intake-stack.ts';
+import { scanOf } from '../fixtures/scan-messages.ts';
+
+let stack: IntakeStack;
+let databaseUrl: string;
+let eventStoreUrl: string;
+let intake: IntakeStack['intake'];
+let eventStore: EventStore;
+
+beforeAll(async () => {
+  stack = await openIntakeStack();
+  ({ databaseUrl, eventStoreUrl, intake, eventStore } = stack);
+});
+afterAll(() => stack[Symbol.asyncDispose]());
+
+const submitScan = async (...args: Parameters<typeof scanOf>): Promise<IntakeOutcome> => {
+  const { chunks, end } = scanOf(...args);
+  for (const chunk of chunks) await intake.submit(chunk);
+  return intake.submit(end);
+};
+
+const factsOf = async (domain: string): Promise<AdLibraryFact[]> => {
+  const facts: AdLibraryFact[] = [];
+  for await (const fact of eventStore.read<AdLibraryFact>(adLibraryStream(brandIdOf(domain))))
+    facts.push(fact);
+  return facts;
+};
+
+const started = async (domain: string): Promise<readonly string[]> =>
+  (await factsOf(domain)).flatMap((fact) => (fact.type === 'AdStarted' ? [fact.data.ad_id] : []));
+
+const profile = (domain: string, name: string) =>
+  intake.submit({
+    type: 'brand.profile',
+    domain,
+    observed_at: '2026-05-01T00:00:00Z',
+    name,
+    description: null,
+    url: null,
+    logo_url: null,
+    country: null,
+    category_path: null,
+    is_public: null,
+    indexable: null,
+  });
+
+describe('brands', () => {
+  it('are registered once, and changed only where a profile says something new', async () => {
+    expect((await profile('profile.example', 'One')).facts).toBe(1);
+    expect((await profile('profile.example', 'One')).facts).toBe(0);
+    expect((await profile('profile.example', 'Two')).facts).toBe(1);
+    const facts: BrandFact[] = [];
+    for await (const fact of eventStore.read<BrandFact>(brandStream(brandIdOf('profile.example'))))
+      facts.push(fact);
+    expect(facts.map(({ type }) => type)).toEqual(['BrandRegistered', 'BrandProfileChanged']);
+    expect(facts[1]?.data).toMatchObject({ changes: { name: 'Two' } });
+  });
+
+  it('are registered by their domain when a scan names one that nobody described', async () => {
+    const outcome = await submitScan('unheard.example', '2026-05-02T10:00:00Z', [ad('41')], {
+      pages: ['410000001'],
+    });
+    expect(outcome).toMatchObject({ facts: 3, totals: { baseline: 1 } });
+    expect(await eventStore.last(brandStream(brandIdOf('unheard.example')))).toMatchObject({
+      type: 'BrandRegistered',
+      data: { name: 'unheard.example', slug: 'unheard-example' },
+    });
+  });
+});
+
+describe('scans', () => {
+  it('in chunks of any order, each twice, record each ad once (rule 8)', async () => {
+    const ads = [ad('51', { title: 'one' }), ad('52'), ad('53'), ad('51', { title: 'a version of one' })];
+    const { chunks, end } = scanOf('chunks.example', '2026-05-02T10:00:00Z', ads, {
+      chunkSize: 1,
+      pages: ['510000001'],
+    });
+    for (const chunk of [...chunks.toReversed(), ...chunks]) await intake.submit(chunk);
+    expect(await intake.submit(end)).toMatchObject({ totals: { seen: 3, baseline: 3, active: 3 } });
+    expect((await started('chunks.example')).length).toBe(3);
+    expect(await intake.submit(end), 'handed in again').toEqual({ facts: 0, totals: null });
+  });
+
+  it('wait for their chunks, and are decided once they are there', async () => {
+    const { chunks, end } = scanOf('waiting.example', '2026-05-02T10:00:00Z', [ad('61'), ad('62')], {
+      chunkSize: 1,
+      pages: ['610000001'],
+    });
+    await intake.submit(chunks[0]);
+    await expect(intake.submit(end)).rejects.toThrow('of which 1 have arrived');
+    expect(await factsOf('waiting.example')).toEqual([]);
+    await intake.submit(chunks[1]);
+    expect(await intake.submit(end)).toMatchObject({ totals: { seen: 2 } });
+  });
+
+  it('larger than one append are recorded whole', async () => {
+    const many = Array.from({ length: 1_200 }, (_, index) =>
+      ad(`7${String(index).padStart(5, '0')}`, { page_id: '710000001', body: 'x'.repeat(1_500) }),
+    );
+    const at = { pages: ['710000001'] };
+    await submitScan('large.example', '2026-05-02T10:00:00Z', many, at);
+    expect((await started('large.example')).length).toBe(1_200);
+    await submitScan('large.example', '2026-05-03T10:00:00Z', [], at);
+    const outcome = await submitScan('large.example', '2026-05-04T10:00:00Z', [], at);
+    expect(outcome.totals).toMatchObject({ active: 0, stopped: 1_200, total: 1_200 });
+  });
+});
+
+describe('attribution (rule 10)', () => {
+  const shared = { pages: ['810000001'] };
+
+  it('goes by the destination’s domain, then by the page, then by the scan', async () => {
+    await profile('one.example', 'One');
+    await profile('two.example', 'Two');
+    await profile('pages.example', 'Pages');
+    await intake.submit({
+      type: 'social_page.link',
+      brand_domain: 'pages.example',
+      page_id: '820000002',
+      page_name: 'A page',
+      observed_at: '2026-05-01T00:00:00Z',
+      role: 'OFFICIAL',
+      confidence: 0.9,
+      linked: true,
+    });
+    const page_id = '810000001';
+    await submitScan(
+      'one.example',
+      '2026-05-02T10:00:00Z',
+      [
+        ad('81', { page_id, link_url: 'https://www.one.example/a' }),
+        ad('82', { page_id, link_url: 'https://shop.two.example/b?utm_source=x' }),
+        ad('83', { page_id: '820000002', link_url: 'https://apps.apple.com/us/app/x/id1' }),
+        ad('84', { page_id, link_url: 'https://elsewhere.example/' }),
+      ],
+      { pages: [page_id, '820000002'] },
+    );
+    const ids = (...numbers: string[]) => numbers.map((number) => ad(number).ad_id);
+    expect(await started('one.example')).toEqual(ids('81', '84'));
+    expect(await started('two.example')).toEqual(ids('82'));
+    expect(await started('pages.example')).toEqual(ids('83'));
+  });
+
+  it('judges absence for every brand whose ads the covered page runs', async () => {
+    const own = [ad('81', { page_id: '810000001', link_url: 'https://one.example/a' })];
+    await submitScan('one.example', '2026-05-03T10:00:00Z', own, shared);
+    await submitScan('one.example', '2026-05-04T10:00:00Z', own, shared);
+    const facts = await factsOf('two.example');
+    expect(facts.map(({ type }) => type)).toContain('AdConfirmedInactive');
+  });
+
+  it('begins an ad in one stream, also when scans of two brands meet it at once', async () => {
+    const ads = Array.from({ length: 40 }, (_, index) =>
+      ad(`90${index}`, { page_id: '910000001', link_url: 'https://apps.apple.com/us/app/x/id1' }),
+    );
+    const at = '2026-05-02T10:00:00Z';
+    await Promise.all(
+      ['left.example', 'right.example'].map((domain) =>
+        submitScan(domain, at, ads, { pages: ['910000001'], chunkSize: 7 }),
+      ),
+    );
+    const [left, right] = [await started('left.example'), await started('right.example')];
+    expect([...left, ...right].toSorted()).toEqual(ads.map(({ ad_id }) => ad_id).toSorted());
+  });
+});
+
+describe('a scan of several brands', () => {
+  const page_id = '330000001';
+  const ends = { pages: [page_id] };
+  /** Two days of scans of a page that another brand's ads run on, the second interrupted after that brand's part. */
+  const twoDays = async (name: string, interrupted: boolean): Promise<readonly AdLibraryFact[]> => {
+    const [own, other] = [`own.${name}.example`, `other.${name}.example`];
+    await profile(other, 'Other');
+    const show = (id: string, domain: string, started_on: string): ObservedAd =>
+      ad(`${name.length}${id}`, {
+        page_id: `${name.length}${page_id}`,
+        started_on,
+        link_url: `https://${domain}/`,
+      });
+    const pages = ends.pages.map((page) => `${name.length}${page}`);
+    await submitScan(other, '2026-05-02T10:00:00Z', [show('1', other, '2026-05-01')], { pages });
+    const { chunks, end } = scanOf(
+      own,
+      '2026-05-03T10:00:00Z',
+      [show('2', other, '2026-05-03'), show('3', own, '2026-05-03')],
+      { pages },
+    );
+    for (const chunk of chunks) await intake.submit(chunk);
+    if (interrupted) {
+      const database = openPool(databaseUrl, 2);
+      const failing: EventStore = {
+        ...eventStore,
+        append: (stream, ...given) =>
+          stream === adLibraryStream(brandIdOf(own))
+            ? Promise.reject(new Error('the process ends here'))
+            : eventStore.append(stream, ...given),
+      };
+      const scanEnd = { ...end, scanned_at: new Date(end.scanned_at).toISOString() };
+      await expect(recordStagedScan(database, failing, scanEnd)).rejects.toThrow('ends here');
+      await database.end();
+    }
+    await intake.submit(end);
+    return [...(await factsOf(other)), ...(await factsOf(own))];
+  };
+
+  it('decides the rest on what was known before it, when it was interrupted between two of them', async () => {
+    const told = (facts: readonly AdLibraryFact[]) =>
+      facts.map(({ type, data }) => [
+        type,
+        'novelty' in data ? data.novelty : '',
+        'pages' in data ? data.pages.map(({ baseline }) => baseline) : [],
+      ]);
+    const undisturbed = told(await twoDays('a', false));
+    expect(undisturbed).toContainEqual(['AdStarted', 'news', []]);
+    expect(told(await twoDays('ab', true))).toEqual(undisturbed);
+  });
+
+  it('names a page once, however often its coverage does', async () => {
+    const { chunks, end } = scanOf('twice.example', '2026-05-03T10:00:00Z', [ad('34')], {
+      pages: ['340000001', '340000001'],
+    });
+    for (const chunk of chunks) await intake.submit(chunk);
+    await intake.submit(end);
+    const recorded = (await factsOf('twice.example')).find(({ type }) => type === 'ScanRecorded');
+    expect(recorded?.data).toMatchObject({ pages: [{ page_id: '340000001' }] });
+  });
+});
+
+describe('scans of one moment, each of a country', () => {
+  it('are news and absence alike', async () => {
+    const page_id = '360000001';
+    const show = (id: string, started_on: string): ObservedAd => ad(id, { page_id, started_on });
+    const scanned = async (day: number, ads: Readonly<Record<string, readonly ObservedAd[]>>) => {
+      const totals = [];
+      for (const [country, shown] of Object.entries(ads)) {
+        const at = `2026-05-0${day}T10:00:00Z`;
+        const outcome = await submitScan('countries.example', at, shown, {
+          pages: [page_id],
+          countries: [country],
+        });
+        totals.push(outcome.totals);
+      }
+      return totals;
+    };
+    await scanned(1, { US: [show('361', '2026-04-01')], DE: [show('362', '2026-04-01')] });
+    const news = await scanned(2, {
+      US: [show('361', '2026-04-01'), show('363', '2026-05-02')],
+      DE: [show('362', '2026-04-01'), show('364', '2026-05-02')],
+    });
+    expect(news).toMatchObject([
+      { news: 1, late: 0 },
+      { news: 1, late: 0 },
+    ]);
+    await scanned(3, { US: [], DE: [] });
+    const stopped = await scanned(4, { US: [], DE: [] });
+    expect(stopped).toMatchObject([{ stopped: 2 }, { stopped: 2, active: 0 }]);
+  });
+});
+
+describe('clocks', () => {
+  it.each([
+    ['before the year 2000', '0000-01-01T00:00:00Z'],
+    ['before the year 2000', '1999-12-31T23:59:59Z'],
+    ['in the future', new Date(Date.now() + 2 * 86_400_000).toISOString()],
+    ['in the future', '9999-12-31T23:59:59Z'],
+  ])('that were never set are refused: %s, %s', async (what, at) => {
+    const head = await eventStore.head();
+    const { chunks, end } = scanOf('clock.example', at, [ad('32')], { pages: ['320000001'] });
+    for (const observation of [...chunks, end]) {
+      await expect(intake.submit(observation)).rejects.toThrow(what);
+    }
+    expect(await eventStore.head()).toBe(head);
+  });
+});
+
+describe('parts of scans that never ended', () => {
+  it('are kept for weeks, and let go when an intake opens after that', async () => {
+    const scans = ['waits.example', 'given-up.example'].map((domain, at) =>
+      scanOf(domain, '2026-05-02T10:00:00Z', [ad(`35${at}`)], { pages: [`35000000${at}`] }),
+    );
+    for (const { chunks } of scans) await intake.submit(chunks[0]);
+    const [waits, givenUp] = scans.map(({ end }) => end);
+    const database = openPool(databaseUrl, 1);
+    await database.query(
+      `update ingest.staged_chunk set staged_at = now() - interval '31 days' where scan_id = $1`,
+      [givenUp?.scan_id],
+    );
+    await database.end();
+    await (await openIntake({ databaseUrl, eventStoreUrl }))[Symbol.asyncDispose]();
+    expect(await intake.submit(waits)).toMatchObject({ totals: { seen: 1 } });
+    await expect(intake.submit(givenUp)).rejects.toThrow('of which 0 have arrived');
+  });
+});
+
+describe('working tables', () => {
+  it('dropped and folded again, they decide as before', async () => {
+    const database = openPool(databaseUrl, 1);
+    const { rows: before } = await database.query('select ad_id, known from ingest.ad order by ad_id');
+    const { rows: owners } = await database.query('select * from ingest.ad_owner order by ad_id');
+    await database.query('drop schema ingest cascade');
+    const again = await openIntake({ databaseUrl, eventStoreUrl });
+    expect((await database.query('select ad_id, known from ingest.ad order by ad_id')).rows).toEqual(before);
+    expect((await database.query('select * from ingest.ad_owner order by ad_id')).rows).toEqual(owners);
+    await again[Symbol.asyncDispose]();
+    await database.end();
+    const head = await eventStore.head();
+    await submitScan('large.example', '2026-05-04T10:00:00Z', [], { pages: ['710000001'] });
+    expect(await eventStore.head()).toBe(head);
+  });
+});

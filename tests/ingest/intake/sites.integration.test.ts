@@ -1,0 +1,176 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { brandStream } from '#contracts/events/corpus/brand.ts';
+import type { Fact } from '#contracts/events/event.ts';
+import { siteStream } from '#contracts/events/corpus/site.ts';
+import { storefrontStream } from '#contracts/events/corpus/storefront.ts';
+import type { ObservedProduct } from '#contracts/observations/storefront-scan.ts';
+import { brandIdOf, derivedId } from '#domain/ids.ts';
+import type { EventStore } from '#platform/event-store/event-store.ts';
+import { openPool } from '#platform/postgres/pool.ts';
+import { openIntake } from '#services/ingest/intake/observation-handler.ts';
+import { shopProduct, siteScan, siteTool } from '#tests/dsl/site-events.ts';
+import { type IntakeStack, openIntakeStack } from '../fixtures/intake-stack.ts';
+
+/** Scans of sites and shops on their way in. */
+let stack: IntakeStack;
+let databaseUrl: string;
+let eventStoreUrl: string;
+let intake: IntakeStack['intake'];
+let eventStore: EventStore;
+
+beforeAll(async () => {
+  stack = await openIntakeStack();
+  ({ databaseUrl, eventStoreUrl, intake, eventStore } = stack);
+});
+afterAll(() => stack[Symbol.asyncDispose]());
+
+const scanOf = (domain: string, at: string, ...pages: readonly (readonly ObservedProduct[])[]) => {
+  const scan_id = derivedId('test scan', `${domain} ${at} ${JSON.stringify(pages)}`);
+  const key = { scan_id, domain, scanned_at: at };
+  return {
+    pages: pages.map((products, page) => ({ type: 'storefront.scan', ...key, page, products })),
+    end: {
+      type: 'storefront.scan_end',
+      ...key,
+      pages: pages.length,
+      complete: true,
+      currency: null,
+      collector: 'test',
+    },
+  };
+};
+
+const typesIn = async (stream: string): Promise<readonly string[]> => {
+  const types: string[] = [];
+  for await (const { type } of eventStore.read<Fact>(stream)) types.push(type);
+  return types;
+};
+
+const stagedPages = async (): Promise<number> => {
+  const pool = openPool(databaseUrl, 1);
+  try {
+    return (await pool.query('select from ingest.staged_storefront_page')).rows.length;
+  } finally {
+    await pool.end();
+  }
+};
+
+describe('a storefront scan', () => {
+  it('waits for its pages, in whatever order and however often they come', async () => {
+    const { pages, end } = scanOf(
+      'late.example',
+      '2026-05-01T08:00:00.000Z',
+      [shopProduct(1, '9')],
+      [shopProduct(2, '9')],
+    );
+    await intake.submit(pages[1]);
+    await expect(intake.submit(end)).rejects.toThrow('ended with 2 chunks, of which 1 have arrived');
+    await intake.submit(pages[0]);
+    await intake.submit(pages[0]);
+    expect((await intake.submit(end)).facts).toBe(3);
+    expect(await typesIn(storefrontStream('late.example'))).toEqual([
+      'ProductsListed',
+      'StorefrontScanRecorded',
+    ]);
+    expect(await typesIn(brandStream(brandIdOf('late.example')))).toEqual(['BrandRegistered']);
+    expect(await stagedPages()).toBe(0);
+  });
+
+  it('handed in again records nothing and leaves nothing staged', async () => {
+    const { pages, end } = scanOf('twice.example', '2026-05-01T08:00:00.000Z', [shopProduct(1, '9')]);
+    for (const page of pages) await intake.submit(page);
+    await intake.submit(end);
+    expect((await intake.submit(end)).facts).toBe(0);
+    for (const page of pages) await intake.submit(page);
+    expect((await intake.submit(end)).facts).toBe(0);
+    expect(await stagedPages()).toBe(0);
+  });
+
+  it('with more pages than it says is refused, and so is one from the future', async () => {
+    const { pages, end } = scanOf(
+      'more.example',
+      '2026-05-01T08:00:00.000Z',
+      [shopProduct(1, '9')],
+      [shopProduct(2, '9')],
+    );
+    for (const page of pages) await intake.submit(page);
+    await expect(intake.submit({ ...end, pages: 1 })).rejects.toThrow('2 were handed in');
+    await expect(intake.submit({ ...end, scanned_at: '2126-05-01T08:00:00.000Z' })).rejects.toThrow(
+      'lies in the future',
+    );
+  });
+
+  it('goes on from what another process recorded of a remembered shop', async () => {
+    const scans = [3, 4, 5].map((day) =>
+      scanOf('others.example', `2026-05-0${day}T08:00:00.000Z`, [shopProduct(1, String(day))]),
+    );
+    await using other = await openIntake({ databaseUrl, eventStoreUrl });
+    for (const [index, { pages, end }] of scans.entries()) {
+      const by = index === 1 ? other : intake;
+      for (const page of pages) await by.submit(page);
+      await by.submit(end);
+    }
+    expect(await typesIn(storefrontStream('others.example'))).toEqual([
+      'ProductsListed',
+      'StorefrontScanRecorded',
+      'ProductsChanged',
+      'StorefrontScanRecorded',
+      'ProductsChanged',
+      'StorefrontScanRecorded',
+    ]);
+  });
+
+  it('decided by two at once is recorded once', async () => {
+    const { pages, end } = scanOf('both.example', '2026-05-01T08:00:00.000Z', [shopProduct(1, '9')]);
+    for (const page of pages) await intake.submit(page);
+    const outcomes = await Promise.all([intake.submit(end), intake.submit(end)]);
+    // One may register the brand, and the other be first with what the shop shows.
+    expect(outcomes.reduce((sum, { facts }) => sum + facts, 0)).toBe(3);
+    expect(await typesIn(brandStream(brandIdOf('both.example')))).toEqual(['BrandRegistered']);
+    expect(await typesIn(storefrontStream('both.example'))).toEqual([
+      'ProductsListed',
+      'StorefrontScanRecorded',
+    ]);
+  });
+
+  it.each([
+    ['a price that is none', { variants: [{ ...shopProduct(1, '9').variants[0], price: '9,50' }] }, 'price'],
+    ['money of other kinds', { inventory_value: 9 }, 'inventory_value'],
+    ['no variant', { variants: [] }, 'variants'],
+    ['a NUL character', { title: 'Boot\u0000' }, 'title'],
+    [
+      'a product of a megabyte',
+      {
+        variants: Array.from({ length: 2_000 }, (_, id) => ({
+          ...shopProduct(1, '9').variants[0],
+          id: String(id + 1),
+          sku: 's'.repeat(255),
+        })),
+      },
+      'at most 100000 characters',
+    ],
+  ])('with %s is refused clearly', async (_case, fields, named) => {
+    const { pages } = scanOf('bad.example', '2026-05-01T08:00:00.000Z', [
+      { ...shopProduct(1, '9'), ...fields } as never,
+    ]);
+    await expect(intake.submit(pages[0])).rejects.toThrow(named);
+  });
+});
+
+describe('a site scan', () => {
+  it('is recorded in the stream of its site, once, and registers no brand', async () => {
+    const scan = siteScan('site.example', '2026-05-01T08:00Z', { tools: [siteTool('pixel')] });
+    expect((await intake.submit(scan)).facts).toBe(2);
+    expect((await intake.submit(scan)).facts).toBe(0);
+    expect(await typesIn(siteStream('site.example'))).toEqual(['ToolsDetected', 'SiteScanRecorded']);
+    expect(await typesIn(brandStream(brandIdOf('site.example')))).toEqual([]);
+  });
+
+  it('with unknown words is refused clearly', async () => {
+    const scan = siteScan('site.example', '2026-05-02T08:00Z', { tools: [siteTool('pixel')] });
+    await expect(intake.submit({ ...scan, winner: 'arm 1' })).rejects.toThrow('winner');
+    await expect(
+      intake.submit({ ...scan, tools: [{ ...siteTool('pixel'), slug: 'Pixel!' }] }),
+    ).rejects.toThrow('tools.0.slug');
+  });
+});

@@ -1,0 +1,171 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type AdLibraryFact, adLibraryStream } from '#contracts/events/corpus/ad-library.ts';
+import {
+  DEAD_LETTERS_STREAM,
+  OBSERVATION_DEAD_LETTER,
+  OBSERVATIONS_STREAM,
+  observationSubject,
+} from '#contracts/messages/subjects.ts';
+import type { ObservedAd } from '#contracts/observations/ad-library-scan.ts';
+import { brandIdOf } from '#domain/ids.ts';
+import { silentLog } from '#platform/logger.ts';
+import { openNats } from '#platform/nats/connection.ts';
+import { consumeObservations } from '#services/ingest/queue/consumer.ts';
+import { consumeWhileOwner } from '#services/ingest/queue/single-active-consumer.ts';
+import type { BrandRegister, Intake } from '#services/ingest/intake-types.ts';
+import { ad } from '#tests/dsl/scans.ts';
+import { createTestNats } from '#tests/stack/database.ts';
+import { type IntakeStack, openIntakeStack } from '../fixtures/intake-stack.ts';
+import { scanOf } from '../fixtures/scan-messages.ts';
+
+let stack: IntakeStack;
+beforeAll(async () => {
+  stack = await openIntakeStack();
+});
+afterAll(() => stack[Symbol.asyncDispose]());
+
+describe('the queue', () => {
+  it('acknowledges what is recorded, and sets aside with the reason what is refused', async () => {
+    await using own = new AsyncDisposableStack();
+    const server = await createTestNats();
+    own.defer(() => server.stop());
+    const nats = own.use(await openNats(server.url, 'test'));
+    const { chunks, end } = scanOf('queue.example', '2026-05-02T10:00:00Z', [ad('31')], {
+      pages: ['310000001'],
+    });
+    const subject = observationSubject('queue.example');
+    const stopping = new AbortController();
+    const consuming = consumeWhileOwner({
+      nats,
+      intake: stack.intake,
+      log: silentLog(),
+      lanes: 2,
+      databaseUrl: stack.databaseUrl,
+      signal: stopping.signal,
+    });
+    own.defer(async () => {
+      stopping.abort();
+      await consuming;
+    });
+    for (const observation of [...chunks, end, { type: 'ad_library.scan', spend: 12 }]) {
+      await nats.jetstream.publish(subject, JSON.stringify(observation));
+    }
+    await nats.jetstream.publish(subject, 'no JSON');
+    await expect
+      .poll(async () => (await nats.manager.streams.info(OBSERVATIONS_STREAM)).state.messages, {
+        timeout: 20_000,
+      })
+      .toBe(0);
+    const started: string[] = [];
+    for await (const fact of stack.eventStore.read<AdLibraryFact>(
+      adLibraryStream(brandIdOf('queue.example')),
+    ))
+      if (fact.type === 'AdStarted') started.push(fact.data.ad_id);
+    expect(started).toEqual([ad('31').ad_id]);
+    const letter = await nats.manager.streams.getMessage(DEAD_LETTERS_STREAM, {
+      last_by_subj: OBSERVATION_DEAD_LETTER,
+    });
+    expect(letter.header.get('reason')).toContain('send one JSON object a message');
+    expect(new TextDecoder().decode(letter.data)).toBe('no JSON');
+    expect((await nats.manager.streams.info(DEAD_LETTERS_STREAM)).state.messages).toBe(2);
+  });
+
+  it('sets aside what no server takes for what it says, and goes on with what is behind it', async () => {
+    await using own = new AsyncDisposableStack();
+    const server = await createTestNats();
+    own.defer(() => server.stop());
+    const nats = own.use(await openNats(server.url, 'test'));
+    const faults: Readonly<Record<string, Error>> = {
+      value: Object.assign(new Error('unsupported Unicode escape sequence'), { code: '22P05' }),
+      sum: Object.assign(new Error('integer out of range'), { code: '22003' }),
+      size: Object.assign(new Error('the append is too large'), { type: 'maximum-append-size-exceeded' }),
+      code: new TypeError('cannot read what is not there'),
+    };
+    const seen: string[] = [];
+    const poisoned: Intake & BrandRegister = {
+      knowsBrand: async () => true,
+      submit: async (input) => {
+        const { name } = input as { readonly name: string };
+        seen.push(name);
+        const fault = faults[name];
+        if (fault) throw fault;
+        return { facts: 0, totals: null };
+      },
+    };
+    const names = [...Object.keys(faults), 'sound'];
+    for (const name of names) await nats.jetstream.publish('observations.one', JSON.stringify({ name }));
+    own.use(await consumeObservations({ nats, intake: poisoned, log: silentLog(), lanes: 2 }));
+    await expect
+      .poll(async () => (await nats.manager.streams.info(OBSERVATIONS_STREAM)).state.messages, {
+        timeout: 30_000,
+      })
+      .toBe(0);
+    expect(new Set(seen), 'one after the other').toEqual(new Set(names));
+    expect(seen.at(-1)).toBe('sound');
+    const { state } = await nats.manager.streams.info(DEAD_LETTERS_STREAM);
+    const reasons: string[] = [];
+    for (let seq = state.first_seq; seq <= state.last_seq; seq += 1) {
+      reasons.push(
+        (await nats.manager.streams.getMessage(DEAD_LETTERS_STREAM, { seq })).header.get('reason'),
+      );
+    }
+    expect(reasons).toEqual(Object.values(faults).map(({ message }) => message));
+  });
+
+  it('is taken in one order where scans share pages, however many are worked on at once', async () => {
+    const page = '610000009';
+    const brands = ['a', 'b', 'c', 'd', 'e'].map((name) => `${name}.shared.example`);
+    const shows = (day: number, number: number): ObservedAd[] =>
+      [0, 1, 2].map((more) =>
+        ad(`6${day + more}${number}`, {
+          page_id: page,
+          started_on: `2026-05-0${day + more}`,
+          // Whose it is follows from who is known by then.
+          link_url: `https://${brands[(number + more) % brands.length]}/${more}`,
+        }),
+      );
+    const messages = [1, 2].flatMap((day) =>
+      brands.flatMap((domain, number) => {
+        const at = `2026-05-0${day}T0${number}:00:00Z`;
+        const { chunks, end } = scanOf(domain, at, shows(day, number), { pages: [page] });
+        const link = {
+          type: 'social_page.link',
+          brand_domain: domain,
+          page_id: page,
+          page_name: null,
+          observed_at: at,
+          role: 'OFFICIAL',
+          confidence: number / 10,
+          linked: true,
+        };
+        const said = number === day ? [link, ...chunks, end] : [...chunks, end];
+        return said.map((one) => [observationSubject(domain), JSON.stringify(one)] as const);
+      }),
+    );
+
+    const recorded = async (lanes: number): Promise<readonly unknown[]> => {
+      await using own = new AsyncDisposableStack();
+      const server = await createTestNats();
+      own.defer(() => server.stop());
+      const { intake, eventStore } = own.use(await openIntakeStack());
+      const nats = own.use(await openNats(server.url, 'test'));
+      for (const [subject, message] of messages) await nats.jetstream.publish(subject, message);
+      own.use(await consumeObservations({ nats, intake, log: silentLog(), lanes }));
+      await expect
+        .poll(async () => (await nats.manager.streams.info(OBSERVATIONS_STREAM)).state.messages, {
+          timeout: 30_000,
+        })
+        .toBe(0);
+      const facts: unknown[] = [];
+      for (const domain of brands) {
+        for await (const { type, data } of eventStore.read(adLibraryStream(brandIdOf(domain))))
+          facts.push({ type, data });
+      }
+      return facts;
+    };
+
+    const oneByOne = await recorded(1);
+    expect(oneByOne.length).toBeGreaterThan(30);
+    expect(await recorded(6)).toEqual(oneByOne);
+  });
+});

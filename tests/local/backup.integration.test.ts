@@ -1,0 +1,148 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { startEventStore } from '#deploy/local/event-store/start.ts';
+import { createAccessTables } from '#application/access/access-tables.ts';
+import { inheritedEnvironment } from '#platform/settings.ts';
+import { openEventStore } from '#platform/event-store/event-store.ts';
+import { silentLog } from '#platform/logger.ts';
+import { openMemberVault } from '#application/vault/member-vault.ts';
+import { openPool } from '#platform/postgres/pool.ts';
+import { openReadPosition } from '#application/commands/projection-wait.ts';
+import { openSecretVault } from '#application/vault/secret-vault.ts';
+import type { WorkspaceFact } from '#contracts/events/workspace/workspace.ts';
+import { workspaceStream } from '#contracts/events/workspace/workspace.ts';
+import { projections } from '#projections/index.ts';
+import { addPerson } from '#services/ops/workspaces/members.ts';
+import { createWorkspaceNamed } from '#services/ops/workspaces/operations.ts';
+import { runProjections } from '#services/projector/run.ts';
+import { seedCorpus } from '../operations/fixtures/corpus.ts';
+import { createTestDatabase } from '../stack/database.ts';
+import { checksums, untilPassed } from '../stack/read-models.ts';
+
+/**
+ * The steps of `deploy/OPERATIONS.md` with the local stack's servers: the log and the vaults are kept, everything else
+ * is lost, and comes back from them. The local event store keeps its log in a database, which is copied as one.
+ */
+const ROOT = join(import.meta.dirname, '../..');
+const VAULT_KEY = Buffer.alloc(32, 6).toString('base64');
+const PERSON = { name: 'Ada', email: 'ada@shop.example' };
+const CAUGHT_UP_MS = 60_000;
+
+const resources = new AsyncDisposableStack();
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'backup-'));
+  resources.defer(() => rm(folder, { recursive: true, force: true }));
+});
+afterAll(() => resources.disposeAsync());
+
+const ops = async (databaseUrl: string, ...words: readonly string[]): Promise<Record<string, unknown>> => {
+  const { stdout } = await promisify(execFile)(
+    process.execPath,
+    ['services/ops/cli.ts', '--json', ...words],
+    {
+      cwd: ROOT,
+      env: { ...inheritedEnvironment(), DATA_DIR: folder, DATABASE_URL: databaseUrl },
+    },
+  );
+  return JSON.parse(stdout) as Record<string, unknown>;
+};
+
+/** Read models of everything in the log, and their checksums. */
+const project = async (databaseUrl: string, eventStoreUrl: string) => {
+  const ending = new AbortController();
+  const running = runProjections({
+    databaseUrl,
+    eventStoreUrl,
+    projections,
+    log: silentLog(),
+    signal: ending.signal,
+  });
+  const pool = openPool(databaseUrl, 2);
+  const eventStore = openEventStore(eventStoreUrl);
+  try {
+    await untilPassed(pool, await eventStore.head(), CAUGHT_UP_MS);
+    return await checksums(pool, projections);
+  } finally {
+    ending.abort();
+    await running;
+    await eventStore[Symbol.asyncDispose]();
+    await pool.end();
+  }
+};
+
+/** A workspace with a person and a secret, and a corpus. */
+const fill = async (databaseUrl: string, eventStoreUrl: string) => {
+  await using opened = new AsyncDisposableStack();
+  const pool = openPool(databaseUrl, 2);
+  opened.defer(() => pool.end());
+  await createAccessTables(pool);
+  const eventStore = opened.use(openEventStore(eventStoreUrl));
+  const readPosition = opened.use(openReadPosition(databaseUrl, pool, silentLog()));
+  const memberVault = await openMemberVault(pool, VAULT_KEY);
+  const operator = {
+    pool,
+    eventStore,
+    readPosition,
+    memberVault,
+    actor: { kind: 'service', id: 'tests' },
+  } as const;
+  const { workspace_id } = await createWorkspaceNamed(operator, 'Kept', 'pro');
+  const { member_id } = await addPerson(operator, workspace_id, PERSON, 'owner');
+  const fingerprint = await (await openSecretVault(pool, VAULT_KEY)).seal(
+    workspace_id,
+    'webhook-secret',
+    'hush',
+  );
+  await seedCorpus(eventStore, ['alpha', 'beta'], Date.now());
+  return { workspace_id, member_id, fingerprint };
+};
+
+const startStore = (databaseUrl: string) => startEventStore({ databaseUrl, host: '127.0.0.1', port: 0 });
+
+test('from a copy of the log and of the vaults, everything comes back', async () => {
+  const [before, log] = [await createTestDatabase(), await createTestDatabase()];
+  resources.defer(() => before.drop());
+  resources.defer(() => log.drop());
+  const store = await startStore(log.url);
+  const { workspace_id, member_id, fingerprint } = await fill(before.url, store.url);
+  const wanted = await project(before.url, store.url);
+
+  // Backup: the vaults after the log.
+  await store.stop();
+  const copy = `${new URL(log.url).pathname.slice(1)}_copy`;
+  const maintenance = openPool(inject('databaseUrl'), 1);
+  resources.defer(() => maintenance.end());
+  await maintenance.query(`create database ${copy} template ${new URL(log.url).pathname.slice(1)}`);
+  resources.defer(async () => void (await maintenance.query(`drop database ${copy} with (force)`)));
+  const file = join(folder, 'vault.ndjson');
+  expect(await ops(before.url, 'vault', 'backup', file)).toMatchObject({ entries: 2 });
+  expect(await readFile(file, 'utf8')).not.toMatch(/Ada|hush/);
+  await expect(ops(before.url, 'vault', 'backup', file)).rejects.toThrow('EEXIST');
+
+  // Restore: into an empty database, the vaults first.
+  const after = await createTestDatabase();
+  resources.defer(() => after.drop());
+  const copied = new URL(log.url);
+  copied.pathname = `/${copy}`;
+  const restored = await startStore(copied.href);
+  resources.defer(() => restored.stop());
+  expect(await ops(after.url, 'vault', 'restore', file)).toMatchObject({ entries: 2, restored: 2 });
+  expect(await ops(after.url, 'vault', 'restore', file)).toMatchObject({ entries: 2, restored: 0 });
+  expect(await project(after.url, restored.url)).toEqual(wanted);
+
+  const pool = openPool(after.url, 1);
+  resources.defer(() => pool.end());
+  const eventStore = resources.use(openEventStore(restored.url));
+  const members = await openMemberVault(pool, VAULT_KEY);
+  for await (const fact of eventStore.read<WorkspaceFact>(workspaceStream(workspace_id))) {
+    if (fact.type !== 'MemberAdded') continue;
+    expect(await members.open(workspace_id, member_id, fact.data.sealed ?? '')).toEqual(PERSON);
+  }
+  const secrets = await openSecretVault(pool, VAULT_KEY);
+  expect(await secrets.open(workspace_id, 'webhook-secret', fingerprint)).toBe('hush');
+});

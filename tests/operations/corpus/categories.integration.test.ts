@@ -1,0 +1,259 @@
+import type { FastifyInstance } from 'fastify';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { categoryStream } from '#contracts/events/corpus/category.ts';
+import type { Fact } from '#contracts/events/event.ts';
+import { landingPageStream } from '#contracts/events/corpus/landing-page.ts';
+import { type SiteFact, siteStream } from '#contracts/events/corpus/site.ts';
+import { category, defineCategory } from '#domain/corpus/category.ts';
+import { brandIdOf, categoryIdOf, derivedId } from '#domain/ids.ts';
+import { landingPage, recordPageClassification } from '#domain/corpus/landing-page.ts';
+import { on } from '#tests/dsl/api.ts';
+import { type ApiStack, BASE_URL, type Key, openApiStack } from '../fixtures/stack.ts';
+import { OBSERVED_AT, seedSites } from '../fixtures/traffic-corpus.ts';
+
+let stack: ApiStack;
+let app: FastifyInstance;
+let key: Key;
+
+const APPAREL = categoryIdOf(['Apparel']);
+const SHOES = categoryIdOf(['Apparel', 'Shoes']);
+const NOWHERE = brandIdOf('nowhere.example');
+const DEFINED_AT = '2026-05-02T00:00:00.000Z';
+
+const METADATA = {
+  $correlationId: 'categories',
+  $causationId: 'categories',
+  request_id: 'categories',
+  actor: { kind: 'service', id: 'tests' },
+  schema_version: 1,
+} as const;
+
+const append = async (stream: string, facts: readonly Fact[]): Promise<bigint> =>
+  (await stack.eventStore.append(stream, -1n, facts, METADATA, stream)).position;
+
+beforeAll(async () => {
+  stack = await openApiStack();
+  [app, key] = await Promise.all([stack.api(), stack.key()]);
+  const [fact] = defineCategory({
+    type: 'category.define',
+    observed_at: DEFINED_AT,
+    path: ['Vehicles', 'Shoes'],
+    level: 2,
+    taxonomy: null,
+    taxonomy_id: null,
+    description: 'Brake shoes.',
+  })(category.initial);
+  if (!fact) throw new Error('nothing was defined');
+  await append(categoryStream(fact.data.category_id), [fact]);
+  await seedSites(stack, [
+    {
+      domain: 'alpha.com',
+      path: ['Apparel', 'Shoes', 'Boots'],
+      months: { '2026-05-01': { monthly_visits: 1_000 } },
+    },
+    { domain: 'beta.com', path: ['Apparel', 'Hats'] },
+    { domain: 'secret.com', path: ['Apparel', 'Hats'], is_public: false },
+  ]);
+});
+afterAll(() => stack[Symbol.asyncDispose]());
+
+const read = async (path: string) => {
+  const reply = await on(app).get(path, { key });
+  expect(reply.status).toBe(200);
+  return { ...reply, data: reply.data as unknown as Record<string, unknown>[] };
+};
+
+describe('getCategory 200', () => {
+  test('of any level, with the one above and totals', async () => {
+    const top = await read(`/v1/categories/${APPAREL}`);
+    expect(top.data).toEqual({
+      id: APPAREL,
+      slug: 'apparel',
+      name: 'Apparel',
+      url: `${BASE_URL}/v1/categories/${APPAREL}`,
+      level: 1,
+      parent: null,
+      description: null,
+      children: 2,
+      totals: { brands: 2, active_ads: 0, total_ads: 0, brands_with_traffic: 1, monthly_visits: 1_000 },
+      as_of: OBSERVED_AT,
+    });
+    expect(top.meta.as_of).toBe(OBSERVED_AT);
+    const leaf = await read(`/v1/categories/${categoryIdOf(['Apparel', 'Shoes', 'Boots'])}`);
+    expect(leaf.data).toMatchObject({ level: 3, parent: { id: SHOES, slug: 'shoes', name: 'Shoes' } });
+    const unseen = await read(`/v1/categories/${categoryIdOf(['Vehicles', 'Shoes'])}`);
+    expect(unseen.data).toMatchObject({
+      description: 'Brake shoes.',
+      totals: { brands: 0, monthly_visits: null },
+      as_of: null,
+    });
+  });
+});
+
+describe('getCategory 400', () => {
+  test('for what is no uuid', async () => {
+    expect((await on(app).get('/v1/categories/apparel', { key })).status).toBe(400);
+  });
+});
+
+describe('getCategory 404', () => {
+  test('for a category nobody named', async () => {
+    expect((await on(app).get(`/v1/categories/${NOWHERE}`, { key })).status).toBe(404);
+  });
+});
+
+describe('listCategories 200', () => {
+  const slugs = async (query: string): Promise<unknown[]> =>
+    (await read(`/v1/categories?${query}`)).data.map(({ slug, level }) => [slug, level].join(' '));
+
+  test('the top level, the children of one, and by slug those of any level', async () => {
+    expect(await slugs('')).toEqual(['apparel 1', 'vehicles 1']);
+    expect(await slugs(`parent_id=${APPAREL}`)).toEqual(['hats 2', 'shoes 2']);
+    expect(await slugs(`parent_id=${NOWHERE}`)).toEqual([]);
+    expect(await slugs('slug=shoes')).toEqual(['shoes 2', 'shoes 2']);
+    expect(await slugs(`slug=shoes&parent_id=${APPAREL}`)).toEqual(['shoes 2']);
+    expect(await slugs('slug=boots')).toEqual(['boots 3']);
+  });
+
+  test('page by page', async () => {
+    const first = await read('/v1/categories?limit=1');
+    const second = await read(`/v1/categories?limit=1&cursor=${first.meta.cursor}`);
+    expect([...first.data, ...second.data].map(({ slug }) => slug)).toEqual(['apparel', 'vehicles']);
+    expect(second.meta.cursor).toBeUndefined();
+  });
+});
+
+describe('listCategories 400', () => {
+  test.each([
+    ['parent_id=apparel', 'parent_id'],
+    ['slug=Shoes', 'slug'],
+    ['slug=', 'slug'],
+    ['level=1', 'level'],
+    ['limit=0', 'limit'],
+    ['cursor=altered', 'cursor'],
+  ])('for %s', async (query, path) => {
+    const reply = await on(app).get(`/v1/categories?${query}`, { key });
+    expect(reply.status).toBe(400);
+    expect(reply.error.details).toMatchObject([{ path }]);
+  });
+});
+
+describe('listCategorySitemap 200', () => {
+  test('categories of every level that hold a public brand, page by page', async () => {
+    const seen: Record<string, unknown>[] = [];
+    let cursor = '';
+    do {
+      const { data, meta } = await read(`/v1/categories/sitemap?limit=3${cursor}`);
+      seen.push(...data);
+      cursor = meta.cursor === undefined ? '' : `&cursor=${meta.cursor}`;
+    } while (cursor);
+    expect(seen.map(({ slug }) => String(slug)).toSorted()).toEqual(['apparel', 'boots', 'hats', 'shoes']);
+    expect(seen.find(({ slug }) => slug === 'apparel')).toEqual({
+      slug: 'apparel',
+      url: `${BASE_URL}/v1/categories/${APPAREL}`,
+      updated_at: OBSERVED_AT,
+    });
+  });
+});
+
+describe('listCategorySitemap 400', () => {
+  test('for a parameter it does not have', async () => {
+    expect((await on(app).get('/v1/categories/sitemap?slug=shoes', { key })).status).toBe(400);
+  });
+});
+
+describe('getCategoryStats 200', () => {
+  const toolOf = (slug: string) => ({
+    tool_id: derivedId('tool', slug),
+    slug,
+    name: `The "${slug}"`,
+    category: 'Analytics',
+    website_url: null,
+    split_testing: false,
+  });
+  const detected = (domain: string, slugs: readonly string[]): SiteFact => ({
+    type: 'ToolsDetected',
+    data: {
+      brand_id: brandIdOf(domain),
+      domain,
+      observed_at: OBSERVED_AT,
+      novelty: 'baseline',
+      tools: slugs.map(toolOf),
+    },
+  });
+  const gone: SiteFact = {
+    type: 'ToolsGone',
+    data: {
+      brand_id: brandIdOf('beta.com'),
+      domain: 'beta.com',
+      observed_at: OBSERVED_AT,
+      tools: [{ slug: 'left', missing_since: OBSERVED_AT }],
+    },
+  };
+  const classified = recordPageClassification({
+    type: 'landing_page.classify',
+    page_url: 'https://shop.example.com/2',
+    observed_at: OBSERVED_AT,
+    page_type: 'quiz',
+    confidence: 0.8,
+  })(landingPage.initial);
+
+  beforeAll(async () => {
+    // A brand of Apparel > Shoes, with ads that lead to landing pages.
+    await stack.seed(['zeta']);
+    await append(siteStream('alpha.com'), [detected('alpha.com', ['both', 'one'])]);
+    await append(siteStream('beta.com'), [detected('beta.com', ['both', 'left']), gone]);
+    await append(siteStream('secret.com'), [detected('secret.com', ['one', 'hidden'])]);
+    const id = classified[0]?.data.landing_page_id ?? '';
+    await stack.projected(await append(landingPageStream(id), classified));
+  });
+
+  test('of the public brands of a category and of those below it', async () => {
+    const pages = await read(`/v1/pages?category_id=${APPAREL}&limit=100`);
+    expect(pages.data.length).toBeGreaterThan(2);
+    const { data } = await read(`/v1/categories/${APPAREL}/stats`);
+    const reference = (slug: string) => ({
+      id: derivedId('tool', slug),
+      slug,
+      name: `The "${slug}"`,
+      category: 'Analytics',
+      website_url: null,
+      url: `${BASE_URL}/v1/tools/${slug}`,
+    });
+    expect(data).toEqual({
+      category: { id: APPAREL, slug: 'apparel', name: 'Apparel' },
+      brands: 3,
+      landing_urls: pages.data.length,
+      brands_with_traffic: 1,
+      monthly_visits: 1_000,
+      top_page_types: [{ page_type: 'quiz', landing_urls: 1 }],
+      top_tools: [
+        { tool: reference('both'), brands: 2 },
+        { tool: reference('one'), brands: 1 },
+      ],
+    });
+    expect((await read(`/v1/categories/${categoryIdOf(['Apparel', 'Hats'])}/stats`)).data).toMatchObject({
+      brands: 1,
+      landing_urls: 0,
+      monthly_visits: null,
+      top_page_types: [],
+      top_tools: [{ tool: { slug: 'both' }, brands: 1 }],
+    });
+    expect((await read(`/v1/categories/${categoryIdOf(['Vehicles'])}/stats`)).data).toMatchObject({
+      brands: 0,
+      top_tools: [],
+    });
+  });
+});
+
+describe('getCategoryStats 400', () => {
+  test('for what is no uuid', async () => {
+    expect((await on(app).get('/v1/categories/apparel/stats', { key })).status).toBe(400);
+  });
+});
+
+describe('getCategoryStats 404', () => {
+  test('for a category nobody named', async () => {
+    expect((await on(app).get(`/v1/categories/${NOWHERE}/stats`, { key })).status).toBe(404);
+  });
+});

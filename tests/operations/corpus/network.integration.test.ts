@@ -1,0 +1,316 @@
+import type { FastifyInstance } from 'fastify';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { categoryIdOf, derivedId } from '#domain/ids.ts';
+import { on } from '#tests/dsl/api.ts';
+import {
+  associate,
+  at,
+  brand,
+  describePage,
+  idOf,
+  link,
+  nameOperator,
+  quarantine,
+  scanned,
+  start,
+} from '#tests/projections/fixtures/network-events.ts';
+import { seedFacts } from '../fixtures/site-corpus.ts';
+import { type ApiStack, BASE_URL, type Key, openApiStack } from '../fixtures/stack.ts';
+
+/** Pages beside brands, networks and operators, over one small corpus. */
+let stack: ApiStack;
+let app: FastifyInstance;
+let key: Key;
+
+const OWN = '100000001';
+const HELD_BACK = '100000002';
+const CREATOR = '100000003';
+const SHARED = '100000004';
+const OUTLET = '100000005';
+const SOCKS = { id: categoryIdOf(['Socks']), slug: 'socks', name: 'Socks' };
+/** Of a brand alone that is not public. */
+const UNWORN = { id: categoryIdOf(['Unworn']), slug: 'unworn', name: 'Unworn' };
+const HOLDING = derivedId('operator', 'holding');
+const SMALL = derivedId('operator', 'small');
+const UNKNOWN = derivedId('operator', 'nobody');
+const BRANDS = ['alpha', 'beta', 'gamma', 'delta'];
+
+const partner = { page_id: CREATOR, page_name: 'Coastal Finds' };
+
+beforeAll(async () => {
+  stack = await openApiStack();
+  [app, key] = await Promise.all([stack.api(), stack.key()]);
+  await seedFacts(stack, [
+    ...BRANDS.map((name) => brand(name, { category_path: [SOCKS] })),
+    brand('hidden', { category_path: [SOCKS], is_public: false }),
+    brand('unseen', { category_path: [UNWORN], is_public: false }),
+    link('alpha', OWN),
+    link('alpha', SHARED, 'UNVERIFIED', 0.5),
+    link('alpha', HELD_BACK, 'REGIONAL', 0.9),
+    quarantine('alpha', HELD_BACK),
+    describePage(OWN, 'library', 2, { followers: 1_200, verified: true }),
+    start('alpha', '9000000001', { page: OWN, body: 'Warm socks for cold feet' }),
+    start('alpha', '9000000002', { page: OWN, partner }),
+    start('alpha', '9000000003', { page: SHARED }),
+    start('alpha', '9000000004', { page: CREATOR, partner: { page_id: OWN, page_name: 'Alpha' } }),
+    scanned('alpha', 5),
+    start('beta', '9000000005', { page: SHARED, body: 'Warm socks, for cold feet!' }),
+    start('beta', '9000000006', { page: SHARED }),
+    start('hidden', '9000000007', { page: SHARED }),
+    scanned('beta', 6),
+    start('gamma', '9000000008', { page: OUTLET, body: 'WARM SOCKS for cold feet' }),
+    nameOperator(HOLDING),
+    associate(HOLDING, { brands: ['alpha', 'beta', 'hidden'], pages_added: [OWN] }),
+    nameOperator(SMALL, 'Small Ltd'),
+    associate(SMALL, { brands: ['alpha'] }),
+  ]);
+});
+afterAll(() => stack[Symbol.asyncDispose]());
+
+const get = (path: string) => on(app).get(path, { key });
+/** The path for a brand nobody knows, and with a parameter that does not exist. */
+const statusesOf = async (path: string): Promise<readonly number[]> => [
+  (await get(`/v1/brands/${idOf('nobody')}/${path}`)).status,
+  (await get(`/v1/brands/alpha-example/${path}?limit=1`)).status,
+];
+const NOT_FOUND_AND_BAD = [404, 400];
+
+describe('listBrandSocialPages 200', () => {
+  test('served links, most ads first, with followers; what is held back is not there', async () => {
+    const { data, meta } = await get('/v1/brands/alpha-example/social-pages');
+    expect(data).toMatchObject([
+      { page_id: OWN, page_name: `Page ${OWN}`, role: 'OFFICIAL', followers: 1_200, active_ads: 2 },
+      { page_id: SHARED, role: 'UNVERIFIED', followers: null, active_ads: 1 },
+    ]);
+    expect(meta.as_of).toBe(at(5));
+  });
+});
+describe('listBrandSocialPages 400', () => {
+  test('for a parameter it does not have', async () => {
+    expect(await statusesOf('social-pages')).toEqual(NOT_FOUND_AND_BAD);
+  });
+});
+describe('listBrandSocialPages 404', () => {
+  test('for a brand nobody knows', async () => {
+    expect((await get('/v1/brands/nobody-com/social-pages')).status).toBe(404);
+  });
+});
+
+describe('getBrandLeakage 200', () => {
+  test('active ads on its own pages and on others', async () => {
+    const { data, meta } = await get(`/v1/brands/${idOf('alpha')}/leakage`);
+    expect(data).toMatchObject({ active_ads: 4, own_page_ads: 2, third_party_ads: 2, third_party_pages: 2 });
+    expect(meta.as_of).toBe(at(5));
+  });
+  test('zeros of a brand without ads', async () => {
+    const { data } = await get('/v1/brands/delta-example/leakage');
+    expect(data).toMatchObject({ active_ads: 0, largest_third_party_pages: [] });
+  });
+});
+describe('getBrandLeakage 400', () => {
+  test('for a parameter it does not have', async () => {
+    expect(await statusesOf('leakage')).toEqual(NOT_FOUND_AND_BAD);
+  });
+});
+describe('getBrandLeakage 404', () => {
+  test('for a brand nobody knows', async () => {
+    expect((await get('/v1/brands/nobody-com/leakage')).status).toBe(404);
+  });
+});
+
+describe('getBrandCopyReuse 200', () => {
+  test('its texts on pages that are not linked to it', async () => {
+    // The shared page is linked to alpha, so it is no foreign page; beta has no linked page at all.
+    expect((await get('/v1/brands/alpha-example/copy-reuse')).data).toEqual([
+      {
+        body: 'WARM SOCKS for cold feet',
+        brand_ads: 1,
+        foreign_ads: 1,
+        foreign_pages: 1,
+        largest_foreign_pages: [{ page: { page_id: OUTLET, page_name: `Page ${OUTLET}` }, active_ads: 1 }],
+      },
+    ]);
+    expect((await get('/v1/brands/beta-example/copy-reuse')).data).toEqual([]);
+  });
+});
+describe('getBrandCopyReuse 400', () => {
+  test('for a parameter it does not have', async () => {
+    expect(await statusesOf('copy-reuse')).toEqual(NOT_FOUND_AND_BAD);
+  });
+});
+describe('getBrandCopyReuse 404', () => {
+  test('for a brand nobody knows', async () => {
+    expect((await get('/v1/brands/nobody-com/copy-reuse')).status).toBe(404);
+  });
+});
+
+describe('listBrandPartnerships 200', () => {
+  test('both directions, merged for the creator', async () => {
+    const { data, meta } = await get('/v1/brands/alpha-example/partnerships');
+    expect(data).toMatchObject([
+      { creator: { page_id: CREATOR }, ads: 2, brand_page_ads: 1, creator_page_ads: 1, active_ads: 2 },
+    ]);
+    expect(meta.as_of).toBe(at(5));
+  });
+});
+describe('listBrandPartnerships 400', () => {
+  test('for a parameter it does not have', async () => {
+    expect(await statusesOf('partnerships')).toEqual(NOT_FOUND_AND_BAD);
+  });
+});
+describe('listBrandPartnerships 404', () => {
+  test('for a brand nobody knows', async () => {
+    expect((await get('/v1/brands/nobody-com/partnerships')).status).toBe(404);
+  });
+});
+
+describe('getBrandNetwork 200', () => {
+  test('of a brand: itself and its direct neighbours, public ones only', async () => {
+    const { data, meta } = await get('/v1/brand-network?brand_id=alpha-example');
+    expect(data).toMatchObject({
+      brands: [
+        { brand: { name: 'alpha', url: `${BASE_URL}/v1/brands/alpha-example` }, linked_brands: 1 },
+        { brand: { name: 'beta' }, linked_brands: 1 },
+      ],
+      links: [{ brand_ids: [idOf('alpha'), idOf('beta')].toSorted(), shared_pages: 1, confidence: 0.5 }],
+      brands_with_link: 2,
+      brands_without_link: 0,
+    });
+    expect(meta.as_of).toBe(at(5));
+  });
+  test('of a category: its public brands, and how many of them share no page', async () => {
+    const { data, meta } = await get(`/v1/brand-network?category_id=${SOCKS.id}`);
+    expect(data).toMatchObject({ brands_with_link: 2, brands_without_link: 2 });
+    expect(meta.as_of).toBe(at(6));
+  });
+  test('of a brand without links: itself; of one that is not public, not whether it has any', async () => {
+    const alone = { links: [], brands_with_link: 0 };
+    expect((await get('/v1/brand-network?brand_id=gamma-example')).data).toMatchObject({
+      ...alone,
+      brands: [{ brand: { name: 'gamma' }, linked_brands: 0 }],
+      brands_without_link: 1,
+    });
+    expect((await get('/v1/brand-network?brand_id=hidden-example')).data).toMatchObject({
+      ...alone,
+      brands: [{ brand: { name: 'hidden' } }],
+      brands_without_link: 0,
+    });
+  });
+  test('of a category without public brands: nobody', async () => {
+    expect((await get(`/v1/brand-network?category_id=${UNWORN.id}`)).data).toEqual({
+      brands: [],
+      links: [],
+      brands_with_link: 0,
+      brands_without_link: 0,
+    });
+  });
+  test('says nothing of owners', async () => {
+    const { body } = await get('/v1/brand-network?brand_id=alpha-example');
+    expect(body).not.toMatch(/own|parent|subsidiary|operator/i);
+  });
+});
+describe('getBrandNetwork 400', () => {
+  test.each(['', `?brand_id=alpha-example&category_id=${SOCKS.id}`, '?category_id=socks', '?brand_id=A%20B'])(
+    'for %j',
+    async (query) => {
+      expect((await get(`/v1/brand-network${query}`)).status).toBe(400);
+    },
+  );
+});
+describe('getBrandNetwork 404', () => {
+  test('for a brand nobody knows, and for such a category', async () => {
+    expect((await get('/v1/brand-network?brand_id=nobody-com')).status).toBe(404);
+    expect((await get(`/v1/brand-network?category_id=${UNKNOWN}`)).status).toBe(404);
+  });
+});
+
+describe('listHubs 200', () => {
+  test('pages of two public brands or more, with their roster', async () => {
+    const { data, meta } = await get('/v1/hubs');
+    expect(data).toMatchObject([
+      {
+        page: { page_id: SHARED },
+        followers: null,
+        brands: 2,
+        active_ads: 3,
+        roster: [
+          { brand: { slug: 'beta-example' }, active_ads: 2 },
+          { brand: { slug: 'alpha-example' }, active_ads: 1 },
+        ],
+      },
+    ]);
+    expect(meta.as_of).toBe(at(6));
+  });
+});
+describe('listHubs 400', () => {
+  test.each(['limit=0', 'cursor=altered', 'sort=name'])('for %s', async (query) => {
+    expect((await get(`/v1/hubs?${query}`)).status).toBe(400);
+  });
+});
+
+describe('listOperators 200', () => {
+  test('companies with several domains or pages, with how many public brands', async () => {
+    const { data, meta } = await get('/v1/operators');
+    expect(data).toEqual([
+      {
+        id: HOLDING,
+        name: 'Harbor Holdings',
+        country: 'US',
+        domains: 3,
+        pages: 1,
+        observed_at: at(4),
+        url: `${BASE_URL}/v1/operators/${HOLDING}`,
+        public_brands: 2,
+      },
+    ]);
+    expect(meta.as_of).toBe(at(4));
+  });
+});
+describe('listOperators 400', () => {
+  test.each(['limit=101', 'cursor=altered', 'q=x'])('for %s', async (query) => {
+    expect((await get(`/v1/operators?${query}`)).status).toBe(400);
+  });
+});
+
+describe('getOperator 200', () => {
+  test('with its public brands, and what each association was read from', async () => {
+    const { data } = await get(`/v1/operators/${HOLDING}`);
+    expect(data).toMatchObject({
+      id: HOLDING,
+      brands: [{ slug: 'alpha-example' }, { slug: 'beta-example' }],
+      page_associations: [{ page_id: OWN, bases: ['site_imprint'] }],
+    });
+    expect((await get(`/v1/operators/${SMALL}`)).data).toMatchObject({ domains: 1, public_brands: 1 });
+  });
+});
+describe('getOperator 400', () => {
+  test('for what is no uuid', async () => {
+    expect((await get('/v1/operators/holding')).status).toBe(400);
+  });
+});
+describe('getOperator 404', () => {
+  test('for a uuid that nobody has', async () => {
+    expect((await get(`/v1/operators/${UNKNOWN}`)).status).toBe(404);
+  });
+});
+
+describe('listBrandOperators 200', () => {
+  test('operators of the brand’s domain, each with its other public brands', async () => {
+    const { data } = await get('/v1/brands/alpha-example/operators');
+    expect(data).toMatchObject([
+      { id: HOLDING, bases: ['site_imprint'], other_brands: [{ slug: 'beta-example' }] },
+      { id: SMALL, other_brands: [] },
+    ]);
+    expect((await get('/v1/brands/gamma-example/operators')).data).toEqual([]);
+  });
+});
+describe('listBrandOperators 400', () => {
+  test('for a parameter it does not have', async () => {
+    expect(await statusesOf('operators')).toEqual(NOT_FOUND_AND_BAD);
+  });
+});
+describe('listBrandOperators 404', () => {
+  test('for a brand nobody knows', async () => {
+    expect((await get('/v1/brands/nobody-com/operators')).status).toBe(404);
+  });
+});

@@ -1,0 +1,64 @@
+import type { FastifyInstance } from 'fastify';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { inTransaction } from '#platform/postgres/pool.ts';
+import { rewriteNewAdvertisers } from '#projections/new-advertisers/rewrite.ts';
+import { on } from '#tests/dsl/api.ts';
+import { APPAREL_ID, type CorpusBrand } from '../fixtures/corpus.ts';
+import { type ApiStack, type Key, openApiStack } from '../fixtures/stack.ts';
+
+let stack: ApiStack;
+let app: FastifyInstance;
+let key: Key;
+let brands: readonly CorpusBrand[];
+
+beforeAll(async () => {
+  stack = await openApiStack();
+  [app, key, brands] = await Promise.all([stack.api(), stack.key(), stack.seed(['alpha', 'beta'])]);
+});
+afterAll(() => stack[Symbol.asyncDispose]());
+
+const brandIdsOf = (data: unknown): readonly string[] =>
+  (data as { brand: { id: string } }[]).map(({ brand }) => brand.id);
+
+describe('listRisers 200', () => {
+  test('page by page, with ranks that go on', async () => {
+    const first = await on(app).get(`/v1/rankings/risers?limit=1&category_id=${APPAREL_ID}&country=US`, {
+      key,
+    });
+    expect(first.data).toMatchObject([
+      { rank: 1, active_ads: 3, previous_active_ads: 2, growth: 1, growth_rate: 0.5 },
+    ]);
+    const query = `limit=1&category_id=${APPAREL_ID}&country=US&cursor=${first.meta.cursor}`;
+    const second = await on(app).get(`/v1/rankings/risers?${query}`, { key });
+    expect(second.data).toMatchObject([{ rank: 2 }]);
+    expect(second.meta.cursor).toBeUndefined();
+    expect([...brandIdsOf(first.data), ...brandIdsOf(second.data)].toSorted()).toEqual(
+      brands.map(({ id }) => id).toSorted(),
+    );
+  });
+  test('none of another country', async () => {
+    expect((await on(app).get('/v1/rankings/risers?country=DE', { key })).data).toEqual([]);
+  });
+});
+
+describe('listRisers 400', () => {
+  test.each(['country=usa', 'category_id=1', 'days=3', 'limit=0'])('for %s', async (query) => {
+    expect((await on(app).get(`/v1/rankings/risers?${query}`, { key })).status).toBe(400);
+  });
+});
+
+describe('listNewAdvertisers 200', () => {
+  test('nothing before the first nightly rewrite, and the list with its time after it', async () => {
+    expect((await on(app).get('/v1/rankings/new-advertisers', { key })).data).toEqual([]);
+    await inTransaction(stack.pool, (client) => rewriteNewAdvertisers(client));
+    const { status, meta } = await on(app).get('/v1/rankings/new-advertisers?days=90', { key });
+    expect(status).toBe(200);
+    expect(Date.now() - Date.parse(meta.as_of)).toBeGreaterThan(5 * 3_600_000);
+  });
+});
+
+describe('listNewAdvertisers 400', () => {
+  test.each(['days=0', 'days=91', 'country=usa', 'category_id=1'])('for %s', async (query) => {
+    expect((await on(app).get(`/v1/rankings/new-advertisers?${query}`, { key })).status).toBe(400);
+  });
+});

@@ -1,0 +1,176 @@
+import type { FastifyInstance } from 'fastify';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { AdStarted } from '#contracts/events/corpus/ad-library.ts';
+import { brandIdOf } from '#domain/ids.ts';
+import { on } from '#tests/dsl/api.ts';
+import type { GivenFact } from '#tests/dsl/projections.ts';
+import { siteFacts, siteScan, siteSplitTest, siteTool } from '#tests/dsl/site-events.ts';
+import { brand, start } from '#tests/projections/fixtures/network-events.ts';
+import { APPAREL } from '../fixtures/corpus.ts';
+import { seedFacts } from '../fixtures/site-corpus.ts';
+import { type ApiStack, type Key, openApiStack } from '../fixtures/stack.ts';
+
+let stack: ApiStack;
+let app: FastifyInstance;
+let key: Key;
+
+const AB = 'A/B testing';
+const [ARMS, DARK] = [siteTool('arms', AB), siteTool('dark', AB)];
+
+beforeAll(async () => {
+  stack = await openApiStack();
+  [app, key] = await Promise.all([stack.api(), stack.key(), stack.seed(['alpha', 'beta', 'gamma', 'delta'])]);
+  await seedFacts(stack, [
+    brand('deck'),
+    ...[1, 2, 3].map((nth) => withCards(start('deck', `800000000${nth}`), nth)),
+    ...siteFacts(
+      siteScan('deck.example', '2026-05-02T08:00Z', {
+        tools: [ARMS],
+        split_test_tools: [{ slug: 'arms', readable: true }],
+        split_tests: [
+          siteSplitTest('arms', '1', {
+            pages: [
+              { url: 'https://deck.example/', match: 'prefix' },
+              { url: 'https://deck.example/1', match: 'exact' },
+              { url: 'https://deck.example/sale', match: 'prefix' },
+            ],
+          }),
+        ],
+      }),
+      siteScan('alpha.com', '2026-05-02T08:00Z', {
+        tools: [siteTool('pixel'), DARK, ARMS],
+        split_test_tools: [
+          { slug: 'arms', readable: true },
+          { slug: 'dark', readable: false },
+        ],
+        split_tests: [
+          siteSplitTest('arms', '1', {
+            type: 'price',
+            name: 'Boot at $129',
+            arms: [
+              { name: '$119', allocation: 0.5 },
+              { name: 'Control', allocation: 0.5 },
+            ],
+            // The brand's three active ads lead below the second one, one of them to the first.
+            pages: [
+              { url: 'https://shop.example.com/sale?price=119', match: 'exact' },
+              { url: 'https://www.shop.example.com/', match: 'prefix' },
+              { url: 'https://shop.example.com/sa', match: 'prefix' },
+              { url: 'https://alpha.com/nowhere', match: 'exact' },
+            ],
+          }),
+          siteSplitTest('arms', '2', { state: 'paused', state_basis: 'dates' }),
+        ],
+      }),
+      siteScan('beta.com', '2026-05-02T08:00Z', {
+        tools: [DARK],
+        split_test_tools: [{ slug: 'dark', readable: false }],
+      }),
+      siteScan('delta.com', '2026-05-02T08:00Z', {
+        tools: [ARMS],
+        split_test_tools: [{ slug: 'arms', readable: true }],
+        split_tests: [siteSplitTest('arms', '1', { type: 'price' })],
+      }),
+    ),
+  ]);
+});
+afterAll(() => stack[Symbol.asyncDispose]());
+
+/** An ad with so many cards, each to a page of its own, and a link to the first of these. */
+const withCards = ({ stream, fact }: GivenFact, count: number): GivenFact => {
+  const { data } = fact as AdStarted;
+  const [card, ...more] = Array.from({ length: count }, (_, nth) => ({
+    body: null,
+    title: null,
+    link_description: null,
+    cta_text: null,
+    link_url: `https://deck.example/${nth + 1}`,
+  }));
+  const cards = card ? [card, ...more] : [];
+  const content = { ...data.content, cards, link_url: card?.link_url ?? null };
+  return { stream, fact: { ...fact, data: { ...data, content } } };
+};
+
+const splitTestsOf = async (slug: string) => {
+  const reply = await on(app).get(`/v1/brands/${slug}/split-tests`, { key });
+  return { ...reply, found: reply.data as Record<string, unknown> };
+};
+
+describe('getBrandSplitTests 200', () => {
+  test('testing tools, read or not, and no other tool', async () => {
+    const { found, meta } = await splitTestsOf('alpha-com');
+    expect(found['tools']).toMatchObject([
+      { slug: 'arms', read: true, read_at: '2026-05-02T08:00:00.000Z', tests: 2 },
+      { slug: 'dark', read: false, read_at: null, tests: null },
+    ]);
+    expect(found['scanned_at']).toBe(meta.as_of);
+  });
+
+  test('every test with arms, state and its basis, running ones first', async () => {
+    const { found } = await splitTestsOf('alpha-com');
+    expect(found['tests']).toMatchObject([
+      { type: 'price', state: 'running', state_basis: 'configuration', tool: { slug: 'arms' } },
+      { type: 'content', state: 'paused', state_basis: 'dates', arms: null, pages: null },
+    ]);
+  });
+
+  test("pages acted on with the brand's active ads there", async () => {
+    const { found } = await splitTestsOf('alpha-com');
+    const [priceTest] = found['tests'] as { pages: object[] }[];
+    expect(priceTest?.pages).toEqual([
+      { url: 'https://shop.example.com/sale', match: 'exact', active_ads: 1 },
+      { url: 'https://www.shop.example.com/', match: 'prefix', active_ads: 3 },
+      { url: 'https://shop.example.com/sa', match: 'prefix', active_ads: 0 },
+      { url: 'https://alpha.com/nowhere', match: 'exact', active_ads: 0 },
+    ]);
+  });
+
+  test('an ad whose cards lead to several of these pages counts once', async () => {
+    const { found } = await splitTestsOf('deck-example');
+    const [first] = found['tests'] as { pages: { active_ads: number }[] }[];
+    expect(first?.pages.map(({ active_ads }) => active_ads)).toEqual([3, 3, 0]);
+    const { data } = await on(app).get(`/v1/pages?brand_id=${brandIdOf('deck.example')}&sort=popular`, {
+      key,
+    });
+    expect((data as { active_ads: number }[]).map(({ active_ads }) => active_ads)).toEqual([3, 2, 1]);
+  });
+
+  test('no amount of a price, and nothing of which arm did better', async () => {
+    const { body } = await splitTestsOf('alpha-com');
+    expect(body).not.toMatch(/119|129|\$/);
+    expect(body).not.toMatch(/winner|uplift|conversion|result/i);
+  });
+
+  test("what tests of the brand's category vary", async () => {
+    const { found, body } = await splitTestsOf('beta-com');
+    expect(body).toContain(`"category":${JSON.stringify(APPAREL)}`);
+    expect(found['category_profile']).toEqual({
+      category: APPAREL,
+      brands_read: 2,
+      types: [
+        { type: 'price', brands: 2, tests: 2, running_tests: 2 },
+        { type: 'content', brands: 1, tests: 1, running_tests: 0 },
+      ],
+    });
+  });
+
+  test('null tests where no tool was read, and of a site never scanned', async () => {
+    const { found: unread } = await splitTestsOf('beta-com');
+    expect(unread).toMatchObject({ status: 'collected', tools: [{ slug: 'dark' }], tests: null });
+    const { found: never } = await splitTestsOf('gamma-com');
+    expect(never).toMatchObject({ status: 'not_collected', scanned_at: null, tools: null, tests: null });
+  });
+});
+
+describe('getBrandSplitTests 400', () => {
+  test('for a parameter it does not have', async () => {
+    expect((await on(app).get('/v1/brands/alpha-com/split-tests?limit=1', { key })).status).toBe(400);
+  });
+});
+
+describe('getBrandSplitTests 404', () => {
+  test('for a brand nobody knows', async () => {
+    const path = `/v1/brands/${brandIdOf('nowhere.example')}/split-tests`;
+    expect((await on(app).get(path, { key })).status).toBe(404);
+  });
+});

@@ -1,0 +1,261 @@
+import type { FastifyInstance } from 'fastify';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { brandIdOf, derivedId } from '#domain/ids.ts';
+import { on } from '#tests/dsl/api.ts';
+import {
+  brandFact,
+  siteFacts,
+  siteScan,
+  siteSplitTest,
+  siteTool,
+  trafficFact,
+} from '#tests/dsl/site-events.ts';
+import { APPAREL, type CorpusBrand, registered } from '../fixtures/corpus.ts';
+import { seedFacts } from '../fixtures/site-corpus.ts';
+import { type ApiStack, BASE_URL, type Key, openApiStack } from '../fixtures/stack.ts';
+
+let stack: ApiStack;
+let app: FastifyInstance;
+let key: Key;
+let brands: readonly CorpusBrand[];
+
+const AB = 'A/B testing';
+const [PIXEL, CHAT, ARMS, DARK] = [
+  siteTool('pixel'),
+  siteTool('chat', 'Live chat'),
+  siteTool('arms', AB),
+  siteTool('dark', AB),
+];
+const UNKNOWN = brandIdOf('nowhere.example');
+
+beforeAll(async () => {
+  stack = await openApiStack();
+  [app, key, brands] = await Promise.all([
+    stack.api(),
+    stack.key(),
+    stack.seed(['alpha', 'beta', 'gamma', 'delta', 'omega']),
+  ]);
+  const at = '2026-05-02T08:00Z';
+  await seedFacts(stack, [
+    brandFact(registered('hidden.com', '2026-05-01T00:00:00.000Z', { is_public: false })),
+    ...siteFacts(
+      siteScan('alpha.com', at, {
+        tools: [CHAT, PIXEL, ARMS],
+        split_test_tools: [{ slug: 'arms', readable: true }],
+        split_tests: [siteSplitTest('arms', '1'), siteSplitTest('arms', '2', { type: 'rollout' })],
+      }),
+      siteScan('beta.com', at, {
+        tools: [PIXEL, ARMS, DARK],
+        split_test_tools: [
+          { slug: 'arms', readable: true },
+          { slug: 'dark', readable: false },
+        ],
+        split_tests: [siteSplitTest('arms', '1', { type: 'personalization' })],
+      }),
+      siteScan('gamma.com', '2026-05-03T08:00Z', { tools: [PIXEL] }),
+      siteScan('delta.com', '2026-05-01T08:00Z'),
+      siteScan('hidden.com', at, { tools: [PIXEL, CHAT, siteTool('secret')] }),
+    ),
+    trafficFact('alpha.com', '2026-04-01', {
+      monthly_visits: 40_000,
+      countries: [{ country: 'US', share: 0.7 }],
+    }),
+    trafficFact('beta.com', '2026-04-01', {
+      monthly_visits: 90_000,
+      countries: [{ country: 'CA', share: 0.7 }],
+    }),
+  ]);
+});
+afterAll(() => stack[Symbol.asyncDispose]());
+
+const slugsOf = (data: unknown): readonly string[] => (data as { slug: string }[]).map(({ slug }) => slug);
+const brandsOf = (data: unknown): readonly string[] =>
+  (data as { brand: { slug: string } }[]).map(({ brand }) => brand.slug);
+
+describe('getBrandTechStack 200', () => {
+  test('by tool category, then name, with addresses of this service', async () => {
+    const { data, meta } = await on(app).get('/v1/brands/alpha-com/tech-stack', { key });
+    expect(slugsOf(data)).toEqual(['arms', 'pixel', 'chat']);
+    expect((data as object[])[0]).toEqual({
+      slug: 'arms',
+      name: 'The arms',
+      category: AB,
+      website_url: 'https://arms.example/',
+      url: `${BASE_URL}/v1/tools/arms`,
+    });
+    expect(meta.as_of).toBe('2026-05-02T08:00:00.000Z');
+  });
+
+  test('none where a scan found none, as of that scan, nor where there was no scan', async () => {
+    const bare = await on(app).get('/v1/brands/delta-com/tech-stack', { key });
+    expect(bare.data).toEqual([]);
+    expect(bare.meta.as_of).toBe('2026-05-01T08:00:00.000Z');
+    const never = await on(app).get('/v1/brands/omega-com/tech-stack', { key });
+    expect(never.data).toEqual([]);
+    expect(never.meta.as_of).not.toBe(bare.meta.as_of);
+  });
+
+  test('of a brand that is not public too', async () => {
+    const { data } = await on(app).get(`/v1/brands/${brandIdOf('hidden.com')}/tech-stack`, { key });
+    expect(slugsOf(data)).toEqual(['pixel', 'secret', 'chat']);
+  });
+});
+
+describe('getBrandTechStack 400', () => {
+  test('for a parameter it does not have', async () => {
+    expect((await on(app).get('/v1/brands/alpha-com/tech-stack?limit=1', { key })).status).toBe(400);
+  });
+});
+
+describe('getBrandTechStack 404', () => {
+  test('for a brand nobody knows', async () => {
+    expect((await on(app).get(`/v1/brands/${UNKNOWN}/tech-stack`, { key })).status).toBe(404);
+  });
+});
+
+describe('listTools 200', () => {
+  test('most adopted first, page by page, on public brands only', async () => {
+    const seen: { slug: string; brands: number }[] = [];
+    let cursor = '';
+    do {
+      const { data, meta } = await on(app).get(`/v1/tools?limit=1${cursor}`, { key });
+      seen.push(...(data as { slug: string; brands: number }[]));
+      cursor = meta.cursor === undefined ? '' : `&cursor=${meta.cursor}`;
+      expect(meta.as_of).toBe('2026-05-03T08:00:00.000Z');
+    } while (cursor);
+    expect(seen.map(({ slug, brands: count }) => `${slug} ${count}`)).toEqual([
+      'pixel 3',
+      'arms 2',
+      'dark 1',
+      'chat 1',
+    ]);
+  });
+
+  test('of one category, whatever its capitals', async () => {
+    const { data } = await on(app).get('/v1/tools?category=a%2Fb%20TESTING', { key });
+    expect(slugsOf(data)).toEqual(['arms', 'dark']);
+  });
+});
+
+describe('listTools 400', () => {
+  test.each(['limit=0', 'category=', 'cursor=altered', 'country=US'])('for %s', async (query) => {
+    expect((await on(app).get(`/v1/tools?${query}`, { key })).status).toBe(400);
+  });
+});
+
+describe('getTool 200', () => {
+  test('by slug or uuid, with adoption, combinations and traffic', async () => {
+    const { data } = await on(app).get('/v1/tools/arms', { key });
+    expect(data).toEqual({
+      id: derivedId('tool', 'arms'),
+      slug: 'arms',
+      name: 'The arms',
+      category: AB,
+      website_url: 'https://arms.example/',
+      url: `${BASE_URL}/v1/tools/arms`,
+      brands: 2,
+      adoption_by_category: [{ category: APPAREL, brands: 2, scanned_brands: 4, share: 0.5 }],
+      common_combinations: [
+        { tool: expect.objectContaining({ slug: 'pixel' }), brands: 2, share: 1 },
+        { tool: expect.objectContaining({ slug: 'chat' }), brands: 1, share: 0.5 },
+        { tool: expect.objectContaining({ slug: 'dark' }), brands: 1, share: 0.5 },
+      ],
+      traffic_split: [
+        { visits_from: 0, visits_to: 10_000, brands: 0 },
+        { visits_from: 10_000, visits_to: 100_000, brands: 2 },
+        { visits_from: 100_000, visits_to: 1_000_000, brands: 0 },
+        { visits_from: 1_000_000, visits_to: 10_000_000, brands: 0 },
+        { visits_from: 10_000_000, visits_to: null, brands: 0 },
+        { visits_from: null, visits_to: null, brands: 0 },
+      ],
+    });
+    expect((await on(app).get(`/v1/tools/${derivedId('tool', 'arms')}`, { key })).data).toEqual(data);
+  });
+});
+
+describe('getTool 400', () => {
+  test('for what is neither slug nor uuid', async () => {
+    const reply = await on(app).get('/v1/tools/A%20tool', { key });
+    expect(reply.status).toBe(400);
+    expect(reply.error.details).toMatchObject([{ path: 'toolSlug' }]);
+  });
+});
+
+describe('getTool 404', () => {
+  test('for a slug and a uuid of none', async () => {
+    expect((await on(app).get('/v1/tools/unheard-of', { key })).status).toBe(404);
+    expect((await on(app).get(`/v1/tools/${UNKNOWN}`, { key })).status).toBe(404);
+  });
+});
+
+describe('listToolBrands 200', () => {
+  test('public brands by monthly visits, unknown ones last, page by page', async () => {
+    const first = await on(app).get('/v1/tools/pixel/brands?limit=2', { key });
+    expect(brandsOf(first.data)).toEqual(['beta-com', 'alpha-com']);
+    expect((first.data as object[])[1]).toMatchObject({
+      rank: 2,
+      monthly_visits: 40_000,
+      estimated_for: '2026-04-01',
+      top_country: 'US',
+      detected_at: '2026-05-02T08:00:00.000Z',
+      missing_since: null,
+    });
+    const rest = await on(app).get(`/v1/tools/pixel/brands?limit=2&cursor=${first.meta.cursor}`, { key });
+    expect(rest.data).toMatchObject([
+      { rank: 3, brand: { id: brands[2]?.id }, monthly_visits: null, estimated_for: null, top_country: null },
+    ]);
+    expect(rest.meta.cursor).toBeUndefined();
+  });
+
+  test('of one top country, and none of another', async () => {
+    const of = async (country: string) =>
+      brandsOf((await on(app).get(`/v1/tools/pixel/brands?country=${country}`, { key })).data);
+    expect(await of('CA')).toEqual(['beta-com']);
+    expect(await of('DE')).toEqual([]);
+  });
+
+  test('none of a tool that only brands have that are not public', async () => {
+    expect((await on(app).get('/v1/tools/secret/brands', { key })).data).toEqual([]);
+  });
+});
+
+describe('listToolBrands 400', () => {
+  test.each(['country=us', 'limit=101', 'sort=name'])('for %s', async (query) => {
+    expect((await on(app).get(`/v1/tools/pixel/brands?${query}`, { key })).status).toBe(400);
+  });
+});
+
+describe('listToolBrands 404', () => {
+  test('for a tool nobody met', async () => {
+    expect((await on(app).get('/v1/tools/unheard-of/brands', { key })).status).toBe(404);
+  });
+});
+
+describe('getSplitTestCensus 200', () => {
+  test('null counts of a tool that is not read, experiments only of one that is', async () => {
+    const { data, meta } = await on(app).get('/v1/split-test-census', { key });
+    expect(data).toEqual([
+      {
+        tool: expect.objectContaining({ slug: 'arms' }),
+        is_read: true,
+        brands_installed: 2,
+        brands_read: 2,
+        brands_running: 1,
+      },
+      {
+        tool: expect.objectContaining({ slug: 'dark' }),
+        is_read: false,
+        brands_installed: 1,
+        brands_read: null,
+        brands_running: null,
+      },
+    ]);
+    expect(meta.as_of).toBe('2026-05-03T08:00:00.000Z');
+  });
+});
+
+describe('getSplitTestCensus 400', () => {
+  test('for a parameter it does not have', async () => {
+    expect((await on(app).get('/v1/split-test-census?limit=1', { key })).status).toBe(400);
+  });
+});

@@ -1,0 +1,87 @@
+import type { FastifyInstance } from 'fastify';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { SCOPES } from '#contracts/values/scopes.ts';
+import { on } from '#tests/dsl/api.ts';
+import { type ApiStack, openApiStack } from '../fixtures/stack.ts';
+
+let stack: ApiStack;
+let app: FastifyInstance;
+
+beforeAll(async () => {
+  stack = await openApiStack();
+  app = await stack.api();
+});
+afterAll(() => stack[Symbol.asyncDispose]());
+
+describe('getSystemFreshness 200', () => {
+  test('before and after the first scan', async () => {
+    const key = await stack.key();
+    const empty = await on(app).get('/v1/system/freshness', { key });
+    expect(empty.data).toMatchObject({
+      brands_total: 0,
+      ads_total: 0,
+      last_scrape_at: '1970-01-01T00:00:00.000Z',
+    });
+    await stack.seed(['alpha', 'beta']);
+    const { data, meta } = await on(app).get('/v1/system/freshness', { key });
+    expect(data).toMatchObject({
+      ads_total: 8,
+      brands_total: 2,
+      brands_with_usable_data: 2,
+      last_scrape_at: meta.as_of,
+      coverage: [{ category_slug: 'apparel', brands: 2, brands_scraped_7d: 2 }],
+    });
+  });
+
+  test('another version of the data whenever more was observed, whatever workspaces do', async () => {
+    const key = await stack.key();
+    const versionAfter = async (position: string): Promise<string> => {
+      await stack.projected(BigInt(position));
+      const { data } = await on(app).get('/v1/system/freshness', { key });
+      return (data as { data_version: string }).data_version;
+    };
+    const save = async (item_key: string): Promise<string> => {
+      const body = { item_type: 'ad', item_key };
+      const { headers } = await on(app).post(`/v1/workspaces/${key.workspaceId}/saved`, { key, body });
+      return String(headers['x-read-position']);
+    };
+    const before = await versionAfter(await save('10001'));
+    expect(await versionAfter(await save('10002'))).toBe(before);
+    await stack.seed(['gamma']);
+    expect(await versionAfter(await save('10003'))).not.toBe(before);
+  });
+});
+
+describe('getSystemFreshness 400', () => {
+  test('for any parameter', async () => {
+    const key = await stack.key();
+    expect((await on(app).get('/v1/system/freshness?days=1', { key })).status).toBe(400);
+  });
+});
+
+describe('getMe 200', () => {
+  test('names workspace, member, role, plan and what the key may do', async () => {
+    const key = await stack.key({ role: 'viewer', plan: 'business', scopes: ['me:read', 'brands:read'] });
+    const { data } = await on(app).get('/v1/me', { key });
+    expect(data).toMatchObject({
+      workspace_id: key.workspaceId,
+      member: { id: key.memberId, name: 'Ada' },
+      key_id: key.keyId,
+      role: 'viewer',
+      plan: 'business',
+      scopes: ['brands:read', 'me:read'],
+      tracked_brands: { used: 0, slots: 500 },
+      requests_per_minute: 1_000,
+    });
+  });
+  test('of an owner, every scope', async () => {
+    const { data } = await on(app).get('/v1/me', { key: await stack.key() });
+    expect(data).toMatchObject({ scopes: SCOPES });
+  });
+});
+
+describe('getMe 400', () => {
+  test('for any parameter', async () => {
+    expect((await on(app).get('/v1/me?full=true', { key: await stack.key() })).status).toBe(400);
+  });
+});

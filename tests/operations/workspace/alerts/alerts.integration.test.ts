@@ -1,0 +1,231 @@
+import type { FastifyInstance } from 'fastify';
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ALERT_BRANDS_MAX, ALERT_RULES_MAX } from '#contracts/resources/workspace/alert.ts';
+import { on } from '#tests/dsl/api.ts';
+import { alertsOf, alertsThrough, HOOK, type Rule, ruleOn } from '#tests/operations/fixtures/alerting.ts';
+import { colleague, everyPage } from '#tests/operations/fixtures/boards.ts';
+import type { CorpusBrand } from '#tests/operations/fixtures/corpus.ts';
+import { type ApiStack, type Key, openApiStack } from '#tests/operations/fixtures/stack.ts';
+
+let stack: ApiStack;
+let app: FastifyInstance;
+let brands: readonly CorpusBrand[];
+let alpha: CorpusBrand;
+let beta: CorpusBrand;
+
+beforeAll(async () => {
+  stack = await openApiStack();
+  [app, brands] = await Promise.all([stack.api(), stack.seed(['alpha', 'beta'])]);
+  [alpha, beta] = brands as [CorpusBrand, CorpusBrand];
+});
+afterAll(() => stack[Symbol.asyncDispose]());
+
+/** A workspace that tracks both brands. */
+const tracking = async (options: Parameters<ApiStack['key']>[0] = {}): Promise<Key> => {
+  const key = await stack.key(options);
+  await alertsThrough(app).track(key, brands);
+  return key;
+};
+const rules = (key: Key) => everyPage<Rule>(app, key, alertsOf(key));
+
+describe('listAlerts 200', () => {
+  test('newest first, over pages, at once after a write', async () => {
+    const key = await tracking({ role: 'editor' });
+    const ids: string[] = [];
+    for (const name of ['one', 'two', 'three']) {
+      ids.unshift((await alertsThrough(app).created(key, ruleOn(brands, { name }))).id);
+    }
+    const pages = await everyPage<Rule>(app, key, alertsOf(key), 1);
+    expect(pages.map(({ id }) => id)).toEqual(ids);
+    expect(pages.map(({ name }) => name)).toEqual(['three', 'two', 'one']);
+    expect(pages[0]).not.toHaveProperty('webhook_secret');
+  });
+
+  test('to every member who may read them, and of no other workspace', async () => {
+    const [key, foreign] = await Promise.all([tracking(), tracking()]);
+    const viewer = await colleague(stack, key, 'viewer');
+    const { id, created_by } = (await alertsThrough(app).created(key, ruleOn(brands))) as Rule & {
+      created_by: string;
+    };
+    expect(created_by).toBe(key.memberId);
+    expect((await rules(viewer)).map((rule) => rule.id)).toEqual([id]);
+    expect(await rules(foreign)).toEqual([]);
+  });
+});
+
+describe('listAlerts 400', () => {
+  test('for a cursor that is none', async () => {
+    const key = await stack.key();
+    expect((await on(app).get(`${alertsOf(key)}?cursor=x`, { key })).status).toBe(400);
+  });
+});
+
+describe('listAlerts 404', () => {
+  test('for another workspace', async () => {
+    const [key, other] = await Promise.all([stack.key(), stack.key()]);
+    expect((await on(app).get(alertsOf(other), { key })).status).toBe(404);
+  });
+});
+
+describe('createAlert 201', () => {
+  test('on tracked brands, with defaults', async () => {
+    const key = await tracking();
+    const body = ruleOn([beta, alpha, beta], { webhook_url: HOOK });
+    const { status, data } = await alertsThrough(app).create(key, body);
+    expect(status).toBe(201);
+    const { id: _, created_at, ...shown } = data as Rule;
+    expect(shown).toEqual({
+      name: 'Launches',
+      trigger: 'new_ads',
+      brand_ids: [alpha.id, beta.id].toSorted(),
+      cadence: 'instant',
+      email: true,
+      webhook_url: HOOK,
+      chat: null,
+      enabled: true,
+      sends_on: ['email', 'webhook'],
+      suspended: [],
+      created_by: key.memberId,
+      updated_at: created_at,
+      webhook_secret: expect.stringMatching(/^whsec_[A-Za-z0-9+/]{43}=$/),
+    });
+    const { webhook_secret: __, ...listed } = data as Rule;
+    expect(await rules(key)).toEqual([listed]);
+  });
+
+  test('every trigger, cadence and channel', async () => {
+    const key = await tracking();
+    const chat_webhook_url = 'https://hooks.chat.example/services/T0/B0/very-secret';
+    for (const trigger of ['new_ads', 'stopped_ads', 'page_changes', 'new_partners', 'activity']) {
+      for (const cadence of ['instant', 'daily', 'weekly']) {
+        const more = { trigger, cadence, email: false, chat_webhook_url, enabled: false };
+        const { data } = await alertsThrough(app).create(key, ruleOn([alpha], more));
+        expect(data).toMatchObject({
+          trigger,
+          cadence,
+          email: false,
+          enabled: false,
+          chat: { host: 'hooks.chat.example' },
+        });
+      }
+    }
+  });
+
+  test('an address in the one form it has', async () => {
+    const key = await tracking();
+    const { webhook_url } = await alertsThrough(app).created(
+      key,
+      ruleOn(brands, { webhook_url: 'HTTPS://Hooks.Shop.example:443/a\u0000 b' }),
+    );
+    expect(webhook_url).toBe('https://hooks.shop.example/a%00%20b');
+  });
+
+  test('once for an idempotency key, with the same answer', async () => {
+    const key = await tracking();
+    const headers = { 'idempotency-key': randomUUID() };
+    const body = ruleOn(brands, { webhook_url: HOOK });
+    const [first, second] = [
+      await alertsThrough(app).create(key, body, headers),
+      await alertsThrough(app).create(key, body, headers),
+    ];
+    expect(second.data).toEqual(first.data);
+    expect((first.data as Rule).webhook_secret).not.toBeNull();
+    expect(await rules(key)).toHaveLength(1);
+  });
+});
+
+describe('createAlert 400', () => {
+  test.each([
+    ['no name', { name: '' }, 'name'],
+    ['a name of two lines', { name: 'a\nb' }, 'name'],
+    ['a long name', { name: 'x'.repeat(101) }, 'name'],
+    ['another trigger', { trigger: 'spend' }, 'trigger'],
+    ['another cadence', { cadence: 'hourly' }, 'cadence'],
+    ['no brand', { brand_ids: [] }, 'brand_ids'],
+    ['what is no brand', { brand_ids: ['alpha'] }, 'brand_ids.0'],
+    ['too many brands', { brand_ids: Array(ALERT_BRANDS_MAX + 1).fill(randomUUID()) }, 'brand_ids'],
+    ['no channel', { email: false }, ''],
+    ['an address that is too long', { webhook_url: `https://a.example/${'x'.repeat(2_048)}` }, 'webhook_url'],
+    ['a property too many', { secret: 'x' }, 'secret'],
+  ])('for %s', async (_name, more, path) => {
+    const key = await tracking();
+    const reply = await alertsThrough(app).create(key, ruleOn([alpha], more));
+    expect(reply.status).toBe(400);
+    expect(reply.error.details).toMatchObject([{ path }]);
+    expect(await rules(key)).toEqual([]);
+  });
+
+  test('naming each brand that is not tracked', async () => {
+    const key = await stack.key();
+    await alertsThrough(app).track(key, [alpha]);
+    const unknown = randomUUID();
+    const body = { ...ruleOn([alpha, beta], { webhook_url: HOOK }) };
+    const reply = await alertsThrough(app).create(key, { ...body, brand_ids: [...body.brand_ids, unknown] });
+    expect(reply.status).toBe(400);
+    expect(reply.error.details).toMatchObject([
+      { path: 'brand_ids.1', code: 'not_tracked', message: expect.stringContaining(beta.id) },
+      { path: 'brand_ids.2', code: 'not_tracked', message: expect.stringContaining(unknown) },
+    ]);
+    // What was refused has used up nothing: the first webhook rule still answers the secret.
+    const { webhook_secret } = await alertsThrough(app).created(key, ruleOn([alpha], { webhook_url: HOOK }));
+    expect(webhook_secret).not.toBeNull();
+  });
+
+  const ADDRESSES = [
+    'http://hooks.shop.example/in',
+    'https://user:word@hooks.shop.example/in',
+    'https://127.0.0.1/in',
+    'https://0x7f000001/in',
+    'https://017700000001/in',
+    'https://10.0.0.8/in',
+    'https://169.254.169.254/latest/meta-data',
+    'https://[::1]/in',
+    'https://[::ffff:10.0.0.8]/in',
+    'https://[64:ff9b::a00:8]/in',
+    'https://localhost/in',
+    'https://hooks.internal/in',
+    'https://intranet/in',
+    'https://hooks.shop.example./in',
+    'ftp://hooks.shop.example/in',
+    'https://',
+    'hooks.shop.example/in',
+    'https://hooks shop.example/in',
+  ];
+  test.each(ADDRESSES)('for the address %s, on either channel', async (address) => {
+    const key = await tracking();
+    const both = { webhook_url: address, chat_webhook_url: address };
+    const reply = await alertsThrough(app).create(key, ruleOn([alpha], both));
+    expect(reply.status).toBe(400);
+    expect(reply.error.details).toMatchObject([
+      { path: 'webhook_url', code: 'target_refused' },
+      { path: 'chat_webhook_url', code: 'target_refused' },
+    ]);
+  });
+});
+
+describe('createAlert 404', () => {
+  test('for another workspace', async () => {
+    const [key, other] = await Promise.all([tracking(), tracking()]);
+    expect((await on(app).post(alertsOf(other), { key, body: ruleOn(brands) })).status).toBe(404);
+    expect(await rules(other)).toEqual([]);
+  });
+});
+
+describe('createAlert 409', () => {
+  test('when an idempotency key comes with another body', async () => {
+    const key = await tracking();
+    const headers = { 'idempotency-key': randomUUID() };
+    expect((await alertsThrough(app).create(key, ruleOn(brands), headers)).status).toBe(201);
+    expect((await alertsThrough(app).create(key, ruleOn([alpha]), headers)).status).toBe(409);
+  });
+
+  test('when the workspace has as many rules as it can', async () => {
+    const key = await tracking();
+    const many = Array.from({ length: ALERT_RULES_MAX }, (_, index) => ruleOn([alpha], { name: `${index}` }));
+    while (many.length > 0) {
+      await Promise.all(many.splice(0, 50).map((body) => alertsThrough(app).created(key, body)));
+    }
+    expect((await alertsThrough(app).create(key, ruleOn(brands))).status).toBe(409);
+  });
+});

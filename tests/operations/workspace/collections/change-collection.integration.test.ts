@@ -1,0 +1,187 @@
+import type { FastifyInstance } from 'fastify';
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { on } from '#tests/dsl/api.ts';
+import {
+  AD,
+  type Board,
+  boardsThrough,
+  collectionsOf,
+  colleague,
+  crowded,
+  treeFactsOf,
+} from '#tests/operations/fixtures/boards.ts';
+import { type ApiStack, type Key, openApiStack } from '#tests/operations/fixtures/stack.ts';
+
+let stack: ApiStack;
+let app: FastifyInstance;
+let boards: ReturnType<typeof boardsThrough>;
+
+beforeAll(async () => {
+  stack = await openApiStack();
+  app = await stack.api();
+  boards = boardsThrough(app);
+});
+afterAll(() => stack[Symbol.asyncDispose]());
+
+const factsOf = (key: Key) => treeFactsOf(stack, key);
+
+const namesOf = async (key: Key): Promise<readonly string[]> =>
+  (await boards.list(key)).map(({ name }) => name);
+
+describe('changeCollection 200', () => {
+  test('changes what is named and nothing else; the same again records nothing', async () => {
+    const key = await stack.key();
+    const folder = await boards.created(key, { name: 'folder' });
+    const board = await boards.created(key, { name: 'board', description: 'old', first_item: AD });
+    const reply = await boards.change(key, board.id, { name: 'renamed', parent_id: folder.id });
+    const { updated_at } = reply.data as Board;
+    expect(reply.data).toEqual({ ...board, name: 'renamed', parent_id: folder.id, updated_at });
+    const again = await boards.change(key, board.id, { name: 'renamed', parent_id: folder.id });
+    expect(again.data).toEqual(reply.data);
+    const cleared = await boards.change(key, board.id, { description: null, parent_id: null });
+    expect(cleared.data).toMatchObject({ name: 'renamed', description: null, parent_id: null });
+    expect((await boards.list(key))[0]).toEqual(cleared.data);
+    expect(await factsOf(key)).toEqual([
+      'CollectionCreated',
+      'CollectionCreated',
+      'CollectionRenamed',
+      'CollectionMoved',
+      'CollectionDescribed',
+      'CollectionMoved',
+    ]);
+  });
+
+  test('by an editor who does not own the workspace, of a private one', async () => {
+    const key = await stack.key();
+    const editor = await colleague(stack, key);
+    const { id } = await boards.created(key, {
+      name: 'x',
+      visibility: 'private',
+      editors: [editor.memberId],
+    });
+    expect((await boards.change(editor, id, { name: 'y' })).status).toBe(200);
+  });
+});
+
+describe('changeCollection 400', () => {
+  test.each([
+    ['nothing to change', {}, ''],
+    ['no name', { name: null }, 'name'],
+    ['a property too many', { name: 'x', items: [] }, 'items'],
+    ['an editor nobody knows', { editors: ['mem_nobody'] }, 'editors.0'],
+  ])('for %s', async (_name, body, path) => {
+    const key = await stack.key();
+    const { id } = await boards.created(key, { name: 'x' });
+    const reply = await boards.change(key, id, body);
+    expect(reply.status).toBe(400);
+    expect(reply.error.details).toMatchObject([{ path }]);
+    expect(await factsOf(key)).toEqual(['CollectionCreated']);
+  });
+});
+
+describe('changeCollection 403', () => {
+  test('for visibility and editors of what another member created, though admins may', async () => {
+    const key = await stack.key({ role: 'editor' });
+    const [editor, admin] = [await colleague(stack, key), await colleague(stack, key, 'admin')];
+    const { id } = await boards.created(key, { name: 'x' });
+    const reply = await boards.change(editor, id, { visibility: 'private' });
+    expect(reply.status).toBe(403);
+    expect(reply.error.type).toBe('forbidden');
+    expect((await boards.change(editor, id, { editors: [editor.memberId] })).status).toBe(403);
+    expect((await boards.change(admin, id, { editors: [editor.memberId] })).status).toBe(200);
+    expect((await boards.change(editor, id, { visibility: 'workspace', name: 'y' })).status).toBe(200);
+  });
+});
+
+describe('changeCollection 404', () => {
+  test('for one that is unknown, of another workspace or private, and for a folder that is', async () => {
+    const [key, foreign] = await Promise.all([stack.key(), stack.key()]);
+    const other = await colleague(stack, key, 'owner');
+    const hidden = await boards.created(key, { name: 'hidden', visibility: 'private' });
+    const elsewhere = await boards.created(foreign, { name: 'elsewhere' });
+    const own = await boards.created(other, { name: 'own' });
+    for (const id of [randomUUID(), hidden.id, elsewhere.id]) {
+      expect((await boards.change(other, id, { name: 'y' })).status).toBe(404);
+      expect((await boards.change(other, own.id, { parent_id: id })).status).toBe(404);
+    }
+  });
+});
+
+describe('changeCollection 409', () => {
+  test('for a circle, also when both halves of it are asked for at once', async () => {
+    const key = await stack.key();
+    const [one, two] = [await boards.created(key, { name: '1' }), await boards.created(key, { name: '2' })];
+    expect((await boards.change(key, one.id, { parent_id: one.id })).status).toBe(409);
+    const replies = await Promise.all([
+      boards.change(key, one.id, { parent_id: two.id }),
+      boards.change(key, two.id, { parent_id: one.id }),
+    ]);
+    expect(replies.map(({ status }) => String(status)).toSorted()).toEqual(['200', '409']);
+  });
+});
+
+describe('changeCollection 409 to whoever would shut themselves out', () => {
+  test('and records nothing; with themselves among the editors they may', async () => {
+    const key = await stack.key();
+    const admin = await colleague(stack, key, 'admin');
+    const { id } = await boards.created(key, { name: 'x' });
+    expect((await boards.change(admin, id, { name: 'y', visibility: 'private' })).status).toBe(409);
+    expect(await factsOf(key)).toEqual(['CollectionCreated']);
+    const change = { visibility: 'private', editors: [admin.memberId] };
+    expect((await boards.change(admin, id, change)).status).toBe(200);
+  });
+});
+
+describe('deleteCollection 200', () => {
+  test('takes everything inside in one fact, and once', async () => {
+    const key = await stack.key();
+    const other = await colleague(stack, key);
+    const folder = await boards.created(key, { name: 'folder' });
+    const board = await boards.created(key, { name: 'board', parent_id: folder.id, first_item: AD });
+    const hidden = { name: 'hidden', parent_id: board.id, visibility: 'private' };
+    const { id: hiddenId } = await boards.created(other, hidden);
+    await boards.created(key, { name: 'beside' });
+    const removed = { collection_id: folder.id, workspace_id: key.workspaceId };
+    expect((await boards.delete(key, folder.id)).data).toEqual({ ...removed, removed: true });
+    expect(await namesOf(key)).toEqual(['beside']);
+    expect(await namesOf(other)).toEqual(['beside']);
+    expect((await boards.delete(key, folder.id)).data).toEqual({ ...removed, removed: false });
+    expect((await boards.add(key, board.id, AD)).status).toBe(404);
+    expect((await boards.delete(key, hiddenId)).status).toBe(404);
+    expect((await factsOf(key)).at(-1)).toBe('CollectionDeleted');
+  });
+});
+
+describe('deleteCollection 400', () => {
+  test('without a body, with anything in it, and for what is no uuid', async () => {
+    const key = await stack.key();
+    const { id } = await boards.created(key, { name: 'x' });
+    expect((await on(app).delete(`${collectionsOf(key)}/${id}`, { key })).status).toBe(400);
+    expect((await boards.delete(key, id, { force: true })).error.details).toMatchObject([{ path: 'force' }]);
+    expect((await boards.delete(key, 'x')).error.details).toMatchObject([{ path: 'collectionId' }]);
+    expect(await factsOf(key)).toEqual(['CollectionCreated']);
+  });
+});
+
+describe('deleteCollection 404', () => {
+  test('for one that never was, of another workspace or not for the caller to see', async () => {
+    const [key, foreign] = await Promise.all([stack.key(), stack.key()]);
+    const other = await colleague(stack, key, 'owner');
+    const hidden = await boards.created(key, { name: 'hidden', visibility: 'private' });
+    const elsewhere = await boards.created(foreign, { name: 'elsewhere' });
+    for (const id of [randomUUID(), hidden.id, elsewhere.id]) {
+      expect((await boards.delete(other, id)).status).toBe(404);
+    }
+    await boards.delete(key, hidden.id);
+    expect((await boards.delete(other, hidden.id)).status).toBe(404);
+  });
+});
+
+describe('deleteCollection 409', () => {
+  test('when others change the same for longer than anybody should wait', async () => {
+    const key = await stack.key();
+    const { id } = await boards.created(key, { name: 'x' });
+    expect((await boardsThrough(await crowded(stack)).delete(key, id)).error.type).toBe('conflict');
+  });
+});

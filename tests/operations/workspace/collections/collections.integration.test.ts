@@ -1,0 +1,187 @@
+import type { FastifyInstance } from 'fastify';
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { on } from '#tests/dsl/api.ts';
+import {
+  AD,
+  type Board,
+  boardsThrough,
+  collectionsOf,
+  colleague,
+  everyPage,
+  treeFactsOf,
+} from '#tests/operations/fixtures/boards.ts';
+import { type ApiStack, type Key, openApiStack } from '#tests/operations/fixtures/stack.ts';
+
+let stack: ApiStack;
+let app: FastifyInstance;
+let boards: ReturnType<typeof boardsThrough>;
+
+beforeAll(async () => {
+  stack = await openApiStack();
+  app = await stack.api();
+  boards = boardsThrough(app);
+});
+afterAll(() => stack[Symbol.asyncDispose]());
+
+const factsOf = (key: Key) => treeFactsOf(stack, key);
+
+const namesOf = async (key: Key): Promise<readonly string[]> =>
+  (await boards.list(key)).map(({ name }) => name);
+
+describe('listCollections 200', () => {
+  test('page by page, most recently changed first; an added and a removed item are changes', async () => {
+    const key = await stack.key();
+    const ids: string[] = [];
+    for (const name of ['one', 'two', 'three']) ids.push((await boards.created(key, { name })).id);
+    expect(await namesOf(key)).toEqual(['three', 'two', 'one']);
+    await boards.add(key, ids[0] ?? '', AD);
+    expect(await namesOf(key)).toEqual(['one', 'three', 'two']);
+    await boards.change(key, ids[1] ?? '', { description: 'of boots' });
+    await boards.remove(key, ids[0] ?? '', AD.item_type, AD.item_key);
+    const paged = await everyPage<Board>(app, key, collectionsOf(key), 1);
+    expect(paged.map(({ name }) => name)).toEqual(['one', 'two', 'three']);
+  });
+
+  test('shows the newest hundred items and how many there are', async () => {
+    const key = await stack.key({ plan: 'business' });
+    const { id } = await boards.created(key, { name: 'full', first_item: AD });
+    for (let digit = 0; digit < 105; digit += 1) {
+      await boards.add(key, id, { item_type: 'ad', item_key: `${10_000 + digit}` });
+    }
+    const [shown] = await boards.list(key);
+    expect(shown).toMatchObject({ item_count: 106 });
+    expect(shown?.items).toHaveLength(100);
+    expect(shown?.items[0]).toMatchObject({ item_key: '10104' });
+    const { data } = await boards.change(key, id, { name: 'fuller' });
+    expect((await boards.list(key))[0]).toEqual(data);
+  });
+
+  test('private ones for their creator and editors, and what stands in them for those who see them', async () => {
+    const owner = await stack.key();
+    const [editor, other] = [await colleague(stack, owner), await colleague(stack, owner, 'admin')];
+    const secret = await boards.created(owner, {
+      name: 'secret',
+      visibility: 'private',
+      editors: [editor.memberId],
+    });
+    const inside = await boards.created(editor, { name: 'inside', parent_id: secret.id });
+    expect(inside.parent_id).toBe(secret.id);
+    expect(await namesOf(owner)).toEqual(['inside', 'secret']);
+    expect(await namesOf(editor)).toEqual(['inside', 'secret']);
+    expect(await namesOf(other)).toEqual([]);
+    await boards.change(owner, secret.id, { editors: [] });
+    // What is the editor's own stays theirs to see; where it stands is theirs no more.
+    expect(await boards.list(editor)).toMatchObject([{ name: 'inside', parent_id: null }]);
+    await boards.change(owner, secret.id, { visibility: 'workspace' });
+    expect(await namesOf(other)).toEqual(['secret', 'inside']);
+  });
+});
+
+describe('listCollections 400', () => {
+  test("for another workspace's cursor", async () => {
+    const [key, other] = await Promise.all([stack.key(), stack.key()]);
+    for (const name of ['one', 'two']) await boards.created(key, { name });
+    const { meta } = await on(app).get(`${collectionsOf(key)}?limit=1`, { key });
+    const reply = await on(app).get(`${collectionsOf(other)}?limit=1&cursor=${meta.cursor}`, { key: other });
+    expect(reply.status).toBe(400);
+  });
+});
+
+describe('listCollections 404', () => {
+  test('for another workspace', async () => {
+    const [key, other] = await Promise.all([stack.key(), stack.key()]);
+    expect((await on(app).get(collectionsOf(other), { key })).status).toBe(404);
+  });
+});
+
+describe('createCollection 201', () => {
+  test('in a folder and with a first item, as the next list shows it', async () => {
+    const key = await stack.key();
+    const folder = await boards.created(key, { name: 'folder' });
+    const board = await boards.created(key, {
+      name: 'board',
+      description: 'two\nlines',
+      parent_id: folder.id.toUpperCase(),
+      first_item: AD,
+    });
+    expect(board).toMatchObject({
+      parent_id: folder.id,
+      visibility: 'workspace',
+      created_by: key.memberId,
+      editors: [],
+      item_count: 1,
+      items: [{ ...AD, created_by: key.memberId, created_at: board.created_at }],
+    });
+    expect(board.updated_at).toBe(board.created_at);
+    expect(await boards.list(key)).toEqual([board, folder]);
+  });
+
+  test('keeps its creator out of the editors', async () => {
+    const key = await stack.key();
+    const other = await colleague(stack, key);
+    const editors = [key.memberId, other.memberId, other.memberId];
+    expect((await boards.created(key, { name: 'x', editors })).editors).toEqual([other.memberId]);
+  });
+});
+
+describe('createCollection 400', () => {
+  test.each([
+    ['no name', {}, 'name'],
+    ['a blank name', { name: '  ' }, 'name'],
+    ['a name of two lines', { name: 'a\nb' }, 'name'],
+    ['a name with half a character', { name: '\ud800' }, 'name'],
+    ['a name too long', { name: 'x'.repeat(101) }, 'name'],
+    ['a description too long', { name: 'x', description: 'x'.repeat(1_001) }, 'description'],
+    ['a parent that is no uuid', { name: 'x', parent_id: 'top' }, 'parent_id'],
+    ['another visibility', { name: 'x', visibility: 'public' }, 'visibility'],
+    ['a property too many', { name: 'x', colour: 'red' }, 'colour'],
+    ['an editor nobody knows', { name: 'x', editors: ['mem_nobody'] }, 'editors.0'],
+    [
+      'an item of another type',
+      { name: 'x', first_item: { item_type: 'video', item_key: '1' } },
+      'first_item.item_type',
+    ],
+    [
+      'a brand named by its slug',
+      { name: 'x', first_item: { item_type: 'brand', item_key: 'a-com' } },
+      'first_item.item_key',
+    ],
+  ])('for %s', async (_name, body, path) => {
+    const key = await stack.key();
+    const reply = await boards.create(key, body);
+    expect(reply.status).toBe(400);
+    expect(reply.error.details).toMatchObject([{ path }]);
+    expect(await factsOf(key)).toEqual([]);
+  });
+});
+
+describe('createCollection 404', () => {
+  test('for a folder that is unknown, of another workspace or not for the caller to see', async () => {
+    const [key, foreign] = await Promise.all([stack.key(), stack.key()]);
+    const other = await colleague(stack, key, 'owner');
+    const elsewhere = await boards.created(foreign, { name: 'elsewhere' });
+    const hidden = await boards.created(key, { name: 'hidden', visibility: 'private' });
+    for (const parent_id of [randomUUID(), elsewhere.id, hidden.id]) {
+      expect((await boards.create(other, { name: 'x', parent_id })).status).toBe(404);
+    }
+    expect(await factsOf(key)).toEqual(['CollectionCreated']);
+  });
+});
+
+describe('createCollection 409', () => {
+  test('for an idempotency key with another body, and for a ninth level', async () => {
+    const key = await stack.key();
+    const headers = { 'idempotency-key': randomUUID() };
+    const first = await on(app).post(collectionsOf(key), { key, headers, body: { name: 'a' } });
+    const again = await on(app).post(collectionsOf(key), { key, headers, body: { name: 'a' } });
+    expect(again.data).toEqual(first.data);
+    const other = await on(app).post(collectionsOf(key), { key, headers, body: { name: 'b' } });
+    expect(other.status).toBe(409);
+    let parent_id: string | null = null;
+    for (let depth = 1; depth <= 8; depth += 1) {
+      parent_id = (await boards.created(key, { name: `level ${depth}`, parent_id })).id;
+    }
+    expect((await boards.create(key, { name: 'level 9', parent_id })).error.type).toBe('conflict');
+  });
+});

@@ -1,0 +1,220 @@
+import type { FastifyInstance } from 'fastify';
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { noteStream } from '#contracts/events/workspace/note.ts';
+import { on } from '#tests/dsl/api.ts';
+import { boardsThrough, colleague, crowded, everyPage, notesOf } from '../fixtures/boards.ts';
+import { type ApiStack, type Key, openApiStack } from '../fixtures/stack.ts';
+
+let stack: ApiStack;
+let app: FastifyInstance;
+
+beforeAll(async () => {
+  stack = await openApiStack();
+  app = await stack.api();
+});
+afterAll(() => stack[Symbol.asyncDispose]());
+
+type Note = { readonly id: string; readonly subject_key: string; readonly body: string };
+const AD = { subject_type: 'ad', subject_key: '1203847561029384' } as const;
+const OTHER_AD = { subject_type: 'ad', subject_key: '998877665544' } as const;
+const BRAND = { subject_type: 'brand', subject_key: 'c1f2b6a0-52a7-5b7e-9c4b-1f0d5a7e3c11' } as const;
+
+const write = (key: Key, subject: object, body: unknown) =>
+  on(app).post(notesOf(key), { key, body: { ...subject, body } });
+const remove = (key: Key, id: string, body: unknown = {}) =>
+  on(app).delete(`${notesOf(key)}/${id}`, { key, body });
+const idOf = async (key: Key, subject: object): Promise<string> =>
+  ((await write(key, subject, 'Words.')).data as Note).id;
+
+const factsOf = async (key: Key, id: string): Promise<readonly string[]> => {
+  const types: string[] = [];
+  for await (const { type } of stack.eventStore.read(noteStream(key.workspaceId, id))) types.push(type);
+  return types;
+};
+
+describe('listNotes 200', () => {
+  test('of all members, most recently edited first; on a type or on a subject', async () => {
+    const key = await stack.key();
+    const other = await colleague(stack, key, 'viewer');
+    const ids = [await idOf(key, AD), await idOf(key, BRAND), await idOf(key, OTHER_AD)];
+    await write(key, AD, 'Edited.');
+    const read = async (filter: string) =>
+      (await everyPage<Note>(app, other, `${notesOf(key)}${filter}`, 1)).map(({ id }) => id);
+    expect(await read('')).toEqual([ids[0], ids[2], ids[1]]);
+    expect(await read('?subject_type=ad')).toEqual([ids[0], ids[2]]);
+    expect(await read(`?subject_type=brand&subject_key=${BRAND.subject_key.toUpperCase()}`)).toEqual([
+      ids[1],
+    ]);
+    expect(await read('?subject_type=ad&subject_key=123456')).toEqual([]);
+  });
+
+  test('on a private collection, to those who see it; on a deleted one, to nobody', async () => {
+    const key = await stack.key();
+    const other = await colleague(stack, key, 'owner');
+    const hidden = { name: 'hidden', visibility: 'private' };
+    const { id } = await boardsThrough(app).created(key, hidden);
+    await idOf(key, { subject_type: 'collection', subject_key: id });
+    expect(await everyPage(app, key, notesOf(key))).toHaveLength(1);
+    expect(await everyPage(app, other, notesOf(key))).toEqual([]);
+    await boardsThrough(app).delete(key, id);
+    expect(await everyPage(app, key, notesOf(key))).toEqual([]);
+  });
+});
+
+describe('listNotes 400', () => {
+  test.each([
+    ['a type there is not', '?subject_type=video', 'subject_type'],
+    ['a subject without its type', '?subject_key=123456', 'subject_type'],
+    ['a key of another form', '?subject_type=brand&subject_key=123456', 'subject_key'],
+  ])('for %s', async (_name, query, path) => {
+    const key = await stack.key();
+    const reply = await on(app).get(`${notesOf(key)}${query}`, { key });
+    expect(reply.status).toBe(400);
+    expect(reply.error.details).toMatchObject([{ path }]);
+  });
+});
+
+describe('listNotes 404', () => {
+  test('for another workspace', async () => {
+    const [key, other] = await Promise.all([stack.key(), stack.key()]);
+    expect((await on(app).get(notesOf(other), { key })).status).toBe(404);
+  });
+});
+
+describe('writeNote 201', () => {
+  test('creates it, replaces it under its id, and records the same words once', async () => {
+    const key = await stack.key();
+    const first = await write(key, AD, 'First.\nOf two lines.');
+    expect(first.data).toMatchObject({ ...AD, body: 'First.\nOf two lines.', created_by: key.memberId });
+    const { id, created_at } = first.data as { id: string; created_at: string };
+    const second = await write(key, AD, 'Second.');
+    expect(second.data).toMatchObject({ id, body: 'Second.', created_at });
+    expect((await write(key, AD, 'Second.')).data).toEqual(second.data);
+    expect(await everyPage(app, key, notesOf(key))).toEqual([second.data]);
+    expect(await factsOf(key, id)).toEqual(['NoteWritten', 'NoteReplaced']);
+  });
+
+  test('one for each member', async () => {
+    const key = await stack.key();
+    const other = await colleague(stack, key);
+    expect(await idOf(key, AD)).not.toBe(await idOf(other, AD));
+    expect(await everyPage(app, key, notesOf(key))).toHaveLength(2);
+  });
+
+  test('as long as a note may be, in characters that take the most room', async () => {
+    const key = await stack.key();
+    const body = '漢'.repeat(10_000);
+    expect((await write(key, AD, body)).data).toMatchObject({ body });
+  });
+});
+
+describe('writeNote 400', () => {
+  test.each([
+    ['no words', { ...AD, body: '' }, 'body'],
+    ['only space', { ...AD, body: ' \n ' }, 'body'],
+    ['too many words', { ...AD, body: 'x'.repeat(10_001) }, 'body'],
+    ['a NUL character', { ...AD, body: 'a\u0000b' }, 'body'],
+    ['another type', { subject_type: 'video', subject_key: '12345', body: 'x' }, 'subject_type'],
+    ['a key of another form', { subject_type: 'brand', subject_key: 'a-com', body: 'x' }, 'subject_key'],
+    ['a property too many', { ...AD, body: 'x', id: 'y' }, 'id'],
+  ])('for %s', async (_name, body, path) => {
+    const key = await stack.key();
+    const reply = await on(app).post(notesOf(key), { key, body });
+    expect(reply.status).toBe(400);
+    expect(reply.error.details).toMatchObject([{ path }]);
+    expect(await everyPage(app, key, notesOf(key))).toEqual([]);
+  });
+});
+
+describe('writeNote 404', () => {
+  test('for another workspace, and on a collection that the caller does not see', async () => {
+    const [key, foreign] = await Promise.all([stack.key(), stack.key()]);
+    const other = await colleague(stack, key, 'owner');
+    expect((await on(app).post(notesOf(foreign), { key, body: { ...AD, body: 'x' } })).status).toBe(404);
+    const hidden = { name: 'hidden', visibility: 'private' };
+    const { id } = await boardsThrough(app).created(key, hidden);
+    for (const subject_key of [id, randomUUID()]) {
+      expect((await write(other, { subject_type: 'collection', subject_key }, 'x')).status).toBe(404);
+    }
+  });
+});
+
+describe('writeNote 409', () => {
+  test('when an idempotency key comes with another body', async () => {
+    const key = await stack.key();
+    const headers = { 'idempotency-key': randomUUID() };
+    const send = (body: string) => on(app).post(notesOf(key), { key, headers, body: { ...AD, body } });
+    expect((await send('One.')).status).toBe(201);
+    expect((await send('Two.')).status).toBe(409);
+  });
+});
+
+describe('deleteNote 200', () => {
+  test('once; written again it is there under its id', async () => {
+    const key = await stack.key({ role: 'editor' });
+    const id = await idOf(key, AD);
+    const removed = { note_id: id, workspace_id: key.workspaceId };
+    expect((await remove(key, id)).data).toEqual({ ...removed, removed: true });
+    expect(await everyPage(app, key, notesOf(key))).toEqual([]);
+    expect((await remove(key, id)).data).toEqual({ ...removed, removed: false });
+    expect(await idOf(key, AD)).toBe(id);
+    expect((await remove(key, randomUUID())).data).toMatchObject({ removed: false });
+  });
+
+  test("of another member, by those who run the workspace; another workspace's is absent", async () => {
+    const [key, foreign] = await Promise.all([stack.key({ role: 'editor' }), stack.key()]);
+    const admin = await colleague(stack, key, 'admin');
+    const id = await idOf(key, AD);
+    expect((await remove(foreign, id)).data).toMatchObject({ removed: false });
+    expect((await remove(admin, id)).data).toMatchObject({ removed: true });
+  });
+
+  test('of a note on a collection that the caller does not see, removes nothing', async () => {
+    const key = await stack.key();
+    const other = await colleague(stack, key, 'owner');
+    const hidden = { name: 'hidden', visibility: 'private' };
+    const { id: subject_key } = await boardsThrough(app).created(key, hidden);
+    const id = await idOf(key, { subject_type: 'collection', subject_key });
+    expect((await remove(other, id)).data).toMatchObject({ removed: false });
+    expect((await remove(key, id)).data).toMatchObject({ removed: true });
+  });
+});
+
+describe('deleteNote 400', () => {
+  test('for what is no uuid, without a body, and with anything in it', async () => {
+    const key = await stack.key();
+    const id = await idOf(key, AD);
+    expect((await remove(key, 'mine')).error.details).toMatchObject([{ path: 'noteId' }]);
+    expect((await on(app).delete(`${notesOf(key)}/${id}`, { key })).status).toBe(400);
+    expect((await remove(key, id, { force: true })).error.details).toMatchObject([{ path: 'force' }]);
+    expect(await factsOf(key, id)).toEqual(['NoteWritten']);
+  });
+});
+
+describe('deleteNote 403', () => {
+  test("for another member's note", async () => {
+    const key = await stack.key();
+    const other = await colleague(stack, key);
+    const id = await idOf(key, AD);
+    expect((await remove(other, id)).error.type).toBe('forbidden');
+    expect(await everyPage(app, key, notesOf(key))).toHaveLength(1);
+  });
+});
+
+describe('deleteNote 404', () => {
+  test('for another workspace', async () => {
+    const [key, other] = await Promise.all([stack.key(), stack.key()]);
+    const reply = await on(app).delete(`${notesOf(other)}/${randomUUID()}`, { key, body: {} });
+    expect(reply.status).toBe(404);
+  });
+});
+
+describe('deleteNote 409', () => {
+  test('when others change the same for longer than anybody should wait', async () => {
+    const key = await stack.key();
+    const id = await idOf(key, AD);
+    const reply = await on(await crowded(stack)).delete(`${notesOf(key)}/${id}`, { key, body: {} });
+    expect(reply.error.type).toBe('conflict');
+  });
+});

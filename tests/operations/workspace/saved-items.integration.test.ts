@@ -1,0 +1,171 @@
+import type { FastifyInstance } from 'fastify';
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { savedStream } from '#contracts/events/workspace/saved-items.ts';
+import { SAVED_ITEMS_MAX } from '#contracts/resources/workspace/saved-item.ts';
+import { on } from '#tests/dsl/api.ts';
+import { AD, colleague, crowded, everyPage, OTHER_AD, savedOf } from '../fixtures/boards.ts';
+import { type ApiStack, type Key, openApiStack } from '../fixtures/stack.ts';
+
+let stack: ApiStack;
+let app: FastifyInstance;
+
+beforeAll(async () => {
+  stack = await openApiStack();
+  app = await stack.api();
+});
+afterAll(() => stack[Symbol.asyncDispose]());
+
+const BRAND = { item_type: 'brand', item_key: 'c1f2b6a0-52a7-5b7e-9c4b-1f0d5a7e3c11' } as const;
+
+const save = (key: Key, item: object) => on(app).post(savedOf(key), { key, body: item });
+const unsave = (key: Key, type: string, itemKey: string, body: unknown = {}) =>
+  on(app).delete(`${savedOf(key)}/${type}/${itemKey}`, { key, body });
+
+const factsOf = async (key: Key): Promise<readonly string[]> => {
+  const types: string[] = [];
+  for await (const { type } of stack.eventStore.read(savedStream(key.workspaceId, AD))) types.push(type);
+  return types;
+};
+
+describe('listSavedItems 200', () => {
+  test('page by page, newest first, of all types or of one', async () => {
+    const key = await stack.key();
+    for (const item of [AD, BRAND, OTHER_AD]) await save(key, item);
+    expect(await everyPage(app, key, savedOf(key), 1)).toMatchObject([OTHER_AD, BRAND, AD]);
+    expect(await everyPage(app, key, `${savedOf(key)}?item_type=ad`, 1)).toMatchObject([OTHER_AD, AD]);
+    expect(await everyPage(app, key, `${savedOf(key)}?item_type=page`)).toEqual([]);
+  });
+
+  test('neither skips nor repeats what was saved at one moment', async () => {
+    const key = await stack.key();
+    const moment = new Date();
+    const still = await stack.api({ clock: { now: () => moment } });
+    const keys = Array.from({ length: 9 }, (_, place) => `${10_000 + place}`);
+    await Promise.all(
+      keys.map((item_key) => on(still).post(savedOf(key), { key, body: { item_type: 'ad', item_key } })),
+    );
+    const seen = await everyPage<{ item_key: string }>(app, key, savedOf(key), 2);
+    expect(seen.map(({ item_key }) => item_key)).toEqual(keys.toReversed());
+  });
+});
+
+describe('listSavedItems 400', () => {
+  test('for a type there is not, and for a cursor of another type', async () => {
+    const key = await stack.key();
+    for (const item of [AD, OTHER_AD]) await save(key, item);
+    expect((await on(app).get(`${savedOf(key)}?item_type=video`, { key })).status).toBe(400);
+    const { meta } = await on(app).get(`${savedOf(key)}?limit=1`, { key });
+    const url = `${savedOf(key)}?limit=1&item_type=ad&cursor=${meta.cursor}`;
+    expect((await on(app).get(url, { key })).status).toBe(400);
+  });
+});
+
+describe('listSavedItems 404', () => {
+  test('for another workspace', async () => {
+    const [key, other] = await Promise.all([stack.key(), stack.key()]);
+    expect((await on(app).get(savedOf(other), { key })).status).toBe(404);
+  });
+});
+
+describe('saveItem 201', () => {
+  test('once for the whole workspace; again answers what there is and records nothing', async () => {
+    const key = await stack.key();
+    const other = await colleague(stack, key);
+    const first = await save(key, AD);
+    expect(first.data).toMatchObject({ ...AD, created_by: key.memberId });
+    const again = await save(other, AD);
+    expect(again.status).toBe(201);
+    expect(again.data).toEqual(first.data);
+    expect(await everyPage(app, other, savedOf(key))).toEqual([first.data]);
+    expect(await factsOf(key)).toEqual(['ItemSaved']);
+  });
+
+  test('takes uuids in either case as one', async () => {
+    const key = await stack.key();
+    await save(key, { ...BRAND, item_key: BRAND.item_key.toUpperCase() });
+    expect((await save(key, BRAND)).data).toMatchObject(BRAND);
+    expect(await everyPage(app, key, savedOf(key))).toHaveLength(1);
+  });
+});
+
+describe('saveItem 400', () => {
+  test.each([
+    ['another type', { item_type: 'collection', item_key: randomUUID() }, 'item_type'],
+    ['an ad that is no number', { item_type: 'ad', item_key: 'abc' }, 'item_key'],
+    ['a number for a key', { item_type: 'ad', item_key: 1_203_847 }, 'item_key'],
+    ['a property too many', { ...AD, note: 'x' }, 'note'],
+  ])('for %s', async (_name, item, path) => {
+    const key = await stack.key();
+    const reply = await save(key, item);
+    expect(reply.status).toBe(400);
+    expect(reply.error.details).toMatchObject([{ path }]);
+  });
+});
+
+describe('saveItem 404', () => {
+  test('for another workspace', async () => {
+    const [key, other] = await Promise.all([stack.key(), stack.key()]);
+    expect((await on(app).post(savedOf(other), { key, body: AD })).status).toBe(404);
+    expect(await factsOf(other)).toEqual([]);
+  });
+});
+
+describe('saveItem 409', () => {
+  test('when the workspace has saved as much as it can, though what is saved may be saved again', async () => {
+    const key = await stack.key();
+    await save(key, AD);
+    await stack.pool.query(
+      `insert into saved.item select $1, 'ad', (100000 + place)::text, '', '' from generate_series(2, $2) place`,
+      [key.workspaceId, SAVED_ITEMS_MAX],
+    );
+    expect((await save(key, OTHER_AD)).error.type).toBe('conflict');
+    expect((await save(key, AD)).status).toBe(201);
+    await unsave(key, AD.item_type, AD.item_key);
+    expect((await save(key, OTHER_AD)).status).toBe(201);
+  });
+});
+
+describe('unsaveItem 200', () => {
+  test('once; saved again it is the newest', async () => {
+    const key = await stack.key();
+    for (const item of [AD, BRAND]) await save(key, item);
+    const removed = { workspace_id: key.workspaceId, ...AD };
+    expect((await unsave(key, 'ad', AD.item_key)).data).toEqual({ ...removed, removed: true });
+    expect(await everyPage(app, key, savedOf(key))).toMatchObject([BRAND]);
+    expect((await unsave(key, 'ad', AD.item_key)).data).toEqual({ ...removed, removed: false });
+    await save(key, AD);
+    expect(await everyPage(app, key, savedOf(key))).toMatchObject([AD, BRAND]);
+    expect(await factsOf(key)).toEqual(['ItemSaved', 'ItemUnsaved', 'ItemSaved']);
+  });
+});
+
+describe('unsaveItem 400', () => {
+  test('for a key of another form, without a body, and with anything in it', async () => {
+    const key = await stack.key();
+    await save(key, AD);
+    expect((await unsave(key, 'brand', AD.item_key)).error.details).toMatchObject([{ path: 'itemKey' }]);
+    expect((await on(app).delete(`${savedOf(key)}/ad/${AD.item_key}`, { key })).status).toBe(400);
+    expect((await unsave(key, 'ad', AD.item_key, { all: true })).error.details).toMatchObject([
+      { path: 'all' },
+    ]);
+    expect(await factsOf(key)).toEqual(['ItemSaved']);
+  });
+});
+
+describe('unsaveItem 404', () => {
+  test('for another workspace', async () => {
+    const [key, other] = await Promise.all([stack.key(), stack.key()]);
+    const reply = await on(app).delete(`${savedOf(other)}/ad/${AD.item_key}`, { key, body: {} });
+    expect(reply.status).toBe(404);
+  });
+});
+
+describe('unsaveItem 409', () => {
+  test('when others change the same for longer than anybody should wait', async () => {
+    const key = await stack.key();
+    const url = `${savedOf(key)}/ad/${AD.item_key}`;
+    const reply = await on(await crowded(stack)).delete(url, { key, body: {} });
+    expect(reply.error.type).toBe('conflict');
+  });
+});

@@ -1,0 +1,188 @@
+import type { FastifyInstance } from 'fastify';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { adLibraryStream, type AdLibraryFact } from '#contracts/events/corpus/ad-library.ts';
+import { brandStream } from '#contracts/events/corpus/brand.ts';
+import { socialPageStream } from '#contracts/events/corpus/social-page.ts';
+import { storefrontStream } from '#contracts/events/corpus/storefront.ts';
+import type { Signal } from '#contracts/resources/workspace/signal.ts';
+import { SignalKind } from '#contracts/values/signals.ts';
+import { METADATA } from '#tests/delivery/new-delivery.ts';
+import { on } from '#tests/dsl/api.ts';
+import { EXCERPT, type Launch, story, storyDayOf } from '#tests/projections/fixtures/signal-stories.ts';
+import { type ApiStack, BASE_URL, type Key, openApiStack } from '../fixtures/stack.ts';
+
+let stack: ApiStack;
+let app: FastifyInstance;
+let key: Key;
+let path: string;
+const OWN_PAGE = '100000001';
+const LINKED_PAGE = '100000002';
+const DAY_MS = 86_400_000;
+/** Days before today. */
+const ago = (days: number): number => storyDayOf(new Date(Date.now() - days * DAY_MS));
+
+const launches = (count: number, more: Launch = {}): Launch => ({ count, page: OWN_PAGE, ...more });
+
+/** Two brands with every kind of signal between them. */
+const moves = () => {
+  const brand = story('moves.example', 1);
+  const old = { novelty: 'baseline', since: ago(200), link: 'https://moves.example/' } as const;
+  return brand
+    .link(ago(40), OWN_PAGE, 'OFFICIAL')
+    .link(ago(3), LINKED_PAGE, 'CREATOR')
+    .scan(ago(31), { baseline: true, launches: [launches(20, old)] })
+    .scan(ago(10))
+    .scan(ago(5))
+    .scan(ago(4))
+    .scan(ago(3), {
+      launches: [
+        launches(29, { format: 'video', body: '20% off', link: 'https://moves.example/sale' }),
+        launches(1, { page: LINKED_PAGE }),
+      ],
+      more: (sighting): readonly AdLibraryFact[] => [
+        {
+          type: 'AdDestinationChanged',
+          data: {
+            ...sighting,
+            ...brand.ad(0),
+            excerpt: EXCERPT,
+            from_url: old.link,
+            to_url: `${old.link}x`,
+          },
+        },
+      ],
+    })
+    .shop(ago(3), 20, 5);
+};
+const falls = () =>
+  story('falls.example', 2)
+    .scan(ago(9), { baseline: true, launches: [launches(30, { novelty: 'baseline', since: ago(100) })] })
+    .scan(ago(2), { stops: 15 });
+
+beforeAll(async () => {
+  stack = await openApiStack();
+  [app, key] = await Promise.all([stack.api(), stack.key()]);
+  path = `/v1/workspaces/${key.workspaceId}/radar/signals`;
+  for (const brand of [moves(), falls()]) {
+    for (const stream of [adLibraryStream(brand.brand_id), ...STREAMS(brand)]) {
+      const facts = brand.facts.filter((one) => one.stream === stream).map(({ fact }) => fact);
+      if (facts.length === 0) continue;
+      await stack.eventStore.append(stream, -1n, facts, METADATA, `tests ${stream}`);
+    }
+    await on(app).post(`/v1/workspaces/${key.workspaceId}/tracked-brands`, {
+      key,
+      body: { brand_id: brand.brand_id },
+    });
+  }
+  await stack.projected(await stack.eventStore.head());
+});
+afterAll(() => stack[Symbol.asyncDispose]());
+
+const STREAMS = ({ brand_id }: { readonly brand_id: string }): readonly string[] => [
+  brandStream(brand_id),
+  socialPageStream(OWN_PAGE),
+  socialPageStream(LINKED_PAGE),
+  storefrontStream('moves.example'),
+];
+
+/** What the lists behind evidence hold, as far as it is looked at. */
+type Item = {
+  readonly observed_at: string;
+  readonly brand: { readonly id: string };
+  readonly date: string;
+  readonly reliable: boolean;
+  readonly active_ads: number;
+  readonly format: string;
+  readonly page_id: string;
+};
+
+const list = async (query = ''): Promise<{ data: Signal[]; cursor: string | undefined }> => {
+  const reply = await on(app).get(`${path}?${query}`, { key });
+  expect(reply.status, reply.body).toBe(200);
+  return { data: reply.data as Signal[], cursor: reply.meta.cursor };
+};
+
+describe('listSignals 200', () => {
+  test('each kind at tracked brands, newest first, page by page; another workspace sees none', async () => {
+    const { data } = await list('days=30');
+    expect([...new Set(data.map(({ kind }) => kind))].toSorted()).toEqual(SignalKind.options.toSorted());
+    const times = data.map(({ observed_at }) => observed_at);
+    expect(times).toEqual(times.toSorted().toReversed());
+
+    const paged: Signal[] = [];
+    let cursor: string | undefined;
+    do {
+      const page = await list(`days=30&limit=5${cursor ? `&cursor=${cursor}` : ''}`);
+      paged.push(...page.data);
+      cursor = page.cursor;
+    } while (cursor);
+    expect(paged).toEqual(data);
+
+    const other = await stack.key();
+    const theirs = await on(app).get(`/v1/workspaces/${other.workspaceId}/radar/signals`, { key: other });
+    expect(theirs.data).toEqual([]);
+  });
+
+  test('narrowed by days and kinds', async () => {
+    const { data } = await list('days=3&kinds=ads_stopped,drop');
+    expect(data.map(({ kind, brand, counts }) => `${kind} ${brand.slug} ${counts.items}`).toSorted()).toEqual(
+      ['ads_stopped falls-example 15', 'drop falls-example 15'],
+    );
+    expect((await list('days=1')).data).toEqual([]);
+  });
+
+  test('every link of evidence answers with the items behind the signal', async () => {
+    const { data } = await list('days=30');
+    for (const { kind, date, counts, about, compared_with, format, brand, evidence } of data) {
+      for (const { resource, url } of evidence) {
+        expect(url.startsWith(`${BASE_URL}/v1/`)).toBe(true);
+        const reply = await on(app).get(url.slice(BASE_URL.length), { key });
+        expect(reply.status, `${kind}: ${url}`).toBe(200);
+        const items = reply.data as Item[];
+        if (resource === 'radar') {
+          expect(items.length, url).toBe(counts.items);
+          expect(items.map(({ observed_at }) => observed_at.slice(0, 10))).toEqual(items.map(() => date));
+          expect(new Set(items.map((item) => item.brand.id))).toEqual(new Set([brand.id]));
+        } else if (resource === 'daily_activity') {
+          const days = items.map((day) => [day.date, day.reliable, day.active_ads]);
+          expect(days.at(-1)?.slice(0, 2)).toEqual([date, true]);
+          if (compared_with) expect(days[0]?.slice(0, 2)).toEqual([compared_with, true]);
+          if (kind === 'ramp' || kind === 'drop')
+            expect([days[0]?.[2], days.at(-1)?.[2]]).toEqual([counts.before, counts.after]);
+        } else if (resource === 'ads') {
+          expect([items.length, new Set(items.map((ad) => ad.format))]).toEqual([
+            counts.after,
+            new Set([format]),
+          ]);
+        } else if (resource === 'ad') {
+          expect(about.map(({ ad }) => ad?.url)).toContain(url);
+        } else if (resource === 'social_pages') {
+          const shown = items.map(({ page_id }) => page_id);
+          expect(shown).toEqual(expect.arrayContaining(about.map(({ page }) => page?.page_id)));
+        }
+      }
+    }
+  });
+});
+
+describe('listSignals 400', () => {
+  test.each(['days=0', 'days=366', 'kinds=ad_started', 'kinds=', 'since=2026-01-01', 'cursor=x'])(
+    'for %s',
+    async (query) => {
+      expect((await on(app).get(`${path}?${query}`, { key })).status).toBe(400);
+    },
+  );
+
+  test('for a cursor of other filters', async () => {
+    const { cursor } = await list('days=30&limit=5');
+    expect((await on(app).get(`${path}?days=29&limit=5&cursor=${cursor}`, { key })).status).toBe(400);
+  });
+});
+
+describe('listSignals 404', () => {
+  test('for another workspace', async () => {
+    const other = await stack.key();
+    const url = `/v1/workspaces/${other.workspaceId}/radar/signals`;
+    expect((await on(app).get(url, { key })).status).toBe(404);
+  });
+});

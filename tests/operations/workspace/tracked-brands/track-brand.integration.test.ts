@@ -1,0 +1,205 @@
+import type { FastifyInstance } from 'fastify';
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { SCRAPE_REQUESTED, SCRAPES_STREAM, type ScrapeRequested } from '#contracts/messages/subjects.ts';
+import { brandIdOf } from '#domain/ids.ts';
+import { on } from '#tests/dsl/api.ts';
+import { type CorpusBrand, registered, seedBrand } from '#tests/operations/fixtures/corpus.ts';
+import { type ApiStack, BASE_URL, openApiStack } from '#tests/operations/fixtures/stack.ts';
+import { factsOf, pathOf, recordedOf, trackingThrough } from '#tests/operations/fixtures/tracking.ts';
+
+let stack: ApiStack;
+let app: FastifyInstance;
+let brands: readonly CorpusBrand[];
+let alpha: CorpusBrand;
+
+beforeAll(async () => {
+  stack = await openApiStack();
+  const names = ['alpha', 'beta', 'gamma', 'delta', 'epsilon', 'zeta'];
+  [app, brands] = await Promise.all([stack.api(), stack.seed(names)]);
+  alpha = brands[0] as CorpusBrand;
+});
+afterAll(() => stack[Symbol.asyncDispose]());
+
+describe('trackBrand 201', () => {
+  test('tracks weekly unless told otherwise, and the next read shows it', async () => {
+    const key = await stack.key();
+    const reply = await trackingThrough(app).track(key, alpha.id);
+    expect(reply.status).toBe(201);
+    expect(reply.data).toMatchObject({
+      brand_id: alpha.id,
+      workspace_id: key.workspaceId,
+      cadence: 'weekly',
+      url: `${BASE_URL}/v1/brands/${alpha.slug}`,
+    });
+    const { data } = await on(app).get(pathOf(key), { key });
+    expect(data).toMatchObject([
+      { brand: { id: alpha.id }, cadence: 'weekly', freshness: { freshness_tier: 'weekly' } },
+    ]);
+  });
+
+  test('again with another cadence keeps the time, and with the same one records nothing', async () => {
+    const key = await stack.key();
+    const first = await trackingThrough(app).track(key, alpha.id, 'weekly');
+    const second = await trackingThrough(app).track(key, alpha.id, 'daily');
+    const third = await trackingThrough(app).track(key, alpha.id, 'daily');
+    const { created_at } = first.data as { created_at: string };
+    expect(second.data).toMatchObject({ cadence: 'daily', created_at });
+    expect(third.data).toEqual(second.data);
+    expect(third.headers['x-read-position']).toBe(second.headers['x-read-position']);
+    expect(await factsOf(stack, key)).toEqual(['BrandTracked', 'TrackingCadenceChanged']);
+  });
+
+  test('hands the brand off to collectors, once', async () => {
+    const key = await stack.key();
+    const { data } = await trackingThrough(app).track(key, alpha.id, 'daily');
+    await trackingThrough(app).track(key, alpha.id, 'daily');
+    const messages = await stack.nats.jetstream.consumers.get(SCRAPES_STREAM, {
+      filterSubjects: SCRAPE_REQUESTED,
+    });
+    const found: ScrapeRequested[] = [];
+    for await (const message of await messages.fetch({ max_messages: 1_000, expires: 1_000 })) {
+      const scrape = message.json<ScrapeRequested>();
+      if (scrape.requested_at === (data as { created_at: string }).created_at) found.push(scrape);
+    }
+    expect(found).toEqual([{ brand_id: alpha.id, cadence: 'daily', requested_at: found[0]?.requested_at }]);
+  });
+
+  test('of a brand registered a moment ago, before any projection knows it', async () => {
+    const key = await stack.key();
+    await seedBrand(stack.eventStore, registered('moment.com', new Date().toISOString()));
+    expect((await trackingThrough(app).track(key, brandIdOf('moment.com'))).status).toBe(201);
+  });
+
+  test('while NATS is away', async () => {
+    const key = await stack.key();
+    const alone = await stack.api({ nats: new Promise(() => undefined) });
+    const reply = await on(alone).post(pathOf(key), { key, body: { brand_id: alpha.id } });
+    expect(reply.status).toBe(201);
+  });
+
+  test('writes who asked in which request into the fact', async () => {
+    const key = await stack.key();
+    const requestId = `test-${randomUUID()}`;
+    await trackingThrough(app).track(key, alpha.id, 'daily', { 'x-request-id': requestId });
+    const asked = {
+      request_id: requestId,
+      actor: { kind: 'api_key', id: key.keyId },
+      workspace_id: key.workspaceId,
+    };
+    expect(await recordedOf(stack, key)).toMatchObject([{ type: 'BrandTracked', metadata: asked }]);
+  });
+
+  test('answers also when the projector stands still, after a bounded wait', async () => {
+    const own = await openApiStack();
+    try {
+      const [server, [brand]] = await Promise.all([own.api(), own.seed(['alpha'])]);
+      const key = await own.key();
+      await own.stopProjector();
+      const reply = await on(server).post(pathOf(key), { key, body: { brand_id: brand?.id } });
+      expect(reply.status).toBe(201);
+    } finally {
+      await own[Symbol.asyncDispose]();
+    }
+  });
+});
+
+describe('trackBrand 400', () => {
+  test.each([
+    ['a body that is no JSON', '{"brand_id":', ''],
+    ['no body', '', ''],
+    ['a property too many', { brand_id: '{id}', since: 'today' }, 'since'],
+    ['a slug', { brand_id: 'alpha-com' }, 'brand_id'],
+    ['another cadence', { brand_id: '{id}', cadence: 'hourly' }, 'cadence'],
+    ['a list', [], ''],
+  ])('for %s', async (_name, body, path) => {
+    const key = await stack.key();
+    const text = typeof body === 'string' ? body : JSON.stringify(body).replace('{id}', alpha.id);
+    const reply = await on(app).post(pathOf(key), { key, body: text });
+    expect(reply.status).toBe(400);
+    expect(reply.error.details).toMatchObject([{ path }]);
+  });
+
+  test('for another content type, and for a body beyond 64 KiB', async () => {
+    const key = await stack.key();
+    const body = JSON.stringify({ brand_id: alpha.id });
+    const typed = await on(app).post(pathOf(key), { key, body, headers: { 'content-type': 'text/plain' } });
+    expect(typed.status).toBe(400);
+    const large = await on(app).post(pathOf(key), { key, body: `${body}${' '.repeat(64 * 1024)}` });
+    expect(large.status).toBe(400);
+  });
+});
+
+describe('trackBrand 402', () => {
+  test('when the slots of the plan are used up; a larger plan makes room at once', async () => {
+    const key = await stack.key({ plan: 'free' });
+    for (const { id } of brands.slice(0, 5))
+      expect((await trackingThrough(app).track(key, id)).status).toBe(201);
+    const sixth = brands[5]?.id ?? '';
+    const reply = await trackingThrough(app).track(key, sixth);
+    expect(reply.status).toBe(402);
+    expect(reply.error.type).toBe('payment_required');
+    expect((await trackingThrough(app).track(key, alpha.id, 'daily')).status).toBe(201);
+    await stack.plan(key, 'pro');
+    expect((await trackingThrough(app).track(key, sixth)).status).toBe(201);
+  });
+
+  test('under a race for the last slots, never one too many', async () => {
+    const key = await stack.key({ plan: 'free' });
+    const replies = await Promise.all(brands.map(({ id }) => trackingThrough(app).track(key, id)));
+    expect(replies.map(({ status }) => String(status)).toSorted()).toEqual([
+      '201',
+      '201',
+      '201',
+      '201',
+      '201',
+      '402',
+    ]);
+  });
+});
+
+describe('trackBrand 404', () => {
+  test('for a brand nobody knows, and for another workspace', async () => {
+    const [key, other] = await Promise.all([stack.key(), stack.key()]);
+    expect((await trackingThrough(app).track(key, brandIdOf('nowhere.example'))).status).toBe(404);
+    const foreign = await on(app).post(pathOf(other), { key, body: { brand_id: alpha.id } });
+    expect(foreign.status).toBe(404);
+    expect(await factsOf(stack, other)).toEqual([]);
+  });
+});
+
+describe('trackBrand 409', () => {
+  test('when an idempotency key comes with another body', async () => {
+    const key = await stack.key();
+    const headers = { 'idempotency-key': randomUUID() };
+    const first = await trackingThrough(app).track(key, alpha.id, 'weekly', headers);
+    const again = await trackingThrough(app).track(key, alpha.id, 'weekly', headers);
+    expect(again.data).toEqual(first.data);
+    expect(again.headers['idempotency-replayed']).toBe('true');
+    const other = await trackingThrough(app).track(key, alpha.id, 'daily', headers);
+    expect(other.status).toBe(409);
+    expect(other.error.type).toBe('conflict');
+    expect(await factsOf(stack, key)).toEqual(['BrandTracked']);
+  });
+
+  test('never for the same body, also at the same moment', async () => {
+    const key = await stack.key();
+    const headers = { 'idempotency-key': randomUUID() };
+    const replies = await Promise.all(
+      Array.from({ length: 8 }, () => trackingThrough(app).track(key, alpha.id, 'weekly', headers)),
+    );
+    expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([201]));
+    expect(new Set(replies.map(({ data }) => JSON.stringify(data))).size).toBe(1);
+    expect(replies.filter((reply) => reply.headers['idempotency-replayed'] === undefined)).toHaveLength(1);
+  });
+
+  test('nor for the key of another caller, nor after a refusal', async () => {
+    const [key, other] = await Promise.all([stack.key(), stack.key()]);
+    const headers = { 'idempotency-key': randomUUID() };
+    expect((await trackingThrough(app).track(key, brandIdOf('later.com'), 'weekly', headers)).status).toBe(
+      404,
+    );
+    expect((await trackingThrough(app).track(key, alpha.id, 'weekly', headers)).status).toBe(201);
+    expect((await trackingThrough(app).track(other, alpha.id, 'daily', headers)).status).toBe(201);
+  });
+});

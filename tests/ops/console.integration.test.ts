@@ -1,0 +1,324 @@
+import { randomUUID } from 'node:crypto';
+import { mkdir } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { enqueue } from '#application/delivery-outbox/enqueue.ts';
+import { createDeliveryTables } from '#application/delivery-outbox/schema/create-tables.ts';
+import { silentLog } from '#platform/logger.ts';
+import { inTransaction, openReadDatabase } from '#platform/postgres/pool.ts';
+import { projections } from '#projections/index.ts';
+import { createSigningKey } from '#services/ops/audit/signing-key.ts';
+import { buildOps } from '#services/ops/http/server.ts';
+import { type ApiStack, type Key, openApiStack } from '../operations/fixtures/stack.ts';
+import { newDelivery } from '../delivery/new-delivery.ts';
+import { CHROMIUM_ARGUMENTS, findChromium } from './fixtures/browser.ts';
+import { faintText } from './fixtures/contrast.ts';
+import { recordRule } from './fixtures/record-rule.ts';
+
+/**
+ * The console in a real browser, as an operator uses it. Screenshots of every page, at desktop and phone width, are
+ * left in `console-screenshots` of the system's temporary folder, to be looked at.
+ */
+const TOKEN = 'the token of the operators';
+const SCREENSHOTS = join(tmpdir(), 'console-screenshots');
+const DESKTOP = { width: 1280, height: 860 };
+const PHONE = { width: 390, height: 844 };
+const PARKED = 120;
+/** The console asks how things are at least this often. */
+const LOOK_EVERY_MS = 5_000;
+const SMALL_DRAWN_TEXT = `[...document.querySelectorAll('svg text')].some((one) => one.getBoundingClientRect().height < 10)`;
+/** A step that a person would have given up on. */
+const STEP_LIMIT_MS = 10_000;
+
+const executable = findChromium();
+if (executable === null) {
+  console.warn('The console is not tested: no Chromium on the PATH, and CHROMIUM_PATH does not name one.');
+}
+
+describe.skipIf(executable === null)('the console', () => {
+  const resources = new AsyncDisposableStack();
+  let stack: ApiStack;
+  let key: Key;
+  let url: string;
+  let browser: Browser;
+  let context: BrowserContext;
+  let page: Page;
+  const faults: string[] = [];
+
+  const heading = (name: string) => page.getByRole('heading', { name, level: 1 });
+  const go = async (hash: string, title: string): Promise<void> => {
+    await page.goto(`${url}/#/${hash}`);
+    await heading(title).waitFor();
+  };
+  /** As wide as a phone nothing is cut off: the page scrolls one way only. Everything on it can be read. */
+  const screenshots = async (name: string, fullPage = true): Promise<void> => {
+    await page.setViewportSize(DESKTOP);
+    await expect.poll(() => faintText(page), { message: name }).toEqual([]);
+    await page.screenshot({ path: join(SCREENSHOTS, `${name}-desktop.png`), fullPage });
+    await page.setViewportSize(PHONE);
+    const overflow = () =>
+      page.evaluate<number>('document.documentElement.scrollWidth - document.documentElement.clientWidth');
+    await expect.poll(overflow, { message: name }).toBe(0);
+    // Drawings are made anew for the width that they have now.
+    await expect.poll(() => page.evaluate<boolean>(SMALL_DRAWN_TEXT), { message: name }).toBe(false);
+    await page.screenshot({ path: join(SCREENSHOTS, `${name}-phone.png`), fullPage });
+    await page.setViewportSize(DESKTOP);
+  };
+
+  beforeAll(async () => {
+    await mkdir(SCREENSHOTS, { recursive: true });
+    stack = resources.use(await openApiStack());
+    key = await stack.key();
+    await createDeliveryTables(stack.pool);
+    const db = resources.use(openReadDatabase(stack.environment['DATABASE_URL'] ?? ''));
+    const app = buildOps({
+      db,
+      pool: stack.pool,
+      eventStore: stack.eventStore,
+      nats: () => stack.nats,
+      serverChecks: {},
+      memberVault: null,
+      auditSigningKey: createSigningKey().audit_signing_key,
+      token: TOKEN,
+      log: silentLog(),
+    });
+    resources.defer(() => app.close());
+    url = await app.listen({ host: '127.0.0.1', port: 0 });
+    const alertId = randomUUID();
+    await recordRule(stack, key, alertId);
+    await stack.projected(await stack.eventStore.head());
+    await inTransaction(stack.pool, (client) =>
+      enqueue(client, [
+        newDelivery(
+          { workspaceId: key.workspaceId, alertId },
+          { channel: 'webhook', url: 'https://hooks.shop.example/ads' },
+          new Date(),
+        ),
+      ]),
+    );
+    browser = await chromium.launch({ executablePath: executable ?? '', args: CHROMIUM_ARGUMENTS });
+    resources.defer(() => browser.close());
+    context = await browser.newContext({ viewport: DESKTOP, colorScheme: 'light' });
+    context.setDefaultTimeout(STEP_LIMIT_MS);
+    page = await context.newPage();
+    page.on('pageerror', (error) => faults.push(error.message));
+    page.on('console', (message) => {
+      // That a request was refused the browser says of its own; the page says it too, and that is looked for.
+      if (message.type() === 'error' && !message.text().startsWith('Failed to load resource'))
+        faults.push(message.text());
+    });
+  });
+  afterAll(async () => {
+    await resources.disposeAsync();
+  });
+
+  test('lets in who has the token, and keeps it in this tab alone', async () => {
+    await page.goto(url);
+    await page.getByLabel('Operator token').fill('a wrong token of nobody');
+    await page.keyboard.press('Enter');
+    await page.getByText('That is not the operator token').waitFor();
+    await screenshots('sign-in');
+    // Away, and none that any header could carry: both are said, and neither leaves the page dead.
+    await page.route('**/ops/deliveries?limit=1', (route) => route.abort());
+    await page.keyboard.press('Enter');
+    await page.getByText('The service does not answer.').waitFor();
+    await page.unroute('**/ops/deliveries?limit=1');
+    await page.getByLabel('Operator token').fill('‘pasted’ from a mail');
+    await page.keyboard.press('Enter');
+    await page.getByText('That is not the operator token').waitFor();
+    await page.getByLabel('Operator token').fill(TOKEN);
+    await page.keyboard.press('Enter');
+    await heading('Projections').waitFor();
+    expect(await context.cookies()).toEqual([]);
+    const other = await context.newPage();
+    await other.goto(url);
+    await other.getByRole('heading', { name: 'Sign in' }).waitFor();
+    await other.close();
+  });
+
+  test('serves its files with a policy that lets nothing else in', async () => {
+    const { headers } = await fetch(url).then(async (response) => {
+      await response.body?.cancel();
+      return response;
+    });
+    expect(headers.get('content-security-policy')).toMatch(/default-src 'none'; script-src 'self'/);
+    const again = await fetch(`${url}/console/console.js`, {
+      headers: {
+        'if-none-match': (await fetch(`${url}/console/console.js`)).headers.get('etag') ?? '',
+      },
+    });
+    expect(again.status).toBe(304);
+    expect((await fetch(`${url}/console/..%2fserver.ts`)).status).toBe(401);
+  });
+
+  test('shows projections with their lag, and a rebuild from its beginning to its end', async () => {
+    await stack.pool.query(
+      `insert into projector.sample (at, name, position, facts_applied, lag_facts)
+       select now() - n * interval '30 s', name, 1, 1,
+         case when name = 'radar' then (900 * (1 + sin(n / 6.0)))::int else 0 end
+       from projector.projection, generate_series(2, 110) n on conflict do nothing`,
+    );
+    await go('projections', 'Projections');
+    await page.getByRole('row', { name: /^radar live/ }).waitFor();
+    await screenshots('projections');
+    await page.getByRole('link', { name: 'radar', exact: true }).click();
+    await heading('radar').waitFor();
+    await page.getByRole('img', { name: /^Lag of the last hour: .* facts now/ }).waitFor();
+    await page.getByRole('button', { name: 'Rebuild', exact: true }).click();
+    await screenshots('confirm');
+    await page.getByRole('dialog').getByRole('button', { name: 'Rebuild' }).click();
+    await page.getByText('The rebuild was asked for.').waitFor();
+    await page.getByText(/^done/).waitFor();
+    await page.getByRole('button', { name: 'Verify' }).click();
+    await page.getByText(/tables against a replay of/).waitFor();
+    await screenshots('projection');
+  });
+
+  test('goes on by itself when the service was away for a moment', async () => {
+    await page.clock.install();
+    await go('projections/radar', 'radar');
+    await page.getByRole('button', { name: 'Pause' }).waitFor();
+    const asked = '**/ops/projections/radar';
+    await page.route(asked, (route) => route.abort());
+    await page.clock.runFor(LOOK_EVERY_MS);
+    await page.getByText('The service does not answer. It is asked again').waitFor();
+    await page.unroute(asked);
+    await page.clock.runFor(LOOK_EVERY_MS);
+    await page.clock.resume();
+    await expect.poll(() => page.locator('#said').textContent(), { timeout: STEP_LIMIT_MS }).toBe('');
+  });
+
+  test('shows the projections at an address that is none, and asks nothing of a page that was left', async () => {
+    for (const address of ['constructor', '%E0%A4%A', 'nowhere/at/all']) await go(address, 'Projections');
+    await go('projections/radar', 'radar');
+    await page.getByRole('button', { name: 'Rebuild', exact: true }).click();
+    await page.getByRole('dialog', { name: 'Rebuild' }).waitFor();
+    await go('parked', 'Parked facts');
+    expect(await page.getByRole('dialog').count()).toBe(0);
+  });
+
+  test('shows parked facts page by page, with the error, to retry and to skip', async () => {
+    await stack.stopProjector();
+    const { rows } = await stack.pool.query<{ stream: string }>(
+      `insert into projector.parked (projection, stream, position, type, error, revision)
+       select 'workspaces', case when n = 1 then $1 else 'workspace-zparked' || lpad(n::text, 5, '0') end, n,
+         'WorkspaceCreated', 'value too long for type character varying(20) in workspaces.workspace', 0
+       from generate_series(1, $2::int) n returning stream`,
+      [`workspace-${key.workspaceId}`, PARKED],
+    );
+    expect(rows.length).toBe(PARKED);
+    await go('parked?projection=workspaces', 'Parked facts');
+    // The heading is there before the rows are.
+    await expect.poll(() => page.locator('tbody tr:not(.more)').count()).toBe(50);
+    const stream = `workspace-${key.workspaceId}`;
+    await page.getByRole('button', { name: stream, exact: true }).click();
+    await page.getByText('"type": "WorkspaceCreated"').waitFor();
+    // What the whole service lacks is said in a line, and which projections that are on asking.
+    await page.reload();
+    await page
+      .getByText(`projector: ${projections.length} of ${projections.length} projected by nobody`)
+      .click();
+    await page.getByText(/^ads, alert-deliveries/).waitFor();
+    await page.getByRole('button', { name: stream, exact: true }).click();
+    await page.getByText('"type": "WorkspaceCreated"').waitFor();
+    await screenshots('parked', false);
+    await page
+      .getByText(`projector: ${projections.length} of ${projections.length} projected by nobody`)
+      .click();
+    await page.getByRole('button', { name: `Retry ${stream}` }).click();
+    await page.getByText('retry asked for').waitFor();
+    // Pressed twice before the page is there, it turns once.
+    await page.getByRole('button', { name: 'Next' }).dblclick();
+    await page.getByText('Page 2').waitFor();
+    await page.getByRole('button', { name: 'Previous' }).click();
+    await page.getByText('Page 1').waitFor();
+    await page.route('**/ops/parked?*', (route) => route.abort());
+    await page.getByRole('button', { name: 'Next' }).click();
+    await page.getByText('The service does not answer.').waitFor();
+    await page.unroute('**/ops/parked?*');
+    await page.getByRole('button', { name: 'Next' }).click();
+    await page.getByText('Page 2').waitFor();
+    const second = page.locator('tbody tr:not(.more)').nth(5);
+    await second.getByRole('button', { name: 'Skip' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Leave it out' }).click();
+    await second.getByText('skip asked for').waitFor();
+    await page.getByRole('button', { name: 'Retry all of workspaces' }).click();
+    await page.getByText(`${PARKED} streams of workspaces are tried again.`).waitFor();
+    await stack.pool.query('delete from projector.parked');
+  });
+
+  test('shows deliveries with their attempts, to cancel and to replay', async () => {
+    await go('deliveries?status=queued', 'Deliveries');
+    await page.getByRole('row', { name: /queued webhook/ }).waitFor();
+    await screenshots('deliveries');
+    await page.locator('tbody a').first().click();
+    await heading('Delivery').waitFor();
+    await page.getByText('"items_total": 1').waitFor();
+    await page.getByRole('button', { name: 'Cancel' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Cancel it' }).click();
+    await page.getByText('It was cancelled.').waitFor();
+    await page.getByText('An operator cancelled it.').waitFor();
+    await screenshots('delivery');
+    await page.getByRole('button', { name: 'Replay' }).click();
+    await page.getByText('Another round of attempts begins.').waitFor();
+  });
+
+  test('shows a history with filters, checks its chain and exports it', async () => {
+    await go('history', 'Histories');
+    await page.getByRole('row', { name: /ApiKeyIssued/ }).waitFor();
+    await page.getByRole('button', { name: 'Check the chain' }).click();
+    await page.getByText(/4 entries follow from each other/).waitFor();
+    await screenshots('history');
+    await page.getByLabel('What').fill('MemberAdded');
+    await page.getByRole('button', { name: 'Show' }).click();
+    await page.waitForURL(/type=MemberAdded/);
+    // The address is there before the rows are.
+    await expect.poll(() => page.locator('tbody tr:not(.more)').count()).toBe(1);
+    await page.getByRole('button', { name: 'Entry 2' }).click();
+    await page.getByText('"type": "MemberAdded"').waitFor();
+    const saved = page.waitForEvent('download');
+    await page.getByRole('button', { name: 'Export as NDJSON' }).click();
+    expect((await saved).suggestedFilename()).toBe(`history-${key.workspaceId}-ndjson.tar`);
+  });
+
+  test('is gone through by keyboard, and is read in the dark', async () => {
+    await go('projections', 'Projections');
+    await page.getByRole('row', { name: /^radar/ }).waitFor();
+    await page.getByRole('button', { name: 'Sign out' }).focus();
+    const walked: string[] = [];
+    for (let steps = 0; steps < 5; steps += 1) {
+      await page.keyboard.press('Shift+Tab');
+      // Where the focus is can be seen, and is on the screen.
+      walked.push(
+        await page.evaluate<string>(
+          `((one) => one.textContent + (getComputedStyle(one).outlineStyle === 'solid' && one.getBoundingClientRect().left >= 0))(document.activeElement)`,
+        ),
+      );
+    }
+    expect(walked).toEqual([
+      'Historiestrue',
+      'Deliveriestrue',
+      'Parked factstrue',
+      'Projectionstrue',
+      'Skip to contenttrue',
+    ]);
+    await page.keyboard.press('Enter');
+    await page.keyboard.press('Tab');
+    await expect
+      .poll(() => page.evaluate<boolean>(`document.activeElement.closest('main') !== null`))
+      .toBe(true);
+    expect(page.url()).toMatch(/#\/projections$/);
+    await page.emulateMedia({ colorScheme: 'dark', reducedMotion: 'reduce' });
+    await page.getByRole('row', { name: /^radar/ }).waitFor();
+    await screenshots('dark');
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+    expect(await page.evaluate<number>('sessionStorage.length')).toBe(0);
+  });
+
+  test('nothing went wrong in the browser meanwhile', () => {
+    expect(faults).toEqual([]);
+  });
+});

@@ -1,0 +1,185 @@
+import { Registry } from 'prom-client';
+import { describe, expect, test } from 'vitest';
+import { silentLog } from '#platform/logger.ts';
+import { openEventStore } from '#platform/event-store/event-store.ts';
+import { registry as ownRegistry, requestMeter } from '#platform/telemetry/metrics.ts';
+import { openOperatorPort } from '#platform/process/health-server.ts';
+import { openPool } from '#platform/postgres/pool.ts';
+import { untilFirstMet } from '#platform/process/readiness.ts';
+import { openTimings } from '#platform/telemetry/histogram.ts';
+import { projections } from '#projections/index.ts';
+import { runProjections } from '#services/projector/run.ts';
+import { seedCorpus } from '../operations/fixtures/corpus.ts';
+import { createTestDatabase, createTestEventStore } from '../stack/database.ts';
+import { untilPassed } from '../stack/read-models.ts';
+
+/** The series of this process by name and labels, as a scrape reads them. */
+const scraped = async (): Promise<ReadonlyMap<string, number>> => {
+  const lines = (await ownRegistry.metrics())
+    .split('\n')
+    .filter((line) => line !== '' && !line.startsWith('#'));
+  return new Map(lines.map((line) => [line.slice(0, line.lastIndexOf(' ')), Number(line.split(' ').at(-1))]));
+};
+
+/** What has come to each series since: the process may have run other tests before. */
+const countedSince = async (): Promise<() => Promise<ReadonlyMap<string, number>>> => {
+  const before = await scraped();
+  return async () =>
+    new Map([...(await scraped())].map(([name, value]) => [name, value - (before.get(name) ?? 0)]));
+};
+
+describe('timings', () => {
+  test('read out as a histogram of Prometheus', async () => {
+    const registry = new Registry();
+    const timings = openTimings(registry, { name: 'took_seconds', help: 'How long.', bounds: [0.1, 1] });
+    const observe = timings.of({ status: 200 });
+    for (const value of [0.05, 0.1, 0.5, 2]) observe(value);
+    timings.of({ status: 200 })(0.25);
+    const lines = (await registry.metrics()).split('\n').filter((line) => line !== '');
+    expect(lines).toEqual([
+      '# HELP took_seconds How long.',
+      '# TYPE took_seconds histogram',
+      'took_seconds_bucket{status="200",le="0.1"} 2',
+      'took_seconds_bucket{status="200",le="1"} 4',
+      'took_seconds_bucket{status="200",le="+Inf"} 5',
+      'took_seconds_sum{status="200"} 2.9',
+      'took_seconds_count{status="200"} 5',
+    ]);
+  });
+});
+
+describe('pools of connections', () => {
+  test('are counted while they are open: limit, busy, idle and who waits', async () => {
+    const database = await createTestDatabase();
+    const counted = await countedSince();
+    const seen = async () => {
+      const series = await counted();
+      const of = (name: string): number => series.get(`adintel_postgres_pool_${name}`) ?? Number.NaN;
+      return {
+        limit: of('limit'),
+        busy: of('connections{state="busy"}'),
+        idle: of('connections{state="idle"}'),
+        waiting: of('waiting'),
+      };
+    };
+    try {
+      const none = { limit: 0, busy: 0, idle: 0, waiting: 0 };
+      expect(await seen()).toEqual(none);
+      const pool = openPool(database.url, 2);
+      expect(await seen()).toEqual({ ...none, limit: 2 });
+      const [first, second] = [await pool.connect(), await pool.connect()];
+      const third = pool.connect();
+      expect(await seen()).toEqual({ limit: 2, busy: 2, idle: 0, waiting: 1 });
+      first.release();
+      (await third).release();
+      expect(await seen()).toEqual({ limit: 2, busy: 1, idle: 1, waiting: 0 });
+      second.release();
+      await pool.end();
+      expect(await seen()).toEqual(none);
+    } finally {
+      await database.drop();
+    }
+  });
+});
+
+describe('batches of the projector', () => {
+  test('are counted with their facts and their time, by projection', async () => {
+    await using resources = new AsyncDisposableStack();
+    const since = await countedSince();
+    const [database, store] = [await createTestDatabase(), await createTestEventStore()];
+    resources.defer(() => database.drop());
+    resources.defer(() => store.stop());
+    const pool = openPool(database.url, 2);
+    resources.defer(() => pool.end());
+    const eventStore = resources.use(openEventStore(store.url));
+    await seedCorpus(eventStore, ['one', 'two'], Date.now());
+    const ending = new AbortController();
+    const projecting = runProjections({
+      databaseUrl: database.url,
+      eventStoreUrl: store.url,
+      projections,
+      log: silentLog(),
+      signal: ending.signal,
+    });
+    resources.defer(() => projecting);
+    resources.defer(() => ending.abort());
+    await untilPassed(pool, await eventStore.head());
+    // Once while catching up, and once as they come. The second has the ads of the first, which `ads` parks.
+    await seedCorpus(eventStore, ['three'], Date.now());
+    await untilPassed(pool, await eventStore.head());
+    const { rows } = await pool.query<{ name: string; facts: number }>(
+      'select name, facts_applied::int as facts from projector.projection order by 1',
+    );
+    const series = await since();
+    const of = (name: string, projection: string): number =>
+      series.get(`adintel_projection_${name}{projection="${projection}"}`) ?? 0;
+    const counted = rows.map(({ name }) => ({ name, facts: of('batch_facts_sum', name) }));
+    expect(counted).toEqual(rows);
+    expect((await pool.query('select 1 from projector.parked')).rowCount).toBeGreaterThan(0);
+    const { facts = 0 } = rows.find(({ name }) => name === 'brands') ?? {};
+    expect(facts).toBeGreaterThan(3);
+    const batches = of('batch_facts_count', 'brands');
+    expect(batches).toBeGreaterThan(1);
+    expect(batches).toBeLessThan(facts);
+    expect(of('apply_duration_seconds_count', 'brands')).toBe(batches);
+    expect(of('apply_duration_seconds_sum', 'brands')).toBeGreaterThan(0);
+  });
+});
+
+describe('the operator port', () => {
+  test('is off when no port is set', async () => {
+    const settings = { METRICS_HOST: '127.0.0.1', DATABASE_URL: 'postgres://nowhere' };
+    await using port = await openOperatorPort({
+      settings,
+      log: silentLog(),
+      signal: new AbortController().signal,
+    });
+    expect(port.url).toBeNull();
+  });
+
+  test('says that it lives, what is missing, and what was counted', async () => {
+    const database = await createTestDatabase();
+    const ending = new AbortController();
+    try {
+      let made = false;
+      await using port = await openOperatorPort({
+        settings: { METRICS_HOST: '127.0.0.1', METRICS_PORT: 0, DATABASE_URL: database.url },
+        log: silentLog(),
+        signal: ending.signal,
+        checks: { tables: untilFirstMet(async () => (made ? null : 'not made yet')) },
+      });
+      const ask = async (path: string) => {
+        const response = await fetch(`${port.url}${path}`);
+        return { status: response.status, text: await response.text() };
+      };
+      expect(await ask('/healthz')).toEqual({ status: 200, text: '{"status":"ok"}' });
+      expect((await ask('/elsewhere')).status).toBe(404);
+      const missing = async () => JSON.parse((await ask('/readyz')).text) as unknown;
+      expect((await ask('/readyz')).status).toBe(503);
+      expect(await missing()).toEqual({
+        status: 'not_ready',
+        missing: [
+          { what: 'process', why: 'it is still starting' },
+          { what: 'tables', why: 'not made yet' },
+        ],
+      });
+      made = true;
+      port.started();
+      expect(await missing()).toEqual({ status: 'ready', missing: [] });
+      // Asked for at the start only: what is built anew later takes nobody out of service.
+      made = false;
+      expect((await ask('/readyz')).status).toBe(200);
+
+      requestMeter('getAnExample')(200, 0.002);
+      const { text } = await ask('/metrics');
+      expect(text).toContain(
+        'adintel_api_request_duration_seconds_bucket{operation="getAnExample",status="200",le="0.0025"} 1',
+      );
+      expect(text).toContain('nodejs_eventloop_lag_p99_seconds ');
+      ending.abort();
+      expect(await missing()).toMatchObject({ missing: [{ what: 'process', why: 'it is ending' }] });
+    } finally {
+      await database.drop();
+    }
+  });
+});

@@ -1,0 +1,402 @@
+import { randomUUID } from 'node:crypto';
+import { connect } from 'node:net';
+import { pino } from 'pino';
+import { text } from 'node:stream/consumers';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { ErrorBody } from '#contracts/resources/envelope.ts';
+import { createDeliveryTables } from '#application/delivery-outbox/schema/create-tables.ts';
+import { silentLog } from '#platform/logger.ts';
+import { openPool, openReadDatabase } from '#platform/postgres/pool.ts';
+import { projections } from '#projections/index.ts';
+import { buildOps, type OpsServerInput } from '#services/ops/http/server.ts';
+import { type ApiStack, type Key, openApiStack } from '../operations/fixtures/stack.ts';
+
+/** What operators do over HTTP, as the console and their own tools ask for it. */
+const TOKEN = 'the token of the operators';
+const PARKED = 7;
+
+let stack: ApiStack;
+let app: ReturnType<typeof buildOps>;
+let db: ReturnType<typeof openReadDatabase>;
+let key: Key;
+let postgresFault: string | null = null;
+
+const call = async (method: 'GET' | 'POST', url: string, payload?: object) =>
+  await app.inject({
+    method,
+    url,
+    headers: { authorization: `Bearer ${TOKEN}` },
+    ...(payload === undefined ? {} : { payload }),
+  });
+const answered = async <T>(method: 'GET' | 'POST', url: string, payload?: object): Promise<T> => {
+  const { statusCode, body, headers } = await call(method, url, payload);
+  expect([url, statusCode]).toEqual([url, method === 'GET' ? 200 : expect.toBeOneOf([200, 202])]);
+  const answer = JSON.parse(body) as { data: T; meta: { request_id: string } };
+  expect(answer.meta.request_id).toBe(headers['x-request-id']);
+  return answer.data;
+};
+const refused = async (
+  method: 'GET' | 'POST',
+  url: string,
+  status: number,
+  payload?: object,
+): Promise<string> => {
+  const response = await call(method, url, payload);
+  expect([url, response.statusCode]).toEqual([url, status]);
+  return ErrorBody.parse(response.json()).error.message;
+};
+
+/** Another port of the same room, but for what is given. */
+const openedWith = (room: Partial<OpsServerInput>) =>
+  buildOps({
+    db,
+    pool: stack.pool,
+    eventStore: stack.eventStore,
+    nats: () => stack.nats,
+    serverChecks: { postgres: async () => postgresFault },
+    memberVault: null,
+    auditSigningKey: null,
+    token: TOKEN,
+    log: silentLog(),
+    ...room,
+  });
+
+/** As the projector leaves them: the fact that failed, and one that waits behind it. */
+const parkFacts = async (projection: string): Promise<void> => {
+  await stack.pool.query(
+    `insert into projector.parked (projection, stream, position, type, error, revision)
+     select $1, 'brand-parked' || lpad(n::text, 2, '0'), 10 * n + later, 'BrandRegistered',
+       case when later = 0 then 'no such column' end, later
+     from generate_series(1, $2::int) n, generate_series(0, 1) later`,
+    [projection, PARKED],
+  );
+};
+
+beforeAll(async () => {
+  stack = await openApiStack();
+  key = await stack.key();
+  await createDeliveryTables(stack.pool);
+  db = openReadDatabase(stack.environment['DATABASE_URL'] ?? '');
+  app = openedWith({});
+  await stack.projected(await stack.eventStore.head());
+});
+afterAll(async () => {
+  await app.close();
+  await db[Symbol.asyncDispose]();
+  await stack[Symbol.asyncDispose]();
+});
+
+describe('how the service is', () => {
+  test('it is ready when nothing is missing, and says what is', async () => {
+    expect((await app.inject('/readyz')).json()).toEqual({ status: 'ready', missing: [] });
+    postgresFault = 'connection refused';
+    await stack.pool.query(`update projector.projection set is_paused = true where name = 'radar'`);
+    const { statusCode, body } = await app.inject('/readyz');
+    await stack.pool.query(`update projector.projection set is_paused = false where name = 'radar'`);
+    postgresFault = null;
+    expect(statusCode).toBe(503);
+    expect(JSON.parse(body)).toEqual({
+      status: 'not_ready',
+      missing: [
+        { what: 'postgres', why: 'connection refused' },
+        { what: 'projector', why: `1 of ${projections.length} paused: radar` },
+      ],
+    });
+  });
+
+  test('tables that no code is left for are missed by nobody', async () => {
+    await stack.pool.query(
+      `insert into projector.projection (name, version, position, state) values ('abandoned', 1, 0, 'live')`,
+    );
+    const { body } = await app.inject('/readyz');
+    await stack.pool.query(`delete from projector.projection where name = 'abandoned'`);
+    expect(JSON.parse(body)).toEqual({ status: 'ready', missing: [] });
+  });
+
+  test('metrics of the whole service are for operators alone', async () => {
+    expect((await app.inject('/metrics')).statusCode).toBe(401);
+    const { body, headers } = await call('GET', '/metrics');
+    expect(headers['content-type']).toMatch(/^text\/plain; version=0\.0\.4/);
+    for (const line of [
+      'adintel_server_up{server="postgres"} 1',
+      'adintel_projection_state{projection="radar",state="live"} 1',
+      'adintel_projection_lag_facts{projection="radar"} 0',
+      'adintel_projection_lag_seconds{projection="radar"} 0',
+      'adintel_projection_parked_facts{projection="radar"} 0',
+      'adintel_deliveries_waiting{status="queued"} 0',
+      'adintel_deliveries_overdue_seconds 0',
+      'adintel_queue_messages{stream="DELIVERIES"} ',
+      'nodejs_eventloop_lag_p99_seconds ',
+      'adintel_postgres_pool_waiting 0',
+      'adintel_event_store_append_duration_seconds_count{outcome="recorded"} ',
+    ]) {
+      expect(body).toContain(line);
+    }
+  });
+});
+
+describe('scrapes', () => {
+  test('that come while a slow one reads are answered by that one', async () => {
+    const checked: (() => void)[] = [];
+    const postgres = () => new Promise<null>((resolve) => checked.push(() => resolve(null)));
+    const nats = vi.fn<() => null>(() => null);
+    const slow = openedWith({ nats, serverChecks: { postgres } });
+    const scrape = async () =>
+      await slow.inject({ url: '/metrics', headers: { authorization: `Bearer ${TOKEN}` } });
+    const first = scrape();
+    await expect.poll(() => checked.length).toBe(1);
+    const clock = vi.spyOn(performance, 'now').mockReturnValue(performance.now() + 60_000);
+    const second = scrape();
+    clock.mockRestore();
+    checked[0]?.();
+    for (const { body } of await Promise.all([first, second])) {
+      expect(body).toContain('adintel_server_up{server="postgres"} 1');
+      expect(body).toContain('adintel_projection_state{projection="radar",state="live"} 1');
+    }
+    expect(nats).toHaveBeenCalledTimes(1);
+    // Of a server that nothing is set for, and nobody asks, nothing is said.
+    expect((await first).body).not.toContain('server="event_store"');
+  });
+
+  test('of a Postgres that does not answer say no figure of it', async () => {
+    const nowhere = openPool('postgres://nobody@127.0.0.1:1/x', 1);
+    const { body } = await openedWith({ pool: nowhere }).inject({
+      url: '/metrics',
+      headers: { authorization: `Bearer ${TOKEN}` },
+    });
+    await nowhere.end();
+    expect(body).toContain('adintel_queue_messages{stream="DELIVERIES"} ');
+    expect(body).not.toMatch(
+      /^adintel_(deliveries_overdue_seconds|deliveries_waiting|projection_state)[ {]/m,
+    );
+  });
+});
+
+describe('limits', () => {
+  /** What a connection is answered that says this and then nothing more, and when it ends. */
+  const answerTo = async (said: string): Promise<string> => {
+    const { port } = new URL(await app.listen({ host: '127.0.0.1', port: 0 }));
+    const socket = connect(Number(port), '127.0.0.1');
+    socket.write(said);
+    return await text(socket);
+  };
+
+  test('who does not say what he wants in time is cut off', { timeout: 15_000 }, async () => {
+    const startMs = performance.now();
+    const answer = await answerTo('GET /healthz HTTP/1.1\r\nhost: ops\r\nx-slow: ');
+    expect(answer).toMatch(/^HTTP\/1\.1 408 /);
+    const seconds = (performance.now() - startMs) / 1_000;
+    expect(seconds).toBeGreaterThan(4);
+    expect(seconds).toBeLessThan(10);
+    // Others are answered meanwhile and after.
+    expect((await app.inject('/healthz')).statusCode).toBe(200);
+  });
+});
+
+describe('what goes wrong', () => {
+  const broken = (url: string, room: Partial<OpsServerInput>) =>
+    openedWith(room).inject({ url, headers: { authorization: `Bearer ${TOKEN}` } });
+
+  test('a server that does not answer is named', async () => {
+    const nowhere = openPool('postgres://nobody@127.0.0.1:1/x', 1);
+    const response = await broken('/ops/projections', { pool: nowhere });
+    await nowhere.end();
+    expect(response.statusCode).toBe(500);
+    expect(ErrorBody.parse(response.json()).error.message).toBe(
+      'Postgres does not answer: connect ECONNREFUSED 127.0.0.1:1. DATABASE_URL says where it is.',
+    );
+  });
+
+  test('a reader who leaves is no fault of the service', async () => {
+    const faults: object[] = [];
+    const log = pino({ level: 'error' }, { write: (line) => faults.push(JSON.parse(line) as object) });
+    const left = new DOMException('left', 'AbortError');
+    const leaving = { ...db, slow: () => Promise.reject(left) };
+    await broken('/ops/workspaces', { log, db: leaving });
+    expect(faults).toEqual([]);
+    await broken('/ops/workspaces', { log, db: { ...db, slow: () => Promise.reject(new Error('odd')) } });
+    expect(faults).toMatchObject([{ msg: 'request failed' }]);
+  });
+
+  test('what is answered here is kept by no cache, and what is asked for besides is refused', async () => {
+    const { headers } = await call('GET', '/ops/workspaces');
+    expect(headers).toMatchObject({ 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' });
+    const asked = ['projections', 'projections/lag', 'projections/diff', 'workspaces'];
+    for (const path of asked) await refused('GET', `/ops/${path}?projection=radar`, 400);
+  });
+
+  test('more searches of the log than it bears at once are refused, and are answered again later', async () => {
+    const begun: (() => void)[] = [];
+    const read = async function* (): AsyncGenerator<never> {
+      await new Promise<void>((resolve) => begun.push(resolve));
+      yield* [];
+    };
+    const slow = openedWith({ eventStore: { ...stack.eventStore, read } });
+    const search = () =>
+      slow.inject({ url: '/ops/log?stream=brand-a', headers: { authorization: `Bearer ${TOKEN}` } });
+    const first = [search(), search(), search(), search()];
+    await expect.poll(() => begun.length).toBe(first.length);
+    const another = await search();
+    expect(another.statusCode).toBe(409);
+    expect(ErrorBody.parse(another.json()).error.message).toBe(
+      '4 searches of the log are under way here. Wait until one has ended.',
+    );
+    for (const end of begun) end();
+    expect((await Promise.all(first)).map(({ statusCode }) => statusCode)).toEqual([200, 200, 200, 200]);
+    const after = search();
+    await expect.poll(() => begun.length).toBe(first.length + 1);
+    begun.at(-1)?.();
+    expect((await after).statusCode).toBe(200);
+  });
+});
+
+describe('projections', () => {
+  test('are shown, all and one', async () => {
+    type Status = { readonly name: string; readonly state: string; readonly lag_facts: number };
+    const all = await answered<Status[]>('GET', '/ops/projections');
+    expect(all.map(({ name }) => name)).toEqual(projections.map(({ name }) => name).toSorted());
+    expect(await answered<Status>('GET', '/ops/projections/radar')).toMatchObject({
+      name: 'radar',
+      lag_facts: 0,
+    });
+    const diff = await answered<{ difference: string }[]>('GET', '/ops/projections/diff');
+    expect(new Set(diff.map(({ difference }) => difference))).toEqual(new Set(['same']));
+    await refused('GET', '/ops/projections/nothing', 404);
+    await refused('GET', '/ops/projections/radar?deep=true', 400);
+  });
+
+  test('have their lag over the last hour beside each other', async () => {
+    await stack.pool.query(
+      `insert into projector.sample (at, name, position, facts_applied, lag_facts)
+       select to_timestamp(floor(extract(epoch from now()) / 30) * 30) - interval '10 minutes' + n * interval '10 s',
+         'freshness', 1, 1, n from generate_series(0, 5) n
+       on conflict do nothing`,
+    );
+    type Series = {
+      readonly projection: string;
+      readonly at: readonly string[];
+      readonly lag_facts: readonly number[];
+    };
+    const series = await answered<Series[]>('GET', '/ops/projections/lag');
+    const freshness = series.find(({ projection }) => projection === 'freshness');
+    expect(freshness?.at.length).toBe(freshness?.lag_facts.length);
+    // Of each half minute the most.
+    expect(freshness?.lag_facts.slice(0, 2)).toEqual([2, 5]);
+  });
+
+  test('are rebuilt, verified and paused by being asked for it', async () => {
+    const built = await answered<{ name: string; requested_by: string }>(
+      'POST',
+      '/ops/projections/rankings/rebuild',
+      { from: 'start' },
+    );
+    expect(built).toMatchObject({ name: 'rankings', requested_by: 'ops-http' });
+    expect(await answered<{ name: string }>('POST', '/ops/projections/freshness/verify', {})).toMatchObject({
+      name: 'freshness',
+    });
+    expect(await answered('GET', '/ops/projections/freshness/verification')).toMatchObject({
+      name: 'freshness',
+    });
+    expect(await answered('POST', '/ops/projections/velocity/pause')).toMatchObject({ state: 'paused' });
+    expect(await answered('POST', '/ops/projections/velocity/resume')).toMatchObject({ name: 'velocity' });
+    await refused('POST', '/ops/projections/nothing/rebuild', 404, {});
+    await refused('POST', '/ops/projections/velocity/cancel', 404);
+    await refused('POST', '/ops/projections/velocity/rebuild', 400, { from: 'yesterday' });
+    await refused('POST', '/ops/projections/velocity/verify', 400, { to: 'x' });
+    await refused('POST', '/ops/projections/velocity/verify', 400, { to: String(2n ** 63n) });
+    await refused('GET', '/ops/projections/brands/verification', 404);
+  });
+});
+
+describe('what is parked', () => {
+  test('is listed page by page, shown, and tried again or left out on request', async () => {
+    // Nobody takes up what is asked for here, so that it can be seen.
+    await stack.stopProjector();
+    await parkFacts('radar');
+    type Parked = { readonly stream: string; readonly waiting: number; readonly asked: string | null };
+    const seen: string[] = [];
+    for (let cursor: string | undefined = ''; cursor !== undefined; ) {
+      const more: string = cursor === '' ? '' : `&cursor=${encodeURIComponent(cursor)}`;
+      const response = await call('GET', `/ops/parked?projection=radar&limit=3${more}`);
+      const { data, meta } = response.json<{ data: Parked[]; meta: { cursor?: string } }>();
+      seen.push(...data.map(({ stream }) => stream));
+      ({ cursor } = meta);
+    }
+    expect(seen).toEqual(Array.from({ length: PARKED }, (_, n) => `brand-parked0${n + 1}`));
+    expect(await answered('GET', '/ops/parked/radar/brand-parked01')).toMatchObject({
+      error: 'no such column',
+      waiting: 1,
+      fact: null,
+    });
+    const retried = { projection: 'radar', streams: ['brand-parked01', 'brand-parked02'] };
+    expect(await answered('POST', '/ops/parked/retry', retried)).toMatchObject({ streams_asked: 2 });
+    expect(
+      await answered('POST', '/ops/parked/skip', { projection: 'radar', stream: 'brand-parked03' }),
+    ).toMatchObject({ asked: 'skip' });
+    const first = await answered<Parked[]>('GET', '/ops/parked?projection=radar&limit=4');
+    expect(first.map(({ asked }) => asked)).toEqual(['retry', 'retry', 'skip', null]);
+    expect(
+      await answered('POST', '/ops/parked/retry', { projection: 'radar', streams: 'all' }),
+    ).toMatchObject({ streams_asked: PARKED });
+    await refused('POST', '/ops/parked/retry', 400, { projection: 'radar', streams: [] });
+    await refused('POST', '/ops/parked/retry', 404, { projection: 'radar', streams: ['brand-none'] });
+    await refused('POST', '/ops/parked/skip', 400, { projection: 'radar' });
+    await refused('GET', '/ops/parked/radar/brand-none', 404);
+    expect(await refused('GET', '/ops/parked?projection=radr', 404)).toContain('no projection radr');
+    await refused('GET', '/ops/parked?limit=0', 400);
+    await refused('GET', '/ops/parked?cursor=x', 400);
+  });
+});
+
+describe('the log and histories', () => {
+  test('facts are found and shown', async () => {
+    type Found = {
+      readonly facts: readonly { type: string; stream: string }[];
+      readonly is_complete: boolean;
+    };
+    const stream = `workspace-${key.workspaceId}`;
+    const found = await answered<Found>('GET', `/ops/log?stream=${stream}`);
+    expect(found.facts.map(({ type }) => type)).toEqual(['WorkspaceCreated', 'MemberAdded']);
+    expect(found.is_complete).toBe(true);
+    const byType = await answered<Found>('GET', '/ops/log?category=workspace&type=MemberAdded&limit=1');
+    expect(byType).toMatchObject({ facts: [{ type: 'MemberAdded' }], is_complete: false });
+    expect(await answered('GET', `/ops/log/${stream}/0`)).toMatchObject({ type: 'WorkspaceCreated' });
+    expect(await answered('GET', `/ops/log/${stream}/last`)).toMatchObject({ type: 'MemberAdded' });
+    await refused('GET', `/ops/log/${stream}/99`, 404);
+    await refused('GET', `/ops/log/${stream}/first`, 400);
+    await refused('GET', '/ops/log?limit=0', 400);
+  });
+
+  test('a chain is gone through, and a changed entry is named', async () => {
+    const [workspace] = await answered<{ workspace_id: string }[]>('GET', '/ops/workspaces');
+    expect(workspace?.workspace_id).toBe(key.workspaceId);
+    const chain = `/ops/workspaces/${key.workspaceId}/history/chain`;
+    expect(await answered('GET', chain)).toMatchObject({ entries: 3, intact: true, broken_at: null });
+    await stack.pool.query(
+      `update workspace_history.entry set record = replace(record::text, '"owner"', '"viewer"')::text
+       where workspace_id = $1 and sequence = 2`,
+      [key.workspaceId],
+    );
+    expect(await answered('GET', chain)).toMatchObject({ entries: 1, intact: false, broken_at: 2 });
+    await refused('GET', '/ops/workspaces/ws_nowhere/history/chain', 404);
+  });
+});
+
+describe('deliveries', () => {
+  test('are listed and shown, and what does not fit is refused', async () => {
+    expect(await answered('GET', '/ops/deliveries?status=failed')).toEqual([]);
+    expect(await answered('POST', '/ops/deliveries/replay', { failed_since: '2026-01-01' })).toEqual({
+      replayed: 0,
+      given_up: 0,
+    });
+    expect(await answered('POST', '/ops/deliveries/replay', { missing: true })).toEqual({ queued: 0 });
+    const id = randomUUID();
+    await refused('GET', `/ops/deliveries/${id}`, 404);
+    await refused('GET', '/ops/deliveries/x', 400);
+    await refused('GET', '/ops/deliveries?status=lost', 400);
+    expect(await refused('POST', '/ops/deliveries/replay', 404, { ids: [id] })).toContain(id);
+    await refused('POST', '/ops/deliveries/replay', 400, { ids: [id], missing: true });
+    await refused('POST', '/ops/deliveries/cancel', 404, { ids: [id] });
+    await refused('POST', '/ops/deliveries/cancel', 400, { ids: [] });
+  });
+});

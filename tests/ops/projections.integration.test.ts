@@ -1,0 +1,141 @@
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { adLibraryStream } from '#contracts/events/corpus/ad-library.ts';
+import { brandStream } from '#contracts/events/corpus/brand.ts';
+import { brandIdOf } from '#domain/ids.ts';
+import { inheritedEnvironment } from '#platform/settings.ts';
+import { type EventStore, openEventStore } from '#platform/event-store/event-store.ts';
+import { type Database, openPool } from '#platform/postgres/pool.ts';
+import { findFacts, showFact } from '#services/ops/log/search.ts';
+import { pauseProjection, readBuild, requestRebuild, watchBuild } from '#services/ops/projections/builds.ts';
+import { retryParked } from '#services/ops/projections/parked.ts';
+import { appendFacts } from '../bench/projector/facts.ts';
+import { createTestDatabase, createTestEventStore } from '../stack/database.ts';
+import { type ServiceProcess, startProcess } from '../stack/processes.ts';
+import { untilPassed } from '../stack/read-models.ts';
+
+/** The command line as a process of its own, beside a projector process with the radar. */
+const CLI = join(import.meta.dirname, '../../services/ops/cli.ts');
+const PROJECTOR = join(import.meta.dirname, '../projector/radar-process.ts');
+const run = promisify(execFile);
+const BRANDS = 12;
+const FACTS_OF_BRAND = 1_000;
+const FACTS = BRANDS * FACTS_OF_BRAND;
+const WAIT = { timeout: 20_000, interval: 5 } as const;
+
+const resources = new AsyncDisposableStack();
+let environment: Readonly<Record<string, string>>;
+let database: Database;
+let eventStore: EventStore;
+let projector: ServiceProcess;
+
+beforeAll(async () => {
+  const own = await createTestDatabase();
+  resources.defer(() => own.drop());
+  const store = await createTestEventStore();
+  resources.defer(() => store.stop());
+  environment = { DATABASE_URL: own.url, EVENT_STORE_URL: store.url };
+  database = openPool(own.url, 2);
+  resources.defer(() => database.end());
+  eventStore = resources.use(openEventStore(store.url));
+  await appendFacts(eventStore, BRANDS, FACTS_OF_BRAND);
+  projector = startProcess(PROJECTOR, environment);
+  resources.defer(() => projector.kill());
+  await untilPassed(database, await eventStore.head());
+});
+afterAll(() => resources.disposeAsync());
+
+const ops = async (
+  ...words: readonly string[]
+): Promise<{ stdout: string; stderr: string; code: number }> => {
+  const env = { ...inheritedEnvironment(), DATA_DIR: '/nowhere', ...environment };
+  try {
+    return { ...(await run(process.execPath, [CLI, ...words], { env })), code: 0 };
+  } catch (error) {
+    return error as { stdout: string; stderr: string; code: number };
+  }
+};
+
+describe('ops projections', () => {
+  test('a rebuild whose process is killed goes on from where it stopped', async () => {
+    await requestRebuild(database, 'radar', { from: 'start', by: 'test' });
+    await expect.poll(async () => (await readBuild(database, 'radar'))?.facts ?? 0, WAIT).toBeGreaterThan(0);
+    await projector.kill();
+    const interrupted = await readBuild(database, 'radar');
+    expect(interrupted).toMatchObject({ state: 'reading', total_facts: FACTS + BRANDS });
+    expect(interrupted?.facts).toBeLessThan(FACTS);
+    projector = startProcess(PROJECTOR, environment);
+    const done = await watchBuild(database, 'radar', () => undefined, AbortSignal.timeout(30_000));
+    expect(done).toMatchObject({ state: 'done', facts: FACTS + BRANDS });
+    const { rows } = await database.query<{ resumed: number; rows: number }>(
+      `select (select resumed_facts from projector.build)::int as resumed, (select count(*) from radar.item)::int as rows`,
+    );
+    expect(rows).toEqual([{ resumed: interrupted?.facts, rows: FACTS }]);
+  });
+
+  test('status, rebuild and verify say how it stands and what came of it', async () => {
+    const status = await ops('projections', 'status');
+    expect(status.stdout).toMatch(/^name +state +version .*\nradar +live +\d+ +\d+ +0 +0 s /);
+    const rebuilt = await ops('projections', 'rebuild', 'radar');
+    expect(rebuilt).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('radar: rebuilt from 12012 facts and swapped in'),
+    });
+    const brandId = brandIdOf('brand3.example');
+    await database.query(
+      `delete from radar.item where ctid = (select ctid from radar.item where brand_id = $1 limit 1)`,
+      [brandId],
+    );
+    const differs = await ops('projections', 'verify', 'radar');
+    expect(differs.code).toBe(1);
+    expect(differs.stdout).toContain(`differs for 1 brand_id: ${brandId}`);
+    expect(differs.stdout).toMatch(/is missing\n/);
+    expect(differs.stderr).toContain('the tables differ from a replay');
+  });
+
+  test('what cannot be done is said in a line', async () => {
+    expect(await ops('projections', 'rebuild')).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('or --all'),
+    });
+    await expect(pauseProjection(database, 'nonsense')).rejects.toThrow('There is no projection nonsense.');
+    await expect(retryParked(database, 'radar', null)).rejects.toThrow('nothing parked');
+  });
+});
+
+describe('ops log', () => {
+  test('finds facts by stream, type and request, and shows one whole', async () => {
+    const stream = adLibraryStream(brandIdOf('brand1.example'));
+    const found = await ops(
+      '--json',
+      'log',
+      'find',
+      '--stream',
+      stream,
+      '--type',
+      'AdStarted',
+      '--limit',
+      '2',
+    );
+    const facts = found.stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as { type: string; revision: string });
+    expect(facts.map(({ type }) => type)).toEqual(['AdStarted', 'AdStarted']);
+    const shown = await showFact(eventStore, brandStream(brandIdOf('brand1.example')), 0n);
+    expect(shown).toMatchObject({ type: 'BrandRegistered', revision: 0n, metadata: { request_id: 'bench' } });
+    await expect(showFact(eventStore, 'brand-nothing', null)).rejects.toThrow('The log has no such fact');
+    const registered: string[] = [];
+    const filter = {
+      category: 'brand',
+      correlation: 'bench',
+      since: new Date(0),
+      until: new Date(Date.now() + 60_000),
+    };
+    for await (const fact of findFacts(eventStore, filter, AbortSignal.timeout(10_000)))
+      registered.push(fact.type);
+    expect(registered).toHaveLength(BRANDS);
+  });
+});

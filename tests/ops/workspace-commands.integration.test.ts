@@ -1,0 +1,170 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { on } from '../dsl/api.ts';
+import { type ApiStack, openApiStack } from '../operations/fixtures/stack.ts';
+
+/** The operator's command line as a process of its own, run by plain node as operators run it. */
+const CLI = join(import.meta.dirname, '../../services/ops/cli.ts');
+const run = promisify(execFile);
+
+let stack: ApiStack;
+const ops = async (...words: readonly string[]): Promise<Record<string, string>> => {
+  const { stdout } = await run(process.execPath, [CLI, '--json', ...words], { env: stack.environment });
+  return JSON.parse(stdout) as Record<string, string>;
+};
+const failureWith = async (
+  environment: Readonly<Record<string, string>>,
+  ...words: readonly string[]
+): Promise<{ stderr: string; code: number }> =>
+  await run(process.execPath, [CLI, ...words], { env: { ...stack.environment, ...environment } }).then(
+    () => ({ stderr: '', code: 0 }),
+    (error: { stderr: string; code: number }) => error,
+  );
+const failure = (...words: readonly string[]) => failureWith({}, ...words);
+
+beforeAll(async () => {
+  stack = await openApiStack();
+});
+afterAll(() => stack[Symbol.asyncDispose]());
+
+describe('ops', () => {
+  test('makes a workspace, a member and a key that works, changes the plan, and revokes', async () => {
+    const app = await stack.api();
+    const { workspace_id = '' } = await ops('workspace', 'create', '--name', 'Demo', '--plan', 'free');
+    const { member_id = '' } = await ops('member', 'add', workspace_id, '--name', 'Ada', '--role', 'editor');
+    const issued = await ops(
+      'key',
+      'issue',
+      workspace_id,
+      '--member',
+      member_id,
+      '--name',
+      'ci',
+      '--scopes',
+      'all',
+    );
+    const key = issued['api_key'] ?? '';
+    const me = await on(app).get('/v1/me', { key });
+    expect(me.data).toMatchObject({ workspace_id, workspace_name: 'Demo', role: 'editor', plan: 'free' });
+    expect((me.data as { scopes: string[] }).scopes).not.toContain('apiKeys:write');
+
+    await ops('plan', 'set', workspace_id, 'pro');
+    expect((await on(app).get('/v1/me', { key })).data).toMatchObject({
+      plan: 'pro',
+      requests_per_minute: 1_000,
+    });
+
+    const listed = (await ops('workspace', 'list')) as unknown as object[];
+    expect(listed).toMatchObject([{ workspace_id, name: 'Demo', plan: 'pro', members: 1 }]);
+
+    expect(await ops('key', 'revoke', workspace_id, issued['key_id'] ?? '')).toMatchObject({ changed: true });
+    expect((await on(app).get('/v1/me', { key })).status).toBe(401);
+    expect(await ops('key', 'revoke', workspace_id, issued['key_id'] ?? '')).toMatchObject({
+      changed: false,
+    });
+    const keys = (await ops('key', 'list', workspace_id)) as unknown as Record<string, unknown>[];
+    expect(keys).toMatchObject([
+      { key_id: issued['key_id'], name: 'ci', last_four: key.slice(-4), revoked_at: expect.any(String) },
+    ]);
+    expect(JSON.stringify(keys)).not.toContain(key);
+    expect(Object.keys(keys[0] ?? {})).not.toContain('sha256');
+  });
+
+  test('says what is wrong in one line', async () => {
+    expect(await failure('plan', 'set', 'ws_nowhere', 'pro')).toMatchObject({
+      code: 1,
+      stderr: 'There is no such workspace.\n',
+    });
+    const { workspace_id = '' } = await ops('workspace', 'create', '--name', 'Other');
+    const { member_id = '' } = await ops('member', 'add', workspace_id, '--name', 'Bea', '--role', 'viewer');
+    const refused = await failure(
+      'key',
+      'issue',
+      workspace_id,
+      '--member',
+      member_id,
+      '--name',
+      'x',
+      '--scopes',
+      'tracking:write',
+    );
+    expect(refused).toMatchObject({
+      code: 1,
+      stderr: 'These scopes cannot be granted here: tracking:write.\n',
+    });
+  });
+
+  test('takes names as the API takes them, and no id of nothing', async () => {
+    const names = ['', 'two\nlines', 'x'.repeat(101)];
+    const refused = await Promise.all(names.map((name) => failure('workspace', 'create', '--name', name)));
+    expect(new Set(refused.map(({ stderr }) => stderr))).toEqual(
+      new Set(['A name is one line of 1 to 100 characters.\n']),
+    );
+    const nowhere = { code: 1, stderr: 'There is no such workspace.\n' };
+    const person = ['--name', 'Ada', '--role', 'viewer'];
+    const [members, keys, added, parked] = await Promise.all([
+      failure('member', 'list', 'ws_nowhere'),
+      failure('key', 'list', 'ws_nowhere'),
+      failure('member', 'add', 'ws_nowhere', ...person),
+      failure('projections', 'parked', 'list', 'radr'),
+    ]);
+    expect([members, keys, added]).toMatchObject([nowhere, nowhere, nowhere]);
+    expect(parked).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/^There is no projection radr\./),
+    });
+  });
+
+  test('says of a file that it is not there, or there already', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'ops-'));
+    const file = join(folder, 'vault.ndjson');
+    const there = async (...words: string[]) => (await failure(...words)).stderr.split('\n');
+    expect(await there('vault', 'restore', file)).toEqual([
+      `ENOENT: no such file or directory, open '${file}'.`,
+      '',
+    ]);
+    await writeFile(file, 'no backup\n');
+    expect(await there('vault', 'backup', file)).toEqual([
+      `EEXIST: file already exists, open '${file}'.`,
+      '',
+    ]);
+    expect(await there('vault', 'restore', file)).toEqual([
+      'Line 1 is none of a backup of the vaults. Nothing was put back.',
+      '',
+    ]);
+    await rm(folder, { recursive: true });
+  });
+
+  test('ends quietly when nobody reads on', async () => {
+    const words = [process.execPath, CLI, 'log', 'find', '--category', 'workspace'];
+    const { stdout, stderr } = await run('sh', ['-c', '"$@" | true', 'sh', ...words], {
+      env: stack.environment,
+    });
+    expect([stdout, stderr]).toEqual(['', '']);
+  });
+
+  test('says which server does not answer, and leaves stack traces to what nobody knows', async () => {
+    const nowhere = '127.0.0.1:1';
+    const url = new URL(stack.environment['DATABASE_URL'] ?? '');
+    url.pathname = '/elsewhere';
+    const faults = await Promise.all([
+      failureWith({ DATABASE_URL: `postgres://nobody@${nowhere}/x` }, 'workspace', 'list'),
+      failureWith({ DATABASE_URL: url.href }, 'workspace', 'list'),
+      failureWith({ EVENT_STORE_URL: `esdb://${nowhere}?tls=false` }, 'log', 'find', '--category', 'brand'),
+    ]);
+    expect(faults.map(({ code }) => code)).toEqual([1, 1, 1]);
+    const said = faults.map(({ stderr }) => stderr.split('\n')[0]);
+    expect(said[0]).toBe(
+      `Postgres does not answer: connect ECONNREFUSED ${nowhere}. DATABASE_URL says where it is.`,
+    );
+    expect(said[1]).toBe(
+      'Postgres does not answer: database "elsewhere" does not exist. DATABASE_URL says where it is.',
+    );
+    expect(said[2]).toMatch(/^The event store does not answer: .*ECONNREFUSED/);
+    for (const { stderr } of faults) expect(stderr).not.toMatch(/^ {4}at /m);
+  });
+});

@@ -1,0 +1,342 @@
+import { describe, test } from 'vitest';
+import type { DeliveryKind, EndpointChannel } from '#contracts/values/alerts.ts';
+import { type AlertDeliveryFact, alertDeliveryStream } from '#contracts/events/workspace/alert-delivery.ts';
+import {
+  type AlertRuleFact,
+  type AlertRuleSettings,
+  alertRuleStream,
+} from '#contracts/events/workspace/alert-rule.ts';
+import type { ReadDatabase } from '#contracts/ports/read-database.ts';
+import { alertDeliveries } from '#projections/alert-deliveries/project.ts';
+import { listAlertDeliveries } from '#projections/alert-deliveries/read.ts';
+import { alerts } from '#projections/alerts/project.ts';
+import { countAlerts, listAlerts } from '#projections/alerts/read.ts';
+import { given, type GivenFact } from '../dsl/projections.ts';
+
+const workspace_id = 'ws_1';
+const page = { limit: 100, after: null };
+/** Ids and times that sort by number. */
+const id = (n: number): string => `0000000${n}-0000-4000-8000-000000000000`;
+const at = (minute: number): string => `2026-11-20T09:${String(minute).padStart(2, '0')}:00.000Z`;
+
+const settings: AlertRuleSettings = {
+  name: 'Launches',
+  trigger: 'new_ads',
+  brand_ids: [id(8), id(9)],
+  cadence: 'instant',
+  email: false,
+  webhook_url: 'https://hooks.shop.example/in',
+  chat: null,
+  enabled: true,
+};
+const ofRule = (n: number, fact: AlertRuleFact): GivenFact => ({
+  stream: alertRuleStream(workspace_id, id(n)),
+  fact,
+});
+const rule = (n: number) => ({ workspace_id, alert_id: id(n) });
+const created = (n: number, minute: number): GivenFact =>
+  ofRule(n, {
+    type: 'AlertRuleCreated',
+    data: { ...rule(n), ...settings, member_id: 'ada', created_at: at(minute) },
+  });
+const changed = (n: number, minute: number, changes: Partial<AlertRuleSettings>): GivenFact =>
+  ofRule(n, { type: 'AlertRuleChanged', data: { ...rule(n), changes, changed_at: at(minute) } });
+const suspension = (channel: EndpointChannel, minute: number) => ({
+  channel,
+  failing_since: at(0),
+  suspended_at: at(minute),
+});
+const suspended = (
+  n: number,
+  minute: number,
+  channel: EndpointChannel = 'chat',
+  type: 'AlertChannelSuspended' | 'AlertRuleSuspended' = 'AlertChannelSuspended',
+): GivenFact => ofRule(n, { type, data: { ...rule(n), ...suspension(channel, minute) } });
+const deleted = (n: number, minute: number): GivenFact =>
+  ofRule(n, { type: 'AlertRuleDeleted', data: { ...rule(n), deleted_at: at(minute) } });
+
+const listed = async (db: ReadDatabase): Promise<unknown> =>
+  (await listAlerts(db, workspace_id, page)).items.map((text) => JSON.parse(text) as unknown);
+
+const shownAs = (n: number, minute: number) => ({
+  id: id(n),
+  ...settings,
+  sends_on: ['webhook'],
+  suspended: [],
+  created_by: 'ada',
+  created_at: at(minute),
+  updated_at: at(minute),
+});
+
+describe('alerts', () => {
+  test('as created and changed, newest first, without the address of a chat tool', () =>
+    given([
+      created(1, 0),
+      created(2, 1),
+      changed(1, 2, { chat: { host: 'chat.example', fingerprint: 'f'.repeat(64) }, webhook_url: null }),
+      changed(2, 3, { name: 'Starts', brand_ids: [id(7)] }),
+      changed(1, 4, { enabled: false }),
+    ])
+      .into(alerts)
+      .shows(listed, [
+        { ...shownAs(2, 1), name: 'Starts', brand_ids: [id(7)], updated_at: at(3) },
+        {
+          ...shownAs(1, 0),
+          chat: { host: 'chat.example' },
+          webhook_url: null,
+          enabled: false,
+          sends_on: [],
+          updated_at: at(4),
+        },
+      ]));
+
+  test('each channel that is suspended, until it is enabled or given an address', () => {
+    const chat = { host: 'chat.example', fingerprint: 'f'.repeat(64) };
+    const all = (n: number, minute: number) => [
+      created(n, minute),
+      changed(n, minute, { email: true, chat }),
+      suspended(n, 5, 'webhook'),
+      suspended(n, 6),
+    ];
+    const shown = (n: number, minute: number, more: object) => ({
+      ...shownAs(n, minute),
+      email: true,
+      chat: { host: 'chat.example' },
+      ...more,
+    });
+    const [webhook, chatTool] = [suspension('webhook', 5), suspension('chat', 6)];
+    return given([
+      ...[1, 2, 3, 4, 5].flatMap((n) => all(n, n - 1)),
+      changed(1, 7, { email: false }),
+      changed(2, 7, { webhook_url: settings.webhook_url }),
+      changed(3, 7, { chat: null }),
+      changed(4, 7, { enabled: true }),
+      changed(5, 7, { enabled: false }),
+    ])
+      .into(alerts)
+      .shows(listed, [
+        shown(5, 4, { enabled: false, sends_on: [], suspended: [webhook, chatTool], updated_at: at(7) }),
+        shown(4, 3, { sends_on: ['email', 'webhook', 'chat'], updated_at: at(7) }),
+        shown(3, 2, { chat: null, sends_on: ['email'], suspended: [webhook], updated_at: at(7) }),
+        shown(2, 1, { sends_on: ['email', 'webhook'], suspended: [chatTool], updated_at: at(7) }),
+        shown(1, 0, { email: false, sends_on: [], suspended: [webhook, chatTool], updated_at: at(7) }),
+      ]);
+  });
+
+  test('suspended as a whole, enabled again, deleted', () =>
+    given([
+      created(1, 0),
+      created(2, 1),
+      created(3, 2),
+      suspended(1, 3, 'webhook', 'AlertRuleSuspended'),
+      suspended(2, 4, 'webhook', 'AlertRuleSuspended'),
+      changed(2, 5, { enabled: true }),
+      changed(1, 6, { name: 'Starts' }),
+      deleted(3, 7),
+    ])
+      .into(alerts)
+      .shows(
+        async (db) => [await countAlerts(db, workspace_id), await listed(db)],
+        [
+          2,
+          [
+            { ...shownAs(2, 1), updated_at: at(5) },
+            {
+              ...shownAs(1, 0),
+              name: 'Starts',
+              enabled: false,
+              sends_on: [],
+              suspended: [suspension('webhook', 3)],
+              updated_at: at(6),
+            },
+          ],
+        ],
+      ));
+});
+
+const delivery = (n: number, d: number) => ({ ...rule(n), delivery_id: id(d) });
+const ofDelivery = (n: number, fact: AlertDeliveryFact): GivenFact => ({
+  stream: alertDeliveryStream(workspace_id, id(n)),
+  fact,
+});
+const queued = (n: number, d: number, minute: number, kind: DeliveryKind = 'alert'): GivenFact =>
+  ofDelivery(n, {
+    type: 'DeliveryQueued',
+    data: {
+      ...delivery(n, d),
+      channel: 'webhook',
+      kind,
+      queued_at: at(minute),
+      payload: {
+        id: id(d),
+        type: 'alert.matched',
+        kind,
+        created_at: at(minute),
+        workspace_id,
+        alert: { id: id(n), name: 'Launches', trigger: 'new_ads', cadence: 'instant' },
+        period: null,
+        items_total: 3,
+        items: [],
+        as_of: at(minute),
+      },
+    },
+  });
+const answer = (
+  attempt: number,
+  minute: number,
+  outcome: 'delivered' | 'retrying' | 'failed',
+  next: number | null = null,
+) => ({
+  attempt,
+  attempted_at: at(minute),
+  outcome,
+  failure: outcome === 'delivered' ? null : ('http' as const),
+  status_code: outcome === 'delivered' ? 200 : 503,
+  reason: outcome === 'delivered' ? null : 'The receiver answered 503.',
+  duration_ms: 12,
+  next_attempt_at: next === null ? null : at(next),
+});
+const attempted = (n: number, d: number, ...of: Parameters<typeof answer>): GivenFact =>
+  ofDelivery(n, { type: 'DeliveryAttempted', data: { ...delivery(n, d), ...answer(...of) } });
+const cancelled = (n: number, d: number, minute: number): GivenFact =>
+  ofDelivery(n, {
+    type: 'DeliveryCancelled',
+    data: { ...delivery(n, d), reason: 'The rule is off.', cancelled_at: at(minute) },
+  });
+const replayed = (n: number, d: number, minute: number): GivenFact =>
+  ofDelivery(n, { type: 'DeliveryReplayed', data: { ...delivery(n, d), replayed_at: at(minute) } });
+
+const sent = (alertId?: string) => async (db: ReadDatabase) =>
+  (await listAlertDeliveries(db, workspace_id, alertId, page)).items.map(
+    (text) => JSON.parse(text) as unknown,
+  );
+const shown = (n: number, d: number, minute: number, more: object) => ({
+  id: id(d),
+  alert_id: id(n),
+  channel: 'webhook',
+  kind: 'alert',
+  status: 'queued',
+  items_total: 3,
+  created_at: at(minute),
+  next_attempt_at: null,
+  finished_at: null,
+  reason: null,
+  attempts_total: 0,
+  attempts: [],
+  ...more,
+});
+
+describe('alert-deliveries', () => {
+  const queuedOnly = shown(2, 4, 3, {});
+  const delivered = shown(1, 5, 2, {
+    status: 'delivered',
+    finished_at: at(6),
+    attempts_total: 2,
+    attempts: [answer(1, 3, 'retrying', 5), answer(2, 6, 'delivered')],
+  });
+  const retrying = shown(1, 6, 1, {
+    status: 'retrying',
+    next_attempt_at: at(9),
+    reason: 'The receiver answered 503.',
+    attempts_total: 1,
+    attempts: [answer(1, 4, 'retrying', 9)],
+  });
+  const facts = [
+    created(1, 0),
+    queued(1, 6, 1),
+    queued(1, 5, 2),
+    queued(2, 4, 3),
+    attempted(1, 5, 1, 3, 'retrying', 5),
+    attempted(1, 6, 1, 4, 'retrying', 9),
+    attempted(1, 5, 2, 6, 'delivered'),
+  ];
+  test('newest first, each with its attempts, of all rules', () =>
+    given(facts).into(alertDeliveries).shows(sent(), [queuedOnly, delivered, retrying]));
+  test('of one rule', () =>
+    given(facts)
+      .into(alertDeliveries)
+      .shows(sent(id(1)), [delivered, retrying]));
+
+  test('failed, cancelled and replayed', () => {
+    const failed = { finished_at: at(2), attempts_total: 1, attempts: [answer(1, 2, 'failed')] };
+    return given([
+      queued(1, 3, 0, 'digest'),
+      queued(1, 2, 0),
+      queued(1, 1, 0, 'test'),
+      attempted(1, 3, 1, 2, 'failed'),
+      attempted(1, 2, 1, 2, 'failed'),
+      cancelled(1, 1, 3),
+      replayed(1, 2, 4),
+    ])
+      .into(alertDeliveries)
+      .shows(sent(), [
+        shown(1, 3, 0, {
+          ...failed,
+          kind: 'digest',
+          status: 'failed',
+          reason: 'The receiver answered 503.',
+        }),
+        shown(1, 2, 0, { ...failed, finished_at: null }),
+        shown(1, 1, 0, {
+          kind: 'test',
+          status: 'cancelled',
+          reason: 'The rule is off.',
+          finished_at: at(3),
+        }),
+      ]);
+  });
+
+  test('go with their rule, also those whose outcome came after', () =>
+    given([
+      created(1, 0),
+      queued(1, 5, 1),
+      queued(2, 4, 2),
+      attempted(1, 5, 1, 3, 'retrying', 5),
+      deleted(1, 4),
+      attempted(1, 5, 2, 5, 'delivered'),
+      queued(1, 6, 6),
+      attempted(2, 4, 1, 7, 'delivered'),
+    ])
+      .into(alertDeliveries)
+      .shows(
+        async (db) => [
+          await sent()(db),
+          await db.slow({
+            sql: 'select * from alert_deliveries.outcome where alert_id = $1',
+            values: [id(1)],
+          }),
+          await db.slow({
+            sql: 'select * from alert_deliveries.attempt where alert_id = $1',
+            values: [id(1)],
+          }),
+        ],
+        [
+          [
+            shown(2, 4, 2, {
+              status: 'delivered',
+              finished_at: at(7),
+              attempts_total: 1,
+              attempts: [answer(1, 7, 'delivered')],
+            }),
+          ],
+          [],
+          [],
+        ],
+      ));
+
+  test('show the latest attempts where there are many', () => {
+    const many = Array.from({ length: 35 }, (_, index) => index + 1);
+    return given([
+      queued(1, 1, 0),
+      ...many.map((attempt) => attempted(1, 1, attempt, attempt, 'retrying', attempt + 1)),
+    ])
+      .into(alertDeliveries)
+      .shows(
+        async (db) => {
+          const [one] = (await sent()(db)) as { attempts_total: number; attempts: { attempt: number }[] }[];
+          return [one?.attempts_total, one?.attempts.map(({ attempt }) => attempt)];
+        },
+        [35, many.slice(5)],
+      );
+  });
+});

@@ -1,0 +1,109 @@
+import { describe, it } from 'vitest';
+import { brandStream } from '#contracts/events/corpus/brand.ts';
+import { type SiteFact, siteStream } from '#contracts/events/corpus/site.ts';
+import type { ReadDatabase } from '#contracts/ports/read-database.ts';
+import { categoryPathOf } from '#domain/corpus/category.ts';
+import { brandIdOf, categoryIdOf, derivedId } from '#domain/ids.ts';
+import { categoryTools } from '#projections/category-tools/project.ts';
+import { registered } from '../operations/fixtures/corpus.ts';
+import { type GivenFact, given } from '../dsl/projections.ts';
+
+const AT = '2026-06-01T00:00:00.000Z';
+
+const brandIn = (name: string, path: readonly string[], is_public = true): GivenFact => ({
+  stream: brandStream(brandIdOf(`${name}.example`)),
+  fact: registered(`${name}.example`, AT, { category_path: categoryPathOf(path), is_public }),
+});
+
+const movedTo = (name: string, path: readonly string[]): GivenFact => ({
+  stream: brandStream(brandIdOf(`${name}.example`)),
+  fact: {
+    type: 'BrandProfileChanged',
+    data: {
+      brand_id: brandIdOf(`${name}.example`),
+      observed_at: AT,
+      changes: { category_path: categoryPathOf(path) },
+    },
+  },
+});
+
+const onSite = (name: string, fact: SiteFact): GivenFact => ({
+  stream: siteStream(`${name}.example`),
+  fact,
+});
+
+const detected = (name: string, ...slugs: string[]): GivenFact =>
+  onSite(name, {
+    type: 'ToolsDetected',
+    data: {
+      brand_id: brandIdOf(`${name}.example`),
+      domain: `${name}.example`,
+      observed_at: AT,
+      novelty: 'news',
+      tools: slugs.map((slug) => ({
+        tool_id: derivedId('tool', slug),
+        slug,
+        name: slug,
+        category: 'Analytics',
+        website_url: null,
+        split_testing: false,
+      })),
+    },
+  });
+
+const gone = (name: string, slug: string): GivenFact =>
+  onSite(name, {
+    type: 'ToolsGone',
+    data: {
+      brand_id: brandIdOf(`${name}.example`),
+      domain: `${name}.example`,
+      observed_at: AT,
+      tools: [{ slug, missing_since: AT }],
+    },
+  });
+
+/** Tools of a category with how many brands have them. */
+const adoptionIn =
+  (...paths: readonly (readonly string[])[]) =>
+  async (db: ReadDatabase): Promise<readonly string[]> => {
+    const rows = await db.query<{ category_id: string; tool: string }>({
+      sql: `select category_id, slug || ' ' || brands as tool from category_tools.adoption
+        where brands <> 0 order by slug`,
+      values: [],
+    });
+    return paths.map((path) =>
+      rows
+        .filter(({ category_id }) => category_id === categoryIdOf(path))
+        .map(({ tool }) => tool)
+        .join(', '),
+    );
+  };
+
+describe('tools of categories', () => {
+  it('are counted once a brand on every level, as the brands stand now', async () => {
+    const shoes = ['Apparel', 'Shoes'];
+    await given([
+      detected('one', 'ping', 'pong'),
+      brandIn('one', [...shoes, 'Boots']),
+      brandIn('two', ['Pets']),
+      detected('two', 'ping', 'left'),
+      movedTo('two', ['Apparel', 'Hats']),
+      gone('two', 'left'),
+      detected('two', 'back'),
+      gone('two', 'back'),
+      detected('two', 'back'),
+      movedTo('two', shoes),
+      brandIn('hidden', shoes, false),
+      detected('hidden', 'ping'),
+      detected('unknown', 'ping'),
+    ])
+      .into(categoryTools)
+      .shows(adoptionIn(['Apparel'], shoes, [...shoes, 'Boots'], ['Apparel', 'Hats'], ['Pets']), [
+        'back 1, ping 2, pong 1',
+        'back 1, ping 2, pong 1',
+        'ping 1, pong 1',
+        '',
+        '',
+      ]);
+  });
+});

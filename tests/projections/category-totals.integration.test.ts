@@ -1,0 +1,196 @@
+import fc from 'fast-check';
+import { describe, it } from 'vitest';
+import { type AdLibraryFact, adLibraryStream } from '#contracts/events/corpus/ad-library.ts';
+import { brandStream } from '#contracts/events/corpus/brand.ts';
+import { trafficStream } from '#contracts/events/corpus/traffic.ts';
+import { brand, recordBrandProfile } from '#domain/corpus/brand.ts';
+import { brandIdOf, categoryIdOf, derivedId } from '#domain/ids.ts';
+import { recordTrafficEstimate, traffic } from '#domain/corpus/traffic.ts';
+import { categories } from '#projections/categories/project.ts';
+import { findCategory } from '#projections/categories/read.ts';
+import { type GivenFact, given } from '../dsl/projections.ts';
+
+/** Random lives of a few brands, and totals that are the sums over the brands as they stand at the end. */
+
+const PATHS = [
+  ['Apparel'],
+  ['Apparel', 'Shoes'],
+  ['Apparel', 'Shoes', 'Boots'],
+  ['Apparel', 'Hats'],
+  ['Pets', 'Dogs', 'Leashes'],
+] as const;
+const CATEGORIES = [
+  ...new Set(PATHS.flatMap((path) => path.map((_, index) => path.slice(0, index + 1).join('>')))),
+];
+const BRANDS = 4;
+const STEPS = 60;
+const SEEDS = [7, 8];
+
+const step = fc.record({
+  who: fc.nat(BRANDS - 1),
+  what: fc.oneof(
+    fc.record({
+      kind: fc.constant('profile' as const),
+      path: fc.constantFrom(...PATHS),
+      shown: fc.boolean(),
+    }),
+    fc.record({ kind: fc.constant('scan' as const), active: fc.nat(20), more: fc.nat(20) }),
+    fc.record({
+      kind: fc.constant('estimate' as const),
+      month: fc.integer({ min: 1, max: 5 }),
+      visits: fc.nat(900),
+    }),
+  ),
+});
+type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
+
+const domainOf = (who: number): string => `brand-${who}.example`;
+const at = (index: number): string =>
+  new Date(Date.parse('2026-06-01T00:00:00.000Z') + index * 60_000).toISOString();
+
+class Brand {
+  readonly domain: string;
+  readonly id: string;
+  #profile = brand.initial;
+  #traffic = traffic.initial;
+  path: readonly string[] = [];
+  shown = false;
+  active = 0;
+  total = 0;
+  readonly months = new Map<number, number>();
+
+  constructor(who: number) {
+    this.domain = domainOf(who);
+    this.id = brandIdOf(this.domain);
+  }
+
+  get visits(): number | null {
+    return this.months.get(Math.max(...this.months.keys())) ?? null;
+  }
+
+  live({ what }: Step, index: number): GivenFact[] {
+    switch (what.kind) {
+      case 'profile': {
+        [this.path, this.shown] = [what.path, what.shown];
+        const facts = recordBrandProfile({
+          type: 'brand.profile',
+          domain: this.domain,
+          observed_at: at(index),
+          name: 'A brand',
+          description: null,
+          url: null,
+          logo_url: null,
+          country: null,
+          category_path: [...what.path],
+          is_public: what.shown,
+          indexable: null,
+        })(this.#profile);
+        this.#profile = facts.reduce(brand.evolve, this.#profile);
+        return facts.map((fact) => ({ stream: brandStream(this.id), fact }));
+      }
+      case 'scan': {
+        [this.active, this.total] = [what.active, what.active + what.more];
+        return [{ stream: adLibraryStream(this.id), fact: this.#scanned(index) }];
+      }
+      case 'estimate': {
+        this.months.set(what.month, what.visits);
+        const facts = recordTrafficEstimate({
+          type: 'traffic.estimate',
+          domain: this.domain,
+          observed_at: at(index),
+          period: `2026-0${what.month}`,
+          provider: 'estimates',
+          monthly_visits: what.visits,
+          global_rank: null,
+          category_rank: null,
+          provider_category: null,
+          countries: null,
+          demographics: null,
+          similar_sites: null,
+        })(this.#traffic);
+        this.#traffic = facts.reduce(traffic.evolve, this.#traffic);
+        return facts.map((fact) => ({ stream: trafficStream(this.domain), fact }));
+      }
+    }
+  }
+
+  #scanned(index: number): AdLibraryFact {
+    return {
+      type: 'ScanRecorded',
+      data: {
+        brand_id: this.id,
+        scan_id: derivedId('scan', `${this.id} ${index}`),
+        observed_at: at(index),
+        scanned_for: this.id,
+        collector: 'tests',
+        complete: true,
+        countries: ['US'],
+        pages: [],
+        reliable: true,
+        late_arrival: false,
+        totals: {
+          seen: this.active,
+          active: this.active,
+          missing: 0,
+          total: this.total,
+          baseline: 0,
+          news: 0,
+          late: 0,
+          stopped: 0,
+          returned: 0,
+          revised: 0,
+          destination_changed: 0,
+          reworded: 0,
+        },
+      },
+    };
+  }
+}
+
+const sumOf = (numbers: readonly number[]): number => numbers.reduce((sum, number) => sum + number, 0);
+
+/** Totals of a category, added up; those of none that was ever named are `null`. */
+const expected = (name: string, brands: readonly Brand[], named: ReadonlySet<string>): object | null => {
+  if (!named.has(name)) return null;
+  const inside = brands.filter(({ path, shown }) => shown && `${path.join('>')}>`.startsWith(`${name}>`));
+  const visited = inside.flatMap(({ visits }) => visits ?? []);
+  return {
+    brands: inside.length,
+    active_ads: sumOf(inside.map(({ active }) => active)),
+    total_ads: sumOf(inside.map(({ total }) => total)),
+    brands_with_traffic: visited.length,
+    monthly_visits: visited.length === 0 ? null : sumOf(visited),
+  };
+};
+
+describe('totals of categories', () => {
+  it.each(SEEDS)('are the sums over the brands as they stand, seed %i', async (seed) => {
+    const [steps = []] = fc.sample(fc.array(step, { minLength: STEPS, maxLength: STEPS }), {
+      numRuns: 1,
+      seed,
+    });
+    const brands = Array.from({ length: BRANDS }, (_, who) => new Brand(who));
+    const named = new Set<string>();
+    const facts = steps.flatMap((one, index) => {
+      const own = brands[one.who]?.live(one, index) ?? [];
+      if (one.what.kind === 'profile') {
+        const { path } = one.what;
+        path.forEach((_, level) => named.add(path.slice(0, level + 1).join('>')));
+      }
+      return own;
+    });
+    await given(facts)
+      .into(categories)
+      .shows(
+        async (db) => {
+          const found: Record<string, unknown> = {};
+          for (const name of CATEGORIES) {
+            const document = await findCategory(db, categoryIdOf(name.split('>')));
+            found[name] = document && JSON.parse(document.item.replaceAll('\u0001', '')).totals;
+          }
+          return found;
+        },
+        Object.fromEntries(CATEGORIES.map((name) => [name, expected(name, brands, named)])),
+      );
+  });
+});

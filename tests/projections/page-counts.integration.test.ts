@@ -1,0 +1,108 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { adLibraryStream, type AdLibraryFact } from '#contracts/events/corpus/ad-library.ts';
+import { brandStream } from '#contracts/events/corpus/brand.ts';
+import { landingPageOf } from '#contracts/values/landing-pages.ts';
+import { brandIdOf } from '#domain/ids.ts';
+import { pages } from '#projections/pages/project.ts';
+import { findPages } from '#projections/pages/read.ts';
+import { registered } from '../operations/fixtures/corpus.ts';
+import { type GivenFact, given } from '../dsl/projections.ts';
+
+/** Counters of pages against a plain model, over random lives of ads of two brands that lead to the same pages. */
+const HISTORIES = 3;
+const BRANDS = ['shop.example', 'other.example'] as const;
+const LINKS = [
+  'https://shop.example/a',
+  'https://shop.example/b?utm_source=x',
+  'https://other.example/c',
+  'https://apps.apple.com/us/app/shop/id123456',
+] as const;
+const PAGES = LINKS.slice(0, 3).map((link) => landingPageOf(link)?.landing_page_id ?? '');
+
+type Step = {
+  readonly ad: number;
+  readonly kind: 'move' | 'deal' | 'end' | 'return';
+  readonly link: number;
+  /** Where its cards lead, each card by its own link. */
+  readonly cards: readonly number[];
+};
+const steps = fc.array(
+  fc.record<Step>({
+    ad: fc.nat(4),
+    kind: fc.constantFrom('move', 'deal', 'end', 'return'),
+    link: fc.nat(LINKS.length - 1),
+    cards: fc.array(fc.nat(LINKS.length - 1), { maxLength: 3 }),
+  }),
+  { minLength: 20, maxLength: 40 },
+);
+
+type ModelAd = { link: number; cards: readonly number[]; active: boolean; readonly led: Set<number> };
+
+/** Facts as the domain would record them: no ad ends twice, none moves to where it is. */
+const play = (history: readonly Step[]) => {
+  const ads = new Map<number, ModelAd>();
+  const facts: GivenFact[] = BRANDS.map((domain) => ({
+    stream: brandStream(brandIdOf(domain)),
+    fact: registered(domain, '2026-05-01T00:00:00.000Z'),
+  }));
+  const dealt = (cards: readonly number[]) =>
+    cards.map((card) => ({ title: `${card}`, link_url: LINKS[card] }));
+  for (const { ad, kind, link, cards } of history) {
+    const brand_id = brandIdOf(BRANDS[ad % 2] ?? BRANDS[0]);
+    const record = (fact: object): void => {
+      facts.push({ stream: adLibraryStream(brand_id), fact: fact as AdLibraryFact });
+    };
+    const about = { brand_id, observed_at: '2026-05-02T00:00:00.000Z', ad_id: `99999${ad}` };
+    const known = ads.get(ad);
+    if (known === undefined) {
+      ads.set(ad, { link, cards, active: true, led: new Set([link, ...cards]) });
+      const content = { link_url: LINKS[link], cards: dealt(cards) };
+      record({ type: 'AdStarted', data: { ...about, content } });
+    } else if (kind === 'move' && known.link !== link) {
+      known.link = link;
+      known.led.add(link);
+      record({ type: 'AdDestinationChanged', data: { ...about, to_url: LINKS[link] } });
+    } else if (kind === 'deal' && cards.length > 0) {
+      const changes = { cards: { from: dealt(known.cards), to: dealt(cards) } };
+      known.cards = cards;
+      for (const card of cards) known.led.add(card);
+      record({ type: 'AdRevised', data: { ...about, changes } });
+    } else if (kind === 'end' && known.active) {
+      known.active = false;
+      record({ type: 'AdConfirmedInactive', data: about });
+    } else if (kind === 'return' && !known.active) {
+      known.active = true;
+      record({ type: 'AdReturned', data: about });
+    }
+  }
+  const counts = PAGES.map((id, page) => {
+    const led = [...ads.values()].filter((ad) => ad.led.has(page));
+    return {
+      id,
+      active_ads: led.filter((ad) => ad.active && [ad.link, ...ad.cards].includes(page)).length,
+      total_ads: led.length,
+    };
+  }).filter(({ total_ads }) => total_ads > 0);
+  return { facts, counts };
+};
+
+test.each(fc.sample(steps, { numRuns: HISTORIES, seed: 4 }).map((history) => [history] as const))(
+  'pages are counted as a plain model counts them, in whatever batches',
+  async (history) => {
+    const { facts, counts } = play(history);
+    expect(counts.length).toBeGreaterThan(1);
+    await given(facts)
+      .into(pages)
+      .shows(
+        async (db) =>
+          (await findPages(db, PAGES)).map(({ json }) => {
+            const { id, active_ads, total_ads } = JSON.parse(
+              json.replaceAll('\u0001', ''),
+            ) as (typeof counts)[0];
+            return { id, active_ads, total_ads };
+          }),
+        counts,
+      );
+  },
+);

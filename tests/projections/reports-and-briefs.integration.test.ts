@@ -1,0 +1,224 @@
+import { describe, expect, it } from 'vitest';
+import { brandStream } from '#contracts/events/corpus/brand.ts';
+import { type BriefFact, briefStream } from '#contracts/events/workspace/brief.ts';
+import { type ReportFact, reportStream } from '#contracts/events/workspace/report.ts';
+import { derivedId } from '#domain/ids.ts';
+import { briefs } from '#projections/briefs/project.ts';
+import { findBrief, listBriefs, listWorkspacesWithBrief } from '#projections/briefs/read.ts';
+import { reports } from '#projections/reports/project.ts';
+import { findReport, listClaimableReports, listReports } from '#projections/reports/read.ts';
+import { registered } from '../operations/fixtures/corpus.ts';
+import { type GivenFact, given } from '../dsl/projections.ts';
+
+const workspace_id = 'ws_1';
+const firstPage = { limit: 10, after: null };
+const id = (name: string): string => derivedId('test', name);
+
+const onReport = (report_id: string, ...facts: readonly ReportFact[]): GivenFact[] =>
+  facts.map((fact) => ({ stream: reportStream(workspace_id, report_id), fact }));
+const requested = (report_id: string, requested_at: string, all_tracked = true): ReportFact => ({
+  type: 'ReportRequested',
+  data: {
+    workspace_id,
+    report_id,
+    brand_ids: ['b1', 'b2'],
+    all_tracked,
+    types: ['ad_started', 'ad_stopped'],
+    from: '2026-05-01',
+    to: '2026-05-31',
+    requested_at,
+  },
+});
+const attempted = (report_id: string, attempt: number) => ({
+  workspace_id,
+  report_id,
+  worker_id: 'worker',
+  attempt,
+});
+const started = (report_id: string, attempt: number): ReportFact => ({
+  type: 'ReportStarted',
+  data: {
+    ...attempted(report_id, attempt),
+    started_at: '2026-06-01T09:00:00.000Z',
+    lease_until: '2026-06-01T09:01:00.000Z',
+  },
+});
+
+describe('reports', () => {
+  const [queued, running, ready, failed] = ['queued', 'running', 'ready', 'failed'].map(id) as [
+    string,
+    string,
+    string,
+    string,
+  ];
+  const facts = [
+    ...onReport(queued, requested(queued, '2026-06-01T08:00:00.000Z', false), started(queued, 1), {
+      type: 'ReportAttemptFailed',
+      data: {
+        ...attempted(queued, 1),
+        reason: 'There is no room left for the file.',
+        failed_at: '2026-06-01T09:00:01.000Z',
+        retry_at: '2026-06-01T09:00:11.000Z',
+      },
+    }),
+    ...onReport(running, requested(running, '2026-06-01T08:00:01.000Z'), started(running, 1), {
+      type: 'ReportLeaseExtended',
+      data: { ...attempted(running, 1), lease_until: '2026-06-01T09:01:20.000Z' },
+    }),
+    ...onReport(ready, requested(ready, '2026-06-01T08:00:02.000Z'), started(ready, 1), {
+      type: 'ReportFinished',
+      data: {
+        ...attempted(ready, 1),
+        object_key: 'reports/ws_1/ready/attempt-1.csv',
+        bytes: 3_000_000_000,
+        rows: 12,
+        sha256: 'aa',
+        finished_at: '2026-06-01T09:00:05.000Z',
+      },
+    }),
+    ...onReport(failed, requested(failed, '2026-06-01T08:00:03.000Z'), started(failed, 3), {
+      type: 'ReportFailed',
+      data: {
+        ...attempted(failed, 3),
+        reason: 'The radar could not be read to its end.',
+        failed_at: '2026-06-01T09:00:06.000Z',
+      },
+    }),
+  ];
+
+  it('newest first, page by page, each with its status', async () => {
+    await given(facts)
+      .into(reports)
+      .shows(
+        async (db) => {
+          const seen: (string | null)[][] = [];
+          let after: readonly string[] | null = null;
+          do {
+            const page = await listReports(db, workspace_id, { limit: 1, after });
+            seen.push(...page.rows.map(({ report_id, status, failure }) => [report_id, status, failure]));
+            after = page.next;
+          } while (after);
+          return seen;
+        },
+        [
+          [failed, 'failed', 'The radar could not be read to its end.'],
+          [ready, 'ready', null],
+          [running, 'running', null],
+          [queued, 'queued', 'There is no room left for the file.'],
+        ],
+      );
+  });
+
+  it('one of the workspace, with its file', async () => {
+    await given(facts)
+      .into(reports)
+      .shows(
+        async (db) => [
+          await findReport(db, workspace_id, ready),
+          (await findReport(db, workspace_id, queued))?.brand_ids ?? null,
+          await findReport(db, 'ws_2', ready),
+        ],
+        [
+          {
+            report_id: ready,
+            status: 'ready',
+            brands: 2,
+            brand_ids: null,
+            types: ['ad_started', 'ad_stopped'],
+            from: '2026-05-01',
+            to: '2026-05-31',
+            requested_at: '2026-06-01T08:00:02.000Z',
+            started_at: '2026-06-01T09:00:00.000Z',
+            finished_at: '2026-06-01T09:00:05.000Z',
+            failure: null,
+            object_key: 'reports/ws_1/ready/attempt-1.csv',
+            bytes: 3_000_000_000,
+            rows: 12,
+            sha256: 'aa',
+          },
+          ['b1', 'b2'],
+          null,
+        ],
+      );
+  });
+
+  it('for workers: what waits for its retry or whose lease has run out', async () => {
+    const claimable = (at: string) => async (db: Parameters<typeof listClaimableReports>[0]) =>
+      (await listClaimableReports(db, at, 10)).map(({ report_id }) => report_id);
+    await given(facts).into(reports).shows(claimable('2026-06-01T09:00:10.999Z'), []);
+    await given(facts).into(reports).shows(claimable('2026-06-01T09:01:00.000Z'), [queued]);
+    await given(facts).into(reports).shows(claimable('2026-06-01T09:01:20.000Z'), [queued, running]);
+  });
+});
+
+describe('briefs', () => {
+  const brand = registered('alpha.com', '2026-05-01T00:00:00.000Z');
+  const brandId = brand.data.brand_id;
+  const briefOf = (workspace: string, week: string, from: string, to: string): GivenFact => {
+    const brief_id = id(`${workspace} ${week}`);
+    const fact: BriefFact = {
+      type: 'BriefPrepared',
+      data: {
+        workspace_id: workspace,
+        brief_id,
+        week,
+        from,
+        to,
+        brands: [{ brand_id: brandId, ads_started: 3, ads_stopped: 2, destinations_changed: 1 }],
+        notable_items: [],
+        prepared_at: '2026-05-11T06:00:00.000Z',
+      },
+    };
+    return { stream: briefStream(workspace, brief_id), fact };
+  };
+  const feedback = (value: 'useful' | null): GivenFact => {
+    const brief_id = id('ws_1 2026-W19');
+    const data = { workspace_id, brief_id, feedback: value, given_at: '2026-05-11T08:00:00.000Z' };
+    return { stream: briefStream(workspace_id, brief_id), fact: { type: 'BriefFeedbackGiven', data } };
+  };
+  const facts = [
+    { stream: brandStream(brandId), fact: brand },
+    briefOf('ws_1', '2026-W19', '2026-05-04', '2026-05-10'),
+    briefOf('ws_1', '2026-W18', '2026-04-27', '2026-05-03'),
+    briefOf('ws_2', '2026-W19', '2026-05-04', '2026-05-10'),
+    feedback(null),
+    feedback('useful'),
+  ];
+
+  it('newest period first, with the last feedback', async () => {
+    await given(facts)
+      .into(briefs)
+      .shows(
+        async (db) => (await listBriefs(db, workspace_id, firstPage)).items.map((item) => JSON.parse(item)),
+        [
+          {
+            id: id('ws_1 2026-W19'),
+            week: '2026-W19',
+            from: '2026-05-04',
+            to: '2026-05-10',
+            brands: 1,
+            changes: { ads_started: 3, ads_stopped: 2, destinations_changed: 1 },
+            feedback: 'useful',
+            created_at: '2026-05-11T06:00:00.000Z',
+          },
+          expect.objectContaining({ week: '2026-W18', feedback: null }),
+        ],
+      );
+  });
+
+  it('one of the workspace, its brands named; and who has one of a week', async () => {
+    await given(facts)
+      .into(briefs)
+      .shows(
+        async (db) => {
+          const found = await findBrief(db, workspace_id, id('ws_1 2026-W19'));
+          return [
+            JSON.parse(found?.replaceAll('\u0001', '') ?? 'null').changes_by_brand[0].brand.slug,
+            await findBrief(db, 'ws_2', id('ws_1 2026-W19')),
+            [...(await listWorkspacesWithBrief(db, '2026-W19'))].toSorted(),
+          ];
+        },
+        ['alpha-com', null, ['ws_1', 'ws_2']],
+      );
+  });
+});

@@ -1,0 +1,72 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { ReadDatabase } from '#contracts/ports/read-database.ts';
+import { readWalked } from '#projections/sql/adaptive-page.ts';
+import { type FilledTables, openFilledTables } from '#tests/dsl/seeded-tables.ts';
+
+/** More rows than the longest walk looks at. */
+const ROWS = 12_000;
+type Item = { readonly key: string; readonly id: number };
+
+let tables: FilledTables;
+let db: ReadDatabase;
+
+beforeAll(async () => {
+  tables = await openFilledTables([], async (pool) => {
+    // Three places share each rank; values are common, rare, at the end of the order only, or nowhere.
+    await pool.query(`
+    create table place as select n as id, n / 3 as rank from generate_series(0, ${ROWS - 1}) n;
+    create table value as select n as id, n % 2 = 0 as common, n % 100 = 7 as uncommon, n % 2400 = 5 as rare,
+      n < 2000 as at_end, false as never from generate_series(0, ${ROWS - 1}) n;
+    alter table value add primary key (id);
+    create index on place (rank desc, id desc)`);
+  });
+  ({ db } = tables);
+});
+afterAll(() => tables[Symbol.asyncDispose]());
+
+const read = (conditions: readonly string[], limit: number, after: readonly number[] | null) =>
+  readWalked<Item>(
+    db,
+    {
+      walk: {
+        columns: 's.id, s.rank as place',
+        from: 'place s',
+        where: ['true', ...(after === null ? [] : ['(s.rank, s.id) < ($2::int, $3::int)'])],
+        order: 's.rank desc, s.id desc',
+      },
+      show: (rows) => `select s.id, s.place::text as key from ${rows} s join value v using (id)`,
+      conditions,
+      looksAt: { table: 'value', alias: 'v', key: 'id' },
+      order: 's.place desc, s.id desc',
+      values: after ?? [],
+    },
+    { limit, after: null },
+  );
+
+const everyPage = async (conditions: readonly string[], limit: number): Promise<readonly number[]> => {
+  const ids: number[] = [];
+  for (let after: readonly number[] | null = null; ; ) {
+    const rows: readonly Item[] = await read(conditions, limit, after);
+    ids.push(...rows.slice(0, limit).map(({ id }) => id));
+    const last = rows[limit - 1];
+    if (rows.length <= limit || last === undefined) return ids;
+    after = [Number(last.key), last.id];
+  }
+};
+
+const fitting = (fits: (id: number) => boolean): readonly number[] =>
+  Array.from({ length: ROWS }, (_, n) => ROWS - 1 - n).filter(fits);
+
+describe('a page of what fits', () => {
+  test.each([
+    ['no condition', [], 1_000, () => true],
+    ['a common value', ['v.common'], 500, (id: number) => id % 2 === 0],
+    ['an uncommon one', ['v.uncommon'], 20, (id: number) => id % 100 === 7],
+    ['a rare one', ['v.rare'], 2, (id: number) => id % 2400 === 5],
+    ['one at the end of the order', ['v.at_end'], 400, (id: number) => id < 2000],
+    ['two values', ['v.at_end', 'v.uncommon'], 3, (id: number) => id < 2000 && id % 100 === 7],
+    ['one that none has', ['v.never'], 20, () => false],
+  ])('by %s is what a plain query would show, page after page', async (_case, conditions, limit, fits) => {
+    expect(await everyPage(conditions, limit)).toEqual(fitting(fits));
+  });
+});

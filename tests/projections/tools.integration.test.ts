@@ -1,0 +1,218 @@
+import { describe, expect, it } from 'vitest';
+import { BrandSplitTests, SplitTestCensusItem } from '#contracts/resources/corpus/split-test.ts';
+import { Tool } from '#contracts/resources/corpus/tool.ts';
+import { brandIdOf, categoryIdOf, derivedId } from '#domain/ids.ts';
+import { splitTests } from '#projections/split-tests/project.ts';
+import { readSplitTestCensus } from '#projections/split-tests/read.ts';
+import { tools } from '#projections/tools/project.ts';
+import { findTool, findToolSlug, listTools, readTechStack, readToolsAsOf } from '#projections/tools/read.ts';
+import { registered } from '../operations/fixtures/corpus.ts';
+import { type GivenFact, given } from '../dsl/projections.ts';
+import { brandFact, siteFacts, siteScan, siteSplitTest, siteTool, trafficFact } from '../dsl/site-events.ts';
+
+const HOME = { id: categoryIdOf(['Home']), slug: 'home', name: 'Home' };
+const brand = (domain: string, details = {}): GivenFact =>
+  brandFact(registered(domain, '2026-05-01T00:00:00.000Z', details));
+const hidden = (domain: string): GivenFact => ({
+  stream: brand(domain).stream,
+  fact: {
+    type: 'BrandProfileChanged',
+    data: {
+      brand_id: brandIdOf(domain),
+      observed_at: '2026-05-09T00:00:00.000Z',
+      changes: { is_public: false },
+    },
+  },
+});
+
+const AB = 'A/B testing';
+const [PIXEL, CHAT, ARMS] = [siteTool('pixel'), siteTool('chat', 'live chat'), siteTool('arms', AB)];
+
+const sites = siteFacts(
+  siteScan('one.com', '2026-05-02T08:00Z', { tools: [PIXEL, CHAT] }),
+  siteScan('two.com', '2026-05-02T09:00Z', { tools: [PIXEL, ARMS] }),
+  siteScan('three.com', '2026-05-02T10:00Z', { tools: [PIXEL, CHAT] }),
+  siteScan('nobody.com', '2026-05-02T11:00Z', { tools: [PIXEL, ARMS] }),
+  siteScan('two.com', '2026-05-03T09:00Z', { tools: [PIXEL] }),
+  siteScan('two.com', '2026-05-04T09:00Z', { tools: [{ ...PIXEL, name: 'Pixel', website_url: null }] }),
+);
+const brands = [brand('one.com'), brand('two.com', { category_path: [HOME] }), brand('three.com')];
+const visits = [
+  trafficFact('one.com', '2026-04-01', {
+    monthly_visits: 50_000,
+    countries: [{ country: 'US', share: 0.8 }],
+  }),
+  trafficFact('one.com', '2026-03-01', { monthly_visits: 9 }),
+  trafficFact('two.com', '2026-04-01', { monthly_visits: 20_000_000 }),
+];
+
+/** Facts of the same streams in their order, streams in another. */
+const ORDERS: readonly (readonly [string, readonly GivenFact[]])[] = [
+  ['brands, then sites', [...brands, ...visits, ...sites]],
+  ['sites, then brands', [...sites, ...visits, ...brands]],
+  ['traffic first', [...visits, ...sites, ...brands]],
+];
+
+describe('tools', () => {
+  it.each(ORDERS)('are counted over public brands, whatever comes first: %s', async (_name, facts) => {
+    await given(facts)
+      .into(tools)
+      .shows(
+        async (db) => {
+          const list = async (filter = {}, after: readonly (string | number)[] | null = null) =>
+            listTools(db, filter, { limit: 1, after });
+          const first = await list();
+          const second = await list({}, first.next);
+          const found = await findTool(db, { slug: 'pixel' });
+          const tool = Tool.parse(
+            JSON.parse((found?.item ?? 'null').replaceAll('\u0001', 'https://api.test')),
+          );
+          return {
+            list: [...first.items, ...second.items].map((item) => {
+              const { slug, brands: count } = JSON.parse(item.replaceAll('\u0001', ''));
+              return `${slug} ${count}`;
+            }),
+            next: second.next,
+            chat: (await list({ category: 'Live Chat' })).items.length,
+            name: tool.name,
+            website: tool.website_url,
+            adoption: tool.adoption_by_category.map(
+              ({ category, brands: count, scanned_brands, share }) =>
+                `${category.slug} ${count}/${scanned_brands} ${share}`,
+            ),
+            combinations: tool.common_combinations.map(
+              ({ tool: { slug }, brands: count }) => `${slug} ${count}`,
+            ),
+            split: tool.traffic_split.map(({ visits_from, brands: count }) => `${visits_from} ${count}`),
+            asOf: await readToolsAsOf(db),
+          };
+        },
+        {
+          list: ['pixel 3', 'chat 2'],
+          next: null,
+          chat: 1,
+          name: 'Pixel',
+          website: 'https://pixel.example/',
+          adoption: ['apparel 2/2 1', 'home 1/1 1'],
+          combinations: ['chat 2'],
+          split: ['0 0', '10000 1', '100000 0', '1000000 0', '10000000 1', 'null 1'],
+          asOf: '2026-05-04T09:00:00.000Z',
+        },
+      );
+  });
+
+  it('no longer count for a brand that is no longer public', async () => {
+    await given([...brands, ...sites, hidden('three.com')])
+      .into(tools)
+      .shows(
+        async (db) => {
+          const { items } = await listTools(db, {}, { limit: 10, after: null });
+          const tool = await findTool(db, { id: derivedId('tool', 'chat') });
+          return [
+            items.map((item) => JSON.parse(item.replaceAll('\u0001', '')).brands),
+            JSON.parse((tool?.item ?? '').replaceAll('\u0001', '')).adoption_by_category,
+          ];
+        },
+        [[2, 1], [expect.objectContaining({ brands: 1, scanned_brands: 1, share: 1 })]],
+      );
+  });
+
+  it('of a site are listed by tool category, then name, gone ones left out', async () => {
+    const one = siteFacts(
+      siteScan('one.com', '2026-05-02T08:00Z', {
+        tools: [siteTool('zebra', 'b'), siteTool('yak', 'A'), siteTool('ant', 'B'), siteTool('gone', 'a')],
+      }),
+      siteScan('one.com', '2026-05-03T08:00Z', {
+        tools: [siteTool('zebra', 'b'), siteTool('yak', 'A'), siteTool('ant', 'B')],
+      }),
+      siteScan('one.com', '2026-05-04T08:00Z', { tools: [siteTool('yak', 'A'), siteTool('ant', 'B')] }),
+    );
+    await given([brand('one.com'), ...one])
+      .into(tools)
+      .shows(
+        async (db) => {
+          const { items, asOf } = await readTechStack(db, brandIdOf('one.com'));
+          return [items.map((item) => JSON.parse(item.replaceAll('\u0001', '')).slug), asOf];
+        },
+        [['yak', 'ant', 'zebra'], '2026-05-04T08:00:00.000Z'],
+      );
+  });
+
+  it('are found by slug or id, and unknown ones not', async () => {
+    await given(sites)
+      .into(tools)
+      .shows(
+        async (db) => [
+          await findToolSlug(db, { id: derivedId('tool', 'arms') }),
+          await findToolSlug(db, { slug: 'arms' }),
+          await findToolSlug(db, { slug: 'unheard-of' }),
+          await findTool(db, { slug: 'unheard-of' }),
+        ],
+        ['arms', 'arms', null, null],
+      );
+  });
+});
+
+describe('the split-test census', () => {
+  const reading = (domain: string, at: string, readable: boolean, ...split_tests: readonly object[]) =>
+    siteScan(domain, at, {
+      tools: [ARMS, siteTool('dark', AB)],
+      split_test_tools: [
+        { slug: 'arms', readable },
+        { slug: 'dark', readable: false },
+      ],
+      split_tests: split_tests as never,
+    });
+  const scans = siteFacts(
+    reading('one.com', '2026-05-02T08:00Z', true, siteSplitTest('arms', '1')),
+    reading('two.com', '2026-05-02T08:00Z', true, siteSplitTest('arms', '1', { type: 'personalization' })),
+    reading('three.com', '2026-05-02T08:00Z', false),
+    reading('nobody.com', '2026-05-02T08:00Z', true, siteSplitTest('arms', '1')),
+    // A later scan that cannot read the tool takes nothing back of what was read.
+    reading('one.com', '2026-05-03T08:00Z', false),
+  );
+  it.each([
+    ['brands, then sites', [...brands, ...scans]],
+    ['sites, then brands', [...scans, ...brands]],
+  ])(
+    'counts public brands, experiments only, and nothing of a tool that is not read: %s',
+    async (_name, facts) => {
+      await given(facts)
+        .into(splitTests)
+        .shows(
+          async (db) => {
+            const { items } = await readSplitTestCensus(db);
+            return items
+              .map((item) =>
+                SplitTestCensusItem.parse(JSON.parse(item.replaceAll('\u0001', 'https://api.test'))),
+              )
+              .map(({ tool, is_read, brands_installed, brands_read, brands_running }) =>
+                [tool.slug, is_read, brands_installed, brands_read, brands_running].join(' '),
+              );
+          },
+          ['arms true 3 2 1', 'dark false 3  '],
+        );
+    },
+  );
+
+  it('stops counting a test as running when it ended', async () => {
+    const ended = siteFacts(
+      reading('one.com', '2026-05-02T08:00Z', true, siteSplitTest('arms', '1')),
+      reading('one.com', '2026-05-03T08:00Z', true, siteSplitTest('arms', '1', { state: 'ended' })),
+    );
+    await given([...brands, ...ended])
+      .into(splitTests)
+      .shows(
+        async (db) =>
+          JSON.parse((await readSplitTestCensus(db)).items[0]?.replaceAll('\u0001', '') ?? '').brands_running,
+        0,
+      );
+  });
+});
+
+it('shapes of split tests have no member for amounts or results', () => {
+  const members = JSON.stringify(BrandSplitTests.toJSONSchema({ unrepresentable: 'any' }));
+  expect(members).not.toMatch(
+    /"(price|amount|shipping_amount|conversions?|revenue|winner|uplift|lift|result)":/,
+  );
+});

@@ -1,0 +1,78 @@
+import { describe, expect, it } from 'vitest';
+import { canonicalJson } from '#contracts/audit/canonical.ts';
+import { chainHash, GENESIS, type HistoryEntry, historyRecordOf } from '#contracts/audit/entry.ts';
+import type { ReadDatabase } from '#contracts/ports/read-database.ts';
+import { workspaceHistory } from '#projections/workspace-history/project.ts';
+import { findHistoryHead, listHistory } from '#projections/workspace-history/read.ts';
+import { type GivenFact, given, recorded } from '../dsl/projections.ts';
+
+const fact = (stream: string, type: string, data: object = {}): GivenFact => ({
+  stream,
+  fact: { type, data },
+});
+
+/** Two workspaces, several streams each, interleaved; and a corpus fact that is nobody's history. */
+const facts: readonly GivenFact[] = [
+  fact('workspace-ws_1', 'WorkspaceCreated', { name: 'Größe "1"\n\u2028\u0000 😀', plan: 'free' }),
+  fact('workspace-ws_2', 'WorkspaceCreated', { plan: 'pro' }),
+  fact('brand-1', 'BrandRegistered'),
+  fact('tracking-ws_1', 'BrandTracked', { b: 1e21, a: -0.5 }),
+  fact('collection-ws_1+col_1', 'CollectionCreated'),
+  fact('tracking-ws_2', 'BrandTracked'),
+  fact('collection-ws_1+col_1', 'CollectionRenamed'),
+  fact('tracking-ws_1', 'BrandUntracked'),
+  fact('workspace-ws_1', 'PlanChanged'),
+];
+
+/** The chain as the contract defines it, computed without a database. */
+const expectedOf = (workspaceId: string): HistoryEntry[] => {
+  let before = GENESIS;
+  return recorded(facts)
+    .filter(({ stream }) => stream.includes(workspaceId))
+    .map((one, index) => {
+      const record = historyRecordOf(one);
+      before = chainHash(before, index + 1, canonicalJson(record));
+      return { sequence: index + 1, ...record, hash: before };
+    });
+};
+
+const all = { limit: 100, after: 0 };
+const sequences = async (entries: Promise<readonly HistoryEntry[]>) =>
+  (await entries).map((one) => one.sequence);
+
+describe('workspace history', () => {
+  it('chains the facts of each workspace in the order of the log, whatever the batches', async () => {
+    await given(facts)
+      .into(workspaceHistory)
+      .shows(
+        async (db) => [
+          await listHistory(db, 'ws_1', {}, all),
+          await listHistory(db, 'ws_2', {}, all),
+          await findHistoryHead(db, 'ws_1'),
+          await findHistoryHead(db, 'ws_3'),
+        ],
+        [
+          expectedOf('ws_1'),
+          expectedOf('ws_2'),
+          { sequence: 6, hash: expect.stringMatching(/^[0-9a-f]{64}$/) },
+          null,
+        ],
+      );
+  });
+
+  it('is narrowed by type, actor, time, resource and place', async () => {
+    const read = async (db: ReadDatabase) => [
+      await sequences(listHistory(db, 'ws_1', {}, { limit: 2 })),
+      await sequences(listHistory(db, 'ws_1', {}, { limit: 2, before: 5 })),
+      await sequences(listHistory(db, 'ws_1', { type: 'BrandTracked' }, all)),
+      await sequences(listHistory(db, 'ws_1', { actor: 'service:test' }, { ...all, after: 4 })),
+      await sequences(listHistory(db, 'ws_1', { actor: 'member:test' }, all)),
+      await sequences(listHistory(db, 'ws_1', { until: '1970-01-01T00:00:00.000Z' }, all)),
+      await sequences(listHistory(db, 'ws_1', { since: '1970-01-01T00:00:00.000Z' }, { limit: 1 })),
+      await sequences(listHistory(db, 'ws_1', { category: 'collection', resourceId: 'ws_1+col_1' }, all)),
+    ];
+    await given(facts)
+      .into(workspaceHistory)
+      .shows(read, [[6, 5], [4, 3], [2], [5, 6], [], [], [6], [3, 4]]);
+  });
+});

@@ -1,0 +1,189 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { pino } from 'pino';
+import {
+  cancelRebuild,
+  pauseProjection,
+  requestRebuild,
+  resumeProjection,
+} from '#services/ops/projections/builds.ts';
+import { listParked, retryParked, showParked, skipParked } from '#services/ops/projections/parked.ts';
+import { watchProjections } from '#services/projector/control/stall-detector.ts';
+import { type CountingStack, openCountingStack, WAIT } from './counting-projection.ts';
+
+/** What operators do to projections, by what the command line and the operators' HTTP call. */
+
+let stack: CountingStack;
+beforeAll(async () => {
+  stack = await openCountingStack();
+});
+afterAll(() => stack[Symbol.asyncDispose]());
+
+let stories = 0;
+let name: string;
+beforeEach(() => {
+  stories += 1;
+  name = `story${stories}`;
+});
+
+test('a fact that breaks a projection is parked, and healed once the code is mended', async () => {
+  const stream = `counted-${name}`;
+  await stack.count(name, 1, 13, 2);
+  {
+    await using projector = stack.running([
+      stack.counter(name, { fails: (by) => by === 13 }),
+      stack.counter(`${name}b`),
+    ]);
+    await projector.passed();
+    await stack.count(name, 4);
+    await projector.passed();
+    expect((await stack.totals(`${name}b`))[name]).toBe(20);
+    expect(await stack.statusOf(name)).toMatchObject({
+      parked: 3,
+      lag_facts: 0,
+      state: 'live',
+      last_error: expect.stringContaining('cannot count 13'),
+    });
+    expect(
+      await listParked(stack.database, { projection: name, stream: null, limit: 10, after: null }),
+    ).toMatchObject([
+      { stream, type: 'Counted', waiting: 2, attempts: 1, error: expect.stringContaining('cannot count 13') },
+    ]);
+    expect((await showParked(stack.database, stack.eventStore, name, stream)).fact?.data).toEqual({
+      name,
+      by: 13,
+    });
+    // Not mended yet: it fails again, and what waits goes on waiting.
+    await retryParked(stack.database, name, [stream]);
+    await expect
+      .poll(async () => (await showParked(stack.database, stack.eventStore, name, stream)).attempts, WAIT)
+      .toBe(2);
+  }
+  await using projector = stack.running([stack.counter(name)]);
+  await projector.passed();
+  await retryParked(stack.database, name, null);
+  await expect.poll(async () => (await stack.statusOf(name)).parked, WAIT).toBe(0);
+  expect((await stack.totals(name))[name]).toBe(20);
+  expect(await stack.verified(name)).toMatchObject({ state: 'passed' });
+  await stack.count(name, 5);
+  await projector.passed();
+  expect((await stack.totals(name))[name]).toBe(25);
+});
+
+test('a fact that is given up is left out for good, also by rebuild and verify', async () => {
+  await stack.count(name, 1, 31, 2);
+  await using projector = stack.running([stack.counter(name, { fails: (by) => by === 31 })]);
+  await projector.passed();
+  await skipParked(stack.database, name, `counted-${name}`);
+  await expect.poll(async () => (await stack.statusOf(name)).parked, WAIT).toBe(0);
+  expect(await stack.statusOf(name)).toMatchObject({ skipped: 1, lag_facts: 0 });
+  expect((await stack.totals(name))[name]).toBe(3);
+  await requestRebuild(stack.database, name, { from: 'start', by: 'test' });
+  expect(await stack.built(name)).toMatchObject({ state: 'done' });
+  expect((await stack.totals(name))[name]).toBe(3);
+  expect(await stack.verified(name)).toMatchObject({ state: 'passed', report: { left_out: 1 } });
+});
+
+test('a tampered row, one too many and one that is missing are named by verify', async () => {
+  await stack.count(`${name}-a`, 1);
+  await stack.count(`${name}-b`, 2);
+  await using projector = stack.running([stack.counter(name)]);
+  await projector.passed();
+  expect(await stack.verified(name)).toMatchObject({ state: 'passed', report: { left_out: 0 } });
+  await stack.database.query(`update ${name}.counter set total = total + 1 where name = '${name}-a'`);
+  await stack.database.query(`delete from ${name}.counter where name = '${name}-b'`);
+  await stack.database.query(`insert into ${name}.counter (name) values ('${name}-c')`);
+  const { state, report } = await stack.verified(name);
+  expect(state).toBe('differs');
+  expect(report?.tables).toMatchObject([
+    {
+      table: 'counter',
+      is_equal: false,
+      first_keys: [
+        { key: { name: `${name}-a` }, only_in: null, columns: ['total'] },
+        { key: { name: `${name}-b` }, only_in: 'replayed' },
+        { key: { name: `${name}-c` }, only_in: 'live' },
+      ],
+    },
+  ]);
+  expect(await stack.schemas(name)).toEqual([name]);
+});
+
+test('a paused projection stands still, others go on, and it catches up when it is resumed', async () => {
+  await using projector = stack.running([stack.counter(name), stack.counter(`${name}b`)]);
+  await stack.count(name, 1);
+  await projector.passed();
+  await pauseProjection(stack.database, name);
+  await expect.poll(async () => (await stack.statusOf(name)).state, WAIT).toBe('paused');
+  // The turn in which it was told to pause has ended when the next fact reaches the other alone.
+  await stack.count(name, 2, 3);
+  await projector.passed([`${name}b`]);
+  await expect.poll(async () => (await stack.statusOf(name)).lag_facts, WAIT).toBeGreaterThan(0);
+  const { lag_facts, lag_seconds } = await stack.statusOf(name);
+  expect(lag_facts).toBeLessThanOrEqual(2);
+  expect(lag_seconds).toBeGreaterThan(0);
+  expect((await stack.totals(`${name}b`))[name]).toBe(6);
+  await resumeProjection(stack.database, name);
+  await projector.passed();
+  expect((await stack.totals(name))[name]).toBe(6);
+  await expect.poll(async () => (await stack.statusOf(name)).lag_facts, WAIT).toBe(0);
+});
+
+test('verify holds a projection at a position, and lets it go on', async () => {
+  await using projector = stack.running([stack.counter(name)]);
+  await stack.count(name, 1);
+  await projector.passed();
+  const { position } = await stack.statusOf(name);
+  await stack.count(name, 2);
+  await projector.passed();
+  expect(await stack.verified(name, BigInt(position))).toMatchObject({
+    state: 'failed',
+    error: expect.stringMatching(/stands at \d+ already/),
+  });
+  await pauseProjection(stack.database, name);
+  const { position: held } = await stack.statusOf(name);
+  expect(await stack.verified(name, BigInt(held))).toMatchObject({
+    state: 'passed',
+    report: { position: held },
+  });
+});
+
+test('a projection that stands still while the log moves is reported, until it moves', async () => {
+  const told: { level: number; msg: string; projection: string }[] = [];
+  const log = pino({}, { write: (line: string) => void told.push(JSON.parse(line)) });
+  await using projector = stack.running([
+    stack.counter(name, { waitsIn: 'live' }),
+    stack.counter(`${name}b`),
+  ]);
+  await stack.count(name, 1);
+  await projector.passed();
+  await using gate = await stack.closeGate();
+  await stack.count(name, 2);
+  await stack.database.query('delete from projector.sample');
+  await expect
+    .poll(async () => {
+      await watchProjections(stack.database, log, 0);
+      return (await stack.statusOf(name)).standing_since;
+    }, WAIT)
+    .not.toBeNull();
+  expect(told).toContainEqual(
+    expect.objectContaining({
+      level: 50,
+      projection: name,
+      msg: 'projection stands still while the log moves',
+    }),
+  );
+  await gate[Symbol.asyncDispose]();
+  await projector.passed();
+  await watchProjections(stack.database, log, 0);
+  expect((await stack.statusOf(name)).standing_since).toBeNull();
+});
+
+test('nobody owns a projection whose projector is gone', async () => {
+  {
+    await using projector = stack.running([stack.counter(name)]);
+    await projector.passed();
+  }
+  await expect.poll(async () => (await stack.statusOf(name)).owner, WAIT).toBeNull();
+  await expect(stack.statusOf('nonsense')).rejects.toThrow('There is no projection nonsense.');
+  await expect(cancelRebuild(stack.database, name)).rejects.toThrow(/No build/);
+});

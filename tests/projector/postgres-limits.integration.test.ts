@@ -1,0 +1,132 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { Observation } from '#contracts/observations/index.ts';
+import { openEventStore } from '#platform/event-store/event-store.ts';
+import { silentLog } from '#platform/logger.ts';
+import { openPool } from '#platform/postgres/pool.ts';
+import { projections } from '#projections/index.ts';
+import { openIntake } from '#services/ingest/intake/observation-handler.ts';
+import { runProjections } from '#services/projector/run.ts';
+import { createTestDatabase, createTestEventStore } from '../stack/database.ts';
+import { untilPassed } from '../stack/read-models.ts';
+import { SAMPLES } from './observation-samples.ts';
+
+/**
+ * Whatever the contract of observations takes, every read model takes: the longest texts in signs of four bytes, the
+ * largest and the smallest numbers, one by one and all at once. Nothing is parked.
+ */
+type Path = readonly (string | number)[];
+
+const leavesOf = (value: unknown, path: Path = []): readonly Path[] =>
+  typeof value === 'object' && value !== null
+    ? Object.entries(value).flatMap(([name, inner]) => leavesOf(inner, [...path, name]))
+    : [path];
+
+const withLeaf = (value: unknown, [name, ...rest]: Path, leaf: unknown): unknown => {
+  if (name === undefined) return leaf;
+  if (Array.isArray(value))
+    return value.map((one, at) => (at === Number(name) ? withLeaf(one, rest, leaf) : one));
+  const object = value as Readonly<Record<string, unknown>>;
+  return { ...object, [name]: withLeaf(object[name], rest, leaf) };
+};
+
+const leafAt = (value: unknown, path: Path): unknown =>
+  path.reduce<unknown>((one, name) => (one as Readonly<Record<string, unknown>>)[name], value);
+
+const LENGTHS = [
+  100_000, 50_000, 20_000, 10_000, 8_192, 5_000, 2_000, 1_000, 500, 255, 250, 200, 100, 40, 20, 8,
+];
+const SIGNS = ['\u{1F9E6}', 'क', 'x', '"\\', '\u0001', "'{},(", '<b>&'];
+const TEXTS = SIGNS.map((sign) => LENGTHS.map((length) => sign.repeat(length / sign.length)));
+const URLS = LENGTHS.map((length) => `https://shop.example/${'%F0%9F%A7%A6'.repeat(length / 12)}`);
+const NUMBERS = [Number.MAX_SAFE_INTEGER, 1e12, 1e10, 1e9, 86_400, 1_000, 1].flatMap((number) => [
+  number,
+  -number,
+  0,
+]);
+const DATES = ['2199-12-31', '2000-01-01', '2000-01-01T00:00:00.000Z', '2000-01'];
+
+const isTaken = (observation: unknown): boolean => Observation.safeParse(observation).success;
+
+/** The longest that is taken of a sign, or an address as long; the largest and smallest numbers, the first and last dates. */
+const extremesOf = (sample: object, path: Path, texts: readonly string[]): readonly unknown[] => {
+  const taken = (leaf: unknown): boolean => isTaken(withLeaf(sample, path, leaf));
+  const leaf = leafAt(sample, path);
+  if (typeof leaf === 'number') return [NUMBERS.find(taken) ?? leaf, NUMBERS.findLast(taken) ?? leaf];
+  if (typeof leaf !== 'string') return [leaf];
+  return [texts.find(taken) ?? URLS.find(taken) ?? leaf, ...DATES.filter(taken)];
+};
+
+/** Names of things themselves stay, so that facts meet. */
+const NAMES = new Set(['type', 'scan_id', 'chunk', 'chunks', 'page', 'pages', 'complete', 'linked']);
+
+const extreme = (sample: object): readonly object[] => {
+  const paths = leavesOf(sample).filter((path) => !NAMES.has(String(path[0])));
+  const [longest = []] = TEXTS;
+  const single = paths.flatMap((path) =>
+    extremesOf(sample, path, longest).map((leaf) => withLeaf(sample, path, leaf) as object),
+  );
+  const all = TEXTS.map((texts) =>
+    paths.reduce<object>((one, path) => {
+      const next = withLeaf(one, path, extremesOf(one, path, texts)[0]) as object;
+      return isTaken(next) ? next : one;
+    }, sample),
+  );
+  return [...single, ...all, sample];
+};
+
+let resources: AsyncDisposableStack;
+beforeAll(() => {
+  resources = new AsyncDisposableStack();
+});
+afterAll(() => resources.disposeAsync());
+
+it('everything that is taken in is in the read models', async () => {
+  const own = await createTestDatabase();
+  resources.defer(() => own.drop());
+  const store = await createTestEventStore();
+  resources.defer(() => store.stop());
+  const servers = { databaseUrl: own.url, eventStoreUrl: store.url };
+  const intake = resources.use(await openIntake(servers));
+  const faults: string[] = [];
+  let taken = 0;
+  const handIn = async (part: object, of: number, number: number): Promise<void> => {
+    await intake.submit(renumbered(part, of, number)).then(
+      () => (taken += 1),
+      (error: Error) => faults.push(`${(part as { type: string }).type}: ${error.message}`),
+    );
+  };
+  await Promise.all(
+    SAMPLES.map(async (sample, of) => {
+      expect(Observation.safeParse(sample.said).error?.issues).toBeUndefined();
+      for (const [number, said] of extreme(sample.said).entries()) {
+        for (const part of [sample.before, said, sample.after]) if (part) await handIn(part, of, number);
+      }
+    }),
+  );
+  expect(faults).toEqual([]);
+  expect(taken).toBeGreaterThan(200);
+
+  const database = openPool(own.url, 2);
+  resources.defer(() => database.end());
+  const eventStore = resources.use(openEventStore(store.url));
+  const stopping = new AbortController();
+  const running = runProjections({ ...servers, projections, log: silentLog(), signal: stopping.signal });
+  resources.defer(async () => {
+    stopping.abort();
+    await running;
+  });
+  await untilPassed(database, await eventStore.head());
+  const { rows } = await database.query(
+    'select projection, type, left(error, 300) as error from projector.parked where error is not null',
+  );
+  expect(rows).toEqual([]);
+});
+
+/** Parts of a scan belong to one scan of their own. */
+const renumbered = (observation: object, of: number, number: number): object =>
+  'scan_id' in observation
+    ? {
+        ...observation,
+        scan_id: `00000000-0000-4000-8000-${String(of * 1_000_000 + number).padStart(12, '0')}`,
+      }
+    : observation;

@@ -1,0 +1,170 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import type { Projection } from '#projections/define-projection.ts';
+import { cancelRebuild, readBuild, requestRebuild } from '#services/ops/projections/builds.ts';
+import { readDiff } from '#services/ops/projections/diff.ts';
+import { type CountingStack, openCountingStack, WAIT } from './counting-projection.ts';
+
+/** Tables made anew beside those that are served: asked for, or for a changed version. */
+
+let stack: CountingStack;
+beforeAll(async () => {
+  stack = await openCountingStack();
+});
+afterAll(() => stack[Symbol.asyncDispose]());
+
+let stories = 0;
+let name: string;
+beforeEach(() => {
+  stories += 1;
+  name = `story${stories}`;
+});
+
+test('a rebuild goes on beside, the live tables with it, and heals what was tampered with', async () => {
+  await stack.count(name, 1);
+  await using projector = stack.running([stack.counter(name, { waitsIn: '_next' })]);
+  await projector.passed();
+  await stack.database.query(`update ${name}.counter set total = 99 where name = $1`, [name]);
+  {
+    await using gate = await stack.closeGate();
+    await requestRebuild(stack.database, name, { from: 'start', by: 'test' });
+    await expect.poll(async () => (await readBuild(stack.database, name))?.state, WAIT).toBe('reading');
+    await stack.count(name, 2);
+    await projector.passed();
+    expect((await stack.totals(name))[name]).toBe(101);
+    await expect(requestRebuild(stack.database, name, { from: 'start', by: 'test' })).rejects.toThrow(
+      /under way/,
+    );
+    await gate[Symbol.asyncDispose]();
+  }
+  expect(await stack.built(name)).toMatchObject({ state: 'done', error: null });
+  await projector.passed();
+  expect((await stack.totals(name))[name]).toBe(3);
+  expect(await stack.schemas(name)).toEqual([name, `${name}_old`]);
+  expect(await stack.verified(name)).toMatchObject({ state: 'passed' });
+  expect(await stack.schemas(name), 'the swap is proven').toEqual([name]);
+});
+
+test('a cancelled rebuild leaves the live tables as they were', async () => {
+  await stack.count(name, 1);
+  await using projector = stack.running([stack.counter(name, { waitsIn: '_next' })]);
+  await projector.passed();
+  {
+    await using gate = await stack.closeGate();
+    await requestRebuild(stack.database, name, { from: 'start', by: 'test' });
+    await expect.poll(async () => (await readBuild(stack.database, name))?.state, WAIT).toBe('reading');
+    await cancelRebuild(stack.database, name);
+    await gate[Symbol.asyncDispose]();
+  }
+  expect(await stack.built(name)).toMatchObject({ state: 'cancelled' });
+  expect(await stack.schemas(name)).toEqual([name]);
+  await stack.count(name, 2);
+  await projector.passed();
+  expect((await stack.totals(name))[name]).toBe(3);
+  expect((await stack.statusOf(name)).state).toBe('live');
+});
+
+test('a rebuild stops at a fact that cannot be applied, and names it; mended, it goes on', async () => {
+  await stack.count(name, 1);
+  {
+    await using projector = stack.running([stack.counter(name)]);
+    await projector.passed();
+  }
+  await stack.count(name, 77, 5);
+  {
+    await using projector = stack.running([stack.counter(name, { fails: (by) => by === 77 })]);
+    await projector.passed();
+    await requestRebuild(stack.database, name, { from: 'start', by: 'test' });
+    expect(await stack.built(name)).toMatchObject({
+      state: 'failed',
+      error: expect.stringMatching(new RegExp(`Counted at \\d+ in counted-${name}: cannot count 77`)),
+    });
+    expect(await stack.statusOf(name)).toMatchObject({ state: 'live', parked: 2 });
+  }
+  await using projector = stack.running([stack.counter(name)]);
+  await projector.passed();
+  await requestRebuild(stack.database, name, { from: 'checkpoint', by: 'test' });
+  expect(await stack.built(name)).toMatchObject({ state: 'done' });
+  expect(await stack.statusOf(name)).toMatchObject({ parked: 0 });
+  expect(await stack.verified(name)).toMatchObject({ state: 'passed' });
+});
+
+test('while a deploy rolls, the old version projects on until the new one is built', async () => {
+  await stack.count(name, 1);
+  await using older = stack.running([stack.counter(name), stack.counter(`${name}b`)]);
+  await older.passed();
+  const gate = await stack.closeGate();
+  await using newer = stack.running([stack.counter(name, { version: 2, factor: 10, waitsIn: '_next' })]);
+  await expect.poll(async () => (await readBuild(stack.database, name))?.state, WAIT).toBe('reading');
+  await stack.count(name, 2);
+  await older.passed();
+  expect((await stack.totals(name))[name]).toBe(3);
+  await gate[Symbol.asyncDispose]();
+  await expect.poll(async () => (await stack.statusOf(name)).version, WAIT).toBe(2);
+  await stack.count(name, 3);
+  await newer.passed();
+  await older.passed([`${name}b`]);
+  expect((await stack.totals(name))[name]).toBe(60);
+  expect((await stack.totals(`${name}b`))[name]).toBe(6);
+});
+
+test('a changed version is built while the old tables serve, and no other projection waits for it', async () => {
+  await stack.count(name, 1);
+  {
+    await using projector = stack.running([stack.counter(name), stack.counter(`${name}b`)]);
+    await projector.passed();
+  }
+  await using gate = await stack.closeGate();
+  const changed = stack.counter(name, { version: 2, factor: 10, waitsIn: '_next' });
+  await using projector = stack.running([changed, stack.counter(`${name}b`), stack.counter(`${name}new`)]);
+  await stack.count(name, 2);
+  await projector.passed([`${name}b`, `${name}new`]);
+  expect((await stack.totals(name))[name]).toBe(1);
+  expect(await stack.statusOf(name, [changed])).toMatchObject({
+    state: 'building',
+    version: 1,
+    code_version: 2,
+  });
+  await gate[Symbol.asyncDispose]();
+  await expect.poll(async () => (await stack.statusOf(name)).version, WAIT).toBe(2);
+  await projector.passed();
+  expect((await stack.totals(name))[name]).toBe(30);
+});
+
+test('two projectors: one owns, and the other takes over with what was asked', async () => {
+  await stack.count(name, 1);
+  const owner = stack.running([stack.counter(name)]);
+  await owner.passed();
+  await using standby = stack.running([stack.counter(name)]);
+  expect((await stack.statusOf(name)).owner).not.toBeNull();
+  await owner[Symbol.asyncDispose]();
+  await requestRebuild(stack.database, name, { from: 'start', by: 'test' });
+  expect(await stack.built(name)).toMatchObject({ state: 'done' });
+  await stack.count(name, 2);
+  await standby.passed();
+  expect((await stack.totals(name))[name]).toBe(3);
+});
+
+test('diff says what the tables are against the code', async () => {
+  const projections = [stack.counter(name), stack.counter(`${name}b`, { version: 2 })];
+  {
+    await using projector = stack.running([...projections, stack.counter(`${name}c`)]);
+    await projector.passed();
+  }
+  const difference = async (code: readonly Projection[]) =>
+    (await readDiff(stack.database, code))
+      .filter((row) => row.name.startsWith(name))
+      .map((row) => `${row.name.slice(name.length)} ${row.difference}`);
+  expect(await difference([...projections, stack.counter(`${name}d`)])).toEqual([
+    ' same',
+    'b same',
+    'c orphaned',
+    'd missing',
+  ]);
+  expect(
+    await difference([
+      stack.counter(name, { version: 2 }),
+      stack.counter(`${name}b`),
+      { ...stack.counter(`${name}c`), prefixes: ['other-'] },
+    ]),
+  ).toEqual([' changed', 'b newer', 'c unversioned']);
+});

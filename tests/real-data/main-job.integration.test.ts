@@ -1,0 +1,360 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { gunzipSync } from 'node:zlib';
+import { parse } from 'csv-parse/sync';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import type { AdLibraryFact, ScanRecorded } from '#contracts/events/corpus/ad-library.ts';
+import { adLibraryStream } from '#contracts/events/corpus/ad-library.ts';
+import { brandIdOf } from '#domain/ids.ts';
+import { inheritedEnvironment, readSettings } from '#platform/settings.ts';
+import { buildBeside } from '#services/projector/rebuild/rebuild-projection.ts';
+import { swapIn } from '#services/projector/rebuild/swap-schema.ts';
+import { projections } from '#projections/index.ts';
+import { type ApiStack, openApiStack } from '../operations/fixtures/stack.ts';
+import { checksums, untilPassed } from '../stack/read-models.ts';
+
+/**
+ * The main job on real exports: every ad file goes in by the command line, twice, and what comes out over
+ * REST is held against what a few lines count straight from the files' id sets. None of our readers or rules
+ * take part in that count.
+ */
+const PROJECT = fileURLToPath(new URL('../..', import.meta.url));
+const { AD_DATA_DIR } = readSettings(z.object({ AD_DATA_DIR: z.string().default('../shared/data') }));
+const folder = resolve(PROJECT, AD_DATA_DIR);
+const absent = !existsSync(folder);
+if (absent) {
+  console.warn(
+    `the main job on real exports is skipped: there is no folder ${folder}; name it with AD_DATA_DIR`,
+  );
+}
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+const RADAR_DAYS = 365;
+
+type Counts = {
+  baseline: number;
+  news: number;
+  late: number;
+  stopped: number;
+  returned: number;
+  active: number;
+  missing: number;
+};
+type Row = { ad_library_id: string; facebook_page_id: string; ad_start_date: string };
+
+/** Files of a brand's scans in the order of their times, which stand in their names, India time. */
+const scansOf = (group: string) =>
+  globSync(`supernova/fb-ads-${group}-2*.csv.gz`, { cwd: folder })
+    .map((file) => {
+      const [, date, hours, minutes] = /-(\d{4}-\d\d-\d\d)-(\d\d)(\d\d)/.exec(file) ?? [];
+      return { file: join(folder, file), at: Date.parse(`${date}T${hours}:${minutes}:00+05:30`) };
+    })
+    .toSorted((a, b) => a.at - b.at);
+
+/** What the id sets of a brand's files say, scan by scan. */
+const countFromFiles = (group: string): Map<string, Counts> => {
+  const ads = new Map<string, { page: string; state: 'seen' | 'missing' | 'gone'; missingSince: number }>();
+  const lastScanOfPage = new Map<string, number>();
+  const perScan = new Map<string, Counts>();
+  for (const { file, at } of scansOf(group)) {
+    const rows = parse(gunzipSync(readFileSync(file)), { columns: true, bom: true }) as Row[];
+    const shown = new Map(rows.map((row) => [row.ad_library_id, row]));
+    const pages = new Set(rows.map((row) => row.facebook_page_id));
+    const counts = { baseline: 0, news: 0, late: 0, stopped: 0, returned: 0, active: 0, missing: 0 };
+    for (const [id, row] of shown) {
+      const known = ads.get(id);
+      const before = lastScanOfPage.get(row.facebook_page_id);
+      if (known === undefined) {
+        const firstNewsDay = before === undefined ? '' : new Date(before - DAY_MS).toISOString().slice(0, 10);
+        counts[before === undefined ? 'baseline' : row.ad_start_date >= firstNewsDay ? 'news' : 'late'] += 1;
+      } else if (known.state === 'gone') counts.returned += 1;
+      ads.set(id, { page: known?.page ?? row.facebook_page_id, state: 'seen', missingSince: 0 });
+    }
+    for (const [id, ad] of ads) {
+      if (shown.has(id) || ad.state === 'gone' || !pages.has(ad.page)) continue;
+      if (ad.state === 'seen') ads.set(id, { ...ad, state: 'missing', missingSince: at });
+      else if (at - ad.missingSince >= 20 * HOUR_MS) {
+        ads.set(id, { ...ad, state: 'gone' });
+        counts.stopped += 1;
+      }
+    }
+    for (const page of pages) lastScanOfPage.set(page, at);
+    const states = [...ads.values()].map(({ state }) => state);
+    counts.active = states.filter((state) => state !== 'gone').length;
+    counts.missing = states.filter((state) => state === 'missing').length;
+    perScan.set(new Date(at).toISOString(), counts);
+  }
+  return perScan;
+};
+
+const BRANDS = [
+  { group: 'speakx', domain: 'speakx.ai', slug: 'speakx-ai' },
+  { group: 'loora', domain: 'loora.ai', slug: 'loora-ai' },
+  { group: 'duolingo', domain: 'duolingo.com', slug: 'duolingo-com' },
+  { group: 'zinglish', domain: 'zinglish.app', slug: 'zinglish-app' },
+] as const;
+
+/** The other exports, each for the brand that it is about, or is taken to be. */
+const OTHER_EXPORTS: readonly (readonly string[])[] = [
+  [
+    'web-html-shoyebop/search_results_connection.json.gz',
+    '--brand',
+    'perfumes.example',
+    '--scanned-at',
+    '2026-05-18T00:00:00Z',
+  ],
+  ['web-ducdungtranquang/db.json.gz', '--brand', 'ducdung.example', '--scanned-at', '2026-05-18T00:00:00Z'],
+  ['web-jayqclone/scraped_ads.json.gz', '--brand', 'dropps.com', '--scanned-at', '2025-06-11T12:00:00Z'],
+  [
+    'web-fshangala/ads.json.gz',
+    '--brand',
+    'apple.com',
+    '--scanned-at',
+    '2024-01-15T00:00:00Z',
+    '--countries',
+    'US',
+  ],
+  [
+    'web-fshangala/page_ads.json.gz',
+    '--brand',
+    'apple.com',
+    '--scanned-at',
+    '2024-01-16T00:00:00Z',
+    '--countries',
+    'US',
+  ],
+  [
+    'epi/citizens-energizing-michigan-2022-11-14.csv.gz',
+    '--brand',
+    'citizensenergizingmichigan.com',
+    '--scanned-at',
+    '2022-11-14T00:00:00Z',
+    '--countries',
+    'US',
+  ],
+  [
+    'minimaxir-aoc/fb_ads.csv.gz',
+    '--brand',
+    'ocasiocortez.com',
+    '--scanned-at',
+    '2019-11-01T00:00:00Z',
+    '--countries',
+    'US',
+  ],
+];
+
+describe.skipIf(absent)('the main job on real exports', () => {
+  let stack: ApiStack;
+  let get: (path: string) => Promise<{ data: never; meta: { cursor?: string; freshness?: unknown } }>;
+  const scratch = mkdtempSync(join(tmpdir(), 'main-job-'));
+
+  const ingest = async (args: readonly string[]): Promise<{ code: number; output: string }> => {
+    const child = spawn(process.execPath, ['services/ingest/cli.ts', ...args, '--refused-dir', scratch], {
+      cwd: PROJECT,
+      env: { ...inheritedEnvironment(), ...stack.environment },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    let output = '';
+    child.stdout.on('data', (data: Buffer) => {
+      output += data.toString();
+    });
+    child.stderr.on('data', (data: Buffer) => {
+      output += data.toString();
+    });
+    const [code] = (await once(child, 'exit')) as [number];
+    return { code, output };
+  };
+
+  const ingestAll = async (): Promise<readonly { code: number; output: string }[]> => {
+    const outcomes = [
+      await ingest([
+        ...globSync('supernova/*.csv.gz', { cwd: folder }).map((file) => join(folder, file)),
+        '--mapping',
+        'services/ingest/mappings/competitor-page-scan.json',
+        '--brands',
+        join(folder, 'supernova/brands.json'),
+      ]),
+    ];
+    for (const [file = '', ...options] of OTHER_EXPORTS)
+      outcomes.push(await ingest([join(folder, file), ...options]));
+    return outcomes;
+  };
+
+  const projected = async (): Promise<void> => untilPassed(stack.pool, await stack.eventStore.head());
+
+  beforeAll(async () => {
+    stack = await openApiStack();
+    const outcomes = await ingestAll();
+    for (const { output } of outcomes) expect(output).not.toMatch(/ingest stopped/);
+    expect({ code: outcomes[0]?.code, output: outcomes[0]?.output }).toMatchObject({ code: 0 });
+    const app = await stack.api();
+    const key = await stack.key({ plan: 'business' });
+    get = async (path) => {
+      const answer = await app.inject({
+        url: path.replace('{ws}', key.workspaceId),
+        headers: { authorization: `Bearer ${key.text}` },
+      });
+      expect(answer.statusCode, `${path}: ${answer.body.slice(0, 500)}`).toBe(200);
+      return answer.json();
+    };
+    for (const { domain } of BRANDS) {
+      const answer = await app.inject({
+        method: 'POST',
+        url: `/v1/workspaces/${key.workspaceId}/tracked-brands`,
+        headers: { authorization: `Bearer ${key.text}` },
+        payload: { brand_id: brandIdOf(domain), cadence: 'daily' },
+      });
+      expect(answer.statusCode).toBe(201);
+    }
+    await projected();
+  });
+
+  afterAll(async () => {
+    await stack?.[Symbol.asyncDispose]();
+    rmSync(scratch, { recursive: true, force: true });
+  });
+
+  it.each(BRANDS)('counts of $group equal those of the id sets, scan by scan', async ({ group, domain }) => {
+    const recorded = new Map<string, Counts>();
+    for await (const fact of stack.eventStore.read<AdLibraryFact>(adLibraryStream(brandIdOf(domain)))) {
+      if (fact.type !== 'ScanRecorded') continue;
+      const { baseline, news, late, stopped, returned, active, missing } = (fact as ScanRecorded).data.totals;
+      recorded.set(fact.data.observed_at, { baseline, news, late, stopped, returned, active, missing });
+    }
+    expect(recorded).toEqual(countFromFiles(group));
+  });
+
+  it.each(BRANDS)('$group over REST agrees with them', async ({ group, slug }) => {
+    const counts = [...countFromFiles(group)];
+    const last = counts.at(-1)?.[1];
+    const { data: brand } = (await get(`/v1/brands/${slug}`)) as { data: Record<string, unknown> };
+    expect(brand['active_ads']).toBe(last?.active);
+    expect(brand['as_of']).toBe(counts.at(-1)?.[0]);
+
+    const days = (await get(`/v1/brands/${slug}/daily-activity`)) as unknown as {
+      data: { date: string; active_ads: number; new_ads: number; retired_ads: number; reliable: boolean }[];
+    };
+    expect(
+      days.data.map(({ date, active_ads, new_ads, retired_ads }) => ({
+        date,
+        active_ads,
+        new_ads,
+        retired_ads,
+      })),
+    ).toEqual(
+      counts.map(([at, { active, news, stopped }]) => ({
+        date: at.slice(0, 10),
+        active_ads: active,
+        new_ads: news,
+        retired_ads: stopped,
+      })),
+    );
+
+    const weeks = (await get(`/v1/brands/${slug}/velocity?weeks=52`)) as unknown as {
+      data: { new_ads: number; retired_ads: number; active_ads: number }[];
+    };
+    const reliable = new Set(days.data.filter((day) => day.reliable).map(({ date }) => date));
+    const sum = (field: 'news' | 'stopped') =>
+      counts
+        .filter(([at]) => reliable.has(at.slice(0, 10)))
+        .reduce((total, [, count]) => total + count[field], 0);
+    expect(weeks.data.reduce((total, week) => total + week.new_ads, 0)).toBe(sum('news'));
+    expect(weeks.data.reduce((total, week) => total + week.retired_ads, 0)).toBe(sum('stopped'));
+    expect(weeks.data.at(-1)?.active_ads).toBe(last?.active);
+  });
+
+  it('radar shows each piece of news once, and no flood at the collector switch', async () => {
+    const items: { type: string; brand: { slug: string } }[] = [];
+    for (let cursor: string | undefined; ; ) {
+      const more = cursor === undefined ? '' : `&cursor=${cursor}`;
+      const page = await get(`/v1/workspaces/{ws}/radar?days=${RADAR_DAYS}&limit=100${more}`);
+      items.push(...(page.data as unknown as typeof items));
+      cursor = page.meta.cursor;
+      if (cursor === undefined) break;
+    }
+    for (const { group, slug } of BRANDS) {
+      const counts = [...countFromFiles(group).values()];
+      const shown = (type: string) =>
+        items.filter((item) => item.type === type && item.brand.slug === slug).length;
+      expect([group, shown('ad_started')]).toEqual([group, counts.reduce((sum, { news }) => sum + news, 0)]);
+      expect([group, shown('ad_stopped')]).toEqual([
+        group,
+        counts.reduce((sum, { stopped }) => sum + stopped, 0),
+      ]);
+    }
+    let revised = 0;
+    for (const { domain } of BRANDS) {
+      for await (const fact of stack.eventStore.read(adLibraryStream(brandIdOf(domain)))) {
+        if (fact.type === 'AdRevised') revised += 1;
+      }
+    }
+    expect(revised).toBeLessThan(20);
+  });
+
+  it('a scan that covers one of two pages stops nothing on the other', async () => {
+    const reliable: boolean[] = [];
+    for await (const fact of stack.eventStore.read<AdLibraryFact>(adLibraryStream(brandIdOf('speakx.ai')))) {
+      if (fact.type === 'ScanRecorded') reliable.push(fact.data.reliable);
+    }
+    expect(reliable).toEqual([true, false, true, true, true, true]);
+  });
+
+  it('says how fresh each tracked brand is', async () => {
+    const { data } = await get('/v1/workspaces/{ws}/tracked-brands/freshness');
+    const shown = data as unknown as {
+      brand: { slug: string };
+      slo_status: string;
+      freshness: { as_of: string };
+    }[];
+    for (const { group, slug } of BRANDS) {
+      const item = shown.find(({ brand }) => brand.slug === slug);
+      expect(item?.freshness.as_of).toBe([...countFromFiles(group).keys()].at(-1));
+      expect(item?.slo_status).toBe('breached');
+    }
+  });
+
+  it('keeps no figure of money or reach in any fact', async () => {
+    const database = stack.eventStore;
+    const forbidden =
+      /"(spend|impressions?|reach|reach_estimate|currency|estimated_audience_size|potential_reach|budget|eu_total_reach|demographic_distribution|region_distribution|delivery_by_region)\w*"\s*:/i;
+    await using follower = database.follow({
+      after: null,
+      prefixes: ['brand-', 'adLibrary-', 'socialPage-'],
+      bufferItems: 5_000,
+    });
+    let facts = 0;
+    for (let caughtUp = false; !caughtUp; ) {
+      for (const item of await follower.take(1_000)) {
+        if (item.kind === 'caught_up') caughtUp = true;
+        if (item.kind !== 'fact') continue;
+        facts += 1;
+        expect(JSON.stringify(item.fact.data)).not.toMatch(forbidden);
+      }
+    }
+    expect(facts).toBeGreaterThan(5_000);
+  });
+
+  it('ingested again, it appends nothing', async () => {
+    const before = await stack.eventStore.head();
+    for (const { output } of await ingestAll()) expect(output).not.toMatch(/ingest stopped/);
+    expect(await stack.eventStore.head()).toBe(before);
+  });
+
+  it('replayed from nothing, every projection gives the same tables', async () => {
+    await projected();
+    const before = await checksums(stack.pool, projections);
+    await stack.stopProjector();
+    for (const projection of projections) {
+      await buildBeside(stack.pool, stack.eventStore, projection, new AbortController().signal);
+      await swapIn(stack.pool, projection);
+    }
+    expect(await checksums(stack.pool, projections)).toEqual(before);
+    expect(before['ads.ad']).toMatch(/^[1-9]\d{3,}:/);
+  });
+});

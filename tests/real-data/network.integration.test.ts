@@ -1,0 +1,303 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { gunzipSync } from 'node:zlib';
+import { parse } from 'csv-parse/sync';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { brandIdOf, brandSlugOf } from '#domain/ids.ts';
+import { inheritedEnvironment, readSettings } from '#platform/settings.ts';
+import { type ApiStack, openApiStack } from '../operations/fixtures/stack.ts';
+import { untilPassed } from '../stack/read-models.ts';
+
+/**
+ * Leakage, copy reuse, hubs and networks on real exports, held against a plain count of the files: which ads run in
+ * the end, on which page, for which brand, with which words. None of our readers or rules take part in it.
+ */
+const PROJECT = fileURLToPath(new URL('../..', import.meta.url));
+const { AD_DATA_DIR } = readSettings(z.object({ AD_DATA_DIR: z.string().default('../shared/data') }));
+const folder = resolve(PROJECT, AD_DATA_DIR);
+const absent = !existsSync(folder);
+if (absent) {
+  console.warn(
+    `networks on real exports are skipped: there is no folder ${folder}; name it with AD_DATA_DIR`,
+  );
+}
+
+const HOUR_MS = 3_600_000;
+/** Known beside the brands of the files: one of their pages runs ads that lead to it. */
+const SECOND_BRAND = 'codeway.co';
+const SEARCH = { file: 'web-html-shoyebop/search_results_connection.json.gz', domain: 'perfumes.example' };
+
+type Row = Record<
+  | 'ad_library_id'
+  | 'facebook_page_id'
+  | 'ad_destination_url'
+  | 'ad_primary_text'
+  | 'ad_end_date'
+  | 'target_country',
+  string
+>;
+type Ad = {
+  readonly brand: string;
+  readonly page: string;
+  readonly words: string;
+  readonly countries: ReadonlySet<string>;
+  state: 'seen' | 'missing' | 'gone';
+  since: number;
+};
+
+const gunzipped = (file: string): string => gunzipSync(readFileSync(join(folder, file))).toString('utf8');
+
+/** Lines that the older of the two programs took for copy. */
+const NOISE = /^(\d+:\d{2} \/ \d+:\d{2}|Low impression count|Sorry, we're having trouble.*)$/gm;
+const wordsOf = (text: string): string =>
+  text.includes('{{')
+    ? ''
+    : (text
+        .replaceAll(NOISE, ' ')
+        .normalize('NFKC')
+        .toLowerCase()
+        .match(/[\p{L}\p{M}\p{N}]+/gu)
+        ?.join(' ') ?? '');
+
+const countFromFiles = (): readonly Ad[] => {
+  const { brands } = JSON.parse(readFileSync(join(folder, 'supernova/brands.json'), 'utf8')) as {
+    brands: { group: string; domain: string }[];
+  };
+  const all: Ad[] = [];
+  for (const { group, domain } of brands) {
+    const ads = new Map<string, Ad>();
+    const files = globSync(`supernova/fb-ads-${group}-2*.csv.gz`, { cwd: folder });
+    const scans = files.map((file) => {
+      const [, date, hours, minutes] = /-(\d{4}-\d\d-\d\d)-(\d\d)(\d\d)/.exec(file) ?? [];
+      return { file, at: Date.parse(`${date}T${hours}:${minutes}:00+05:30`) };
+    });
+    for (const { file, at } of scans.toSorted((a, b) => a.at - b.at)) {
+      const rows = parse(gunzipped(file), { columns: true, bom: true }) as Row[];
+      const pages = new Set(rows.map((row) => row.facebook_page_id));
+      const countries = new Set(rows.map((row) => row.target_country));
+      const shown = Map.groupBy(rows, (row) => row.ad_library_id);
+      for (const [id, of] of shown) {
+        const said = (field: keyof Row): string => of.find((row) => row[field].trim() !== '')?.[field] ?? '';
+        const leadsElsewhere = /^https?:\/\/([\w-]+\.)*codeway\.co\//.test(said('ad_destination_url'));
+        const known = ads.get(id);
+        ads.set(id, {
+          brand: known?.brand ?? (leadsElsewhere ? SECOND_BRAND : domain),
+          page: known?.page ?? said('facebook_page_id'),
+          words: wordsOf(said('ad_primary_text')) || (known?.words ?? ''),
+          countries: countries.union(known?.countries ?? new Set()),
+          state: said('ad_end_date') === '' ? 'seen' : 'gone',
+          since: 0,
+        });
+      }
+      for (const [id, ad] of ads) {
+        if (shown.has(id) || ad.state === 'gone' || ad.page === '' || !pages.has(ad.page)) continue;
+        // A scan of one country says nothing of an ad that was met in all of them.
+        if (!countries.has('ALL') && !ad.countries.isSubsetOf(countries)) continue;
+        if (ad.state === 'seen') Object.assign(ad, { state: 'missing', since: at });
+        else if (at - ad.since >= 20 * HOUR_MS) ad.state = 'gone';
+      }
+    }
+    all.push(...ads.values());
+  }
+  return all.filter(({ state }) => state !== 'gone');
+};
+
+/** How many of each, most first; of as many, the lesser key first. */
+const ranked = <T>(items: readonly T[], key: (item: T) => string): readonly (readonly [string, number])[] =>
+  [...Map.groupBy(items, key)]
+    .map(([name, of]) => [name, of.length] as const)
+    .toSorted(([a, x], [b, y]) => y - x || (a < b ? -1 : 1));
+
+describe.skipIf(absent)('networks on real exports', () => {
+  let stack: ApiStack;
+  let get: (path: string) => Promise<never>;
+  let live: readonly Ad[];
+  /** The largest page of each brand of the files. */
+  let official: ReadonlyMap<string, string>;
+  const scratch = mkdtempSync(join(tmpdir(), 'network-'));
+
+  const ingest = async (...args: readonly string[]): Promise<void> => {
+    const child = spawn(process.execPath, ['services/ingest/cli.ts', ...args, '--refused-dir', scratch], {
+      cwd: PROJECT,
+      env: { ...inheritedEnvironment(), ...stack.environment },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    let output = '';
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.on('data', (data: Buffer) => {
+        output += data.toString();
+      });
+    }
+    const [code] = (await once(child, 'exit')) as [number];
+    expect({ code, output }).toMatchObject({ code: 0 });
+  };
+
+  beforeAll(async () => {
+    stack = await openApiStack();
+    live = countFromFiles();
+    const domains = new Set(live.map(({ brand }) => brand));
+    domains.delete(SECOND_BRAND);
+    official = new Map(
+      [...domains].flatMap((domain) => {
+        const named = live.filter(({ brand, page }) => brand === domain && page !== '');
+        const [largest] = ranked(named, ({ page }) => page);
+        return largest ? [[domain, largest[0]]] : [];
+      }),
+    );
+    const observed_at = '2026-05-01T00:00:00Z';
+    const observations = [
+      {
+        type: 'brand.profile',
+        domain: SECOND_BRAND,
+        observed_at,
+        name: SECOND_BRAND,
+        description: null,
+        url: null,
+        logo_url: null,
+        country: null,
+        category_path: null,
+        is_public: null,
+        indexable: null,
+      },
+      ...[...official].map(([brand_domain, page_id]) => ({
+        type: 'social_page.link',
+        brand_domain,
+        page_id,
+        page_name: null,
+        observed_at,
+        role: 'OFFICIAL',
+        confidence: 0.9,
+        linked: true,
+      })),
+    ];
+    const known = join(scratch, 'known.jsonl');
+    writeFileSync(known, observations.map((one) => JSON.stringify(one)).join('\n'));
+    await ingest(known);
+    await ingest(
+      ...globSync('supernova/*.csv.gz', { cwd: folder }).map((file) => join(folder, file)),
+      '--mapping',
+      'services/ingest/mappings/competitor-page-scan.json',
+      '--brands',
+      join(folder, 'supernova/brands.json'),
+    );
+    const at = ['--scanned-at', '2026-05-18T00:00:00Z'];
+    await ingest(join(folder, SEARCH.file), '--brand', SEARCH.domain, ...at);
+    const [app, key] = await Promise.all([stack.api(), stack.key({ plan: 'business' })]);
+    await untilPassed(stack.pool, await stack.eventStore.head());
+    get = async (path) => {
+      const answer = await app.inject({ url: path, headers: { authorization: `Bearer ${key.text}` } });
+      expect(answer.statusCode, `${path}: ${answer.body.slice(0, 500)}`).toBe(200);
+      return answer.json().data as never;
+    };
+  });
+  afterAll(async () => {
+    await stack?.[Symbol.asyncDispose]();
+    rmSync(scratch, { recursive: true, force: true });
+  });
+
+  it('leakage is that of the files, with pages that have no id apart', async () => {
+    const unnamed = new Map<string, number>();
+    for (const domain of new Set(live.map(({ brand }) => brand))) {
+      const own = live.filter(({ brand }) => brand === domain);
+      const third = own.filter(({ page }) => page !== '' && page !== official.get(domain));
+      const shown = (await get(`/v1/brands/${brandSlugOf(domain)}/leakage`)) as {
+        largest_third_party_pages: { page: { page_id: string }; active_ads: number }[];
+      } & Record<string, number>;
+      expect([domain, shown]).toMatchObject([
+        domain,
+        {
+          active_ads: own.length,
+          third_party_ads: third.length,
+          third_party_pages: new Set(third.map(({ page }) => page)).size,
+          unnamed_page_ads: own.filter(({ page }) => page === '').length,
+        },
+      ]);
+      expect(
+        shown.largest_third_party_pages.map(({ page, active_ads }) => [page.page_id, active_ads]),
+      ).toEqual(ranked(third, ({ page }) => page).slice(0, 10));
+      unnamed.set(domain, shown['unnamed_page_ads'] ?? 0);
+    }
+    expect(unnamed.get('wisprflow.ai')).toBeGreaterThan(100);
+  });
+
+  it('leakage of a search for words is of all the pages that it met', async () => {
+    type Found = { ad_archive_id: string; page_id: string; is_active: boolean };
+    const found = JSON.parse(gunzipped(SEARCH.file)) as {
+      edges: { node: { collated_results: Found[] } }[];
+    };
+    const shown = found.edges.flatMap(({ node }) => node.collated_results).filter((ad) => ad.is_active);
+    const pageOf = new Map(shown.map((ad) => [ad.ad_archive_id, ad.page_id]));
+    const pages = ranked([...pageOf.values()], (page) => page);
+    expect(await get(`/v1/brands/${brandSlugOf(SEARCH.domain)}/leakage`)).toMatchObject({
+      active_ads: pageOf.size,
+      own_page_ads: 0,
+      third_party_ads: pageOf.size,
+      third_party_pages: pages.length,
+      largest_third_party_pages: pages
+        .slice(0, 10)
+        .map(([page_id, active_ads]) => ({ page: { page_id }, role: null, active_ads })),
+    });
+  });
+
+  it('copy reuse is that of the words of the files', async () => {
+    let reused = 0;
+    for (const domain of new Set(live.map(({ brand }) => brand))) {
+      const outside = ({ page }: Ad): boolean => page !== '' && page !== official.get(domain);
+      const texts = [...Map.groupBy(live, ({ words }) => words)]
+        .filter(([words]) => words !== '')
+        .map(([, of]) => ({
+          brand_ads: of.filter((ad) => ad.brand === domain && !outside(ad)).length,
+          foreign_ads: of.filter(outside).length,
+          foreign_pages: new Set(of.filter(outside).map(({ page }) => page)).size,
+        }))
+        .filter(({ brand_ads, foreign_ads }) => brand_ads > 0 && foreign_ads > 0)
+        .toSorted((a, b) => b.foreign_ads - a.foreign_ads || b.brand_ads - a.brand_ads);
+      const shown = (await get(`/v1/brands/${brandSlugOf(domain)}/copy-reuse`)) as {
+        brand_ads: number;
+        foreign_ads: number;
+        foreign_pages: number;
+      }[];
+      expect([domain, shown.map(({ brand_ads, foreign_ads }) => [foreign_ads, brand_ads])]).toEqual([
+        domain,
+        texts.slice(0, 12).map(({ brand_ads, foreign_ads }) => [foreign_ads, brand_ads]),
+      ]);
+      reused += shown.length;
+    }
+    expect(reused).toBeGreaterThan(0);
+  });
+
+  it('hubs are the pages that run ads for two brands', async () => {
+    const named = live.filter(({ page }) => page !== '');
+    const hubs = [...Map.groupBy(named, ({ page }) => page)]
+      .map(([page, of]) => ({ page, roster: ranked(of, ({ brand }) => brandSlugOf(brand)) }))
+      .filter(({ roster }) => roster.length > 1);
+    expect(hubs).toHaveLength(1);
+    const shown = (await get('/v1/hubs?limit=100')) as {
+      page: { page_id: string };
+      roster: { brand: { slug: string }; active_ads: number }[];
+    }[];
+    expect(
+      shown.map(({ page, roster }) => ({
+        page: page.page_id,
+        roster: roster.map(({ brand, active_ads }) => [brand.slug, active_ads]),
+      })),
+    ).toEqual(hubs);
+  });
+
+  it('the network links just the brands that share a page', async () => {
+    const [one = '', other = ''] = ['ailearna.com', SECOND_BRAND].map(brandIdOf).toSorted();
+    expect(await get(`/v1/brand-network?brand_id=${brandSlugOf(SECOND_BRAND)}`)).toMatchObject({
+      links: [{ brand_ids: [one, other], shared_pages: 1, confidence: 0.5 }],
+      brands_with_link: 2,
+    });
+    expect(await get(`/v1/brand-network?brand_id=${brandSlugOf('duolingo.com')}`)).toMatchObject({
+      brands: [{ brand: { slug: 'duolingo-com' }, linked_brands: 0 }],
+      links: [],
+    });
+  });
+});

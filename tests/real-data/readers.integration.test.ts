@@ -1,0 +1,84 @@
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { basename, join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { gunzipSync } from 'node:zlib';
+import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { readSettings } from '#platform/settings.ts';
+import type { ReadOptions } from '#services/ingest/files/file-plan.ts';
+import { loadMapping } from '#services/ingest/readers/formats/column-mapping.ts';
+import { reading } from '../ingest/fixtures/export-files.ts';
+
+/**
+ * Reads every ad file of a folder of real exports and compares the ads with what a few lines of its own
+ * find in the same bytes. Such files are nobody's to copy, so the folder stands beside the project.
+ */
+const PROJECT = fileURLToPath(new URL('../..', import.meta.url));
+const { AD_DATA_DIR } = readSettings(z.object({ AD_DATA_DIR: z.string().default('../shared/data') }));
+const folder = resolve(PROJECT, AD_DATA_DIR);
+const absent = !existsSync(folder);
+if (absent)
+  console.warn(`tests of real exports are skipped: there is no folder ${folder}; name it with AD_DATA_DIR`);
+
+const files = absent ? [] : globSync('**/*.{csv,json}.gz', { cwd: folder }).toSorted();
+const textOf = (file: string): string => gunzipSync(readFileSync(join(folder, file))).toString('utf8');
+
+/** Ids by a plain pattern: every way in which these files spell a member that holds an ad's id. */
+const idsInJson = (text: string): Set<string> =>
+  new Set([...text.matchAll(/"(?:ad_archive_id|adArchiveI[dD])"\s*:\s*"?(\d+)/g)].map(([, id]) => id ?? ''));
+
+/** Ids by splitting on quotes: what lies between two of them holds no commas or line ends that separate. */
+const idsInCsv = (text: string): Set<string> => {
+  const rows = text
+    .replace(/^\uFEFF/, '')
+    .split('"')
+    .map((part, at) => (at % 2 === 0 ? part : part.replaceAll(/[,\r\n]/g, ' ')))
+    .join('')
+    .split(/\r?\n/)
+    .filter((row) => row !== '')
+    .map((row) => row.split(','));
+  const column = rows[0]?.findIndex((name) => ['id', 'ad_id', 'ad_library_id'].includes(name)) ?? -1;
+  return new Set(rows.slice(1).map((row) => row[column] ?? ''));
+};
+
+const isAdCsv = (text: string): boolean => /^[^\n]*(ad_library_id|ad_creative_bod)/.test(text);
+const isAdFile = (file: string): boolean => {
+  const text = textOf(file);
+  return file.endsWith('.csv.gz') ? isAdCsv(text) : idsInJson(text).size > 0;
+};
+const adFiles = files.filter(isAdFile);
+/** What holds no ads but is read; `side-files.test.ts` and `storefronts.test.ts` are about them. */
+const SIDE_FILES = /^rank\/|^shopify\/.*(products|blackout)/;
+const otherFiles = files.filter((file) => !adFiles.includes(file) && !SIDE_FILES.test(file));
+
+const optionsFor = async (file: string): Promise<ReadOptions> => {
+  if (!basename(file).startsWith('fb-ads-'))
+    return { brand: 'someone.example', scannedAt: '2026-07-01T00:00:00.000Z' };
+  const mapping = join(PROJECT, 'services/ingest/mappings/competitor-page-scan.json');
+  const brands = join(folder, file, '../brands.json');
+  return { mapping: await loadMapping(mapping, brands) };
+};
+
+describe.skipIf(absent)('real exports', () => {
+  test.each(adFiles)('%s gives every ad once', async (file) => {
+    const text = textOf(file);
+    const expected = file.endsWith('.csv.gz') ? idsInCsv(text) : idsInJson(text);
+    const { ads, ends, refused, observations } = await reading(join(folder, file), await optionsFor(file));
+    expect(refused).toEqual([]);
+    expect(ads.map(({ ad_id }) => ad_id).toSorted()).toEqual([...expected].toSorted());
+    expect(ends).toHaveLength(1);
+    expect(JSON.stringify(observations)).not.toMatch(
+      /"(spend|impressions?|reach|currency|funding_entity)[^"]*":/,
+    );
+  });
+
+  test.each(otherFiles)('%s holds no ads and is refused in one line', async (file) => {
+    const { observations, refused } = await reading(join(folder, file), {
+      brand: 'someone.example',
+      scannedAt: '2026-07-01T00:00:00.000Z',
+    });
+    expect(observations).toEqual([]);
+    expect(refused).toHaveLength(1);
+    expect(refused[0]?.what).toMatch(/unknown format|is empty/);
+  });
+});

@@ -1,0 +1,202 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { gunzipSync } from 'node:zlib';
+import type { FastifyInstance } from 'fastify';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import type { StorefrontFact } from '#contracts/events/corpus/storefront.ts';
+import { storefrontStream } from '#contracts/events/corpus/storefront.ts';
+import { readSettings } from '#platform/settings.ts';
+import { ingestFiles } from '#services/ingest/files/ingest-files.ts';
+import { openIntake } from '#services/ingest/intake/observation-handler.ts';
+import type { Intake } from '#services/ingest/intake-types.ts';
+import { type ApiStack, type Key, openApiStack } from '../operations/fixtures/stack.ts';
+import { on } from '../dsl/api.ts';
+import { reading } from '../ingest/fixtures/export-files.ts';
+
+/**
+ * Catalogues as shops publish them: ingested as any file is, and what comes out over REST held against a few lines
+ * that look at the same bytes. The files stand beside the project.
+ */
+const PROJECT = fileURLToPath(new URL('../..', import.meta.url));
+const { AD_DATA_DIR } = readSettings(z.object({ AD_DATA_DIR: z.string().default('../shared/data') }));
+const folder = resolve(PROJECT, AD_DATA_DIR, 'shopify');
+const CATALOGUE = join(folder, 'kiidskingdom-products-page1.json.gz');
+/** One collection of a shop: an answer that came back empty, and the forty products twenty minutes later. */
+const EMPTY = join(folder, 'spacire-blackout-curtains-20250916T1403Z.json.gz');
+const FORTY = join(folder, 'spacire-blackout-curtains-20250916T1423Z.json.gz');
+const absent = ![CATALOGUE, EMPTY, FORTY].every((file) => existsSync(file));
+if (absent) {
+  console.warn(
+    `tests of real storefronts are skipped: there is no folder ${folder}; name it with AD_DATA_DIR`,
+  );
+}
+
+type Published = {
+  readonly id: number;
+  readonly title: string;
+  readonly handle: string;
+  readonly variants: readonly {
+    readonly id: number;
+    readonly price: string;
+    readonly compare_at_price: string | null;
+    readonly available?: boolean;
+  }[];
+};
+const publishedIn = (file: string): readonly Published[] =>
+  (JSON.parse(gunzipSync(readFileSync(file)).toString('utf8')) as { products: Published[] }).products;
+
+/** What REST says of a product, as the page says it. */
+type Shown = {
+  readonly product_id: string;
+  readonly title: string;
+  readonly handle: string;
+  readonly variants: readonly {
+    readonly variant_id: string;
+    readonly price: string;
+    readonly compare_at_price: string | null;
+    readonly available: boolean | null;
+  }[];
+};
+const asShown = ({ id, title, handle, variants }: Published): Shown => ({
+  product_id: String(id),
+  title,
+  handle,
+  variants: variants.map((variant) => ({
+    variant_id: String(variant.id),
+    price: variant.price,
+    compare_at_price: variant.compare_at_price,
+    available: variant.available ?? null,
+  })),
+});
+const byId = (products: readonly Shown[]): ReadonlyMap<string, object> =>
+  new Map(
+    products.map(({ product_id, title, handle, variants }) => [
+      product_id,
+      {
+        title,
+        handle,
+        variants: variants.map(({ variant_id, price, compare_at_price, available }) => ({
+          variant_id,
+          price,
+          compare_at_price,
+          available,
+        })),
+      },
+    ]),
+  );
+
+describe.skipIf(absent)('real storefronts', () => {
+  let stack: ApiStack;
+  let app: FastifyInstance;
+  let key: Key;
+  let intake: Intake & AsyncDisposable;
+
+  const ingest = async (file: string, brand: string, scannedAt: string): Promise<void> => {
+    const options = { brand, scannedAt, complete: true, refusedDirectory: tmpdir() };
+    const refused: string[] = [];
+    const report = { progress: () => {}, finished: () => {}, refused: (line: string) => refused.push(line) };
+    const [totals] = await ingestFiles([file], options, intake, report);
+    expect(refused).toEqual([]);
+    expect(totals?.facts).toBeGreaterThan(0);
+    await stack.projected(await stack.eventStore.head());
+  };
+  const storeOf = async (slug: string): Promise<Record<string, unknown> & { products: Shown[] | null }> =>
+    (await on(app).get(`/v1/brands/${slug}/store`, { key })).data;
+
+  beforeAll(async () => {
+    stack = await openApiStack();
+    [app, key] = await Promise.all([stack.api(), stack.key()]);
+    const { DATABASE_URL = '', EVENT_STORE_URL } = stack.environment;
+    intake = await openIntake({ databaseUrl: DATABASE_URL, eventStoreUrl: EVENT_STORE_URL ?? '' });
+  });
+  afterAll(async () => {
+    await intake?.[Symbol.asyncDispose]();
+    await stack?.[Symbol.asyncDispose]();
+  });
+
+  test('a catalogue of 250 products comes back as it was published', async () => {
+    await ingest(CATALOGUE, 'kiidskingdom.com', '2026-03-14T00:00:00.000Z');
+    const published = publishedIn(CATALOGUE);
+    expect(published).toHaveLength(250);
+    const store = await storeOf('kiidskingdom-com');
+    expect(store).toMatchObject({
+      status: 'collected',
+      products_total: 250,
+      missing_products: 0,
+      latest_scan: { complete: true, products_seen: 250, collector: 'storefront-json' },
+      changes: [],
+    });
+    expect(byId(store.products ?? [])).toEqual(byId(published.map(asShown)));
+    const numbers = (store.products ?? []).map(({ product_id }) => Number(product_id));
+    expect(numbers).toEqual(numbers.toSorted((a, b) => b - a));
+  });
+
+  test('fed again, and once more as another day’s scan, it is no news', async () => {
+    const options = { brand: 'kiidskingdom.com', refusedDirectory: tmpdir(), complete: true };
+    const report = { progress: () => {}, finished: () => {}, refused: () => {} };
+    const [again] = await ingestFiles(
+      [CATALOGUE],
+      { ...options, scannedAt: '2026-03-14T00:00:00.000Z' },
+      intake,
+      report,
+    );
+    expect(again?.facts).toBe(0);
+    const [later] = await ingestFiles(
+      [CATALOGUE],
+      { ...options, scannedAt: '2026-03-15T00:00:00.000Z' },
+      intake,
+      report,
+    );
+    expect(later?.facts).toBe(1);
+  });
+
+  test('its facts are few and none is large', async () => {
+    const bytes: number[] = [];
+    for await (const { data } of stack.eventStore.read<StorefrontFact>(storefrontStream('kiidskingdom.com')))
+      bytes.push(Buffer.byteLength(JSON.stringify(data)));
+    expect(bytes.length).toBeLessThan(10);
+    expect(Math.max(...bytes)).toBeLessThan(400_000);
+  });
+
+  test('an empty answer, forty products, an empty answer: never an emptied shop', async () => {
+    await ingest(EMPTY, 'spacire.com', '2025-09-16T14:03:00.000Z');
+    expect(await storeOf('spacire-com')).toMatchObject({
+      status: 'not_collected',
+      products: null,
+      latest_scan: { complete: false, products_seen: 0 },
+    });
+    await ingest(FORTY, 'spacire.com', '2025-09-16T14:23:00.000Z');
+    const published = byId(publishedIn(FORTY).map(asShown));
+    expect(published.size).toBe(40);
+    for (const day of [17, 18, 19]) {
+      const store = await storeOf('spacire-com');
+      expect(store).toMatchObject({ status: 'collected', products_total: 40, missing_products: 0 });
+      expect(byId(store.products ?? [])).toEqual(published);
+      await ingest(EMPTY, 'spacire.com', `2025-09-${day}T14:03:00.000Z`);
+    }
+    expect(await storeOf('spacire-com')).toMatchObject({
+      products_total: 40,
+      latest_scan: { complete: false, products_seen: 0 },
+      last_complete_scan_at: null,
+    });
+  });
+
+  test('a page alone, unvouched for, and a collection are no complete scans', async () => {
+    const endOf = async (file: string, complete: boolean) => {
+      const options = { brand: 'shop.example', scannedAt: '2026-03-14T00:00:00.000Z', complete };
+      const { observations, refused } = await reading(file, options);
+      expect(refused).toEqual([]);
+      return observations.at(-1);
+    };
+    expect(await endOf(CATALOGUE, false)).toMatchObject({
+      type: 'storefront.scan_end',
+      pages: 1,
+      complete: false,
+    });
+    expect(await endOf(CATALOGUE, true)).toMatchObject({ complete: true });
+    expect(await endOf(FORTY, true)).toMatchObject({ complete: false });
+  });
+});

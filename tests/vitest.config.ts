@@ -1,0 +1,42 @@
+import { configDefaults, defineConfig } from 'vitest/config';
+
+/** Both cores of a small machine. More workers would make integration tests depend on scheduling. */
+const WORKERS = 2;
+const UNIT_TIMEOUT_MS = 10_000;
+/** Every wait in an integration test has its own limit; this one catches a wait that has none. */
+const INTEGRATION_TIMEOUT_MS = 60_000;
+const HOOK_TIMEOUT_MS = 120_000;
+
+/** Tests that need a server: Postgres, NATS, an event store or a process of our own. */
+const INTEGRATION = 'tests/**/*.integration.test.ts';
+
+/** Tests keep what they open to themselves; loading the code anew for each file would take 90 seconds more. */
+const isolate = false;
+
+export default defineConfig({
+  test: {
+    pool: 'forks',
+    maxWorkers: WORKERS,
+    projects: [
+      {
+        test: {
+          name: 'unit',
+          isolate,
+          include: ['tests/**/*.test.ts'],
+          exclude: [...configDefaults.exclude, INTEGRATION],
+          testTimeout: UNIT_TIMEOUT_MS,
+        },
+      },
+      {
+        test: {
+          name: 'integration',
+          isolate,
+          include: [INTEGRATION],
+          globalSetup: ['tests/stack/global-setup.ts'],
+          testTimeout: INTEGRATION_TIMEOUT_MS,
+          hookTimeout: HOOK_TIMEOUT_MS,
+        },
+      },
+    ],
+  },
+});
