@@ -77,7 +77,7 @@ let findings: readonly { readonly filename: string; readonly code: string }[];
 
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'lint-rules-'));
-  for (const name of ['.oxlintrc.json', 'package.json', 'tsconfig.json'])
+  for (const name of ['.config/oxlint.json', 'package.json', 'tsconfig.json'])
     cpSync(join(ROOT, name), join(folder, name));
   symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
   const sources = Object.entries(VIOLATIONS).map(([file, { code }]) => [file, code] as const);
@@ -86,7 +86,9 @@ beforeAll(() => {
     writeFileSync(join(folder, file), `${code}\n`);
   }
   const oxlint = join(ROOT, 'node_modules', 'oxlint', 'bin', 'oxlint');
-  const lint = spawnSync(process.execPath, [oxlint, '--type-aware', '--format=json'], {
+  const options = ['--config=.config/oxlint.json', '--type-aware', '--format=json'];
+  const folders = ['contracts', 'services', 'projections', 'deploy'];
+  const lint = spawnSync(process.execPath, [oxlint, ...options, ...folders], {
     cwd: folder,
     encoding: 'utf8',
   });
