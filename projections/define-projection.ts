@@ -1,11 +1,11 @@
-import type { Fact, RecordedFact } from '#contracts/events/event.ts';
+import type { Event, RecordedEvent } from '#contracts/events/event.ts';
 
 /**
- * The shape of a projection: facts to changes as data. The projector runs the changes of a batch set-wise
+ * The shape of a projection: events to changes as data. The projector runs the changes of a batch set-wise
  * and commits them with the checkpoint.
  *
  * Two laws hold for every projection. Changes of one stream keep their order; changes of different streams
- * commute, since the projector groups them. And a fact gives the same changes whenever it is projected: no
+ * commute, since the projector groups them. And an event gives the same changes whenever it is projected: no
  * clock, no randomness, no look-up outside the projection's own tables.
  */
 export type ColumnValue =
@@ -63,12 +63,12 @@ export type Projection = {
    */
   readonly schema: URL;
   readonly statements: Readonly<Record<string, Statement>>;
-  readonly project: (fact: RecordedFact) => readonly Change[];
+  readonly project: (event: RecordedEvent) => readonly Change[];
 };
 
-/** A projection whose facts are known by type, as a plain `Projection`. */
-export const projection = <F extends Fact>(
+/** A projection whose events are known by type, as a plain `Projection`. */
+export const projection = <F extends Event>(
   definition: Omit<Projection, 'project'> & {
-    readonly project: (fact: RecordedFact<F>) => readonly Change[];
+    readonly project: (event: RecordedEvent<F>) => readonly Change[];
   },
 ): Projection => definition as unknown as Projection;

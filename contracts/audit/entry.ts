@@ -1,10 +1,10 @@
 import { hash } from 'node:crypto';
 import { z } from 'zod';
-import { Actor, categoryOf, idOf, type RecordedFact } from '../events/event.ts';
+import { Actor, categoryOf, idOf, type RecordedEvent } from '../events/event.ts';
 import { Timestamp } from '../values/primitives.ts';
 import { canonicalJson } from './canonical.ts';
 
-/** Every stream category that belongs to one workspace: the facts of these make up its history. */
+/** Every stream category that belongs to one workspace: the events of these make up its history. */
 export const WORKSPACE_CATEGORIES = [
   'workspace',
   'tracking',
@@ -23,12 +23,12 @@ export const WORKSPACE_CATEGORIES = [
 const Position = z.string().regex(/^(0|[1-9][0-9]{0,19})$/, 'a whole number as text');
 export const EntryHash = z.string().regex(/^[0-9a-f]{64}$/, '64 lower-case hexadecimal digits');
 
-/** What a fact says about itself; everything of an entry that its hash is made over, but its place. */
+/** What an event says about itself; everything of an entry that its hash is made over, but its place. */
 const recordShape = {
   workspace_id: z.string(),
   fact_id: z.string(),
-  position: Position.meta({ description: 'Where the fact stands in the log of the whole service.' }),
-  recorded_at: Timestamp.meta({ description: 'When the log took the fact.' }),
+  position: Position.meta({ description: 'Where the event stands in the log of the whole service.' }),
+  recorded_at: Timestamp.meta({ description: 'When the log took the event.' }),
   type: z.string(),
   schema_version: z.int(),
   actor: Actor.meta({ description: 'Who caused it.' }),
@@ -38,9 +38,9 @@ const recordShape = {
   resource: z.strictObject({
     category: z.string(),
     id: z.string(),
-    revision: Position.meta({ description: 'Number of the fact in its stream, from 0.' }),
+    revision: Position.meta({ description: 'Number of the event in its stream, from 0.' }),
   }),
-  data: z.json().meta({ description: 'The fact as recorded; what is personal in it is sealed.' }),
+  data: z.json().meta({ description: 'The event as recorded; what is personal in it is sealed.' }),
 } as const;
 
 export const HistoryRecord = z.strictObject(recordShape);
@@ -70,29 +70,29 @@ export const chainHash = (previous: string, sequence: number, recordText: string
 export const recordTextOf = ({ sequence: _sequence, hash: _hash, ...record }: HistoryEntry): string =>
   canonicalJson(record);
 
-/** The workspace of a fact: what its metadata says, or else what its stream is named after. */
-export const workspaceIdOf = (fact: RecordedFact): string =>
-  fact.metadata.workspace_id ?? (idOf(fact.stream).split('+', 1)[0] as string);
+/** The workspace of an event: what its metadata says, or else what its stream is named after. */
+export const workspaceIdOf = (event: RecordedEvent): string =>
+  event.metadata.workspace_id ?? (idOf(event.stream).split('+', 1)[0] as string);
 
 /** A workspace's streams are named by the workspace, with `+<id>` where it has several of a category. */
-export const historyRecordOf = (fact: RecordedFact): HistoryRecord => {
-  const { metadata } = fact;
+export const historyRecordOf = (event: RecordedEvent): HistoryRecord => {
+  const { metadata } = event;
   return {
-    workspace_id: workspaceIdOf(fact),
-    fact_id: fact.id,
-    position: fact.position.toString(),
-    recorded_at: fact.recordedAt.toISOString(),
-    type: fact.type,
+    workspace_id: workspaceIdOf(event),
+    fact_id: event.id,
+    position: event.position.toString(),
+    recorded_at: event.recordedAt.toISOString(),
+    type: event.type,
     schema_version: metadata.schema_version,
     actor: metadata.actor,
     request_id: metadata.request_id,
     correlation_id: metadata.$correlationId,
     causation_id: metadata.$causationId,
     resource: {
-      category: categoryOf(fact.stream),
-      id: idOf(fact.stream),
-      revision: fact.revision.toString(),
+      category: categoryOf(event.stream),
+      id: idOf(event.stream),
+      revision: event.revision.toString(),
     },
-    data: fact.data as HistoryRecord['data'],
+    data: event.data as HistoryRecord['data'],
   };
 };

@@ -1,11 +1,11 @@
 import { z } from 'zod';
 
-/** Who caused a fact. */
+/** Who caused an event. */
 export const Actor = z.strictObject({ kind: z.enum(['api_key', 'member', 'service']), id: z.string() });
 export type Actor = z.infer<typeof Actor>;
 
-/** Metadata of every fact. The `$` names are the event store's own convention. */
-export type FactMetadata = {
+/** Metadata of every event. The `$` names are the event store's own convention. */
+export type EventMetadata = {
   readonly $correlationId: string;
   readonly $causationId: string;
   readonly request_id: string;
@@ -16,18 +16,21 @@ export type FactMetadata = {
   readonly traceparent?: string;
 };
 
-/** A fact before it is recorded: what a decision answers. */
-export type Fact<Type extends string = string, Data = unknown> = { readonly type: Type; readonly data: Data };
+/** An event before it is recorded: what a decision answers. */
+export type Event<Type extends string = string, Data = unknown> = {
+  readonly type: Type;
+  readonly data: Data;
+};
 
-/** A fact as a projection meets it. */
-export type RecordedFact<F extends Fact = Fact> = F & {
+/** An event as a projection meets it. */
+export type RecordedEvent<F extends Event = Event> = F & {
   readonly stream: string;
   readonly revision: bigint;
   /** Commit position in `$all`: increasing, not contiguous. */
   readonly position: bigint;
   readonly recordedAt: Date;
   readonly id: string;
-  readonly metadata: FactMetadata;
+  readonly metadata: EventMetadata;
 };
 
 /** Categories are camelCase without a hyphen, so the first hyphen ends the category. */

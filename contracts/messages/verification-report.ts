@@ -3,7 +3,7 @@ export type VerificationReport = {
   /** Of the log, at which the tables were compared. */
   readonly position: string;
   readonly facts: number;
-  /** Facts that both sides are without: parked, or left out by an operator. */
+  /** Events that both sides are without: parked, or left out by an operator. */
   readonly left_out: number;
   readonly tables: readonly TableComparison[];
 };

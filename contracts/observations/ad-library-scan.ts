@@ -17,7 +17,7 @@ export const AD_VERSIONS_MAX = 50;
 export const CHUNK_ADS_MAX = 250;
 export const SCAN_CHUNKS_MAX = 100_000;
 export const SCAN_PAGES_MAX = 10_000;
-/** Of one ad as JSON: a fact that holds it before and after a change still fits into one append. */
+/** Of one ad as JSON: an event that holds it before and after a change still fits into one append. */
 export const AD_MAX_BYTES = 430_000;
 /** So short is it, however its characters are written. Spares measuring nearly all ads. */
 const AD_SHORT_CHARACTERS = AD_MAX_BYTES / 6 - 10_000;
@@ -56,7 +56,7 @@ export type BrandedContent = z.infer<typeof BrandedContent>;
 const lengthOf = (texts: readonly (string | null)[]): number =>
   texts.reduce((sum, text) => sum + (text?.length ?? 0), 0);
 
-const fitsIntoFacts = (ad: object): boolean => {
+const fitsIntoEvents = (ad: object): boolean => {
   const { body, title, link_description, media, cards, versions } = ad as {
     readonly [Field in 'body' | 'title' | 'link_description']: string | null;
   } & Readonly<Record<'media' | 'cards' | 'versions', readonly object[]>>;
@@ -96,7 +96,7 @@ export const ObservedAd = z
     /** Absent, as `null`, says nothing: most sources do not show it. */
     branded_content: BrandedContent.nullable().optional(),
   })
-  .refine(fitsIntoFacts, `an ad is at most ${AD_MAX_BYTES} bytes long as JSON`);
+  .refine(fitsIntoEvents, `an ad is at most ${AD_MAX_BYTES} bytes long as JSON`);
 export type ObservedAd = z.infer<typeof ObservedAd>;
 
 export const CoveredPage = z.strictObject({

@@ -7,7 +7,7 @@ export const STOREFRONT_PAGE_PRODUCTS_MAX = 250;
 export const STOREFRONT_PAGES_MAX = 1_000;
 export const STOREFRONT_PRODUCTS_MAX = 25_000;
 export const PRODUCT_VARIANTS_MAX = 2_000;
-/** Of a product as JSON: a fact that holds one before and after a change still fits into one append. */
+/** Of a product as JSON: an event that holds one before and after a change still fits into one append. */
 export const PRODUCT_MAX_CHARACTERS = 100_000;
 
 /** Shops number products and variants; the numbers are names and are kept as their digits. */

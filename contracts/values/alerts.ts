@@ -1,12 +1,12 @@
 import { z } from 'zod';
 
-/** The words of alert rules and deliveries, shared by facts, resources and payloads (specification, part "Events"). */
+/** The words of alert rules and deliveries, shared by events, resources and payloads (specification, part "Events"). */
 
 /** What a rule fires on. `page_changes`: link changes and pages linked; `activity`: what the signals call activity. */
 export const AlertTrigger = z.enum(['new_ads', 'stopped_ads', 'page_changes', 'new_partners', 'activity']);
 export type AlertTrigger = z.infer<typeof AlertTrigger>;
 
-/** When a rule answers: for each batch of facts at once, or once a day or ISO week (UTC) for all of it. */
+/** When a rule answers: for each batch of events at once, or once a day or ISO week (UTC) for all of it. */
 export const AlertCadence = z.enum(['instant', 'daily', 'weekly']);
 export type AlertCadence = z.infer<typeof AlertCadence>;
 

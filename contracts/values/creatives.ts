@@ -14,7 +14,7 @@ export const MEDIA_KINDS = ['image', 'video'] as const;
 export type MediaKind = (typeof MEDIA_KINDS)[number];
 
 /**
- * How deep a file was looked at, each depth beyond the one before: its media facts measured; what is said in it
+ * How deep a file was looked at, each depth beyond the one before: its media properties measured; what is said in it
  * transcribed; its closed fields described.
  */
 export const ANALYSIS_DEPTHS = ['measured', 'transcribed', 'described'] as const;

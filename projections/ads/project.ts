@@ -1,20 +1,20 @@
-import type { AdContent, AdLibraryFact } from '#contracts/events/corpus/ad-library.ts';
-import type { BrandFact } from '#contracts/events/corpus/brand.ts';
-import type { RecordedFact } from '#contracts/events/event.ts';
+import type { AdContent, AdLibraryEvent } from '#contracts/events/corpus/ad-library.ts';
+import type { BrandEvent } from '#contracts/events/corpus/brand.ts';
+import type { RecordedEvent } from '#contracts/events/event.ts';
 import { brandReference } from '../shared-tables/brand-reference.ts';
 import { type Change, projection, type Row } from '../define-projection.ts';
 
 type HistoryChange = 'started' | 'revised' | 'destination_changed' | 'confirmed_inactive' | 'returned';
 
 const history = (
-  fact: RecordedFact<AdLibraryFact>,
+  event: RecordedEvent<AdLibraryEvent>,
   ad_id: string,
   change: HistoryChange,
   detail: object,
 ): Change => ({
   kind: 'insert',
   table: 'history',
-  row: { ad_id, position: fact.position, at: fact.data.observed_at, change, detail },
+  row: { ad_id, position: event.position, at: event.data.observed_at, change, detail },
 });
 
 const update = (ad_id: string, set: Row): Change => ({ kind: 'update', table: 'ad', key: { ad_id }, set });
@@ -22,7 +22,7 @@ const update = (ad_id: string, set: Row): Change => ({ kind: 'update', table: 'a
 const contentColumns = (content: Partial<AdContent>): Row => content;
 
 /** Every ad as last observed, with its history; searched by copy. */
-export const ads = projection<AdLibraryFact | BrandFact>({
+export const ads = projection<AdLibraryEvent | BrandEvent>({
   name: 'ads',
   version: 2,
   prefixes: ['adLibrary-', 'brand-'],
@@ -53,13 +53,13 @@ export const ads = projection<AdLibraryFact | BrandFact>({
         on conflict (brand_id, page_id) do update set complete_at = greatest(p.complete_at, excluded.complete_at)`,
     },
   },
-  project: (fact): readonly Change[] => {
-    switch (fact.type) {
+  project: (event): readonly Change[] => {
+    switch (event.type) {
       case 'BrandRegistered':
       case 'BrandProfileChanged':
-        return brandReference(fact);
+        return brandReference(event);
       case 'AdStarted': {
-        const { data } = fact;
+        const { data } = event;
         const { content } = data;
         return [
           {
@@ -80,16 +80,16 @@ export const ads = projection<AdLibraryFact | BrandFact>({
               seen_at: data.observed_at,
             },
           },
-          history(fact, data.ad_id, 'started', { novelty: data.novelty }),
+          history(event, data.ad_id, 'started', { novelty: data.novelty }),
         ];
       }
       case 'AdRevised': {
-        const { ad_id, changes } = fact.data;
+        const { ad_id, changes } = event.data;
         const set = Object.fromEntries(Object.entries(changes).map(([field, change]) => [field, change.to]));
-        return [update(ad_id, contentColumns(set)), history(fact, ad_id, 'revised', changes)];
+        return [update(ad_id, contentColumns(set)), history(event, ad_id, 'revised', changes)];
       }
       case 'AdDetailsObserved': {
-        const { ad_id, details, page_id, page_name, started_on, countries } = fact.data;
+        const { ad_id, details, page_id, page_name, started_on, countries } = event.data;
         return [
           update(ad_id, {
             ...contentColumns(details),
@@ -101,30 +101,30 @@ export const ads = projection<AdLibraryFact | BrandFact>({
         ];
       }
       case 'AdDestinationChanged': {
-        const { ad_id, from_url, to_url } = fact.data;
+        const { ad_id, from_url, to_url } = event.data;
         return [
           update(ad_id, { link_url: to_url }),
-          history(fact, ad_id, 'destination_changed', { from_url, to_url }),
+          history(event, ad_id, 'destination_changed', { from_url, to_url }),
         ];
       }
       case 'AdConfirmedInactive': {
-        const { ad_id, basis, stopped_on, last_seen_at } = fact.data;
+        const { ad_id, basis, stopped_on, last_seen_at } = event.data;
         return [
           update(ad_id, { status: 'inactive', stopped_on, seen_at: last_seen_at }),
-          history(fact, ad_id, 'confirmed_inactive', { basis, stopped_on }),
+          history(event, ad_id, 'confirmed_inactive', { basis, stopped_on }),
         ];
       }
       case 'AdReturned': {
-        const { ad_id, observed_at, inactive_since } = fact.data;
+        const { ad_id, observed_at, inactive_since } = event.data;
         return [
           update(ad_id, { status: 'active', stopped_on: null, seen_at: observed_at }),
-          history(fact, ad_id, 'returned', { inactive_since }),
+          history(event, ad_id, 'returned', { inactive_since }),
         ];
       }
       case 'AdsMissed':
-        return fact.data.ad_ids.map((ad_id) => ({ kind: 'run', statement: 'miss', row: { ad_id } }));
+        return event.data.ad_ids.map((ad_id) => ({ kind: 'run', statement: 'miss', row: { ad_id } }));
       case 'AdsSeen': {
-        const { ad_ids, observed_at } = fact.data;
+        const { ad_ids, observed_at } = event.data;
         return ad_ids.map((ad_id) => ({
           kind: 'run',
           statement: 'see',
@@ -132,9 +132,9 @@ export const ads = projection<AdLibraryFact | BrandFact>({
         }));
       }
       case 'AdsReworded':
-        return fact.data.ads.map(({ ad_id, wording }) => update(ad_id, contentColumns(wording)));
+        return event.data.ads.map(({ ad_id, wording }) => update(ad_id, contentColumns(wording)));
       case 'ScanRecorded': {
-        const { complete, pages, brand_id, observed_at } = fact.data;
+        const { complete, pages, brand_id, observed_at } = event.data;
         if (!complete) return [];
         return pages
           .filter(({ page_id, partial }) => page_id !== '' && !partial)

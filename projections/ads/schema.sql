@@ -24,7 +24,7 @@ create table ad (
   stopped_on date,
   listed_on date,
   first_seen_at timestamptz,
-  -- By a fact of its own; an active ad was also seen by every later complete scan of its page.
+  -- By an event of its own; an active ad was also seen by every later complete scan of its page.
   seen_at timestamptz,
   tsv tsvector generated always as (
     to_tsvector('simple', coalesce(title, '') || ' ' || left(coalesce(body, ''), 20000) || ' ' || coalesce(link_description, ''))

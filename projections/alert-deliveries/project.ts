@@ -1,7 +1,7 @@
 import type { DeliveryStatus } from '#contracts/values/alerts.ts';
-import { ALERT_DELIVERY, type AlertDeliveryFact } from '#contracts/events/workspace/alert-delivery.ts';
-import { ALERT_RULE, type AlertRuleFact } from '#contracts/events/workspace/alert-rule.ts';
-import type { RecordedFact } from '#contracts/events/event.ts';
+import { ALERT_DELIVERY, type AlertDeliveryEvent } from '#contracts/events/workspace/alert-delivery.ts';
+import { ALERT_RULE, type AlertRuleEvent } from '#contracts/events/workspace/alert-rule.ts';
+import type { RecordedEvent } from '#contracts/events/event.ts';
 import type { AlertDeliveryAttempt } from '#contracts/resources/workspace/alert-delivery.ts';
 import { type Change, projection } from '../define-projection.ts';
 
@@ -27,8 +27,8 @@ const drop = ({ workspace_id, alert_id }: Named): Change => ({
   row: { workspace_id, alert_id },
 });
 
-const changesOf = (fact: RecordedFact<AlertDeliveryFact>): readonly Change[] => {
-  const { workspace_id, alert_id, delivery_id } = fact.data;
+const changesOf = (event: RecordedEvent<AlertDeliveryEvent>): readonly Change[] => {
+  const { workspace_id, alert_id, delivery_id } = event.data;
   const key = { workspace_id, delivery_id };
   const become = (
     status: DeliveryStatus,
@@ -39,15 +39,15 @@ const changesOf = (fact: RecordedFact<AlertDeliveryFact>): readonly Change[] => 
     const set = { alert_id, status, next_attempt_at, finished_at, reason };
     return { kind: 'upsert', table: 'outcome', key, set };
   };
-  switch (fact.type) {
+  switch (event.type) {
     case 'DeliveryQueued': {
-      const { channel, kind, payload, queued_at } = fact.data;
+      const { channel, kind, payload, queued_at } = event.data;
       const set = { alert_id, channel, kind, items_total: payload.items_total, created_at: queued_at };
       return [{ kind: 'upsert', table: 'delivery', key, set }];
     }
     case 'DeliveryAttempted': {
-      const { attempted_at, outcome, reason, next_attempt_at } = fact.data;
-      const { attempt, failure, status_code, duration_ms } = fact.data;
+      const { attempted_at, outcome, reason, next_attempt_at } = event.data;
+      const { attempt, failure, status_code, duration_ms } = event.data;
       const shown: AlertDeliveryAttempt = {
         attempt,
         attempted_at,
@@ -58,21 +58,21 @@ const changesOf = (fact: RecordedFact<AlertDeliveryFact>): readonly Change[] => 
         duration_ms,
         next_attempt_at,
       };
-      const row = { ...key, alert_id, revision: fact.revision, doc: JSON.stringify(shown) };
+      const row = { ...key, alert_id, revision: event.revision, doc: JSON.stringify(shown) };
       return [
         { kind: 'insert', table: 'attempt', row },
         become(outcome, next_attempt_at, outcome === 'retrying' ? null : attempted_at, reason),
       ];
     }
     case 'DeliveryCancelled':
-      return [become('cancelled', null, fact.data.cancelled_at, fact.data.reason)];
+      return [become('cancelled', null, event.data.cancelled_at, event.data.reason)];
     case 'DeliveryReplayed':
       return [become('queued', null, null, null)];
   }
 };
 
 /** Deliveries of rules that are not deleted, with their attempts, for the alert-deliveries read. */
-export const alertDeliveries = projection<AlertDeliveryFact | AlertRuleFact>({
+export const alertDeliveries = projection<AlertDeliveryEvent | AlertRuleEvent>({
   name: 'alert-deliveries',
   version: 1,
   prefixes: [`${ALERT_DELIVERY}-`, `${ALERT_RULE}-`],
@@ -84,17 +84,17 @@ export const alertDeliveries = projection<AlertDeliveryFact | AlertRuleFact>({
       touches: ['delivery', 'outcome', 'attempt', 'deleted_alert'],
     },
   },
-  project: (fact) => {
-    switch (fact.type) {
+  project: (event) => {
+    switch (event.type) {
       case 'DeliveryQueued':
       case 'DeliveryAttempted':
       case 'DeliveryCancelled':
       case 'DeliveryReplayed':
-        return [...changesOf(fact), drop(fact.data)];
+        return [...changesOf(event), drop(event.data)];
       case 'AlertRuleDeleted': {
-        const { workspace_id, alert_id } = fact.data;
+        const { workspace_id, alert_id } = event.data;
         const row = { workspace_id, alert_id };
-        return [{ kind: 'insert', table: 'deleted_alert', row }, drop(fact.data)];
+        return [{ kind: 'insert', table: 'deleted_alert', row }, drop(event.data)];
       }
       case 'AlertRuleCreated':
       case 'AlertRuleChanged':

@@ -21,7 +21,7 @@ create table outcome (
   reason text,
   primary key (workspace_id, delivery_id)
 );
--- One row an attempt, by the number of its fact in the stream of the rule.
+-- One row an attempt, by the number of its event in the stream of the rule.
 create table attempt (
   workspace_id text not null,
   delivery_id uuid not null,

@@ -1,6 +1,6 @@
 import {
   ALERT_RULE,
-  type AlertRuleFact,
+  type AlertRuleEvent,
   type AlertRuleSettings,
   type Suspension,
 } from '#contracts/events/workspace/alert-rule.ts';
@@ -27,30 +27,30 @@ const suspended = ({ channel, failing_since, suspended_at }: Suspension): Row =>
 });
 
 /** Alert rules, for the alerts reads. */
-export const alerts = projection<AlertRuleFact>({
+export const alerts = projection<AlertRuleEvent>({
   name: 'alerts',
   version: 2,
   prefixes: [`${ALERT_RULE}-`],
   schema: new URL('./schema.sql', import.meta.url),
   statements: {},
-  project: (fact) => {
-    const { workspace_id, alert_id } = fact.data;
+  project: (event) => {
+    const { workspace_id, alert_id } = event.data;
     const key = { workspace_id, alert_id };
-    switch (fact.type) {
+    switch (event.type) {
       case 'AlertRuleCreated': {
-        const { workspace_id: _, alert_id: __, member_id, created_at, ...settings } = fact.data;
+        const { workspace_id: _, alert_id: __, member_id, created_at, ...settings } = event.data;
         const made = { created_by: member_id, created_at, updated_at: created_at, ...NONE };
         return [{ kind: 'insert', table: 'alert', row: { ...key, ...columnsOf(settings), ...made } }];
       }
       case 'AlertRuleChanged': {
-        const { changes, changed_at } = fact.data;
+        const { changes, changed_at } = event.data;
         const set = { ...columnsOf(changes), ...resumed(changes), updated_at: changed_at };
         return [{ kind: 'update', table: 'alert', key, set }];
       }
       case 'AlertChannelSuspended':
-        return [{ kind: 'update', table: 'alert', key, set: suspended(fact.data) }];
+        return [{ kind: 'update', table: 'alert', key, set: suspended(event.data) }];
       case 'AlertRuleSuspended':
-        return [{ kind: 'update', table: 'alert', key, set: { ...suspended(fact.data), enabled: false } }];
+        return [{ kind: 'update', table: 'alert', key, set: { ...suspended(event.data), enabled: false } }];
       case 'AlertRuleDeleted':
         return [{ kind: 'delete', table: 'alert', key }];
     }

@@ -8,7 +8,7 @@ create table alert (
   cadence text not null,
   email boolean not null,
   webhook_url text,
-  -- The address itself is in no fact.
+  -- The address itself is in no event.
   chat_host text,
   enabled boolean not null,
   -- JSON text of why the service sends nothing on this channel; null where it does.

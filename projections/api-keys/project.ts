@@ -1,27 +1,27 @@
-import { API_KEYS, type ApiKeyFact } from '#contracts/events/workspace/workspace.ts';
+import { API_KEYS, type ApiKeyEvent } from '#contracts/events/workspace/workspace.ts';
 import { projection } from '../define-projection.ts';
 
 /**
  * The keys of a workspace for those who look after them. Requests are checked by the access tables, which do not
  * wait for any projection.
  */
-export const apiKeys = projection<ApiKeyFact>({
+export const apiKeys = projection<ApiKeyEvent>({
   name: 'api-keys',
   version: 1,
   prefixes: [`${API_KEYS}-`],
   schema: new URL('./schema.sql', import.meta.url),
   statements: {},
-  project: (fact) => {
-    const { workspace_id, key_id } = fact.data;
-    switch (fact.type) {
+  project: (event) => {
+    const { workspace_id, key_id } = event.data;
+    switch (event.type) {
       case 'ApiKeyIssued': {
-        const { name, last_four, scopes, member_id, issued_at, replaces = null } = fact.data;
+        const { name, last_four, scopes, member_id, issued_at, replaces = null } = event.data;
         const issued = JSON.stringify({ key_id, workspace_id, name, last_four, scopes, replaces });
         const row = { workspace_id, key_id, issued_at, member_id, issued, revoked_at: null };
         return [{ kind: 'insert', table: 'api_key', row }];
       }
       case 'ApiKeyRevoked': {
-        const { revoked_at } = fact.data;
+        const { revoked_at } = event.data;
         return [{ kind: 'update', table: 'api_key', key: { workspace_id, key_id }, set: { revoked_at } }];
       }
     }

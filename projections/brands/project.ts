@@ -1,5 +1,5 @@
-import type { AdCounted, AdLibraryFact } from '#contracts/events/corpus/ad-library.ts';
-import type { BrandDetails, BrandFact } from '#contracts/events/corpus/brand.ts';
+import type { AdCounted, AdLibraryEvent } from '#contracts/events/corpus/ad-library.ts';
+import type { BrandDetails, BrandEvent } from '#contracts/events/corpus/brand.ts';
 import { type Change, projection, type Row } from '../define-projection.ts';
 import { refreshBrand, takeStock } from './statements.ts';
 
@@ -53,7 +53,7 @@ const onDay = (
 });
 
 /** Brands with their counters, for the directory, the single-brand read, breakdown and sitemap. */
-export const brands = projection<BrandFact | AdLibraryFact>({
+export const brands = projection<BrandEvent | AdLibraryEvent>({
   name: 'brands',
   version: 4,
   prefixes: ['brand-', 'adLibrary-'],
@@ -90,44 +90,44 @@ export const brands = projection<BrandFact | AdLibraryFact>({
     refresh: refreshBrand,
     take_stock: takeStock,
   },
-  project: (fact): readonly Change[] => {
-    const { brand_id } = fact.data;
+  project: (event): readonly Change[] => {
+    const { brand_id } = event.data;
     const refresh: readonly Change[] = [
       { kind: 'refresh', statement: 'refresh', row: { brand_id } },
       { kind: 'refresh', statement: 'take_stock', row: { brand_id } },
     ];
-    switch (fact.type) {
+    switch (event.type) {
       case 'BrandRegistered':
         return [
           {
             kind: 'upsert',
             table: 'brand',
             key: { brand_id },
-            set: { slug: fact.data.slug, domain: fact.data.domain, ...profileColumns(fact.data) },
+            set: { slug: event.data.slug, domain: event.data.domain, ...profileColumns(event.data) },
           },
-          { kind: 'run', statement: 'profile_time', row: { brand_id, at: fact.data.observed_at } },
+          { kind: 'run', statement: 'profile_time', row: { brand_id, at: event.data.observed_at } },
           ...refresh,
         ];
       case 'BrandProfileChanged': {
-        const set = profileColumns(fact.data.changes);
+        const set = profileColumns(event.data.changes);
         return [
           ...(Object.keys(set).length === 0
             ? []
             : [{ kind: 'update', table: 'brand', key: { brand_id }, set } as Change]),
-          { kind: 'run', statement: 'profile_time', row: { brand_id, at: fact.data.observed_at } },
+          { kind: 'run', statement: 'profile_time', row: { brand_id, at: event.data.observed_at } },
           ...refresh,
         ];
       }
       case 'AdStarted':
         return [
-          ...active(brand_id, fact.data, 1),
-          { kind: 'run', statement: 'seen', row: { brand_id, seen_on: fact.data.observed_at.slice(0, 10) } },
-          ...(fact.data.novelty === 'news' ? [onDay(brand_id, fact.data.observed_at, { new_ads: 1 })] : []),
+          ...active(brand_id, event.data, 1),
+          { kind: 'run', statement: 'seen', row: { brand_id, seen_on: event.data.observed_at.slice(0, 10) } },
+          ...(event.data.novelty === 'news' ? [onDay(brand_id, event.data.observed_at, { new_ads: 1 })] : []),
         ];
       case 'AdConfirmedInactive': {
-        const { started_on, stopped_on, last_seen_at, news, observed_at } = fact.data;
+        const { started_on, stopped_on, last_seen_at, news, observed_at } = event.data;
         return [
-          ...active(brand_id, fact.data, -1),
+          ...active(brand_id, event.data, -1),
           ...(started_on === null
             ? []
             : [
@@ -146,17 +146,17 @@ export const brands = projection<BrandFact | AdLibraryFact>({
       }
       case 'AdReturned':
         return [
-          ...active(brand_id, fact.data, 1),
-          { kind: 'run', statement: 'seen', row: { brand_id, seen_on: fact.data.observed_at.slice(0, 10) } },
+          ...active(brand_id, event.data, 1),
+          { kind: 'run', statement: 'seen', row: { brand_id, seen_on: event.data.observed_at.slice(0, 10) } },
         ];
       case 'AdRevised': {
-        const { format } = fact.data.changes;
+        const { format } = event.data.changes;
         return format ? reformatted(brand_id, format.from ?? 'other', format.to ?? 'other') : [];
       }
       case 'AdDetailsObserved':
         return [
-          ...reformatted(brand_id, fact.data.was_format, fact.data.details.format ?? fact.data.was_format),
-          ...fact.data.added_countries
+          ...reformatted(brand_id, event.data.was_format, event.data.details.format ?? event.data.was_format),
+          ...event.data.added_countries
             .filter((country) => country !== 'ALL')
             .map(
               (country): Change => ({
@@ -168,13 +168,13 @@ export const brands = projection<BrandFact | AdLibraryFact>({
             ),
         ];
       case 'AdsReworded':
-        return fact.data.ads.flatMap(({ was_format, format }) => reformatted(brand_id, was_format, format));
+        return event.data.ads.flatMap(({ was_format, format }) => reformatted(brand_id, was_format, format));
       case 'AdsSeen':
         return [
-          { kind: 'run', statement: 'seen', row: { brand_id, seen_on: fact.data.observed_at.slice(0, 10) } },
+          { kind: 'run', statement: 'seen', row: { brand_id, seen_on: event.data.observed_at.slice(0, 10) } },
         ];
       case 'ScanRecorded': {
-        const { observed_at, late_arrival, totals } = fact.data;
+        const { observed_at, late_arrival, totals } = event.data;
         return [
           ...(late_arrival
             ? []

@@ -1,7 +1,7 @@
-import type { BrandFact } from '#contracts/events/corpus/brand.ts';
+import type { BrandEvent } from '#contracts/events/corpus/brand.ts';
 import {
   BRIEF,
-  type BriefFact,
+  type BriefEvent,
   type BriefPrepared,
   type RadarSnapshot,
 } from '#contracts/events/workspace/brief.ts';
@@ -27,19 +27,19 @@ const sumOf = (
 ): number => brands.reduce((sum, brand) => sum + brand[field], 0);
 
 /** What each week brought to each workspace, and what its readers said of it. */
-export const briefs = projection<BriefFact | BrandFact>({
+export const briefs = projection<BriefEvent | BrandEvent>({
   name: 'briefs',
   version: 1,
   prefixes: [`${BRIEF}-`, 'brand-'],
   schema: new URL('./schema.sql', import.meta.url),
   statements: {},
-  project: (fact) => {
-    switch (fact.type) {
+  project: (event) => {
+    switch (event.type) {
       case 'BrandRegistered':
       case 'BrandProfileChanged':
-        return brandReference(fact);
+        return brandReference(event);
       case 'BriefPrepared': {
-        const { workspace_id, brief_id, week, from, to, brands, notable_items, prepared_at } = fact.data;
+        const { workspace_id, brief_id, week, from, to, brands, notable_items, prepared_at } = event.data;
         const set = {
           week,
           from_date: from,
@@ -55,7 +55,7 @@ export const briefs = projection<BriefFact | BrandFact>({
         return [{ kind: 'upsert', table: 'brief', key: { workspace_id, brief_id }, set }];
       }
       case 'BriefFeedbackGiven': {
-        const { workspace_id, brief_id, feedback } = fact.data;
+        const { workspace_id, brief_id, feedback } = event.data;
         return [{ kind: 'upsert', table: 'brief', key: { workspace_id, brief_id }, set: { feedback } }];
       }
     }

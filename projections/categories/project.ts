@@ -1,7 +1,7 @@
-import type { AdLibraryFact } from '#contracts/events/corpus/ad-library.ts';
-import type { BrandFact, CategoryOnPath } from '#contracts/events/corpus/brand.ts';
-import type { CategoryDetails, CategoryFact } from '#contracts/events/corpus/category.ts';
-import type { TrafficFact } from '#contracts/events/corpus/traffic.ts';
+import type { AdLibraryEvent } from '#contracts/events/corpus/ad-library.ts';
+import type { BrandEvent, CategoryOnPath } from '#contracts/events/corpus/brand.ts';
+import type { CategoryDetails, CategoryEvent } from '#contracts/events/corpus/category.ts';
+import type { TrafficEvent } from '#contracts/events/corpus/traffic.ts';
 import { latestEstimate } from '../shared-tables/latest-traffic-estimate.ts';
 import { type Change, projection, type Row } from '../define-projection.ts';
 
@@ -37,9 +37,9 @@ const definition = (
   ];
 };
 
-const ofBrand = (fact: BrandFact): readonly Change[] => {
-  const { brand_id, observed_at } = fact.data;
-  const { is_public, category_path } = fact.type === 'BrandRegistered' ? fact.data : fact.data.changes;
+const ofBrand = (event: BrandEvent): readonly Change[] => {
+  const { brand_id, observed_at } = event.data;
+  const { is_public, category_path } = event.type === 'BrandRegistered' ? event.data : event.data.changes;
   const [top, mid, leaf] = category_path ?? [];
   const set: Row = {
     profiled_at: observed_at,
@@ -58,7 +58,7 @@ const ofBrand = (fact: BrandFact): readonly Change[] => {
 const tallied = (brand_id: string): Change => ({ kind: 'refresh', statement: 'tally', row: { brand_id } });
 
 /** Category trees of three levels, each category with totals over the public brands in it and below it. */
-export const categories = projection<CategoryFact | BrandFact | AdLibraryFact | TrafficFact>({
+export const categories = projection<CategoryEvent | BrandEvent | AdLibraryEvent | TrafficEvent>({
   name: 'categories',
   version: 2,
   prefixes: ['category-', 'brand-', 'adLibrary-', 'traffic-'],
@@ -135,19 +135,19 @@ export const categories = projection<CategoryFact | BrandFact | AdLibraryFact | 
         from standing s where b.brand_id = s.brand_id`,
     },
   },
-  project: (fact): readonly Change[] => {
-    switch (fact.type) {
+  project: (event): readonly Change[] => {
+    switch (event.type) {
       case 'CategoryDefined': {
-        const { category_id, path, observed_at, ...details } = fact.data;
+        const { category_id, path, observed_at, ...details } = event.data;
         return [...named(path, observed_at), ...definition(category_id, details, observed_at)];
       }
       case 'CategoryChanged':
-        return definition(fact.data.category_id, fact.data.changes, fact.data.observed_at);
+        return definition(event.data.category_id, event.data.changes, event.data.observed_at);
       case 'BrandRegistered':
       case 'BrandProfileChanged':
-        return ofBrand(fact);
+        return ofBrand(event);
       case 'ScanRecorded': {
-        const { brand_id, observed_at, late_arrival, totals } = fact.data;
+        const { brand_id, observed_at, late_arrival, totals } = event.data;
         if (late_arrival) return [];
         const row = {
           brand_id,
@@ -158,8 +158,8 @@ export const categories = projection<CategoryFact | BrandFact | AdLibraryFact | 
         return [{ kind: 'run', statement: 'observe', row }, tallied(brand_id)];
       }
       case 'TrafficEstimated':
-        if (fact.data.figures.monthly_visits === undefined) return [];
-        return [latest.change(fact), tallied(fact.data.brand_id)];
+        if (event.data.figures.monthly_visits === undefined) return [];
+        return [latest.change(event), tallied(event.data.brand_id)];
       default:
         return [];
     }

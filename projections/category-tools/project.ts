@@ -1,5 +1,5 @@
-import type { BrandFact } from '#contracts/events/corpus/brand.ts';
-import type { SiteFact } from '#contracts/events/corpus/site.ts';
+import type { BrandEvent } from '#contracts/events/corpus/brand.ts';
+import type { SiteEvent } from '#contracts/events/corpus/site.ts';
 import { counting } from '../sql/counter-table.ts';
 import { describedTools, describeTool } from '../sql/tool-json.ts';
 import { type Change, projection, type Row } from '../define-projection.ts';
@@ -13,9 +13,9 @@ const recounted = (brand_id: string): Change => ({
 const installed = (brand_id: string, slugs: readonly string[], present: boolean): readonly Change[] =>
   slugs.map((slug) => ({ kind: 'upsert', table: 'installed', key: { brand_id, slug }, set: { present } }));
 
-const facets = (fact: BrandFact): readonly Change[] => {
-  const { brand_id } = fact.data;
-  const { is_public, category_path } = fact.type === 'BrandRegistered' ? fact.data : fact.data.changes;
+const facets = (event: BrandEvent): readonly Change[] => {
+  const { brand_id } = event.data;
+  const { is_public, category_path } = event.type === 'BrandRegistered' ? event.data : event.data.changes;
   const set: Row = {
     ...(is_public === undefined ? {} : { is_public }),
     ...(category_path === undefined ? {} : { category_ids: category_path.map(({ id }) => id) }),
@@ -26,14 +26,14 @@ const facets = (fact: BrandFact): readonly Change[] => {
 };
 
 /** Public brands that have a tool, by category of any level. */
-export const categoryTools = projection<SiteFact | BrandFact>({
+export const categoryTools = projection<SiteEvent | BrandEvent>({
   name: 'category-tools',
   version: 2,
   prefixes: ['site-', 'brand-'],
   schema: new URL('./schema.sql', import.meta.url),
   statements: {
     describe: describeTool,
-    // What a brand counts for now less what it counted for before, in whatever order the facts come.
+    // What a brand counts for now less what it counted for before, in whatever order the events come.
     recount: {
       columns: { brand_id: 'uuid' },
       touches: ['brand', 'installed', 'adoption'],
@@ -56,14 +56,14 @@ export const categoryTools = projection<SiteFact | BrandFact>({
         from moved m where b.brand_id = m.brand_id`,
     },
   },
-  project: (fact): readonly Change[] => {
-    const { brand_id } = fact.data;
-    switch (fact.type) {
+  project: (event): readonly Change[] => {
+    const { brand_id } = event.data;
+    switch (event.type) {
       case 'BrandRegistered':
       case 'BrandProfileChanged':
-        return facets(fact);
+        return facets(event);
       case 'ToolsDetected': {
-        const { tools, observed_at } = fact.data;
+        const { tools, observed_at } = event.data;
         const slugs = tools.map(({ slug }) => slug);
         return [
           ...describedTools(tools, observed_at),
@@ -72,9 +72,9 @@ export const categoryTools = projection<SiteFact | BrandFact>({
         ];
       }
       case 'ToolsDescribed':
-        return describedTools(fact.data.tools, fact.data.observed_at);
+        return describedTools(event.data.tools, event.data.observed_at);
       case 'ToolsGone': {
-        const slugs = fact.data.tools.map(({ slug }) => slug);
+        const slugs = event.data.tools.map(({ slug }) => slug);
         return [...installed(brand_id, slugs, false), recounted(brand_id)];
       }
       default:

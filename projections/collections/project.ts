@@ -1,5 +1,5 @@
-import { COLLECTION, type CollectionFact } from '#contracts/events/workspace/collection.ts';
-import type { RecordedFact } from '#contracts/events/event.ts';
+import { COLLECTION, type CollectionEvent } from '#contracts/events/workspace/collection.ts';
+import type { RecordedEvent } from '#contracts/events/event.ts';
 import type { Item } from '#contracts/values/items.ts';
 import { COLLECTION_ITEMS_SHOWN_MAX } from '#contracts/resources/workspace/collection.ts';
 import { type Change, projection, type Row } from '../define-projection.ts';
@@ -104,47 +104,47 @@ const update = (
   settle({ workspace_id, collection_id }, changed_at),
 ];
 
-const project = (fact: RecordedFact<CollectionFact>): readonly Change[] => {
-  const { workspace_id, collection_id } = fact.data;
+const project = (event: RecordedEvent<CollectionEvent>): readonly Change[] => {
+  const { workspace_id, collection_id } = event.data;
   const key = { workspace_id, collection_id };
-  switch (fact.type) {
+  switch (event.type) {
     case 'CollectionCreated': {
-      const { first_item, created_by, created_at, ...described } = fact.data;
+      const { first_item, created_by, created_at, ...described } = event.data;
       const row = { ...described, created_by, created_at, updated_at: created_at };
       return [
         { kind: 'insert', table: 'collection', row },
-        ...(first_item ? [place(key, first_item, fact.position, { created_by, created_at })] : []),
+        ...(first_item ? [place(key, first_item, event.position, { created_by, created_at })] : []),
         settle(key, created_at),
         oversee(key),
       ];
     }
     case 'CollectionRenamed':
-      return update(fact.data, { name: fact.data.name });
+      return update(event.data, { name: event.data.name });
     case 'CollectionDescribed':
-      return update(fact.data, { description: fact.data.description });
+      return update(event.data, { description: event.data.description });
     case 'CollectionMoved':
-      return [...update(fact.data, { parent_id: fact.data.parent_id }), oversee(key)];
+      return [...update(event.data, { parent_id: event.data.parent_id }), oversee(key)];
     case 'CollectionVisibilityChanged':
-      return [...update(fact.data, { visibility: fact.data.visibility }), oversee(key)];
+      return [...update(event.data, { visibility: event.data.visibility }), oversee(key)];
     case 'CollectionEditorsChanged':
-      return [...update(fact.data, { editors: fact.data.editors }), oversee(key)];
+      return [...update(event.data, { editors: event.data.editors }), oversee(key)];
     case 'CollectionDeleted':
-      return [collection_id, ...fact.data.inside].flatMap((id): Change[] => [
+      return [collection_id, ...event.data.inside].flatMap((id): Change[] => [
         { kind: 'delete', table: 'collection', key: { workspace_id, collection_id: id } },
-        settle({ workspace_id, collection_id: id }, fact.data.deleted_at),
+        settle({ workspace_id, collection_id: id }, event.data.deleted_at),
       ]);
     case 'CollectionItemAdded': {
-      const { added_by, added_at } = fact.data;
+      const { added_by, added_at } = event.data;
       const placed = { created_by: added_by, created_at: added_at };
-      return [place(key, fact.data, fact.position, placed), settle(key, added_at)];
+      return [place(key, event.data, event.position, placed), settle(key, added_at)];
     }
     case 'CollectionItemRemoved':
-      return [place(key, fact.data, fact.position, null), settle(key, fact.data.removed_at)];
+      return [place(key, event.data, event.position, null), settle(key, event.data.removed_at)];
   }
 };
 
 /** Collections with their items and with who sees them, for the collections reads and for notes on them. */
-export const collections = projection<CollectionFact>({
+export const collections = projection<CollectionEvent>({
   name: 'collections',
   version: 1,
   prefixes: [`${COLLECTION}-`],

@@ -19,7 +19,7 @@ create table collection (
   primary key (workspace_id, collection_id)
 );
 -- Of each item the latest change, by its place in the log: the first item comes with the collection's own
--- fact and may be removed by a fact of another stream. Between batches only those that are present are here.
+-- event and may be removed by an event of another stream. Between batches only those that are present are here.
 create table item (
   workspace_id text not null,
   collection_id uuid not null,

@@ -1,8 +1,8 @@
-import type { AdLibraryFact } from '#contracts/events/corpus/ad-library.ts';
-import type { BrandFact } from '#contracts/events/corpus/brand.ts';
+import type { AdLibraryEvent } from '#contracts/events/corpus/ad-library.ts';
+import type { BrandEvent } from '#contracts/events/corpus/brand.ts';
 import { creativeIdOf } from '#contracts/values/creatives.ts';
-import type { CreativeFact, CreativeReading } from '#contracts/events/corpus/creative.ts';
-import type { RecordedFact } from '#contracts/events/event.ts';
+import type { CreativeEvent, CreativeReading } from '#contracts/events/corpus/creative.ts';
+import type { RecordedEvent } from '#contracts/events/event.ts';
 import { brandReference } from '../shared-tables/brand-reference.ts';
 import { type Change, projection, type Row } from '../define-projection.ts';
 import { move, refreshFile, refreshFilesOfAd, refreshFilesOfBrand } from './statements.ts';
@@ -16,11 +16,11 @@ type AdMove = {
 };
 
 /** `null` and what is left out stay as they were. Files care for the ads alone that run, end or get a date. */
-const moved = (fact: RecordedFact<AdLibraryFact>, ad: AdMove): readonly Change[] => {
+const moved = (event: RecordedEvent<AdLibraryEvent>, ad: AdMove): readonly Change[] => {
   const { ad_id, active = null, listed_on = null, format = null, cta_type = null } = ad;
   if (active === null && listed_on === null && format === null && cta_type === null) return [];
-  const { brand_id } = fact.data;
-  const row: Row = { ad_id, brand_id, position: fact.position, active, listed_on, format, cta_type };
+  const { brand_id } = event.data;
+  const row: Row = { ad_id, brand_id, position: event.position, active, listed_on, format, cta_type };
   return [
     { kind: 'run', statement: 'move', row },
     ...(active === null && listed_on === null
@@ -29,20 +29,20 @@ const moved = (fact: RecordedFact<AdLibraryFact>, ad: AdMove): readonly Change[]
   ];
 };
 
-const ofAd = (fact: RecordedFact<AdLibraryFact>): readonly Change[] => {
-  switch (fact.type) {
+const ofAd = (event: RecordedEvent<AdLibraryEvent>): readonly Change[] => {
+  switch (event.type) {
     case 'AdStarted': {
-      const { ad_id, started_on, observed_at, format, content } = fact.data;
+      const { ad_id, started_on, observed_at, format, content } = event.data;
       const listed_on = started_on ?? observed_at.slice(0, 10);
-      return moved(fact, { ad_id, active: true, listed_on, format, cta_type: content.cta_type });
+      return moved(event, { ad_id, active: true, listed_on, format, cta_type: content.cta_type });
     }
     case 'AdRevised': {
-      const { ad_id, changes } = fact.data;
-      return moved(fact, { ad_id, format: changes.format?.to, cta_type: changes.cta_type?.to });
+      const { ad_id, changes } = event.data;
+      return moved(event, { ad_id, format: changes.format?.to, cta_type: changes.cta_type?.to });
     }
     case 'AdDetailsObserved': {
-      const { ad_id, started_on, details } = fact.data;
-      return moved(fact, {
+      const { ad_id, started_on, details } = event.data;
+      return moved(event, {
         ad_id,
         listed_on: started_on,
         format: details.format,
@@ -50,13 +50,13 @@ const ofAd = (fact: RecordedFact<AdLibraryFact>): readonly Change[] => {
       });
     }
     case 'AdsReworded':
-      return fact.data.ads.flatMap(({ ad_id, format, wording }) =>
-        moved(fact, { ad_id, format, cta_type: wording.cta_type }),
+      return event.data.ads.flatMap(({ ad_id, format, wording }) =>
+        moved(event, { ad_id, format, cta_type: wording.cta_type }),
       );
     case 'AdConfirmedInactive':
-      return moved(fact, { ad_id: fact.data.ad_id, active: false });
+      return moved(event, { ad_id: event.data.ad_id, active: false });
     case 'AdReturned':
-      return moved(fact, { ad_id: fact.data.ad_id, active: true });
+      return moved(event, { ad_id: event.data.ad_id, active: true });
     default:
       return [];
   }
@@ -75,13 +75,13 @@ const carriages = (
 
 const readingColumns = ({ fields, ...reading }: Partial<CreativeReading>): Row => ({ ...reading, ...fields });
 
-const ofFile = (fact: CreativeFact): readonly Change[] => {
-  const { creative_key, observed_at } = fact.data;
+const ofFile = (event: CreativeEvent): readonly Change[] => {
+  const { creative_key, observed_at } = event.data;
   const upsert = (set: Row): Change => ({ kind: 'upsert', table: 'file', key: { creative_key }, set });
   const refreshed: Change = { kind: 'refresh', statement: 'refresh_file', row: { creative_key } };
-  switch (fact.type) {
+  switch (event.type) {
     case 'CreativeStored': {
-      const { media, ad_ids } = fact.data;
+      const { media, ad_ids } = event.data;
       return [
         upsert({ ...media, stored_at: observed_at, measured_at: observed_at }),
         ...carriages(creative_key, ad_ids, observed_at),
@@ -89,27 +89,27 @@ const ofFile = (fact: CreativeFact): readonly Change[] => {
       ];
     }
     case 'CreativeMeasured':
-      return [upsert({ ...fact.data.changes, measured_at: observed_at }), refreshed];
+      return [upsert({ ...event.data.changes, measured_at: observed_at }), refreshed];
     case 'CreativeCarried':
-      return [...carriages(creative_key, fact.data.ad_ids, observed_at), refreshed];
+      return [...carriages(creative_key, event.data.ad_ids, observed_at), refreshed];
     case 'CreativeAnalysed':
-      return [upsert({ ...readingColumns(fact.data.changes), read_at: observed_at }), refreshed];
+      return [upsert({ ...readingColumns(event.data.changes), read_at: observed_at }), refreshed];
   }
 };
 
-const ofBrand = (fact: BrandFact): readonly Change[] => {
-  const { brand_id } = fact.data;
-  const { is_public } = fact.type === 'BrandRegistered' ? fact.data : fact.data.changes;
-  if (is_public === undefined) return brandReference(fact);
+const ofBrand = (event: BrandEvent): readonly Change[] => {
+  const { brand_id } = event.data;
+  const { is_public } = event.type === 'BrandRegistered' ? event.data : event.data.changes;
+  if (is_public === undefined) return brandReference(event);
   return [
-    ...brandReference(fact),
+    ...brandReference(event),
     { kind: 'upsert', table: 'brand', key: { brand_id }, set: { is_public } },
     { kind: 'refresh', statement: 'refresh_of_brand', row: { brand_id } },
   ];
 };
 
 /** Creative files, which ads carry them, and what was read of them. */
-export const creatives = projection<CreativeFact | AdLibraryFact | BrandFact>({
+export const creatives = projection<CreativeEvent | AdLibraryEvent | BrandEvent>({
   name: 'creatives',
   version: 3,
   prefixes: ['creative-', 'adLibrary-', 'brand-'],
@@ -120,18 +120,18 @@ export const creatives = projection<CreativeFact | AdLibraryFact | BrandFact>({
     refresh_of_ad: refreshFilesOfAd,
     refresh_of_brand: refreshFilesOfBrand,
   },
-  project: (fact): readonly Change[] => {
-    switch (fact.type) {
+  project: (event): readonly Change[] => {
+    switch (event.type) {
       case 'BrandRegistered':
       case 'BrandProfileChanged':
-        return ofBrand(fact);
+        return ofBrand(event);
       case 'CreativeStored':
       case 'CreativeMeasured':
       case 'CreativeCarried':
       case 'CreativeAnalysed':
-        return ofFile(fact);
+        return ofFile(event);
       default:
-        return ofAd(fact);
+        return ofAd(event);
     }
   },
 });

@@ -1,13 +1,13 @@
-import type { AdLibraryFact } from '#contracts/events/corpus/ad-library.ts';
+import type { AdLibraryEvent } from '#contracts/events/corpus/ad-library.ts';
 import { observedDay, recordObservedDay } from '../shared-tables/observed-day.ts';
 import { projection } from '../define-projection.ts';
 
 /** Active, new and retired ads of a brand by day. */
-export const dailyActivity = projection<AdLibraryFact>({
+export const dailyActivity = projection<AdLibraryEvent>({
   name: 'daily-activity',
   version: 1,
   prefixes: ['adLibrary-'],
   schema: new URL('./schema.sql', import.meta.url),
   statements: { record_day: recordObservedDay },
-  project: (fact) => (fact.type === 'ScanRecorded' ? [observedDay(fact)] : []),
+  project: (event) => (event.type === 'ScanRecorded' ? [observedDay(event)] : []),
 });

@@ -1,6 +1,6 @@
-import type { AdLibraryFact } from '#contracts/events/corpus/ad-library.ts';
-import type { BrandFact } from '#contracts/events/corpus/brand.ts';
-import type { TrackingFact } from '#contracts/events/workspace/workspace.ts';
+import type { AdLibraryEvent } from '#contracts/events/corpus/ad-library.ts';
+import type { BrandEvent } from '#contracts/events/corpus/brand.ts';
+import type { TrackingEvent } from '#contracts/events/workspace/workspace.ts';
 import { TIER_HOURS } from '#contracts/values/freshness-tiers.ts';
 import { SLO_HOURS } from '#contracts/resources/workspace/tracked-brand.ts';
 import { BRAND_REFERENCE_SQL, brandReference } from '../shared-tables/brand-reference.ts';
@@ -60,7 +60,7 @@ const COMPOSE = `
     is distinct from (s.scanned_at, coalesce(s.reliable_at, k.tracked_at), ${ITEM})`;
 
 /** How recent a brand's figures are, and when they are due again. */
-export const freshness = projection<AdLibraryFact | BrandFact | TrackingFact>({
+export const freshness = projection<AdLibraryEvent | BrandEvent | TrackingEvent>({
   name: 'freshness',
   version: 4,
   prefixes: ['adLibrary-', 'brand-', 'tracking-'],
@@ -81,24 +81,24 @@ export const freshness = projection<AdLibraryFact | BrandFact | TrackingFact>({
       sql: COMPOSE,
     },
   },
-  project: (fact): readonly Change[] => {
-    const { brand_id } = fact.data;
+  project: (event): readonly Change[] => {
+    const { brand_id } = event.data;
     const compose = (workspace_id: string | null): Change => ({
       kind: 'refresh',
       statement: 'compose',
       row: { brand_id, workspace_id },
     });
-    switch (fact.type) {
+    switch (event.type) {
       case 'BrandRegistered':
       case 'BrandProfileChanged':
-        return [...brandReference(fact), compose(null)];
+        return [...brandReference(event), compose(null)];
       case 'ScanRecorded': {
-        const { observed_at, reliable } = fact.data;
+        const { observed_at, reliable } = event.data;
         const row = { brand_id, scanned_at: observed_at, reliable_at: reliable ? observed_at : null };
         return [{ kind: 'run', statement: 'observe', row }, compose(null)];
       }
       case 'BrandTracked': {
-        const { workspace_id, cadence, tracked_at } = fact.data;
+        const { workspace_id, cadence, tracked_at } = event.data;
         const key = { brand_id, workspace_id };
         return [
           { kind: 'upsert', table: 'tracker', key, set: { cadence, tracked_at } },
@@ -106,14 +106,14 @@ export const freshness = projection<AdLibraryFact | BrandFact | TrackingFact>({
         ];
       }
       case 'TrackingCadenceChanged': {
-        const { workspace_id, cadence } = fact.data;
+        const { workspace_id, cadence } = event.data;
         return [
           { kind: 'update', table: 'tracker', key: { brand_id, workspace_id }, set: { cadence } },
           compose(workspace_id),
         ];
       }
       case 'BrandUntracked': {
-        const { workspace_id } = fact.data;
+        const { workspace_id } = event.data;
         return [{ kind: 'delete', table: 'tracker', key: { brand_id, workspace_id } }, compose(workspace_id)];
       }
       default:

@@ -1,10 +1,10 @@
-import type { AdLibraryFact } from '#contracts/events/corpus/ad-library.ts';
-import type { BrandFact } from '#contracts/events/corpus/brand.ts';
+import type { AdLibraryEvent } from '#contracts/events/corpus/ad-library.ts';
+import type { BrandEvent } from '#contracts/events/corpus/brand.ts';
 import { brandFacets } from '../shared-tables/brand-facets.ts';
 import { type Change, projection } from '../define-projection.ts';
 
 /** When each brand began to advertise. The list itself is rewritten nightly from this. */
-export const newAdvertisers = projection<AdLibraryFact | BrandFact>({
+export const newAdvertisers = projection<AdLibraryEvent | BrandEvent>({
   name: 'new-advertisers',
   version: 1,
   prefixes: ['adLibrary-', 'brand-'],
@@ -32,18 +32,18 @@ export const newAdvertisers = projection<AdLibraryFact | BrandFact>({
           scanned_at = greatest(b.scanned_at, excluded.scanned_at)`,
     },
   },
-  project: (fact): readonly Change[] => {
-    switch (fact.type) {
+  project: (event): readonly Change[] => {
+    switch (event.type) {
       case 'BrandRegistered':
       case 'BrandProfileChanged':
-        return brandFacets(fact);
+        return brandFacets(event);
       case 'AdStarted': {
-        const { brand_id, started_on, observed_at } = fact.data;
+        const { brand_id, started_on, observed_at } = event.data;
         const row = { brand_id, started_on: started_on ?? observed_at.slice(0, 10) };
         return [{ kind: 'run', statement: 'first_ad', row }];
       }
       case 'ScanRecorded': {
-        const { brand_id, observed_at, totals, late_arrival } = fact.data;
+        const { brand_id, observed_at, totals, late_arrival } = event.data;
         if (late_arrival) return [];
         return [
           {

@@ -1,11 +1,11 @@
-import type { BrandFact } from '#contracts/events/corpus/brand.ts';
-import type { OperatorFact } from '#contracts/events/corpus/operator.ts';
+import type { BrandEvent } from '#contracts/events/corpus/brand.ts';
+import type { OperatorEvent } from '#contracts/events/corpus/operator.ts';
 import { brandFacets } from '../shared-tables/brand-facets.ts';
 import { brandReference } from '../shared-tables/brand-reference.ts';
 import { type Change, projection } from '../define-projection.ts';
 
 /** Only public brands are counted. */
-const recounted = ({ type, data }: BrandFact): readonly Change[] =>
+const recounted = ({ type, data }: BrandEvent): readonly Change[] =>
   type === 'BrandProfileChanged' && data.changes.is_public === undefined
     ? []
     : [{ kind: 'refresh', statement: 'count_of_brand', row: { brand_id: data.brand_id } }];
@@ -25,7 +25,7 @@ const countOf = (operators: string): string => `
     and (o.domains, o.pages, o.public_brands) is distinct from (a.domains, a.pages, a.public_brands)`;
 
 /** Companies and what they were observed with, each association under every basis that names it. */
-export const operators = projection<OperatorFact | BrandFact>({
+export const operators = projection<OperatorEvent | BrandEvent>({
   name: 'operators',
   version: 2,
   prefixes: ['operator-', 'brand-'],
@@ -46,20 +46,20 @@ export const operators = projection<OperatorFact | BrandFact>({
         on conflict (operator_id) do update set observed_at = greatest(o.observed_at, excluded.observed_at)`,
     },
   },
-  project: (fact): readonly Change[] => {
-    switch (fact.type) {
+  project: (event): readonly Change[] => {
+    switch (event.type) {
       case 'BrandRegistered':
       case 'BrandProfileChanged':
-        return [...brandReference(fact), ...brandFacets(fact), ...recounted(fact)];
+        return [...brandReference(event), ...brandFacets(event), ...recounted(event)];
       case 'OperatorNamed': {
-        const { operator_id, name, country, observed_at } = fact.data;
+        const { operator_id, name, country, observed_at } = event.data;
         return [
           { kind: 'upsert', table: 'operator', key: { operator_id }, set: { name, country } },
           { kind: 'run', statement: 'observe', row: { operator_id, observed_at } },
         ];
       }
       case 'OperatorAssociationsChanged': {
-        const { operator_id, basis, observed_at, ...changes } = fact.data;
+        const { operator_id, basis, observed_at, ...changes } = event.data;
         const domainKey = (key: string) => ({ operator_id, kind: 'domain', key, basis });
         const pageKey = (key: string) => ({ operator_id, kind: 'page', key, basis });
         return [

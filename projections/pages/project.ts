@@ -1,7 +1,7 @@
-import type { AdCardContent, AdLibraryFact } from '#contracts/events/corpus/ad-library.ts';
-import type { BrandFact } from '#contracts/events/corpus/brand.ts';
-import type { RecordedFact } from '#contracts/events/event.ts';
-import type { LandingPageFact } from '#contracts/events/corpus/landing-page.ts';
+import type { AdCardContent, AdLibraryEvent } from '#contracts/events/corpus/ad-library.ts';
+import type { BrandEvent } from '#contracts/events/corpus/brand.ts';
+import type { RecordedEvent } from '#contracts/events/event.ts';
+import type { LandingPageEvent } from '#contracts/events/corpus/landing-page.ts';
 import { landingPageOf } from '#contracts/values/landing-pages.ts';
 import { brandFacets } from '../shared-tables/brand-facets.ts';
 import { brandReference } from '../shared-tables/brand-reference.ts';
@@ -43,10 +43,10 @@ const meetingCards = (cards: readonly AdCardContent[], at: string) => {
 
 /** An ad leads elsewhere, ends or runs again. A link that was not observed leaves it where it was. */
 const moved = (
-  fact: RecordedFact<AdLibraryFact>,
+  event: RecordedEvent<AdLibraryEvent>,
   { ad_id, link, cards = [], active }: AdMove,
 ): readonly Change[] => {
-  const { brand_id, observed_at } = fact.data;
+  const { brand_id, observed_at } = event.data;
   const isLinked = link !== null && link !== undefined;
   if (!isLinked && active === undefined && cards.length === 0) return [];
   const met = isLinked ? meeting(link, observed_at) : null;
@@ -54,7 +54,7 @@ const moved = (
   const row: Row = {
     ad_id,
     brand_id,
-    position: fact.position,
+    position: event.position,
     page_id: met?.page_id ?? (isLinked ? NO_PAGE : null),
     card_page_ids: onCards.page_ids,
     active: active ?? null,
@@ -68,32 +68,32 @@ const moved = (
   ];
 };
 
-const ofBrand = (fact: BrandFact): readonly Change[] => {
-  const { brand_id } = fact.data;
+const ofBrand = (event: BrandEvent): readonly Change[] => {
+  const { brand_id } = event.data;
   const refresh: Change = { kind: 'refresh', statement: 'refresh_of_brand', row: { brand_id } };
-  if (fact.type === 'BrandRegistered') {
-    const { domain } = fact.data;
+  if (event.type === 'BrandRegistered') {
+    const { domain } = event.data;
     return [
-      ...brandReference(fact),
-      ...brandFacets(fact),
+      ...brandReference(event),
+      ...brandFacets(event),
       { kind: 'upsert', table: 'brand', key: { brand_id }, set: { domain } },
       refresh,
     ];
   }
-  const facets = brandFacets(fact);
-  return [...brandReference(fact), ...facets, ...(facets.length === 0 ? [] : [refresh])];
+  const facets = brandFacets(event);
+  return [...brandReference(event), ...facets, ...(facets.length === 0 ? [] : [refresh])];
 };
 
-const ofPage = (fact: LandingPageFact): readonly Change[] => {
-  const { landing_page_id: page_id, page_url, observed_at } = fact.data;
+const ofPage = (event: LandingPageEvent): readonly Change[] => {
+  const { landing_page_id: page_id, page_url, observed_at } = event.data;
   const met = meeting(page_url, observed_at);
   if (met === null) return [];
   const set: Row =
-    fact.type === 'LandingPageScraped'
-      ? { ...fact.data.changes, scraped_at: observed_at }
+    event.type === 'LandingPageScraped'
+      ? { ...event.data.changes, scraped_at: observed_at }
       : {
-          page_type: fact.data.page_type,
-          confidence: fact.data.confidence,
+          page_type: event.data.page_type,
+          confidence: event.data.confidence,
           classified_at: observed_at,
         };
   return [
@@ -104,7 +104,7 @@ const ofPage = (fact: LandingPageFact): readonly Change[] => {
 };
 
 /** Landing pages: what ads lead to, joined with what was scraped and classified of it. */
-export const pages = projection<LandingPageFact | AdLibraryFact | BrandFact>({
+export const pages = projection<LandingPageEvent | AdLibraryEvent | BrandEvent>({
   name: 'pages',
   version: 4,
   prefixes: ['landingPage-', 'adLibrary-', 'brand-'],
@@ -117,39 +117,39 @@ export const pages = projection<LandingPageFact | AdLibraryFact | BrandFact>({
     relist_pages_of_ad: relistPagesOfAd,
     refresh_of_brand: refreshPagesOfBrand,
   },
-  project: (fact): readonly Change[] => {
-    switch (fact.type) {
+  project: (event): readonly Change[] => {
+    switch (event.type) {
       case 'BrandRegistered':
       case 'BrandProfileChanged':
-        return ofBrand(fact);
+        return ofBrand(event);
       case 'LandingPageScraped':
       case 'LandingPageClassified':
-        return ofPage(fact);
+        return ofPage(event);
       case 'AdStarted':
-        return moved(fact, {
-          ad_id: fact.data.ad_id,
-          link: fact.data.content.link_url,
-          cards: fact.data.content.cards,
+        return moved(event, {
+          ad_id: event.data.ad_id,
+          link: event.data.content.link_url,
+          cards: event.data.content.cards,
           active: true,
         });
       case 'AdRevised':
-        return moved(fact, { ad_id: fact.data.ad_id, cards: fact.data.changes.cards?.to });
+        return moved(event, { ad_id: event.data.ad_id, cards: event.data.changes.cards?.to });
       case 'AdDestinationChanged':
-        return moved(fact, { ad_id: fact.data.ad_id, link: fact.data.to_url });
+        return moved(event, { ad_id: event.data.ad_id, link: event.data.to_url });
       case 'AdDetailsObserved':
-        return moved(fact, {
-          ad_id: fact.data.ad_id,
-          link: fact.data.details.link_url,
-          cards: fact.data.details.cards,
+        return moved(event, {
+          ad_id: event.data.ad_id,
+          link: event.data.details.link_url,
+          cards: event.data.details.cards,
         });
       case 'AdsReworded':
-        return fact.data.ads.flatMap(({ ad_id, wording }) =>
-          moved(fact, { ad_id, link: wording.link_url, cards: wording.cards }),
+        return event.data.ads.flatMap(({ ad_id, wording }) =>
+          moved(event, { ad_id, link: wording.link_url, cards: wording.cards }),
         );
       case 'AdConfirmedInactive':
-        return moved(fact, { ad_id: fact.data.ad_id, active: false });
+        return moved(event, { ad_id: event.data.ad_id, active: false });
       case 'AdReturned':
-        return moved(fact, { ad_id: fact.data.ad_id, active: true });
+        return moved(event, { ad_id: event.data.ad_id, active: true });
       default:
         return [];
     }

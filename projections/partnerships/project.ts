@@ -1,6 +1,6 @@
-import type { AdDetailsObserved, AdLibraryFact, AdStarted } from '#contracts/events/corpus/ad-library.ts';
-import type { RecordedFact } from '#contracts/events/event.ts';
-import type { SocialPageFact } from '#contracts/events/corpus/social-page.ts';
+import type { AdDetailsObserved, AdLibraryEvent, AdStarted } from '#contracts/events/corpus/ad-library.ts';
+import type { RecordedEvent } from '#contracts/events/event.ts';
+import type { SocialPageEvent } from '#contracts/events/corpus/social-page.ts';
 import type { BrandedContent } from '#contracts/observations/ad-library-scan.ts';
 import { type Change, projection, type Row } from '../define-projection.ts';
 
@@ -8,7 +8,7 @@ const update = (ad_id: string, set: Row): Change => ({ kind: 'update', table: 'a
 
 /** A running ad was seen with a partner, for the first time or with another than before. */
 const namePartner = (
-  { data, position }: RecordedFact<AdStarted | AdDetailsObserved>,
+  { data, position }: RecordedEvent<AdStarted | AdDetailsObserved>,
   partner: BrandedContent,
 ): Change => ({
   kind: 'run',
@@ -26,7 +26,7 @@ const namePartner = (
 });
 
 /** Branded content: which ads name a partner, and how long they ran. Other ads leave no trace here. */
-export const partnerships = projection<AdLibraryFact | SocialPageFact>({
+export const partnerships = projection<AdLibraryEvent | SocialPageEvent>({
   name: 'partnerships',
   version: 1,
   prefixes: ['adLibrary-', 'socialPage-'],
@@ -62,35 +62,35 @@ export const partnerships = projection<AdLibraryFact | SocialPageFact>({
         on conflict (brand_id) do update set scanned_at = greatest(b.scanned_at, excluded.scanned_at)`,
     },
   },
-  project: (fact): readonly Change[] => {
-    switch (fact.type) {
+  project: (event): readonly Change[] => {
+    switch (event.type) {
       case 'AdStarted': {
-        const { branded_content } = fact.data;
-        return branded_content ? [namePartner(fact, branded_content)] : [];
+        const { branded_content } = event.data;
+        return branded_content ? [namePartner(event, branded_content)] : [];
       }
       case 'AdDetailsObserved': {
-        const { ad_id, page_id, page_name, branded_content } = fact.data;
+        const { ad_id, page_id, page_name, branded_content } = event.data;
         return branded_content
-          ? [namePartner(fact, branded_content)]
+          ? [namePartner(event, branded_content)]
           : [update(ad_id, { page_id, page_name })];
       }
       case 'AdConfirmedInactive': {
-        const { ad_id, stopped_on, last_seen_at } = fact.data;
+        const { ad_id, stopped_on, last_seen_at } = event.data;
         return [update(ad_id, { live: false, last_seen_at: stopped_on ?? last_seen_at })];
       }
       case 'AdReturned':
-        return [update(fact.data.ad_id, { live: true, last_seen_at: fact.data.observed_at })];
+        return [update(event.data.ad_id, { live: true, last_seen_at: event.data.observed_at })];
       case 'ScanRecorded': {
-        const { brand_id, observed_at } = fact.data;
+        const { brand_id, observed_at } = event.data;
         return [{ kind: 'run', statement: 'scan', row: { brand_id, scanned_at: observed_at } }];
       }
       case 'PageLinked': {
-        const { page_id, brand_id, role } = fact.data;
+        const { page_id, brand_id, role } = event.data;
         return [{ kind: 'upsert', table: 'link', key: { page_id, brand_id }, set: { role } }];
       }
       case 'PageUnlinked':
       case 'PageLinkQuarantined': {
-        const { page_id, brand_id } = fact.data;
+        const { page_id, brand_id } = event.data;
         return [{ kind: 'delete', table: 'link', key: { page_id, brand_id } }];
       }
       default:

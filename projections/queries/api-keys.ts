@@ -3,7 +3,7 @@ import { quoted } from '../sql/json-text.ts';
 
 /**
  * A page of keys by one statement: what was issued, whose key it is, and when a request last used it. Last uses
- * are no facts; the processes that check keys write them down in batches in a table of their own. Items are put
+ * are no events; the processes that check keys write them down in batches in a table of their own. Items are put
  * together there, since each column of an answer costs more than a few more bytes.
  */
 const PAGE = `

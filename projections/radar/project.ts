@@ -1,7 +1,7 @@
-import type { AdCounted, AdExcerpt, AdLibraryFact } from '#contracts/events/corpus/ad-library.ts';
+import type { AdCounted, AdExcerpt, AdLibraryEvent } from '#contracts/events/corpus/ad-library.ts';
 import { excerptOfBody } from '#contracts/events/corpus/ad-library.ts';
-import type { BrandFact } from '#contracts/events/corpus/brand.ts';
-import type { RecordedFact } from '#contracts/events/event.ts';
+import type { BrandEvent } from '#contracts/events/corpus/brand.ts';
+import type { RecordedEvent } from '#contracts/events/event.ts';
 import { brandReference } from '../shared-tables/brand-reference.ts';
 import { type Change, projection } from '../define-projection.ts';
 
@@ -14,15 +14,15 @@ type Extra = {
 
 /** An item without its brand; U+0001 stands for the service's base URL and cannot come from an escaped text. */
 const item = (
-  fact: RecordedFact<AdLibraryFact>,
+  event: RecordedEvent<AdLibraryEvent>,
   type: 'ad_started' | 'ad_stopped' | 'destination_changed',
   ad: AdCounted,
   excerpt: AdExcerpt,
   extra: Extra,
 ): Change => {
-  const { brand_id, observed_at } = fact.data;
+  const { brand_id, observed_at } = event.data;
   const rest = JSON.stringify({
-    id: fact.id,
+    id: event.id,
     type,
     observed_at,
     destination_url: extra.destination_url ?? null,
@@ -39,23 +39,23 @@ const item = (
     started_on: ad.started_on,
   });
   const doc = `${rest.slice(0, -1)},"ad":${about.slice(0, -1)},"url":"\u0001/v1/ads/${ad.ad_id}"}}`;
-  return { kind: 'insert', table: 'item', row: { id: fact.id, brand_id, observed_at, type, doc } };
+  return { kind: 'insert', table: 'item', row: { id: event.id, brand_id, observed_at, type, doc } };
 };
 
 /** What changed for tracked brands: ads started, ads confirmed inactive, destinations changed. Only news. */
-export const radar = projection<AdLibraryFact | BrandFact>({
+export const radar = projection<AdLibraryEvent | BrandEvent>({
   name: 'radar',
   version: 2,
   prefixes: ['adLibrary-', 'brand-'],
   schema: new URL('./schema.sql', import.meta.url),
   statements: {},
-  project: (fact): readonly Change[] => {
-    switch (fact.type) {
+  project: (event): readonly Change[] => {
+    switch (event.type) {
       case 'BrandRegistered':
       case 'BrandProfileChanged':
-        return brandReference(fact);
+        return brandReference(event);
       case 'AdStarted': {
-        const { data } = fact;
+        const { data } = event;
         if (data.novelty !== 'news') return [];
         const { title, body, link_url } = data.content;
         const excerpt = {
@@ -64,17 +64,17 @@ export const radar = projection<AdLibraryFact | BrandFact>({
           title,
           body: excerptOfBody(body),
         };
-        return [item(fact, 'ad_started', data, excerpt, { destination_url: link_url })];
+        return [item(event, 'ad_started', data, excerpt, { destination_url: link_url })];
       }
       case 'AdConfirmedInactive': {
-        const { data } = fact;
+        const { data } = event;
         const { basis, stopped_on } = data;
-        return data.news ? [item(fact, 'ad_stopped', data, data.excerpt, { basis, stopped_on })] : [];
+        return data.news ? [item(event, 'ad_stopped', data, data.excerpt, { basis, stopped_on })] : [];
       }
       case 'AdDestinationChanged': {
-        const { data } = fact;
+        const { data } = event;
         const extra = { destination_url: data.to_url, previous_destination_url: data.from_url };
-        return [item(fact, 'destination_changed', data, data.excerpt, extra)];
+        return [item(event, 'destination_changed', data, data.excerpt, extra)];
       }
       default:
         return [];

@@ -1,10 +1,10 @@
-import type { AdLibraryFact } from '#contracts/events/corpus/ad-library.ts';
-import type { BrandFact } from '#contracts/events/corpus/brand.ts';
+import type { AdLibraryEvent } from '#contracts/events/corpus/ad-library.ts';
+import type { BrandEvent } from '#contracts/events/corpus/brand.ts';
 import { brandFacets } from '../shared-tables/brand-facets.ts';
 import { type Change, projection } from '../define-projection.ts';
 
 /** Brands whose active ads grew most. Unreliable days count for nothing. */
-export const rankings = projection<AdLibraryFact | BrandFact>({
+export const rankings = projection<AdLibraryEvent | BrandEvent>({
   name: 'rankings',
   version: 2,
   prefixes: ['adLibrary-', 'brand-'],
@@ -48,13 +48,13 @@ export const rankings = projection<AdLibraryFact | BrandFact>({
           and r.day <> (select max(d.date) from day d where d.brand_id = r.brand_id)`,
     },
   },
-  project: (fact): readonly Change[] => {
-    switch (fact.type) {
+  project: (event): readonly Change[] => {
+    switch (event.type) {
       case 'BrandRegistered':
       case 'BrandProfileChanged':
-        return brandFacets(fact);
+        return brandFacets(event);
       case 'ScanRecorded': {
-        const { brand_id, observed_at, reliable, late_arrival, totals } = fact.data;
+        const { brand_id, observed_at, reliable, late_arrival, totals } = event.data;
         if (!reliable || late_arrival) return [];
         return [
           { kind: 'run', statement: 'record_day', row: { brand_id, observed_at, active_ads: totals.active } },

@@ -1,21 +1,21 @@
-import { REPORT, type ReportFact } from '#contracts/events/workspace/report.ts';
+import { REPORT, type ReportEvent } from '#contracts/events/workspace/report.ts';
 import { type Change, projection, type Row } from '../define-projection.ts';
 
 /** Exports and how far they are, for their readers and for the workers that take them. */
-export const reports = projection<ReportFact>({
+export const reports = projection<ReportEvent>({
   name: 'reports',
   version: 1,
   prefixes: [`${REPORT}-`],
   schema: new URL('./schema.sql', import.meta.url),
   statements: {},
-  project: (fact) => {
-    const { workspace_id, report_id } = fact.data;
+  project: (event) => {
+    const { workspace_id, report_id } = event.data;
     const set = (columns: Row): readonly Change[] => [
       { kind: 'upsert', table: 'report', key: { workspace_id, report_id }, set: columns },
     ];
-    switch (fact.type) {
+    switch (event.type) {
       case 'ReportRequested': {
-        const { brand_ids, all_tracked, types, from, to, requested_at } = fact.data;
+        const { brand_ids, all_tracked, types, from, to, requested_at } = event.data;
         return set({
           status: 'queued',
           all_tracked,
@@ -29,21 +29,21 @@ export const reports = projection<ReportFact>({
         });
       }
       case 'ReportStarted': {
-        const { started_at, lease_until } = fact.data;
+        const { started_at, lease_until } = event.data;
         return set({ status: 'running', started_at, claimable_at: lease_until });
       }
       case 'ReportLeaseExtended':
-        return set({ claimable_at: fact.data.lease_until });
+        return set({ claimable_at: event.data.lease_until });
       case 'ReportFinished': {
-        const { object_key, bytes, rows, sha256, finished_at } = fact.data;
+        const { object_key, bytes, rows, sha256, finished_at } = event.data;
         return set({ status: 'ready', failure: null, object_key, bytes, rows, sha256, finished_at });
       }
       case 'ReportAttemptFailed': {
-        const { reason, retry_at } = fact.data;
+        const { reason, retry_at } = event.data;
         return set({ status: 'queued', failure: reason, claimable_at: retry_at });
       }
       case 'ReportFailed':
-        return set({ status: 'failed', failure: fact.data.reason, finished_at: fact.data.failed_at });
+        return set({ status: 'failed', failure: event.data.reason, finished_at: event.data.failed_at });
     }
   },
 });

@@ -1,24 +1,24 @@
-import { SAVED, type SavedFact } from '#contracts/events/workspace/saved-items.ts';
+import { SAVED, type SavedEvent } from '#contracts/events/workspace/saved-items.ts';
 import { projection } from '../define-projection.ts';
 
 /** What workspaces have saved, for the saved-items reads. */
-export const saved = projection<SavedFact>({
+export const saved = projection<SavedEvent>({
   name: 'saved',
   version: 1,
   prefixes: [`${SAVED}-`],
   schema: new URL('./schema.sql', import.meta.url),
   statements: {},
-  project: (fact) => {
-    const { workspace_id, item_type, item_key } = fact.data;
+  project: (event) => {
+    const { workspace_id, item_type, item_key } = event.data;
     const key = { workspace_id, item_type, item_key };
-    switch (fact.type) {
+    switch (event.type) {
       case 'ItemSaved':
         return [
           {
             kind: 'upsert',
             table: 'item',
             key,
-            set: { created_by: fact.data.saved_by, created_at: fact.data.saved_at },
+            set: { created_by: event.data.saved_by, created_at: event.data.saved_at },
           },
         ];
       case 'ItemUnsaved':

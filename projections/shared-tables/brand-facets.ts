@@ -1,14 +1,14 @@
-import type { BrandFact } from '#contracts/events/corpus/brand.ts';
+import type { BrandEvent } from '#contracts/events/corpus/brand.ts';
 import type { Change, Row } from '../define-projection.ts';
 
 /**
  * A table `brand` with `brand_id, country, is_public, category_ids`: what rankings filter by, kept by each
  * projection that ranks.
  */
-export const brandFacets = (fact: BrandFact): readonly Change[] => {
-  const { brand_id } = fact.data;
+export const brandFacets = (event: BrandEvent): readonly Change[] => {
+  const { brand_id } = event.data;
   const { country, is_public, category_path } =
-    fact.type === 'BrandRegistered' ? fact.data : fact.data.changes;
+    event.type === 'BrandRegistered' ? event.data : event.data.changes;
   const set: Row = {
     ...(country === undefined ? {} : { country }),
     ...(is_public === undefined ? {} : { is_public }),

@@ -1,17 +1,17 @@
-import type { BrandFact } from '#contracts/events/corpus/brand.ts';
+import type { BrandEvent } from '#contracts/events/corpus/brand.ts';
 import type { Change, Row } from '../define-projection.ts';
 
 /**
  * A table `brand` with `brand_id, slug, name, logo_url`: what records of a projection say of their brand,
  * kept by each projection that needs it.
  */
-export const brandReference = (fact: BrandFact): readonly Change[] => {
-  const { brand_id } = fact.data;
-  if (fact.type === 'BrandRegistered') {
-    const { slug, name, logo_url } = fact.data;
+export const brandReference = (event: BrandEvent): readonly Change[] => {
+  const { brand_id } = event.data;
+  if (event.type === 'BrandRegistered') {
+    const { slug, name, logo_url } = event.data;
     return [{ kind: 'upsert', table: 'brand', key: { brand_id }, set: { slug, name, logo_url } }];
   }
-  const { name, logo_url } = fact.data.changes;
+  const { name, logo_url } = event.data.changes;
   const set: Row = {
     ...(name === undefined ? {} : { name }),
     ...(logo_url === undefined ? {} : { logo_url }),

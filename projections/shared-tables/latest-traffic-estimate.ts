@@ -1,5 +1,5 @@
 import { segmentsOf } from '#contracts/values/audience-segments.ts';
-import type { RecordedFact } from '#contracts/events/event.ts';
+import type { RecordedEvent } from '#contracts/events/event.ts';
 import type { TrafficEstimated } from '#contracts/events/corpus/traffic.ts';
 import type { Change, Row, Statement } from '../define-projection.ts';
 
@@ -24,7 +24,7 @@ export type LatestFigure = keyof typeof FIGURES;
 const joined = (names: readonly LatestFigure[], write: (name: LatestFigure) => string): string =>
   names.map(write).join(',\n      ');
 
-/** The figures of a fact as columns; an absent one is `null` and changes nothing. */
+/** The figures of an event as columns; an absent one is `null` and changes nothing. */
 const columnsOf = ({ figures }: TrafficEstimated['data'], names: readonly LatestFigure[]): Row => {
   const [top] = figures.countries ?? [];
   const all: Readonly<Record<LatestFigure, Row[string]>> = {
@@ -41,11 +41,14 @@ const columnsOf = ({ figures }: TrafficEstimated['data'], names: readonly Latest
   return Object.fromEntries(names.map((name) => [name, all[name]]));
 };
 
-/** A statement that keeps the latest of some figures in a table, and the change that a fact asks of it. */
+/** A statement that keeps the latest of some figures in a table, and the change that an event asks of it. */
 export const latestEstimate = (
   table: string,
   names: readonly LatestFigure[],
-): { readonly statement: Statement; readonly change: (fact: RecordedFact<TrafficEstimated>) => Change } => ({
+): {
+  readonly statement: Statement;
+  readonly change: (event: RecordedEvent<TrafficEstimated>) => Change;
+} => ({
   statement: {
     columns: {
       brand_id: 'uuid',

@@ -189,7 +189,7 @@ const newWhitelistingPair = signal('new_whitelisting_pair', {
   )} m`,
 });
 
-/** What follows from the facts of a brand and day; pairs depend on links, too. */
+/** What follows from the events of a brand and day; pairs depend on links, too. */
 export const KINDS_OF_DAYS: Readonly<Partial<Record<SignalKind, string>>> = {
   ads_started: itemsOf('ads_started'),
   ads_stopped: itemsOf('ads_stopped'),

@@ -1,13 +1,13 @@
 import type {
   AdCardContent,
   AdContent,
-  AdLibraryFact,
+  AdLibraryEvent,
   AdStarted,
 } from '#contracts/events/corpus/ad-library.ts';
-import type { BrandFact } from '#contracts/events/corpus/brand.ts';
-import type { RecordedFact } from '#contracts/events/event.ts';
-import type { SocialPageFact } from '#contracts/events/corpus/social-page.ts';
-import type { StorefrontFact } from '#contracts/events/corpus/storefront.ts';
+import type { BrandEvent } from '#contracts/events/corpus/brand.ts';
+import type { RecordedEvent } from '#contracts/events/event.ts';
+import type { SocialPageEvent } from '#contracts/events/corpus/social-page.ts';
+import type { StorefrontEvent } from '#contracts/events/corpus/storefront.ts';
 import { landingPageOf } from '#contracts/values/landing-pages.ts';
 import type { AdFormat } from '#contracts/values/primitives.ts';
 import { isSaleCopy, SIGNAL_THRESHOLDS, type SignalKind } from '#contracts/values/signals.ts';
@@ -15,7 +15,7 @@ import { brandReference } from '../shared-tables/brand-reference.ts';
 import { type Change, projection, type Row } from '../define-projection.ts';
 import { addUp, countChanges, meet, sumUpDay, sumUpLinks } from './statements.ts';
 
-type LibraryFact = RecordedFact<AdLibraryFact>;
+type LibraryEvent = RecordedEvent<AdLibraryEvent>;
 
 const DAY_MS = 86_400_000;
 const dateOf = (time: string): string => time.slice(0, 10);
@@ -33,7 +33,7 @@ type Tallied = {
   readonly relabelled?: number;
 };
 
-const tallied = ({ data, position }: LibraryFact, tallies: Tallied, scan: Row = {}): Change => ({
+const tallied = ({ data, position }: LibraryEvent, tallies: Tallied, scan: Row = {}): Change => ({
   kind: 'run',
   statement: 'add_up',
   row: {
@@ -47,16 +47,16 @@ const tallied = ({ data, position }: LibraryFact, tallies: Tallied, scan: Row = 
   },
 });
 
-const relabelled = (fact: LibraryFact, minus: AdFormat, plus: AdFormat): readonly Change[] =>
-  minus === plus ? [] : [tallied(fact, { minus, plus, relabelled: 1 })];
+const relabelled = (event: LibraryEvent, minus: AdFormat, plus: AdFormat): readonly Change[] =>
+  minus === plus ? [] : [tallied(event, { minus, plus, relabelled: 1 })];
 
-const counted = ({ data: { brand_id, observed_at } }: LibraryFact, kind: SignalKind): Change => ({
+const counted = ({ data: { brand_id, observed_at } }: LibraryEvent, kind: SignalKind): Change => ({
   kind: 'run',
   statement: 'count_changes',
   row: { brand_id, kind, observed_at },
 });
 
-const named = ({ data, position }: LibraryFact, kind: SignalKind, ad_id: string): Change => ({
+const named = ({ data, position }: LibraryEvent, kind: SignalKind, ad_id: string): Change => ({
   kind: 'upsert',
   table: 'named_ad',
   key: { brand_id: data.brand_id, date: dateOf(data.observed_at), kind, ad_id },
@@ -72,13 +72,13 @@ type Meeting = {
   readonly page_name: string | null;
 };
 
-const met = ({ data, position }: LibraryFact, row: Row): Change => {
+const met = ({ data, position }: LibraryEvent, row: Row): Change => {
   const { brand_id, observed_at } = data;
   return { kind: 'run', statement: 'meet', row: { brand_id, position, observed_at, ...row } };
 };
 
-const metPage = (fact: LibraryFact, meeting: Meeting): readonly Change[] =>
-  meeting.page_id === null ? [] : [met(fact, { kind: 'page', key: meeting.page_id, ...meeting })];
+const metPage = (event: LibraryEvent, meeting: Meeting): readonly Change[] =>
+  meeting.page_id === null ? [] : [met(event, { kind: 'page', key: meeting.page_id, ...meeting })];
 
 type Leading = {
   readonly link_url?: string | null | undefined;
@@ -97,7 +97,7 @@ const pagesOf = ({ link_url, cards = [] }: Leading): ReadonlyMap<string, string>
 };
 
 const metLinks = (
-  fact: LibraryFact,
+  event: LibraryEvent,
   leading: Leading,
   meeting: Meeting,
   before: Leading = {},
@@ -105,7 +105,7 @@ const metLinks = (
   const known = pagesOf(before);
   return [...pagesOf(leading)]
     .filter(([key]) => !known.has(key))
-    .map(([key, destination_url]) => met(fact, { kind: 'landing_page', key, destination_url, ...meeting }));
+    .map(([key, destination_url]) => met(event, { kind: 'landing_page', key, destination_url, ...meeting }));
 };
 
 const isLongRunner = ({ started_on }: { started_on: string | null }, observed_at: string): boolean =>
@@ -122,76 +122,77 @@ const COPY: readonly (keyof AdContent)[] = [
   'versions',
 ];
 
-const started = (fact: LibraryFact, { data }: AdStarted): readonly Change[] => {
+const started = (event: LibraryEvent, { data }: AdStarted): readonly Change[] => {
   const { ad_id, page_id, page_name, novelty, content } = data;
   const news = novelty === 'news';
   const page = { page_id, page_name };
   const texts = [content.body, content.title, content.link_description];
   const worded = [...content.cards, ...content.versions].flatMap(({ body, title }) => [body, title]);
   return [
-    tallied(fact, { plus: data.format, uncovered: news ? 0 : 1 }),
-    ...(news ? [counted(fact, 'ads_started')] : []),
-    ...(news && isSaleCopy([...texts, ...worded]) ? [named(fact, 'sale', ad_id)] : []),
-    ...metLinks(fact, content, { ad_id, news, ...page }),
-    ...metPage(fact, { ad_id, news, ...page, started_on: novelty === 'late' ? null : data.started_on }),
+    tallied(event, { plus: data.format, uncovered: news ? 0 : 1 }),
+    ...(news ? [counted(event, 'ads_started')] : []),
+    ...(news && isSaleCopy([...texts, ...worded]) ? [named(event, 'sale', ad_id)] : []),
+    ...metLinks(event, content, { ad_id, news, ...page }),
+    ...metPage(event, { ad_id, news, ...page, started_on: novelty === 'late' ? null : data.started_on }),
   ];
 };
 
-/** What a fact about a brand's ads moves, apart from the signals of its day, which are worked out at the end. */
-const ofLibrary = (fact: LibraryFact): readonly Change[] => {
-  switch (fact.type) {
+/** What an event about a brand's ads moves, apart from the signals of its day, which are worked out at the end. */
+const ofLibrary = (event: LibraryEvent): readonly Change[] => {
+  switch (event.type) {
     case 'AdStarted':
-      return started(fact, fact);
+      return started(event, event);
     case 'AdRevised': {
-      const { ad_id, changes, excerpt, observed_at } = fact.data;
+      const { ad_id, changes, excerpt, observed_at } = event.data;
       const { page_id, page_name } = excerpt;
       const { format, cards } = changes;
       const meeting = { ad_id, page_id, page_name, news: true };
       const isRefreshed =
-        COPY.some((field) => (changes[field]?.from ?? null) !== null) && isLongRunner(fact.data, observed_at);
+        COPY.some((field) => (changes[field]?.from ?? null) !== null) &&
+        isLongRunner(event.data, observed_at);
       return [
-        ...(format ? [tallied(fact, { minus: format.from ?? 'other', plus: format.to ?? 'other' })] : []),
-        ...(isRefreshed ? [named(fact, 'long_runner_refreshed', ad_id)] : []),
-        ...(cards ? metLinks(fact, { cards: cards.to }, meeting, { cards: cards.from }) : []),
+        ...(format ? [tallied(event, { minus: format.from ?? 'other', plus: format.to ?? 'other' })] : []),
+        ...(isRefreshed ? [named(event, 'long_runner_refreshed', ad_id)] : []),
+        ...(cards ? metLinks(event, { cards: cards.to }, meeting, { cards: cards.from }) : []),
       ];
     }
     case 'AdDestinationChanged': {
-      const { ad_id, to_url, excerpt, observed_at } = fact.data;
+      const { ad_id, to_url, excerpt, observed_at } = event.data;
       const { page_id, page_name } = excerpt;
       return [
-        counted(fact, 'destinations_changed'),
-        ...(isLongRunner(fact.data, observed_at) ? [named(fact, 'long_runner_refreshed', ad_id)] : []),
-        ...metLinks(fact, { link_url: to_url }, { ad_id, page_id, page_name, news: true }),
+        counted(event, 'destinations_changed'),
+        ...(isLongRunner(event.data, observed_at) ? [named(event, 'long_runner_refreshed', ad_id)] : []),
+        ...metLinks(event, { link_url: to_url }, { ad_id, page_id, page_name, news: true }),
       ];
     }
     case 'AdDetailsObserved': {
-      const { ad_id, details, page_id, page_name, was_format } = fact.data;
+      const { ad_id, details, page_id, page_name, was_format } = event.data;
       const meeting = { ad_id, page_id, page_name, news: false };
       return [
-        ...relabelled(fact, was_format, details.format ?? was_format),
-        ...metLinks(fact, details, meeting),
-        ...metPage(fact, meeting),
+        ...relabelled(event, was_format, details.format ?? was_format),
+        ...metLinks(event, details, meeting),
+        ...metPage(event, meeting),
       ];
     }
     case 'AdsReworded':
-      return fact.data.ads.flatMap(({ ad_id, was_format, format, wording }) => [
-        ...relabelled(fact, was_format, format),
-        ...metLinks(fact, wording, { ad_id, page_id: null, page_name: null, news: false }),
+      return event.data.ads.flatMap(({ ad_id, was_format, format, wording }) => [
+        ...relabelled(event, was_format, format),
+        ...metLinks(event, wording, { ad_id, page_id: null, page_name: null, news: false }),
       ]);
     case 'AdConfirmedInactive': {
-      const { format, news } = fact.data;
+      const { format, news } = event.data;
       // One that is no news was met when it had ended already: it never came into view running.
       return news
-        ? [tallied(fact, { minus: format }), counted(fact, 'ads_stopped')]
-        : [tallied(fact, { minus: format, uncovered: -1 })];
+        ? [tallied(event, { minus: format }), counted(event, 'ads_stopped')]
+        : [tallied(event, { minus: format, uncovered: -1 })];
     }
     case 'AdReturned':
-      return [tallied(fact, { plus: fact.data.format })];
+      return [tallied(event, { plus: event.data.format })];
     case 'ScanRecorded': {
-      const { observed_at, late_arrival, reliable, pages, totals } = fact.data;
+      const { observed_at, late_arrival, reliable, pages, totals } = event.data;
       const baseline = pages.length > 0 && pages.every((page) => page.baseline);
       const { active: active_ads, news: new_ads } = totals;
-      return [tallied(fact, {}, { observed_at, late_arrival, reliable, baseline, active_ads, new_ads })];
+      return [tallied(event, {}, { observed_at, late_arrival, reliable, baseline, active_ads, new_ads })];
     }
     case 'AdsMissed':
     case 'AdsSeen':
@@ -199,10 +200,10 @@ const ofLibrary = (fact: LibraryFact): readonly Change[] => {
   }
 };
 
-const ofPage = (fact: SocialPageFact): readonly Change[] => {
-  if (fact.type === 'PageProfileObserved') return [];
-  const { brand_id, page_id, observed_at } = fact.data;
-  const link = fact.type === 'PageLinked' ? fact.data : null;
+const ofPage = (event: SocialPageEvent): readonly Change[] => {
+  if (event.type === 'PageProfileObserved') return [];
+  const { brand_id, page_id, observed_at } = event.data;
+  const link = event.type === 'PageLinked' ? event.data : null;
   const key = { brand_id, page_id, observed_at };
   const set = { date: dateOf(observed_at), role: link?.role ?? null, page_name: link?.page_name ?? null };
   return [
@@ -211,9 +212,9 @@ const ofPage = (fact: SocialPageFact): readonly Change[] => {
   ];
 };
 
-const ofStorefront = (fact: StorefrontFact): readonly Change[] => {
-  if (fact.type !== 'StorefrontScanRecorded') return [];
-  const { brand_id, observed_at, complete, baseline, late_arrival, totals } = fact.data;
+const ofStorefront = (event: StorefrontEvent): readonly Change[] => {
+  if (event.type !== 'StorefrontScanRecorded') return [];
+  const { brand_id, observed_at, complete, baseline, late_arrival, totals } = event.data;
   if (!complete || baseline || late_arrival) return [];
   const { products, cheaper } = totals;
   const key = { brand_id, date: dateOf(observed_at), observed_at };
@@ -221,7 +222,7 @@ const ofStorefront = (fact: StorefrontFact): readonly Change[] => {
 };
 
 /** Radar items grouped by brand and day, and what changed in a brand's activity. */
-export const signals = projection<AdLibraryFact | BrandFact | SocialPageFact | StorefrontFact>({
+export const signals = projection<AdLibraryEvent | BrandEvent | SocialPageEvent | StorefrontEvent>({
   name: 'signals',
   version: 2,
   prefixes: ['adLibrary-', 'brand-', 'socialPage-', 'storefront-'],
@@ -233,12 +234,12 @@ export const signals = projection<AdLibraryFact | BrandFact | SocialPageFact | S
     sum_up_day: sumUpDay,
     sum_up_links: sumUpLinks,
   },
-  project: (fact): readonly Change[] => {
-    if (fact.stream.startsWith('brand-')) return brandReference(fact as RecordedFact<BrandFact>);
-    if (fact.stream.startsWith('socialPage-')) return ofPage(fact as RecordedFact<SocialPageFact>);
-    if (fact.stream.startsWith('storefront-')) return ofStorefront(fact as RecordedFact<StorefrontFact>);
-    const changes = ofLibrary(fact as LibraryFact);
-    const { brand_id, observed_at } = (fact as LibraryFact).data;
+  project: (event): readonly Change[] => {
+    if (event.stream.startsWith('brand-')) return brandReference(event as RecordedEvent<BrandEvent>);
+    if (event.stream.startsWith('socialPage-')) return ofPage(event as RecordedEvent<SocialPageEvent>);
+    if (event.stream.startsWith('storefront-')) return ofStorefront(event as RecordedEvent<StorefrontEvent>);
+    const changes = ofLibrary(event as LibraryEvent);
+    const { brand_id, observed_at } = (event as LibraryEvent).data;
     return changes.length === 0 ? [] : [...changes, sumUp(brand_id, dateOf(observed_at))];
   },
 });

@@ -1,4 +1,4 @@
--- What a brand's facts add up to so far; a scan that closes takes a copy.
+-- What a brand's events add up to so far; a scan that closes takes a copy.
 create table tally (
   brand_id uuid primary key,
   -- Active ads by format.

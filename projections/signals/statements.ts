@@ -4,14 +4,14 @@ import { KINDS_OF_DAYS, KINDS_OF_LINKS } from './kinds.ts';
 
 const FORMATS = ['video', 'image', 'carousel', 'dco', 'other'] as const;
 
-/** Running counts as of each row, in the order of the stream: how facts are batched makes no difference. */
+/** Running counts as of each row, in the order of the stream: how events are batched makes no difference. */
 const running = (column: string, by: string): string =>
   `coalesce(t.${column}, 0) + sum(${by}) over stream as ${column}`;
 
 const COUNTS = [...FORMATS, 'uncovered', 'relabelled'].join();
 
 /**
- * Adds facts up, and copies what they add up to into `scan` wherever one closes. A scan is in order when it arrived
+ * Adds events up, and copies what they add up to into `scan` wherever one closes. A scan is in order when it arrived
  * in its time and no later day was known then; a day once passed is never changed.
  */
 export const addUp: Statement = {
@@ -142,7 +142,7 @@ const summingUp = (kinds: Readonly<Partial<Record<SignalKind, string>>>, k: stri
     set observed_at = excluded.observed_at, figures = excluded.figures, about = excluded.about
     where (g.observed_at, g.figures, g.about) is distinct from (excluded.observed_at, excluded.figures, excluded.about)`;
 
-/** What follows from the facts of a brand and date. */
+/** What follows from the events of a brand and date. */
 export const sumUpDay: Statement = {
   columns: { brand_id: 'uuid', date: 'date' },
   touches: ['signal'],

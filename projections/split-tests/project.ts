@@ -1,5 +1,5 @@
-import type { BrandFact } from '#contracts/events/corpus/brand.ts';
-import type { SiteFact, SiteTool, SplitTestDetails } from '#contracts/events/corpus/site.ts';
+import type { BrandEvent } from '#contracts/events/corpus/brand.ts';
+import type { SiteEvent, SiteTool, SplitTestDetails } from '#contracts/events/corpus/site.ts';
 import { landingPageOf } from '#contracts/values/landing-pages.ts';
 import { NO_EXPERIMENTS } from '#contracts/observations/site-scan.ts';
 import { counting } from '../sql/counter-table.ts';
@@ -23,7 +23,7 @@ const typesOf = (category: string, types: string, by: 1 | -1): string => `
   from moved cross join jsonb_each(${types}) t where ${category} is not null`;
 
 /**
- * Counts a brand anew and adds the difference to what it was counted as last, so that facts of sites and brands may
+ * Counts a brand anew and adds the difference to what it was counted as last, so that events of sites and brands may
  * come in any order. A tool's tests count as running only where they are experiments.
  */
 const RECOUNT = `
@@ -83,9 +83,9 @@ const recounted = (brand_id: string): Change => ({
   row: { brand_id },
 });
 
-const ofBrand = (fact: BrandFact): readonly Change[] => {
-  const { brand_id } = fact.data;
-  const { is_public, category_path } = fact.type === 'BrandRegistered' ? fact.data : fact.data.changes;
+const ofBrand = (event: BrandEvent): readonly Change[] => {
+  const { brand_id } = event.data;
+  const { is_public, category_path } = event.type === 'BrandRegistered' ? event.data : event.data.changes;
   const [top] = category_path ?? [];
   const set: Row = {
     ...(is_public === undefined ? {} : { is_public }),
@@ -134,7 +134,7 @@ const missing = (ids: readonly string[], missing_since: string | null): readonly
   ids.map((id) => ({ kind: 'update', table: 'test', key: { id }, set: { missing_since } }));
 
 /** Split tests read on brands' sites, and the census of the tools they are run with. */
-export const splitTests = projection<SiteFact | BrandFact>({
+export const splitTests = projection<SiteEvent | BrandEvent>({
   name: 'split-tests',
   version: 2,
   prefixes: ['site-', 'brand-'],
@@ -154,17 +154,17 @@ export const splitTests = projection<SiteFact | BrandFact>({
       sql: RECOUNT,
     },
   },
-  project: (fact): readonly Change[] => {
-    const { brand_id, observed_at } = fact.data;
-    switch (fact.type) {
+  project: (event): readonly Change[] => {
+    const { brand_id, observed_at } = event.data;
+    switch (event.type) {
       case 'BrandRegistered':
       case 'BrandProfileChanged':
-        return ofBrand(fact);
+        return ofBrand(event);
       case 'ToolsDetected':
       case 'ToolsDescribed':
-        return forSplitTests(brand_id, fact.data.tools, observed_at);
+        return forSplitTests(brand_id, event.data.tools, observed_at);
       case 'ToolsGone':
-        return fact.data.tools.map(
+        return event.data.tools.map(
           ({ slug }): Change => ({
             kind: 'update',
             table: 'site_tool',
@@ -173,14 +173,14 @@ export const splitTests = projection<SiteFact | BrandFact>({
           }),
         );
       case 'SplitTestToolsRead':
-        return fact.data.tools.flatMap(({ slug, readable }): Change[] => [
+        return event.data.tools.flatMap(({ slug, readable }): Change[] => [
           { kind: 'upsert', table: 'site_tool', key: { brand_id, slug }, set: { readable } },
           ...(readable
             ? [{ kind: 'upsert', table: 'tool', key: { slug }, set: { is_read: true } } as Change]
             : []),
         ]);
       case 'SplitTestsObserved':
-        return fact.data.tests.map(
+        return event.data.tests.map(
           ({ id, tool, test_id, ...details }): Change => ({
             kind: 'insert',
             table: 'test',
@@ -188,7 +188,7 @@ export const splitTests = projection<SiteFact | BrandFact>({
           }),
         );
       case 'SplitTestsChanged':
-        return fact.data.tests.map(
+        return event.data.tests.map(
           ({ id, changes }): Change => ({
             kind: 'update',
             table: 'test',
@@ -197,13 +197,13 @@ export const splitTests = projection<SiteFact | BrandFact>({
           }),
         );
       case 'SplitTestsMissed':
-        return missing(fact.data.ids, observed_at);
+        return missing(event.data.ids, observed_at);
       case 'SplitTestsSeen':
-        return missing(fact.data.ids, null);
+        return missing(event.data.ids, null);
       case 'SiteScanRecorded':
         return [
           { kind: 'run', statement: 'scanned', row: { brand_id, scanned_at: observed_at } },
-          ...fact.data.read.map(
+          ...event.data.read.map(
             (slug): Change => ({
               kind: 'update',
               table: 'site_tool',

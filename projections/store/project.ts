@@ -2,7 +2,7 @@ import type {
   Product,
   ProductChange,
   ProductVariant,
-  StorefrontFact,
+  StorefrontEvent,
   StorefrontScanRecorded,
   VariantChange,
 } from '#contracts/events/corpus/storefront.ts';
@@ -141,7 +141,7 @@ const scanItem = ({ data }: StorefrontScanRecorded): StoreScan => ({
 });
 
 /** Public catalogues as last collected, and what changed in them. */
-export const store = projection<StorefrontFact>({
+export const store = projection<StorefrontEvent>({
   name: 'store',
   version: 2,
   prefixes: ['storefront-'],
@@ -182,15 +182,15 @@ export const store = projection<StorefrontFact>({
         where p.brand_id = c.brand_id and p.product_id = c.product_id`,
     },
   },
-  project: (fact): readonly Change[] => {
-    const { brand_id, observed_at } = fact.data;
+  project: (event): readonly Change[] => {
+    const { brand_id, observed_at } = event.data;
     const only = (
       type: 'listed' | 'returned' | 'delisted',
       { product_id, title }: { product_id: string; title: string },
     ) => remembered(brand_id, observed_at, { type, observed_at, product_id, title, ...NO_DETAILS });
-    switch (fact.type) {
+    switch (event.type) {
       case 'ProductsListed': {
-        const { novelty, products, domain } = fact.data;
+        const { novelty, products, domain } = event.data;
         return products.flatMap((product) => {
           const { product_id, variants } = product;
           const variant_ids = variants.map(({ variant_id }) => variant_id);
@@ -210,21 +210,21 @@ export const store = projection<StorefrontFact>({
         });
       }
       case 'ProductsChanged':
-        return fact.data.changes.flatMap((change) => [
+        return event.data.changes.flatMap((change) => [
           ...productChanges(brand_id, observed_at, change),
           ...(change.news ? [remembered(brand_id, observed_at, shownChange(observed_at, change))] : []),
           composed(brand_id, change.product_id),
         ]);
       case 'ProductsMissed':
       case 'ProductsSeen': {
-        const missing_since = fact.type === 'ProductsMissed' ? observed_at : null;
-        return fact.data.product_ids.flatMap((product_id): Change[] => [
+        const missing_since = event.type === 'ProductsMissed' ? observed_at : null;
+        return event.data.product_ids.flatMap((product_id): Change[] => [
           { kind: 'update', table: 'product', key: { brand_id, product_id }, set: { missing_since } },
           composed(brand_id, product_id),
         ]);
       }
       case 'ProductsDelisted':
-        return fact.data.products.flatMap((product): Change[] => [
+        return event.data.products.flatMap((product): Change[] => [
           {
             kind: 'update',
             table: 'product',
@@ -235,9 +235,9 @@ export const store = projection<StorefrontFact>({
           composed(brand_id, product.product_id),
         ]);
       case 'StorefrontScanRecorded': {
-        const { scan_id, late_arrival, complete } = fact.data;
-        const { baseline: _baseline, ...counts } = fact.data.totals;
-        const set = { observed_at, late_arrival, complete, ...counts, item: JSON.stringify(scanItem(fact)) };
+        const { scan_id, late_arrival, complete } = event.data;
+        const { baseline: _baseline, ...counts } = event.data.totals;
+        const set = { observed_at, late_arrival, complete, ...counts, item: JSON.stringify(scanItem(event)) };
         return [{ kind: 'upsert', table: 'scan', key: { brand_id, scan_id }, set }];
       }
     }

@@ -1,6 +1,6 @@
-import type { BrandFact } from '#contracts/events/corpus/brand.ts';
-import type { SiteFact, SiteTool } from '#contracts/events/corpus/site.ts';
-import type { TrafficFact } from '#contracts/events/corpus/traffic.ts';
+import type { BrandEvent } from '#contracts/events/corpus/brand.ts';
+import type { SiteEvent, SiteTool } from '#contracts/events/corpus/site.ts';
+import type { TrafficEvent } from '#contracts/events/corpus/traffic.ts';
 import { TRAFFIC_BANDS } from '#contracts/values/traffic-bands.ts';
 import { counting } from '../sql/counter-table.ts';
 import { describedTools, describeTool } from '../sql/tool-json.ts';
@@ -23,7 +23,7 @@ const added = (table: string, key: string): string => `
 
 /**
  * Counts a brand anew and adds the difference to what it was counted as last, so that a scan costs what it changes
- * and facts of sites, brands and traffic may come in any order.
+ * and events of sites, brands and traffic may come in any order.
  */
 const RECOUNT = `
   with moved as (
@@ -68,9 +68,9 @@ const recounted = (brand_id: string): readonly Change[] => [
   { kind: 'refresh', statement: 'place', row: { brand_id } },
 ];
 
-const ofBrand = (fact: BrandFact): readonly Change[] => {
-  const { brand_id } = fact.data;
-  const { is_public, category_path } = fact.type === 'BrandRegistered' ? fact.data : fact.data.changes;
+const ofBrand = (event: BrandEvent): readonly Change[] => {
+  const { brand_id } = event.data;
+  const { is_public, category_path } = event.type === 'BrandRegistered' ? event.data : event.data.changes;
   const [top] = category_path ?? [];
   const set: Row = {
     ...(is_public === undefined ? {} : { is_public }),
@@ -99,7 +99,7 @@ const detected = (brand_id: string, observed_at: string, { slug }: SiteTool): Ch
 });
 
 /** The tools found on sites: what a site has, who has a tool, and what goes with it. */
-export const tools = projection<SiteFact | BrandFact | TrafficFact>({
+export const tools = projection<SiteEvent | BrandEvent | TrafficEvent>({
   name: 'tools',
   version: 2,
   prefixes: ['site-', 'brand-', 'traffic-'],
@@ -151,29 +151,29 @@ export const tools = projection<SiteFact | BrandFact | TrafficFact>({
           is distinct from (b.is_public and t.present, coalesce(b.monthly_visits, -1), b.top_country)`,
     },
   },
-  project: (fact): readonly Change[] => {
-    const { brand_id } = fact.data;
-    switch (fact.type) {
+  project: (event): readonly Change[] => {
+    const { brand_id } = event.data;
+    switch (event.type) {
       case 'BrandRegistered':
       case 'BrandProfileChanged':
-        return ofBrand(fact);
+        return ofBrand(event);
       case 'TrafficEstimated': {
-        const { monthly_visits, countries } = fact.data.figures;
+        const { monthly_visits, countries } = event.data.figures;
         // A list of ranks names many sites of no brand, and says nothing that is kept here.
         if (monthly_visits === undefined && countries === undefined) return [];
-        return [latest.change(fact), ...recounted(brand_id)];
+        return [latest.change(event), ...recounted(brand_id)];
       }
       case 'ToolsDetected':
         return [
-          ...describedTools(fact.data.tools, fact.data.observed_at),
-          ...fact.data.tools.map((tool) => detected(brand_id, fact.data.observed_at, tool)),
+          ...describedTools(event.data.tools, event.data.observed_at),
+          ...event.data.tools.map((tool) => detected(brand_id, event.data.observed_at, tool)),
         ];
       case 'ToolsDescribed':
-        return describedTools(fact.data.tools, fact.data.observed_at);
+        return describedTools(event.data.tools, event.data.observed_at);
       case 'ToolsMissed':
       case 'ToolsSeen': {
-        const missing_since = fact.type === 'ToolsMissed' ? fact.data.observed_at : null;
-        return fact.data.slugs.map(
+        const missing_since = event.type === 'ToolsMissed' ? event.data.observed_at : null;
+        return event.data.slugs.map(
           (slug): Change => ({
             kind: 'update',
             table: 'installed',
@@ -183,7 +183,7 @@ export const tools = projection<SiteFact | BrandFact | TrafficFact>({
         );
       }
       case 'ToolsGone':
-        return fact.data.tools.map(
+        return event.data.tools.map(
           ({ slug }): Change => ({
             kind: 'update',
             table: 'installed',
@@ -193,7 +193,7 @@ export const tools = projection<SiteFact | BrandFact | TrafficFact>({
         );
       case 'SiteScanRecorded':
         return [
-          { kind: 'run', statement: 'scanned', row: { brand_id, scanned_at: fact.data.observed_at } },
+          { kind: 'run', statement: 'scanned', row: { brand_id, scanned_at: event.data.observed_at } },
           ...recounted(brand_id),
         ];
       case 'SplitTestToolsRead':

@@ -1,5 +1,5 @@
-import type { BrandFact } from '#contracts/events/corpus/brand.ts';
-import type { TrafficFact } from '#contracts/events/corpus/traffic.ts';
+import type { BrandEvent } from '#contracts/events/corpus/brand.ts';
+import type { TrafficEvent } from '#contracts/events/corpus/traffic.ts';
 import { latestEstimate } from '../shared-tables/latest-traffic-estimate.ts';
 import { type Change, projection, type Row } from '../define-projection.ts';
 
@@ -16,8 +16,8 @@ const latest = latestEstimate('site', [
 ]);
 
 /** What leaderboards filter by, of the brand of the site's domain. */
-const facetsOf = (fact: BrandFact): Row => {
-  const { is_public, category_path } = fact.type === 'BrandRegistered' ? fact.data : fact.data.changes;
+const facetsOf = (event: BrandEvent): Row => {
+  const { is_public, category_path } = event.type === 'BrandRegistered' ? event.data : event.data.changes;
   const [top, mid, leaf] = category_path ?? [];
   return {
     ...(is_public === undefined ? {} : { is_public }),
@@ -33,7 +33,7 @@ const reclassified = (brand_id: string): readonly Change[] => [
 ];
 
 /** Sites as a traffic provider estimates them: month by month, who visits them, and which are alike. */
-export const traffic = projection<TrafficFact | BrandFact>({
+export const traffic = projection<TrafficEvent | BrandEvent>({
   name: 'traffic',
   version: 1,
   prefixes: ['traffic-', 'brand-'],
@@ -60,17 +60,17 @@ export const traffic = projection<TrafficFact | BrandFact>({
         where a.monthly_visits <> excluded.monthly_visits`,
     },
   },
-  project: (fact): readonly Change[] => {
-    switch (fact.type) {
+  project: (event): readonly Change[] => {
+    switch (event.type) {
       case 'BrandRegistered':
       case 'BrandProfileChanged': {
-        const { brand_id } = fact.data;
-        const set = facetsOf(fact);
+        const { brand_id } = event.data;
+        const set = facetsOf(event);
         if (Object.keys(set).length === 0) return [];
         return [{ kind: 'upsert', table: 'site', key: { brand_id }, set }, ...reclassified(brand_id)];
       }
       case 'TrafficEstimated': {
-        const { brand_id, date, figures } = fact.data;
+        const { brand_id, date, figures } = event.data;
         const { global_ranking, category_ranking, monthly_visits } = figures;
         const set: Row = {
           ...(global_ranking === undefined ? {} : { global_ranking }),
@@ -78,7 +78,7 @@ export const traffic = projection<TrafficFact | BrandFact>({
           ...(monthly_visits === undefined ? {} : { monthly_visits }),
         };
         return [
-          latest.change(fact),
+          latest.change(event),
           ...(Object.keys(set).length === 0
             ? []
             : [{ kind: 'upsert', table: 'point', key: { brand_id, date }, set } as Change]),

@@ -1,4 +1,4 @@
-import type { AdLibraryFact } from '#contracts/events/corpus/ad-library.ts';
+import type { AdLibraryEvent } from '#contracts/events/corpus/ad-library.ts';
 import { observedDay, recordObservedDay } from '../shared-tables/observed-day.ts';
 import { projection } from '../define-projection.ts';
 
@@ -12,7 +12,7 @@ const weekStartOf = (timestamp: string): string => {
 };
 
 /** Active, new and retired ads of a brand by ISO week: counts of changes over reliable days only. */
-export const velocity = projection<AdLibraryFact>({
+export const velocity = projection<AdLibraryEvent>({
   name: 'velocity',
   version: 1,
   prefixes: ['adLibrary-'],
@@ -39,14 +39,14 @@ export const velocity = projection<AdLibraryFact>({
         on conflict (brand_id, week_start) do update set item = excluded.item`,
     },
   },
-  project: (fact) =>
-    fact.type === 'ScanRecorded'
+  project: (event) =>
+    event.type === 'ScanRecorded'
       ? [
-          observedDay(fact),
+          observedDay(event),
           {
             kind: 'refresh',
             statement: 'roll_up',
-            row: { brand_id: fact.data.brand_id, week_start: weekStartOf(fact.data.observed_at) },
+            row: { brand_id: event.data.brand_id, week_start: weekStartOf(event.data.observed_at) },
           },
         ]
       : [],

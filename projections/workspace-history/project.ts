@@ -3,8 +3,8 @@ import { GENESIS, historyRecordOf, WORKSPACE_CATEGORIES } from '#contracts/audit
 import type { Projection } from '../define-projection.ts';
 
 /**
- * Every fact of a workspace, chained by hashes in the order of the log. Facts of different streams do not commute
- * here, and need not: every fact is one change of the same statement, so a batch is one group, which the statement
+ * Every event of a workspace, chained by hashes in the order of the log. Events of different streams do not commute
+ * here, and need not: every event is one change of the same statement, so a batch is one group, which the statement
  * sorts by position; and batches come in the order of the log.
  */
 export const workspaceHistory: Projection = {
@@ -43,13 +43,13 @@ export const workspaceHistory: Projection = {
         from numbered`,
     },
   },
-  project: (fact) => {
-    const record = historyRecordOf(fact);
+  project: (event) => {
+    const record = historyRecordOf(event);
     const { workspace_id, type, actor, recorded_at, resource } = record;
     const row = {
       workspace_id,
-      position: fact.position,
-      revision: fact.revision,
+      position: event.position,
+      revision: event.revision,
       record: canonicalJson(record),
       type,
       actor: `${actor.kind}:${actor.id}`,

@@ -1,26 +1,28 @@
-import { WORKSPACE, type WorkspaceFact } from '#contracts/events/workspace/workspace.ts';
+import { WORKSPACE, type WorkspaceEvent } from '#contracts/events/workspace/workspace.ts';
 import { projection } from '../define-projection.ts';
 
 /** Names, plans and members of workspaces, for `me` and for operators. Keys are checked elsewhere. */
-export const workspaces = projection<WorkspaceFact>({
+export const workspaces = projection<WorkspaceEvent>({
   name: 'workspaces',
   version: 2,
   prefixes: [`${WORKSPACE}-`],
   schema: new URL('./schema.sql', import.meta.url),
   statements: {},
-  project: (fact) => {
-    const { workspace_id } = fact.data;
-    switch (fact.type) {
+  project: (event) => {
+    const { workspace_id } = event.data;
+    switch (event.type) {
       case 'WorkspaceCreated': {
-        const { name, plan, created_at } = fact.data;
+        const { name, plan, created_at } = event.data;
         return [
           { kind: 'upsert', table: 'workspace', key: { workspace_id }, set: { name, plan, created_at } },
         ];
       }
       case 'PlanChanged':
-        return [{ kind: 'upsert', table: 'workspace', key: { workspace_id }, set: { plan: fact.data.plan } }];
+        return [
+          { kind: 'upsert', table: 'workspace', key: { workspace_id }, set: { plan: event.data.plan } },
+        ];
       case 'MemberAdded': {
-        const { member_id, name, sealed = null, role, added_at } = fact.data;
+        const { member_id, name, sealed = null, role, added_at } = event.data;
         return [
           {
             kind: 'upsert',
@@ -31,11 +33,11 @@ export const workspaces = projection<WorkspaceFact>({
         ];
       }
       case 'MemberRoleChanged': {
-        const { member_id, role } = fact.data;
+        const { member_id, role } = event.data;
         return [{ kind: 'upsert', table: 'member', key: { workspace_id, member_id }, set: { role } }];
       }
       case 'MemberErased': {
-        const { member_id } = fact.data;
+        const { member_id } = event.data;
         return [{ kind: 'delete', table: 'member', key: { workspace_id, member_id } }];
       }
     }

@@ -1,4 +1,4 @@
--- Workspaces and their members, by name. Columns that a later fact sets alone have defaults.
+-- Workspaces and their members, by name. Columns that a later event sets alone have defaults.
 create table workspace (
   workspace_id text primary key,
   name text not null default '',

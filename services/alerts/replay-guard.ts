@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
-import { type AlertDeliveryFact, alertDeliveryStream } from '#contracts/events/workspace/alert-delivery.ts';
-import { type AlertRuleFact, alertRuleStream } from '#contracts/events/workspace/alert-rule.ts';
+import { type AlertDeliveryEvent, alertDeliveryStream } from '#contracts/events/workspace/alert-delivery.ts';
+import { type AlertRuleEvent, alertRuleStream } from '#contracts/events/workspace/alert-rule.ts';
 import type { AlertPayload } from '#contracts/webhooks/alert-payload.ts';
 import { alertRule, type AlertRuleState, sendingChannelsOf } from '#domain/workspace/alert/rule-decider.ts';
 import type { NewDelivery } from '#application/delivery-outbox/enqueue.ts';
@@ -24,13 +24,13 @@ const readPast = async (
   alertId: string,
 ): Promise<PastOfRule> => {
   let rule = alertRule.initial;
-  for await (const fact of eventStore.read<AlertRuleFact>(alertRuleStream(workspaceId, alertId))) {
-    rule = alertRule.evolve(rule, fact);
+  for await (const event of eventStore.read<AlertRuleEvent>(alertRuleStream(workspaceId, alertId))) {
+    rule = alertRule.evolve(rule, event);
   }
   const deliveries = new Map<string, PastDelivery>();
   const payloads = new Map<string, AlertPayload>();
   const stream = alertDeliveryStream(workspaceId, alertId);
-  for await (const { type, data } of eventStore.read<AlertDeliveryFact>(stream)) {
+  for await (const { type, data } of eventStore.read<AlertDeliveryEvent>(stream)) {
     const id = data.delivery_id;
     if (type === 'DeliveryQueued') payloads.set(id, data.payload);
     const payload = payloads.get(id);

@@ -13,9 +13,9 @@ import { createAlertsTables, openProgress, saveProgress } from './checkpoint.ts'
 import { openFirstOf } from '#platform/concurrency/promise-queue.ts';
 import { type Known, learn } from './matching/brand-context.ts';
 import {
-  type FollowedFact,
+  type FollowedEvent,
   type Match,
-  matchFacts,
+  matchEvents,
   type Outcome,
   passTime,
   PREFIXES,
@@ -26,7 +26,7 @@ import { deliveriesOf } from './create-deliveries.ts';
 import type { SignalLook, SignalSource } from './matching/pending-signal-checks.ts';
 import { tellSignals } from './signals/notify-signals.ts';
 
-const BATCH_FACTS = 2_000;
+const BATCH_EVENTS = 2_000;
 const BUFFERED_ITEMS = 10_000;
 const POOL_CLIENTS = 4;
 /** The advisory lock of the one process that matches; the projections have theirs by their names. */
@@ -34,19 +34,19 @@ const OWNER = 'alerting';
 const STANDBY_MS = 2_000;
 /** How often a quiet log is looked at the clock for: periods end also when nothing happens. */
 const QUIET_MS = 1_000;
-/** A fact recorded before midnight may be met this long after it; a period is closed later than that. */
+/** An event recorded before midnight may be met this long after it; a period is closed later than that. */
 export const PERIOD_GRACE_MS = 30_000;
 const RESTART_DELAYS = { attempts: Number.POSITIVE_INFINITY, firstDelayMs: 100, maxDelayMs: 5_000 };
 
-/** Traces of facts by their ids, and of the deliveries that follow from them; `null` where nothing is traced. */
-type Traces = { readonly ofFacts: ReadonlyMap<string, string>; readonly ofDeliveries: Map<string, string> };
+/** Traces of events by their ids, and of the deliveries that follow from them; `null` where nothing is traced. */
+type Traces = { readonly ofEvents: ReadonlyMap<string, string>; readonly ofDeliveries: Map<string, string> };
 
-const tracesOf = (facts: readonly FollowedFact[]): Traces | null => {
+const tracesOf = (events: readonly FollowedEvent[]): Traces | null => {
   if (!isTracing()) return null;
-  const traced = facts.flatMap(({ id, metadata: { traceparent } }) =>
+  const traced = events.flatMap(({ id, metadata: { traceparent } }) =>
     traceparent === undefined ? [] : [[id, traceparent] as const],
   );
-  return { ofFacts: new Map(traced), ofDeliveries: new Map() };
+  return { ofEvents: new Map(traced), ofDeliveries: new Map() };
 };
 
 const deliveriesOfAll = async (
@@ -61,7 +61,7 @@ const deliveriesOfAll = async (
       'cadence' in match.matched ? await progress.collections.read(match.matched) : match.matched;
     const made = deliveriesOf(match, matched, now);
     deliveries.push(...made);
-    const traceparent = traces?.ofFacts.get(match.cause);
+    const traceparent = traces?.ofEvents.get(match.cause);
     if (traces === null || traceparent === undefined) continue;
     for (const { deliveryId } of made) traces.ofDeliveries.set(deliveryId, traceparent);
   }
@@ -100,24 +100,24 @@ const settle = async (
 const take = async (pass: Pass, items: readonly Followed[]): Promise<void> => {
   const { progress, settings, database } = pass;
   let position = progress.position;
-  let facts: FollowedFact[] = [];
+  let events: FollowedEvent[] = [];
   for (const item of items) {
-    if (item.kind === 'fact') {
-      position = item.fact.position;
-      if (position > progress.position) facts.push(item.fact as FollowedFact);
+    if (item.kind === 'event') {
+      position = item.event.position;
+      if (position > progress.position) events.push(item.event as FollowedEvent);
     } else if (item.kind === 'checkpoint') position = item.position;
   }
-  if (facts.length === 0) {
+  if (events.length === 0) {
     if (position > progress.position) await settle(pass, { matches: [], amendments: [] }, position, null);
     return;
   }
-  const known = await learn(database, facts);
-  const traces = tracesOf(facts);
-  while (facts.length > 0) {
-    const outcome = matchFacts(progress, known, settings.baseUrl, facts);
-    const last = facts[outcome.taken - 1];
-    facts = facts.slice(outcome.taken);
-    const reached = facts.length > 0 ? (last?.position ?? position) : position;
+  const known = await learn(database, events);
+  const traces = tracesOf(events);
+  while (events.length > 0) {
+    const outcome = matchEvents(progress, known, settings.baseUrl, events);
+    const last = events[outcome.taken - 1];
+    events = events.slice(outcome.taken);
+    const reached = events.length > 0 ? (last?.position ?? position) : position;
     await settle(pass, outcome, reached, known, traces);
   }
 };
@@ -127,7 +127,7 @@ const passClock = async (pass: Pass): Promise<void> => {
   const { progress, settings } = pass;
   const time = new Date(settings.clock.now().getTime() - PERIOD_GRACE_MS).toISOString();
   if (time.slice(0, 10) <= progress.logTime.slice(0, 10)) return;
-  // The time of the log goes no further than the day's beginning: later facts have times of their own.
+  // The time of the log goes no further than the day's beginning: later events have times of their own.
   const matches = passTime(progress, `${time.slice(0, 10)}T00:00:00.000Z`);
   if (matches.length > 0)
     await settle(pass, { matches: [...matches], amendments: [] }, progress.position, null);
@@ -151,7 +151,7 @@ const follow = async (pass: Pass, ownership: Ownership): Promise<void> => {
   signal.addEventListener('abort', stop, { once: true });
   ownership.lost.addEventListener('abort', stop, { once: true });
   const first = openFirstOf<Come>();
-  const takeOn = async (): Promise<Come> => ({ kind: 'taken', items: await follower.take(BATCH_FACTS) });
+  const takeOn = async (): Promise<Come> => ({ kind: 'taken', items: await follower.take(BATCH_EVENTS) });
   const lookOn = async (source: SignalSource, look: SignalLook): Promise<Come> => {
     const isShown = await source.shown(look.position);
     if (!isShown) await pause(QUIET_MS, signal);
@@ -191,7 +191,7 @@ const follow = async (pass: Pass, ownership: Ownership): Promise<void> => {
 };
 
 /**
- * Matches facts to rules for as long as this process is the one that does. Whatever breaks, it starts again from the
+ * Matches events to rules for as long as this process is the one that does. Whatever breaks, it starts again from the
  * checkpoint: deliveries, memory and checkpoint moved together, and a match met again has the same id.
  */
 export const runAlerts = async (settings: AlertsSettings): Promise<void> => {
@@ -211,7 +211,7 @@ export const runAlerts = async (settings: AlertsSettings): Promise<void> => {
             continue;
           }
           const progress = await openProgress(database, eventStore);
-          log.info({ position: String(progress.position) }, 'matching facts to rules');
+          log.info({ position: String(progress.position) }, 'matching events to rules');
           failures = 0;
           await follow({ database, eventStore, progress, settings, past: openPast(eventStore) }, ownership);
         }

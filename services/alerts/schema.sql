@@ -1,9 +1,9 @@
--- What `alerts` remembers between facts, moved in one transaction with its checkpoint. All of it is folded from the
+-- What `alerts` remembers between events, moved in one transaction with its checkpoint. All of it is folded from the
 -- log, so it can be dropped at any time: deliveries that were queued before are found in the log by their ids. The
 -- schema `alerts` is the read model of rules.
 create schema if not exists alerting;
 
--- Commit position of $all up to which facts are matched, and the newest time of recording met by then. Up to
+-- Commit position of $all up to which events are matched, and the newest time of recording met by then. Up to
 -- `replayed_until`, the end of the log when these tables were made, others may have matched before: whatever is found
 -- in the log is not queued again.
 create table if not exists alerting.checkpoint (

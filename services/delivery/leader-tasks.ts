@@ -2,7 +2,7 @@ import { DELIVERIES_STREAM, DELIVERY_CONSUMER, DUE_IDS_MAX } from '#contracts/me
 import { type Clock, pause } from '#platform/clock.ts';
 import { dueDeliveries } from '#application/delivery-outbox/due.ts';
 import { publishDue } from '#application/delivery-outbox/notify-due.ts';
-import { ENTRIES_PER_BATCH, recordFacts } from '#application/delivery-outbox/journal/publish-events.ts';
+import { ENTRIES_PER_BATCH, recordEvents } from '#application/delivery-outbox/journal/publish-events.ts';
 import { trimFinished } from '#application/delivery-outbox/retention.ts';
 import type { EventStore } from '#platform/event-store/event-store.ts';
 import type { Log } from '#platform/logger.ts';
@@ -14,7 +14,7 @@ import { giveUpEndpoints } from './suspend-failing-endpoints.ts';
 
 const OWNER = 'delivery';
 const STANDBY_MS = 1_000;
-/** How often the journal is looked at for entries that are no facts yet. */
+/** How often the journal is looked at for entries that are no events yet. */
 const RECORD_EVERY_MS = 200;
 /** How often Postgres is looked at for what is due: retries, and whatever the queue lost. */
 const SWEEP_EVERY_MS = 1_000;
@@ -80,9 +80,9 @@ const keep = (room: KeeperRoom, signal: AbortSignal): Promise<unknown> => {
     repeat(
       room,
       signal,
-      'recording facts',
+      'recording events',
       RECORD_EVERY_MS,
-      async () => (await recordFacts(pool, eventStore)) >= ENTRIES_PER_BATCH,
+      async () => (await recordEvents(pool, eventStore)) >= ENTRIES_PER_BATCH,
     ),
     repeat(room, signal, 'publishing what is due', SWEEP_EVERY_MS, async () => {
       await sweepOrMend(room);
@@ -96,7 +96,7 @@ const keep = (room: KeeperRoom, signal: AbortSignal): Promise<unknown> => {
   ]);
 };
 
-/** What one process does for all: facts, sweeps, suspensions, trimming. Others stand by for it. */
+/** What one process does for all: events, sweeps, suspensions, trimming. Others stand by for it. */
 export const keepDeliveries = async (room: KeeperRoom): Promise<void> => {
   const { log, signal } = room;
   while (!signal.aborted) {

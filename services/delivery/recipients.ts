@@ -1,4 +1,4 @@
-import { type WorkspaceFact, workspaceStream } from '#contracts/events/workspace/workspace.ts';
+import { type WorkspaceEvent, workspaceStream } from '#contracts/events/workspace/workspace.ts';
 import type { EventStore } from '#platform/event-store/event-store.ts';
 import type { MemberVault } from '#application/vault/member-vault.ts';
 
@@ -12,7 +12,7 @@ export type Recipients = {
 export const openRecipients = (eventStore: EventStore, vault: MemberVault): Recipients => ({
   emailOf: async (workspaceId, memberId) => {
     let sealed: string | null = null;
-    for await (const { type, data } of eventStore.read<WorkspaceFact>(workspaceStream(workspaceId))) {
+    for await (const { type, data } of eventStore.read<WorkspaceEvent>(workspaceStream(workspaceId))) {
       if (type === 'MemberAdded' && data.member_id === memberId) sealed = data.sealed ?? null;
       if (type === 'MemberErased' && data.member_id === memberId) sealed = null;
     }

@@ -1,5 +1,5 @@
 import { ALERT_RULE, alertRuleStream } from '#contracts/events/workspace/alert-rule.ts';
-import type { FactMetadata } from '#contracts/events/event.ts';
+import type { EventMetadata } from '#contracts/events/event.ts';
 import { type AlertRule, alertRule, suspendAlertChannel } from '#domain/workspace/alert/rule-decider.ts';
 import { alertPayload } from '#domain/workspace/alert/payload.ts';
 import { derivedId } from '#domain/ids.ts';
@@ -63,7 +63,7 @@ const giveUp = async (
   const at = clock.now();
   const failing_since = failing.since.toISOString();
   const commandId = derivedId('suspension', `${alertId}|${channel}|${failing_since}`);
-  const metadata: FactMetadata = {
+  const metadata: EventMetadata = {
     $correlationId: commandId,
     $causationId: commandId,
     request_id: commandId,
@@ -96,7 +96,7 @@ const giveUp = async (
 };
 
 /**
- * Suspends channels whose endpoint has done nothing but fail for five days: the fact, what is still to be sent on
+ * Suspends channels whose endpoint has done nothing but fail for five days: the event, what is still to be sent on
  * them cancelled, and one notice to whoever created the rule. Answers the notices, to be published.
  */
 export const giveUpEndpoints = async (room: GiveUpRoom): Promise<readonly string[]> => {

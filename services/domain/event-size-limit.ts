@@ -1,8 +1,8 @@
-/** Ids that one bulk fact holds at most. */
+/** Ids that one bulk event holds at most. */
 export const BULK_IDS_MAX = 5_000;
 
 /**
- * Items in groups, one for each fact: at most `charactersMax` of JSON together, unless one item alone is longer, and
+ * Items in groups, one for each event: at most `charactersMax` of JSON together, unless one item alone is longer, and
  * at most `itemsMax`. The same items always fall into the same groups.
  */
 export const boundedGroups = <Item>(

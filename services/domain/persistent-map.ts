@@ -1,6 +1,6 @@
 /**
  * A map that changes by making another, which shares with it all but one of its buckets. Folding a stream makes a
- * state for every fact: with a copy of a whole `Map` each, a thousand collections changed three thousand times
+ * state for every event: with a copy of a whole `Map` each, a thousand collections changed three thousand times
  * cost half a second at every command; with these it costs a twentieth of that.
  */
 const BUCKETS = 64;
@@ -16,7 +16,7 @@ const bucketOf = (key: string): number => {
   return hash % BUCKETS;
 };
 
-/** Entries come in an order that follows from the keys and from how they came, the same for the same facts. */
+/** Entries come in an order that follows from the keys and from how they came, the same for the same events. */
 export class PersistentMap<Value> implements Iterable<readonly [string, Value]> {
   readonly size: number;
   private readonly buckets: readonly Bucket<Value>[];

@@ -17,7 +17,7 @@ import { brandDomainOf, momentOf } from './readers/scan-key.ts';
 import { terminalReport } from './files/progress.ts';
 import { totalsTable } from './files/totals-table.ts';
 
-/** `npm run ingest -- FILE…`: exports of the ad library become facts. */
+/** `npm run ingest -- FILE…`: exports of the ad library become events. */
 
 // Records die young: with the young generation V8 would give itself they pile up unswept, and the memory
 // of a run triples without making it faster.

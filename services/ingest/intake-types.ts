@@ -2,8 +2,8 @@ import type { ScanTotals } from '#contracts/events/corpus/ad-library.ts';
 
 /** What became of an observation. */
 export type IntakeOutcome = {
-  /** Facts appended now. 0: it said nothing new, or is a chunk whose scan has not ended yet. */
-  readonly facts: number;
+  /** Events appended now. 0: it said nothing new, or is a chunk whose scan has not ended yet. */
+  readonly events: number;
   /** For the end of a scan: its totals summed over the brands whose ads it met; `null` when already recorded. */
   readonly totals: ScanTotals | null;
 };

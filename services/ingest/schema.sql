@@ -72,7 +72,7 @@ create table if not exists ingest.ad (
 create index if not exists ad_live_by_page on ingest.ad (brand_id, page_id) where live;
 create index if not exists ad_live_page on ingest.ad (page_id) where live;
 
--- Whose stream holds an ad's facts. Claimed before the first fact is appended, so that an ad met by scans of
+-- Whose stream holds an ad's events. Claimed before the first event is appended, so that an ad met by scans of
 -- two brands at once begins in one stream only.
 create table if not exists ingest.ad_owner (
   ad_id text primary key,

@@ -12,7 +12,7 @@ import { SAMPLE_EVERY_MS, watchProjections } from './control/stall-detector.ts';
 
 /** How often a process looks for requests it was not told of, and for projections that lost their owner. */
 const LOOK_EVERY_MS = 2_000;
-/** Who counts the facts of the log, and watches where projections stand. */
+/** Who counts the events of the log, and watches where projections stand. */
 const COUNTER_LOCK = 'log-counter';
 
 /** A bell that is rung from anywhere, and waited for in one place. */
@@ -33,7 +33,7 @@ export type Bell = ReturnType<typeof openBell>;
 
 /**
  * Projects in turns. Within a turn, the owned projections follow the log, and jobs that want the tables of one for
- * themselves (a swap, a retry of parked facts) run beside it. What changes who follows the log ends the turn: between
+ * themselves (a swap, a retry of parked events) run beside it. What changes who follows the log ends the turn: between
  * two turns nobody writes to live tables. Builds and verifications have tables of their own and go on across turns.
  */
 export const runTurns = async (room: ProjectorRoom, bell: Bell): Promise<void> => {

@@ -26,13 +26,13 @@ create table if not exists projector.build (
   updated_at timestamptz not null default now()
 );
 
--- Facts a projection could not apply, and the later facts of the same stream, in order.
+-- Facts a projection could not apply, and the later events of the same stream, in order.
 create table if not exists projector.parked (
   projection text not null,
   stream text not null,
   position bigint not null,
   type text not null,
-  -- Why the first fact of the stream failed; null for those that only wait behind it.
+  -- Why the first event of the stream failed; null for those that only wait behind it.
   error text,
   parked_at timestamptz not null default now(),
   primary key (projection, stream, position)
@@ -50,11 +50,11 @@ alter table projector.projection
   add column if not exists pause_at bigint,
   -- A newer process has this version ready and waits for the owner to let go.
   add column if not exists wanted_version int,
-  -- Since when the position stands still though there are facts to apply.
+  -- Since when the position stands still though there are events to apply.
   add column if not exists standing_since timestamptz;
 
 alter table projector.build
-  -- asked | reading | indexing | ready | failed (at a fact that cannot be applied) | done | cancelled
+  -- asked | reading | indexing | ready | failed (at an event that cannot be applied) | done | cancelled
   add column if not exists state text not null default 'reading',
   -- When asked for: begin with nothing, also where an unfinished build could go on.
   add column if not exists from_start boolean not null default true,
@@ -72,7 +72,7 @@ alter table projector.parked
   add column if not exists revision bigint,
   add column if not exists attempts int not null default 1,
   add column if not exists tried_at timestamptz,
-  -- retry | skip, of the fact that failed.
+  -- retry | skip, of the event that failed.
   add column if not exists asked text;
 
 -- Facts that an operator left out of a projection. A rebuild and `verify` leave them out too.
@@ -111,7 +111,7 @@ create table if not exists projector.verification (
   error text
 );
 
--- Facts of the whole log by stream category, up to a position: what lag in facts is counted against.
+-- Facts of the whole log by stream category, up to a position: what lag in events is counted against.
 create table if not exists projector.log (
   is_only boolean primary key default true check (is_only),
   position bigint not null,

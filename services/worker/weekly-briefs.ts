@@ -67,7 +67,7 @@ const prepare = async (
   const { brands, notable } = await readWeek(db, week, brandIds);
   const commandId = randomUUID();
   const at = clock.now().toISOString();
-  const { facts } = await eventStore.decide({
+  const { events } = await eventStore.decide({
     stream: briefStream(workspace_id, briefIdOf(workspace_id, week)),
     decider: brief,
     decision: prepareBrief({ workspace_id, week, brands, notable_items: notable, at }),
@@ -81,7 +81,7 @@ const prepare = async (
     },
     commandId,
   });
-  return facts.length > 0;
+  return events.length > 0;
 };
 
 /** Waits until the read models show all that is recorded: a week is counted once, and whole. */

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { AlertPayload } from '#contracts/webhooks/alert-payload.ts';
-import { recordFacts } from '#application/delivery-outbox/journal/publish-events.ts';
+import { recordEvents } from '#application/delivery-outbox/journal/publish-events.ts';
 import { until } from '../stack/wait-until.ts';
-import { type AlertsStack, openAlertsStack, type Queued, type Rule, scanFacts } from './stack.ts';
+import { type AlertsStack, openAlertsStack, type Queued, type Rule, scanEvents } from './stack.ts';
 
 const LIMIT_MS = 20_000;
 
@@ -22,9 +22,9 @@ describe('instant', () => {
     await using _ = stack.start();
     const brand = await stack.brand('instant.example');
     const rule = await stack.rule([brand], { email: true });
-    await stack.scan(scanFacts(brand, '2026-05-02T08:00:00.000Z', 3));
-    await stack.scan(scanFacts(brand, '2026-05-03T08:00:00.000Z', 120));
-    await stack.scan(scanFacts(brand, '2026-05-04T08:00:00.000Z', 0));
+    await stack.scan(scanEvents(brand, '2026-05-02T08:00:00.000Z', 3));
+    await stack.scan(scanEvents(brand, '2026-05-03T08:00:00.000Z', 120));
+    await stack.scan(scanEvents(brand, '2026-05-04T08:00:00.000Z', 0));
     await stack.matched();
     const queued = await stack.queued(rule);
     expect(queued.map(({ channel, kind, payload }) => [channel, kind, payload.items_total])).toEqual([
@@ -44,29 +44,29 @@ describe('instant', () => {
   test('interrupted anywhere, the same scan is the same delivery', async () => {
     const [one, other] = [await stack.brand('halves.example'), await stack.brand('whole.example')];
     const rule = await stack.rule([one]);
-    const facts = scanFacts(one, '2026-05-02T08:00:00.000Z', 130);
+    const events = scanEvents(one, '2026-05-02T08:00:00.000Z', 130);
     for (const [from, to] of [
       [0, 1],
       [1, 90],
       [90, 125],
-      [125, facts.length],
+      [125, events.length],
     ] as const) {
       await using _ = stack.start();
-      await stack.scan(facts.slice(from, to));
+      await stack.scan(events.slice(from, to));
       await stack.matched();
     }
     const [before, ...more] = await stack.queued(rule);
     expect(more).toEqual([]);
     expect(before?.payload.items_total).toBe(130);
     expect(before?.payload.items.map(({ ad_id }) => ad_id)).toEqual(
-      facts.slice(0, 100).map(({ data }) => ('ad_id' in data ? data.ad_id : '')),
+      events.slice(0, 100).map(({ data }) => ('ad_id' in data ? data.ad_id : '')),
     );
     // Gone through again from the beginning in one go, it comes out the same.
     await stack.pool.query('drop schema alerting cascade');
     for (const table of ['delivery', 'due', 'journal'])
       await stack.pool.query(`delete from delivery.${table} where delivery_id = $1`, [before?.delivery_id]);
     await using _ = stack.start();
-    await stack.scan(scanFacts(other, '2026-05-02T08:00:00.000Z', 0));
+    await stack.scan(scanEvents(other, '2026-05-02T08:00:00.000Z', 0));
     await stack.matched();
     const [after] = await stack.queued(rule);
     expect(after).toEqual(before);
@@ -75,16 +75,16 @@ describe('instant', () => {
   test('fires on what is recorded after the rule is there and on, of its brands and trigger', async () => {
     await using _ = stack.start();
     const [brand, other] = [await stack.brand('after.example'), await stack.brand('beside.example')];
-    await stack.scan(scanFacts(brand, '2026-05-02T08:00:00.000Z', 1));
+    await stack.scan(scanEvents(brand, '2026-05-02T08:00:00.000Z', 1));
     const [rule, stops, off] = [
       await stack.rule([brand]),
       await stack.rule([brand], { trigger: 'stopped_ads' }),
       await stack.rule([brand], { enabled: false }),
     ];
-    await stack.scan(scanFacts(other, '2026-05-03T08:00:00.000Z', 1));
-    await stack.scan(scanFacts(brand, '2026-05-03T08:00:00.000Z', 2));
+    await stack.scan(scanEvents(other, '2026-05-03T08:00:00.000Z', 1));
+    await stack.scan(scanEvents(brand, '2026-05-03T08:00:00.000Z', 2));
     await stack.change(off, { enabled: true });
-    await stack.scan(scanFacts(brand, '2026-05-04T08:00:00.000Z', 4));
+    await stack.scan(scanEvents(brand, '2026-05-04T08:00:00.000Z', 4));
     await stack.matched();
     expect(totalsOf(await stack.queued(rule))).toEqual([2, 4]);
     expect(await stack.queued(stops)).toEqual([]);
@@ -104,7 +104,7 @@ describe('a brand that is untracked', () => {
         [brand, launches],
         [other, launches * 10],
       ] as const) {
-        await fresh.scan(scanFacts(id, `2026-05-0${day}T08:00:00.000Z`, count));
+        await fresh.scan(scanEvents(id, `2026-05-0${day}T08:00:00.000Z`, count));
       }
       await fresh.matched();
     };
@@ -143,7 +143,7 @@ describe('a brand that is untracked', () => {
     await fresh.pool.query('drop table alerting.untracked');
     await fresh.pool.query('alter table alerting.checkpoint drop column knows_tracking');
     await using _ = fresh.start();
-    await fresh.scan(scanFacts(brand, '2026-05-02T08:00:00.000Z', 1));
+    await fresh.scan(scanEvents(brand, '2026-05-02T08:00:00.000Z', 1));
     await fresh.matched();
     expect(await fresh.queued(rule)).toEqual([]);
   });
@@ -171,14 +171,14 @@ describe('activity', () => {
     ];
     {
       await using _ = fresh.start(undefined, source);
-      await fresh.scan(scanFacts(brand, '2026-05-02T08:00:00.000Z', 1));
+      await fresh.scan(scanEvents(brand, '2026-05-02T08:00:00.000Z', 1));
       await fresh.matched();
       expect(await fresh.queued(rule)).toEqual([]);
     }
     isShown = true;
     for (const hour of ['09', '10']) {
       await using _ = fresh.start(undefined, source);
-      await fresh.scan(scanFacts(brand, `2026-05-02T${hour}:00:00.000Z`, 1));
+      await fresh.scan(scanEvents(brand, `2026-05-02T${hour}:00:00.000Z`, 1));
       await fresh.matched();
       await until('every look taken', LIMIT_MS, async () => {
         const { rows } = await fresh.pool.query('select from alerting.signal_look');
@@ -208,7 +208,7 @@ describe('what waits of a rule', () => {
       await stack.rule([brand]),
       await stack.rule([brand], { email: true }),
     ];
-    await stack.scan(scanFacts(brand, '2026-05-02T08:00:00.000Z', 1));
+    await stack.scan(scanEvents(brand, '2026-05-02T08:00:00.000Z', 1));
     await stack.change(off, { enabled: false });
     await stack.change(moved, { webhook_url: 'https://hooks.shop.example/elsewhere' });
     await stack.change(silent, { webhook_url: null });
@@ -223,7 +223,7 @@ describe('what waits of a rule', () => {
     expect(there?.target).toContain('/elsewhere');
     // On again, later matches are sent, and what was cancelled stays so.
     await stack.change(off, { enabled: true });
-    await stack.scan(scanFacts(brand, '2026-05-03T08:00:00.000Z', 1));
+    await stack.scan(scanEvents(brand, '2026-05-03T08:00:00.000Z', 1));
     await stack.matched();
     expect(await statusesOf(off)).toEqual(['webhook cancelled', 'webhook queued']);
   });
@@ -271,7 +271,7 @@ describe('nothing fires again', () => {
     const deleted = await fresh.rule([brand]);
     {
       await using _ = fresh.start();
-      for (const day of [2, 3, 4]) await fresh.scan(scanFacts(brand, `2026-05-0${day}T08:00:00.000Z`, day));
+      for (const day of [2, 3, 4]) await fresh.scan(scanEvents(brand, `2026-05-0${day}T08:00:00.000Z`, day));
       await fresh.matched();
     }
     const before = await fresh.queued(rule);
@@ -289,7 +289,7 @@ describe('nothing fires again', () => {
        values ($1, 'DeliveryCancelled', now(), 0, 'An operator said so.')`,
       [second],
     );
-    while ((await recordFacts(fresh.pool, fresh.eventStore)) > 0);
+    while ((await recordEvents(fresh.pool, fresh.eventStore)) > 0);
     await fresh.pool.query('drop schema alerting cascade');
     await fresh.pool.query('drop schema delivery cascade');
     {
@@ -300,7 +300,7 @@ describe('nothing fires again', () => {
       expect(after[0]?.payload).toEqual(before[2]?.payload);
       expect(await fresh.queued(deleted)).toEqual([]);
       // Live again, it goes on.
-      await fresh.scan(scanFacts(brand, '2026-05-05T08:00:00.000Z', 5));
+      await fresh.scan(scanEvents(brand, '2026-05-05T08:00:00.000Z', 5));
       await fresh.matched();
       expect(totalsOf(await fresh.queued(rule))).toEqual([4, 5]);
     }
@@ -312,10 +312,10 @@ describe('nothing fires again', () => {
     const first = stack.start();
     await stack.matched();
     await using _ = stack.start();
-    await stack.scan(scanFacts(brand, '2026-05-02T08:00:00.000Z', 1));
+    await stack.scan(scanEvents(brand, '2026-05-02T08:00:00.000Z', 1));
     await stack.matched();
     await first[Symbol.asyncDispose]();
-    await stack.scan(scanFacts(brand, '2026-05-03T08:00:00.000Z', 2));
+    await stack.scan(scanEvents(brand, '2026-05-03T08:00:00.000Z', 2));
     await stack.matched();
     expect(totalsOf(await stack.queued(rule))).toEqual([1, 2]);
   });

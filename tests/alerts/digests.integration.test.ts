@@ -3,7 +3,7 @@ import { AlertPayload, PAYLOAD_ITEMS_MAX } from '#contracts/webhooks/alert-paylo
 import type { Clock } from '#platform/clock.ts';
 import { PERIOD_GRACE_MS } from '#services/alerts/run.ts';
 import { until } from '../stack/wait-until.ts';
-import { type AlertsStack, openAlertsStack, type Queued, type Rule, scanFacts } from './stack.ts';
+import { type AlertsStack, openAlertsStack, type Queued, type Rule, scanEvents } from './stack.ts';
 
 const LIMIT_MS = 20_000;
 const DAY_MS = 86_400_000;
@@ -15,7 +15,7 @@ beforeEach(async () => {
 });
 afterEach(() => stack[Symbol.asyncDispose]());
 
-/** Facts are recorded today; when a period has ended is the clock's to say. */
+/** Events are recorded today; when a period has ended is the clock's to say. */
 const today = new Date().toISOString().slice(0, 10);
 /** Midnight of tomorrow and a while: the day on which this runs is over. */
 const tomorrow: Clock = {
@@ -44,12 +44,12 @@ test('are made once when the period has ended, of everything in it, and not of n
   ];
   {
     await using _ = stack.start();
-    await stack.scan(scanFacts(brand, '2026-05-02T08:00:00.000Z', 2));
+    await stack.scan(scanEvents(brand, '2026-05-02T08:00:00.000Z', 2));
     await stack.matched();
   }
   {
     await using _ = stack.start();
-    await stack.scan(scanFacts(brand, '2026-05-03T08:00:00.000Z', 3));
+    await stack.scan(scanEvents(brand, '2026-05-03T08:00:00.000Z', 3));
     await stack.matched();
     expect(await stack.queued(daily)).toEqual([]);
   }
@@ -82,12 +82,12 @@ test('hold the first hundred items in order and count all of them, over restarts
   const brand = await stack.brand('bulk.example');
   const chat = { fingerprint: 'a'.repeat(64), host: 'chat.example' };
   const rule = await stack.rule([brand], { cadence: 'daily', email: true, chat });
-  const scans = [2, 3, 4].map((day) => scanFacts(brand, `2026-05-0${day}T08:00:00.000Z`, 70));
-  for (const facts of scans) {
+  const scans = [2, 3, 4].map((day) => scanEvents(brand, `2026-05-0${day}T08:00:00.000Z`, 70));
+  for (const events of scans) {
     // The process ends in the middle of each scan.
-    await stack.scan(facts.slice(0, 40));
+    await stack.scan(events.slice(0, 40));
     await matchAll();
-    await stack.scan(facts.slice(40));
+    await stack.scan(events.slice(40));
     await matchAll();
   }
   expect(await stack.queued(rule)).toEqual([]);
@@ -109,7 +109,7 @@ test('hold the first hundred items in order and count all of them, over restarts
 test('are the same when what is remembered is lost before they are made, and are not made again after', async () => {
   const brand = await stack.brand('forgetful.example');
   const rule = await stack.rule([brand], { cadence: 'daily' });
-  await stack.scan(scanFacts(brand, '2026-05-02T08:00:00.000Z', 120));
+  await stack.scan(scanEvents(brand, '2026-05-02T08:00:00.000Z', 120));
   await matchAll();
   await stack.pool.query('drop schema alerting cascade');
   {
@@ -130,12 +130,12 @@ test('of a rule that was switched off meanwhile hold what came after it was on a
   const rule = await stack.rule([brand], { cadence: 'daily' });
   {
     await using _ = stack.start();
-    await stack.scan(scanFacts(brand, '2026-05-02T08:00:00.000Z', 2));
+    await stack.scan(scanEvents(brand, '2026-05-02T08:00:00.000Z', 2));
     await stack.matched();
     await stack.change(rule, { enabled: false });
-    await stack.scan(scanFacts(brand, '2026-05-03T08:00:00.000Z', 4));
+    await stack.scan(scanEvents(brand, '2026-05-03T08:00:00.000Z', 4));
     await stack.change(rule, { enabled: true });
-    await stack.scan(scanFacts(brand, '2026-05-04T08:00:00.000Z', 1));
+    await stack.scan(scanEvents(brand, '2026-05-04T08:00:00.000Z', 1));
     await stack.matched();
   }
   await using _ = stack.start(tomorrow);
@@ -148,7 +148,7 @@ test('of a rule that was deleted before the day was over are not made', async ()
     await stack.rule([brand], { cadence: 'daily' }),
     await stack.rule([brand], { cadence: 'daily' }),
   ];
-  await stack.scan(scanFacts(brand, '2026-05-02T08:00:00.000Z', 2));
+  await stack.scan(scanEvents(brand, '2026-05-02T08:00:00.000Z', 2));
   await matchAll();
   await stack.delete(rule);
   await using _ = stack.start(tomorrow);
@@ -161,9 +161,9 @@ test('tell once what was collected before a rule became instant', async () => {
   const rule = await stack.rule([brand], { cadence: 'daily' });
   {
     await using _ = stack.start();
-    await stack.scan(scanFacts(brand, '2026-05-02T08:00:00.000Z', 2));
+    await stack.scan(scanEvents(brand, '2026-05-02T08:00:00.000Z', 2));
     await stack.change(rule, { cadence: 'instant' });
-    await stack.scan(scanFacts(brand, '2026-05-03T08:00:00.000Z', 3));
+    await stack.scan(scanEvents(brand, '2026-05-03T08:00:00.000Z', 3));
     await stack.matched();
     expect(totalsOf(await stack.queued(rule))).toEqual([3]);
   }

@@ -71,8 +71,8 @@ test('a signal is one delivery, whatever is started again or built again', async
   let recorded = 1;
   /** Appends what the story went on with. */
   const goOn = async (): Promise<void> => {
-    for (const { stream, fact } of shop.facts.slice(recorded)) await stack.append(stream, [fact]);
-    recorded = shop.facts.length;
+    for (const { stream, event } of shop.events.slice(recorded)) await stack.append(stream, [event]);
+    recorded = shop.events.length;
   };
   const brand = await stack.brand('signal.example');
   const [instant, daily, other] = [

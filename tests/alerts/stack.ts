@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { type AdLibraryFact, adLibraryStream } from '#contracts/events/corpus/ad-library.ts';
+import { type AdLibraryEvent, adLibraryStream } from '#contracts/events/corpus/ad-library.ts';
 import {
-  type AlertRuleFact,
+  type AlertRuleEvent,
   type AlertRuleSettings,
   alertRuleStream,
 } from '#contracts/events/workspace/alert-rule.ts';
 import { brandStream } from '#contracts/events/corpus/brand.ts';
-import type { Fact } from '#contracts/events/event.ts';
-import { type SocialPageFact, socialPageStream } from '#contracts/events/corpus/social-page.ts';
+import type { Event } from '#contracts/events/event.ts';
+import { type SocialPageEvent, socialPageStream } from '#contracts/events/corpus/social-page.ts';
 import { trackingStream } from '#contracts/events/workspace/workspace.ts';
 import type { AlertPayload } from '#contracts/webhooks/alert-payload.ts';
 import { derivedId } from '#domain/ids.ts';
@@ -45,15 +45,15 @@ export type AlertsStack = AsyncDisposable & {
   /** Ids that the delivery process was told of. */
   readonly published: string[];
   /** Appends behind what the stream holds, whoever else appended. */
-  append(stream: string, facts: readonly Fact[]): Promise<bigint>;
+  append(stream: string, events: readonly Event[]): Promise<bigint>;
   brand(domain: string): Promise<string>;
   rule(brandIds: readonly string[], settings?: Partial<AlertRuleSettings>): Promise<Rule>;
   change(rule: Rule, changes: Partial<AlertRuleSettings>): Promise<void>;
   /** Its webhook. */
   suspend(rule: Rule): Promise<void>;
   delete(rule: Rule): Promise<void>;
-  scan(facts: readonly AdLibraryFact[]): Promise<void>;
-  link(fact: SocialPageFact): Promise<void>;
+  scan(events: readonly AdLibraryEvent[]): Promise<void>;
+  link(event: SocialPageEvent): Promise<void>;
   track(brandId: string): Promise<void>;
   untrack(brandId: string): Promise<void>;
   /** Another process that matches, until it is disposed of. */
@@ -75,15 +75,15 @@ export const openAlertsStack = async (): Promise<AlertsStack> => {
   await createDeliveryTables(pool);
   const published: string[] = [];
 
-  const append: AlertsStack['append'] = async (stream, facts) => {
+  const append: AlertsStack['append'] = async (stream, events) => {
     const last = await eventStore.last(stream);
-    const { position } = await eventStore.append(stream, last?.revision ?? -1n, facts, METADATA, () =>
+    const { position } = await eventStore.append(stream, last?.revision ?? -1n, events, METADATA, () =>
       randomUUID(),
     );
     return position;
   };
-  const changeRule = async ({ workspace_id, alert_id }: Rule, fact: AlertRuleFact): Promise<void> => {
-    await append(alertRuleStream(workspace_id, alert_id), [fact]);
+  const changeRule = async ({ workspace_id, alert_id }: Rule, event: AlertRuleEvent): Promise<void> => {
+    await append(alertRuleStream(workspace_id, alert_id), [event]);
   };
 
   return {
@@ -93,9 +93,9 @@ export const openAlertsStack = async (): Promise<AlertsStack> => {
     published,
     append,
     brand: async (domain) => {
-      const fact = registered(domain, '2026-05-01T00:00:00.000Z');
-      await append(brandStream(fact.data.brand_id), [fact]);
-      return fact.data.brand_id;
+      const event = registered(domain, '2026-05-01T00:00:00.000Z');
+      await append(brandStream(event.data.brand_id), [event]);
+      return event.data.brand_id;
     },
     rule: async (brandIds, settings = {}) => {
       const rule = { workspace_id: WORKSPACE, alert_id: randomUUID() };
@@ -133,12 +133,12 @@ export const openAlertsStack = async (): Promise<AlertsStack> => {
         type: 'AlertRuleDeleted',
         data: { ...rule, deleted_at: '2026-05-02T00:00:00.000Z' },
       }),
-    scan: async (facts) => {
-      const brandId = facts[0]?.data.brand_id ?? '';
-      await append(adLibraryStream(brandId), facts);
+    scan: async (events) => {
+      const brandId = events[0]?.data.brand_id ?? '';
+      await append(adLibraryStream(brandId), events);
     },
-    link: async (fact) => {
-      await append(socialPageStream(fact.data.page_id), [fact]);
+    link: async (event) => {
+      await append(socialPageStream(event.data.page_id), [event]);
     },
     track: async (brand_id) => {
       const tracked = {
@@ -210,19 +210,19 @@ const EMPTY = {
 
 let nextAd = 1_000_000_000;
 
-/** The facts of a scan that saw so many launches, in order, its end last. */
-export const scanFacts = (
+/** The events of a scan that saw so many launches, in order, its end last. */
+export const scanEvents = (
   brandId: string,
   observed_at: string,
   launches: number,
   pageId: string | null = null,
-): readonly AdLibraryFact[] => {
+): readonly AdLibraryEvent[] => {
   const sighting = {
     brand_id: brandId,
     scan_id: derivedId('scan', `${brandId} ${observed_at}`),
     observed_at,
   };
-  const ads = Array.from({ length: launches }, (_, n): AdLibraryFact => {
+  const ads = Array.from({ length: launches }, (_, n): AdLibraryEvent => {
     nextAd += 1;
     return {
       type: 'AdStarted',

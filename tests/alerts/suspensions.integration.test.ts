@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { recordFacts } from '#application/delivery-outbox/journal/publish-events.ts';
+import { recordEvents } from '#application/delivery-outbox/journal/publish-events.ts';
 import { silentLog } from '#platform/logger.ts';
 import { giveUpEndpoints } from '#services/delivery/suspend-failing-endpoints.ts';
 import { replayNamed } from '#services/ops/deliveries/operations.ts';
-import { type AlertsStack, openAlertsStack, type Rule, scanFacts } from './stack.ts';
+import { type AlertsStack, openAlertsStack, type Rule, scanEvents } from './stack.ts';
 
 const HOOK = 'https://hooks.shop.example/in';
 
@@ -38,7 +38,7 @@ describe('a channel that is suspended', () => {
     const brand = await stack.brand('half.example');
     const rule = await stack.rule([brand], { email: true });
     const scan = async (day: number): Promise<void> => {
-      await stack.scan(scanFacts(brand, `2026-05-0${day}T08:00:00.000Z`, day));
+      await stack.scan(scanEvents(brand, `2026-05-0${day}T08:00:00.000Z`, day));
       await stack.matched();
     };
     await scan(2);
@@ -71,7 +71,7 @@ describe('a channel that is suspended', () => {
     const brand = await stack.brand('last.example');
     const [rule, daily] = [await stack.rule([brand]), await stack.rule([brand], { cadence: 'daily' })];
     const scan = async (day: number): Promise<void> => {
-      await stack.scan(scanFacts(brand, `2026-05-0${day}T08:00:00.000Z`, day));
+      await stack.scan(scanEvents(brand, `2026-05-0${day}T08:00:00.000Z`, day));
       await stack.matched();
     };
     const collected = async (): Promise<readonly unknown[]> => {
@@ -96,11 +96,11 @@ describe('a channel that is suspended', () => {
     const rule = await fresh.rule([brand], { email: true });
     {
       await using _ = fresh.start();
-      await fresh.scan(scanFacts(brand, '2026-05-02T08:00:00.000Z', 2));
+      await fresh.scan(scanEvents(brand, '2026-05-02T08:00:00.000Z', 2));
       await fresh.matched();
     }
     await fresh.suspend(rule);
-    while ((await recordFacts(fresh.pool, fresh.eventStore)) > 0);
+    while ((await recordEvents(fresh.pool, fresh.eventStore)) > 0);
     await fresh.pool.query('drop schema alerting cascade');
     await fresh.pool.query('drop schema delivery cascade');
     await using _ = fresh.start();
@@ -132,7 +132,7 @@ describe('a rule that was kept when a suspension was of all of it', () => {
       );
     }
     await using _ = fresh.start();
-    await fresh.scan(scanFacts(brand, '2026-05-07T08:00:00.000Z', 1));
+    await fresh.scan(scanEvents(brand, '2026-05-07T08:00:00.000Z', 1));
     await fresh.matched();
     expect(await queuedOf(fresh, present)).toEqual(['email alert 1 queued', 'webhook alert 1 queued']);
     expect(await queuedOf(fresh, whole)).toEqual([]);
@@ -146,7 +146,7 @@ describe('a rule that was kept when a suspension was of all of it', () => {
       suspended: { webhook: suspension, chat: null },
     });
     await fresh.change(whole, { enabled: true, webhook_url: HOOK });
-    await fresh.scan(scanFacts(brand, '2026-05-08T08:00:00.000Z', 2));
+    await fresh.scan(scanEvents(brand, '2026-05-08T08:00:00.000Z', 2));
     await fresh.matched();
     expect(await queuedOf(fresh, whole)).toEqual(['email alert 2 queued', 'webhook alert 2 queued']);
   });

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { AlertTrigger } from '#contracts/values/alerts.ts';
 import { adLibraryStream } from '#contracts/events/corpus/ad-library.ts';
-import type { SocialPageFact } from '#contracts/events/corpus/social-page.ts';
+import type { SocialPageEvent } from '#contracts/events/corpus/social-page.ts';
 import { AlertPayload, PAYLOAD_ITEMS_MAX } from '#contracts/webhooks/alert-payload.ts';
 import type { ObservedAd } from '#contracts/observations/ad-library-scan.ts';
 import { ad, BRAND, library, PAGE } from '../dsl/scans.ts';
-import { type AlertsStack, openAlertsStack, type Queued, type Rule, scanFacts } from './stack.ts';
+import { type AlertsStack, openAlertsStack, type Queued, type Rule, scanEvents } from './stack.ts';
 
 const PARTNER_PAGE = '100000009';
 
@@ -33,8 +33,8 @@ test('each rule is told of what it asks for, from scans as they are decided', as
   const shop = library();
   const at = (day: number): string => `2026-05-${String(day).padStart(2, '0')}T08:00:00Z`;
   const scan = async (day: number, ...ads: readonly ObservedAd[]): Promise<void> => {
-    const facts = shop.scan({ at: at(day), pages: [PAGE, PARTNER_PAGE] }, ads);
-    await stack.append(adLibraryStream(BRAND), facts);
+    const events = shop.scan({ at: at(day), pages: [PAGE, PARTNER_PAGE] }, ads);
+    await stack.append(adLibraryStream(BRAND), events);
     await stack.matched();
   };
   const link = (path: string): Partial<ObservedAd> => ({ link_url: `https://shop.example/${path}` });
@@ -74,7 +74,7 @@ test('pages linked and new partners, each by the rule that asks for it', async (
     await stack.rule([brand], { trigger: 'page_changes' }),
     await stack.rule([brand], { trigger: 'new_partners' }),
   ] as const;
-  const link = (page_id: string, role: 'OFFICIAL' | 'CREATOR'): SocialPageFact => ({
+  const link = (page_id: string, role: 'OFFICIAL' | 'CREATOR'): SocialPageEvent => ({
     type: 'PageLinked',
     data: {
       page_id,
@@ -87,9 +87,9 @@ test('pages linked and new partners, each by the rule that asks for it', async (
   });
   await stack.link(link('200000001', 'OFFICIAL'));
   await stack.link(link('200000002', 'CREATOR'));
-  await stack.scan(scanFacts(brand, '2026-05-02T08:00:00.000Z', 1, '200000003'));
-  await stack.scan(scanFacts(brand, '2026-05-03T08:00:00.000Z', 2, '200000004'));
-  await stack.scan(scanFacts(brand, '2026-05-04T08:00:00.000Z', 2, '200000004'));
+  await stack.scan(scanEvents(brand, '2026-05-02T08:00:00.000Z', 1, '200000003'));
+  await stack.scan(scanEvents(brand, '2026-05-03T08:00:00.000Z', 2, '200000004'));
+  await stack.scan(scanEvents(brand, '2026-05-04T08:00:00.000Z', 2, '200000004'));
   await stack.matched();
   const [linked, partners] = [await stack.queued(rules[0]), await stack.queued(rules[1])];
   const titlesOf = (queued: readonly Queued[]) =>
@@ -108,15 +108,15 @@ test('a scan of thousands is one delivery that holds the first hundred and count
   await using _ = stack.start();
   const brand = await stack.brand('thousands.example');
   const rule = await stack.rule([brand]);
-  const facts = scanFacts(brand, '2026-05-02T08:00:00.000Z', 2_600);
-  await stack.scan(facts.slice(0, 1_300));
-  await stack.scan(facts.slice(1_300));
+  const events = scanEvents(brand, '2026-05-02T08:00:00.000Z', 2_600);
+  await stack.scan(events.slice(0, 1_300));
+  await stack.scan(events.slice(1_300));
   await stack.matched();
   const [only, ...more] = await stack.queued(rule);
   expect(more).toEqual([]);
   expect(AlertPayload.parse(only?.payload).items_total).toBe(2_600);
   expect(only?.payload.items.map(({ ad_id }) => ad_id)).toEqual(
-    facts.slice(0, PAYLOAD_ITEMS_MAX).map(({ data }) => ('ad_id' in data ? data.ad_id : '')),
+    events.slice(0, PAYLOAD_ITEMS_MAX).map(({ data }) => ('ad_id' in data ? data.ad_id : '')),
   );
 });
 
@@ -124,13 +124,13 @@ test('of brands whose scans come at the same time, each is a delivery of its own
   await using _ = stack.start();
   const [one, other] = [await stack.brand('one.example'), await stack.brand('other.example')];
   const rule = await stack.rule([one, other]);
-  const [facts, others] = [
-    scanFacts(one, '2026-05-02T08:00:00.000Z', 3),
-    scanFacts(other, '2026-05-02T08:00:00.000Z', 2),
+  const [events, others] = [
+    scanEvents(one, '2026-05-02T08:00:00.000Z', 3),
+    scanEvents(other, '2026-05-02T08:00:00.000Z', 2),
   ];
-  await stack.scan(facts.slice(0, 2));
+  await stack.scan(events.slice(0, 2));
   await stack.scan(others.slice(0, 1));
-  await stack.scan(facts.slice(2));
+  await stack.scan(events.slice(2));
   await stack.scan(others.slice(1));
   await stack.matched();
   const queued = await stack.queued(rule);

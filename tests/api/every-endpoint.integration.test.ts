@@ -10,12 +10,12 @@ import { PAGE_ID } from '#operations/pages/examples.ts';
 import { OPERATOR_ID } from '#operations/social-pages/examples.ts';
 import { AD_ID, BRAND_ID } from '#operations/endpoint/examples.ts';
 import { on } from '../dsl/api.ts';
-import { siteFacts, siteScan, siteTool } from '../dsl/site-events.ts';
+import { siteEvents, siteScan, siteTool } from '../dsl/site-events.ts';
 import { nameOperator } from '../projections/fixtures/network-events.ts';
 import { recordBrief } from '../operations/fixtures/brief-events.ts';
 import type { CorpusBrand } from '../operations/fixtures/corpus.ts';
 import { creativeOf, keyOf, recordCreative } from '../operations/fixtures/creative-events.ts';
-import { seedFacts } from '../operations/fixtures/site-corpus.ts';
+import { seedEvents } from '../operations/fixtures/site-corpus.ts';
 import { type ApiStack, type Key, openApiStack } from '../operations/fixtures/stack.ts';
 
 /** What all endpoints owe: the statuses that do not depend on what they read. */
@@ -39,7 +39,7 @@ beforeAll(async () => {
   [app, key, other, alpha] = [opened, first, second, brands[0] as CorpusBrand];
   await stack.projected(await recordCreative(stack, keyOf(1), [alpha.adIds[0] ?? '']));
   const scan = siteScan('alpha.com', '2026-05-01T08:00Z', { tools: [siteTool('arm-and-leg')] });
-  await seedFacts(stack, [...siteFacts(scan), nameOperator(OPERATOR_ID)]);
+  await seedEvents(stack, [...siteEvents(scan), nameOperator(OPERATOR_ID)]);
   broken = await openBroken();
   const noon = new Date('2026-11-20T12:00:30.000Z');
   still = await stack.api({ clock: { now: () => noon }, nats: new Promise(() => undefined) });

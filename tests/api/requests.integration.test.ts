@@ -6,7 +6,7 @@ import { ENDPOINTS } from '#operations/index.ts';
 import { AD_ID, BRAND_ID } from '#operations/endpoint/examples.ts';
 import { on } from '../dsl/api.ts';
 import { registered } from '../operations/fixtures/corpus.ts';
-import { seedFacts } from '../operations/fixtures/site-corpus.ts';
+import { seedEvents } from '../operations/fixtures/site-corpus.ts';
 import { type ApiStack, type Key, openApiStack } from '../operations/fixtures/stack.ts';
 
 /** Requests at the edges of the contract: each is answered by it, none by a failure of ours. */
@@ -139,11 +139,11 @@ describe('words to search for', () => {
   };
   test('find a name in whichever case either is written, in every script', async () => {
     const names = ['İSTANBUL ΣΊΣΥΦΟΣ', 'École 100%'];
-    await seedFacts(
+    await seedEvents(
       stack,
       names.map((name, index) => ({
         stream: brandStream(brandIdOf(`named-${index}.org`)),
-        fact: registered(`named-${index}.org`, '2026-05-01T00:00:00.000Z', { name, category_path: [] }),
+        event: registered(`named-${index}.org`, '2026-05-01T00:00:00.000Z', { name, category_path: [] }),
       })),
     );
     for (const words of ['İSTANBUL ΣΊΣΥΦΟΣ', 'istanbul', 'ΣΊΣΥΦΟΣ', 'ΣΊΣ']) {

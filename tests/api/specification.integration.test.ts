@@ -15,7 +15,7 @@ import { type ApiStack, type Key, openApiStack } from '../operations/fixtures/st
 import { walkWorkspace } from '../operations/fixtures/workspace-day.ts';
 
 /**
- * The specification's table walked from top to bottom on the demo corpus: fed as observations, recorded as facts,
+ * The specification's table walked from top to bottom on the demo corpus: fed as observations, recorded as events,
  * projected, asked. Each endpoint answers with something in it, and to nobody who lacks its scope.
  */
 const LATER_MS = 2 * 86_400_000;

@@ -11,7 +11,7 @@ import { pause } from '#platform/clock.ts';
 import { type EventStore, openEventStore } from '#platform/event-store/event-store.ts';
 import { openPool } from '#platform/postgres/pool.ts';
 import { openSecretVault, WEBHOOK_SECRET_OWNER } from '#application/vault/secret-vault.ts';
-import { scanFacts } from '#tests/alerts/stack.ts';
+import { scanEvents } from '#tests/alerts/stack.ts';
 import { registered } from '../operations/fixtures/corpus.ts';
 import { METADATA, SECRET } from '#tests/delivery/new-delivery.ts';
 import { type ServiceProcess, startProcess } from '#tests/stack/processes.ts';
@@ -30,7 +30,7 @@ const WORKSPACE = 'ws_bench';
 const VAULT_KEY = Buffer.alloc(32, 7).toString('base64');
 
 /**
- * From a fact being recorded (the store's own time) to its webhook being received: event store, alerts, JetStream and
+ * From an event being recorded (the store's own time) to its webhook being received: event store, alerts, JetStream and
  * delivery as processes with production settings, a launch every ten milliseconds, each closing a scan. The projector
  * runs beside them as it does in production, although nobody waits for it here.
  */
@@ -70,7 +70,7 @@ export async function run(context: BenchContext): Promise<void> {
   const at = (share: number): number => measured[Math.floor(measured.length * share)] ?? Number.NaN;
   const [p50, p99] = [at(0.5), at(0.99)];
   context.print(
-    `alerts-path: ${measured.length} launches at ${LAUNCHES_PER_SECOND} a second, fact recorded to webhook received:` +
+    `alerts-path: ${measured.length} launches at ${LAUNCHES_PER_SECOND} a second, event recorded to webhook received:` +
       ` p50 ${p50} ms, p99 ${p99} ms, longest ${measured.at(-1)} ms`,
   );
   await printSteps(context, servers);
@@ -80,7 +80,7 @@ export async function run(context: BenchContext): Promise<void> {
     ['p99', p99, P99_MS],
   ] as const) {
     const target = `<= ${limit} ms`;
-    const bench = `alerts-path: fact to webhook, ${name}`;
+    const bench = `alerts-path: event to webhook, ${name}`;
     context.record({ bench, measured: `${ms} ms`, ceiling: '-', ratio: null, target, held: ms <= limit });
   }
 }
@@ -122,7 +122,7 @@ async function printSteps(context: BenchContext, servers: BenchServers): Promise
   context.print(`  of which, p50 (p99) in ms: ${steps.join(', ')}`);
 }
 
-/** Notes of each webhook how long ago its fact was recorded. */
+/** Notes of each webhook how long ago its event was recorded. */
 async function openReceiver(): Promise<{ readonly server: Server; readonly latencies: readonly number[] }> {
   const latencies: number[] = [];
   const server = createServer((request, reply) => {
@@ -194,9 +194,9 @@ async function launch(
     await pause(Math.max(0, dueMs - performance.now()));
     const scan = before + n;
     const brandId = brands[scan % BRANDS] ?? '';
-    const facts = scanFacts(brandId, new Date(Date.UTC(2026, 4, 1) + scan * 1_000).toISOString(), 1);
-    const revision = BigInt(Math.floor(scan / BRANDS) * facts.length) - 1n;
-    appends.push(eventStore.append(adLibraryStream(brandId), revision, facts, METADATA, randomUUID()));
+    const events = scanEvents(brandId, new Date(Date.UTC(2026, 4, 1) + scan * 1_000).toISOString(), 1);
+    const revision = BigInt(Math.floor(scan / BRANDS) * events.length) - 1n;
+    appends.push(eventStore.append(adLibraryStream(brandId), revision, events, METADATA, randomUUID()));
   }
   await Promise.all(appends);
 }

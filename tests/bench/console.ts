@@ -12,7 +12,7 @@ import { type BenchServers, startServers } from './servers.ts';
 
 /**
  * How long an operator looks at nothing: from the address being opened, with nothing cached, until the rows of ten
- * thousand parked facts are painted. The ceiling is the same browser painting those rows out of one file of as many
+ * thousand parked events are painted. The ceiling is the same browser painting those rows out of one file of as many
  * bytes, which asks nobody anything.
  */
 const PARKED = 10_000;
@@ -77,7 +77,7 @@ export async function run(context: BenchContext): Promise<void> {
   const measuredMs = of('console', 'rowsMs');
   const ceilingMs = of('still', 'rowsMs');
   context.print(
-    `console: ${PARKED.toLocaleString('en')} parked facts, ${still.rows} rows in ${Math.round(still.bytes / 1_024)} KiB. ` +
+    `console: ${PARKED.toLocaleString('en')} parked events, ${still.rows} rows in ${Math.round(still.bytes / 1_024)} KiB. ` +
       `Rows after ${measuredMs.toFixed(0)} ms, first paint after ${of('console', 'firstMs').toFixed(0)} ms; ` +
       `still page: ${ceilingMs.toFixed(0)} ms, ${of('still', 'firstMs').toFixed(0)} ms`,
   );

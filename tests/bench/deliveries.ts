@@ -8,7 +8,7 @@ import { signatureHeaders, webhookKeysOf } from '#platform/channels/webhook-sign
 import { systemClock } from '#platform/clock.ts';
 import { enqueue, type NewDelivery } from '#application/delivery-outbox/enqueue.ts';
 import { publishDue } from '#application/delivery-outbox/notify-due.ts';
-import { recordFacts } from '#application/delivery-outbox/journal/publish-events.ts';
+import { recordEvents } from '#application/delivery-outbox/journal/publish-events.ts';
 import { createDeliveryTables } from '#application/delivery-outbox/schema/create-tables.ts';
 import { openEgress } from '#platform/egress/http-client.ts';
 import { openEventStore } from '#platform/event-store/event-store.ts';
@@ -44,8 +44,8 @@ type Room = {
 
 /**
  * Deliveries from JetStream to an acknowledged POST on loopback, with claim, signatures and attempt log, beside the
- * same POSTs by undici with the same signatures and nothing else; in turns. Facts are recorded behind, in batches, and
- * measured apart: nobody who receives waits for them. Then the whole path, live, from a fact to its webhook.
+ * same POSTs by undici with the same signatures and nothing else; in turns. Events are recorded behind, in batches, and
+ * measured apart: nobody who receives waits for them. Then the whole path, live, from an event to its webhook.
  */
 export async function run(context: BenchContext): Promise<void> {
   await using resources = new AsyncDisposableStack();
@@ -77,7 +77,7 @@ export async function run(context: BenchContext): Promise<void> {
   context.print(`  undici + HMAC  ${perSecond(of('bare')).padStart(10)}`);
   context.print(`  delivery       ${perSecond(of('ours')).padStart(10)}  ratio ${ratio.toFixed(2)}`);
   context.print(
-    `  facts          ${perSecond(await recordAll(room)).padStart(10)}  queued and attempted, behind`,
+    `  events          ${perSecond(await recordAll(room)).padStart(10)}  queued and attempted, behind`,
   );
   context.record({
     bench: 'deliveries: JetStream to POST, logged',
@@ -184,12 +184,12 @@ async function sendOurs({ pool, nats }: Room): Promise<number> {
 async function recordAll({ pool, servers }: Room): Promise<number> {
   await using eventStore = openEventStore(servers.eventStore.url);
   const startMs = performance.now();
-  let facts = 0;
+  let events = 0;
   for (let some = -1; some !== 0; ) {
-    some = await recordFacts(pool, eventStore);
-    facts += some;
+    some = await recordEvents(pool, eventStore);
+    events += some;
   }
-  return (facts / (performance.now() - startMs)) * 1_000;
+  return (events / (performance.now() - startMs)) * 1_000;
 }
 
 if (import.meta.main) {

@@ -2,7 +2,7 @@ import { Client } from 'pg';
 import { OBSERVATIONS_STREAM, observationSubject } from '#contracts/messages/subjects.ts';
 import { openEventStore } from '#platform/event-store/event-store.ts';
 import { type Nats, openNats } from '#platform/nats/connection.ts';
-import { adLibraryStream, type AdLibraryFact } from '#contracts/events/corpus/ad-library.ts';
+import { adLibraryStream, type AdLibraryEvent } from '#contracts/events/corpus/ad-library.ts';
 import { brandIdOf } from '#domain/ids.ts';
 import { startProcess } from '#tests/stack/processes.ts';
 import { type BenchContext, median, ROUNDS_ALONE } from './bench.ts';
@@ -20,7 +20,7 @@ const INGEST = 'services/ingest/main.ts';
 
 interface Sample {
   readonly seconds: number;
-  readonly facts: number;
+  readonly events: number;
   readonly ingestMs: number;
   readonly eventStoreMs: number;
   readonly eventStoreDatabaseMs: number;
@@ -46,7 +46,7 @@ export async function run(context: BenchContext): Promise<void> {
   const baseline = await measure(servers, database, nats, pid, scanOfDay(0, ADS, CHANGE));
   context.print(
     `ingest: scans of ${ADS.toLocaleString('en')} ads, ${CHANGE * 100} % changed. ` +
-      `The first: ${baseline.seconds.toFixed(2)} s, ${baseline.facts} facts`,
+      `The first: ${baseline.seconds.toFixed(2)} s, ${baseline.events} events`,
   );
   const samples: Sample[] = [];
   for (let day = 1; day <= context.rounds; day += 1) {
@@ -57,7 +57,7 @@ export async function run(context: BenchContext): Promise<void> {
   const peakMib = await peakMemoryMib(pid);
   context.print(
     `  later scans: ${seconds.toFixed(2)} s (${samples.map((sample) => sample.seconds.toFixed(2)).join(', ')}), ` +
-      `${of((sample) => sample.facts)} facts, at most ${peakMib.toFixed(0)} MiB`,
+      `${of((sample) => sample.events)} events, at most ${peakMib.toFixed(0)} MiB`,
   );
   context.print(
     `  CPU per scan: ingest ${of((sample) => sample.ingestMs)} ms, event store ${of((sample) => sample.eventStoreMs)} ms, ` +
@@ -106,7 +106,7 @@ async function measure(
   const used = (belongs: (pid: number) => boolean) => usedSince(before, only(after, belongs));
   return {
     seconds,
-    facts: await factsOf(servers, scan),
+    events: await eventsOf(servers, scan),
     ingestMs: used((pid) => pid === ingestPid),
     eventStoreMs: used((pid) => pid === servers.eventStore.pid),
     eventStoreDatabaseMs: used((pid) => databaseOf.get(pid) === 'event_store'),
@@ -126,17 +126,17 @@ async function databasesOfBackends(database: Client): Promise<ReadonlyMap<number
 }
 
 /** What was recorded is looked up in the log itself; a scan that was set aside would leave the queue as well. */
-async function factsOf(servers: BenchServers, scan: Scan): Promise<number> {
+async function eventsOf(servers: BenchServers, scan: Scan): Promise<number> {
   await using eventStore = openEventStore(servers.eventStore.url);
-  let facts = 0;
+  let events = 0;
   let ended = false;
-  for await (const fact of eventStore.read<AdLibraryFact>(adLibraryStream(brandIdOf(DOMAIN)))) {
-    if (fact.data.scan_id !== scan.end.scan_id) continue;
-    facts += 1;
-    ended ||= fact.type === 'ScanRecorded';
+  for await (const event of eventStore.read<AdLibraryEvent>(adLibraryStream(brandIdOf(DOMAIN)))) {
+    if (event.data.scan_id !== scan.end.scan_id) continue;
+    events += 1;
+    ended ||= event.type === 'ScanRecorded';
   }
   if (!ended) throw new Error('The scan left the queue without being recorded.');
-  return facts;
+  return events;
 }
 
 if (import.meta.main) {

@@ -1,19 +1,19 @@
-import type { RecordedFact } from '#contracts/events/event.ts';
+import type { RecordedEvent } from '#contracts/events/event.ts';
 import type { Transaction } from '#platform/postgres/pool.ts';
 import { statementNames } from '#platform/postgres/statement-names.ts';
 import type { Projection } from '#projections/define-projection.ts';
 import { projections } from '#projections/index.ts';
-import { planFacts } from '#services/projector/apply/apply-batch.ts';
+import { planEvents } from '#services/projector/apply/apply-batch.ts';
 import { type Catalog, enterSchema, readCatalog, schemaOf } from '#services/projector/read-model-schema.ts';
 import { statementOf } from '#services/projector/apply/write-changes.ts';
 import { type BenchContext, median, ROUNDS_ALONE } from './bench.ts';
-import { arrivingFacts, FACTS_OF_BATCH } from './live/facts.ts';
+import { arrivingEvents, EVENTS_OF_BATCH } from './live/events.ts';
 import { openBigCorpus } from './reads/corpus.ts';
 
 const SLOWEST_SHOWN = 3;
 
 /**
- * What facts that have just arrived cost each read model over the big corpus: small batches, one after the other on one
+ * What events that have just arrived cost each read model over the big corpus: small batches, one after the other on one
  * connection with named statements, as the projector applies them, so that plans are those of a process that has been
  * running for a while. Each is rolled back. There is no target: what stands out is to be looked into.
  */
@@ -28,14 +28,14 @@ export async function run(context: BenchContext): Promise<void> {
     catalogs.set(projection, await readCatalog(pool, schemaOf(projection.name)));
 
   context.print(
-    `live: ms that a batch of ${FACTS_OF_BATCH} facts takes in the read models that it takes longest in, median and most`,
+    `live: ms that a batch of ${EVENTS_OF_BATCH} events takes in the read models that it takes longest in, median and most`,
   );
-  for (const { name, batches } of await arrivingFacts(pool)) {
+  for (const { name, batches } of await arrivingEvents(pool)) {
     const costs: { readonly projection: string; readonly median: number; readonly most: number }[] = [];
     for (const [projection, catalog] of catalogs) {
       const times: number[] = [];
-      for (const facts of batches) {
-        const tookMs = await applyAndForget(client, projection, catalog, facts, nameOf);
+      for (const events of batches) {
+        const tookMs = await applyAndForget(client, projection, catalog, events, nameOf);
         if (tookMs !== null) times.push(tookMs);
       }
       if (times.length === 0) continue;
@@ -64,11 +64,11 @@ async function applyAndForget(
   client: Transaction,
   projection: Projection,
   catalog: Catalog,
-  facts: readonly RecordedFact[],
+  events: readonly RecordedEvent[],
   nameOf: ReturnType<typeof statementNames>,
 ): Promise<number | null> {
-  const own = facts.filter(({ stream }) => projection.prefixes.some((prefix) => stream.startsWith(prefix)));
-  const groups = planFacts(projection, own).filter(({ rows }) => rows.length > 0);
+  const own = events.filter(({ stream }) => projection.prefixes.some((prefix) => stream.startsWith(prefix)));
+  const groups = planEvents(projection, own).filter(({ rows }) => rows.length > 0);
   if (groups.length === 0) return null;
   await client.query('begin');
   try {

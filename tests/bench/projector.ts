@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { finished } from 'node:stream/promises';
 import { from as copyFrom, to as copyTo } from 'pg-copy-streams';
-import type { RecordedFact } from '#contracts/events/event.ts';
+import type { RecordedEvent } from '#contracts/events/event.ts';
 import { type EventStore, openEventStore } from '#platform/event-store/event-store.ts';
 import type { Followed, Follower } from '#platform/event-store/catch-up-subscription.ts';
 import { silentLog } from '#platform/logger.ts';
@@ -15,12 +15,12 @@ import { runProjections } from '#services/projector/run.ts';
 import { untilPassed } from '#tests/stack/read-models.ts';
 import { type BenchContext, median, perSecond, ROUNDS_ALONE } from './bench.ts';
 import { cpuTimes, usedSince } from './cpu-time.ts';
-import { appendFacts } from './projector/facts.ts';
+import { appendEvents } from './projector/events.ts';
 import { type BenchServers, startServers } from './servers.ts';
 
 const BRANDS = 100;
-const FACTS_OF_BRAND = 1_000;
-const ROWS = BRANDS * FACTS_OF_BRAND;
+const EVENTS_OF_BRAND = 1_000;
+const ROWS = BRANDS * EVENTS_OF_BRAND;
 const TARGETS = { live: 0.4, rebuild: 0.36 } as const;
 const POOL_CLIENTS = 4;
 const TAKEN_TOGETHER = 5_000;
@@ -39,9 +39,9 @@ interface Sample {
 }
 
 /**
- * The radar's catch-up with a log of facts beside a raw COPY of the rows that it makes, into the same table with the
- * same indexes; its rebuild beside a COPY into the table alone and the making of the indexes. Reading the facts from the event store is measured apart, once: a COPY has nothing to read, so
- * what is compared gets its facts from memory.
+ * The radar's catch-up with a log of events beside a raw COPY of the rows that it makes, into the same table with the
+ * same indexes; its rebuild beside a COPY into the table alone and the making of the indexes. Reading the events from the event store is measured apart, once: a COPY has nothing to read, so
+ * what is compared gets its events from memory.
  */
 export async function run(context: BenchContext): Promise<void> {
   await using resources = new AsyncDisposableStack();
@@ -51,18 +51,18 @@ export async function run(context: BenchContext): Promise<void> {
   await createProjectorTables(pool);
   const eventStore = resources.use(openEventStore(servers.eventStore.url));
   const appendedMs = performance.now();
-  const head = await appendFacts(eventStore, BRANDS, FACTS_OF_BRAND);
+  const head = await appendEvents(eventStore, BRANDS, EVENTS_OF_BRAND);
   context.print(
-    `projector: ${ROWS.toLocaleString('en')} facts into the radar beside raw COPY of its rows; medians of paired ` +
-      `rounds. Facts appended in ${Math.round((performance.now() - appendedMs) / 1000)} s`,
+    `projector: ${ROWS.toLocaleString('en')} events into the radar beside raw COPY of its rows; medians of paired ` +
+      `rounds. Events appended in ${Math.round((performance.now() - appendedMs) / 1000)} s`,
   );
 
   const timed = (work: () => Promise<void>): Promise<Sample> => measure(servers, pool, work);
   const whole = await timed(() => catchUp(servers, pool, head));
   const rows = await rowsOfRadar(pool);
-  let facts: readonly RecordedFact[] = [];
+  let events: readonly RecordedEvent[] = [];
   const reading = await timed(async () => {
-    facts = await readFacts(eventStore);
+    events = await readEvents(eventStore);
   });
   context.print(`  ${describe('whole catch-up', whole)}\n  ${describe('of it, reading', reading)}`);
 
@@ -72,8 +72,8 @@ export async function run(context: BenchContext): Promise<void> {
       await copyRows(pool, rows, BARE_SCHEMA);
       await inTransaction(pool, (client) => createIndexes(client, radar, BARE_SCHEMA));
     },
-    live: () => applyLive(pool, facts),
-    rebuild: () => rebuild(pool, eventStore, facts),
+    live: () => applyLive(pool, events),
+    rebuild: () => rebuild(pool, eventStore, events),
   };
   const rounds: Record<Ceiling | Path, Sample>[] = [];
   // One round unmeasured first.
@@ -116,7 +116,7 @@ function describe(name: string, sample: Sample): string {
     name.padEnd(14),
     `${sample.seconds.toFixed(2)} s`.padStart(8),
     perSecond(ROWS / sample.seconds).padStart(10),
-    `CPU per fact: projector ${sample.projectorUs.toFixed(1)} us, servers ${sample.serversUs.toFixed(1)} us`,
+    `CPU per event: projector ${sample.projectorUs.toFixed(1)} us, servers ${sample.serversUs.toFixed(1)} us`,
   ].join('  ');
 }
 
@@ -157,10 +157,10 @@ async function catchUp(servers: BenchServers, pool: Database, head: bigint): Pro
 }
 
 /** Into the live table and its indexes, in the groups that a catch-up fills. */
-async function applyLive(pool: Database, facts: readonly RecordedFact[]): Promise<void> {
+async function applyLive(pool: Database, events: readonly RecordedEvent[]): Promise<void> {
   const target = await openLiveTarget(pool, radar);
-  for (let from = 0; from < facts.length; from += TAKEN_TOGETHER) {
-    const batch = facts.slice(from, from + TAKEN_TOGETHER);
+  for (let from = 0; from < events.length; from += TAKEN_TOGETHER) {
+    const batch = events.slice(from, from + TAKEN_TOGETHER);
     const position = batch.at(-1)?.position ?? 0n;
     await applyOrPark(pool, target, new Set(), batch, position, (error) => {
       throw error;
@@ -172,36 +172,36 @@ async function applyLive(pool: Database, facts: readonly RecordedFact[]): Promis
 async function rebuild(
   pool: Database,
   eventStore: EventStore,
-  facts: readonly RecordedFact[],
+  events: readonly RecordedEvent[],
 ): Promise<void> {
   let next = 0;
   const follow = (): Follower => ({
     take: async (max) => {
-      const taken = facts.slice(next, next + max).map((fact): Followed => ({ kind: 'fact', fact }));
+      const taken = events.slice(next, next + max).map((event): Followed => ({ kind: 'event', event }));
       next += taken.length;
-      return next < facts.length ? taken : [...taken, { kind: 'caught_up' }];
+      return next < events.length ? taken : [...taken, { kind: 'caught_up' }];
     },
     [Symbol.asyncDispose]: async () => undefined,
   });
   await buildBeside(pool, { ...eventStore, follow }, radar, new AbortController().signal);
 }
 
-async function readFacts(eventStore: EventStore): Promise<readonly RecordedFact[]> {
+async function readEvents(eventStore: EventStore): Promise<readonly RecordedEvent[]> {
   await using follower = eventStore.follow({
     after: null,
     prefixes: radar.prefixes,
     bufferItems: TAKEN_TOGETHER * 2,
   });
-  const facts: RecordedFact[] = [];
+  const events: RecordedEvent[] = [];
   for (let caughtUp = false; !caughtUp; ) {
     const items = await follower.take(TAKEN_TOGETHER);
     if (items.length === 0) throw new Error('The event store ended the reading.');
     for (const item of items) {
-      if (item.kind === 'fact') facts.push(item.fact);
+      if (item.kind === 'event') events.push(item.event);
       else if (item.kind === 'caught_up') caughtUp = true;
     }
   }
-  return facts;
+  return events;
 }
 
 async function rowsOfRadar(pool: Database): Promise<readonly Buffer[]> {

@@ -13,7 +13,7 @@ import { type ServiceProcess, startProcess } from '#tests/stack/processes.ts';
 import { untilPassed } from '#tests/stack/read-models.ts';
 import { type BenchCorpus, recordCorpus } from './api/corpus.ts';
 import type { BenchContext } from './bench.ts';
-import { appendFacts, METADATA } from './projector/facts.ts';
+import { appendEvents, METADATA } from './projector/events.ts';
 import type { Reading, ReadingSeen } from './rebuild/clients.ts';
 import { openIncoming } from './rebuild/incoming.ts';
 import { type BenchServers, startServers } from './servers.ts';
@@ -24,11 +24,11 @@ import { type BenchServers, startServers } from './servers.ts';
  * `npm run bench rebuild-under-load` runs it small; `node tests/bench/rebuild-under-load.ts 1000000` is the full
  * exercise.
  */
-const FACTS = 60_000;
-const FACTS_OF_BRAND = 1_000;
+const EVENTS = 60_000;
+const EVENTS_OF_BRAND = 1_000;
 const TRACKED = 40;
 const REBUILT = ['radar', 'ads'] as const;
-/** What the clients' requests need as well. The rest is not made of the facts that are there at the beginning. */
+/** What the clients' requests need as well. The rest is not made of the events that are there at the beginning. */
 const READ = ['brands', 'tracking', 'freshness', 'workspaces', 'api-keys', 'daily-activity'];
 const CLIENTS = 32;
 /** 32 clients ask 320 times a second. */
@@ -42,7 +42,7 @@ const P99_RATIO_MAX = 2;
 const POOL_CLIENTS = 4;
 const CLIENTS_PROCESS = fileURLToPath(new URL('./rebuild/clients.ts', import.meta.url));
 
-export async function run(context: BenchContext, facts = FACTS): Promise<void> {
+export async function run(context: BenchContext, events = EVENTS): Promise<void> {
   await using resources = new AsyncDisposableStack();
   const servers = await startServers(resources);
   const pool = openPool(servers.databaseUrl, POOL_CLIENTS);
@@ -50,10 +50,10 @@ export async function run(context: BenchContext, facts = FACTS): Promise<void> {
   const eventStore = resources.use(openEventStore(servers.eventStore.url));
   const corpus = await recordCorpus(servers, pool);
   await pool.query(`update access.api_key set scopes = array['brands:read', 'tracking:read', 'ads:read']`);
-  const brands = Math.ceil(facts / FACTS_OF_BRAND);
-  await appendFacts(eventStore, brands, FACTS_OF_BRAND);
+  const brands = Math.ceil(events / EVENTS_OF_BRAND);
+  await appendEvents(eventStore, brands, EVENTS_OF_BRAND);
   await track(eventStore, corpus.workspaceId, Math.min(brands, TRACKED));
-  context.print(`rebuild-under-load: ${facts.toLocaleString('en')} facts are in the log`);
+  context.print(`rebuild-under-load: ${events.toLocaleString('en')} events are in the log`);
   await pauseRest(pool);
   const first = startProjector(servers, resources);
   const ingest = await startIngest(servers, resources);
@@ -71,18 +71,18 @@ export async function run(context: BenchContext, facts = FACTS): Promise<void> {
   await take(clients);
   await pause(BEFORE_MS);
   const before = await take(clients);
-  const recordedBefore = await ingest.facts();
+  const recordedBefore = await ingest.events();
   const seconds = await rebuild(context, pool);
   const during = await take(clients);
-  const recorded = (await ingest.facts()) - recordedBefore;
+  const recorded = (await ingest.events()) - recordedBefore;
   const scans = await incoming.stop(TAKEN_LIMIT_MS);
   await untilPassed(pool, await eventStore.head(), PROJECTED_LIMIT_MS);
   const verified = await verify(context, pool);
   const parked = (await readStatus(pool, eventStore, [])).reduce((sum, one) => sum + one.parked, 0);
   const ratio = during.p99Ms / before.p99Ms;
   context.print(
-    `rebuild-under-load: ${REBUILT.join(' and ')} from ${facts.toLocaleString('en')} facts and more in ` +
-      `${seconds.toFixed(1)} s, ${recorded} facts recorded meanwhile, ${scans} scans taken in, ${CLIENTS} clients; ` +
+    `rebuild-under-load: ${REBUILT.join(' and ')} from ${events.toLocaleString('en')} events and more in ` +
+      `${seconds.toFixed(1)} s, ${recorded} events recorded meanwhile, ${scans} scans taken in, ${CLIENTS} clients; ` +
       `verify: ${verified}; parked: ${parked}`,
   );
   for (const [when, seen] of Object.entries({ before, during })) {
@@ -111,7 +111,7 @@ function startProjector({ environment }: BenchServers, resources: AsyncDisposabl
 async function startIngest(
   { environment }: BenchServers,
   resources: AsyncDisposableStack,
-): Promise<{ ready(): Promise<void>; facts(): Promise<number> }> {
+): Promise<{ ready(): Promise<void>; events(): Promise<number> }> {
   const metricsPort = await freePort();
   const ingest = startProcess('services/ingest/main.ts', {
     ...environment,
@@ -121,7 +121,7 @@ async function startIngest(
   const url = `http://127.0.0.1:${metricsPort}`;
   return {
     ready: () => untilAnswers(`${url}/readyz`),
-    facts: async () => {
+    events: async () => {
       const text = await (await fetch(`${url}/metrics`)).text();
       return Number(/^adintel_ingest_facts_total (\d+)$/m.exec(text)?.[1] ?? Number.NaN);
     },
@@ -197,12 +197,12 @@ async function resumeRest(pool: Database, head: bigint): Promise<void> {
 /** Says how far the projections are until something is over. */
 async function saying(context: BenchContext, pool: Database, over: Promise<void>): Promise<void> {
   const say = async (): Promise<void> => {
-    const { rows } = await pool.query<{ behind: number; facts: number }>(
+    const { rows } = await pool.query<{ behind: number; events: number }>(
       `select count(*) filter (where lag_facts > 0)::int as behind, max(lag_facts)::float8 as facts
        from projector.lag where name = any($1)`,
       [[...REBUILT, ...READ]],
     );
-    context.print(`  ${rows[0]?.behind} projections behind, by ${rows[0]?.facts} facts at most`);
+    context.print(`  ${rows[0]?.behind} projections behind, by ${rows[0]?.events} events at most`);
   };
   const timer = setInterval(() => void say().catch(() => undefined), PROGRESS_EVERY_MS);
   try {
@@ -227,8 +227,8 @@ async function rebuild(context: BenchContext, pool: Database): Promise<number> {
   for (const name of REBUILT) await requestRebuild(pool, name, { from: 'start', by: 'bench' });
   const built = REBUILT.map(async (name) => {
     const say = seldom(context);
-    const onProgress = ({ state, facts, total_facts: total, eta_seconds: eta }: Build): void =>
-      say(`${name} ${state}, ${facts} of ${total} facts${eta === null ? '' : `, ${eta} s left`}`);
+    const onProgress = ({ state, facts: events, total_facts: total, eta_seconds: eta }: Build): void =>
+      say(`${name} ${state}, ${events} of ${total} events${eta === null ? '' : `, ${eta} s left`}`);
     const build = await watchBuild(pool, name, onProgress, new AbortController().signal);
     if (build?.state !== 'done')
       throw new Error(`The build of ${name} ended as ${build?.state}: ${build?.error}`);
@@ -244,7 +244,7 @@ async function verify(context: BenchContext, pool: Database): Promise<string> {
     const seen = await watchVerification(
       pool,
       name,
-      ({ state, facts }) => say(`verify ${name}: ${state}, ${facts} facts`),
+      ({ state, facts: events }) => say(`verify ${name}: ${state}, ${events} events`),
       new AbortController().signal,
     );
     if (seen?.state !== 'passed') return `${name} ${seen?.state} ${seen?.error ?? ''}`;
@@ -253,14 +253,14 @@ async function verify(context: BenchContext, pool: Database): Promise<string> {
 }
 
 if (import.meta.main) {
-  const facts = Number(process.argv[2] ?? FACTS);
+  const events = Number(process.argv[2] ?? EVENTS);
   await run(
     {
       rounds: 1,
       print: (line) => console.log(line),
       record: (result) => console.log(JSON.stringify(result)),
     },
-    facts,
+    events,
   );
   process.exit(0);
 }

@@ -205,13 +205,13 @@ async function latenciesOf(
   return latencies.flat();
 }
 
-/** A fact of the usual size at its exact revision: the least that any command has to do. */
+/** An event of the usual size at its exact revision: the least that any command has to do. */
 function bareAppends(eventStore: EventStore): (turn: number) => Promise<void> {
   const stream = `bench-${randomUUID()}`;
   const data = { workspace_id: 'ws_bench', brand_id: randomUUID(), cadence: 'daily', tracked_at: 'now' };
   return async (turn) => {
-    const fact = { type: 'BrandTracked', data };
-    await eventStore.append(stream, BigInt(turn) - 1n, [fact], METADATA, randomUUID());
+    const event = { type: 'BrandTracked', data };
+    await eventStore.append(stream, BigInt(turn) - 1n, [event], METADATA, randomUUID());
   };
 }
 

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
-  type AlertRuleFact,
+  type AlertRuleEvent,
   type AlertRuleSettings,
   alertRuleStream,
 } from '#contracts/events/workspace/alert-rule.ts';
 import { FAILING_LIMIT_MS } from '#application/delivery-outbox/failing-endpoints.ts';
 import { forgetAlert, retargetOfAlert } from '#application/delivery-outbox/cancel.ts';
-import { recordFacts } from '#application/delivery-outbox/journal/publish-events.ts';
+import { recordEvents } from '#application/delivery-outbox/journal/publish-events.ts';
 import { FINISHED_KEPT_DAYS, trimFinished } from '#application/delivery-outbox/retention.ts';
 import { endpointOf } from '#application/delivery-outbox/target.ts';
 import { silentLog } from '#platform/logger.ts';
@@ -34,41 +34,41 @@ afterAll(async () => {
 const webhookTo = (rule: Rule, path: string) =>
   newDelivery(rule, { channel: 'webhook', url: receivers.url + path }, stack.clock.now());
 
-describe('facts', () => {
+describe('events', () => {
   test('follow every entry once, although whoever records them dies before saying so', async () => {
     const rule = stack.rule();
     const worker = stack.worker();
     const send = async () => {
-      const deliveries = Array.from({ length: 5 }, () => webhookTo(rule, '/facts'));
+      const deliveries = Array.from({ length: 5 }, () => webhookTo(rule, '/events'));
       await stack.enqueue(...deliveries);
       await stack.sendDue(worker);
     };
     await send();
-    await recordFacts(stack.pool, stack.eventStore);
+    await recordEvents(stack.pool, stack.eventStore);
     const cursor = await stack.pool.query('select seq from delivery.recorded');
     await send();
-    const expected = await stack.facts(rule);
+    const expected = await stack.events(rule);
     expect(expected).toHaveLength(20);
     // As after a crash between the append and the cursor, and with more to record by then.
     await stack.pool.query('update delivery.recorded set seq = $1', [cursor.rows[0].seq]);
     await stack.pool.query('update delivery.stream set revision = 9 where alert_id = $1', [rule.alertId]);
     await send();
-    const repaired = await stack.facts(rule);
+    const repaired = await stack.events(rule);
     expect(repaired.slice(0, 20)).toEqual(expected);
     expect(repaired).toHaveLength(30);
     // And as after the loss of the cursor altogether.
     await stack.pool.query('delete from delivery.recorded');
     await stack.pool.query('delete from delivery.stream');
-    expect(await stack.facts(rule)).toEqual(repaired);
+    expect(await stack.events(rule)).toEqual(repaired);
   });
 
   test('of two who record at once are recorded once', async () => {
     const rule = stack.rule();
     await stack.enqueue(...Array.from({ length: 50 }, () => webhookTo(rule, '/both')));
     await stack.sendDue(stack.worker());
-    const both = () => recordFacts(stack.pool, stack.eventStore);
+    const both = () => recordEvents(stack.pool, stack.eventStore);
     await Promise.all([both(), both(), both()]);
-    expect(await stack.facts(rule)).toHaveLength(100);
+    expect(await stack.events(rule)).toHaveLength(100);
   });
 
   test('are not passed by for being committed late', async () => {
@@ -80,7 +80,7 @@ describe('facts', () => {
       [randomUUID()],
     );
     await stack.enqueue(webhookTo(rule, '/late'));
-    const recording = recordFacts(stack.pool, stack.eventStore);
+    const recording = recordEvents(stack.pool, stack.eventStore);
     // It cannot get past what is not committed: it waits.
     await expect(
       Promise.race([
@@ -96,7 +96,7 @@ describe('facts', () => {
 
 describe('an endpoint that does nothing but fail', () => {
   const createRule = async (rule: Rule): Promise<void> => {
-    const created: AlertRuleFact = {
+    const created: AlertRuleEvent = {
       type: 'AlertRuleCreated',
       data: {
         workspace_id: rule.workspaceId,
@@ -121,19 +121,19 @@ describe('an endpoint that does nothing but fail', () => {
       randomUUID(),
     );
   };
-  const ruleFacts = async (rule: Rule): Promise<readonly AlertRuleFact[]> => {
-    const facts: AlertRuleFact[] = [];
+  const ruleEvents = async (rule: Rule): Promise<readonly AlertRuleEvent[]> => {
+    const events: AlertRuleEvent[] = [];
     const stream = alertRuleStream(rule.workspaceId, rule.alertId);
-    for await (const fact of stack.eventStore.read<AlertRuleFact>(stream)) facts.push(fact);
-    return facts;
+    for await (const event of stack.eventStore.read<AlertRuleEvent>(stream)) events.push(event);
+    return events;
   };
   const change = async (rule: Rule, changes: Partial<AlertRuleSettings>): Promise<void> => {
     const stream = alertRuleStream(rule.workspaceId, rule.alertId);
     const last = await stack.eventStore.last(stream);
     const changed_at = stack.clock.now().toISOString();
     const named = { workspace_id: rule.workspaceId, alert_id: rule.alertId };
-    const fact: AlertRuleFact = { type: 'AlertRuleChanged', data: { ...named, changes, changed_at } };
-    await stack.eventStore.append(stream, last?.revision ?? -1n, [fact], METADATA, randomUUID());
+    const event: AlertRuleEvent = { type: 'AlertRuleChanged', data: { ...named, changes, changed_at } };
+    await stack.eventStore.append(stream, last?.revision ?? -1n, [event], METADATA, randomUUID());
   };
   const giveUp = () =>
     giveUpEndpoints({ pool: stack.pool, eventStore: stack.eventStore, clock: stack.clock, log: silentLog() });
@@ -160,7 +160,7 @@ describe('an endpoint that does nothing but fail', () => {
     const notices = await giveUp();
     expect(notices).toHaveLength(1);
     expect(await giveUp(), 'told once').toEqual([]);
-    expect((await ruleFacts(rule)).at(-1)).toMatchObject({
+    expect((await ruleEvents(rule)).at(-1)).toMatchObject({
       type: 'AlertChannelSuspended',
       data: { channel: 'webhook', failing_since: since.toISOString() },
     });
@@ -172,7 +172,7 @@ describe('an endpoint that does nothing but fail', () => {
       kind: 'notice',
       channel: 'email',
     });
-    expect((await stack.facts(rule)).find(({ data }) => data.delivery_id === notices[0])).toMatchObject({
+    expect((await stack.events(rule)).find(({ data }) => data.delivery_id === notices[0])).toMatchObject({
       data: { payload: { type: 'alert.suspended', suspended_channel: 'webhook' } },
     });
 
@@ -200,7 +200,7 @@ describe('an endpoint that does nothing but fail', () => {
       stack.clock.move(DAY_MS / 2);
     }
     expect(await giveUp()).toEqual([]);
-    expect((await ruleFacts(rule)).map(({ type }) => type)).toEqual(['AlertRuleCreated']);
+    expect((await ruleEvents(rule)).map(({ type }) => type)).toEqual(['AlertRuleCreated']);
   });
 });
 
@@ -232,24 +232,24 @@ describe('a rule that changes', () => {
     expect(receivers.at('/slow')).toHaveLength(1);
     expect(await stack.row(gone.deliveryId)).toEqual({});
     expect(await stack.attempts(gone.deliveryId)).toEqual([]);
-    expect(await stack.facts(rule)).toEqual([]);
-    expect(await stack.facts(other)).toHaveLength(2);
+    expect(await stack.events(rule)).toEqual([]);
+    expect(await stack.events(other)).toHaveLength(2);
   });
 });
 
-test('what ended long ago is removed, and its facts stay', async () => {
+test('what ended long ago is removed, and its events stay', async () => {
   const rule = stack.rule();
   const delivery = webhookTo(rule, '/old');
   await stack.enqueue(delivery);
   await stack.sendDue(stack.worker());
-  const facts = await stack.facts(rule);
+  const events = await stack.events(rule);
   stack.clock.move(FINISHED_KEPT_DAYS * DAY_MS - 1_000);
   await trimFinished(stack.pool, stack.clock.now());
   expect(await stack.row(delivery.deliveryId)).toMatchObject({ status: 'delivered' });
   stack.clock.move(2_000);
   await trimFinished(stack.pool, stack.clock.now());
   expect(await stack.row(delivery.deliveryId)).toEqual({});
-  expect(await stack.facts(rule)).toEqual(facts);
+  expect(await stack.events(rule)).toEqual(events);
 });
 
 test('an endpoint that hangs keeps nobody else from getting theirs', { timeout: 30_000 }, async () => {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { FactMetadata } from '#contracts/events/event.ts';
+import type { EventMetadata } from '#contracts/events/event.ts';
 import type { AlertPayload } from '#contracts/webhooks/alert-payload.ts';
 import type { NewDelivery } from '#application/delivery-outbox/enqueue.ts';
 import type { DeliveryTarget } from '#application/delivery-outbox/target.ts';
@@ -8,7 +8,7 @@ export const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
 
 export type Rule = { readonly workspaceId: string; readonly alertId: string };
 
-export const METADATA: FactMetadata = {
+export const METADATA: EventMetadata = {
   $correlationId: 'tests',
   $causationId: 'tests',
   request_id: 'tests',

@@ -2,14 +2,14 @@ import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type AlertDeliveryFact, alertDeliveryStream } from '#contracts/events/workspace/alert-delivery.ts';
+import { type AlertDeliveryEvent, alertDeliveryStream } from '#contracts/events/workspace/alert-delivery.ts';
 import { openChatChannel } from '#platform/channels/chat.ts';
 import { type EmailSettings, openEmailChannel } from '#platform/channels/email.ts';
 import { openWebhookChannel } from '#platform/channels/webhook.ts';
 import type { Clock } from '#platform/clock.ts';
 import { dueDeliveries } from '#application/delivery-outbox/due.ts';
 import { enqueue, type NewDelivery } from '#application/delivery-outbox/enqueue.ts';
-import { recordFacts } from '#application/delivery-outbox/journal/publish-events.ts';
+import { recordEvents } from '#application/delivery-outbox/journal/publish-events.ts';
 import { createDeliveryTables } from '#application/delivery-outbox/schema/create-tables.ts';
 import { type EgressOptions, openEgress } from '#platform/egress/http-client.ts';
 import { type EventStore, openEventStore } from '#platform/event-store/event-store.ts';
@@ -55,8 +55,8 @@ export type DeliveryStack = AsyncDisposable & {
   sendDue(worker: Worker): Promise<void>;
   row(deliveryId: string): Promise<Readonly<Record<string, unknown>>>;
   attempts(deliveryId: string): Promise<readonly Readonly<Record<string, unknown>>[]>;
-  /** The facts of a rule's deliveries, after everything was recorded. */
-  facts(rule: Rule): Promise<readonly AlertDeliveryFact[]>;
+  /** The events of a rule's deliveries, after everything was recorded. */
+  events(rule: Rule): Promise<readonly AlertDeliveryEvent[]>;
 };
 
 export const openDeliveryStack = async (): Promise<DeliveryStack> => {
@@ -135,13 +135,13 @@ export const openDeliveryStack = async (): Promise<DeliveryStack> => {
         `select * from delivery.journal where delivery_id = $1 and type = 'DeliveryAttempted' order by seq`,
         [deliveryId],
       ),
-    facts: async ({ workspaceId, alertId }) => {
-      while ((await recordFacts(pool, eventStore)) > 0);
-      const facts: AlertDeliveryFact[] = [];
+    events: async ({ workspaceId, alertId }) => {
+      while ((await recordEvents(pool, eventStore)) > 0);
+      const events: AlertDeliveryEvent[] = [];
       const stream = alertDeliveryStream(workspaceId, alertId);
-      for await (const { type, data } of eventStore.read<AlertDeliveryFact>(stream))
-        facts.push({ type, data } as AlertDeliveryFact);
-      return facts;
+      for await (const { type, data } of eventStore.read<AlertDeliveryEvent>(stream))
+        events.push({ type, data } as AlertDeliveryEvent);
+      return events;
     },
     [Symbol.asyncDispose]: () => resources.disposeAsync(),
   };

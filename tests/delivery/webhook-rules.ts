@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { alertRuleStream } from '#contracts/events/workspace/alert-rule.ts';
 import { brandStream } from '#contracts/events/corpus/brand.ts';
-import type { Fact } from '#contracts/events/event.ts';
+import type { Event } from '#contracts/events/event.ts';
 import { webhookSecretStream } from '#contracts/events/workspace/webhook-secret.ts';
 import type { EventStore } from '#platform/event-store/event-store.ts';
 import type { Database } from '#platform/postgres/pool.ts';
@@ -21,8 +21,8 @@ export const createWebhookRules = async (
   workspace_id: string,
   urls: readonly string[],
 ): Promise<readonly WebhookRule[]> => {
-  const create = (stream: string, fact: Fact) =>
-    eventStore.append(stream, -1n, [fact], METADATA, randomUUID());
+  const create = (stream: string, event: Event) =>
+    eventStore.append(stream, -1n, [event], METADATA, randomUUID());
   const vault = await openSecretVault(pool, VAULT_KEY);
   const fingerprint = await vault.seal(workspace_id, WEBHOOK_SECRET_OWNER, SECRET);
   const at = new Date().toISOString();

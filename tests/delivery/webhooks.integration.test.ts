@@ -37,7 +37,7 @@ const queueTo = async (path: string, ...behaviours: readonly Behaviour[]) => {
 };
 
 describe('a webhook that arrives', () => {
-  test('is the stored bytes, signed, under the id of its delivery, and a fact', async () => {
+  test('is the stored bytes, signed, under the id of its delivery, and an event', async () => {
     const { id, delivery, rule } = await queueTo('/arrives', answers(200, {}, 'thank you'));
     await stack.enqueue(delivery);
     await stack.sendDue(worker);
@@ -53,7 +53,7 @@ describe('a webhook that arrives', () => {
     expect(String(attempt?.['answer'])).toBe('thank you');
     expect(attempt?.['connect_ms']).toBeGreaterThan(0);
     expect(attempt?.['wait_ms']).toBeGreaterThan(0);
-    expect(await stack.facts(rule)).toEqual([
+    expect(await stack.events(rule)).toEqual([
       {
         type: 'DeliveryQueued',
         data: {
@@ -101,12 +101,12 @@ describe('a webhook that fails', () => {
     expect(new Set(requests.map(({ body }) => body.toString())).size).toBe(1);
     expect(new Set(requests.map(({ headers }) => headers['webhook-signature'])).size).toBe(ATTEMPTS_MAX);
     for (const request of requests) verifySignatures(request, SECRET);
-    const facts = await stack.facts(rule);
-    expect(facts.map(({ type }) => type)).toEqual([
+    const events = await stack.events(rule);
+    expect(events.map(({ type }) => type)).toEqual([
       'DeliveryQueued',
       ...Array.from({ length: ATTEMPTS_MAX }, () => 'DeliveryAttempted'),
     ]);
-    expect(facts.at(-1)?.data).toMatchObject({
+    expect(events.at(-1)?.data).toMatchObject({
       attempt: ATTEMPTS_MAX,
       outcome: 'failed',
       failure: 'http',
@@ -156,7 +156,7 @@ describe('a webhook that fails', () => {
     await stack.sendDue(worker);
     expect(receivers.at('/unsigned')).toEqual([]);
     expect(await stack.row(unsigned.id)).toMatchObject({ status: 'cancelled' });
-    expect((await stack.facts(unsigned.rule)).at(-1)).toMatchObject({
+    expect((await stack.events(unsigned.rule)).at(-1)).toMatchObject({
       type: 'DeliveryCancelled',
       data: { reason: 'The workspace has no secret to sign with.' },
     });
@@ -184,7 +184,7 @@ describe('a webhook that fails', () => {
       expect(request.body).toEqual(requests[0]?.body);
     }
     expect(
-      (await stack.facts(rule)).map(({ type, data }) => [type, 'attempt' in data ? data.attempt : 0]),
+      (await stack.events(rule)).map(({ type, data }) => [type, 'attempt' in data ? data.attempt : 0]),
     ).toEqual([
       ['DeliveryQueued', 0],
       ['DeliveryAttempted', 1],
@@ -206,7 +206,7 @@ describe('a webhook that fails', () => {
     stack.clock.move(DAY_MS);
     await stack.sendDue(worker);
     expect(receivers.at('/cancelled')).toHaveLength(1);
-    expect((await stack.facts(rule)).map(({ type }) => type)).toEqual([
+    expect((await stack.events(rule)).map(({ type }) => type)).toEqual([
       'DeliveryQueued',
       'DeliveryAttempted',
       'DeliveryCancelled',
@@ -228,19 +228,19 @@ describe('a webhook that is cancelled while it is on its way', () => {
     );
     answer(status);
     await worker.idle();
-    return { row: await stack.row(id), facts: (await stack.facts(rule)).map(({ type }) => type) };
+    return { row: await stack.row(id), events: (await stack.events(rule)).map(({ type }) => type) };
   };
 
   test('is delivered if it arrived, and says so once', async () => {
-    const { row, facts } = await cancelledUnderWay('/cancelled-arrives', 200);
+    const { row, events } = await cancelledUnderWay('/cancelled-arrives', 200);
     expect(row).toMatchObject({ status: 'delivered', attempts: 1, next_attempt_at: null });
-    expect(facts).toEqual(['DeliveryQueued', 'DeliveryCancelled', 'DeliveryAttempted']);
+    expect(events).toEqual(['DeliveryQueued', 'DeliveryCancelled', 'DeliveryAttempted']);
   });
 
   test('stays cancelled if it did not', async () => {
-    const { row, facts } = await cancelledUnderWay('/cancelled-fails', 500);
+    const { row, events } = await cancelledUnderWay('/cancelled-fails', 500);
     expect(row).toMatchObject({ status: 'cancelled', attempts: 0, next_attempt_at: null });
-    expect(facts).toEqual(['DeliveryQueued', 'DeliveryCancelled']);
+    expect(events).toEqual(['DeliveryQueued', 'DeliveryCancelled']);
   });
 });
 

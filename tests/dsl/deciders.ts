@@ -1,20 +1,20 @@
 import { expect } from 'vitest';
 import { type ErrorCode, Refusal } from '#contracts/errors.ts';
-import type { Fact } from '#contracts/events/event.ts';
+import type { Event } from '#contracts/events/event.ts';
 import type { Decider } from '#platform/event-store/event-store.ts';
 
 /**
- * The test language of deciders: `given(decider, facts).when(decision).records(facts)` or `.refuses(code)`.
+ * The test language of deciders: `given(decider, events).when(decision).records(events)` or `.refuses(code)`.
  *
  * `records` decides once more on what it recorded and expects nothing: a command that arrives twice is
  * recorded once.
  */
-export const given = <State, F extends Fact>(
+export const given = <State, F extends Event>(
   decider: Decider<State, F>,
-  ...facts: readonly NoInfer<F>[]
+  ...events: readonly NoInfer<F>[]
 ) => ({
   when: (decision: (state: State) => readonly F[]) => {
-    const before = facts.reduce(decider.evolve, decider.initial);
+    const before = events.reduce(decider.evolve, decider.initial);
     return {
       records: (...expected: readonly F[]): void => {
         const recorded = decision(before);

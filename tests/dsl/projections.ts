@@ -1,5 +1,5 @@
 import { expect, inject } from 'vitest';
-import type { Fact, RecordedFact } from '#contracts/events/event.ts';
+import type { Event, RecordedEvent } from '#contracts/events/event.ts';
 import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 import { derivedId } from '#domain/ids.ts';
 import { inTransaction, openPool, openReadDatabase } from '#platform/postgres/pool.ts';
@@ -12,27 +12,27 @@ import { checksums } from '#tests/stack/read-models.ts';
 
 /**
  * The test language of projections, on a real Postgres:
- * `given(facts).into(projection).shows(read, rows)`. Each case is projected as one batch, fact by fact, and
+ * `given(events).into(projection).shows(read, rows)`. Each case is projected as one batch, event by event, and
  * in uneven batches, each time from nothing, and must show the same, and hold the same rows, also those that
  * nothing shows: batches are the projector's affair.
  */
 
-export type GivenFact = { readonly stream: string; readonly fact: Fact };
+export type GivenEvent = { readonly stream: string; readonly event: Event };
 
 const BATCH_SIZES = [Number.POSITIVE_INFINITY, 1, 3] as const;
 
-export const recorded = (facts: readonly GivenFact[]): RecordedFact[] => {
+export const recorded = (events: readonly GivenEvent[]): RecordedEvent[] => {
   const revisions = new Map<string, bigint>();
-  return facts.map(({ stream, fact }, index) => {
+  return events.map(({ stream, event }, index) => {
     const revision = (revisions.get(stream) ?? -1n) + 1n;
     revisions.set(stream, revision);
     return {
-      ...fact,
+      ...event,
       stream,
       revision,
       position: BigInt(index + 1) * 100n,
       recordedAt: new Date(0),
-      id: derivedId('test fact', String(index)),
+      id: derivedId('test event', String(index)),
       metadata: {
         $correlationId: 'test',
         $causationId: 'test',
@@ -57,7 +57,7 @@ export const openTarget = async (
   return { projection, schema, catalog, saveCheckpoint: () => Promise.resolve() };
 };
 
-export const given = (facts: readonly GivenFact[]) => ({
+export const given = (events: readonly GivenEvent[]) => ({
   into: (projection: Projection) => ({
     shows: async <T>(read: (db: ReadDatabase) => Promise<T>, expected: T): Promise<void> => {
       inject('databaseUrl');
@@ -69,7 +69,7 @@ export const given = (facts: readonly GivenFact[]) => ({
         let held: object | null = null;
         for (const size of BATCH_SIZES) {
           const target = await openTarget(database, projection);
-          const wanted = recorded(facts).filter(({ stream }) =>
+          const wanted = recorded(events).filter(({ stream }) =>
             projection.prefixes.some((prefix) => stream.startsWith(prefix)),
           );
           for (let from = 0; from < wanted.length; from += size) {

@@ -1,4 +1,4 @@
-import type { AdLibraryFact, ScanTotals } from '#contracts/events/corpus/ad-library.ts';
+import type { AdLibraryEvent, ScanTotals } from '#contracts/events/corpus/ad-library.ts';
 import type { ObservedAd } from '#contracts/observations/ad-library-scan.ts';
 import { emptyLibrary, evolve, type LibraryState } from '#domain/corpus/ad-library/state.ts';
 import { recordAbsences } from '#domain/corpus/ad-library/absences.ts';
@@ -73,7 +73,7 @@ export type Library = {
     options: ScanOptions,
     ads: readonly ObservedAd[],
     linkedPages?: readonly string[],
-  ): readonly AdLibraryFact[];
+  ): readonly AdLibraryEvent[];
   /** Totals of the last scan recorded. */
   readonly totals: ScanTotals;
 };
@@ -101,12 +101,12 @@ export const library = (): Library => {
     },
     scan: (options, ads, linkedPages = []) => {
       const scan = { ...scanHeader(options), partialPages: partialPagesOf(state, options) };
-      const recorded: AdLibraryFact[] = [];
+      const recorded: AdLibraryEvent[] = [];
       const history = new Map(state.pages);
-      const part = (decide: (state: LibraryState) => readonly AdLibraryFact[]): void => {
-        const facts = decide(state);
-        for (const fact of facts) evolve(state, fact);
-        recorded.push(...facts);
+      const part = (decide: (state: LibraryState) => readonly AdLibraryEvent[]): void => {
+        const events = decide(state);
+        for (const event of events) evolve(state, event);
+        recorded.push(...events);
         const again = decide(state);
         if (again.length > 0) throw new Error(`decided again, it records ${JSON.stringify(again)}`);
       };
@@ -129,5 +129,5 @@ export const library = (): Library => {
   };
 };
 
-export const typesOf = (facts: readonly AdLibraryFact[]): readonly string[] =>
-  facts.filter(({ type }) => type !== 'ScanRecorded').map(({ type }) => type);
+export const typesOf = (events: readonly AdLibraryEvent[]): readonly string[] =>
+  events.filter(({ type }) => type !== 'ScanRecorded').map(({ type }) => type);

@@ -6,7 +6,7 @@ import { openTarget } from './projections.ts';
 
 export type FilledTables = AsyncDisposable & { readonly db: ReadDatabase };
 
-/** The tables of projections in a database of their own, filled at once with more rows than facts would be told of. */
+/** The tables of projections in a database of their own, filled at once with more rows than events would be told of. */
 export const openFilledTables = async (
   projections: readonly Projection[],
   fill: (pool: Database) => Promise<unknown>,

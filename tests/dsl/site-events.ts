@@ -1,4 +1,4 @@
-import type { Fact } from '#contracts/events/event.ts';
+import type { Event } from '#contracts/events/event.ts';
 import type { SiteScan } from '#contracts/observations/site-scan.ts';
 import { siteStream } from '#contracts/events/corpus/site.ts';
 import { storefrontStream } from '#contracts/events/corpus/storefront.ts';
@@ -9,9 +9,9 @@ import { brandIdOf, derivedId } from '#domain/ids.ts';
 import { recordSiteScan } from '#domain/corpus/site/decider.ts';
 import { site, type SiteState } from '#domain/corpus/site/state.ts';
 import { recordStorefrontScan, storefront, type StorefrontState } from '#domain/corpus/storefront/decider.ts';
-import type { GivenFact } from './projections.ts';
+import type { GivenEvent } from './projections.ts';
 
-/** The test language of scans of sites and shops: facts as the deciders make them. */
+/** The test language of scans of sites and shops: events as the deciders make them. */
 
 type Tool = SiteScan['tools'][number];
 type SplitTest = SiteScan['split_tests'][number];
@@ -47,14 +47,14 @@ export const siteScan = (domain: string, at: string, fields: Partial<SiteScan> =
   ...fields,
 });
 
-/** Facts of the scans of sites, in the order given. */
-export const siteFacts = (...scans: readonly SiteScan[]): readonly GivenFact[] => {
+/** Events of the scans of sites, in the order given. */
+export const siteEvents = (...scans: readonly SiteScan[]): readonly GivenEvent[] => {
   const states = new Map<string, SiteState>();
   return scans.flatMap((scan) => {
     const state = states.get(scan.domain) ?? site.initial;
-    const facts = recordSiteScan(scan)(state);
-    states.set(scan.domain, facts.reduce(site.evolve, state));
-    return facts.map((fact) => ({ stream: siteStream(scan.domain), fact }));
+    const events = recordSiteScan(scan)(state);
+    states.set(scan.domain, events.reduce(site.evolve, state));
+    return events.map((event) => ({ stream: siteStream(scan.domain), event }));
   });
 };
 
@@ -93,26 +93,26 @@ export const shopScan = (
   ...fields,
 });
 
-/** Facts of the scans of one shop, in the order given. */
-export const shopFacts = (
+/** Events of the scans of one shop, in the order given. */
+export const shopEvents = (
   ...scans: readonly { readonly scan: StorefrontScanEnd; readonly products: readonly ObservedProduct[] }[]
-): readonly GivenFact[] => {
+): readonly GivenEvent[] => {
   let state: StorefrontState = storefront.initial;
   return scans.flatMap(({ scan, products }) => {
-    const facts = recordStorefrontScan(scan, products)(state);
-    state = facts.reduce(storefront.evolve, state);
-    return facts.map((fact) => ({ stream: storefrontStream(scan.domain), fact }));
+    const events = recordStorefrontScan(scan, products)(state);
+    state = events.reduce(storefront.evolve, state);
+    return events.map((event) => ({ stream: storefrontStream(scan.domain), event }));
   });
 };
 
-export const brandFact = (fact: BrandRegistered): GivenFact => ({
-  stream: brandStream(fact.data.brand_id),
-  fact,
+export const brandEvent = (event: BrandRegistered): GivenEvent => ({
+  stream: brandStream(event.data.brand_id),
+  event,
 });
 
-export const trafficFact = (domain: string, date: string, figures: object): GivenFact => ({
+export const trafficEvent = (domain: string, date: string, figures: object): GivenEvent => ({
   stream: trafficStream(domain),
-  fact: {
+  event: {
     type: 'TrafficEstimated',
     data: {
       domain,
@@ -122,5 +122,5 @@ export const trafficFact = (domain: string, date: string, figures: object): Give
       observed_at: `${date}T00:00:00.000Z`,
       figures,
     },
-  } satisfies Fact,
+  } satisfies Event,
 });

@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { adLibraryStream } from '#contracts/events/corpus/ad-library.ts';
-import { type AlertDeliveryFact, alertDeliveryStream } from '#contracts/events/workspace/alert-delivery.ts';
+import { type AlertDeliveryEvent, alertDeliveryStream } from '#contracts/events/workspace/alert-delivery.ts';
 import { alertRuleStream } from '#contracts/events/workspace/alert-rule.ts';
 import { brandStream } from '#contracts/events/corpus/brand.ts';
-import type { Fact } from '#contracts/events/event.ts';
+import type { Event } from '#contracts/events/event.ts';
 import { webhookSecretStream } from '#contracts/events/workspace/webhook-secret.ts';
 import { AlertPayload } from '#contracts/webhooks/alert-payload.ts';
 import { pause } from '#platform/clock.ts';
@@ -13,7 +13,7 @@ import { readSettings } from '#platform/settings.ts';
 import { type EventStore, openEventStore } from '#platform/event-store/event-store.ts';
 import { openPool } from '#platform/postgres/pool.ts';
 import { openSecretVault, WEBHOOK_SECRET_OWNER } from '#application/vault/secret-vault.ts';
-import { scanFacts } from '../alerts/stack.ts';
+import { scanEvents } from '../alerts/stack.ts';
 import { registered } from '../operations/fixtures/corpus.ts';
 import { METADATA, SECRET } from '../delivery/new-delivery.ts';
 import { openReceivers, type Receivers } from '../delivery/receivers.ts';
@@ -50,11 +50,11 @@ beforeAll(async () => {
 afterAll(() => resources.disposeAsync());
 
 /** The same events until the store has them. */
-const append = async (eventStore: EventStore, stream: string, after: bigint, facts: readonly Fact[]) => {
+const append = async (eventStore: EventStore, stream: string, after: bigint, events: readonly Event[]) => {
   const id = randomUUID();
   for (;;) {
     try {
-      return await eventStore.append(stream, after, facts, METADATA, id);
+      return await eventStore.append(stream, after, events, METADATA, id);
     } catch {
       await pause(100);
     }
@@ -108,12 +108,12 @@ test(`every launch of ${ALERTS_KILL_COUNT} scans is told once, whatever is kille
     const everyMs = (ALERTS_KILL_ROUNDS * ROUND_MS) / ALERTS_KILL_COUNT;
     for (let n = 0; n < ALERTS_KILL_COUNT; n += 1) {
       const { brandId } = rules[n % BRANDS] ?? { brandId: '' };
-      const facts = scanFacts(brandId, new Date(Date.UTC(2026, 4, 2) + n * 1_000).toISOString(), LAUNCHES);
-      for (const { data } of facts) if ('ad_id' in data) launched.push(data.ad_id);
-      const after = BigInt(Math.floor(n / BRANDS) * facts.length) - 1n;
+      const events = scanEvents(brandId, new Date(Date.UTC(2026, 4, 2) + n * 1_000).toISOString(), LAUNCHES);
+      for (const { data } of events) if ('ad_id' in data) launched.push(data.ad_id);
+      const after = BigInt(Math.floor(n / BRANDS) * events.length) - 1n;
       // The end of a scan comes in an append of its own, so that alerts may die between.
-      const started = await append(eventStore, adLibraryStream(brandId), after, facts.slice(0, -1));
-      await append(eventStore, adLibraryStream(brandId), started.revision, facts.slice(-1));
+      const started = await append(eventStore, adLibraryStream(brandId), after, events.slice(0, -1));
+      await append(eventStore, adLibraryStream(brandId), started.revision, events.slice(-1));
       await pause(everyMs);
     }
   };
@@ -152,7 +152,7 @@ test(`every launch of ${ALERTS_KILL_COUNT} scans is told once, whatever is kille
   const queuedInLog = async (): Promise<number> => {
     const ids = new Set<string>();
     for (const { alertId } of rules) {
-      for await (const { type, data } of eventStore.read<AlertDeliveryFact>(
+      for await (const { type, data } of eventStore.read<AlertDeliveryEvent>(
         alertDeliveryStream(WORKSPACE, alertId),
       )) {
         if (type === 'DeliveryQueued') ids.add(data.delivery_id);

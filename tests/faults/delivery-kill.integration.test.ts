@@ -2,14 +2,14 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { adLibraryStream } from '#contracts/events/corpus/ad-library.ts';
-import { type AlertDeliveryFact, alertDeliveryStream } from '#contracts/events/workspace/alert-delivery.ts';
+import { type AlertDeliveryEvent, alertDeliveryStream } from '#contracts/events/workspace/alert-delivery.ts';
 import { AlertPayload } from '#contracts/webhooks/alert-payload.ts';
 import { pause } from '#platform/clock.ts';
 import { readSettings } from '#platform/settings.ts';
 import { createDeliveryTables } from '#application/delivery-outbox/schema/create-tables.ts';
 import { type EventStore, openEventStore, StreamMoved } from '#platform/event-store/event-store.ts';
 import { openPool } from '#platform/postgres/pool.ts';
-import { scanFacts } from '../alerts/stack.ts';
+import { scanEvents } from '../alerts/stack.ts';
 import { METADATA, SECRET } from '../delivery/new-delivery.ts';
 import { answers, openReceivers, type Receivers } from '../delivery/receivers.ts';
 import { verifySignatures } from '../delivery/signatures.ts';
@@ -55,7 +55,7 @@ const recordScans = async (
   const recordOf = async ({ brandId }: WebhookRule): Promise<void> => {
     let revision = -1n;
     for (let n = 0; n < DELIVERY_KILL_COUNT / RULES; n += 1) {
-      const facts = scanFacts(brandId, new Date(Date.now() + n).toISOString(), 1);
+      const events = scanEvents(brandId, new Date(Date.now() + n).toISOString(), 1);
       const commandId = randomUUID();
       for (;;) {
         try {
@@ -63,7 +63,7 @@ const recordScans = async (
           ({ revision } = await eventStore.append(
             adLibraryStream(brandId),
             revision,
-            facts,
+            events,
             METADATA,
             commandId,
           ));
@@ -73,7 +73,7 @@ const recordScans = async (
           await pause(50);
         }
       }
-      const [ad] = facts;
+      const [ad] = events;
       if (ad?.type === 'AdStarted') adIds.push(ad.data.ad_id);
       await pause(everyMs);
     }
@@ -82,16 +82,16 @@ const recordScans = async (
   return adIds;
 };
 
-const factsOf = async (
+const eventsOf = async (
   eventStore: EventStore,
   rules: readonly WebhookRule[],
-): Promise<readonly AlertDeliveryFact[]> => {
-  const facts: AlertDeliveryFact[] = [];
+): Promise<readonly AlertDeliveryEvent[]> => {
+  const events: AlertDeliveryEvent[] = [];
   for (const { alertId } of rules) {
-    for await (const fact of eventStore.read<AlertDeliveryFact>(alertDeliveryStream(WORKSPACE_ID, alertId)))
-      facts.push(fact);
+    for await (const event of eventStore.read<AlertDeliveryEvent>(alertDeliveryStream(WORKSPACE_ID, alertId)))
+      events.push(event);
   }
-  return facts;
+  return events;
 };
 
 test(`each of ${DELIVERY_KILL_COUNT} matches arrives, whatever is killed meanwhile`, {
@@ -151,14 +151,14 @@ test(`each of ${DELIVERY_KILL_COUNT} matches arrives, whatever is killed meanwhi
     `select count(*)::int as count from delivery.journal where type = 'DeliveryAttempted'`,
   );
   const written = attempts.rows[0]?.count ?? 0;
-  await until('all facts', LIMIT_MS, async () => {
-    return (await factsOf(eventStore, rules)).length >= DELIVERY_KILL_COUNT + written;
+  await until('all events', LIMIT_MS, async () => {
+    return (await eventsOf(eventStore, rules)).length >= DELIVERY_KILL_COUNT + written;
   });
-  const facts = await factsOf(eventStore, rules);
-  expect(facts).toHaveLength(DELIVERY_KILL_COUNT + written);
-  const queued = facts.filter(({ type }) => type === 'DeliveryQueued');
+  const events = await eventsOf(eventStore, rules);
+  expect(events).toHaveLength(DELIVERY_KILL_COUNT + written);
+  const queued = events.filter(({ type }) => type === 'DeliveryQueued');
   expect(new Set(queued.map(({ data }) => data.delivery_id)).size).toBe(DELIVERY_KILL_COUNT);
-  const ended = facts.filter(({ data }) => 'outcome' in data && data.outcome === 'delivered');
+  const ended = events.filter(({ data }) => 'outcome' in data && data.outcome === 'delivered');
   expect(ended).toHaveLength(DELIVERY_KILL_COUNT);
   console.log(
     `killed ${killed.join()}; ${receivers.received.length} requests, ` +

@@ -3,7 +3,7 @@ import { readdir, readFile, rm, mkdtemp, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type ReportFact, reportStream } from '#contracts/events/workspace/report.ts';
+import { type ReportEvent, reportStream } from '#contracts/events/workspace/report.ts';
 import type { Report } from '#contracts/resources/workspace/report.ts';
 import { type ApiStack, openApiStack } from '../operations/fixtures/stack.ts';
 import { trackingThrough } from '../operations/fixtures/tracking.ts';
@@ -89,10 +89,10 @@ test('a report whose worker was killed half-way is finished by another, once', {
     await Promise.all(others.map((worker) => worker.stop()));
   }
 
-  const facts: ReportFact[] = [];
-  for await (const fact of stack.eventStore.read<ReportFact>(reportStream(key.workspaceId, id)))
-    facts.push(fact);
-  const types = facts.map(({ type }) => type).filter((type) => type !== 'ReportLeaseExtended');
+  const events: ReportEvent[] = [];
+  for await (const event of stack.eventStore.read<ReportEvent>(reportStream(key.workspaceId, id)))
+    events.push(event);
+  const types = events.map(({ type }) => type).filter((type) => type !== 'ReportLeaseExtended');
   expect(types).toEqual(['ReportRequested', 'ReportStarted', 'ReportStarted', 'ReportFinished']);
   const ready = (await on(app).get(`${path}/${id}`, { key })).data as Report;
   expect(await filesOf(below)).toEqual(['attempt-2.csv']);

@@ -13,7 +13,7 @@ import { openMemberVault } from '#application/vault/member-vault.ts';
 import { openPool } from '#platform/postgres/pool.ts';
 import { openReadPosition } from '#application/commands/projection-wait.ts';
 import { openSecretVault } from '#application/vault/secret-vault.ts';
-import type { WorkspaceFact } from '#contracts/events/workspace/workspace.ts';
+import type { WorkspaceEvent } from '#contracts/events/workspace/workspace.ts';
 import { workspaceStream } from '#contracts/events/workspace/workspace.ts';
 import { projections } from '#projections/index.ts';
 import { addPerson } from '#services/ops/workspaces/members.ts';
@@ -139,9 +139,9 @@ test('from a copy of the log and of the vaults, everything comes back', async ()
   resources.defer(() => pool.end());
   const eventStore = resources.use(openEventStore(restored.url));
   const members = await openMemberVault(pool, VAULT_KEY);
-  for await (const fact of eventStore.read<WorkspaceFact>(workspaceStream(workspace_id))) {
-    if (fact.type !== 'MemberAdded') continue;
-    expect(await members.open(workspace_id, member_id, fact.data.sealed ?? '')).toEqual(PERSON);
+  for await (const event of eventStore.read<WorkspaceEvent>(workspaceStream(workspace_id))) {
+    if (event.type !== 'MemberAdded') continue;
+    expect(await members.open(workspace_id, member_id, event.data.sealed ?? '')).toEqual(PERSON);
   }
   const secrets = await openSecretVault(pool, VAULT_KEY);
   expect(await secrets.open(workspace_id, 'webhook-secret', fingerprint)).toBe('hush');

@@ -29,10 +29,10 @@ const WORKSPACE_ID = 'ws_1';
 const { audit_signing_key } = createSigningKey();
 const signingKey = readSigningKey(audit_signing_key);
 
-const chained = (facts: ReturnType<typeof recorded>): HistoryEntry[] => {
+const chained = (events: ReturnType<typeof recorded>): HistoryEntry[] => {
   let before = GENESIS;
-  return facts.map((fact, index) => {
-    const record = historyRecordOf(fact);
+  return events.map((event, index) => {
+    const record = historyRecordOf(event);
     before = chainHash(before, index + 1, canonicalJson(record));
     return { sequence: index + 1, ...record, hash: before };
   });
@@ -41,7 +41,7 @@ const entries = chained(
   recorded(
     Array.from({ length: ENTRIES }, (_, index) => ({
       stream: `note-${WORKSPACE_ID}+n${index % 2}`,
-      fact: {
+      event: {
         type: index % 3 === 0 ? 'NoteWritten' : 'NoteRemoved',
         data: { text: `"Größe", ${index}\n\u2028=1+1` },
       },

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { HistoryEntry } from '#contracts/audit/entry.ts';
-import { type WorkspaceFact, workspaceStream } from '#contracts/events/workspace/workspace.ts';
+import { type WorkspaceEvent, workspaceStream } from '#contracts/events/workspace/workspace.ts';
 import { ErrorBody } from '#contracts/resources/envelope.ts';
 import { openMemberVault } from '#application/vault/member-vault.ts';
 import { openReadDatabase } from '#platform/postgres/pool.ts';
@@ -280,9 +280,9 @@ describe('ops member', () => {
     );
     expect(texts.join()).not.toMatch(/Bea|bea@/);
     expect(texts[1]).toContain('Ada Example');
-    // What the facts sealed is there still, and nobody opens it.
+    // What the events sealed is there still, and nobody opens it.
     let sealed = '';
-    for await (const { type, data } of stack.eventStore.read<WorkspaceFact>(workspaceStream(workspace_id))) {
+    for await (const { type, data } of stack.eventStore.read<WorkspaceEvent>(workspaceStream(workspace_id))) {
       if (type === 'MemberAdded' && data.member_id === erased) sealed = data.sealed ?? '';
     }
     expect(sealed).toMatch(/^v1\./);

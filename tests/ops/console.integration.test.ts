@@ -195,11 +195,11 @@ describe.skipIf(executable === null)('the console', () => {
     await go('projections/radar', 'radar');
     await page.getByRole('button', { name: 'Rebuild', exact: true }).click();
     await page.getByRole('dialog', { name: 'Rebuild' }).waitFor();
-    await go('parked', 'Parked facts');
+    await go('parked', 'Parked events');
     expect(await page.getByRole('dialog').count()).toBe(0);
   });
 
-  test('shows parked facts page by page, with the error, to retry and to skip', async () => {
+  test('shows parked events page by page, with the error, to retry and to skip', async () => {
     await stack.stopProjector();
     const { rows } = await stack.pool.query<{ stream: string }>(
       `insert into projector.parked (projection, stream, position, type, error, revision)
@@ -209,7 +209,7 @@ describe.skipIf(executable === null)('the console', () => {
       [`workspace-${key.workspaceId}`, PARKED],
     );
     expect(rows.length).toBe(PARKED);
-    await go('parked?projection=workspaces', 'Parked facts');
+    await go('parked?projection=workspaces', 'Parked events');
     // The heading is there before the rows are.
     await expect.poll(() => page.locator('tbody tr:not(.more)').count()).toBe(50);
     const stream = `workspace-${key.workspaceId}`;

@@ -9,7 +9,7 @@ import type { DeliveryTarget } from '#application/delivery-outbox/target.ts';
 import { inTransaction } from '#platform/postgres/pool.ts';
 import { cancelDeliveries } from '#application/delivery-outbox/cancel.ts';
 import { enqueue } from '#application/delivery-outbox/enqueue.ts';
-import { recordFacts } from '#application/delivery-outbox/journal/publish-events.ts';
+import { recordEvents } from '#application/delivery-outbox/journal/publish-events.ts';
 import { registerDeliveryCommands } from '#services/ops/cli/commands/deliveries.ts';
 import {
   cancelNamed,
@@ -212,7 +212,7 @@ describe('ops deliveries', () => {
   test('queues on what was lost where it was interrupted', async () => {
     const rules = [await stack.rule([randomUUID()]), await stack.rule([randomUUID()])];
     const ids = (await Promise.all(rules.map((rule) => queue(rule, 3)))).flat();
-    while ((await recordFacts(stack.pool, stack.eventStore)) > 0);
+    while ((await recordEvents(stack.pool, stack.eventStore)) > 0);
     for (const table of ['delivery', 'due', 'journal']) {
       await stack.pool.query(`delete from delivery.${table} where delivery_id = any($1::uuid[])`, [ids]);
     }
@@ -238,7 +238,7 @@ describe('ops deliveries', () => {
     const ofRuleOff = await queue(off, 1);
     const { payload } = await showDelivery(stack.pool, lost);
     await inTransaction(stack.pool, (client) => cancelDeliveries(client, [cancelled], 'Enough.', new Date()));
-    while ((await recordFacts(stack.pool, stack.eventStore)) > 0);
+    while ((await recordEvents(stack.pool, stack.eventStore)) > 0);
     await stack.change(off, { enabled: false });
     await stack.change(rule, { webhook_url: 'https://hooks.shop.example/moved' });
     for (const table of ['delivery', 'due', 'journal']) {

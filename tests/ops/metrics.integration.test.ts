@@ -83,7 +83,7 @@ describe('pools of connections', () => {
 });
 
 describe('batches of the projector', () => {
-  test('are counted with their facts and their time, by projection', async () => {
+  test('are counted with their events and their time, by projection', async () => {
     await using resources = new AsyncDisposableStack();
     const since = await countedSince();
     const [database, store] = [await createTestDatabase(), await createTestEventStore()];
@@ -116,11 +116,11 @@ describe('batches of the projector', () => {
     const counted = rows.map(({ name }) => ({ name, facts: of('batch_facts_sum', name) }));
     expect(counted).toEqual(rows);
     expect((await pool.query('select 1 from projector.parked')).rowCount).toBeGreaterThan(0);
-    const { facts = 0 } = rows.find(({ name }) => name === 'brands') ?? {};
-    expect(facts).toBeGreaterThan(3);
+    const { facts: events = 0 } = rows.find(({ name }) => name === 'brands') ?? {};
+    expect(events).toBeGreaterThan(3);
     const batches = of('batch_facts_count', 'brands');
     expect(batches).toBeGreaterThan(1);
-    expect(batches).toBeLessThan(facts);
+    expect(batches).toBeLessThan(events);
     expect(of('apply_duration_seconds_count', 'brands')).toBe(batches);
     expect(of('apply_duration_seconds_sum', 'brands')).toBeGreaterThan(0);
   });

@@ -61,8 +61,8 @@ const openedWith = (room: Partial<OpsServerInput>) =>
     ...room,
   });
 
-/** As the projector leaves them: the fact that failed, and one that waits behind it. */
-const parkFacts = async (projection: string): Promise<void> => {
+/** As the projector leaves them: the event that failed, and one that waits behind it. */
+const parkEvents = async (projection: string): Promise<void> => {
   await stack.pool.query(
     `insert into projector.parked (projection, stream, position, type, error, revision)
      select $1, 'brand-parked' || lpad(n::text, 2, '0'), 10 * n + later, 'BrandRegistered',
@@ -312,7 +312,7 @@ describe('what is parked', () => {
   test('is listed page by page, shown, and tried again or left out on request', async () => {
     // Nobody takes up what is asked for here, so that it can be seen.
     await stack.stopProjector();
-    await parkFacts('radar');
+    await parkEvents('radar');
     type Parked = { readonly stream: string; readonly waiting: number; readonly asked: string | null };
     const seen: string[] = [];
     for (let cursor: string | undefined = ''; cursor !== undefined; ) {
@@ -349,7 +349,7 @@ describe('what is parked', () => {
 });
 
 describe('the log and histories', () => {
-  test('facts are found and shown', async () => {
+  test('events are found and shown', async () => {
     type Found = {
       readonly facts: readonly { type: string; stream: string }[];
       readonly is_complete: boolean;

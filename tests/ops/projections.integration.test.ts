@@ -8,10 +8,10 @@ import { brandIdOf } from '#domain/ids.ts';
 import { inheritedEnvironment } from '#platform/settings.ts';
 import { type EventStore, openEventStore } from '#platform/event-store/event-store.ts';
 import { type Database, openPool } from '#platform/postgres/pool.ts';
-import { findFacts, showFact } from '#services/ops/log/search.ts';
+import { findEvents, showEvent } from '#services/ops/log/search.ts';
 import { pauseProjection, readBuild, requestRebuild, watchBuild } from '#services/ops/projections/builds.ts';
 import { retryParked } from '#services/ops/projections/parked.ts';
-import { appendFacts } from '../bench/projector/facts.ts';
+import { appendEvents } from '../bench/projector/events.ts';
 import { createTestDatabase, createTestEventStore } from '../stack/database.ts';
 import { type ServiceProcess, startProcess } from '../stack/processes.ts';
 import { untilPassed } from '../stack/read-models.ts';
@@ -21,8 +21,8 @@ const CLI = join(import.meta.dirname, '../../services/ops/cli.ts');
 const PROJECTOR = join(import.meta.dirname, '../projector/radar-process.ts');
 const run = promisify(execFile);
 const BRANDS = 12;
-const FACTS_OF_BRAND = 1_000;
-const FACTS = BRANDS * FACTS_OF_BRAND;
+const EVENTS_OF_BRAND = 1_000;
+const EVENTS = BRANDS * EVENTS_OF_BRAND;
 const WAIT = { timeout: 20_000, interval: 5 } as const;
 
 const resources = new AsyncDisposableStack();
@@ -40,7 +40,7 @@ beforeAll(async () => {
   database = openPool(own.url, 2);
   resources.defer(() => database.end());
   eventStore = resources.use(openEventStore(store.url));
-  await appendFacts(eventStore, BRANDS, FACTS_OF_BRAND);
+  await appendEvents(eventStore, BRANDS, EVENTS_OF_BRAND);
   projector = startProcess(PROJECTOR, environment);
   resources.defer(() => projector.kill());
   await untilPassed(database, await eventStore.head());
@@ -64,15 +64,15 @@ describe('ops projections', () => {
     await expect.poll(async () => (await readBuild(database, 'radar'))?.facts ?? 0, WAIT).toBeGreaterThan(0);
     await projector.kill();
     const interrupted = await readBuild(database, 'radar');
-    expect(interrupted).toMatchObject({ state: 'reading', total_facts: FACTS + BRANDS });
-    expect(interrupted?.facts).toBeLessThan(FACTS);
+    expect(interrupted).toMatchObject({ state: 'reading', total_facts: EVENTS + BRANDS });
+    expect(interrupted?.facts).toBeLessThan(EVENTS);
     projector = startProcess(PROJECTOR, environment);
     const done = await watchBuild(database, 'radar', () => undefined, AbortSignal.timeout(30_000));
-    expect(done).toMatchObject({ state: 'done', facts: FACTS + BRANDS });
+    expect(done).toMatchObject({ state: 'done', facts: EVENTS + BRANDS });
     const { rows } = await database.query<{ resumed: number; rows: number }>(
       `select (select resumed_facts from projector.build)::int as resumed, (select count(*) from radar.item)::int as rows`,
     );
-    expect(rows).toEqual([{ resumed: interrupted?.facts, rows: FACTS }]);
+    expect(rows).toEqual([{ resumed: interrupted?.facts, rows: EVENTS }]);
   });
 
   test('status, rebuild and verify say how it stands and what came of it', async () => {
@@ -81,7 +81,7 @@ describe('ops projections', () => {
     const rebuilt = await ops('projections', 'rebuild', 'radar');
     expect(rebuilt).toMatchObject({
       code: 0,
-      stdout: expect.stringContaining('radar: rebuilt from 12012 facts and swapped in'),
+      stdout: expect.stringContaining('radar: rebuilt from 12012 events and swapped in'),
     });
     const brandId = brandIdOf('brand3.example');
     await database.query(
@@ -106,7 +106,7 @@ describe('ops projections', () => {
 });
 
 describe('ops log', () => {
-  test('finds facts by stream, type and request, and shows one whole', async () => {
+  test('finds events by stream, type and request, and shows one whole', async () => {
     const stream = adLibraryStream(brandIdOf('brand1.example'));
     const found = await ops(
       '--json',
@@ -119,14 +119,14 @@ describe('ops log', () => {
       '--limit',
       '2',
     );
-    const facts = found.stdout
+    const events = found.stdout
       .trim()
       .split('\n')
       .map((line) => JSON.parse(line) as { type: string; revision: string });
-    expect(facts.map(({ type }) => type)).toEqual(['AdStarted', 'AdStarted']);
-    const shown = await showFact(eventStore, brandStream(brandIdOf('brand1.example')), 0n);
+    expect(events.map(({ type }) => type)).toEqual(['AdStarted', 'AdStarted']);
+    const shown = await showEvent(eventStore, brandStream(brandIdOf('brand1.example')), 0n);
     expect(shown).toMatchObject({ type: 'BrandRegistered', revision: 0n, metadata: { request_id: 'bench' } });
-    await expect(showFact(eventStore, 'brand-nothing', null)).rejects.toThrow('The log has no such fact');
+    await expect(showEvent(eventStore, 'brand-nothing', null)).rejects.toThrow('The log has no such event');
     const registered: string[] = [];
     const filter = {
       category: 'brand',
@@ -134,8 +134,8 @@ describe('ops log', () => {
       since: new Date(0),
       until: new Date(Date.now() + 60_000),
     };
-    for await (const fact of findFacts(eventStore, filter, AbortSignal.timeout(10_000)))
-      registered.push(fact.type);
+    for await (const event of findEvents(eventStore, filter, AbortSignal.timeout(10_000)))
+      registered.push(event.type);
     expect(registered).toHaveLength(BRANDS);
   });
 });

@@ -9,7 +9,7 @@ import { ad, BRAND, library } from '../dsl/scans.ts';
 
 it('an ad was last seen by a scan of its own countries, also where another covered its page', async () => {
   const shop = library();
-  const facts = [
+  const events = [
     shop.scan({ at: '2026-05-01T10:00Z', countries: ['DE'] }, [ad(1), ad(2)]),
     shop.scan({ at: '2026-05-02T10:00Z', countries: ['US'] }, [ad(2), ad(3)]),
     shop.scan({ at: '2026-05-03T10:00Z', countries: ['US'] }, [ad(3)]),
@@ -17,8 +17,8 @@ it('an ad was last seen by a scan of its own countries, also where another cover
   const registered = registerBrand('shop.example', '2026-05-01T00:00:00.000Z')(null);
   const seen = Object.fromEntries([1, 2, 3].map((id) => [ad(id).ad_id, `2026-05-0${id}T10:00:00.000Z`]));
   await given([
-    ...registered.map((fact) => ({ stream: brandStream(BRAND), fact })),
-    ...facts.map((fact) => ({ stream: adLibraryStream(BRAND), fact })),
+    ...registered.map((event) => ({ stream: brandStream(BRAND), event })),
+    ...events.map((event) => ({ stream: adLibraryStream(BRAND), event })),
   ])
     .into(ads)
     .shows(async (db) => {

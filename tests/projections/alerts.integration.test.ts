@@ -1,8 +1,8 @@
 import { describe, test } from 'vitest';
 import type { DeliveryKind, EndpointChannel } from '#contracts/values/alerts.ts';
-import { type AlertDeliveryFact, alertDeliveryStream } from '#contracts/events/workspace/alert-delivery.ts';
+import { type AlertDeliveryEvent, alertDeliveryStream } from '#contracts/events/workspace/alert-delivery.ts';
 import {
-  type AlertRuleFact,
+  type AlertRuleEvent,
   type AlertRuleSettings,
   alertRuleStream,
 } from '#contracts/events/workspace/alert-rule.ts';
@@ -11,7 +11,7 @@ import { alertDeliveries } from '#projections/alert-deliveries/project.ts';
 import { listAlertDeliveries } from '#projections/alert-deliveries/read.ts';
 import { alerts } from '#projections/alerts/project.ts';
 import { countAlerts, listAlerts } from '#projections/alerts/read.ts';
-import { given, type GivenFact } from '../dsl/projections.ts';
+import { given, type GivenEvent } from '../dsl/projections.ts';
 
 const workspace_id = 'ws_1';
 const page = { limit: 100, after: null };
@@ -29,17 +29,17 @@ const settings: AlertRuleSettings = {
   chat: null,
   enabled: true,
 };
-const ofRule = (n: number, fact: AlertRuleFact): GivenFact => ({
+const ofRule = (n: number, event: AlertRuleEvent): GivenEvent => ({
   stream: alertRuleStream(workspace_id, id(n)),
-  fact,
+  event,
 });
 const rule = (n: number) => ({ workspace_id, alert_id: id(n) });
-const created = (n: number, minute: number): GivenFact =>
+const created = (n: number, minute: number): GivenEvent =>
   ofRule(n, {
     type: 'AlertRuleCreated',
     data: { ...rule(n), ...settings, member_id: 'ada', created_at: at(minute) },
   });
-const changed = (n: number, minute: number, changes: Partial<AlertRuleSettings>): GivenFact =>
+const changed = (n: number, minute: number, changes: Partial<AlertRuleSettings>): GivenEvent =>
   ofRule(n, { type: 'AlertRuleChanged', data: { ...rule(n), changes, changed_at: at(minute) } });
 const suspension = (channel: EndpointChannel, minute: number) => ({
   channel,
@@ -51,8 +51,8 @@ const suspended = (
   minute: number,
   channel: EndpointChannel = 'chat',
   type: 'AlertChannelSuspended' | 'AlertRuleSuspended' = 'AlertChannelSuspended',
-): GivenFact => ofRule(n, { type, data: { ...rule(n), ...suspension(channel, minute) } });
-const deleted = (n: number, minute: number): GivenFact =>
+): GivenEvent => ofRule(n, { type, data: { ...rule(n), ...suspension(channel, minute) } });
+const deleted = (n: number, minute: number): GivenEvent =>
   ofRule(n, { type: 'AlertRuleDeleted', data: { ...rule(n), deleted_at: at(minute) } });
 
 const listed = async (db: ReadDatabase): Promise<unknown> =>
@@ -155,11 +155,11 @@ describe('alerts', () => {
 });
 
 const delivery = (n: number, d: number) => ({ ...rule(n), delivery_id: id(d) });
-const ofDelivery = (n: number, fact: AlertDeliveryFact): GivenFact => ({
+const ofDelivery = (n: number, event: AlertDeliveryEvent): GivenEvent => ({
   stream: alertDeliveryStream(workspace_id, id(n)),
-  fact,
+  event,
 });
-const queued = (n: number, d: number, minute: number, kind: DeliveryKind = 'alert'): GivenFact =>
+const queued = (n: number, d: number, minute: number, kind: DeliveryKind = 'alert'): GivenEvent =>
   ofDelivery(n, {
     type: 'DeliveryQueued',
     data: {
@@ -196,14 +196,14 @@ const answer = (
   duration_ms: 12,
   next_attempt_at: next === null ? null : at(next),
 });
-const attempted = (n: number, d: number, ...of: Parameters<typeof answer>): GivenFact =>
+const attempted = (n: number, d: number, ...of: Parameters<typeof answer>): GivenEvent =>
   ofDelivery(n, { type: 'DeliveryAttempted', data: { ...delivery(n, d), ...answer(...of) } });
-const cancelled = (n: number, d: number, minute: number): GivenFact =>
+const cancelled = (n: number, d: number, minute: number): GivenEvent =>
   ofDelivery(n, {
     type: 'DeliveryCancelled',
     data: { ...delivery(n, d), reason: 'The rule is off.', cancelled_at: at(minute) },
   });
-const replayed = (n: number, d: number, minute: number): GivenFact =>
+const replayed = (n: number, d: number, minute: number): GivenEvent =>
   ofDelivery(n, { type: 'DeliveryReplayed', data: { ...delivery(n, d), replayed_at: at(minute) } });
 
 const sent = (alertId?: string) => async (db: ReadDatabase) =>
@@ -241,7 +241,7 @@ describe('alert-deliveries', () => {
     attempts_total: 1,
     attempts: [answer(1, 4, 'retrying', 9)],
   });
-  const facts = [
+  const events = [
     created(1, 0),
     queued(1, 6, 1),
     queued(1, 5, 2),
@@ -251,9 +251,9 @@ describe('alert-deliveries', () => {
     attempted(1, 5, 2, 6, 'delivered'),
   ];
   test('newest first, each with its attempts, of all rules', () =>
-    given(facts).into(alertDeliveries).shows(sent(), [queuedOnly, delivered, retrying]));
+    given(events).into(alertDeliveries).shows(sent(), [queuedOnly, delivered, retrying]));
   test('of one rule', () =>
-    given(facts)
+    given(events)
       .into(alertDeliveries)
       .shows(sent(id(1)), [delivered, retrying]));
 

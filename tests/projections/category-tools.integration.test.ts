@@ -1,23 +1,23 @@
 import { describe, it } from 'vitest';
 import { brandStream } from '#contracts/events/corpus/brand.ts';
-import { type SiteFact, siteStream } from '#contracts/events/corpus/site.ts';
+import { type SiteEvent, siteStream } from '#contracts/events/corpus/site.ts';
 import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 import { categoryPathOf } from '#domain/corpus/category.ts';
 import { brandIdOf, categoryIdOf, derivedId } from '#domain/ids.ts';
 import { categoryTools } from '#projections/category-tools/project.ts';
 import { registered } from '../operations/fixtures/corpus.ts';
-import { type GivenFact, given } from '../dsl/projections.ts';
+import { type GivenEvent, given } from '../dsl/projections.ts';
 
 const AT = '2026-06-01T00:00:00.000Z';
 
-const brandIn = (name: string, path: readonly string[], is_public = true): GivenFact => ({
+const brandIn = (name: string, path: readonly string[], is_public = true): GivenEvent => ({
   stream: brandStream(brandIdOf(`${name}.example`)),
-  fact: registered(`${name}.example`, AT, { category_path: categoryPathOf(path), is_public }),
+  event: registered(`${name}.example`, AT, { category_path: categoryPathOf(path), is_public }),
 });
 
-const movedTo = (name: string, path: readonly string[]): GivenFact => ({
+const movedTo = (name: string, path: readonly string[]): GivenEvent => ({
   stream: brandStream(brandIdOf(`${name}.example`)),
-  fact: {
+  event: {
     type: 'BrandProfileChanged',
     data: {
       brand_id: brandIdOf(`${name}.example`),
@@ -27,12 +27,12 @@ const movedTo = (name: string, path: readonly string[]): GivenFact => ({
   },
 });
 
-const onSite = (name: string, fact: SiteFact): GivenFact => ({
+const onSite = (name: string, event: SiteEvent): GivenEvent => ({
   stream: siteStream(`${name}.example`),
-  fact,
+  event,
 });
 
-const detected = (name: string, ...slugs: string[]): GivenFact =>
+const detected = (name: string, ...slugs: string[]): GivenEvent =>
   onSite(name, {
     type: 'ToolsDetected',
     data: {
@@ -51,7 +51,7 @@ const detected = (name: string, ...slugs: string[]): GivenFact =>
     },
   });
 
-const gone = (name: string, slug: string): GivenFact =>
+const gone = (name: string, slug: string): GivenEvent =>
   onSite(name, {
     type: 'ToolsGone',
     data: {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, it } from 'vitest';
-import { type AdLibraryFact, adLibraryStream } from '#contracts/events/corpus/ad-library.ts';
+import { type AdLibraryEvent, adLibraryStream } from '#contracts/events/corpus/ad-library.ts';
 import { brandStream } from '#contracts/events/corpus/brand.ts';
 import { trafficStream } from '#contracts/events/corpus/traffic.ts';
 import { brand, recordBrandProfile } from '#domain/corpus/brand.ts';
@@ -8,7 +8,7 @@ import { brandIdOf, categoryIdOf, derivedId } from '#domain/ids.ts';
 import { recordTrafficEstimate, traffic } from '#domain/corpus/traffic.ts';
 import { categories } from '#projections/categories/project.ts';
 import { findCategory } from '#projections/categories/read.ts';
-import { type GivenFact, given } from '../dsl/projections.ts';
+import { type GivenEvent, given } from '../dsl/projections.ts';
 
 /** Random lives of a few brands, and totals that are the sums over the brands as they stand at the end. */
 
@@ -68,11 +68,11 @@ class Brand {
     return this.months.get(Math.max(...this.months.keys())) ?? null;
   }
 
-  live({ what }: Step, index: number): GivenFact[] {
+  live({ what }: Step, index: number): GivenEvent[] {
     switch (what.kind) {
       case 'profile': {
         [this.path, this.shown] = [what.path, what.shown];
-        const facts = recordBrandProfile({
+        const events = recordBrandProfile({
           type: 'brand.profile',
           domain: this.domain,
           observed_at: at(index),
@@ -85,16 +85,16 @@ class Brand {
           is_public: what.shown,
           indexable: null,
         })(this.#profile);
-        this.#profile = facts.reduce(brand.evolve, this.#profile);
-        return facts.map((fact) => ({ stream: brandStream(this.id), fact }));
+        this.#profile = events.reduce(brand.evolve, this.#profile);
+        return events.map((event) => ({ stream: brandStream(this.id), event }));
       }
       case 'scan': {
         [this.active, this.total] = [what.active, what.active + what.more];
-        return [{ stream: adLibraryStream(this.id), fact: this.#scanned(index) }];
+        return [{ stream: adLibraryStream(this.id), event: this.#scanned(index) }];
       }
       case 'estimate': {
         this.months.set(what.month, what.visits);
-        const facts = recordTrafficEstimate({
+        const events = recordTrafficEstimate({
           type: 'traffic.estimate',
           domain: this.domain,
           observed_at: at(index),
@@ -108,13 +108,13 @@ class Brand {
           demographics: null,
           similar_sites: null,
         })(this.#traffic);
-        this.#traffic = facts.reduce(traffic.evolve, this.#traffic);
-        return facts.map((fact) => ({ stream: trafficStream(this.domain), fact }));
+        this.#traffic = events.reduce(traffic.evolve, this.#traffic);
+        return events.map((event) => ({ stream: trafficStream(this.domain), event }));
       }
     }
   }
 
-  #scanned(index: number): AdLibraryFact {
+  #scanned(index: number): AdLibraryEvent {
     return {
       type: 'ScanRecorded',
       data: {
@@ -171,7 +171,7 @@ describe('totals of categories', () => {
     });
     const brands = Array.from({ length: BRANDS }, (_, who) => new Brand(who));
     const named = new Set<string>();
-    const facts = steps.flatMap((one, index) => {
+    const events = steps.flatMap((one, index) => {
       const own = brands[one.who]?.live(one, index) ?? [];
       if (one.what.kind === 'profile') {
         const { path } = one.what;
@@ -179,7 +179,7 @@ describe('totals of categories', () => {
       }
       return own;
     });
-    await given(facts)
+    await given(events)
       .into(categories)
       .shows(
         async (db) => {

@@ -1,20 +1,20 @@
 import { describe, test } from 'vitest';
 import {
-  type CollectionItemFact,
+  type CollectionItemEvent,
   collectionItemsStream,
-  type CollectionTreeFact,
+  type CollectionTreeEvent,
   collectionTreeStream,
   type Visibility,
 } from '#contracts/events/workspace/collection.ts';
-import { type NoteFact, noteStream } from '#contracts/events/workspace/note.ts';
-import { type SavedFact, savedStream } from '#contracts/events/workspace/saved-items.ts';
+import { type NoteEvent, noteStream } from '#contracts/events/workspace/note.ts';
+import { type SavedEvent, savedStream } from '#contracts/events/workspace/saved-items.ts';
 import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 import { collections } from '#projections/collections/project.ts';
 import { listCollections } from '#projections/collections/read.ts';
 import { notes } from '#projections/notes/project.ts';
 import { saved } from '#projections/saved/project.ts';
 import { listSavedItems } from '#projections/saved/read.ts';
-import { given, type GivenFact } from '../dsl/projections.ts';
+import { given, type GivenEvent } from '../dsl/projections.ts';
 
 const workspace_id = 'ws_1';
 const page = { limit: 100, after: null };
@@ -24,19 +24,19 @@ const at = (minute: number): string => `2026-11-20T09:${String(minute).padStart(
 const AD = { item_type: 'ad', item_key: '12345' } as const;
 const OTHER = { item_type: 'ad', item_key: '67890' } as const;
 
-const inTree = (fact: CollectionTreeFact): GivenFact => ({
+const inTree = (event: CollectionTreeEvent): GivenEvent => ({
   stream: collectionTreeStream(workspace_id),
-  fact,
+  event,
 });
-const inItems = (n: number, fact: CollectionItemFact): GivenFact => ({
+const inItems = (n: number, event: CollectionItemEvent): GivenEvent => ({
   stream: collectionItemsStream(workspace_id, id(n)),
-  fact,
+  event,
 });
 const created = (
   n: number,
   minute: number,
   more: { parent?: number; visibility?: Visibility; by?: string; editors?: string[]; first?: typeof AD } = {},
-): GivenFact =>
+): GivenEvent =>
   inTree({
     type: 'CollectionCreated',
     data: {
@@ -58,17 +58,17 @@ const changed = (n: number, minute: number) => ({
   changed_by: 'ada',
   changed_at: at(minute),
 });
-const added = (n: number, minute: number, item: typeof AD | typeof OTHER): GivenFact =>
+const added = (n: number, minute: number, item: typeof AD | typeof OTHER): GivenEvent =>
   inItems(n, {
     type: 'CollectionItemAdded',
     data: { workspace_id, collection_id: id(n), ...item, added_by: 'bea', added_at: at(minute) },
   });
-const removed = (n: number, minute: number, item: typeof AD | typeof OTHER): GivenFact =>
+const removed = (n: number, minute: number, item: typeof AD | typeof OTHER): GivenEvent =>
   inItems(n, {
     type: 'CollectionItemRemoved',
     data: { workspace_id, collection_id: id(n), ...item, removed_by: 'bea', removed_at: at(minute) },
   });
-const deleted = (n: number, minute: number, inside: readonly number[] = []): GivenFact =>
+const deleted = (n: number, minute: number, inside: readonly number[] = []): GivenEvent =>
   inTree({
     type: 'CollectionDeleted',
     data: {
@@ -96,7 +96,7 @@ const seenBy = (memberId: string) => async (db: ReadDatabase) => {
 };
 
 describe('collections', () => {
-  test('items count as changes, and the first item may be removed by a fact of the other stream', () =>
+  test('items count as changes, and the first item may be removed by an event of the other stream', () =>
     given([
       created(1, 0, { first: AD }),
       created(2, 1),
@@ -137,7 +137,7 @@ describe('collections', () => {
       ));
 
   test('who sees what follows the tree as it is moved and opened', () => {
-    const facts = [
+    const events = [
       created(1, 0, { visibility: 'private', editors: ['bea'] }),
       created(2, 1, { parent: 1, by: 'cy' }),
       created(3, 2, { by: 'dee' }),
@@ -147,7 +147,7 @@ describe('collections', () => {
     const first = ['board 1', null, at(0), 0, ''];
     const second = ['board 2', id(1), at(1), 0, ''];
     const third = ['board 3', id(2), at(3), 0, ''];
-    return given(facts)
+    return given(events)
       .into(collections)
       .shows(
         async (db) => Promise.all(['ada', 'bea', 'cy', 'dee', 'eve', 'fay'].map((one) => seenBy(one)(db))),
@@ -176,26 +176,26 @@ describe('collections', () => {
       ]));
 });
 
-const savedFact = (minute: number, item: typeof AD | typeof OTHER): GivenFact => ({
+const savedEvent = (minute: number, item: typeof AD | typeof OTHER): GivenEvent => ({
   stream: savedStream(workspace_id, item),
-  fact: {
+  event: {
     type: 'ItemSaved',
     data: { workspace_id, ...item, saved_by: 'ada', saved_at: at(minute) },
-  } satisfies SavedFact,
+  } satisfies SavedEvent,
 });
 
 test('saved items, saved again after they were unsaved', () =>
   given([
-    savedFact(0, AD),
-    savedFact(1, OTHER),
+    savedEvent(0, AD),
+    savedEvent(1, OTHER),
     {
       stream: savedStream(workspace_id, AD),
-      fact: {
+      event: {
         type: 'ItemUnsaved',
         data: { workspace_id, ...AD, unsaved_by: 'ada', unsaved_at: at(2) },
-      } satisfies SavedFact,
+      } satisfies SavedEvent,
     },
-    savedFact(3, AD),
+    savedEvent(3, AD),
   ])
     .into(saved)
     .shows(
@@ -209,20 +209,20 @@ test('saved items, saved again after they were unsaved', () =>
 test('notes, replaced, deleted and written anew', () => {
   const named = (n: number) => ({ workspace_id, note_id: id(n) });
   const about = { subject_type: 'ad', subject_key: '12345' } as const;
-  const fact = (n: number, one: NoteFact): GivenFact => ({
+  const event = (n: number, one: NoteEvent): GivenEvent => ({
     stream: noteStream(workspace_id, id(n)),
-    fact: one,
+    event: one,
   });
-  const written = (n: number, minute: number, body: string): GivenFact =>
-    fact(n, {
+  const written = (n: number, minute: number, body: string): GivenEvent =>
+    event(n, {
       type: 'NoteWritten',
       data: { ...named(n), ...about, body, written_by: 'ada', written_at: at(minute) },
     });
   return given([
     written(1, 0, 'one'),
     written(2, 1, 'two'),
-    fact(1, { type: 'NoteReplaced', data: { ...named(1), body: 'edited', replaced_at: at(2) } }),
-    fact(2, { type: 'NoteDeleted', data: { ...named(2), deleted_by: 'ada', deleted_at: at(3) } }),
+    event(1, { type: 'NoteReplaced', data: { ...named(1), body: 'edited', replaced_at: at(2) } }),
+    event(2, { type: 'NoteDeleted', data: { ...named(2), deleted_by: 'ada', deleted_at: at(3) } }),
     written(2, 4, 'anew'),
   ])
     .into(notes)

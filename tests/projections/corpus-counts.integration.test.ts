@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type AdLibraryFact, adLibraryStream } from '#contracts/events/corpus/ad-library.ts';
+import { type AdLibraryEvent, adLibraryStream } from '#contracts/events/corpus/ad-library.ts';
 import { brandStream } from '#contracts/events/corpus/brand.ts';
 import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 import { categoryIdOf } from '#domain/ids.ts';
 import { brands } from '#projections/brands/project.ts';
 import { readSystemFreshness } from '#projections/brands/read.ts';
-import { type GivenFact, given } from '../dsl/projections.ts';
+import { type GivenEvent, given } from '../dsl/projections.ts';
 import { brand, idOf, scanned } from './fixtures/network-events.ts';
 
 /** The counts of the corpus are kept as brands change; here they are counted plainly, of what brands are in the end. */
@@ -40,14 +40,14 @@ type Scanned = { readonly scannedMs: number; readonly ads: number };
 const pathOf = (category: string | null) =>
   category === null ? [] : [{ id: categoryIdOf([category]), slug: category.toLowerCase(), name: category }];
 
-const scanOf = ({ kind, name, atMs, ads }: Step): GivenFact => {
-  const fact = scanned(name, 1).fact as Extract<AdLibraryFact, { type: 'ScanRecorded' }>;
-  const { data } = fact;
+const scanOf = ({ kind, name, atMs, ads }: Step): GivenEvent => {
+  const event = scanned(name, 1).event as Extract<AdLibraryEvent, { type: 'ScanRecorded' }>;
+  const { data } = event;
   const observed_at = new Date(START_MS + atMs).toISOString();
   return {
     stream: adLibraryStream(idOf(name)),
-    fact: {
-      ...fact,
+    event: {
+      ...event,
       data: {
         ...data,
         observed_at,
@@ -58,15 +58,15 @@ const scanOf = ({ kind, name, atMs, ads }: Step): GivenFact => {
   };
 };
 
-/** Facts as they may come, and the brands that are there in the end. */
+/** Events as they may come, and the brands that are there in the end. */
 const storyOf = (steps: readonly Step[]) => {
-  const facts: GivenFact[] = [];
+  const events: GivenEvent[] = [];
   const registered = new Map<string, string | null>();
   const seen = new Map<string, Scanned>();
   for (const told of steps) {
     const { kind, name, category, atMs, ads } = told;
     if (kind === 'register' && !registered.has(name)) {
-      facts.push(brand(name, { category_path: pathOf(category) }));
+      events.push(brand(name, { category_path: pathOf(category) }));
       registered.set(name, category);
     } else if (kind === 'move' && registered.has(name)) {
       const data = {
@@ -74,13 +74,13 @@ const storyOf = (steps: readonly Step[]) => {
         observed_at: new Date(START_MS + atMs).toISOString(),
         changes: { category_path: pathOf(category) },
       };
-      facts.push({ stream: brandStream(idOf(name)), fact: { type: 'BrandProfileChanged', data } });
+      events.push({ stream: brandStream(idOf(name)), event: { type: 'BrandProfileChanged', data } });
       registered.set(name, category);
     } else if (kind === 'scan' || kind === 'late') {
       const newestMs = seen.get(name)?.scannedMs ?? null;
       // Of two scans at one time, which one counts is not what is told here.
       if (newestMs === atMs) continue;
-      facts.push(scanOf(told));
+      events.push(scanOf(told));
       if (kind === 'scan' && (newestMs === null || atMs > newestMs)) seen.set(name, { scannedMs: atMs, ads });
     }
   }
@@ -89,7 +89,7 @@ const storyOf = (steps: readonly Step[]) => {
     scannedMs: seen.get(name)?.scannedMs ?? null,
     ads: seen.get(name)?.ads ?? 0,
   }));
-  return { facts, there };
+  return { events, there };
 };
 
 const expected = (there: ReturnType<typeof storyOf>['there']) => {
@@ -123,9 +123,9 @@ describe('counts of the corpus', () => {
       seed,
       numRuns: 1,
     });
-    const { facts, there } = storyOf(steps);
+    const { events, there } = storyOf(steps);
     expect(there.length).toBeGreaterThan(2);
-    await given(facts).into(brands).shows(shown, expected(there));
+    await given(events).into(brands).shows(shown, expected(there));
   });
 
   it('are nothing before the first brand', async () => {

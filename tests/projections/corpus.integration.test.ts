@@ -19,10 +19,10 @@ import { rankings } from '#projections/rankings/project.ts';
 import { listRisers } from '#projections/rankings/read.ts';
 import { velocity } from '#projections/velocity/project.ts';
 import { readVelocity } from '#projections/velocity/read.ts';
-import { type GivenFact, given } from '../dsl/projections.ts';
+import { type GivenEvent, given } from '../dsl/projections.ts';
 import { ad, BRAND, library, PAGE } from '../dsl/scans.ts';
 
-const profileOf = (domain: string): GivenFact[] =>
+const profileOf = (domain: string): GivenEvent[] =>
   recordBrandProfile({
     type: 'brand.profile',
     domain,
@@ -35,11 +35,11 @@ const profileOf = (domain: string): GivenFact[] =>
     category_path: ['Apparel', 'Socks'],
     is_public: true,
     indexable: true,
-  })(null).map((fact) => ({ stream: brandStream(brandIdOf(domain)), fact }));
+  })(null).map((event) => ({ stream: brandStream(brandIdOf(domain)), event }));
 const profile = profileOf('shop.example');
 
 /** Two weeks of one shop: a baseline, news, a stop by absence, a return, a new destination. */
-const story = (): GivenFact[] => {
+const story = (): GivenEvent[] => {
   const shop = library();
   const one = ad(1, {
     started_on: '2026-04-20',
@@ -59,10 +59,10 @@ const story = (): GivenFact[] => {
     shop.scan({ at: '2026-05-14T10:00Z' }, [moved, two, three]),
   ]
     .flat()
-    .map((fact) => ({ stream: adLibraryStream(BRAND), fact }));
+    .map((event) => ({ stream: adLibraryStream(BRAND), event }));
 };
 
-const everything = (): GivenFact[] => [...profile, ...story()];
+const everything = (): GivenEvent[] => [...profile, ...story()];
 const firstPage = { limit: 10, after: null };
 
 describe('brands', () => {
@@ -161,9 +161,9 @@ describe('freshness', () => {
     stream: trackingStream(workspace_id),
     data: { workspace_id, brand_id },
   });
-  const tracked = (workspace_id: string, cadence: 'daily' | 'weekly', brand_id = BRAND): GivenFact => {
+  const tracked = (workspace_id: string, cadence: 'daily' | 'weekly', brand_id = BRAND): GivenEvent => {
     const { stream, data } = by(workspace_id, brand_id);
-    return { stream, fact: { type: 'BrandTracked', data: { ...data, cadence, tracked_at: trackedAt } } };
+    return { stream, event: { type: 'BrandTracked', data: { ...data, cadence, tracked_at: trackedAt } } };
   };
 
   it('goes by the most demanding tracker', async () => {
@@ -185,20 +185,20 @@ describe('freshness', () => {
     const other = brandIdOf('other.example');
     const unknown = '00000000-0000-4000-8000-000000000002';
     const { stream, data } = by('a');
-    const facts: GivenFact[] = [
+    const events: GivenEvent[] = [
       tracked('a', 'weekly'),
       tracked('a', 'daily', other),
       tracked('a', 'daily', unknown),
       tracked('b', 'daily'),
       {
         stream,
-        fact: { type: 'TrackingCadenceChanged', data: { ...data, cadence: 'daily', changed_at: trackedAt } },
+        event: { type: 'TrackingCadenceChanged', data: { ...data, cadence: 'daily', changed_at: trackedAt } },
       },
       ...everything(),
       ...profileOf('other.example'),
       {
         stream: by('b').stream,
-        fact: { type: 'BrandUntracked', data: { ...by('b').data, untracked_at: trackedAt } },
+        event: { type: 'BrandUntracked', data: { ...by('b').data, untracked_at: trackedAt } },
       },
     ];
     const shown = async (db: ReadDatabase) => {
@@ -215,7 +215,7 @@ describe('freshness', () => {
       return { a: await list('a'), b: await list('b') };
     };
     const slo_hours = 36;
-    await given(facts)
+    await given(events)
       .into(freshness)
       .shows(shown, {
         a: [
@@ -357,12 +357,12 @@ describe('ads', () => {
 
   it('shows a missing ad as missing, last seen by the last scan that showed it', async () => {
     const shop = library();
-    const facts = [
+    const events = [
       shop.scan({ at: '2026-05-01T10:00Z' }, [ad(1), ad(2)]),
       shop.scan({ at: '2026-05-02T10:00Z' }, [ad(1), ad(2)]),
       shop.scan({ at: '2026-05-03T10:00Z' }, [ad(1)]),
     ].flat();
-    await given([...profile, ...facts.map((fact) => ({ stream: adLibraryStream(BRAND), fact }))])
+    await given([...profile, ...events.map((event) => ({ stream: adLibraryStream(BRAND), event }))])
       .into(ads)
       .shows(
         async (db) => {

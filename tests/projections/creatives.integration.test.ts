@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { adLibraryStream } from '#contracts/events/corpus/ad-library.ts';
 import { brandStream } from '#contracts/events/corpus/brand.ts';
-import { creativeStream, type CreativeFact } from '#contracts/events/corpus/creative.ts';
+import { creativeStream, type CreativeEvent } from '#contracts/events/corpus/creative.ts';
 import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 import { brandIdOf } from '#domain/ids.ts';
 import { creatives } from '#projections/creatives/project.ts';
@@ -14,7 +14,7 @@ import {
 } from '#projections/creatives/read-records.ts';
 import { findCreativesOfAd, listCreatives, readBrandThumbs } from '#projections/creatives/read.ts';
 import { registered } from '../operations/fixtures/corpus.ts';
-import { type GivenFact, given } from '../dsl/projections.ts';
+import { type GivenEvent, given } from '../dsl/projections.ts';
 import { ad, BRAND, library } from '../dsl/scans.ts';
 
 const AT = '2026-05-01T00:00:00.000Z';
@@ -22,11 +22,11 @@ const OTHER = brandIdOf('other.example');
 const idOf = (n: number): string => ad(n).ad_id;
 const keyOf = (n: number): string => String(n).padStart(64, 'a');
 
-const shop = (details: object = {}): GivenFact => ({
+const shop = (details: object = {}): GivenEvent => ({
   stream: brandStream(BRAND),
-  fact: registered('shop.example', AT, details),
+  event: registered('shop.example', AT, details),
 });
-const scans = (): GivenFact[] => {
+const scans = (): GivenEvent[] => {
   const of = library();
   const one = ad(1, { started_on: '2026-01-01', format: 'video', cta_type: 'SHOP_NOW' });
   const two = ad(2, { started_on: '2026-04-01', format: 'image' });
@@ -40,13 +40,13 @@ const scans = (): GivenFact[] => {
     ]),
   ]
     .flat()
-    .map((fact) => ({ stream: adLibraryStream(BRAND), fact }));
+    .map((event) => ({ stream: adLibraryStream(BRAND), event }));
 };
 
-type Media = Extract<CreativeFact, { type: 'CreativeStored' }>['data']['media'];
-const file = (n: number, ads: readonly number[], media: Partial<Media> = {}): GivenFact => ({
+type Media = Extract<CreativeEvent, { type: 'CreativeStored' }>['data']['media'];
+const file = (n: number, ads: readonly number[], media: Partial<Media> = {}): GivenEvent => ({
   stream: creativeStream(keyOf(n)),
-  fact: {
+  event: {
     type: 'CreativeStored',
     data: {
       creative_key: keyOf(n),
@@ -66,18 +66,18 @@ const file = (n: number, ads: readonly number[], media: Partial<Media> = {}): Gi
         ...media,
       },
     },
-  } satisfies CreativeFact,
+  } satisfies CreativeEvent,
 });
-const read = (n: number, changes: object, day = 7): GivenFact => ({
+const read = (n: number, changes: object, day = 7): GivenEvent => ({
   stream: creativeStream(keyOf(n)),
-  fact: {
+  event: {
     type: 'CreativeAnalysed',
     data: { creative_key: keyOf(n), observed_at: `2026-05-0${day}T10:00:00Z`, changes },
   },
 });
 const image = { media_kind: 'image', content_type: 'image/jpeg', duration_seconds: null } as const;
 
-const corpus = (): GivenFact[] => [
+const corpus = (): GivenEvent[] => [
   shop(),
   ...scans(),
   file(1, [1, 2, 3]),
@@ -106,14 +106,14 @@ const search = async (db: ReadDatabase, filter: Partial<RecordFilter>): Promise<
 
 const isOf =
   (prefix: string) =>
-  ({ stream }: GivenFact): boolean =>
+  ({ stream }: GivenEvent): boolean =>
     stream.startsWith(prefix);
 
 describe('creative records', () => {
-  test('count the ads that carry a file, most live ads first, whichever facts come first', async () => {
+  test('count the ads that carry a file, most live ads first, whichever events come first', async () => {
     const filesFirst = [...corpus().filter(isOf('creative-')), ...scans(), shop()];
-    for (const facts of [corpus(), filesFirst]) {
-      await given(facts)
+    for (const events of [corpus(), filesFirst]) {
+      await given(events)
         .into(creatives)
         .shows(
           async (db) => ({

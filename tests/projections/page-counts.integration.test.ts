@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { adLibraryStream, type AdLibraryFact } from '#contracts/events/corpus/ad-library.ts';
+import { adLibraryStream, type AdLibraryEvent } from '#contracts/events/corpus/ad-library.ts';
 import { brandStream } from '#contracts/events/corpus/brand.ts';
 import { landingPageOf } from '#contracts/values/landing-pages.ts';
 import { brandIdOf } from '#domain/ids.ts';
 import { pages } from '#projections/pages/project.ts';
 import { findPages } from '#projections/pages/read.ts';
 import { registered } from '../operations/fixtures/corpus.ts';
-import { type GivenFact, given } from '../dsl/projections.ts';
+import { type GivenEvent, given } from '../dsl/projections.ts';
 
 /** Counters of pages against a plain model, over random lives of ads of two brands that lead to the same pages. */
 const HISTORIES = 3;
@@ -39,19 +39,19 @@ const steps = fc.array(
 
 type ModelAd = { link: number; cards: readonly number[]; active: boolean; readonly led: Set<number> };
 
-/** Facts as the domain would record them: no ad ends twice, none moves to where it is. */
+/** Events as the domain would record them: no ad ends twice, none moves to where it is. */
 const play = (history: readonly Step[]) => {
   const ads = new Map<number, ModelAd>();
-  const facts: GivenFact[] = BRANDS.map((domain) => ({
+  const events: GivenEvent[] = BRANDS.map((domain) => ({
     stream: brandStream(brandIdOf(domain)),
-    fact: registered(domain, '2026-05-01T00:00:00.000Z'),
+    event: registered(domain, '2026-05-01T00:00:00.000Z'),
   }));
   const dealt = (cards: readonly number[]) =>
     cards.map((card) => ({ title: `${card}`, link_url: LINKS[card] }));
   for (const { ad, kind, link, cards } of history) {
     const brand_id = brandIdOf(BRANDS[ad % 2] ?? BRANDS[0]);
-    const record = (fact: object): void => {
-      facts.push({ stream: adLibraryStream(brand_id), fact: fact as AdLibraryFact });
+    const record = (event: object): void => {
+      events.push({ stream: adLibraryStream(brand_id), event: event as AdLibraryEvent });
     };
     const about = { brand_id, observed_at: '2026-05-02T00:00:00.000Z', ad_id: `99999${ad}` };
     const known = ads.get(ad);
@@ -84,15 +84,15 @@ const play = (history: readonly Step[]) => {
       total_ads: led.length,
     };
   }).filter(({ total_ads }) => total_ads > 0);
-  return { facts, counts };
+  return { events, counts };
 };
 
 test.each(fc.sample(steps, { numRuns: HISTORIES, seed: 4 }).map((history) => [history] as const))(
   'pages are counted as a plain model counts them, in whatever batches',
   async (history) => {
-    const { facts, counts } = play(history);
+    const { events, counts } = play(history);
     expect(counts.length).toBeGreaterThan(1);
-    await given(facts)
+    await given(events)
       .into(pages)
       .shows(
         async (db) =>

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { adLibraryStream, type AdLibraryFact } from '#contracts/events/corpus/ad-library.ts';
+import { adLibraryStream, type AdLibraryEvent } from '#contracts/events/corpus/ad-library.ts';
 import { brandStream } from '#contracts/events/corpus/brand.ts';
 import { landingPageStream } from '#contracts/events/corpus/landing-page.ts';
 import type { ReadDatabase } from '#contracts/ports/read-database.ts';
@@ -9,7 +9,7 @@ import { brandIdOf } from '#domain/ids.ts';
 import { pages } from '#projections/pages/project.ts';
 import { listPages } from '#projections/pages/read.ts';
 import { registered } from '../operations/fixtures/corpus.ts';
-import { type GivenFact, given } from '../dsl/projections.ts';
+import { type GivenEvent, given } from '../dsl/projections.ts';
 
 /**
  * Where pages are listed against a plain model, over random lives of brands that lead to the same pages: they come,
@@ -43,21 +43,21 @@ const histories = fc.array(
 type ModelPage = { isLive: boolean; ads: number; firstSeen: string; readonly brands: Set<number> };
 
 const play = (history: readonly Step[]) => {
-  const facts: GivenFact[] = [];
+  const events: GivenEvent[] = [];
   const shown = new Map<number, boolean>();
   const met = new Map<number, ModelPage>();
   const running: { readonly brand: number; readonly ad_id: string }[] = [];
   for (const [place, { kind, brand, page, day }] of history.entries()) {
     const at = `2026-05-${day}T00:00:00.000Z`;
     const brand_id = brandIdOf(BRANDS[brand] ?? '');
-    const ofAd = (fact: object): void => {
-      facts.push({ stream: adLibraryStream(brand_id), fact: fact as AdLibraryFact });
+    const ofAd = (event: object): void => {
+      events.push({ stream: adLibraryStream(brand_id), event: event as AdLibraryEvent });
     };
     const ofBrand = (is_public: boolean): void => {
       shown.set(brand, is_public);
-      facts.push({
+      events.push({
         stream: brandStream(brand_id),
-        fact: { type: 'BrandProfileChanged', data: { brand_id, observed_at: at, changes: { is_public } } },
+        event: { type: 'BrandProfileChanged', data: { brand_id, observed_at: at, changes: { is_public } } },
       });
     };
     const meet = (): ModelPage => {
@@ -79,8 +79,8 @@ const play = (history: readonly Step[]) => {
       if (ad) ofAd({ type: 'AdConfirmedInactive', data: { brand_id, observed_at: at, ad_id: ad.ad_id } });
     } else if (kind === 'register' && !shown.has(brand)) {
       shown.set(brand, true);
-      const fact = registered(BRANDS[brand] ?? '', at, { category_path: [] });
-      facts.push({ stream: brandStream(brand_id), fact });
+      const event = registered(BRANDS[brand] ?? '', at, { category_path: [] });
+      events.push({ stream: brandStream(brand_id), event });
     } else if ((kind === 'hide' || kind === 'show') && shown.has(brand)) {
       ofBrand(kind === 'show');
     } else if (kind === 'gone' || kind === 'back') {
@@ -90,7 +90,7 @@ const play = (history: readonly Step[]) => {
       const about = { landing_page_id, page_url: LINKS[page] ?? '', observed_at: at };
       const changes = { http_status: known.isLive ? 200 : 404 };
       const stream = landingPageStream(landing_page_id);
-      facts.push({ stream, fact: { type: 'LandingPageScraped', data: { ...about, changes } } });
+      events.push({ stream, event: { type: 'LandingPageScraped', data: { ...about, changes } } });
     }
   }
   const listed = BRANDS.map((_, brand) =>
@@ -102,7 +102,7 @@ const play = (history: readonly Step[]) => {
       .map(([page, { ads, firstSeen }]) => `${PAGES[page]} ${ads} ${firstSeen}`)
       .toSorted(),
   );
-  return { facts, listed };
+  return { events, listed };
 };
 
 const list = async (db: ReadDatabase): Promise<readonly (readonly string[])[]> =>
@@ -126,8 +126,8 @@ const list = async (db: ReadDatabase): Promise<readonly (readonly string[])[]> =
 test.each(fc.sample(histories, { numRuns: HISTORIES, seed: 7 }).map((history) => [history] as const))(
   'pages are listed where a plain model lists them, in whatever batches',
   async (history) => {
-    const { facts, listed } = play(history);
-    expect(facts.length).toBeGreaterThan(10);
-    await given(facts).into(pages).shows(list, listed);
+    const { events, listed } = play(history);
+    expect(events.length).toBeGreaterThan(10);
+    await given(events).into(pages).shows(list, listed);
   },
 );

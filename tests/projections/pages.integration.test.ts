@@ -14,22 +14,22 @@ import {
 } from '#domain/corpus/landing-page.ts';
 import { pages } from '#projections/pages/project.ts';
 import { findPages, listPages, type PageFilter } from '#projections/pages/read.ts';
-import { type GivenFact, given } from '../dsl/projections.ts';
+import { type GivenEvent, given } from '../dsl/projections.ts';
 import { ad, BRAND, library } from '../dsl/scans.ts';
 
 const OTHER = brandIdOf('other.example');
 const AT = '2026-05-01T00:00:00.000Z';
 const idOf = (page_url: string): string => addressOf({ page_url }).landing_page_id;
 
-const shop = (details: object = {}): GivenFact => ({
+const shop = (details: object = {}): GivenEvent => ({
   stream: brandStream(BRAND),
-  fact: registered('shop.example', AT, details),
+  event: registered('shop.example', AT, details),
 });
-const other = (details: object = {}): GivenFact => ({
+const other = (details: object = {}): GivenEvent => ({
   stream: brandStream(OTHER),
-  fact: registered('other.example', AT, { country: 'DE', category_path: [], ...details }),
+  event: registered('other.example', AT, { country: 'DE', category_path: [], ...details }),
 });
-const scans = (): GivenFact[] => {
+const scans = (): GivenEvent[] => {
   const of = library();
   const one = ad(1, { link_url: 'https://www.shop.example/a?utm_source=x' });
   const two = ad(2, { link_url: 'http://shop.example/a/' });
@@ -45,9 +45,9 @@ const scans = (): GivenFact[] => {
     ]),
   ]
     .flat()
-    .map((fact) => ({ stream: adLibraryStream(BRAND), fact }));
+    .map((event) => ({ stream: adLibraryStream(BRAND), event }));
 };
-const scraped = (page_url: string, http_status = 200, observed_at = '2026-05-06T10:00:00Z'): GivenFact[] =>
+const scraped = (page_url: string, http_status = 200, observed_at = '2026-05-06T10:00:00Z'): GivenEvent[] =>
   recordPageScrape({
     type: 'landing_page.scrape',
     page_url,
@@ -59,15 +59,15 @@ const scraped = (page_url: string, http_status = 200, observed_at = '2026-05-06T
     language: 'en',
     headings: ['Hello'],
     cta_texts: [],
-  })(landingPage.initial).map((fact) => ({ stream: landingPageStream(idOf(page_url)), fact }));
-const classified = (page_url: string, page_type: 'quiz' | 'product'): GivenFact[] =>
+  })(landingPage.initial).map((event) => ({ stream: landingPageStream(idOf(page_url)), event }));
+const classified = (page_url: string, page_type: 'quiz' | 'product'): GivenEvent[] =>
   recordPageClassification({
     type: 'landing_page.classify',
     page_url,
     observed_at: '2026-05-06T11:00:00Z',
     page_type,
     confidence: 0.8,
-  })(landingPage.initial).map((fact) => ({ stream: landingPageStream(idOf(page_url)), fact }));
+  })(landingPage.initial).map((event) => ({ stream: landingPageStream(idOf(page_url)), event }));
 
 type Shown = {
   readonly brand: object | null;
@@ -112,7 +112,7 @@ describe('pages', () => {
         },
       ));
 
-  test('come out the same in whichever order their facts were recorded', () =>
+  test('come out the same in whichever order their events were recorded', () =>
     given([...classified('https://shop.example/a', 'quiz'), ...scans(), other(), shop()])
       .into(pages)
       .shows(
@@ -207,7 +207,7 @@ describe('pages', () => {
       category_path: ['Food'],
       is_public: true,
       indexable: null,
-    })(state).map((fact) => ({ stream: brandStream(BRAND), fact }));
+    })(state).map((event) => ({ stream: brandStream(BRAND), event }));
     return given([shop({ is_public: false }), ...scans(), ...changed])
       .into(pages)
       .shows(

@@ -38,7 +38,7 @@ describe('partnerships', () => {
     );
 
   it('merge both directions per creator, most ads first', async () => {
-    const facts = [
+    const events = [
       link('a', OWN),
       start('a', ad(1), { page: OWN, partner: named(MAYA, 'Maya') }),
       start('a', ad(2), { page: MAYA, partner: named(OWN, 'Shop') }),
@@ -55,7 +55,7 @@ describe('partnerships', () => {
       scanned('a', 9),
       scanned('b', 9),
     ];
-    for (const order of orders(facts)) {
+    for (const order of orders(events)) {
       await given(order)
         .into(partnerships)
         .shows(shown('a'), [
@@ -68,7 +68,7 @@ describe('partnerships', () => {
 
   it('are of the last 365 days as of the brand’s own newest scan', async () => {
     const partner = named(MAYA, 'Maya');
-    const facts = [
+    const events = [
       link('a', OWN),
       start('a', ad(1), { page: OWN, partner, day: 1 }),
       start('a', ad(2), { page: OWN, partner, day: 1 }),
@@ -77,8 +77,8 @@ describe('partnerships', () => {
       stop('a', ad(1), { page: OWN, day: 36 }),
       stop('a', ad(3), { page: OWN, day: 37 }),
     ];
-    const later = [...facts, scanned('a', 36 + 364 + 1), comeBack('a', ad(1), { page: OWN, day: 402 })];
-    await given([...facts, scanned('a', 36 + 364)])
+    const later = [...events, scanned('a', 36 + 364 + 1), comeBack('a', ad(1), { page: OWN, day: 402 })];
+    await given([...events, scanned('a', 36 + 364)])
       .into(partnerships)
       .shows(shown('a'), [
         [MAYA, 'Maya', [1, 1, 0, 1]],
@@ -90,13 +90,13 @@ describe('partnerships', () => {
   });
 
   it('are those of a brand that was never scanned too, where ads of others name its page', async () => {
-    const facts = [
+    const events = [
       link('c', OWN),
       start('b', ad(1), { page: MAYA, partner: named(OWN, 'Shop') }),
       scanned('b', 9),
       start('d', ad(2), { page: LUIS, partner: named(OWN, 'Shop') }),
     ];
-    await given(facts)
+    await given(events)
       .into(partnerships)
       .shows(
         async (db) =>
@@ -113,7 +113,7 @@ describe('partnerships', () => {
   });
 
   it('count an ad whose page or partner is seen later, and once', async () => {
-    const facts = [
+    const events = [
       link('a', OWN),
       start('a', ad(1), { partner: named(null, 'Maya') }),
       start('a', ad(2), { page: OWN }),
@@ -123,7 +123,7 @@ describe('partnerships', () => {
       stop('a', ad(2), { page: OWN, day: 7 }),
       scanned('a', 8),
     ];
-    await given(facts)
+    await given(events)
       .into(partnerships)
       .shows(async (db) => parsed(await listPartnerships(db, idOf('a'))), [
         {
@@ -145,7 +145,7 @@ describe('operators', () => {
     string,
     string,
   ];
-  const facts = [
+  const events = [
     brand('a'),
     brand('b', { is_public: false }),
     publish('b', true),
@@ -162,7 +162,7 @@ describe('operators', () => {
   ];
 
   it('are those of several domains or pages, those with most first, page by page', async () => {
-    for (const order of orders(facts)) {
+    for (const order of orders(events)) {
       await given(order)
         .into(operators)
         .shows(
@@ -185,7 +185,7 @@ describe('operators', () => {
   });
 
   it('are found one by one, and by the domain of a brand', async () => {
-    await given(facts)
+    await given(events)
       .into(operators)
       .shows(
         async (db) => {

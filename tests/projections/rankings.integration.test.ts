@@ -1,19 +1,19 @@
 import { describe, it } from 'vitest';
-import type { AdLibraryFact } from '#contracts/events/corpus/ad-library.ts';
+import type { AdLibraryEvent } from '#contracts/events/corpus/ad-library.ts';
 import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 import { newAdvertisers } from '#projections/new-advertisers/project.ts';
 import { listNewAdvertisers } from '#projections/new-advertisers/read.ts';
 import { rewriteNewAdvertisers } from '#projections/new-advertisers/rewrite.ts';
 import { rankings } from '#projections/rankings/project.ts';
 import { listRisers } from '#projections/rankings/read.ts';
-import { type GivenFact, given } from '../dsl/projections.ts';
+import { type GivenEvent, given } from '../dsl/projections.ts';
 import { brand, idOf, scanned, start } from './fixtures/network-events.ts';
 
 /** Which brands the rankings show, by the rows of the specification, day by day. */
-const scan = (name: string, day: number, active: number, reliable = true): GivenFact => {
-  const { stream, fact } = scanned(name, day);
-  const { data } = fact as Extract<AdLibraryFact, { type: 'ScanRecorded' }>;
-  return { stream, fact: { ...fact, data: { ...data, reliable, totals: { ...data.totals, active } } } };
+const scan = (name: string, day: number, active: number, reliable = true): GivenEvent => {
+  const { stream, event } = scanned(name, day);
+  const { data } = event as Extract<AdLibraryEvent, { type: 'ScanRecorded' }>;
+  return { stream, event: { ...event, data: { ...data, reliable, totals: { ...data.totals, active } } } };
 };
 const firstPage = { limit: 10, after: null };
 
@@ -23,7 +23,7 @@ describe('risers', () => {
 
   it('grew most first, between a reliable day of the last week and one 7 to 28 days earlier', async () => {
     const shownToAll = ['six', 'far', 'farthest', 'lastWeek', 'stale', 'fell', 'doubtful'];
-    const facts = [
+    const events = [
       ...shownToAll.map((name) => brand(name)),
       brand('hidden', { is_public: false }),
       // Six days are too few: the day before that one is compared.
@@ -47,7 +47,7 @@ describe('risers', () => {
       scan('hidden', 30, 1),
       scan('hidden', 40, 90),
     ];
-    await given(facts)
+    await given(events)
       .into(rankings)
       .shows(risers, [
         [idOf('six'), 1, 20],
@@ -80,12 +80,12 @@ describe('new advertisers', () => {
     };
 
   it('were known before the window and began in it, most active first', async () => {
-    const began = (name: string, watchedFrom: number, day: number, active: number): GivenFact[] => [
+    const began = (name: string, watchedFrom: number, day: number, active: number): GivenEvent[] => [
       scan(name, watchedFrom, 0),
       start(name, `9000${name.length}${day}`, { day }),
       scan(name, 100, active),
     ];
-    const facts = [
+    const events = [
       ...['few', 'manyAds', 'before', 'watchedLately', 'silent'].map((name) => brand(name)),
       brand('abroad', { country: 'CA' }),
       brand('hidden', { is_public: false }),
@@ -97,7 +97,7 @@ describe('new advertisers', () => {
       ...began('hidden', 60, 80, 90),
       scan('silent', 60, 0),
     ];
-    await given(facts)
+    await given(events)
       .into(newAdvertisers)
       .shows(shown([{ days: 30 }, { days: 20 }, { days: 30, country: 'CA' }, { days: 1 }]), [
         [

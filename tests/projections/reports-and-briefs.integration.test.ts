@@ -1,22 +1,22 @@
 import { describe, expect, it } from 'vitest';
 import { brandStream } from '#contracts/events/corpus/brand.ts';
-import { type BriefFact, briefStream } from '#contracts/events/workspace/brief.ts';
-import { type ReportFact, reportStream } from '#contracts/events/workspace/report.ts';
+import { type BriefEvent, briefStream } from '#contracts/events/workspace/brief.ts';
+import { type ReportEvent, reportStream } from '#contracts/events/workspace/report.ts';
 import { derivedId } from '#domain/ids.ts';
 import { briefs } from '#projections/briefs/project.ts';
 import { findBrief, listBriefs, listWorkspacesWithBrief } from '#projections/briefs/read.ts';
 import { reports } from '#projections/reports/project.ts';
 import { findReport, listClaimableReports, listReports } from '#projections/reports/read.ts';
 import { registered } from '../operations/fixtures/corpus.ts';
-import { type GivenFact, given } from '../dsl/projections.ts';
+import { type GivenEvent, given } from '../dsl/projections.ts';
 
 const workspace_id = 'ws_1';
 const firstPage = { limit: 10, after: null };
 const id = (name: string): string => derivedId('test', name);
 
-const onReport = (report_id: string, ...facts: readonly ReportFact[]): GivenFact[] =>
-  facts.map((fact) => ({ stream: reportStream(workspace_id, report_id), fact }));
-const requested = (report_id: string, requested_at: string, all_tracked = true): ReportFact => ({
+const onReport = (report_id: string, ...events: readonly ReportEvent[]): GivenEvent[] =>
+  events.map((event) => ({ stream: reportStream(workspace_id, report_id), event }));
+const requested = (report_id: string, requested_at: string, all_tracked = true): ReportEvent => ({
   type: 'ReportRequested',
   data: {
     workspace_id,
@@ -35,7 +35,7 @@ const attempted = (report_id: string, attempt: number) => ({
   worker_id: 'worker',
   attempt,
 });
-const started = (report_id: string, attempt: number): ReportFact => ({
+const started = (report_id: string, attempt: number): ReportEvent => ({
   type: 'ReportStarted',
   data: {
     ...attempted(report_id, attempt),
@@ -51,7 +51,7 @@ describe('reports', () => {
     string,
     string,
   ];
-  const facts = [
+  const events = [
     ...onReport(queued, requested(queued, '2026-06-01T08:00:00.000Z', false), started(queued, 1), {
       type: 'ReportAttemptFailed',
       data: {
@@ -87,7 +87,7 @@ describe('reports', () => {
   ];
 
   it('newest first, page by page, each with its status', async () => {
-    await given(facts)
+    await given(events)
       .into(reports)
       .shows(
         async (db) => {
@@ -110,7 +110,7 @@ describe('reports', () => {
   });
 
   it('one of the workspace, with its file', async () => {
-    await given(facts)
+    await given(events)
       .into(reports)
       .shows(
         async (db) => [
@@ -145,18 +145,18 @@ describe('reports', () => {
   it('for workers: what waits for its retry or whose lease has run out', async () => {
     const claimable = (at: string) => async (db: Parameters<typeof listClaimableReports>[0]) =>
       (await listClaimableReports(db, at, 10)).map(({ report_id }) => report_id);
-    await given(facts).into(reports).shows(claimable('2026-06-01T09:00:10.999Z'), []);
-    await given(facts).into(reports).shows(claimable('2026-06-01T09:01:00.000Z'), [queued]);
-    await given(facts).into(reports).shows(claimable('2026-06-01T09:01:20.000Z'), [queued, running]);
+    await given(events).into(reports).shows(claimable('2026-06-01T09:00:10.999Z'), []);
+    await given(events).into(reports).shows(claimable('2026-06-01T09:01:00.000Z'), [queued]);
+    await given(events).into(reports).shows(claimable('2026-06-01T09:01:20.000Z'), [queued, running]);
   });
 });
 
 describe('briefs', () => {
   const brand = registered('alpha.com', '2026-05-01T00:00:00.000Z');
   const brandId = brand.data.brand_id;
-  const briefOf = (workspace: string, week: string, from: string, to: string): GivenFact => {
+  const briefOf = (workspace: string, week: string, from: string, to: string): GivenEvent => {
     const brief_id = id(`${workspace} ${week}`);
-    const fact: BriefFact = {
+    const event: BriefEvent = {
       type: 'BriefPrepared',
       data: {
         workspace_id: workspace,
@@ -169,15 +169,15 @@ describe('briefs', () => {
         prepared_at: '2026-05-11T06:00:00.000Z',
       },
     };
-    return { stream: briefStream(workspace, brief_id), fact };
+    return { stream: briefStream(workspace, brief_id), event };
   };
-  const feedback = (value: 'useful' | null): GivenFact => {
+  const feedback = (value: 'useful' | null): GivenEvent => {
     const brief_id = id('ws_1 2026-W19');
     const data = { workspace_id, brief_id, feedback: value, given_at: '2026-05-11T08:00:00.000Z' };
-    return { stream: briefStream(workspace_id, brief_id), fact: { type: 'BriefFeedbackGiven', data } };
+    return { stream: briefStream(workspace_id, brief_id), event: { type: 'BriefFeedbackGiven', data } };
   };
-  const facts = [
-    { stream: brandStream(brandId), fact: brand },
+  const events = [
+    { stream: brandStream(brandId), event: brand },
     briefOf('ws_1', '2026-W19', '2026-05-04', '2026-05-10'),
     briefOf('ws_1', '2026-W18', '2026-04-27', '2026-05-03'),
     briefOf('ws_2', '2026-W19', '2026-05-04', '2026-05-10'),
@@ -186,7 +186,7 @@ describe('briefs', () => {
   ];
 
   it('newest period first, with the last feedback', async () => {
-    await given(facts)
+    await given(events)
       .into(briefs)
       .shows(
         async (db) => (await listBriefs(db, workspace_id, firstPage)).items.map((item) => JSON.parse(item)),
@@ -207,7 +207,7 @@ describe('briefs', () => {
   });
 
   it('one of the workspace, its brands named; and who has one of a week', async () => {
-    await given(facts)
+    await given(events)
       .into(briefs)
       .shows(
         async (db) => {

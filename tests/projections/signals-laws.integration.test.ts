@@ -4,7 +4,7 @@ import { openPool } from '#platform/postgres/pool.ts';
 import { signals } from '#projections/signals/project.ts';
 import { applyBatch } from '#services/projector/apply/apply-batch.ts';
 import { createProjectorTables } from '#services/projector/apply/checkpoints.ts';
-import { type GivenFact, openTarget, recorded } from '../dsl/projections.ts';
+import { type GivenEvent, openTarget, recorded } from '../dsl/projections.ts';
 import { createTestDatabase } from '../stack/database.ts';
 import { checksums } from '../stack/read-models.ts';
 import { type Launch, type Story, story } from './fixtures/signal-stories.ts';
@@ -55,20 +55,20 @@ const step = fc.oneof(
 );
 type Step = typeof step extends fc.Arbitrary<infer Value> ? Value : never;
 
-const play = (brand: Story, steps: readonly Step[]): readonly GivenFact[] => {
+const play = (brand: Story, steps: readonly Step[]): readonly GivenEvent[] => {
   for (const one of steps) {
     if (one.kind === 'scan') brand.scan(one.day, one);
     else if (one.kind === 'link') brand.link(one.day, one.page, one.role);
     else brand.shop(one.day, 20, one.cheaper);
   }
-  return brand.facts;
+  return brand.events;
 };
 
-/** The facts in another order: each stream keeps its own, and `picks` say whose turn it is. */
-const interleave = (facts: readonly GivenFact[], picks: readonly number[]): readonly GivenFact[] => {
-  const streams = [...Map.groupBy(facts, ({ stream }) => stream).values()].map((own) => [...own]);
-  const mixed: GivenFact[] = [];
-  for (let turn = 0; mixed.length < facts.length; turn += 1) {
+/** The events in another order: each stream keeps its own, and `picks` say whose turn it is. */
+const interleave = (events: readonly GivenEvent[], picks: readonly number[]): readonly GivenEvent[] => {
+  const streams = [...Map.groupBy(events, ({ stream }) => stream).values()].map((own) => [...own]);
+  const mixed: GivenEvent[] = [];
+  for (let turn = 0; mixed.length < events.length; turn += 1) {
     const waiting = streams.filter((own) => own.length > 0);
     const next = waiting[(picks[turn % picks.length] ?? 0) % waiting.length]?.shift();
     if (next) mixed.push(next);
@@ -76,12 +76,12 @@ const interleave = (facts: readonly GivenFact[], picks: readonly number[]): read
   return mixed;
 };
 
-test('the tables follow from the facts, not from batches or the order of streams', async () => {
+test('the tables follow from the events, not from batches or the order of streams', async () => {
   const testDatabase = await createTestDatabase();
   const database = openPool(testDatabase.url, 4);
-  const build = async (facts: readonly GivenFact[], size: number): Promise<object> => {
+  const build = async (events: readonly GivenEvent[], size: number): Promise<object> => {
     const target = await openTarget(database, signals);
-    const wanted = recorded(facts);
+    const wanted = recorded(events);
     for (let from = 0; from < wanted.length; from += size) {
       const batch = wanted.slice(from, from + size);
       await applyBatch(database, target, batch, batch.at(-1)?.position ?? 0n);
@@ -97,9 +97,9 @@ test('the tables follow from the facts, not from batches or the order of streams
     const picks = fc.array(fc.nat(6), { minLength: 5, maxLength: 20 });
     await fc.assert(
       fc.asyncProperty(histories, picks, fc.integer({ min: 2, max: 12 }), async (lives, turns, size) => {
-        const facts = lives.flatMap((steps, n) => play(story(`law-${n}.example`, n), steps));
-        const whole = await build(facts, Number.POSITIVE_INFINITY);
-        expect(await build(interleave(facts, turns), size)).toEqual(whole);
+        const events = lives.flatMap((steps, n) => play(story(`law-${n}.example`, n), steps));
+        const whole = await build(events, Number.POSITIVE_INFINITY);
+        expect(await build(interleave(events, turns), size)).toEqual(whole);
       }),
       { numRuns: HISTORIES },
     );

@@ -3,7 +3,7 @@ import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 import { isSaleCopy, SignalKind } from '#contracts/values/signals.ts';
 import { signals } from '#projections/signals/project.ts';
 import { listBrandSignals } from '#projections/signals/read.ts';
-import { type GivenFact, given } from '../dsl/projections.ts';
+import { type GivenEvent, given } from '../dsl/projections.ts';
 import {
   dateOf,
   dayOf,
@@ -439,9 +439,9 @@ test('each kind from its threshold on and not below, never across unreliable day
     });
     return Object.fromEntries(await Promise.all(shown));
   };
-  const facts: GivenFact[] = stories.flatMap(({ brand }) => brand.facts);
+  const events: GivenEvent[] = stories.flatMap(({ brand }) => brand.events);
   const expected = Object.fromEntries(stories.map(({ name, shows }) => [name, shows.toSorted()]));
-  await given(facts).into(signals).shows(read, expected);
+  await given(events).into(signals).shows(read, expected);
 });
 
 test('sale copy', () => {

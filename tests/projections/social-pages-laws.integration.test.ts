@@ -6,7 +6,7 @@ import { copyKeyOf } from '#projections/social-pages/copy-fingerprint.ts';
 import { socialPages } from '#projections/social-pages/project.ts';
 import { listReusedCopy, listSocialPages, readLeakage } from '#projections/social-pages/read.ts';
 import { listHubs, readNetworkOfCategory } from '#projections/social-pages/read-network.ts';
-import { type GivenFact, given } from '../dsl/projections.ts';
+import { type GivenEvent, given } from '../dsl/projections.ts';
 import {
   brand,
   comeBack,
@@ -40,9 +40,9 @@ const STEPS = 100;
 type Ad = { readonly brand: string; page: string | null; body: string | null; live: boolean };
 type Link = { readonly brand: string; readonly page: string };
 
-/** Facts as ads may live them, and the ads and links that are there in the end. */
+/** Events as ads may live them, and the ads and links that are there in the end. */
 const storyOf = (draws: readonly (readonly [kind: number, who: number, where: number, what: number])[]) => {
-  const facts: GivenFact[] = BRANDS.map((name) => brand(name, { category_path: [SOCKS] }));
+  const events: GivenEvent[] = BRANDS.map((name) => brand(name, { category_path: [SOCKS] }));
   const hidden = new Set<string>();
   const ads = new Map<string, Ad>();
   const links = new Map<string, Link>();
@@ -55,31 +55,31 @@ const storyOf = (draws: readonly (readonly [kind: number, who: number, where: nu
     if (kind === 0 && what === PUBLICITY && where % PAGES.length === 0) {
       const isPublic = hidden.delete(name);
       if (!isPublic) hidden.add(name);
-      facts.push(publish(name, isPublic));
+      events.push(publish(name, isPublic));
     } else if (kind === 0) {
       const [change, linked] = [what % 3, `${name} ${page}`];
       if (change === 0) links.set(linked, { brand: name, page });
       else links.delete(linked);
-      facts.push((change === 0 ? link : change === 1 ? unlink : quarantine)(name, page));
+      events.push((change === 0 ? link : change === 1 ? unlink : quarantine)(name, page));
     } else if (ad === undefined) {
       const named = where % 5 === 0 ? null : page;
       ads.set(id, { brand: name, page: named, body, live: true });
-      facts.push(start(name, id, { page: named, body }));
+      events.push(start(name, id, { page: named, body }));
     } else if (ad.live && kind < 4) {
       ad.live = false;
-      facts.push(stop(name, id, { page: ad.page }));
+      events.push(stop(name, id, { page: ad.page }));
     } else if (!ad.live) {
       ad.live = true;
-      facts.push(comeBack(name, id, { page: ad.page }));
+      events.push(comeBack(name, id, { page: ad.page }));
     } else if (kind === 4 || body === null) {
       ad.page ??= page;
-      facts.push(detail(name, id, { page: ad.page }));
+      events.push(detail(name, id, { page: ad.page }));
     } else {
-      facts.push(kind === 5 ? revise(name, id, ad.body, body) : reword(name, id, body));
+      events.push(kind === 5 ? revise(name, id, ad.body, body) : reword(name, id, body));
       ad.body = body;
     }
   }
-  return { facts, ads: [...ads.values()], links: [...links.values()], hidden };
+  return { events, ads: [...ads.values()], links: [...links.values()], hidden };
 };
 
 /** Of rows that begin with a page. */
@@ -106,7 +106,7 @@ const networkOf = (onPages: readonly Ad[], links: readonly Link[], hidden: Reado
 };
 
 /** What reads should show of these ads and links, by counting. */
-const expected = ({ ads, links, hidden }: Omit<ReturnType<typeof storyOf>, 'facts'>) => {
+const expected = ({ ads, links, hidden }: Omit<ReturnType<typeof storyOf>, 'events'>) => {
   const live = ads.filter((ad) => ad.live);
   const ofBrand = (name: string) => {
     const own = live.filter((ad) => ad.brand === name);
@@ -147,7 +147,7 @@ const expected = ({ ads, links, hidden }: Omit<ReturnType<typeof storyOf>, 'fact
   return { brands: BRANDS.map(ofBrand), hubs, network: networkOf(onPages, links, hidden), leftovers: 0 };
 };
 
-/** Rows that count nothing: whether they are there would tell how facts were batched, and a replay would differ. */
+/** Rows that count nothing: whether they are there would tell how events were batched, and a replay would differ. */
 const leftovers = async (db: ReadDatabase): Promise<number> => {
   const tables = ['run', 'copy_run', 'copy_page', 'copy_total'];
   const counts = tables.map(
@@ -212,8 +212,8 @@ const stories = fc.sample(fc.array(draw, { minLength: STEPS, maxLength: STEPS })
 describe('counts of pages, copies and rosters', () => {
   it.each(stories)('are those of the ads that run in the end', async (...draws) => {
     const story = storyOf(draws);
-    for (const facts of orders(story.facts)) {
-      await given(facts)
+    for (const events of orders(story.events)) {
+      await given(events)
         .into(socialPages)
         .shows(shown, expected(story) as never);
     }

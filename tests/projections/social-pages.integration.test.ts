@@ -9,7 +9,7 @@ import {
   readNetworkOfCategory,
   readScannedAt,
 } from '#projections/social-pages/read-network.ts';
-import { type GivenFact, given } from '../dsl/projections.ts';
+import { type GivenEvent, given } from '../dsl/projections.ts';
 import {
   at,
   brand,
@@ -33,7 +33,7 @@ const [OWN, REGION, CREATOR, OTHER] = ['100000001', '100000002', '100000003', '1
 const ad = (place: number): string => `90000000${String(place).padStart(2, '0')}`;
 
 /** A brand with ads on pages of every kind, and one without a page that is named later. */
-const lives = (): GivenFact[] => [
+const lives = (): GivenEvent[] => [
   brand('a'),
   link('a', OWN),
   link('a', REGION, 'REGIONAL', 0.9),
@@ -151,10 +151,10 @@ describe('leakage', () => {
 
   it('shows the ten largest pages of many, and none of a brand without ads', async () => {
     const pages = Array.from({ length: 12 }, (_, place) => String(200_000_000 + place));
-    const facts = pages.flatMap((page, place) =>
+    const events = pages.flatMap((page, place) =>
       Array.from({ length: place + 1 }, (_, nth) => start('a', `8${page}${nth}`, { page })),
     );
-    await given(facts)
+    await given(events)
       .into(socialPages)
       .shows(
         async (db) => {
@@ -204,7 +204,7 @@ describe('copy reuse', () => {
     );
 
   it('tells which texts of linked pages run outside of them, whoever’s ads these are', async () => {
-    const facts = [
+    const events = [
       link('a', OWN),
       start('a', ad(1), { page: OWN, body: 'Warm socks for cold feet' }),
       start('a', ad(2), { page: OTHER, body: 'WARM socks, for cold feet' }),
@@ -216,7 +216,7 @@ describe('copy reuse', () => {
       start('b', ad(8), { page: CREATOR, body: '{{product.name}}' }),
       start('a', ad(9), { page: OTHER, body: 'Nobody else says so' }),
     ];
-    await given(facts)
+    await given(events)
       .into(socialPages)
       .shows(reused('a'), [
         {
@@ -231,7 +231,7 @@ describe('copy reuse', () => {
   });
 
   it('follows what ads say and whether they run', async () => {
-    const facts = [
+    const events = [
       link('a', OWN),
       start('a', ad(1), { page: OWN, body: 'First text' }),
       start('a', ad(2), { page: OWN }),
@@ -244,8 +244,8 @@ describe('copy reuse', () => {
       reword('a', ad(3), 'Third text, reworded'),
       stop('b', ad(4), { page: OTHER }),
     ];
-    await given(facts).into(socialPages).shows(reused('a'), []);
-    await given([...facts, comeBack('b', ad(4), { page: OTHER }), reword('b', ad(6), 'Third text reworded')])
+    await given(events).into(socialPages).shows(reused('a'), []);
+    await given([...events, comeBack('b', ad(4), { page: OTHER }), reword('b', ad(6), 'Third text reworded')])
       .into(socialPages)
       .shows(
         async (db) => (await reused('a')(db)).map(({ body }) => body as string).toSorted(),
@@ -254,13 +254,13 @@ describe('copy reuse', () => {
   });
 
   it('shows twelve texts at most, most foreign ads first', async () => {
-    const foreign = (place: number, nth: number): GivenFact =>
+    const foreign = (place: number, nth: number): GivenEvent =>
       start('b', `7${String(place).padStart(4, '0')}${nth}`, { page: OTHER, body: `Text number ${place}` });
-    const facts = Array.from({ length: 14 }, (_text, place) => [
+    const events = Array.from({ length: 14 }, (_text, place) => [
       start('a', ad(place), { page: OWN, body: `Text number ${place}` }),
       ...Array.from({ length: place + 1 }, (_ad, nth) => foreign(place, nth)),
     ]).flat();
-    await given([link('a', OWN), ...facts])
+    await given([link('a', OWN), ...events])
       .into(socialPages)
       .shows(
         async (db) => (await reused('a')(db)).map(({ ads }) => ads[1] as unknown as number),
@@ -307,7 +307,7 @@ describe('hubs', () => {
     [CREATOR, 2, 3, ['b 2', 'a 1']],
     [OTHER, 2, 2, expect.arrayContaining(['a 1', 'd 1'])],
   ];
-  const facts = [
+  const events = [
     brand('a'),
     brand('b'),
     brand('c', { is_public: false }),
@@ -323,7 +323,7 @@ describe('hubs', () => {
   ];
 
   it('are pages with active ads of two public brands or more, biggest roster first, page by page', async () => {
-    await given(facts)
+    await given(events)
       .into(socialPages)
       .shows(
         async (db) => {
@@ -337,7 +337,7 @@ describe('hubs', () => {
 
   it('grow and shrink with ads, and with what is public', async () => {
     const later = [stop('d', ad(6), { page: OTHER }), publish('c', true)];
-    await given([...facts, ...later])
+    await given([...events, ...later])
       .into(socialPages)
       .shows(async (db) => (await hubs(db)).map(([page, brands]) => [page, brands]), [
         [CREATOR, 3],
@@ -349,7 +349,7 @@ describe('hubs', () => {
 describe('the network', () => {
   const SOCKS = { id: categoryIdOf(['Socks']), slug: 'socks', name: 'Socks' };
   const inSocks = { category_path: [SOCKS] };
-  const facts = [
+  const events = [
     brand('a', inSocks),
     brand('b', inSocks),
     brand('c'),
@@ -381,7 +381,7 @@ describe('the network', () => {
   };
 
   it('is that of a brand or of a category, of public brands, with what links them', async () => {
-    await given(facts)
+    await given(events)
       .into(socialPages)
       .shows(
         async (db) => ({

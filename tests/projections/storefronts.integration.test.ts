@@ -4,14 +4,14 @@ import { brandIdOf } from '#domain/ids.ts';
 import { store } from '#projections/store/project.ts';
 import { readStore } from '#projections/store/read.ts';
 import { given } from '../dsl/projections.ts';
-import { shopFacts, shopProduct, shopScan } from '../dsl/site-events.ts';
+import { shopEvents, shopProduct, shopScan } from '../dsl/site-events.ts';
 
 const SHOP = 'shop.example';
 const scan = (at: string, fields = {}) => shopScan(SHOP, at, fields);
 
 /** Three weeks of a shop: a baseline, a sale, a product gone and back, a fetch that failed, a late scan. */
 const story = () =>
-  shopFacts(
+  shopEvents(
     { scan: scan('2026-05-04T08:00Z'), products: [shopProduct(1, '20.00'), shopProduct(2, '30.00')] },
     {
       scan: scan('2026-05-05T08:00Z'),
@@ -133,7 +133,7 @@ describe('store', () => {
       scan: scan(week),
       products: [shopProduct(1, `${20 + nth}.00`)],
     }));
-    await given(shopFacts(...scans))
+    await given(shopEvents(...scans))
       .into(store)
       .shows(
         async (db) => {
@@ -171,7 +171,7 @@ describe('store', () => {
   });
 
   it('is not collected where no scan has shown a product', async () => {
-    const failed = shopFacts({ scan: scan('2026-05-04T08:00Z', { pages: 0 }), products: [] });
+    const failed = shopEvents({ scan: scan('2026-05-04T08:00Z', { pages: 0 }), products: [] });
     await given(failed)
       .into(store)
       .shows(async (db) => (await read(db)).store, {
@@ -204,7 +204,7 @@ describe('store', () => {
 
   it('keeps a product that was delisted without the text it was shown by', async () => {
     await given(
-      shopFacts(
+      shopEvents(
         { scan: scan('2026-05-04T08:00Z'), products: [shopProduct(1, '20.00'), shopProduct(2, '30.00')] },
         { scan: scan('2026-05-05T08:00Z'), products: [shopProduct(1, '20.00')] },
         { scan: scan('2026-05-06T08:00Z'), products: [shopProduct(1, '20.00')] },

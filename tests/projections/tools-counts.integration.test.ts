@@ -1,14 +1,14 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import type { BrandFact } from '#contracts/events/corpus/brand.ts';
+import type { BrandEvent } from '#contracts/events/corpus/brand.ts';
 import { brandStream } from '#contracts/events/corpus/brand.ts';
 import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 import { brandIdOf, categoryIdOf } from '#domain/ids.ts';
 import { tools } from '#projections/tools/project.ts';
 import { findTool, listTools } from '#projections/tools/read.ts';
 import { registered } from '../operations/fixtures/corpus.ts';
-import { type GivenFact, given } from '../dsl/projections.ts';
-import { brandFact, siteFacts, siteScan, siteTool } from '../dsl/site-events.ts';
+import { type GivenEvent, given } from '../dsl/projections.ts';
+import { brandEvent, siteEvents, siteScan, siteTool } from '../dsl/site-events.ts';
 
 /**
  * Counts are kept as differences: whatever happened, in whatever order, they must be what counting everything at the
@@ -30,18 +30,18 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 );
 
 const categoryOf = (name: string) => ({ id: categoryIdOf([name]), slug: name.toLowerCase(), name });
-const changed = (domain: string, changes: object): GivenFact => {
+const changed = (domain: string, changes: object): GivenEvent => {
   const data = { brand_id: brandIdOf(domain), observed_at: '2026-05-01T00:00:00.000Z', changes };
   return {
     stream: brandStream(data.brand_id),
-    fact: { type: 'BrandProfileChanged', data } satisfies BrandFact,
+    event: { type: 'BrandProfileChanged', data } satisfies BrandEvent,
   };
 };
 
-const factsOf = (steps: readonly Step[]): readonly GivenFact[] => {
+const eventsOf = (steps: readonly Step[]): readonly GivenEvent[] => {
   const at = (index: number): string =>
     new Date(Date.parse('2026-05-01T00:00Z') + index * 60_000).toISOString();
-  const scans = siteFacts(
+  const scans = siteEvents(
     ...steps.flatMap((one, index) =>
       'found' in one
         ? [
@@ -58,7 +58,7 @@ const factsOf = (steps: readonly Step[]): readonly GivenFact[] => {
     return 'category' in one ? [changed(one.domain, { category_path: [categoryOf(one.category)] })] : [];
   });
   const brands = DOMAINS.map((domain) =>
-    brandFact(registered(domain, '2026-05-01T00:00:00.000Z', { category_path: [] })),
+    brandEvent(registered(domain, '2026-05-01T00:00:00.000Z', { category_path: [] })),
   );
   return [...scans.slice(0, scans.length / 2), ...brands, ...profiles, ...scans.slice(scans.length / 2)];
 };
@@ -130,7 +130,7 @@ const shown = async (db: ReadDatabase) => {
 it.each([1, 2, 3])('counts kept as differences are those of counting at the end (seed %i)', async (seed) => {
   const [steps] = fc.sample(fc.array(step, { minLength: 30, maxLength: 40 }), { seed, numRuns: 1 });
   expect(steps?.length).toBeGreaterThan(0);
-  await given(factsOf(steps ?? []))
+  await given(eventsOf(steps ?? []))
     .into(tools)
     .shows(shown, expected(steps ?? []));
 });

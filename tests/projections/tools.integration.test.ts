@@ -7,15 +7,22 @@ import { readSplitTestCensus } from '#projections/split-tests/read.ts';
 import { tools } from '#projections/tools/project.ts';
 import { findTool, findToolSlug, listTools, readTechStack, readToolsAsOf } from '#projections/tools/read.ts';
 import { registered } from '../operations/fixtures/corpus.ts';
-import { type GivenFact, given } from '../dsl/projections.ts';
-import { brandFact, siteFacts, siteScan, siteSplitTest, siteTool, trafficFact } from '../dsl/site-events.ts';
+import { type GivenEvent, given } from '../dsl/projections.ts';
+import {
+  brandEvent,
+  siteEvents,
+  siteScan,
+  siteSplitTest,
+  siteTool,
+  trafficEvent,
+} from '../dsl/site-events.ts';
 
 const HOME = { id: categoryIdOf(['Home']), slug: 'home', name: 'Home' };
-const brand = (domain: string, details = {}): GivenFact =>
-  brandFact(registered(domain, '2026-05-01T00:00:00.000Z', details));
-const hidden = (domain: string): GivenFact => ({
+const brand = (domain: string, details = {}): GivenEvent =>
+  brandEvent(registered(domain, '2026-05-01T00:00:00.000Z', details));
+const hidden = (domain: string): GivenEvent => ({
   stream: brand(domain).stream,
-  fact: {
+  event: {
     type: 'BrandProfileChanged',
     data: {
       brand_id: brandIdOf(domain),
@@ -28,7 +35,7 @@ const hidden = (domain: string): GivenFact => ({
 const AB = 'A/B testing';
 const [PIXEL, CHAT, ARMS] = [siteTool('pixel'), siteTool('chat', 'live chat'), siteTool('arms', AB)];
 
-const sites = siteFacts(
+const sites = siteEvents(
   siteScan('one.com', '2026-05-02T08:00Z', { tools: [PIXEL, CHAT] }),
   siteScan('two.com', '2026-05-02T09:00Z', { tools: [PIXEL, ARMS] }),
   siteScan('three.com', '2026-05-02T10:00Z', { tools: [PIXEL, CHAT] }),
@@ -38,24 +45,24 @@ const sites = siteFacts(
 );
 const brands = [brand('one.com'), brand('two.com', { category_path: [HOME] }), brand('three.com')];
 const visits = [
-  trafficFact('one.com', '2026-04-01', {
+  trafficEvent('one.com', '2026-04-01', {
     monthly_visits: 50_000,
     countries: [{ country: 'US', share: 0.8 }],
   }),
-  trafficFact('one.com', '2026-03-01', { monthly_visits: 9 }),
-  trafficFact('two.com', '2026-04-01', { monthly_visits: 20_000_000 }),
+  trafficEvent('one.com', '2026-03-01', { monthly_visits: 9 }),
+  trafficEvent('two.com', '2026-04-01', { monthly_visits: 20_000_000 }),
 ];
 
-/** Facts of the same streams in their order, streams in another. */
-const ORDERS: readonly (readonly [string, readonly GivenFact[]])[] = [
+/** Events of the same streams in their order, streams in another. */
+const ORDERS: readonly (readonly [string, readonly GivenEvent[]])[] = [
   ['brands, then sites', [...brands, ...visits, ...sites]],
   ['sites, then brands', [...sites, ...visits, ...brands]],
   ['traffic first', [...visits, ...sites, ...brands]],
 ];
 
 describe('tools', () => {
-  it.each(ORDERS)('are counted over public brands, whatever comes first: %s', async (_name, facts) => {
-    await given(facts)
+  it.each(ORDERS)('are counted over public brands, whatever comes first: %s', async (_name, events) => {
+    await given(events)
       .into(tools)
       .shows(
         async (db) => {
@@ -118,7 +125,7 @@ describe('tools', () => {
   });
 
   it('of a site are listed by tool category, then name, gone ones left out', async () => {
-    const one = siteFacts(
+    const one = siteEvents(
       siteScan('one.com', '2026-05-02T08:00Z', {
         tools: [siteTool('zebra', 'b'), siteTool('yak', 'A'), siteTool('ant', 'B'), siteTool('gone', 'a')],
       }),
@@ -163,7 +170,7 @@ describe('the split-test census', () => {
       ],
       split_tests: split_tests as never,
     });
-  const scans = siteFacts(
+  const scans = siteEvents(
     reading('one.com', '2026-05-02T08:00Z', true, siteSplitTest('arms', '1')),
     reading('two.com', '2026-05-02T08:00Z', true, siteSplitTest('arms', '1', { type: 'personalization' })),
     reading('three.com', '2026-05-02T08:00Z', false),
@@ -176,8 +183,8 @@ describe('the split-test census', () => {
     ['sites, then brands', [...scans, ...brands]],
   ])(
     'counts public brands, experiments only, and nothing of a tool that is not read: %s',
-    async (_name, facts) => {
-      await given(facts)
+    async (_name, events) => {
+      await given(events)
         .into(splitTests)
         .shows(
           async (db) => {
@@ -196,7 +203,7 @@ describe('the split-test census', () => {
   );
 
   it('stops counting a test as running when it ended', async () => {
-    const ended = siteFacts(
+    const ended = siteEvents(
       reading('one.com', '2026-05-02T08:00Z', true, siteSplitTest('arms', '1')),
       reading('one.com', '2026-05-03T08:00Z', true, siteSplitTest('arms', '1', { state: 'ended' })),
     );

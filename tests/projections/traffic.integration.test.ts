@@ -16,7 +16,7 @@ import { categories } from '#projections/categories/project.ts';
 import { findCategory, listCategories, listCategorySitemap } from '#projections/categories/read.ts';
 import { traffic } from '#projections/traffic/project.ts';
 import { findEstimatedSite, readTrajectory } from '#projections/traffic/read.ts';
-import { type GivenFact, given } from '../dsl/projections.ts';
+import { type GivenEvent, given } from '../dsl/projections.ts';
 import { ad, library } from '../dsl/scans.ts';
 
 const at = (day: number): string => `2026-06-${String(day).padStart(2, '0')}T00:00:00.000Z`;
@@ -25,11 +25,11 @@ const bare = (item: string): never => JSON.parse(item.replaceAll('\u0001', '')) 
 
 type Profile = Partial<BrandProfile> & { readonly path?: string[] };
 
-/** Profiles of one brand, one after the other, as its facts. */
-const profiled = (name: string, ...profiles: readonly Profile[]): GivenFact[] => {
+/** Profiles of one brand, one after the other, as its events. */
+const profiled = (name: string, ...profiles: readonly Profile[]): GivenEvent[] => {
   let state = brand.initial;
   return profiles.flatMap(({ path = null, ...said }, index) => {
-    const facts = recordBrandProfile({
+    const events = recordBrandProfile({
       type: 'brand.profile',
       domain: `${name}.example`,
       observed_at: at(index + 1),
@@ -43,16 +43,16 @@ const profiled = (name: string, ...profiles: readonly Profile[]): GivenFact[] =>
       ...said,
       category_path: path,
     })(state);
-    state = facts.reduce(brand.evolve, state);
-    return facts.map((fact) => ({ stream: brandStream(idOf(name)), fact }));
+    state = events.reduce(brand.evolve, state);
+    return events.map((event) => ({ stream: brandStream(idOf(name)), event }));
   });
 };
 
-/** Estimates of one brand's site, one after the other, as its facts. */
-const estimated = (name: string, ...estimates: readonly Partial<TrafficEstimate>[]): GivenFact[] => {
+/** Estimates of one brand's site, one after the other, as its events. */
+const estimated = (name: string, ...estimates: readonly Partial<TrafficEstimate>[]): GivenEvent[] => {
   let state = trafficDecider.initial;
   return estimates.flatMap((said, index) => {
-    const facts = recordTrafficEstimate({
+    const events = recordTrafficEstimate({
       type: 'traffic.estimate',
       domain: `${name}.example`,
       observed_at: at(index + 10),
@@ -67,8 +67,8 @@ const estimated = (name: string, ...estimates: readonly Partial<TrafficEstimate>
       similar_sites: null,
       ...said,
     })(state);
-    state = facts.reduce(trafficDecider.evolve, state);
-    return facts.map((fact) => ({ stream: trafficStream(`${name}.example`), fact }));
+    state = events.reduce(trafficDecider.evolve, state);
+    return events.map((event) => ({ stream: trafficStream(`${name}.example`), event }));
   });
 };
 
@@ -131,7 +131,7 @@ describe('traffic', () => {
           values: [],
         })
       ).map(({ segment, brand_id, monthly_visits }) => `${segment} ${brand_id} ${monthly_visits}`);
-    const facts = [
+    const events = [
       ...estimated(
         'shop',
         { demographics: { ...NOBODY, male: 0.8 }, monthly_visits: 10 },
@@ -145,7 +145,7 @@ describe('traffic', () => {
       ...estimated('unvisited', { demographics: YOUNG_WOMEN }),
       ...profiled('unvisited', {}),
     ];
-    await given(facts)
+    await given(events)
       .into(traffic)
       .shows(
         members,
@@ -178,19 +178,19 @@ describe('segments', () => {
   });
 });
 
-const scanned = (name: string, ads: number): GivenFact[] => {
+const scanned = (name: string, ads: number): GivenEvent[] => {
   const shop = library();
-  const facts = shop.scan(
+  const events = shop.scan(
     { at: at(20) },
     Array.from({ length: ads }, (_, index) => ad(index + 1)),
   );
-  return facts.map((fact) => ({
+  return events.map((event) => ({
     stream: adLibraryStream(idOf(name)),
-    fact: { ...fact, data: { ...fact.data, brand_id: idOf(name) } },
+    event: { ...event, data: { ...event.data, brand_id: idOf(name) } },
   }));
 };
 
-const defined = (path: string[], description: string, day: number): GivenFact[] =>
+const defined = (path: string[], description: string, day: number): GivenEvent[] =>
   defineCategory({
     type: 'category.define',
     observed_at: at(day),
@@ -199,7 +199,7 @@ const defined = (path: string[], description: string, day: number): GivenFact[] 
     taxonomy: 'shop-taxonomy',
     taxonomy_id: '7',
     description,
-  })(category.initial).map((fact) => ({ stream: categoryStream(categoryIdOf(path)), fact }));
+  })(category.initial).map((event) => ({ stream: categoryStream(categoryIdOf(path)), event }));
 
 describe('categories', () => {
   const totalsOf = async (db: ReadDatabase, ...path: string[]) => {

@@ -13,13 +13,13 @@ describe('a week', () => {
       ad(2, { started_on: '2026-05-05' }),
       ad(3, { started_on: '2026-05-06' }),
     ];
-    const facts = [
+    const events = [
       shop.scan({ at: '2026-05-04T10:00Z' }, [one]),
       shop.scan({ at: '2026-05-05T10:00Z' }, [one, two]),
       shop.scan({ at: '2026-05-06T10:00Z', complete: false }, [three]),
       shop.scan({ at: '2026-05-12T10:00Z', complete: false }, [three]),
     ].flat();
-    await given(facts.map((fact) => ({ stream: adLibraryStream(BRAND), fact })))
+    await given(events.map((event) => ({ stream: adLibraryStream(BRAND), event })))
       .into(velocity)
       .shows(
         async (db) => (await readVelocity(db, BRAND, 12)).map((item) => JSON.parse(item)),

@@ -4,30 +4,30 @@ import { chainHash, GENESIS, type HistoryEntry, historyRecordOf } from '#contrac
 import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 import { workspaceHistory } from '#projections/workspace-history/project.ts';
 import { findHistoryHead, listHistory } from '#projections/workspace-history/read.ts';
-import { type GivenFact, given, recorded } from '../dsl/projections.ts';
+import { type GivenEvent, given, recorded } from '../dsl/projections.ts';
 
-const fact = (stream: string, type: string, data: object = {}): GivenFact => ({
+const event = (stream: string, type: string, data: object = {}): GivenEvent => ({
   stream,
-  fact: { type, data },
+  event: { type, data },
 });
 
-/** Two workspaces, several streams each, interleaved; and a corpus fact that is nobody's history. */
-const facts: readonly GivenFact[] = [
-  fact('workspace-ws_1', 'WorkspaceCreated', { name: 'Größe "1"\n\u2028\u0000 😀', plan: 'free' }),
-  fact('workspace-ws_2', 'WorkspaceCreated', { plan: 'pro' }),
-  fact('brand-1', 'BrandRegistered'),
-  fact('tracking-ws_1', 'BrandTracked', { b: 1e21, a: -0.5 }),
-  fact('collection-ws_1+col_1', 'CollectionCreated'),
-  fact('tracking-ws_2', 'BrandTracked'),
-  fact('collection-ws_1+col_1', 'CollectionRenamed'),
-  fact('tracking-ws_1', 'BrandUntracked'),
-  fact('workspace-ws_1', 'PlanChanged'),
+/** Two workspaces, several streams each, interleaved; and a corpus event that is nobody's history. */
+const events: readonly GivenEvent[] = [
+  event('workspace-ws_1', 'WorkspaceCreated', { name: 'Größe "1"\n\u2028\u0000 😀', plan: 'free' }),
+  event('workspace-ws_2', 'WorkspaceCreated', { plan: 'pro' }),
+  event('brand-1', 'BrandRegistered'),
+  event('tracking-ws_1', 'BrandTracked', { b: 1e21, a: -0.5 }),
+  event('collection-ws_1+col_1', 'CollectionCreated'),
+  event('tracking-ws_2', 'BrandTracked'),
+  event('collection-ws_1+col_1', 'CollectionRenamed'),
+  event('tracking-ws_1', 'BrandUntracked'),
+  event('workspace-ws_1', 'PlanChanged'),
 ];
 
 /** The chain as the contract defines it, computed without a database. */
 const expectedOf = (workspaceId: string): HistoryEntry[] => {
   let before = GENESIS;
-  return recorded(facts)
+  return recorded(events)
     .filter(({ stream }) => stream.includes(workspaceId))
     .map((one, index) => {
       const record = historyRecordOf(one);
@@ -41,8 +41,8 @@ const sequences = async (entries: Promise<readonly HistoryEntry[]>) =>
   (await entries).map((one) => one.sequence);
 
 describe('workspace history', () => {
-  it('chains the facts of each workspace in the order of the log, whatever the batches', async () => {
-    await given(facts)
+  it('chains the events of each workspace in the order of the log, whatever the batches', async () => {
+    await given(events)
       .into(workspaceHistory)
       .shows(
         async (db) => [
@@ -71,7 +71,7 @@ describe('workspace history', () => {
       await sequences(listHistory(db, 'ws_1', { since: '1970-01-01T00:00:00.000Z' }, { limit: 1 })),
       await sequences(listHistory(db, 'ws_1', { category: 'collection', resourceId: 'ws_1+col_1' }, all)),
     ];
-    await given(facts)
+    await given(events)
       .into(workspaceHistory)
       .shows(read, [[6, 5], [4, 3], [2], [5, 6], [], [], [6], [3, 4]]);
   });

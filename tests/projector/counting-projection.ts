@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { FactMetadata } from '#contracts/events/event.ts';
+import type { EventMetadata } from '#contracts/events/event.ts';
 import { type EventStore, openEventStore } from '#platform/event-store/event-store.ts';
 import { type Log, silentLog } from '#platform/logger.ts';
 import { type Database, openPool } from '#platform/postgres/pool.ts';
@@ -24,7 +24,7 @@ export type Counted = { type: 'Counted'; data: { name: string; by: number } };
 export const WAIT = { timeout: 20_000, interval: 20 } as const;
 const OVER_LIMIT_MS = 20_000;
 
-export const METADATA: FactMetadata = {
+export const METADATA: EventMetadata = {
   $correlationId: 'test',
   $causationId: 'test',
   request_id: 'test',
@@ -44,7 +44,7 @@ export type CounterOptions = {
   readonly waitsIn?: '_next' | 'live';
 };
 
-/** A stack on which projections count facts, with projector processes in this process. */
+/** A stack on which projections count events, with projector processes in this process. */
 export const openCountingStack = async () => {
   const resources = new AsyncDisposableStack();
   const folder = mkdtempSync(join(tmpdir(), 'projector-'));

@@ -25,7 +25,7 @@ beforeEach(() => {
   name = `story${stories}`;
 });
 
-test('a fact that breaks a projection is parked, and healed once the code is mended', async () => {
+test('an event that breaks a projection is parked, and healed once the code is mended', async () => {
   const stream = `counted-${name}`;
   await stack.count(name, 1, 13, 2);
   {
@@ -69,7 +69,7 @@ test('a fact that breaks a projection is parked, and healed once the code is men
   expect((await stack.totals(name))[name]).toBe(25);
 });
 
-test('a fact that is given up is left out for good, also by rebuild and verify', async () => {
+test('an event that is given up is left out for good, also by rebuild and verify', async () => {
   await stack.count(name, 1, 31, 2);
   await using projector = stack.running([stack.counter(name, { fails: (by) => by === 31 })]);
   await projector.passed();
@@ -114,7 +114,7 @@ test('a paused projection stands still, others go on, and it catches up when it 
   await projector.passed();
   await pauseProjection(stack.database, name);
   await expect.poll(async () => (await stack.statusOf(name)).state, WAIT).toBe('paused');
-  // The turn in which it was told to pause has ended when the next fact reaches the other alone.
+  // The turn in which it was told to pause has ended when the next event reaches the other alone.
   await stack.count(name, 2, 3);
   await projector.passed([`${name}b`]);
   await expect.poll(async () => (await stack.statusOf(name)).lag_facts, WAIT).toBeGreaterThan(0);

@@ -56,7 +56,7 @@ const extremesOf = (sample: object, path: Path, texts: readonly string[]): reado
   return [texts.find(taken) ?? URLS.find(taken) ?? leaf, ...DATES.filter(taken)];
 };
 
-/** Names of things themselves stay, so that facts meet. */
+/** Names of things themselves stay, so that events meet. */
 const NAMES = new Set(['type', 'scan_id', 'chunk', 'chunks', 'page', 'pages', 'complete', 'linked']);
 
 const extreme = (sample: object): readonly object[] => {

@@ -63,7 +63,7 @@ test('a cancelled rebuild leaves the live tables as they were', async () => {
   expect((await stack.statusOf(name)).state).toBe('live');
 });
 
-test('a rebuild stops at a fact that cannot be applied, and names it; mended, it goes on', async () => {
+test('a rebuild stops at an event that cannot be applied, and names it; mended, it goes on', async () => {
   await stack.count(name, 1);
   {
     await using projector = stack.running([stack.counter(name)]);

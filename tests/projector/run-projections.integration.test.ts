@@ -7,7 +7,7 @@ beforeAll(async () => {
 });
 afterAll(() => stack[Symbol.asyncDispose]());
 
-it('parks a fact it cannot apply with the rest of its stream, and holds nobody else', async () => {
+it('parks an event it cannot apply with the rest of its stream, and holds nobody else', async () => {
   await stack.count('left', 1, 13, 2);
   await stack.count('right', 4);
   const broken = stack.counter('broken', { fails: (by) => by === 13 });
@@ -109,6 +109,6 @@ it('has one owner at a time; a standby takes over', async () => {
     `select sum(total)::int as sum from owned.counter where name = 'left'`,
   );
   let expected = 0;
-  for await (const fact of stack.eventStore.read<Counted>('counted-left')) expected += fact.data.by;
+  for await (const event of stack.eventStore.read<Counted>('counted-left')) expected += event.data.by;
   expect(rows).toEqual([{ sum: expected }]);
 });

@@ -8,7 +8,7 @@ import { gunzipSync } from 'node:zlib';
 import { parse } from 'csv-parse/sync';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import type { AdLibraryFact, ScanRecorded } from '#contracts/events/corpus/ad-library.ts';
+import type { AdLibraryEvent, ScanRecorded } from '#contracts/events/corpus/ad-library.ts';
 import { adLibraryStream } from '#contracts/events/corpus/ad-library.ts';
 import { brandIdOf } from '#domain/ids.ts';
 import { inheritedEnvironment, readSettings } from '#platform/settings.ts';
@@ -222,10 +222,11 @@ describe.skipIf(absent)('the main job on real exports', () => {
 
   it.each(BRANDS)('counts of $group equal those of the id sets, scan by scan', async ({ group, domain }) => {
     const recorded = new Map<string, Counts>();
-    for await (const fact of stack.eventStore.read<AdLibraryFact>(adLibraryStream(brandIdOf(domain)))) {
-      if (fact.type !== 'ScanRecorded') continue;
-      const { baseline, news, late, stopped, returned, active, missing } = (fact as ScanRecorded).data.totals;
-      recorded.set(fact.data.observed_at, { baseline, news, late, stopped, returned, active, missing });
+    for await (const event of stack.eventStore.read<AdLibraryEvent>(adLibraryStream(brandIdOf(domain)))) {
+      if (event.type !== 'ScanRecorded') continue;
+      const { baseline, news, late, stopped, returned, active, missing } = (event as ScanRecorded).data
+        .totals;
+      recorded.set(event.data.observed_at, { baseline, news, late, stopped, returned, active, missing });
     }
     expect(recorded).toEqual(countFromFiles(group));
   });
@@ -290,8 +291,8 @@ describe.skipIf(absent)('the main job on real exports', () => {
     }
     let revised = 0;
     for (const { domain } of BRANDS) {
-      for await (const fact of stack.eventStore.read(adLibraryStream(brandIdOf(domain)))) {
-        if (fact.type === 'AdRevised') revised += 1;
+      for await (const event of stack.eventStore.read(adLibraryStream(brandIdOf(domain)))) {
+        if (event.type === 'AdRevised') revised += 1;
       }
     }
     expect(revised).toBeLessThan(20);
@@ -299,8 +300,10 @@ describe.skipIf(absent)('the main job on real exports', () => {
 
   it('a scan that covers one of two pages stops nothing on the other', async () => {
     const reliable: boolean[] = [];
-    for await (const fact of stack.eventStore.read<AdLibraryFact>(adLibraryStream(brandIdOf('speakx.ai')))) {
-      if (fact.type === 'ScanRecorded') reliable.push(fact.data.reliable);
+    for await (const event of stack.eventStore.read<AdLibraryEvent>(
+      adLibraryStream(brandIdOf('speakx.ai')),
+    )) {
+      if (event.type === 'ScanRecorded') reliable.push(event.data.reliable);
     }
     expect(reliable).toEqual([true, false, true, true, true, true]);
   });
@@ -319,7 +322,7 @@ describe.skipIf(absent)('the main job on real exports', () => {
     }
   });
 
-  it('keeps no figure of money or reach in any fact', async () => {
+  it('keeps no figure of money or reach in any event', async () => {
     const database = stack.eventStore;
     const forbidden =
       /"(spend|impressions?|reach|reach_estimate|currency|estimated_audience_size|potential_reach|budget|eu_total_reach|demographic_distribution|region_distribution|delivery_by_region)\w*"\s*:/i;
@@ -328,16 +331,16 @@ describe.skipIf(absent)('the main job on real exports', () => {
       prefixes: ['brand-', 'adLibrary-', 'socialPage-'],
       bufferItems: 5_000,
     });
-    let facts = 0;
+    let events = 0;
     for (let caughtUp = false; !caughtUp; ) {
       for (const item of await follower.take(1_000)) {
         if (item.kind === 'caught_up') caughtUp = true;
-        if (item.kind !== 'fact') continue;
-        facts += 1;
-        expect(JSON.stringify(item.fact.data)).not.toMatch(forbidden);
+        if (item.kind !== 'event') continue;
+        events += 1;
+        expect(JSON.stringify(item.event.data)).not.toMatch(forbidden);
       }
     }
-    expect(facts).toBeGreaterThan(5_000);
+    expect(events).toBeGreaterThan(5_000);
   });
 
   it('ingested again, it appends nothing', async () => {

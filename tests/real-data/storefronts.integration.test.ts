@@ -6,7 +6,7 @@ import { gunzipSync } from 'node:zlib';
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import type { StorefrontFact } from '#contracts/events/corpus/storefront.ts';
+import type { StorefrontEvent } from '#contracts/events/corpus/storefront.ts';
 import { storefrontStream } from '#contracts/events/corpus/storefront.ts';
 import { readSettings } from '#platform/settings.ts';
 import { ingestFiles } from '#services/ingest/files/ingest-files.ts';
@@ -153,9 +153,9 @@ describe.skipIf(absent)('real storefronts', () => {
     expect(later?.facts).toBe(1);
   });
 
-  test('its facts are few and none is large', async () => {
+  test('its events are few and none is large', async () => {
     const bytes: number[] = [];
-    for await (const { data } of stack.eventStore.read<StorefrontFact>(storefrontStream('kiidskingdom.com')))
+    for await (const { data } of stack.eventStore.read<StorefrontEvent>(storefrontStream('kiidskingdom.com')))
       bytes.push(Buffer.byteLength(JSON.stringify(data)));
     expect(bytes.length).toBeLessThan(10);
     expect(Math.max(...bytes)).toBeLessThan(400_000);

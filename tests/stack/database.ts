@@ -21,7 +21,7 @@ export const createTestDatabase = async (): Promise<{ url: string; drop(): Promi
   };
 };
 
-/** An event store of its own, empty, in this process: tests must not see each other's facts. */
+/** An event store of its own, empty, in this process: tests must not see each other's events. */
 export const createTestEventStore = async (): Promise<{ url: string; stop(): Promise<void> }> => {
   const database = await createTestDatabase();
   const store = await startEventStore({ databaseUrl: database.url, host: '127.0.0.1', port: 0 });

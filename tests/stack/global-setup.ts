@@ -11,7 +11,7 @@ declare module 'vitest' {
   interface ProvidedContext {
     /** The cluster's maintenance database, as its superuser. Tests make their own beside it. */
     databaseUrl: string;
-    /** An EventStoreDB connection string. Tests that must see no facts but their own start another. */
+    /** An EventStoreDB connection string. Tests that must see no events but their own start another. */
     eventStoreUrl: string;
     natsUrl: string;
   }

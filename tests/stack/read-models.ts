@@ -4,7 +4,7 @@ import { schemaOf } from '#services/projector/read-model-schema.ts';
 
 /**
  * Row count and order-independent checksum of each table of some projections. `without` leaves out columns
- * that may differ between two logs of the same facts, as positions do.
+ * that may differ between two logs of the same events, as positions do.
  */
 export const checksums = async (
   database: Database,

@@ -5,7 +5,7 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type ReportFact, reportStream } from '#contracts/events/workspace/report.ts';
+import { type ReportEvent, reportStream } from '#contracts/events/workspace/report.ts';
 import { type Report, REPORT_COLUMNS } from '#contracts/resources/workspace/report.ts';
 import { systemClock } from '#platform/clock.ts';
 import { silentLog } from '#platform/logger.ts';
@@ -84,11 +84,11 @@ const untilStatus = async (key: Key, id: string, status: Report['status']): Prom
   return read(key, id);
 };
 
-const factsOf = async (key: Key, id: string): Promise<readonly ReportFact[]> => {
-  const facts: ReportFact[] = [];
-  for await (const fact of stack.eventStore.read<ReportFact>(reportStream(key.workspaceId, id)))
-    facts.push(fact);
-  return facts;
+const eventsOf = async (key: Key, id: string): Promise<readonly ReportEvent[]> => {
+  const events: ReportEvent[] = [];
+  for await (const event of stack.eventStore.read<ReportEvent>(reportStream(key.workspaceId, id)))
+    events.push(event);
+  return events;
 };
 
 const tracking = async (...ids: readonly string[]): Promise<Key> => {
@@ -98,7 +98,7 @@ const tracking = async (...ids: readonly string[]): Promise<Key> => {
 };
 
 describe('exportReports', () => {
-  test('writes the radar of the window as CSV, as the fact says', async () => {
+  test('writes the radar of the window as CSV, as the event says', async () => {
     await using _ = startWorker();
     const key = await tracking(...brands.map(({ id }) => id));
     const id = await request(key);
@@ -198,7 +198,7 @@ describe('exportReports', () => {
     workers.use(startWorker({ workerId: 'two' }));
     for (const id of ids) {
       await untilStatus(key, id, 'ready');
-      expect((await factsOf(key, id)).map(({ type }) => type)).toEqual([
+      expect((await eventsOf(key, id)).map(({ type }) => type)).toEqual([
         'ReportRequested',
         'ReportStarted',
         'ReportFinished',
@@ -232,7 +232,7 @@ describe('exportReports', () => {
     });
     const failed = await untilStatus(key, id, 'failed');
     expect(failed).toMatchObject({ failure: 'There is no room left for the file.', download_url: null });
-    expect((await factsOf(key, id)).map(({ type }) => type)).toEqual([
+    expect((await eventsOf(key, id)).map(({ type }) => type)).toEqual([
       'ReportRequested',
       'ReportStarted',
       'ReportAttemptFailed',
@@ -260,12 +260,12 @@ describe('exportReports', () => {
     };
     await using workers = new AsyncDisposableStack();
     workers.use(startWorker({ workerId: 'one', leaseSeconds: 1.5, objectStore: slowly }));
-    await until('the first worker to begin', LIMIT_MS, async () => (await factsOf(key, id)).length > 1);
+    await until('the first worker to begin', LIMIT_MS, async () => (await eventsOf(key, id)).length > 1);
     workers.use(startWorker({ workerId: 'two', leaseSeconds: 1.5 }));
     await untilStatus(key, id, 'ready');
-    const facts = await factsOf(key, id);
-    expect(facts.filter(({ type }) => type === 'ReportStarted')).toHaveLength(1);
-    expect(facts.filter(({ type }) => type === 'ReportLeaseExtended').length).toBeGreaterThan(1);
-    expect(facts.at(-1)).toMatchObject({ type: 'ReportFinished', data: { worker_id: 'one', attempt: 1 } });
+    const events = await eventsOf(key, id);
+    expect(events.filter(({ type }) => type === 'ReportStarted')).toHaveLength(1);
+    expect(events.filter(({ type }) => type === 'ReportLeaseExtended').length).toBeGreaterThan(1);
+    expect(events.at(-1)).toMatchObject({ type: 'ReportFinished', data: { worker_id: 'one', attempt: 1 } });
   });
 });

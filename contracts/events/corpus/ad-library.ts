@@ -1,6 +1,6 @@
 import type { BrandedContent } from '#contracts/observations/ad-library-scan.ts';
 import type { AdFormat } from '#contracts/values/primitives.ts';
-import type { Fact } from '../event.ts';
+import type { Event } from '../event.ts';
 
 /** Stream `adLibrary-<brandId>`: what the library showed of a brand's ads. Dates of observation are in the data. */
 export const AD_LIBRARY = 'adLibrary';
@@ -38,12 +38,12 @@ export type AdContent = {
   readonly versions: readonly AdCardContent[];
 };
 
-/** In every fact about one ad: which scan says so, and when that scan looked. */
+/** In every event about one ad: which scan says so, and when that scan looked. */
 type Sighting = { readonly brand_id: string; readonly scan_id: string; readonly observed_at: string };
 
 /**
  * What counters need of an ad in order to move with its status, so that no projection has to look an
- * ad up: they hold what the facts before said.
+ * ad up: they hold what the events before said.
  */
 export type AdCounted = {
   readonly ad_id: string;
@@ -52,7 +52,7 @@ export type AdCounted = {
   readonly started_on: string | null;
 };
 
-/** What a reader of the fact wants to see of the ad without looking it up. */
+/** What a reader of the event wants to see of the ad without looking it up. */
 export type AdExcerpt = {
   readonly page_id: string | null;
   readonly page_name: string | null;
@@ -73,7 +73,7 @@ export const excerptOfBody = (body: string | null): string | null => {
 /** Characters beyond it take two code units of a string. */
 const LAST_OF_ONE_UNIT = 0xffff;
 
-export type AdStarted = Fact<
+export type AdStarted = Event<
   'AdStarted',
   Sighting &
     AdCounted & {
@@ -95,13 +95,13 @@ export type ContentChanges = {
 };
 
 /** Copy, call to action, media or format changed. */
-export type AdRevised = Fact<
+export type AdRevised = Event<
   'AdRevised',
   Sighting & AdCounted & { readonly excerpt: AdExcerpt; readonly changes: ContentChanges }
 >;
 
 /** Fields that were blank until now became known: completes the record and is no news. */
-export type AdDetailsObserved = Fact<
+export type AdDetailsObserved = Event<
   'AdDetailsObserved',
   Sighting &
     AdCounted & {
@@ -117,12 +117,12 @@ export type AdDetailsObserved = Fact<
     }
 >;
 
-export type AdDestinationChanged = Fact<
+export type AdDestinationChanged = Event<
   'AdDestinationChanged',
   Sighting & AdCounted & { readonly excerpt: AdExcerpt; readonly from_url: string; readonly to_url: string }
 >;
 
-export type AdConfirmedInactive = Fact<
+export type AdConfirmedInactive = Event<
   'AdConfirmedInactive',
   Sighting &
     AdCounted & {
@@ -138,19 +138,19 @@ export type AdConfirmedInactive = Fact<
 >;
 
 /** An ad that had been confirmed inactive was observed running again. */
-export type AdReturned = Fact<
+export type AdReturned = Event<
   'AdReturned',
   Sighting & AdCounted & { readonly excerpt: AdExcerpt; readonly inactive_since: string }
 >;
 
-/** Ads absent from a complete covering scan for the first time: missing, not stopped. At most 5,000 a fact. */
-export type AdsMissed = Fact<'AdsMissed', Sighting & { readonly ad_ids: readonly string[] }>;
+/** Ads absent from a complete covering scan for the first time: missing, not stopped. At most 5,000 an event. */
+export type AdsMissed = Event<'AdsMissed', Sighting & { readonly ad_ids: readonly string[] }>;
 
 /**
  * Ads observed where the scan's end alone does not imply it: missing ads that are back, and every known
- * ad of an incomplete scan. At most 5,000 a fact.
+ * ad of an incomplete scan. At most 5,000 an event.
  */
-export type AdsSeen = Fact<'AdsSeen', Sighting & { readonly ad_ids: readonly string[] }>;
+export type AdsSeen = Event<'AdsSeen', Sighting & { readonly ad_ids: readonly string[] }>;
 
 /** Parts of an ad that collectors word in their own ways. */
 export type Aspect = 'copy' | 'cta' | 'format' | 'destination';
@@ -159,7 +159,7 @@ export type Aspect = 'copy' | 'cta' | 'format' | 'destination';
  * A new collector words most of a scan's ads differently in one aspect: the collector's doing, not the
  * brand's (rule 6). Holds the new wording, so that the next scan is compared with it.
  */
-export type AdsReworded = Fact<
+export type AdsReworded = Event<
   'AdsReworded',
   Sighting & {
     readonly collector: string;
@@ -194,7 +194,7 @@ export type ScanTotals = {
  * Closes a scan. Complete: every live, not missing ad of the covered pages that are not partial was seen at
  * `observed_at`.
  */
-export type ScanRecorded = Fact<
+export type ScanRecorded = Event<
   'ScanRecorded',
   Sighting & {
     /** The brand the scan was made for; another's where this brand's ads were met on its pages. */
@@ -218,7 +218,7 @@ export type ScanRecorded = Fact<
   }
 >;
 
-export type AdLibraryFact =
+export type AdLibraryEvent =
   | AdStarted
   | AdRevised
   | AdDetailsObserved

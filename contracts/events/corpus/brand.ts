@@ -1,4 +1,4 @@
-import type { Fact } from '../event.ts';
+import type { Event } from '../event.ts';
 
 /** Stream `brand-<brandId>`: who a brand is. */
 export const BRAND = 'brand';
@@ -20,7 +20,7 @@ export type BrandDetails = {
   readonly indexable: boolean;
 };
 
-export type BrandRegistered = Fact<
+export type BrandRegistered = Event<
   'BrandRegistered',
   BrandDetails & {
     readonly brand_id: string;
@@ -31,9 +31,9 @@ export type BrandRegistered = Fact<
 >;
 
 /** Only the fields that changed. */
-export type BrandProfileChanged = Fact<
+export type BrandProfileChanged = Event<
   'BrandProfileChanged',
   { readonly brand_id: string; readonly observed_at: string; readonly changes: Partial<BrandDetails> }
 >;
 
-export type BrandFact = BrandRegistered | BrandProfileChanged;
+export type BrandEvent = BrandRegistered | BrandProfileChanged;

@@ -1,5 +1,5 @@
 import type { CategoryOnPath } from './brand.ts';
-import type { Fact } from '../event.ts';
+import type { Event } from '../event.ts';
 
 /** Stream `category-<categoryId>`: a category as taxonomies define it. */
 export const CATEGORY = 'category';
@@ -12,7 +12,7 @@ export type CategoryDetails = {
   readonly taxonomy_ids: Readonly<Record<string, string>>;
 };
 
-export type CategoryDefined = Fact<
+export type CategoryDefined = Event<
   'CategoryDefined',
   CategoryDetails & {
     readonly category_id: string;
@@ -23,7 +23,7 @@ export type CategoryDefined = Fact<
 >;
 
 /** Only the fields that changed. */
-export type CategoryChanged = Fact<
+export type CategoryChanged = Event<
   'CategoryChanged',
   {
     readonly category_id: string;
@@ -32,4 +32,4 @@ export type CategoryChanged = Fact<
   }
 >;
 
-export type CategoryFact = CategoryDefined | CategoryChanged;
+export type CategoryEvent = CategoryDefined | CategoryChanged;

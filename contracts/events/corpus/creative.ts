@@ -1,11 +1,11 @@
 import type { AnalysisDepth, CreativeFieldValues, MediaKind } from '#contracts/values/creatives.ts';
-import type { Fact } from '../event.ts';
+import type { Event } from '../event.ts';
 
 /** Stream `creative-<creativeKey>`: what is known of one file, and which ads carry it. */
 export const CREATIVE = 'creative';
 export const creativeStream = (creativeKey: string): string => `${CREATIVE}-${creativeKey}`;
 
-/** Media facts of a file. `null`: never measured. */
+/** Media properties of a file. `null`: never measured. */
 export type CreativeMedia = {
   readonly media_kind: MediaKind;
   readonly content_type: string | null;
@@ -32,24 +32,24 @@ export type CreativeReading = {
 
 type OfCreative = { readonly creative_key: string; readonly observed_at: string };
 
-export type CreativeStored = Fact<
+export type CreativeStored = Event<
   'CreativeStored',
   OfCreative & { readonly media: CreativeMedia; readonly ad_ids: readonly string[] }
 >;
 
 /** Measured or stored with something new: only the fields that changed. */
-export type CreativeMeasured = Fact<
+export type CreativeMeasured = Event<
   'CreativeMeasured',
   OfCreative & { readonly changes: Partial<CreativeMedia> }
 >;
 
 /** Ads that were not known to carry the file. */
-export type CreativeCarried = Fact<'CreativeCarried', OfCreative & { readonly ad_ids: readonly string[] }>;
+export type CreativeCarried = Event<'CreativeCarried', OfCreative & { readonly ad_ids: readonly string[] }>;
 
 /** Read, or read with something new: only what changed; of the closed fields likewise. */
-export type CreativeAnalysed = Fact<
+export type CreativeAnalysed = Event<
   'CreativeAnalysed',
   OfCreative & { readonly changes: Partial<CreativeReading> }
 >;
 
-export type CreativeFact = CreativeStored | CreativeMeasured | CreativeCarried | CreativeAnalysed;
+export type CreativeEvent = CreativeStored | CreativeMeasured | CreativeCarried | CreativeAnalysed;

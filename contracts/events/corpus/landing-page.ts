@@ -1,9 +1,9 @@
 import type { PageType } from '#contracts/values/landing-pages.ts';
-import type { Fact } from '../event.ts';
+import type { Event } from '../event.ts';
 
 /**
  * Stream `landingPage-<landingPageId>`: what visits and classifiers said of one page. That ads lead to it is in
- * the facts of the ad library.
+ * the events of the ad library.
  */
 export const LANDING_PAGE = 'landingPage';
 export const landingPageStream = (landingPageId: string): string => `${LANDING_PAGE}-${landingPageId}`;
@@ -27,15 +27,15 @@ type OfPage = {
 };
 
 /** First scraped, or scraped with something new: only the fields that changed. */
-export type LandingPageScraped = Fact<
+export type LandingPageScraped = Event<
   'LandingPageScraped',
   OfPage & { readonly changes: Partial<ScrapedPage> }
 >;
 
 /** First classified, or classified otherwise. */
-export type LandingPageClassified = Fact<
+export type LandingPageClassified = Event<
   'LandingPageClassified',
   OfPage & { readonly page_type: PageType; readonly confidence: number }
 >;
 
-export type LandingPageFact = LandingPageScraped | LandingPageClassified;
+export type LandingPageEvent = LandingPageScraped | LandingPageClassified;

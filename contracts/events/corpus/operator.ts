@@ -1,12 +1,12 @@
 import type { OperatorBasis } from '#contracts/observations/operator-record.ts';
-import type { Fact } from '../event.ts';
+import type { Event } from '../event.ts';
 
 /** Stream `operator-<operatorId>`: what companies were observed to be associated with. */
 export const OPERATOR = 'operator';
 export const operatorStream = (operatorId: string): string => `${OPERATOR}-${operatorId}`;
 
 /** First heard of, or with another country. */
-export type OperatorNamed = Fact<
+export type OperatorNamed = Event<
   'OperatorNamed',
   {
     readonly operator_id: string;
@@ -19,7 +19,7 @@ export type OperatorNamed = Fact<
 export type OperatorDomain = { readonly domain: string; readonly brand_id: string };
 
 /** What one basis names now and did not before, and what it names no longer. */
-export type OperatorAssociationsChanged = Fact<
+export type OperatorAssociationsChanged = Event<
   'OperatorAssociationsChanged',
   {
     readonly operator_id: string;
@@ -32,4 +32,4 @@ export type OperatorAssociationsChanged = Fact<
   }
 >;
 
-export type OperatorFact = OperatorNamed | OperatorAssociationsChanged;
+export type OperatorEvent = OperatorNamed | OperatorAssociationsChanged;

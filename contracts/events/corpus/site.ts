@@ -1,11 +1,11 @@
 import type { SplitTestType } from '#contracts/observations/site-scan.ts';
-import type { Fact } from '../event.ts';
+import type { Event } from '../event.ts';
 
 /** Stream `site-<domain>`: the tools and split tests found on a site. */
 export const SITE = 'site';
 export const siteStream = (domain: string): string => `${SITE}-${domain}`;
 
-/** In every fact of a scan: whose site it is, and when the scan looked. */
+/** In every event of a scan: whose site it is, and when the scan looked. */
 type Sighting = {
   /** The brand that has the domain, whether or not anybody has described it yet. */
   readonly brand_id: string;
@@ -25,28 +25,28 @@ export type SiteTool = {
 };
 
 /** Met for the first time, or again after they were gone. Those of the first complete scan are a baseline. */
-export type ToolsDetected = Fact<
+export type ToolsDetected = Event<
   'ToolsDetected',
   Sighting & { readonly novelty: 'baseline' | 'news' | 'returned'; readonly tools: readonly SiteTool[] }
 >;
 
 /** Known tools that a scan names, files or links differently. */
-export type ToolsDescribed = Fact<'ToolsDescribed', Sighting & { readonly tools: readonly SiteTool[] }>;
+export type ToolsDescribed = Event<'ToolsDescribed', Sighting & { readonly tools: readonly SiteTool[] }>;
 
 /** Absent from a complete scan for the first time: missing, not gone. */
-export type ToolsMissed = Fact<'ToolsMissed', Sighting & { readonly slugs: readonly string[] }>;
+export type ToolsMissed = Event<'ToolsMissed', Sighting & { readonly slugs: readonly string[] }>;
 
 /** Missing tools that a scan found again. */
-export type ToolsSeen = Fact<'ToolsSeen', Sighting & { readonly slugs: readonly string[] }>;
+export type ToolsSeen = Event<'ToolsSeen', Sighting & { readonly slugs: readonly string[] }>;
 
 /** Absent from two complete scans at least 20 hours apart, and from every one between. */
-export type ToolsGone = Fact<
+export type ToolsGone = Event<
   'ToolsGone',
   Sighting & { readonly tools: readonly { readonly slug: string; readonly missing_since: string }[] }
 >;
 
 /** Which of the site's split-testing tools a scan could read; only where that became so or changed. */
-export type SplitTestToolsRead = Fact<
+export type SplitTestToolsRead = Event<
   'SplitTestToolsRead',
   Sighting & { readonly tools: readonly { readonly slug: string; readonly readable: boolean }[] }
 >;
@@ -68,10 +68,10 @@ export type SplitTestDetails = {
 /** A test of a tool; `id` is derived from the site, the tool and the tool's own id of it. */
 export type SplitTestKey = { readonly id: string; readonly tool: string; readonly test_id: string };
 
-/** Facts about tests hold several, but no more than so much JSON, unless a single test is longer. */
-export const SITE_FACT_MAX_CHARACTERS = 150_000;
+/** Events about tests hold several, but no more than so much JSON, unless a single test is longer. */
+export const SITE_EVENT_MAX_CHARACTERS = 150_000;
 
-export type SplitTestsObserved = Fact<
+export type SplitTestsObserved = Event<
   'SplitTestsObserved',
   Sighting & {
     readonly novelty: 'baseline' | 'news';
@@ -80,7 +80,7 @@ export type SplitTestsObserved = Fact<
 >;
 
 /** Only the fields that changed. */
-export type SplitTestsChanged = Fact<
+export type SplitTestsChanged = Event<
   'SplitTestsChanged',
   Sighting & {
     readonly tests: readonly (SplitTestKey & { readonly changes: Partial<SplitTestDetails> })[];
@@ -88,13 +88,13 @@ export type SplitTestsChanged = Fact<
 >;
 
 /** Not shown by their tool, which was readable, for the first time: missing, not ended. */
-export type SplitTestsMissed = Fact<'SplitTestsMissed', Sighting & { readonly ids: readonly string[] }>;
+export type SplitTestsMissed = Event<'SplitTestsMissed', Sighting & { readonly ids: readonly string[] }>;
 
 /** Missing tests that their tool showed again. */
-export type SplitTestsSeen = Fact<'SplitTestsSeen', Sighting & { readonly ids: readonly string[] }>;
+export type SplitTestsSeen = Event<'SplitTestsSeen', Sighting & { readonly ids: readonly string[] }>;
 
 /** Closes a scan. */
-export type SiteScanRecorded = Fact<
+export type SiteScanRecorded = Event<
   'SiteScanRecorded',
   Sighting & {
     readonly collector: string;
@@ -106,7 +106,7 @@ export type SiteScanRecorded = Fact<
   }
 >;
 
-export type SiteFact =
+export type SiteEvent =
   | ToolsDetected
   | ToolsDescribed
   | ToolsMissed

@@ -1,12 +1,12 @@
 import type { PageClaim, PageRole } from '#contracts/observations/social-page-link.ts';
-import type { Fact } from '../event.ts';
+import type { Event } from '../event.ts';
 
 /** Stream `socialPage-<pageId>`: which brands a page was observed to belong with, and what sources say of it. */
 export const SOCIAL_PAGE = 'socialPage';
 export const socialPageStream = (pageId: string): string => `${SOCIAL_PAGE}-${pageId}`;
 
 /** First observed, or observed with another role or confidence. */
-export type PageLinked = Fact<
+export type PageLinked = Event<
   'PageLinked',
   {
     readonly page_id: string;
@@ -20,13 +20,13 @@ export type PageLinked = Fact<
   }
 >;
 
-export type PageUnlinked = Fact<
+export type PageUnlinked = Event<
   'PageUnlinked',
   { readonly page_id: string; readonly brand_id: string; readonly observed_at: string }
 >;
 
 /** Observed, and held back: no reader shows the link, whatever was linked before. Ends with `PageLinked`. */
-export type PageLinkQuarantined = Fact<
+export type PageLinkQuarantined = Event<
   'PageLinkQuarantined',
   {
     readonly page_id: string;
@@ -48,7 +48,7 @@ export type PageProfile = {
 };
 
 /** What one source says of the page: only the fields in which it says something new. */
-export type PageProfileObserved = Fact<
+export type PageProfileObserved = Event<
   'PageProfileObserved',
   {
     readonly page_id: string;
@@ -58,4 +58,4 @@ export type PageProfileObserved = Fact<
   }
 >;
 
-export type SocialPageFact = PageLinked | PageUnlinked | PageLinkQuarantined | PageProfileObserved;
+export type SocialPageEvent = PageLinked | PageUnlinked | PageLinkQuarantined | PageProfileObserved;

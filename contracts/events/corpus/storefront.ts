@@ -1,4 +1,4 @@
-import type { Fact } from '../event.ts';
+import type { Event } from '../event.ts';
 
 /** Stream `storefront-<domain>`: what the public catalogue of a shop showed. */
 export const STOREFRONT = 'storefront';
@@ -29,7 +29,7 @@ export type Product = ProductDetails & {
   readonly variants: readonly ProductVariant[];
 };
 
-/** In every fact of a scan: which shop, which scan, and when it looked. */
+/** In every event of a scan: which shop, which scan, and when it looked. */
 type Sighting = {
   /** The brand that has the shop's domain, whether or not anybody has described it yet. */
   readonly brand_id: string;
@@ -39,16 +39,16 @@ type Sighting = {
 };
 
 /**
- * Facts about products hold several, but no more than `STOREFRONT_FACT_MAX_CHARACTERS` of JSON, unless a single
- * product is longer: a catalogue is a few facts, and none outgrows an append.
+ * Events about products hold several, but no more than `STOREFRONT_FACT_MAX_CHARACTERS` of JSON, unless a single
+ * product is longer: a catalogue is a few events, and none outgrows an append.
  */
-export const STOREFRONT_FACT_MAX_CHARACTERS = 150_000;
+export const STOREFRONT_EVENT_MAX_CHARACTERS = 150_000;
 
 /**
  * Products met for the first time, or again after they had been delisted. Those of the first complete scan, and
  * of incomplete ones before it, are a baseline and no news.
  */
-export type ProductsListed = Fact<
+export type ProductsListed = Event<
   'ProductsListed',
   Sighting & { readonly novelty: 'baseline' | 'news' | 'returned'; readonly products: readonly Product[] }
 >;
@@ -82,19 +82,19 @@ export type ProductChange = {
   /** False when all that changed is that blanks became known: completes the record and is no news. */
   readonly news: boolean;
 };
-export type ProductsChanged = Fact<
+export type ProductsChanged = Event<
   'ProductsChanged',
   Sighting & { readonly changes: readonly ProductChange[] }
 >;
 
-/** Absent from a complete scan for the first time: missing, not delisted. At most 5,000 a fact. */
-export type ProductsMissed = Fact<'ProductsMissed', Sighting & { readonly product_ids: readonly string[] }>;
+/** Absent from a complete scan for the first time: missing, not delisted. At most 5,000 an event. */
+export type ProductsMissed = Event<'ProductsMissed', Sighting & { readonly product_ids: readonly string[] }>;
 
-/** Missing products that a scan showed again. At most 5,000 a fact. */
-export type ProductsSeen = Fact<'ProductsSeen', Sighting & { readonly product_ids: readonly string[] }>;
+/** Missing products that a scan showed again. At most 5,000 an event. */
+export type ProductsSeen = Event<'ProductsSeen', Sighting & { readonly product_ids: readonly string[] }>;
 
 /** Absent from two complete scans at least 20 hours apart, and from every one between. */
-export type ProductsDelisted = Fact<
+export type ProductsDelisted = Event<
   'ProductsDelisted',
   Sighting & {
     readonly products: readonly {
@@ -126,7 +126,7 @@ export type StorefrontTotals = {
  * Closes a scan. The share of a catalogue that got cheaper is `totals.cheaper` of `totals.products`, for a scan
  * that is `complete`, no `baseline` and no late arrival.
  */
-export type StorefrontScanRecorded = Fact<
+export type StorefrontScanRecorded = Event<
   'StorefrontScanRecorded',
   Sighting & {
     readonly collector: string;
@@ -144,7 +144,7 @@ export type StorefrontScanRecorded = Fact<
   }
 >;
 
-export type StorefrontFact =
+export type StorefrontEvent =
   | ProductsListed
   | ProductsChanged
   | ProductsMissed

@@ -1,4 +1,4 @@
-import type { Fact } from '../event.ts';
+import type { Event } from '../event.ts';
 
 /** Stream `traffic-<domain>`: what a provider estimates of a site's visitors. */
 export const TRAFFIC = 'traffic';
@@ -39,7 +39,7 @@ export type TrafficFigures = {
 };
 
 /** Of one month or day, only the figures that are new or other than known for it. */
-export type TrafficEstimated = Fact<
+export type TrafficEstimated = Event<
   'TrafficEstimated',
   {
     readonly domain: string;
@@ -53,4 +53,4 @@ export type TrafficEstimated = Fact<
   }
 >;
 
-export type TrafficFact = TrafficEstimated;
+export type TrafficEvent = TrafficEstimated;

@@ -1,6 +1,6 @@
 import type { AlertChannel, DeliveryKind, FailureClass } from '#contracts/values/alerts.ts';
 import type { AlertPayload } from '#contracts/webhooks/alert-payload.ts';
-import type { Fact } from '../event.ts';
+import type { Event } from '../event.ts';
 
 /**
  * Stream `alertDelivery-<workspaceId>+<alertId>`: everything that a rule sent, or tried to. One stream a rule, so
@@ -16,7 +16,7 @@ type Named = { readonly workspace_id: string; readonly alert_id: string; readonl
  * Something matched: it is to be sent on one channel. `delivery_id` is derived from rule, channel and what matched,
  * so that the same match is the same delivery however often it is met; it is also the `webhook-id` of every attempt.
  */
-export type DeliveryQueued = Fact<
+export type DeliveryQueued = Event<
   'DeliveryQueued',
   Named & {
     readonly channel: AlertChannel;
@@ -27,7 +27,7 @@ export type DeliveryQueued = Fact<
 >;
 
 /** One attempt and what follows from it: delivered, another at `next_attempt_at`, or given up. */
-export type DeliveryAttempted = Fact<
+export type DeliveryAttempted = Event<
   'DeliveryAttempted',
   Named & {
     /** From 1. */
@@ -47,12 +47,12 @@ export type DeliveryAttempted = Fact<
 >;
 
 /** Nothing more is sent: the rule is gone or off, its channel removed, or an operator said so. */
-export type DeliveryCancelled = Fact<
+export type DeliveryCancelled = Event<
   'DeliveryCancelled',
   Named & { readonly reason: string; readonly cancelled_at: string }
 >;
 
 /** An operator asked for another round of attempts of a failed, cancelled or delivered one. */
-export type DeliveryReplayed = Fact<'DeliveryReplayed', Named & { readonly replayed_at: string }>;
+export type DeliveryReplayed = Event<'DeliveryReplayed', Named & { readonly replayed_at: string }>;
 
-export type AlertDeliveryFact = DeliveryQueued | DeliveryAttempted | DeliveryCancelled | DeliveryReplayed;
+export type AlertDeliveryEvent = DeliveryQueued | DeliveryAttempted | DeliveryCancelled | DeliveryReplayed;

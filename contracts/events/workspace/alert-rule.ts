@@ -1,5 +1,5 @@
 import type { AlertCadence, AlertTrigger, EndpointChannel } from '#contracts/values/alerts.ts';
-import type { Fact } from '../event.ts';
+import type { Event } from '../event.ts';
 
 /** Stream `alertRule-<workspaceId>+<alertId>`: one rule, from creation to deletion. */
 export const ALERT_RULE = 'alertRule';
@@ -27,13 +27,13 @@ export type AlertRuleSettings = {
 
 type Named = { readonly workspace_id: string; readonly alert_id: string };
 
-export type AlertRuleCreated = Fact<
+export type AlertRuleCreated = Event<
   'AlertRuleCreated',
   Named & AlertRuleSettings & { readonly member_id: string; readonly created_at: string }
 >;
 
 /** Only what changed, and what was named again to end a suspension: `enabled`, or the channel's address. */
-export type AlertRuleChanged = Fact<
+export type AlertRuleChanged = Event<
   'AlertRuleChanged',
   Named & { readonly changes: Partial<AlertRuleSettings>; readonly changed_at: string }
 >;
@@ -46,15 +46,15 @@ export type Suspension = {
 };
 
 /** The service gave up one channel. The others go on. */
-export type AlertChannelSuspended = Fact<'AlertChannelSuspended', Named & Suspension>;
+export type AlertChannelSuspended = Event<'AlertChannelSuspended', Named & Suspension>;
 
 /** As it was recorded when one failing channel still disabled the whole rule. */
-export type AlertRuleSuspended = Fact<'AlertRuleSuspended', Named & Suspension>;
+export type AlertRuleSuspended = Event<'AlertRuleSuspended', Named & Suspension>;
 
 /** With its delivery history. */
-export type AlertRuleDeleted = Fact<'AlertRuleDeleted', Named & { readonly deleted_at: string }>;
+export type AlertRuleDeleted = Event<'AlertRuleDeleted', Named & { readonly deleted_at: string }>;
 
-export type AlertRuleFact =
+export type AlertRuleEvent =
   | AlertRuleCreated
   | AlertRuleChanged
   | AlertChannelSuspended

@@ -1,6 +1,6 @@
 import type { BriefFeedback } from '#contracts/resources/workspace/brief.ts';
 import type { RadarItem } from '#contracts/resources/workspace/radar.ts';
-import type { Fact } from '../event.ts';
+import type { Event } from '../event.ts';
 
 /** Stream `brief-<workspaceId>+<briefId>`: what one ISO week brought to one workspace. */
 export const BRIEF = 'brief';
@@ -19,7 +19,7 @@ export type RadarSnapshot = Omit<RadarItem, 'brand' | 'ad'> & {
   readonly ad: Omit<RadarItem['ad'], 'url'>;
 };
 
-export type BriefPrepared = Fact<
+export type BriefPrepared = Event<
   'BriefPrepared',
   {
     readonly workspace_id: string;
@@ -37,7 +37,7 @@ export type BriefPrepared = Fact<
 >;
 
 /** `null` clears. */
-export type BriefFeedbackGiven = Fact<
+export type BriefFeedbackGiven = Event<
   'BriefFeedbackGiven',
   {
     readonly workspace_id: string;
@@ -47,4 +47,4 @@ export type BriefFeedbackGiven = Fact<
   }
 >;
 
-export type BriefFact = BriefPrepared | BriefFeedbackGiven;
+export type BriefEvent = BriefPrepared | BriefFeedbackGiven;

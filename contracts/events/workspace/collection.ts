@@ -1,9 +1,9 @@
 import type { Item } from '#contracts/values/items.ts';
-import type { Fact } from '../event.ts';
+import type { Event } from '../event.ts';
 
 /**
  * Stream `collection-<workspaceId>`: the tree of a workspace's collections. One stream, so that no two changes
- * at once can close a circle, and a collection goes with everything inside it in one fact.
+ * at once can close a circle, and a collection goes with everything inside it in one event.
  */
 export const COLLECTION = 'collection';
 export const collectionTreeStream = (workspaceId: string): string => `${COLLECTION}-${workspaceId}`;
@@ -18,7 +18,7 @@ export type Visibility = 'workspace' | 'private';
 type Named = { readonly workspace_id: string; readonly collection_id: string };
 type Change = Named & { readonly changed_by: string; readonly changed_at: string };
 
-export type CollectionCreated = Fact<
+export type CollectionCreated = Event<
   'CollectionCreated',
   Named & {
     readonly name: string;
@@ -32,21 +32,21 @@ export type CollectionCreated = Fact<
     readonly created_at: string;
   }
 >;
-export type CollectionRenamed = Fact<'CollectionRenamed', Change & { readonly name: string }>;
-export type CollectionDescribed = Fact<
+export type CollectionRenamed = Event<'CollectionRenamed', Change & { readonly name: string }>;
+export type CollectionDescribed = Event<
   'CollectionDescribed',
   Change & { readonly description: string | null }
 >;
-export type CollectionMoved = Fact<'CollectionMoved', Change & { readonly parent_id: string | null }>;
-export type CollectionVisibilityChanged = Fact<
+export type CollectionMoved = Event<'CollectionMoved', Change & { readonly parent_id: string | null }>;
+export type CollectionVisibilityChanged = Event<
   'CollectionVisibilityChanged',
   Change & { readonly visibility: Visibility }
 >;
-export type CollectionEditorsChanged = Fact<
+export type CollectionEditorsChanged = Event<
   'CollectionEditorsChanged',
   Change & { readonly editors: readonly string[] }
 >;
-export type CollectionDeleted = Fact<
+export type CollectionDeleted = Event<
   'CollectionDeleted',
   Named & {
     /** Every collection that stood in it, at any depth. */
@@ -55,7 +55,7 @@ export type CollectionDeleted = Fact<
     readonly deleted_at: string;
   }
 >;
-export type CollectionTreeFact =
+export type CollectionTreeEvent =
   | CollectionCreated
   | CollectionRenamed
   | CollectionDescribed
@@ -64,13 +64,13 @@ export type CollectionTreeFact =
   | CollectionEditorsChanged
   | CollectionDeleted;
 
-export type CollectionItemAdded = Fact<
+export type CollectionItemAdded = Event<
   'CollectionItemAdded',
   Named & Item & { readonly added_by: string; readonly added_at: string }
 >;
-export type CollectionItemRemoved = Fact<
+export type CollectionItemRemoved = Event<
   'CollectionItemRemoved',
   Named & Item & { readonly removed_by: string; readonly removed_at: string }
 >;
-export type CollectionItemFact = CollectionItemAdded | CollectionItemRemoved;
-export type CollectionFact = CollectionTreeFact | CollectionItemFact;
+export type CollectionItemEvent = CollectionItemAdded | CollectionItemRemoved;
+export type CollectionEvent = CollectionTreeEvent | CollectionItemEvent;

@@ -1,5 +1,5 @@
 import type { Subject } from '#contracts/values/items.ts';
-import type { Fact } from '../event.ts';
+import type { Event } from '../event.ts';
 
 /** Stream `note-<workspaceId>+<noteId>`: one member's note on one subject. */
 export const NOTE = 'note';
@@ -7,16 +7,16 @@ export const noteStream = (workspaceId: string, noteId: string): string => `${NO
 
 type Named = { readonly workspace_id: string; readonly note_id: string };
 
-export type NoteWritten = Fact<
+export type NoteWritten = Event<
   'NoteWritten',
   Named & Subject & { readonly body: string; readonly written_by: string; readonly written_at: string }
 >;
-export type NoteReplaced = Fact<
+export type NoteReplaced = Event<
   'NoteReplaced',
   Named & { readonly body: string; readonly replaced_at: string }
 >;
-export type NoteDeleted = Fact<
+export type NoteDeleted = Event<
   'NoteDeleted',
   Named & { readonly deleted_by: string; readonly deleted_at: string }
 >;
-export type NoteFact = NoteWritten | NoteReplaced | NoteDeleted;
+export type NoteEvent = NoteWritten | NoteReplaced | NoteDeleted;

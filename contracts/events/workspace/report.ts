@@ -1,5 +1,5 @@
 import type { RadarItemType } from '#contracts/resources/workspace/radar.ts';
-import type { Fact } from '../event.ts';
+import type { Event } from '../event.ts';
 
 /** Stream `report-<workspaceId>+<reportId>`: one CSV export of the radar, from request to file. */
 export const REPORT = 'report';
@@ -10,7 +10,7 @@ type Named = { readonly workspace_id: string; readonly report_id: string };
 /** Which worker, and the how-manieth to try. */
 type Attempted = Named & { readonly worker_id: string; readonly attempt: number };
 
-export type ReportRequested = Fact<
+export type ReportRequested = Event<
   'ReportRequested',
   Named & {
     /** Fixed when requested: what is tracked later changes no report. */
@@ -26,15 +26,15 @@ export type ReportRequested = Fact<
 >;
 
 /** A worker took it. Others keep off until `lease_until`, unless the worker extends it. */
-export type ReportStarted = Fact<
+export type ReportStarted = Event<
   'ReportStarted',
   Attempted & { readonly started_at: string; readonly lease_until: string }
 >;
 
-export type ReportLeaseExtended = Fact<'ReportLeaseExtended', Attempted & { readonly lease_until: string }>;
+export type ReportLeaseExtended = Event<'ReportLeaseExtended', Attempted & { readonly lease_until: string }>;
 
 /** The file is whole and in the object store under `object_key`. */
-export type ReportFinished = Fact<
+export type ReportFinished = Event<
   'ReportFinished',
   Attempted & {
     readonly object_key: string;
@@ -46,18 +46,18 @@ export type ReportFinished = Fact<
 >;
 
 /** Queued again: tried once more from `retry_at` on. */
-export type ReportAttemptFailed = Fact<
+export type ReportAttemptFailed = Event<
   'ReportAttemptFailed',
   Attempted & { readonly reason: string; readonly failed_at: string; readonly retry_at: string }
 >;
 
 /** Given up. `reason` is a sentence for whoever asked for it. */
-export type ReportFailed = Fact<
+export type ReportFailed = Event<
   'ReportFailed',
   Attempted & { readonly reason: string; readonly failed_at: string }
 >;
 
-export type ReportFact =
+export type ReportEvent =
   | ReportRequested
   | ReportStarted
   | ReportLeaseExtended

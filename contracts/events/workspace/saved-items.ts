@@ -1,20 +1,20 @@
 import type { Item } from '#contracts/values/items.ts';
-import type { Fact } from '../event.ts';
+import type { Event } from '../event.ts';
 
 /**
  * Stream `saved-<workspaceId>+<itemType>:<itemKey>`: whether one thing is saved. A stream for each, so that a
- * save reads a handful of facts however much a workspace has saved, and no two saves wait for one another.
+ * save reads a handful of events however much a workspace has saved, and no two saves wait for one another.
  */
 export const SAVED = 'saved';
 export const savedStream = (workspaceId: string, { item_type, item_key }: Item): string =>
   `${SAVED}-${workspaceId}+${item_type}:${item_key}`;
 
-export type ItemSaved = Fact<
+export type ItemSaved = Event<
   'ItemSaved',
   Item & { readonly workspace_id: string; readonly saved_by: string; readonly saved_at: string }
 >;
-export type ItemUnsaved = Fact<
+export type ItemUnsaved = Event<
   'ItemUnsaved',
   Item & { readonly workspace_id: string; readonly unsaved_by: string; readonly unsaved_at: string }
 >;
-export type SavedFact = ItemSaved | ItemUnsaved;
+export type SavedEvent = ItemSaved | ItemUnsaved;

@@ -1,7 +1,7 @@
 import type { Role } from '#contracts/values/roles.ts';
 import type { Scope } from '#contracts/values/scopes.ts';
 import type { Cadence } from '#contracts/values/primitives.ts';
-import type { Fact } from '../event.ts';
+import type { Event } from '../event.ts';
 
 /** Stream `workspace-<workspaceId>`: plan and members. */
 export const WORKSPACE = 'workspace';
@@ -17,11 +17,11 @@ export const apiKeysStream = (workspaceId: string): string => `${API_KEYS}-${wor
 
 export type Plan = 'free' | 'pro' | 'business' | 'enterprise';
 
-export type WorkspaceCreated = Fact<
+export type WorkspaceCreated = Event<
   'WorkspaceCreated',
   { readonly workspace_id: string; readonly name: string; readonly plan: Plan; readonly created_at: string }
 >;
-export type PlanChanged = Fact<
+export type PlanChanged = Event<
   'PlanChanged',
   { readonly workspace_id: string; readonly plan: Plan; readonly changed_at: string }
 >;
@@ -29,7 +29,7 @@ export type PlanChanged = Fact<
  * `sealed` holds name and e-mail address, encrypted under a key of the member's own that is kept outside the log;
  * `name` is then empty. Without a vault, `name` is the display name that was chosen, and there is no address.
  */
-export type MemberAdded = Fact<
+export type MemberAdded = Event<
   'MemberAdded',
   {
     readonly workspace_id: string;
@@ -40,7 +40,7 @@ export type MemberAdded = Fact<
     readonly added_at: string;
   }
 >;
-export type MemberRoleChanged = Fact<
+export type MemberRoleChanged = Event<
   'MemberRoleChanged',
   {
     readonly workspace_id: string;
@@ -49,14 +49,14 @@ export type MemberRoleChanged = Fact<
     readonly changed_at: string;
   }
 >;
-/** The member's key is gone: what earlier facts sealed stays sealed for good. */
-export type MemberErased = Fact<
+/** The member's key is gone: what earlier events sealed stays sealed for good. */
+export type MemberErased = Event<
   'MemberErased',
   { readonly workspace_id: string; readonly member_id: string; readonly erased_at: string }
 >;
-export type WorkspaceFact = WorkspaceCreated | PlanChanged | MemberAdded | MemberRoleChanged | MemberErased;
+export type WorkspaceEvent = WorkspaceCreated | PlanChanged | MemberAdded | MemberRoleChanged | MemberErased;
 
-export type BrandTracked = Fact<
+export type BrandTracked = Event<
   'BrandTracked',
   {
     readonly workspace_id: string;
@@ -65,7 +65,7 @@ export type BrandTracked = Fact<
     readonly tracked_at: string;
   }
 >;
-export type TrackingCadenceChanged = Fact<
+export type TrackingCadenceChanged = Event<
   'TrackingCadenceChanged',
   {
     readonly workspace_id: string;
@@ -74,14 +74,14 @@ export type TrackingCadenceChanged = Fact<
     readonly changed_at: string;
   }
 >;
-export type BrandUntracked = Fact<
+export type BrandUntracked = Event<
   'BrandUntracked',
   { readonly workspace_id: string; readonly brand_id: string; readonly untracked_at: string }
 >;
-export type TrackingFact = BrandTracked | TrackingCadenceChanged | BrandUntracked;
+export type TrackingEvent = BrandTracked | TrackingCadenceChanged | BrandUntracked;
 
 /** The key itself is nowhere: its SHA-256 and its last four characters only. */
-export type ApiKeyIssued = Fact<
+export type ApiKeyIssued = Event<
   'ApiKeyIssued',
   {
     readonly workspace_id: string;
@@ -96,7 +96,7 @@ export type ApiKeyIssued = Fact<
     readonly replaces?: string;
   }
 >;
-export type ApiKeyRevoked = Fact<
+export type ApiKeyRevoked = Event<
   'ApiKeyRevoked',
   {
     readonly workspace_id: string;
@@ -105,4 +105,4 @@ export type ApiKeyRevoked = Fact<
     readonly revoked_at: string;
   }
 >;
-export type ApiKeyFact = ApiKeyIssued | ApiKeyRevoked;
+export type ApiKeyEvent = ApiKeyIssued | ApiKeyRevoked;

@@ -1,13 +1,13 @@
-import type { AdLibraryFact } from '#contracts/events/corpus/ad-library.ts';
-import type { BrandFact } from '#contracts/events/corpus/brand.ts';
-import type { Fact } from '#contracts/events/event.ts';
-import type { SocialPageFact } from '#contracts/events/corpus/social-page.ts';
+import type { AdLibraryEvent } from '#contracts/events/corpus/ad-library.ts';
+import type { BrandEvent } from '#contracts/events/corpus/brand.ts';
+import type { Event } from '#contracts/events/event.ts';
+import type { SocialPageEvent } from '#contracts/events/corpus/social-page.ts';
 import { type PageOfBrand, UNKNOWN_PAGE } from '#domain/workspace/alert/match-events.ts';
 import type { BrandName } from '#domain/workspace/alert/payload.ts';
 import type { Database, Transaction } from '#platform/postgres/pool.ts';
 
-/** The facts that `alerts` learns brands and pages from. */
-export type CorpusFact = AdLibraryFact | BrandFact | SocialPageFact;
+/** The events that `alerts` learns brands and pages from. */
+export type CorpusEvent = AdLibraryEvent | BrandEvent | SocialPageEvent;
 
 type KnownBrand = {
   readonly slug: string | null;
@@ -28,7 +28,7 @@ export type Known = {
 };
 
 type Pair = { readonly brand_id: string; readonly page_id: string };
-const pairOf = ({ type, data }: Fact): Pair | null => {
+const pairOf = ({ type, data }: Event): Pair | null => {
   if (type !== 'AdStarted' && !type.startsWith('Page')) return null;
   const { brand_id, page_id } = data as Partial<Pair>;
   return brand_id && page_id ? { brand_id, page_id } : null;
@@ -57,14 +57,14 @@ const readPages = async (database: Database, pairs: readonly Pair[]): Promise<Ma
   return new Map(rows.map(({ brand_id, page_id, ...page }) => [keyOf(brand_id, page_id), page]));
 };
 
-/** Reads what a batch needs to know, so that its facts are then gone through without a pause. */
-export const learn = async (database: Database, facts: readonly Fact[]): Promise<Known> => {
+/** Reads what a batch needs to know, so that its events are then gone through without a pause. */
+export const learn = async (database: Database, events: readonly Event[]): Promise<Known> => {
   const brandIds = new Set<string>();
   const pairs = new Map<string, Pair>();
-  for (const fact of facts) {
-    const { brand_id } = fact.data as Partial<Pair>;
+  for (const event of events) {
+    const { brand_id } = event.data as Partial<Pair>;
     if (brand_id) brandIds.add(brand_id);
-    const pair = pairOf(fact);
+    const pair = pairOf(event);
     if (pair) pairs.set(keyOf(pair.brand_id, pair.page_id), pair);
   }
   const [brands, pages] = await Promise.all([

@@ -1,11 +1,11 @@
 import type { AlertCadence, AlertTrigger } from '#contracts/values/alerts.ts';
-import type { AdLibraryFact } from '#contracts/events/corpus/ad-library.ts';
-import type { AlertRuleFact } from '#contracts/events/workspace/alert-rule.ts';
-import type { BrandFact } from '#contracts/events/corpus/brand.ts';
-import type { Fact, RecordedFact } from '#contracts/events/event.ts';
-import type { SocialPageFact } from '#contracts/events/corpus/social-page.ts';
-import type { StorefrontFact } from '#contracts/events/corpus/storefront.ts';
-import type { TrackingFact } from '#contracts/events/workspace/workspace.ts';
+import type { AdLibraryEvent } from '#contracts/events/corpus/ad-library.ts';
+import type { AlertRuleEvent } from '#contracts/events/workspace/alert-rule.ts';
+import type { BrandEvent } from '#contracts/events/corpus/brand.ts';
+import type { Event, RecordedEvent } from '#contracts/events/event.ts';
+import type { SocialPageEvent } from '#contracts/events/corpus/social-page.ts';
+import type { StorefrontEvent } from '#contracts/events/corpus/storefront.ts';
+import type { TrackingEvent } from '#contracts/events/workspace/workspace.ts';
 import {
   causeOfDigest,
   type Happening,
@@ -24,7 +24,7 @@ import type { RuleBook } from './active-rules.ts';
 import type { SignalLooks } from './pending-signal-checks.ts';
 import type { Untracked } from './untracked-brands.ts';
 
-/** What `alerts` follows: facts of these streams. */
+/** What `alerts` follows: events of these streams. */
 export const PREFIXES = [
   'adLibrary-',
   'alertRule-',
@@ -33,8 +33,8 @@ export const PREFIXES = [
   'storefront-',
   'tracking-',
 ] as const;
-export type FollowedFact = RecordedFact<
-  AdLibraryFact | AlertRuleFact | BrandFact | SocialPageFact | StorefrontFact | TrackingFact
+export type FollowedEvent = RecordedEvent<
+  AdLibraryEvent | AlertRuleEvent | BrandEvent | SocialPageEvent | StorefrontEvent | TrackingEvent
 >;
 
 /** Something to be sent for one rule, on each channel that it sends on; `rule` as it stood there. */
@@ -49,12 +49,12 @@ export type Match = {
 
 export type Outcome = {
   readonly matches: Match[];
-  /** By the last fact taken; what comes after it is gone through by another call. */
+  /** By the last event taken; what comes after it is gone through by another call. */
   readonly amendments: Amendment[];
   taken: number;
 };
 
-/** What facts are matched against: rules, waiting matches and the time of the log, at one place of it. */
+/** What events are matched against: rules, waiting matches and the time of the log, at one place of it. */
 export type Place = {
   readonly rules: RuleBook;
   readonly untracked: Untracked;
@@ -92,10 +92,10 @@ export const passTime = (place: Place, time: string): readonly Match[] => {
   });
 };
 
-const followRule = (place: Place, fact: RecordedFact<AlertRuleFact>, outcome: Outcome): void => {
-  const { alert_id } = fact.data;
+const followRule = (place: Place, event: RecordedEvent<AlertRuleEvent>, outcome: Outcome): void => {
+  const { alert_id } = event.data;
   const before = place.rules.get(alert_id);
-  const after = alertRule.evolve(before, fact);
+  const after = alertRule.evolve(before, event);
   place.rules.set(alert_id, after);
   place.changedRules.add(alert_id);
   // Switched on again, a rule fires on what is recorded from then on.
@@ -124,10 +124,10 @@ const collect = (
   }
 };
 
-/** The signals of this day are looked at when the read model shows the fact: it may have given rise to some. */
+/** The signals of this day are looked at when the read model shows the event: it may have given rise to some. */
 const lookForSignals = (
   place: Place,
-  { position, recordedAt, data }: RecordedFact<Fact<string, { brand_id: string; observed_at: string }>>,
+  { position, recordedAt, data }: RecordedEvent<Event<string, { brand_id: string; observed_at: string }>>,
 ): void => {
   const { brand_id, observed_at } = data;
   const alert_ids = firing(place, brand_id, 'activity').map(({ alert_id }) => alert_id);
@@ -135,20 +135,20 @@ const lookForSignals = (
   place.looks.add({ position, brand_id, date: dateOf(observed_at), at: recordedAt.toISOString(), alert_ids });
 };
 
-/** An instant answer is for one brand and scan, and goes out when the scan is closed: however facts were batched. */
+/** An instant answer is for one brand and scan, and goes out when the scan is closed: however events were batched. */
 const followLibrary = (
   place: Place,
   known: Known,
   baseUrl: string,
-  fact: RecordedFact<AdLibraryFact>,
+  event: RecordedEvent<AdLibraryEvent>,
   outcome: Outcome,
 ): void => {
-  const { brand_id, observed_at } = fact.data;
-  const happenings = [...happeningsInLibrary(fact.id, fact)];
-  if (fact.type === 'AdStarted' && fact.data.page_id !== null) {
-    const { page_id } = fact.data;
+  const { brand_id, observed_at } = event.data;
+  const happenings = [...happeningsInLibrary(event.id, event)];
+  if (event.type === 'AdStarted' && event.data.page_id !== null) {
+    const { page_id } = event.data;
     const before = known.page(brand_id, page_id);
-    const met = meetAdOnPage(fact.id, fact, before, known.lastCompleteAt(brand_id));
+    const met = meetAdOnPage(event.id, event, before, known.lastCompleteAt(brand_id));
     known.setPage(brand_id, page_id, met.page);
     happenings.push(...met.happenings);
   }
@@ -157,20 +157,20 @@ const followLibrary = (
       for (const item of items) place.collections.add(alert_id, 'instant', brand_id, item);
     });
   }
-  if (fact.type !== 'ScanRecorded') return;
-  if (fact.data.complete && observed_at > (known.lastCompleteAt(brand_id) ?? '')) {
+  if (event.type !== 'ScanRecorded') return;
+  if (event.data.complete && observed_at > (known.lastCompleteAt(brand_id) ?? '')) {
     known.setBrand(brand_id, { last_complete_at: observed_at });
   }
-  lookForSignals(place, fact);
+  lookForSignals(place, event);
   const ended = place.collections.close(({ cadence, key }) => cadence === 'instant' && key === brand_id);
   for (const one of ended) {
     const rule = place.rules.get(one.alert_id);
-    const at = fact.recordedAt.toISOString();
-    if (rule) outcome.matches.push({ rule, kind: 'alert', cause: fact.id, period: null, at, matched: one });
+    const at = event.recordedAt.toISOString();
+    if (rule) outcome.matches.push({ rule, kind: 'alert', cause: event.id, period: null, at, matched: one });
   }
 };
 
-const followBrand = (known: Known, { type, data }: BrandFact): void => {
+const followBrand = (known: Known, { type, data }: BrandEvent): void => {
   if (type === 'BrandRegistered') {
     const { brand_id, slug, name, logo_url } = data;
     known.setBrand(brand_id, { slug, name, logo_url });
@@ -189,44 +189,44 @@ const followPage = (
   place: Place,
   known: Known,
   baseUrl: string,
-  fact: RecordedFact<SocialPageFact>,
+  event: RecordedEvent<SocialPageEvent>,
   outcome: Outcome,
 ): void => {
-  if (fact.type === 'PageProfileObserved') return;
-  const { brand_id, page_id } = fact.data;
-  const met = meetPageLink(fact.id, fact, known.page(brand_id, page_id));
+  if (event.type === 'PageProfileObserved') return;
+  const { brand_id, page_id } = event.data;
+  const met = meetPageLink(event.id, event, known.page(brand_id, page_id));
   known.setPage(brand_id, page_id, met.page);
-  if (fact.type === 'PageLinked') lookForSignals(place, fact);
-  const at = fact.recordedAt.toISOString();
+  if (event.type === 'PageLinked') lookForSignals(place, event);
+  const at = event.recordedAt.toISOString();
   for (const happening of met.happenings) {
     collect(place, known, baseUrl, happening, (rule, matched) => {
-      outcome.matches.push({ rule, kind: 'alert', cause: fact.id, period: null, at, matched });
+      outcome.matches.push({ rule, kind: 'alert', cause: event.id, period: null, at, matched });
     });
   }
 };
 
-/** Goes through facts in order, up to one that amends what waits. A fact meets the rules as they stand there. */
-export const matchFacts = (
+/** Goes through events in order, up to one that amends what waits. An event meets the rules as they stand there. */
+export const matchEvents = (
   place: Place,
   known: Known,
   baseUrl: string,
-  facts: readonly FollowedFact[],
+  events: readonly FollowedEvent[],
 ): Outcome => {
   const outcome: Outcome = { matches: [], amendments: [], taken: 0 };
-  for (const fact of facts) {
+  for (const event of events) {
     if (outcome.amendments.length > 0) return outcome;
     outcome.taken += 1;
-    outcome.matches.push(...passTime(place, fact.recordedAt.toISOString()));
-    if (fact.stream.startsWith('adLibrary-')) {
-      followLibrary(place, known, baseUrl, fact as RecordedFact<AdLibraryFact>, outcome);
-    } else if (fact.stream.startsWith('alertRule-')) {
-      followRule(place, fact as RecordedFact<AlertRuleFact>, outcome);
-    } else if (fact.stream.startsWith('brand-')) followBrand(known, fact as RecordedFact<BrandFact>);
-    else if (fact.stream.startsWith('socialPage-')) {
-      followPage(place, known, baseUrl, fact as RecordedFact<SocialPageFact>, outcome);
-    } else if (fact.stream.startsWith('tracking-'))
-      place.untracked.follow(fact as RecordedFact<TrackingFact>);
-    else if (fact.type === 'StorefrontScanRecorded') lookForSignals(place, fact);
+    outcome.matches.push(...passTime(place, event.recordedAt.toISOString()));
+    if (event.stream.startsWith('adLibrary-')) {
+      followLibrary(place, known, baseUrl, event as RecordedEvent<AdLibraryEvent>, outcome);
+    } else if (event.stream.startsWith('alertRule-')) {
+      followRule(place, event as RecordedEvent<AlertRuleEvent>, outcome);
+    } else if (event.stream.startsWith('brand-')) followBrand(known, event as RecordedEvent<BrandEvent>);
+    else if (event.stream.startsWith('socialPage-')) {
+      followPage(place, known, baseUrl, event as RecordedEvent<SocialPageEvent>, outcome);
+    } else if (event.stream.startsWith('tracking-'))
+      place.untracked.follow(event as RecordedEvent<TrackingEvent>);
+    else if (event.type === 'StorefrontScanRecorded') lookForSignals(place, event);
   }
   return outcome;
 };

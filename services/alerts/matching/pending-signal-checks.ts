@@ -3,7 +3,7 @@ import type { Database, Transaction } from '#platform/postgres/pool.ts';
 
 /** A scan or link after which the signals of a brand's day are looked at, for rules that fire on activity. */
 export type SignalLook = {
-  /** Of the fact that closed the scan, or that linked a page; the signals must show it. */
+  /** Of the event that closed the scan, or that linked a page; the signals must show it. */
   readonly position: bigint;
   readonly brand_id: string;
   readonly date: string;

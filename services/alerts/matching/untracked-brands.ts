@@ -1,4 +1,4 @@
-import { type TrackingFact, trackingStream } from '#contracts/events/workspace/workspace.ts';
+import { type TrackingEvent, trackingStream } from '#contracts/events/workspace/workspace.ts';
 import type { AlertRule } from '#domain/workspace/alert/rule-decider.ts';
 import { tracking } from '#domain/workspace/tracked-brands.ts';
 import type { EventStore } from '#platform/event-store/event-store.ts';
@@ -10,7 +10,7 @@ import type { Database, Transaction } from '#platform/postgres/pool.ts';
  */
 export type Untracked = {
   has(workspaceId: string, brandId: string): boolean;
-  follow(fact: TrackingFact): void;
+  follow(event: TrackingEvent): void;
   /** Writes what changed. */
   save(client: Transaction): Promise<void>;
 };
@@ -27,8 +27,8 @@ const readUntracked = async (
   const untracked = new Map<string, Pair>();
   for (const [workspace_id, ofWorkspace] of Map.groupBy(rules, (rule) => rule.workspace_id)) {
     let state = tracking.initial;
-    for await (const fact of eventStore.read<TrackingFact>(trackingStream(workspace_id))) {
-      if (fact.position <= position) state = tracking.evolve(state, fact);
+    for await (const event of eventStore.read<TrackingEvent>(trackingStream(workspace_id))) {
+      if (event.position <= position) state = tracking.evolve(state, event);
     }
     for (const brand_id of ofWorkspace.flatMap(({ brand_ids }) => brand_ids)) {
       const pair = { workspace_id, brand_id };

@@ -31,7 +31,7 @@ export type Claim = {
   keep(answer: KeptAnswer): Promise<void>;
   /**
    * The request came to nothing. Refused, it did nothing, and the next one with this key is a fresh attempt;
-   * failed, it may have recorded its facts, so the next one takes over its command id.
+   * failed, it may have recorded its events, so the next one takes over its command id.
    */
   release(outcome: 'refused' | 'failed'): Promise<void>;
 };

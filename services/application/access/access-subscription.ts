@@ -24,7 +24,7 @@ export type AccessFollower = AsyncDisposable & {
 };
 
 /**
- * Follows the log and folds what others left out: facts of a process that died between append and fold, and
+ * Follows the log and folds what others left out: events of a process that died between append and fold, and
  * everything when the tables are new. Commands do not wait for it.
  */
 export const followAccess = (pool: Database, eventStore: EventStore, log: Log): AccessFollower => {
@@ -46,7 +46,7 @@ export const followAccess = (pool: Database, eventStore: EventStore, log: Log): 
       const items = await follower.take(BATCH_MAX);
       if (items.length === 0) return;
       const newest = new Map<string, bigint>();
-      for (const item of items) if (item.kind === 'fact') newest.set(item.fact.stream, item.fact.revision);
+      for (const item of items) if (item.kind === 'event') newest.set(item.event.stream, item.event.revision);
       // Mostly the command folded what it recorded.
       const folded = newest.size === 0 ? newest : await readFolded(pool, [...newest.keys()]);
       for (const [stream, revision] of newest) {
@@ -54,7 +54,7 @@ export const followAccess = (pool: Database, eventStore: EventStore, log: Log): 
       }
       const position = items.reduce((furthest, item) => {
         const at =
-          item.kind === 'fact' ? item.fact.position : item.kind === 'checkpoint' ? item.position : 0n;
+          item.kind === 'event' ? item.event.position : item.kind === 'checkpoint' ? item.position : 0n;
         return at > furthest ? at : furthest;
       }, 0n);
       if (position > 0n) {

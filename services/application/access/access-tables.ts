@@ -1,11 +1,11 @@
 import DataLoader from 'dataloader';
 import { readFileSync } from 'node:fs';
-import type { ApiKeyFact, ApiKeyIssued, WorkspaceFact } from '#contracts/events/workspace/workspace.ts';
+import type { ApiKeyEvent, ApiKeyIssued, WorkspaceEvent } from '#contracts/events/workspace/workspace.ts';
 import type { EventStore } from '#platform/event-store/event-store.ts';
 import { type Database, inTransaction, type Transaction } from '#platform/postgres/pool.ts';
 
 /** What the working tables are folded from. */
-export type AccessFact = WorkspaceFact | ApiKeyFact;
+export type AccessEvent = WorkspaceEvent | ApiKeyEvent;
 
 const SCHEMA = readFileSync(new URL('./schema.sql', import.meta.url), 'utf8');
 /** Any constant: `create … if not exists` is not safe against another process doing the same. */
@@ -17,11 +17,11 @@ export const createAccessTables = (pool: Database): Promise<void> =>
     await client.query(SCHEMA);
   });
 
-const apply = async (client: Transaction, fact: AccessFact): Promise<void> => {
-  switch (fact.type) {
+const apply = async (client: Transaction, event: AccessEvent): Promise<void> => {
+  switch (event.type) {
     case 'WorkspaceCreated':
     case 'PlanChanged': {
-      const { workspace_id, plan } = fact.data;
+      const { workspace_id, plan } = event.data;
       await client.query(
         `insert into access.workspace (workspace_id, plan) values ($1, $2)
          on conflict (workspace_id) do update set plan = excluded.plan`,
@@ -31,7 +31,7 @@ const apply = async (client: Transaction, fact: AccessFact): Promise<void> => {
     }
     case 'MemberAdded':
     case 'MemberRoleChanged': {
-      const { workspace_id, member_id, role } = fact.data;
+      const { workspace_id, member_id, role } = event.data;
       await client.query(
         `insert into access.member (workspace_id, member_id, role) values ($1, $2, $3)
          on conflict (workspace_id, member_id) do update set role = excluded.role`,
@@ -41,7 +41,7 @@ const apply = async (client: Transaction, fact: AccessFact): Promise<void> => {
     }
     case 'MemberErased': {
       // Keys of a member who is not there find nobody, and are refused.
-      const { workspace_id, member_id } = fact.data;
+      const { workspace_id, member_id } = event.data;
       await client.query('delete from access.member where workspace_id = $1 and member_id = $2', [
         workspace_id,
         member_id,
@@ -49,7 +49,7 @@ const apply = async (client: Transaction, fact: AccessFact): Promise<void> => {
       return;
     }
     case 'ApiKeyIssued': {
-      const { sha256, key_id, workspace_id, member_id, scopes } = fact.data;
+      const { sha256, key_id, workspace_id, member_id, scopes } = event.data;
       await client.query(
         `insert into access.api_key (sha256, key_id, workspace_id, member_id, scopes)
          values ($1, $2, $3, $4, $5) on conflict do nothing`,
@@ -58,7 +58,7 @@ const apply = async (client: Transaction, fact: AccessFact): Promise<void> => {
       return;
     }
     case 'ApiKeyRevoked': {
-      const { workspace_id, key_id } = fact.data;
+      const { workspace_id, key_id } = event.data;
       await client.query('update access.api_key set revoked = true where workspace_id = $1 and key_id = $2', [
         workspace_id,
         key_id,
@@ -70,7 +70,7 @@ const apply = async (client: Transaction, fact: AccessFact): Promise<void> => {
 
 /**
  * Brings the tables up to the end of one stream. The way in for everybody: the command that has just appended, the
- * follower of the log, and a rebuild. Facts are read in order, under the lock of the stream's row, so two writers
+ * follower of the log, and a rebuild. Events are read in order, under the lock of the stream's row, so two writers
  * cannot overtake each other.
  */
 export const foldStream = (pool: Database, eventStore: EventStore, stream: string): Promise<void> =>
@@ -85,9 +85,9 @@ export const foldStream = (pool: Database, eventStore: EventStore, stream: strin
     );
     const known = BigInt(rows[0]?.revision ?? -1);
     let revision = known;
-    for await (const fact of eventStore.read<AccessFact>(stream, known)) {
-      await apply(client, fact);
-      revision = fact.revision;
+    for await (const event of eventStore.read<AccessEvent>(stream, known)) {
+      await apply(client, event);
+      revision = event.revision;
     }
     if (revision > known) {
       await client.query('update access.stream set revision = $2 where stream = $1', [

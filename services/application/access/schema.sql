@@ -1,6 +1,6 @@
 -- The working tables that requests are authenticated with. Folded from the streams `workspace-…` and
 -- `apiKeys-…`, stream by stream, so they can be dropped at any time. Two are not derived: `idempotency`, which
--- is kept for a day only, and `key_use`, which is operational and no fact; without it keys look never used.
+-- is kept for a day only, and `key_use`, which is operational and no event; without it keys look never used.
 create schema if not exists access;
 
 -- Up to which revision a stream is folded in. Its row is the lock under which that happens.

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { API_KEYS, type ApiKeyIssued, WORKSPACE } from '#contracts/events/workspace/workspace.ts';
-import { type Actor, categoryOf, type Fact, type RecordedFact } from '#contracts/events/event.ts';
+import { type Actor, categoryOf, type Event, type RecordedEvent } from '#contracts/events/event.ts';
 import { LEASE_PASSED_MS } from '../access/key-lease-cache.ts';
 import { foldIssuedKey, foldStream } from '../access/access-tables.ts';
 import { pause } from '#platform/clock.ts';
@@ -11,7 +11,7 @@ import { inSpan } from '#platform/telemetry/tracing.ts';
 import { createTurns, type Turns } from '#platform/concurrency/keyed-mutex.ts';
 
 const SCHEMA_VERSION = 1;
-/** Facts that take something away: every process must have forgotten the old state before we answer. */
+/** Events that take something away: every process must have forgotten the old state before we answer. */
 const NARROWING: ReadonlySet<string> = new Set([
   'ApiKeyRevoked',
   'MemberErased',
@@ -54,7 +54,7 @@ export type CommandRoom = {
 };
 
 /** Who asks for what, in which request. Event ids follow from `commandId`. */
-export type WorkspaceCommand<State, F extends Fact> = {
+export type WorkspaceCommand<State, F extends Event> = {
   readonly workspaceId: string;
   readonly stream: string;
   readonly decider: Decider<State, F>;
@@ -67,14 +67,14 @@ export type WorkspaceCommand<State, F extends Fact> = {
   /**
    * The state is remembered for the next command on the stream, which then appends without reading. Not for a
    * command that may have come before: the store takes a repetition for the same append by its ids, whatever the
-   * facts say, so what the first attempt recorded has to be read.
+   * events say, so what the first attempt recorded has to be read.
    */
   readonly remembersState?: boolean;
 };
 
-export type CommandOutcome<State, F extends Fact> = {
+export type CommandOutcome<State, F extends Event> = {
   readonly state: State;
-  readonly facts: readonly F[];
+  readonly events: readonly F[];
   /** Where the outcome stands in the log; `null` when the server does not say. */
   readonly position: bigint | null;
 };
@@ -83,16 +83,16 @@ export type CommandOutcome<State, F extends Fact> = {
 const foldAccess = async (
   { pool, eventStore }: CommandRoom,
   stream: string,
-  facts: readonly Fact[],
+  events: readonly Event[],
   revision: bigint,
 ): Promise<void> => {
-  const [fact] = facts;
+  const [event] = events;
   const isFolded =
-    facts.length === 1 &&
-    fact?.type === 'ApiKeyIssued' &&
-    (await foldIssuedKey(pool, stream, fact as ApiKeyIssued, revision));
+    events.length === 1 &&
+    event?.type === 'ApiKeyIssued' &&
+    (await foldIssuedKey(pool, stream, event as ApiKeyIssued, revision));
   if (!isFolded) await foldStream(pool, eventStore, stream);
-  if (facts.length === 0 || facts.some(({ type }) => NARROWING.has(type))) await pause(LEASE_PASSED_MS);
+  if (events.length === 0 || events.some(({ type }) => NARROWING.has(type))) await pause(LEASE_PASSED_MS);
 };
 
 /**
@@ -100,7 +100,7 @@ const foldAccess = async (
  * tables where it concerns keys, forgotten by every cache where it takes something away, and shown by the
  * projections (or not in time, which is no error).
  */
-export const runWorkspaceCommand = async <State, F extends Fact>(
+export const runWorkspaceCommand = async <State, F extends Event>(
   room: CommandRoom,
   command: WorkspaceCommand<State, F>,
 ): Promise<CommandOutcome<State, F>> => {
@@ -113,17 +113,17 @@ export const runWorkspaceCommand = async <State, F extends Fact>(
     workspace_id: workspaceId,
     schema_version: SCHEMA_VERSION,
   };
-  const { state, facts, position, revision } = await inTurn(room.eventStore, stream, async () => {
+  const { state, events, position, revision } = await inTurn(room.eventStore, stream, async () => {
     const states = command.remembersState ? statesOf(room.eventStore) : undefined;
     const known = states?.get(stream) as KnownState<State> | undefined;
     let lastSeen: Recorded = known ?? { revision: -1n, position: 0n };
     const watched: Decider<State, F> = {
       initial: decider.initial,
-      evolve: (folded, fact) => {
-        // While the stream is loaded, facts come as recorded; those just decided have no position yet.
-        const { revision: place, position: at } = fact as Partial<RecordedFact>;
+      evolve: (folded, event) => {
+        // While the stream is loaded, events come as recorded; those just decided have no position yet.
+        const { revision: place, position: at } = event as Partial<RecordedEvent>;
         if (place !== undefined && at !== undefined) lastSeen = { revision: place, position: at };
-        return decider.evolve(folded, fact);
+        return decider.evolve(folded, event);
       },
     };
     const asked = { stream, decider: watched, decision, metadata, commandId, known };
@@ -134,14 +134,14 @@ export const runWorkspaceCommand = async <State, F extends Fact>(
     if ((states?.get(stream)?.revision ?? -1n) < stands.revision) {
       states?.set(stream, { state: decided.state, ...stands });
     }
-    return { state: decided.state, facts: decided.facts, ...stands };
+    return { state: decided.state, events: decided.events, ...stands };
   });
   await Promise.all([
-    CHECKED_BY.has(categoryOf(stream)) && foldAccess(room, stream, facts, revision),
+    CHECKED_BY.has(categoryOf(stream)) && foldAccess(room, stream, events, revision),
     position > 0n &&
       inSpan('wait for read models', { attributes: { projections: shownIn.join() } }, () =>
         room.readPosition.wait(shownIn, position),
       ),
   ]);
-  return { state, facts, position: position > 0n ? position : null };
+  return { state, events, position: position > 0n ? position : null };
 };

@@ -28,7 +28,7 @@ const asciiJson = (payload: AlertPayload): string =>
 
 /**
  * Writes deliveries that are due now, in the caller's transaction; those that are there already stay as they are.
- * Answers the ids of the new ones, for `publishDue` once the transaction is committed. The facts `DeliveryQueued`
+ * Answers the ids of the new ones, for `publishDue` once the transaction is committed. The events `DeliveryQueued`
  * follow from the journal.
  */
 export const enqueue = async (

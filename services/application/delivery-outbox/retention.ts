@@ -1,6 +1,6 @@
 import { type Database, inTransaction } from '#platform/postgres/pool.ts';
 
-/** What came to an end is kept for so long here; its facts stay. */
+/** What came to an end is kept for so long here; its events stay. */
 export const FINISHED_KEPT_DAYS = 30;
 const ROWS_PER_TRIM = 5_000;
 

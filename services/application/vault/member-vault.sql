@@ -1,4 +1,4 @@
--- Keys that open what facts say about people. Not derived from anything: it is backed up on its own, for a shorter
+-- Keys that open what events say about people. Not derived from anything: it is backed up on its own, for a shorter
 -- time than the log, since whoever restores an old copy restores the people erased since.
 create schema if not exists vault;
 create table if not exists vault.member_key (

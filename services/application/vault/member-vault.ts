@@ -13,8 +13,8 @@ import {
 } from './cipher.ts';
 
 /**
- * Who a member is (name and e-mail address) stands in facts sealed: AES-256-GCM under a key of the member's own,
- * which is kept here, outside the log, wrapped by the master key from the setting. Facts cannot be taken back, a key
+ * Who a member is (name and e-mail address) stands in events sealed: AES-256-GCM under a key of the member's own,
+ * which is kept here, outside the log, wrapped by the master key from the setting. Events cannot be taken back, a key
  * can: without it nobody opens what was sealed, in no copy of the log and no export.
  */
 export type Person = { readonly name: string; readonly email: string | null };

@@ -1,4 +1,4 @@
--- Secrets of workspaces, which facts name by fingerprint only: signing secrets of webhooks, and addresses of chat
+-- Secrets of workspaces, which events name by fingerprint only: signing secrets of webhooks, and addresses of chat
 -- tools that carry their own secret. `owner` is what a secret is for, and goes with it.
 create schema if not exists vault;
 create table if not exists vault.secret (

@@ -5,7 +5,7 @@ import { createVaultTables, decryptWithAny, encrypt, keyProof, masterKeysOf } fr
 
 /**
  * Secrets that have to be used again, so that a hash of them would not do: kept outside the log, sealed under the
- * master key, and known to facts by fingerprint. `owner`: what a secret is for, such as a rule.
+ * master key, and known to events by fingerprint. `owner`: what a secret is for, such as a rule.
  */
 export type SecretVault = {
   /**

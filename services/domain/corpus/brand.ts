@@ -1,4 +1,4 @@
-import type { BrandDetails, BrandFact } from '#contracts/events/corpus/brand.ts';
+import type { BrandDetails, BrandEvent } from '#contracts/events/corpus/brand.ts';
 import type { BrandProfile } from '#contracts/observations/brand-profile.ts';
 import { categoryPathOf } from './category.ts';
 import { brandIdOf, brandSlugOf } from '../ids.ts';
@@ -23,15 +23,18 @@ const isUndescribed = (
 
 export const brand = {
   initial: null as BrandState,
-  evolve: (state: BrandState, fact: BrandFact): BrandState => {
-    switch (fact.type) {
+  evolve: (state: BrandState, event: BrandEvent): BrandState => {
+    switch (event.type) {
       case 'BrandRegistered': {
-        const { brand_id: _id, domain, slug: _slug, observed_at, ...details } = fact.data;
+        const { brand_id: _id, domain, slug: _slug, observed_at, ...details } = event.data;
         return { details, observed_at: isUndescribed(domain, details) ? null : observed_at };
       }
       case 'BrandProfileChanged':
         return (
-          state && { details: { ...state.details, ...fact.data.changes }, observed_at: fact.data.observed_at }
+          state && {
+            details: { ...state.details, ...event.data.changes },
+            observed_at: event.data.observed_at,
+          }
         );
     }
   },
@@ -49,7 +52,7 @@ const saidBy = (profile: BrandProfile): Partial<BrandDetails> => ({
   ...(profile.indexable === null ? {} : { indexable: profile.indexable }),
 });
 
-const registration = (domain: string, observedAt: string, said: Partial<BrandDetails>): BrandFact => ({
+const registration = (domain: string, observedAt: string, said: Partial<BrandDetails>): BrandEvent => ({
   type: 'BrandRegistered',
   data: {
     brand_id: brandIdOf(domain),
@@ -71,7 +74,7 @@ const registration = (domain: string, observedAt: string, said: Partial<BrandDet
 /** A profile older than the newest completes nothing and overwrites nothing. */
 export const recordBrandProfile =
   (profile: BrandProfile) =>
-  (state: BrandState): BrandFact[] => {
+  (state: BrandState): BrandEvent[] => {
     const said = saidBy(profile);
     if (state === null) return [registration(profile.domain, profile.observed_at, said)];
     if (state.observed_at !== null && profile.observed_at < state.observed_at) return [];
@@ -91,5 +94,5 @@ export const recordBrandProfile =
 /** A scan names a brand that nobody has described yet: it is registered by its domain. */
 export const registerBrand =
   (domain: string, observedAt: string) =>
-  (state: BrandState): BrandFact[] =>
+  (state: BrandState): BrandEvent[] =>
     state === null ? [registration(domain, observedAt, {})] : [];

@@ -1,5 +1,5 @@
 import type { CategoryOnPath } from '#contracts/events/corpus/brand.ts';
-import type { CategoryDetails, CategoryFact } from '#contracts/events/corpus/category.ts';
+import type { CategoryDetails, CategoryEvent } from '#contracts/events/corpus/category.ts';
 import type { CategoryDefine } from '#contracts/observations/category-define.ts';
 import { categoryIdOf, slugOf } from '../ids.ts';
 
@@ -12,14 +12,14 @@ export type CategoryState = { readonly details: CategoryDetails; readonly observ
 
 export const category = {
   initial: null as CategoryState,
-  evolve: (state: CategoryState, fact: CategoryFact): CategoryState => {
-    switch (fact.type) {
+  evolve: (state: CategoryState, event: CategoryEvent): CategoryState => {
+    switch (event.type) {
       case 'CategoryDefined': {
-        const { name, description, taxonomy_ids, observed_at } = fact.data;
+        const { name, description, taxonomy_ids, observed_at } = event.data;
         return { details: { name, description, taxonomy_ids }, observed_at };
       }
       case 'CategoryChanged': {
-        const { changes, observed_at } = fact.data;
+        const { changes, observed_at } = event.data;
         return (
           state && {
             details: { ...state.details, ...changes },
@@ -52,7 +52,7 @@ const merged = (beneath: CategoryDetails, onTop: CategoryDetails): CategoryDetai
  */
 export const defineCategory =
   (definition: CategoryDefine) =>
-  (state: CategoryState): CategoryFact[] => {
+  (state: CategoryState): CategoryEvent[] => {
     const path = categoryPathOf(definition.path);
     const own = path.at(-1);
     if (own === undefined) return [];

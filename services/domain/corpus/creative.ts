@@ -1,5 +1,5 @@
 import { ANALYSIS_DEPTHS } from '#contracts/values/creatives.ts';
-import type { CreativeFact, CreativeMedia, CreativeReading } from '#contracts/events/corpus/creative.ts';
+import type { CreativeEvent, CreativeMedia, CreativeReading } from '#contracts/events/corpus/creative.ts';
 import type { CreativeAnalysis, CreativeFile } from '#contracts/observations/creative.ts';
 import { PersistentMap } from '../persistent-map.ts';
 
@@ -34,25 +34,25 @@ const initial: CreativeState = {
 
 export const creative = {
   initial,
-  evolve: (state: CreativeState, fact: CreativeFact): CreativeState => {
-    switch (fact.type) {
+  evolve: (state: CreativeState, event: CreativeEvent): CreativeState => {
+    switch (event.type) {
       case 'CreativeStored': {
-        const { media, ad_ids, observed_at } = fact.data;
+        const { media, ad_ids, observed_at } = event.data;
         return { ...state, media, measured_at: observed_at, ad_ids: withAds(state.ad_ids, ad_ids) };
       }
       case 'CreativeMeasured':
         return {
           ...state,
-          media: state.media && { ...state.media, ...fact.data.changes },
-          measured_at: fact.data.observed_at,
+          media: state.media && { ...state.media, ...event.data.changes },
+          measured_at: event.data.observed_at,
         };
       case 'CreativeCarried':
-        return { ...state, ad_ids: withAds(state.ad_ids, fact.data.ad_ids) };
+        return { ...state, ad_ids: withAds(state.ad_ids, event.data.ad_ids) };
       case 'CreativeAnalysed':
         return {
           ...state,
-          reading: withReading(state.reading, fact.data.changes),
-          read_at: fact.data.observed_at,
+          reading: withReading(state.reading, event.data.changes),
+          read_at: event.data.observed_at,
         };
     }
   },
@@ -69,12 +69,12 @@ const newIn = <Known extends object>(known: Known, said: object): Partial<Known>
 };
 
 /**
- * The first observation stores the file. Later ones complete its media facts, unless they are older than what is
+ * The first observation stores the file. Later ones complete its media properties, unless they are older than what is
  * known, and add ads: that an ad carried the file is so whenever it was seen.
  */
 export const recordCreativeFile =
   (observation: CreativeFile) =>
-  (state: CreativeState): CreativeFact[] => {
+  (state: CreativeState): CreativeEvent[] => {
     const { type: _type, creative_key, observed_at, ad_ids, ...media } = observation;
     if (state.media === null) {
       return [
@@ -101,7 +101,7 @@ const deeper = (known: CreativeReading['depth'] | undefined, said: CreativeReadi
 /** An analysis older than the last one changes nothing. */
 export const recordCreativeAnalysis =
   (observation: CreativeAnalysis) =>
-  (state: CreativeState): CreativeFact[] => {
+  (state: CreativeState): CreativeEvent[] => {
     const { type: _type, creative_key, observed_at, depth, fields, ...said } = observation;
     if (state.read_at !== null && observed_at < state.read_at) return [];
     const known = state.reading;

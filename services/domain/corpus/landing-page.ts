@@ -1,4 +1,4 @@
-import type { LandingPageFact, ScrapedPage } from '#contracts/events/corpus/landing-page.ts';
+import type { LandingPageEvent, ScrapedPage } from '#contracts/events/corpus/landing-page.ts';
 import { type LandingPageAddress, landingPageOf, type PageType } from '#contracts/values/landing-pages.ts';
 import type { LandingPageClassify, LandingPageScrape } from '#contracts/observations/landing-page.ts';
 
@@ -14,16 +14,16 @@ const initial: LandingPageState = { scraped: {}, scraped_at: null, classified: n
 
 export const landingPage = {
   initial,
-  evolve: (state: LandingPageState, fact: LandingPageFact): LandingPageState => {
-    switch (fact.type) {
+  evolve: (state: LandingPageState, event: LandingPageEvent): LandingPageState => {
+    switch (event.type) {
       case 'LandingPageScraped':
         return {
           ...state,
-          scraped: { ...state.scraped, ...fact.data.changes },
-          scraped_at: fact.data.observed_at,
+          scraped: { ...state.scraped, ...event.data.changes },
+          scraped_at: event.data.observed_at,
         };
       case 'LandingPageClassified': {
-        const { page_type, confidence, observed_at } = fact.data;
+        const { page_type, confidence, observed_at } = event.data;
         return { ...state, classified: { page_type, confidence }, classified_at: observed_at };
       }
     }
@@ -46,7 +46,7 @@ const saidBy = ({ type: _type, page_url: _url, observed_at: _at, ...said }: Land
  */
 export const recordPageScrape =
   (observation: LandingPageScrape) =>
-  (state: LandingPageState): LandingPageFact[] => {
+  (state: LandingPageState): LandingPageEvent[] => {
     const { observed_at } = observation;
     if (state.scraped_at !== null && observed_at < state.scraped_at) return [];
     const known = state.scraped as Readonly<Record<string, unknown>>;
@@ -61,7 +61,7 @@ export const recordPageScrape =
 /** A classification older than the last one changes nothing. */
 export const recordPageClassification =
   (observation: LandingPageClassify) =>
-  (state: LandingPageState): LandingPageFact[] => {
+  (state: LandingPageState): LandingPageEvent[] => {
     const { observed_at, page_type, confidence } = observation;
     if (state.classified_at !== null && observed_at < state.classified_at) return [];
     const { classified } = state;

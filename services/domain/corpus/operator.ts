@@ -1,4 +1,4 @@
-import type { OperatorFact } from '#contracts/events/corpus/operator.ts';
+import type { OperatorEvent } from '#contracts/events/corpus/operator.ts';
 import type { OperatorBasis, OperatorRecord } from '#contracts/observations/operator-record.ts';
 import { brandIdOf, derivedId } from '../ids.ts';
 
@@ -30,15 +30,15 @@ const without = (from: ReadonlySet<string>, removed: readonly string[]): Set<str
 
 export const operator = {
   initial: null as OperatorState,
-  evolve: (state: OperatorState, fact: OperatorFact): OperatorState => {
-    switch (fact.type) {
+  evolve: (state: OperatorState, event: OperatorEvent): OperatorState => {
+    switch (event.type) {
       case 'OperatorNamed': {
-        const { name, country, observed_at } = fact.data;
+        const { name, country, observed_at } = event.data;
         return { name, country, observed_at, named: state?.named ?? new Map() };
       }
       case 'OperatorAssociationsChanged': {
         if (state === null) return state;
-        const { basis, observed_at, domains_added, domains_removed, pages_added, pages_removed } = fact.data;
+        const { basis, observed_at, domains_added, domains_removed, pages_added, pages_removed } = event.data;
         const known = state.named.get(basis) ?? NOTHING;
         const domains = without(
           known.domains,
@@ -62,18 +62,18 @@ const distinct = (texts: readonly string[]): readonly string[] => [...new Set(te
 /** A record older than the last one of its basis changes nothing; a country that is not said neither. */
 export const recordOperator =
   (record: OperatorRecord) =>
-  (state: OperatorState): OperatorFact[] => {
+  (state: OperatorState): OperatorEvent[] => {
     const { observed_at, basis } = record;
     const operator_id = operatorIdOf(record.name);
-    const facts: OperatorFact[] = [];
+    const events: OperatorEvent[] = [];
     const isNewer = state === null || observed_at >= state.observed_at;
     const country = (isNewer ? record.country : null) ?? state?.country ?? null;
     if (state === null || country !== state.country) {
       const name = state?.name ?? record.name;
-      facts.push({ type: 'OperatorNamed', data: { operator_id, name, country, observed_at } });
+      events.push({ type: 'OperatorNamed', data: { operator_id, name, country, observed_at } });
     }
     const known = state?.named.get(basis) ?? NOTHING;
-    if (observed_at < known.observed_at) return facts;
+    if (observed_at < known.observed_at) return events;
     const domains = distinct(record.domains);
     const pages = distinct(record.page_ids);
     const changes = {
@@ -83,10 +83,10 @@ export const recordOperator =
       pages_removed: [...known.pages].filter((page) => !pages.includes(page)).toSorted(),
     };
     if (Object.values(changes).some((list) => list.length > 0)) {
-      facts.push({
+      events.push({
         type: 'OperatorAssociationsChanged',
         data: { operator_id, basis, observed_at, ...changes },
       });
     }
-    return facts;
+    return events;
   };

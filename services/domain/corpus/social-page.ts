@@ -1,4 +1,4 @@
-import type { PageProfile, SocialPageFact } from '#contracts/events/corpus/social-page.ts';
+import type { PageProfile, SocialPageEvent } from '#contracts/events/corpus/social-page.ts';
 import { type PageClaim, PageRole, type SocialPageLink } from '#contracts/observations/social-page-link.ts';
 import type { SocialPageProfile } from '#contracts/observations/social-page-profile.ts';
 
@@ -32,14 +32,14 @@ const withLink = (state: SocialPageState, brandId: string, link: Link): SocialPa
 
 export const socialPage = {
   initial: { links: new Map(), profiles: new Map() } as SocialPageState,
-  evolve: (state: SocialPageState, fact: SocialPageFact): SocialPageState => {
-    switch (fact.type) {
+  evolve: (state: SocialPageState, event: SocialPageEvent): SocialPageState => {
+    switch (event.type) {
       case 'PageLinked': {
-        const { brand_id, role, claim = role, confidence, page_name, observed_at } = fact.data;
+        const { brand_id, role, claim = role, confidence, page_name, observed_at } = event.data;
         return withLink(state, brand_id, { claim, confidence, page_name, observed_at, status: 'linked' });
       }
       case 'PageLinkQuarantined': {
-        const { brand_id, claim, confidence, page_name, observed_at } = fact.data;
+        const { brand_id, claim, confidence, page_name, observed_at } = event.data;
         return withLink(state, brand_id, {
           claim,
           confidence,
@@ -49,12 +49,12 @@ export const socialPage = {
         });
       }
       case 'PageUnlinked': {
-        const { brand_id, observed_at } = fact.data;
+        const { brand_id, observed_at } = event.data;
         const link = state.links.get(brand_id);
         return link ? withLink(state, brand_id, { ...link, status: 'unlinked', observed_at }) : state;
       }
       case 'PageProfileObserved': {
-        const { source, observed_at, changes } = fact.data;
+        const { source, observed_at, changes } = event.data;
         const said = { ...state.profiles.get(source)?.said, ...changes };
         return { ...state, profiles: new Map(state.profiles).set(source, { observed_at, said }) };
       }
@@ -65,7 +65,7 @@ export const socialPage = {
 /** Links, unlinks and holds back; an observation older than the last one of the same pair changes nothing. */
 export const recordPageLink =
   (observation: SocialPageLink, brandId: string) =>
-  (state: SocialPageState): SocialPageFact[] => {
+  (state: SocialPageState): SocialPageEvent[] => {
     const { page_id, observed_at, role: claim, confidence } = observation;
     const known = state.links.get(brandId);
     if (known && observed_at < known.observed_at) return [];
@@ -98,7 +98,7 @@ const saidBy = (profile: SocialPageProfile): Partial<PageProfile> => {
 /** What the source did not say before. Each source is compared with itself alone: two may disagree. */
 export const recordPageProfile =
   (profile: SocialPageProfile) =>
-  (state: SocialPageState): SocialPageFact[] => {
+  (state: SocialPageState): SocialPageEvent[] => {
     const { page_id, source, observed_at } = profile;
     const known = state.profiles.get(source);
     if (known && observed_at < known.observed_at) return [];

@@ -1,4 +1,4 @@
-import type { SimilarSite, TrafficFact, TrafficFigures } from '#contracts/events/corpus/traffic.ts';
+import type { SimilarSite, TrafficEvent, TrafficFigures } from '#contracts/events/corpus/traffic.ts';
 import type { TrafficEstimate } from '#contracts/observations/traffic-estimate.ts';
 import { brandIdOf } from '../ids.ts';
 import { PersistentMap } from '../persistent-map.ts';
@@ -16,8 +16,8 @@ const textOf = (figure: unknown): string => JSON.stringify(figure);
 
 export const traffic = {
   initial: PersistentMap.empty<Known>(),
-  evolve: (state: TrafficState, fact: TrafficFact): TrafficState => {
-    const { date, observed_at, figures } = fact.data;
+  evolve: (state: TrafficState, event: TrafficEvent): TrafficState => {
+    const { date, observed_at, figures } = event.data;
     const said = Object.entries(figures).map(
       ([name, figure]) => [name, { text: textOf(figure), observed_at }] as const,
     );
@@ -90,7 +90,7 @@ const MONTH_CHARACTERS = 'YYYY-MM'.length;
  */
 export const recordTrafficEstimate =
   (estimate: TrafficEstimate) =>
-  (state: TrafficState): TrafficFact[] => {
+  (state: TrafficState): TrafficEvent[] => {
     const { domain, period, provider, observed_at } = estimate;
     const date = period.length === MONTH_CHARACTERS ? `${period}${FIRST_OF_MONTH}` : period;
     const known = state.get(date) ?? {};

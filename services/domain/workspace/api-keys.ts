@@ -1,5 +1,5 @@
 import { Refusal } from '#contracts/errors.ts';
-import type { ApiKeyFact, ApiKeyIssued, ApiKeyRevoked } from '#contracts/events/workspace/workspace.ts';
+import type { ApiKeyEvent, ApiKeyIssued, ApiKeyRevoked } from '#contracts/events/workspace/workspace.ts';
 import { ACTIVE_KEYS_MAX } from '#contracts/resources/workspace/api-key.ts';
 import type { Scope } from '#contracts/values/scopes.ts';
 import { derivedId } from '../ids.ts';
@@ -11,15 +11,15 @@ export type ApiKeysState = { readonly keys: PersistentMap<KnownKey> };
 
 const initial: ApiKeysState = { keys: PersistentMap.empty() };
 
-const evolve = (state: ApiKeysState, fact: ApiKeyFact): ApiKeysState => {
-  const { key_id } = fact.data;
-  switch (fact.type) {
+const evolve = (state: ApiKeysState, event: ApiKeyEvent): ApiKeysState => {
+  const { key_id } = event.data;
+  switch (event.type) {
     case 'ApiKeyIssued':
-      return { keys: state.keys.with(key_id, { ...fact.data, revoked_at: null }) };
+      return { keys: state.keys.with(key_id, { ...event.data, revoked_at: null }) };
     case 'ApiKeyRevoked': {
       const key = state.keys.get(key_id);
       if (!key) return state;
-      return { keys: state.keys.with(key_id, { ...key, revoked_at: fact.data.revoked_at }) };
+      return { keys: state.keys.with(key_id, { ...key, revoked_at: event.data.revoked_at }) };
     }
   }
 };
@@ -80,7 +80,7 @@ export const issueApiKey =
       readonly at: string;
     },
   ) =>
-  (state: ApiKeysState): readonly ApiKeyFact[] => {
+  (state: ApiKeysState): readonly ApiKeyEvent[] => {
     const { grantable, at, ...issued } = input;
     if (isIssued(state, input)) return [];
     demandGrantable(issued.scopes, grantable);
@@ -112,7 +112,7 @@ export const rotateApiKey =
       readonly at: string;
     },
   ) =>
-  (state: ApiKeysState): readonly ApiKeyFact[] => {
+  (state: ApiKeysState): readonly ApiKeyEvent[] => {
     const { workspace_id, key_id, sha256, last_four, member_id, rotated_key_id, grantable, at } = input;
     if (isIssued(state, input)) return [];
     const { name, scopes, revoked_at } = demandApiKey(state, rotated_key_id);
@@ -138,7 +138,7 @@ export const revokeApiKey =
     readonly reason: ApiKeyRevoked['data']['reason'];
     readonly at: string;
   }) =>
-  (state: ApiKeysState): readonly ApiKeyFact[] => {
+  (state: ApiKeysState): readonly ApiKeyEvent[] => {
     const { workspace_id, key_id, reason, at } = input;
     if (state.keys.get(key_id)?.revoked_at !== null) return [];
     return [{ type: 'ApiKeyRevoked', data: { workspace_id, key_id, reason, revoked_at: at } }];
@@ -155,7 +155,7 @@ export const revokeUnusedApiKeys =
     readonly lastUses: ReadonlyMap<string, string>;
     readonly at: string;
   }) =>
-  (state: ApiKeysState): readonly ApiKeyFact[] => {
+  (state: ApiKeysState): readonly ApiKeyEvent[] => {
     const { workspace_id, days, lastUses, at } = input;
     const limitMs = Date.parse(at) - days * DAY_MS;
     return [...state.keys]

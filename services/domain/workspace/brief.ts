@@ -1,6 +1,6 @@
 import { Refusal } from '#contracts/errors.ts';
 import type {
-  BriefFact,
+  BriefEvent,
   BriefPrepared,
   RadarChanges,
   RadarSnapshot,
@@ -16,12 +16,12 @@ export type BriefState = {
 
 const initial = null as BriefState;
 
-const evolve = (state: BriefState, fact: BriefFact): BriefState => {
-  switch (fact.type) {
+const evolve = (state: BriefState, event: BriefEvent): BriefState => {
+  switch (event.type) {
     case 'BriefPrepared':
-      return { prepared: fact.data, feedback: null };
+      return { prepared: event.data, feedback: null };
     case 'BriefFeedbackGiven':
-      return state && { ...state, feedback: fact.data.feedback };
+      return state && { ...state, feedback: event.data.feedback };
   }
 };
 
@@ -134,7 +134,7 @@ export const prepareBrief =
     readonly notable_items: readonly RadarSnapshot[];
     readonly at: string;
   }) =>
-  (state: BriefState): readonly BriefFact[] => {
+  (state: BriefState): readonly BriefEvent[] => {
     const { workspace_id, week, brands, notable_items, at } = input;
     if (state || brands.length === 0) return [];
     const data = {
@@ -160,7 +160,7 @@ export const giveBriefFeedback =
     readonly feedback: BriefFeedback | null;
     readonly at: string;
   }) =>
-  (state: BriefState): readonly BriefFact[] => {
+  (state: BriefState): readonly BriefEvent[] => {
     const { workspace_id, brief_id, feedback, at } = input;
     if (!state) throw new Refusal('not_found', 'The workspace has no such brief.');
     if (state.feedback === feedback) return [];

@@ -1,5 +1,5 @@
 import { Refusal } from '#contracts/errors.ts';
-import type { NoteFact } from '#contracts/events/workspace/note.ts';
+import type { NoteEvent } from '#contracts/events/workspace/note.ts';
 import type { Subject } from '#contracts/values/items.ts';
 import type { Role } from '#contracts/values/roles.ts';
 import { derivedId } from '../ids.ts';
@@ -15,15 +15,15 @@ export type Note = {
 
 const initial: Note = null;
 
-const evolve = (state: Note, fact: NoteFact): Note => {
-  switch (fact.type) {
+const evolve = (state: Note, event: NoteEvent): Note => {
+  switch (event.type) {
     case 'NoteWritten': {
-      const { subject_type, subject_key, body, written_by, written_at } = fact.data;
+      const { subject_type, subject_key, body, written_by, written_at } = event.data;
       const times = { created_at: written_at, updated_at: written_at };
       return { subject: { subject_type, subject_key }, body, created_by: written_by, ...times };
     }
     case 'NoteReplaced':
-      return state && { ...state, body: fact.data.body, updated_at: fact.data.replaced_at };
+      return state && { ...state, body: event.data.body, updated_at: event.data.replaced_at };
     case 'NoteDeleted':
       return null;
   }
@@ -44,7 +44,7 @@ export const writeNote =
     readonly by: string;
     readonly at: string;
   }) =>
-  (state: Note): readonly NoteFact[] => {
+  (state: Note): readonly NoteEvent[] => {
     const { workspace_id, subject, body, by, at } = input;
     const note_id = noteIdOf(workspace_id, by, subject);
     if (!state) {
@@ -63,7 +63,7 @@ export const deleteNote =
     readonly by: { readonly member_id: string; readonly role: Role };
     readonly at: string;
   }) =>
-  (state: Note): readonly NoteFact[] => {
+  (state: Note): readonly NoteEvent[] => {
     const { workspace_id, note_id, by, at } = input;
     if (!state) return [];
     if (state.created_by !== by.member_id && by.role !== 'admin' && by.role !== 'owner') {

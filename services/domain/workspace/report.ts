@@ -1,5 +1,5 @@
 import { type ErrorDetail, Refusal } from '#contracts/errors.ts';
-import type { ReportFact, ReportFinished, ReportRequested } from '#contracts/events/workspace/report.ts';
+import type { ReportEvent, ReportFinished, ReportRequested } from '#contracts/events/workspace/report.ts';
 import type { RadarItemType } from '#contracts/resources/workspace/radar.ts';
 import { REPORT_DAYS_MAX, type ReportStatus } from '#contracts/resources/workspace/report.ts';
 
@@ -20,14 +20,14 @@ export type ReportState = RequestedReport | null;
 
 const initial = null as ReportState;
 
-const evolve = (state: ReportState, fact: ReportFact): ReportState => {
-  if (fact.type === 'ReportRequested') {
+const evolve = (state: ReportState, event: ReportEvent): ReportState => {
+  if (event.type === 'ReportRequested') {
     return {
-      request: fact.data,
+      request: event.data,
       status: 'queued',
       attempt: 0,
       worker_id: null,
-      claimable_at: fact.data.requested_at,
+      claimable_at: event.data.requested_at,
       started_at: null,
       finished_at: null,
       file: null,
@@ -35,24 +35,24 @@ const evolve = (state: ReportState, fact: ReportFact): ReportState => {
     };
   }
   if (!state) return state;
-  switch (fact.type) {
+  switch (event.type) {
     case 'ReportStarted': {
-      const { worker_id, attempt, started_at, lease_until } = fact.data;
+      const { worker_id, attempt, started_at, lease_until } = event.data;
       return { ...state, status: 'running', worker_id, attempt, started_at, claimable_at: lease_until };
     }
     case 'ReportLeaseExtended':
-      return { ...state, claimable_at: fact.data.lease_until };
+      return { ...state, claimable_at: event.data.lease_until };
     case 'ReportFinished': {
-      const { object_key, bytes, rows, sha256, finished_at } = fact.data;
+      const { object_key, bytes, rows, sha256, finished_at } = event.data;
       const file = { object_key, bytes, rows, sha256 };
       return { ...state, status: 'ready', finished_at, file, failure: null };
     }
     case 'ReportAttemptFailed': {
-      const { reason, retry_at } = fact.data;
+      const { reason, retry_at } = event.data;
       return { ...state, status: 'queued', worker_id: null, claimable_at: retry_at, failure: reason };
     }
     case 'ReportFailed':
-      return { ...state, status: 'failed', finished_at: fact.data.failed_at, failure: fact.data.reason };
+      return { ...state, status: 'failed', finished_at: event.data.failed_at, failure: event.data.reason };
   }
 };
 
@@ -98,7 +98,7 @@ export const requestReport =
     readonly to: string;
     readonly at: string;
   }) =>
-  (state: ReportState): readonly ReportFact[] => {
+  (state: ReportState): readonly ReportEvent[] => {
     if (state) return [];
     const { workspace_id, report_id, brand_ids, tracked, types, from, to, at } = input;
     const faults = [
@@ -136,7 +136,7 @@ const isWorkedOnBy = (state: ReportState, { worker_id, attempt }: Attempt): stat
  */
 export const startReport =
   (input: { readonly worker_id: string; readonly at: string; readonly lease_seconds: number }) =>
-  (state: ReportState): readonly ReportFact[] => {
+  (state: ReportState): readonly ReportEvent[] => {
     const { worker_id, at, lease_seconds } = input;
     if (!state || state.status === 'ready' || state.status === 'failed' || state.claimable_at > at) return [];
     const { workspace_id, report_id } = state.request;
@@ -153,7 +153,7 @@ export const startReport =
 /** Says that the worker is alive. Nothing to record: the lease lasts as long already, or the report is another's. */
 export const extendReportLease =
   (input: Attempt & { readonly at: string; readonly lease_seconds: number }) =>
-  (state: ReportState): readonly ReportFact[] => {
+  (state: ReportState): readonly ReportEvent[] => {
     const { worker_id, attempt, at, lease_seconds } = input;
     const lease_until = later(at, lease_seconds);
     if (!isWorkedOnBy(state, input) || state.claimable_at >= lease_until) return [];
@@ -166,7 +166,7 @@ export const extendReportLease =
 /** The file is there. A worker that lost its report to another records nothing. */
 export const finishReport =
   (input: Attempt & NonNullable<RequestedReport['file']> & { readonly at: string }) =>
-  (state: ReportState): readonly ReportFact[] => {
+  (state: ReportState): readonly ReportEvent[] => {
     if (!isWorkedOnBy(state, input)) return [];
     const { at, ...finished } = input;
     const { workspace_id, report_id } = state.request;
@@ -176,7 +176,7 @@ export const finishReport =
 /** Queues it again after a failure, or gives it up after the last attempt. */
 export const failReport =
   (input: Attempt & { readonly reason: string; readonly at: string }) =>
-  (state: ReportState): readonly ReportFact[] => {
+  (state: ReportState): readonly ReportEvent[] => {
     if (!isWorkedOnBy(state, input)) return [];
     const { worker_id, attempt, reason, at } = input;
     const { workspace_id, report_id } = state.request;

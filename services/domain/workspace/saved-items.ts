@@ -1,5 +1,5 @@
 import { Refusal } from '#contracts/errors.ts';
-import type { SavedFact } from '#contracts/events/workspace/saved-items.ts';
+import type { SavedEvent } from '#contracts/events/workspace/saved-items.ts';
 import type { Item } from '#contracts/values/items.ts';
 import { SAVED_ITEMS_MAX } from '#contracts/resources/workspace/saved-item.ts';
 
@@ -8,10 +8,10 @@ export type Saved = { readonly created_by: string; readonly created_at: string }
 
 const initial: Saved = null;
 
-const evolve = (_state: Saved, fact: SavedFact): Saved => {
-  switch (fact.type) {
+const evolve = (_state: Saved, event: SavedEvent): Saved => {
+  switch (event.type) {
     case 'ItemSaved':
-      return { created_by: fact.data.saved_by, created_at: fact.data.saved_at };
+      return { created_by: event.data.saved_by, created_at: event.data.saved_at };
     case 'ItemUnsaved':
       return null;
   }
@@ -29,7 +29,7 @@ type Command = {
 /** Saving a saved one changes nothing. `saved_items`: how many the workspace has. */
 export const saveItem =
   ({ workspace_id, item, by, at, saved_items }: Command & { readonly saved_items: number }) =>
-  (state: Saved): readonly SavedFact[] => {
+  (state: Saved): readonly SavedEvent[] => {
     if (state) return [];
     if (saved_items >= SAVED_ITEMS_MAX) {
       throw new Refusal('limit_reached', `A workspace saves at most ${SAVED_ITEMS_MAX} items. Unsave some.`);
@@ -39,5 +39,5 @@ export const saveItem =
 
 export const unsaveItem =
   ({ workspace_id, item, by, at }: Command) =>
-  (state: Saved): readonly SavedFact[] =>
+  (state: Saved): readonly SavedEvent[] =>
     state ? [{ type: 'ItemUnsaved', data: { workspace_id, ...item, unsaved_by: by, unsaved_at: at } }] : [];

@@ -1,5 +1,5 @@
 import { Refusal } from '#contracts/errors.ts';
-import type { Plan, TrackingFact } from '#contracts/events/workspace/workspace.ts';
+import type { Plan, TrackingEvent } from '#contracts/events/workspace/workspace.ts';
 import { PLANS } from '#contracts/values/plans.ts';
 import type { Cadence } from '#contracts/values/primitives.ts';
 import { PersistentMap } from '../persistent-map.ts';
@@ -10,17 +10,17 @@ export type TrackingState = { readonly brands: PersistentMap<TrackedBrand> };
 
 const initial: TrackingState = { brands: PersistentMap.empty() };
 
-const evolve = ({ brands }: TrackingState, fact: TrackingFact): TrackingState => {
-  const { brand_id } = fact.data;
-  switch (fact.type) {
+const evolve = ({ brands }: TrackingState, event: TrackingEvent): TrackingState => {
+  const { brand_id } = event.data;
+  switch (event.type) {
     case 'BrandTracked': {
-      const { cadence, tracked_at } = fact.data;
+      const { cadence, tracked_at } = event.data;
       return { brands: brands.with(brand_id, { cadence, tracked_at }) };
     }
     case 'TrackingCadenceChanged': {
       const tracked = brands.get(brand_id);
       if (!tracked) return { brands };
-      return { brands: brands.with(brand_id, { ...tracked, cadence: fact.data.cadence }) };
+      return { brands: brands.with(brand_id, { ...tracked, cadence: event.data.cadence }) };
     }
     case 'BrandUntracked':
       return { brands: brands.without(brand_id) };
@@ -41,7 +41,7 @@ export const trackBrand =
     readonly plan: Plan;
     readonly at: string;
   }) =>
-  (state: TrackingState): readonly TrackingFact[] => {
+  (state: TrackingState): readonly TrackingEvent[] => {
     const { workspace_id, brand_id, cadence, plan, at } = input;
     const tracked = state.brands.get(brand_id);
     if (tracked?.cadence === cadence) return [];
@@ -61,7 +61,7 @@ export const trackBrand =
 /** Untracking a brand that is not tracked is already so. */
 export const untrackBrand =
   (input: { readonly workspace_id: string; readonly brand_id: string; readonly at: string }) =>
-  (state: TrackingState): readonly TrackingFact[] => {
+  (state: TrackingState): readonly TrackingEvent[] => {
     const { workspace_id, brand_id, at } = input;
     if (!state.brands.has(brand_id)) return [];
     return [{ type: 'BrandUntracked', data: { workspace_id, brand_id, untracked_at: at } }];

@@ -1,5 +1,5 @@
 import { Refusal } from '#contracts/errors.ts';
-import type { Plan, WorkspaceFact } from '#contracts/events/workspace/workspace.ts';
+import type { Plan, WorkspaceEvent } from '#contracts/events/workspace/workspace.ts';
 import type { Role } from '#contracts/values/roles.ts';
 
 /** Stream `workspace-<workspaceId>`: its plan and its members. Operators decide here; there is no self-service. */
@@ -13,17 +13,17 @@ export type WorkspaceState = {
 
 const initial: WorkspaceState = { name: null, plan: 'free', members: new Map(), erased: new Set() };
 
-const evolve = (state: WorkspaceState, fact: WorkspaceFact): WorkspaceState => {
-  switch (fact.type) {
+const evolve = (state: WorkspaceState, event: WorkspaceEvent): WorkspaceState => {
+  switch (event.type) {
     case 'WorkspaceCreated':
-      return { ...state, name: fact.data.name, plan: fact.data.plan };
+      return { ...state, name: event.data.name, plan: event.data.plan };
     case 'PlanChanged':
-      return { ...state, plan: fact.data.plan };
+      return { ...state, plan: event.data.plan };
     case 'MemberAdded':
     case 'MemberRoleChanged':
-      return { ...state, members: new Map(state.members).set(fact.data.member_id, fact.data.role) };
+      return { ...state, members: new Map(state.members).set(event.data.member_id, event.data.role) };
     case 'MemberErased': {
-      const { member_id } = fact.data;
+      const { member_id } = event.data;
       const members = new Map(state.members);
       members.delete(member_id);
       return { ...state, members, erased: new Set(state.erased).add(member_id) };
@@ -47,7 +47,7 @@ export const createWorkspace =
     readonly plan: Plan;
     readonly at: string;
   }) =>
-  (state: WorkspaceState): readonly WorkspaceFact[] => {
+  (state: WorkspaceState): readonly WorkspaceEvent[] => {
     if (state.name === input.name && state.plan === input.plan) return [];
     if (state.name !== null) throw new Refusal('already_exists', 'A workspace with this id exists.');
     const { workspace_id, name, plan, at } = input;
@@ -57,7 +57,7 @@ export const createWorkspace =
 /** Slots already in use stay in use when the new plan has fewer: nothing is untracked behind anyone's back. */
 export const changePlan =
   (input: { readonly workspace_id: string; readonly plan: Plan; readonly at: string }) =>
-  (state: WorkspaceState): readonly WorkspaceFact[] => {
+  (state: WorkspaceState): readonly WorkspaceEvent[] => {
     demandCreated(state);
     if (state.plan === input.plan) return [];
     const { workspace_id, plan, at } = input;
@@ -75,7 +75,7 @@ export const addMember =
     readonly role: Role;
     readonly at: string;
   }) =>
-  (state: WorkspaceState): readonly WorkspaceFact[] => {
+  (state: WorkspaceState): readonly WorkspaceEvent[] => {
     demandCreated(state);
     const { workspace_id, member_id, name, sealed, role, at } = input;
     const present = state.members.get(member_id);
@@ -93,10 +93,10 @@ export const addMember =
     return [{ type: 'MemberAdded', data: { workspace_id, member_id, ...person, role, added_at: at } }];
   };
 
-/** Takes a member out and says so; who they were is forgotten with their key, which no fact holds. */
+/** Takes a member out and says so; who they were is forgotten with their key, which no event holds. */
 export const eraseMember =
   (input: { readonly workspace_id: string; readonly member_id: string; readonly at: string }) =>
-  (state: WorkspaceState): readonly WorkspaceFact[] => {
+  (state: WorkspaceState): readonly WorkspaceEvent[] => {
     demandCreated(state);
     const { workspace_id, member_id, at } = input;
     if (state.erased.has(member_id)) return [];

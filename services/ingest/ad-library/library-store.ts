@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import type { AdLibraryFact } from '#contracts/events/corpus/ad-library.ts';
+import type { AdLibraryEvent } from '#contracts/events/corpus/ad-library.ts';
 import { adLibraryStream } from '#contracts/events/corpus/ad-library.ts';
 import {
   emptyLibrary,
@@ -12,14 +12,14 @@ import type { PageHistories } from '#domain/corpus/ad-library/scan.ts';
 import type { EventStore } from '#platform/event-store/event-store.ts';
 import { type Database, inTransaction } from '#platform/postgres/pool.ts';
 
-/** Facts folded and written at a time when a brand's rows are behind its stream. */
-const CATCH_UP_FACTS = 500;
+/** Events folded and written at a time when a brand's rows are behind its stream. */
+const CATCH_UP_EVENTS = 500;
 const SCHEMA = new URL('../schema.sql', import.meta.url);
 /** Any number that nothing else in the database uses: one process at a time creates the tables. */
 const SCHEMA_LOCK = 7_201_001;
 
 /**
- * A brand's library: the state that decisions are made on, which facts decided are folded into at once, and
+ * A brand's library: the state that decisions are made on, which events decided are folded into at once, and
  * the revision of the stream up to which they are recorded. `state.ads` holds only what was loaded.
  */
 export type OpenLibrary = {
@@ -41,20 +41,20 @@ export const createWorkingTables = async (database: Database): Promise<void> => 
   });
 };
 
-const adIdsOf = (fact: AdLibraryFact): readonly string[] => {
-  switch (fact.type) {
+const adIdsOf = (event: AdLibraryEvent): readonly string[] => {
+  switch (event.type) {
     case 'AdStarted':
     case 'AdRevised':
     case 'AdDetailsObserved':
     case 'AdDestinationChanged':
     case 'AdConfirmedInactive':
     case 'AdReturned':
-      return [fact.data.ad_id];
+      return [event.data.ad_id];
     case 'AdsMissed':
     case 'AdsSeen':
-      return fact.data.ad_ids;
+      return event.data.ad_ids;
     case 'AdsReworded':
-      return fact.data.ads.map(({ ad_id }) => ad_id);
+      return event.data.ads.map(({ ad_id }) => ad_id);
     case 'ScanRecorded':
       return [];
   }
@@ -76,18 +76,18 @@ export const loadAds = async (
   for (const { known } of rows) library.state.ads.set(known.ad_id, known);
 };
 
-/** Folds facts into the state. The ads they are about must be loaded, but for those they start. */
-export const foldFacts = (library: OpenLibrary, facts: readonly AdLibraryFact[]): void => {
+/** Folds events into the state. The ads they are about must be loaded, but for those they start. */
+export const foldEvents = (library: OpenLibrary, events: readonly AdLibraryEvent[]): void => {
   const { state, changed } = library;
-  for (const fact of facts) {
-    evolve(state, fact);
-    for (const adId of adIdsOf(fact)) {
+  for (const event of events) {
+    evolve(state, event);
+    for (const adId of adIdsOf(event)) {
       const ad = state.ads.get(adId);
       if (ad) changed.ads.set(adId, ad);
     }
-    if (fact.type === 'ScanRecorded') {
-      changed.scans.add(fact.data.scan_id);
-      for (const { page_id } of fact.data.pages) changed.pages.add(page_id);
+    if (event.type === 'ScanRecorded') {
+      changed.scans.add(event.data.scan_id);
+      for (const { page_id } of event.data.pages) changed.pages.add(page_id);
     }
   }
 };
@@ -202,20 +202,20 @@ export const catchUpLibrary = async (
   library: OpenLibrary,
 ): Promise<void> => {
   const { brandId, state } = library;
-  let behind: AdLibraryFact[] = [];
+  let behind: AdLibraryEvent[] = [];
   let revision = library.revision;
   const flush = async (): Promise<void> => {
     if (behind.length === 0) return;
     await loadAds(database, library, behind.flatMap(adIdsOf));
-    foldFacts(library, behind);
+    foldEvents(library, behind);
     await saveLibrary(database, library, revision);
     state.ads.clear();
     behind = [];
   };
-  for await (const fact of eventStore.read<AdLibraryFact>(adLibraryStream(brandId), library.revision)) {
-    behind.push(fact);
-    revision = fact.revision;
-    if (behind.length >= CATCH_UP_FACTS) await flush();
+  for await (const event of eventStore.read<AdLibraryEvent>(adLibraryStream(brandId), library.revision)) {
+    behind.push(event);
+    revision = event.revision;
+    if (behind.length >= CATCH_UP_EVENTS) await flush();
   }
   await flush();
 };

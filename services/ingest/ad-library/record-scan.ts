@@ -1,5 +1,9 @@
-import { type AdLibraryFact, adLibraryStream, type ScanTotals } from '#contracts/events/corpus/ad-library.ts';
-import type { FactMetadata } from '#contracts/events/event.ts';
+import {
+  type AdLibraryEvent,
+  adLibraryStream,
+  type ScanTotals,
+} from '#contracts/events/corpus/ad-library.ts';
+import type { EventMetadata } from '#contracts/events/event.ts';
 import type { AdLibraryScanEnd } from '#contracts/observations/ad-library-scan.ts';
 import { Refusal } from '#contracts/errors.ts';
 import { NO_PAGE } from '#domain/corpus/ad-library/state.ts';
@@ -30,7 +34,7 @@ import {
 } from './chunk-staging.ts';
 import {
   catchUpLibrary,
-  foldFacts,
+  foldEvents,
   loadAds,
   type OpenLibrary,
   openLibrary,
@@ -38,8 +42,8 @@ import {
   saveLibrary,
 } from './library-store.ts';
 
-/** Facts gathered before they are appended together. */
-const APPEND_FACTS = 500;
+/** Events gathered before they are appended together. */
+const APPEND_EVENTS = 500;
 /** Another process recorded for the same brand meanwhile: the brand's part is decided again. */
 const CONFLICTS_MAX = 20;
 
@@ -67,7 +71,7 @@ const addTotals = (sum: ScanTotals | null, more: ScanTotals): ScanTotals =>
         Object.entries(sum).map(([name, count]) => [name, count + more[name as keyof ScanTotals]]),
       ) as ScanTotals);
 
-const metadataOf = (scanId: string): FactMetadata => ({
+const metadataOf = (scanId: string): EventMetadata => ({
   $correlationId: scanId,
   $causationId: scanId,
   request_id: scanId,
@@ -76,10 +80,10 @@ const metadataOf = (scanId: string): FactMetadata => ({
 });
 
 /**
- * A fact's id follows from what it says, not from how facts were grouped: interrupted anywhere and decided
- * again, a scan leaves the same facts with the same ids.
+ * An event's id follows from what it says, not from how events were grouped: interrupted anywhere and decided
+ * again, a scan leaves the same events with the same ids.
  */
-const factIdOf = (brandId: string, { type, data }: AdLibraryFact): string => {
+const eventIdOf = (brandId: string, { type, data }: AdLibraryEvent): string => {
   const about =
     'ad_id' in data
       ? data.ad_id
@@ -92,33 +96,33 @@ const factIdOf = (brandId: string, { type, data }: AdLibraryFact): string => {
 };
 
 /**
- * Folds decided facts in at once, so that what follows is decided on them, and appends them in groups: a small
+ * Folds decided events in at once, so that what follows is decided on them, and appends them in groups: a small
  * scan is one append.
  */
 const recorder = (database: Database, eventStore: EventStore, library: OpenLibrary, scanId: string) => {
-  let waiting: AdLibraryFact[] = [];
+  let waiting: AdLibraryEvent[] = [];
   let appended = 0;
   const flush = async (): Promise<void> => {
     if (waiting.length === 0) return;
-    const facts = waiting;
+    const events = waiting;
     waiting = [];
     const { revision } = await eventStore.append(
       adLibraryStream(library.brandId),
       library.revision,
-      facts,
+      events,
       metadataOf(scanId),
-      (fact) => factIdOf(library.brandId, fact as AdLibraryFact),
+      (event) => eventIdOf(library.brandId, event as AdLibraryEvent),
     );
-    appended += facts.length;
+    appended += events.length;
     await saveLibrary(database, library, revision);
   };
   return {
-    add: async (facts: readonly AdLibraryFact[]): Promise<void> => {
-      foldFacts(library, facts);
+    add: async (events: readonly AdLibraryEvent[]): Promise<void> => {
+      foldEvents(library, events);
       // No two parts of a scan share an ad, so none is kept: a scan's size is bounded by nothing here.
       library.state.ads.clear();
-      waiting.push(...facts);
-      if (waiting.length >= APPEND_FACTS) await flush();
+      waiting.push(...events);
+      if (waiting.length >= APPEND_EVENTS) await flush();
     },
     flush,
     appended: () => appended,
@@ -168,7 +172,7 @@ const recordForBrand = async (
   brandId: string,
   seen: number,
   isRetry: boolean,
-): Promise<{ facts: number; totals: ScanTotals | null }> => {
+): Promise<{ events: number; totals: ScanTotals | null }> => {
   const library = await openLibrary(database, brandId);
   // The tables are taken at their word until an append shows that the stream has moved on.
   if (isRetry) await catchUpLibrary(database, eventStore, library);
@@ -176,7 +180,7 @@ const recordForBrand = async (
     'select from ingest.recorded_scan where scan_id = $1 and brand_id = $2',
     [scan.header.scan_id, brandId],
   );
-  if (recorded.rows.length > 0) return { facts: 0, totals: null };
+  if (recorded.rows.length > 0) return { events: 0, totals: null };
 
   const { pages } = scan;
   const partialPages = await pagesOfOtherCountries(database, brandId, scan);
@@ -216,7 +220,7 @@ const recordForBrand = async (
   const closing = recordScan(header, end, history)(library.state);
   await record.add(closing);
   await record.flush();
-  return { facts: record.appended(), totals: closing[0]?.data.totals ?? null };
+  return { events: record.appended(), totals: closing[0]?.data.totals ?? null };
 };
 
 /**
@@ -236,7 +240,7 @@ export const recordStagedScan = async (
   const recordedFor = recorded.rows.map(({ brand_id }) => brand_id);
   if (recordedFor.includes(scannedFor)) {
     await unstage(database, end.scan_id);
-    return { facts: 0, totals: null };
+    return { events: 0, totals: null };
   }
   const staged = await stagedChunks(database, end.scan_id);
   const { chunks } = staged;
@@ -278,14 +282,14 @@ export const recordStagedScan = async (
     chunks,
     history: others.size === 0 ? histories : await keepHistories(database, end.scan_id, histories),
   };
-  let facts = 0;
+  let events = 0;
   let totals: ScanTotals | null = null;
   for (const brandId of [...others, scannedFor]) {
     for (let attempt = 0; ; attempt += 1) {
       try {
         const seen = seenBy.get(brandId) ?? 0;
         const part = await recordForBrand(database, eventStore, scan, brandId, seen, attempt > 0);
-        facts += part.facts;
+        events += part.events;
         if (part.totals) totals = addTotals(totals, part.totals);
         break;
       } catch (error) {
@@ -295,5 +299,5 @@ export const recordStagedScan = async (
     }
   }
   await unstage(database, end.scan_id);
-  return { facts, totals };
+  return { events, totals };
 };

@@ -123,7 +123,7 @@ const handIn = async (
     const outcome = await intake?.submit(observation);
     if (observation.type === 'ad_library.scan') totals.ads += observation.ads.length;
     if (observation.type === 'ad_library.scan_end') totals.scans += 1;
-    totals.facts += outcome?.facts ?? 0;
+    totals.facts += outcome?.events ?? 0;
     for (const name of SUMMED) totals.scanned[name] += outcome?.totals?.[name] ?? 0;
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;

@@ -1,10 +1,10 @@
-import { type BrandFact, brandStream } from '#contracts/events/corpus/brand.ts';
+import { type BrandEvent, brandStream } from '#contracts/events/corpus/brand.ts';
 import { categoryStream } from '#contracts/events/corpus/category.ts';
 import { creativeStream } from '#contracts/events/corpus/creative.ts';
-import type { Fact } from '#contracts/events/event.ts';
+import type { Event } from '#contracts/events/event.ts';
 import { landingPageStream } from '#contracts/events/corpus/landing-page.ts';
 import { operatorStream } from '#contracts/events/corpus/operator.ts';
-import { type SocialPageFact, socialPageStream } from '#contracts/events/corpus/social-page.ts';
+import { type SocialPageEvent, socialPageStream } from '#contracts/events/corpus/social-page.ts';
 import { trafficStream } from '#contracts/events/corpus/traffic.ts';
 import { siteStream } from '#contracts/events/corpus/site.ts';
 import type { Observation } from '#contracts/observations/index.ts';
@@ -33,20 +33,20 @@ export type OneStreamObservation = Exclude<
 >;
 
 /** What an observation is decided on, and by. */
-type Decision<State, F extends Fact> = {
+type Decision<State, F extends Event> = {
   readonly stream: string;
   readonly decider: Decider<State, F>;
   readonly decision: (state: State) => readonly F[];
   /** Keeps what later decisions on library scans look up. */
-  readonly remember?: (database: Database, facts: readonly Fact[]) => Promise<void>;
+  readonly remember?: (database: Database, events: readonly Event[]) => Promise<void>;
 };
 
 /** Whatever the state is: it comes from the decider and goes to the decision, and nobody else looks. */
-const decided = <State, F extends Fact>(decision: Decision<State, F>): Decision<unknown, Fact> =>
-  decision as unknown as Decision<unknown, Fact>;
+const decided = <State, F extends Event>(decision: Decision<State, F>): Decision<unknown, Event> =>
+  decision as unknown as Decision<unknown, Event>;
 
 /** The decision that each type of observation asks for. `observed_at` is in UTC. */
-export const decisionOf = (observation: OneStreamObservation): Decision<unknown, Fact> => {
+export const decisionOf = (observation: OneStreamObservation): Decision<unknown, Event> => {
   switch (observation.type) {
     case 'site.scan':
       return decided({
@@ -119,18 +119,18 @@ export const decisionOf = (observation: OneStreamObservation): Decision<unknown,
   }
 };
 
-export const rememberBrand = async (database: Database, facts: readonly Fact[]): Promise<void> => {
-  for (const fact of facts as readonly BrandFact[]) {
-    if (fact.type !== 'BrandRegistered') continue;
+export const rememberBrand = async (database: Database, events: readonly Event[]): Promise<void> => {
+  for (const event of events as readonly BrandEvent[]) {
+    if (event.type !== 'BrandRegistered') continue;
     await database.query(
       'insert into ingest.brand (brand_id, domain) values ($1, $2) on conflict do nothing',
-      [fact.data.brand_id, fact.data.domain],
+      [event.data.brand_id, event.data.domain],
     );
   }
 };
 
-export const rememberLinks = async (database: Database, facts: readonly Fact[]): Promise<void> => {
-  for (const { type, data } of facts as readonly SocialPageFact[]) {
+export const rememberLinks = async (database: Database, events: readonly Event[]): Promise<void> => {
+  for (const { type, data } of events as readonly SocialPageEvent[]) {
     if (type === 'PageLinked') {
       await database.query(
         `insert into ingest.linked_page (brand_id, page_id, confidence) values ($1, $2, $3)

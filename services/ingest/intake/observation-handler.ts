@@ -1,6 +1,6 @@
 import { brandStream } from '#contracts/events/corpus/brand.ts';
 import { AD_LIBRARY } from '#contracts/events/corpus/ad-library.ts';
-import { type FactMetadata, idOf } from '#contracts/events/event.ts';
+import { type EventMetadata, idOf } from '#contracts/events/event.ts';
 import { Refusal } from '#contracts/errors.ts';
 import { Observation } from '#contracts/observations/index.ts';
 import { brand, registerBrand } from '#domain/corpus/brand.ts';
@@ -19,13 +19,13 @@ import { catchUpLibrary, createWorkingTables, openLibrary } from '../ad-library/
 const POOL_CLIENTS = 8;
 /** Observations dated later than this from now are a collector's broken clock. */
 const FUTURE_TOLERANCE_MS = 86_400_000;
-/** Facts of the catch-up at start that are looked at together. */
+/** Events of the catch-up at start that are looked at together. */
 const CATCH_UP_BATCH = 2_000;
 /** Of brands known to be registered. */
 const BRANDS_REMEMBERED_MAX = 100_000;
 const PREFIXES = ['brand-', 'socialPage-', `${AD_LIBRARY}-`];
 
-const metadata = (requestId: string): FactMetadata => ({
+const metadata = (requestId: string): EventMetadata => ({
   $correlationId: requestId,
   $causationId: requestId,
   request_id: requestId,
@@ -45,10 +45,10 @@ const catchUp = async (database: Database, eventStore: EventStore): Promise<void
       if (item.kind === 'caught_up') caughtUp = true;
       else if (item.kind === 'checkpoint') position = item.position;
       else {
-        position = item.fact.position;
-        await rememberBrand(database, [item.fact]);
-        await rememberLinks(database, [item.fact]);
-        if (item.fact.stream.startsWith(AD_LIBRARY)) libraries.add(idOf(item.fact.stream));
+        position = item.event.position;
+        await rememberBrand(database, [item.event]);
+        await rememberLinks(database, [item.event]);
+        if (item.event.stream.startsWith(AD_LIBRARY)) libraries.add(idOf(item.event.stream));
       }
     }
   }
@@ -125,15 +125,15 @@ export const openIntake = async ({
   const registerUnknown = async (domain: string, observedAt: string, commandId: string): Promise<number> => {
     const known = await database.query('select from ingest.brand where domain = $1', [domain]);
     if (known.rows.length > 0) return 0;
-    const { facts } = await eventStore.decide({
+    const { events } = await eventStore.decide({
       stream: brandStream(brandIdOf(domain)),
       decider: brand,
       decision: registerBrand(domain, observedAt),
       metadata: metadata(commandId),
       commandId,
     });
-    await rememberBrand(database, facts);
-    return facts.length;
+    await rememberBrand(database, events);
+    return events.length;
   };
 
   const submit = async (input: unknown): Promise<IntakeOutcome> => {
@@ -143,7 +143,7 @@ export const openIntake = async ({
       case 'ad_library.scan':
         inUtc(observation.scanned_at, 'scanned_at');
         await stageChunk(database, observation);
-        return { facts: 0, totals: null };
+        return { events: 0, totals: null };
       case 'ad_library.scan_end': {
         const scannedAt = inUtc(observation.scanned_at, 'scanned_at');
         const registered = await registerUnknown(observation.brand_domain, scannedAt, commandId);
@@ -151,32 +151,32 @@ export const openIntake = async ({
           ...observation,
           scanned_at: scannedAt,
         });
-        return { ...outcome, facts: outcome.facts + registered };
+        return { ...outcome, events: outcome.events + registered };
       }
       case 'storefront.scan':
         inUtc(observation.scanned_at, 'scanned_at');
         await stageStorefrontPage(database, observation);
-        return { facts: 0, totals: null };
+        return { events: 0, totals: null };
       case 'storefront.scan_end': {
         const end = { ...observation, scanned_at: inUtc(observation.scanned_at, 'scanned_at') };
         // Only the shop of a scan that is taken in becomes a brand; each by a command of its own.
         const scanCommand = v7();
-        const facts = await recordStorefront(end, metadata(scanCommand), scanCommand);
+        const events = await recordStorefront(end, metadata(scanCommand), scanCommand);
         const registered = await registerUnknown(end.domain, end.scanned_at, commandId);
-        return { facts: facts + registered, totals: null };
+        return { events: events + registered, totals: null };
       }
       default: {
         const observed = { ...observation, observed_at: inUtc(observation.observed_at, 'observed_at') };
         const { stream, decider, decision, remember } = decisionOf(observed);
-        const { facts } = await eventStore.decide({
+        const { events } = await eventStore.decide({
           stream,
           decider,
           decision,
           metadata: metadata(commandId),
           commandId,
         });
-        await remember?.(database, facts);
-        return { facts: facts.length, totals: null };
+        await remember?.(database, events);
+        return { events: events.length, totals: null };
       }
     }
   };

@@ -8,7 +8,7 @@ import {
 import { OBSERVATION_MAX_BYTES } from '#contracts/observations/index.ts';
 import { pause } from '#platform/clock.ts';
 import type { Log } from '#platform/logger.ts';
-import { observationsTaken, observedFacts } from '#platform/telemetry/metrics.ts';
+import { observationsTaken, observedEvents } from '#platform/telemetry/metrics.ts';
 import { type Nats, traceparentOf } from '#platform/nats/connection.ts';
 import { inSpan } from '#platform/telemetry/tracing.ts';
 import type { BrandRegister, Intake } from '../intake-types.ts';
@@ -74,7 +74,7 @@ const parse = (message: JsMsg): unknown => {
 };
 
 /**
- * Takes one observation in and answers the queue: acknowledged only after its facts are recorded. A server
+ * Takes one observation in and answers the queue: acknowledged only after its events are recorded. A server
  * that is down is waited for right here, so that later observations of the brand stay behind this one; the
  * end of a scan whose chunks are still on their way goes back to the queue, since they are behind it.
  */
@@ -101,8 +101,8 @@ const take = async (
         message.ack();
         // Taken in, so its type is one of ours.
         observationsTaken.inc({ type: (observation as { readonly type: string }).type, outcome: 'taken' });
-        observedFacts.inc(outcome.facts);
-        if (outcome.totals) log.debug({ subject, facts: outcome.facts }, 'scan recorded');
+        observedEvents.inc(outcome.events);
+        if (outcome.totals) log.debug({ subject, events: outcome.events }, 'scan recorded');
         return;
       } catch (error) {
         const reason = (error as Error).message;

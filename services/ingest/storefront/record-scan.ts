@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import type { FactMetadata } from '#contracts/events/event.ts';
+import type { EventMetadata } from '#contracts/events/event.ts';
 import { storefrontStream } from '#contracts/events/corpus/storefront.ts';
 import { Refusal } from '#contracts/errors.ts';
 import {
@@ -66,10 +66,10 @@ export const createStorefrontRecorder = (database: Database, eventStore: EventSt
     maxSize: PRODUCTS_REMEMBERED_MAX,
     sizeCalculation: ({ state }) => state.products.size + 1,
   });
-  return async (end: StorefrontScanEnd, metadata: FactMetadata, commandId: string): Promise<number> => {
+  return async (end: StorefrontScanEnd, metadata: EventMetadata, commandId: string): Promise<number> => {
     const products = await stagedProducts(database, end);
     const stream = storefrontStream(end.domain);
-    const { facts, recorded, state } = await eventStore.decide({
+    const { events, recorded, state } = await eventStore.decide({
       stream,
       decider: storefront,
       decision: (known) => {
@@ -83,6 +83,6 @@ export const createStorefrontRecorder = (database: Database, eventStore: EventSt
     });
     if (recorded) remembered.set(stream, { ...recorded, state });
     await database.query('delete from ingest.staged_storefront_page where scan_id = $1', [end.scan_id]);
-    return facts.length;
+    return events.length;
   };
 };

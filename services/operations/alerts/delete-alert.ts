@@ -32,7 +32,7 @@ export const deleteAlert = endpoint({
   reads: [],
   handler: async ({ params, caller, requestId, commandId }, room) => {
     const { ws: workspace_id, alertId: alert_id } = params;
-    const { facts, position } = await runWorkspaceCommand(room, {
+    const { events, position } = await runWorkspaceCommand(room, {
       workspaceId: workspace_id,
       stream: alertRuleStream(workspace_id, alert_id),
       decider: alertRule,
@@ -44,7 +44,7 @@ export const deleteAlert = endpoint({
     });
     // Also when nothing was recorded: whoever recorded it may have died before this.
     await room.secretVault?.forget(workspace_id, alert_id);
-    const data = JSON.stringify({ alert_id, workspace_id, removed: facts.length > 0 });
+    const data = JSON.stringify({ alert_id, workspace_id, removed: events.length > 0 });
     return { data, asOf: null, position };
   },
 });

@@ -1,4 +1,4 @@
-import type { AlertDeliveryFact } from '#contracts/events/workspace/alert-delivery.ts';
+import type { AlertDeliveryEvent } from '#contracts/events/workspace/alert-delivery.ts';
 import { TestAlert, TestedAlert } from '#contracts/resources/workspace/alert.ts';
 import { channelsOf } from '#domain/workspace/alert/rule-decider.ts';
 import { derivedId } from '#domain/ids.ts';
@@ -10,13 +10,13 @@ import { ALERT_ID, DELIVERY_ID } from './support/examples.ts';
 import { alertParams } from './support/parameters.ts';
 import { samplePayload } from './support/sample-payload.ts';
 import { sendSample } from './support/send-test.ts';
-import { factsOf, recordedBefore, recordTest } from './support/record-test.ts';
+import { eventsOf, recordedBefore, recordTest } from './support/record-test.ts';
 
-const deliveriesOf = (facts: readonly AlertDeliveryFact[]): TestedAlert['deliveries'] =>
-  facts.flatMap((queued) => {
+const deliveriesOf = (events: readonly AlertDeliveryEvent[]): TestedAlert['deliveries'] =>
+  events.flatMap((queued) => {
     if (queued.type !== 'DeliveryQueued') return [];
     const { delivery_id, channel } = queued.data;
-    return facts.flatMap(({ type, data }) => {
+    return events.flatMap(({ type, data }) => {
       if (type !== 'DeliveryAttempted' || data.delivery_id !== delivery_id) return [];
       const { outcome, failure, status_code, reason, duration_ms } = data;
       const delivered = outcome === 'delivered';
@@ -69,13 +69,13 @@ export const testAlert = endpoint({
         const deliveryId = derivedId('test delivery', `${alert_id}|${channel}|${call.commandId}`);
         const payload = samplePayload(deliveryId, rule, attempted_at, room.baseUrl);
         const outcome = await sendSample(channel, rule, payload, room);
-        return factsOf(rule, { channel, payload, attempted_at, outcome });
+        return eventsOf(rule, { channel, payload, attempted_at, outcome });
       });
       return recordTest(call, room, (await Promise.all(sending)).flat());
     };
-    const { facts, position } = (await recordedBefore(call, room)) ?? (await send());
+    const { events, position } = (await recordedBefore(call, room)) ?? (await send());
     await room.readPosition.wait(['alert-deliveries'], position);
-    const data = JSON.stringify({ alert_id, workspace_id, deliveries: deliveriesOf(facts) });
+    const data = JSON.stringify({ alert_id, workspace_id, deliveries: deliveriesOf(events) });
     return { data, asOf: null, position };
   },
 });

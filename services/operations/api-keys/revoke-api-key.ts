@@ -31,9 +31,9 @@ export const revokeApiKey = endpoint({
     const { ws: workspace_id, keyId: key_id } = call.params;
     const at = room.clock.now().toISOString();
     const decision = decideToRevoke({ workspace_id, key_id, reason: 'revoked', at });
-    const { facts, position } = await runKeyCommand(call, room, decision);
+    const { events, position } = await runKeyCommand(call, room, decision);
     return {
-      data: JSON.stringify({ key_id, workspace_id, removed: facts.length > 0 }),
+      data: JSON.stringify({ key_id, workspace_id, removed: events.length > 0 }),
       asOf: null,
       position,
     };

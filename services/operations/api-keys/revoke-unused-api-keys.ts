@@ -39,8 +39,8 @@ export const revokeUnusedApiKeys = endpoint({
     const lastUses = await readLastUses(room.pool, workspace_id);
     const at = room.clock.now().toISOString();
     const decision = decideToRevokeUnused({ workspace_id, days, lastUses, at });
-    const { state, facts, position } = await runKeyCommand(call, room, decision);
-    const revoked = facts.map(({ data: { key_id } }) => ({
+    const { state, events, position } = await runKeyCommand(call, room, decision);
+    const revoked = events.map(({ data: { key_id } }) => ({
       key_id,
       name: state.keys.get(key_id)?.name,
       last_used_at: lastUses.get(key_id) ?? null,

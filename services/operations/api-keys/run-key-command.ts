@@ -1,4 +1,4 @@
-import { apiKeysStream, type ApiKeyFact } from '#contracts/events/workspace/workspace.ts';
+import { apiKeysStream, type ApiKeyEvent } from '#contracts/events/workspace/workspace.ts';
 import type { ApiKey } from '#contracts/resources/workspace/api-key.ts';
 import { apiKeys, type ApiKeysState, keyIdOf, type KnownKey } from '#domain/workspace/api-keys.ts';
 import { createKeyText, lastFourOf, sha256Of } from '#application/access/api-key-format.ts';
@@ -16,7 +16,7 @@ type KeyCall = Call<{ readonly ws: string }, unknown, unknown>;
 export const runKeyCommand = (
   { params, caller, requestId, commandId, mayRepeat }: KeyCall,
   room: OperationDependencies,
-  decision: (state: ApiKeysState) => readonly ApiKeyFact[],
+  decision: (state: ApiKeysState) => readonly ApiKeyEvent[],
 ) =>
   runWorkspaceCommand(room, {
     workspaceId: params.ws,
@@ -83,10 +83,10 @@ const callerName = async ({ caller }: KeyCall, room: OperationDependencies): Pro
 export const answerNewKey = async (
   call: KeyCall,
   room: OperationDependencies,
-  decide: (known: ReturnType<typeof newKey>['known']) => (state: ApiKeysState) => readonly ApiKeyFact[],
+  decide: (known: ReturnType<typeof newKey>['known']) => (state: ApiKeysState) => readonly ApiKeyEvent[],
 ): Promise<Answer> => {
   const { text, known } = newKey(call, room);
-  // Read while the fact is recorded: making a key does not change what its maker is called.
+  // Read while the event is recorded: making a key does not change what its maker is called.
   const [{ state, position }, name] = await Promise.all([
     runKeyCommand(call, room, decide(known)),
     callerName(call, room),

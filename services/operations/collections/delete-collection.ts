@@ -33,7 +33,7 @@ export const deleteCollection = endpoint({
   handler: async ({ params, caller, requestId, commandId }, room) => {
     const { ws: workspace_id, collectionId: collection_id } = params;
     const by = { member_id: caller.memberId, role: caller.role };
-    const { facts, position } = await runWorkspaceCommand(room, {
+    const { events, position } = await runWorkspaceCommand(room, {
       workspaceId: workspace_id,
       stream: collectionTreeStream(workspace_id),
       decider: collectionTree,
@@ -45,7 +45,7 @@ export const deleteCollection = endpoint({
       remembersState: true,
     });
     return {
-      data: JSON.stringify({ collection_id, workspace_id, removed: facts.length > 0 }),
+      data: JSON.stringify({ collection_id, workspace_id, removed: events.length > 0 }),
       asOf: null,
       position,
     };

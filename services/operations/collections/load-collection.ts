@@ -1,8 +1,8 @@
 import { LRUCache } from 'lru-cache';
 import {
-  type CollectionItemFact,
+  type CollectionItemEvent,
   collectionItemsStream,
-  type CollectionTreeFact,
+  type CollectionTreeEvent,
   collectionTreeStream,
 } from '#contracts/events/workspace/collection.ts';
 import { type CollectionItems, itemsOf } from '#domain/workspace/collection/items.ts';
@@ -40,9 +40,9 @@ export const readTree = async (
   const stream = collectionTreeStream(workspaceId);
   const known = trees.get(stream) ?? { tree: collectionTree.initial, revision: -1n, position: null };
   let { tree, revision, position } = known;
-  for await (const fact of eventStore.read<CollectionTreeFact>(stream, known.revision)) {
-    tree = collectionTree.evolve(tree, fact);
-    ({ revision, position } = fact);
+  for await (const event of eventStore.read<CollectionTreeEvent>(stream, known.revision)) {
+    tree = collectionTree.evolve(tree, event);
+    ({ revision, position } = event);
   }
   if ((trees.get(stream)?.revision ?? -1n) < revision) trees.set(stream, { tree, revision, position });
   return { tree, position };
@@ -54,8 +54,8 @@ export const readItems = async (
   collectionId: string,
   collection: Collection,
 ): Promise<CollectionItems> => {
-  const facts: CollectionItemFact[] = [];
+  const events: CollectionItemEvent[] = [];
   const stream = collectionItemsStream(workspaceId, collectionId);
-  for await (const fact of eventStore.read<CollectionItemFact>(stream)) facts.push(fact);
-  return itemsOf(collection, facts);
+  for await (const event of eventStore.read<CollectionItemEvent>(stream)) events.push(event);
+  return itemsOf(collection, events);
 };

@@ -42,7 +42,7 @@ export const removeCollectionItem = endpoint({
     const item = itemNamedBy(params);
     const { tree, position: treePosition } = await readTree(room.eventStore, workspace_id);
     const collection = demandCollection(tree, collection_id, by);
-    const { facts, position } = await runWorkspaceCommand(room, {
+    const { events, position } = await runWorkspaceCommand(room, {
       workspaceId: workspace_id,
       stream: collectionItemsStream(workspace_id, collection_id),
       decider: collectionItems(collection),
@@ -60,7 +60,7 @@ export const removeCollectionItem = endpoint({
       remembersState: true,
     });
     return {
-      data: JSON.stringify({ collection_id, workspace_id, ...item, removed: facts.length > 0 }),
+      data: JSON.stringify({ collection_id, workspace_id, ...item, removed: events.length > 0 }),
       asOf: null,
       position: position ?? treePosition,
     };

@@ -1,5 +1,5 @@
 import { Refusal } from '#contracts/errors.ts';
-import { type WorkspaceFact, workspaceStream } from '#contracts/events/workspace/workspace.ts';
+import { type WorkspaceEvent, workspaceStream } from '#contracts/events/workspace/workspace.ts';
 import { workspace } from '#domain/workspace/workspace.ts';
 import type { EventStore } from '#platform/event-store/event-store.ts';
 
@@ -11,8 +11,8 @@ export const demandMembers = async (
 ): Promise<void> => {
   if (editors.length === 0) return;
   let state = workspace.initial;
-  for await (const fact of eventStore.read<WorkspaceFact>(workspaceStream(workspaceId))) {
-    state = workspace.evolve(state, fact);
+  for await (const event of eventStore.read<WorkspaceEvent>(workspaceStream(workspaceId))) {
+    state = workspace.evolve(state, event);
   }
   const message = 'There is no such member in this workspace.';
   const details = editors.flatMap((editor, index) =>

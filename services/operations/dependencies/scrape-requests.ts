@@ -11,7 +11,7 @@ export type ScrapeHandOff = {
    * Asks collectors for a scan. Never throws, and waits for nothing: what the queue loses, the cadence loop asks for
    * again. `factId` makes the same request one message.
    */
-  request(scrape: ScrapeRequested, factId: string): void;
+  request(scrape: ScrapeRequested, eventId: string): void;
 };
 
 /** `nats` may still be connecting; the API serves without it. */
@@ -22,11 +22,11 @@ export const createScrapeHandOff = (nats: Promise<Nats>, log: Log): ScrapeHandOf
   };
   connect().catch(() => undefined);
   return {
-    request: (scrape, factId) => {
+    request: (scrape, eventId) => {
       try {
         if (!connected) throw new Error('not connected to NATS');
         const given = tracedHeaders().headers ?? headers();
-        given.set(MESSAGE_ID, factId);
+        given.set(MESSAGE_ID, eventId);
         connected.connection.publish(SCRAPE_REQUESTED, JSON.stringify(scrape), { headers: given });
       } catch (error) {
         log.warn(

@@ -38,7 +38,7 @@ export type Call<Params, Query, Body> = {
   readonly body: Body;
   readonly caller: Caller;
   readonly requestId: string;
-  /** Ids of facts follow from it, so that a repeated command records once. */
+  /** Ids of events follow from it, so that a repeated command records once. */
   readonly commandId: string;
   /** The command may have come before, with its first attempt recorded or not. */
   readonly mayRepeat: boolean;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type NoteFact, noteStream } from '#contracts/events/workspace/note.ts';
+import { type NoteEvent, noteStream } from '#contracts/events/workspace/note.ts';
 import { Uuid } from '#contracts/values/primitives.ts';
 import { DeletedNote, DeleteNote } from '#contracts/resources/workspace/note.ts';
 import { seesCollection } from '#domain/workspace/collection/decider.ts';
@@ -25,8 +25,8 @@ const isKnown = async (
   memberId: string,
 ): Promise<boolean> => {
   let state = note.initial;
-  for await (const fact of eventStore.read<NoteFact>(noteStream(workspaceId, noteId))) {
-    state = note.evolve(state, fact);
+  for await (const event of eventStore.read<NoteEvent>(noteStream(workspaceId, noteId))) {
+    state = note.evolve(state, event);
   }
   if (!state) return false;
   if (state.created_by === memberId || state.subject.subject_type !== 'collection') return true;
@@ -61,7 +61,7 @@ export const deleteNote = endpoint({
     const by = { member_id: caller.memberId, role: caller.role };
     const known = await isKnown(room.eventStore, workspace_id, note_id, by.member_id);
     const decide = decideToDelete({ workspace_id, note_id, by, at: room.clock.now().toISOString() });
-    const { facts, position } = await runWorkspaceCommand(room, {
+    const { events, position } = await runWorkspaceCommand(room, {
       workspaceId: workspace_id,
       stream: noteStream(workspace_id, note_id),
       decider: note,
@@ -71,7 +71,7 @@ export const deleteNote = endpoint({
       commandId,
       shownIn: ['notes'],
     });
-    const data = JSON.stringify({ note_id, workspace_id, removed: facts.length > 0 });
+    const data = JSON.stringify({ note_id, workspace_id, removed: events.length > 0 });
     return { data, asOf: null, position };
   },
 });

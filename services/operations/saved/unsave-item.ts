@@ -35,7 +35,7 @@ export const unsaveItem = endpoint({
     const workspace_id = params.ws;
     const item = itemNamedBy(params);
     const at = room.clock.now().toISOString();
-    const { facts, position } = await runWorkspaceCommand(room, {
+    const { events, position } = await runWorkspaceCommand(room, {
       workspaceId: workspace_id,
       stream: savedStream(workspace_id, item),
       decider: saved,
@@ -45,7 +45,7 @@ export const unsaveItem = endpoint({
       commandId,
       shownIn: ['saved'],
     });
-    const data = JSON.stringify({ workspace_id, ...item, removed: facts.length > 0 });
+    const data = JSON.stringify({ workspace_id, ...item, removed: events.length > 0 });
     return { data, asOf: null, position };
   },
 });

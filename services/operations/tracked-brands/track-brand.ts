@@ -26,9 +26,9 @@ const slugOfRegistered = async (eventStore: EventStore, brandId: string): Promis
   const slugs = slugsOf(eventStore);
   let slug = slugs.get(brandId);
   if (slug !== undefined) return slug;
-  // Read to its end though the first fact says it all: the stream is short, and the client closes a reading
+  // Read to its end though the first event says it all: the stream is short, and the client closes a reading
   // that was left early only when its server goes.
-  for await (const fact of eventStore.read<BrandRegistered>(brandStream(brandId))) slug ??= fact.data.slug;
+  for await (const event of eventStore.read<BrandRegistered>(brandStream(brandId))) slug ??= event.data.slug;
   if (slug === undefined) throw new Refusal('brand_unknown', 'There is no such brand in this service.');
   slugs.set(brandId, slug);
   return slug;
@@ -57,7 +57,7 @@ export const trackBrand = endpoint({
     const workspace_id = params.ws;
     const at = room.clock.now().toISOString();
     const slug = await slugOfRegistered(room.eventStore, brand_id);
-    const { state, facts, position } = await runWorkspaceCommand(room, {
+    const { state, events, position } = await runWorkspaceCommand(room, {
       workspaceId: workspace_id,
       stream: trackingStream(workspace_id),
       decider: tracking,
@@ -68,7 +68,7 @@ export const trackBrand = endpoint({
       shownIn: ['tracking', 'freshness'],
       remembersState: !mayRepeat,
     });
-    if (facts[0]?.type === 'BrandTracked') {
+    if (events[0]?.type === 'BrandTracked') {
       room.scrapeHandOff.request({ brand_id, cadence, requested_at: at }, eventIdOf(commandId, 0));
     }
     const created_at = state.brands.get(brand_id)?.tracked_at ?? at;

@@ -1,4 +1,4 @@
-import { type TrackingFact, trackingStream } from '#contracts/events/workspace/workspace.ts';
+import { type TrackingEvent, trackingStream } from '#contracts/events/workspace/workspace.ts';
 import { tracking } from '#domain/workspace/tracked-brands.ts';
 import type { EventStore } from '#platform/event-store/event-store.ts';
 
@@ -8,8 +8,8 @@ export const trackedBrandIds = async (
   workspaceId: string,
 ): Promise<ReadonlySet<string>> => {
   let state = tracking.initial;
-  for await (const fact of eventStore.read<TrackingFact>(trackingStream(workspaceId))) {
-    state = tracking.evolve(state, fact);
+  for await (const event of eventStore.read<TrackingEvent>(trackingStream(workspaceId))) {
+    state = tracking.evolve(state, event);
   }
   return new Set(Array.from(state.brands, ([brandId]) => brandId));
 };

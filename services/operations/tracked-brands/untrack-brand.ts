@@ -30,7 +30,7 @@ export const untrackBrand = endpoint({
   handler: async ({ params, caller, requestId, commandId }, room) => {
     const brand_id = params.brandId.toLowerCase();
     const workspace_id = params.ws;
-    const { facts, position } = await runWorkspaceCommand(room, {
+    const { events, position } = await runWorkspaceCommand(room, {
       workspaceId: workspace_id,
       stream: trackingStream(workspace_id),
       decider: tracking,
@@ -42,7 +42,7 @@ export const untrackBrand = endpoint({
       remembersState: true,
     });
     return {
-      data: JSON.stringify({ brand_id, workspace_id, removed: facts.length > 0 }),
+      data: JSON.stringify({ brand_id, workspace_id, removed: events.length > 0 }),
       asOf: null,
       position,
     };

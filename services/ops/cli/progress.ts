@@ -40,7 +40,7 @@ export const openWaitingNotice = (): ((state: string) => void) => {
 /** Bars on standard error, one a name: what is piped on holds nothing of them. */
 export const openProgress = (): Progress => {
   const bars = new MultiBar({
-    format: '{name} {bar} {value} of {total} facts, {pace}{state}',
+    format: '{name} {bar} {value} of {total} events, {pace}{state}',
     stream: process.stderr,
     fps: REDRAWN_PER_SECOND,
     noTTYOutput: true,

@@ -14,7 +14,7 @@ export const count = (value) => NUMBER.format(Math.round(value));
 
 export const plural = (value, one, many = `${one}s`) => `${count(value)} ${value === 1 ? one : many}`;
 
-/** Of facts in a second; what is slow is not nothing. */
+/** Of events in a second; what is slow is not nothing. */
 export const rate = (value) => {
   if (value === 0) return '–';
   if (value < 0.1) return '< 0.1/s';

@@ -20,7 +20,7 @@ const pathOf = ({ at, lag_facts: lag }, width, height, most, now) => {
 const summaryOf = ({ lag_facts: lag }) =>
   lag.length === 0
     ? 'Nothing was written down in the last hour.'
-    : `Lag of the last hour: ${count(lag.at(-1))} facts now, ${count(Math.max(...lag))} at most.`;
+    : `Lag of the last hour: ${count(lag.at(-1))} events now, ${count(Math.max(...lag))} at most.`;
 
 /** A small one for a row of the table. */
 export const sparkline = (series) => {
@@ -39,7 +39,7 @@ export const NARROW = matchMedia('(max-width: 720px)');
 
 const plotWidth = () => (NARROW.matches ? 280 : 640);
 
-/** With axes: facts upwards, the last hour from left to right. As wide as it is seen, so that figures can be read. */
+/** With axes: events upwards, the last hour from left to right. As wide as it is seen, so that figures can be read. */
 export const plot = (series) => {
   const [width, height, left, bottom] = [plotWidth(), 160, 52, 22];
   const most = Math.max(1, ...series.lag_facts);

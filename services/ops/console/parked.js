@@ -3,12 +3,12 @@ import { badge, button, choice, confirmed, element, field, json, pairs, row, say
 import { filters, pages } from './pagination.js';
 import { count, moment, plural } from './format.js';
 
-/** Facts that a projection could not apply, and what waits behind each of them. */
+/** Events that a projection could not apply, and what waits behind each of them. */
 
 const PAGE_ITEMS = 50;
 const COLUMNS = ['Stream', 'Projection', 'Fact', 'Error', 'Waiting', 'Tried', ''];
 
-const showFact = async (one, place) => {
+const showEvent = async (one, place) => {
   place.replaceChildren(element('p', { class: 'muted' }, 'Reading …'));
   try {
     const path = [one.projection, one.stream].map(encodeURIComponent).join('/');
@@ -19,9 +19,9 @@ const showFact = async (one, place) => {
         ['Parked', moment(whole.parked_at)],
         ['Last tried', moment(whole.tried_at)],
         ['Position', whole.position],
-        ['Waiting behind it', plural(whole.waiting, 'fact')],
+        ['Waiting behind it', plural(whole.waiting, 'event')],
       ]),
-      whole.fact === null ? element('p', {}, 'The log does not have this fact any more.') : json(whole.fact),
+      whole.fact === null ? element('p', {}, 'The log does not have this event any more.') : json(whole.fact),
     );
   } catch (error) {
     place.replaceChildren(element('p', { class: 'bad' }, error.message));
@@ -43,7 +43,7 @@ const rowsOf = (one) => {
   const skip = async () => {
     const question = `Leave this ${one.type} of ${one.stream} out of ${one.projection} for good, and apply what waits behind it?`;
     if (await confirmed(question, 'Leave it out')) {
-      await act('skip', { stream: one.stream }, `The fact is left out of ${one.projection}.`);
+      await act('skip', { stream: one.stream }, `The event is left out of ${one.projection}.`);
     }
   };
   const place = element('div', { class: 'cell' });
@@ -57,7 +57,7 @@ const rowsOf = (one) => {
     () => {
       more.hidden = !more.hidden;
       toggle.setAttribute('aria-expanded', String(!more.hidden));
-      if (!more.hidden) void showFact(one, place);
+      if (!more.hidden) void showEvent(one, place);
     },
     { class: 'link', 'aria-expanded': 'false' },
   );
@@ -73,7 +73,7 @@ const rowsOf = (one) => {
         'div',
         { class: 'actions' },
         button('Retry', retry, { 'aria-label': `Retry ${one.stream}` }),
-        button('Skip', skip, { class: 'quiet', 'aria-label': `Skip the fact of ${one.stream}` }),
+        button('Skip', skip, { class: 'quiet', 'aria-label': `Skip the event of ${one.stream}` }),
         asked,
       ),
     ]),
@@ -92,19 +92,19 @@ const retryAll = (projection) =>
   });
 
 export const show = async ({ main, title, values, signal }) => {
-  title('Parked facts');
+  title('Parked events');
   const projection = values.get('projection');
   const names = element('div', {});
   const list = pages(
     (cursor) => getPage(`/ops/parked${query({ projection, cursor, limit: PAGE_ITEMS })}`, signal),
-    (items) => table('Parked facts', COLUMNS, items.flatMap(rowsOf)),
+    (items) => table('Parked events', COLUMNS, items.flatMap(rowsOf)),
     'Nothing is parked.',
   );
   main.append(
     element(
       'p',
       { class: 'muted' },
-      'A fact that a projection cannot apply is set aside with the later ones of its stream; everything else goes on. Mend the code, then retry.',
+      'An event that a projection cannot apply is set aside with the later ones of its stream; everything else goes on. Mend the code, then retry.',
     ),
     names,
     list.element,

@@ -16,5 +16,5 @@ export const stateBadges = ({ state, owner, standing_since: standing, build }) =
   build?.state === 'failed' ? badge('rebuild failed', 'bad') : null,
 ];
 
-export const behind = ({ lag_facts: facts, lag_seconds: seconds }) =>
-  facts === 0 ? 'nothing' : `${count(facts)} facts, ${duration(seconds)}`;
+export const behind = ({ lag_facts: events, lag_seconds: seconds }) =>
+  events === 0 ? 'nothing' : `${count(events)} events, ${duration(seconds)}`;

@@ -12,19 +12,19 @@ const LOOK_EVERY_MS = 5_000;
 const LOOK_WHILE_WORKING_MS = 1_000;
 const VERIFYING = ['asked', 'reading', 'comparing'];
 
-const progress = ({ facts, total_facts: total }, label) =>
-  element('progress', { value: String(facts), max: String(Math.max(1, total)), 'aria-label': label });
+const progress = ({ facts: events, total_facts: total }, label) =>
+  element('progress', { value: String(events), max: String(Math.max(1, total)), 'aria-label': label });
 
 const buildWords = (build) => {
   if (build === null) return ['It was not rebuilt yet.'];
-  const { state, facts, total_facts: total, rate_per_second: rate, eta_seconds: left, error } = build;
+  const { state, facts: events, total_facts: total, rate_per_second: rate, eta_seconds: left, error } = build;
   if (isBuilding(build)) {
     return [
       progress(build, 'Rebuild'),
       element(
         'p',
         {},
-        `${state}: ${count(facts)} of ${count(total)} facts`,
+        `${state}: ${count(events)} of ${count(total)} events`,
         rate > 0 ? `, ${count(rate)}/s` : '',
         left === null ? '' : `, ${duration(left)} left`,
         state === 'asked' ? '. It begins when the projector that owns it is free.' : '',
@@ -33,7 +33,7 @@ const buildWords = (build) => {
   }
   const tone = state === 'failed' ? 'bad' : state === 'done' ? 'good' : 'plain';
   return [
-    element('p', {}, badge(state, tone), ` ${plural(facts, 'fact')}, ended ${moment(build.finished_at)}`),
+    element('p', {}, badge(state, tone), ` ${plural(events, 'event')}, ended ${moment(build.finished_at)}`),
     error === null ? null : element('p', { class: 'bad' }, error),
   ];
 };
@@ -43,16 +43,16 @@ const verificationWords = (one) => {
   if (VERIFYING.includes(one.state)) {
     return [
       progress(one, 'Verification'),
-      element('p', {}, `${one.state}: ${count(one.facts)} of ${count(one.total_facts)} facts`),
+      element('p', {}, `${one.state}: ${count(one.facts)} of ${count(one.total_facts)} events`),
     ];
   }
   return verificationReport(one);
 };
 
-const factsOf = (one) => [
+const eventsOf = (one) => [
   ['State', ...stateBadges(one)],
   ['Behind', behind(one)],
-  ['Applied', plural(one.facts_applied, 'fact')],
+  ['Applied', plural(one.facts_applied, 'event')],
   [
     'Parked',
     one.parked === 0
@@ -107,7 +107,7 @@ export const show = async ({ main, title, id: name, signal }) => {
   const rebuild = button(
     'Rebuild',
     asking(
-      `Build ${name} anew beside its tables, from every fact, and swap? It is served as it is meanwhile.`,
+      `Build ${name} anew beside its tables, from every event, and swap? It is served as it is meanwhile.`,
       'Rebuild',
       () => act('rebuild', 'The rebuild was asked for.', { from: 'start' }),
     ),
@@ -176,7 +176,7 @@ export const show = async ({ main, title, id: name, signal }) => {
     cancelVerify.hidden = !verifying;
     pause.hidden = one.state === 'paused';
     resume.hidden = one.state !== 'paused';
-    redraw(places.facts, one, () => pairs(factsOf(one)));
+    redraw(places.facts, one, () => pairs(eventsOf(one)));
     redraw(places.build, one.build, buildWords);
     redraw(places.verification, verification, verificationWords);
     const series = lags.find(({ projection }) => projection === name) ?? { at: [], lag_facts: [] };

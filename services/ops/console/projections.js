@@ -35,7 +35,7 @@ const summaryOf = (all) => {
   const parts = [
     `${count(all.length)} projections`,
     late === 0 ? 'none behind' : `${count(late)} behind`,
-    parked === 0 ? 'nothing parked' : `${count(parked)} facts parked`,
+    parked === 0 ? 'nothing parked' : `${count(parked)} events parked`,
   ];
   return parts.join(', ');
 };

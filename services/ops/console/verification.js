@@ -34,7 +34,7 @@ export const verificationReport = ({ state, report, error, finished_at: finished
     element(
       'p',
       {},
-      `${count(report.tables.length)} tables against a replay of ${count(report.facts)} facts up to ${report.position}${left}.`,
+      `${count(report.tables.length)} tables against a replay of ${count(report.facts)} events up to ${report.position}${left}.`,
     ),
     ...report.tables.filter((one) => !one.is_equal).flatMap(tableOf),
   ];

@@ -1,5 +1,5 @@
 import type { AlertChannel, DeliveryKind } from '#contracts/values/alerts.ts';
-import { type AlertRuleFact, alertRuleStream } from '#contracts/events/workspace/alert-rule.ts';
+import { type AlertRuleEvent, alertRuleStream } from '#contracts/events/workspace/alert-rule.ts';
 import { alertRule, type AlertRuleState, sendingChannelsOf } from '#domain/workspace/alert/rule-decider.ts';
 import type { DeliveryTarget } from '#application/delivery-outbox/target.ts';
 import { targetOfRule } from '#application/delivery-outbox/rule-target.ts';
@@ -14,8 +14,8 @@ export const readRule = async (
   alertId: string,
 ): Promise<AlertRuleState> => {
   let rule = alertRule.initial;
-  for await (const fact of eventStore.read<AlertRuleFact>(alertRuleStream(workspaceId, alertId))) {
-    rule = alertRule.evolve(rule, fact);
+  for await (const event of eventStore.read<AlertRuleEvent>(alertRuleStream(workspaceId, alertId))) {
+    rule = alertRule.evolve(rule, event);
   }
   return rule;
 };

@@ -1,9 +1,9 @@
 import {
   ALERT_DELIVERY,
-  type AlertDeliveryFact,
+  type AlertDeliveryEvent,
   type DeliveryQueued,
 } from '#contracts/events/workspace/alert-delivery.ts';
-import { idOf, type RecordedFact } from '#contracts/events/event.ts';
+import { idOf, type RecordedEvent } from '#contracts/events/event.ts';
 import type { AlertRuleState } from '#domain/workspace/alert/rule-decider.ts';
 import { enqueue, type NewDelivery } from '#application/delivery-outbox/enqueue.ts';
 import { createDeliveryTables } from '#application/delivery-outbox/schema/create-tables.ts';
@@ -18,10 +18,10 @@ const BUFFERED_ITEMS = 10_000;
 /** Deliveries that the log does not say the end of, by the streams they are in. */
 const openInLog = async (
   eventStore: EventStore,
-  read: (facts: number) => void,
+  read: (events: number) => void,
 ): Promise<ReadonlyMap<string, ReadonlySet<string>>> => {
   const open = new Map<string, Set<string>>();
-  const follow = ({ type, data, stream }: RecordedFact<AlertDeliveryFact>): void => {
+  const follow = ({ type, data, stream }: RecordedEvent<AlertDeliveryEvent>): void => {
     const ids = open.get(stream) ?? new Set();
     open.set(stream, ids);
     const isOver =
@@ -35,13 +35,13 @@ const openInLog = async (
     prefixes: [`${ALERT_DELIVERY}-`],
     bufferItems: BUFFERED_ITEMS,
   });
-  for (let facts = 0; ; ) {
+  for (let events = 0; ; ) {
     for (const item of await follower.take(FOLLOWED_TOGETHER)) {
       if (item.kind === 'caught_up') return open;
-      if (item.kind !== 'fact') continue;
-      follow(item.fact as RecordedFact<AlertDeliveryFact>);
-      facts += 1;
-      if (facts % FOLLOWED_TOGETHER === 0) read(facts);
+      if (item.kind !== 'event') continue;
+      follow(item.event as RecordedEvent<AlertDeliveryEvent>);
+      events += 1;
+      if (events % FOLLOWED_TOGETHER === 0) read(events);
     }
   }
 };
@@ -77,7 +77,7 @@ const queuedAgain = ({ data }: DeliveryQueued, rule: AlertRuleState, at: Date): 
  */
 export const queueMissing = async (
   { pool, eventStore }: { readonly pool: Database; readonly eventStore: EventStore },
-  read: (facts: number) => void,
+  read: (events: number) => void,
   progress: Progress,
 ): Promise<number> => {
   await createDeliveryTables(pool);
@@ -92,9 +92,9 @@ export const queueMissing = async (
     const [workspaceId = '', alertId = ''] = idOf(stream).split('+');
     const rule = await readRule(eventStore, workspaceId, alertId);
     const deliveries = new Map<string, NewDelivery>();
-    for await (const fact of eventStore.read<AlertDeliveryFact>(stream)) {
-      if (fact.type !== 'DeliveryQueued' || !missing.has(fact.data.delivery_id)) continue;
-      const again = queuedAgain(fact, rule, new Date());
+    for await (const event of eventStore.read<AlertDeliveryEvent>(stream)) {
+      if (event.type !== 'DeliveryQueued' || !missing.has(event.data.delivery_id)) continue;
+      const again = queuedAgain(event, rule, new Date());
       if (again) deliveries.set(again.deliveryId, again);
     }
     const all = [...deliveries.values()];

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { Refusal } from '#contracts/errors.ts';
-import { categoryOf, type RecordedFact } from '#contracts/events/event.ts';
+import { categoryOf, type RecordedEvent } from '#contracts/events/event.ts';
 import type { EventStore } from '#platform/event-store/event-store.ts';
 import { Moment } from '../validate-query.ts';
 
-/** Reading the log as operators do: all of it, by what they know of a fact. */
+/** Reading the log as operators do: all of it, by what they know of an event. */
 
 export const FOUND_MAX = 1_000;
 const FOUND_DEFAULT = 50;
@@ -14,9 +14,9 @@ const TAKEN_TOGETHER = 500;
 const EVERY_CATEGORY = 'abcdefghijklmnopqrstuvwxyz'.split('');
 
 const Text = z.string().min(1).max(LOG_TEXT_MAX_LENGTH).optional();
-/** What narrows facts down that are yet to come, from the command line. */
+/** What narrows events down that are yet to come, from the command line. */
 export const TailQuery = z.strictObject({
-  /** Facts of one stream, which is read alone. */
+  /** Events of one stream, which is read alone. */
   stream: Text,
   category: Text,
   type: Text,
@@ -31,8 +31,8 @@ export const LogQuery = TailQuery.extend({
 });
 export type LogFilter = Partial<Omit<z.infer<typeof LogQuery>, 'limit'>>;
 
-/** A fact as JSON can say it. Names and addresses of members stand in it as they do in the log: encrypted. */
-export const factFields = ({
+/** An event as JSON can say it. Names and addresses of members stand in it as they do in the log: encrypted. */
+export const eventFields = ({
   type,
   stream,
   revision,
@@ -41,7 +41,7 @@ export const factFields = ({
   id,
   metadata,
   data,
-}: RecordedFact) => ({
+}: RecordedEvent) => ({
   type,
   stream,
   revision: String(revision),
@@ -52,7 +52,7 @@ export const factFields = ({
   data,
 });
 
-const matches = (filter: LogFilter, { type, stream, recordedAt, metadata }: RecordedFact): boolean =>
+const matches = (filter: LogFilter, { type, stream, recordedAt, metadata }: RecordedEvent): boolean =>
   (filter.type === undefined || filter.type === type) &&
   (filter.category === undefined || filter.category === categoryOf(stream)) &&
   (filter.stream === undefined || filter.stream === stream) &&
@@ -65,35 +65,35 @@ const matches = (filter: LogFilter, { type, stream, recordedAt, metadata }: Reco
 const prefixesOf = ({ stream, category }: LogFilter): readonly string[] =>
   stream !== undefined ? [stream] : category !== undefined ? [`${category}-`] : EVERY_CATEGORY;
 
-/** Told every so many facts: how many were looked at. */
-export type Looked = (facts: number) => void;
+/** Told every so many events: how many were looked at. */
+export type Looked = (events: number) => void;
 
 /**
- * Facts in the order of the log, from its beginning to its end of now; those of one stream from that alone. Nothing
+ * Events in the order of the log, from its beginning to its end of now; those of one stream from that alone. Nothing
  * but streams and positions is indexed there, so the rest is looked through.
  */
-export const findFacts = async function* (
+export const findEvents = async function* (
   eventStore: EventStore,
   filter: LogFilter,
   signal: AbortSignal,
   onLooked: Looked = () => undefined,
-): AsyncGenerator<RecordedFact> {
+): AsyncGenerator<RecordedEvent> {
   if (filter.stream !== undefined) {
-    for await (const fact of eventStore.read(filter.stream)) {
+    for await (const event of eventStore.read(filter.stream)) {
       if (signal.aborted) return;
-      if (matches(filter, fact)) yield fact;
+      if (matches(filter, event)) yield event;
     }
     return;
   }
   yield* follow(eventStore, filter, null, true, signal, onLooked);
 };
 
-/** Facts as they are recorded from now on, until the signal. */
+/** Events as they are recorded from now on, until the signal. */
 export const tailLog = async function* (
   eventStore: EventStore,
   filter: LogFilter,
   signal: AbortSignal,
-): AsyncGenerator<RecordedFact> {
+): AsyncGenerator<RecordedEvent> {
   const head = await eventStore.head();
   yield* follow(eventStore, filter, head === 0n ? null : head, false, signal, () => undefined);
 };
@@ -105,7 +105,7 @@ const follow = async function* (
   endsWhenCaughtUp: boolean,
   signal: AbortSignal,
   onLooked: Looked,
-): AsyncGenerator<RecordedFact> {
+): AsyncGenerator<RecordedEvent> {
   await using follower = eventStore.follow({
     after,
     prefixes: prefixesOf(filter),
@@ -120,7 +120,7 @@ const follow = async function* (
       if (items.length === 0) return;
       for (const item of items) {
         if (item.kind === 'caught_up' && endsWhenCaughtUp) return;
-        if (item.kind === 'fact' && matches(filter, item.fact)) yield item.fact;
+        if (item.kind === 'event' && matches(filter, item.event)) yield item.event;
       }
       looked += items.length;
       onLooked(looked);
@@ -130,20 +130,20 @@ const follow = async function* (
   }
 };
 
-/** One fact, by its stream and revision; without a revision, the stream's last. */
-export const showFact = async (
+/** One event, by its stream and revision; without a revision, the stream's last. */
+export const showEvent = async (
   eventStore: EventStore,
   stream: string,
   revision: bigint | null,
-): Promise<RecordedFact> => {
+): Promise<RecordedEvent> => {
   if (revision === null) {
     const last = await eventStore.last(stream);
     if (last) return last;
   } else {
-    for await (const fact of eventStore.read(stream, revision - 1n)) {
-      if (fact.revision === revision) return fact;
+    for await (const event of eventStore.read(stream, revision - 1n)) {
+      if (event.revision === revision) return event;
       break;
     }
   }
-  throw new Refusal('not_found', `The log has no such fact of ${stream}.`);
+  throw new Refusal('not_found', `The log has no such event of ${stream}.`);
 };

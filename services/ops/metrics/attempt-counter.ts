@@ -7,7 +7,7 @@ const ENTRIES_MAX = 100_000;
 
 /**
  * Attempts of all delivery processes, as their journal has them, since this process looks. Entries get their numbers
- * before they are committed, so they are counted up to the one that facts were made from, and none is passed by.
+ * before they are committed, so they are counted up to the one that events were made from, and none is passed by.
  */
 export const openAttemptTally = (registry: Registry, pool: Database): (() => Promise<void>) => {
   const { name, help, labelNames } = SERVICE_METRICS.deliveryAttempts;

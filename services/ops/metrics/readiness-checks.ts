@@ -5,7 +5,7 @@ import { projections } from '#projections/index.ts';
 import { fromProjector } from '../projections/projector-tables.ts';
 
 /** Fewer than these are on their way, at any load this service was measured with. */
-const BEHIND_FACTS = 10_000;
+const BEHIND_EVENTS = 10_000;
 
 const NAMES = projections.map(({ name }) => name);
 
@@ -44,7 +44,7 @@ export const serviceChecks = (pool: Database): Checks => ({
       ...found('paused', (one) => one.is_paused),
       ...found('could not be built anew', (one) => one.is_failed),
       ...found('stand still', (one) => one.stands_still && !one.is_paused),
-      ...found(`more than ${BEHIND_FACTS} facts behind`, (one) => one.lag_facts > BEHIND_FACTS),
+      ...found(`more than ${BEHIND_EVENTS} events behind`, (one) => one.lag_facts > BEHIND_EVENTS),
     ];
     return reasons.length === 0 ? null : reasons.join('; ');
   },

@@ -37,9 +37,9 @@ const readProjections = async (gauges: Gauges, { pool, eventStore }: MetricsRoom
   for (const { name: projection, state, lag_seconds: seconds, build, ...one } of all) {
     for (const each of STATES)
       gauges.projectionState.set({ projection, state: each }, each === state ? 1 : 0);
-    gauges.lagFacts.set({ projection }, one.lag_facts);
+    gauges.lagEvents.set({ projection }, one.lag_facts);
     if (seconds !== null) gauges.lagSeconds.set({ projection }, seconds);
-    gauges.appliedFacts.set({ projection }, one.facts_applied);
+    gauges.appliedEvents.set({ projection }, one.facts_applied);
     gauges.parked.set({ projection }, one.parked);
     if (build && ['reading', 'indexing', 'ready'].includes(build.state)) {
       gauges.buildProgress.set({ projection }, build.facts / Math.max(1, build.total_facts));

@@ -18,7 +18,7 @@ export type Build = {
   readonly requested_by: string | null;
   readonly started_at: string | null;
   readonly finished_at: string | null;
-  /** Of a build that stopped at a fact: which, and why. */
+  /** Of a build that stopped at an event: which, and why. */
   readonly error: string | null;
 };
 

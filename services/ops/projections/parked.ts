@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { Refusal } from '#contracts/errors.ts';
-import type { RecordedFact } from '#contracts/events/event.ts';
+import type { RecordedEvent } from '#contracts/events/event.ts';
 import type { EventStore } from '#platform/event-store/event-store.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 import { isoTime } from '#platform/postgres/iso-time.ts';
@@ -23,8 +23,8 @@ export const ParkedPlace = z
   }));
 type ParkedPlace = z.infer<typeof ParkedPlace>;
 
-/** A fact that a projection could not apply, and how many later ones of its stream wait behind it. */
-export type ParkedFact = {
+/** An event that a projection could not apply, and how many later ones of its stream wait behind it. */
+export type ParkedEvent = {
   readonly projection: string;
   readonly stream: string;
   readonly position: string;
@@ -48,16 +48,16 @@ export type ParkedQuery = {
 };
 
 /** The place after which the next page begins; `null` after the last. */
-export const placeAfter = (page: readonly ParkedFact[], limit: number): string | null => {
+export const placeAfter = (page: readonly ParkedEvent[], limit: number): string | null => {
   const last = page.at(-1);
   return last && page.length === limit ? `${last.projection}/${last.stream}` : null;
 };
 
-export const listParked = async (database: Database, query: ParkedQuery): Promise<readonly ParkedFact[]> => {
+export const listParked = async (database: Database, query: ParkedQuery): Promise<readonly ParkedEvent[]> => {
   const { projection, stream, limit, after } = query;
   if (projection !== null) await demandProjection(database, projection);
   const { rows } = await fromProjector(() =>
-    database.query<ParkedFact>(
+    database.query<ParkedEvent>(
       `with page as (
          select distinct on (projection, stream) * from projector.parked
          where ($1::text is null or projection = $1) and ($2::text is null or stream = $2)
@@ -74,19 +74,19 @@ export const listParked = async (database: Database, query: ParkedQuery): Promis
   return rows;
 };
 
-/** One, with the fact as the log has it; `fact` is `null` when the log does not have it any more. */
+/** One, with the event as the log has it; `event` is `null` when the log does not have it any more. */
 export const showParked = async (
   database: Database,
   eventStore: EventStore,
   projection: string,
   stream: string,
-): Promise<ParkedFact & { readonly fact: RecordedFact | null }> => {
+): Promise<ParkedEvent & { readonly fact: RecordedEvent | null }> => {
   const [parked] = await listParked(database, { projection, stream, limit: 1, after: null });
   if (!parked) throw new Refusal('not_found', `${projection} has nothing parked of ${stream}.`);
-  let found: RecordedFact | null = null;
+  let found: RecordedEvent | null = null;
   if (parked.revision !== null) {
-    for await (const fact of eventStore.read(stream, BigInt(parked.revision) - 1n)) {
-      if (String(fact.revision) === parked.revision) found = fact;
+    for await (const event of eventStore.read(stream, BigInt(parked.revision) - 1n)) {
+      if (String(event.revision) === parked.revision) found = event;
       break;
     }
   }
@@ -112,7 +112,7 @@ export const retryParked = async (
   return asked;
 };
 
-/** Has the owner leave out the fact that a stream waits for, for good, and apply those behind it. */
+/** Has the owner leave out the event that a stream waits for, for good, and apply those behind it. */
 export const skipParked = async (database: Database, projection: string, stream: string): Promise<void> => {
   const asked = await ask(
     database,

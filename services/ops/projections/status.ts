@@ -9,7 +9,7 @@ import { fromProjector, unknownProjection } from './projector-tables.ts';
 
 /** The rate is that of so long a time, as far as it was watched. */
 const RATE_SECONDS = 60;
-/** Reading the oldest fact that a projection lacks may take this long; then how old it is stays unknown. */
+/** Reading the oldest event that a projection lacks may take this long; then how old it is stays unknown. */
 const OLDEST_LIMIT_MS = 2_000;
 const OLDEST_TAKE = 50;
 
@@ -23,7 +23,7 @@ export type ProjectionStatus = {
   readonly code_version: number | null;
   readonly position: string;
   readonly facts_applied: number;
-  /** Facts that are still to be applied, as the log was counted last; parked ones not among them. */
+  /** Events that are still to be applied, as the log was counted last; parked ones not among them. */
   readonly lag_facts: number;
   /** Age of the oldest of them; 0 when there is none, `null` when the event store did not say. */
   readonly lag_seconds: number | null;
@@ -34,7 +34,7 @@ export type ProjectionStatus = {
   readonly owner: string | null;
   readonly last_error: string | null;
   readonly updated_at: string;
-  /** Since when it stands still though there are facts to apply. */
+  /** Since when it stands still though there are events to apply. */
   readonly standing_since: string | null;
   /** Since when the tables that a swap replaced are kept. */
   readonly replaced_at: string | null;
@@ -63,7 +63,7 @@ const STATUS = `
 
 type Row = Omit<ProjectionStatus, 'code_version' | 'lag_seconds'> & { readonly prefixes: readonly string[] };
 
-/** When the first fact after a position was recorded; `null` when there is none, or no answer in time. */
+/** When the first event after a position was recorded; `null` when there is none, or no answer in time. */
 const firstRecordedAt = async (
   eventStore: EventStore,
   position: bigint,
@@ -78,7 +78,7 @@ const firstRecordedAt = async (
   const look = async (): Promise<Date | null> => {
     for (;;) {
       for (const item of await follower.take(OLDEST_TAKE)) {
-        if (item.kind === 'fact') return item.fact.recordedAt;
+        if (item.kind === 'event') return item.event.recordedAt;
         if (item.kind === 'caught_up') return null;
       }
       if (limit.signal.aborted) return null;

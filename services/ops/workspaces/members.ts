@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { Refusal } from '#contracts/errors.ts';
-import { type WorkspaceFact, workspaceStream } from '#contracts/events/workspace/workspace.ts';
+import { type WorkspaceEvent, workspaceStream } from '#contracts/events/workspace/workspace.ts';
 import type { Role } from '#contracts/values/roles.ts';
 import { addMember, eraseMember } from '#domain/workspace/workspace.ts';
 import type { MemberVault, Person } from '#application/vault/member-vault.ts';
@@ -34,7 +34,7 @@ const demandPerson = ({ name, email }: Person): Person => {
 };
 
 /**
- * With a vault, name and address are sealed: the key first, so that no fact holds what nobody can open. Without one,
+ * With a vault, name and address are sealed: the key first, so that no event holds what nobody can open. Without one,
  * the name is recorded as it is, a display name that stays in the log for good, and no address is taken.
  */
 export const addPerson = async (room: MemberRoom, workspace_id: string, given: Person, role: Role) => {
@@ -58,20 +58,20 @@ export const addPerson = async (room: MemberRoom, workspace_id: string, given: P
 
 /** Whether the log says a member's name in plain: recorded without a vault, it cannot be taken back. */
 const isNamedInLog = async (room: OperatorRoom, workspaceId: string, memberId: string): Promise<boolean> => {
-  for await (const fact of room.eventStore.read<WorkspaceFact>(workspaceStream(workspaceId))) {
-    if (fact.type === 'MemberAdded' && fact.data.member_id === memberId) return fact.data.name !== '';
+  for await (const event of room.eventStore.read<WorkspaceEvent>(workspaceStream(workspaceId))) {
+    if (event.type === 'MemberAdded' && event.data.member_id === memberId) return event.data.name !== '';
   }
   return false;
 };
 
 /**
- * Erases a person: their keys are revoked, the fact says that they went, and the key to what was sealed is deleted.
+ * Erases a person: their keys are revoked, the event says that they went, and the key to what was sealed is deleted.
  * Interrupted anywhere, the same command brings it to its end.
  */
 export const erasePerson = async (room: MemberRoom, workspace_id: string, member_id: string) => {
   const vault = room.memberVault;
   if (!vault) throw new Refusal('invalid_input', 'Erasing needs the vault: set MEMBER_VAULT_KEY.');
-  const { facts } = await onWorkspace(
+  const { events } = await onWorkspace(
     room,
     workspace_id,
     eraseMember({ workspace_id, member_id, at: now() }),
@@ -85,7 +85,7 @@ export const erasePerson = async (room: MemberRoom, workspace_id: string, member
     workspace_id,
     member_id,
     erased: true,
-    changed: facts.length > 0,
+    changed: events.length > 0,
     keys_revoked: keys.length,
     name_in_log: await isNamedInLog(room, workspace_id, member_id),
   };

@@ -3,9 +3,9 @@ import { Refusal } from '#contracts/errors.ts';
 import type { Actor } from '#contracts/events/event.ts';
 import {
   apiKeysStream,
-  type ApiKeyFact,
+  type ApiKeyEvent,
   type Plan,
-  type WorkspaceFact,
+  type WorkspaceEvent,
   workspaceStream,
 } from '#contracts/events/workspace/workspace.ts';
 import { KEY_NAME_LENGTH_MAX } from '#contracts/resources/workspace/api-key.ts';
@@ -56,7 +56,7 @@ export const now = (): string => new Date().toISOString();
 export const onWorkspace = (
   room: OperatorRoom,
   workspaceId: string,
-  decision: (state: WorkspaceState) => readonly WorkspaceFact[],
+  decision: (state: WorkspaceState) => readonly WorkspaceEvent[],
 ) =>
   runWorkspaceCommand(room, {
     workspaceId,
@@ -72,7 +72,7 @@ export const onWorkspace = (
 const onApiKeys = (
   room: OperatorRoom,
   workspaceId: string,
-  decision: (state: ApiKeysState) => readonly ApiKeyFact[],
+  decision: (state: ApiKeysState) => readonly ApiKeyEvent[],
 ) =>
   runWorkspaceCommand(room, {
     workspaceId,
@@ -93,8 +93,8 @@ export const createWorkspaceNamed = async (room: OperatorRoom, given: string, pl
 };
 
 export const setPlan = async (room: OperatorRoom, workspace_id: string, plan: Plan) => {
-  const { facts } = await onWorkspace(room, workspace_id, changePlan({ workspace_id, plan, at: now() }));
-  return { workspace_id, plan, changed: facts.length > 0 };
+  const { events } = await onWorkspace(room, workspace_id, changePlan({ workspace_id, plan, at: now() }));
+  return { workspace_id, plan, changed: events.length > 0 };
 };
 
 export const addMemberNamed = async (room: OperatorRoom, workspace_id: string, name: string, role: Role) => {
@@ -109,8 +109,8 @@ export const knownWorkspace = async (
   workspaceId: string,
 ): Promise<WorkspaceState> => {
   let state = workspace.initial;
-  for await (const fact of eventStore.read<WorkspaceFact>(workspaceStream(workspaceId))) {
-    state = workspace.evolve(state, fact);
+  for await (const event of eventStore.read<WorkspaceEvent>(workspaceStream(workspaceId))) {
+    state = workspace.evolve(state, event);
   }
   if (state.name === null) throw new Refusal('not_found', 'There is no such workspace.');
   return state;
@@ -122,8 +122,8 @@ export const knownKeys = async (
   workspaceId: string,
 ): Promise<readonly KnownKey[]> => {
   let state = apiKeys.initial;
-  for await (const fact of eventStore.read<ApiKeyFact>(apiKeysStream(workspaceId))) {
-    state = apiKeys.evolve(state, fact);
+  for await (const event of eventStore.read<ApiKeyEvent>(apiKeysStream(workspaceId))) {
+    state = apiKeys.evolve(state, event);
   }
   return [...state.keys].map(([, key]) => key).toSorted((a, b) => a.issued_at.localeCompare(b.issued_at));
 };
@@ -164,10 +164,10 @@ export const issueKey = async (
 
 export const revokeKey = async (room: OperatorRoom, workspace_id: string, key_id: string) => {
   const revoke = revokeApiKey({ workspace_id, key_id, reason: 'revoked', at: now() });
-  const { facts } = await onApiKeys(room, workspace_id, (state) => {
+  const { events } = await onApiKeys(room, workspace_id, (state) => {
     // An operator who mistypes an id is told so.
     demandApiKey(state, key_id);
     return revoke(state);
   });
-  return { workspace_id, key_id, revoked: true, changed: facts.length > 0 };
+  return { workspace_id, key_id, revoked: true, changed: events.length > 0 };
 };

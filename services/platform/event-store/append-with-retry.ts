@@ -1,4 +1,4 @@
-import type { Fact } from '#contracts/events/event.ts';
+import type { Event } from '#contracts/events/event.ts';
 import { retry, type RetryLimits } from '../concurrency/retry.ts';
 
 /** The client enforces append deadlines on the server only, so appends run under our own timer. */
@@ -7,7 +7,7 @@ const APPEND_TIMEOUT_MS = 10_000;
 const CONNECTION_RETRIES: RetryLimits = { attempts: 8, firstDelayMs: 50, maxDelayMs: 3_000 };
 /** The server's own limit of one append is 1 MiB; this leaves room for what surrounds the data. */
 const APPEND_MAX_BYTES = 900_000;
-const APPEND_MAX_FACTS = 1_000;
+const APPEND_MAX_EVENTS = 1_000;
 
 class AppendTimeout extends Error {
   constructor() {
@@ -54,28 +54,28 @@ export const sendAppend = <T>(append: () => Promise<T>): Promise<T> =>
   retry(CONNECTION_RETRIES, isConnectionFault, () => withTimeout(append()));
 
 /**
- * Facts in slices that one append may hold. `from`: the place of a slice's first. A fact alone is a slice whatever its
+ * Events in slices that one append may hold. `from`: the place of a slice's first. An event alone is a slice whatever its
  * size, so that one which is too large is refused by the server, by name; it need not be measured here.
  */
-export const slicesOf = <F extends Fact>(
-  facts: readonly F[],
-): readonly { readonly from: number; readonly facts: readonly F[] }[] => {
-  if (facts.length === 1) return [{ from: 0, facts }];
-  const slices: { from: number; facts: F[] }[] = [];
+export const slicesOf = <F extends Event>(
+  events: readonly F[],
+): readonly { readonly from: number; readonly events: readonly F[] }[] => {
+  if (events.length === 1) return [{ from: 0, events }];
+  const slices: { from: number; events: F[] }[] = [];
   let slice: F[] = [];
   let bytes = 0;
   let from = 0;
-  facts.forEach((fact, index) => {
-    const size = Buffer.byteLength(JSON.stringify(fact.data)) + 600;
-    if (slice.length > 0 && (bytes + size > APPEND_MAX_BYTES || slice.length >= APPEND_MAX_FACTS)) {
-      slices.push({ from, facts: slice });
+  events.forEach((event, index) => {
+    const size = Buffer.byteLength(JSON.stringify(event.data)) + 600;
+    if (slice.length > 0 && (bytes + size > APPEND_MAX_BYTES || slice.length >= APPEND_MAX_EVENTS)) {
+      slices.push({ from, events: slice });
       slice = [];
       bytes = 0;
       from = index;
     }
-    slice.push(fact);
+    slice.push(event);
     bytes += size;
   });
-  if (slice.length > 0) slices.push({ from, facts: slice });
+  if (slice.length > 0) slices.push({ from, events: slice });
   return slices;
 };

@@ -1,15 +1,15 @@
 import {
   type AllStreamRecordedEvent,
   type EventStoreDBClient,
-  type RecordedEvent,
+  type RecordedEvent as ResolvedRecordedEvent,
   START,
   streamNameFilter,
 } from '@eventstore/db-client';
-import type { Fact, FactMetadata, RecordedFact } from '#contracts/events/event.ts';
+import type { Event, EventMetadata, RecordedEvent } from '#contracts/events/event.ts';
 
-export const toRecordedFact = <F extends Fact>(
-  event: RecordedEvent | AllStreamRecordedEvent,
-): RecordedFact<F> =>
+export const toRecordedEvent = <F extends Event>(
+  event: ResolvedRecordedEvent | AllStreamRecordedEvent,
+): RecordedEvent<F> =>
   ({
     type: event.type,
     data: event.data,
@@ -18,12 +18,12 @@ export const toRecordedFact = <F extends Fact>(
     position: (event as AllStreamRecordedEvent).position?.commit ?? 0n,
     recordedAt: event.created,
     id: event.id,
-    metadata: event.metadata as unknown as FactMetadata,
-  }) as RecordedFact<F>;
+    metadata: event.metadata as unknown as EventMetadata,
+  }) as RecordedEvent<F>;
 
 /** What a follower meets, in order. */
 export type Followed =
-  | { readonly kind: 'fact'; readonly fact: RecordedFact }
+  | { readonly kind: 'event'; readonly event: RecordedEvent }
   /** Everything up to here was delivered, though nothing of it may have passed the filter. */
   | { readonly kind: 'checkpoint'; readonly position: bigint }
   | { readonly kind: 'caught_up' };
@@ -58,7 +58,7 @@ export const followLog = (
   // Whatever the stream buffered before a marker is read out first, so that markers keep their place.
   const drain = (): void => {
     for (let next = subscription.read(); next !== null; next = subscription.read()) {
-      if (next.event) push({ kind: 'fact', fact: toRecordedFact(next.event) });
+      if (next.event) push({ kind: 'event', event: toRecordedEvent(next.event) });
     }
   };
   const subscription = client.subscribeToAll({
@@ -97,7 +97,7 @@ export const followLog = (
           wake = resolve;
         });
         wake = undefined;
-        // What was appended together is read within this turn of the event loop; taken one by one, each fact would cost
+        // What was appended together is read within this turn of the event loop; taken one by one, each event would cost
         // whoever follows a transaction of its own.
         if (!closed) await new Promise(setImmediate);
       }

@@ -9,10 +9,10 @@ import {
   StreamNotFoundError,
   WrongExpectedVersionError,
 } from '@eventstore/db-client';
-import { categoryOf, type Fact, type FactMetadata, type RecordedFact } from '#contracts/events/event.ts';
+import { categoryOf, type Event, type EventMetadata, type RecordedEvent } from '#contracts/events/event.ts';
 import { Refusal } from '#contracts/errors.ts';
 import { eventIdOf } from '#contracts/values/derived-id.ts';
-import { type Follower, followLog, type FollowOptions, toRecordedFact } from './catch-up-subscription.ts';
+import { type Follower, followLog, type FollowOptions, toRecordedEvent } from './catch-up-subscription.ts';
 import { pause } from '../clock.ts';
 import { appendMeter } from '../telemetry/metrics.ts';
 import { sendAppend, slicesOf } from './append-with-retry.ts';
@@ -23,19 +23,19 @@ const CONFLICT_RETRIES = 60;
 /** A client with a call that the server left hanging is not waited for longer. */
 const DISPOSE_LIMIT_MS = 200;
 
-/** Where a recorded fact stands. */
+/** Where a recorded event stands. */
 export type Recorded = { readonly revision: bigint; readonly position: bigint };
 
-/** How a stream's facts fold into the state that decisions are made on. `evolve` has no default case. */
-export type Decider<State, F extends Fact> = {
+/** How a stream's events fold into the state that decisions are made on. `evolve` has no default case. */
+export type Decider<State, F extends Event> = {
   readonly initial: State;
-  readonly evolve: (state: State, fact: F) => State;
+  readonly evolve: (state: State, event: F) => State;
 };
 
-/** A stream's state as it was folded before, and where its last fact stands. */
+/** A stream's state as it was folded before, and where its last event stands. */
 export type KnownState<State> = Recorded & { readonly state: State };
 
-/** A fact that one event store refused because the stream had moved on. */
+/** An event that one event store refused because the stream had moved on. */
 export class StreamMoved extends Error {
   constructor(stream: string) {
     super(`the stream ${stream} moved on`);
@@ -44,43 +44,43 @@ export class StreamMoved extends Error {
 }
 
 export type EventStore = AsyncDisposable & {
-  /** All facts of a stream after `after` (exclusive; -1n for all). An absent stream is empty. */
-  read<F extends Fact>(stream: string, after?: bigint): AsyncIterable<RecordedFact<F>>;
-  /** The last fact of a stream, or `null`. */
-  last<F extends Fact>(stream: string): Promise<RecordedFact<F> | null>;
+  /** All events of a stream after `after` (exclusive; -1n for all). An absent stream is empty. */
+  read<F extends Event>(stream: string, after?: bigint): AsyncIterable<RecordedEvent<F>>;
+  /** The last event of a stream, or `null`. */
+  last<F extends Event>(stream: string): Promise<RecordedEvent<F> | null>;
   /**
-   * Appends at exactly `expected` (-1n: the stream must not exist). Facts beyond one append's size go in
+   * Appends at exactly `expected` (-1n: the stream must not exist). Events beyond one append's size go in
    * several, in order. Throws `StreamMoved` on a conflict.
    */
   append(
     stream: string,
     expected: bigint,
-    facts: readonly Fact[],
-    metadata: FactMetadata,
-    /** The command's id, from which those of its facts follow by their places; or each fact's own. */
-    ids: string | ((fact: Fact) => string),
+    events: readonly Event[],
+    metadata: EventMetadata,
+    /** The command's id, from which those of its events follow by their places; or each event's own. */
+    ids: string | ((event: Event) => string),
   ): Promise<Recorded>;
   /**
    * Load, fold, decide, append, and again when somebody was faster. `null`: nothing to record. A `known` state
    * is tried first and without reading: that the append at its revision is taken proves that it was current.
-   * A refusal, nothing to record or a conflict proves nothing, and the facts after it are read. Not for a
+   * A refusal, nothing to record or a conflict proves nothing, and the events after it are read. Not for a
    * command that may have come before: of a repetition the store looks at the ids alone.
    */
-  decide<State, F extends Fact>(command: {
+  decide<State, F extends Event>(command: {
     readonly stream: string;
     readonly decider: Decider<State, F>;
     readonly decision: (state: State) => readonly F[];
-    readonly metadata: FactMetadata;
+    readonly metadata: EventMetadata;
     readonly commandId: string;
     readonly known?: KnownState<State> | undefined;
-  }): Promise<{ readonly recorded: Recorded | null; readonly state: State; readonly facts: readonly F[] }>;
+  }): Promise<{ readonly recorded: Recorded | null; readonly state: State; readonly events: readonly F[] }>;
   follow(options: FollowOptions): Follower;
   /** Commit position of the newest event of the whole log; 0 when it is empty. */
   head(): Promise<bigint>;
 };
 
 /** What a decision on a state that may be old says no to, it may say yes to on the state of now. */
-const noneWhenRefused = <F extends Fact>(decision: () => readonly F[]): readonly F[] => {
+const noneWhenRefused = <F extends Event>(decision: () => readonly F[]): readonly F[] => {
   try {
     return decision();
   } catch (error) {
@@ -105,17 +105,17 @@ const connect = (url: string): EventStoreDBClient => {
 export const openEventStore = (url: string): EventStore => {
   const client = connect(url);
 
-  const read = async function* <F extends Fact>(
+  const read = async function* <F extends Event>(
     stream: string,
     after = -1n,
-  ): AsyncGenerator<RecordedFact<F>> {
+  ): AsyncGenerator<RecordedEvent<F>> {
     const events = client.readStream(stream, {
       direction: 'forwards',
       fromRevision: after < 0n ? START : after + 1n,
     });
     let ended = false;
     try {
-      for await (const { event } of events) if (event) yield toRecordedFact<F>(event);
+      for await (const { event } of events) if (event) yield toRecordedEvent<F>(event);
       ended = true;
     } catch (error) {
       ended = true;
@@ -127,28 +127,28 @@ export const openEventStore = (url: string): EventStore => {
     }
   };
 
-  const last = async <F extends Fact>(stream: string): Promise<RecordedFact<F> | null> => {
-    let found: RecordedFact<F> | null = null;
+  const last = async <F extends Event>(stream: string): Promise<RecordedEvent<F> | null> => {
+    let found: RecordedEvent<F> | null = null;
     try {
       const newest = client.readStream(stream, { direction: 'backwards', fromRevision: END, maxCount: 1 });
-      for await (const { event } of newest) if (event) found = toRecordedFact<F>(event);
+      for await (const { event } of newest) if (event) found = toRecordedEvent<F>(event);
     } catch (error) {
       if (!(error instanceof StreamNotFoundError)) throw error;
     }
     return found;
   };
 
-  const appendNow: EventStore['append'] = async (stream, expected, facts, metadata, ids) => {
+  const appendNow: EventStore['append'] = async (stream, expected, events, metadata, ids) => {
     let revision = expected;
     let position = 0n;
     const traceparent = currentTraceparent();
     const traced = traceparent === undefined ? metadata : { ...metadata, traceparent };
-    for (const slice of slicesOf(facts)) {
-      const events = slice.facts.map((fact, index) =>
+    for (const slice of slicesOf(events)) {
+      const jsonEvents = slice.events.map((event, index) =>
         jsonEvent({
-          id: typeof ids === 'string' ? eventIdOf(ids, slice.from + index) : ids(fact),
-          type: fact.type,
-          data: fact.data as JSONEventType['data'],
+          id: typeof ids === 'string' ? eventIdOf(ids, slice.from + index) : ids(event),
+          type: event.type,
+          data: event.data as JSONEventType['data'],
           metadata: traced,
         }),
       );
@@ -156,7 +156,9 @@ export const openEventStore = (url: string): EventStore => {
       const since = performance.now();
       const took = (): number => (performance.now() - since) / 1_000;
       try {
-        const result = await sendAppend(() => client.appendToStream(stream, events, { expectedRevision }));
+        const result = await sendAppend(() =>
+          client.appendToStream(stream, jsonEvents, { expectedRevision }),
+        );
         revision = result.nextExpectedRevision;
         position = result.position?.commit ?? 0n;
         appendMeter.recorded(took());
@@ -176,7 +178,7 @@ export const openEventStore = (url: string): EventStore => {
     isTracing()
       ? inSpan(
           `append ${categoryOf(stream)}`,
-          { kind: 'producer', attributes: { facts: given[1].length } },
+          { kind: 'producer', attributes: { events: given[1].length } },
           () => appendNow(stream, ...given),
         )
       : appendNow(stream, ...given);
@@ -186,20 +188,20 @@ export const openEventStore = (url: string): EventStore => {
     let state = known?.state ?? decider.initial;
     let revision = known?.revision ?? -1n;
     const readOn = async (): Promise<void> => {
-      for await (const fact of read(stream, revision)) {
-        state = decider.evolve(state, fact as never);
-        revision = fact.revision;
+      for await (const event of read(stream, revision)) {
+        state = decider.evolve(state, event as never);
+        revision = event.revision;
       }
     };
     let isRead = known === undefined;
     if (isRead) await readOn();
     for (let conflicts = 0; ; ) {
-      const facts = isRead ? decision(state) : noneWhenRefused(() => decision(state));
-      if (facts.length === 0 && isRead) return { recorded: null, state, facts };
+      const events = isRead ? decision(state) : noneWhenRefused(() => decision(state));
+      if (events.length === 0 && isRead) return { recorded: null, state, events };
       try {
-        if (facts.length > 0) {
-          const recorded = await append(stream, revision, facts, metadata, commandId);
-          return { recorded, state: facts.reduce(decider.evolve, state), facts };
+        if (events.length > 0) {
+          const recorded = await append(stream, revision, events, metadata, commandId);
+          return { recorded, state: events.reduce(decider.evolve, state), events };
         }
       } catch (error) {
         if (!(error instanceof StreamMoved)) throw error;

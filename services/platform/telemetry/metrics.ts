@@ -43,9 +43,9 @@ export const appendMeter = {
   failed: appends.of({ outcome: 'failed' }),
 } as const;
 
-const batchFacts = openTimings(registry, {
+const batchEvents = openTimings(registry, {
   name: 'adintel_projection_batch_facts',
-  help: 'Facts that a projection applied in one transaction.',
+  help: 'Events that a projection applied in one transaction.',
   bounds: BATCH_BOUNDS,
 });
 const batchSeconds = openTimings(registry, {
@@ -55,11 +55,11 @@ const batchSeconds = openTimings(registry, {
 });
 
 /** Counts the batches of one projection. */
-export const batchMeter = (projection: string): ((facts: number, seconds: number) => void) => {
-  const facts = batchFacts.of({ projection });
+export const batchMeter = (projection: string): ((events: number, seconds: number) => void) => {
+  const events = batchEvents.of({ projection });
   const duration = batchSeconds.of({ projection });
   return (count, seconds) => {
-    facts(count);
+    events(count);
     duration(seconds);
   };
 };
@@ -74,9 +74,9 @@ export const observationsTaken = new Counter({
   labelNames: ['type', 'outcome'] as const,
   registers: [registry],
 });
-export const observedFacts = new Counter({
+export const observedEvents = new Counter({
   name: 'adintel_ingest_facts_total',
-  help: 'Facts recorded from observations.',
+  help: 'Events recorded from observations.',
   registers: [registry],
 });
 
@@ -164,24 +164,24 @@ export const SERVICE_METRICS = {
     help: '1 for the state that the projection is in.',
     labelNames: ['projection', 'state'],
   },
-  lagFacts: {
+  lagEvents: {
     name: 'adintel_projection_lag_facts',
-    help: 'Facts that the projection has still to apply.',
+    help: 'Events that the projection has still to apply.',
     labelNames: ['projection'],
   },
   lagSeconds: {
     name: 'adintel_projection_lag_seconds',
-    help: 'Age of the oldest fact that the projection has still to apply; 0 when there is none.',
+    help: 'Age of the oldest event that the projection has still to apply; 0 when there is none.',
     labelNames: ['projection'],
   },
-  appliedFacts: {
+  appliedEvents: {
     name: 'adintel_projection_facts_applied',
-    help: 'Facts that the tables of the projection were made from.',
+    help: 'Events that the tables of the projection were made from.',
     labelNames: ['projection'],
   },
   parked: {
     name: 'adintel_projection_parked_facts',
-    help: 'Facts that wait: one that could not be applied, and the later ones of its stream.',
+    help: 'Events that wait: one that could not be applied, and the later ones of its stream.',
     labelNames: ['projection'],
   },
   buildProgress: {

@@ -5,7 +5,7 @@ import { secret } from '../settings.ts';
 /**
  * Spans, where a setting asks for them. Without it nothing of OpenTelemetry is loaded, and each function here is one
  * comparison. What is one trace is carried as W3C `traceparent`: in the headers of a request or a message, and in the
- * metadata of facts.
+ * metadata of events.
  */
 export const tracingSettings = {
   OTEL_EXPORTER_OTLP_ENDPOINT: z

@@ -1,13 +1,13 @@
 import { encodeProjected, PROJECTED_CHANNEL } from '#contracts/messages/projected.ts';
-import type { RecordedFact } from '#contracts/events/event.ts';
+import type { RecordedEvent } from '#contracts/events/event.ts';
 import type { Pipeline, PipelinedStatement } from '#platform/postgres/pipelined-transaction.ts';
-import { planFacts, type Target } from './apply-batch.ts';
+import { planEvents, type Target } from './apply-batch.ts';
 import { isCopied, statementOf } from './write-changes.ts';
 
-/** Of one projection: the facts of a batch that concern it, if any, and where its checkpoint is stored now. */
+/** Of one projection: the events of a batch that concern it, if any, and where its checkpoint is stored now. */
 export type Part = {
   readonly target: Target;
-  readonly facts: readonly RecordedFact[];
+  readonly events: readonly RecordedEvent[];
   readonly stored: bigint;
 };
 
@@ -41,7 +41,7 @@ export const applyTogether = async (
   position: bigint,
   passed: readonly string[],
 ): Promise<boolean> => {
-  const planned = parts.map((part) => ({ ...part, groups: planFacts(part.target.projection, part.facts) }));
+  const planned = parts.map((part) => ({ ...part, groups: planEvents(part.target.projection, part.events) }));
   if (planned.some(({ groups }) => groups.some(isCopied))) return false;
   const statements: PipelinedStatement[] = planned.flatMap(({ target, groups }) => {
     const written = groups.filter(({ rows }) => rows.length > 0);
@@ -55,7 +55,7 @@ export const applyTogether = async (
     position,
     parts.map(({ target }) => target.projection.name),
     parts.map(({ stored }) => stored),
-    parts.map(({ facts }) => facts.length),
+    parts.map(({ events }) => events.length),
   ];
   const notice = encodeProjected({ position, projections: passed });
   await pipeline.transaction([

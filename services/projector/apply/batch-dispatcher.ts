@@ -1,4 +1,4 @@
-import type { RecordedFact } from '#contracts/events/event.ts';
+import type { RecordedEvent } from '#contracts/events/event.ts';
 import type { Log } from '#platform/logger.ts';
 import { batchMeter } from '#platform/telemetry/metrics.ts';
 import type { Pipeline } from '#platform/postgres/pipelined-transaction.ts';
@@ -8,8 +8,8 @@ import { applyTogether } from './apply-in-one-transaction.ts';
 import { moveIdleCheckpoints, readCheckpoint } from './checkpoints.ts';
 import { applyOrPark, type ParkedStreams } from './park-stream.ts';
 
-/** Facts that are applied to all projections in one transaction; more go to each in its own, side by side. */
-const TOGETHER_FACTS_MAX = 200;
+/** Events that are applied to all projections in one transaction; more go to each in its own, side by side. */
+const TOGETHER_EVENTS_MAX = 200;
 /** Checkpoints of projections that a batch has nothing for are stored no more often than this. */
 const IDLE_CHECKPOINTS_MS = 100;
 
@@ -24,12 +24,15 @@ export type Running = {
   live: boolean;
 };
 
-type Part = { readonly one: Running; readonly facts: readonly RecordedFact[] };
+type Part = { readonly one: Running; readonly events: readonly RecordedEvent[] };
 
 /** Those of a batch that are for a projection and that it does not have yet. */
-const factsOf = ({ position, prefixes }: Running, facts: readonly RecordedFact[]): readonly RecordedFact[] =>
-  facts.filter(
-    (fact) => fact.position > position && prefixes.some((prefix) => fact.stream.startsWith(prefix)),
+const eventsOf = (
+  { position, prefixes }: Running,
+  events: readonly RecordedEvent[],
+): readonly RecordedEvent[] =>
+  events.filter(
+    (event) => event.position > position && prefixes.some((prefix) => event.stream.startsWith(prefix)),
   );
 
 const nameOf = ({ target }: Running): string => target.projection.name;
@@ -51,11 +54,11 @@ export const openApplying = (database: Database, pipeline: Pipeline, log: Log) =
 
   const meters = new Map<string, ReturnType<typeof batchMeter>>();
   /** What one projection applied, and not what it parked. */
-  const count = (one: Running, facts: number, sinceMs: number): void => {
+  const count = (one: Running, events: number, sinceMs: number): void => {
     const name = nameOf(one);
     const meter = meters.get(name) ?? batchMeter(name);
     meters.set(name, meter);
-    meter(facts, (performance.now() - sinceMs) / 1_000);
+    meter(events, (performance.now() - sinceMs) / 1_000);
   };
 
   const storeIdle = async (running: readonly Running[], position: bigint): Promise<void> => {
@@ -83,13 +86,13 @@ export const openApplying = (database: Database, pipeline: Pipeline, log: Log) =
   const applyEach = async (parts: readonly Part[], position: bigint): Promise<void> => {
     // All are awaited, also when one fails: none may still be writing when the pass starts again.
     const outcomes = await Promise.allSettled(
-      parts.map(async ({ one, facts }) => {
+      parts.map(async ({ one, events }) => {
         const sinceMs = performance.now();
         const { target, parked } = one;
-        const applied = await applyOrPark(database, target, parked, facts, position, (error) => {
-          const { type, stream, position: at } = error.fact;
+        const applied = await applyOrPark(database, target, parked, events, position, (error) => {
+          const { type, stream, position: at } = error.event;
           const cause = { type, stream, position: String(at), reason: error.message };
-          log.error({ projection: nameOf(one), ...cause }, 'fact parked with the rest of its stream');
+          log.error({ projection: nameOf(one), ...cause }, 'event parked with the rest of its stream');
         });
         count(one, applied, sinceMs);
         one.position = position;
@@ -104,14 +107,14 @@ export const openApplying = (database: Database, pipeline: Pipeline, log: Log) =
     position: bigint,
     passed: readonly Running[],
   ): Promise<boolean> => {
-    const facts = parts.reduce((sum, part) => sum + part.facts.length, 0);
-    const waits = parts.some((part) => part.facts.some(({ stream }) => part.one.parked.has(stream)));
-    if (facts > TOGETHER_FACTS_MAX || waits) return false;
+    const events = parts.reduce((sum, part) => sum + part.events.length, 0);
+    const waits = parts.some((part) => part.events.some(({ stream }) => part.one.parked.has(stream)));
+    if (events > TOGETHER_EVENTS_MAX || waits) return false;
     try {
-      const targets = parts.map(({ one: { target, stored }, facts: own }) => ({
+      const targets = parts.map(({ one: { target, stored }, events: own }) => ({
         target,
         stored,
-        facts: own,
+        events: own,
       }));
       return await applyTogether(pipeline, targets, position, passed.map(nameOf));
     } catch (error) {
@@ -125,7 +128,7 @@ export const openApplying = (database: Database, pipeline: Pipeline, log: Log) =
     /** Applies a batch, moves the checkpoints of all to `position` and tells readers. */
     apply: async (
       running: readonly Running[],
-      facts: readonly RecordedFact[],
+      events: readonly RecordedEvent[],
       position: bigint,
     ): Promise<void> => {
       clearTimeout(soon);
@@ -133,15 +136,15 @@ export const openApplying = (database: Database, pipeline: Pipeline, log: Log) =
       // Both move a checkpoint from where they know it to be.
       await storing;
       const behind = running.filter((one) => one.position < position);
-      const parts = behind.map((one) => ({ one, facts: factsOf(one, facts) }));
-      const busy = parts.filter((part) => part.facts.length > 0);
+      const parts = behind.map((one) => ({ one, events: eventsOf(one, events) }));
+      const busy = parts.filter((part) => part.events.length > 0);
       const since = performance.now();
       const storesIdle = since - storedAtMs >= IDLE_CHECKPOINTS_MS;
       const stored = storesIdle ? parts : busy;
       if (await together(stored, position, behind)) {
         for (const { one } of stored) one.stored = position;
         for (const one of behind) one.position = position;
-        for (const { one, facts: own } of busy) count(one, own.length, since);
+        for (const { one, events: own } of busy) count(one, own.length, since);
         if (storesIdle) storedAtMs = performance.now();
         else storeIdleSoon(running, position);
         return;

@@ -26,11 +26,11 @@ export const readCheckpoint = async (database: Database, name: string): Promise<
 
 const saveCheckpoint =
   (name: string) =>
-  async (client: Transaction, position: bigint, facts: number): Promise<void> => {
+  async (client: Transaction, position: bigint, events: number): Promise<void> => {
     await client.query(
       `update projector.projection set position = $2, facts_applied = facts_applied + $3, updated_at = now()
        where name = $1`,
-      [name, position, facts],
+      [name, position, events],
     );
   };
 

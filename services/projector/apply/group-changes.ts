@@ -121,7 +121,7 @@ const firstFrom = (groups: readonly number[], earliest: number): number | undefi
  */
 export const planBatch = (
   projection: Pick<Projection, 'statements'>,
-  facts: readonly { readonly stream: string; readonly changes: readonly Change[] }[],
+  events: readonly { readonly stream: string; readonly changes: readonly Change[] }[],
 ): Group[] => {
   const building: Building[] = [];
   /** Of each kind of change, its groups in order. */
@@ -129,7 +129,7 @@ export const planBatch = (
   const lastOf = new Map<string, Map<string, number>>();
   const refreshes = new Map<string, Map<string, Row>>();
 
-  for (const { stream, changes } of facts) {
+  for (const { stream, changes } of events) {
     for (const change of changes) {
       if (change.kind === 'refresh') {
         const rows = refreshes.get(change.statement) ?? new Map<string, Row>();

@@ -1,8 +1,8 @@
-import type { RecordedFact } from '#contracts/events/event.ts';
+import type { RecordedEvent } from '#contracts/events/event.ts';
 import type { Database } from '#platform/postgres/pool.ts';
-import { applyBatch, PoisonFact, type Target } from './apply-batch.ts';
+import { applyBatch, PoisonEvent, type Target } from './apply-batch.ts';
 
-/** Streams that wait behind a fact the projection could not apply. */
+/** Streams that wait behind an event the projection could not apply. */
 export type ParkedStreams = Set<string>;
 
 export const readParkedStreams = async (database: Database, projection: string): Promise<ParkedStreams> => {
@@ -16,10 +16,10 @@ export const readParkedStreams = async (database: Database, projection: string):
 const park = async (
   database: Database,
   projection: string,
-  facts: readonly RecordedFact[],
+  events: readonly RecordedEvent[],
   error: string | null,
 ): Promise<void> => {
-  if (facts.length === 0) return;
+  if (events.length === 0) return;
   await database.query(
     `insert into projector.parked (projection, stream, position, revision, type, error)
      select $1, i.stream, i.position, i.revision, i.type, $6
@@ -27,17 +27,17 @@ const park = async (
      on conflict do nothing`,
     [
       projection,
-      facts.map(({ stream }) => stream),
-      facts.map(({ position }) => position),
-      facts.map(({ revision }) => revision),
-      facts.map(({ type }) => type),
+      events.map(({ stream }) => stream),
+      events.map(({ position }) => position),
+      events.map(({ revision }) => revision),
+      events.map(({ type }) => type),
       error,
     ],
   );
 };
 
 /**
- * Applies a batch; a fact that cannot be applied is parked with all later facts of its stream, and the rest
+ * Applies a batch; an event that cannot be applied is parked with all later events of its stream, and the rest
  * goes on. Parking comes before the checkpoint moves: interrupted in between, the same is parked again. Answers how
  * many were applied.
  */
@@ -45,12 +45,12 @@ export const applyOrPark = async (
   database: Database,
   target: Target,
   parked: ParkedStreams,
-  facts: readonly RecordedFact[],
+  events: readonly RecordedEvent[],
   position: bigint,
-  onPoison: (error: PoisonFact) => void,
+  onPoison: (error: PoisonEvent) => void,
 ): Promise<number> => {
   const { name } = target.projection;
-  let waiting = facts;
+  let waiting = events;
   let left = 0;
   for (;;) {
     const behind = waiting.filter(({ stream }) => parked.has(stream));
@@ -58,14 +58,14 @@ export const applyOrPark = async (
     const applicable = waiting.filter(({ stream }) => !parked.has(stream));
     try {
       await applyBatch(database, target, applicable, position);
-      return facts.length - left - behind.length;
+      return events.length - left - behind.length;
     } catch (error) {
-      if (!(error instanceof PoisonFact)) throw error;
+      if (!(error instanceof PoisonEvent)) throw error;
       onPoison(error);
-      await park(database, name, [error.fact], error.message);
-      parked.add(error.fact.stream);
-      left += 1 + behind.filter((fact) => fact.position < error.fact.position).length;
-      waiting = waiting.filter((fact) => fact.position > error.fact.position);
+      await park(database, name, [error.event], error.message);
+      parked.add(error.event.stream);
+      left += 1 + behind.filter((event) => event.position < error.event.position).length;
+      waiting = waiting.filter((event) => event.position > error.event.position);
     }
   }
 };

@@ -23,7 +23,7 @@ export type Control = {
     readonly isCancelled: boolean;
   } | null;
   readonly verification: { readonly state: string; readonly isCancelled: boolean } | null;
-  /** Whether a retry of parked facts is asked for. */
+  /** Whether a retry of parked events is asked for. */
   readonly hasRetries: boolean;
 };
 

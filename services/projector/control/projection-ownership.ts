@@ -16,7 +16,7 @@ export type Owned = {
   giveUp(control: ReadonlyMap<string, Control>): Promise<void>;
   /** Opens the tables of all that are taken and not open yet. */
   open(): Promise<void>;
-  /** Its tables are opened anew: another build, or other parked facts. */
+  /** Its tables are opened anew: another build, or other parked events. */
   close(name: string): void;
 };
 

@@ -4,7 +4,7 @@ import type { Database } from '#platform/postgres/pool.ts';
 /** How often it is written down where projections stand, and for how long that is kept. */
 export const SAMPLE_EVERY_MS = 10_000;
 const SAMPLES_KEPT_MINUTES = 60;
-/** A projection that has facts to apply and has not moved for so long is reported. */
+/** A projection that has events to apply and has not moved for so long is reported. */
 export const STANDING_STILL_MS = 60_000;
 
 const TAKE = `

@@ -1,9 +1,9 @@
-import type { RecordedFact } from '#contracts/events/event.ts';
+import type { RecordedEvent } from '#contracts/events/event.ts';
 import type { Database, Transaction } from '#platform/postgres/pool.ts';
 
-/** Facts that a projection is made without. */
+/** Events that a projection is made without. */
 export type LeftOut = {
-  readonly isLeftOut: (fact: RecordedFact) => boolean;
+  readonly isLeftOut: (event: RecordedEvent) => boolean;
   readonly isSame: (other: LeftOut) => boolean;
   readonly keys: ReadonlySet<string>;
 };

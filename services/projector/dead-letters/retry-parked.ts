@@ -1,17 +1,17 @@
-import type { RecordedFact } from '#contracts/events/event.ts';
+import type { RecordedEvent } from '#contracts/events/event.ts';
 import { inTransaction } from '#platform/postgres/pool.ts';
-import { applyBatch, PoisonFact, type Target } from '../apply/apply-batch.ts';
+import { applyBatch, PoisonEvent, type Target } from '../apply/apply-batch.ts';
 import type { ProjectorRoom } from '../dependencies.ts';
 
-/** Parked facts that are read from the log and applied together. */
+/** Parked events that are read from the log and applied together. */
 const RETRIED_TOGETHER = 1_000;
 
-type ParkedFact = { readonly position: string; readonly revision: string | null };
+type ParkedEvent = { readonly position: string; readonly revision: string | null };
 
-/** The live tables, where applying parked facts moves no checkpoint: it is past them already. */
+/** The live tables, where applying parked events moves no checkpoint: it is past them already. */
 const retryTarget = (target: Target, stream: string): Target => ({
   ...target,
-  saveCheckpoint: async (client, position, facts) => {
+  saveCheckpoint: async (client, position, events) => {
     const { name } = target.projection;
     await client.query(
       'delete from projector.parked where projection = $1 and stream = $2 and position <= $3',
@@ -19,12 +19,12 @@ const retryTarget = (target: Target, stream: string): Target => ({
     );
     await client.query(
       'update projector.projection set facts_applied = facts_applied + $2, updated_at = now() where name = $1',
-      [name, facts],
+      [name, events],
     );
   },
 });
 
-/** Leaves the fact out that the operator has given up, and remembers that. */
+/** Leaves the event out that the operator has given up, and remembers that. */
 const skipAsked = ({ database }: ProjectorRoom, name: string, stream: string): Promise<unknown> =>
   database.query(
     `with given_up as (
@@ -35,7 +35,7 @@ const skipAsked = ({ database }: ProjectorRoom, name: string, stream: string): P
   );
 
 const readParked = async ({ database }: ProjectorRoom, name: string, stream: string) => {
-  const { rows } = await database.query<ParkedFact>(
+  const { rows } = await database.query<ParkedEvent>(
     `select position::text, revision::text from projector.parked k where projection = $1 and stream = $2
      order by k.position limit ${RETRIED_TOGETHER}`,
     [name, stream],
@@ -43,25 +43,25 @@ const readParked = async ({ database }: ProjectorRoom, name: string, stream: str
   return rows;
 };
 
-/** The parked facts as the log has them; those that are gone from it are missing. */
-const readFacts = async (
+/** The parked events as the log has them; those that are gone from it are missing. */
+const readEvents = async (
   { eventStore }: ProjectorRoom,
   stream: string,
-  parked: readonly ParkedFact[],
-): Promise<readonly RecordedFact[]> => {
+  parked: readonly ParkedEvent[],
+): Promise<readonly RecordedEvent[]> => {
   const positions = new Map(parked.map(({ revision, position }) => [revision, BigInt(position)]));
-  const facts: RecordedFact[] = [];
+  const events: RecordedEvent[] = [];
   const first = parked[0]?.revision;
-  if (first === null || first === undefined) return facts;
-  for await (const fact of eventStore.read(stream, BigInt(first) - 1n)) {
-    const position = positions.get(String(fact.revision));
-    if (position !== undefined) facts.push({ ...fact, position });
-    if (facts.length === parked.length) break;
+  if (first === null || first === undefined) return events;
+  for await (const event of eventStore.read(stream, BigInt(first) - 1n)) {
+    const position = positions.get(String(event.revision));
+    if (position !== undefined) events.push({ ...event, position });
+    if (events.length === parked.length) break;
   }
-  return facts;
+  return events;
 };
 
-/** The facts wait again; the first of them failed for this reason. */
+/** The events wait again; the first of them failed for this reason. */
 const waitOn = ({ database }: ProjectorRoom, name: string, stream: string, position: string, error: string) =>
   inTransaction(database, async (client) => {
     await client.query('update projector.parked set asked = null where projection = $1 and stream = $2', [
@@ -83,9 +83,9 @@ const retryStream = async (room: ProjectorRoom, target: Target, stream: string):
     const parked = await readParked(room, name, stream);
     const [first] = parked;
     if (!first) break;
-    const facts = await readFacts(room, stream, parked);
-    const last = facts.at(-1);
-    if (!last || facts.length < parked.length) {
+    const events = await readEvents(room, stream, parked);
+    const last = events.at(-1);
+    if (!last || events.length < parked.length) {
       await waitOn(
         room,
         name,
@@ -96,18 +96,18 @@ const retryStream = async (room: ProjectorRoom, target: Target, stream: string):
       return;
     }
     try {
-      await applyBatch(room.database, retryTarget(target, stream), facts, last.position);
+      await applyBatch(room.database, retryTarget(target, stream), events, last.position);
     } catch (error) {
-      if (!(error instanceof PoisonFact)) throw error;
-      await waitOn(room, name, stream, String(error.fact.position), error.message);
-      room.log.error({ projection: name, stream, err: error }, 'a parked fact failed again');
+      if (!(error instanceof PoisonEvent)) throw error;
+      await waitOn(room, name, stream, String(error.event.position), error.message);
+      room.log.error({ projection: name, stream, err: error }, 'a parked event failed again');
       return;
     }
   }
-  room.log.info({ projection: name, stream }, 'parked facts were applied');
+  room.log.info({ projection: name, stream }, 'parked events were applied');
 };
 
-/** Applies the parked facts of the streams that an operator asks for. Nobody else writes to the tables meanwhile. */
+/** Applies the parked events of the streams that an operator asks for. Nobody else writes to the tables meanwhile. */
 export const retryParked = async (room: ProjectorRoom, target: Target): Promise<void> => {
   const { rows } = await room.database.query<{ stream: string }>(
     'select distinct stream from projector.parked where projection = $1 and asked is not null order by stream',

@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os';
 import { PROJECTOR_CONTROL_CHANNEL } from '#contracts/messages/projector-control.ts';
 import { inTransaction } from '#platform/postgres/pool.ts';
 import type { Projection } from '#projections/define-projection.ts';
-import { PoisonFact } from '../apply/apply-batch.ts';
+import { PoisonEvent } from '../apply/apply-batch.ts';
 import { buildBeside, setBuildState, UNFINISHED } from './rebuild-projection.ts';
 import { recordState } from '../apply/checkpoints.ts';
 import type { Control } from '../control/operator-requests.ts';
@@ -68,11 +68,11 @@ export const openBuilds = (room: ProjectorRoom, wake: () => void): Builds => {
     await ownership.release(lockOf(name));
   };
 
-  const fail = async ({ name, version }: Projection, error: PoisonFact): Promise<void> => {
+  const fail = async ({ name, version }: Projection, error: PoisonEvent): Promise<void> => {
     failedHere.add(name);
     log.error(
       { projection: name, version, err: error },
-      'the build stopped at a fact; the tables stay as they were',
+      'the build stopped at an event; the tables stay as they were',
     );
     await setBuildState(database, name, 'failed', error.message);
     await database.query(
@@ -86,7 +86,7 @@ export const openBuilds = (room: ProjectorRoom, wake: () => void): Builds => {
   const end = async (projection: Projection, error: unknown, signal: AbortSignal): Promise<void> => {
     if (signal.aborted) return;
     const { name } = projection;
-    if (error instanceof PoisonFact) await fail(projection, error);
+    if (error instanceof PoisonEvent) await fail(projection, error);
     else
       log.warn(
         { projection: name, err: error },

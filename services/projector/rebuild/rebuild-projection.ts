@@ -18,10 +18,10 @@ export const UNFINISHED = ['reading', 'indexing', 'ready'] as const;
 
 const saveBuildCheckpoint =
   (name: string) =>
-  async (client: Transaction, position: bigint, facts: number): Promise<void> => {
+  async (client: Transaction, position: bigint, events: number): Promise<void> => {
     await client.query(
       `update projector.build set position = $2, facts_applied = facts_applied + $3, updated_at = now() where name = $1`,
-      [name, position, facts],
+      [name, position, events],
     );
   };
 
@@ -81,31 +81,31 @@ export const openBuild = async (
   return { target: { projection, schema, catalog, saveCheckpoint: saveBuildCheckpoint(name) }, ...resumed };
 };
 
-/** Applies what the log has since; answers how many facts these were. */
+/** Applies what the log has since; answers how many events these were. */
 export const catchUpBuild = async (
   database: Database,
   eventStore: EventStore,
   target: Target,
   after: bigint,
   signal: AbortSignal,
-): Promise<{ readonly position: bigint; readonly facts: number }> => {
+): Promise<{ readonly position: bigint; readonly events: number }> => {
   const leftOut = await readSkipped(database, target.projection.name);
-  let facts = 0;
+  let events = 0;
   const onBatch = (applied: number): void => {
-    facts += applied;
+    events += applied;
   };
   const position = await replay(database, eventStore, { target, after, to: null, leftOut, signal, onBatch });
-  return { position, facts };
+  return { position, events };
 };
 
 /** Passes over the log after which a build is swapped in though it is still a little behind. */
 const PASSES_MAX = 10;
-/** A build that had no more facts than this to catch up with is swapped in. */
-const NEAR_FACTS = 1_000;
+/** A build that had no more events than this to catch up with is swapped in. */
+const NEAR_EVENTS = 1_000;
 
 /**
  * Builds a projection anew beside the live one, from nothing or from where an interrupted build stopped: first the
- * rows, then the indexes, then what came meanwhile. Stops at a fact it cannot apply, by throwing `PoisonFact`.
+ * rows, then the indexes, then what came meanwhile. Stops at an event it cannot apply, by throwing `PoisonFact`.
  */
 export const buildBeside = async (
   database: Database,
@@ -114,7 +114,7 @@ export const buildBeside = async (
   signal: AbortSignal,
 ): Promise<void> => {
   const { target, isIndexed, ...opened } = await openBuild(database, projection);
-  let { position, facts } = await catchUpBuild(database, eventStore, target, opened.position, signal);
+  let { position, events } = await catchUpBuild(database, eventStore, target, opened.position, signal);
   if (!isIndexed) {
     await setBuildState(database, projection.name, 'indexing');
     await inTransaction(database, async (client) => {
@@ -123,9 +123,9 @@ export const buildBeside = async (
     });
     await analyzeTables(database, target.schema, target.catalog);
     if (position === opened.position) return;
-    facts = NEAR_FACTS + 1;
+    events = NEAR_EVENTS + 1;
   }
-  for (let passes = 0; facts > NEAR_FACTS && passes < PASSES_MAX; passes += 1) {
-    ({ position, facts } = await catchUpBuild(database, eventStore, target, position, signal));
+  for (let passes = 0; events > NEAR_EVENTS && passes < PASSES_MAX; passes += 1) {
+    ({ position, events } = await catchUpBuild(database, eventStore, target, position, signal));
   }
 };

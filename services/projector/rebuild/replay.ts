@@ -1,26 +1,26 @@
-import type { RecordedFact } from '#contracts/events/event.ts';
+import type { RecordedEvent } from '#contracts/events/event.ts';
 import type { EventStore } from '#platform/event-store/event-store.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 import { applyBatch, type Target } from '../apply/apply-batch.ts';
 import type { LeftOut } from '../dead-letters/excluded-events.ts';
 
-/** Facts of one transaction while catching up; larger ones gain nothing (PERFORMANCE.md). */
+/** Events of one transaction while catching up; larger ones gain nothing (PERFORMANCE.md). */
 const REPLAY_BATCH = 5_000;
 
 export type Replay = {
   readonly target: Target;
   /** Exclusive; 0 from the beginning. */
   readonly after: bigint;
-  /** Inclusive: facts after it are not applied; `null` up to the end of the log. */
+  /** Inclusive: events after it are not applied; `null` up to the end of the log. */
   readonly to: bigint | null;
   readonly leftOut: LeftOut;
   readonly signal: AbortSignal;
-  readonly onBatch?: (facts: number) => void;
+  readonly onBatch?: (events: number) => void;
 };
 
 /**
- * Applies the facts of the log to tables that nobody else writes, and answers the position that they stand at: as
- * far as the log went when it was read to its end. Stops at a fact that cannot be applied, by throwing `PoisonFact`.
+ * Applies the events of the log to tables that nobody else writes, and answers the position that they stand at: as
+ * far as the log went when it was read to its end. Stops at an event that cannot be applied, by throwing `PoisonFact`.
  */
 export const replay = async (
   database: Database,
@@ -37,18 +37,18 @@ export const replay = async (
   signal.addEventListener('abort', stop, { once: true });
   try {
     for (let ended = false; !ended; ) {
-      const batch: RecordedFact[] = [];
+      const batch: RecordedEvent[] = [];
       while (batch.length < REPLAY_BATCH && !ended) {
         const items = await follower.take(REPLAY_BATCH - batch.length);
         signal.throwIfAborted();
         for (const item of items) {
           if (ended) continue;
           const at =
-            item.kind === 'fact' ? item.fact.position : item.kind === 'checkpoint' ? item.position : null;
+            item.kind === 'event' ? item.event.position : item.kind === 'checkpoint' ? item.position : null;
           if (at === null || (to !== null && at > to)) ended = true;
           else {
             position = at;
-            if (item.kind === 'fact' && !leftOut.isLeftOut(item.fact)) batch.push(item.fact);
+            if (item.kind === 'event' && !leftOut.isLeftOut(item.event)) batch.push(item.event);
           }
         }
       }

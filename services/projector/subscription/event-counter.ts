@@ -1,17 +1,17 @@
-import type { RecordedFact } from '#contracts/events/event.ts';
+import type { RecordedEvent } from '#contracts/events/event.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 
-/** Counts are stored no more often than this: lag in facts is right to so long. */
+/** Counts are stored no more often than this: lag in events is right to so long. */
 const STORE_MS = 1_000;
 
 /**
- * Counts the facts of the log by stream category, as what lag in facts is counted against. One process counts; it is
+ * Counts the events of the log by stream category, as what lag in events is counted against. One process counts; it is
  * fed with what its projections read anyway, or reads ahead alone when these are far behind.
  */
 export type LogCounter = {
   /** Everything up to here is counted. */
   position(): bigint;
-  feed(facts: readonly RecordedFact[], position: bigint): void;
+  feed(events: readonly RecordedEvent[], position: bigint): void;
   /** Stores what is counted, when it is time or `now`. */
   store(now?: boolean): Promise<void>;
 };
@@ -50,11 +50,11 @@ export const openLogCounter = async (database: Database): Promise<LogCounter> =>
 
   return {
     position: () => position,
-    feed: (facts, upTo) => {
+    feed: (events, upTo) => {
       if (upTo <= position) return;
-      for (const fact of facts) {
-        if (fact.position <= position) continue;
-        const category = fact.stream.slice(0, fact.stream.indexOf('-') + 1);
+      for (const event of events) {
+        if (event.position <= position) continue;
+        const category = event.stream.slice(0, event.stream.indexOf('-') + 1);
         counts.set(category, (counts.get(category) ?? 0) + 1);
       }
       position = upTo;

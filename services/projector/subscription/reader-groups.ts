@@ -1,17 +1,17 @@
-import type { RecordedFact } from '#contracts/events/event.ts';
+import type { RecordedEvent } from '#contracts/events/event.ts';
 import { pause } from '#platform/clock.ts';
 import { openApplying, type Running } from '../apply/batch-dispatcher.ts';
 import { recordState } from '../apply/checkpoints.ts';
 import type { LogCounter } from './event-counter.ts';
 import type { ProjectorRoom } from '../dependencies.ts';
 
-/** Facts taken together: whatever has arrived when live; when far behind, so many, or those of so long. */
+/** Events taken together: whatever has arrived when live; when far behind, so many, or those of so long. */
 const LIVE_BATCH = 1_000;
 const CATCH_UP_BATCH = 5_000;
 const CATCH_UP_GATHER_MS = 250;
-/** While facts come by the dozen, so long is waited for more: fewer commits leave more to whoever records. */
+/** While events come by the dozen, so long is waited for more: fewer commits leave more to whoever records. */
 const LIVE_GATHER_MS = 3;
-const GATHERED_FROM_FACTS = 50;
+const GATHERED_FROM_EVENTS = 50;
 const BUFFERED_ITEMS = 10_000;
 /** Projections further apart than this, in the log's positions (bytes), do not read it together: the one behind would
  * hold the others for as long as it reads. */
@@ -60,24 +60,24 @@ const openGathering = (follower: ReturnType<ProjectorRoom['eventStore']['follow'
   let isCaughtUp = false;
   let recent = 0;
   return async () => {
-    if (isCaughtUp && recent >= GATHERED_FROM_FACTS) await pause(LIVE_GATHER_MS);
-    const facts: RecordedFact[] = [];
+    if (isCaughtUp && recent >= GATHERED_FROM_EVENTS) await pause(LIVE_GATHER_MS);
+    const events: RecordedEvent[] = [];
     let position = 0n;
-    // Far behind, writing is faster than reading: taken as they come, every few facts would cost a commit.
+    // Far behind, writing is faster than reading: taken as they come, every few events would cost a commit.
     const gatherUntil = performance.now() + CATCH_UP_GATHER_MS;
     do {
-      const items = await follower.take(isCaughtUp ? LIVE_BATCH : CATCH_UP_BATCH - facts.length);
+      const items = await follower.take(isCaughtUp ? LIVE_BATCH : CATCH_UP_BATCH - events.length);
       if (items.length === 0) return null;
       for (const item of items) {
-        if (item.kind === 'fact') {
-          facts.push(item.fact);
-          position = item.fact.position;
+        if (item.kind === 'event') {
+          events.push(item.event);
+          position = item.event.position;
         } else if (item.kind === 'checkpoint') position = item.position;
         else isCaughtUp = true;
       }
-    } while (!isCaughtUp && facts.length < CATCH_UP_BATCH && performance.now() < gatherUntil);
-    recent = facts.length;
-    return { facts, position, isCaughtUp };
+    } while (!isCaughtUp && events.length < CATCH_UP_BATCH && performance.now() < gatherUntil);
+    recent = events.length;
+    return { events, position, isCaughtUp };
   };
 };
 
@@ -109,9 +109,9 @@ export const runLane = async (
     for (let wasCaughtUp = false; ; ) {
       const batch = await gather();
       if (batch === null) return;
-      const { facts, position } = batch;
+      const { events, position } = batch;
       if (stop && position >= stop.at) {
-        const before = facts.filter((fact) => fact.position <= stop.at);
+        const before = events.filter((event) => event.position <= stop.at);
         const last = before.at(-1);
         if (last) await applying.apply(running, before, last.position);
         await stop.reached();
@@ -119,9 +119,9 @@ export const runLane = async (
       }
       if (position > 0n) {
         // Counted first: where applying hangs, it is seen that something waits.
-        counter?.feed(facts, position);
+        counter?.feed(events, position);
         await counter?.store();
-        await applying.apply(running, facts, position);
+        await applying.apply(running, events, position);
       }
       if (!batch.isCaughtUp || wasCaughtUp) continue;
       wasCaughtUp = true;

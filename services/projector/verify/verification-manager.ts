@@ -79,8 +79,14 @@ export const openVerifications = (room: ProjectorRoom): Verifications => {
 
   const finish = async (name: string, report: VerificationReport): Promise<void> => {
     const isEqual = report.tables.every((table) => table.is_equal);
-    const { position, facts } = report;
-    const columns = { position, facts, report: JSON.stringify(report), error: null, finished_at: new Date() };
+    const { position, facts: events } = report;
+    const columns = {
+      position,
+      facts: events,
+      report: JSON.stringify(report),
+      error: null,
+      finished_at: new Date(),
+    };
     if (isEqual) await dropReplaced(database, name);
     await set(name, isEqual ? 'passed' : 'differs', columns);
     const differing = report.tables.filter((table) => !table.is_equal).map(({ table }) => table);
@@ -95,13 +101,13 @@ export const openVerifications = (room: ProjectorRoom): Verifications => {
   const verify = async (projection: Projection, signal: AbortSignal): Promise<void> => {
     const { name } = projection;
     let progressAtMs = 0;
-    const onFacts = (facts: number): void => {
+    const onEvents = (events: number): void => {
       if (performance.now() - progressAtMs < PROGRESS_EVERY_MS) return;
       progressAtMs = performance.now();
       database
         .query(`update projector.verification set facts = $2 where name = $1 and state = 'reading'`, [
           name,
-          facts,
+          events,
         ])
         .catch(() => undefined);
     };
@@ -117,7 +123,7 @@ export const openVerifications = (room: ProjectorRoom): Verifications => {
       const onComparing = (): Promise<unknown> => set(name, 'comparing');
       await finish(
         name,
-        await verifyProjection({ database, eventStore, projection, signal, onFacts, onComparing }),
+        await verifyProjection({ database, eventStore, projection, signal, onEvents, onComparing }),
       );
     } catch (error) {
       if (room.signal.aborted) return;

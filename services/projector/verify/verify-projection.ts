@@ -48,7 +48,7 @@ export type Verification = {
   readonly eventStore: EventStore;
   readonly projection: Projection;
   readonly signal: AbortSignal;
-  readonly onFacts: (facts: number) => void;
+  readonly onEvents: (events: number) => void;
   readonly onComparing: () => Promise<unknown>;
 };
 
@@ -57,7 +57,7 @@ export type Verification = {
  * that moment: the projector goes on meanwhile. Rows count, not their order.
  */
 export const verifyProjection = async (verification: Verification): Promise<VerificationReport> => {
-  const { database, eventStore, projection, signal, onFacts, onComparing } = verification;
+  const { database, eventStore, projection, signal, onEvents, onComparing } = verification;
   const { name, version } = projection;
   const before = await readStanding(database, name);
   if (!before) throw new VerificationRefused('There are no tables of it yet.');
@@ -66,10 +66,10 @@ export const verifyProjection = async (verification: Verification): Promise<Veri
       `Its tables are of version ${before.version}, and this code is version ${version}.`,
     );
   }
-  let facts = 0;
+  let events = 0;
   const onBatch = (applied: number): void => {
-    facts += applied;
-    onFacts(facts);
+    events += applied;
+    onEvents(events);
   };
   const leftOut = await readMissing(database, name);
   const target = await openShadow(database, projection);
@@ -90,7 +90,7 @@ export const verifyProjection = async (verification: Verification): Promise<Veri
     const shapes = await readShapes(live, schemaOf(name));
     const missing = await readMissing(live, name);
     if (!moment || !missing.isSame(leftOut)) {
-      throw new VerificationRefused('Facts were parked, retried or left out meanwhile. Verify again.');
+      throw new VerificationRefused('Events were parked, retried or left out meanwhile. Verify again.');
     }
     if (moment.position > near) {
       await replay(database, eventStore, {
@@ -118,7 +118,7 @@ export const verifyProjection = async (verification: Verification): Promise<Veri
     if (after?.swapped !== before.swapped) {
       throw new VerificationRefused('Its tables were swapped meanwhile. Verify again.');
     }
-    return { position: String(moment.position), facts, left_out: leftOut.keys.size, tables };
+    return { position: String(moment.position), facts: events, left_out: leftOut.keys.size, tables };
   } finally {
     await live.query('rollback').catch(() => undefined);
     await replayed.query('rollback').catch(() => undefined);

@@ -5,7 +5,7 @@ import { listClosedRadar } from '#projections/radar/read.ts';
 /** Radar items read at once: what exports and briefs hold in memory. */
 const PAGE_ITEMS = 1_000;
 const DAY_MS = 86_400_000;
-/** In stored JSON texts, the service's own base URL; files and facts hold none. */
+/** In stored JSON texts, the service's own base URL; files and events hold none. */
 const BASE_URL_MARK = '\u0001';
 
 /** Calendar dates in UTC, first and last included. */

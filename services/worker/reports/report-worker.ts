@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { FactMetadata } from '#contracts/events/event.ts';
-import { type ReportFact, reportStream } from '#contracts/events/workspace/report.ts';
+import type { EventMetadata } from '#contracts/events/event.ts';
+import { type ReportEvent, reportStream } from '#contracts/events/workspace/report.ts';
 import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 import {
   extendReportLease,
@@ -46,10 +46,10 @@ type Claimed = ClaimableReport & { readonly state: RequestedReport };
 const decide = async (
   { eventStore, workerId }: ReportExports,
   { workspace_id, report_id }: ClaimableReport,
-  decision: (state: ReportState) => readonly ReportFact[],
-): Promise<{ readonly state: ReportState; readonly facts: readonly ReportFact[] }> => {
+  decision: (state: ReportState) => readonly ReportEvent[],
+): Promise<{ readonly state: ReportState; readonly events: readonly ReportEvent[] }> => {
   const commandId = randomUUID();
-  const metadata: FactMetadata = {
+  const metadata: EventMetadata = {
     $correlationId: report_id,
     $causationId: commandId,
     request_id: commandId,
@@ -65,13 +65,13 @@ const decide = async (
 const claim = async (room: ReportExports, found: ClaimableReport): Promise<Claimed | null> => {
   const { workerId: worker_id, leaseSeconds: lease_seconds, clock, log } = room;
   const decision = startReport({ worker_id, at: clock.now().toISOString(), lease_seconds });
-  const { state, facts } = await decide(room, found, decision);
-  const [fact] = facts;
-  if (fact?.type === 'ReportFailed') {
+  const { state, events } = await decide(room, found, decision);
+  const [event] = events;
+  if (event?.type === 'ReportFailed') {
     log.warn({ report_id: found.report_id }, 'report given up');
     await room.objectStore.removeAllBut(folderOf(found), null);
   }
-  return fact?.type === 'ReportStarted' && state ? { ...found, state } : null;
+  return event?.type === 'ReportStarted' && state ? { ...found, state } : null;
 };
 
 /** Extends the lease until told to stop; aborts the export when the report has become another worker's. */
@@ -121,7 +121,7 @@ const work = async (room: ReportExports, claimed: Claimed): Promise<void> => {
     if (outcome?.status === 'ready' || outcome?.status === 'failed') {
       await objectStore.removeAllBut(folderOf(claimed), outcome.file?.object_key ?? null);
     }
-    if (finished.facts.length > 0) log.info({ report_id, attempt, rows, bytes }, 'report ready');
+    if (finished.events.length > 0) log.info({ report_id, attempt, rows, bytes }, 'report ready');
     else log.warn({ report_id, attempt }, 'the report was taken over');
   } catch (error) {
     // Asked to end, or overtaken: the lease runs out, or has, and the next worker begins anew.

@@ -35,7 +35,7 @@ export interface BenchCorpus {
   readonly keys: readonly string[];
 }
 
-/** Brands recorded as facts and projected, a workspace that tracks 50 of them, and many keys to it. */
+/** Brands recorded as events and projected, a workspace that tracks 50 of them, and many keys to it. */
 export async function recordCorpus(servers: BenchServers, pool: Database): Promise<BenchCorpus> {
   await using db = openReadDatabase(servers.databaseUrl);
   await using eventStore = openEventStore(servers.eventStore.url);
@@ -82,7 +82,7 @@ export async function recordCorpus(servers: BenchServers, pool: Database): Promi
   }
 }
 
-/** Straight into the tables that keys are checked by: as facts, two thousand keys of one stream take a minute. */
+/** Straight into the tables that keys are checked by: as events, two thousand keys of one stream take a minute. */
 async function addKeys(pool: Database, workspaceId: string, memberId: string): Promise<readonly string[]> {
   const keys = Array.from({ length: KEYS }, () => createKeyText());
   await pool.query(

@@ -4,7 +4,7 @@ import type { AlertPayload } from '#contracts/webhooks/alert-payload.ts';
 import { pause } from '#platform/clock.ts';
 import { type EventStore, openEventStore } from '#platform/event-store/event-store.ts';
 import { openPool } from '#platform/postgres/pool.ts';
-import { scanFacts } from '#tests/alerts/stack.ts';
+import { scanEvents } from '#tests/alerts/stack.ts';
 import { METADATA } from '#tests/delivery/new-delivery.ts';
 import { hangs, openReceivers } from '#tests/delivery/receivers.ts';
 import { createWebhookRules, VAULT_KEY, type WebhookRule } from '#tests/delivery/webhook-rules.ts';
@@ -31,10 +31,10 @@ const openRecorder = (eventStore: EventStore) => {
   let scans = 0;
   const append = async (brandId: string, after: bigint): Promise<bigint> => {
     scans += 1;
-    const facts = scanFacts(brandId, new Date(Date.now() + scans).toISOString(), 1);
+    const events = scanEvents(brandId, new Date(Date.now() + scans).toISOString(), 1);
     const stream = adLibraryStream(brandId);
-    const { revision } = await eventStore.append(stream, after, facts, METADATA, randomUUID());
-    const [ad] = facts;
+    const { revision } = await eventStore.append(stream, after, events, METADATA, randomUUID());
+    const [ad] = events;
     if (ad?.type === 'AdStarted') recordedMs.set(ad.data.ad_id, performance.now());
     return revision;
   };
@@ -49,7 +49,7 @@ const openRecorder = (eventStore: EventStore) => {
 
 /**
  * One endpoint takes requests and never answers, up to our limit of 15 seconds, while fifty others get theirs: from a
- * fact's acknowledgement by the event store to the webhook's arrival there, alerts and delivery as in production.
+ * event's acknowledgement by the event store to the webhook's arrival there, alerts and delivery as in production.
  */
 export async function measureIsolation(context: BenchContext, servers: BenchServers): Promise<void> {
   await using resources = new AsyncDisposableStack();

@@ -6,7 +6,7 @@ import {
   streamNameFilter,
 } from '@eventstore/db-client';
 
-/** About the size of our facts: 460 bytes with type and ids. */
+/** About the size of our events: 460 bytes with type and ids. */
 const TEXT = 'x'.repeat(400);
 const SINGLE_WRITERS = 64;
 const CALLS_IN_FLIGHT = 4;

@@ -37,9 +37,9 @@ export async function addClients(database: Database, count: number): Promise<rea
   return clients;
 }
 
-/** Keys as facts, for the list of keys to show. */
+/** Keys as events, for the list of keys to show. */
 export async function issueKeys(eventStore: EventStore, workspaceId: string): Promise<void> {
-  const facts = Array.from(
+  const events = Array.from(
     { length: KEYS_LISTED },
     (_, place): ApiKeyIssued => ({
       type: 'ApiKeyIssued',
@@ -55,5 +55,5 @@ export async function issueKeys(eventStore: EventStore, workspaceId: string): Pr
       },
     }),
   );
-  await eventStore.append(apiKeysStream(workspaceId), -1n, facts, METADATA, randomUUID());
+  await eventStore.append(apiKeysStream(workspaceId), -1n, events, METADATA, randomUUID());
 }

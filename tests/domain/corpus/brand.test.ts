@@ -1,5 +1,5 @@
 import { describe, it } from 'vitest';
-import type { BrandFact } from '#contracts/events/corpus/brand.ts';
+import type { BrandEvent } from '#contracts/events/corpus/brand.ts';
 import type { BrandProfile } from '#contracts/observations/brand-profile.ts';
 import { brand, recordBrandProfile, registerBrand } from '#domain/corpus/brand.ts';
 import { brandIdOf, categoryIdOf } from '#domain/ids.ts';
@@ -24,7 +24,7 @@ const profile = (said: Partial<BrandProfile> = {}): BrandProfile => ({
   ...said,
 });
 
-const registered: BrandFact = {
+const registered: BrandEvent = {
   type: 'BrandRegistered',
   data: {
     brand_id: BRAND,
@@ -90,7 +90,7 @@ describe('a brand', () => {
   });
 
   it('is not changed by an older profile, nor by a blank', () => {
-    const changed: BrandFact = {
+    const changed: BrandEvent = {
       type: 'BrandProfileChanged',
       data: { brand_id: BRAND, observed_at: at(3), changes: { country: 'US' } },
     };

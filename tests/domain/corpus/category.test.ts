@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { CategoryFact } from '#contracts/events/corpus/category.ts';
+import type { CategoryEvent } from '#contracts/events/corpus/category.ts';
 import { CategoryDefine } from '#contracts/observations/category-define.ts';
 import { Observation } from '#contracts/observations/index.ts';
 import { category, defineCategory } from '#domain/corpus/category.ts';
@@ -21,7 +21,7 @@ const definition = (said: Partial<CategoryDefine> = {}): CategoryDefine => ({
   ...said,
 });
 
-const defined: CategoryFact = {
+const defined: CategoryEvent = {
   type: 'CategoryDefined',
   data: {
     category_id: SHOES,
@@ -82,7 +82,7 @@ describe('a category', () => {
       taxonomy_id: 'X-9',
       description: 'For feet.',
     });
-    const completed: CategoryFact = {
+    const completed: CategoryEvent = {
       type: 'CategoryChanged',
       data: {
         category_id: SHOES,
@@ -100,7 +100,7 @@ describe('a category', () => {
     given(category, defined)
       .when(defineCategory(definition({ path: ['Apparel', 'SHOES'], taxonomy_id: '188' })))
       .records();
-    const described: CategoryFact = {
+    const described: CategoryEvent = {
       type: 'CategoryChanged',
       data: { category_id: SHOES, observed_at: at(3), changes: { description: 'For feet.' } },
     };

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { CreativeFact } from '#contracts/events/corpus/creative.ts';
+import type { CreativeEvent } from '#contracts/events/corpus/creative.ts';
 import {
   type CreativeAnalysis,
   type CreativeFile,
@@ -33,15 +33,15 @@ const file = (day: number, more: Partial<CreativeFile> = {}): CreativeFile => ({
   frame_times_seconds: [0, 1.5, 3],
   ...more,
 });
-const stored = (day: number, more: object = {}, ad_ids: string[] = ['123456', '123457']): CreativeFact => ({
+const stored = (day: number, more: object = {}, ad_ids: string[] = ['123456', '123457']): CreativeEvent => ({
   type: 'CreativeStored',
   data: { creative_key: KEY, observed_at: at(day), media: { ...MEDIA, ...more }, ad_ids },
 });
-const measured = (day: number, changes: object): CreativeFact => ({
+const measured = (day: number, changes: object): CreativeEvent => ({
   type: 'CreativeMeasured',
   data: { creative_key: KEY, observed_at: at(day), changes },
 });
-const carried = (day: number, ...ad_ids: string[]): CreativeFact => ({
+const carried = (day: number, ...ad_ids: string[]): CreativeEvent => ({
   type: 'CreativeCarried',
   data: { creative_key: KEY, observed_at: at(day), ad_ids },
 });
@@ -68,7 +68,7 @@ const analysis = (day: number, more: Partial<CreativeAnalysis> = {}): CreativeAn
   fields: null,
   ...more,
 });
-const analysed = (day: number, changes: object): CreativeFact => ({
+const analysed = (day: number, changes: object): CreativeEvent => ({
   type: 'CreativeAnalysed',
   data: { creative_key: KEY, observed_at: at(day), changes },
 });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { LandingPageFact } from '#contracts/events/corpus/landing-page.ts';
+import type { LandingPageEvent } from '#contracts/events/corpus/landing-page.ts';
 import { landingPageOf, PAGE_TYPES } from '#contracts/values/landing-pages.ts';
 import { Observation } from '#contracts/observations/index.ts';
 import type { LandingPageClassify, LandingPageScrape } from '#contracts/observations/landing-page.ts';
@@ -28,7 +28,7 @@ const scrape = (day: number, more: Partial<LandingPageScrape> = {}): LandingPage
   cta_texts: null,
   ...more,
 });
-const scraped = (day: number, changes: object): LandingPageFact => ({
+const scraped = (day: number, changes: object): LandingPageEvent => ({
   type: 'LandingPageScraped',
   data: { landing_page_id, page_url, observed_at: scrape(day).observed_at, changes },
 });
@@ -40,7 +40,7 @@ const classify = (day: number, more: Partial<LandingPageClassify> = {}): Landing
   confidence: 0.9,
   ...more,
 });
-const classified = (day: number, more: object = {}): LandingPageFact => ({
+const classified = (day: number, more: object = {}): LandingPageEvent => ({
   type: 'LandingPageClassified',
   data: {
     landing_page_id,

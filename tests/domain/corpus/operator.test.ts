@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { OperatorAssociationsChanged, OperatorFact } from '#contracts/events/corpus/operator.ts';
+import type { OperatorAssociationsChanged, OperatorEvent } from '#contracts/events/corpus/operator.ts';
 import { OPERATOR_DOMAINS_MAX, OperatorRecord } from '#contracts/observations/operator-record.ts';
 import { brandIdOf } from '#domain/ids.ts';
 import { operator, operatorIdOf, recordOperator } from '#domain/corpus/operator.ts';
@@ -19,11 +19,11 @@ const record = (said: Partial<OperatorRecord> = {}): OperatorRecord => ({
   page_ids: ['100000001'],
   ...said,
 });
-const named = (country: string | null = 'US', day = 1): OperatorFact => ({
+const named = (country: string | null = 'US', day = 1): OperatorEvent => ({
   type: 'OperatorNamed',
   data: { operator_id: ID, name: 'Harbor Holdings', country, observed_at: at(day) },
 });
-const changed = (data: Partial<OperatorAssociationsChanged['data']>): OperatorFact => ({
+const changed = (data: Partial<OperatorAssociationsChanged['data']>): OperatorEvent => ({
   type: 'OperatorAssociationsChanged',
   data: {
     operator_id: ID,
@@ -101,8 +101,8 @@ describe('an operator', () => {
       fc.property(records, (drawn) => {
         let state = operator.initial;
         for (const { day, domains } of drawn) {
-          const facts = recordOperator(record({ observed_at: at(day), domains }))(state);
-          state = facts.reduce(operator.evolve, state);
+          const events = recordOperator(record({ observed_at: at(day), domains }))(state);
+          state = events.reduce(operator.evolve, state);
         }
         // Of records of one moment the later one counts; an unchanged one leaves no trace of its time.
         const last = drawn.at(-1);

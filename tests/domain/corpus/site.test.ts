@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { SiteFact } from '#contracts/events/corpus/site.ts';
+import type { SiteEvent } from '#contracts/events/corpus/site.ts';
 import { type DetectedTool, type ObservedSplitTest, SiteScan } from '#contracts/observations/site-scan.ts';
 import { withoutAmounts } from '#domain/corpus/site/redact-amounts.ts';
 import { brandIdOf, derivedId } from '#domain/ids.ts';
@@ -52,18 +52,18 @@ const idOf = (test_id: string): string => derivedId('split test', `shop.example|
 const scanned = () => {
   let state: SiteState = site.initial;
   return {
-    scan: (one: SiteScan): readonly SiteFact[] => {
-      const facts = recordSiteScan(SiteScan.parse(one))(state);
-      state = facts.reduce(site.evolve, state);
+    scan: (one: SiteScan): readonly SiteEvent[] => {
+      const events = recordSiteScan(SiteScan.parse(one))(state);
+      state = events.reduce(site.evolve, state);
       expect(recordSiteScan(one)(state), 'decided again').toEqual([]);
-      return facts;
+      return events;
     },
     test: (test_id: string) => state.tests.get(idOf(test_id)),
   };
 };
 
-const typesOf = (facts: readonly SiteFact[]): readonly string[] =>
-  facts.flatMap(({ type }) => (type === 'SiteScanRecorded' ? [] : [type]));
+const typesOf = (events: readonly SiteEvent[]): readonly string[] =>
+  events.flatMap(({ type }) => (type === 'SiteScanRecorded' ? [] : [type]));
 
 describe('tools', () => {
   test('of the first complete scan are a baseline, later ones news', () => {
@@ -130,13 +130,13 @@ describe('tools', () => {
 
   test('for split tests are known by the scan or by their category', () => {
     const filed = tool('filed', { category: 'A/B Testing' });
-    const facts = scanned().scan(
+    const events = scanned().scan(
       scan('2026-05-01T08:00Z', {
         tools: [filed, tool('named')],
         split_test_tools: [{ slug: 'named', readable: false }],
       }),
     );
-    expect(facts).toMatchObject([
+    expect(events).toMatchObject([
       { data: { tools: [{ split_testing: true }, { split_testing: true }] } },
       { type: 'SplitTestToolsRead', data: { tools: [{ slug: 'named', readable: false }] } },
       { data: { read: [] } },
@@ -160,8 +160,8 @@ describe('split tests', () => {
       },
       { type: 'SiteScanRecorded', data: { read: ['splitter'] } },
     ]);
-    const facts = one.scan(read('2026-05-02T08:00Z', splitTest('1', { arms }), splitTest('2')));
-    expect(facts[0]).toMatchObject({ data: { novelty: 'news', tests: [{ test_id: '2' }] } });
+    const events = one.scan(read('2026-05-02T08:00Z', splitTest('1', { arms }), splitTest('2')));
+    expect(events[0]).toMatchObject({ data: { novelty: 'news', tests: [{ test_id: '2' }] } });
   });
 
   test('record the fields that changed, and blanks change nothing', () => {
@@ -170,8 +170,8 @@ describe('split tests', () => {
     one.scan(read('2026-05-01T08:00Z', splitTest('1', { name: 'Hero', pages })));
     const blank = splitTest('1', { state: 'unknown', state_basis: 'unknown' });
     expect(typesOf(one.scan(read('2026-05-02T08:00Z', blank)))).toEqual([]);
-    const facts = one.scan(read('2026-05-03T08:00Z', splitTest('1', { state: 'paused' })));
-    expect(facts[0]).toEqual({
+    const events = one.scan(read('2026-05-03T08:00Z', splitTest('1', { state: 'paused' })));
+    expect(events[0]).toEqual({
       type: 'SplitTestsChanged',
       data: expect.objectContaining({
         tests: [{ id: idOf('1'), tool: 'splitter', test_id: '1', changes: { state: 'paused' } }],
@@ -208,9 +208,9 @@ describe('split tests', () => {
     const one = scanned();
     one.scan(read('2026-05-01T08:00Z', splitTest('1'), splitTest('2', { state: 'ended' })));
     expect(typesOf(one.scan(scan('2026-05-02T08:00Z')))).toEqual(['ToolsMissed']);
-    const facts = one.scan(scan('2026-05-03T08:00Z'));
-    expect(typesOf(facts)).toEqual(['ToolsGone', 'SplitTestsChanged']);
-    expect(facts[1]).toMatchObject({ data: { tests: [{ test_id: '1' }] } });
+    const events = one.scan(scan('2026-05-03T08:00Z'));
+    expect(typesOf(events)).toEqual(['ToolsGone', 'SplitTestsChanged']);
+    expect(events[1]).toMatchObject({ data: { tests: [{ test_id: '1' }] } });
   });
 });
 
@@ -230,8 +230,8 @@ describe('amounts', () => {
     expect(withoutAmounts(name, type)).toBe(kept);
   });
 
-  test('never get into a fact', () => {
-    const facts = scanned().scan(
+  test('never get into an event', () => {
+    const events = scanned().scan(
       read(
         '2026-05-01T08:00Z',
         splitTest('1', {
@@ -244,7 +244,7 @@ describe('amounts', () => {
         }),
       ),
     );
-    expect(JSON.stringify(facts)).not.toMatch(/129|119|139/);
+    expect(JSON.stringify(events)).not.toMatch(/129|119|139/);
   });
 });
 
@@ -262,13 +262,15 @@ describe('how a test went', () => {
     expect(withoutVerdicts(name)).toBe(kept);
   });
 
-  test('never gets into a fact', () => {
+  test('never gets into an event', () => {
     const arms = [
       { name: 'Control (loser)', allocation: 0.5 },
       { name: 'Hero B +9%', allocation: 0.5 },
     ];
-    const facts = scanned().scan(read('2026-05-01T08:00Z', splitTest('1', { name: 'Winner: hero B', arms })));
-    expect(JSON.stringify(facts)).not.toMatch(/winner|loser|\+9/i);
+    const events = scanned().scan(
+      read('2026-05-01T08:00Z', splitTest('1', { name: 'Winner: hero B', arms })),
+    );
+    expect(JSON.stringify(events)).not.toMatch(/winner|loser|\+9/i);
   });
 });
 

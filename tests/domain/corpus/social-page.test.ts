@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { PageProfileObserved, SocialPageFact } from '#contracts/events/corpus/social-page.ts';
+import type { PageProfileObserved, SocialPageEvent } from '#contracts/events/corpus/social-page.ts';
 import { PageClaim, PageRole, SocialPageLink } from '#contracts/observations/social-page-link.ts';
 import { SocialPageProfile } from '#contracts/observations/social-page-profile.ts';
 import { brandIdOf } from '#domain/ids.ts';
@@ -23,11 +23,11 @@ const link = (said: Partial<SocialPageLink> = {}): SocialPageLink => ({
   ...said,
 });
 const about = { page_id: PAGE, page_name: 'Shop', brand_id: BRAND };
-const linked: SocialPageFact = {
+const linked: SocialPageEvent = {
   type: 'PageLinked',
   data: { ...about, role: 'CREATOR', confidence: 0.9, observed_at: at(1) },
 };
-const quarantined: SocialPageFact = {
+const quarantined: SocialPageEvent = {
   type: 'PageLinkQuarantined',
   data: { ...about, claim: 'CREATOR', confidence: 0.9, observed_at: at(2) },
 };

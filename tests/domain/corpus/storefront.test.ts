@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
   type Product,
-  STOREFRONT_FACT_MAX_CHARACTERS,
-  type StorefrontFact,
+  STOREFRONT_EVENT_MAX_CHARACTERS,
+  type StorefrontEvent,
   type StorefrontTotals,
 } from '#contracts/events/corpus/storefront.ts';
 import type { ObservedProduct, StorefrontScanEnd } from '#contracts/observations/storefront-scan.ts';
@@ -43,15 +43,15 @@ const product = (
 /** A shop whose scans are recorded in order; each is decided twice, and must then record nothing. */
 const shop = () => {
   let state: StorefrontState = storefront.initial;
-  const types = (facts: readonly StorefrontFact[]) => facts.slice(0, -1).map(({ type }) => type);
+  const types = (events: readonly StorefrontEvent[]) => events.slice(0, -1).map(({ type }) => type);
   return {
     scan: (end: StorefrontScanEnd, ...products: readonly ObservedProduct[]) => {
-      const facts = recordStorefrontScan(end, products)(state);
-      state = facts.reduce(storefront.evolve, state);
+      const events = recordStorefrontScan(end, products)(state);
+      state = events.reduce(storefront.evolve, state);
       expect(recordStorefrontScan(end, products)(state), 'decided again').toEqual([]);
-      const last = facts.at(-1);
+      const last = events.at(-1);
       if (last?.type !== 'StorefrontScanRecorded') throw new Error('the scan was not closed');
-      return { facts, types: types(facts), recorded: last.data, totals: last.data.totals };
+      return { events, types: types(events), recorded: last.data, totals: last.data.totals };
     },
     products: (): readonly Product[] =>
       [...state.products].flatMap(([, known]) => (known.listed ? [known.product] : [])),
@@ -60,8 +60,8 @@ const shop = () => {
 
 describe('the first scan', () => {
   test('is a baseline', () => {
-    const { facts, totals } = shop().scan(scan('2026-05-01T08:00Z'), product(1), product(2));
-    expect(facts).toMatchObject([
+    const { events, totals } = shop().scan(scan('2026-05-01T08:00Z'), product(1), product(2));
+    expect(events).toMatchObject([
       {
         type: 'ProductsListed',
         data: {
@@ -99,8 +99,8 @@ describe('absence', () => {
     const soon = one.scan(scan('2026-05-03T03:00Z'), product(1));
     expect(soon.types).toEqual([]);
     expect(soon.totals).toMatchObject({ products: 2, missing: 1 });
-    const { facts, totals } = one.scan(scan('2026-05-03T04:00Z'), product(1));
-    expect(facts[0]).toMatchObject({
+    const { events, totals } = one.scan(scan('2026-05-03T04:00Z'), product(1));
+    expect(events[0]).toMatchObject({
       type: 'ProductsDelisted',
       data: { products: [{ product_id: '2', missing_since: '2026-05-02T08:00:00.000Z' }] },
     });
@@ -162,7 +162,7 @@ describe('prices', () => {
       cheap(3, '5', '5'),
       cheap(4, '7'),
     );
-    const { facts, totals } = one.scan(
+    const { events, totals } = one.scan(
       scan('2026-05-02T08:00Z'),
       cheap(1, '18.00', '30.00'),
       cheap(2, '11'),
@@ -170,7 +170,7 @@ describe('prices', () => {
       cheap(4, '7.00'),
     );
     expect(totals).toMatchObject({ changed: 3, cheaper: 1, dearer: 1, mixed: 1, products: 4 });
-    expect(facts[0]).toMatchObject({
+    expect(events[0]).toMatchObject({
       type: 'ProductsChanged',
       data: {
         changes: [
@@ -227,8 +227,8 @@ describe('other changes', () => {
     const of = (...ids: readonly string[]): ObservedProduct =>
       product(1, null, { variants: ids.map(variant) });
     one.scan(scan('2026-05-01T08:00Z'), of('11', '12'));
-    const { facts } = one.scan(scan('2026-05-02T08:00Z'), of('13', '11'));
-    expect(facts[0]).toMatchObject({
+    const { events } = one.scan(scan('2026-05-02T08:00Z'), of('13', '11'));
+    expect(events[0]).toMatchObject({
       data: {
         changes: [
           {
@@ -264,7 +264,7 @@ test('a scan that arrives late is history of its day', () => {
   expect(one.scan(scan('2026-05-03T08:00Z'), product(1)).types).toEqual([]);
 });
 
-test('a catalogue of 5,000 products is few facts of bounded size', () => {
+test('a catalogue of 5,000 products is few events of bounded size', () => {
   const one = shop();
   const catalogue = (price: string): ObservedProduct[] =>
     Array.from({ length: 5_000 }, (_, index) => product(index + 1, price));
@@ -274,13 +274,13 @@ test('a catalogue of 5,000 products is few facts of bounded size', () => {
     one.scan(scan('2026-05-03T08:00Z'), product(1)),
     one.scan(scan('2026-05-04T08:00Z'), product(1)),
   ]) {
-    expect(end.facts.length).toBeLessThan(30);
-    for (const { data } of end.facts)
-      expect(JSON.stringify(data).length).toBeLessThan(STOREFRONT_FACT_MAX_CHARACTERS + 1_000);
+    expect(end.events.length).toBeLessThan(30);
+    for (const { data } of end.events)
+      expect(JSON.stringify(data).length).toBeLessThan(STOREFRONT_EVENT_MAX_CHARACTERS + 1_000);
   }
 });
 
-test('interrupted between any two facts and decided again, a scan records the same in sum', () => {
+test('interrupted between any two events and decided again, a scan records the same in sum', () => {
   const first = recordStorefrontScan(scan('2026-05-01T08:00Z'), [
     product(1),
     product(2),
@@ -290,8 +290,8 @@ test('interrupted between any two facts and decided again, a scan records the sa
   const known = first.reduce(storefront.evolve, storefront.initial);
   const next = recordStorefrontScan(scan('2026-05-02T08:00Z'), [product(1, '9'), product(2), product(4)]);
   const whole = next(known);
-  const totalsOf = (facts: readonly StorefrontFact[]): StorefrontTotals | undefined =>
-    facts.flatMap((fact) => (fact.type === 'StorefrontScanRecorded' ? [fact.data.totals] : []))[0];
+  const totalsOf = (events: readonly StorefrontEvent[]): StorefrontTotals | undefined =>
+    events.flatMap((event) => (event.type === 'StorefrontScanRecorded' ? [event.data.totals] : []))[0];
   for (let cut = 0; cut < whole.length; cut += 1) {
     const recorded = whole.slice(0, cut);
     const rest = next(recorded.reduce(storefront.evolve, known));

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { TrafficFact, TrafficFigures } from '#contracts/events/corpus/traffic.ts';
+import type { TrafficEvent, TrafficFigures } from '#contracts/events/corpus/traffic.ts';
 import { Observation } from '#contracts/observations/index.ts';
 import type { TrafficEstimate } from '#contracts/observations/traffic-estimate.ts';
 import { brandIdOf } from '#domain/ids.ts';
@@ -28,7 +28,7 @@ const estimate = (said: Partial<TrafficEstimate> = {}): TrafficEstimate => ({
 const estimated = (
   figures: Partial<TrafficFigures>,
   said: { date?: string; observed_at?: string } = {},
-): TrafficFact => ({
+): TrafficEvent => ({
   type: 'TrafficEstimated',
   data: {
     domain: 'shop.example',

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { ApiKeyFact } from '#contracts/events/workspace/workspace.ts';
+import type { ApiKeyEvent } from '#contracts/events/workspace/workspace.ts';
 import { ACTIVE_KEYS_MAX } from '#contracts/resources/workspace/api-key.ts';
 import type { Scope } from '#contracts/values/scopes.ts';
 import {
@@ -22,11 +22,11 @@ const keyData = (key_id: string) => ({
   scopes: ['brands:read'] as readonly Scope[],
   member_id: 'mem_1',
 });
-const issued = (key_id: string): ApiKeyFact => ({
+const issued = (key_id: string): ApiKeyEvent => ({
   type: 'ApiKeyIssued',
   data: { ...keyData(key_id), issued_at: AT },
 });
-const revoked: ApiKeyFact = {
+const revoked: ApiKeyEvent = {
   type: 'ApiKeyRevoked',
   data: { workspace_id: 'ws_1', key_id: 'key_1', reason: 'revoked', revoked_at: AT },
 };
@@ -118,7 +118,7 @@ describe('revokeUnusedApiKeys', () => {
       lastUses: new Map(Object.entries(lastUses)),
       at,
     });
-  const revokedThen: ApiKeyFact = {
+  const revokedThen: ApiKeyEvent = {
     ...revoked,
     data: { ...revoked.data, reason: 'unused', revoked_at: '2026-11-23T09:00:00.000Z' },
   };

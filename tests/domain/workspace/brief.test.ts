@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { BriefFact, RadarSnapshot } from '#contracts/events/workspace/brief.ts';
+import type { BriefEvent, RadarSnapshot } from '#contracts/events/workspace/brief.ts';
 import {
   brief,
   briefIdOf,
@@ -35,7 +35,7 @@ const item = (
   stopped_on: null,
 });
 
-const prepared: BriefFact = {
+const prepared: BriefEvent = {
   type: 'BriefPrepared',
   data: {
     workspace_id,
@@ -65,7 +65,7 @@ const prepare = prepareBrief({
 });
 const feedback = (given_feedback: 'useful' | 'wrong' | null) =>
   giveBriefFeedback({ workspace_id, brief_id, feedback: given_feedback, at: AT });
-const gave = (value: 'useful' | 'wrong' | null): BriefFact => ({
+const gave = (value: 'useful' | 'wrong' | null): BriefEvent => ({
   type: 'BriefFeedbackGiven',
   data: { workspace_id, brief_id, feedback: value, given_at: AT },
 });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type {
-  CollectionItemFact,
-  CollectionTreeFact,
+  CollectionItemEvent,
+  CollectionTreeEvent,
   Visibility,
 } from '#contracts/events/workspace/collection.ts';
 import {
@@ -38,7 +38,7 @@ type Options = {
   readonly editors?: readonly string[];
   readonly created_by?: string;
 };
-const created = (collection_id: string, options: Options = {}): CollectionTreeFact => ({
+const created = (collection_id: string, options: Options = {}): CollectionTreeEvent => ({
   type: 'CollectionCreated',
   data: {
     workspace_id,
@@ -77,7 +77,7 @@ const about = (collection_id: string, by: string) => ({
   changed_at: AT,
 });
 /** Each in the one before. */
-const nested = (levels: number): CollectionTreeFact[] =>
+const nested = (levels: number): CollectionTreeEvent[] =>
   Array.from({ length: levels }, (_, level) =>
     created(`level-${level + 1}`, level === 0 ? {} : { parent_id: `level-${level}` }),
   );
@@ -110,7 +110,7 @@ describe('createCollection', () => {
 });
 
 describe('changeCollection', () => {
-  test('records what differs, a fact for each', () =>
+  test('records what differs, an event for each', () =>
     given(collectionTree, created('a'), created('b'))
       .when(change('a', bea, { name: 'boots', description: 'all', parent_id: 'b', visibility: 'workspace' }))
       .records(
@@ -213,11 +213,11 @@ describe('items of a collection', () => {
   const command = { workspace_id, collection_id: 'a', item, by: 'bea', at: AT };
   const empty = collectionItems({ first_item: null, created_by: 'ada', created_at: AT });
   const withFirst = collectionItems({ first_item: item, created_by: 'ada', created_at: AT });
-  const added = (item_key: string): CollectionItemFact => ({
+  const added = (item_key: string): CollectionItemEvent => ({
     type: 'CollectionItemAdded',
     data: { workspace_id, collection_id: 'a', item_type: 'ad', item_key, added_by: 'bea', added_at: AT },
   });
-  const removed: CollectionItemFact = {
+  const removed: CollectionItemEvent = {
     type: 'CollectionItemRemoved',
     data: { workspace_id, collection_id: 'a', ...item, removed_by: 'bea', removed_at: AT },
   };
@@ -229,8 +229,8 @@ describe('items of a collection', () => {
   test('one is removed', () => given(withFirst).when(removeCollectionItem(command)).records(removed));
   test('an absent one is not', () => given(withFirst, removed).when(removeCollectionItem(command)).records());
   test('are read newest first, those of one moment in the order of the log', () => {
-    const facts = [added('11111'), added('22222'), removed, added('12345')];
-    const { items, changed_at } = itemsOf({ first_item: item, created_by: 'ada', created_at: AT }, facts);
+    const events = [added('11111'), added('22222'), removed, added('12345')];
+    const { items, changed_at } = itemsOf({ first_item: item, created_by: 'ada', created_at: AT }, events);
     expect(items.map(({ item_key }) => item_key)).toEqual(['12345', '22222', '11111']);
     expect(changed_at).toBe(AT);
   });

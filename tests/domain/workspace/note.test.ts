@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { NoteFact } from '#contracts/events/workspace/note.ts';
+import type { NoteEvent } from '#contracts/events/workspace/note.ts';
 import type { Role } from '#contracts/values/roles.ts';
 import { deleteNote, note, noteIdOf, writeNote } from '#domain/workspace/note.ts';
 import { given } from '#tests/dsl/deciders.ts';
@@ -9,11 +9,11 @@ const LATER = '2026-11-20T10:00:00.000Z';
 const workspace_id = 'ws_1';
 const subject = { subject_type: 'ad', subject_key: '12345' } as const;
 const note_id = noteIdOf(workspace_id, 'ada', subject);
-const written = (body: string, written_at = AT): NoteFact => ({
+const written = (body: string, written_at = AT): NoteEvent => ({
   type: 'NoteWritten',
   data: { workspace_id, note_id, ...subject, body, written_by: 'ada', written_at },
 });
-const deleted = (deleted_by: string): NoteFact => ({
+const deleted = (deleted_by: string): NoteEvent => ({
   type: 'NoteDeleted',
   data: { workspace_id, note_id, deleted_by, deleted_at: LATER },
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { ReportFact } from '#contracts/events/workspace/report.ts';
+import type { ReportEvent } from '#contracts/events/workspace/report.ts';
 import {
   extendReportLease,
   failReport,
@@ -22,7 +22,7 @@ const wanted = {
   to: '2026-11-20',
   at: AT,
 } as const;
-const requested: ReportFact = {
+const requested: ReportEvent = {
   type: 'ReportRequested',
   data: {
     ...named,
@@ -39,7 +39,7 @@ const started = (
   attempt: number,
   started_at: string,
   lease_until: string,
-): ReportFact => ({
+): ReportEvent => ({
   type: 'ReportStarted',
   data: { ...named, worker_id, attempt, started_at, lease_until },
 });
@@ -49,7 +49,7 @@ const take = (worker_id: string, seconds: number) =>
   startReport({ worker_id, at: at(seconds), lease_seconds: 60 });
 const file = { object_key: 'reports/ws_1/report/attempt-1.csv', bytes: 10, rows: 1, sha256: 'aa' };
 const finish = finishReport({ worker_id: 'one', attempt: 1, ...file, at: at(5) });
-const finished: ReportFact = {
+const finished: ReportEvent = {
   type: 'ReportFinished',
   data: { ...named, worker_id: 'one', attempt: 1, ...file, finished_at: at(5) },
 };

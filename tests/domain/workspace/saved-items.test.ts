@@ -1,5 +1,5 @@
 import { describe, test } from 'vitest';
-import type { SavedFact } from '#contracts/events/workspace/saved-items.ts';
+import type { SavedEvent } from '#contracts/events/workspace/saved-items.ts';
 import { SAVED_ITEMS_MAX } from '#contracts/resources/workspace/saved-item.ts';
 import { saved, saveItem, unsaveItem } from '#domain/workspace/saved-items.ts';
 import { given } from '#tests/dsl/deciders.ts';
@@ -7,11 +7,11 @@ import { given } from '#tests/dsl/deciders.ts';
 const AT = '2026-11-20T09:00:00.000Z';
 const workspace_id = 'ws_1';
 const item = { item_type: 'ad', item_key: '12345' } as const;
-const wasSaved: SavedFact = {
+const wasSaved: SavedEvent = {
   type: 'ItemSaved',
   data: { workspace_id, ...item, saved_by: 'ada', saved_at: AT },
 };
-const wasUnsaved: SavedFact = {
+const wasUnsaved: SavedEvent = {
   type: 'ItemUnsaved',
   data: { workspace_id, ...item, unsaved_by: 'bea', unsaved_at: AT },
 };

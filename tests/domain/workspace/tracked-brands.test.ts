@@ -1,12 +1,12 @@
 import { describe, test } from 'vitest';
-import type { TrackingFact } from '#contracts/events/workspace/workspace.ts';
+import type { TrackingEvent } from '#contracts/events/workspace/workspace.ts';
 import { PLANS } from '#contracts/values/plans.ts';
 import { trackBrand, tracking, untrackBrand } from '#domain/workspace/tracked-brands.ts';
 import { given } from '#tests/dsl/deciders.ts';
 
 const AT = '2026-11-20T09:00:00.000Z';
 const workspace_id = 'ws_1';
-const tracked = (brand_id: string): TrackingFact => ({
+const tracked = (brand_id: string): TrackingEvent => ({
   type: 'BrandTracked',
   data: { workspace_id, brand_id, cadence: 'weekly', tracked_at: AT },
 });

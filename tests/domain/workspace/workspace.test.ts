@@ -1,5 +1,5 @@
 import { describe, test } from 'vitest';
-import type { WorkspaceFact } from '#contracts/events/workspace/workspace.ts';
+import type { WorkspaceEvent } from '#contracts/events/workspace/workspace.ts';
 import {
   addMember,
   changePlan,
@@ -12,15 +12,15 @@ import { given } from '#tests/dsl/deciders.ts';
 
 const AT = '2026-11-20T09:00:00.000Z';
 const workspace_id = 'ws_1';
-const created: WorkspaceFact = {
+const created: WorkspaceEvent = {
   type: 'WorkspaceCreated',
   data: { workspace_id, name: 'Demo', plan: 'free', created_at: AT },
 };
-const added = (member_id: string): WorkspaceFact => ({
+const added = (member_id: string): WorkspaceEvent => ({
   type: 'MemberAdded',
   data: { workspace_id, member_id, name: 'Ada', role: 'viewer', added_at: AT },
 });
-const erased = (member_id: string): WorkspaceFact => ({
+const erased = (member_id: string): WorkspaceEvent => ({
   type: 'MemberErased',
   data: { workspace_id, member_id, erased_at: AT },
 });

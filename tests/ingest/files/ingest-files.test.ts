@@ -42,8 +42,8 @@ class FakeIntake implements Intake {
       throw new Refusal('invalid_input', 'the scan lies in the future; set the clock');
     this.submitted.push(observation);
     return observation.type === 'ad_library.scan_end'
-      ? { facts: 7, totals: TOTALS }
-      : { facts: 0, totals: null };
+      ? { events: 7, totals: TOTALS }
+      : { events: 0, totals: null };
   }
 }
 

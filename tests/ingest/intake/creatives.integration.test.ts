@@ -9,7 +9,7 @@ import { buildWorld } from '#deploy/local/demo/world/world.ts';
 import type { EventStore } from '#platform/event-store/event-store.ts';
 import { type IntakeStack, openIntakeStack } from '../fixtures/intake-stack.ts';
 
-/** Landing pages and creative files on their way in, from observations to facts in the log. */
+/** Landing pages and creative files on their way in, from observations to events in the log. */
 let stack: IntakeStack;
 let intake: IntakeStack['intake'];
 let eventStore: EventStore;
@@ -28,27 +28,27 @@ const observations: readonly Observation[] = [
 ];
 
 const submitAll = async (): Promise<number> => {
-  let facts = 0;
-  for (const observation of observations) facts += (await intake.submit(observation)).facts;
-  return facts;
+  let events = 0;
+  for (const observation of observations) events += (await intake.submit(observation)).events;
+  return events;
 };
 
 const typesIn = async (stream: string): Promise<readonly string[]> => {
   const types: string[] = [];
-  for await (const fact of eventStore.read(stream)) types.push(fact.type);
+  for await (const event of eventStore.read(stream)) types.push(event.type);
   return types;
 };
 
 describe('pages and creatives', () => {
   test('are recorded once, however often they are handed in', async () => {
     expect(observations.length).toBeGreaterThan(30);
-    const facts = await submitAll();
+    const events = await submitAll();
     // A page that ads of two pages lead to is visited twice, and found the same.
-    expect(facts).toBeGreaterThan(observations.length * 0.8);
+    expect(events).toBeGreaterThan(observations.length * 0.8);
     expect(await submitAll()).toBe(0);
   });
 
-  test('become facts of one page and of one file each', async () => {
+  test('become events of one page and of one file each', async () => {
     const visit = observations.find(({ type }) => type === 'landing_page.classify');
     const read = observations.find(({ type }) => type === 'creative.analysis');
     const page = landingPageOf(visit !== undefined && 'page_url' in visit ? visit.page_url : '');

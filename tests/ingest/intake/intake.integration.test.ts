@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { AdLibraryFact } from '#contracts/events/corpus/ad-library.ts';
+import type { AdLibraryEvent } from '#contracts/events/corpus/ad-library.ts';
 import { adLibraryStream } from '#contracts/events/corpus/ad-library.ts';
-import type { BrandFact } from '#contracts/events/corpus/brand.ts';
+import type { BrandEvent } from '#contracts/events/corpus/brand.ts';
 import { brandStream } from '#contracts/events/corpus/brand.ts';
 import type { ObservedAd } from '#contracts/observations/ad-library-scan.ts';
 import { brandIdOf } from '#domain/ids.ts';
@@ -32,15 +32,15 @@ const submitScan = async (...args: Parameters<typeof scanOf>): Promise<IntakeOut
   return intake.submit(end);
 };
 
-const factsOf = async (domain: string): Promise<AdLibraryFact[]> => {
-  const facts: AdLibraryFact[] = [];
-  for await (const fact of eventStore.read<AdLibraryFact>(adLibraryStream(brandIdOf(domain))))
-    facts.push(fact);
-  return facts;
+const eventsOf = async (domain: string): Promise<AdLibraryEvent[]> => {
+  const events: AdLibraryEvent[] = [];
+  for await (const event of eventStore.read<AdLibraryEvent>(adLibraryStream(brandIdOf(domain))))
+    events.push(event);
+  return events;
 };
 
 const started = async (domain: string): Promise<readonly string[]> =>
-  (await factsOf(domain)).flatMap((fact) => (fact.type === 'AdStarted' ? [fact.data.ad_id] : []));
+  (await eventsOf(domain)).flatMap((event) => (event.type === 'AdStarted' ? [event.data.ad_id] : []));
 
 const profile = (domain: string, name: string) =>
   intake.submit({
@@ -59,21 +59,21 @@ const profile = (domain: string, name: string) =>
 
 describe('brands', () => {
   it('are registered once, and changed only where a profile says something new', async () => {
-    expect((await profile('profile.example', 'One')).facts).toBe(1);
-    expect((await profile('profile.example', 'One')).facts).toBe(0);
-    expect((await profile('profile.example', 'Two')).facts).toBe(1);
-    const facts: BrandFact[] = [];
-    for await (const fact of eventStore.read<BrandFact>(brandStream(brandIdOf('profile.example'))))
-      facts.push(fact);
-    expect(facts.map(({ type }) => type)).toEqual(['BrandRegistered', 'BrandProfileChanged']);
-    expect(facts[1]?.data).toMatchObject({ changes: { name: 'Two' } });
+    expect((await profile('profile.example', 'One')).events).toBe(1);
+    expect((await profile('profile.example', 'One')).events).toBe(0);
+    expect((await profile('profile.example', 'Two')).events).toBe(1);
+    const events: BrandEvent[] = [];
+    for await (const event of eventStore.read<BrandEvent>(brandStream(brandIdOf('profile.example'))))
+      events.push(event);
+    expect(events.map(({ type }) => type)).toEqual(['BrandRegistered', 'BrandProfileChanged']);
+    expect(events[1]?.data).toMatchObject({ changes: { name: 'Two' } });
   });
 
   it('are registered by their domain when a scan names one that nobody described', async () => {
     const outcome = await submitScan('unheard.example', '2026-05-02T10:00:00Z', [ad('41')], {
       pages: ['410000001'],
     });
-    expect(outcome).toMatchObject({ facts: 3, totals: { baseline: 1 } });
+    expect(outcome).toMatchObject({ events: 3, totals: { baseline: 1 } });
     expect(await eventStore.last(brandStream(brandIdOf('unheard.example')))).toMatchObject({
       type: 'BrandRegistered',
       data: { name: 'unheard.example', slug: 'unheard-example' },
@@ -91,7 +91,7 @@ describe('scans', () => {
     for (const chunk of [...chunks.toReversed(), ...chunks]) await intake.submit(chunk);
     expect(await intake.submit(end)).toMatchObject({ totals: { seen: 3, baseline: 3, active: 3 } });
     expect((await started('chunks.example')).length).toBe(3);
-    expect(await intake.submit(end), 'handed in again').toEqual({ facts: 0, totals: null });
+    expect(await intake.submit(end), 'handed in again').toEqual({ events: 0, totals: null });
   });
 
   it('wait for their chunks, and are decided once they are there', async () => {
@@ -101,7 +101,7 @@ describe('scans', () => {
     });
     await intake.submit(chunks[0]);
     await expect(intake.submit(end)).rejects.toThrow('of which 1 have arrived');
-    expect(await factsOf('waiting.example')).toEqual([]);
+    expect(await eventsOf('waiting.example')).toEqual([]);
     await intake.submit(chunks[1]);
     expect(await intake.submit(end)).toMatchObject({ totals: { seen: 2 } });
   });
@@ -158,8 +158,8 @@ describe('attribution (rule 10)', () => {
     const own = [ad('81', { page_id: '810000001', link_url: 'https://one.example/a' })];
     await submitScan('one.example', '2026-05-03T10:00:00Z', own, shared);
     await submitScan('one.example', '2026-05-04T10:00:00Z', own, shared);
-    const facts = await factsOf('two.example');
-    expect(facts.map(({ type }) => type)).toContain('AdConfirmedInactive');
+    const events = await eventsOf('two.example');
+    expect(events.map(({ type }) => type)).toContain('AdConfirmedInactive');
   });
 
   it('begins an ad in one stream, also when scans of two brands meet it at once', async () => {
@@ -181,7 +181,7 @@ describe('a scan of several brands', () => {
   const page_id = '330000001';
   const ends = { pages: [page_id] };
   /** Two days of scans of a page that another brand's ads run on, the second interrupted after that brand's part. */
-  const twoDays = async (name: string, interrupted: boolean): Promise<readonly AdLibraryFact[]> => {
+  const twoDays = async (name: string, interrupted: boolean): Promise<readonly AdLibraryEvent[]> => {
     const [own, other] = [`own.${name}.example`, `other.${name}.example`];
     await profile(other, 'Other');
     const show = (id: string, domain: string, started_on: string): ObservedAd =>
@@ -213,12 +213,12 @@ describe('a scan of several brands', () => {
       await database.end();
     }
     await intake.submit(end);
-    return [...(await factsOf(other)), ...(await factsOf(own))];
+    return [...(await eventsOf(other)), ...(await eventsOf(own))];
   };
 
   it('decides the rest on what was known before it, when it was interrupted between two of them', async () => {
-    const told = (facts: readonly AdLibraryFact[]) =>
-      facts.map(({ type, data }) => [
+    const told = (events: readonly AdLibraryEvent[]) =>
+      events.map(({ type, data }) => [
         type,
         'novelty' in data ? data.novelty : '',
         'pages' in data ? data.pages.map(({ baseline }) => baseline) : [],
@@ -234,7 +234,7 @@ describe('a scan of several brands', () => {
     });
     for (const chunk of chunks) await intake.submit(chunk);
     await intake.submit(end);
-    const recorded = (await factsOf('twice.example')).find(({ type }) => type === 'ScanRecorded');
+    const recorded = (await eventsOf('twice.example')).find(({ type }) => type === 'ScanRecorded');
     expect(recorded?.data).toMatchObject({ pages: [{ page_id: '340000001' }] });
   });
 });

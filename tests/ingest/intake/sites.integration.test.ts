@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { brandStream } from '#contracts/events/corpus/brand.ts';
-import type { Fact } from '#contracts/events/event.ts';
+import type { Event } from '#contracts/events/event.ts';
 import { siteStream } from '#contracts/events/corpus/site.ts';
 import { storefrontStream } from '#contracts/events/corpus/storefront.ts';
 import type { ObservedProduct } from '#contracts/observations/storefront-scan.ts';
@@ -42,7 +42,7 @@ const scanOf = (domain: string, at: string, ...pages: readonly (readonly Observe
 
 const typesIn = async (stream: string): Promise<readonly string[]> => {
   const types: string[] = [];
-  for await (const { type } of eventStore.read<Fact>(stream)) types.push(type);
+  for await (const { type } of eventStore.read<Event>(stream)) types.push(type);
   return types;
 };
 
@@ -67,7 +67,7 @@ describe('a storefront scan', () => {
     await expect(intake.submit(end)).rejects.toThrow('ended with 2 chunks, of which 1 have arrived');
     await intake.submit(pages[0]);
     await intake.submit(pages[0]);
-    expect((await intake.submit(end)).facts).toBe(3);
+    expect((await intake.submit(end)).events).toBe(3);
     expect(await typesIn(storefrontStream('late.example'))).toEqual([
       'ProductsListed',
       'StorefrontScanRecorded',
@@ -80,9 +80,9 @@ describe('a storefront scan', () => {
     const { pages, end } = scanOf('twice.example', '2026-05-01T08:00:00.000Z', [shopProduct(1, '9')]);
     for (const page of pages) await intake.submit(page);
     await intake.submit(end);
-    expect((await intake.submit(end)).facts).toBe(0);
+    expect((await intake.submit(end)).events).toBe(0);
     for (const page of pages) await intake.submit(page);
-    expect((await intake.submit(end)).facts).toBe(0);
+    expect((await intake.submit(end)).events).toBe(0);
     expect(await stagedPages()).toBe(0);
   });
 
@@ -125,7 +125,7 @@ describe('a storefront scan', () => {
     for (const page of pages) await intake.submit(page);
     const outcomes = await Promise.all([intake.submit(end), intake.submit(end)]);
     // One may register the brand, and the other be first with what the shop shows.
-    expect(outcomes.reduce((sum, { facts }) => sum + facts, 0)).toBe(3);
+    expect(outcomes.reduce((sum, { events }) => sum + events, 0)).toBe(3);
     expect(await typesIn(brandStream(brandIdOf('both.example')))).toEqual(['BrandRegistered']);
     expect(await typesIn(storefrontStream('both.example'))).toEqual([
       'ProductsListed',
@@ -160,8 +160,8 @@ describe('a storefront scan', () => {
 describe('a site scan', () => {
   it('is recorded in the stream of its site, once, and registers no brand', async () => {
     const scan = siteScan('site.example', '2026-05-01T08:00Z', { tools: [siteTool('pixel')] });
-    expect((await intake.submit(scan)).facts).toBe(2);
-    expect((await intake.submit(scan)).facts).toBe(0);
+    expect((await intake.submit(scan)).events).toBe(2);
+    expect((await intake.submit(scan)).events).toBe(0);
     expect(await typesIn(siteStream('site.example'))).toEqual(['ToolsDetected', 'SiteScanRecorded']);
     expect(await typesIn(brandStream(brandIdOf('site.example')))).toEqual([]);
   });

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type AdLibraryFact, adLibraryStream } from '#contracts/events/corpus/ad-library.ts';
+import { type AdLibraryEvent, adLibraryStream } from '#contracts/events/corpus/ad-library.ts';
 import {
   DEAD_LETTERS_STREAM,
   OBSERVATION_DEAD_LETTER,
@@ -57,10 +57,10 @@ describe('the queue', () => {
       })
       .toBe(0);
     const started: string[] = [];
-    for await (const fact of stack.eventStore.read<AdLibraryFact>(
+    for await (const event of stack.eventStore.read<AdLibraryEvent>(
       adLibraryStream(brandIdOf('queue.example')),
     ))
-      if (fact.type === 'AdStarted') started.push(fact.data.ad_id);
+      if (event.type === 'AdStarted') started.push(event.data.ad_id);
     expect(started).toEqual([ad('31').ad_id]);
     const letter = await nats.manager.streams.getMessage(DEAD_LETTERS_STREAM, {
       last_by_subj: OBSERVATION_DEAD_LETTER,
@@ -89,7 +89,7 @@ describe('the queue', () => {
         seen.push(name);
         const fault = faults[name];
         if (fault) throw fault;
-        return { facts: 0, totals: null };
+        return { events: 0, totals: null };
       },
     };
     const names = [...Object.keys(faults), 'sound'];
@@ -156,12 +156,12 @@ describe('the queue', () => {
           timeout: 30_000,
         })
         .toBe(0);
-      const facts: unknown[] = [];
+      const events: unknown[] = [];
       for (const domain of brands) {
         for await (const { type, data } of eventStore.read(adLibraryStream(brandIdOf(domain))))
-          facts.push({ type, data });
+          events.push({ type, data });
       }
-      return facts;
+      return events;
     };
 
     const oneByOne = await recorded(1);

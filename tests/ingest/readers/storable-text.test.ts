@@ -4,7 +4,7 @@ import { Observation } from '#contracts/observations/index.ts';
 
 /**
  * Postgres keeps no NUL character and no half of a surrogate pair, neither as text nor as JSON. An observation with one
- * would be recorded as a fact that no table can hold; so no field of any observation takes one.
+ * would be recorded as an event that no table can hold; so no field of any observation takes one.
  */
 const UNSTORABLE = [
   'a\u0000b',

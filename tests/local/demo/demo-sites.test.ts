@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { SiteFact } from '#contracts/events/corpus/site.ts';
-import type { StorefrontFact } from '#contracts/events/corpus/storefront.ts';
+import type { SiteEvent } from '#contracts/events/corpus/site.ts';
+import type { StorefrontEvent } from '#contracts/events/corpus/storefront.ts';
 import { Observation, OBSERVATION_MAX_BYTES } from '#contracts/observations/index.ts';
 import type { StorefrontScanPage } from '#contracts/observations/storefront-scan.ts';
 import { sites } from '#deploy/local/demo/generators/sites.ts';
@@ -15,12 +15,12 @@ const DAY_MS = 86_400_000;
 const world = buildWorld({ seed: 7, brands: 40, ads: 400, days: 60 });
 const observations = [...sites(world, FIRST_DAY_MS), ...storefronts(world, FIRST_DAY_MS)];
 
-/** Facts as ingest would record them. */
-const facts = (): readonly (SiteFact | StorefrontFact)[] => {
+/** Events as ingest would record them. */
+const events = (): readonly (SiteEvent | StorefrontEvent)[] => {
   const siteStates = new Map<string, SiteState>();
   const shopStates = new Map<string, StorefrontState>();
   const pages: StorefrontScanPage[] = [];
-  return observations.flatMap((one): readonly (SiteFact | StorefrontFact)[] => {
+  return observations.flatMap((one): readonly (SiteEvent | StorefrontEvent)[] => {
     if (one.type === 'site.scan') {
       const state = siteStates.get(one.domain) ?? site.initial;
       const recorded = recordSiteScan(one)(state);
@@ -53,28 +53,28 @@ describe('the demo corpus of sites and shops', () => {
   });
 
   test('has tools of every site, some that come and go, and tools that are read and not', () => {
-    const recorded = facts();
-    const detected = recorded.filter((fact) => fact.type === 'ToolsDetected');
+    const recorded = events();
+    const detected = recorded.filter((event) => event.type === 'ToolsDetected');
     expect(new Set(detected.map(({ data }) => data.domain)).size).toBe(world.brands);
     expect(detected.some(({ data }) => data.novelty === 'news')).toBe(true);
-    const readable = recorded.flatMap((fact) =>
-      fact.type === 'SplitTestToolsRead' ? fact.data.tools.map((tool) => tool.readable) : [],
+    const readable = recorded.flatMap((event) =>
+      event.type === 'SplitTestToolsRead' ? event.data.tools.map((tool) => tool.readable) : [],
     );
     expect(new Set(readable)).toEqual(new Set([true, false]));
   });
 
   test('has split tests of several types, new ones and ones that ended', () => {
-    const recorded = facts();
-    const tests = recorded.flatMap((fact) => (fact.type === 'SplitTestsObserved' ? fact.data.tests : []));
+    const recorded = events();
+    const tests = recorded.flatMap((event) => (event.type === 'SplitTestsObserved' ? event.data.tests : []));
     expect(new Set(tests.map(({ type }) => type)).size).toBeGreaterThan(5);
     expect(tests.every(({ arms }) => (arms?.length ?? 0) >= 2)).toBe(true);
-    const changes = recorded.flatMap((fact) => (fact.type === 'SplitTestsChanged' ? fact.data.tests : []));
+    const changes = recorded.flatMap((event) => (event.type === 'SplitTestsChanged' ? event.data.tests : []));
     expect(changes.some(({ changes: { state } }) => state === 'ended')).toBe(true);
   });
 
   test('has sales that signals can find, new products, delisted ones and a fetch that failed', () => {
-    const recorded = facts();
-    const scans = recorded.flatMap((fact) => (fact.type === 'StorefrontScanRecorded' ? [fact.data] : []));
+    const recorded = events();
+    const scans = recorded.flatMap((event) => (event.type === 'StorefrontScanRecorded' ? [event.data] : []));
     expect(new Set(scans.map(({ domain }) => domain)).size).toBeGreaterThan(10);
     expect(scans.some(({ totals }) => totals.cheaper >= totals.products / 10)).toBe(true);
     expect(scans.some(({ totals }) => totals.dearer > 0)).toBe(true);

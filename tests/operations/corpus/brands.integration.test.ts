@@ -4,10 +4,10 @@ import { brandStream } from '#contracts/events/corpus/brand.ts';
 import { Brand } from '#contracts/resources/corpus/brand.ts';
 import { brandIdOf } from '#domain/ids.ts';
 import { on } from '#tests/dsl/api.ts';
-import type { GivenFact } from '#tests/dsl/projections.ts';
+import type { GivenEvent } from '#tests/dsl/projections.ts';
 import { at, brand, scanned } from '#tests/projections/fixtures/network-events.ts';
 import { APPAREL_ID, type CorpusBrand, registered } from '../fixtures/corpus.ts';
-import { seedFacts } from '../fixtures/site-corpus.ts';
+import { seedEvents } from '../fixtures/site-corpus.ts';
 import { type ApiStack, BASE_URL, type Key, openApiStack } from '../fixtures/stack.ts';
 
 let stack: ApiStack;
@@ -90,15 +90,15 @@ describe('listBrands 200', () => {
 });
 
 describe('who is listed', () => {
-  const of = (domain: string, details: Parameters<typeof registered>[2]): GivenFact => ({
+  const of = (domain: string, details: Parameters<typeof registered>[2]): GivenEvent => ({
     stream: brandStream(brandIdOf(domain)),
-    fact: registered(domain, '2026-05-01T00:00:00.000Z', { category_path: [], ...details }),
+    event: registered(domain, '2026-05-01T00:00:00.000Z', { category_path: [], ...details }),
   });
   const listed = async (path: string): Promise<string[]> =>
     ((await on(app).get(path, { key })).data as { slug: string }[]).map(({ slug }) => slug);
 
   test('public brands alone, and of these the indexable ones in the sitemap; all of them can be read', async () => {
-    await seedFacts(stack, [
+    await seedEvents(stack, [
       of('hidden.net', { is_public: false }),
       of('unindexed.net', { indexable: false }),
       of('shown.net', {}),
@@ -184,7 +184,7 @@ describe('getBrandVelocity 200', () => {
 describe('how many weeks', () => {
   test('twelve unless asked otherwise, the latest ones', async () => {
     const days = Array.from({ length: 14 }, (_, week) => 5 + 7 * week);
-    await seedFacts(stack, [
+    await seedEvents(stack, [
       brand('steady', { is_public: false }),
       ...days.map((day) => scanned('steady', day)),
     ]);

@@ -1,9 +1,9 @@
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { categoryStream } from '#contracts/events/corpus/category.ts';
-import type { Fact } from '#contracts/events/event.ts';
+import type { Event } from '#contracts/events/event.ts';
 import { landingPageStream } from '#contracts/events/corpus/landing-page.ts';
-import { type SiteFact, siteStream } from '#contracts/events/corpus/site.ts';
+import { type SiteEvent, siteStream } from '#contracts/events/corpus/site.ts';
 import { category, defineCategory } from '#domain/corpus/category.ts';
 import { brandIdOf, categoryIdOf, derivedId } from '#domain/ids.ts';
 import { landingPage, recordPageClassification } from '#domain/corpus/landing-page.ts';
@@ -28,13 +28,13 @@ const METADATA = {
   schema_version: 1,
 } as const;
 
-const append = async (stream: string, facts: readonly Fact[]): Promise<bigint> =>
-  (await stack.eventStore.append(stream, -1n, facts, METADATA, stream)).position;
+const append = async (stream: string, events: readonly Event[]): Promise<bigint> =>
+  (await stack.eventStore.append(stream, -1n, events, METADATA, stream)).position;
 
 beforeAll(async () => {
   stack = await openApiStack();
   [app, key] = await Promise.all([stack.api(), stack.key()]);
-  const [fact] = defineCategory({
+  const [event] = defineCategory({
     type: 'category.define',
     observed_at: DEFINED_AT,
     path: ['Vehicles', 'Shoes'],
@@ -43,8 +43,8 @@ beforeAll(async () => {
     taxonomy_id: null,
     description: 'Brake shoes.',
   })(category.initial);
-  if (!fact) throw new Error('nothing was defined');
-  await append(categoryStream(fact.data.category_id), [fact]);
+  if (!event) throw new Error('nothing was defined');
+  await append(categoryStream(event.data.category_id), [event]);
   await seedSites(stack, [
     {
       domain: 'alpha.com',
@@ -171,7 +171,7 @@ describe('getCategoryStats 200', () => {
     website_url: null,
     split_testing: false,
   });
-  const detected = (domain: string, slugs: readonly string[]): SiteFact => ({
+  const detected = (domain: string, slugs: readonly string[]): SiteEvent => ({
     type: 'ToolsDetected',
     data: {
       brand_id: brandIdOf(domain),
@@ -181,7 +181,7 @@ describe('getCategoryStats 200', () => {
       tools: slugs.map(toolOf),
     },
   });
-  const gone: SiteFact = {
+  const gone: SiteEvent = {
     type: 'ToolsGone',
     data: {
       brand_id: brandIdOf('beta.com'),

@@ -32,7 +32,7 @@ const HIDDEN = 'https://hidden.com/';
 const idOf = (url: string): string => landingPageOf(url)?.landing_page_id ?? '';
 
 const scrape = async (page_url: string, observed_at: string, http_status = 200): Promise<bigint> => {
-  const facts = [
+  const events = [
     ...recordPageScrape({
       type: 'landing_page.scrape',
       page_url,
@@ -54,7 +54,7 @@ const scrape = async (page_url: string, observed_at: string, http_status = 200):
     })(landingPage.initial),
   ];
   const stream = landingPageStream(addressOf({ page_url }).landing_page_id);
-  return (await stack.eventStore.append(stream, -1n, facts, METADATA, `scrape ${page_url}`)).position;
+  return (await stack.eventStore.append(stream, -1n, events, METADATA, `scrape ${page_url}`)).position;
 };
 
 beforeAll(async () => {

@@ -14,7 +14,7 @@ import {
   scanned,
   start,
 } from '#tests/projections/fixtures/network-events.ts';
-import { seedFacts } from '../fixtures/site-corpus.ts';
+import { seedEvents } from '../fixtures/site-corpus.ts';
 import { type ApiStack, BASE_URL, type Key, openApiStack } from '../fixtures/stack.ts';
 
 /** Pages beside brands, networks and operators, over one small corpus. */
@@ -40,7 +40,7 @@ const partner = { page_id: CREATOR, page_name: 'Coastal Finds' };
 beforeAll(async () => {
   stack = await openApiStack();
   [app, key] = await Promise.all([stack.api(), stack.key()]);
-  await seedFacts(stack, [
+  await seedEvents(stack, [
     ...BRANDS.map((name) => brand(name, { category_path: [SOCKS] })),
     brand('hidden', { category_path: [SOCKS], is_public: false }),
     brand('unseen', { category_path: [UNWORN], is_public: false }),

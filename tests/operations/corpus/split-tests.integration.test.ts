@@ -3,11 +3,11 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { AdStarted } from '#contracts/events/corpus/ad-library.ts';
 import { brandIdOf } from '#domain/ids.ts';
 import { on } from '#tests/dsl/api.ts';
-import type { GivenFact } from '#tests/dsl/projections.ts';
-import { siteFacts, siteScan, siteSplitTest, siteTool } from '#tests/dsl/site-events.ts';
+import type { GivenEvent } from '#tests/dsl/projections.ts';
+import { siteEvents, siteScan, siteSplitTest, siteTool } from '#tests/dsl/site-events.ts';
 import { brand, start } from '#tests/projections/fixtures/network-events.ts';
 import { APPAREL } from '../fixtures/corpus.ts';
-import { seedFacts } from '../fixtures/site-corpus.ts';
+import { seedEvents } from '../fixtures/site-corpus.ts';
 import { type ApiStack, type Key, openApiStack } from '../fixtures/stack.ts';
 
 let stack: ApiStack;
@@ -20,10 +20,10 @@ const [ARMS, DARK] = [siteTool('arms', AB), siteTool('dark', AB)];
 beforeAll(async () => {
   stack = await openApiStack();
   [app, key] = await Promise.all([stack.api(), stack.key(), stack.seed(['alpha', 'beta', 'gamma', 'delta'])]);
-  await seedFacts(stack, [
+  await seedEvents(stack, [
     brand('deck'),
     ...[1, 2, 3].map((nth) => withCards(start('deck', `800000000${nth}`), nth)),
-    ...siteFacts(
+    ...siteEvents(
       siteScan('deck.example', '2026-05-02T08:00Z', {
         tools: [ARMS],
         split_test_tools: [{ slug: 'arms', readable: true }],
@@ -77,8 +77,8 @@ beforeAll(async () => {
 afterAll(() => stack[Symbol.asyncDispose]());
 
 /** An ad with so many cards, each to a page of its own, and a link to the first of these. */
-const withCards = ({ stream, fact }: GivenFact, count: number): GivenFact => {
-  const { data } = fact as AdStarted;
+const withCards = ({ stream, event }: GivenEvent, count: number): GivenEvent => {
+  const { data } = event as AdStarted;
   const [card, ...more] = Array.from({ length: count }, (_, nth) => ({
     body: null,
     title: null,
@@ -88,7 +88,7 @@ const withCards = ({ stream, fact }: GivenFact, count: number): GivenFact => {
   }));
   const cards = card ? [card, ...more] : [];
   const content = { ...data.content, cards, link_url: card?.link_url ?? null };
-  return { stream, fact: { ...fact, data: { ...data, content } } };
+  return { stream, event: { ...event, data: { ...data, content } } };
 };
 
 const splitTestsOf = async (slug: string) => {

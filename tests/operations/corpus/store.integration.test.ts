@@ -2,8 +2,8 @@ import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { brandIdOf } from '#domain/ids.ts';
 import { on } from '#tests/dsl/api.ts';
-import { shopFacts, shopProduct, shopScan } from '#tests/dsl/site-events.ts';
-import { seedFacts } from '../fixtures/site-corpus.ts';
+import { shopEvents, shopProduct, shopScan } from '#tests/dsl/site-events.ts';
+import { seedEvents } from '../fixtures/site-corpus.ts';
 import { type ApiStack, type Key, openApiStack } from '../fixtures/stack.ts';
 
 let stack: ApiStack;
@@ -15,8 +15,8 @@ const scan = (at: string, fields = {}) => shopScan('alpha.com', at, fields);
 beforeAll(async () => {
   stack = await openApiStack();
   [app, key] = await Promise.all([stack.api(), stack.key(), stack.seed(['alpha', 'beta', 'gamma'])]);
-  await seedFacts(stack, [
-    ...shopFacts(
+  await seedEvents(stack, [
+    ...shopEvents(
       { scan: scan('2026-05-04T08:00Z'), products: [1, 2, 3].map((id) => shopProduct(id, '20.00')) },
       {
         scan: scan('2026-05-12T08:00Z'),
@@ -24,7 +24,7 @@ beforeAll(async () => {
       },
       { scan: scan('2026-05-13T08:00Z', { pages: 0 }), products: [] },
     ),
-    ...shopFacts({ scan: shopScan('gamma.com', '2026-05-04T08:00Z', { pages: 0 }), products: [] }),
+    ...shopEvents({ scan: shopScan('gamma.com', '2026-05-04T08:00Z', { pages: 0 }), products: [] }),
   ]);
 });
 afterAll(() => stack[Symbol.asyncDispose]());

@@ -3,15 +3,15 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { brandIdOf, derivedId } from '#domain/ids.ts';
 import { on } from '#tests/dsl/api.ts';
 import {
-  brandFact,
-  siteFacts,
+  brandEvent,
+  siteEvents,
   siteScan,
   siteSplitTest,
   siteTool,
-  trafficFact,
+  trafficEvent,
 } from '#tests/dsl/site-events.ts';
 import { APPAREL, type CorpusBrand, registered } from '../fixtures/corpus.ts';
-import { seedFacts } from '../fixtures/site-corpus.ts';
+import { seedEvents } from '../fixtures/site-corpus.ts';
 import { type ApiStack, BASE_URL, type Key, openApiStack } from '../fixtures/stack.ts';
 
 let stack: ApiStack;
@@ -36,9 +36,9 @@ beforeAll(async () => {
     stack.seed(['alpha', 'beta', 'gamma', 'delta', 'omega']),
   ]);
   const at = '2026-05-02T08:00Z';
-  await seedFacts(stack, [
-    brandFact(registered('hidden.com', '2026-05-01T00:00:00.000Z', { is_public: false })),
-    ...siteFacts(
+  await seedEvents(stack, [
+    brandEvent(registered('hidden.com', '2026-05-01T00:00:00.000Z', { is_public: false })),
+    ...siteEvents(
       siteScan('alpha.com', at, {
         tools: [CHAT, PIXEL, ARMS],
         split_test_tools: [{ slug: 'arms', readable: true }],
@@ -56,11 +56,11 @@ beforeAll(async () => {
       siteScan('delta.com', '2026-05-01T08:00Z'),
       siteScan('hidden.com', at, { tools: [PIXEL, CHAT, siteTool('secret')] }),
     ),
-    trafficFact('alpha.com', '2026-04-01', {
+    trafficEvent('alpha.com', '2026-04-01', {
       monthly_visits: 40_000,
       countries: [{ country: 'US', share: 0.7 }],
     }),
-    trafficFact('beta.com', '2026-04-01', {
+    trafficEvent('beta.com', '2026-04-01', {
       monthly_visits: 90_000,
       countries: [{ country: 'CA', share: 0.7 }],
     }),

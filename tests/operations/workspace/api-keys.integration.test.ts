@@ -2,8 +2,8 @@ import type { FastifyInstance } from 'fastify';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Refusal } from '#contracts/errors.ts';
-import type { RecordedFact } from '#contracts/events/event.ts';
-import { type ApiKeyFact, apiKeysStream } from '#contracts/events/workspace/workspace.ts';
+import type { RecordedEvent } from '#contracts/events/event.ts';
+import { type ApiKeyEvent, apiKeysStream } from '#contracts/events/workspace/workspace.ts';
 import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 import { ACTIVE_KEYS_MAX } from '#contracts/resources/workspace/api-key.ts';
 import type { Scope } from '#contracts/values/scopes.ts';
@@ -44,13 +44,13 @@ const list = async (key: Key): Promise<readonly Listed[]> =>
 const statusOf = async (server: FastifyInstance, text: string): Promise<number> =>
   (await on(server).get('/v1/me', { key: text })).status;
 
-const recordedOf = async (key: Key): Promise<readonly RecordedFact<ApiKeyFact>[]> => {
-  const facts: RecordedFact<ApiKeyFact>[] = [];
-  for await (const fact of stack.eventStore.read<ApiKeyFact>(apiKeysStream(key.workspaceId)))
-    facts.push(fact);
-  return facts;
+const recordedOf = async (key: Key): Promise<readonly RecordedEvent<ApiKeyEvent>[]> => {
+  const events: RecordedEvent<ApiKeyEvent>[] = [];
+  for await (const event of stack.eventStore.read<ApiKeyEvent>(apiKeysStream(key.workspaceId)))
+    events.push(event);
+  return events;
 };
-const factsOf = async (key: Key): Promise<readonly string[]> =>
+const eventsOf = async (key: Key): Promise<readonly string[]> =>
   (await recordedOf(key)).map(({ type }) => type);
 
 /** An API that decides under the clock of some days later. */
@@ -86,12 +86,12 @@ describe('createApiKey 201', () => {
       member: { id: key.memberId },
       scopes: ['brands:read', 'me:read'],
     });
-    const facts = await recordedOf(key);
-    expect(facts.at(-1)).toMatchObject({
+    const events = await recordedOf(key);
+    expect(events.at(-1)).toMatchObject({
       data: { sha256: sha256Of(created.api_key) },
       metadata: { actor: { kind: 'api_key', id: key.keyId } },
     });
-    expect(JSON.stringify(facts.map(({ data }) => data))).not.toContain(created.api_key);
+    expect(JSON.stringify(events.map(({ data }) => data))).not.toContain(created.api_key);
   });
 
   test('with the same idempotency key makes one key and answers it again', async () => {
@@ -100,7 +100,7 @@ describe('createApiKey 201', () => {
     const [first, again] = [await create(key, {}, headers), await create(key, {}, headers)];
     expect(again.data).toEqual(first.data);
     expect(again.headers['idempotency-replayed']).toBe('true');
-    expect(await factsOf(key)).toEqual(['ApiKeyIssued', 'ApiKeyIssued']);
+    expect(await eventsOf(key)).toEqual(['ApiKeyIssued', 'ApiKeyIssued']);
     const { rows } = await stack.pool.query<{ answer: string }>(
       'select answer from access.idempotency where key = $1',
       [headers['idempotency-key']],
@@ -128,7 +128,7 @@ describe('createApiKey 400', () => {
     const reply = await create(key, body);
     expect(reply.status).toBe(400);
     expect(new Set(reply.error.details?.map((detail) => detail.path))).toEqual(new Set([path]));
-    expect(await factsOf(key)).toEqual(['ApiKeyIssued']);
+    expect(await eventsOf(key)).toEqual(['ApiKeyIssued']);
   });
 });
 
@@ -140,7 +140,7 @@ describe('createApiKey 403', () => {
     expect(reply.error.message).toContain('brands:read');
     const editor = await stack.key({ role: 'editor' });
     expect((await create(editor)).status).toBe(403);
-    expect(await factsOf(narrow)).toEqual(['ApiKeyIssued']);
+    expect(await eventsOf(narrow)).toEqual(['ApiKeyIssued']);
   });
 });
 
@@ -149,14 +149,16 @@ describe('createApiKey 404', () => {
     const [key, stranger] = await Promise.all([stack.key(), stack.key()]);
     const body = { name: 'ci', scopes: SCOPES_OF_NEW };
     expect((await on(app).post(pathOf(stranger), { key, body })).status).toBe(404);
-    expect(await factsOf(stranger)).toEqual(['ApiKeyIssued']);
+    expect(await eventsOf(stranger)).toEqual(['ApiKeyIssued']);
   });
 });
 
 describe('createApiKey 409', () => {
   test('beyond the limit of active keys, until one is revoked', async () => {
     const key = await stack.key();
-    const issued = (await recordedOf(key))[0] as RecordedFact<Extract<ApiKeyFact, { type: 'ApiKeyIssued' }>>;
+    const issued = (await recordedOf(key))[0] as RecordedEvent<
+      Extract<ApiKeyEvent, { type: 'ApiKeyIssued' }>
+    >;
     const fill = Array.from({ length: ACTIVE_KEYS_MAX - 1 }, (_, place) => ({
       type: issued.type,
       data: { ...issued.data, key_id: `key_${place}`, sha256: `of nothing ${place}` },
@@ -292,7 +294,7 @@ describe('rotateApiKey 400', () => {
     expect((await rotate(key, 'laptop')).error.details).toMatchObject([{ path: 'keyId' }]);
     expect((await rotate(key, key.keyId, '')).status).toBe(400);
     expect((await rotate(key, key.keyId, { name: 'new' })).error.details).toMatchObject([{ path: 'name' }]);
-    expect(await factsOf(key)).toEqual(['ApiKeyIssued']);
+    expect(await eventsOf(key)).toEqual(['ApiKeyIssued']);
   });
 });
 
@@ -335,7 +337,7 @@ describe('revokeApiKey 200', () => {
     expect((await revoke(key, key_id)).data).toEqual({ ...answer, removed: true });
     for (const server of [app, other]) expect(await statusOf(server, api_key)).toBe(401);
     expect((await revoke(key, key_id)).data).toEqual({ ...answer, removed: false });
-    expect(await factsOf(key)).toEqual(['ApiKeyIssued', 'ApiKeyIssued', 'ApiKeyRevoked']);
+    expect(await eventsOf(key)).toEqual(['ApiKeyIssued', 'ApiKeyIssued', 'ApiKeyRevoked']);
   });
 
   test('removes nothing when the workspace has no such key, and nothing of another workspace', async () => {

@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Refusal } from '#contracts/errors.ts';
-import { type BriefFact, briefStream } from '#contracts/events/workspace/brief.ts';
+import { type BriefEvent, briefStream } from '#contracts/events/workspace/brief.ts';
 import { on } from '#tests/dsl/api.ts';
 import { recordBrief, WEEK_46 } from '../fixtures/brief-events.ts';
 import type { CorpusBrand } from '../fixtures/corpus.ts';
@@ -26,10 +26,10 @@ const counted = () => [
   { brand_id: alpha.id, ...none },
   { brand_id: beta.id, ads_started: 3, ads_stopped: 2, destinations_changed: 1 },
 ];
-const factsOf = async (key: Key, id: string): Promise<readonly string[]> => {
+const eventsOf = async (key: Key, id: string): Promise<readonly string[]> => {
   const types: string[] = [];
-  for await (const fact of stack.eventStore.read<BriefFact>(briefStream(key.workspaceId, id)))
-    types.push(fact.type);
+  for await (const event of stack.eventStore.read<BriefEvent>(briefStream(key.workspaceId, id)))
+    types.push(event.type);
   return types;
 };
 
@@ -147,7 +147,7 @@ describe('giveBriefFeedback 200', () => {
       const list = await on(app).get(pathOf(key), { key });
       expect(list.data).toEqual([reply.data]);
     }
-    expect(await factsOf(key, id)).toEqual([
+    expect(await eventsOf(key, id)).toEqual([
       'BriefPrepared',
       ...Array.from({ length: 4 }, () => 'BriefFeedbackGiven'),
     ]);
@@ -166,7 +166,7 @@ describe('giveBriefFeedback 400', () => {
     const reply = await on(app).patch(`${pathOf(key)}/${id}`, { key, ...(body ? { body } : {}) });
     expect(reply.status).toBe(400);
     expect(reply.error.details).toMatchObject([{ path }]);
-    expect(await factsOf(key, id)).toEqual(['BriefPrepared']);
+    expect(await eventsOf(key, id)).toEqual(['BriefPrepared']);
   });
 });
 
@@ -178,7 +178,7 @@ describe('giveBriefFeedback 404', () => {
     expect((await on(app).patch(`${pathOf(key)}/${id}`, { key, body })).status).toBe(404);
     expect((await on(app).patch(`${pathOf(other)}/${id}`, { key, body })).status).toBe(404);
     expect((await on(app).patch(`${pathOf(key)}/${randomUUID()}`, { key, body })).status).toBe(404);
-    expect(await factsOf(other, id)).toEqual(['BriefPrepared']);
+    expect(await eventsOf(other, id)).toEqual(['BriefPrepared']);
   });
 });
 

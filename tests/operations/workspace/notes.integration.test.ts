@@ -27,7 +27,7 @@ const remove = (key: Key, id: string, body: unknown = {}) =>
 const idOf = async (key: Key, subject: object): Promise<string> =>
   ((await write(key, subject, 'Words.')).data as Note).id;
 
-const factsOf = async (key: Key, id: string): Promise<readonly string[]> => {
+const eventsOf = async (key: Key, id: string): Promise<readonly string[]> => {
   const types: string[] = [];
   for await (const { type } of stack.eventStore.read(noteStream(key.workspaceId, id))) types.push(type);
   return types;
@@ -92,7 +92,7 @@ describe('writeNote 201', () => {
     expect(second.data).toMatchObject({ id, body: 'Second.', created_at });
     expect((await write(key, AD, 'Second.')).data).toEqual(second.data);
     expect(await everyPage(app, key, notesOf(key))).toEqual([second.data]);
-    expect(await factsOf(key, id)).toEqual(['NoteWritten', 'NoteReplaced']);
+    expect(await eventsOf(key, id)).toEqual(['NoteWritten', 'NoteReplaced']);
   });
 
   test('one for each member', async () => {
@@ -188,7 +188,7 @@ describe('deleteNote 400', () => {
     expect((await remove(key, 'mine')).error.details).toMatchObject([{ path: 'noteId' }]);
     expect((await on(app).delete(`${notesOf(key)}/${id}`, { key })).status).toBe(400);
     expect((await remove(key, id, { force: true })).error.details).toMatchObject([{ path: 'force' }]);
-    expect(await factsOf(key, id)).toEqual(['NoteWritten']);
+    expect(await eventsOf(key, id)).toEqual(['NoteWritten']);
   });
 });
 

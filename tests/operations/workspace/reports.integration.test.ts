@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Refusal } from '#contracts/errors.ts';
-import { type ReportFact, reportStream } from '#contracts/events/workspace/report.ts';
+import { type ReportEvent, reportStream } from '#contracts/events/workspace/report.ts';
 import type { Report } from '#contracts/resources/workspace/report.ts';
 import { finishReport, report, startReport } from '#domain/workspace/report.ts';
 import { openFolderStore } from '#platform/object-store/folder-object-store.ts';
@@ -42,11 +42,11 @@ const reportOf = (reply: { readonly data: never }): Report => reply.data;
 const read = async (key: Key, id: string): Promise<Report> =>
   reportOf(await on(app).get(`${pathOf(key)}/${id}`, { key }));
 
-const factsOf = async (key: Key, id: string): Promise<readonly ReportFact[]> => {
-  const facts: ReportFact[] = [];
-  for await (const fact of stack.eventStore.read<ReportFact>(reportStream(key.workspaceId, id)))
-    facts.push(fact);
-  return facts;
+const eventsOf = async (key: Key, id: string): Promise<readonly ReportEvent[]> => {
+  const events: ReportEvent[] = [];
+  for await (const event of stack.eventStore.read<ReportEvent>(reportStream(key.workspaceId, id)))
+    events.push(event);
+  return events;
 };
 
 /** A report that a worker has made a file for, as workers do it. */
@@ -118,7 +118,7 @@ describe('requestReport 201', () => {
     const first = reportOf(await request(key, { idempotency_key }));
     const again = await request(key, { idempotency_key, from: '2026-01-10' });
     expect(again.data).toEqual(first);
-    expect(await factsOf(key, first.id)).toHaveLength(1);
+    expect(await eventsOf(key, first.id)).toHaveLength(1);
     expect(reportOf(await request(other, { idempotency_key })).id).not.toBe(first.id);
     expect(reportOf(await request(key)).id).not.toBe(first.id);
   });

@@ -22,7 +22,7 @@ const save = (key: Key, item: object) => on(app).post(savedOf(key), { key, body:
 const unsave = (key: Key, type: string, itemKey: string, body: unknown = {}) =>
   on(app).delete(`${savedOf(key)}/${type}/${itemKey}`, { key, body });
 
-const factsOf = async (key: Key): Promise<readonly string[]> => {
+const eventsOf = async (key: Key): Promise<readonly string[]> => {
   const types: string[] = [];
   for await (const { type } of stack.eventStore.read(savedStream(key.workspaceId, AD))) types.push(type);
   return types;
@@ -78,7 +78,7 @@ describe('saveItem 201', () => {
     expect(again.status).toBe(201);
     expect(again.data).toEqual(first.data);
     expect(await everyPage(app, other, savedOf(key))).toEqual([first.data]);
-    expect(await factsOf(key)).toEqual(['ItemSaved']);
+    expect(await eventsOf(key)).toEqual(['ItemSaved']);
   });
 
   test('takes uuids in either case as one', async () => {
@@ -107,7 +107,7 @@ describe('saveItem 404', () => {
   test('for another workspace', async () => {
     const [key, other] = await Promise.all([stack.key(), stack.key()]);
     expect((await on(app).post(savedOf(other), { key, body: AD })).status).toBe(404);
-    expect(await factsOf(other)).toEqual([]);
+    expect(await eventsOf(other)).toEqual([]);
   });
 });
 
@@ -136,7 +136,7 @@ describe('unsaveItem 200', () => {
     expect((await unsave(key, 'ad', AD.item_key)).data).toEqual({ ...removed, removed: false });
     await save(key, AD);
     expect(await everyPage(app, key, savedOf(key))).toMatchObject([AD, BRAND]);
-    expect(await factsOf(key)).toEqual(['ItemSaved', 'ItemUnsaved', 'ItemSaved']);
+    expect(await eventsOf(key)).toEqual(['ItemSaved', 'ItemUnsaved', 'ItemSaved']);
   });
 });
 
@@ -149,7 +149,7 @@ describe('unsaveItem 400', () => {
     expect((await unsave(key, 'ad', AD.item_key, { all: true })).error.details).toMatchObject([
       { path: 'all' },
     ]);
-    expect(await factsOf(key)).toEqual(['ItemSaved']);
+    expect(await eventsOf(key)).toEqual(['ItemSaved']);
   });
 });
 

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { adLibraryStream, type AdLibraryFact } from '#contracts/events/corpus/ad-library.ts';
+import { adLibraryStream, type AdLibraryEvent } from '#contracts/events/corpus/ad-library.ts';
 import { brandStream } from '#contracts/events/corpus/brand.ts';
 import { socialPageStream } from '#contracts/events/corpus/social-page.ts';
 import { storefrontStream } from '#contracts/events/corpus/storefront.ts';
@@ -39,7 +39,7 @@ const moves = () => {
         launches(29, { format: 'video', body: '20% off', link: 'https://moves.example/sale' }),
         launches(1, { page: LINKED_PAGE }),
       ],
-      more: (sighting): readonly AdLibraryFact[] => [
+      more: (sighting): readonly AdLibraryEvent[] => [
         {
           type: 'AdDestinationChanged',
           data: {
@@ -65,9 +65,9 @@ beforeAll(async () => {
   path = `/v1/workspaces/${key.workspaceId}/radar/signals`;
   for (const brand of [moves(), falls()]) {
     for (const stream of [adLibraryStream(brand.brand_id), ...STREAMS(brand)]) {
-      const facts = brand.facts.filter((one) => one.stream === stream).map(({ fact }) => fact);
-      if (facts.length === 0) continue;
-      await stack.eventStore.append(stream, -1n, facts, METADATA, `tests ${stream}`);
+      const events = brand.events.filter((one) => one.stream === stream).map(({ event }) => event);
+      if (events.length === 0) continue;
+      await stack.eventStore.append(stream, -1n, events, METADATA, `tests ${stream}`);
     }
     await on(app).post(`/v1/workspaces/${key.workspaceId}/tracked-brands`, {
       key,

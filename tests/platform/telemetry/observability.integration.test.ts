@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { headers as natsHeaders } from 'nats';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { adLibraryStream } from '#contracts/events/corpus/ad-library.ts';
-import type { RecordedFact } from '#contracts/events/event.ts';
+import type { RecordedEvent } from '#contracts/events/event.ts';
 import { trackingStream } from '#contracts/events/workspace/workspace.ts';
 import { observationSubject, SCRAPE_REQUESTED, SCRAPES_STREAM } from '#contracts/messages/subjects.ts';
 import { keyOf, type Observation } from '#contracts/observations/index.ts';
@@ -184,27 +184,27 @@ const publish = async (observations: readonly Observation[], traceparent?: strin
   }
 };
 
-const factsOf = async (stream: string): Promise<readonly RecordedFact[]> => {
-  const facts: RecordedFact[] = [];
+const eventsOf = async (stream: string): Promise<readonly RecordedEvent[]> => {
+  const events: RecordedEvent[] = [];
   const eventStore = openEventStore(servers.EVENT_STORE_URL);
   try {
-    for await (const fact of eventStore.read(stream)) facts.push(fact);
+    for await (const event of eventStore.read(stream)) events.push(event);
   } finally {
     await eventStore[Symbol.asyncDispose]();
   }
-  return facts;
+  return events;
 };
 
 test('one trace, and no secret anywhere', { timeout: LIMIT_MS }, async () => {
   const customer = await openCustomer();
   const days = (count: number): string => new Date(Date.now() - count * 86_400_000).toISOString();
   const scans = async (): Promise<number> =>
-    (await factsOf(adLibraryStream(BRAND))).filter(({ type }) => type === 'ScanRecorded').length;
+    (await eventsOf(adLibraryStream(BRAND))).filter(({ type }) => type === 'ScanRecorded').length;
 
   // A first scan, so that the brand is there to be tracked.
   await publish(scanOf(days(2), [1, 2]));
   await until('the first scan is recorded', WAIT_MS, async () => (await scans()) === 1);
-  await customer.wait((await factsOf(adLibraryStream(BRAND))).at(-1)?.position ?? 0n);
+  await customer.wait((await eventsOf(adLibraryStream(BRAND))).at(-1)?.position ?? 0n);
 
   // The request that the trace begins with; the collector it asks goes on with it.
   const requestId = 'request-of-the-trace-1';
@@ -230,7 +230,7 @@ test('one trace, and no secret anywhere', { timeout: LIMIT_MS }, async () => {
   ).data;
   expect(webhook_secret).toMatch(/^whsec_/);
 
-  const [first] = await factsOf(trackingStream(customer.workspace_id));
+  const [first] = await eventsOf(trackingStream(customer.workspace_id));
   expect(first?.metadata.$correlationId).toBe(requestId);
   expect(first?.metadata.traceparent).toContain(TRACE);
   await using nats = await openNats(servers.NATS_URL, 'collector');

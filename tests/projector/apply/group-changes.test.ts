@@ -13,10 +13,10 @@ const NAMES = ['begin', 'end', 'count'] as const;
 type Name = (typeof NAMES)[number];
 
 const run = (statement: Name, id: string, n: number): Change => ({ kind: 'run', statement, row: { id, n } });
-const plan = (facts: readonly (readonly [stream: string, changes: readonly Change[]])[]): readonly Group[] =>
+const plan = (events: readonly (readonly [stream: string, changes: readonly Change[]])[]): readonly Group[] =>
   planBatch(
     { statements },
-    facts.map(([stream, changes]) => ({ stream, changes })),
+    events.map(([stream, changes]) => ({ stream, changes })),
   );
 
 /** What is written, in the order in which it is. */
@@ -30,11 +30,11 @@ const written = (groups: readonly Group[]): readonly { name: Name; id: string; n
 describe('changes of a batch', () => {
   test('of many streams that each take turns share their groups', () => {
     const STREAMS = 100;
-    const facts = Array.from({ length: 3 * STREAMS }, (_, n) => {
+    const events = Array.from({ length: 3 * STREAMS }, (_, n) => {
       const id = `brand-${n % STREAMS}`;
       return [id, [run('begin', id, n), run('end', id, n)]] as const;
     });
-    expect(plan(facts)).toHaveLength(6);
+    expect(plan(events)).toHaveLength(6);
     const inTurns = Array.from({ length: STREAMS }, (_, n) => [
       [`brand-${n}`, [run('begin', `brand-${n}`, 0), run('end', `brand-${n}`, 1)]] as const,
       [`brand-${n}`, [run('begin', `brand-${n}`, 2)]] as const,
@@ -46,8 +46,10 @@ describe('changes of a batch', () => {
     const change = fc.tuple(fc.integer({ min: 0, max: 4 }), fc.constantFrom(...NAMES));
     fc.assert(
       fc.property(fc.array(change, { maxLength: 60 }), (given) => {
-        const facts = given.map(([stream, name], n) => [`s${stream}`, [run(name, `s${stream}`, n)]] as const);
-        const rows = written(plan(facts));
+        const events = given.map(
+          ([stream, name], n) => [`s${stream}`, [run(name, `s${stream}`, n)]] as const,
+        );
+        const rows = written(plan(events));
         expect(rows.map(({ n }) => n).toSorted((a, b) => a - b)).toEqual(given.map((_, n) => n));
         for (const table of ['ad', 'scan']) {
           const order = rows.filter(({ name }) =>

@@ -1,16 +1,16 @@
 import {
-  type AlertDeliveryFact,
+  type AlertDeliveryEvent,
   alertDeliveryStream,
   type DeliveryAttempted,
 } from '#contracts/events/workspace/alert-delivery.ts';
 import type { AlertChannel, DeliveryKind } from '#contracts/values/alerts.ts';
-import type { FactMetadata } from '#contracts/events/event.ts';
+import type { EventMetadata } from '#contracts/events/event.ts';
 import { derivedId } from '#domain/ids.ts';
 import { type EventStore, StreamMoved } from '#platform/event-store/event-store.ts';
 import { type Database, inTransaction } from '#platform/postgres/pool.ts';
 import { lastSettledEntry } from './committed-end.ts';
 
-/** Entries made into facts at once. */
+/** Entries made into events at once. */
 export const ENTRIES_PER_BATCH = 2_000;
 /** Streams appended to at once. */
 const STREAMS_AT_ONCE = 8;
@@ -21,7 +21,7 @@ type Entry = {
   readonly delivery_id: string;
   readonly workspace_id: string;
   readonly alert_id: string;
-  readonly type: AlertDeliveryFact['type'];
+  readonly type: AlertDeliveryEvent['type'];
   readonly at: string;
   readonly attempt: number;
   readonly outcome: DeliveryAttempted['data']['outcome'];
@@ -56,7 +56,7 @@ const ENTRIES = `
   order by j.seq
   limit ${ENTRIES_PER_BATCH}`;
 
-const factOf = (entry: Entry): AlertDeliveryFact => {
+const eventOf = (entry: Entry): AlertDeliveryEvent => {
   const { workspace_id, alert_id, delivery_id, at } = entry;
   const named = { workspace_id, alert_id, delivery_id };
   switch (entry.type) {
@@ -77,7 +77,7 @@ const factOf = (entry: Entry): AlertDeliveryFact => {
   }
 };
 
-/** The id of the fact that an entry becomes, however often it does. */
+/** The id of the event that an entry becomes, however often it does. */
 const eventIdOf = (entry: Entry): string => derivedId('delivery fact', `${entry.delivery_id}|${entry.seq}`);
 
 /**
@@ -94,7 +94,7 @@ const appendToStream = async (
   let missing = entries;
   const first = entries[0];
   if (!first) return revision;
-  const metadata: FactMetadata = {
+  const metadata: EventMetadata = {
     $correlationId: first.alert_id,
     $causationId: first.delivery_id,
     request_id: derivedId('delivery facts', `${first.alert_id}|${first.seq}`),
@@ -103,19 +103,19 @@ const appendToStream = async (
     schema_version: SCHEMA_VERSION,
   };
   while (missing.length > 0) {
-    const facts = missing.map(factOf);
-    const idOf = new Map(facts.map((fact, index) => [fact as object, eventIdOf(missing[index] ?? first)]));
+    const events = missing.map(eventOf);
+    const idOf = new Map(events.map((event, index) => [event as object, eventIdOf(missing[index] ?? first)]));
     try {
-      return (await eventStore.append(stream, revision, facts, metadata, (fact) => idOf.get(fact) ?? ''))
+      return (await eventStore.append(stream, revision, events, metadata, (event) => idOf.get(event) ?? ''))
         .revision;
     } catch (error) {
       if (!(error instanceof StreamMoved)) throw error;
     }
     const there = new Set<string>();
     const before = revision;
-    for await (const fact of eventStore.read(stream, revision)) {
-      there.add(fact.id);
-      revision = fact.revision;
+    for await (const event of eventStore.read(stream, revision)) {
+      there.add(event.id);
+      revision = event.revision;
     }
     // Nothing new although it moved: what we know is of a stream that was made anew.
     if (revision === before) revision = -1n;
@@ -139,10 +139,10 @@ const moveCursor = (pool: Database, seq: bigint, revisions: ReadonlyMap<string, 
   });
 
 /**
- * Makes facts of the next entries of the journal, in one append for each rule's stream, and moves the cursor behind
+ * Makes events of the next entries of the journal, in one append for each rule's stream, and moves the cursor behind
  * them. One process does this at a time; two at once would do no harm. Answers how many entries it was.
  */
-export const recordFacts = async (pool: Database, eventStore: EventStore): Promise<number> => {
+export const recordEvents = async (pool: Database, eventStore: EventStore): Promise<number> => {
   const last = await inTransaction(pool, lastSettledEntry);
   const { rows } = await pool.query<Entry>(ENTRIES, [last.toString()]);
   if (rows.length === 0) return 0;

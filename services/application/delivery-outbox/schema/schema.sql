@@ -1,5 +1,5 @@
 -- What is to be sent, and what was tried. Operational: the queue carries ids of these rows, and the log gets every
--- entry of the journal as a fact. Rows are the first to know, facts follow from them.
+-- entry of the journal as an event. Rows are the first to know, events follow from them.
 create schema if not exists delivery;
 
 -- What is sent, byte by byte (the text's UTF-8 is what is signed), and where to. Written once; an address may change.
@@ -35,7 +35,7 @@ create table if not exists delivery.due (
 );
 create index if not exists due_next on delivery.due (next_attempt_at);
 
--- Everything that happened to deliveries, in order: the attempt log, and what facts are made from. How a delivery
+-- Everything that happened to deliveries, in order: the attempt log, and what events are made from. How a delivery
 -- ended is what its last entry says; `attempt` is how many there were by then.
 create table if not exists delivery.journal (
   seq bigint generated always as identity primary key,
@@ -88,7 +88,7 @@ end $$;
 create or replace trigger share_journal before insert on delivery.journal
   for each statement execute function delivery.share_journal();
 
--- Up to which entry of the journal there are facts.
+-- Up to which entry of the journal there are events.
 create table if not exists delivery.recorded (
   single_row boolean primary key default true check (single_row),
   seq bigint not null

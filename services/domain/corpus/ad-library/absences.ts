@@ -1,5 +1,5 @@
 import { chunk } from 'es-toolkit';
-import type { AdLibraryFact } from '#contracts/events/corpus/ad-library.ts';
+import type { AdLibraryEvent } from '#contracts/events/corpus/ad-library.ts';
 import { countedOf, excerptOf, type ScanHeader, sightingOf } from './scan.ts';
 import { type KnownAd, lastSeenAt, type LibraryState } from './state.ts';
 import { BULK_IDS_MAX } from '#domain/event-size-limit.ts';
@@ -22,16 +22,16 @@ const judgesAbsence = (scan: ScanHeader, ad: KnownAd, state: LibraryState): bool
   );
 };
 
-/** Facts about known ads that the scan, now fully read, did not show (rule 1). */
+/** Events about known ads that the scan, now fully read, did not show (rule 1). */
 export const recordAbsences =
   (scan: ScanHeader, adIds: readonly string[]) =>
-  (state: LibraryState): AdLibraryFact[] => {
+  (state: LibraryState): AdLibraryEvent[] => {
     if (state.recordedScans.has(scan.scan_id)) return [];
     const sighting = sightingOf(scan);
     const absent = adIds
       .map((adId) => state.ads.get(adId))
       .filter((ad): ad is KnownAd => ad !== undefined && judgesAbsence(scan, ad, state));
-    const facts: AdLibraryFact[] = absent
+    const events: AdLibraryEvent[] = absent
       .filter(
         ({ missing_since }) =>
           missing_since !== null &&
@@ -51,7 +51,7 @@ export const recordAbsences =
       }));
     const missed = absent.filter(({ status }) => status === 'active').map(({ ad_id }) => ad_id);
     for (const slice of chunk(missed, BULK_IDS_MAX)) {
-      facts.push({ type: 'AdsMissed', data: { ...sighting, ad_ids: slice } });
+      events.push({ type: 'AdsMissed', data: { ...sighting, ad_ids: slice } });
     }
-    return facts;
+    return events;
   };

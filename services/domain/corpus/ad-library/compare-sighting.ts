@@ -1,4 +1,4 @@
-import type { AdContent, AdLibraryFact, AdsReworded, Aspect } from '#contracts/events/corpus/ad-library.ts';
+import type { AdContent, AdLibraryEvent, AdsReworded, Aspect } from '#contracts/events/corpus/ad-library.ts';
 import type { BrandedContent, ObservedAd } from '#contracts/observations/ad-library-scan.ts';
 import { changesOf, compareContent, contentBeside, framesTheSameText, pick } from './ad-content.ts';
 import { countedOf, excerptOf, type ScanHeader, sightingOf } from './scan.ts';
@@ -7,7 +7,7 @@ import { collectorOf, formatOf, type KnownAd, type KnownPage } from './state.ts'
 export type RewordedAd = AdsReworded['data']['ads'][number];
 
 /** What a sighting of a known, running ad tells beside its status. */
-export type Compared = { readonly facts: readonly AdLibraryFact[]; readonly reworded: RewordedAd | null };
+export type Compared = { readonly events: readonly AdLibraryEvent[]; readonly reworded: RewordedAd | null };
 
 type Field = keyof AdContent;
 
@@ -46,7 +46,7 @@ const completion = (
   ad: ObservedAd,
   seen: AdContent,
   completed: readonly Field[],
-): readonly AdLibraryFact[] => {
+): readonly AdLibraryEvent[] => {
   const added = scan.countries.filter((country) => !known.countries.includes(country));
   const partner = newPartner(known, ad);
   const completes =
@@ -90,7 +90,7 @@ export const compareSighting = (
     ...countedOf(known),
     excerpt: excerptOf(known.page_id ?? ad.page_id, known.page_name ?? ad.page_name, known.content),
   };
-  const facts: AdLibraryFact[] = [];
+  const events: AdLibraryEvent[] = [];
   const revised: Field[] = [];
   const worded: Field[] = [];
   for (const [aspect, fields] of different) {
@@ -100,14 +100,17 @@ export const compareSighting = (
   const { link_url: from_url } = known.content;
   const { link_url: to_url } = seen;
   if (revised.includes('link_url') && from_url !== null && to_url !== null) {
-    facts.push({ type: 'AdDestinationChanged', data: { ...about, from_url, to_url } });
+    events.push({ type: 'AdDestinationChanged', data: { ...about, from_url, to_url } });
   }
   // Of a carousel the cards are the ad: that one leads elsewhere is a revision of it.
   const rewritten = [...new Set(revised)].filter((field) => field !== 'link_url');
   if (rewritten.length > 0) {
-    facts.push({ type: 'AdRevised', data: { ...about, changes: changesOf(known.content, seen, rewritten) } });
+    events.push({
+      type: 'AdRevised',
+      data: { ...about, changes: changesOf(known.content, seen, rewritten) },
+    });
   }
-  facts.push(...completion(scan, known, ad, seen, completed));
+  events.push(...completion(scan, known, ad, seen, completed));
   const wording = pick(
     seen,
     worded.filter((field) => !revised.includes(field)),
@@ -123,5 +126,5 @@ export const compareSighting = (
           format: wording.format ?? was_format,
           countries: known.countries,
         };
-  return { facts, reworded };
+  return { events, reworded };
 };

@@ -1,5 +1,5 @@
 import { chunk } from 'es-toolkit';
-import type { AdLibraryFact, Aspect, Novelty, ScanRecorded } from '#contracts/events/corpus/ad-library.ts';
+import type { AdLibraryEvent, Aspect, Novelty, ScanRecorded } from '#contracts/events/corpus/ad-library.ts';
 import type { ObservedAd } from '#contracts/observations/ad-library-scan.ts';
 import { contentOf } from './ad-content.ts';
 import { compareSighting, type RewordedAd } from './compare-sighting.ts';
@@ -25,9 +25,9 @@ import {
 import { boundedGroups, BULK_IDS_MAX } from '#domain/event-size-limit.ts';
 
 /**
- * From library scans to facts: the eleven rules of DESIGN §5. A scan is decided in parts, so that its size
+ * From library scans to events: the eleven rules of DESIGN §5. A scan is decided in parts, so that its size
  * is bounded by nothing here: sightings of some of its ads at a time, then absences, then its end. Each part
- * decided again on the state after its own facts records nothing.
+ * decided again on the state after its own events records nothing.
  *
  * Rules 1 to 3, 9 and 11 stand here, of rule 1 what absence means in `ad-library-absences.ts`; 4 and 5 in
  * `ad-content.ts` and `contracts/values/ad-destination.ts`; 6 in `ad-library-rewording.ts` and `ad-library-comparison.ts`; 7
@@ -42,9 +42,9 @@ export const adLibrary = {
 
 /** A start date this long before the last complete scan still counts as after it (rule 3). */
 const NEWS_GRACE_DAYS = 1;
-const REWORDED_ADS_PER_FACT = 100;
-/** Of one fact's wordings as JSON: in any script they fit into an append with what surrounds them. */
-const REWORDED_CHARACTERS_PER_FACT = 200_000;
+const REWORDED_ADS_PER_EVENT = 100;
+/** Of one event's wordings as JSON: in any script they fit into an append with what surrounds them. */
+const REWORDED_CHARACTERS_PER_EVENT = 200_000;
 
 const HOUR_MS = 3_600_000;
 
@@ -66,7 +66,7 @@ const noveltyOf = (ad: ObservedAd, scan: ScanHeader, page: PageHistory | undefin
 };
 
 /** An ad never seen before, and its stop where the library shows it as ended already. */
-const start = (scan: ScanHeader, ad: ObservedAd, page: PageHistory | undefined): AdLibraryFact[] => {
+const start = (scan: ScanHeader, ad: ObservedAd, page: PageHistory | undefined): AdLibraryEvent[] => {
   const novelty = noveltyOf(ad, scan, page);
   const content = contentOf(ad);
   const about = {
@@ -81,14 +81,14 @@ const start = (scan: ScanHeader, ad: ObservedAd, page: PageHistory | undefined):
   const missing_since = overtaken ? page.last_complete_at : null;
   const { collector } = scan;
   const partner = ad.branded_content ? { branded_content: ad.branded_content } : {};
-  const facts: AdLibraryFact[] = [
+  const events: AdLibraryEvent[] = [
     {
       type: 'AdStarted',
       data: { ...about, page_id, page_name, novelty, missing_since, collector, content, ...partner },
     },
   ];
   if (endedInLibrary(ad, scan.scanned_at)) {
-    facts.push({
+    events.push({
       type: 'AdConfirmedInactive',
       data: {
         ...about,
@@ -100,7 +100,7 @@ const start = (scan: ScanHeader, ad: ObservedAd, page: PageHistory | undefined):
       },
     });
   }
-  return facts;
+  return events;
 };
 
 /** Rule 11: what an older scan shows of a known ad is history, and moves nothing. */
@@ -124,7 +124,7 @@ const stop = (
   ad: ObservedAd,
   known: KnownAd,
   page: KnownPage | undefined,
-): AdLibraryFact[] =>
+): AdLibraryEvent[] =>
   known.status === 'inactive'
     ? []
     : [
@@ -142,7 +142,7 @@ const stop = (
         },
       ];
 
-const comeBack = (scan: ScanHeader, known: KnownAd): AdLibraryFact => ({
+const comeBack = (scan: ScanHeader, known: KnownAd): AdLibraryEvent => ({
   type: 'AdReturned',
   data: {
     ...sightingOf(scan),
@@ -165,48 +165,48 @@ const mustBeSaid = (
 };
 
 /**
- * Facts of some ads of a scan. `verdict` names the aspects that rule 6 takes for the collector's; `history`
+ * Events of some ads of a scan. `verdict` names the aspects that rule 6 takes for the collector's; `history`
  * tells of the scan's pages before it.
  */
 export const recordSightings =
   (scan: ScanHeader, ads: readonly ObservedAd[], verdict: readonly Aspect[], history: PageHistories) =>
-  (state: LibraryState): AdLibraryFact[] => {
+  (state: LibraryState): AdLibraryEvent[] => {
     if (state.recordedScans.has(scan.scan_id)) return [];
     const covered = new Set(scan.complete ? scan.pages.map(({ page_id }) => page_id) : []).difference(
       scan.partialPages,
     );
-    const facts: AdLibraryFact[] = [];
+    const events: AdLibraryEvent[] = [];
     const seen: string[] = [];
     const rewordings: RewordedAd[] = [];
     for (const ad of ads) {
       const known = state.ads.get(ad.ad_id);
       if (!known) {
-        facts.push(...start(scan, ad, history.get(ad.page_id ?? NO_PAGE)));
+        events.push(...start(scan, ad, history.get(ad.page_id ?? NO_PAGE)));
         continue;
       }
       const page = state.pages.get(known.page_id ?? NO_PAGE);
       if (isHistory(scan, known, page, history)) continue;
       if (endedInLibrary(ad, scan.scanned_at)) {
-        facts.push(...stop(scan, ad, known, page));
+        events.push(...stop(scan, ad, known, page));
         continue;
       }
-      if (known.status === 'inactive') facts.push(comeBack(scan, known));
+      if (known.status === 'inactive') events.push(comeBack(scan, known));
       else if (mustBeSaid(scan, known, page, covered)) seen.push(ad.ad_id);
       const compared = compareSighting(scan, ad, known, page, verdict);
-      facts.push(...compared.facts);
+      events.push(...compared.events);
       if (compared.reworded) rewordings.push(compared.reworded);
     }
     const sighting = sightingOf(scan);
     for (const adIds of chunk(seen, BULK_IDS_MAX)) {
-      facts.push({ type: 'AdsSeen', data: { ...sighting, ad_ids: adIds } });
+      events.push({ type: 'AdsSeen', data: { ...sighting, ad_ids: adIds } });
     }
-    for (const slice of boundedGroups(rewordings, REWORDED_CHARACTERS_PER_FACT, REWORDED_ADS_PER_FACT)) {
-      facts.push({
+    for (const slice of boundedGroups(rewordings, REWORDED_CHARACTERS_PER_EVENT, REWORDED_ADS_PER_EVENT)) {
+      events.push({
         type: 'AdsReworded',
         data: { ...sighting, collector: scan.collector, aspects: verdict, ads: slice },
       });
     }
-    return facts;
+    return events;
   };
 
 export type ScanEnd = {

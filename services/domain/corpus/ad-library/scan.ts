@@ -27,7 +27,7 @@ export type PageHistory = {
 };
 export type PageHistories = ReadonlyMap<string, PageHistory>;
 
-/** In every fact of a scan: which brand's, which scan's, and when it looked. */
+/** In every event of a scan: which brand's, which scan's, and when it looked. */
 export const sightingOf = (scan: ScanHeader) => ({
   brand_id: scan.brand_id,
   scan_id: scan.scan_id,

@@ -1,6 +1,6 @@
 import type {
   AdContent,
-  AdLibraryFact,
+  AdLibraryEvent,
   Aspect,
   Novelty,
   ScanTotals,
@@ -21,7 +21,7 @@ export type KnownAd = {
   readonly page_name: string | null;
   readonly status: AdStatus;
   readonly novelty: Novelty;
-  /** By a fact of its own; the last complete scan of its page may be later, see `lastSeenAt`. */
+  /** By an event of its own; the last complete scan of its page may be later, see `lastSeenAt`. */
   readonly seen_at: string;
   readonly missing_since: string | null;
   readonly inactive_since: string | null;
@@ -63,7 +63,7 @@ export type LibraryState = {
   live: number;
   missing: number;
   total: number;
-  /** A scan of which facts are recorded, but not its end: counts so far, and its verdict on rewording. */
+  /** A scan of which events are recorded, but not its end: counts so far, and its verdict on rewording. */
   open: {
     readonly scan_id: string;
     readonly counts: ScanCounts;
@@ -95,7 +95,7 @@ export const emptyLibrary = (): LibraryState => ({
 const allSeenAt = ({ all_seen_at, last_complete_at }: KnownPage): string | null =>
   all_seen_at === undefined ? last_complete_at : all_seen_at;
 
-/** An active ad was also seen by every complete scan of its page, for all countries, since its own last fact. */
+/** An active ad was also seen by every complete scan of its page, for all countries, since its own last event. */
 export const lastSeenAt = (ad: KnownAd, page: KnownPage | undefined): string => {
   const allSeen = page && ad.status === 'active' && ad.page_id !== null ? allSeenAt(page) : null;
   return allSeen !== null && allSeen > ad.seen_at ? allSeen : ad.seen_at;
@@ -110,11 +110,11 @@ export const formatOf = (content: AdContent): AdFormat => content.format ?? 'oth
 const later = (a: string | null, b: string): string => (a !== null && a > b ? a : b);
 
 /**
- * Folds a fact in. The maps are changed in place: a scan of a large brand folds tens of thousands of facts,
+ * Folds an event in. The maps are changed in place: a scan of a large brand folds tens of thousands of events,
  * and every holder of a state made it with `emptyLibrary`.
  */
-export const evolve = (state: LibraryState, fact: AdLibraryFact): LibraryState => {
-  const { scan_id, observed_at } = fact.data;
+export const evolve = (state: LibraryState, event: AdLibraryEvent): LibraryState => {
+  const { scan_id, observed_at } = event.data;
   const count = (name: keyof ScanCounts, by = 1): void => {
     const open = state.open?.scan_id === scan_id ? state.open : { scan_id, counts: NO_COUNTS, reworded: [] };
     state.open = { ...open, counts: { ...open.counts, [name]: open.counts[name] + by } };
@@ -132,9 +132,9 @@ export const evolve = (state: LibraryState, fact: AdLibraryFact): LibraryState =
     state.ads.set(adId, { ...ad, ...changed });
   };
 
-  switch (fact.type) {
+  switch (event.type) {
     case 'AdStarted': {
-      const { data } = fact;
+      const { data } = event;
       state.ads.set(data.ad_id, {
         ad_id: data.ad_id,
         page_id: data.page_id,
@@ -158,35 +158,35 @@ export const evolve = (state: LibraryState, fact: AdLibraryFact): LibraryState =
       return state;
     }
     case 'AdRevised':
-      update(fact.data.ad_id, (ad) => ({ content: withChanges(ad.content, fact.data.changes) }));
+      update(event.data.ad_id, (ad) => ({ content: withChanges(ad.content, event.data.changes) }));
       count('revised');
       return state;
     case 'AdDetailsObserved':
-      update(fact.data.ad_id, (ad) => ({
-        content: { ...ad.content, ...fact.data.details },
-        started_on: fact.data.started_on,
-        countries: fact.data.countries,
-        page_id: fact.data.page_id,
-        page_name: fact.data.page_name,
-        ...(fact.data.branded_content ? { branded_content: fact.data.branded_content } : {}),
+      update(event.data.ad_id, (ad) => ({
+        content: { ...ad.content, ...event.data.details },
+        started_on: event.data.started_on,
+        countries: event.data.countries,
+        page_id: event.data.page_id,
+        page_name: event.data.page_name,
+        ...(event.data.branded_content ? { branded_content: event.data.branded_content } : {}),
       }));
       return state;
     case 'AdDestinationChanged':
-      update(fact.data.ad_id, (ad) => ({ content: { ...ad.content, link_url: fact.data.to_url } }));
+      update(event.data.ad_id, (ad) => ({ content: { ...ad.content, link_url: event.data.to_url } }));
       count('destination_changed');
       return state;
     case 'AdConfirmedInactive':
-      update(fact.data.ad_id, () => ({
+      update(event.data.ad_id, () => ({
         status: 'inactive',
         inactive_since: observed_at,
         missing_since: null,
-        seen_at: fact.data.last_seen_at,
-        observed_running: fact.data.news,
+        seen_at: event.data.last_seen_at,
+        observed_running: event.data.news,
       }));
-      if (fact.data.news) count('stopped');
+      if (event.data.news) count('stopped');
       return state;
     case 'AdReturned':
-      update(fact.data.ad_id, () => ({
+      update(event.data.ad_id, () => ({
         status: 'active',
         inactive_since: null,
         missing_since: null,
@@ -196,7 +196,7 @@ export const evolve = (state: LibraryState, fact: AdLibraryFact): LibraryState =
       count('returned');
       return state;
     case 'AdsMissed':
-      for (const adId of fact.data.ad_ids) {
+      for (const adId of event.data.ad_ids) {
         update(adId, (ad) => ({
           status: 'missing',
           missing_since: observed_at,
@@ -205,7 +205,7 @@ export const evolve = (state: LibraryState, fact: AdLibraryFact): LibraryState =
       }
       return state;
     case 'AdsSeen':
-      for (const adId of fact.data.ad_ids) {
+      for (const adId of event.data.ad_ids) {
         update(adId, (ad) => ({
           status: ad.status === 'inactive' ? 'inactive' : 'active',
           missing_since: null,
@@ -214,29 +214,29 @@ export const evolve = (state: LibraryState, fact: AdLibraryFact): LibraryState =
       }
       return state;
     case 'AdsReworded':
-      for (const { ad_id, wording } of fact.data.ads) {
-        update(ad_id, (ad) => ({ content: { ...ad.content, ...wording }, collector: fact.data.collector }));
+      for (const { ad_id, wording } of event.data.ads) {
+        update(ad_id, (ad) => ({ content: { ...ad.content, ...wording }, collector: event.data.collector }));
       }
-      count('reworded', fact.data.ads.length);
-      if (state.open) state.open = { ...state.open, reworded: fact.data.aspects };
+      count('reworded', event.data.ads.length);
+      if (state.open) state.open = { ...state.open, reworded: event.data.aspects };
       return state;
     case 'ScanRecorded': {
-      for (const { page_id, partial } of fact.data.pages) {
+      for (const { page_id, partial } of event.data.pages) {
         const page = state.pages.get(page_id);
         const allSeen = page ? allSeenAt(page) : null;
         const lastComplete = page?.last_complete_at ?? null;
-        const isNext = fact.data.complete && (lastComplete === null || observed_at > lastComplete);
+        const isNext = event.data.complete && (lastComplete === null || observed_at > lastComplete);
         const newest = !page || observed_at >= page.last_scan_at;
-        const complete = fact.data.complete && page_id !== NO_PAGE;
+        const complete = event.data.complete && page_id !== NO_PAGE;
         state.pages.set(page_id, {
           page_id,
           first_scan_at: page && page.first_scan_at < observed_at ? page.first_scan_at : observed_at,
           last_scan_at: newest ? observed_at : page.last_scan_at,
           last_complete_at: isNext ? observed_at : lastComplete,
           complete_before: isNext ? lastComplete : (page?.complete_before ?? null),
-          all_seen_at: fact.data.complete && !partial ? later(allSeen, observed_at) : allSeen,
+          all_seen_at: event.data.complete && !partial ? later(allSeen, observed_at) : allSeen,
           collector:
-            newest && (complete || !page) ? fact.data.collector : (page?.collector ?? fact.data.collector),
+            newest && (complete || !page) ? event.data.collector : (page?.collector ?? event.data.collector),
         });
       }
       state.recordedScans.add(scan_id);

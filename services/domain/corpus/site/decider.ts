@@ -1,9 +1,9 @@
-import type { SiteFact, SiteTool } from '#contracts/events/corpus/site.ts';
+import type { SiteEvent, SiteTool } from '#contracts/events/corpus/site.ts';
 import type { SiteScan } from '#contracts/observations/site-scan.ts';
 import { brandIdOf, derivedId } from '#domain/ids.ts';
 import { inGroups, isGone, type SiteSighting } from './sighting.ts';
 import type { SiteState } from './state.ts';
-import { splitTestFacts } from './split-tests.ts';
+import { splitTestEvents } from './split-tests.ts';
 
 /**
  * What a scan of a site says. Absent is not gone: a tool is gone when complete scans at least 20 hours apart both
@@ -41,7 +41,7 @@ const isSameTool = (one: SiteTool, other: SiteTool): boolean =>
   one.website_url === other.website_url &&
   one.split_testing === other.split_testing;
 
-const toolFacts = (scan: SiteScan, at: SiteSighting, state: SiteState): SiteFact[] => {
+const toolEvents = (scan: SiteScan, at: SiteSighting, state: SiteState): SiteEvent[] => {
   const tools = toolsOf(scan, state);
   const found = new Set(tools.map(({ slug }) => slug));
   const knownOf = ({ slug }: SiteTool) => state.tools.get(slug);
@@ -76,7 +76,7 @@ const toolFacts = (scan: SiteScan, at: SiteSighting, state: SiteState): SiteFact
 };
 
 /** Which split-testing tools can be read now, where that is not what was known. */
-const readingFacts = (scan: SiteScan, at: SiteSighting, state: SiteState): SiteFact[] => {
+const readingEvents = (scan: SiteScan, at: SiteSighting, state: SiteState): SiteEvent[] => {
   const now = new Map(scan.split_test_tools.map(({ slug, readable }) => [slug, readable]));
   const tools = [...now].flatMap(([slug, readable]) =>
     state.readable.get(slug) === readable ? [] : [{ slug, readable }],
@@ -86,23 +86,23 @@ const readingFacts = (scan: SiteScan, at: SiteSighting, state: SiteState): SiteF
 
 export const recordSiteScan =
   (scan: SiteScan) =>
-  (state: SiteState): SiteFact[] => {
+  (state: SiteState): SiteEvent[] => {
     const { domain, observed_at, collector, complete } = scan;
     if (state.scanned_at !== null && observed_at <= state.scanned_at) return [];
     const at = { brand_id: brandIdOf(domain), domain, observed_at };
-    const tools = toolFacts(scan, at, state);
+    const tools = toolEvents(scan, at, state);
     const present = new Set(
       [...state.tools.values()].flatMap((known) => (known.present ? [known.tool.slug] : [])),
     );
     const gone = new Set<string>();
-    for (const fact of tools) {
-      if (fact.type === 'ToolsDetected') for (const { slug } of fact.data.tools) present.add(slug);
-      if (fact.type === 'ToolsGone') for (const { slug } of fact.data.tools) gone.add(slug);
+    for (const event of tools) {
+      if (event.type === 'ToolsDetected') for (const { slug } of event.data.tools) present.add(slug);
+      if (event.type === 'ToolsGone') for (const { slug } of event.data.tools) gone.add(slug);
     }
     return [
       ...tools,
-      ...readingFacts(scan, at, state),
-      ...splitTestFacts(scan, at, state, gone),
+      ...readingEvents(scan, at, state),
+      ...splitTestEvents(scan, at, state, gone),
       {
         type: 'SiteScanRecorded',
         data: {

@@ -1,7 +1,7 @@
-import { SITE_FACT_MAX_CHARACTERS, type SiteFact } from '#contracts/events/corpus/site.ts';
+import { SITE_EVENT_MAX_CHARACTERS, type SiteEvent } from '#contracts/events/corpus/site.ts';
 import { boundedGroups } from '#domain/event-size-limit.ts';
 
-/** In every fact of a site's scan: whose site it is, and when the scan looked. */
+/** In every event of a site's scan: whose site it is, and when the scan looked. */
 export type SiteSighting = {
   readonly brand_id: string;
   readonly domain: string;
@@ -16,8 +16,8 @@ const HOUR_MS = 3_600_000;
 export const isGone = (missingSince: string, observedAt: string): boolean =>
   Date.parse(observedAt) - Date.parse(missingSince) >= GONE_AFTER_HOURS * HOUR_MS;
 
-/** Facts of one type, each with some of the items. */
+/** Events of one type, each with some of the items. */
 export const inGroups = <Item>(
   items: readonly Item[],
-  factOf: (group: readonly Item[]) => SiteFact,
-): SiteFact[] => boundedGroups(items, SITE_FACT_MAX_CHARACTERS).map(factOf);
+  eventOf: (group: readonly Item[]) => SiteEvent,
+): SiteEvent[] => boundedGroups(items, SITE_EVENT_MAX_CHARACTERS).map(eventOf);

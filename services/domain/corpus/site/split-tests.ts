@@ -1,4 +1,4 @@
-import type { SiteFact, SplitTestDetails, SplitTestKey } from '#contracts/events/corpus/site.ts';
+import type { SiteEvent, SplitTestDetails, SplitTestKey } from '#contracts/events/corpus/site.ts';
 import type { ObservedSplitTest, SiteScan } from '#contracts/observations/site-scan.ts';
 import { withoutAmounts } from './redact-amounts.ts';
 import { derivedId } from '#domain/ids.ts';
@@ -75,12 +75,12 @@ const unshown = (
   };
 };
 
-export const splitTestFacts = (
+export const splitTestEvents = (
   scan: SiteScan,
   at: SiteSighting,
   state: SiteState,
   goneTools: ReadonlySet<string>,
-): SiteFact[] => {
+): SiteEvent[] => {
   const shown = new Map<string, SplitTestKey & { readonly details: SplitTestDetails }>();
   for (const said of scan.split_tests) {
     const key = keyOf(scan.domain, said);

@@ -1,4 +1,4 @@
-import type { SiteFact, SiteTool, SplitTestDetails, SplitTestKey } from '#contracts/events/corpus/site.ts';
+import type { SiteEvent, SiteTool, SplitTestDetails, SplitTestKey } from '#contracts/events/corpus/site.ts';
 
 /** Stream `site-<domain>`: the tools and split tests of a site, as last observed. */
 
@@ -50,15 +50,15 @@ const changing = <Value>(
   return changed;
 };
 
-const evolve = (state: SiteState, fact: SiteFact): SiteState => {
-  switch (fact.type) {
+const evolve = (state: SiteState, event: SiteEvent): SiteState => {
+  switch (event.type) {
     case 'ToolsDetected': {
       const tools = new Map(state.tools);
-      for (const tool of fact.data.tools) tools.set(tool.slug, { tool, present: true, missing_since: null });
+      for (const tool of event.data.tools) tools.set(tool.slug, { tool, present: true, missing_since: null });
       return { ...state, tools };
     }
     case 'ToolsDescribed': {
-      const described = new Map(fact.data.tools.map((tool) => [tool.slug, tool]));
+      const described = new Map(event.data.tools.map((tool) => [tool.slug, tool]));
       return {
         ...state,
         tools: changing(state.tools, [...described.keys()], (known) => ({
@@ -68,7 +68,7 @@ const evolve = (state: SiteState, fact: SiteFact): SiteState => {
       };
     }
     case 'ToolsMissed': {
-      const { slugs, observed_at } = fact.data;
+      const { slugs, observed_at } = event.data;
       return {
         ...state,
         tools: changing(state.tools, slugs, (known) => ({ ...known, missing_since: observed_at })),
@@ -77,10 +77,10 @@ const evolve = (state: SiteState, fact: SiteFact): SiteState => {
     case 'ToolsSeen':
       return {
         ...state,
-        tools: changing(state.tools, fact.data.slugs, (known) => ({ ...known, missing_since: null })),
+        tools: changing(state.tools, event.data.slugs, (known) => ({ ...known, missing_since: null })),
       };
     case 'ToolsGone': {
-      const slugs = fact.data.tools.map(({ slug }) => slug);
+      const slugs = event.data.tools.map(({ slug }) => slug);
       return {
         ...state,
         tools: changing(state.tools, slugs, (known) => ({ ...known, present: false, missing_since: null })),
@@ -89,7 +89,7 @@ const evolve = (state: SiteState, fact: SiteFact): SiteState => {
     case 'SplitTestToolsRead': {
       const readable = new Map(state.readable);
       const read = new Set(state.read);
-      for (const tool of fact.data.tools) {
+      for (const tool of event.data.tools) {
         readable.set(tool.slug, tool.readable);
         if (tool.readable) read.add(tool.slug);
       }
@@ -97,13 +97,13 @@ const evolve = (state: SiteState, fact: SiteFact): SiteState => {
     }
     case 'SplitTestsObserved': {
       const tests = new Map(state.tests);
-      for (const { id, tool, test_id, ...details } of fact.data.tests) {
+      for (const { id, tool, test_id, ...details } of event.data.tests) {
         tests.set(id, { key: { id, tool, test_id }, details, missing_since: null });
       }
       return { ...state, tests };
     }
     case 'SplitTestsChanged': {
-      const changes = new Map(fact.data.tests.map((test) => [test.id, test.changes]));
+      const changes = new Map(event.data.tests.map((test) => [test.id, test.changes]));
       return {
         ...state,
         tests: changing(state.tests, [...changes.keys()], (known) => ({
@@ -113,7 +113,7 @@ const evolve = (state: SiteState, fact: SiteFact): SiteState => {
       };
     }
     case 'SplitTestsMissed': {
-      const { ids, observed_at } = fact.data;
+      const { ids, observed_at } = event.data;
       return {
         ...state,
         tests: changing(state.tests, ids, (known) => ({ ...known, missing_since: observed_at })),
@@ -122,10 +122,10 @@ const evolve = (state: SiteState, fact: SiteFact): SiteState => {
     case 'SplitTestsSeen':
       return {
         ...state,
-        tests: changing(state.tests, fact.data.ids, (known) => ({ ...known, missing_since: null })),
+        tests: changing(state.tests, event.data.ids, (known) => ({ ...known, missing_since: null })),
       };
     case 'SiteScanRecorded': {
-      const { observed_at, complete } = fact.data;
+      const { observed_at, complete } = event.data;
       return {
         ...state,
         scanned_at: observed_at,

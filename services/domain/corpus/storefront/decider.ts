@@ -2,8 +2,8 @@ import {
   type Product,
   type ProductChange,
   type ProductsListed,
-  STOREFRONT_FACT_MAX_CHARACTERS,
-  type StorefrontFact,
+  STOREFRONT_EVENT_MAX_CHARACTERS,
+  type StorefrontEvent,
   type StorefrontTotals,
 } from '#contracts/events/corpus/storefront.ts';
 import type { ObservedProduct, StorefrontScanEnd } from '#contracts/observations/storefront-scan.ts';
@@ -21,8 +21,8 @@ import { changedProduct, productChange, productOf } from './compare-product.ts';
 
 /** A product is delisted when complete scans at least so far apart both miss it. */
 export const DELISTED_AFTER_HOURS = 20;
-/** Ids of products that one fact may hold. */
-const FACT_IDS_MAX = 5_000;
+/** Ids of products that one event may hold. */
+const EVENT_IDS_MAX = 5_000;
 const HOUR_MS = 3_600_000;
 
 type KnownProduct = {
@@ -31,7 +31,7 @@ type KnownProduct = {
   readonly missing_since: string | null;
 };
 
-/** What the facts of a scan that is not closed yet add up to. */
+/** What the events of a scan that is not closed yet add up to. */
 type Tally = Omit<StorefrontTotals, 'seen' | 'products' | 'missing'>;
 const NOTHING: Tally = {
   baseline: 0,
@@ -63,15 +63,15 @@ const initial: StorefrontState = {
   open: { scan_id: '', tally: NOTHING },
 };
 
-const tallyOf = (fact: StorefrontFact): Partial<Tally> => {
-  switch (fact.type) {
+const tallyOf = (event: StorefrontEvent): Partial<Tally> => {
+  switch (event.type) {
     case 'ProductsListed': {
-      const { novelty, products } = fact.data;
+      const { novelty, products } = event.data;
       return { [novelty === 'news' ? 'listed' : novelty]: products.length };
     }
     case 'ProductsChanged': {
       const count = (wanted: (change: ProductChange) => boolean): number =>
-        fact.data.changes.filter(wanted).length;
+        event.data.changes.filter(wanted).length;
       return {
         changed: count(({ news }) => news),
         cheaper: count(({ price_move }) => price_move === 'cheaper'),
@@ -80,7 +80,7 @@ const tallyOf = (fact: StorefrontFact): Partial<Tally> => {
       };
     }
     case 'ProductsDelisted':
-      return { delisted: fact.data.products.length };
+      return { delisted: event.data.products.length };
     case 'ProductsMissed':
     case 'ProductsSeen':
     case 'StorefrontScanRecorded':
@@ -88,16 +88,16 @@ const tallyOf = (fact: StorefrontFact): Partial<Tally> => {
   }
 };
 
-const counted = (state: StorefrontState, fact: StorefrontFact): StorefrontState => {
-  const { scan_id } = fact.data;
+const counted = (state: StorefrontState, event: StorefrontEvent): StorefrontState => {
+  const { scan_id } = event.data;
   const before = state.open.scan_id === scan_id ? state.open.tally : NOTHING;
-  const more = tallyOf(fact);
+  const more = tallyOf(event);
   const names = Object.keys(NOTHING) as (keyof Tally)[];
   const tally = Object.fromEntries(names.map((name) => [name, before[name] + (more[name] ?? 0)])) as Tally;
   return { ...state, open: { scan_id, tally } };
 };
 
-/** Facts hold many products each: one copy of the map a fact costs less than sharing most of it for each product. */
+/** Events hold many products each: one copy of the map an event costs less than sharing most of it for each product. */
 const changing = (
   state: StorefrontState,
   ids: readonly string[],
@@ -111,35 +111,35 @@ const changing = (
   return { ...state, products };
 };
 
-const evolve = (before: StorefrontState, fact: StorefrontFact): StorefrontState => {
-  const state = counted(before, fact);
-  switch (fact.type) {
+const evolve = (before: StorefrontState, event: StorefrontEvent): StorefrontState => {
+  const state = counted(before, event);
+  switch (event.type) {
     case 'ProductsListed': {
       const products = new Map(state.products);
-      for (const product of fact.data.products) {
+      for (const product of event.data.products) {
         products.set(product.product_id, { product, listed: true, missing_since: null });
       }
       return { ...state, products };
     }
     case 'ProductsChanged': {
-      const changes = new Map(fact.data.changes.map((change) => [change.product_id, change]));
+      const changes = new Map(event.data.changes.map((change) => [change.product_id, change]));
       return changing(state, [...changes.keys()], (known) => {
         const change = changes.get(known.product.product_id);
         return change ? { ...known, product: changedProduct(known.product, change) } : known;
       });
     }
     case 'ProductsMissed': {
-      const { product_ids, observed_at } = fact.data;
+      const { product_ids, observed_at } = event.data;
       return changing(state, product_ids, (known) => ({ ...known, missing_since: observed_at }));
     }
     case 'ProductsSeen':
-      return changing(state, fact.data.product_ids, (known) => ({ ...known, missing_since: null }));
+      return changing(state, event.data.product_ids, (known) => ({ ...known, missing_since: null }));
     case 'ProductsDelisted': {
-      const ids = fact.data.products.map(({ product_id }) => product_id);
+      const ids = event.data.products.map(({ product_id }) => product_id);
       return changing(state, ids, (known) => ({ ...known, listed: false, missing_since: null }));
     }
     case 'StorefrontScanRecorded': {
-      const { scan_id, observed_at, complete, late_arrival, currency } = fact.data;
+      const { scan_id, observed_at, complete, late_arrival, currency } = event.data;
       const scans = state.scans.with(scan_id, true);
       if (late_arrival) return { ...state, scans };
       return {
@@ -170,7 +170,7 @@ const sightings = (
   at: Sighting,
   shown: ReadonlyMap<string, ObservedProduct>,
   restated: boolean,
-): StorefrontFact[] => {
+): StorefrontEvent[] => {
   const first = state.completed_at === null ? 'baseline' : 'news';
   const met: Record<ProductsListed['data']['novelty'], Product[]> = { baseline: [], news: [], returned: [] };
   const changes: ProductChange[] = [];
@@ -188,21 +188,21 @@ const sightings = (
   }
   return [
     ...(['baseline', 'news', 'returned'] as const).flatMap((novelty) =>
-      boundedGroups(met[novelty], STOREFRONT_FACT_MAX_CHARACTERS).map(
-        (products): StorefrontFact => ({
+      boundedGroups(met[novelty], STOREFRONT_EVENT_MAX_CHARACTERS).map(
+        (products): StorefrontEvent => ({
           type: 'ProductsListed',
           data: { ...at, novelty, products },
         }),
       ),
     ),
-    ...boundedGroups(changes, STOREFRONT_FACT_MAX_CHARACTERS).map(
-      (group): StorefrontFact => ({
+    ...boundedGroups(changes, STOREFRONT_EVENT_MAX_CHARACTERS).map(
+      (group): StorefrontEvent => ({
         type: 'ProductsChanged',
         data: { ...at, changes: group },
       }),
     ),
-    ...boundedGroups(seen, STOREFRONT_FACT_MAX_CHARACTERS, FACT_IDS_MAX).map(
-      (product_ids): StorefrontFact => ({
+    ...boundedGroups(seen, STOREFRONT_EVENT_MAX_CHARACTERS, EVENT_IDS_MAX).map(
+      (product_ids): StorefrontEvent => ({
         type: 'ProductsSeen',
         data: { ...at, product_ids },
       }),
@@ -215,7 +215,7 @@ const absences = (
   state: StorefrontState,
   at: Sighting,
   shown: ReadonlyMap<string, ObservedProduct>,
-): StorefrontFact[] => {
+): StorefrontEvent[] => {
   const missed: string[] = [];
   const delisted: { product_id: string; title: string; missing_since: string }[] = [];
   for (const [product_id, { product, listed, missing_since }] of state.products) {
@@ -225,20 +225,20 @@ const absences = (
       delisted.push({ product_id, title: product.title, missing_since });
   }
   return [
-    ...boundedGroups(missed.toSorted(), STOREFRONT_FACT_MAX_CHARACTERS, FACT_IDS_MAX).map(
-      (product_ids): StorefrontFact => ({ type: 'ProductsMissed', data: { ...at, product_ids } }),
+    ...boundedGroups(missed.toSorted(), STOREFRONT_EVENT_MAX_CHARACTERS, EVENT_IDS_MAX).map(
+      (product_ids): StorefrontEvent => ({ type: 'ProductsMissed', data: { ...at, product_ids } }),
     ),
     ...boundedGroups(
       delisted.toSorted((one, other) => (one.product_id < other.product_id ? -1 : 1)),
-      STOREFRONT_FACT_MAX_CHARACTERS,
-    ).map((products): StorefrontFact => ({ type: 'ProductsDelisted', data: { ...at, products } })),
+      STOREFRONT_EVENT_MAX_CHARACTERS,
+    ).map((products): StorefrontEvent => ({ type: 'ProductsDelisted', data: { ...at, products } })),
   ];
 };
 
 /** Decides a scan whose pages have all arrived. May be decided again after any interruption. */
 export const recordStorefrontScan =
   (end: StorefrontScanEnd, products: readonly ObservedProduct[]) =>
-  (state: StorefrontState): StorefrontFact[] => {
+  (state: StorefrontState): StorefrontEvent[] => {
     const { scan_id, domain, scanned_at: observed_at, currency, collector, pages } = end;
     if (state.scans.has(scan_id)) return [];
     const at = { brand_id: brandIdOf(domain), domain, scan_id, observed_at };
@@ -247,16 +247,16 @@ export const recordStorefrontScan =
     // A page that names a product twice means the first.
     const shown = new Map(products.toReversed().map((product) => [product.id, product]));
     const restated = currency !== null && state.currency !== null && currency !== state.currency;
-    const facts = late
+    const events = late
       ? []
       : [
           ...sightings(state, at, new Map([...shown].toReversed()), restated),
           ...(complete ? absences(state, at, shown) : []),
         ];
-    const after = facts.reduce(evolve, state);
+    const after = events.reduce(evolve, state);
     const listed = [...after.products].filter(([, known]) => known.listed);
     return [
-      ...facts,
+      ...events,
       {
         type: 'StorefrontScanRecorded',
         data: {

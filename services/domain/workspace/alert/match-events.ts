@@ -2,20 +2,20 @@ import type { AlertCadence, AlertChannel, AlertTrigger } from '#contracts/values
 import {
   type AdConfirmedInactive,
   type AdDestinationChanged,
-  type AdLibraryFact,
+  type AdLibraryEvent,
   type AdStarted,
   excerptOfBody,
 } from '#contracts/events/corpus/ad-library.ts';
-import type { SocialPageFact } from '#contracts/events/corpus/social-page.ts';
+import type { SocialPageEvent } from '#contracts/events/corpus/social-page.ts';
 import type { PageRole } from '#contracts/observations/social-page-link.ts';
 import type { AlertItemType } from '#contracts/webhooks/alert-payload.ts';
 import { derivedId } from '#domain/ids.ts';
 
-/** Which facts which rules fire on, and under which ids. Everything here follows from the log alone. */
+/** Which events which rules fire on, and under which ids. Everything here follows from the log alone. */
 
 /** Something that rules of a brand may fire on, as it was observed. */
 export type Happening = {
-  /** That of the fact; the same as the radar's item where there is one. */
+  /** That of the event; the same as the radar's item where there is one. */
   readonly id: string;
   readonly trigger: AlertTrigger;
   readonly type: AlertItemType;
@@ -33,7 +33,7 @@ export type Happening = {
   readonly basis: 'library' | 'absence' | null;
 };
 
-/** What is known of a page beside a brand, before a fact. */
+/** What is known of a page beside a brand, before an event. */
 export type PageOfBrand = {
   /** What it is linked as; `null` when it is not. */
   readonly role: PageRole | null;
@@ -103,15 +103,15 @@ const moved = (id: string, { data }: AdDestinationChanged): Happening => ({
   words: data.excerpt.title ?? data.excerpt.body,
 });
 
-/** What a fact about a brand's ads says to rules, apart from partners. Baselines and late finds are no news. */
-export const happeningsInLibrary = (id: string, fact: AdLibraryFact): readonly Happening[] => {
-  switch (fact.type) {
+/** What an event about a brand's ads says to rules, apart from partners. Baselines and late finds are no news. */
+export const happeningsInLibrary = (id: string, event: AdLibraryEvent): readonly Happening[] => {
+  switch (event.type) {
     case 'AdStarted':
-      return fact.data.novelty === 'news' ? [started(id, fact)] : [];
+      return event.data.novelty === 'news' ? [started(id, event)] : [];
     case 'AdConfirmedInactive':
-      return fact.data.news ? [stopped(id, fact)] : [];
+      return event.data.news ? [stopped(id, event)] : [];
     case 'AdDestinationChanged':
-      return [moved(id, fact)];
+      return [moved(id, event)];
     case 'AdRevised':
     case 'AdDetailsObserved':
     case 'AdReturned':
@@ -125,7 +125,7 @@ export const happeningsInLibrary = (id: string, fact: AdLibraryFact): readonly H
 
 const isPartner = (role: PageRole | null): boolean => role === 'CREATOR' || role === 'PARTNER';
 
-/** What a fact says of a page beside a brand: what happened, and what is known from here on. */
+/** What an event says of a page beside a brand: what happened, and what is known from here on. */
 export type PageOutcome = { readonly page: PageOfBrand; readonly happenings: readonly Happening[] };
 
 /**
@@ -161,10 +161,10 @@ export const meetAdOnPage = (
 };
 
 /** A page linked or unlinked; another role or confidence of the same link is no page newly linked. */
-export const meetPageLink = (id: string, fact: SocialPageFact, page: PageOfBrand): PageOutcome => {
-  if (fact.type === 'PageProfileObserved') return { page, happenings: [] };
-  if (fact.type !== 'PageLinked') return { page: { ...page, role: null }, happenings: [] };
-  const { brand_id, page_id, page_name, role, observed_at } = fact.data;
+export const meetPageLink = (id: string, event: SocialPageEvent, page: PageOfBrand): PageOutcome => {
+  if (event.type === 'PageProfileObserved') return { page, happenings: [] };
+  if (event.type !== 'PageLinked') return { page: { ...page, role: null }, happenings: [] };
+  const { brand_id, page_id, page_name, role, observed_at } = event.data;
   const linked: Happening = {
     ...NOTHING_ELSE,
     id,
@@ -208,7 +208,7 @@ export const periodOf = (cadence: Exclude<AlertCadence, 'instant'>, time: string
 };
 
 /**
- * The same match is the same delivery however often it is met. `cause`: the fact that closed a scan or linked a
+ * The same match is the same delivery however often it is met. `cause`: the event that closed a scan or linked a
  * page, the id of a signal, or the days of a digest.
  */
 export const deliveryIdOf = (alertId: string, channel: AlertChannel, cause: string): string =>

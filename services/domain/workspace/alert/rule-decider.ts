@@ -1,7 +1,7 @@
 import type { AlertCadence, AlertChannel, AlertTrigger, EndpointChannel } from '#contracts/values/alerts.ts';
 import { type ErrorDetail, Refusal } from '#contracts/errors.ts';
 import type {
-  AlertRuleFact,
+  AlertRuleEvent,
   AlertRuleSettings,
   SealedAddress,
   Suspension,
@@ -41,22 +41,22 @@ const suspend = (state: AlertRule, { channel, failing_since, suspended_at }: Sus
   return { ...state, updated_at: suspended_at, suspended };
 };
 
-const evolve = (state: AlertRuleState, fact: AlertRuleFact): AlertRuleState => {
-  if (fact.type === 'AlertRuleCreated') {
-    const rule = { ...fact.data, updated_at: fact.data.created_at };
+const evolve = (state: AlertRuleState, event: AlertRuleEvent): AlertRuleState => {
+  if (event.type === 'AlertRuleCreated') {
+    const rule = { ...event.data, updated_at: event.data.created_at };
     return { ...rule, status: 'present', suspended: NONE };
   }
   if (!state) return state;
-  switch (fact.type) {
+  switch (event.type) {
     case 'AlertRuleChanged': {
-      const { changes, changed_at } = fact.data;
+      const { changes, changed_at } = event.data;
       const suspended = stillSuspended(state.suspended, changes);
       return { ...state, ...changes, suspended, updated_at: changed_at };
     }
     case 'AlertChannelSuspended':
-      return suspend(state, fact.data);
+      return suspend(state, event.data);
     case 'AlertRuleSuspended':
-      return { ...suspend(state, fact.data), enabled: false };
+      return { ...suspend(state, event.data), enabled: false };
     case 'AlertRuleDeleted':
       return { ...state, status: 'deleted' };
   }
@@ -126,7 +126,7 @@ export const createAlertRule =
       readonly rules: number;
     },
   ) =>
-  (state: AlertRuleState): readonly AlertRuleFact[] => {
+  (state: AlertRuleState): readonly AlertRuleEvent[] => {
     if (state) return [];
     const { workspace_id, alert_id, settings, member_id, tracked, rules, at } = input;
     demandTracked(settings.brand_ids, tracked);
@@ -166,7 +166,7 @@ const changesOf = (before: AlertRule, named: AlertRuleChange): Partial<AlertRule
 /** Brands that a rule has and that were untracked since are no reason to refuse a change of something else. */
 export const changeAlertRule =
   (input: Named & { readonly change: AlertRuleChange; readonly tracked: ReadonlySet<string> }) =>
-  (state: AlertRuleState): readonly AlertRuleFact[] => {
+  (state: AlertRuleState): readonly AlertRuleEvent[] => {
     const { workspace_id, alert_id, change, tracked, at } = input;
     const before = demandAlertRule(state);
     const { brand_ids, ...others } = change;
@@ -181,7 +181,7 @@ export const changeAlertRule =
 /** A channel that nothing is sent on needs no suspending. */
 export const suspendAlertChannel =
   (input: Named & Pick<Suspension, 'channel' | 'failing_since'>) =>
-  (state: AlertRuleState): readonly AlertRuleFact[] => {
+  (state: AlertRuleState): readonly AlertRuleEvent[] => {
     if (!sendingChannelsOf(state).includes(input.channel)) return [];
     const { at, ...suspended } = input;
     return [{ type: 'AlertChannelSuspended', data: { ...suspended, suspended_at: at } }];
@@ -190,7 +190,7 @@ export const suspendAlertChannel =
 /** Deleting what is not there is already so. */
 export const deleteAlertRule =
   ({ workspace_id, alert_id, at }: Named) =>
-  (state: AlertRuleState): readonly AlertRuleFact[] => {
+  (state: AlertRuleState): readonly AlertRuleEvent[] => {
     if (state === null || state.status === 'deleted') return [];
     return [{ type: 'AlertRuleDeleted', data: { workspace_id, alert_id, deleted_at: at } }];
   };

@@ -1,5 +1,5 @@
 import { Refusal } from '#contracts/errors.ts';
-import type { CollectionTreeFact, Visibility } from '#contracts/events/workspace/collection.ts';
+import type { CollectionTreeEvent, Visibility } from '#contracts/events/workspace/collection.ts';
 import type { Item } from '#contracts/values/items.ts';
 import type { Role } from '#contracts/values/roles.ts';
 import { COLLECTION_DEPTH_MAX, COLLECTIONS_MAX } from '#contracts/resources/workspace/collection.ts';
@@ -72,25 +72,25 @@ const change = (
   return { ...state, collections: state.collections.with(collection_id, after) };
 };
 
-const evolve = (state: CollectionTree, fact: CollectionTreeFact): CollectionTree => {
-  switch (fact.type) {
+const evolve = (state: CollectionTree, event: CollectionTreeEvent): CollectionTree => {
+  switch (event.type) {
     case 'CollectionCreated': {
-      const { workspace_id: _, collection_id, ...created } = fact.data;
+      const { workspace_id: _, collection_id, ...created } = event.data;
       const collection = { ...created, updated_at: created.created_at };
       return { ...state, collections: state.collections.with(collection_id, collection) };
     }
     case 'CollectionRenamed':
-      return change(state, fact.data, { name: fact.data.name });
+      return change(state, event.data, { name: event.data.name });
     case 'CollectionDescribed':
-      return change(state, fact.data, { description: fact.data.description });
+      return change(state, event.data, { description: event.data.description });
     case 'CollectionMoved':
-      return change(state, fact.data, { parent_id: fact.data.parent_id });
+      return change(state, event.data, { parent_id: event.data.parent_id });
     case 'CollectionVisibilityChanged':
-      return change(state, fact.data, { visibility: fact.data.visibility });
+      return change(state, event.data, { visibility: event.data.visibility });
     case 'CollectionEditorsChanged':
-      return change(state, fact.data, { editors: fact.data.editors });
+      return change(state, event.data, { editors: event.data.editors });
     case 'CollectionDeleted':
-      return remove(state, [fact.data.collection_id, ...fact.data.inside]);
+      return remove(state, [event.data.collection_id, ...event.data.inside]);
   }
 };
 
@@ -152,7 +152,7 @@ export const createCollection =
       readonly first_item: Item | null;
     },
   ) =>
-  (state: CollectionTree): readonly CollectionTreeFact[] => {
+  (state: CollectionTree): readonly CollectionTreeEvent[] => {
     const { workspace_id, collection_id, name, description, parent_id, visibility, first_item, by, at } =
       input;
     if (state.collections.has(collection_id) || state.deleted.has(collection_id)) return [];
@@ -201,10 +201,10 @@ const demandRights = (collection: Collection, by: Asking): void => {
 const demandStaysSeen = (
   state: CollectionTree,
   id: string,
-  facts: readonly CollectionTreeFact[],
+  events: readonly CollectionTreeEvent[],
   by: Asking,
 ) => {
-  if (seesCollection(facts.reduce(evolve, state), id, by.member_id)) return;
+  if (seesCollection(events.reduce(evolve, state), id, by.member_id)) return;
   throw new Refusal(
     'shuts_out',
     'You would not see this collection any more. Name yourself among the editors.',
@@ -214,33 +214,33 @@ const demandStaysSeen = (
 /** What is not named stays, and what is named as it is already records nothing. */
 export const changeCollection =
   (input: Command & { readonly change: CollectionChange }) =>
-  (state: CollectionTree): readonly CollectionTreeFact[] => {
+  (state: CollectionTree): readonly CollectionTreeEvent[] => {
     const { workspace_id, collection_id, by, at } = input;
     const before = demandCollection(state, collection_id, by.member_id);
     const { name, description, parent_id, visibility } = input.change;
     const editors = input.change.editors && editorsOf(input.change.editors, before.created_by);
     const about = { workspace_id, collection_id, changed_by: by.member_id, changed_at: at };
-    const facts: CollectionTreeFact[] = [];
+    const events: CollectionTreeEvent[] = [];
     if (name !== undefined && name !== before.name) {
-      facts.push({ type: 'CollectionRenamed', data: { ...about, name } });
+      events.push({ type: 'CollectionRenamed', data: { ...about, name } });
     }
     if (description !== undefined && description !== before.description) {
-      facts.push({ type: 'CollectionDescribed', data: { ...about, description } });
+      events.push({ type: 'CollectionDescribed', data: { ...about, description } });
     }
     if (parent_id !== undefined && parent_id !== before.parent_id) {
       demandMove(state, collection_id, parent_id, by);
-      facts.push({ type: 'CollectionMoved', data: { ...about, parent_id } });
+      events.push({ type: 'CollectionMoved', data: { ...about, parent_id } });
     }
     if (visibility !== undefined && visibility !== before.visibility) {
       demandRights(before, by);
-      facts.push({ type: 'CollectionVisibilityChanged', data: { ...about, visibility } });
+      events.push({ type: 'CollectionVisibilityChanged', data: { ...about, visibility } });
     }
     if (editors && editors.join() !== before.editors.join()) {
       demandRights(before, by);
-      facts.push({ type: 'CollectionEditorsChanged', data: { ...about, editors } });
+      events.push({ type: 'CollectionEditorsChanged', data: { ...about, editors } });
     }
-    demandStaysSeen(state, collection_id, facts, by);
-    return facts;
+    demandStaysSeen(state, collection_id, events, by);
+    return events;
   };
 
 /**
@@ -249,7 +249,7 @@ export const changeCollection =
  */
 export const deleteCollection =
   ({ workspace_id, collection_id, by, at }: Command) =>
-  (state: CollectionTree): readonly CollectionTreeFact[] => {
+  (state: CollectionTree): readonly CollectionTreeEvent[] => {
     const audience = state.deleted.get(collection_id);
     if (audience !== undefined && isAmong(audience, by.member_id)) return [];
     demandCollection(state, collection_id, by.member_id);

@@ -1,5 +1,5 @@
 import { Refusal } from '#contracts/errors.ts';
-import type { CollectionItemFact } from '#contracts/events/workspace/collection.ts';
+import type { CollectionItemEvent } from '#contracts/events/workspace/collection.ts';
 import type { Item } from '#contracts/values/items.ts';
 import { COLLECTION_ITEMS_MAX } from '#contracts/resources/workspace/collection.ts';
 import type { Collection } from './decider.ts';
@@ -9,7 +9,7 @@ import { PersistentMap } from '#domain/persistent-map.ts';
 export type PlacedItem = Item & { readonly created_by: string; readonly created_at: string };
 /** By type and key. */
 export type ItemsState = PersistentMap<PlacedItem>;
-/** Where the first item is: in the fact that created the collection. */
+/** Where the first item is: in the event that created the collection. */
 type WithFirstItem = Pick<Collection, 'first_item' | 'created_by' | 'created_at'>;
 
 const keyOf = ({ item_type, item_key }: Item): string => `${item_type}:${item_key}`;
@@ -17,10 +17,10 @@ const keyOf = ({ item_type, item_key }: Item): string => `${item_type}:${item_ke
 const firstOf = ({ first_item, created_by, created_at }: WithFirstItem): PlacedItem | null =>
   first_item && { ...first_item, created_by, created_at };
 
-const placedBy = (fact: CollectionItemFact): PlacedItem | null => {
-  switch (fact.type) {
+const placedBy = (event: CollectionItemEvent): PlacedItem | null => {
+  switch (event.type) {
     case 'CollectionItemAdded': {
-      const { item_type, item_key, added_by, added_at } = fact.data;
+      const { item_type, item_key, added_by, added_at } = event.data;
       return { item_type, item_key, created_by: added_by, created_at: added_at };
     }
     case 'CollectionItemRemoved':
@@ -28,9 +28,9 @@ const placedBy = (fact: CollectionItemFact): PlacedItem | null => {
   }
 };
 
-const evolve = (state: ItemsState, fact: CollectionItemFact): ItemsState => {
-  const placed = placedBy(fact);
-  return placed ? state.with(keyOf(placed), placed) : state.without(keyOf(fact.data));
+const evolve = (state: ItemsState, event: CollectionItemEvent): ItemsState => {
+  const placed = placedBy(event);
+  return placed ? state.with(keyOf(placed), placed) : state.without(keyOf(event.data));
 };
 
 /** Begins with the item that the collection was created with. */
@@ -49,8 +49,11 @@ export type CollectionItems = {
   readonly changed_at: string | null;
 };
 
-/** All items of a collection, from all facts of its stream. */
-export const itemsOf = (collection: WithFirstItem, facts: readonly CollectionItemFact[]): CollectionItems => {
+/** All items of a collection, from all events of its stream. */
+export const itemsOf = (
+  collection: WithFirstItem,
+  events: readonly CollectionItemEvent[],
+): CollectionItems => {
   const items = new Map<string, PlacedItem>();
   const put = (item: Item, placed: PlacedItem | null): void => {
     const key = keyOf(item);
@@ -60,9 +63,9 @@ export const itemsOf = (collection: WithFirstItem, facts: readonly CollectionIte
   const first = firstOf(collection);
   if (first) put(first, first);
   let changed_at: string | null = null;
-  for (const fact of facts) {
-    put(fact.data, placedBy(fact));
-    const at = fact.type === 'CollectionItemAdded' ? fact.data.added_at : fact.data.removed_at;
+  for (const event of events) {
+    put(event.data, placedBy(event));
+    const at = event.type === 'CollectionItemAdded' ? event.data.added_at : event.data.removed_at;
     if (changed_at === null || at > changed_at) changed_at = at;
   }
   // Those of one moment stay in the order of the log.
@@ -85,7 +88,7 @@ type Command = {
 /** Adding a present one changes nothing. */
 export const addCollectionItem =
   ({ workspace_id, collection_id, item, by, at }: Command) =>
-  (state: ItemsState): readonly CollectionItemFact[] => {
+  (state: ItemsState): readonly CollectionItemEvent[] => {
     if (findItem(state, item)) return [];
     if (state.size >= COLLECTION_ITEMS_MAX) {
       throw new Refusal(
@@ -99,7 +102,7 @@ export const addCollectionItem =
 
 export const removeCollectionItem =
   ({ workspace_id, collection_id, item, by, at }: Command) =>
-  (state: ItemsState): readonly CollectionItemFact[] => {
+  (state: ItemsState): readonly CollectionItemEvent[] => {
     if (!findItem(state, item)) return [];
     const removed = { workspace_id, collection_id, ...item, removed_by: by, removed_at: at };
     return [{ type: 'CollectionItemRemoved', data: removed }];

@@ -1,4 +1,4 @@
-import { type AlertRuleFact, alertRuleStream } from '#contracts/events/workspace/alert-rule.ts';
+import { type AlertRuleEvent, alertRuleStream } from '#contracts/events/workspace/alert-rule.ts';
 import type { Alert } from '#contracts/resources/workspace/alert.ts';
 import {
   type AlertRule,
@@ -16,8 +16,8 @@ export const readAlertRule = async (
   alertId: string,
 ): Promise<AlertRuleState> => {
   let state = alertRule.initial;
-  for await (const fact of eventStore.read<AlertRuleFact>(alertRuleStream(workspaceId, alertId))) {
-    state = alertRule.evolve(state, fact);
+  for await (const event of eventStore.read<AlertRuleEvent>(alertRuleStream(workspaceId, alertId))) {
+    state = alertRule.evolve(state, event);
   }
   return state;
 };

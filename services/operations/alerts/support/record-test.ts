@@ -1,6 +1,6 @@
 import type { AlertChannel } from '#contracts/values/alerts.ts';
 import {
-  type AlertDeliveryFact,
+  type AlertDeliveryEvent,
   alertDeliveryStream,
   type DeliveryAttempted,
   type DeliveryQueued,
@@ -20,7 +20,7 @@ type TestCall = Call<{ readonly ws: string; readonly alertId: string }, unknown,
 const CONFLICT_RETRIES = 60;
 const CONFLICT_PAUSE_MS = 20;
 
-/** A sample that was sent: two facts. */
+/** A sample that was sent: two events. */
 export type TestDelivery = {
   readonly channel: AlertChannel;
   readonly payload: AlertPayload;
@@ -28,7 +28,7 @@ export type TestDelivery = {
   readonly outcome: SendOutcome;
 };
 
-export const factsOf = (
+export const eventsOf = (
   { workspace_id, alert_id }: AlertRule,
   { channel, payload, attempted_at, outcome }: TestDelivery,
 ): readonly [DeliveryQueued, DeliveryAttempted] => {
@@ -52,7 +52,7 @@ export const factsOf = (
   ];
 };
 
-export type RecordedTest = { readonly facts: readonly AlertDeliveryFact[]; readonly position: bigint };
+export type RecordedTest = { readonly events: readonly AlertDeliveryEvent[]; readonly position: bigint };
 
 /** What an earlier attempt of this very command sent and recorded, whose answer nobody got; `null` for nothing. */
 export const recordedBefore = async (
@@ -61,21 +61,21 @@ export const recordedBefore = async (
 ): Promise<RecordedTest | null> => {
   if (!call.mayRepeat) return null;
   const { ws, alertId } = call.params;
-  const facts: AlertDeliveryFact[] = [];
+  const events: AlertDeliveryEvent[] = [];
   let position = 0n;
-  for await (const fact of room.eventStore.read<AlertDeliveryFact>(alertDeliveryStream(ws, alertId))) {
-    if (fact.metadata.$causationId !== call.commandId) continue;
-    facts.push(fact);
-    ({ position } = fact);
+  for await (const event of room.eventStore.read<AlertDeliveryEvent>(alertDeliveryStream(ws, alertId))) {
+    if (event.metadata.$causationId !== call.commandId) continue;
+    events.push(event);
+    ({ position } = event);
   }
-  return facts.length === 0 ? null : { facts, position };
+  return events.length === 0 ? null : { events, position };
 };
 
 /** Appends after whatever the stream holds: nothing of that decides anything here, so none of it is read. */
 export const recordTest = async (
   call: TestCall,
   room: OperationDependencies,
-  facts: readonly AlertDeliveryFact[],
+  events: readonly AlertDeliveryEvent[],
 ): Promise<RecordedTest> => {
   const { ws, alertId } = call.params;
   const stream = alertDeliveryStream(ws, alertId);
@@ -91,8 +91,8 @@ export const recordTest = async (
     try {
       const last = await room.eventStore.last(stream);
       const expected = last?.revision ?? -1n;
-      const { position } = await room.eventStore.append(stream, expected, facts, metadata, call.commandId);
-      return { facts, position };
+      const { position } = await room.eventStore.append(stream, expected, events, metadata, call.commandId);
+      return { events, position };
     } catch (error) {
       if (!(error instanceof StreamMoved)) throw error;
       await pause(Math.random() * CONFLICT_PAUSE_MS);

@@ -44,7 +44,7 @@ export const demandTargets = <Targets extends GivenTargets>(
 /** Stands for an address that is not sealed yet, where it is only asked whether a rule may be so. */
 export const UNSEALED: SealedAddress = { host: '', fingerprint: '' };
 
-/** What facts may hold of a chat tool's address; the address itself goes to the vault. */
+/** What events may hold of a chat tool's address; the address itself goes to the vault. */
 export const sealedAddress = async (
   room: OperationDependencies,
   workspaceId: string,

@@ -1,4 +1,4 @@
-import { type WebhookSecretFact, webhookSecretStream } from '#contracts/events/workspace/webhook-secret.ts';
+import { type WebhookSecretEvent, webhookSecretStream } from '#contracts/events/workspace/webhook-secret.ts';
 import { derivedId } from '#domain/ids.ts';
 import {
   issueFirstWebhookSecret,
@@ -23,7 +23,7 @@ export type IssuedSecret = {
   readonly position: bigint | null;
 };
 
-/** Another than that of what the request records besides, since ids of facts follow from it. */
+/** Another than that of what the request records besides, since ids of events follow from it. */
 const commandIdOf = ({ commandId }: SecretCall): string => derivedId('webhook secret', commandId);
 
 /**
@@ -33,7 +33,7 @@ const commandIdOf = ({ commandId }: SecretCall): string => derivedId('webhook se
 const issuedBefore = async (call: SecretCall, room: OperationDependencies): Promise<IssuedSecret | null> => {
   if (!call.mayRepeat) return null;
   const { ws } = call.params;
-  const last = await room.eventStore.last<WebhookSecretFact>(webhookSecretStream(ws));
+  const last = await room.eventStore.last<WebhookSecretEvent>(webhookSecretStream(ws));
   if (last?.metadata.$causationId !== commandIdOf(call)) return null;
   const { fingerprint, issued_at } = last.data;
   const text = await demandVault(room).open(ws, WEBHOOK_SECRET_OWNER, fingerprint);
@@ -55,7 +55,7 @@ const issue = async (
   await demandVault(room).seal(workspace_id, WEBHOOK_SECRET_OWNER, text);
   let before = null as WebhookSecretState;
   const decision = decide({ workspace_id, fingerprint, at: room.clock.now().toISOString() });
-  const { state, facts, position } = await runWorkspaceCommand(room, {
+  const { state, events, position } = await runWorkspaceCommand(room, {
     workspaceId: workspace_id,
     stream: webhookSecretStream(workspace_id),
     decider: webhookSecret,
@@ -68,7 +68,7 @@ const issue = async (
     commandId: commandIdOf(call),
     shownIn: [],
   });
-  if (facts.length === 0 || !state) return null;
+  if (events.length === 0 || !state) return null;
   return { text, issued_at: state.issued_at, rotated: before !== null, position };
 };
 

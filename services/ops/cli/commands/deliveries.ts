@@ -82,7 +82,7 @@ const replay = async (given: readonly string[], options: object, command: Comman
     const queued = await inOpsRoom((room) =>
       queueMissing(
         room,
-        (facts) => tell(`${facts} facts read`),
+        (events) => tell(`${events} events read`),
         (done, total) => tell(`${done} of ${total} that are not at an end looked at`),
       ),
     );

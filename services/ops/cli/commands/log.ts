@@ -1,12 +1,12 @@
 import type { Command } from 'commander';
 import { z } from 'zod';
-import type { RecordedFact } from '#contracts/events/event.ts';
+import type { RecordedEvent } from '#contracts/events/event.ts';
 import {
-  factFields,
-  findFacts,
+  eventFields,
+  findEvents,
   FOUND_MAX,
   LogQuery,
-  showFact,
+  showEvent,
   TailQuery,
   tailLog,
 } from '#services/ops/log/search.ts';
@@ -14,20 +14,20 @@ import { isJson, onOneLine } from '../output.ts';
 import { readQuery } from '#services/ops/validate-query.ts';
 import { inOpsRoom } from '../dependencies.ts';
 
-/** While nothing is found, it is said how far the reading is, every so many facts. */
-const TOLD_EVERY_FACTS = 50_000;
+/** While nothing is found, it is said how far the reading is, every so many events. */
+const TOLD_EVERY_EVENTS = 50_000;
 
 const Revision = z.strictObject({
   revision: z
     .string()
-    .regex(/^\d{1,15}$/, 'the number of the fact in its stream')
+    .regex(/^\d{1,15}$/, 'the number of the event in its stream')
     .transform(BigInt)
     .optional(),
 });
 
-const print = (command: Command, fact: RecordedFact): void => {
-  const { recorded_at, type, stream, revision, metadata } = factFields(fact);
-  if (isJson(command)) return console.log(JSON.stringify(factFields(fact)));
+const print = (command: Command, event: RecordedEvent): void => {
+  const { recorded_at, type, stream, revision, metadata } = eventFields(event);
+  if (isJson(command)) return console.log(JSON.stringify(eventFields(event)));
   console.log(onOneLine([recorded_at, type, `${stream} ${revision}`, metadata.$correlationId].join('  ')));
 };
 
@@ -41,19 +41,19 @@ const find = async (options: object, command: Command): Promise<void> => {
   const { limit, ...filter } = readQuery(LogQuery, options);
   const signal = untilInterrupted();
   let told = 0;
-  const tell = (facts: number): void => {
-    if (facts - told < TOLD_EVERY_FACTS) return;
-    told = facts;
-    console.error(`${facts} facts looked at`);
+  const tell = (events: number): void => {
+    if (events - told < TOLD_EVERY_EVENTS) return;
+    told = events;
+    console.error(`${events} events looked at`);
   };
   await inOpsRoom(async ({ eventStore }) => {
     let found = 0;
-    for await (const fact of findFacts(eventStore, filter, signal, tell)) {
-      print(command, fact);
+    for await (const event of findEvents(eventStore, filter, signal, tell)) {
+      print(command, event);
       found += 1;
       if (found === limit) return console.error(`The first ${limit}; there may be more.`);
     }
-    if (found === 0) console.error('There is no such fact.');
+    if (found === 0) console.error('There is no such event.');
   });
 };
 
@@ -61,39 +61,41 @@ const tail = async (options: object, command: Command): Promise<void> => {
   const filter = readQuery(TailQuery, options);
   const signal = untilInterrupted();
   await inOpsRoom(async ({ eventStore }) => {
-    for await (const fact of tailLog(eventStore, filter, signal)) print(command, fact);
+    for await (const event of tailLog(eventStore, filter, signal)) print(command, event);
   });
 };
 
 const show = async (stream: string, given: string | undefined): Promise<void> => {
   const { revision } = readQuery(Revision, { revision: given });
-  const fact = await inOpsRoom(({ eventStore }) => showFact(eventStore, stream, revision ?? null));
-  console.log(JSON.stringify(factFields(fact), null, 2));
+  const event = await inOpsRoom(({ eventStore }) => showEvent(eventStore, stream, revision ?? null));
+  console.log(JSON.stringify(eventFields(event), null, 2));
 };
 
 const withFilters = (command: Command): Command =>
   command
-    .option('--stream <stream>', 'facts of one stream, as brand-…')
-    .option('--category <category>', 'facts of streams of this category, as adLibrary')
-    .option('--type <type>', 'facts of this type, as BrandTracked')
-    .option('--correlation <id>', 'facts of one request, by its x-request-id');
+    .option('--stream <stream>', 'events of one stream, as brand-…')
+    .option('--category <category>', 'events of streams of this category, as adLibrary')
+    .option('--type <type>', 'events of this type, as BrandTracked')
+    .option('--correlation <id>', 'events of one request, by its x-request-id');
 
 /** `ops log tail|find|show` */
 export const registerLogCommands = (program: Command): void => {
-  const log = program.command('log').description('the facts themselves');
-  withFilters(log.command('tail').description('print facts as they are recorded, until Ctrl-C')).action(tail);
+  const log = program.command('log').description('the events themselves');
+  withFilters(log.command('tail').description('print events as they are recorded, until Ctrl-C')).action(
+    tail,
+  );
   withFilters(
     log
       .command('find')
-      .description('facts in the order of the log; without --stream it is read from its beginning'),
+      .description('events in the order of the log; without --stream it is read from its beginning'),
   )
     .option('--since <time>', 'recorded at or after this time')
     .option('--until <time>', 'recorded before this time')
-    .option('--limit <number>', `facts at most, up to ${FOUND_MAX}`)
+    .option('--limit <number>', `events at most, up to ${FOUND_MAX}`)
     .action(find);
   log
     .command('show')
-    .description('one fact whole, as JSON')
+    .description('one event whole, as JSON')
     .argument('<stream>', 'stream')
     .argument('[revision]', 'its number in the stream; the last, where left out')
     .action(show);

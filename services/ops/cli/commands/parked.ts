@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { z } from 'zod';
 import { Refusal } from '#contracts/errors.ts';
-import { factFields } from '#services/ops/log/search.ts';
+import { eventFields } from '#services/ops/log/search.ts';
 import { isJson, printRecord, printTable } from '../output.ts';
 import {
   listParked,
@@ -37,14 +37,14 @@ const show = async (
   _options: object,
   command: Command,
 ): Promise<void> => {
-  const { fact, ...parked } = await inOpsRoom(({ pool, eventStore }) =>
+  const { fact: event, ...parked } = await inOpsRoom(({ pool, eventStore }) =>
     showParked(pool, eventStore, projection, stream),
   );
   if (isJson(command))
-    return console.log(JSON.stringify({ ...parked, fact: fact === null ? null : factFields(fact) }));
+    return console.log(JSON.stringify({ ...parked, fact: event === null ? null : eventFields(event) }));
   printRecord(command, parked);
-  if (fact === null) return console.error('The log does not have this fact any more.');
-  console.log(`\n${JSON.stringify(factFields(fact), null, 2)}`);
+  if (event === null) return console.error('The log does not have this event any more.');
+  console.log(`\n${JSON.stringify(eventFields(event), null, 2)}`);
 };
 
 const retry = async (
@@ -72,17 +72,17 @@ const skip = async (
 
 /** `ops projections parked list|show|retry|skip` */
 export const registerParkedCommands = (group: Command): void => {
-  const parked = group.command('parked').description('facts that a projection could not apply');
+  const parked = group.command('parked').description('events that a projection could not apply');
   parked
     .command('list')
-    .description('the fact that each stream waits for')
+    .description('the event that each stream waits for')
     .argument('[projection]', 'of this projection')
     .option('--limit <number>', `streams at once, up to ${PARKED_PAGE_MAX}`)
     .option('--after <projection/stream>', 'where the page before ended')
     .action(list);
   parked
     .command('show')
-    .description('one of them, with the fact and the error')
+    .description('one of them, with the event and the error')
     .argument('<projection>', 'projection')
     .argument('<stream>', 'stream')
     .action(show);
@@ -95,7 +95,7 @@ export const registerParkedCommands = (group: Command): void => {
     .action(retry);
   parked
     .command('skip')
-    .description('leave the fact that a stream waits for out for good, and apply those behind it')
+    .description('leave the event that a stream waits for out for good, and apply those behind it')
     .argument('<projection>', 'projection')
     .argument('<stream>', 'stream')
     .action(skip);

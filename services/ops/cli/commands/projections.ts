@@ -48,7 +48,7 @@ const status = async (name: string | undefined, _options: object, command: Comma
         ...(one.standing_since === null ? [] : [`stands still since ${one.standing_since}`]),
         ...(code === version ? [] : [code === null ? 'no code for it' : `code is version ${code}`]),
         ...(build && ['reading', 'indexing', 'ready', 'asked'].includes(build.state)
-          ? [`build: ${build.state}, ${build.facts} of ${build.total_facts} facts`]
+          ? [`build: ${build.state}, ${build.facts} of ${build.total_facts} events`]
           : []),
         ...(build?.state === 'failed' ? [`build failed: ${build.error}`] : []),
         ...(one.last_error === null || build?.error === one.last_error ? [] : [one.last_error]),
@@ -74,12 +74,12 @@ const namesOf = async ({ pool, eventStore }: OpsRoom, name: string | undefined, 
     .map((one) => one.name);
 };
 
-const outcomeOf = ({ name, state, facts, error }: Build): string => {
+const outcomeOf = ({ name, state, facts: events, error }: Build): string => {
   if (state === 'done')
-    return `${name}: rebuilt from ${facts} facts and swapped in. Prove it with: ops projections verify ${name}`;
+    return `${name}: rebuilt from ${events} events and swapped in. Prove it with: ops projections verify ${name}`;
   if (state === 'cancelled') return `${name}: cancelled; the live tables are as they were.`;
   if (state === 'failed')
-    return `${name}: stopped at a fact that cannot be applied; the live tables are as they were. ${error}`;
+    return `${name}: stopped at an event that cannot be applied; the live tables are as they were. ${error}`;
   return `${name}: goes on in the projector (${state}).`;
 };
 

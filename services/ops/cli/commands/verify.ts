@@ -47,17 +47,17 @@ const print = (verification: Verification): void => {
   if (!isVerified(verification))
     return console.error(`${name}: ${state}. It is cancelled as soon as a projector is there.`);
   if (report === null) return console.error(onOneLine(`${name}: ${state}. ${error ?? ''}`).trim());
-  const { position, facts, left_out, tables } = report;
+  const { position, facts: events, left_out, tables } = report;
   const without = left_out === 0 ? '' : `, without ${left_out} that are parked or skipped`;
   if (state === 'passed') {
     return console.log(
-      `${name}: ${tables.length} tables are those of a replay of ${facts} facts up to ${position}${without}.`,
+      `${name}: ${tables.length} tables are those of a replay of ${events} events up to ${position}${without}.`,
     );
   }
   for (const table of tables.filter((one) => !one.is_equal)) {
     for (const line of differenceLines(table)) console.log(onOneLine(line));
   }
-  console.error(`${name}: the tables differ from a replay of ${facts} facts up to ${position}${without}.`);
+  console.error(`${name}: the tables differ from a replay of ${events} events up to ${position}${without}.`);
 };
 
 /** Asks, and waits: nobody else has use of the answer, so Ctrl-C cancels. */
@@ -74,8 +74,8 @@ const verify = async (name: string, options: object, command: Command): Promise<
       const seen = await watchVerification(
         pool,
         name,
-        ({ facts, total_facts, state }) => {
-          progress.show(name, facts, total_facts, state, 0, null);
+        ({ facts: events, total_facts, state }) => {
+          progress.show(name, events, total_facts, state, 0, null);
           noticeWaiting(state);
         },
         cancelling.signal,

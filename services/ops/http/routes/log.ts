@@ -3,7 +3,13 @@ import { z } from 'zod';
 import type { EventStore } from '#platform/event-store/event-store.ts';
 import { record } from '../reply.ts';
 import { atMost } from '#platform/concurrency/concurrency-limit.ts';
-import { factFields, findFacts, LOG_TEXT_MAX_LENGTH, LogQuery, showFact } from '#services/ops/log/search.ts';
+import {
+  eventFields,
+  findEvents,
+  LOG_TEXT_MAX_LENGTH,
+  LogQuery,
+  showEvent,
+} from '#services/ops/log/search.ts';
 import { readQuery } from '#services/ops/validate-query.ts';
 
 /** Looking through the log takes as long as the log is; a request ends with what it found by then. */
@@ -15,7 +21,7 @@ const Show = z.strictObject({
   stream: z.string().min(1).max(LOG_TEXT_MAX_LENGTH),
   revision: z
     .string()
-    .regex(/^(\d{1,15}|last)$/, 'the number of the fact in its stream, or `last`')
+    .regex(/^(\d{1,15}|last)$/, 'the number of the event in its stream, or `last`')
     .transform((text) => (text === 'last' ? null : BigInt(text))),
 });
 
@@ -35,13 +41,13 @@ export const registerLogRoutes = (
         const gone = new AbortController();
         reply.raw.once('close', () => gone.abort());
         const signal = AbortSignal.any([ending, gone.signal, AbortSignal.timeout(LOOK_LIMIT_MS)]);
-        const facts: ReturnType<typeof factFields>[] = [];
-        for await (const fact of findFacts(eventStore, filter, signal)) {
-          facts.push(factFields(fact));
-          if (facts.length === limit) break;
+        const events: ReturnType<typeof eventFields>[] = [];
+        for await (const event of findEvents(eventStore, filter, signal)) {
+          events.push(eventFields(event));
+          if (events.length === limit) break;
         }
         // Of a log that was not looked through to its end there may be more.
-        return record(request, { facts, is_complete: facts.length < limit && !signal.aborted });
+        return record(request, { facts: events, is_complete: events.length < limit && !signal.aborted });
       }),
   });
 
@@ -50,7 +56,7 @@ export const registerLogRoutes = (
     url: '/ops/log/:stream/:revision',
     handler: async (request) => {
       const { stream, revision } = readQuery(Show, request.params);
-      return record(request, factFields(await showFact(eventStore, stream, revision)));
+      return record(request, eventFields(await showEvent(eventStore, stream, revision)));
     },
   });
 };

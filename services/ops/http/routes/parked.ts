@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { EventStore } from '#platform/event-store/event-store.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 import { page, record } from '../reply.ts';
-import { factFields } from '#services/ops/log/search.ts';
+import { eventFields } from '#services/ops/log/search.ts';
 import {
   listParked,
   ParkedPageLimit,
@@ -60,8 +60,8 @@ export const registerParkedRoutes = (app: FastifyInstance, { pool, eventStore }:
     url: '/ops/parked/:projection/:stream',
     handler: async (request) => {
       const { projection, stream } = request.params;
-      const { fact, ...parked } = await showParked(pool, eventStore, projection, stream);
-      return record(request, { ...parked, fact: fact === null ? null : factFields(fact) });
+      const { fact: event, ...parked } = await showParked(pool, eventStore, projection, stream);
+      return record(request, { ...parked, fact: event === null ? null : eventFields(event) });
     },
   });
 

@@ -38,9 +38,9 @@ describe('cards of an ad', () => {
   ])('are revised where %s, though the main link is as it was', (_, cards) => {
     const shop = library();
     shop.scan({ at: at(1) }, carousel(card('Hats', HAT), card('Socks', SOCK)));
-    const facts = shop.scan({ at: at(2) }, carousel(...cards));
-    expect(typesOf(facts)).toEqual(['AdRevised']);
-    expect(facts[0]?.data).toMatchObject({ changes: { cards: { to: cards } } });
+    const events = shop.scan({ at: at(2) }, carousel(...cards));
+    expect(typesOf(events)).toEqual(['AdRevised']);
+    expect(events[0]?.data).toMatchObject({ changes: { cards: { to: cards } } });
     expect(cardsOf(shop)).toEqual(cards);
     expect(shop.totals).toMatchObject({ revised: 1, destination_changed: 0 });
   });
@@ -66,16 +66,16 @@ describe('cards of an ad', () => {
   it('keep their links where all are worded anew by a scan that shows none', () => {
     const shop = library();
     shop.scan({ at: at(1) }, carousel(card('Hats', HAT), card('Socks', SOCK)));
-    const facts = shop.scan({ at: at(2) }, carousel(card('Warm hats', null), card('Soft socks', null)));
-    expect(typesOf(facts)).toEqual(['AdRevised']);
+    const events = shop.scan({ at: at(2) }, carousel(card('Warm hats', null), card('Soft socks', null)));
+    expect(typesOf(events)).toEqual(['AdRevised']);
     expect(cardsOf(shop)).toEqual([card('Warm hats', HAT), card('Soft socks', SOCK)]);
   });
 
   it('whose links become known are completed, and that is no news', () => {
     const shop = library();
     shop.scan({ at: at(1) }, carousel(card('Hats', null), card('Socks', null)));
-    const facts = shop.scan({ at: at(2) }, carousel(card('Hats', HAT), card('Socks', SOCK)));
-    expect(typesOf(facts)).toEqual(['AdDetailsObserved']);
+    const events = shop.scan({ at: at(2) }, carousel(card('Hats', HAT), card('Socks', SOCK)));
+    expect(typesOf(events)).toEqual(['AdDetailsObserved']);
     expect(cardsOf(shop)).toEqual([card('Hats', HAT), card('Socks', SOCK)]);
   });
 
@@ -83,12 +83,12 @@ describe('cards of an ad', () => {
     const shop = library();
     const to = (id: number, url: string) => ad(id, { cards: [card(`Card ${id}`, url)] });
     shop.scan({ at: at(1) }, [to(1, HAT), to(2, SOCK), to(3, SHOE)]);
-    const facts = shop.scan({ at: at(2), collector: 'two' }, [
+    const events = shop.scan({ at: at(2), collector: 'two' }, [
       to(1, `${HAT}/x`),
       to(2, `${SOCK}/x`),
       to(3, `${SHOE}/x`),
     ]);
-    expect(typesOf(facts)).toEqual(['AdsReworded']);
+    expect(typesOf(events)).toEqual(['AdsReworded']);
   });
 
   it('whatever they show, are decided once', () => {

@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { AdLibraryFact } from '#contracts/events/corpus/ad-library.ts';
+import type { AdLibraryEvent } from '#contracts/events/corpus/ad-library.ts';
 import { ad, library, PAGE, typesOf } from '#tests/dsl/scans.ts';
 
-const first = <T extends AdLibraryFact['type']>(facts: readonly AdLibraryFact[], type: T) => {
-  const found = facts.find((fact) => fact.type === type);
-  if (!found) throw new Error(`no ${type} among ${facts.map((fact) => fact.type).join()}`);
-  return found as Extract<AdLibraryFact, { type: T }>;
+const first = <T extends AdLibraryEvent['type']>(events: readonly AdLibraryEvent[], type: T) => {
+  const found = events.find((event) => event.type === type);
+  if (!found) throw new Error(`no ${type} among ${events.map((event) => event.type).join()}`);
+  return found as Extract<AdLibraryEvent, { type: T }>;
 };
 
 describe('rule 1: absent is not stopped', () => {
@@ -35,12 +35,12 @@ describe('rule 1: absent is not stopped', () => {
   it('believes the flag and a stop date not after the scan, but no stop date that lies ahead', () => {
     const shop = library();
     shop.scan({ at: '2026-05-01T10:00Z' }, [ad(1), ad(2), ad(3)]);
-    const facts = shop.scan({ at: '2026-05-02T10:00Z', complete: false }, [
+    const events = shop.scan({ at: '2026-05-02T10:00Z', complete: false }, [
       ad(1, { is_active: false }),
       ad(2, { stopped_on: '2026-05-02' }),
       ad(3, { stopped_on: '2026-05-03' }),
     ]);
-    expect(typesOf(facts)).toEqual(['AdConfirmedInactive', 'AdConfirmedInactive', 'AdsSeen']);
+    expect(typesOf(events)).toEqual(['AdConfirmedInactive', 'AdConfirmedInactive', 'AdsSeen']);
     expect(shop.totals).toMatchObject({ active: 1, stopped: 2 });
   });
 
@@ -86,20 +86,20 @@ describe('rule 2: an ad that comes back', () => {
 });
 
 describe('rule 3: baseline, news and late', () => {
-  const novelties = (facts: readonly AdLibraryFact[]) =>
-    facts.flatMap((fact) => (fact.type === 'AdStarted' ? [fact.data.novelty] : []));
+  const novelties = (events: readonly AdLibraryEvent[]) =>
+    events.flatMap((event) => (event.type === 'AdStarted' ? [event.data.novelty] : []));
 
   it('takes the first scan of a page as its baseline, whatever the start dates', () => {
     const shop = library();
     expect(
       novelties(shop.scan({ at: '2026-05-10T10:00Z' }, [ad(1, { started_on: '2026-05-10' }), ad(2)])),
     ).toEqual(['baseline', 'baseline']);
-    const facts = shop.scan({ at: '2026-05-11T10:00Z', pages: [PAGE, '300000003'] }, [
+    const events = shop.scan({ at: '2026-05-11T10:00Z', pages: [PAGE, '300000003'] }, [
       ad(1),
       ad(2),
       ad(3, { page_id: '300000003', started_on: '2026-05-11' }),
     ]);
-    expect(novelties(facts)).toEqual(['baseline']);
+    expect(novelties(events)).toEqual(['baseline']);
   });
 
   it.each([
@@ -120,10 +120,10 @@ describe('rule 3: baseline, news and late', () => {
 
   it('makes no news of a stop first seen as a stop', () => {
     const shop = library();
-    const facts = shop.scan({ at: '2026-05-10T10:00Z' }, [
+    const events = shop.scan({ at: '2026-05-10T10:00Z' }, [
       ad(1, { is_active: false, stopped_on: '2026-05-01' }),
     ]);
-    expect(first(facts, 'AdConfirmedInactive').data.news).toBe(false);
+    expect(first(events, 'AdConfirmedInactive').data.news).toBe(false);
     expect(shop.totals).toMatchObject({ active: 0, total: 1, baseline: 1, stopped: 0 });
   });
 });
@@ -144,9 +144,9 @@ describe('scans of some countries', () => {
   it('name the ads that they saw, where their end does not say that all were', () => {
     const shop = library();
     shop.scan(of('2026-05-01T10:00Z', 'DE'), [ad(1), ad(2)]);
-    const facts = shop.scan(of('2026-05-02T10:00Z', 'US'), [ad(1)]);
-    expect(typesOf(facts)).toEqual(['AdDetailsObserved', 'AdsSeen']);
-    expect(first(facts, 'ScanRecorded').data.pages).toMatchObject([{ page_id: PAGE, partial: true }]);
+    const events = shop.scan(of('2026-05-02T10:00Z', 'US'), [ad(1)]);
+    expect(typesOf(events)).toEqual(['AdDetailsObserved', 'AdsSeen']);
+    expect(first(events, 'ScanRecorded').data.pages).toMatchObject([{ page_id: PAGE, partial: true }]);
     const all = shop.scan({ at: '2026-05-03T10:00Z', countries: ['DE', 'US'] }, [ad(1), ad(2)]);
     expect(first(all, 'ScanRecorded').data.pages).toEqual([
       { page_id: PAGE, page_name: null, baseline: false },
@@ -161,10 +161,10 @@ describe('rule 4: blank never overwrites', () => {
       ad(1, { body: 'Soft socks', link_url: 'https://shop.example/socks' }),
     ]);
     expect(typesOf(shop.scan({ at: '2026-05-02T10:00Z' }, [ad(1)]))).toEqual([]);
-    const facts = shop.scan({ at: '2026-05-03T10:00Z' }, [
+    const events = shop.scan({ at: '2026-05-03T10:00Z' }, [
       ad(1, { title: 'Socks', started_on: '2026-04-01' }),
     ]);
-    expect(typesOf(facts)).toEqual(['AdDetailsObserved']);
+    expect(typesOf(events)).toEqual(['AdDetailsObserved']);
     expect([...shop.state.ads.values()][0]).toMatchObject({
       started_on: '2026-04-01',
       content: { body: 'Soft socks', title: 'Socks', link_url: 'https://shop.example/socks' },
@@ -192,8 +192,8 @@ describe('rule 5: destinations', () => {
   ])('%s to %s: changed %s', (from, to, changed) => {
     const shop = library();
     shop.scan({ at: '2026-05-01T10:00Z' }, [ad(1, { link_url: from })]);
-    const facts = shop.scan({ at: '2026-05-02T10:00Z' }, [ad(1, { link_url: to })]);
-    expect(typesOf(facts)).toEqual(changed ? ['AdDestinationChanged'] : []);
+    const events = shop.scan({ at: '2026-05-02T10:00Z' }, [ad(1, { link_url: to })]);
+    expect(typesOf(events)).toEqual(changed ? ['AdDestinationChanged'] : []);
   });
 });
 
@@ -204,8 +204,8 @@ describe('rule 6: another collector', () => {
   it('is not taken for revisions when most texts differ, and its wording is what is compared from then on', () => {
     const shop = library();
     shop.scan({ at: '2026-05-01T10:00Z' }, worded(''));
-    const facts = shop.scan({ at: '2026-05-02T10:00Z', collector: 'two' }, worded('0:00 / 0:45 '));
-    expect(typesOf(facts)).toEqual(['AdsReworded']);
+    const events = shop.scan({ at: '2026-05-02T10:00Z', collector: 'two' }, worded('0:00 / 0:45 '));
+    expect(typesOf(events)).toEqual(['AdsReworded']);
     expect(shop.totals).toMatchObject({ revised: 0, reworded: 4 });
     expect(typesOf(shop.scan({ at: '2026-05-03T10:00Z', collector: 'two' }, worded('0:00 / 0:45 ')))).toEqual(
       [],
@@ -221,11 +221,11 @@ describe('rule 6: another collector', () => {
   it('does not hide the revision of one text among many that stayed', () => {
     const shop = library();
     shop.scan({ at: '2026-05-01T10:00Z' }, worded(''));
-    const facts = shop.scan({ at: '2026-05-02T10:00Z', collector: 'two' }, [
+    const events = shop.scan({ at: '2026-05-02T10:00Z', collector: 'two' }, [
       ad(1, { body: 'Hats' }),
       ...worded('').slice(1),
     ]);
-    expect(typesOf(facts)).toEqual(['AdRevised']);
+    expect(typesOf(events)).toEqual(['AdRevised']);
   });
 
   it('of the same name makes every difference the brand’s', () => {
@@ -239,7 +239,7 @@ describe('rule 6: another collector', () => {
 
 describe('rule 9: reliable days', () => {
   const other = '200000002';
-  const reliable = (facts: readonly AdLibraryFact[]) => first(facts, 'ScanRecorded').data.reliable;
+  const reliable = (events: readonly AdLibraryEvent[]) => first(events, 'ScanRecorded').data.reliable;
 
   it('needs complete scans of all linked pages on one day', () => {
     const shop = library();
@@ -271,9 +271,9 @@ describe('rule 11: late and repeated scans', () => {
     const shop = library();
     shop.scan({ at: '2026-05-01T10:00Z' }, [ad(1), ad(2)]);
     shop.scan({ at: '2026-05-08T10:00Z' }, [ad(1, { is_active: false }), ad(2)]);
-    const facts = shop.scan({ at: '2026-05-04T10:00Z' }, [ad(1)]);
-    expect(typesOf(facts)).toEqual([]);
-    expect(first(facts, 'ScanRecorded').data.late_arrival).toBe(true);
+    const events = shop.scan({ at: '2026-05-04T10:00Z' }, [ad(1)]);
+    expect(typesOf(events)).toEqual([]);
+    expect(first(events, 'ScanRecorded').data.late_arrival).toBe(true);
     expect(shop.totals).toMatchObject({ active: 1, missing: 0 });
   });
 

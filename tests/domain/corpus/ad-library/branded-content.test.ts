@@ -7,14 +7,14 @@ const LUIS = { page_id: '500000002', page_name: 'Luis' };
 const day = (number: number) => ({ at: `2026-05-0${number}T10:00Z` });
 
 describe('the partner of an ad', () => {
-  it('stands in the fact that the ad started, and nothing stands there without one', () => {
+  it('stands in the event that the ad started, and nothing stands there without one', () => {
     const shop = library();
-    const facts = shop.scan(day(1), [
+    const events = shop.scan(day(1), [
       ad(1, { branded_content: MAYA }),
       ad(2, { branded_content: null }),
       ad(3),
     ]);
-    const started = facts.filter((fact): fact is AdStarted => fact.type === 'AdStarted');
+    const started = events.filter((event): event is AdStarted => event.type === 'AdStarted');
     expect(started[0]?.data.branded_content).toEqual(MAYA);
     for (const { data } of started.slice(1)) expect(data).not.toHaveProperty('branded_content');
   });
@@ -22,9 +22,9 @@ describe('the partner of an ad', () => {
   it('completes the record when it is seen later, and is no news', () => {
     const shop = library();
     shop.scan(day(1), [ad(1)]);
-    const facts = shop.scan(day(2), [ad(1, { branded_content: MAYA })]);
-    expect(typesOf(facts)).toEqual(['AdDetailsObserved']);
-    expect((facts[0] as AdDetailsObserved).data).toMatchObject({ details: {}, branded_content: MAYA });
+    const events = shop.scan(day(2), [ad(1, { branded_content: MAYA })]);
+    expect(typesOf(events)).toEqual(['AdDetailsObserved']);
+    expect((events[0] as AdDetailsObserved).data).toMatchObject({ details: {}, branded_content: MAYA });
   });
 
   it('is recorded again only when it is another', () => {

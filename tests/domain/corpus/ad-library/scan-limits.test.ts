@@ -1,12 +1,12 @@
 import { expect, it } from 'vitest';
-import type { AdLibraryFact } from '#contracts/events/corpus/ad-library.ts';
+import type { AdLibraryEvent } from '#contracts/events/corpus/ad-library.ts';
 import { AD_MAX_BYTES, ObservedAd } from '#contracts/observations/ad-library-scan.ts';
 import { ad, library } from '#tests/dsl/scans.ts';
 
 /** What an event store takes in one append, where nobody set another limit. */
 const APPEND_MAX_BYTES = 1024 * 1024;
 /** Metadata, the type and what the client sends around an event. */
-const AROUND_A_FACT_BYTES = 2_000;
+const AROUND_A_EVENT_BYTES = 2_000;
 
 const bytesOf = (value: object): number => Buffer.byteLength(JSON.stringify(value));
 const card = (body: string) => ({
@@ -24,8 +24,8 @@ const longest = (id: number, sign: string): ObservedAd => {
   return { ...shell, cards: shell.cards.map(() => card(sign.repeat(signs))) };
 };
 
-const largest = (facts: readonly AdLibraryFact[]): number =>
-  Math.max(...facts.map(({ data }) => bytesOf(data)));
+const largest = (events: readonly AdLibraryEvent[]): number =>
+  Math.max(...events.map(({ data }) => bytesOf(data)));
 
 it('an ad may be so long, and not longer', () => {
   expect(ObservedAd.safeParse(longest(1, 'क')).success).toBe(true);
@@ -36,7 +36,7 @@ it('an ad may be so long, and not longer', () => {
   expect(ObservedAd.safeParse(escaped).success).toBe(false);
 });
 
-it('every fact about the longest ads fits into an append, also where all are revised or worded anew', () => {
+it('every event about the longest ads fits into an append, also where all are revised or worded anew', () => {
   const ids = [1, 2, 3, 4, 5];
   const shop = library();
   const scans = [
@@ -53,6 +53,6 @@ it('every fact about the longest ads fits into an append, also where all are rev
       ids.map((id) => longest(id, 'ग')),
     ),
   ];
-  expect(scans.map((facts) => facts[0]?.type)).toEqual(['AdStarted', 'AdRevised', 'AdsReworded']);
-  for (const facts of scans) expect(largest(facts)).toBeLessThan(APPEND_MAX_BYTES - AROUND_A_FACT_BYTES);
+  expect(scans.map((events) => events[0]?.type)).toEqual(['AdStarted', 'AdRevised', 'AdsReworded']);
+  for (const events of scans) expect(largest(events)).toBeLessThan(APPEND_MAX_BYTES - AROUND_A_EVENT_BYTES);
 });

@@ -1,6 +1,6 @@
 import { expect, describe, test } from 'vitest';
 import type { AdStarted } from '#contracts/events/corpus/ad-library.ts';
-import type { SocialPageFact } from '#contracts/events/corpus/social-page.ts';
+import type { SocialPageEvent } from '#contracts/events/corpus/social-page.ts';
 import { AlertPayload, PAYLOAD_ITEMS_MAX } from '#contracts/webhooks/alert-payload.ts';
 import {
   deliveryIdOf,
@@ -18,8 +18,8 @@ const BRAND_NAME = { brand_id: BRAND, slug: 'shop-example', name: 'Shop', logo_u
 const BASE_URL = 'https://api.test';
 const at = (day: number): string => `2026-05-${String(day).padStart(2, '0')}T08:00:00Z`;
 
-/** Facts of a brand with a baseline, a launch, a changed link and a stop. */
-const facts = () => {
+/** Events of a brand with a baseline, a launch, a changed link and a stop. */
+const events = () => {
   const shop = library();
   const link = (path: string) => `https://shop.example/${path}`;
   return [
@@ -35,7 +35,7 @@ const facts = () => {
 
 describe('happeningsInLibrary', () => {
   test('are launches, stops and changed links; baselines and late finds are no news', () => {
-    const happenings = facts().flatMap((fact) => happeningsInLibrary(ID, fact));
+    const happenings = events().flatMap((event) => happeningsInLibrary(ID, event));
     expect(happenings.map(({ trigger, type, ad_id }) => [trigger, type, ad_id])).toEqual([
       ['page_changes', 'destination_changed', '9999999991'],
       ['stopped_ads', 'ad_stopped', '9999999992'],
@@ -51,13 +51,13 @@ describe('happeningsInLibrary', () => {
 
 describe('meetAdOnPage', () => {
   const started = (changes: Partial<AdStarted['data']> = {}): AdStarted => {
-    const fact = facts().find(
+    const event = events().find(
       ({ type, data }) => type === 'AdStarted' && data.observed_at > at(2).slice(0, 11),
     );
-    return { type: 'AdStarted', data: { ...(fact as AdStarted).data, ...changes } };
+    return { type: 'AdStarted', data: { ...(event as AdStarted).data, ...changes } };
   };
-  const meet = (page: Parameters<typeof meetAdOnPage>[2], fact = started(), since: string | null = at(1)) =>
-    meetAdOnPage(ID, fact, page, since);
+  const meet = (page: Parameters<typeof meetAdOnPage>[2], event = started(), since: string | null = at(1)) =>
+    meetAdOnPage(ID, event, page, since);
 
   test('on a page that never ran one is a new partner, once', () => {
     const first = meet(UNKNOWN_PAGE);
@@ -96,18 +96,18 @@ describe('meetAdOnPage', () => {
 });
 
 describe('meetPageLink', () => {
-  const link = (role: 'OFFICIAL' | 'CREATOR', confidence = 1): SocialPageFact => ({
+  const link = (role: 'OFFICIAL' | 'CREATOR', confidence = 1): SocialPageEvent => ({
     type: 'PageLinked',
     data: { page_id: PAGE, page_name: 'Ada', brand_id: BRAND, role, confidence, observed_at: at(3) },
   });
-  const unlink: SocialPageFact = {
+  const unlink: SocialPageEvent = {
     type: 'PageUnlinked',
     data: { page_id: PAGE, brand_id: BRAND, observed_at: at(4) },
   };
-  const typesAfter = (...links: readonly SocialPageFact[]): readonly string[] => {
+  const typesAfter = (...links: readonly SocialPageEvent[]): readonly string[] => {
     let page = UNKNOWN_PAGE;
-    return links.flatMap((fact) => {
-      const met = meetPageLink(ID, fact, page);
+    return links.flatMap((event) => {
+      const met = meetPageLink(ID, event, page);
       page = met.page;
       return met.happenings.map(({ type }) => type);
     });
@@ -151,7 +151,7 @@ describe('alertPayload', () => {
     trigger: 'new_ads',
     cadence: 'daily',
   } as const;
-  const [happening] = facts().flatMap((fact) => happeningsInLibrary(ID, fact));
+  const [happening] = events().flatMap((event) => happeningsInLibrary(ID, event));
 
   test('is as customers are promised, and counts what it does not hold', () => {
     if (!happening) throw new Error('nothing happened');

@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { EndpointChannel } from '#contracts/values/alerts.ts';
 import { Refusal } from '#contracts/errors.ts';
-import type { AlertRuleFact, AlertRuleSettings } from '#contracts/events/workspace/alert-rule.ts';
-import type { WebhookSecretFact } from '#contracts/events/workspace/webhook-secret.ts';
+import type { AlertRuleEvent, AlertRuleSettings } from '#contracts/events/workspace/alert-rule.ts';
+import type { WebhookSecretEvent } from '#contracts/events/workspace/webhook-secret.ts';
 import { ALERT_RULES_MAX } from '#contracts/resources/workspace/alert.ts';
 import {
   type AlertRuleChange,
@@ -41,25 +41,25 @@ const settings: AlertRuleSettings = {
   chat: null,
   enabled: true,
 };
-const created = (more: Partial<AlertRuleSettings> = {}): AlertRuleFact => ({
+const created = (more: Partial<AlertRuleSettings> = {}): AlertRuleEvent => ({
   type: 'AlertRuleCreated',
   data: { ...named, ...settings, ...more, member_id: 'ada', created_at: AT },
 });
-const changed = (changes: AlertRuleChange): AlertRuleFact => ({
+const changed = (changes: AlertRuleChange): AlertRuleEvent => ({
   type: 'AlertRuleChanged',
   data: { ...named, changes, changed_at: LATER },
 });
 const suspension = (channel: EndpointChannel) => ({ channel, failing_since: AT, suspended_at: LATER });
-const suspended = (channel: EndpointChannel = 'webhook'): AlertRuleFact => ({
+const suspended = (channel: EndpointChannel = 'webhook'): AlertRuleEvent => ({
   type: 'AlertChannelSuspended',
   data: { ...named, ...suspension(channel) },
 });
 /** As the whole rule was suspended once. */
-const suspendedAsWhole: AlertRuleFact = {
+const suspendedAsWhole: AlertRuleEvent = {
   type: 'AlertRuleSuspended',
   data: { ...named, ...suspension('webhook') },
 };
-const deleted: AlertRuleFact = { type: 'AlertRuleDeleted', data: { ...named, deleted_at: LATER } };
+const deleted: AlertRuleEvent = { type: 'AlertRuleDeleted', data: { ...named, deleted_at: LATER } };
 
 const create = (more: Partial<AlertRuleSettings> = {}, rules = 0) =>
   createAlertRule({
@@ -190,7 +190,7 @@ describe('deleteAlertRule', () => {
 });
 
 describe('what is known of a rule', () => {
-  const after = (...facts: readonly AlertRuleFact[]) => facts.reduce(alertRule.evolve, alertRule.initial);
+  const after = (...events: readonly AlertRuleEvent[]) => events.reduce(alertRule.evolve, alertRule.initial);
   test('whether it is active', () => {
     expect(isActive(after(created()))).toBe(true);
     expect(isActive(after(created({ enabled: false })))).toBe(false);
@@ -249,7 +249,7 @@ describe('whatever is asked of a rule, in whatever order', () => {
     fc.constantFrom(suspend(), suspend('chat')),
     fc.constant(remove),
   );
-  const decided = (state: AlertRuleState, decide: (state: AlertRuleState) => readonly AlertRuleFact[]) => {
+  const decided = (state: AlertRuleState, decide: (state: AlertRuleState) => readonly AlertRuleEvent[]) => {
     try {
       return decide(state);
     } catch (error) {
@@ -288,7 +288,7 @@ describe('whatever is asked of a rule, in whatever order', () => {
 
 describe('webhook secrets', () => {
   const secret = (fingerprint: string) => ({ workspace_id: 'ws_1', fingerprint, at: AT });
-  const issued = (fingerprint: string): WebhookSecretFact => ({
+  const issued = (fingerprint: string): WebhookSecretEvent => ({
     type: 'WebhookSecretIssued',
     data: { workspace_id: 'ws_1', fingerprint, issued_at: AT },
   });

@@ -37,7 +37,7 @@ const tracking = async (options: Parameters<ApiStack['key']>[0] = {}): Promise<K
 };
 const rules = (key: Key) => everyPage<Rule>(app, key, alertsOf(key));
 
-const factsOf = async (key: Key, id: string): Promise<readonly string[]> => {
+const eventsOf = async (key: Key, id: string): Promise<readonly string[]> => {
   const types: string[] = [];
   for await (const { type } of stack.eventStore.read(alertRuleStream(key.workspaceId, id))) types.push(type);
   return types;
@@ -55,7 +55,7 @@ describe('changeAlert 200', () => {
     const { webhook_secret: _, ...listed } = data as Rule;
     expect(await rules(key)).toEqual([listed]);
     await alertsThrough(app).change(key, id, changes);
-    expect(await factsOf(key, id)).toEqual(['AlertRuleCreated', 'AlertRuleChanged']);
+    expect(await eventsOf(key, id)).toEqual(['AlertRuleCreated', 'AlertRuleChanged']);
   });
 
   test('by a colleague; off and on', async () => {
@@ -116,9 +116,9 @@ describe('changeAlert 200', () => {
     await suspend();
     expect(await changed({ webhook_url: null })).toMatchObject({ sends_on: ['email'], suspended: [chat] });
     expect(await changed({ enabled: true })).toMatchObject({ sends_on: ['email', 'chat'], suspended: [] });
-    const facts = await factsOf(key, id);
+    const events = await eventsOf(key, id);
     await changed({ enabled: true, chat_webhook_url });
-    expect(await factsOf(key, id), 'nothing is left to end').toEqual(facts);
+    expect(await eventsOf(key, id), 'nothing is left to end').toEqual(events);
   });
 
   test('of a rule on a brand that was untracked since', async () => {
@@ -144,7 +144,7 @@ describe('changeAlert 400', () => {
     const reply = await alertsThrough(app).change(key, id, body);
     expect(reply.status).toBe(400);
     expect(reply.error.details).toMatchObject([{ path }]);
-    expect(await factsOf(key, id)).toEqual(['AlertRuleCreated']);
+    expect(await eventsOf(key, id)).toEqual(['AlertRuleCreated']);
   });
 });
 

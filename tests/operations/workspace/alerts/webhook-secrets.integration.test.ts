@@ -163,7 +163,7 @@ const everythingStored = async (): Promise<string> => {
 };
 
 describe('secrets', () => {
-  test('are in no fact, no table, no line of the log and no later answer', async () => {
+  test('are in no event, no table, no line of the log and no later answer', async () => {
     const key = await tracking();
     const path = `/${randomUUID()}`;
     const chat_webhook_url = `${receiver.url}${path}/${CHAT_SECRET}`;

@@ -9,7 +9,7 @@ import {
   collectionsOf,
   colleague,
   crowded,
-  treeFactsOf,
+  treeEventsOf,
 } from '#tests/operations/fixtures/boards.ts';
 import { type ApiStack, type Key, openApiStack } from '#tests/operations/fixtures/stack.ts';
 
@@ -24,7 +24,7 @@ beforeAll(async () => {
 });
 afterAll(() => stack[Symbol.asyncDispose]());
 
-const factsOf = (key: Key) => treeFactsOf(stack, key);
+const eventsOf = (key: Key) => treeEventsOf(stack, key);
 
 const namesOf = async (key: Key): Promise<readonly string[]> =>
   (await boards.list(key)).map(({ name }) => name);
@@ -42,7 +42,7 @@ describe('changeCollection 200', () => {
     const cleared = await boards.change(key, board.id, { description: null, parent_id: null });
     expect(cleared.data).toMatchObject({ name: 'renamed', description: null, parent_id: null });
     expect((await boards.list(key))[0]).toEqual(cleared.data);
-    expect(await factsOf(key)).toEqual([
+    expect(await eventsOf(key)).toEqual([
       'CollectionCreated',
       'CollectionCreated',
       'CollectionRenamed',
@@ -76,7 +76,7 @@ describe('changeCollection 400', () => {
     const reply = await boards.change(key, id, body);
     expect(reply.status).toBe(400);
     expect(reply.error.details).toMatchObject([{ path }]);
-    expect(await factsOf(key)).toEqual(['CollectionCreated']);
+    expect(await eventsOf(key)).toEqual(['CollectionCreated']);
   });
 });
 
@@ -127,14 +127,14 @@ describe('changeCollection 409 to whoever would shut themselves out', () => {
     const admin = await colleague(stack, key, 'admin');
     const { id } = await boards.created(key, { name: 'x' });
     expect((await boards.change(admin, id, { name: 'y', visibility: 'private' })).status).toBe(409);
-    expect(await factsOf(key)).toEqual(['CollectionCreated']);
+    expect(await eventsOf(key)).toEqual(['CollectionCreated']);
     const change = { visibility: 'private', editors: [admin.memberId] };
     expect((await boards.change(admin, id, change)).status).toBe(200);
   });
 });
 
 describe('deleteCollection 200', () => {
-  test('takes everything inside in one fact, and once', async () => {
+  test('takes everything inside in one event, and once', async () => {
     const key = await stack.key();
     const other = await colleague(stack, key);
     const folder = await boards.created(key, { name: 'folder' });
@@ -149,7 +149,7 @@ describe('deleteCollection 200', () => {
     expect((await boards.delete(key, folder.id)).data).toEqual({ ...removed, removed: false });
     expect((await boards.add(key, board.id, AD)).status).toBe(404);
     expect((await boards.delete(key, hiddenId)).status).toBe(404);
-    expect((await factsOf(key)).at(-1)).toBe('CollectionDeleted');
+    expect((await eventsOf(key)).at(-1)).toBe('CollectionDeleted');
   });
 });
 
@@ -160,7 +160,7 @@ describe('deleteCollection 400', () => {
     expect((await on(app).delete(`${collectionsOf(key)}/${id}`, { key })).status).toBe(400);
     expect((await boards.delete(key, id, { force: true })).error.details).toMatchObject([{ path: 'force' }]);
     expect((await boards.delete(key, 'x')).error.details).toMatchObject([{ path: 'collectionId' }]);
-    expect(await factsOf(key)).toEqual(['CollectionCreated']);
+    expect(await eventsOf(key)).toEqual(['CollectionCreated']);
   });
 });
 

@@ -9,7 +9,7 @@ import {
   collectionsOf,
   colleague,
   everyPage,
-  treeFactsOf,
+  treeEventsOf,
 } from '#tests/operations/fixtures/boards.ts';
 import { type ApiStack, type Key, openApiStack } from '#tests/operations/fixtures/stack.ts';
 
@@ -24,7 +24,7 @@ beforeAll(async () => {
 });
 afterAll(() => stack[Symbol.asyncDispose]());
 
-const factsOf = (key: Key) => treeFactsOf(stack, key);
+const eventsOf = (key: Key) => treeEventsOf(stack, key);
 
 const namesOf = async (key: Key): Promise<readonly string[]> =>
   (await boards.list(key)).map(({ name }) => name);
@@ -152,7 +152,7 @@ describe('createCollection 400', () => {
     const reply = await boards.create(key, body);
     expect(reply.status).toBe(400);
     expect(reply.error.details).toMatchObject([{ path }]);
-    expect(await factsOf(key)).toEqual([]);
+    expect(await eventsOf(key)).toEqual([]);
   });
 });
 
@@ -165,7 +165,7 @@ describe('createCollection 404', () => {
     for (const parent_id of [randomUUID(), elsewhere.id, hidden.id]) {
       expect((await boards.create(other, { name: 'x', parent_id })).status).toBe(404);
     }
-    expect(await factsOf(key)).toEqual(['CollectionCreated']);
+    expect(await eventsOf(key)).toEqual(['CollectionCreated']);
   });
 });
 

@@ -4,7 +4,7 @@ import { PLANS } from '#contracts/values/plans.ts';
 import { on } from '#tests/dsl/api.ts';
 import type { CorpusBrand } from '#tests/operations/fixtures/corpus.ts';
 import { type ApiStack, openApiStack } from '#tests/operations/fixtures/stack.ts';
-import { factsOf, pathOf, trackingThrough } from '#tests/operations/fixtures/tracking.ts';
+import { eventsOf, pathOf, trackingThrough } from '#tests/operations/fixtures/tracking.ts';
 
 /** Two API servers, many callers, one slot. */
 const RACERS = 50;
@@ -35,7 +35,7 @@ test('of 50 requests at once for the last slot, for as many brands, exactly one 
   );
   expect(statusesOf(replies, 201)).toBe(1);
   expect(statusesOf(replies, 402)).toBe(RACERS - 1);
-  expect(await factsOf(stack, key)).toEqual(Array.from({ length: slots }, () => 'BrandTracked'));
+  expect(await eventsOf(stack, key)).toEqual(Array.from({ length: slots }, () => 'BrandTracked'));
   const { data } = await on(apiOf(1)).get(pathOf(key), { key });
   expect(data).toHaveLength(slots);
 });
@@ -48,7 +48,7 @@ test('50 requests at once for one brand take one slot, and all get the same reco
   );
   expect(statusesOf(replies, 201)).toBe(RACERS);
   expect(new Set(replies.map(({ data }) => JSON.stringify(data))).size).toBe(1);
-  expect(await factsOf(stack, key)).toEqual(['BrandTracked']);
+  expect(await eventsOf(stack, key)).toEqual(['BrandTracked']);
 });
 
 test('a cadence changed by tracking again keeps its time and its place in the list', async () => {

@@ -6,7 +6,7 @@ import { brandIdOf } from '#domain/ids.ts';
 import { on } from '#tests/dsl/api.ts';
 import { type CorpusBrand, registered, seedBrand } from '#tests/operations/fixtures/corpus.ts';
 import { type ApiStack, BASE_URL, openApiStack } from '#tests/operations/fixtures/stack.ts';
-import { factsOf, pathOf, recordedOf, trackingThrough } from '#tests/operations/fixtures/tracking.ts';
+import { eventsOf, pathOf, recordedOf, trackingThrough } from '#tests/operations/fixtures/tracking.ts';
 
 let stack: ApiStack;
 let app: FastifyInstance;
@@ -47,7 +47,7 @@ describe('trackBrand 201', () => {
     expect(second.data).toMatchObject({ cadence: 'daily', created_at });
     expect(third.data).toEqual(second.data);
     expect(third.headers['x-read-position']).toBe(second.headers['x-read-position']);
-    expect(await factsOf(stack, key)).toEqual(['BrandTracked', 'TrackingCadenceChanged']);
+    expect(await eventsOf(stack, key)).toEqual(['BrandTracked', 'TrackingCadenceChanged']);
   });
 
   test('hands the brand off to collectors, once', async () => {
@@ -78,7 +78,7 @@ describe('trackBrand 201', () => {
     expect(reply.status).toBe(201);
   });
 
-  test('writes who asked in which request into the fact', async () => {
+  test('writes who asked in which request into the event', async () => {
     const key = await stack.key();
     const requestId = `test-${randomUUID()}`;
     await trackingThrough(app).track(key, alpha.id, 'daily', { 'x-request-id': requestId });
@@ -164,7 +164,7 @@ describe('trackBrand 404', () => {
     expect((await trackingThrough(app).track(key, brandIdOf('nowhere.example'))).status).toBe(404);
     const foreign = await on(app).post(pathOf(other), { key, body: { brand_id: alpha.id } });
     expect(foreign.status).toBe(404);
-    expect(await factsOf(stack, other)).toEqual([]);
+    expect(await eventsOf(stack, other)).toEqual([]);
   });
 });
 
@@ -179,7 +179,7 @@ describe('trackBrand 409', () => {
     const other = await trackingThrough(app).track(key, alpha.id, 'daily', headers);
     expect(other.status).toBe(409);
     expect(other.error.type).toBe('conflict');
-    expect(await factsOf(stack, key)).toEqual(['BrandTracked']);
+    expect(await eventsOf(stack, key)).toEqual(['BrandTracked']);
   });
 
   test('never for the same body, also at the same moment', async () => {

@@ -10,7 +10,7 @@ import { brandIdOf, derivedId } from '#domain/ids.ts';
 import type { EventStore } from '#platform/event-store/event-store.ts';
 import { registered } from '#tests/operations/fixtures/corpus.ts';
 
-/** Facts of the kinds that the radar shows, of the size that real ads have. Each becomes one row. */
+/** Events of the kinds that the radar shows, of the size that real ads have. Each becomes one row. */
 
 const BRANDS_AT_ONCE = 4;
 /** Of a hundred: the rest are ads started. */
@@ -29,13 +29,13 @@ const BODY =
     3,
   );
 
-type Fact = AdStarted | AdConfirmedInactive | AdDestinationChanged;
+type Event = AdStarted | AdConfirmedInactive | AdDestinationChanged;
 
-/** Brands with as many facts each, appended brand by brand, a few at once. Answers the position of the last. */
-export async function appendFacts(
+/** Brands with as many events each, appended brand by brand, a few at once. Answers the position of the last. */
+export async function appendEvents(
   eventStore: EventStore,
   brands: number,
-  factsEach: number,
+  eventsEach: number,
   prefix = 'brand',
   /** Of a hundred, the first are ads stopped and moved. */
   first = 0,
@@ -49,11 +49,11 @@ export async function appendFacts(
       const registration = registered(`${prefix}${number}.example`, '2026-01-01T00:00:00.000Z');
       const brandId = registration.data.brand_id;
       await eventStore.append(brandStream(brandId), -1n, [registration], METADATA, `register ${brandId}`);
-      const facts = Array.from({ length: factsEach }, (_, index) => factAt(prefix, number, first + index));
+      const events = Array.from({ length: eventsEach }, (_, index) => eventAt(prefix, number, first + index));
       const { position } = await eventStore.append(
         adLibraryStream(brandId),
         -1n,
-        facts,
+        events,
         METADATA,
         `scan ${brandId}`,
       );
@@ -69,7 +69,7 @@ function adIdOf(domain: string, index: number): string {
   return String(Number.parseInt(derivedId('ad', `${domain} ${index}`).replaceAll('-', '').slice(0, 13), 16));
 }
 
-function factAt(prefix: string, brand: number, index: number): Fact {
+function eventAt(prefix: string, brand: number, index: number): Event {
   const domain = `${prefix}${brand}.example`;
   const brand_id = brandIdOf(domain);
   const observed_at = new Date(Date.UTC(2026, 0, 1) + index * 600_000 + brand * 1_000).toISOString();

@@ -1,23 +1,23 @@
 import {
   excerptOfBody,
-  type AdLibraryFact,
+  type AdLibraryEvent,
   adLibraryStream,
   type ScanTotals,
 } from '#contracts/events/corpus/ad-library.ts';
 import { brandStream } from '#contracts/events/corpus/brand.ts';
-import type { Fact, RecordedFact } from '#contracts/events/event.ts';
+import type { Event, RecordedEvent } from '#contracts/events/event.ts';
 import { trackingStream } from '#contracts/events/workspace/workspace.ts';
 import type { AdFormat } from '#contracts/values/primitives.ts';
 import { derivedId } from '#domain/ids.ts';
 import type { Database } from '#platform/postgres/pool.ts';
-import { METADATA } from '../projector/facts.ts';
+import { METADATA } from '../projector/events.ts';
 
-/** Facts of one kind about what the big corpus holds, in batches as small as they arrive. */
-export type Arriving = { readonly name: string; readonly batches: readonly (readonly RecordedFact[])[] };
+/** Events of one kind about what the big corpus holds, in batches as small as they arrive. */
+export type Arriving = { readonly name: string; readonly batches: readonly (readonly RecordedEvent[])[] };
 
 const BATCHES = 12;
-export const FACTS_OF_BATCH = 15;
-const ROWS = BATCHES * FACTS_OF_BATCH;
+export const EVENTS_OF_BATCH = 15;
+const ROWS = BATCHES * EVENTS_OF_BATCH;
 
 type Ad = {
   readonly ad_id: string;
@@ -52,15 +52,15 @@ const TOTALS = Object.fromEntries(
 
 let position = 1n << 50n;
 /** Later than all that the tables hold. */
-const recorded = (stream: string, fact: Fact): RecordedFact => {
+const recorded = (stream: string, event: Event): RecordedEvent => {
   position += 100n;
   const place = { stream, revision: position, position, recordedAt: new Date() };
-  return { ...fact, ...place, id: derivedId('bench', String(position)), metadata: METADATA };
+  return { ...event, ...place, id: derivedId('bench', String(position)), metadata: METADATA };
 };
 
-const batchesOf = <Of>(rows: readonly Of[], record: (row: Of) => RecordedFact): Arriving['batches'] =>
-  Array.from({ length: Math.floor(rows.length / FACTS_OF_BATCH) }, (_, batch) =>
-    rows.slice(batch * FACTS_OF_BATCH, (batch + 1) * FACTS_OF_BATCH).map(record),
+const batchesOf = <Of>(rows: readonly Of[], record: (row: Of) => RecordedEvent): Arriving['batches'] =>
+  Array.from({ length: Math.floor(rows.length / EVENTS_OF_BATCH) }, (_, batch) =>
+    rows.slice(batch * EVENTS_OF_BATCH, (batch + 1) * EVENTS_OF_BATCH).map(record),
   );
 
 const ofAds = (ads: readonly Ad[], which: string, at: string): readonly Arriving[] => {
@@ -76,7 +76,7 @@ const ofAds = (ads: readonly Ad[], which: string, at: string): readonly Arriving
   const seen = ({ page_id, page_name, title, body }: Ad) => ({
     excerpt: { page_id, page_name, title, body: excerptOfBody(body) },
   });
-  const facts: Readonly<Record<string, (ad: Ad) => AdLibraryFact>> = {
+  const events: Readonly<Record<string, (ad: Ad) => AdLibraryEvent>> = {
     'ads stop': (ad) => ({
       type: 'AdConfirmedInactive',
       data: {
@@ -101,9 +101,9 @@ const ofAds = (ads: readonly Ad[], which: string, at: string): readonly Arriving
       data: { brand_id, scan_id: derivedId('bench scan', brand_id), observed_at: at, ad_ids: [ad_id] },
     }),
   };
-  return Object.entries(facts).map(([what, factOf]) => ({
+  return Object.entries(events).map(([what, eventOf]) => ({
     name: `${what}, ${which}`,
-    batches: batchesOf(ads, (ad) => recorded(adLibraryStream(ad.brand_id), factOf(ad))),
+    batches: batchesOf(ads, (ad) => recorded(adLibraryStream(ad.brand_id), eventOf(ad))),
   }));
 };
 
@@ -152,7 +152,7 @@ const ofBrands = (brands: readonly Brand[], at: string): readonly Arriving[] => 
   })),
 ];
 
-export const arrivingFacts = async (pool: Database): Promise<readonly Arriving[]> => {
+export const arrivingEvents = async (pool: Database): Promise<readonly Arriving[]> => {
   const at = new Date().toISOString();
   const ads: Arriving[] = [];
   for (const [which, where] of Object.entries(ADS)) {
