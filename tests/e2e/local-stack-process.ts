@@ -66,7 +66,7 @@ export class StackProcess {
 
   /** Every process that this start brought up, itself included. */
   processes(): number[] {
-    const found = [this.child.pid ?? 0];
+    const found = this.child.pid === undefined ? [] : [this.child.pid];
     const parents = parentsOfAll();
     for (const pid of found) {
       for (const [child, parent] of parents) if (parent === pid) found.push(child);

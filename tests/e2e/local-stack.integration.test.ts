@@ -93,7 +93,9 @@ describe.sequential('npm start', { timeout: CASE_LIMIT_MS }, () => {
 
   test('starts a crashed service again', async () => {
     const [api] = await servicesOf(folder, 'api');
-    process.kill(api ?? 0, 'SIGKILL');
+    // Process id 0 would be the whole group, the test run included.
+    if (api === undefined) throw new Error('the API is not running');
+    process.kill(api, 'SIGKILL');
     await until('the API is another process', STOP_LIMIT_MS, async () => {
       const [now] = await servicesOf(folder, 'api');
       return now !== undefined && now !== api;
