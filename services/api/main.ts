@@ -10,7 +10,7 @@ import { openPool, openReadDatabase } from '#platform/postgres/pool.ts';
 import { runProcess } from '#platform/process/run-process.ts';
 import { readModelsMade, untilFirstMet } from '#platform/process/readiness.ts';
 import { untilServerAnswers } from '#platform/concurrency/retry.ts';
-import { openReadPosition } from '#application/commands/projection-wait.ts';
+import { openProjectionWait } from '#application/commands/projection-wait.ts';
 import { openSecretVault } from '#application/vault/secret-vault.ts';
 import { waitForServers } from '#platform/process/wait-for-servers.ts';
 import { openAlertChannels } from '#operations/dependencies/alert-channels.ts';
@@ -33,7 +33,7 @@ await runProcess('api', ApiSettings, async ({ settings, resources, log, signal }
   resources.defer(() => pool.end());
   const db = resources.use(openReadDatabase(settings.READ_DATABASE_URL ?? DATABASE_URL));
   const eventStore = resources.use(openEventStore(EVENT_STORE_URL));
-  const readPosition = resources.use(openReadPosition(DATABASE_URL, pool, log));
+  const projectionWait = resources.use(openProjectionWait(DATABASE_URL, pool, log));
   // Looked for without end: the API serves without it, and hands scrapes off once it is there.
   const nats = untilServerAnswers(log, signal, 'NATS', () => openNats(NATS_URL, 'api'));
   resources.defer(async () => {
@@ -64,7 +64,7 @@ await runProcess('api', ApiSettings, async ({ settings, resources, log, signal }
     db,
     pool,
     eventStore,
-    readPosition,
+    projectionWait,
     nats,
     baseUrl,
     cursorSecret: settings.CURSOR_SECRET,

@@ -30,10 +30,15 @@ export type SettleQueue = {
 };
 
 export const openSettleQueue = (
-  room: { readonly pool: Database; readonly clock: Clock; readonly log: Log; readonly signal: AbortSignal },
+  dependencies: {
+    readonly pool: Database;
+    readonly clock: Clock;
+    readonly log: Log;
+    readonly signal: AbortSignal;
+  },
   written: (deliveryIds: readonly string[]) => void,
 ): SettleQueue => {
-  const { pool, clock, log, signal } = room;
+  const { pool, clock, log, signal } = dependencies;
   const queue: Settled[] = [];
   const closing = new AbortController();
   let running: Promise<void> | undefined;

@@ -77,7 +77,7 @@ export const consumeDue = async (
         });
         continue;
       }
-      await Promise.race([worker.hasRoom(), aborted]);
+      await Promise.race([worker.hasCapacity(), aborted]);
       if (signal.aborted) return;
       await take(shiftSome(arrived));
     }

@@ -36,7 +36,7 @@ export type LaneOptions = {
   /** Sends once and sees to what follows; answers whether it arrived. Never rejects. */
   readonly attempt: (delivery: ClaimedDelivery) => Promise<boolean>;
   /** An endpoint that had more than its share has room again. */
-  readonly hasRoom: (endpoint: string, room: number) => void;
+  readonly hasCapacity: (endpoint: string, dependencies: number) => void;
 };
 
 export type Lanes = {
@@ -60,7 +60,7 @@ const waitsOf = ({ first, retries }: Lane): number => first.length + retries.len
 
 const isRetry = ({ attempts, attemptsBefore }: ClaimedDelivery): boolean => attempts > attemptsBefore;
 
-export const openLanes = ({ attempt, hasRoom }: LaneOptions): Lanes => {
+export const openLanes = ({ attempt, hasCapacity }: LaneOptions): Lanes => {
   const lanes = new Map<string, Lane>();
   /** Lanes that could send if there were a slot, in the order in which they asked. */
   const blocked = new Set<Lane>();
@@ -75,7 +75,7 @@ export const openLanes = ({ attempt, hasRoom }: LaneOptions): Lanes => {
       ? IN_FLIGHT_OF_FAILING
       : IN_FLIGHT_OF[target.channel];
 
-  const roomOf = (endpoint: string): number =>
+  const capacityOf = (endpoint: string): number =>
     failing.has(endpoint) ? WAITING_OF_FAILING : WAITING_PER_ENDPOINT;
 
   /** The next of a lane that has a slot; first attempts before retries. */
@@ -119,7 +119,7 @@ export const openLanes = ({ attempt, hasRoom }: LaneOptions): Lanes => {
     if (waits > 0) return;
     if (lane.overflowed) {
       lane.overflowed = false;
-      hasRoom(lane.endpoint, roomOf(lane.endpoint));
+      hasCapacity(lane.endpoint, capacityOf(lane.endpoint));
     }
     if (lane.inFlight === 0) lanes.delete(lane.endpoint);
   };
@@ -134,7 +134,7 @@ export const openLanes = ({ attempt, hasRoom }: LaneOptions): Lanes => {
           lane = { endpoint, first: [], retries: [], inFlight: 0, overflowed: false };
           lanes.set(endpoint, lane);
         }
-        if (waitsOf(lane) >= roomOf(endpoint)) {
+        if (waitsOf(lane) >= capacityOf(endpoint)) {
           refused.push(delivery);
           continue;
         }
@@ -147,7 +147,7 @@ export const openLanes = ({ attempt, hasRoom }: LaneOptions): Lanes => {
       for (const endpoint of endpoints) {
         const lane = lanes.get(endpoint);
         if (lane && waitsOf(lane) > 0) lane.overflowed = true;
-        else hasRoom(endpoint, roomOf(endpoint));
+        else hasCapacity(endpoint, capacityOf(endpoint));
       }
     },
     load: () => {

@@ -24,7 +24,7 @@ const WAITING_MESSAGES_MAX = SWEPT_MAX / DUE_IDS_MAX;
 const GIVE_UP_EVERY_MS = 30_000;
 const TRIM_EVERY_MS = 600_000;
 
-export type KeeperRoom = {
+export type LeaderTaskDependencies = {
   readonly pool: Database;
   readonly databaseUrl: string;
   readonly eventStore: EventStore;
@@ -37,7 +37,7 @@ export type KeeperRoom = {
 };
 
 /** Publishes what is due and nobody's. A queue that came back empty is filled again by this. */
-export const sweep = async ({ pool, nats, clock, overflowed }: KeeperRoom): Promise<number> => {
+export const sweep = async ({ pool, nats, clock, overflowed }: LeaderTaskDependencies): Promise<number> => {
   const { num_pending } = await nats.manager.consumers.info(DELIVERIES_STREAM, DELIVERY_CONSUMER);
   if (num_pending >= WAITING_MESSAGES_MAX) return 0;
   const due = await dueDeliveries(pool, clock.now(), SWEPT_MAX, overflowed());
@@ -45,19 +45,19 @@ export const sweep = async ({ pool, nats, clock, overflowed }: KeeperRoom): Prom
   return due.length;
 };
 
-const sweepOrMend = async (room: KeeperRoom): Promise<number> => {
+const sweepOrMend = async (dependencies: LeaderTaskDependencies): Promise<number> => {
   try {
-    return await sweep(room);
+    return await sweep(dependencies);
   } catch (error) {
     // The server may have come back without its storage.
-    await ensureDeliveryConsumer(room.nats).catch(() => undefined);
+    await ensureDeliveryConsumer(dependencies.nats).catch(() => undefined);
     throw error;
   }
 };
 
 /** Does something over and over until aborted; a fault is told and waited out. At once again when there is more. */
 const repeat = async (
-  { log }: KeeperRoom,
+  { log }: LeaderTaskDependencies,
   signal: AbortSignal,
   what: string,
   everyMs: number,
@@ -74,39 +74,45 @@ const repeat = async (
   }
 };
 
-const keep = (room: KeeperRoom, signal: AbortSignal): Promise<unknown> => {
-  const { pool, eventStore, nats, clock } = room;
+const keep = (dependencies: LeaderTaskDependencies, signal: AbortSignal): Promise<unknown> => {
+  const { pool, eventStore, nats, clock } = dependencies;
   return Promise.all([
     repeat(
-      room,
+      dependencies,
       signal,
       'recording events',
       RECORD_EVERY_MS,
       async () => (await recordEvents(pool, eventStore)) >= ENTRIES_PER_BATCH,
     ),
-    repeat(room, signal, 'publishing what is due', SWEEP_EVERY_MS, async () => {
-      await sweepOrMend(room);
+    repeat(dependencies, signal, 'publishing what is due', SWEEP_EVERY_MS, async () => {
+      await sweepOrMend(dependencies);
       return false;
     }),
-    repeat(room, signal, 'giving up endpoints', GIVE_UP_EVERY_MS, async () => {
-      await publishDue(nats, await giveUpEndpoints(room));
+    repeat(dependencies, signal, 'giving up endpoints', GIVE_UP_EVERY_MS, async () => {
+      await publishDue(nats, await giveUpEndpoints(dependencies));
       return false;
     }),
-    repeat(room, signal, 'trimming', TRIM_EVERY_MS, async () => (await trimFinished(pool, clock.now())) > 0),
+    repeat(
+      dependencies,
+      signal,
+      'trimming',
+      TRIM_EVERY_MS,
+      async () => (await trimFinished(pool, clock.now())) > 0,
+    ),
   ]);
 };
 
 /** What one process does for all: events, sweeps, suspensions, trimming. Others stand by for it. */
-export const keepDeliveries = async (room: KeeperRoom): Promise<void> => {
-  const { log, signal } = room;
+export const keepDeliveries = async (dependencies: LeaderTaskDependencies): Promise<void> => {
+  const { log, signal } = dependencies;
   while (!signal.aborted) {
     try {
-      await using ownership = await openOwnership(room.databaseUrl);
+      await using ownership = await openOwnership(dependencies.databaseUrl);
       const either = AbortSignal.any([signal, ownership.lost]);
       while (!either.aborted && !(await ownership.acquire(OWNER))) await pause(STANDBY_MS, either);
       if (either.aborted) continue;
       log.info({}, 'keeping deliveries');
-      await keep(room, either);
+      await keep(dependencies, either);
     } catch (error) {
       if (!signal.aborted) log.warn({ reason: (error as Error).message }, 'keeping was interrupted');
       await pause(STANDBY_MS, signal);

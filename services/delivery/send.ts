@@ -19,7 +19,7 @@ export type Sent = SendOutcome | { readonly cancelled: string };
 
 export type Send = (delivery: ClaimedDelivery) => Promise<Sent>;
 
-export type SenderRoom = {
+export type SenderDependencies = {
   readonly pool: Database;
   readonly clock: Clock;
   readonly signal: AbortSignal;
@@ -37,7 +37,7 @@ const payloadOf = ({ payload }: ClaimedDelivery): AlertPayload =>
   AlertPayload.parse(JSON.parse(payload.toString('utf8')));
 
 /** Sends a delivery on its channel, once. Secrets and addresses are asked for right before, and kept nowhere. */
-export const openSenders = (room: SenderRoom): Send => {
+export const openSenders = (dependencies: SenderDependencies): Send => {
   const keys = new LRUCache<string, WebhookKeys>({ max: KEYS_MAX });
   const keysOf = (secret: string): WebhookKeys => {
     const known = keys.get(secret);
@@ -51,20 +51,23 @@ export const openSenders = (room: SenderRoom): Send => {
     const { workspaceId, alertId, deliveryId, endpoint, target, payload } = delivery;
     switch (target.channel) {
       case 'webhook': {
-        const secret = await room.signingSecret(workspaceId);
+        const secret = await dependencies.signingSecret(workspaceId);
         if (secret === null) return { cancelled: 'The workspace has no secret to sign with.' };
-        return room.webhook.sendOnce({ url: target.url, deliveryId, keys: keysOf(secret) }, payload);
+        return dependencies.webhook.sendOnce({ url: target.url, deliveryId, keys: keysOf(secret) }, payload);
       }
       case 'chat': {
-        const url = await room.chatAddress(workspaceId, alertId, target.fingerprint);
+        const url = await dependencies.chatAddress(workspaceId, alertId, target.fingerprint);
         if (url === null) return { cancelled: 'The address of the chat channel was removed.' };
-        await pause(await takeTurn(room.pool, endpoint, room.clock.now(), CHAT_INTERVAL_MS), room.signal);
-        return room.chat.sendOnce({ url }, payloadOf(delivery));
+        await pause(
+          await takeTurn(dependencies.pool, endpoint, dependencies.clock.now(), CHAT_INTERVAL_MS),
+          dependencies.signal,
+        );
+        return dependencies.chat.sendOnce({ url }, payloadOf(delivery));
       }
       case 'email': {
-        const to = await room.recipients.emailOf(workspaceId, target.member_id);
+        const to = await dependencies.recipients.emailOf(workspaceId, target.member_id);
         if (to === null) return { cancelled: 'The member has no address any more.' };
-        return room.email.sendOnce({ to, deliveryId }, payloadOf(delivery));
+        return dependencies.email.sendOnce({ to, deliveryId }, payloadOf(delivery));
       }
     }
   };

@@ -3,12 +3,12 @@ import { emailSettings } from '#platform/channels/email.ts';
 import { serverSettings } from '#platform/settings.ts';
 import { egressSettings } from '#platform/egress/http-client.ts';
 import { serviceSettings } from '#platform/process/run-process.ts';
-import { demandedVaultSettings } from '#application/vault/cipher.ts';
+import { requiredVaultSettings } from '#application/vault/cipher.ts';
 
 export const DeliverySettings = z.object({
   ...serverSettings,
   ...serviceSettings,
   ...egressSettings,
   ...emailSettings,
-  ...demandedVaultSettings,
+  ...requiredVaultSettings,
 });

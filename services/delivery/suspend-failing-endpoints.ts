@@ -19,7 +19,7 @@ import { type Database, inTransaction, type Transaction } from '#platform/postgr
 const ENDPOINTS_PER_LOOK = 100;
 const SCHEMA_VERSION = 1;
 
-export type GiveUpRoom = {
+export type SuspensionDependencies = {
   readonly pool: Database;
   readonly eventStore: EventStore;
   readonly clock: Clock;
@@ -56,7 +56,7 @@ const notify = async (
 };
 
 const giveUp = async (
-  { pool, eventStore, clock, log }: GiveUpRoom,
+  { pool, eventStore, clock, log }: SuspensionDependencies,
   failing: FailingEndpoint,
 ): Promise<readonly string[]> => {
   const { alertId, workspaceId, channel } = failing;
@@ -99,10 +99,10 @@ const giveUp = async (
  * Suspends channels whose endpoint has done nothing but fail for five days: the event, what is still to be sent on
  * them cancelled, and one notice to whoever created the rule. Answers the notices, to be published.
  */
-export const giveUpEndpoints = async (room: GiveUpRoom): Promise<readonly string[]> => {
+export const giveUpEndpoints = async (dependencies: SuspensionDependencies): Promise<readonly string[]> => {
   const notices: string[] = [];
-  for (const failing of await endpointsToGiveUp(room.pool, ENDPOINTS_PER_LOOK)) {
-    notices.push(...(await giveUp(room, failing)));
+  for (const failing of await endpointsToGiveUp(dependencies.pool, ENDPOINTS_PER_LOOK)) {
+    notices.push(...(await giveUp(dependencies, failing)));
   }
   return notices;
 };

@@ -33,7 +33,7 @@ export type Worker = {
   /** Claims what of these is due and nobody's, and sees to it. Resolves once they are claimed, not once sent. */
   take(deliveryIds: readonly string[]): Promise<void>;
   /** Resolves when there is room for more. */
-  hasRoom(): Promise<void>;
+  hasCapacity(): Promise<void>;
   /** Endpoints with more due than this worker has room for. */
   overflowed(): readonly string[];
   /** Resolves when everything taken is sent and written down. */
@@ -91,14 +91,17 @@ export const openWorker = ({ pool, clock, log, workerId, send, chance }: WorkerO
     }
   };
 
-  const refill = async (endpoint: string, room: number): Promise<void> => {
+  const refill = async (endpoint: string, dependencies: number): Promise<void> => {
     try {
-      await take(await dueOfEndpoint(pool, endpoint, clock.now(), room));
+      await take(await dueOfEndpoint(pool, endpoint, clock.now(), dependencies));
     } catch (error) {
       log.warn({ err: error }, 'could not look for more of an endpoint');
     }
   };
-  const lanes = openLanes({ attempt, hasRoom: (endpoint, room) => void refill(endpoint, room) });
+  const lanes = openLanes({
+    attempt,
+    hasCapacity: (endpoint, dependencies) => void refill(endpoint, dependencies),
+  });
 
   const take = async (deliveryIds: readonly string[]): Promise<void> => {
     const wanted = [...new Set(deliveryIds)].filter((deliveryId) => !held.has(deliveryId));
@@ -136,7 +139,7 @@ export const openWorker = ({ pool, clock, log, workerId, send, chance }: WorkerO
 
   return {
     take,
-    hasRoom: async () => {
+    hasCapacity: async () => {
       const isFull = (): boolean => lanes.load() >= LOAD_MAX || held.size >= HELD_MAX;
       while (isFull() && !ending.signal.aborted) await wakened();
     },

@@ -33,7 +33,7 @@ await runProcess('ops', OpsSettings, async ({ settings, resources, log, signal }
     MEMBER_VAULT_KEY === undefined
       ? null
       : openMemberVaultLater(pool, MEMBER_VAULT_KEY, settings.MEMBER_VAULT_KEY_SECOND);
-  const room = {
+  const dependencies = {
     db,
     pool,
     eventStore,
@@ -45,7 +45,7 @@ await runProcess('ops', OpsSettings, async ({ settings, resources, log, signal }
     secondToken: settings.OPS_TOKEN_SECOND,
     log,
   };
-  const app = buildOps(room);
+  const app = buildOps(dependencies);
   resources.defer(() => app.close());
   await app.listen({ host: OPS_HOST, port: OPS_PORT });
   log.info({ url: `http://${OPS_HOST}:${OPS_PORT}` }, 'listening');

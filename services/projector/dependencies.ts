@@ -7,7 +7,7 @@ import type { Database } from '#platform/postgres/pool.ts';
 import type { Projection } from '#projections/define-projection.ts';
 
 /** What everything in a projector process works with, as long as its locks hold. */
-export type ProjectorRoom = {
+export type ProjectorDependencies = {
   readonly database: Database;
   readonly pipeline: Pipeline;
   readonly eventStore: EventStore;

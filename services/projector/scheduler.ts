@@ -5,7 +5,7 @@ import { lanesOf, runLane, type Stop } from './subscription/reader-groups.ts';
 import { openLogCounter, type LogCounter } from './subscription/event-counter.ts';
 import { openOwned } from './control/projection-ownership.ts';
 import { retryParked } from './dead-letters/retry-parked.ts';
-import type { ProjectorRoom } from './dependencies.ts';
+import type { ProjectorDependencies } from './dependencies.ts';
 import { dropReplaced, readLongReplaced } from './rebuild/swap-schema.ts';
 import { openVerifications } from './verify/verification-manager.ts';
 import { SAMPLE_EVERY_MS, watchProjections } from './control/stall-detector.ts';
@@ -36,11 +36,11 @@ export type Bell = ReturnType<typeof openBell>;
  * themselves (a swap, a retry of parked events) run beside it. What changes who follows the log ends the turn: between
  * two turns nobody writes to live tables. Builds and verifications have tables of their own and go on across turns.
  */
-export const runTurns = async (room: ProjectorRoom, bell: Bell): Promise<void> => {
-  const { database, eventStore, ownership, log, signal } = room;
-  const owned = openOwned(room);
-  await using builds = openBuilds(room, bell.ring);
-  await using verifications = openVerifications(room);
+export const runTurns = async (dependencies: ProjectorDependencies, bell: Bell): Promise<void> => {
+  const { database, eventStore, ownership, log, signal } = dependencies;
+  const owned = openOwned(dependencies);
+  await using builds = openBuilds(dependencies, bell.ring);
+  await using verifications = openVerifications(dependencies);
   let counter: LogCounter | null = null;
   let sampledAtMs = 0;
 
@@ -92,7 +92,8 @@ export const runTurns = async (room: ProjectorRoom, bell: Bell): Promise<void> =
     for (const name of owned.names) {
       const one = owned.running.get(name);
       if (builds.ready().includes(name)) jobs.set(name, () => builds.finish(name));
-      else if (one && control.get(name)?.hasRetries) jobs.set(name, () => retryParked(room, one.target));
+      else if (one && control.get(name)?.hasRetries)
+        jobs.set(name, () => retryParked(dependencies, one.target));
     }
     return jobs;
   };
@@ -126,7 +127,7 @@ export const runTurns = async (room: ProjectorRoom, bell: Bell): Promise<void> =
       watch(),
       ...lanes.map((lane) => {
         const names = lane.running.map(({ target }) => target.projection.name);
-        return runLane(room, lane, stopsOf(control, names), over, onCaughtUp);
+        return runLane(dependencies, lane, stopsOf(control, names), over, onCaughtUp);
       }),
       ...[...jobs].map(([name, job]) => job().finally(() => owned.close(name))),
     ];

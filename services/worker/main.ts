@@ -6,7 +6,7 @@ import { openObjectStore } from '#platform/object-store/open-object-store.ts';
 import { openOperatorPort } from '#platform/process/health-server.ts';
 import { openPool, openReadDatabase } from '#platform/postgres/pool.ts';
 import { runProcess } from '#platform/process/run-process.ts';
-import { openReadPosition } from '#application/commands/projection-wait.ts';
+import { openProjectionWait } from '#application/commands/projection-wait.ts';
 import { untilServerAnswers } from '#platform/concurrency/retry.ts';
 import { waitForServers } from '#platform/process/wait-for-servers.ts';
 import { exportReports } from './reports/report-worker.ts';
@@ -25,11 +25,11 @@ await runProcess('worker', WorkerSettings, async ({ settings, resources, log, si
   resources.defer(() => database.end());
   const db = resources.use(openReadDatabase(DATABASE_URL));
   const eventStore = resources.use(openEventStore(EVENT_STORE_URL));
-  const readPosition = resources.use(openReadPosition(DATABASE_URL, database, log));
+  const projectionWait = resources.use(openProjectionWait(DATABASE_URL, database, log));
   const shared = { db, eventStore, clock: systemClock, log };
 
   resources.use(scheduleRewrites({ database, cron: REWRITE_CRON, log, signal }));
-  resources.use(scheduleBriefs({ ...shared, readPosition }, signal));
+  resources.use(scheduleBriefs({ ...shared, projectionWait }, signal));
   const exporting = exportReports({
     ...shared,
     objectStore: await openObjectStore(settings),

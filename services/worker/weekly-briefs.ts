@@ -16,7 +16,7 @@ import {
 import { type Clock, pause } from '#platform/clock.ts';
 import type { EventStore } from '#platform/event-store/event-store.ts';
 import type { Log } from '#platform/logger.ts';
-import type { ReadPosition } from '#application/commands/projection-wait.ts';
+import type { ProjectionWait } from '#application/commands/projection-wait.ts';
 import { listWorkspacesWithBrief } from '#projections/briefs/read.ts';
 import { listWorkspacesTracking } from '#projections/tracking/read.ts';
 import { readRadarWindow } from './reports/read-radar-window.ts';
@@ -29,10 +29,10 @@ const RETRY_MS = 60_000;
 const SCHEMA_VERSION = 1;
 const DAY_MS = 86_400_000;
 
-export type BriefRoom = {
+export type BriefDependencies = {
   readonly db: ReadDatabase;
   readonly eventStore: EventStore;
-  readonly readPosition: ReadPosition;
+  readonly projectionWait: ProjectionWait;
   readonly clock: Clock;
   readonly log: Log;
 };
@@ -58,12 +58,12 @@ const readWeek = async (db: ReadDatabase, week: Week, brandIds: readonly string[
 };
 
 const prepare = async (
-  room: BriefRoom,
+  dependencies: BriefDependencies,
   week: Week,
   workspace_id: string,
   brandIds: readonly string[],
 ): Promise<boolean> => {
-  const { db, eventStore, clock } = room;
+  const { db, eventStore, clock } = dependencies;
   const { brands, notable } = await readWeek(db, week, brandIds);
   const commandId = randomUUID();
   const at = clock.now().toISOString();
@@ -86,13 +86,13 @@ const prepare = async (
 
 /** Waits until the read models show all that is recorded: a week is counted once, and whole. */
 const untilShown = async (
-  { eventStore, readPosition, log }: BriefRoom,
+  { eventStore, projectionWait, log }: BriefDependencies,
   signal: AbortSignal,
 ): Promise<void> => {
   // Asked once: what is recorded from now on is of no week that is due.
   const head = await eventStore.head();
   for (let step = 1; !signal.aborted; step += 1) {
-    if (await readPosition.wait(READ_MODELS, head, BEHIND_STEP_MS)) return;
+    if (await projectionWait.wait(READ_MODELS, head, BEHIND_STEP_MS)) return;
     if (step === BEHIND_STEPS_UNTIL_WARNED) log.warn({}, 'briefs wait for read models that are behind');
   }
 };
@@ -101,9 +101,12 @@ const untilShown = async (
  * Prepares the briefs of every week that is due and has none yet, for each workspace that tracked a brand before
  * the week was over. Answers how many; the next call, or another worker's, prepares none of them again.
  */
-export const prepareDueBriefs = async (room: BriefRoom, signal: AbortSignal): Promise<number> => {
-  const { db, clock, log } = room;
-  await untilShown(room, signal);
+export const prepareDueBriefs = async (
+  dependencies: BriefDependencies,
+  signal: AbortSignal,
+): Promise<number> => {
+  const { db, clock, log } = dependencies;
+  await untilShown(dependencies, signal);
   let prepared = 0;
   for (const week of weeksDue(clock.now())) {
     const end = new Date(Date.parse(week.to) + DAY_MS).toISOString();
@@ -111,7 +114,7 @@ export const prepareDueBriefs = async (room: BriefRoom, signal: AbortSignal): Pr
     for (const { workspace_id, brand_ids } of await listWorkspacesTracking(db, end)) {
       if (signal.aborted) return prepared;
       if (there.has(workspace_id)) continue;
-      if (await prepare(room, week, workspace_id, brand_ids)) prepared += 1;
+      if (await prepare(dependencies, week, workspace_id, brand_ids)) prepared += 1;
     }
   }
   if (prepared > 0) log.info({ briefs: prepared }, 'weekly briefs prepared');
@@ -119,15 +122,18 @@ export const prepareDueBriefs = async (room: BriefRoom, signal: AbortSignal): Pr
 };
 
 /** Prepares briefs when they are due, and at once those that were missed while no worker ran. */
-export const scheduleBriefs = (room: BriefRoom, signal: AbortSignal): AsyncDisposable => {
+export const scheduleBriefs = (dependencies: BriefDependencies, signal: AbortSignal): AsyncDisposable => {
   let running: Promise<void> | undefined;
   const run = async (): Promise<void> => {
     while (!signal.aborted) {
       try {
-        await prepareDueBriefs(room, signal);
+        await prepareDueBriefs(dependencies, signal);
         return;
       } catch (error) {
-        room.log.warn({ reason: (error as Error).message }, 'briefs could not be prepared; trying again');
+        dependencies.log.warn(
+          { reason: (error as Error).message },
+          'briefs could not be prepared; trying again',
+        );
         await pause(RETRY_MS, signal);
       }
     }

@@ -24,8 +24,8 @@ const giveUp = async (
      values ($1, 'webhook', $2, now() - interval '6 days', now())`,
     [alert_id, workspace_id],
   );
-  const room = { pool, eventStore, clock: { now: () => new Date() }, log: silentLog() };
-  return (await giveUpEndpoints(room)).length;
+  const dependencies = { pool, eventStore, clock: { now: () => new Date() }, log: silentLog() };
+  return (await giveUpEndpoints(dependencies)).length;
 };
 const queuedOf = async (from: AlertsStack, rule: Rule): Promise<readonly string[]> =>
   (await from.queued(rule)).map(

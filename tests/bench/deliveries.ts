@@ -58,7 +58,7 @@ export async function run(context: BenchContext): Promise<void> {
   resources.defer(() => void receiver.kill('SIGKILL'));
   const [port] = (await once(receiver, 'message')) as [number];
   const rules = Array.from({ length: RULES }, () => ({ workspaceId: 'ws_bench', alertId: randomUUID() }));
-  const room: Room = { servers, pool, nats, origin: `http://127.0.0.1:${port}`, rules };
+  const dependencies: Room = { servers, pool, nats, origin: `http://127.0.0.1:${port}`, rules };
   context.print(
     `deliveries: ${DELIVERIES.toLocaleString('en')} webhooks of ${RULES} rules, from JetStream to the answer, beside ` +
       'undici and HMAC alone; medians of paired rounds',
@@ -67,9 +67,9 @@ export async function run(context: BenchContext): Promise<void> {
   const rounds: { readonly bare: number; readonly ours: number }[] = [];
   // One round unmeasured first.
   for (let round = -1; round < context.rounds; round += 1) {
-    const deliveries = await queue(room);
-    const bare = await sendBare(room, deliveries);
-    const ours = await sendOurs(room);
+    const deliveries = await queue(dependencies);
+    const bare = await sendBare(dependencies, deliveries);
+    const ours = await sendOurs(dependencies);
     if (round >= 0) rounds.push({ bare, ours });
   }
   const ratio = median(rounds.map(({ bare, ours }) => ours / bare));
@@ -77,7 +77,7 @@ export async function run(context: BenchContext): Promise<void> {
   context.print(`  undici + HMAC  ${perSecond(of('bare')).padStart(10)}`);
   context.print(`  delivery       ${perSecond(of('ours')).padStart(10)}  ratio ${ratio.toFixed(2)}`);
   context.print(
-    `  events          ${perSecond(await recordAll(room)).padStart(10)}  queued and attempted, behind`,
+    `  events          ${perSecond(await recordAll(dependencies)).padStart(10)}  queued and attempted, behind`,
   );
   context.record({
     bench: 'deliveries: JetStream to POST, logged',

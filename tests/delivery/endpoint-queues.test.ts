@@ -30,13 +30,13 @@ const many = (count: number, make: (n: number) => ClaimedDelivery) =>
 const openHeld = () => {
   const started: ClaimedDelivery[] = [];
   const ends = new Map<string, (arrived: boolean) => void>();
-  const room: string[] = [];
+  const dependencies: string[] = [];
   const lanes = openLanes({
     attempt: (delivery) => {
       started.push(delivery);
       return new Promise((resolve) => ends.set(delivery.deliveryId, resolve));
     },
-    hasRoom: (endpoint) => void room.push(endpoint),
+    hasCapacity: (endpoint) => void dependencies.push(endpoint),
   });
   const end = async ({ deliveryId }: ClaimedDelivery, arrived = true): Promise<void> => {
     ends.get(deliveryId)?.(arrived);
@@ -45,7 +45,7 @@ const openHeld = () => {
     await new Promise((resolve) => setImmediate(resolve));
   };
   const inFlight = () => started.filter(({ deliveryId }) => ends.has(deliveryId));
-  return { lanes, started, end, inFlight, room };
+  return { lanes, started, end, inFlight, dependencies };
 };
 
 test('an endpoint has so many on their way and no more, in order', async () => {
@@ -76,7 +76,7 @@ test('retries leave slots for first attempts', () => {
 });
 
 test('one that hangs is no load that keeps others from being fetched, and its surplus is given back', async () => {
-  const { lanes, started, end, room } = openHeld();
+  const { lanes, started, end, dependencies } = openHeld();
   const refused = lanes.offer(many(5_000, () => to('hangs')));
   expect(refused.length).toBeGreaterThan(4_000);
   lanes.gaveBack(['hangs']);
@@ -84,12 +84,12 @@ test('one that hangs is no load that keeps others from being fetched, and its su
   expect(lanes.load()).toBeLessThan(LOAD_MAX / 20);
   lanes.offer([to('other')]);
   expect(started.at(-1)?.endpoint).toBe('other');
-  expect(room).toEqual([]);
+  expect(dependencies).toEqual([]);
   for (let n = 0; lanes.overflowed().length > 0; n += 1) await end(started[n] ?? to(''), true);
-  expect(room).toEqual(['hangs']);
+  expect(dependencies).toEqual(['hangs']);
   // Given back when nothing of it waits here any more: it is fetched at once.
   lanes.gaveBack(['gone']);
-  expect(room).toEqual(['hangs', 'gone']);
+  expect(dependencies).toEqual(['hangs', 'gone']);
 });
 
 test('what was cancelled while it waited is not sent', async () => {

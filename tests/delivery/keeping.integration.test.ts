@@ -265,7 +265,7 @@ test('an endpoint that hangs keeps nobody else from getting theirs', { timeout: 
   const worker = stack.worker();
   await worker.take(hanging.map(({ deliveryId }) => deliveryId));
   for (let from = 0; from < DELIVERIES; from += TAKEN_TOGETHER) {
-    await worker.hasRoom();
+    await worker.hasCapacity();
     await worker.take(others.slice(from, from + TAKEN_TOGETHER).map(({ deliveryId }) => deliveryId));
   }
   const busy = () => receivers.received.filter(({ path }) => path.startsWith('/busy/'));

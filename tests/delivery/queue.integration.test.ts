@@ -61,8 +61,16 @@ const waiting = async (): Promise<number> => {
 const sweepOnce = () => {
   const ending = new AbortController();
   const { pool, eventStore, clock } = stack;
-  const room = { pool, databaseUrl: '', eventStore, nats, clock, log: silentLog(), signal: ending.signal };
-  return sweep({ ...room, overflowed: () => [] });
+  const dependencies = {
+    pool,
+    databaseUrl: '',
+    eventStore,
+    nats,
+    clock,
+    log: silentLog(),
+    signal: ending.signal,
+  };
+  return sweep({ ...dependencies, overflowed: () => [] });
 };
 
 test('messages that make no sense are taken off the queue, and hold up nothing', async () => {

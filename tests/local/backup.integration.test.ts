@@ -11,7 +11,7 @@ import { openEventStore } from '#platform/event-store/event-store.ts';
 import { silentLog } from '#platform/logger.ts';
 import { openMemberVault } from '#application/vault/member-vault.ts';
 import { openPool } from '#platform/postgres/pool.ts';
-import { openReadPosition } from '#application/commands/projection-wait.ts';
+import { openProjectionWait } from '#application/commands/projection-wait.ts';
 import { openSecretVault } from '#application/vault/secret-vault.ts';
 import type { WorkspaceEvent } from '#contracts/events/workspace/workspace.ts';
 import { workspaceStream } from '#contracts/events/workspace/workspace.ts';
@@ -82,12 +82,12 @@ const fill = async (databaseUrl: string, eventStoreUrl: string) => {
   opened.defer(() => pool.end());
   await createAccessTables(pool);
   const eventStore = opened.use(openEventStore(eventStoreUrl));
-  const readPosition = opened.use(openReadPosition(databaseUrl, pool, silentLog()));
+  const projectionWait = opened.use(openProjectionWait(databaseUrl, pool, silentLog()));
   const memberVault = await openMemberVault(pool, VAULT_KEY);
   const operator = {
     pool,
     eventStore,
-    readPosition,
+    projectionWait,
     memberVault,
     actor: { kind: 'service', id: 'tests' },
   } as const;

@@ -47,7 +47,7 @@ const refused = async (
 };
 
 /** Another port of the same room, but for what is given. */
-const openedWith = (room: Partial<OpsServerInput>) =>
+const openedWith = (dependencies: Partial<OpsServerInput>) =>
   buildOps({
     db,
     pool: stack.pool,
@@ -58,7 +58,7 @@ const openedWith = (room: Partial<OpsServerInput>) =>
     auditSigningKey: null,
     token: TOKEN,
     log: silentLog(),
-    ...room,
+    ...dependencies,
   });
 
 /** As the projector leaves them: the event that failed, and one that waits behind it. */
@@ -194,8 +194,8 @@ describe('limits', () => {
 });
 
 describe('what goes wrong', () => {
-  const broken = (url: string, room: Partial<OpsServerInput>) =>
-    openedWith(room).inject({ url, headers: { authorization: `Bearer ${TOKEN}` } });
+  const broken = (url: string, dependencies: Partial<OpsServerInput>) =>
+    openedWith(dependencies).inject({ url, headers: { authorization: `Bearer ${TOKEN}` } });
 
   test('a server that does not answer is named', async () => {
     const nowhere = openPool('postgres://nobody@127.0.0.1:1/x', 1);

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { trackingStream } from '#contracts/events/workspace/workspace.ts';
 import { silentLog } from '#platform/logger.ts';
 import { openReadDatabase } from '#platform/postgres/pool.ts';
-import { type BriefRoom, prepareDueBriefs } from '#services/worker/weekly-briefs.ts';
+import { type BriefDependencies, prepareDueBriefs } from '#services/worker/weekly-briefs.ts';
 import { type CorpusBrand, seedCorpus } from '../operations/fixtures/corpus.ts';
 import { type ApiStack, BASE_URL, type Key, openApiStack } from '../operations/fixtures/stack.ts';
 import { on } from '../dsl/api.ts';
@@ -16,7 +16,7 @@ const TRACKED_AT = '2026-05-01T00:00:00.000Z';
 let stack: ApiStack;
 let app: FastifyInstance;
 let brands: readonly CorpusBrand[];
-let room: BriefRoom;
+let dependencies: BriefDependencies;
 const resources = new AsyncDisposableStack();
 
 beforeAll(async () => {
@@ -25,10 +25,10 @@ beforeAll(async () => {
   const seeded = await seedCorpus(stack.eventStore, ['alpha', 'beta'], WEDNESDAY);
   await stack.projected(seeded.position);
   ({ brands } = seeded);
-  room = {
+  dependencies = {
     db: resources.use(openReadDatabase(stack.environment['DATABASE_URL'] ?? '')),
     eventStore: stack.eventStore,
-    readPosition: stack.readPosition,
+    projectionWait: stack.projectionWait,
     clock: { now: () => new Date() },
     log: silentLog(),
   };
@@ -37,7 +37,7 @@ afterAll(() => resources.disposeAsync());
 
 const { signal } = new AbortController();
 const prepareAt = (now: string): Promise<number> =>
-  prepareDueBriefs({ ...room, clock: { now: () => new Date(now) } }, signal);
+  prepareDueBriefs({ ...dependencies, clock: { now: () => new Date(now) } }, signal);
 
 /** A workspace that has tracked these brands since long ago. */
 const trackingSince = async (tracked_at: string, tracked: readonly CorpusBrand[]): Promise<Key> => {
@@ -149,7 +149,7 @@ describe('prepareDueBriefs', () => {
       looks += 1;
       return looks === 3;
     };
-    const behind = { ...room, clock: at, readPosition: { ...room.readPosition, wait } };
+    const behind = { ...dependencies, clock: at, projectionWait: { ...dependencies.projectionWait, wait } };
     const ending = new AbortController();
     ending.abort();
     expect(await prepareDueBriefs(behind, ending.signal)).toBe(0);

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Refusal } from '#contracts/errors.ts';
 import { pause } from '#platform/clock.ts';
 import type { Database } from '#platform/postgres/pool.ts';
-import { openAnswer, sealAnswer } from './reply-encryption.ts';
+import { decryptReply, encryptReply } from './reply-encryption.ts';
 
 /** An answer is repeated this long; after that the key may be used for something else. */
 const KEPT_HOURS = 24;
@@ -13,7 +13,7 @@ const WAIT_STEP_MS = 50;
 const ABANDONED_AFTER_SECONDS = 30;
 const PRUNE_EVERY_MS = 3_600_000;
 
-export type KeptAnswer = {
+export type StoredReply = {
   readonly status: number;
   readonly data: string;
   readonly asOf: string | null;
@@ -28,7 +28,7 @@ type Kept = { readonly data: string; readonly asOf: string | null; readonly posi
 export type Claim = {
   /** The same for whoever takes over, so that a command whose process died midway is not recorded twice. */
   readonly commandId: string;
-  keep(answer: KeptAnswer): Promise<void>;
+  keep(answer: StoredReply): Promise<void>;
   /**
    * The request came to nothing. Refused, it did nothing, and the next one with this key is a fresh attempt;
    * failed, it may have recorded its events, so the next one takes over its command id.
@@ -46,9 +46,9 @@ export type IdempotentRequest = {
   readonly fingerprint: string;
 };
 
-export type IdempotentAnswers = Disposable & {
+export type IdempotencyStore = Disposable & {
   /** A claim, or the answer that an earlier request got. */
-  claim(request: IdempotentRequest): Promise<Claim | KeptAnswer>;
+  claim(request: IdempotentRequest): Promise<Claim | StoredReply>;
 };
 
 type Row = {
@@ -80,7 +80,7 @@ const RELEASE =
 const ABANDON = `update access.idempotency set taken_at = '-infinity' where scope = $1 and path = $2 and key = $3 and command_id = $4 and status is null`;
 const PRUNE = `delete from access.idempotency where created_at < now() - interval '${KEPT_HOURS} hours'`;
 
-export const createIdempotentAnswers = (pool: Database): IdempotentAnswers => {
+export const createIdempotencyStore = (pool: Database): IdempotencyStore => {
   const pruning = setInterval(() => void pool.query(PRUNE).catch(() => undefined), PRUNE_EVERY_MS);
   pruning.unref();
 
@@ -95,7 +95,7 @@ export const createIdempotentAnswers = (pool: Database): IdempotentAnswers => {
             commandId,
             keep: async ({ status, data, asOf, position }) => {
               const kept: Kept = { data, asOf, position: position?.toString() ?? null };
-              const sealed = sealAnswer(JSON.stringify(kept), sealedWith);
+              const sealed = encryptReply(JSON.stringify(kept), sealedWith);
               await pool.query(KEEP, [...place, commandId, status, sealed]);
             },
             release: async (outcome) => {
@@ -108,7 +108,7 @@ export const createIdempotentAnswers = (pool: Database): IdempotentAnswers => {
           throw new Refusal('idempotency_key_reused', 'This idempotency key was used with another body.');
         }
         if (row?.status && row.answer !== null) {
-          const { data, asOf, position } = JSON.parse(openAnswer(row.answer, sealedWith)) as Kept;
+          const { data, asOf, position } = JSON.parse(decryptReply(row.answer, sealedWith)) as Kept;
           return { status: row.status, data, asOf, position: position ? BigInt(position) : null };
         }
         if (waitedMs >= WAIT_MS) {

@@ -11,14 +11,14 @@ const TAG_BYTES = 16;
 
 const sealingKeyOf = (keyText: string): Buffer => hash('sha256', `answers kept for ${keyText}`, 'buffer');
 
-export const sealAnswer = (text: string, keyText: string): string => {
+export const encryptReply = (text: string, keyText: string): string => {
   const nonce = randomBytes(NONCE_BYTES);
   const cipher = createCipheriv(ALGORITHM, sealingKeyOf(keyText), nonce);
   const sealed = [cipher.update(text, 'utf8'), cipher.final()];
   return Buffer.concat([nonce, cipher.getAuthTag(), ...sealed]).toString('base64');
 };
 
-export const openAnswer = (sealed: string, keyText: string): string => {
+export const decryptReply = (sealed: string, keyText: string): string => {
   const bytes = Buffer.from(sealed, 'base64');
   const decipher = createDecipheriv(ALGORITHM, sealingKeyOf(keyText), bytes.subarray(0, NONCE_BYTES));
   decipher.setAuthTag(bytes.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES));

@@ -9,17 +9,21 @@ import { sendError } from './send-error.ts';
  * Files of reports, by signed addresses. No endpoint of the contract: a browser or a spreadsheet opens the address
  * as it was answered, without a key, so none of the pipeline's checks applies.
  */
-export const registerDownloads = (app: FastifyInstance, room: ApiDependencies): void => {
+export const registerDownloads = (app: FastifyInstance, dependencies: ApiDependencies): void => {
   app.get<{ Params: { fileName: string }; Querystring: Record<string, unknown> }>(
     `${DOWNLOAD_PATH}/:fileName`,
     async (request, reply) => {
       const requestId = requestIdOf(request.headers['x-request-id']);
       try {
         const { fileName } = request.params;
-        const { objectKey } = room.downloadLinks.open(fileName, request.query, room.clock.now());
-        const object = await room.objectStore.open(objectKey);
+        const { objectKey } = dependencies.downloadLinks.open(
+          fileName,
+          request.query,
+          dependencies.clock.now(),
+        );
+        const object = await dependencies.objectStore.open(objectKey);
         if (!object) throw new Refusal('not_found', 'The file is gone. Ask for the report again.');
-        room.log.info({ request_id: requestId, object_key: objectKey }, 'download');
+        dependencies.log.info({ request_id: requestId, object_key: objectKey }, 'download');
         return await reply
           .header('x-request-id', requestId)
           .header('content-disposition', `attachment; filename="${fileName}"`)
@@ -29,7 +33,7 @@ export const registerDownloads = (app: FastifyInstance, room: ApiDependencies): 
           .type('text/csv; charset=utf-8')
           .send(object.read());
       } catch (error) {
-        sendError(reply, requestId, error, room.log);
+        sendError(reply, requestId, error, dependencies.log);
         return reply;
       }
     },

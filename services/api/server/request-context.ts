@@ -1,12 +1,12 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Caller } from '#application/access/key-lease-cache.ts';
-import type { Answer } from '#operations/endpoint/reply.ts';
+import type { Reply } from '#operations/endpoint/reply.ts';
 import type { Endpoint } from '#operations/endpoint/define-endpoint.ts';
-import type { Claim, KeptAnswer } from '../idempotency/idempotency-store.ts';
+import type { Claim, StoredReply } from '../idempotency/idempotency-store.ts';
 import type { Allowance } from '#operations/dependencies/rate-limiter.ts';
 
 /** One request on its way through the pipeline; each step fills in what the later ones need. */
-export type Exchange = {
+export type RequestContext = {
   readonly endpoint: Endpoint;
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
@@ -23,18 +23,18 @@ export type Exchange = {
   after: readonly (string | number)[] | null;
   claim: Claim | undefined;
   commandId: string;
-  answer: Answer | undefined;
+  answer: Reply | undefined;
   /** Of an answer given before to the same idempotency key. */
-  replayed: KeptAnswer | undefined;
+  replayed: StoredReply | undefined;
 };
 
-export const createExchange = (
+export const createRequestContext = (
   endpoint: Endpoint,
   request: FastifyRequest,
   reply: FastifyReply,
   requestId: string,
   now: number,
-): Exchange => ({
+): RequestContext => ({
   endpoint,
   request,
   reply,
@@ -54,7 +54,7 @@ export const createExchange = (
 });
 
 /** The caller of an exchange that has passed `checkKey`. */
-export const callerOf = (exchange: Exchange): Caller => {
-  if (!exchange.caller) throw new Error('the key is checked before anything asks who calls');
-  return exchange.caller;
+export const callerOf = (context: RequestContext): Caller => {
+  if (!context.caller) throw new Error('the key is checked before anything asks who calls');
+  return context.caller;
 };

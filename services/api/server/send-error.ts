@@ -1,7 +1,7 @@
 import type { FastifyReply } from 'fastify';
 import { ERRORS, type ErrorDetail, type ErrorType, Refusal } from '#contracts/errors.ts';
 import type { Log } from '#platform/logger.ts';
-import type { Exchange } from './request-context.ts';
+import type { RequestContext } from './request-context.ts';
 import { type Headers, rateHeaders, send } from './send-reply.ts';
 
 /** The JSON text of the specification's error body. */
@@ -22,7 +22,7 @@ export const sendError = (
   requestId: string,
   error: unknown,
   log: Log,
-  exchange?: Exchange,
+  context?: RequestContext,
 ): void => {
   const refusal =
     error instanceof Refusal
@@ -34,9 +34,9 @@ export const sendError = (
   const headers: Headers = {
     'x-request-id': requestId,
   };
-  if (exchange?.allowance) {
-    Object.assign(headers, rateHeaders(exchange.allowance));
-    if (status === 429) headers['retry-after'] = exchange.allowance.resetIn;
+  if (context?.allowance) {
+    Object.assign(headers, rateHeaders(context.allowance));
+    if (status === 429) headers['retry-after'] = context.allowance.resetIn;
   }
   if (status === 401) headers['www-authenticate'] = 'Bearer';
   send(reply, status, headers, body);

@@ -1,8 +1,8 @@
 import type { FastifyReply } from 'fastify';
 import { hash } from 'node:crypto';
 import { PLANS } from '#contracts/values/plans.ts';
-import type { Answer } from '#operations/endpoint/reply.ts';
-import { callerOf, type Exchange } from './request-context.ts';
+import type { Reply } from '#operations/endpoint/reply.ts';
+import { callerOf, type RequestContext } from './request-context.ts';
 import { type Allowance, WINDOW_SECONDS } from '#operations/dependencies/rate-limiter.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 
@@ -21,7 +21,7 @@ export const rateHeaders = ({ limit, remaining, resetAt, resetIn }: Allowance): 
 });
 
 /** The JSON text of a success. Assembled by hand: `data` comes as text and is not looked into again. */
-export const envelope = (requestId: string, now: number, answer: Answer, cursor: string | null): string => {
+export const envelope = (requestId: string, now: number, answer: Reply, cursor: string | null): string => {
   const asOf = answer.asOf ?? new Date(now).toISOString();
   // Rounded down to hundredths. An observer's clock may be ahead of ours; an age is never negative.
   const lag =
@@ -36,10 +36,10 @@ export const envelope = (requestId: string, now: number, answer: Answer, cursor:
 };
 
 /** Of answers on their way: one that is shared by many requests is hashed once. */
-const etags = new WeakMap<Answer, string>();
+const etags = new WeakMap<Reply, string>();
 
 /** Weak: the same figures in an envelope with another request id and lag. */
-const etagOf = (answer: Answer): string => {
+const etagOf = (answer: Reply): string => {
   const known = etags.get(answer);
   if (known !== undefined) return known;
   const { asOf, next, freshness = '', data } = answer;
@@ -64,28 +64,28 @@ export const send = (reply: FastifyReply, status: number, headers: Headers, body
   reply.raw.writeHead(status, headers).end(body, bytes === body.length ? 'latin1' : 'utf8');
 };
 
-export const sendAnswer = (exchange: Exchange, room: ApiDependencies): void => {
-  const { answer, endpoint, request } = exchange;
+export const sendReply = (context: RequestContext, dependencies: ApiDependencies): void => {
+  const { answer, endpoint, request } = context;
   if (!answer) throw new Error('a handler answers before the answer is sent');
-  const headers: Headers = { 'x-request-id': exchange.requestId };
+  const headers: Headers = { 'x-request-id': context.requestId };
   if (endpoint.corpus) {
     const etag = etagOf(answer);
     headers['etag'] = etag;
     headers['cache-control'] = 'private, no-cache';
     if (matches(request.headers['if-none-match'], etag)) {
-      const { keyId, plan } = callerOf(exchange);
-      const allowance = room.rateLimits.giveBack(keyId, PLANS[plan].requestsPerMinute);
-      return send(exchange.reply, 304, Object.assign(headers, rateHeaders(allowance)), '');
+      const { keyId, plan } = callerOf(context);
+      const allowance = dependencies.rateLimiter.giveBack(keyId, PLANS[plan].requestsPerMinute);
+      return send(context.reply, 304, Object.assign(headers, rateHeaders(allowance)), '');
     }
   }
-  if (exchange.allowance) Object.assign(headers, rateHeaders(exchange.allowance));
+  if (context.allowance) Object.assign(headers, rateHeaders(context.allowance));
   if (answer.position !== undefined && answer.position !== null) {
     headers['x-read-position'] = answer.position.toString();
   }
-  if (exchange.replayed) headers['idempotency-replayed'] = 'true';
-  const cursor = answer.next ? room.cursors.sign(exchange.filters, answer.next) : null;
+  if (context.replayed) headers['idempotency-replayed'] = 'true';
+  const cursor = answer.next ? dependencies.cursors.sign(context.filters, answer.next) : null;
   // A read shows what there was when it was asked for; a write, what it has just done.
-  const now = endpoint.method === 'GET' ? exchange.now : room.clock.now().getTime();
-  const body = envelope(exchange.requestId, now, answer, cursor);
-  send(exchange.reply, exchange.replayed?.status ?? endpoint.reply.status, headers, body);
+  const now = endpoint.method === 'GET' ? context.now : dependencies.clock.now().getTime();
+  const body = envelope(context.requestId, now, answer, cursor);
+  send(context.reply, context.replayed?.status ?? endpoint.reply.status, headers, body);
 };

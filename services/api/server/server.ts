@@ -2,7 +2,7 @@ import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest }
 import type { Socket } from 'node:net';
 import { Refusal } from '#contracts/errors.ts';
 import { openCallers } from '#application/access/key-lease-cache.ts';
-import { openKeyUses } from '#application/access/key-usage.ts';
+import { createKeyUsage } from '#application/access/key-usage.ts';
 import { requestMeter } from '#platform/telemetry/metrics.ts';
 import { openSigningSecrets } from '#application/vault/signing-secrets.ts';
 import { createCursors } from '#operations/dependencies/cursors.ts';
@@ -10,8 +10,8 @@ import { registerDocumentation } from './docs-page.ts';
 import { createDownloadLinks } from '#operations/dependencies/download-links.ts';
 import { registerDownloads } from './download-route.ts';
 import { ENDPOINTS } from '#operations/index.ts';
-import { createExchange, type Exchange } from './request-context.ts';
-import { createIdempotentAnswers } from '../idempotency/idempotency-store.ts';
+import { createRequestContext, type RequestContext } from './request-context.ts';
+import { createIdempotencyStore } from '../idempotency/idempotency-store.ts';
 import {
   READ_PIPELINE,
   refusalPipeline,
@@ -19,13 +19,13 @@ import {
   type Step,
   WRITE_PIPELINE,
 } from './request-pipeline.ts';
-import { createRateLimits } from '#operations/dependencies/rate-limiter.ts';
+import { createRateLimiter } from '#operations/dependencies/rate-limiter.ts';
 import { requestIdOf } from './request-id.ts';
 import type { ApiDependencies } from '../dependencies.ts';
-import { createScrapeHandOff } from '#operations/dependencies/scrape-requests.ts';
+import { createScrapeRequests } from '#operations/dependencies/scrape-requests.ts';
 import { JSON_CONTENT } from './send-reply.ts';
 import { errorBody, sendError } from './send-error.ts';
-import { createSharedReads } from '#operations/dependencies/read-coalescing.ts';
+import { createReadCoalescing } from '#operations/dependencies/read-coalescing.ts';
 import { traceRequest } from './trace-request.ts';
 import type { MemberVault } from '#application/vault/member-vault.ts';
 import type { Nats } from '#platform/nats/connection.ts';
@@ -51,7 +51,7 @@ export type ApiResources = Pick<
   | 'db'
   | 'pool'
   | 'eventStore'
-  | 'readPosition'
+  | 'projectionWait'
   | 'objectStore'
   | 'alertChannels'
   | 'baseUrl'
@@ -69,7 +69,7 @@ export type ApiResources = Pick<
   readonly secretVault?: SecretVault | null;
 };
 
-const createRoom = ({
+const createDependencies = ({
   nats,
   cursorSecret,
   downloadSecret,
@@ -78,9 +78,9 @@ const createRoom = ({
   secretVault = null,
   ...given
 }: ApiResources): ApiDependencies => {
-  const rateLimits = createRateLimits(given.clock);
+  const rateLimiter = createRateLimiter(given.clock);
   nats.then(
-    ({ connection }) => rateLimits.share(connection),
+    ({ connection }) => rateLimiter.share(connection),
     (error: unknown) => given.log.warn({ err: error }, 'no NATS: request counts are not shared'),
   );
   return {
@@ -88,14 +88,14 @@ const createRoom = ({
     memberVault,
     secretVault,
     signingSecrets: secretVault && openSigningSecrets(given.eventStore, secretVault),
-    rateLimits,
+    rateLimiter,
     callers: openCallers(given.db),
-    keyUses: openKeyUses(given.pool, given.log),
+    keyUsage: createKeyUsage(given.pool, given.log),
     cursors: createCursors(cursorSecret, secondSecrets.cursor),
     downloadLinks: createDownloadLinks(downloadSecret, given.baseUrl, secondSecrets.download),
-    idempotentAnswers: createIdempotentAnswers(given.pool),
-    scrapeHandOff: createScrapeHandOff(nats, given.log),
-    sharedReads: createSharedReads(),
+    idempotencyStore: createIdempotencyStore(given.pool),
+    scrapeRequests: createScrapeRequests(nats, given.log),
+    coalesceReads: createReadCoalescing(),
   };
 };
 
@@ -105,18 +105,18 @@ const meterNone = requestMeter('none');
 const routeOf = (path: string): string => path.replaceAll(/\{(\w+)\}/g, ':$1');
 
 /** One line per request; the key itself is in none. */
-const logRequest = (room: ApiDependencies, exchange: Exchange): void => {
+const logRequest = (dependencies: ApiDependencies, context: RequestContext): void => {
   const since = performance.now();
-  const { raw } = exchange.reply;
+  const { raw } = context.reply;
   raw.once('close', () => {
-    room.log.info(
+    dependencies.log.info(
       {
-        request_id: exchange.requestId,
-        operation: exchange.endpoint.operationId,
+        request_id: context.requestId,
+        operation: context.endpoint.operationId,
         status: raw.statusCode,
         duration_ms: Math.round((performance.now() - since) * 100) / 100,
-        workspace_id: exchange.caller?.workspaceId,
-        key_id: exchange.caller?.keyId,
+        workspace_id: context.caller?.workspaceId,
+        key_id: context.caller?.keyId,
       },
       'request',
     );
@@ -146,9 +146,9 @@ const answerBrokenRequest = (_error: unknown, socket: Socket): void => {
 };
 
 /** The API as a Fastify instance, not yet listening. Closing it leaves what it was given open. */
-export const buildApi = (dependencies: ApiResources): FastifyInstance => {
-  const room = createRoom(dependencies);
-  const { log } = room;
+export const buildApi = (resources: ApiResources): FastifyInstance => {
+  const dependencies = createDependencies(resources);
+  const { log } = dependencies;
   const refuse = (request: FastifyRequest, reply: FastifyReply, error: unknown): void => {
     const requestId = requestIdOf(request.headers['x-request-id']);
     sendError(reply, requestId, error, log);
@@ -192,9 +192,15 @@ export const buildApi = (dependencies: ApiResources): FastifyInstance => {
     const meter = requestMeter(endpoint.operationId);
     const run = (pipeline: readonly Step[], request: FastifyRequest, reply: FastifyReply): void => {
       const requestId = requestIdOf(request.headers['x-request-id']);
-      const exchange = createExchange(endpoint, request, reply, requestId, room.clock.now().getTime());
-      if (log.isLevelEnabled('info')) logRequest(room, exchange);
-      void traceRequest(exchange, () => runPipeline(pipeline, exchange, room, meter));
+      const context = createRequestContext(
+        endpoint,
+        request,
+        reply,
+        requestId,
+        dependencies.clock.now().getTime(),
+      );
+      if (log.isLevelEnabled('info')) logRequest(dependencies, context);
+      void traceRequest(context, () => runPipeline(pipeline, context, dependencies, meter));
     };
     app.route({
       method: endpoint.method,
@@ -209,8 +215,8 @@ export const buildApi = (dependencies: ApiResources): FastifyInstance => {
       },
     });
   }
-  registerDownloads(app, room);
-  registerDocumentation(app, room.baseUrl);
+  registerDownloads(app, dependencies);
+  registerDocumentation(app, dependencies.baseUrl);
 
   // A connection that had a request in flight when the server stopped listening would be kept alive after its answer.
   app.addHook('preClose', async () => {
@@ -219,9 +225,9 @@ export const buildApi = (dependencies: ApiResources): FastifyInstance => {
     closing.unref();
   });
   app.addHook('onClose', async () => {
-    room.rateLimits[Symbol.dispose]();
-    room.idempotentAnswers[Symbol.dispose]();
-    await room.keyUses[Symbol.asyncDispose]();
+    dependencies.rateLimiter[Symbol.dispose]();
+    dependencies.idempotencyStore[Symbol.dispose]();
+    await dependencies.keyUsage[Symbol.asyncDispose]();
   });
   return app;
 };

@@ -1,10 +1,10 @@
 import { inSpan, isTracing } from '#platform/telemetry/tracing.ts';
-import type { Exchange } from './request-context.ts';
+import type { RequestContext } from './request-context.ts';
 
 /** One span for a request, which goes on with the caller's trace. The key and the parameters are in none. */
-export const traceRequest = (exchange: Exchange, run: () => Promise<void>): Promise<void> => {
+export const traceRequest = (context: RequestContext, run: () => Promise<void>): Promise<void> => {
   if (!isTracing()) return run();
-  const { endpoint, request, reply, requestId } = exchange;
+  const { endpoint, request, reply, requestId } = context;
   const { traceparent } = request.headers;
   return inSpan(
     `${endpoint.method} ${endpoint.path}`,
@@ -23,7 +23,7 @@ export const traceRequest = (exchange: Exchange, run: () => Promise<void>): Prom
       await run();
       span?.set({
         'http.response.status_code': reply.raw.statusCode,
-        ...(exchange.caller ? { workspace_id: exchange.caller.workspaceId } : {}),
+        ...(context.caller ? { workspace_id: context.caller.workspaceId } : {}),
       });
     },
   );

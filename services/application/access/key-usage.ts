@@ -19,7 +19,7 @@ const REMEMBERED_MAX = 10_000;
  * The first use after an hour is written within a second, so that another process which revokes unused keys
  * does not take a key that has just come back for one that nobody needs.
  */
-export type KeyUses = AsyncDisposable & {
+export type KeyUsage = AsyncDisposable & {
   /** `atMs`: milliseconds of the wall clock. */
   record(caller: Pick<Caller, 'workspaceId' | 'keyId'>, atMs: number): void;
   /** Writes down what is not yet written. */
@@ -37,7 +37,7 @@ const WRITE = `
 
 type Use = { readonly workspaceId: string; readonly keyId: string; readonly atMs: number };
 
-export const openKeyUses = (pool: Database, log: Log): KeyUses => {
+export const createKeyUsage = (pool: Database, log: Log): KeyUsage => {
   /** By key id, which names a key in all workspaces but for a chance of one in 2^80. */
   let unwritten = new Map<string, Use>();
   const writtenMs = new LRUCache<string, number>({ max: REMEMBERED_MAX });

@@ -6,9 +6,9 @@ import { foldIssuedKey, foldStream } from '../access/access-tables.ts';
 import { pause } from '#platform/clock.ts';
 import type { Decider, EventStore, KnownState, Recorded } from '#platform/event-store/event-store.ts';
 import type { Database } from '#platform/postgres/pool.ts';
-import type { ReadPosition } from './projection-wait.ts';
+import type { ProjectionWait } from './projection-wait.ts';
 import { inSpan } from '#platform/telemetry/tracing.ts';
-import { createTurns, type Turns } from '#platform/concurrency/keyed-mutex.ts';
+import { createKeyedMutex, type KeyedMutex } from '#platform/concurrency/keyed-mutex.ts';
 
 const SCHEMA_VERSION = 1;
 /** Events that take something away: every process must have forgotten the old state before we answer. */
@@ -37,20 +37,20 @@ const statesOf = (eventStore: EventStore): LRUCache<string, KnownState<unknown>>
  * revisions would keep them right without, but of two hundred that collide each time all but one read, decide and
  * append in vain.
  */
-const turnsOf = new WeakMap<EventStore, Turns>();
+const turnsOf = new WeakMap<EventStore, KeyedMutex>();
 const inTurn = <T>(eventStore: EventStore, stream: string, work: () => Promise<T>): Promise<T> => {
   let turns = turnsOf.get(eventStore);
   if (!turns) {
-    turns = createTurns();
+    turns = createKeyedMutex();
     turnsOf.set(eventStore, turns);
   }
   return turns(stream, work);
 };
 
-export type CommandRoom = {
+export type CommandDependencies = {
   readonly eventStore: EventStore;
   readonly pool: Database;
-  readonly readPosition: ReadPosition;
+  readonly projectionWait: ProjectionWait;
 };
 
 /** Who asks for what, in which request. Event ids follow from `commandId`. */
@@ -81,7 +81,7 @@ export type CommandOutcome<State, F extends Event> = {
 
 /** Also when nothing was recorded: whoever recorded it may have died before folding it. */
 const foldAccess = async (
-  { pool, eventStore }: CommandRoom,
+  { pool, eventStore }: CommandDependencies,
   stream: string,
   events: readonly Event[],
   revision: bigint,
@@ -101,7 +101,7 @@ const foldAccess = async (
  * projections (or not in time, which is no error).
  */
 export const runWorkspaceCommand = async <State, F extends Event>(
-  room: CommandRoom,
+  dependencies: CommandDependencies,
   command: WorkspaceCommand<State, F>,
 ): Promise<CommandOutcome<State, F>> => {
   const { stream, decider, decision, workspaceId, actor, requestId, commandId, shownIn } = command;
@@ -113,8 +113,8 @@ export const runWorkspaceCommand = async <State, F extends Event>(
     workspace_id: workspaceId,
     schema_version: SCHEMA_VERSION,
   };
-  const { state, events, position, revision } = await inTurn(room.eventStore, stream, async () => {
-    const states = command.remembersState ? statesOf(room.eventStore) : undefined;
+  const { state, events, position, revision } = await inTurn(dependencies.eventStore, stream, async () => {
+    const states = command.remembersState ? statesOf(dependencies.eventStore) : undefined;
     const known = states?.get(stream) as KnownState<State> | undefined;
     let lastSeen: Recorded = known ?? { revision: -1n, position: 0n };
     const watched: Decider<State, F> = {
@@ -127,7 +127,7 @@ export const runWorkspaceCommand = async <State, F extends Event>(
       },
     };
     const asked = { stream, decider: watched, decision, metadata, commandId, known };
-    const decided = await room.eventStore.decide(asked);
+    const decided = await dependencies.eventStore.decide(asked);
     // Already so: what made it so may still be on its way to the projections.
     const stands = decided.recorded ?? lastSeen;
     // Another command may have come further meanwhile.
@@ -137,10 +137,10 @@ export const runWorkspaceCommand = async <State, F extends Event>(
     return { state: decided.state, events: decided.events, ...stands };
   });
   await Promise.all([
-    CHECKED_BY.has(categoryOf(stream)) && foldAccess(room, stream, events, revision),
+    CHECKED_BY.has(categoryOf(stream)) && foldAccess(dependencies, stream, events, revision),
     position > 0n &&
       inSpan('wait for read models', { attributes: { projections: shownIn.join() } }, () =>
-        room.readPosition.wait(shownIn, position),
+        dependencies.projectionWait.wait(shownIn, position),
       ),
   ]);
   return { state, events, position: position > 0n ? position : null };

@@ -14,7 +14,7 @@ const UNDEFINED_TABLE = '42P01';
 const INVALID_SCHEMA = '3F000';
 
 /** Waits until projections show what was recorded. */
-export type ReadPosition = AsyncDisposable & {
+export type ProjectionWait = AsyncDisposable & {
   /** True when every one of them has passed `position`; false when the time ran out. */
   wait(projections: readonly string[], position: bigint, timeoutMs?: number): Promise<boolean>;
 };
@@ -29,7 +29,7 @@ type Waiting = {
  * One connection LISTENs to the projector's notices, which say who has passed what. The checkpoints themselves are
  * read when it is opened; without it they are polled.
  */
-export const openReadPosition = (url: string, pool: Database, log: Log): ReadPosition => {
+export const openProjectionWait = (url: string, pool: Database, log: Log): ProjectionWait => {
   const waiting = new Set<Waiting>();
   const ending = new AbortController();
   let known = new Map<string, bigint>();

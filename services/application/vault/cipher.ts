@@ -29,7 +29,7 @@ export const vaultSettings = {
   ),
 } as const;
 /** The same where nothing works without the first. */
-export const demandedVaultSettings = {
+export const requiredVaultSettings = {
   ...vaultSettings,
   MEMBER_VAULT_KEY: secret(VaultKey, vaultSettings.MEMBER_VAULT_KEY.description ?? ''),
 } as const;

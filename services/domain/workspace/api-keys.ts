@@ -64,7 +64,7 @@ const isIssued = (state: ApiKeysState, { key_id, sha256 }: NewKey): boolean => {
 };
 
 /** Scopes never exceed `grantable` (specification, part "Authentication", item 7). */
-const demandGrantable = (scopes: readonly Scope[], grantable: readonly Scope[]): void => {
+const requireGrantable = (scopes: readonly Scope[], grantable: readonly Scope[]): void => {
   const beyond = scopes.filter((scope) => !grantable.includes(scope));
   if (beyond.length > 0) {
     throw new Refusal('scope_missing', `These scopes cannot be granted here: ${beyond.join(', ')}.`);
@@ -83,7 +83,7 @@ export const issueApiKey =
   (state: ApiKeysState): readonly ApiKeyEvent[] => {
     const { grantable, at, ...issued } = input;
     if (isIssued(state, input)) return [];
-    demandGrantable(issued.scopes, grantable);
+    requireGrantable(issued.scopes, grantable);
     if ([...state.keys].filter(([, key]) => key.revoked_at === null).length >= ACTIVE_KEYS_MAX) {
       throw new Refusal(
         'too_many_keys',
@@ -93,7 +93,7 @@ export const issueApiKey =
     return [{ type: 'ApiKeyIssued', data: { ...issued, issued_at: at } }];
   };
 
-export const demandApiKey = (state: ApiKeysState, keyId: string): KnownKey => {
+export const requireApiKey = (state: ApiKeysState, keyId: string): KnownKey => {
   const key = state.keys.get(keyId);
   if (!key) throw new Refusal('not_found', 'The workspace has no such key.');
   return key;
@@ -115,11 +115,11 @@ export const rotateApiKey =
   (state: ApiKeysState): readonly ApiKeyEvent[] => {
     const { workspace_id, key_id, sha256, last_four, member_id, rotated_key_id, grantable, at } = input;
     if (isIssued(state, input)) return [];
-    const { name, scopes, revoked_at } = demandApiKey(state, rotated_key_id);
+    const { name, scopes, revoked_at } = requireApiKey(state, rotated_key_id);
     if (revoked_at !== null) {
       throw new Refusal('key_revoked', 'This key is revoked already. Create a new one.');
     }
-    demandGrantable(scopes, grantable);
+    requireGrantable(scopes, grantable);
     const issued = { workspace_id, key_id, name, sha256, last_four, scopes, member_id };
     return [
       {

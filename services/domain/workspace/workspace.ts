@@ -36,7 +36,7 @@ export const workspace = { initial, evolve };
 /** A workspace's members are people; beyond this somebody is scripting. */
 export const MEMBERS_MAX = 1_000;
 
-const demandCreated = (state: WorkspaceState): void => {
+const requireCreated = (state: WorkspaceState): void => {
   if (state.name === null) throw new Refusal('not_found', 'There is no such workspace.');
 };
 
@@ -58,7 +58,7 @@ export const createWorkspace =
 export const changePlan =
   (input: { readonly workspace_id: string; readonly plan: Plan; readonly at: string }) =>
   (state: WorkspaceState): readonly WorkspaceEvent[] => {
-    demandCreated(state);
+    requireCreated(state);
     if (state.plan === input.plan) return [];
     const { workspace_id, plan, at } = input;
     return [{ type: 'PlanChanged', data: { workspace_id, plan, changed_at: at } }];
@@ -76,7 +76,7 @@ export const addMember =
     readonly at: string;
   }) =>
   (state: WorkspaceState): readonly WorkspaceEvent[] => {
-    demandCreated(state);
+    requireCreated(state);
     const { workspace_id, member_id, name, sealed, role, at } = input;
     const present = state.members.get(member_id);
     if (present === role) return [];
@@ -97,7 +97,7 @@ export const addMember =
 export const eraseMember =
   (input: { readonly workspace_id: string; readonly member_id: string; readonly at: string }) =>
   (state: WorkspaceState): readonly WorkspaceEvent[] => {
-    demandCreated(state);
+    requireCreated(state);
     const { workspace_id, member_id, at } = input;
     if (state.erased.has(member_id)) return [];
     if (!state.members.has(member_id)) throw new Refusal('not_found', 'The workspace has no such member.');

@@ -39,8 +39,8 @@ export const getMe = endpoint({
   errors: [],
   corpus: false,
   reads: ['workspaces', 'tracking'],
-  handler: async ({ caller }, room) => {
-    const { db } = room;
+  handler: async ({ caller }, dependencies) => {
+    const { db } = dependencies;
     const { workspaceId, memberId, keyId, role, plan, scopes } = caller;
     const [names, used] = await Promise.all([
       findNames(db, workspaceId, memberId),
@@ -52,7 +52,7 @@ export const getMe = endpoint({
       workspace_name: names?.workspace_name ?? null,
       member: {
         id: memberId,
-        name: names && (await memberNameOf(room, { workspaceId, memberId, ...names })),
+        name: names && (await memberNameOf(dependencies, { workspaceId, memberId, ...names })),
       },
       key_id: keyId,
       role,

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { AdSummary } from '#contracts/resources/corpus/ad.ts';
 import { listBrandAds as readBrandAds } from '#projections/ads/read.ts';
-import { pageAnswer } from '../endpoint/reply.ts';
+import { pageReply } from '../endpoint/reply.ts';
 import { endpoint } from '../endpoint/define-endpoint.ts';
 import { adSummary, BRAND_ID } from '../endpoint/examples.ts';
 import { brandParams, pageQuery } from '../endpoint/parameters.ts';
@@ -25,6 +25,6 @@ export const listBrandAds = endpoint({
   reads: ['brands', 'ads'],
   handler: async ({ params, page }, { db }) => {
     const { brand, found } = await withBrand(db, params.brandId, (id) => readBrandAds(db, id, page));
-    return pageAnswer(found, brand.as_of);
+    return pageReply(found, brand.as_of);
   },
 });

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { AdFormat, Country, Uuid } from '#contracts/values/primitives.ts';
 import { AdStatus, AdSummary } from '#contracts/resources/corpus/ad.ts';
 import { searchAds as readAds } from '#projections/ads/read.ts';
-import { latestIn, pageAnswer } from '../endpoint/reply.ts';
+import { latestIn, pageReply } from '../endpoint/reply.ts';
 import { endpoint } from '../endpoint/define-endpoint.ts';
 import { adSummary } from '../endpoint/examples.ts';
 import { given } from '../endpoint/omit-undefined.ts';
@@ -46,6 +46,6 @@ export const searchAds = endpoint({
     const windowStart = new Date(clock.now().getTime() - WINDOW_DAYS * DAY_MS).toISOString().slice(0, 10);
     const startedSince = brandId === undefined ? windowStart : undefined;
     const found = await readAds(db, given({ q, format, status, country, brandId, startedSince }), page);
-    return pageAnswer(found, latestIn(found.items, 'last_seen_at'));
+    return pageReply(found, latestIn(found.items, 'last_seen_at'));
   },
 });

@@ -1,6 +1,6 @@
 import { alertRuleStream, type SealedAddress } from '#contracts/events/workspace/alert-rule.ts';
 import { ChangeAlert, WrittenAlert } from '#contracts/resources/workspace/alert.ts';
-import { alertRule, changeAlertRule, demandAlertRule } from '#domain/workspace/alert/rule-decider.ts';
+import { alertRule, changeAlertRule, requireAlertRule } from '#domain/workspace/alert/rule-decider.ts';
 import { runWorkspaceCommand } from '#application/commands/command-handler.ts';
 import { endpoint } from '../endpoint/define-endpoint.ts';
 import { WORKSPACE_ID } from '../endpoint/examples.ts';
@@ -10,7 +10,7 @@ import { trackedBrandIds } from '../tracked-brands/tracked-brand-ids.ts';
 import { readPresentRule, writtenAlertText } from './support/load-alert-rule.ts';
 import { alert, ALERT_ID } from './support/examples.ts';
 import { alertParams } from './support/parameters.ts';
-import { demandTargets, sealedAddress, UNSEALED } from './support/validate-targets.ts';
+import { requireTargets, sealedAddress, UNSEALED } from './support/validate-targets.ts';
 import { issueFirstSecret } from './support/webhook-secrets.ts';
 
 const NONE: ReadonlySet<string> = new Set();
@@ -37,13 +37,13 @@ export const changeAlert = endpoint({
   errors: ['not_found', 'conflict'],
   corpus: false,
   reads: [],
-  handler: async (call, room) => {
+  handler: async (call, dependencies) => {
     const { params, caller, requestId, commandId } = call;
     const { ws: workspace_id, alertId: alert_id } = params;
-    const { chat_webhook_url, ...named } = demandTargets(call.body, room);
-    const known = await readPresentRule(room.eventStore, workspace_id, alert_id);
-    const tracked = named.brand_ids ? await trackedBrandIds(room.eventStore, workspace_id) : NONE;
-    const at = room.clock.now().toISOString();
+    const { chat_webhook_url, ...named } = requireTargets(call.body, dependencies);
+    const known = await readPresentRule(dependencies.eventStore, workspace_id, alert_id);
+    const tracked = named.brand_ids ? await trackedBrandIds(dependencies.eventStore, workspace_id) : NONE;
+    const at = dependencies.clock.now().toISOString();
     const decisionOn = (chat: SealedAddress | null | undefined) =>
       changeAlertRule({ workspace_id, alert_id, change: given({ ...named, chat }), tracked, at });
     // What is refused leaves no secret behind.
@@ -51,9 +51,9 @@ export const changeAlert = endpoint({
     const chat =
       chat_webhook_url === undefined
         ? undefined
-        : await sealedAddress(room, workspace_id, alert_id, chat_webhook_url);
-    const secret = typeof named.webhook_url === 'string' ? await issueFirstSecret(call, room) : null;
-    const { state, position } = await runWorkspaceCommand(room, {
+        : await sealedAddress(dependencies, workspace_id, alert_id, chat_webhook_url);
+    const secret = typeof named.webhook_url === 'string' ? await issueFirstSecret(call, dependencies) : null;
+    const { state, position } = await runWorkspaceCommand(dependencies, {
       workspaceId: workspace_id,
       stream: alertRuleStream(workspace_id, alert_id),
       decider: alertRule,
@@ -63,9 +63,9 @@ export const changeAlert = endpoint({
       commandId,
       shownIn: ['alerts'],
     });
-    const changed = demandAlertRule(state);
+    const changed = requireAlertRule(state);
     if (chat !== undefined) {
-      await room.secretVault?.forget(workspace_id, alert_id, changed.chat?.fingerprint ?? '');
+      await dependencies.secretVault?.forget(workspace_id, alert_id, changed.chat?.fingerprint ?? '');
     }
     return { data: writtenAlertText(changed, secret), asOf: null, position };
   },

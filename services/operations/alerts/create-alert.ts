@@ -1,6 +1,6 @@
 import { alertRuleStream, type SealedAddress } from '#contracts/events/workspace/alert-rule.ts';
 import { ALERT_RULES_MAX, CreateAlert, WrittenAlert } from '#contracts/resources/workspace/alert.ts';
-import { alertRule, createAlertRule, demandAlertRule } from '#domain/workspace/alert/rule-decider.ts';
+import { alertRule, createAlertRule, requireAlertRule } from '#domain/workspace/alert/rule-decider.ts';
 import { derivedId } from '#domain/ids.ts';
 import { runWorkspaceCommand } from '#application/commands/command-handler.ts';
 import { countAlerts } from '#projections/alerts/read.ts';
@@ -10,7 +10,7 @@ import { noQuery, workspaceParams } from '../endpoint/parameters.ts';
 import { trackedBrandIds } from '../tracked-brands/tracked-brand-ids.ts';
 import { readAlertRule, writtenAlertText } from './support/load-alert-rule.ts';
 import { alert, createAlert as exampleBody, WEBHOOK_SECRET } from './support/examples.ts';
-import { demandTargets, sealedAddress, UNSEALED } from './support/validate-targets.ts';
+import { requireTargets, sealedAddress, UNSEALED } from './support/validate-targets.ts';
 import { issueFirstSecret } from './support/webhook-secrets.ts';
 
 export const createAlert = endpoint({
@@ -34,24 +34,29 @@ export const createAlert = endpoint({
   errors: ['not_found', 'conflict'],
   corpus: false,
   reads: [],
-  handler: async (call, room) => {
+  handler: async (call, dependencies) => {
     const { params, caller, requestId, commandId } = call;
     const workspace_id = params.ws;
     const alert_id = derivedId('alert', commandId);
-    const { chat_webhook_url, ...named } = demandTargets(call.body, room);
+    const { chat_webhook_url, ...named } = requireTargets(call.body, dependencies);
     const [tracked, rules, known] = await Promise.all([
-      trackedBrandIds(room.eventStore, workspace_id),
-      countAlerts(room.db, workspace_id),
-      readAlertRule(room.eventStore, workspace_id, alert_id),
+      trackedBrandIds(dependencies.eventStore, workspace_id),
+      countAlerts(dependencies.db, workspace_id),
+      readAlertRule(dependencies.eventStore, workspace_id, alert_id),
     ]);
-    const by = { workspace_id, alert_id, member_id: caller.memberId, at: room.clock.now().toISOString() };
+    const by = {
+      workspace_id,
+      alert_id,
+      member_id: caller.memberId,
+      at: dependencies.clock.now().toISOString(),
+    };
     const decisionOn = (chat: SealedAddress | null) =>
       createAlertRule({ ...by, settings: { ...named, chat }, tracked, rules });
     // What is refused leaves no secret behind.
     decisionOn(chat_webhook_url === null ? null : UNSEALED)(known);
-    const chat = await sealedAddress(room, workspace_id, alert_id, chat_webhook_url);
-    const secret = named.webhook_url === null ? null : await issueFirstSecret(call, room);
-    const { state, position } = await runWorkspaceCommand(room, {
+    const chat = await sealedAddress(dependencies, workspace_id, alert_id, chat_webhook_url);
+    const secret = named.webhook_url === null ? null : await issueFirstSecret(call, dependencies);
+    const { state, position } = await runWorkspaceCommand(dependencies, {
       workspaceId: workspace_id,
       stream: alertRuleStream(workspace_id, alert_id),
       decider: alertRule,
@@ -61,6 +66,6 @@ export const createAlert = endpoint({
       commandId,
       shownIn: ['alerts'],
     });
-    return { data: writtenAlertText(demandAlertRule(state), secret), asOf: null, position };
+    return { data: writtenAlertText(requireAlertRule(state), secret), asOf: null, position };
   },
 });

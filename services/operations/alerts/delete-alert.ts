@@ -30,20 +30,20 @@ export const deleteAlert = endpoint({
   errors: ['not_found', 'conflict'],
   corpus: false,
   reads: [],
-  handler: async ({ params, caller, requestId, commandId }, room) => {
+  handler: async ({ params, caller, requestId, commandId }, dependencies) => {
     const { ws: workspace_id, alertId: alert_id } = params;
-    const { events, position } = await runWorkspaceCommand(room, {
+    const { events, position } = await runWorkspaceCommand(dependencies, {
       workspaceId: workspace_id,
       stream: alertRuleStream(workspace_id, alert_id),
       decider: alertRule,
-      decision: deleteAlertRule({ workspace_id, alert_id, at: room.clock.now().toISOString() }),
+      decision: deleteAlertRule({ workspace_id, alert_id, at: dependencies.clock.now().toISOString() }),
       actor: { kind: 'api_key', id: caller.keyId },
       requestId,
       commandId,
       shownIn: ['alerts', 'alert-deliveries'],
     });
     // Also when nothing was recorded: whoever recorded it may have died before this.
-    await room.secretVault?.forget(workspace_id, alert_id);
+    await dependencies.secretVault?.forget(workspace_id, alert_id);
     const data = JSON.stringify({ alert_id, workspace_id, removed: events.length > 0 });
     return { data, asOf: null, position };
   },

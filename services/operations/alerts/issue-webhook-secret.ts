@@ -32,8 +32,8 @@ export const issueWebhookSecret = endpoint({
   errors: ['not_found', 'conflict'],
   corpus: false,
   reads: [],
-  handler: async (call, room) => {
-    const { text, issued_at, rotated, position } = await rotateSecret(call, room);
+  handler: async (call, dependencies) => {
+    const { text, issued_at, rotated, position } = await rotateSecret(call, dependencies);
     const issued = { workspace_id: call.params.ws, webhook_secret: text, rotated, created_at: issued_at };
     return { data: JSON.stringify(issued), asOf: null, position };
   },

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { Uuid } from '#contracts/values/primitives.ts';
 import { AlertDelivery } from '#contracts/resources/workspace/alert-delivery.ts';
 import { listAlertDeliveries as readDeliveries } from '#projections/alert-deliveries/read.ts';
-import { pageAnswer } from '../endpoint/reply.ts';
+import { pageReply } from '../endpoint/reply.ts';
 import { endpoint } from '../endpoint/define-endpoint.ts';
 import { WORKSPACE_ID } from '../endpoint/examples.ts';
 import { pageQuery, workspaceParams } from '../endpoint/parameters.ts';
@@ -29,5 +29,5 @@ export const listAlertDeliveries = endpoint({
   corpus: false,
   reads: ['alert-deliveries'],
   handler: async ({ params, query, page }, { db }) =>
-    pageAnswer(await readDeliveries(db, params.ws, query.alert_id, page), null),
+    pageReply(await readDeliveries(db, params.ws, query.alert_id, page), null),
 });

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { Alert } from '#contracts/resources/workspace/alert.ts';
 import { listAlerts as readAlerts } from '#projections/alerts/read.ts';
-import { pageAnswer } from '../endpoint/reply.ts';
+import { pageReply } from '../endpoint/reply.ts';
 import { endpoint } from '../endpoint/define-endpoint.ts';
 import { WORKSPACE_ID } from '../endpoint/examples.ts';
 import { pageQuery, workspaceParams } from '../endpoint/parameters.ts';
@@ -24,5 +24,5 @@ export const listAlerts = endpoint({
   errors: ['not_found'],
   corpus: false,
   reads: ['alerts'],
-  handler: async ({ params, page }, { db }) => pageAnswer(await readAlerts(db, params.ws, page), null),
+  handler: async ({ params, page }, { db }) => pageReply(await readAlerts(db, params.ws, page), null),
 });

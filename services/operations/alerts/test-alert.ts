@@ -60,21 +60,21 @@ export const testAlert = endpoint({
   errors: ['not_found', 'conflict'],
   corpus: false,
   reads: [],
-  handler: async (call, room) => {
+  handler: async (call, dependencies) => {
     const { ws: workspace_id, alertId: alert_id } = call.params;
-    const rule = await readPresentRule(room.eventStore, workspace_id, alert_id);
+    const rule = await readPresentRule(dependencies.eventStore, workspace_id, alert_id);
     const send = async () => {
       const sending = channelsOf(rule).map(async (channel) => {
-        const attempted_at = room.clock.now().toISOString();
+        const attempted_at = dependencies.clock.now().toISOString();
         const deliveryId = derivedId('test delivery', `${alert_id}|${channel}|${call.commandId}`);
-        const payload = samplePayload(deliveryId, rule, attempted_at, room.baseUrl);
-        const outcome = await sendSample(channel, rule, payload, room);
+        const payload = samplePayload(deliveryId, rule, attempted_at, dependencies.baseUrl);
+        const outcome = await sendSample(channel, rule, payload, dependencies);
         return eventsOf(rule, { channel, payload, attempted_at, outcome });
       });
-      return recordTest(call, room, (await Promise.all(sending)).flat());
+      return recordTest(call, dependencies, (await Promise.all(sending)).flat());
     };
-    const { events, position } = (await recordedBefore(call, room)) ?? (await send());
-    await room.readPosition.wait(['alert-deliveries'], position);
+    const { events, position } = (await recordedBefore(call, dependencies)) ?? (await send());
+    await dependencies.projectionWait.wait(['alert-deliveries'], position);
     const data = JSON.stringify({ alert_id, workspace_id, deliveries: deliveriesOf(events) });
     return { data, asOf: null, position };
   },

@@ -26,10 +26,10 @@ export const createApiKey = endpoint({
   errors: ['not_found', 'conflict'],
   corpus: false,
   reads: [],
-  handler: (call, room) => {
+  handler: (call, dependencies) => {
     const { name } = call.body;
     // Each once and in one order, however they were given.
     const scopes = SCOPES.filter((scope) => call.body.scopes.includes(scope));
-    return answerNewKey(call, room, (known) => issueApiKey({ ...known, name, scopes }));
+    return answerNewKey(call, dependencies, (known) => issueApiKey({ ...known, name, scopes }));
   },
 });

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { ApiKey } from '#contracts/resources/workspace/api-key.ts';
 import { type ApiKeyPage, listApiKeys as readApiKeys } from '#projections/queries/api-keys.ts';
-import { pageAnswer } from '../endpoint/reply.ts';
+import { pageReply } from '../endpoint/reply.ts';
 import { endpoint } from '../endpoint/define-endpoint.ts';
 import { apiKey, WORKSPACE_ID } from '../endpoint/examples.ts';
 import { memberNameOf } from '../dependencies/member-names.ts';
@@ -10,13 +10,13 @@ import type { OperationDependencies } from '../dependencies/dependencies.ts';
 
 /** A page with the names that the vault opens, each once. */
 const withNames = async (
-  room: OperationDependencies,
+  dependencies: OperationDependencies,
   workspaceId: string,
   { items, sealedNames }: ApiKeyPage,
 ): Promise<readonly string[]> => {
   let named = items;
   for (const [memberId, sealed] of sealedNames) {
-    const name = await memberNameOf(room, { workspaceId, memberId, name: '', sealed });
+    const name = await memberNameOf(dependencies, { workspaceId, memberId, name: '', sealed });
     const start = `"created_by":{"id":"${memberId}","name":`;
     named = named.map((item) => item.replace(`${start}null`, () => start + JSON.stringify(name)));
   }
@@ -39,9 +39,9 @@ export const listApiKeys = endpoint({
   errors: ['not_found'],
   corpus: false,
   reads: ['api-keys', 'workspaces'],
-  handler: async ({ params, page }, room) => {
-    const found = await readApiKeys(room.db, params.ws, page);
-    const items = await withNames(room, params.ws, found);
-    return pageAnswer({ items, next: found.next }, null);
+  handler: async ({ params, page }, dependencies) => {
+    const found = await readApiKeys(dependencies.db, params.ws, page);
+    const items = await withNames(dependencies, params.ws, found);
+    return pageReply({ items, next: found.next }, null);
   },
 });

@@ -27,11 +27,11 @@ export const revokeApiKey = endpoint({
   errors: ['not_found', 'conflict'],
   corpus: false,
   reads: [],
-  handler: async (call, room) => {
+  handler: async (call, dependencies) => {
     const { ws: workspace_id, keyId: key_id } = call.params;
-    const at = room.clock.now().toISOString();
+    const at = dependencies.clock.now().toISOString();
     const decision = decideToRevoke({ workspace_id, key_id, reason: 'revoked', at });
-    const { events, position } = await runKeyCommand(call, room, decision);
+    const { events, position } = await runKeyCommand(call, dependencies, decision);
     return {
       data: JSON.stringify({ key_id, workspace_id, removed: events.length > 0 }),
       asOf: null,

@@ -32,14 +32,14 @@ export const revokeUnusedApiKeys = endpoint({
   errors: ['not_found', 'conflict'],
   corpus: false,
   reads: [],
-  handler: async (call, room) => {
+  handler: async (call, dependencies) => {
     const workspace_id = call.params.ws;
     const { days } = call.body;
-    await room.keyUses.flush();
-    const lastUses = await readLastUses(room.pool, workspace_id);
-    const at = room.clock.now().toISOString();
+    await dependencies.keyUsage.flush();
+    const lastUses = await readLastUses(dependencies.pool, workspace_id);
+    const at = dependencies.clock.now().toISOString();
     const decision = decideToRevokeUnused({ workspace_id, days, lastUses, at });
-    const { state, events, position } = await runKeyCommand(call, room, decision);
+    const { state, events, position } = await runKeyCommand(call, dependencies, decision);
     const revoked = events.map(({ data: { key_id } }) => ({
       key_id,
       name: state.keys.get(key_id)?.name,

@@ -27,6 +27,8 @@ export const rotateApiKey = endpoint({
   errors: ['not_found', 'conflict'],
   corpus: false,
   reads: [],
-  handler: (call, room) =>
-    answerNewKey(call, room, (known) => decideToRotate({ ...known, rotated_key_id: call.params.keyId })),
+  handler: (call, dependencies) =>
+    answerNewKey(call, dependencies, (known) =>
+      decideToRotate({ ...known, rotated_key_id: call.params.keyId }),
+    ),
 });

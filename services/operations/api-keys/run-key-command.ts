@@ -4,7 +4,7 @@ import { apiKeys, type ApiKeysState, keyIdOf, type KnownKey } from '#domain/work
 import { createKeyText, lastFourOf, sha256Of } from '#application/access/api-key-format.ts';
 import { runWorkspaceCommand } from '#application/commands/command-handler.ts';
 import { findNames } from '#projections/workspaces/read.ts';
-import type { Answer } from '../endpoint/reply.ts';
+import type { Reply } from '../endpoint/reply.ts';
 import type { Call } from '../endpoint/define-endpoint.ts';
 import { memberNameOf } from '../dependencies/member-names.ts';
 import type { OperationDependencies } from '../dependencies/dependencies.ts';
@@ -15,10 +15,10 @@ type KeyCall = Call<{ readonly ws: string }, unknown, unknown>;
 
 export const runKeyCommand = (
   { params, caller, requestId, commandId, mayRepeat }: KeyCall,
-  room: OperationDependencies,
+  dependencies: OperationDependencies,
   decision: (state: ApiKeysState) => readonly ApiKeyEvent[],
 ) =>
-  runWorkspaceCommand(room, {
+  runWorkspaceCommand(dependencies, {
     workspaceId: params.ws,
     stream: apiKeysStream(params.ws),
     decider: apiKeys,
@@ -34,7 +34,7 @@ export const runKeyCommand = (
  * A key not yet known to anybody. Its id follows from the command, its text from chance alone: a text that
  * followed from what is written down could be found out from there.
  */
-const newKey = ({ params, caller, commandId }: KeyCall, room: OperationDependencies) => {
+const newKey = ({ params, caller, commandId }: KeyCall, dependencies: OperationDependencies) => {
   const text = createKeyText();
   return {
     text,
@@ -45,7 +45,7 @@ const newKey = ({ params, caller, commandId }: KeyCall, room: OperationDependenc
       last_four: lastFourOf(text),
       member_id: caller.memberId,
       grantable: [...caller.scopes],
-      at: room.clock.now().toISOString(),
+      at: dependencies.clock.now().toISOString(),
     },
   };
 };
@@ -65,13 +65,19 @@ const recordOf = (key: KnownKey, memberName: string | null): ApiKey => ({
 });
 
 /** `null` also where it cannot be read: that is no reason to lose a key whose text is answered once. */
-const callerName = async ({ caller }: KeyCall, room: OperationDependencies): Promise<string | null> => {
+const callerName = async (
+  { caller }: KeyCall,
+  dependencies: OperationDependencies,
+): Promise<string | null> => {
   const { workspaceId, memberId } = caller;
   try {
-    const names = await findNames(room.db, workspaceId, memberId);
-    return names && (await memberNameOf(room, { workspaceId, memberId, ...names }));
+    const names = await findNames(dependencies.db, workspaceId, memberId);
+    return names && (await memberNameOf(dependencies, { workspaceId, memberId, ...names }));
   } catch (error) {
-    room.log.warn({ err: error, member_id: memberId }, 'a key is answered without the name of its maker');
+    dependencies.log.warn(
+      { err: error, member_id: memberId },
+      'a key is answered without the name of its maker',
+    );
     return null;
   }
 };
@@ -82,14 +88,14 @@ const callerName = async ({ caller }: KeyCall, room: OperationDependencies): Pro
  */
 export const answerNewKey = async (
   call: KeyCall,
-  room: OperationDependencies,
+  dependencies: OperationDependencies,
   decide: (known: ReturnType<typeof newKey>['known']) => (state: ApiKeysState) => readonly ApiKeyEvent[],
-): Promise<Answer> => {
-  const { text, known } = newKey(call, room);
+): Promise<Reply> => {
+  const { text, known } = newKey(call, dependencies);
   // Read while the event is recorded: making a key does not change what its maker is called.
   const [{ state, position }, name] = await Promise.all([
-    runKeyCommand(call, room, decide(known)),
-    callerName(call, room),
+    runKeyCommand(call, dependencies, decide(known)),
+    callerName(call, dependencies),
   ]);
   const key = state.keys.get(known.key_id);
   if (!key) throw new Error('a key that was issued is known');

@@ -17,7 +17,7 @@ export const BRAND_UNKNOWN = new Refusal(
 );
 
 /** The brand of a path parameter, uuid or slug. Refuses when there is none. */
-export const demandBrand = async (db: ReadDatabase, text: string): Promise<KnownBrand> => {
+export const requireBrand = async (db: ReadDatabase, text: string): Promise<KnownBrand> => {
   const found = await findBrand(db, brandRefOf(text));
   if (!found) throw BRAND_UNKNOWN;
   return found;
@@ -32,10 +32,10 @@ export const withBrand = async <T>(
   const ref = brandRefOf(text);
   const id = 'id' in ref ? ref.id : idOfSlug.get(ref.slug);
   if (id !== undefined) {
-    const [brand, found] = await Promise.all([demandBrand(db, text), read(id)]);
+    const [brand, found] = await Promise.all([requireBrand(db, text), read(id)]);
     return { brand, found };
   }
-  const brand = await demandBrand(db, text);
+  const brand = await requireBrand(db, text);
   idOfSlug.set(text, brand.brand_id);
   return { brand, found: await read(brand.brand_id) };
 };

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { Uuid } from '#contracts/values/primitives.ts';
 import { BrandSitemapEntry } from '#contracts/resources/corpus/brand.ts';
 import { listBrandSitemap as readSitemap } from '#projections/brands/read.ts';
-import { latestIn, pageAnswer } from '../endpoint/reply.ts';
+import { latestIn, pageReply } from '../endpoint/reply.ts';
 import { endpoint } from '../endpoint/define-endpoint.ts';
 import { brandSummary } from '../endpoint/examples.ts';
 import { given } from '../endpoint/omit-undefined.ts';
@@ -34,6 +34,6 @@ export const listBrandSitemap = endpoint({
   reads: ['brands'],
   handler: async ({ query, page }, { db }) => {
     const found = await readSitemap(db, given({ categoryId: query.category_id }), page);
-    return pageAnswer(found, latestIn(found.items, 'updated_at'));
+    return pageReply(found, latestIn(found.items, 'updated_at'));
   },
 });

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { Country, Uuid } from '#contracts/values/primitives.ts';
 import { BrandSummary } from '#contracts/resources/corpus/brand.ts';
 import { listBrands as readBrands } from '#projections/brands/read.ts';
-import { latestIn, pageAnswer } from '../endpoint/reply.ts';
+import { latestIn, pageReply } from '../endpoint/reply.ts';
 import { endpoint } from '../endpoint/define-endpoint.ts';
 import { brandSummary } from '../endpoint/examples.ts';
 import { given } from '../endpoint/omit-undefined.ts';
@@ -43,6 +43,6 @@ export const listBrands = endpoint({
   handler: async ({ query, page }, { db }) => {
     const { category_id: categoryId, country, q, letter, sort } = query;
     const found = await readBrands(db, given({ categoryId, country, q, letter, sort }), page);
-    return pageAnswer(found, latestIn(found.items, 'as_of'));
+    return pageReply(found, latestIn(found.items, 'as_of'));
   },
 });

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { SimilarSite } from '#contracts/resources/corpus/traffic.ts';
 import { readSimilarSites } from '#projections/queries/similar-sites.ts';
-import { listAnswer } from '../endpoint/reply.ts';
+import { listReply } from '../endpoint/reply.ts';
 import { endpoint } from '../endpoint/define-endpoint.ts';
 import { BRAND_ID, brandReference, brandSummary } from '../endpoint/examples.ts';
 import { brandParams, wholeNumber } from '../endpoint/parameters.ts';
@@ -49,6 +49,6 @@ export const listSimilarSites = endpoint({
     const { brand, found } = await withBrand(db, params.brandId, (id) =>
       readSimilarSites(db, id, query.limit),
     );
-    return listAnswer(found.items, found.asOf ?? brand.as_of);
+    return listReply(found.items, found.asOf ?? brand.as_of);
   },
 });

@@ -33,15 +33,20 @@ export const giveBriefFeedback = endpoint({
   errors: ['not_found', 'conflict'],
   corpus: false,
   reads: [],
-  handler: async ({ params, body, caller, requestId, commandId }, room) => {
+  handler: async ({ params, body, caller, requestId, commandId }, dependencies) => {
     const workspace_id = params.ws;
     const brief_id = params.briefId.toLowerCase();
     const { feedback } = body;
-    const { state, position } = await runWorkspaceCommand(room, {
+    const { state, position } = await runWorkspaceCommand(dependencies, {
       workspaceId: workspace_id,
       stream: briefStream(workspace_id, brief_id),
       decider: brief,
-      decision: decideOnFeedback({ workspace_id, brief_id, feedback, at: room.clock.now().toISOString() }),
+      decision: decideOnFeedback({
+        workspace_id,
+        brief_id,
+        feedback,
+        at: dependencies.clock.now().toISOString(),
+      }),
       actor: { kind: 'api_key', id: caller.keyId },
       requestId,
       commandId,

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { BriefSummary } from '#contracts/resources/workspace/brief.ts';
 import { listBriefs as readBriefs } from '#projections/briefs/read.ts';
-import { pageAnswer } from '../endpoint/reply.ts';
+import { pageReply } from '../endpoint/reply.ts';
 import { endpoint } from '../endpoint/define-endpoint.ts';
 import { briefSummary, WORKSPACE_ID } from '../endpoint/examples.ts';
 import { pageQuery, workspaceParams } from '../endpoint/parameters.ts';
@@ -23,5 +23,5 @@ export const listBriefs = endpoint({
   errors: ['not_found'],
   corpus: false,
   reads: ['briefs'],
-  handler: async ({ params, page }, { db }) => pageAnswer(await readBriefs(db, params.ws, page), null),
+  handler: async ({ params, page }, { db }) => pageReply(await readBriefs(db, params.ws, page), null),
 });

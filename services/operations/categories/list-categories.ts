@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { Slug, Uuid } from '#contracts/values/primitives.ts';
 import { Category } from '#contracts/resources/corpus/category.ts';
 import { listCategories as readCategories } from '#projections/categories/read.ts';
-import { latestOf, pageAnswer } from '../endpoint/reply.ts';
+import { latestOf, pageReply } from '../endpoint/reply.ts';
 import { endpoint } from '../endpoint/define-endpoint.ts';
 import { given } from '../endpoint/omit-undefined.ts';
 import { noParams, pageQuery } from '../endpoint/parameters.ts';
@@ -36,6 +36,6 @@ export const listCategories = endpoint({
   handler: async ({ query, page }, { db }) => {
     const { parent_id: parentId, slug } = query;
     const found = await readCategories(db, given({ parentId, slug }), page);
-    return pageAnswer(found, latestOf(found.asOf));
+    return pageReply(found, latestOf(found.asOf));
   },
 });

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { CategorySitemapEntry } from '#contracts/resources/corpus/category.ts';
 import { listCategorySitemap as readSitemap } from '#projections/categories/read.ts';
-import { latestOf, pageAnswer } from '../endpoint/reply.ts';
+import { latestOf, pageReply } from '../endpoint/reply.ts';
 import { endpoint } from '../endpoint/define-endpoint.ts';
 import { noParams, pageQuery } from '../endpoint/parameters.ts';
 import { categoryExample } from './examples.ts';
@@ -29,6 +29,6 @@ export const listCategorySitemap = endpoint({
   reads: ['categories'],
   handler: async ({ page }, { db }) => {
     const found = await readSitemap(db, page);
-    return pageAnswer(found, latestOf(found.asOf));
+    return pageReply(found, latestOf(found.asOf));
   },
 });

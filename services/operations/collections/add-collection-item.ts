@@ -6,7 +6,7 @@ import {
   collectionItems,
   findItem,
 } from '#domain/workspace/collection/items.ts';
-import { demandCollection } from '#domain/workspace/collection/decider.ts';
+import { requireCollection } from '#domain/workspace/collection/decider.ts';
 import { runWorkspaceCommand } from '#application/commands/command-handler.ts';
 import { endpoint } from '../endpoint/define-endpoint.ts';
 import { WORKSPACE_ID } from '../endpoint/examples.ts';
@@ -37,16 +37,22 @@ export const addCollectionItem = endpoint({
   errors: ['not_found', 'conflict'],
   corpus: false,
   reads: [],
-  handler: async ({ params, body: item, caller, requestId, commandId, mayRepeat }, room) => {
+  handler: async ({ params, body: item, caller, requestId, commandId, mayRepeat }, dependencies) => {
     const { ws: workspace_id, collectionId: collection_id } = params;
     const by = caller.memberId;
-    const { tree, position: treePosition } = await readTree(room.eventStore, workspace_id);
-    const collection = demandCollection(tree, collection_id, by);
-    const { state, position } = await runWorkspaceCommand(room, {
+    const { tree, position: treePosition } = await readTree(dependencies.eventStore, workspace_id);
+    const collection = requireCollection(tree, collection_id, by);
+    const { state, position } = await runWorkspaceCommand(dependencies, {
       workspaceId: workspace_id,
       stream: collectionItemsStream(workspace_id, collection_id),
       decider: collectionItems(collection),
-      decision: decideToAdd({ workspace_id, collection_id, item, by, at: room.clock.now().toISOString() }),
+      decision: decideToAdd({
+        workspace_id,
+        collection_id,
+        item,
+        by,
+        at: dependencies.clock.now().toISOString(),
+      }),
       actor: { kind: 'api_key', id: caller.keyId },
       requestId,
       commandId,

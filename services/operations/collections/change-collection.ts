@@ -3,7 +3,7 @@ import { ChangeCollection, Collection } from '#contracts/resources/workspace/col
 import {
   changeCollection as decideToChange,
   collectionTree,
-  demandCollection,
+  requireCollection,
 } from '#domain/workspace/collection/decider.ts';
 import { runWorkspaceCommand } from '#application/commands/command-handler.ts';
 import { endpoint } from '../endpoint/define-endpoint.ts';
@@ -14,7 +14,7 @@ import { collection, COLLECTION_ID } from '../items/examples.ts';
 import { collectionParams } from '../items/parameters.ts';
 import { collectionText } from './collection-reply.ts';
 import { readItems } from './load-collection.ts';
-import { demandMembers } from './require-members.ts';
+import { requireMembers } from './require-members.ts';
 
 export const changeCollection = endpoint({
   method: 'PATCH',
@@ -33,12 +33,12 @@ export const changeCollection = endpoint({
   errors: ['not_found', 'conflict'],
   corpus: false,
   reads: [],
-  handler: async ({ params, body, caller, requestId, commandId }, room) => {
+  handler: async ({ params, body, caller, requestId, commandId }, dependencies) => {
     const collection_id = params.collectionId;
     const by = { member_id: caller.memberId, role: caller.role };
-    const about = { workspace_id: params.ws, collection_id, by, at: room.clock.now().toISOString() };
-    await demandMembers(room.eventStore, params.ws, body.editors ?? []);
-    const { state, position } = await runWorkspaceCommand(room, {
+    const about = { workspace_id: params.ws, collection_id, by, at: dependencies.clock.now().toISOString() };
+    await requireMembers(dependencies.eventStore, params.ws, body.editors ?? []);
+    const { state, position } = await runWorkspaceCommand(dependencies, {
       workspaceId: params.ws,
       stream: collectionTreeStream(params.ws),
       decider: collectionTree,
@@ -49,8 +49,8 @@ export const changeCollection = endpoint({
       shownIn: ['collections'],
       remembersState: true,
     });
-    const changed = demandCollection(state, collection_id, caller.memberId);
-    const items = await readItems(room.eventStore, params.ws, collection_id, changed);
+    const changed = requireCollection(state, collection_id, caller.memberId);
+    const items = await readItems(dependencies.eventStore, params.ws, collection_id, changed);
     return {
       data: collectionText(collection_id, changed, items, state, caller.memberId),
       asOf: null,

@@ -9,7 +9,7 @@ import { WORKSPACE_ID } from '../endpoint/examples.ts';
 import { noQuery, workspaceParams } from '../endpoint/parameters.ts';
 import { collection, itemReference } from '../items/examples.ts';
 import { collectionText } from './collection-reply.ts';
-import { demandMembers } from './require-members.ts';
+import { requireMembers } from './require-members.ts';
 
 export const createCollection = endpoint({
   method: 'POST',
@@ -40,14 +40,14 @@ export const createCollection = endpoint({
   errors: ['not_found', 'conflict'],
   corpus: false,
   reads: [],
-  handler: async ({ params, body, caller, requestId, commandId, mayRepeat }, room) => {
+  handler: async ({ params, body, caller, requestId, commandId, mayRepeat }, dependencies) => {
     const { first_item = null, ...described } = body;
     const by = { member_id: caller.memberId, role: caller.role };
-    const at = room.clock.now().toISOString();
+    const at = dependencies.clock.now().toISOString();
     const collection_id = derivedId('collection', commandId);
     const about = { workspace_id: params.ws, collection_id, by, at };
-    await demandMembers(room.eventStore, params.ws, body.editors);
-    const { state, position } = await runWorkspaceCommand(room, {
+    await requireMembers(dependencies.eventStore, params.ws, body.editors);
+    const { state, position } = await runWorkspaceCommand(dependencies, {
       workspaceId: params.ws,
       stream: collectionTreeStream(params.ws),
       decider: collectionTree,

@@ -30,14 +30,19 @@ export const deleteCollection = endpoint({
   errors: ['not_found', 'conflict'],
   corpus: false,
   reads: [],
-  handler: async ({ params, caller, requestId, commandId }, room) => {
+  handler: async ({ params, caller, requestId, commandId }, dependencies) => {
     const { ws: workspace_id, collectionId: collection_id } = params;
     const by = { member_id: caller.memberId, role: caller.role };
-    const { events, position } = await runWorkspaceCommand(room, {
+    const { events, position } = await runWorkspaceCommand(dependencies, {
       workspaceId: workspace_id,
       stream: collectionTreeStream(workspace_id),
       decider: collectionTree,
-      decision: decideToDelete({ workspace_id, collection_id, by, at: room.clock.now().toISOString() }),
+      decision: decideToDelete({
+        workspace_id,
+        collection_id,
+        by,
+        at: dependencies.clock.now().toISOString(),
+      }),
       actor: { kind: 'api_key', id: caller.keyId },
       requestId,
       commandId,

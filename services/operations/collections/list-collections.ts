@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { Collection, COLLECTION_ITEMS_SHOWN_MAX } from '#contracts/resources/workspace/collection.ts';
 import { listCollections as readCollections } from '#projections/collections/read.ts';
-import { pageAnswer } from '../endpoint/reply.ts';
+import { pageReply } from '../endpoint/reply.ts';
 import { endpoint } from '../endpoint/define-endpoint.ts';
 import { WORKSPACE_ID } from '../endpoint/examples.ts';
 import { pageQuery, workspaceParams } from '../endpoint/parameters.ts';
@@ -24,5 +24,5 @@ export const listCollections = endpoint({
   corpus: false,
   reads: ['collections'],
   handler: async ({ params, caller, page }, { db }) =>
-    pageAnswer(await readCollections(db, params.ws, caller.memberId, page), null),
+    pageReply(await readCollections(db, params.ws, caller.memberId, page), null),
 });

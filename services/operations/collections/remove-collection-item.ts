@@ -4,7 +4,7 @@ import {
   collectionItems,
   removeCollectionItem as decideToRemove,
 } from '#domain/workspace/collection/items.ts';
-import { demandCollection } from '#domain/workspace/collection/decider.ts';
+import { requireCollection } from '#domain/workspace/collection/decider.ts';
 import { runWorkspaceCommand } from '#application/commands/command-handler.ts';
 import { endpoint } from '../endpoint/define-endpoint.ts';
 import { WORKSPACE_ID } from '../endpoint/examples.ts';
@@ -36,13 +36,13 @@ export const removeCollectionItem = endpoint({
   errors: ['not_found', 'conflict'],
   corpus: false,
   reads: [],
-  handler: async ({ params, caller, requestId, commandId }, room) => {
+  handler: async ({ params, caller, requestId, commandId }, dependencies) => {
     const { ws: workspace_id, collectionId: collection_id } = params;
     const by = caller.memberId;
     const item = itemNamedBy(params);
-    const { tree, position: treePosition } = await readTree(room.eventStore, workspace_id);
-    const collection = demandCollection(tree, collection_id, by);
-    const { events, position } = await runWorkspaceCommand(room, {
+    const { tree, position: treePosition } = await readTree(dependencies.eventStore, workspace_id);
+    const collection = requireCollection(tree, collection_id, by);
+    const { events, position } = await runWorkspaceCommand(dependencies, {
       workspaceId: workspace_id,
       stream: collectionItemsStream(workspace_id, collection_id),
       decider: collectionItems(collection),
@@ -51,7 +51,7 @@ export const removeCollectionItem = endpoint({
         collection_id,
         item,
         by,
-        at: room.clock.now().toISOString(),
+        at: dependencies.clock.now().toISOString(),
       }),
       actor: { kind: 'api_key', id: caller.keyId },
       requestId,

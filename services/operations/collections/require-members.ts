@@ -4,7 +4,7 @@ import { workspace } from '#domain/workspace/workspace.ts';
 import type { EventStore } from '#platform/event-store/event-store.ts';
 
 /** Rights are given to members of the workspace only. */
-export const demandMembers = async (
+export const requireMembers = async (
   eventStore: EventStore,
   workspaceId: string,
   editors: readonly string[],

@@ -1,7 +1,7 @@
 import { CREATIVE_FIELD_NAMES } from '#contracts/values/creatives.ts';
 import { CreativeRecordSummary } from '#contracts/resources/corpus/creative-record.ts';
 import { type Range, RANGED_FIELDS, searchRecords } from '#projections/creatives/read-records.ts';
-import { latestIn, pageAnswer } from '../endpoint/reply.ts';
+import { latestIn, pageReply } from '../endpoint/reply.ts';
 import { endpoint } from '../endpoint/define-endpoint.ts';
 import { given } from '../endpoint/omit-undefined.ts';
 import { noParams } from '../endpoint/parameters.ts';
@@ -43,6 +43,6 @@ export const searchCreativeRecords = endpoint({
     const { brand_id: brandId, said, shown } = query;
     const filter = { ...given({ brandId, said, shown }), facets: facetsOf(query), ranges: rangesOf(query) };
     const found = await searchRecords(db, filter, page);
-    return pageAnswer(found, latestIn(found.items, 'as_of'));
+    return pageReply(found, latestIn(found.items, 'as_of'));
   },
 });

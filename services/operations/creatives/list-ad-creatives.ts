@@ -1,7 +1,7 @@
 import { Refusal } from '#contracts/errors.ts';
 import { Creative } from '#contracts/resources/corpus/creative.ts';
 import { findCreativesOfAd } from '#projections/creatives/read.ts';
-import { latestIn, listAnswer } from '../endpoint/reply.ts';
+import { latestIn, listReply } from '../endpoint/reply.ts';
 import { endpoint } from '../endpoint/define-endpoint.ts';
 import { AD_ID } from '../endpoint/examples.ts';
 import { adParams, noQuery } from '../endpoint/parameters.ts';
@@ -28,6 +28,6 @@ export const listAdCreatives = endpoint({
   handler: async ({ params }, { db }) => {
     const items = await findCreativesOfAd(db, params.adId);
     if (!items) throw AD_UNKNOWN;
-    return listAnswer(items, latestIn(items, 'as_of'));
+    return listReply(items, latestIn(items, 'as_of'));
   },
 });

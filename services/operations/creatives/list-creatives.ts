@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { LibraryId, Uuid } from '#contracts/values/primitives.ts';
 import { Creative } from '#contracts/resources/corpus/creative.ts';
 import { listCreatives as readCreatives } from '#projections/creatives/read.ts';
-import { latestIn, pageAnswer } from '../endpoint/reply.ts';
+import { latestIn, pageReply } from '../endpoint/reply.ts';
 import { endpoint } from '../endpoint/define-endpoint.ts';
 import { noParams, pageQuery } from '../endpoint/parameters.ts';
 import { creative } from './examples.ts';
@@ -36,6 +36,6 @@ export const listCreatives = endpoint({
   handler: async ({ query, page }, { db }) => {
     const { ad_id: adId, brand_id: brandId = '' } = query;
     const found = await readCreatives(db, adId === undefined ? { brandId } : { adId }, page);
-    return pageAnswer(found, latestIn(found.items, 'as_of'));
+    return pageReply(found, latestIn(found.items, 'as_of'));
   },
 });

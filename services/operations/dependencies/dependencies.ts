@@ -1,31 +1,31 @@
 import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 import type { Callers } from '#application/access/key-lease-cache.ts';
-import type { KeyUses } from '#application/access/key-usage.ts';
+import type { KeyUsage } from '#application/access/key-usage.ts';
 import type { Clock } from '#platform/clock.ts';
 import type { EventStore } from '#platform/event-store/event-store.ts';
 import type { Log } from '#platform/logger.ts';
 import type { MemberVault } from '#application/vault/member-vault.ts';
 import type { ObjectStore } from '#platform/object-store/object-store.ts';
 import type { Database } from '#platform/postgres/pool.ts';
-import type { ReadPosition } from '#application/commands/projection-wait.ts';
+import type { ProjectionWait } from '#application/commands/projection-wait.ts';
 import type { SecretVault } from '#application/vault/secret-vault.ts';
 import type { SigningSecrets } from '#application/vault/signing-secrets.ts';
 import type { AlertChannels } from './alert-channels.ts';
 import type { Cursors } from './cursors.ts';
 import type { DownloadLinks } from './download-links.ts';
-import type { RateLimits } from './rate-limiter.ts';
-import type { ScrapeHandOff } from './scrape-requests.ts';
-import type { SharedReads } from './read-coalescing.ts';
+import type { RateLimiter } from './rate-limiter.ts';
+import type { ScrapeRequests } from './scrape-requests.ts';
+import type { ReadCoalescing } from './read-coalescing.ts';
 
 /** Everything that operations reach the world through. */
 export type OperationDependencies = {
   readonly db: ReadDatabase;
   readonly pool: Database;
   readonly eventStore: EventStore;
-  readonly readPosition: ReadPosition;
+  readonly projectionWait: ProjectionWait;
   readonly callers: Callers;
-  readonly keyUses: KeyUses;
-  readonly rateLimits: RateLimits;
+  readonly keyUsage: KeyUsage;
+  readonly rateLimiter: RateLimiter;
   readonly cursors: Cursors;
   readonly downloadLinks: DownloadLinks;
   readonly objectStore: ObjectStore;
@@ -35,8 +35,8 @@ export type OperationDependencies = {
   readonly secretVault: SecretVault | null;
   readonly signingSecrets: SigningSecrets | null;
   readonly alertChannels: AlertChannels;
-  readonly scrapeHandOff: ScrapeHandOff;
-  readonly sharedReads: SharedReads;
+  readonly scrapeRequests: ScrapeRequests;
+  readonly coalesceReads: ReadCoalescing;
   /** Without a slash at its end. */
   readonly baseUrl: string;
   readonly clock: Clock;

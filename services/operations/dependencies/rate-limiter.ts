@@ -22,7 +22,7 @@ export type Allowance = {
   readonly resetIn: number;
 };
 
-export type RateLimits = Disposable & {
+export type RateLimiter = Disposable & {
   /** Counts one request of a key against its limit; a refused one is not counted. */
   take(keyId: string, limit: number): Allowance;
   /** Takes a counted request back. */
@@ -37,7 +37,7 @@ const Counted = z.object({
   counts: z.array(z.tuple([z.string(), z.int()])),
 });
 
-export const createRateLimits = (clock: Clock): RateLimits => {
+export const createRateLimiter = (clock: Clock): RateLimiter => {
   const node = randomUUID();
   let window = 0;
   /** Used in this window, here and, as far as heard, elsewhere. */

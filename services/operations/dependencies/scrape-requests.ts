@@ -6,7 +6,7 @@ import { type Nats, tracedHeaders } from '#platform/nats/connection.ts';
 /** Two messages with the same are one. */
 const MESSAGE_ID = 'Nats-Msg-Id';
 
-export type ScrapeHandOff = {
+export type ScrapeRequests = {
   /**
    * Asks collectors for a scan. Never throws, and waits for nothing: what the queue loses, the cadence loop asks for
    * again. `factId` makes the same request one message.
@@ -15,7 +15,7 @@ export type ScrapeHandOff = {
 };
 
 /** `nats` may still be connecting; the API serves without it. */
-export const createScrapeHandOff = (nats: Promise<Nats>, log: Log): ScrapeHandOff => {
+export const createScrapeRequests = (nats: Promise<Nats>, log: Log): ScrapeRequests => {
   let connected: Nats | undefined;
   const connect = async (): Promise<void> => {
     connected = await nats;

@@ -3,7 +3,7 @@ import type { ErrorType } from '#contracts/errors.ts';
 import type { PageRequest } from '#contracts/ports/read-database.ts';
 import type { Scope } from '#contracts/values/scopes.ts';
 import type { Caller } from '#application/access/key-lease-cache.ts';
-import type { Answer } from './reply.ts';
+import type { Reply } from './reply.ts';
 import type { OperationDependencies } from '../dependencies/dependencies.ts';
 
 /** Sections of the documentation, in its order. */
@@ -90,7 +90,7 @@ export type Endpoint = Contract & {
   readonly body: { readonly schema: z.ZodType; readonly example: unknown } | null;
   /** Values of required parameters in the documentation. */
   readonly paramsExample: Readonly<Record<string, string>>;
-  readonly handler: (call: Call<never, never, never>, room: OperationDependencies) => Promise<Answer>;
+  readonly handler: (call: Call<never, never, never>, dependencies: OperationDependencies) => Promise<Reply>;
 };
 
 /** An endpoint whose handler knows the types of its contract. */
@@ -102,8 +102,8 @@ export const endpoint = <Params extends z.ZodObject, Query extends z.ZodObject, 
     readonly paramsExample: Readonly<Record<keyof z.infer<Params> & string, string>>;
     readonly handler: (
       call: Call<z.infer<Params>, z.infer<Query>, z.infer<Body>>,
-      room: OperationDependencies,
-    ) => Promise<Answer>;
+      dependencies: OperationDependencies,
+    ) => Promise<Reply>;
   },
 ): Endpoint => definition;
 

@@ -1,7 +1,7 @@
 import type { Page } from '#contracts/ports/read-database.ts';
 
 /** What a handler answers: JSON text, and what the envelope says about it. */
-export type Answer = {
+export type Reply = {
   readonly data: string;
   /** `null`: now, as for a workspace's own records. */
   readonly asOf: string | null;
@@ -51,7 +51,7 @@ export const latestIn = (items: readonly string[], field: string): string | null
 };
 
 /** A page of stored items, as of the latest time in `field`. */
-export const pageAnswer = (page: Page, asOf: string | null): Answer => ({
+export const pageReply = (page: Page, asOf: string | null): Reply => ({
   data: listText(page.items),
   asOf,
   count: page.items.length,
@@ -59,7 +59,7 @@ export const pageAnswer = (page: Page, asOf: string | null): Answer => ({
 });
 
 /** A list without pages. */
-export const listAnswer = (items: readonly string[], asOf: string | null): Answer => ({
+export const listReply = (items: readonly string[], asOf: string | null): Reply => ({
   data: listText(items),
   asOf,
   count: items.length,

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { Hub } from '#contracts/resources/corpus/social-page.ts';
 import { listHubs as readHubs, readScannedAt } from '#projections/social-pages/read-network.ts';
-import { pageAnswer } from '../endpoint/reply.ts';
+import { pageReply } from '../endpoint/reply.ts';
 import { endpoint } from '../endpoint/define-endpoint.ts';
 import { noParams, pageQuery } from '../endpoint/parameters.ts';
 import { hubExample } from '../social-pages/examples.ts';
@@ -30,6 +30,6 @@ export const listHubs = endpoint({
   reads: ['social-pages'],
   handler: async ({ page }, { db }) => {
     const [found, scannedAt] = await Promise.all([readHubs(db, page), readScannedAt(db)]);
-    return pageAnswer(found, scannedAt);
+    return pageReply(found, scannedAt);
   },
 });

@@ -15,7 +15,7 @@ type NamedItem = { readonly itemType: ItemType; readonly itemKey: string };
 const itemShape = { itemType: ItemTypeName.meta({ description: 'Type of the item.' }), itemKey: ItemKey };
 
 /** The form of a key follows from the type beside it. */
-const checkKey = ({ itemType, itemKey }: NamedItem, faults: z.RefinementCtx): void => {
+const authenticate = ({ itemType, itemKey }: NamedItem, faults: z.RefinementCtx): void => {
   for (const { message } of ITEM_KEYS[itemType].safeParse(itemKey).error?.issues ?? []) {
     faults.addIssue({ code: 'custom', path: ['itemKey'], message });
   }
@@ -23,10 +23,10 @@ const checkKey = ({ itemType, itemKey }: NamedItem, faults: z.RefinementCtx): vo
 
 export const collectionItemParams = z
   .strictObject({ ...collectionParams.shape, ...itemShape })
-  .superRefine(checkKey);
+  .superRefine(authenticate);
 export const savedItemParams = z
   .strictObject({ ...workspaceParams.shape, ...itemShape })
-  .superRefine(checkKey);
+  .superRefine(authenticate);
 
 /** The item that a path names, its key in the one form it is stored in. */
 export const itemNamedBy = ({ itemType, itemKey }: NamedItem): Item => ({

@@ -56,12 +56,12 @@ export const deleteNote = endpoint({
   errors: ['not_found', 'conflict'],
   corpus: false,
   reads: [],
-  handler: async ({ params, caller, requestId, commandId }, room) => {
+  handler: async ({ params, caller, requestId, commandId }, dependencies) => {
     const { ws: workspace_id, noteId: note_id } = params;
     const by = { member_id: caller.memberId, role: caller.role };
-    const known = await isKnown(room.eventStore, workspace_id, note_id, by.member_id);
-    const decide = decideToDelete({ workspace_id, note_id, by, at: room.clock.now().toISOString() });
-    const { events, position } = await runWorkspaceCommand(room, {
+    const known = await isKnown(dependencies.eventStore, workspace_id, note_id, by.member_id);
+    const decide = decideToDelete({ workspace_id, note_id, by, at: dependencies.clock.now().toISOString() });
+    const { events, position } = await runWorkspaceCommand(dependencies, {
       workspaceId: workspace_id,
       stream: noteStream(workspace_id, note_id),
       decider: note,

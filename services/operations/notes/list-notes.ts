@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { ItemKey, SUBJECT_KEYS, SubjectTypeName } from '#contracts/values/items.ts';
 import { Note } from '#contracts/resources/workspace/note.ts';
 import { listNotes as readNotes } from '#projections/notes/read.ts';
-import { pageAnswer } from '../endpoint/reply.ts';
+import { pageReply } from '../endpoint/reply.ts';
 import { endpoint } from '../endpoint/define-endpoint.ts';
 import { WORKSPACE_ID } from '../endpoint/examples.ts';
 import { given } from '../endpoint/omit-undefined.ts';
@@ -55,6 +55,6 @@ export const listNotes = endpoint({
     const { subject_type, subject_key: key } = query;
     const subject_key = subject_type && key && SUBJECT_KEYS[subject_type].parse(key);
     const filter = given({ subject_type, subject_key });
-    return pageAnswer(await readNotes(db, params.ws, caller.memberId, filter, page), null);
+    return pageReply(await readNotes(db, params.ws, caller.memberId, filter, page), null);
   },
 });

@@ -1,6 +1,6 @@
 import { noteStream } from '#contracts/events/workspace/note.ts';
 import { Note, WriteNote } from '#contracts/resources/workspace/note.ts';
-import { demandCollection } from '#domain/workspace/collection/decider.ts';
+import { requireCollection } from '#domain/workspace/collection/decider.ts';
 import { note as noteDecider, noteIdOf, writeNote as decideToWrite } from '#domain/workspace/note.ts';
 import { runWorkspaceCommand } from '#application/commands/command-handler.ts';
 import { endpoint } from '../endpoint/define-endpoint.ts';
@@ -29,19 +29,25 @@ export const writeNote = endpoint({
   errors: ['not_found', 'conflict'],
   corpus: false,
   reads: [],
-  handler: async ({ params, body: { body, ...subject }, caller, requestId, commandId }, room) => {
+  handler: async ({ params, body: { body, ...subject }, caller, requestId, commandId }, dependencies) => {
     const workspace_id = params.ws;
     const by = caller.memberId;
     if (subject.subject_type === 'collection') {
-      const { tree } = await readTree(room.eventStore, workspace_id);
-      demandCollection(tree, subject.subject_key, by);
+      const { tree } = await readTree(dependencies.eventStore, workspace_id);
+      requireCollection(tree, subject.subject_key, by);
     }
     const id = noteIdOf(workspace_id, by, subject);
-    const { state, position } = await runWorkspaceCommand(room, {
+    const { state, position } = await runWorkspaceCommand(dependencies, {
       workspaceId: workspace_id,
       stream: noteStream(workspace_id, id),
       decider: noteDecider,
-      decision: decideToWrite({ workspace_id, subject, body, by, at: room.clock.now().toISOString() }),
+      decision: decideToWrite({
+        workspace_id,
+        subject,
+        body,
+        by,
+        at: dependencies.clock.now().toISOString(),
+      }),
       actor: { kind: 'api_key', id: caller.keyId },
       requestId,
       commandId,

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { OperatorSummary } from '#contracts/resources/corpus/operator.ts';
 import { listOperators as readOperators } from '#projections/operators/read.ts';
-import { latestIn, pageAnswer } from '../endpoint/reply.ts';
+import { latestIn, pageReply } from '../endpoint/reply.ts';
 import { endpoint } from '../endpoint/define-endpoint.ts';
 import { noParams, pageQuery } from '../endpoint/parameters.ts';
 import { operatorSummaryExample } from '../social-pages/examples.ts';
@@ -29,6 +29,6 @@ export const listOperators = endpoint({
   reads: ['operators'],
   handler: async ({ page }, { db }) => {
     const found = await readOperators(db, page);
-    return pageAnswer(found, latestIn(found.items, 'observed_at'));
+    return pageReply(found, latestIn(found.items, 'observed_at'));
   },
 });

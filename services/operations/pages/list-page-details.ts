@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { LandingPage } from '#contracts/resources/corpus/landing-page.ts';
 import { findPages } from '#projections/pages/read.ts';
-import { latestOf, listAnswer } from '../endpoint/reply.ts';
+import { latestOf, listReply } from '../endpoint/reply.ts';
 import { endpoint } from '../endpoint/define-endpoint.ts';
 import { commaSeparatedUuids, noParams } from '../endpoint/parameters.ts';
 import { landingPage } from './examples.ts';
@@ -32,7 +32,7 @@ export const listPageDetails = endpoint({
   reads: ['pages'],
   handler: async ({ query }, { db }) => {
     const found = await findPages(db, query.ids);
-    return listAnswer(
+    return listReply(
       found.map(({ json }) => json),
       latestOf(found.map(({ as_of }) => as_of)),
     );

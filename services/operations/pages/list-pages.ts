@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { Uuid } from '#contracts/values/primitives.ts';
 import { LandingPageSummary, PageTypeName } from '#contracts/resources/corpus/landing-page.ts';
 import { listPages as readPages } from '#projections/pages/read.ts';
-import { latestIn, pageAnswer } from '../endpoint/reply.ts';
+import { latestIn, pageReply } from '../endpoint/reply.ts';
 import { endpoint } from '../endpoint/define-endpoint.ts';
 import { given } from '../endpoint/omit-undefined.ts';
 import { noParams, pageQuery, searchText } from '../endpoint/parameters.ts';
@@ -45,6 +45,6 @@ export const listPages = endpoint({
   handler: async ({ query, page }, { db }) => {
     const { page_type: pageType, brand_id: brandId, category_id: categoryId, url: urlPart, sort } = query;
     const found = await readPages(db, given({ pageType, brandId, categoryId, urlPart, sort }), page);
-    return pageAnswer(found, latestIn(found.items, 'as_of'));
+    return pageReply(found, latestIn(found.items, 'as_of'));
   },
 });

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { Uuid } from '#contracts/values/primitives.ts';
 import { RadarItem, RadarItemType } from '#contracts/resources/workspace/radar.ts';
 import { listTrackedRadar } from '#projections/queries/tracked-radar.ts';
-import { pageAnswer } from '../endpoint/reply.ts';
+import { pageReply } from '../endpoint/reply.ts';
 import { endpoint } from '../endpoint/define-endpoint.ts';
 import { radarItem, WORKSPACE_ID } from '../endpoint/examples.ts';
 import { given } from '../endpoint/omit-undefined.ts';
@@ -56,6 +56,6 @@ export const listRadar = endpoint({
     const until = date === undefined ? undefined : new Date(sinceMs + DAY_MS).toISOString();
     const filter = given({ workspaceId: params.ws, since, until, types, brandId });
     const found = await listTrackedRadar(db, filter, page);
-    return pageAnswer(found.page, found.asOf);
+    return pageReply(found.page, found.asOf);
   },
 });

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { Signal } from '#contracts/resources/workspace/signal.ts';
 import { SIGNAL_THRESHOLDS, SignalKind } from '#contracts/values/signals.ts';
 import { listTrackedSignals } from '#projections/queries/tracked-signals.ts';
-import { pageAnswer } from '../endpoint/reply.ts';
+import { pageReply } from '../endpoint/reply.ts';
 import { endpoint } from '../endpoint/define-endpoint.ts';
 import { WORKSPACE_ID } from '../endpoint/examples.ts';
 import { given } from '../endpoint/omit-undefined.ts';
@@ -71,6 +71,6 @@ export const listSignals = endpoint({
     const since = new Date(clock.now().getTime() - query.days * DAY_MS).toISOString();
     const filter = given({ workspaceId: params.ws, since, kinds: query.kinds });
     const found = await listTrackedSignals(db, filter, page);
-    return pageAnswer(found.page, found.asOf);
+    return pageReply(found.page, found.asOf);
   },
 });

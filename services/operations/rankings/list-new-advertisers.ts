@@ -6,7 +6,7 @@ import { endpoint } from '../endpoint/define-endpoint.ts';
 import { brandSummary } from '../endpoint/examples.ts';
 import { given } from '../endpoint/omit-undefined.ts';
 import { noParams, pageQuery, wholeNumber } from '../endpoint/parameters.ts';
-import { rankedAnswer } from './ranking-reply.ts';
+import { rankingReply } from './ranking-reply.ts';
 
 const DAYS_MAX = 90;
 const DAYS_DEFAULT = 30;
@@ -42,6 +42,6 @@ export const listNewAdvertisers = endpoint({
   reads: ['new-advertisers', 'brands'],
   handler: async ({ query, page }, { db }) => {
     const { days, category_id: categoryId, country } = query;
-    return rankedAnswer(db, await readNewAdvertisers(db, given({ days, categoryId, country }), page));
+    return rankingReply(db, await readNewAdvertisers(db, given({ days, categoryId, country }), page));
   },
 });

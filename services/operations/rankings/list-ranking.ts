@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { Country, Uuid } from '#contracts/values/primitives.ts';
 import { RankedBrand } from '#contracts/resources/corpus/traffic.ts';
 import { listBrandsOfCountry } from '#projections/queries/brands-by-visits.ts';
-import { latestOf, pageAnswer } from '../endpoint/reply.ts';
+import { latestOf, pageReply } from '../endpoint/reply.ts';
 import { endpoint } from '../endpoint/define-endpoint.ts';
 import { brandSummary } from '../endpoint/examples.ts';
 import { given } from '../endpoint/omit-undefined.ts';
@@ -49,6 +49,6 @@ export const listRanking = endpoint({
   handler: async ({ query, page }, { db }) => {
     const { country, category_id: categoryId } = query;
     const found = await listBrandsOfCountry(db, given({ country, categoryId }), page);
-    return pageAnswer(found, latestOf(found.asOf));
+    return pageReply(found, latestOf(found.asOf));
   },
 });

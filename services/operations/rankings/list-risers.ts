@@ -6,7 +6,7 @@ import { endpoint } from '../endpoint/define-endpoint.ts';
 import { brandSummary } from '../endpoint/examples.ts';
 import { given } from '../endpoint/omit-undefined.ts';
 import { noParams, pageQuery } from '../endpoint/parameters.ts';
-import { rankedAnswer } from './ranking-reply.ts';
+import { rankingReply } from './ranking-reply.ts';
 
 export const listRisers = endpoint({
   method: 'GET',
@@ -51,6 +51,6 @@ export const listRisers = endpoint({
       given({ categoryId: query.category_id, country: query.country }),
       page,
     );
-    return rankedAnswer(db, found);
+    return rankingReply(db, found);
   },
 });

@@ -1,6 +1,6 @@
 import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 import { readBrandSummaries } from '#projections/brands/read.ts';
-import { type Answer, listText } from '../endpoint/reply.ts';
+import { type Reply, listText } from '../endpoint/reply.ts';
 
 type Ranked = {
   readonly rows: readonly ({ readonly brand_id: string; readonly rank: number } & object)[];
@@ -9,10 +9,7 @@ type Ranked = {
 };
 
 /** A ranking's rows with the brand's summary in the place of its id. */
-export const rankedAnswer = async (
-  db: ReadDatabase,
-  { rows, next, as_of: asOf }: Ranked,
-): Promise<Answer> => {
+export const rankingReply = async (db: ReadDatabase, { rows, next, as_of: asOf }: Ranked): Promise<Reply> => {
   const summaries = await readBrandSummaries(
     db,
     rows.map((row) => row.brand_id),

@@ -29,13 +29,13 @@ export const requestReport = endpoint({
   errors: ['not_found', 'conflict'],
   corpus: false,
   reads: [],
-  handler: async ({ params, body, caller, requestId, commandId }, room) => {
+  handler: async ({ params, body, caller, requestId, commandId }, dependencies) => {
     const workspace_id = params.ws;
     const { idempotency_key, from, to } = body;
     const cause = idempotency_key === undefined ? `command|${commandId}` : `key|${idempotency_key}`;
     const report_id = derivedId('report', `${workspace_id}|${cause}`);
-    const now = room.clock.now();
-    const { state, position } = await runWorkspaceCommand(room, {
+    const now = dependencies.clock.now();
+    const { state, position } = await runWorkspaceCommand(dependencies, {
       workspaceId: workspace_id,
       stream: reportStream(workspace_id, report_id),
       decider: report,
@@ -43,7 +43,7 @@ export const requestReport = endpoint({
         workspace_id,
         report_id,
         brand_ids: body.brand_ids?.map((id) => id.toLowerCase()) ?? null,
-        tracked: await trackedBrandIds(room.eventStore, workspace_id),
+        tracked: await trackedBrandIds(dependencies.eventStore, workspace_id),
         types: body.types ?? RadarItemType.options,
         from,
         to,
@@ -55,6 +55,6 @@ export const requestReport = endpoint({
       shownIn: ['reports'],
     });
     if (!state) throw new Error('a report that was requested has a state');
-    return { data: reportText(rowOfState(state), room.downloadLinks, now), asOf: null, position };
+    return { data: reportText(rowOfState(state), dependencies.downloadLinks, now), asOf: null, position };
   },
 });

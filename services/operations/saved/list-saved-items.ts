@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { ItemTypeName } from '#contracts/values/items.ts';
 import { SavedItem } from '#contracts/resources/workspace/saved-item.ts';
 import { listSavedItems as readSavedItems } from '#projections/saved/read.ts';
-import { pageAnswer } from '../endpoint/reply.ts';
+import { pageReply } from '../endpoint/reply.ts';
 import { endpoint } from '../endpoint/define-endpoint.ts';
 import { WORKSPACE_ID } from '../endpoint/examples.ts';
 import { pageQuery, workspaceParams } from '../endpoint/parameters.ts';
@@ -28,5 +28,5 @@ export const listSavedItems = endpoint({
   corpus: false,
   reads: ['saved'],
   handler: async ({ params, query, page }, { db }) =>
-    pageAnswer(await readSavedItems(db, params.ws, query.item_type, page), null),
+    pageReply(await readSavedItems(db, params.ws, query.item_type, page), null),
 });

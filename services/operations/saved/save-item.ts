@@ -26,11 +26,11 @@ export const saveItem = endpoint({
   errors: ['not_found', 'conflict'],
   corpus: false,
   reads: [],
-  handler: async ({ params, body: item, caller, requestId, commandId }, room) => {
+  handler: async ({ params, body: item, caller, requestId, commandId }, dependencies) => {
     const workspace_id = params.ws;
-    const at = room.clock.now().toISOString();
-    const saved_items = await countSavedItems(room.db, workspace_id);
-    const { state, position } = await runWorkspaceCommand(room, {
+    const at = dependencies.clock.now().toISOString();
+    const saved_items = await countSavedItems(dependencies.db, workspace_id);
+    const { state, position } = await runWorkspaceCommand(dependencies, {
       workspaceId: workspace_id,
       stream: savedStream(workspace_id, item),
       decider: saved,

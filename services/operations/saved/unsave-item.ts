@@ -31,11 +31,11 @@ export const unsaveItem = endpoint({
   errors: ['not_found', 'conflict'],
   corpus: false,
   reads: [],
-  handler: async ({ params, caller, requestId, commandId }, room) => {
+  handler: async ({ params, caller, requestId, commandId }, dependencies) => {
     const workspace_id = params.ws;
     const item = itemNamedBy(params);
-    const at = room.clock.now().toISOString();
-    const { events, position } = await runWorkspaceCommand(room, {
+    const at = dependencies.clock.now().toISOString();
+    const { events, position } = await runWorkspaceCommand(dependencies, {
       workspaceId: workspace_id,
       stream: savedStream(workspace_id, item),
       decider: saved,

@@ -1,6 +1,6 @@
 import { SplitTestCensusItem } from '#contracts/resources/corpus/split-test.ts';
 import { readSplitTestCensus } from '#projections/split-tests/read.ts';
-import { listAnswer } from '../endpoint/reply.ts';
+import { listReply } from '../endpoint/reply.ts';
 import { endpoint } from '../endpoint/define-endpoint.ts';
 import { noParams, noQuery } from '../endpoint/parameters.ts';
 import { censusExample } from '../tools/examples.ts';
@@ -24,6 +24,6 @@ export const getSplitTestCensus = endpoint({
   reads: ['split-tests'],
   handler: async (_call, { db }) => {
     const { items, asOf } = await readSplitTestCensus(db);
-    return listAnswer(items, asOf);
+    return listReply(items, asOf);
   },
 });

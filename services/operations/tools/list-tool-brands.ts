@@ -3,7 +3,7 @@ import { Country } from '#contracts/values/primitives.ts';
 import { ToolBrand } from '#contracts/resources/corpus/tool.ts';
 import { listBrandsOfTool } from '#projections/queries/tool-brands.ts';
 import { findToolSlug, readToolsAsOf } from '#projections/tools/read.ts';
-import { latestOf, pageAnswer } from '../endpoint/reply.ts';
+import { latestOf, pageReply } from '../endpoint/reply.ts';
 import { endpoint } from '../endpoint/define-endpoint.ts';
 import { given } from '../endpoint/omit-undefined.ts';
 import { pageQuery } from '../endpoint/parameters.ts';
@@ -34,6 +34,6 @@ export const listToolBrands = endpoint({
     const slug = await findToolSlug(db, toolRefOf(params.toolSlug));
     if (slug === null) throw TOOL_UNKNOWN;
     const found = await listBrandsOfTool(db, { slug, ...given({ country: query.country }) }, page);
-    return pageAnswer(found, latestOf(found.asOf) ?? (await readToolsAsOf(db)));
+    return pageReply(found, latestOf(found.asOf) ?? (await readToolsAsOf(db)));
   },
 });

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { ToolSummary } from '#contracts/resources/corpus/tool.ts';
 import { listTools as readTools, readToolsAsOf } from '#projections/tools/read.ts';
-import { pageAnswer } from '../endpoint/reply.ts';
+import { pageReply } from '../endpoint/reply.ts';
 import { endpoint } from '../endpoint/define-endpoint.ts';
 import { given } from '../endpoint/omit-undefined.ts';
 import { noParams, pageQuery, searchText } from '../endpoint/parameters.ts';
@@ -35,6 +35,6 @@ export const listTools = endpoint({
       readTools(db, given({ category: query.category }), page),
       readToolsAsOf(db),
     ]);
-    return pageAnswer(found, asOf);
+    return pageReply(found, asOf);
   },
 });

@@ -1,6 +1,6 @@
 import { TrackedBrandFreshness } from '#contracts/resources/workspace/tracked-brand.ts';
 import { listTrackedFreshness } from '#projections/freshness/read.ts';
-import { listAnswer } from '../endpoint/reply.ts';
+import { listReply } from '../endpoint/reply.ts';
 import { endpoint } from '../endpoint/define-endpoint.ts';
 import { brandReference, freshnessExample, WORKSPACE_ID } from '../endpoint/examples.ts';
 import { noQuery, workspaceParams } from '../endpoint/parameters.ts';
@@ -37,5 +37,5 @@ export const listTrackedBrandsFreshness = endpoint({
   corpus: false,
   reads: ['freshness'],
   handler: async ({ params }, { db, clock }) =>
-    listAnswer(await listTrackedFreshness(db, params.ws, clock.now()), null),
+    listReply(await listTrackedFreshness(db, params.ws, clock.now()), null),
 });

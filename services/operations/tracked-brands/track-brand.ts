@@ -51,13 +51,13 @@ export const trackBrand = endpoint({
   errors: ['payment_required', 'not_found', 'conflict'],
   corpus: false,
   reads: [],
-  handler: async ({ params, body, caller, requestId, commandId, mayRepeat }, room) => {
+  handler: async ({ params, body, caller, requestId, commandId, mayRepeat }, dependencies) => {
     const { cadence } = body;
     const brand_id = body.brand_id.toLowerCase();
     const workspace_id = params.ws;
-    const at = room.clock.now().toISOString();
-    const slug = await slugOfRegistered(room.eventStore, brand_id);
-    const { state, events, position } = await runWorkspaceCommand(room, {
+    const at = dependencies.clock.now().toISOString();
+    const slug = await slugOfRegistered(dependencies.eventStore, brand_id);
+    const { state, events, position } = await runWorkspaceCommand(dependencies, {
       workspaceId: workspace_id,
       stream: trackingStream(workspace_id),
       decider: tracking,
@@ -69,10 +69,10 @@ export const trackBrand = endpoint({
       remembersState: !mayRepeat,
     });
     if (events[0]?.type === 'BrandTracked') {
-      room.scrapeHandOff.request({ brand_id, cadence, requested_at: at }, eventIdOf(commandId, 0));
+      dependencies.scrapeRequests.request({ brand_id, cadence, requested_at: at }, eventIdOf(commandId, 0));
     }
     const created_at = state.brands.get(brand_id)?.tracked_at ?? at;
-    const url = `${room.baseUrl}/v1/brands/${slug}`;
+    const url = `${dependencies.baseUrl}/v1/brands/${slug}`;
     return {
       data: JSON.stringify({ brand_id, workspace_id, cadence, url, created_at }),
       asOf: null,

@@ -27,14 +27,14 @@ export const untrackBrand = endpoint({
   errors: ['not_found', 'conflict'],
   corpus: false,
   reads: [],
-  handler: async ({ params, caller, requestId, commandId }, room) => {
+  handler: async ({ params, caller, requestId, commandId }, dependencies) => {
     const brand_id = params.brandId.toLowerCase();
     const workspace_id = params.ws;
-    const { events, position } = await runWorkspaceCommand(room, {
+    const { events, position } = await runWorkspaceCommand(dependencies, {
       workspaceId: workspace_id,
       stream: trackingStream(workspace_id),
       decider: tracking,
-      decision: decideToUntrack({ workspace_id, brand_id, at: room.clock.now().toISOString() }),
+      decision: decideToUntrack({ workspace_id, brand_id, at: dependencies.clock.now().toISOString() }),
       actor: { kind: 'api_key', id: caller.keyId },
       requestId,
       commandId,

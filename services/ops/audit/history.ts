@@ -17,7 +17,7 @@ const READ_ENTRIES = 500;
 const FOLLOW_POLL_MS = 250;
 
 /** What reading a history needs. */
-export type AuditRoom = {
+export type AuditDependencies = {
   readonly db: ReadDatabase;
   /** `null` without MEMBER_VAULT_KEY: names stay sealed. */
   readonly memberVault: MemberVault | null;
@@ -25,7 +25,7 @@ export type AuditRoom = {
   readonly auditSigningKey: string | null;
 };
 
-const demandHead = async (db: ReadDatabase, workspaceId: string): Promise<{ readonly sequence: number }> => {
+const requireHead = async (db: ReadDatabase, workspaceId: string): Promise<{ readonly sequence: number }> => {
   const head = await findHistoryHead(db, workspaceId);
   if (!head) throw new Refusal('not_found', 'There is no such workspace.');
   return head;
@@ -39,7 +39,7 @@ export const readHistoryPage = async (
   workspaceId: string,
   query: HistoryQuery,
 ): Promise<HistoryPage> => {
-  await demandHead(db, workspaceId);
+  await requireHead(db, workspaceId);
   const { limit, cursor } = query;
   const found = await listHistory(db, workspaceId, filterOf(query), { limit: limit + 1, before: cursor });
   const entries = found.slice(0, limit);
@@ -73,7 +73,7 @@ export const followHistory = async (
   after: number | undefined,
   signal: AbortSignal,
 ): Promise<AsyncGenerator<HistoryEntry>> => {
-  const head = await demandHead(db, workspaceId);
+  const head = await requireHead(db, workspaceId);
   return entriesAfter(db, workspaceId, filter, after ?? head.sequence, signal);
 };
 
@@ -109,7 +109,7 @@ const peopleOf = async (
 
 /** The whole history up to now, into a folder, signed. */
 export const exportHistory = async (
-  { db, memberVault, auditSigningKey }: AuditRoom,
+  { db, memberVault, auditSigningKey }: AuditDependencies,
   workspaceId: string,
   format: ExportFormat,
   directory: string,
@@ -121,7 +121,7 @@ export const exportHistory = async (
     );
   }
   const signingKey = readSigningKey(auditSigningKey);
-  const { sequence } = await demandHead(db, workspaceId);
+  const { sequence } = await requireHead(db, workspaceId);
   return await writeExport({
     workspaceId,
     format,

@@ -15,7 +15,7 @@ export const publicKeyText = (publicKey: KeyObject): string => spkiOf(publicKey)
 export const publicKeyId = (publicKey: KeyObject): string =>
   hash('sha256', spkiOf(publicKey), 'hex').slice(0, ID_LENGTH);
 
-const demandEd25519 = (key: KeyObject): KeyObject => {
+const requireEd25519 = (key: KeyObject): KeyObject => {
   if (key.asymmetricKeyType !== 'ed25519') throw new Error('not an Ed25519 key');
   return key;
 };
@@ -26,7 +26,7 @@ export const readSigningKey = (text: string): SigningKey => {
   try {
     const seed = Buffer.from(text, 'base64');
     if (!isPem(text) && seed.length !== SEED_BYTES) throw new Error('not a seed');
-    const privateKey = demandEd25519(
+    const privateKey = requireEd25519(
       isPem(text)
         ? createPrivateKey(text.replaceAll('\\n', '\n'))
         : createPrivateKey({ key: Buffer.concat([PKCS8_BEFORE_SEED, seed]), format: 'der', type: 'pkcs8' }),
@@ -44,7 +44,7 @@ export const readSigningKey = (text: string): SigningKey => {
 /** A public key as a PEM, or as base64 of its SPKI. */
 export const readPublicKey = (text: string): KeyObject => {
   try {
-    return demandEd25519(
+    return requireEd25519(
       isPem(text)
         ? createPublicKey(text)
         : createPublicKey({ key: Buffer.from(text, 'base64'), format: 'der', type: 'spki' }),

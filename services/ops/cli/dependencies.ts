@@ -7,7 +7,7 @@ import { createLog } from '#platform/logger.ts';
 import { type MemberVault, openMemberVault } from '#application/vault/member-vault.ts';
 import { type Database, openPool, openReadDatabase } from '#platform/postgres/pool.ts';
 import type { ReadDatabase } from '#contracts/ports/read-database.ts';
-import { openReadPosition, type ReadPosition } from '#application/commands/projection-wait.ts';
+import { openProjectionWait, type ProjectionWait } from '#application/commands/projection-wait.ts';
 import { vaultSettings } from '#application/vault/cipher.ts';
 import { auditSettings } from '../settings.ts';
 
@@ -24,11 +24,11 @@ const Settings = z
   .omit({ NATS_URL: true });
 
 /** Everything that operator commands reach the world through. */
-export type OpsRoom = {
+export type OpsDependencies = {
   readonly eventStore: EventStore;
   readonly pool: Database;
   readonly db: ReadDatabase;
-  readonly readPosition: ReadPosition;
+  readonly projectionWait: ProjectionWait;
   readonly actor: Actor;
   /** `null` without MEMBER_VAULT_KEY. */
   readonly memberVault: MemberVault | null;
@@ -37,7 +37,9 @@ export type OpsRoom = {
 };
 
 /** Opens the room, runs one command in it, and closes it again. */
-export const inOpsRoom = async <T>(run: (room: OpsRoom) => Promise<T>): Promise<T> => {
+export const withOpsDependencies = async <T>(
+  run: (dependencies: OpsDependencies) => Promise<T>,
+): Promise<T> => {
   const settings = readSettings(Settings, environmentWithLocalStack());
   await using resources = new AsyncDisposableStack();
   const pool = openPool(settings.DATABASE_URL, POOL_CLIENTS);
@@ -45,14 +47,14 @@ export const inOpsRoom = async <T>(run: (room: OpsRoom) => Promise<T>): Promise<
   const db = resources.use(openReadDatabase(settings.DATABASE_URL));
   const eventStore = resources.use(openEventStore(settings.EVENT_STORE_URL));
   const log = createLog('ops', settings.LOG_LEVEL);
-  const readPosition = resources.use(openReadPosition(settings.DATABASE_URL, pool, log));
+  const projectionWait = resources.use(openProjectionWait(settings.DATABASE_URL, pool, log));
   await createAccessTables(pool);
   const { MEMBER_VAULT_KEY, MEMBER_VAULT_KEY_SECOND: secondKey, AUDIT_SIGNING_KEY } = settings;
   return await run({
     eventStore,
     pool,
     db,
-    readPosition,
+    projectionWait,
     actor: { kind: 'service', id: 'ops' },
     memberVault:
       MEMBER_VAULT_KEY === undefined ? null : await openMemberVault(pool, MEMBER_VAULT_KEY, secondKey),

@@ -6,7 +6,7 @@ import { count, moment, plural } from './format.js';
 /** Events that a projection could not apply, and what waits behind each of them. */
 
 const PAGE_ITEMS = 50;
-const COLUMNS = ['Stream', 'Projection', 'Fact', 'Error', 'Waiting', 'Tried', ''];
+const COLUMNS = ['Stream', 'Projection', 'Event', 'Error', 'Waiting', 'Tried', ''];
 
 const showEvent = async (one, place) => {
   place.replaceChildren(element('p', { class: 'muted' }, 'Reading …'));

@@ -24,7 +24,7 @@ const LIST_DEFAULT = 50;
 const IDS_MAX = 1_000;
 const CANCELLED_BY_OPERATOR = 'An operator cancelled it.';
 
-export type DeliveryRoom = { readonly pool: Database; readonly eventStore: EventStore };
+export type DeliveryDependencies = { readonly pool: Database; readonly eventStore: EventStore };
 
 /** Told after each batch: so many, of all where that is known. */
 export type Progress = (done: number, total: number | null) => void;
@@ -67,7 +67,7 @@ export const listDeliveries = async (
 ): Promise<readonly DeliveryRow[]> => {
   await createDeliveryTables(pool);
   // Behind what is not there is nothing, and that would be taken for the end of the list.
-  if (after !== undefined) await demandKnown(pool, [after]);
+  if (after !== undefined) await requireExisting(pool, [after]);
   const { rows } = await pool.query<DeliveryRow>(
     `select ${COLUMNS} from delivery.overview d
      where ($1::text is null or workspace_id = $1) and ($2::uuid is null or alert_id = $2)
@@ -154,11 +154,11 @@ export type Replayed = {
  * goes on with the rest.
  */
 export const replayFailed = async (
-  room: DeliveryRoom,
+  dependencies: DeliveryDependencies,
   since: Date,
   progress: Progress,
 ): Promise<Replayed> => {
-  const { pool } = room;
+  const { pool } = dependencies;
   await createDeliveryTables(pool);
   let replayed = 0;
   let given_up = 0;
@@ -168,7 +168,7 @@ export const replayFailed = async (
     const last = failed.at(-1);
     if (!last) return { replayed, given_up };
     const ids = failed.map(({ deliveryId }) => deliveryId);
-    const standing = await standingOf(room, ids);
+    const standing = await standingOf(dependencies, ids);
     replayed += (await replay(pool, ids, standing)).length;
     given_up += standing.givenUp.length;
     after = last;
@@ -176,7 +176,7 @@ export const replayFailed = async (
   }
 };
 
-const demandKnown = async (pool: Database, ids: readonly string[]): Promise<void> => {
+const requireExisting = async (pool: Database, ids: readonly string[]): Promise<void> => {
   const { rows } = await pool.query<{ delivery_id: string }>(
     'select delivery_id from delivery.delivery where delivery_id = any($1::uuid[])',
     [ids],
@@ -189,12 +189,15 @@ const demandKnown = async (pool: Database, ids: readonly string[]): Promise<void
 };
 
 /** Another round of attempts of those that are at an end, to where their rules lead now. Answers how many. */
-export const replayNamed = async (room: DeliveryRoom, given: readonly string[]): Promise<number> => {
-  const { pool } = room;
+export const replayNamed = async (
+  dependencies: DeliveryDependencies,
+  given: readonly string[],
+): Promise<number> => {
+  const { pool } = dependencies;
   const ids = given.map((id) => id.toLowerCase());
   await createDeliveryTables(pool);
-  await demandKnown(pool, ids);
-  const standing = await standingOf(room, ids);
+  await requireExisting(pool, ids);
+  const standing = await standingOf(dependencies, ids);
   if (standing.givenUp.length > 0) {
     throw new Refusal(
       'changed_meanwhile',
@@ -207,6 +210,6 @@ export const replayNamed = async (room: DeliveryRoom, given: readonly string[]):
 /** Nothing more is sent of those that are not at an end. Answers how many. */
 export const cancelNamed = async (pool: Database, ids: readonly string[]): Promise<number> => {
   await createDeliveryTables(pool);
-  await demandKnown(pool, ids);
+  await requireExisting(pool, ids);
   return inTransaction(pool, (client) => cancelDeliveries(client, ids, CANCELLED_BY_OPERATOR, new Date()));
 };

@@ -3,10 +3,10 @@ import { hash, randomUUID, timingSafeEqual } from 'node:crypto';
 import { ERRORS, Refusal } from '#contracts/errors.ts';
 import type { Log } from '#platform/logger.ts';
 import { PRIVATE_HEADERS } from './reply.ts';
-import type { AuditRoom } from '../audit/history.ts';
+import type { AuditDependencies } from '../audit/history.ts';
 import { registerConsole } from './routes/console.ts';
-import { type DeliveryRoom, registerDeliveryRoutes } from './routes/deliveries.ts';
-import { type HealthRoom, registerHealthRoutes } from './routes/health.ts';
+import { type DeliveryDependencies, registerDeliveryRoutes } from './routes/deliveries.ts';
+import { type HealthDependencies, registerHealthRoutes } from './routes/health.ts';
 import { registerHistoryRoutes } from './routes/history.ts';
 import { registerLogRoutes } from './routes/log.ts';
 import { registerParkedRoutes } from './routes/parked.ts';
@@ -22,9 +22,9 @@ declare module 'fastify' {
 }
 
 /** What operators and auditors ask over HTTP. The port is no public one; the token is one for all of it. */
-export type OpsServerInput = AuditRoom &
-  DeliveryRoom &
-  HealthRoom & {
+export type OpsServerInput = AuditDependencies &
+  DeliveryDependencies &
+  HealthDependencies & {
     readonly token: string;
     /** Accepted too, while tokens change. */
     readonly secondToken?: string | undefined;
@@ -70,7 +70,7 @@ const refuse = (error: unknown, log: Log, request: FastifyRequest, reply: Fastif
 };
 
 /** Not yet listening. Closing it ends what is being followed, and leaves what it was given open. */
-export const buildOps = ({ token, secondToken, log, ...room }: OpsServerInput): FastifyInstance => {
+export const buildOps = ({ token, secondToken, log, ...dependencies }: OpsServerInput): FastifyInstance => {
   const isOperator = (authorization: string | undefined): boolean =>
     isToken(authorization, token) || (secondToken !== undefined && isToken(authorization, secondToken));
   const ending = new AbortController();
@@ -105,14 +105,14 @@ export const buildOps = ({ token, secondToken, log, ...room }: OpsServerInput): 
   app.setNotFoundHandler(() => {
     throw new Refusal('not_found', 'There is no such path.');
   });
-  registerHealthRoutes(app, room);
+  registerHealthRoutes(app, dependencies);
   registerConsole(app);
-  registerWorkspaceRoutes(app, room, ending.signal);
-  registerHistoryRoutes(app, { ...room, log }, ending.signal);
-  registerDeliveryRoutes(app, room);
-  registerProjectionRoutes(app, room);
-  registerParkedRoutes(app, room);
-  registerLogRoutes(app, room, ending.signal);
+  registerWorkspaceRoutes(app, dependencies, ending.signal);
+  registerHistoryRoutes(app, { ...dependencies, log }, ending.signal);
+  registerDeliveryRoutes(app, dependencies);
+  registerProjectionRoutes(app, dependencies);
+  registerParkedRoutes(app, dependencies);
+  registerLogRoutes(app, dependencies, ending.signal);
   app.addHook('preClose', async () => ending.abort());
   return app;
 };

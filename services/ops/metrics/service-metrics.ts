@@ -15,7 +15,7 @@ const READ_AGAIN_MS = 2_000;
 const READ_LIMIT_MS = 6_000;
 const STATES = ['building', 'live', 'paused', 'failed'];
 
-export type MetricsRoom = {
+export type MetricsDependencies = {
   readonly pool: Database;
   readonly eventStore: EventStore;
   /** `null` while its server is looked for. */
@@ -27,12 +27,12 @@ export type MetricsRoom = {
 
 type Gauges = Readonly<Record<keyof typeof SERVICE_METRICS, Gauge>>;
 
-const readServers = async (gauges: Gauges, { missing, servers }: MetricsRoom): Promise<void> => {
+const readServers = async (gauges: Gauges, { missing, servers }: MetricsDependencies): Promise<void> => {
   const gone = new Set((await missing()).map(({ what }) => what));
   for (const server of servers) gauges.up.set({ server }, gone.has(server) ? 0 : 1);
 };
 
-const readProjections = async (gauges: Gauges, { pool, eventStore }: MetricsRoom): Promise<void> => {
+const readProjections = async (gauges: Gauges, { pool, eventStore }: MetricsDependencies): Promise<void> => {
   const all = await readStatus(pool, eventStore, projections);
   for (const { name: projection, state, lag_seconds: seconds, build, ...one } of all) {
     for (const each of STATES)
@@ -47,7 +47,7 @@ const readProjections = async (gauges: Gauges, { pool, eventStore }: MetricsRoom
   }
 };
 
-const readDeliveries = async (gauges: Gauges, { pool }: MetricsRoom): Promise<void> => {
+const readDeliveries = async (gauges: Gauges, { pool }: MetricsDependencies): Promise<void> => {
   const { rows } = await pool.query<{ queued: number; retrying: number; overdue: number }>(
     `select count(*) filter (where attempts = attempts_before)::int as queued,
        count(*) filter (where attempts > attempts_before)::int as retrying,
@@ -60,7 +60,7 @@ const readDeliveries = async (gauges: Gauges, { pool }: MetricsRoom): Promise<vo
   gauges.deliveriesOverdue.set(due?.overdue ?? 0);
 };
 
-const readQueues = async (gauges: Gauges, { nats }: MetricsRoom): Promise<void> => {
+const readQueues = async (gauges: Gauges, { nats }: MetricsDependencies): Promise<void> => {
   const opened = nats();
   if (opened === null) return;
   for await (const { config, state } of opened.manager.streams.list()) {
@@ -76,7 +76,7 @@ const readQueues = async (gauges: Gauges, { nats }: MetricsRoom): Promise<void> 
  * Everything of the whole service that its servers know, as one text with what this process counts of itself. A
  * server that does not answer leaves its figures out, and `adintel_server_up` says which.
  */
-export const openServiceMetrics = (room: MetricsRoom): (() => Promise<string>) => {
+export const openServiceMetrics = (dependencies: MetricsDependencies): (() => Promise<string>) => {
   const registry = new Registry();
   const gauges = Object.fromEntries(
     Object.entries(SERVICE_METRICS)
@@ -86,7 +86,7 @@ export const openServiceMetrics = (room: MetricsRoom): (() => Promise<string>) =
         new Gauge({ ...metric, labelNames: [...metric.labelNames], registers: [registry] }),
       ]),
   ) as unknown as Gauges;
-  const tally = openAttemptTally(registry, room.pool);
+  const tally = openAttemptTally(registry, dependencies.pool);
 
   const read = async (): Promise<string> => {
     for (const gauge of Object.values(gauges)) gauge.reset();
@@ -95,7 +95,7 @@ export const openServiceMetrics = (room: MetricsRoom): (() => Promise<string>) =
     const parts = [readServers, readProjections, readDeliveries, readQueues, tally];
     const late = new AbortController();
     const inTime = pause(READ_LIMIT_MS, late.signal);
-    await Promise.allSettled(parts.map((one) => Promise.race([one(gauges, room), inTime])));
+    await Promise.allSettled(parts.map((one) => Promise.race([one(gauges, dependencies), inTime])));
     late.abort();
     return `${await registry.metrics()}\n${await ownRegistry.metrics()}`;
   };

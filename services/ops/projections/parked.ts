@@ -4,7 +4,7 @@ import type { RecordedEvent } from '#contracts/events/event.ts';
 import type { EventStore } from '#platform/event-store/event-store.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 import { isoTime } from '#platform/postgres/iso-time.ts';
-import { ask, demandProjection, fromProjector } from './projector-tables.ts';
+import { ask, requireProjection, fromProjector } from './projector-tables.ts';
 
 export const PARKED_PAGE_MAX = 500;
 const PAGE_DEFAULT = 50;
@@ -55,7 +55,7 @@ export const placeAfter = (page: readonly ParkedEvent[], limit: number): string 
 
 export const listParked = async (database: Database, query: ParkedQuery): Promise<readonly ParkedEvent[]> => {
   const { projection, stream, limit, after } = query;
-  if (projection !== null) await demandProjection(database, projection);
+  if (projection !== null) await requireProjection(database, projection);
   const { rows } = await fromProjector(() =>
     database.query<ParkedEvent>(
       `with page as (

@@ -25,7 +25,7 @@ export const unknownProjection = (name: string): Refusal =>
   new Refusal('not_found', `There is no projection ${name}. The status of all names those there are.`);
 
 /** Of one that is mistyped there is nothing, and that would be taken for good news. */
-export const demandProjection = async (database: Database, name: string): Promise<void> => {
+export const requireProjection = async (database: Database, name: string): Promise<void> => {
   const { rows } = await fromProjector(() =>
     database.query('select from projector.projection where name = $1', [name]),
   );
@@ -39,7 +39,7 @@ export const ask = async (
   sql: string,
   values: readonly unknown[] = [],
 ): Promise<number> => {
-  await demandProjection(database, name);
+  await requireProjection(database, name);
   const { rowCount } = await database.query(sql, [name, ...values]);
   await database.query(`select pg_notify('${PROJECTOR_CONTROL_CHANNEL}', $1)`, [name]);
   return rowCount ?? 0;

@@ -6,17 +6,17 @@ import { addMember, eraseMember } from '#domain/workspace/workspace.ts';
 import type { MemberVault, Person } from '#application/vault/member-vault.ts';
 import {
   createId,
-  demandName,
+  requireName,
   knownKeys,
   knownWorkspace,
   now,
   onWorkspace,
-  type OperatorRoom,
+  type OperatorDependencies,
   revokeKey,
 } from './operations.ts';
 
 /** What operators do about the people of a workspace. */
-export type MemberRoom = OperatorRoom & {
+export type MemberDependencies = OperatorDependencies & {
   /** `null` without MEMBER_VAULT_KEY. */
   readonly memberVault: MemberVault | null;
 };
@@ -26,20 +26,25 @@ const NAME_MAX_LENGTH = 200;
 const EMAIL_MAX_LENGTH = 254;
 const Email = z.email().max(EMAIL_MAX_LENGTH);
 
-const demandPerson = ({ name, email }: Person): Person => {
+const requirePerson = ({ name, email }: Person): Person => {
   if (email !== null && !Email.safeParse(email).success) {
     throw new Refusal('invalid_input', `${email} is no e-mail address.`);
   }
-  return { name: demandName(name, NAME_MAX_LENGTH), email };
+  return { name: requireName(name, NAME_MAX_LENGTH), email };
 };
 
 /**
  * With a vault, name and address are sealed: the key first, so that no event holds what nobody can open. Without one,
  * the name is recorded as it is, a display name that stays in the log for good, and no address is taken.
  */
-export const addPerson = async (room: MemberRoom, workspace_id: string, given: Person, role: Role) => {
-  const person = demandPerson(given);
-  const vault = room.memberVault;
+export const addPerson = async (
+  dependencies: MemberDependencies,
+  workspace_id: string,
+  given: Person,
+  role: Role,
+) => {
+  const person = requirePerson(given);
+  const vault = dependencies.memberVault;
   if (!vault && person.email !== null) {
     throw new Refusal(
       'invalid_input',
@@ -47,18 +52,26 @@ export const addPerson = async (room: MemberRoom, workspace_id: string, given: P
     );
   }
   // Before a key is made in the vault that nothing would ever be sealed with.
-  await knownWorkspace(room, workspace_id);
+  await knownWorkspace(dependencies, workspace_id);
   const member_id = createId('mem');
   const shown = vault
     ? { name: '', sealed: await vault.seal(workspace_id, member_id, person) }
     : { name: person.name };
-  await onWorkspace(room, workspace_id, addMember({ workspace_id, member_id, ...shown, role, at: now() }));
+  await onWorkspace(
+    dependencies,
+    workspace_id,
+    addMember({ workspace_id, member_id, ...shown, role, at: now() }),
+  );
   return { workspace_id, member_id, name: person.name, email: person.email, role };
 };
 
 /** Whether the log says a member's name in plain: recorded without a vault, it cannot be taken back. */
-const isNamedInLog = async (room: OperatorRoom, workspaceId: string, memberId: string): Promise<boolean> => {
-  for await (const event of room.eventStore.read<WorkspaceEvent>(workspaceStream(workspaceId))) {
+const isNamedInLog = async (
+  dependencies: OperatorDependencies,
+  workspaceId: string,
+  memberId: string,
+): Promise<boolean> => {
+  for await (const event of dependencies.eventStore.read<WorkspaceEvent>(workspaceStream(workspaceId))) {
     if (event.type === 'MemberAdded' && event.data.member_id === memberId) return event.data.name !== '';
   }
   return false;
@@ -68,26 +81,30 @@ const isNamedInLog = async (room: OperatorRoom, workspaceId: string, memberId: s
  * Erases a person: their keys are revoked, the event says that they went, and the key to what was sealed is deleted.
  * Interrupted anywhere, the same command brings it to its end.
  */
-export const erasePerson = async (room: MemberRoom, workspace_id: string, member_id: string) => {
-  const vault = room.memberVault;
+export const erasePerson = async (
+  dependencies: MemberDependencies,
+  workspace_id: string,
+  member_id: string,
+) => {
+  const vault = dependencies.memberVault;
   if (!vault) throw new Refusal('invalid_input', 'Erasing needs the vault: set MEMBER_VAULT_KEY.');
   const { events } = await onWorkspace(
-    room,
+    dependencies,
     workspace_id,
     eraseMember({ workspace_id, member_id, at: now() }),
   );
   await vault.erase(workspace_id, member_id);
-  const keys = (await knownKeys(room, workspace_id)).filter(
+  const keys = (await knownKeys(dependencies, workspace_id)).filter(
     (key) => key.member_id === member_id && key.revoked_at === null,
   );
-  for (const { key_id } of keys) await revokeKey(room, workspace_id, key_id);
+  for (const { key_id } of keys) await revokeKey(dependencies, workspace_id, key_id);
   return {
     workspace_id,
     member_id,
     erased: true,
     changed: events.length > 0,
     keys_revoked: keys.length,
-    name_in_log: await isNamedInLog(room, workspace_id, member_id),
+    name_in_log: await isNamedInLog(dependencies, workspace_id, member_id),
   };
 };
 

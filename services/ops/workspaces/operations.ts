@@ -15,7 +15,7 @@ import { nameText } from '#contracts/values/text.ts';
 import {
   apiKeys,
   type ApiKeysState,
-  demandApiKey,
+  requireApiKey,
   issueApiKey,
   type KnownKey,
   revokeApiKey,
@@ -28,17 +28,17 @@ import {
   type WorkspaceState,
 } from '#domain/workspace/workspace.ts';
 import { createKeyText, lastFourOf, sha256Of } from '#application/access/api-key-format.ts';
-import { type CommandRoom, runWorkspaceCommand } from '#application/commands/command-handler.ts';
+import { type CommandDependencies, runWorkspaceCommand } from '#application/commands/command-handler.ts';
 
 /** What operators do to workspaces; the specification leaves it to them, since sign-up is not open. */
 
 /** Where commands run, and who runs them. */
-export type OperatorRoom = CommandRoom & { readonly actor: Actor };
+export type OperatorDependencies = CommandDependencies & { readonly actor: Actor };
 
 const WORKSPACE_NAME_MAX_LENGTH = 100;
 
 /** As the API demands it of names: one line that shows something. */
-export const demandName = (given: string, maxLength: number): string => {
+export const requireName = (given: string, maxLength: number): string => {
   const read = nameText(maxLength).safeParse(given.trim());
   if (read.success) return read.data;
   throw new Refusal('invalid_input', `A name is one line of 1 to ${maxLength} characters.`);
@@ -54,58 +54,71 @@ export const createId = (prefix: 'ws' | 'mem' | 'key'): string =>
 export const now = (): string => new Date().toISOString();
 
 export const onWorkspace = (
-  room: OperatorRoom,
+  dependencies: OperatorDependencies,
   workspaceId: string,
   decision: (state: WorkspaceState) => readonly WorkspaceEvent[],
 ) =>
-  runWorkspaceCommand(room, {
+  runWorkspaceCommand(dependencies, {
     workspaceId,
     stream: workspaceStream(workspaceId),
     decider: workspace,
     decision,
-    actor: room.actor,
+    actor: dependencies.actor,
     requestId: randomUUID(),
     commandId: randomUUID(),
     shownIn: ['workspaces'],
   });
 
 const onApiKeys = (
-  room: OperatorRoom,
+  dependencies: OperatorDependencies,
   workspaceId: string,
   decision: (state: ApiKeysState) => readonly ApiKeyEvent[],
 ) =>
-  runWorkspaceCommand(room, {
+  runWorkspaceCommand(dependencies, {
     workspaceId,
     stream: apiKeysStream(workspaceId),
     decider: apiKeys,
     decision,
-    actor: room.actor,
+    actor: dependencies.actor,
     requestId: randomUUID(),
     commandId: randomUUID(),
     shownIn: ['api-keys'],
   });
 
-export const createWorkspaceNamed = async (room: OperatorRoom, given: string, plan: Plan) => {
-  const name = demandName(given, WORKSPACE_NAME_MAX_LENGTH);
+export const createWorkspaceNamed = async (dependencies: OperatorDependencies, given: string, plan: Plan) => {
+  const name = requireName(given, WORKSPACE_NAME_MAX_LENGTH);
   const workspace_id = createId('ws');
-  await onWorkspace(room, workspace_id, createWorkspace({ workspace_id, name, plan, at: now() }));
+  await onWorkspace(dependencies, workspace_id, createWorkspace({ workspace_id, name, plan, at: now() }));
   return { workspace_id, name, plan };
 };
 
-export const setPlan = async (room: OperatorRoom, workspace_id: string, plan: Plan) => {
-  const { events } = await onWorkspace(room, workspace_id, changePlan({ workspace_id, plan, at: now() }));
+export const setPlan = async (dependencies: OperatorDependencies, workspace_id: string, plan: Plan) => {
+  const { events } = await onWorkspace(
+    dependencies,
+    workspace_id,
+    changePlan({ workspace_id, plan, at: now() }),
+  );
   return { workspace_id, plan, changed: events.length > 0 };
 };
 
-export const addMemberNamed = async (room: OperatorRoom, workspace_id: string, name: string, role: Role) => {
+export const addMemberNamed = async (
+  dependencies: OperatorDependencies,
+  workspace_id: string,
+  name: string,
+  role: Role,
+) => {
   const member_id = createId('mem');
-  await onWorkspace(room, workspace_id, addMember({ workspace_id, member_id, name, role, at: now() }));
+  await onWorkspace(
+    dependencies,
+    workspace_id,
+    addMember({ workspace_id, member_id, name, role, at: now() }),
+  );
   return { workspace_id, member_id, name, role };
 };
 
 /** Folded from the log: what was made a moment ago is known, with no projector running. */
 export const knownWorkspace = async (
-  { eventStore }: Pick<OperatorRoom, 'eventStore'>,
+  { eventStore }: Pick<OperatorDependencies, 'eventStore'>,
   workspaceId: string,
 ): Promise<WorkspaceState> => {
   let state = workspace.initial;
@@ -118,7 +131,7 @@ export const knownWorkspace = async (
 
 /** Every key of a workspace, revoked ones too, in the order in which they were issued. */
 export const knownKeys = async (
-  { eventStore }: Pick<OperatorRoom, 'eventStore'>,
+  { eventStore }: Pick<OperatorDependencies, 'eventStore'>,
   workspaceId: string,
 ): Promise<readonly KnownKey[]> => {
   let state = apiKeys.initial;
@@ -128,22 +141,26 @@ export const knownKeys = async (
   return [...state.keys].map(([, key]) => key).toSorted((a, b) => a.issued_at.localeCompare(b.issued_at));
 };
 
-const roleOf = async (room: OperatorRoom, workspaceId: string, memberId: string): Promise<Role> => {
-  const role = (await knownWorkspace(room, workspaceId)).members.get(memberId);
+const roleOf = async (
+  dependencies: OperatorDependencies,
+  workspaceId: string,
+  memberId: string,
+): Promise<Role> => {
+  const role = (await knownWorkspace(dependencies, workspaceId)).members.get(memberId);
   if (!role) throw new Refusal('not_found', 'The workspace has no such member.');
   return role;
 };
 
 /** `scopes`: `all` stands for everything the member's role allows. The plaintext is in this answer only. */
 export const issueKey = async (
-  room: OperatorRoom,
+  dependencies: OperatorDependencies,
   workspace_id: string,
   memberId: string,
   given: string,
   scopes: readonly Scope[] | 'all',
 ) => {
-  const name = demandName(given, KEY_NAME_LENGTH_MAX);
-  const grantable = SCOPES_OF_ROLE[await roleOf(room, workspace_id, memberId)];
+  const name = requireName(given, KEY_NAME_LENGTH_MAX);
+  const grantable = SCOPES_OF_ROLE[await roleOf(dependencies, workspace_id, memberId)];
   const granted = scopes === 'all' ? grantable : scopes;
   const text = createKeyText();
   const key_id = createId('key');
@@ -158,15 +175,15 @@ export const issueKey = async (
     member_id: memberId,
     at: now(),
   });
-  await onApiKeys(room, workspace_id, decision);
+  await onApiKeys(dependencies, workspace_id, decision);
   return { workspace_id, key_id, name, scopes: granted, api_key: text };
 };
 
-export const revokeKey = async (room: OperatorRoom, workspace_id: string, key_id: string) => {
+export const revokeKey = async (dependencies: OperatorDependencies, workspace_id: string, key_id: string) => {
   const revoke = revokeApiKey({ workspace_id, key_id, reason: 'revoked', at: now() });
-  const { events } = await onApiKeys(room, workspace_id, (state) => {
+  const { events } = await onApiKeys(dependencies, workspace_id, (state) => {
     // An operator who mistypes an id is told so.
-    demandApiKey(state, key_id);
+    requireApiKey(state, key_id);
     return revoke(state);
   });
   return { workspace_id, key_id, revoked: true, changed: events.length > 0 };

@@ -2,11 +2,11 @@
  * Work under one name is done one after another, in the order in which it was asked for; work under different
  * names is not held up. Work that fails holds nobody up either.
  */
-export type Turns = <T>(name: string, work: () => Promise<T>) => Promise<T>;
+export type KeyedMutex = <T>(name: string, work: () => Promise<T>) => Promise<T>;
 
 const nothing = (): void => undefined;
 
-export const createTurns = (): Turns => {
+export const createKeyedMutex = (): KeyedMutex => {
   const latest = new Map<string, Promise<void>>();
   return async (name, work) => {
     const own = (latest.get(name) ?? Promise.resolve()).then(work);

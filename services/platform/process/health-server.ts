@@ -50,9 +50,9 @@ export type OperatorPort = AsyncDisposable & {
   started(): void;
 };
 
-type Answer = { readonly status: number; readonly type: string; readonly body: string };
+type Reply = { readonly status: number; readonly type: string; readonly body: string };
 
-const json = (status: number, body: object): Answer => ({
+const json = (status: number, body: object): Reply => ({
   status,
   type: 'application/json; charset=utf-8',
   body: JSON.stringify(body),
@@ -88,7 +88,7 @@ export const openOperatorPort = async ({
     ...checks,
   });
 
-  const answerOf = async ({ method, url = '' }: IncomingMessage): Promise<Answer> => {
+  const answerOf = async ({ method, url = '' }: IncomingMessage): Promise<Reply> => {
     const [path] = url.split('?', 1);
     if (method !== 'GET' && method !== 'HEAD') return json(405, { error: 'Only GET is answered here.' });
     if (path === '/healthz') return json(200, { status: 'ok' });

@@ -19,7 +19,7 @@ export class PoisonEvent extends Error {
 
   constructor(event: RecordedEvent, cause: unknown) {
     super(`${event.type} at ${event.position} in ${event.stream}: ${(cause as Error).message}`, { cause });
-    this.name = 'PoisonFact';
+    this.name = 'PoisonEvent';
     this.event = event;
   }
 }

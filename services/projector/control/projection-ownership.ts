@@ -4,7 +4,7 @@ import type { Running } from '../apply/batch-dispatcher.ts';
 import { openLiveTarget, readCheckpoint } from '../apply/checkpoints.ts';
 import type { Control } from './operator-requests.ts';
 import { readParkedStreams } from '../apply/park-stream.ts';
-import { PROCESS_NAME, type ProjectorRoom } from '../dependencies.ts';
+import { PROCESS_NAME, type ProjectorDependencies } from '../dependencies.ts';
 
 /** Which projections are this process's, and which of these have tables that its code writes. */
 export type Owned = {
@@ -20,8 +20,8 @@ export type Owned = {
   close(name: string): void;
 };
 
-export const openOwned = (room: ProjectorRoom): Owned => {
-  const { database, ownership, projections, log } = room;
+export const openOwned = (dependencies: ProjectorDependencies): Owned => {
+  const { database, ownership, projections, log } = dependencies;
   const names = new Set<string>();
   const running = new Map<string, Running>();
   const told = new Set<string>();

@@ -1,7 +1,7 @@
 import type { RecordedEvent } from '#contracts/events/event.ts';
 import { inTransaction } from '#platform/postgres/pool.ts';
 import { applyBatch, PoisonEvent, type Target } from '../apply/apply-batch.ts';
-import type { ProjectorRoom } from '../dependencies.ts';
+import type { ProjectorDependencies } from '../dependencies.ts';
 
 /** Parked events that are read from the log and applied together. */
 const RETRIED_TOGETHER = 1_000;
@@ -25,7 +25,7 @@ const retryTarget = (target: Target, stream: string): Target => ({
 });
 
 /** Leaves the event out that the operator has given up, and remembers that. */
-const skipAsked = ({ database }: ProjectorRoom, name: string, stream: string): Promise<unknown> =>
+const skipAsked = ({ database }: ProjectorDependencies, name: string, stream: string): Promise<unknown> =>
   database.query(
     `with given_up as (
        delete from projector.parked where projection = $1 and stream = $2 and asked = 'skip' returning *)
@@ -34,7 +34,7 @@ const skipAsked = ({ database }: ProjectorRoom, name: string, stream: string): P
     [name, stream],
   );
 
-const readParked = async ({ database }: ProjectorRoom, name: string, stream: string) => {
+const readParked = async ({ database }: ProjectorDependencies, name: string, stream: string) => {
   const { rows } = await database.query<ParkedEvent>(
     `select position::text, revision::text from projector.parked k where projection = $1 and stream = $2
      order by k.position limit ${RETRIED_TOGETHER}`,
@@ -45,7 +45,7 @@ const readParked = async ({ database }: ProjectorRoom, name: string, stream: str
 
 /** The parked events as the log has them; those that are gone from it are missing. */
 const readEvents = async (
-  { eventStore }: ProjectorRoom,
+  { eventStore }: ProjectorDependencies,
   stream: string,
   parked: readonly ParkedEvent[],
 ): Promise<readonly RecordedEvent[]> => {
@@ -62,7 +62,13 @@ const readEvents = async (
 };
 
 /** The events wait again; the first of them failed for this reason. */
-const waitOn = ({ database }: ProjectorRoom, name: string, stream: string, position: string, error: string) =>
+const waitOn = (
+  { database }: ProjectorDependencies,
+  name: string,
+  stream: string,
+  position: string,
+  error: string,
+) =>
   inTransaction(database, async (client) => {
     await client.query('update projector.parked set asked = null where projection = $1 and stream = $2', [
       name,
@@ -75,19 +81,23 @@ const waitOn = ({ database }: ProjectorRoom, name: string, stream: string, posit
     );
   });
 
-const retryStream = async (room: ProjectorRoom, target: Target, stream: string): Promise<void> => {
+const retryStream = async (
+  dependencies: ProjectorDependencies,
+  target: Target,
+  stream: string,
+): Promise<void> => {
   const { name } = target.projection;
-  await skipAsked(room, name, stream);
+  await skipAsked(dependencies, name, stream);
   for (;;) {
-    room.signal.throwIfAborted();
-    const parked = await readParked(room, name, stream);
+    dependencies.signal.throwIfAborted();
+    const parked = await readParked(dependencies, name, stream);
     const [first] = parked;
     if (!first) break;
-    const events = await readEvents(room, stream, parked);
+    const events = await readEvents(dependencies, stream, parked);
     const last = events.at(-1);
     if (!last || events.length < parked.length) {
       await waitOn(
-        room,
+        dependencies,
         name,
         stream,
         first.position,
@@ -96,22 +106,22 @@ const retryStream = async (room: ProjectorRoom, target: Target, stream: string):
       return;
     }
     try {
-      await applyBatch(room.database, retryTarget(target, stream), events, last.position);
+      await applyBatch(dependencies.database, retryTarget(target, stream), events, last.position);
     } catch (error) {
       if (!(error instanceof PoisonEvent)) throw error;
-      await waitOn(room, name, stream, String(error.event.position), error.message);
-      room.log.error({ projection: name, stream, err: error }, 'a parked event failed again');
+      await waitOn(dependencies, name, stream, String(error.event.position), error.message);
+      dependencies.log.error({ projection: name, stream, err: error }, 'a parked event failed again');
       return;
     }
   }
-  room.log.info({ projection: name, stream }, 'parked events were applied');
+  dependencies.log.info({ projection: name, stream }, 'parked events were applied');
 };
 
 /** Applies the parked events of the streams that an operator asks for. Nobody else writes to the tables meanwhile. */
-export const retryParked = async (room: ProjectorRoom, target: Target): Promise<void> => {
-  const { rows } = await room.database.query<{ stream: string }>(
+export const retryParked = async (dependencies: ProjectorDependencies, target: Target): Promise<void> => {
+  const { rows } = await dependencies.database.query<{ stream: string }>(
     'select distinct stream from projector.parked where projection = $1 and asked is not null order by stream',
     [target.projection.name],
   );
-  for (const { stream } of rows) await retryStream(room, target, stream);
+  for (const { stream } of rows) await retryStream(dependencies, target, stream);
 };

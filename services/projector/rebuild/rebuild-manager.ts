@@ -7,7 +7,7 @@ import { buildBeside, setBuildState, UNFINISHED } from './rebuild-projection.ts'
 import { recordState } from '../apply/checkpoints.ts';
 import type { Control } from '../control/operator-requests.ts';
 import { lockSchemas, nextSchemaOf } from '../read-model-schema.ts';
-import type { ProjectorRoom } from '../dependencies.ts';
+import type { ProjectorDependencies } from '../dependencies.ts';
 import { finishBuild } from './swap-schema.ts';
 
 /**
@@ -35,7 +35,7 @@ export type Builds = AsyncDisposable & {
 const lockOf = (name: string): string => `build:${name}`;
 const isUnfinished = (state: string): boolean => UNFINISHED.some((one) => one === state);
 
-const dropBuild = ({ database }: ProjectorRoom, name: string): Promise<void> =>
+const dropBuild = ({ database }: ProjectorDependencies, name: string): Promise<void> =>
   inTransaction(database, async (client) => {
     await lockSchemas(client);
     await client.query(`drop schema if exists "${nextSchemaOf(name)}" cascade`);
@@ -44,8 +44,8 @@ const dropBuild = ({ database }: ProjectorRoom, name: string): Promise<void> =>
   });
 
 /** `wake` is called when something is ready. */
-export const openBuilds = (room: ProjectorRoom, wake: () => void): Builds => {
-  const { database, eventStore, ownership, projections, log } = room;
+export const openBuilds = (dependencies: ProjectorDependencies, wake: () => void): Builds => {
+  const { database, eventStore, ownership, projections, log } = dependencies;
   const building = new Map<string, Building>();
   /** Too late to cancel. */
   const finishing = new Set<string>();
@@ -98,7 +98,7 @@ export const openBuilds = (room: ProjectorRoom, wake: () => void): Builds => {
   const start = (projection: Projection): void => {
     const { name, version } = projection;
     const cancelling = new AbortController();
-    const signal = AbortSignal.any([cancelling.signal, room.signal]);
+    const signal = AbortSignal.any([cancelling.signal, dependencies.signal]);
     const build = async (): Promise<void> => {
       log.info({ projection: name, version }, 'building beside');
       await buildBeside(database, eventStore, projection, signal);
@@ -130,7 +130,7 @@ export const openBuilds = (room: ProjectorRoom, wake: () => void): Builds => {
       here.cancelling.abort();
       await here.done;
     } else if (!(await ownership.acquire(lockOf(name)))) return;
-    await dropBuild(room, name);
+    await dropBuild(dependencies, name);
     await letGo(name);
     log.info({ projection: name }, 'the build was cancelled');
   };
@@ -157,7 +157,7 @@ export const openBuilds = (room: ProjectorRoom, wake: () => void): Builds => {
       const projection = projections.find((one) => one.name === name);
       const one = building.get(name);
       if (!projection || !one) return;
-      const signal = AbortSignal.any([one.cancelling.signal, room.signal]);
+      const signal = AbortSignal.any([one.cancelling.signal, dependencies.signal]);
       finishing.add(name);
       try {
         await finishBuild(database, eventStore, projection, signal);

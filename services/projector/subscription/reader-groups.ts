@@ -3,7 +3,7 @@ import { pause } from '#platform/clock.ts';
 import { openApplying, type Running } from '../apply/batch-dispatcher.ts';
 import { recordState } from '../apply/checkpoints.ts';
 import type { LogCounter } from './event-counter.ts';
-import type { ProjectorRoom } from '../dependencies.ts';
+import type { ProjectorDependencies } from '../dependencies.ts';
 
 /** Events taken together: whatever has arrived when live; when far behind, so many, or those of so long. */
 const LIVE_BATCH = 1_000;
@@ -56,7 +56,7 @@ const lowestOf = (lane: Lane): bigint => {
 };
 
 /** What has arrived, or so much of it as one batch takes; `null` once the follower is closed. */
-const openGathering = (follower: ReturnType<ProjectorRoom['eventStore']['follow']>) => {
+const openGathering = (follower: ReturnType<ProjectorDependencies['eventStore']['follow']>) => {
   let isCaughtUp = false;
   let recent = 0;
   return async () => {
@@ -83,16 +83,16 @@ const openGathering = (follower: ReturnType<ProjectorRoom['eventStore']['follow'
 
 /** Follows the log for the projections of a lane until the signal, or until one of them is to stop. */
 export const runLane = async (
-  room: ProjectorRoom,
+  dependencies: ProjectorDependencies,
   lane: Lane,
   stops: readonly Stop[],
   signal: AbortSignal,
   onCaughtUp: () => void,
 ): Promise<void> => {
-  const { database, eventStore, log } = room;
+  const { database, eventStore, log } = dependencies;
   const { running, counter } = lane;
   const from = lowestOf(lane);
-  const followed = counter ? room.projections : running;
+  const followed = counter ? dependencies.projections : running;
   const prefixes = [...new Set(followed.flatMap((one) => one.prefixes))];
   await using follower = eventStore.follow({
     after: from === 0n ? null : from,
@@ -102,7 +102,7 @@ export const runLane = async (
   const end = (): void => void follower[Symbol.asyncDispose]();
   signal.addEventListener('abort', end, { once: true });
   if (signal.aborted) end();
-  const applying = openApplying(database, room.pipeline, log);
+  const applying = openApplying(database, dependencies.pipeline, log);
   const gather = openGathering(follower);
   const [stop] = stops.toSorted((a, b) => (a.at < b.at ? -1 : 1));
   try {

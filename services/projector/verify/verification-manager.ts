@@ -3,7 +3,7 @@ import type { VerificationReport } from '#contracts/messages/verification-report
 import { pause } from '#platform/clock.ts';
 import type { Projection } from '#projections/define-projection.ts';
 import type { Control } from '../control/operator-requests.ts';
-import type { ProjectorRoom } from '../dependencies.ts';
+import type { ProjectorDependencies } from '../dependencies.ts';
 import { dropReplaced } from '../rebuild/swap-schema.ts';
 import { VerificationRefused, verifyProjection } from './verify-projection.ts';
 
@@ -21,8 +21,8 @@ export type Verifications = AsyncDisposable & {
 const UNFINISHED = ['asked', 'reading', 'comparing'];
 const lockOf = (name: string): string => `verify:${name}`;
 
-export const openVerifications = (room: ProjectorRoom): Verifications => {
-  const { database, eventStore, ownership, projections, log } = room;
+export const openVerifications = (dependencies: ProjectorDependencies): Verifications => {
+  const { database, eventStore, ownership, projections, log } = dependencies;
   let running:
     | { readonly name: string; readonly cancelling: AbortController; readonly done: Promise<void> }
     | undefined;
@@ -126,7 +126,7 @@ export const openVerifications = (room: ProjectorRoom): Verifications => {
         await verifyProjection({ database, eventStore, projection, signal, onEvents, onComparing }),
       );
     } catch (error) {
-      if (room.signal.aborted) return;
+      if (dependencies.signal.aborted) return;
       if (signal.aborted) await set(name, 'cancelled', { finished_at: new Date() });
       else {
         if (!(error instanceof VerificationRefused))
@@ -134,14 +134,14 @@ export const openVerifications = (room: ProjectorRoom): Verifications => {
         await set(name, 'failed', { error: (error as Error).message, finished_at: new Date() });
       }
     } finally {
-      if (!room.signal.aborted) await letGoOn(name);
+      if (!dependencies.signal.aborted) await letGoOn(name);
     }
   };
 
   const start = (projection: Projection): void => {
     const { name } = projection;
     const cancelling = new AbortController();
-    const signal = AbortSignal.any([cancelling.signal, room.signal]);
+    const signal = AbortSignal.any([cancelling.signal, dependencies.signal]);
     const done = verify(projection, signal)
       .then(() => ownership.release(lockOf(name)))
       .catch((error: unknown) =>

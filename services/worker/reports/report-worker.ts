@@ -62,26 +62,26 @@ const decide = async (
 };
 
 /** Appended at the exact revision: of workers that try at the same moment, one gets it. */
-const claim = async (room: ReportExports, found: ClaimableReport): Promise<Claimed | null> => {
-  const { workerId: worker_id, leaseSeconds: lease_seconds, clock, log } = room;
+const claim = async (dependencies: ReportExports, found: ClaimableReport): Promise<Claimed | null> => {
+  const { workerId: worker_id, leaseSeconds: lease_seconds, clock, log } = dependencies;
   const decision = startReport({ worker_id, at: clock.now().toISOString(), lease_seconds });
-  const { state, events } = await decide(room, found, decision);
+  const { state, events } = await decide(dependencies, found, decision);
   const [event] = events;
   if (event?.type === 'ReportFailed') {
     log.warn({ report_id: found.report_id }, 'report given up');
-    await room.objectStore.removeAllBut(folderOf(found), null);
+    await dependencies.objectStore.removeAllBut(folderOf(found), null);
   }
   return event?.type === 'ReportStarted' && state ? { ...found, state } : null;
 };
 
 /** Extends the lease until told to stop; aborts the export when the report has become another worker's. */
-const keepLease = (room: ReportExports, claimed: Claimed, lost: AbortController): Disposable => {
-  const { workerId: worker_id, leaseSeconds: lease_seconds, clock, log } = room;
+const keepLease = (dependencies: ReportExports, claimed: Claimed, lost: AbortController): Disposable => {
+  const { workerId: worker_id, leaseSeconds: lease_seconds, clock, log } = dependencies;
   const { attempt } = claimed.state;
   const extend = async (): Promise<void> => {
     const at = clock.now().toISOString();
     const decision = extendReportLease({ worker_id, attempt, at, lease_seconds });
-    const { state } = await decide(room, claimed, decision);
+    const { state } = await decide(dependencies, claimed, decision);
     if (state?.attempt !== attempt) lost.abort(new Error('the report was taken over'));
   };
   const timer = setInterval(
@@ -103,20 +103,20 @@ const reasonOf = (error: unknown): string => {
   return 'The radar could not be read to its end.';
 };
 
-const work = async (room: ReportExports, claimed: Claimed): Promise<void> => {
-  const { db, objectStore, clock, log, signal, workerId: worker_id } = room;
+const work = async (dependencies: ReportExports, claimed: Claimed): Promise<void> => {
+  const { db, objectStore, clock, log, signal, workerId: worker_id } = dependencies;
   const { report_id, state } = claimed;
   const { attempt } = state;
   // Each attempt writes an object of its own: one that was given up too early harms no other.
   const object_key = `${folderOf(claimed)}/attempt-${attempt}.csv`;
   const lost = new AbortController();
   try {
-    using _ = keepLease(room, claimed, lost);
+    using _ = keepLease(dependencies, claimed, lost);
     const either = AbortSignal.any([signal, lost.signal]);
     const { rows, bytes, sha256 } = await exportRadar(db, objectStore, state.request, object_key, either);
     const at = clock.now().toISOString();
     const finish = finishReport({ worker_id, attempt, object_key, bytes, rows, sha256, at });
-    const finished = await decide(room, claimed, finish);
+    const finished = await decide(dependencies, claimed, finish);
     const outcome = finished.state;
     if (outcome?.status === 'ready' || outcome?.status === 'failed') {
       await objectStore.removeAllBut(folderOf(claimed), outcome.file?.object_key ?? null);
@@ -128,20 +128,20 @@ const work = async (room: ReportExports, claimed: Claimed): Promise<void> => {
     if (signal.aborted || lost.signal.aborted) return;
     log.error({ err: error, report_id, attempt }, 'report failed');
     const at = clock.now().toISOString();
-    await decide(room, claimed, failReport({ worker_id, attempt, reason: reasonOf(error), at }));
+    await decide(dependencies, claimed, failReport({ worker_id, attempt, reason: reasonOf(error), at }));
   }
 };
 
 /** Takes reports that wait, one after the other, and those that a worker left half-way. */
-export const exportReports = async (room: ReportExports): Promise<void> => {
-  const { db, clock, log, signal } = room;
+export const exportReports = async (dependencies: ReportExports): Promise<void> => {
+  const { db, clock, log, signal } = dependencies;
   while (!signal.aborted) {
     try {
       const waiting = await listClaimableReports(db, clock.now().toISOString(), REPORTS_PER_LOOK_MAX);
       for (const found of waiting) {
         if (signal.aborted) return;
-        const claimed = await claim(room, found);
-        if (claimed) await work(room, claimed);
+        const claimed = await claim(dependencies, found);
+        if (claimed) await work(dependencies, claimed);
       }
     } catch (error) {
       if (!signal.aborted) {

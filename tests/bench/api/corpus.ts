@@ -4,7 +4,7 @@ import { createAccessTables } from '#application/access/access-tables.ts';
 import { openEventStore } from '#platform/event-store/event-store.ts';
 import { silentLog } from '#platform/logger.ts';
 import { type Database, inTransaction, openReadDatabase } from '#platform/postgres/pool.ts';
-import { openReadPosition } from '#application/commands/projection-wait.ts';
+import { openProjectionWait } from '#application/commands/projection-wait.ts';
 import { projections } from '#projections/index.ts';
 import { radar } from '#projections/radar/project.ts';
 import { addMemberNamed, createWorkspaceNamed } from '#services/ops/workspaces/operations.ts';
@@ -39,7 +39,7 @@ export interface BenchCorpus {
 export async function recordCorpus(servers: BenchServers, pool: Database): Promise<BenchCorpus> {
   await using db = openReadDatabase(servers.databaseUrl);
   await using eventStore = openEventStore(servers.eventStore.url);
-  await using readPosition = openReadPosition(servers.databaseUrl, pool, silentLog());
+  await using projectionWait = openProjectionWait(servers.databaseUrl, pool, silentLog());
   const projecting = new AbortController();
   const projector = runProjections({
     databaseUrl: servers.databaseUrl,
@@ -50,7 +50,7 @@ export async function recordCorpus(servers: BenchServers, pool: Database): Promi
   });
   try {
     await createAccessTables(pool);
-    const operator = { eventStore, pool, db, readPosition, actor: METADATA.actor };
+    const operator = { eventStore, pool, db, projectionWait, actor: METADATA.actor };
     const { workspace_id: workspaceId } = await createWorkspaceNamed(operator, 'bench', 'pro');
     const { member_id: memberId } = await addMemberNamed(operator, workspaceId, 'Ada', 'owner');
     const names = Array.from({ length: BRANDS }, (_, number) => `brand${number}`);
@@ -69,7 +69,7 @@ export async function recordCorpus(servers: BenchServers, pool: Database): Promi
     const stream = trackingStream(workspaceId);
     const { position } = await eventStore.append(stream, -1n, tracked, METADATA, 'track');
     const all = projections.map(({ name }) => name);
-    if (!(await readPosition.wait(all, position, PROJECTED_LIMIT_MS)))
+    if (!(await projectionWait.wait(all, position, PROJECTED_LIMIT_MS)))
       throw new Error('not projected in time');
     return {
       workspaceId,

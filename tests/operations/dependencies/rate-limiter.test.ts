@@ -1,6 +1,6 @@
 import type { NatsConnection } from 'nats';
 import { describe, expect, test } from 'vitest';
-import { createRateLimits } from '#operations/dependencies/rate-limiter.ts';
+import { createRateLimiter } from '#operations/dependencies/rate-limiter.ts';
 
 const at = (iso: string) => {
   const time = { ms: Date.parse(iso) };
@@ -31,7 +31,7 @@ const createBus = () => {
 describe('rate limits', () => {
   test('let a limit through in a minute, then refuse until the minute ends', () => {
     const { time, clock } = at('2026-11-20T09:00:10.000Z');
-    using limits = createRateLimits(clock);
+    using limits = createRateLimiter(clock);
     for (let count = 1; count <= 3; count += 1) {
       expect(limits.take('key', 3)).toMatchObject({ allowed: true, remaining: 3 - count });
     }
@@ -49,7 +49,7 @@ describe('rate limits', () => {
 
   test('of one key are no other key’s', () => {
     const { clock } = at('2026-11-20T09:00:10.000Z');
-    using limits = createRateLimits(clock);
+    using limits = createRateLimiter(clock);
     limits.take('one', 1);
     limits.take('one', 1);
     expect(limits.take('other', 1).allowed).toBe(true);
@@ -57,7 +57,7 @@ describe('rate limits', () => {
 
   test('give a request back', () => {
     const { clock } = at('2026-11-20T09:00:10.000Z');
-    using limits = createRateLimits(clock);
+    using limits = createRateLimiter(clock);
     limits.take('key', 2);
     expect(limits.giveBack('key', 2).remaining).toBe(2);
   });
@@ -65,8 +65,8 @@ describe('rate limits', () => {
   test('are shared between processes within a quarter of a second', async () => {
     const { clock } = at('2026-11-20T09:00:10.000Z');
     const { connection } = createBus();
-    using one = createRateLimits(clock);
-    using other = createRateLimits(clock);
+    using one = createRateLimiter(clock);
+    using other = createRateLimiter(clock);
     one.share(connection);
     other.share(connection);
     for (let count = 0; count < 4; count += 1) one.take('key', 10);
@@ -77,7 +77,7 @@ describe('rate limits', () => {
 });
 
 /** How many requests of the key count against a limit of 10, without leaving a trace. */
-const peek = (limits: ReturnType<typeof createRateLimits>): number => {
+const peek = (limits: ReturnType<typeof createRateLimiter>): number => {
   const { remaining } = limits.take('key', 10);
   limits.giveBack('key', 10);
   return 10 - remaining - 1;

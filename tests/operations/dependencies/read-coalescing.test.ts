@@ -1,12 +1,12 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { createSharedReads } from '#operations/dependencies/read-coalescing.ts';
+import { createReadCoalescing } from '#operations/dependencies/read-coalescing.ts';
 
 const answer = (data: string) => ({ data, asOf: null });
 
 describe('reads of one turn', () => {
   it('that ask for the same are one, others are not', async () => {
-    const share = createSharedReads();
+    const share = createReadCoalescing();
     let reads = 0;
     const read = async (what: string) => {
       reads += 1;
@@ -18,7 +18,7 @@ describe('reads of one turn', () => {
   });
 
   it('are not shared with the next turn, even while they are still under way', async () => {
-    const share = createSharedReads();
+    const share = createReadCoalescing();
     const { promise: late, resolve } = Promise.withResolvers<ReturnType<typeof answer>>();
     const first = share('a', () => late);
     await nextTurn();
@@ -28,7 +28,7 @@ describe('reads of one turn', () => {
   });
 
   it('fail together, and the next one is tried anew', async () => {
-    const share = createSharedReads();
+    const share = createReadCoalescing();
     const fails = () => share('a', () => Promise.reject(new Error('lost')));
     const outcomes = await Promise.allSettled([fails(), fails()]);
     expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected']);

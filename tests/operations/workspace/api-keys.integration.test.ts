@@ -448,10 +448,10 @@ describe('created_by', () => {
     const [named, unnamed] = await Promise.all([stack.api({ memberVault }), stack.api()]);
     const owner = await stack.key();
     const { workspaceId } = owner;
-    const room = { ...stack, memberVault, actor: { kind: 'service', id: 'tests' } } as const;
+    const dependencies = { ...stack, memberVault, actor: { kind: 'service', id: 'tests' } } as const;
     const ada = { name: 'Ada "$1"', email: 'ada@shop.example' };
-    const { member_id } = await addPerson(room, workspaceId, ada, 'owner');
-    const issued = await issueKey(room, workspaceId, member_id, 'own', 'all');
+    const { member_id } = await addPerson(dependencies, workspaceId, ada, 'owner');
+    const issued = await issueKey(dependencies, workspaceId, member_id, 'own', 'all');
     const key: Key = { workspaceId, memberId: member_id, keyId: issued.key_id, text: issued.api_key };
     const body = { name: `"created_by":{"id":"${member_id}","name":null}`, scopes: SCOPES_OF_NEW };
     const created = await on(named).post(pathOf(key), { key, body });
@@ -468,7 +468,7 @@ describe('created_by', () => {
       { created_by: { id: member_id, name: null } },
     ];
     expect((await listed(unnamed, key)).slice(0, 2)).toMatchObject(nameless);
-    await erasePerson(room, workspaceId, member_id);
+    await erasePerson(dependencies, workspaceId, member_id);
     expect((await listed(named, owner)).slice(0, 2)).toMatchObject(nameless);
   });
 

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { createTurns } from '#platform/concurrency/keyed-mutex.ts';
+import { createKeyedMutex } from '#platform/concurrency/keyed-mutex.ts';
 
 test('work under one name is done in order, and a failure holds nobody up', async () => {
-  const turns = createTurns();
+  const turns = createKeyedMutex();
   const done: string[] = [];
   const first = Promise.withResolvers<void>();
   const waiting = [

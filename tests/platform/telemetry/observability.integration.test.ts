@@ -18,7 +18,7 @@ import { silentLog } from '#platform/logger.ts';
 import { openMemberVault } from '#application/vault/member-vault.ts';
 import { openNats } from '#platform/nats/connection.ts';
 import { openPool } from '#platform/postgres/pool.ts';
-import { openReadPosition } from '#application/commands/projection-wait.ts';
+import { openProjectionWait } from '#application/commands/projection-wait.ts';
 import { projections } from '#projections/index.ts';
 import { addPerson } from '#services/ops/workspaces/members.ts';
 import { createWorkspaceNamed, issueKey } from '#services/ops/workspaces/operations.ts';
@@ -130,10 +130,10 @@ const openCustomer = async () => {
   resources.defer(() => pool.end());
   await createAccessTables(pool);
   const eventStore = resources.use(openEventStore(servers.EVENT_STORE_URL));
-  const readPosition = resources.use(openReadPosition(servers.DATABASE_URL, pool, silentLog()));
+  const projectionWait = resources.use(openProjectionWait(servers.DATABASE_URL, pool, silentLog()));
   const memberVault = await openMemberVault(pool, SERVICE_SECRETS.MEMBER_VAULT_KEY);
   const actor = { kind: 'service', id: 'tests' } as const;
-  const operator = { pool, eventStore, readPosition, actor, memberVault };
+  const operator = { pool, eventStore, projectionWait, actor, memberVault };
   const { workspace_id } = await createWorkspaceNamed(operator, 'Observed', 'pro');
   const person = await addPerson(operator, workspace_id, { name: NAME, email: EMAIL }, 'owner');
   const { api_key } = await issueKey(operator, workspace_id, person.member_id, 'tests', 'all');
@@ -151,7 +151,7 @@ const openCustomer = async () => {
     return { status: reply.status, text: await reply.text(), headers: reply.headers };
   };
   const wait = (position: bigint): Promise<boolean> =>
-    readPosition.wait(
+    projectionWait.wait(
       projections.map(({ name }) => name),
       position,
       WAIT_MS,

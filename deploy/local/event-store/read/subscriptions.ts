@@ -69,7 +69,7 @@ export async function subscribeToAll(
       continue;
     }
     for (const event of events) {
-      if (out.isFull) await out.room();
+      if (out.isFull) await out.dependencies();
       position = event.position;
       if (passes === null || passes(event)) {
         out.send(isHeld ? eventWire(event) : encodeEvent(event));
@@ -118,7 +118,7 @@ export async function subscribeToStream(
         if (!event.stream.equals(name) || event.revision <= revision) continue;
         if (event.revision === TOMBSTONE_REVISION) throw new StreamDeleted();
         revision = event.revision;
-        if (out.isFull) await out.room();
+        if (out.isFull) await out.dependencies();
         out.send(eventWire(event));
       }
       if (events.length === 0) await bell.next();
@@ -147,7 +147,7 @@ async function catchUpStream(
     const page = await pages.ofStream(stream, { lowest, highest, backwards: false, limit });
     for (const event of page) {
       revision = event.revision;
-      if (out.isFull) await out.room();
+      if (out.isFull) await out.dependencies();
       out.send(encodeEvent(event));
     }
     if (page.length < limit) break;

@@ -50,7 +50,7 @@ export class CallWriter {
   }
 
   /** Resolves when there is room for more, or when the call is over. */
-  async room(): Promise<void> {
+  async dependencies(): Promise<void> {
     if (!this.isFull) return;
     await new Promise<void>((resolve) => {
       this.#onRoom = resolve;

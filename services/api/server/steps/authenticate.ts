@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import { Refusal } from '#contracts/errors.ts';
 import type { Caller } from '#application/access/key-lease-cache.ts';
 import { isKeyText, sha256Of } from '#application/access/api-key-format.ts';
-import type { Exchange } from '../request-context.ts';
+import type { RequestContext } from '../request-context.ts';
 import type { ApiDependencies } from '../../dependencies.ts';
 
 /** The scheme's name is case-insensitive (RFC 9110, section 11.1). */
@@ -14,14 +14,17 @@ export const bearerOf = (request: FastifyRequest): string | undefined =>
   BEARER.exec(request.headers.authorization ?? '')?.[1];
 
 /** Who calls. The same answer for a missing, malformed, unknown and revoked key. */
-export const checkKey = (exchange: Exchange, room: ApiDependencies): void | Promise<void> => {
-  const key = bearerOf(exchange.request);
+export const authenticate = (
+  context: RequestContext,
+  dependencies: ApiDependencies,
+): void | Promise<void> => {
+  const key = bearerOf(context.request);
   if (key === undefined || !isKeyText(key)) throw KEY_REFUSED;
   const accept = (caller: Caller | null): void => {
     if (!caller) throw KEY_REFUSED;
-    exchange.caller = caller;
-    room.keyUses.record(caller, exchange.now);
+    context.caller = caller;
+    dependencies.keyUsage.record(caller, context.now);
   };
-  const found = room.callers.find(sha256Of(key));
+  const found = dependencies.callers.find(sha256Of(key));
   return found instanceof Promise ? found.then(accept) : accept(found);
 };

@@ -1,41 +1,41 @@
-import type { Answer } from '#operations/endpoint/reply.ts';
-import { callerOf, type Exchange } from '../request-context.ts';
+import type { Reply } from '#operations/endpoint/reply.ts';
+import { callerOf, type RequestContext } from '../request-context.ts';
 import type { ApiDependencies } from '../../dependencies.ts';
 
 /** In stored JSON texts, the service's own base URL: figures stay the same when the service moves. */
 const BASE_URL_MARK = '\u0001';
 
-export const runHandler = async (exchange: Exchange, room: ApiDependencies): Promise<void> => {
-  if (exchange.answer) return;
-  const { endpoint, request } = exchange;
-  const whose = endpoint.method === 'GET' ? readerOf(exchange) : null;
-  exchange.answer =
+export const runHandler = async (context: RequestContext, dependencies: ApiDependencies): Promise<void> => {
+  if (context.answer) return;
+  const { endpoint, request } = context;
+  const whose = endpoint.method === 'GET' ? readerOf(context) : null;
+  context.answer =
     whose === null
-      ? await answerOf(exchange, room)
-      : await room.sharedReads(`${whose} ${request.url}`, () => answerOf(exchange, room));
+      ? await answerOf(context, dependencies)
+      : await dependencies.coalesceReads(`${whose} ${request.url}`, () => answerOf(context, dependencies));
 };
 
 /** Among whom a read is the same: everybody for the corpus, a member for a workspace; `null` for a key's own. */
-const readerOf = (exchange: Exchange): string | null => {
-  const { endpoint } = exchange;
+const readerOf = (context: RequestContext): string | null => {
+  const { endpoint } = context;
   if (endpoint.corpus) return '';
-  return endpoint.path.includes('{ws}') ? callerOf(exchange).memberId : null;
+  return endpoint.path.includes('{ws}') ? callerOf(context).memberId : null;
 };
 
-const answerOf = async (exchange: Exchange, room: ApiDependencies): Promise<Answer> => {
-  const { limit } = exchange.query as { limit?: number };
-  const answer = await exchange.endpoint.handler(
+const answerOf = async (context: RequestContext, dependencies: ApiDependencies): Promise<Reply> => {
+  const { limit } = context.query as { limit?: number };
+  const answer = await context.endpoint.handler(
     {
-      params: exchange.params as never,
-      query: exchange.query as never,
-      body: exchange.body as never,
-      caller: callerOf(exchange),
-      requestId: exchange.requestId,
-      commandId: exchange.commandId,
-      mayRepeat: exchange.claim !== undefined,
-      page: { limit: limit ?? 0, after: exchange.after },
+      params: context.params as never,
+      query: context.query as never,
+      body: context.body as never,
+      caller: callerOf(context),
+      requestId: context.requestId,
+      commandId: context.commandId,
+      mayRepeat: context.claim !== undefined,
+      page: { limit: limit ?? 0, after: context.after },
     },
-    room,
+    dependencies,
   );
-  return { ...answer, data: answer.data.replaceAll(BASE_URL_MARK, room.baseUrl) };
+  return { ...answer, data: answer.data.replaceAll(BASE_URL_MARK, dependencies.baseUrl) };
 };

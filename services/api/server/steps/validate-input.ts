@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import type { z } from 'zod';
 import { type ErrorDetail, Refusal } from '#contracts/errors.ts';
 import type { Endpoint } from '#operations/endpoint/define-endpoint.ts';
-import { callerOf, type Exchange } from '../request-context.ts';
+import { callerOf, type RequestContext } from '../request-context.ts';
 import type { ApiDependencies } from '../../dependencies.ts';
 
 /** Faults beyond this number help nobody. */
@@ -69,36 +69,36 @@ const queryWhenAbsent = (endpoint: Endpoint): Record<string, unknown> | undefine
 };
 
 /** Path, query and body are what the endpoint's contract says, nothing more; all faults are told at once. */
-export const checkContract = (exchange: Exchange, room: ApiDependencies): void => {
-  const { endpoint, request } = exchange;
+export const validateInput = (context: RequestContext, dependencies: ApiDependencies): void => {
+  const { endpoint, request } = context;
   const details: ErrorDetail[] = [];
   if (request.headers.host === undefined && request.raw.httpVersionMinor > 0) details.push(HOST_MISSING);
 
   const params = endpoint.params.safeParse(request.params);
-  if (params.success) exchange.params = params.data;
+  if (params.success) context.params = params.data;
   else details.push(...detailsOf(params.error));
 
   const plain = request.raw.url?.includes('?') ? undefined : queryWhenAbsent(endpoint);
-  if (plain) exchange.query = plain;
+  if (plain) context.query = plain;
   else {
     const query = endpoint.query.safeParse(request.query);
-    if (query.success) exchange.query = query.data;
+    if (query.success) context.query = query.data;
     else details.push(...detailsOf(query.error));
   }
 
   const read = readBody(endpoint, request);
   if ('faults' in read) details.push(...read.faults);
-  else exchange.body = read.body;
+  else context.body = read.body;
   if (details.length > 0) refuse(details);
 
   if (endpoint.reply.shape !== 'paged') return;
-  const { cursor, limit: _, ...filters } = exchange.query;
+  const { cursor, limit: _, ...filters } = context.query;
   // A page may change its size on the way, nothing else.
-  exchange.filters = JSON.stringify([
+  context.filters = JSON.stringify([
     endpoint.operationId,
-    callerOf(exchange).workspaceId,
-    exchange.params,
+    callerOf(context).workspaceId,
+    context.params,
     filters,
   ]);
-  exchange.after = typeof cursor === 'string' ? room.cursors.open(cursor, exchange.filters) : null;
+  context.after = typeof cursor === 'string' ? dependencies.cursors.open(cursor, context.filters) : null;
 };

@@ -81,7 +81,7 @@ export const sendingChannelsOf = (rule: AlertRuleState): readonly AlertChannel[]
 /** Whether what it matches now is to be sent at all. */
 export const isActive = (rule: AlertRuleState): rule is AlertRule => sendingChannelsOf(rule).length > 0;
 
-export const demandAlertRule = (state: AlertRuleState): AlertRule => {
+export const requireAlertRule = (state: AlertRuleState): AlertRule => {
   if (state === null || state.status === 'deleted') throw new Refusal('not_found', 'There is no such rule.');
   return state;
 };
@@ -90,7 +90,7 @@ const refuse = (details: readonly ErrorDetail[]): never => {
   throw new Refusal('invalid_input', 'The rule cannot be as asked for; see details.', details);
 };
 
-const demandTracked = (brandIds: readonly string[], tracked: ReadonlySet<string>): void => {
+const requireTracked = (brandIds: readonly string[], tracked: ReadonlySet<string>): void => {
   const details = brandIds.flatMap((brandId, index): ErrorDetail[] =>
     tracked.has(brandId)
       ? []
@@ -105,7 +105,7 @@ const demandTracked = (brandIds: readonly string[], tracked: ReadonlySet<string>
   if (details.length > 0) refuse(details);
 };
 
-const demandChannel = (channels: Channels): void => {
+const requireChannel = (channels: Channels): void => {
   if (channelsOf(channels).length > 0) return;
   const message = 'A rule answers on at least one of `email`, `webhook_url` and `chat_webhook_url`.';
   refuse([{ path: '', message, code: 'no_channel' }]);
@@ -129,8 +129,8 @@ export const createAlertRule =
   (state: AlertRuleState): readonly AlertRuleEvent[] => {
     if (state) return [];
     const { workspace_id, alert_id, settings, member_id, tracked, rules, at } = input;
-    demandTracked(settings.brand_ids, tracked);
-    demandChannel(settings);
+    requireTracked(settings.brand_ids, tracked);
+    requireChannel(settings);
     if (rules >= ALERT_RULES_MAX) {
       throw new Refusal('limit_reached', `A workspace has at most ${ALERT_RULES_MAX} rules. Delete some.`);
     }
@@ -168,10 +168,10 @@ export const changeAlertRule =
   (input: Named & { readonly change: AlertRuleChange; readonly tracked: ReadonlySet<string> }) =>
   (state: AlertRuleState): readonly AlertRuleEvent[] => {
     const { workspace_id, alert_id, change, tracked, at } = input;
-    const before = demandAlertRule(state);
+    const before = requireAlertRule(state);
     const { brand_ids, ...others } = change;
-    if (brand_ids) demandTracked(brand_ids, tracked);
-    demandChannel({ ...before, ...change });
+    if (brand_ids) requireTracked(brand_ids, tracked);
+    requireChannel({ ...before, ...change });
     const named = { ...others, ...(brand_ids ? { brand_ids: settled(brand_ids) } : {}) };
     const changes = changesOf(before, named);
     if (Object.keys(changes).length === 0) return [];

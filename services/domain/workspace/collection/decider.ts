@@ -100,7 +100,7 @@ export const seesCollection = (tree: CollectionTree, id: string, memberId: strin
   tree.collections.has(id) && isAmong(audienceIn(tree.collections, id), memberId);
 
 /** The collection, for a member who sees it. To all others there is none. */
-export const demandCollection = (tree: CollectionTree, id: string, memberId: string): Collection => {
+export const requireCollection = (tree: CollectionTree, id: string, memberId: string): Collection => {
   const collection = tree.collections.get(id);
   if (collection && isAmong(audienceIn(tree.collections, id), memberId)) return collection;
   throw new Refusal('not_found', 'There is no such collection.');
@@ -127,7 +127,7 @@ const levelsInside = (collections: Collections, id: string): readonly (readonly 
   return levels;
 };
 
-const demandDepth = (depth: number): void => {
+const requireDepth = (depth: number): void => {
   if (depth <= COLLECTION_DEPTH_MAX) return;
   throw new Refusal(
     'limit_reached',
@@ -156,8 +156,8 @@ export const createCollection =
     const { workspace_id, collection_id, name, description, parent_id, visibility, first_item, by, at } =
       input;
     if (state.collections.has(collection_id) || state.deleted.has(collection_id)) return [];
-    if (parent_id !== null) demandCollection(state, parent_id, by.member_id);
-    demandDepth(depthOf(state.collections, parent_id) + 1);
+    if (parent_id !== null) requireCollection(state, parent_id, by.member_id);
+    requireDepth(depthOf(state.collections, parent_id) + 1);
     if (state.collections.size >= COLLECTIONS_MAX) {
       throw new Refusal(
         'limit_reached',
@@ -178,18 +178,18 @@ export type CollectionChange = {
   readonly editors?: readonly string[];
 };
 
-const demandMove = (state: CollectionTree, id: string, parentId: string | null, by: Asking): void => {
+const requireMovable = (state: CollectionTree, id: string, parentId: string | null, by: Asking): void => {
   if (parentId === null) return;
-  demandCollection(state, parentId, by.member_id);
+  requireCollection(state, parentId, by.member_id);
   const levels = levelsInside(state.collections, id);
   if (parentId === id || levels.some((level) => level.includes(parentId))) {
     throw new Refusal('inside_itself', 'A collection cannot stand in itself, nor in one that stands in it.');
   }
-  demandDepth(depthOf(state.collections, parentId) + 1 + levels.length);
+  requireDepth(depthOf(state.collections, parentId) + 1 + levels.length);
 };
 
 /** Who sees a collection and who changes it is for its creator to say, and for those who run the workspace. */
-const demandRights = (collection: Collection, by: Asking): void => {
+const requireRights = (collection: Collection, by: Asking): void => {
   if (collection.created_by === by.member_id || by.role === 'admin' || by.role === 'owner') return;
   throw new Refusal(
     'not_yours',
@@ -198,7 +198,7 @@ const demandRights = (collection: Collection, by: Asking): void => {
 };
 
 /** Nobody locks a door behind themselves: who could not come back to look could not put it right either. */
-const demandStaysSeen = (
+const requireStaysVisible = (
   state: CollectionTree,
   id: string,
   events: readonly CollectionTreeEvent[],
@@ -216,7 +216,7 @@ export const changeCollection =
   (input: Command & { readonly change: CollectionChange }) =>
   (state: CollectionTree): readonly CollectionTreeEvent[] => {
     const { workspace_id, collection_id, by, at } = input;
-    const before = demandCollection(state, collection_id, by.member_id);
+    const before = requireCollection(state, collection_id, by.member_id);
     const { name, description, parent_id, visibility } = input.change;
     const editors = input.change.editors && editorsOf(input.change.editors, before.created_by);
     const about = { workspace_id, collection_id, changed_by: by.member_id, changed_at: at };
@@ -228,18 +228,18 @@ export const changeCollection =
       events.push({ type: 'CollectionDescribed', data: { ...about, description } });
     }
     if (parent_id !== undefined && parent_id !== before.parent_id) {
-      demandMove(state, collection_id, parent_id, by);
+      requireMovable(state, collection_id, parent_id, by);
       events.push({ type: 'CollectionMoved', data: { ...about, parent_id } });
     }
     if (visibility !== undefined && visibility !== before.visibility) {
-      demandRights(before, by);
+      requireRights(before, by);
       events.push({ type: 'CollectionVisibilityChanged', data: { ...about, visibility } });
     }
     if (editors && editors.join() !== before.editors.join()) {
-      demandRights(before, by);
+      requireRights(before, by);
       events.push({ type: 'CollectionEditorsChanged', data: { ...about, editors } });
     }
-    demandStaysSeen(state, collection_id, events, by);
+    requireStaysVisible(state, collection_id, events, by);
     return events;
   };
 
@@ -252,7 +252,7 @@ export const deleteCollection =
   (state: CollectionTree): readonly CollectionTreeEvent[] => {
     const audience = state.deleted.get(collection_id);
     if (audience !== undefined && isAmong(audience, by.member_id)) return [];
-    demandCollection(state, collection_id, by.member_id);
+    requireCollection(state, collection_id, by.member_id);
     const inside = levelsInside(state.collections, collection_id).flat();
     const deleted = { workspace_id, collection_id, inside, deleted_by: by.member_id, deleted_at: at };
     return [{ type: 'CollectionDeleted', data: deleted }];

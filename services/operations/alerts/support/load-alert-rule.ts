@@ -4,7 +4,7 @@ import {
   type AlertRule,
   alertRule,
   type AlertRuleState,
-  demandAlertRule,
+  requireAlertRule,
   sendingChannelsOf,
 } from '#domain/workspace/alert/rule-decider.ts';
 import type { EventStore } from '#platform/event-store/event-store.ts';
@@ -26,7 +26,7 @@ export const readPresentRule = async (
   eventStore: EventStore,
   workspaceId: string,
   alertId: string,
-): Promise<AlertRule> => demandAlertRule(await readAlertRule(eventStore, workspaceId, alertId));
+): Promise<AlertRule> => requireAlertRule(await readAlertRule(eventStore, workspaceId, alertId));
 
 const recordOf = (rule: AlertRule): Alert => ({
   id: rule.alert_id,

@@ -57,13 +57,15 @@ export type RecordedTest = { readonly events: readonly AlertDeliveryEvent[]; rea
 /** What an earlier attempt of this very command sent and recorded, whose answer nobody got; `null` for nothing. */
 export const recordedBefore = async (
   call: TestCall,
-  room: OperationDependencies,
+  dependencies: OperationDependencies,
 ): Promise<RecordedTest | null> => {
   if (!call.mayRepeat) return null;
   const { ws, alertId } = call.params;
   const events: AlertDeliveryEvent[] = [];
   let position = 0n;
-  for await (const event of room.eventStore.read<AlertDeliveryEvent>(alertDeliveryStream(ws, alertId))) {
+  for await (const event of dependencies.eventStore.read<AlertDeliveryEvent>(
+    alertDeliveryStream(ws, alertId),
+  )) {
     if (event.metadata.$causationId !== call.commandId) continue;
     events.push(event);
     ({ position } = event);
@@ -74,7 +76,7 @@ export const recordedBefore = async (
 /** Appends after whatever the stream holds: nothing of that decides anything here, so none of it is read. */
 export const recordTest = async (
   call: TestCall,
-  room: OperationDependencies,
+  dependencies: OperationDependencies,
   events: readonly AlertDeliveryEvent[],
 ): Promise<RecordedTest> => {
   const { ws, alertId } = call.params;
@@ -89,9 +91,15 @@ export const recordTest = async (
   } as const;
   for (let conflicts = 0; conflicts < CONFLICT_RETRIES; conflicts += 1) {
     try {
-      const last = await room.eventStore.last(stream);
+      const last = await dependencies.eventStore.last(stream);
       const expected = last?.revision ?? -1n;
-      const { position } = await room.eventStore.append(stream, expected, events, metadata, call.commandId);
+      const { position } = await dependencies.eventStore.append(
+        stream,
+        expected,
+        events,
+        metadata,
+        call.commandId,
+      );
       return { events, position };
     } catch (error) {
       if (!(error instanceof StreamMoved)) throw error;

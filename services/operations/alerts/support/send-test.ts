@@ -12,36 +12,37 @@ const nowhere = (reason: string): SendOutcome => failedOutcome('blocked_target',
 const byWebhook = async (
   rule: AlertRule,
   payload: AlertPayload,
-  room: OperationDependencies,
+  dependencies: OperationDependencies,
 ): Promise<SendOutcome> => {
-  const secret = await room.signingSecrets?.current(rule.workspace_id);
+  const secret = await dependencies.signingSecrets?.current(rule.workspace_id);
   if (!secret || rule.webhook_url === null) return nowhere('There is no secret to sign with. Create one.');
   const target = { url: rule.webhook_url, deliveryId: payload.id, keys: webhookKeysOf(secret) };
-  return room.alertChannels.webhook.sendOnce(target, Buffer.from(JSON.stringify(payload), 'utf8'));
+  return dependencies.alertChannels.webhook.sendOnce(target, Buffer.from(JSON.stringify(payload), 'utf8'));
 };
 
 const byChat = async (
   rule: AlertRule,
   payload: AlertPayload,
-  room: OperationDependencies,
+  dependencies: OperationDependencies,
 ): Promise<SendOutcome> => {
   const { workspace_id, alert_id, chat } = rule;
-  const url = chat && (await room.secretVault?.open(workspace_id, alert_id, chat.fingerprint));
+  const url = chat && (await dependencies.secretVault?.open(workspace_id, alert_id, chat.fingerprint));
   if (!url) return nowhere('The address of the chat tool is not kept any more. Give it again.');
-  return room.alertChannels.chat.sendOnce({ url }, payload);
+  return dependencies.alertChannels.chat.sendOnce({ url }, payload);
 };
 
 const byEmail = async (
   rule: AlertRule,
   payload: AlertPayload,
-  room: OperationDependencies,
+  dependencies: OperationDependencies,
 ): Promise<SendOutcome> => {
   const { workspace_id, member_id } = rule;
-  const names = await findNames(room.db, workspace_id, member_id);
+  const names = await findNames(dependencies.db, workspace_id, member_id);
   const sealed = names?.sealed ?? null;
-  const person = sealed === null ? null : await room.memberVault?.open(workspace_id, member_id, sealed);
+  const person =
+    sealed === null ? null : await dependencies.memberVault?.open(workspace_id, member_id, sealed);
   if (!person?.email) return nowhere('The member who created the rule has no e-mail address here.');
-  return room.alertChannels.email.sendOnce({ to: person.email, deliveryId: payload.id }, payload);
+  return dependencies.alertChannels.email.sendOnce({ to: person.email, deliveryId: payload.id }, payload);
 };
 
 const SENDERS: Readonly<Record<AlertChannel, typeof byEmail>> = {
@@ -55,5 +56,5 @@ export const sendSample = (
   channel: AlertChannel,
   rule: AlertRule,
   payload: AlertPayload,
-  room: OperationDependencies,
-): Promise<SendOutcome> => SENDERS[channel](rule, payload, room);
+  dependencies: OperationDependencies,
+): Promise<SendOutcome> => SENDERS[channel](rule, payload, dependencies);

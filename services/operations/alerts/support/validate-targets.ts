@@ -11,7 +11,7 @@ type GivenTargets = {
 };
 
 /** Without a vault there is nowhere to keep a secret, and that is for the operator to mend. */
-export const demandVault = ({ secretVault }: OperationDependencies): SecretVault => {
+export const requireVault = ({ secretVault }: OperationDependencies): SecretVault => {
   if (secretVault) return secretVault;
   throw new Refusal(
     'internal',
@@ -23,11 +23,11 @@ export const demandVault = ({ secretVault }: OperationDependencies): SecretVault
 const normalised = (url: string): string => (URL.canParse(url) ? new URL(url).href : url);
 
 /** The addresses as they are kept, or a refusal that names every one that this service would not call. */
-export const demandTargets = <Targets extends GivenTargets>(
+export const requireTargets = <Targets extends GivenTargets>(
   given: Targets,
-  room: OperationDependencies,
+  dependencies: OperationDependencies,
 ): Targets => {
-  const { rules } = room.alertChannels;
+  const { rules } = dependencies.alertChannels;
   const details: ErrorDetail[] = [];
   const targets = { ...given };
   for (const name of ['webhook_url', 'chat_webhook_url'] as const) {
@@ -46,12 +46,12 @@ export const UNSEALED: SealedAddress = { host: '', fingerprint: '' };
 
 /** What events may hold of a chat tool's address; the address itself goes to the vault. */
 export const sealedAddress = async (
-  room: OperationDependencies,
+  dependencies: OperationDependencies,
   workspaceId: string,
   alertId: string,
   url: string | null,
 ): Promise<SealedAddress | null> => {
   if (url === null) return null;
-  const fingerprint = await demandVault(room).seal(workspaceId, alertId, url);
+  const fingerprint = await requireVault(dependencies).seal(workspaceId, alertId, url);
   return { host: new URL(url).host, fingerprint };
 };

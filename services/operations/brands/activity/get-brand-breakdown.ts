@@ -2,7 +2,7 @@ import { FormatBreakdown } from '#contracts/resources/corpus/brand.ts';
 import { endpoint } from '#operations/endpoint/define-endpoint.ts';
 import { BRAND_ID, brandSummary, formats } from '#operations/endpoint/examples.ts';
 import { brandParams, noQuery } from '#operations/endpoint/parameters.ts';
-import { demandBrand } from '../find-brand-or-404.ts';
+import { requireBrand } from '../find-brand-or-404.ts';
 
 export const getBrandBreakdown = endpoint({
   method: 'GET',
@@ -26,7 +26,7 @@ export const getBrandBreakdown = endpoint({
   corpus: true,
   reads: ['brands'],
   handler: async ({ params }, { db }) => {
-    const brand = await demandBrand(db, params.brandId);
+    const brand = await requireBrand(db, params.brandId);
     return { data: brand.breakdown, asOf: brand.as_of };
   },
 });

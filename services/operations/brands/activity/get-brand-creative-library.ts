@@ -6,7 +6,7 @@ import { endpoint } from '#operations/endpoint/define-endpoint.ts';
 import { BRAND_ID } from '#operations/endpoint/examples.ts';
 import { brandParams, wholeNumber } from '#operations/endpoint/parameters.ts';
 import { creativeLibrary } from '#operations/creatives/examples.ts';
-import { demandBrand } from '../find-brand-or-404.ts';
+import { requireBrand } from '../find-brand-or-404.ts';
 
 const SAMPLE_DEFAULT = 20;
 const SAMPLE_MAX = 100;
@@ -38,7 +38,7 @@ export const getBrandCreativeLibrary = endpoint({
   corpus: true,
   reads: ['brands', 'ads', 'creatives'],
   handler: async ({ params, query }, { db }) => {
-    const { brand_id: brandId, as_of } = await demandBrand(db, params.brandId);
+    const { brand_id: brandId, as_of } = await requireBrand(db, params.brandId);
     const texts = await readBrandSummaries(db, [brandId]);
     const library = { brandId, sample: query.sample, day: as_of.slice(0, 10) };
     const data = await readCreativeLibrary(db, library, texts.get(brandId)?.reference ?? 'null');

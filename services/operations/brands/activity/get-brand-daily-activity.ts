@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { DailyActivity } from '#contracts/resources/corpus/brand.ts';
 import { readDailyActivity } from '#projections/daily-activity/read.ts';
-import { listAnswer } from '#operations/endpoint/reply.ts';
+import { listReply } from '#operations/endpoint/reply.ts';
 import { endpoint } from '#operations/endpoint/define-endpoint.ts';
 import { BRAND_ID } from '#operations/endpoint/examples.ts';
 import { given } from '#operations/endpoint/omit-undefined.ts';
@@ -58,6 +58,6 @@ export const getBrandDailyActivity = endpoint({
     const { brand, found } = await withBrand(db, params.brandId, (id) =>
       readDailyActivity(db, id, given({ from, to })),
     );
-    return listAnswer(found, brand.as_of);
+    return listReply(found, brand.as_of);
   },
 });

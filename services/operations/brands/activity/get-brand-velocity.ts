@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { WeeklyVelocity } from '#contracts/resources/corpus/brand.ts';
 import { readVelocity } from '#projections/velocity/read.ts';
-import { listAnswer } from '#operations/endpoint/reply.ts';
+import { listReply } from '#operations/endpoint/reply.ts';
 import { endpoint } from '#operations/endpoint/define-endpoint.ts';
 import { BRAND_ID } from '#operations/endpoint/examples.ts';
 import { brandParams, wholeNumber } from '#operations/endpoint/parameters.ts';
@@ -38,6 +38,6 @@ export const getBrandVelocity = endpoint({
   reads: ['brands', 'velocity'],
   handler: async ({ params, query }, { db }) => {
     const { brand, found } = await withBrand(db, params.brandId, (id) => readVelocity(db, id, query.weeks));
-    return listAnswer(found, brand.as_of);
+    return listReply(found, brand.as_of);
   },
 });

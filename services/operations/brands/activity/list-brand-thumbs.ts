@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { BrandThumbs } from '#contracts/resources/corpus/creative.ts';
 import { readBrandThumbs } from '#projections/creatives/read.ts';
-import { listAnswer } from '#operations/endpoint/reply.ts';
+import { listReply } from '#operations/endpoint/reply.ts';
 import { endpoint } from '#operations/endpoint/define-endpoint.ts';
 import { commaSeparatedUuids, noParams } from '#operations/endpoint/parameters.ts';
 import { brandThumbs } from '#operations/creatives/examples.ts';
@@ -31,6 +31,6 @@ export const listBrandThumbs = endpoint({
   reads: ['creatives'],
   handler: async ({ query }, { db }) => {
     const { items, as_of } = await readBrandThumbs(db, query.brand_ids);
-    return listAnswer(items, as_of);
+    return listReply(items, as_of);
   },
 });

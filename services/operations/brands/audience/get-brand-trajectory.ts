@@ -1,6 +1,6 @@
 import { TrajectoryPoint } from '#contracts/resources/corpus/traffic.ts';
 import { findEstimatedSite, readTrajectory, TRAJECTORY_POINTS_MAX } from '#projections/traffic/read.ts';
-import { listAnswer } from '#operations/endpoint/reply.ts';
+import { listReply } from '#operations/endpoint/reply.ts';
 import { endpoint } from '#operations/endpoint/define-endpoint.ts';
 import { BRAND_ID } from '#operations/endpoint/examples.ts';
 import { brandParams, noQuery } from '#operations/endpoint/parameters.ts';
@@ -35,6 +35,6 @@ export const getBrandTrajectory = endpoint({
       Promise.all([readTrajectory(db, id), findEstimatedSite(db, id)]),
     );
     const [points, site] = found;
-    return listAnswer(points, site?.as_of ?? brand.as_of);
+    return listReply(points, site?.as_of ?? brand.as_of);
   },
 });

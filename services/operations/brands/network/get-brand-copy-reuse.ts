@@ -1,6 +1,6 @@
 import { ReusedCopy } from '#contracts/resources/corpus/social-page.ts';
 import { listReusedCopy } from '#projections/social-pages/read.ts';
-import { listAnswer } from '#operations/endpoint/reply.ts';
+import { listReply } from '#operations/endpoint/reply.ts';
 import { endpoint } from '#operations/endpoint/define-endpoint.ts';
 import { BRAND_ID } from '#operations/endpoint/examples.ts';
 import { brandParams, noQuery } from '#operations/endpoint/parameters.ts';
@@ -31,6 +31,6 @@ export const getBrandCopyReuse = endpoint({
   reads: ['brands', 'social-pages'],
   handler: async ({ params }, { db }) => {
     const { brand, found } = await withBrand(db, params.brandId, (id) => listReusedCopy(db, id));
-    return listAnswer(found, brand.as_of);
+    return listReply(found, brand.as_of);
   },
 });

@@ -1,6 +1,6 @@
 import { TechStackItem } from '#contracts/resources/corpus/tool.ts';
 import { readTechStack } from '#projections/tools/read.ts';
-import { listAnswer } from '#operations/endpoint/reply.ts';
+import { listReply } from '#operations/endpoint/reply.ts';
 import { endpoint } from '#operations/endpoint/define-endpoint.ts';
 import { BRAND_ID } from '#operations/endpoint/examples.ts';
 import { brandParams, noQuery } from '#operations/endpoint/parameters.ts';
@@ -26,6 +26,6 @@ export const getBrandTechStack = endpoint({
   reads: ['brands', 'tools'],
   handler: async ({ params }, { db }) => {
     const { brand, found } = await withBrand(db, params.brandId, (id) => readTechStack(db, id));
-    return listAnswer(found.items, found.asOf ?? brand.as_of);
+    return listReply(found.items, found.asOf ?? brand.as_of);
   },
 });

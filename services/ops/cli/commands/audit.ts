@@ -14,7 +14,7 @@ import {
 import { verifyExport } from '#services/ops/audit/verify-export.ts';
 import { isJson, onOneLine, printRecord, printTable } from '../output.ts';
 import { readQuery } from '#services/ops/validate-query.ts';
-import { inOpsRoom } from '../dependencies.ts';
+import { withOpsDependencies } from '../dependencies.ts';
 
 const withFilters = (command: Command): Command =>
   command
@@ -36,7 +36,7 @@ const asFields = ({ sequence, recorded_at, type, actor, resource, request_id }: 
 
 const list = async (workspaceId: string, options: object, command: Command): Promise<void> => {
   const query = readQuery(HistoryQuery, options);
-  const page = await inOpsRoom(({ db }) => readHistoryPage(db, workspaceId, query));
+  const page = await withOpsDependencies(({ db }) => readHistoryPage(db, workspaceId, query));
   if (isJson(command)) return console.log(JSON.stringify(page));
   const columns = ['sequence', 'recorded_at', 'type', 'actor', 'resource', 'request_id'];
   printTable(command, columns, page.entries.map(asFields));
@@ -48,7 +48,7 @@ const follow = async (workspaceId: string, options: object, command: Command): P
   const ending = new AbortController();
   process.once('SIGINT', () => ending.abort());
   process.once('SIGTERM', () => ending.abort());
-  await inOpsRoom(async ({ db }) => {
+  await withOpsDependencies(async ({ db }) => {
     const entries = await followHistory(db, workspaceId, filterOf(query), query.after, ending.signal);
     for await (const entry of entries) {
       const line = Object.values(asFields(entry)).join('  ');
@@ -62,7 +62,9 @@ const exportTo = async (
   { format, out }: { format: ExportFormat; out: string },
   command: Command,
 ): Promise<void> => {
-  const manifest = await inOpsRoom((room) => exportHistory(room, workspaceId, format, out));
+  const manifest = await withOpsDependencies((dependencies) =>
+    exportHistory(dependencies, workspaceId, format, out),
+  );
   const { entries, last_sequence, head_hash, public_key_id } = manifest;
   printRecord(command, { directory: out, entries, last_sequence, head_hash, public_key_id });
 };
@@ -74,7 +76,7 @@ const verify = async (
   command: Command,
 ): Promise<void> => {
   const held = options.publicKey === undefined ? null : readPublicKey(await readText(options.publicKey));
-  await demandFolder(directory);
+  await requireFolder(directory);
   const { manifest, key_compared, faults } = await verifyExport(directory, held);
   const record = { manifest, key_compared, faults };
   if (faults.length > 0) {
@@ -101,7 +103,7 @@ const verify = async (
 };
 
 /** Of a path that is mistyped nothing is said about an export. */
-const demandFolder = async (path: string): Promise<void> => {
+const requireFolder = async (path: string): Promise<void> => {
   const found = await stat(path).catch(() => null);
   if (!found?.isDirectory()) throw new Refusal('invalid_input', `${path} is no folder of an export.`);
 };
@@ -115,7 +117,7 @@ const readText = async (file: string): Promise<string> => {
 };
 
 const printPublicKey = async (_options: object, command: Command): Promise<void> => {
-  const text = await inOpsRoom(({ auditSigningKey }) => Promise.resolve(auditSigningKey));
+  const text = await withOpsDependencies(({ auditSigningKey }) => Promise.resolve(auditSigningKey));
   if (text === null) throw new Refusal('not_found', 'AUDIT_SIGNING_KEY is not set.');
   const { publicKey } = readSigningKey(text);
   if (isJson(command)) {

@@ -14,7 +14,7 @@ import {
 import { queueMissing } from '#services/ops/deliveries/requeue-missing.ts';
 import { isJson, printRecord, printTable } from '../output.ts';
 import { Moment, readQuery } from '#services/ops/validate-query.ts';
-import { inOpsRoom, type OpsRoom } from '../dependencies.ts';
+import { withOpsDependencies, type OpsDependencies } from '../dependencies.ts';
 
 /** The beginning of what a receiver answered says what is wrong; all that is kept of it is in the JSON. */
 const ANSWER_SHOWN_LENGTH = 120;
@@ -29,7 +29,7 @@ const idsOf = (given: readonly string[]): readonly string[] => {
 
 const list = async (options: object, command: Command): Promise<void> => {
   const query = readQuery(DeliveryQuery, options);
-  const rows = await inOpsRoom(({ pool }) => listDeliveries(pool, query));
+  const rows = await withOpsDependencies(({ pool }) => listDeliveries(pool, query));
   const columns = ['queued_at', 'status', 'channel', 'kind', 'attempts', 'workspace_id', 'alert_id'];
   printTable(command, [...columns, 'delivery_id'], rows);
   const last = rows.at(-1);
@@ -38,7 +38,9 @@ const list = async (options: object, command: Command): Promise<void> => {
 
 const show = async (id: string, _options: object, command: Command): Promise<void> => {
   const [deliveryId = ''] = idsOf([id]);
-  const { payload, history, ...row } = await inOpsRoom(({ pool }) => showDelivery(pool, deliveryId));
+  const { payload, history, ...row } = await withOpsDependencies(({ pool }) =>
+    showDelivery(pool, deliveryId),
+  );
   if (isJson(command)) return console.log(JSON.stringify({ ...row, payload, history }));
   printRecord(command, row);
   console.log();
@@ -62,8 +64,8 @@ const show = async (id: string, _options: object, command: Command): Promise<voi
 };
 
 /** Those that are not at an end are tried again anyway. */
-const replayThese = async (room: OpsRoom, ids: readonly string[]) => {
-  const replayed = await replayNamed(room, ids);
+const replayThese = async (dependencies: OpsDependencies, ids: readonly string[]) => {
+  const replayed = await replayNamed(dependencies, ids);
   return { replayed, still_under_way: ids.length - replayed };
 };
 
@@ -79,26 +81,26 @@ const replay = async (given: readonly string[], options: object, command: Comman
     );
   }
   if (missing) {
-    const queued = await inOpsRoom((room) =>
+    const queued = await withOpsDependencies((dependencies) =>
       queueMissing(
-        room,
+        dependencies,
         (events) => tell(`${events} events read`),
         (done, total) => tell(`${done} of ${total} that are not at an end looked at`),
       ),
     );
     return printRecord(command, { queued });
   }
-  const outcome = await inOpsRoom(async (room) =>
+  const outcome = await withOpsDependencies(async (dependencies) =>
     failedSince === undefined
-      ? replayThese(room, idsOf(given))
-      : replayFailed(room, failedSince, (done) => tell(`${done} replayed`)),
+      ? replayThese(dependencies, idsOf(given))
+      : replayFailed(dependencies, failedSince, (done) => tell(`${done} replayed`)),
   );
   printRecord(command, outcome);
 };
 
 const cancel = async (given: readonly string[], _options: object, command: Command): Promise<void> => {
   const ids = idsOf(given);
-  const cancelled = await inOpsRoom(({ pool }) => cancelNamed(pool, ids));
+  const cancelled = await withOpsDependencies(({ pool }) => cancelNamed(pool, ids));
   printRecord(command, { cancelled, already_at_an_end: ids.length - cancelled });
 };
 

@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { SCOPES, type Scope } from '#contracts/values/scopes.ts';
 import { printRecord, printTable } from '../output.ts';
-import { inOpsRoom } from '../dependencies.ts';
+import { withOpsDependencies } from '../dependencies.ts';
 import { issueKey, knownKeys, knownWorkspace, revokeKey } from '#services/ops/workspaces/operations.ts';
 
 const parseScopes = (text: string): readonly Scope[] | 'all' => {
@@ -37,7 +37,12 @@ export const registerKeyCommands = (program: Command): void => {
         command: Command,
       ) => {
         const { member, name, scopes } = options;
-        printRecord(command, await inOpsRoom((room) => issueKey(room, workspaceId, member, name, scopes)));
+        printRecord(
+          command,
+          await withOpsDependencies((dependencies) =>
+            issueKey(dependencies, workspaceId, member, name, scopes),
+          ),
+        );
       },
     );
   key
@@ -45,9 +50,9 @@ export const registerKeyCommands = (program: Command): void => {
     .description('list keys, revoked ones too; a key is told by its last four characters')
     .argument('<workspace>', 'workspace id')
     .action(async (workspaceId: string, _options: object, command: Command) => {
-      const keys = await inOpsRoom(async (room) => {
-        await knownWorkspace(room, workspaceId);
-        return await knownKeys(room, workspaceId);
+      const keys = await withOpsDependencies(async (dependencies) => {
+        await knownWorkspace(dependencies, workspaceId);
+        return await knownKeys(dependencies, workspaceId);
       });
       const columns = ['key_id', 'name', 'last_four', 'member_id', 'issued_at', 'revoked_at'];
       printTable(
@@ -62,6 +67,9 @@ export const registerKeyCommands = (program: Command): void => {
     .argument('<workspace>', 'workspace id')
     .argument('<key>', 'key id')
     .action(async (workspaceId: string, keyId: string, _options: object, command: Command) => {
-      printRecord(command, await inOpsRoom((room) => revokeKey(room, workspaceId, keyId)));
+      printRecord(
+        command,
+        await withOpsDependencies((dependencies) => revokeKey(dependencies, workspaceId, keyId)),
+      );
     });
 };

@@ -12,7 +12,7 @@ import {
 } from '#services/ops/log/search.ts';
 import { isJson, onOneLine } from '../output.ts';
 import { readQuery } from '#services/ops/validate-query.ts';
-import { inOpsRoom } from '../dependencies.ts';
+import { withOpsDependencies } from '../dependencies.ts';
 
 /** While nothing is found, it is said how far the reading is, every so many events. */
 const TOLD_EVERY_EVENTS = 50_000;
@@ -46,7 +46,7 @@ const find = async (options: object, command: Command): Promise<void> => {
     told = events;
     console.error(`${events} events looked at`);
   };
-  await inOpsRoom(async ({ eventStore }) => {
+  await withOpsDependencies(async ({ eventStore }) => {
     let found = 0;
     for await (const event of findEvents(eventStore, filter, signal, tell)) {
       print(command, event);
@@ -60,14 +60,16 @@ const find = async (options: object, command: Command): Promise<void> => {
 const tail = async (options: object, command: Command): Promise<void> => {
   const filter = readQuery(TailQuery, options);
   const signal = untilInterrupted();
-  await inOpsRoom(async ({ eventStore }) => {
+  await withOpsDependencies(async ({ eventStore }) => {
     for await (const event of tailLog(eventStore, filter, signal)) print(command, event);
   });
 };
 
 const show = async (stream: string, given: string | undefined): Promise<void> => {
   const { revision } = readQuery(Revision, { revision: given });
-  const event = await inOpsRoom(({ eventStore }) => showEvent(eventStore, stream, revision ?? null));
+  const event = await withOpsDependencies(({ eventStore }) =>
+    showEvent(eventStore, stream, revision ?? null),
+  );
   console.log(JSON.stringify(eventFields(event), null, 2));
 };
 

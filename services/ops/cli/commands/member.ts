@@ -3,7 +3,7 @@ import { type Role, SCOPES_OF_ROLE } from '#contracts/values/roles.ts';
 import { listMembers } from '#projections/workspaces/read.ts';
 import { addPerson, erasePerson, openPerson } from '#services/ops/workspaces/members.ts';
 import { printRecord, printTable } from '../output.ts';
-import { inOpsRoom } from '../dependencies.ts';
+import { withOpsDependencies } from '../dependencies.ts';
 import { knownWorkspace } from '#services/ops/workspaces/operations.ts';
 
 /** `ops member add|list|erase` */
@@ -27,7 +27,9 @@ export const registerMemberCommands = (program: Command): void => {
         command: Command,
       ) => {
         const { name, email = null, role } = options;
-        const added = await inOpsRoom((room) => addPerson(room, workspaceId, { name, email }, role));
+        const added = await withOpsDependencies((dependencies) =>
+          addPerson(dependencies, workspaceId, { name, email }, role),
+        );
         printRecord(command, added);
       },
     );
@@ -36,13 +38,13 @@ export const registerMemberCommands = (program: Command): void => {
     .description('list the members of a workspace')
     .argument('<workspace>', 'workspace id')
     .action(async (workspaceId: string, _options: object, command: Command) => {
-      const rows = await inOpsRoom(async (room) => {
-        await knownWorkspace(room, workspaceId);
+      const rows = await withOpsDependencies(async (dependencies) => {
+        await knownWorkspace(dependencies, workspaceId);
         return Promise.all(
-          (await listMembers(room.db, workspaceId)).map(async (row) => ({
+          (await listMembers(dependencies.db, workspaceId)).map(async (row) => ({
             member_id: row.member_id,
             role: row.role,
-            ...(await openPerson(room.memberVault, workspaceId, row)),
+            ...(await openPerson(dependencies.memberVault, workspaceId, row)),
             added_at: row.added_at,
           })),
         );
@@ -55,6 +57,9 @@ export const registerMemberCommands = (program: Command): void => {
     .argument('<workspace>', 'workspace id')
     .argument('<member>', 'member id')
     .action(async (workspaceId: string, memberId: string, _options: object, command: Command) => {
-      printRecord(command, await inOpsRoom((room) => erasePerson(room, workspaceId, memberId)));
+      printRecord(
+        command,
+        await withOpsDependencies((dependencies) => erasePerson(dependencies, workspaceId, memberId)),
+      );
     });
 };

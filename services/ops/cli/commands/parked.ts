@@ -14,14 +14,14 @@ import {
   skipParked,
 } from '#services/ops/projections/parked.ts';
 import { readQuery } from '#services/ops/validate-query.ts';
-import { inOpsRoom } from '../dependencies.ts';
+import { withOpsDependencies } from '../dependencies.ts';
 
 const ListOptions = z.strictObject({ limit: ParkedPageLimit, after: ParkedPlace.optional() });
 
 const list = async (projection: string | undefined, options: object, command: Command): Promise<void> => {
   const { limit, after } = readQuery(ListOptions, options);
   const query = { projection: projection ?? null, stream: null, limit, after: after ?? null };
-  const parked = await inOpsRoom(({ pool }) => listParked(pool, query));
+  const parked = await withOpsDependencies(({ pool }) => listParked(pool, query));
   printTable(
     command,
     ['projection', 'stream', 'type', 'position', 'waiting', 'attempts', 'parked_at', 'error'],
@@ -37,7 +37,7 @@ const show = async (
   _options: object,
   command: Command,
 ): Promise<void> => {
-  const { fact: event, ...parked } = await inOpsRoom(({ pool, eventStore }) =>
+  const { fact: event, ...parked } = await withOpsDependencies(({ pool, eventStore }) =>
     showParked(pool, eventStore, projection, stream),
   );
   if (isJson(command))
@@ -56,7 +56,9 @@ const retry = async (
   if (streams.length > 0 === (all === true)) {
     throw new Refusal('invalid_input', 'Say what to retry: streams, or --all.');
   }
-  const asked = await inOpsRoom(({ pool }) => retryParked(pool, projection, all === true ? null : streams));
+  const asked = await withOpsDependencies(({ pool }) =>
+    retryParked(pool, projection, all === true ? null : streams),
+  );
   printRecord(command, { projection, streams_asked: asked });
 };
 
@@ -66,7 +68,7 @@ const skip = async (
   _options: object,
   command: Command,
 ): Promise<void> => {
-  await inOpsRoom(({ pool }) => skipParked(pool, projection, stream));
+  await withOpsDependencies(({ pool }) => skipParked(pool, projection, stream));
   printRecord(command, { projection, stream, asked: 'skip' });
 };
 

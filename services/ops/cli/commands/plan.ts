@@ -2,7 +2,7 @@ import { Argument, type Command } from 'commander';
 import type { Plan } from '#contracts/events/workspace/workspace.ts';
 import { PLANS } from '#contracts/values/plans.ts';
 import { printRecord } from '../output.ts';
-import { inOpsRoom } from '../dependencies.ts';
+import { withOpsDependencies } from '../dependencies.ts';
 import { setPlan } from '#services/ops/workspaces/operations.ts';
 
 /** `ops plan set` */
@@ -14,6 +14,9 @@ export const registerPlanCommands = (program: Command): void => {
     .argument('<workspace>', 'workspace id')
     .addArgument(new Argument('<plan>', 'the new plan').choices(Object.keys(PLANS)))
     .action(async (workspaceId: string, name: Plan, _options: object, command: Command) => {
-      printRecord(command, await inOpsRoom((room) => setPlan(room, workspaceId, name)));
+      printRecord(
+        command,
+        await withOpsDependencies((dependencies) => setPlan(dependencies, workspaceId, name)),
+      );
     });
 };

@@ -13,7 +13,7 @@ import {
 } from '#services/ops/projections/builds.ts';
 import { readDiff } from '#services/ops/projections/diff.ts';
 import { readStatus } from '#services/ops/projections/status.ts';
-import { inOpsRoom, type OpsRoom } from '../dependencies.ts';
+import { withOpsDependencies, type OpsDependencies } from '../dependencies.ts';
 import { openProgress, openWaitingNotice } from '../progress.ts';
 import { registerParkedCommands } from './parked.ts';
 import { registerVerifyCommand } from './verify.ts';
@@ -22,7 +22,7 @@ const rounded = (value: number | null, unit = ''): string =>
   value === null ? '?' : `${Math.round(value * 10) / 10}${unit}`;
 
 const status = async (name: string | undefined, _options: object, command: Command): Promise<void> => {
-  const all = await inOpsRoom(({ pool, eventStore }) =>
+  const all = await withOpsDependencies(({ pool, eventStore }) =>
     readStatus(pool, eventStore, projections, name ?? null),
   );
   if (isJson(command)) return console.log(JSON.stringify(all));
@@ -64,7 +64,7 @@ const status = async (name: string | undefined, _options: object, command: Comma
   );
 };
 
-const namesOf = async ({ pool, eventStore }: OpsRoom, name: string | undefined, all: boolean) => {
+const namesOf = async ({ pool, eventStore }: OpsDependencies, name: string | undefined, all: boolean) => {
   if ((name === undefined) !== all) {
     throw new Refusal('invalid_input', 'Say what to rebuild: the name of a projection, or --all.');
   }
@@ -84,7 +84,7 @@ const outcomeOf = ({ name, state, facts: events, error }: Build): string => {
 };
 
 /** Shows builds until they are over; Ctrl-C leaves them to the projector. */
-const watch = async (room: OpsRoom, names: readonly string[]): Promise<readonly Build[]> => {
+const watch = async (dependencies: OpsDependencies, names: readonly string[]): Promise<readonly Build[]> => {
   const detaching = new AbortController();
   const detach = (): void => {
     detaching.abort();
@@ -97,7 +97,7 @@ const watch = async (room: OpsRoom, names: readonly string[]): Promise<readonly 
     const builds = await Promise.all(
       names.map((name) =>
         watchBuild(
-          room.pool,
+          dependencies.pool,
           name,
           (build) => {
             progress.show(
@@ -124,7 +124,11 @@ const watch = async (room: OpsRoom, names: readonly string[]): Promise<readonly 
 type RebuildOptions = { readonly all?: true; readonly from: 'start' | 'checkpoint'; readonly detach?: true };
 
 /** Of all, those that are under way go on: `--all` said again asks for the rest. */
-const request = async ({ pool }: OpsRoom, name: string, { all, from }: RebuildOptions): Promise<void> => {
+const request = async (
+  { pool }: OpsDependencies,
+  name: string,
+  { all, from }: RebuildOptions,
+): Promise<void> => {
   try {
     await requestRebuild(pool, name, { from, by: 'ops' });
   } catch (error) {
@@ -138,11 +142,11 @@ const rebuild = async (
   options: RebuildOptions,
   command: Command,
 ): Promise<void> => {
-  const builds = await inOpsRoom(async (room) => {
-    const names = await namesOf(room, name, options.all === true);
-    for (const one of names) await request(room, one, options);
-    if (options.detach !== true) return await watch(room, names);
-    return (await Promise.all(names.map((one) => readBuild(room.pool, one)))).filter(
+  const builds = await withOpsDependencies(async (dependencies) => {
+    const names = await namesOf(dependencies, name, options.all === true);
+    for (const one of names) await request(dependencies, one, options);
+    if (options.detach !== true) return await watch(dependencies, names);
+    return (await Promise.all(names.map((one) => readBuild(dependencies.pool, one)))).filter(
       (build) => build !== null,
     );
   });
@@ -152,14 +156,14 @@ const rebuild = async (
 };
 
 const diff = async (_options: object, command: Command): Promise<void> => {
-  const differences = await inOpsRoom(({ pool }) => readDiff(pool, projections));
+  const differences = await withOpsDependencies(({ pool }) => readDiff(pool, projections));
   printTable(command, ['name', 'database_version', 'code_version', 'difference'], differences);
 };
 
 const change =
-  (done: string, run: (pool: OpsRoom['pool'], name: string) => Promise<void>) =>
+  (done: string, run: (pool: OpsDependencies['pool'], name: string) => Promise<void>) =>
   async (name: string, _options: object, command: Command): Promise<void> => {
-    await inOpsRoom(({ pool }) => run(pool, name));
+    await withOpsDependencies(({ pool }) => run(pool, name));
     printRecord(command, { projection: name, asked: done });
   };
 

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { inTransaction } from '#platform/postgres/pool.ts';
 import { rewriteNewAdvertisers } from '#projections/new-advertisers/rewrite.ts';
 import { printRecord } from '../output.ts';
-import { inOpsRoom } from '../dependencies.ts';
+import { withOpsDependencies } from '../dependencies.ts';
 
 /** `ops rankings rewrite` */
 export const registerRankingCommands = (program: Command): void => {
@@ -11,7 +11,7 @@ export const registerRankingCommands = (program: Command): void => {
     .command('rewrite')
     .description('rewrite the list of new advertisers now')
     .action(async (_options: object, command: Command) => {
-      const written = await inOpsRoom(async ({ pool }) => {
+      const written = await withOpsDependencies(async ({ pool }) => {
         await inTransaction(pool, (client) => rewriteNewAdvertisers(client));
         const { rows } = await pool.query<{ as_of: Date | null; brands: number }>(
           `select as_of, (select count(*)::int from nightly.new_advertiser) as brands

@@ -11,7 +11,7 @@ import {
 } from '#services/ops/projections/verification.ts';
 import { isJson, onOneLine } from '../output.ts';
 import { readQuery } from '#services/ops/validate-query.ts';
-import { inOpsRoom } from '../dependencies.ts';
+import { withOpsDependencies } from '../dependencies.ts';
 import { openProgress, openWaitingNotice } from '../progress.ts';
 
 /** A projector that is there stops within this time. */
@@ -63,7 +63,7 @@ const print = (verification: Verification): void => {
 /** Asks, and waits: nobody else has use of the answer, so Ctrl-C cancels. */
 const verify = async (name: string, options: object, command: Command): Promise<void> => {
   const { to } = readQuery(VerifyQuery, options);
-  const verification = await inOpsRoom(async ({ pool }) => {
+  const verification = await withOpsDependencies(async ({ pool }) => {
     await requestVerification(pool, name, { to: to ?? null, by: 'ops' });
     const cancelling = new AbortController();
     const cancel = (): void => cancelling.abort();

@@ -3,7 +3,7 @@ import type { Plan } from '#contracts/events/workspace/workspace.ts';
 import { PLANS } from '#contracts/values/plans.ts';
 import { listWorkspaces } from '#projections/workspaces/read.ts';
 import { printRecord, printTable } from '../output.ts';
-import { inOpsRoom } from '../dependencies.ts';
+import { withOpsDependencies } from '../dependencies.ts';
 import { createWorkspaceNamed } from '#services/ops/workspaces/operations.ts';
 
 /** `ops workspace create|list` */
@@ -17,13 +17,18 @@ export const registerWorkspaceCommands = (program: Command): void => {
       new Option('--plan <plan>', 'slots and requests a minute').choices(Object.keys(PLANS)).default('free'),
     )
     .action(async (options: { name: string; plan: Plan }, command: Command) => {
-      printRecord(command, await inOpsRoom((room) => createWorkspaceNamed(room, options.name, options.plan)));
+      printRecord(
+        command,
+        await withOpsDependencies((dependencies) =>
+          createWorkspaceNamed(dependencies, options.name, options.plan),
+        ),
+      );
     });
   workspace
     .command('list')
     .description('list workspaces, newest first')
     .action(async (_options: object, command: Command) => {
-      const rows = await inOpsRoom(({ db }) => listWorkspaces(db));
+      const rows = await withOpsDependencies(({ db }) => listWorkspaces(db));
       printTable(command, ['workspace_id', 'name', 'plan', 'members', 'created_at'], rows);
     });
 };

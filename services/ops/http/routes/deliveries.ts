@@ -6,7 +6,7 @@ import {
   cancelNamed,
   DeliveryIds,
   DeliveryQuery,
-  type DeliveryRoom,
+  type DeliveryDependencies,
   listDeliveries,
   replayFailed,
   replayNamed,
@@ -15,7 +15,7 @@ import {
 import { queueMissing } from '#services/ops/deliveries/requeue-missing.ts';
 import { Moment, readQuery } from '#services/ops/validate-query.ts';
 
-export type { DeliveryRoom };
+export type { DeliveryDependencies };
 
 const Ids = z.strictObject({ ids: DeliveryIds });
 /** Which to replay, said in one way. */
@@ -30,8 +30,8 @@ const distinct = (ids: readonly string[]): readonly string[] => [
 const nobody = (): void => undefined;
 
 /** What `ops deliveries list|show|replay|cancel` does. */
-export const registerDeliveryRoutes = (app: FastifyInstance, room: DeliveryRoom): void => {
-  const { pool } = room;
+export const registerDeliveryRoutes = (app: FastifyInstance, dependencies: DeliveryDependencies): void => {
+  const { pool } = dependencies;
   /** It reads every delivery of the log, so one at a time is enough. */
   let queueingMissing = false;
 
@@ -62,18 +62,18 @@ export const registerDeliveryRoutes = (app: FastifyInstance, room: DeliveryRoom)
       const wanted = readQuery(Replay, request.body);
       if ('ids' in wanted) {
         const ids = distinct(wanted.ids);
-        const replayed = await replayNamed(room, ids);
+        const replayed = await replayNamed(dependencies, ids);
         return record(request, { replayed, still_under_way: ids.length - replayed });
       }
       if ('failed_since' in wanted) {
-        return record(request, await replayFailed(room, wanted.failed_since, nobody));
+        return record(request, await replayFailed(dependencies, wanted.failed_since, nobody));
       }
       if (queueingMissing) {
         throw new Refusal('already_exists', 'What is missing is looked for already. Wait for that answer.');
       }
       queueingMissing = true;
       try {
-        return record(request, { queued: await queueMissing(room, nobody, nobody) });
+        return record(request, { queued: await queueMissing(dependencies, nobody, nobody) });
       } finally {
         queueingMissing = false;
       }

@@ -8,7 +8,7 @@ import type { Checks } from '#platform/process/readiness.ts';
 import { serviceChecks } from '#services/ops/metrics/readiness-checks.ts';
 import { openServiceMetrics } from '#services/ops/metrics/service-metrics.ts';
 
-export type HealthRoom = {
+export type HealthDependencies = {
   readonly pool: Database;
   readonly eventStore: EventStore;
   /** `null` while its server is looked for. */
@@ -22,13 +22,13 @@ export type HealthRoom = {
  * says no, with what is missing, also when this process could answer everything else. Both need no token; `/metrics`
  * does, since it names every projection and queue.
  */
-export const registerHealthRoutes = (app: FastifyInstance, room: HealthRoom): void => {
+export const registerHealthRoutes = (app: FastifyInstance, dependencies: HealthDependencies): void => {
   meterProcess();
-  const readiness = openReadiness({ ...room.serverChecks, ...serviceChecks(room.pool) });
+  const readiness = openReadiness({ ...dependencies.serverChecks, ...serviceChecks(dependencies.pool) });
   const metrics = openServiceMetrics({
-    ...room,
+    ...dependencies,
     missing: async () => (await readiness()).missing,
-    servers: Object.keys(room.serverChecks),
+    servers: Object.keys(dependencies.serverChecks),
   });
 
   app.get('/healthz', { config: { open: true } }, () => ({ status: 'ok' }));

@@ -10,7 +10,7 @@ import type { Log } from '#platform/logger.ts';
 import { page, PRIVATE_HEADERS } from '../reply.ts';
 import { atMost } from '#platform/concurrency/concurrency-limit.ts';
 import {
-  type AuditRoom,
+  type AuditDependencies,
   exportHistory,
   followHistory,
   readHistoryPage,
@@ -20,7 +20,7 @@ import { tarOf } from '#services/ops/audit/tar-archive.ts';
 import { readQuery } from '#services/ops/validate-query.ts';
 
 type Workspace = { Params: { workspaceId: string } };
-export type HistoryRoom = AuditRoom & { readonly log: Log };
+export type HistoryDependencies = AuditDependencies & { readonly log: Log };
 
 /** Each who follows looks into the table several times a second. */
 const FOLLOWERS_MAX = 50;
@@ -60,8 +60,12 @@ const stream = async ({ request, reply, headers, source, signal, log }: Sent): P
 };
 
 /** The history of a workspace: pages, as it comes, and as an export that `ops audit verify` checks. */
-export const registerHistoryRoutes = (app: FastifyInstance, room: HistoryRoom, ending: AbortSignal): void => {
-  const { log } = room;
+export const registerHistoryRoutes = (
+  app: FastifyInstance,
+  dependencies: HistoryDependencies,
+  ending: AbortSignal,
+): void => {
+  const { log } = dependencies;
   const following = atMost(FOLLOWERS_MAX, 'histories that are followed');
   const exporting = atMost(EXPORTS_MAX, 'exports');
 
@@ -69,7 +73,11 @@ export const registerHistoryRoutes = (app: FastifyInstance, room: HistoryRoom, e
     const { workspaceId } = request.params;
     const { follow, ...query } = readQuery(Follow, request.query);
     if (follow !== 'true') {
-      const { entries, cursor } = await readHistoryPage(room.db, workspaceId, readQuery(HistoryQuery, query));
+      const { entries, cursor } = await readHistoryPage(
+        dependencies.db,
+        workspaceId,
+        readQuery(HistoryQuery, query),
+      );
       return page(request, entries, cursor);
     }
     const wanted = readQuery(FollowQuery, query);
@@ -77,7 +85,13 @@ export const registerHistoryRoutes = (app: FastifyInstance, room: HistoryRoom, e
       const gone = new AbortController();
       reply.raw.once('close', () => gone.abort());
       const signal = AbortSignal.any([ending, gone.signal]);
-      const entries = await followHistory(room.db, workspaceId, filterOf(wanted), wanted.after, signal);
+      const entries = await followHistory(
+        dependencies.db,
+        workspaceId,
+        filterOf(wanted),
+        wanted.after,
+        signal,
+      );
       const lines = async function* (): AsyncGenerator<string> {
         for await (const entry of entries) yield `${JSON.stringify(entry)}\n`;
       };
@@ -94,7 +108,7 @@ export const registerHistoryRoutes = (app: FastifyInstance, room: HistoryRoom, e
       // Written first, since the manifest and the archive both say how long the files are.
       const directory = await mkdtemp(join(tmpdir(), 'history-export-'));
       try {
-        const { files } = await exportHistory(room, workspaceId, format, directory);
+        const { files } = await exportHistory(dependencies, workspaceId, format, directory);
         const headers = {
           'content-type': 'application/x-tar',
           'content-disposition': `attachment; filename="history-${workspaceId.replace(/\W/g, '_')}.tar"`,

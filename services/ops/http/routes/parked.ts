@@ -17,7 +17,7 @@ import {
 } from '#services/ops/projections/parked.ts';
 import { readQuery } from '#services/ops/validate-query.ts';
 
-export type ParkedRoom = { readonly pool: Database; readonly eventStore: EventStore };
+export type ParkedDependencies = { readonly pool: Database; readonly eventStore: EventStore };
 
 /** Streams of one request. */
 const STREAMS_MAX = 1_000;
@@ -39,7 +39,10 @@ const Retry = z.strictObject({
 const Skip = z.strictObject({ projection: Projection, stream: Stream });
 
 /** What `ops projections parked list|show|retry|skip` does. The owner of the projection does what is asked for here. */
-export const registerParkedRoutes = (app: FastifyInstance, { pool, eventStore }: ParkedRoom): void => {
+export const registerParkedRoutes = (
+  app: FastifyInstance,
+  { pool, eventStore }: ParkedDependencies,
+): void => {
   app.route({
     method: 'GET',
     url: '/ops/parked',

@@ -23,7 +23,7 @@ import {
 } from '#services/ops/projections/verification.ts';
 import { Nothing, readQuery } from '#services/ops/validate-query.ts';
 
-export type ProjectionRoom = { readonly pool: Database; readonly eventStore: EventStore };
+export type ProjectionDependencies = { readonly pool: Database; readonly eventStore: EventStore };
 
 /** Who asked, as builds and verifications say it: one token is all that is known of them. */
 const BY = 'ops-http';
@@ -36,7 +36,7 @@ const Rebuild = z.strictObject({ from: z.enum(['start', 'checkpoint']).default('
  */
 export const registerProjectionRoutes = (
   app: FastifyInstance,
-  { pool, eventStore }: ProjectionRoom,
+  { pool, eventStore }: ProjectionDependencies,
 ): void => {
   const read = (url: string, find: (name: string) => Promise<unknown>): void => {
     app.route<{ Params: { name: string } }>({

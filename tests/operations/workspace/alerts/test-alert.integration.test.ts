@@ -112,12 +112,12 @@ describe('testAlert 200', () => {
 
   test('by e-mail, to the member who created the rule', async () => {
     const key = await tracking();
-    const room = { ...stack, actor: { kind: 'service', id: 'tests' } } as const;
+    const dependencies = { ...stack, actor: { kind: 'service', id: 'tests' } } as const;
     const { workspaceId } = key;
     const memberVault = await openMemberVault(stack.pool, VAULT_KEY);
     const person = { name: 'Ada', email: 'ada@shop.example' };
-    const { member_id } = await addPerson({ ...room, memberVault }, workspaceId, person, 'editor');
-    const { key_id, api_key } = await issueKey(room, workspaceId, member_id, 'mail', 'all');
+    const { member_id } = await addPerson({ ...dependencies, memberVault }, workspaceId, person, 'editor');
+    const { key_id, api_key } = await issueKey(dependencies, workspaceId, member_id, 'mail', 'all');
     const ada: Key = { workspaceId, memberId: member_id, keyId: key_id, text: api_key };
     const { id } = await created(ada, { email: true });
     // Asked for by a colleague, it goes to the creator all the same.
