@@ -46,7 +46,7 @@ export const changeAlert = endpoint({
     const at = dependencies.clock.now().toISOString();
     const decisionOn = (chat: SealedAddress | null | undefined) =>
       changeAlertRule({ workspace_id, alert_id, change: given({ ...named, chat }), tracked, at });
-    // What is refused leaves no secret behind.
+    // Validates the rule first, so that a refused rule leaves no secret in the vault.
     decisionOn(typeof chat_webhook_url === 'string' ? UNSEALED : chat_webhook_url)(known);
     const chat =
       chat_webhook_url === undefined

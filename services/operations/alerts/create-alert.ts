@@ -52,7 +52,7 @@ export const createAlert = endpoint({
     };
     const decisionOn = (chat: SealedAddress | null) =>
       createAlertRule({ ...by, settings: { ...named, chat }, tracked, rules });
-    // What is refused leaves no secret behind.
+    // Validates the rule first, so that a refused rule leaves no secret in the vault.
     decisionOn(chat_webhook_url === null ? null : UNSEALED)(known);
     const chat = await sealedAddress(dependencies, workspace_id, alert_id, chat_webhook_url);
     const secret = named.webhook_url === null ? null : await issueFirstSecret(call, dependencies);

@@ -42,7 +42,7 @@ export const deleteAlert = endpoint({
       commandId,
       shownIn: ['alerts', 'alert-deliveries'],
     });
-    // Also when nothing was recorded: whoever recorded it may have died before this.
+    // Runs even if this call appended nothing: an earlier attempt may have crashed after its append.
     await dependencies.secretVault?.forget(workspace_id, alert_id);
     const data = JSON.stringify({ alert_id, workspace_id, removed: events.length > 0 });
     return { data, asOf: null, position };

@@ -9,7 +9,7 @@ import type { Call } from '../endpoint/define-endpoint.ts';
 import { memberNameOf } from '../dependencies/member-names.ts';
 import type { OperationDependencies } from '../dependencies/dependencies.ts';
 
-/** What the commands on API keys share: how they run, and how the key they made is answered. */
+/** Code shared by the API key commands: running a command, and the reply with a new key. */
 
 type KeyCall = Call<{ readonly ws: string }, unknown, unknown>;
 
@@ -31,8 +31,8 @@ export const runKeyCommand = (
   });
 
 /**
- * A key not yet known to anybody. Its id follows from the command, its text from chance alone: a text that
- * followed from what is written down could be found out from there.
+ * Creates a key that is not recorded yet. Its id is derived from the command id. Its text is random: a text
+ * derived from stored values could be computed from them.
  */
 const newKey = ({ params, caller, commandId }: KeyCall, dependencies: OperationDependencies) => {
   const text = createKeyText();
@@ -64,7 +64,10 @@ const recordOf = (key: KnownKey, memberName: string | null): ApiKey => ({
   revoked_at: key.revoked_at,
 });
 
-/** `null` also where it cannot be read: that is no reason to lose a key whose text is answered once. */
+/**
+ * Returns the display name of the calling member. `null` when there is none or it cannot be read: a failed read
+ * must not lose a key whose text is shown only once.
+ */
 const callerName = async (
   { caller }: KeyCall,
   dependencies: OperationDependencies,
@@ -76,15 +79,15 @@ const callerName = async (
   } catch (error) {
     dependencies.log.warn(
       { err: error, member_id: memberId },
-      'a key is answered without the name of its maker',
+      'member name not readable; replied without it',
     );
     return null;
   }
 };
 
 /**
- * Runs the command that issues a new key, which belongs to the calling member, and answers its record with its
- * plaintext, which nothing else ever answers.
+ * Runs the command that issues a new key for the calling member. The reply holds its record and its plaintext;
+ * no other reply ever shows the plaintext.
  */
 export const answerNewKey = async (
   call: KeyCall,
@@ -92,12 +95,12 @@ export const answerNewKey = async (
   decide: (known: ReturnType<typeof newKey>['known']) => (state: ApiKeysState) => readonly ApiKeyEvent[],
 ): Promise<Reply> => {
   const { text, known } = newKey(call, dependencies);
-  // Read while the event is recorded: making a key does not change what its maker is called.
+  // The name is read while the event is appended: creating a key does not change it.
   const [{ state, position }, name] = await Promise.all([
     runKeyCommand(call, dependencies, decide(known)),
     callerName(call, dependencies),
   ]);
   const key = state.keys.get(known.key_id);
-  if (!key) throw new Error('a key that was issued is known');
+  if (!key) throw new Error('issued API key is missing from the state');
   return { data: JSON.stringify({ ...recordOf(key, name), api_key: text }), asOf: null, position };
 };

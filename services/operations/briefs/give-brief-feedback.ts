@@ -52,7 +52,7 @@ export const giveBriefFeedback = endpoint({
       commandId,
       shownIn: ['briefs'],
     });
-    if (!state) throw new Error('a brief with feedback has a state');
+    if (!state) throw new Error('brief with feedback has no state');
     return { data: JSON.stringify(summaryOf(state)), asOf: null, position };
   },
 });

@@ -59,7 +59,7 @@ export const createCollection = endpoint({
       remembersState: !mayRepeat,
     });
     const created = state.collections.get(collection_id);
-    if (!created) throw new Error('a collection that was created is in the tree');
+    if (!created) throw new Error('created collection is missing from the tree');
     const items = itemsOf(created, []);
     return {
       data: collectionText(collection_id, created, items, state, caller.memberId),

@@ -13,16 +13,16 @@ import {
 } from '#domain/workspace/collection/decider.ts';
 import type { EventStore } from '#platform/event-store/event-store.ts';
 
-/** The log is asked, not a read model: a collection created a moment ago is there, and a deleted one is not. */
-
-/** `position`: where the last change of the tree stands in the log; `null` of an empty one. */
+/** A cached tree. `position`: log position of its last event; `null` for an empty tree. */
 type ReadTree = {
   readonly tree: CollectionTree;
   readonly revision: bigint;
   readonly position: bigint | null;
 };
 
-/** Trees remembered by one process, so that only what was recorded since is read. */
+/**
+ * Maximum number of cached trees in a process. A cached tree needs only the events appended since it was read.
+ */
 const REMEMBERED_MAX = 200;
 const remembered = new WeakMap<EventStore, LRUCache<string, ReadTree>>();
 
@@ -32,6 +32,10 @@ const treesOf = (eventStore: EventStore): LRUCache<string, ReadTree> => {
   return known;
 };
 
+/**
+ * Returns the collection tree. Reads the log, not a read model: a collection just created is found, a deleted
+ * one is not.
+ */
 export const readTree = async (
   eventStore: EventStore,
   workspaceId: string,
@@ -48,6 +52,7 @@ export const readTree = async (
   return { tree, position };
 };
 
+/** Returns the items of a collection, read from the log. */
 export const readItems = async (
   eventStore: EventStore,
   workspaceId: string,

@@ -3,7 +3,7 @@ import { type WorkspaceEvent, workspaceStream } from '#contracts/events/workspac
 import { workspace } from '#domain/workspace/workspace.ts';
 import type { EventStore } from '#platform/event-store/event-store.ts';
 
-/** Rights are given to members of the workspace only. */
+/** Throws `Refusal` when an editor is not a member of the workspace. */
 export const requireMembers = async (
   eventStore: EventStore,
   workspaceId: string,
@@ -14,7 +14,7 @@ export const requireMembers = async (
   for await (const event of eventStore.read<WorkspaceEvent>(workspaceStream(workspaceId))) {
     state = workspace.evolve(state, event);
   }
-  const message = 'There is no such member in this workspace.';
+  const message = 'The workspace has no such member.';
   const details = editors.flatMap((editor, index) =>
     state.members.has(editor) ? [] : [{ path: `editors.${index}`, message, code: 'unknown_member' }],
   );

@@ -17,7 +17,9 @@ const noteParams = z.strictObject({
   noteId: Uuid.toLowerCase().meta({ description: 'Id of a note.' }),
 });
 
-/** Whether there is such a note as far as the caller may know: their own, or one they can read. */
+/**
+ * Returns true if the note exists and the caller may know it: their own note, or one on an item they can read.
+ */
 const isKnown = async (
   eventStore: EventStore,
   workspaceId: string,

@@ -53,7 +53,7 @@ export const writeNote = endpoint({
       commandId,
       shownIn: ['notes'],
     });
-    if (!state) throw new Error('a note that was written is there');
+    if (!state) throw new Error('written note has no state');
     const { created_by, created_at, updated_at } = state;
     const written = { id, ...subject, body: state.body, created_by, created_at, updated_at };
     return { data: JSON.stringify(written), asOf: null, position };

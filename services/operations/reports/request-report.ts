@@ -54,7 +54,7 @@ export const requestReport = endpoint({
       commandId,
       shownIn: ['reports'],
     });
-    if (!state) throw new Error('a report that was requested has a state');
+    if (!state) throw new Error('requested report has no state');
     return { data: reportText(rowOfState(state), dependencies.downloadLinks, now), asOf: null, position };
   },
 });

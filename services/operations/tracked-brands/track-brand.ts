@@ -11,7 +11,7 @@ import { endpoint } from '../endpoint/define-endpoint.ts';
 import { BRAND_ID, trackedBrand, WORKSPACE_ID } from '../endpoint/examples.ts';
 import { noQuery, workspaceParams } from '../endpoint/parameters.ts';
 
-/** Slugs of registered brands, by brand id. What a brand was registered as never changes. */
+/** Maximum number of cached slugs of registered brands. The slug of a registered brand never changes. */
 const REMEMBERED_MAX = 20_000;
 const remembered = new WeakMap<EventStore, LRUCache<string, string>>();
 
@@ -21,15 +21,18 @@ const slugsOf = (eventStore: EventStore): LRUCache<string, string> => {
   return known;
 };
 
-/** Asks the log, not a read model: a brand registered a moment ago can be tracked. */
+/**
+ * Returns the slug of a registered brand. Reads the log, not a read model, so that a brand just registered can
+ * be tracked.
+ */
 const slugOfRegistered = async (eventStore: EventStore, brandId: string): Promise<string> => {
   const slugs = slugsOf(eventStore);
   let slug = slugs.get(brandId);
   if (slug !== undefined) return slug;
-  // Read to its end though the first event says it all: the stream is short, and the client closes a reading
-  // that was left early only when its server goes.
+  // Reads to the end although the first event has the slug. The stream is short, and the client keeps an
+  // abandoned read open until its server disconnects.
   for await (const event of eventStore.read<BrandRegistered>(brandStream(brandId))) slug ??= event.data.slug;
-  if (slug === undefined) throw new Refusal('brand_unknown', 'There is no such brand in this service.');
+  if (slug === undefined) throw new Refusal('brand_unknown', 'Brand not found.');
   slugs.set(brandId, slug);
   return slug;
 };

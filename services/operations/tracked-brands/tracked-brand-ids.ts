@@ -2,7 +2,10 @@ import { type TrackingEvent, trackingStream } from '#contracts/events/workspace/
 import { tracking } from '#domain/workspace/tracked-brands.ts';
 import type { EventStore } from '#platform/event-store/event-store.ts';
 
-/** Asks the log, not a read model: a brand tracked a moment ago is among them. */
+/**
+ * Returns the ids of the tracked brands. Reads the log, not a read model, so that a brand just tracked is
+ * included.
+ */
 export const trackedBrandIds = async (
   eventStore: EventStore,
   workspaceId: string,

@@ -9,7 +9,10 @@ import {
 } from '#domain/workspace/alert/rule-decider.ts';
 import type { EventStore } from '#platform/event-store/event-store.ts';
 
-/** Asks the log, not a read model: a rule created a moment ago is there, and a deleted one is not. */
+/**
+ * Returns the state of an alert rule. Reads the log, not a read model: a rule just created is found, a deleted
+ * one is not.
+ */
 export const readAlertRule = async (
   eventStore: EventStore,
   workspaceId: string,
@@ -22,6 +25,7 @@ export const readAlertRule = async (
   return state;
 };
 
+/** Returns an existing alert rule. Throws `Refusal` when there is none. */
 export const readPresentRule = async (
   eventStore: EventStore,
   workspaceId: string,
@@ -45,6 +49,8 @@ const recordOf = (rule: AlertRule): Alert => ({
   updated_at: rule.updated_at,
 });
 
-/** `webhook_secret`: `null` but in the one answer that shows it. */
+/**
+ * Returns the reply text of a written rule. `webhook_secret` is `null` except in the one reply that shows it.
+ */
 export const writtenAlertText = (rule: AlertRule, webhook_secret: string | null): string =>
   JSON.stringify({ ...recordOf(rule), webhook_secret });

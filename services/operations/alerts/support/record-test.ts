@@ -16,11 +16,11 @@ import type { OperationDependencies } from '#operations/dependencies/dependencie
 
 type TestCall = Call<{ readonly ws: string; readonly alertId: string }, unknown, unknown>;
 
-/** Whoever else records what the rule sends is done between two of our tries. */
+/** Append attempts. Other writers of the delivery stream finish between two attempts. */
 const CONFLICT_RETRIES = 60;
 const CONFLICT_PAUSE_MS = 20;
 
-/** A sample that was sent: two events. */
+/** A test delivery that was sent. It is recorded as two events. */
 export type TestDelivery = {
   readonly channel: AlertChannel;
   readonly payload: AlertPayload;
@@ -54,7 +54,10 @@ export const eventsOf = (
 
 export type RecordedTest = { readonly events: readonly AlertDeliveryEvent[]; readonly position: bigint };
 
-/** What an earlier attempt of this very command sent and recorded, whose answer nobody got; `null` for nothing. */
+/**
+ * Returns the events that an earlier attempt of the same command appended, so that a retry sends nothing again.
+ * `null` when there are none.
+ */
 export const recordedBefore = async (
   call: TestCall,
   dependencies: OperationDependencies,
@@ -73,7 +76,10 @@ export const recordedBefore = async (
   return events.length === 0 ? null : { events, position };
 };
 
-/** Appends after whatever the stream holds: nothing of that decides anything here, so none of it is read. */
+/**
+ * Appends the events at the end of the stream. Earlier events do not affect the result, so only the last
+ * revision is read.
+ */
 export const recordTest = async (
   call: TestCall,
   dependencies: OperationDependencies,
@@ -106,5 +112,8 @@ export const recordTest = async (
       await pause(Math.random() * CONFLICT_PAUSE_MS);
     }
   }
-  throw new Refusal('changed_meanwhile', 'Too many others recorded deliveries at once. Try again.');
+  throw new Refusal(
+    'changed_meanwhile',
+    'Too many concurrent writes to the deliveries of this alert rule. Try again.',
+  );
 };

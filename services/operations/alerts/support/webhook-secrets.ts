@@ -23,12 +23,15 @@ export type IssuedSecret = {
   readonly position: bigint | null;
 };
 
-/** Another than that of what the request records besides, since ids of events follow from it. */
+/**
+ * Command id of the secret's events. It differs from the command id of the request, because event ids are
+ * derived from it and the request also appends events to another stream.
+ */
 const commandIdOf = ({ commandId }: SecretCall): string => derivedId('webhook secret', commandId);
 
 /**
- * The secret that an earlier attempt of this very command issued, whose answer nobody got: then it is answered now.
- * `null` where there was none, or the secret was rotated since.
+ * Returns the secret that an earlier attempt of the same command issued, so that a retry replies with it.
+ * `null` when no earlier attempt issued one, or when the secret was rotated since.
  */
 const issuedBefore = async (
   call: SecretCall,
@@ -45,7 +48,10 @@ const issuedBefore = async (
 
 type Decide = typeof issueWebhookSecret;
 
-/** Keeps a new secret in the vault first, so that whatever the log names can be opened. */
+/**
+ * Stores a new secret in the vault, then appends its event. In this order every secret in the log can be
+ * decrypted. `null` when the decision appended no event.
+ */
 const issue = async (
   call: SecretCall,
   dependencies: OperationDependencies,
@@ -75,27 +81,32 @@ const issue = async (
   return { text, issued_at: state.issued_at, rotated: before !== null, position };
 };
 
-/** The workspace's first secret, or `null` where it has one, which is not shown again. */
+/**
+ * Issues the first signing secret of the workspace. `null` when it already has one, which is not shown again.
+ */
 export const issueFirstSecret = async (
   call: SecretCall,
   dependencies: OperationDependencies,
 ): Promise<string | null> => {
   const before = await issuedBefore(call, dependencies);
   if (before) return before.text;
-  // Every rule with a webhook asks, and all but the first need nothing: no secret is made for them.
+  // Every rule with a webhook gets here, but only the first one needs a secret. The others seal none.
   const known = await dependencies.eventStore.last(webhookSecretStream(call.params.ws));
   if (known) return null;
   return (await issue(call, dependencies, issueFirstWebhookSecret))?.text ?? null;
 };
 
-/** A new secret in the place of any other; when it is answered, nobody signs with the one before. */
+/**
+ * Replaces the signing secret. Waits until every sender has dropped its cached copy of the previous secret, so
+ * that no message is signed with it after the reply.
+ */
 export const rotateSecret = async (
   call: SecretCall,
   dependencies: OperationDependencies,
 ): Promise<IssuedSecret> => {
   const issued =
     (await issuedBefore(call, dependencies)) ?? (await issue(call, dependencies, issueWebhookSecret));
-  if (!issued) throw new Error('a new secret is always issued');
+  if (!issued) throw new Error('issueWebhookSecret appended no event');
   await pause(ROTATION_WAIT_MS);
   const { ws } = call.params;
   await requireVault(dependencies).forget(ws, WEBHOOK_SECRET_OWNER, fingerprintOf(issued.text));
