@@ -4,11 +4,11 @@ import type { ApiKeyEvent, ApiKeyIssued, WorkspaceEvent } from '#contracts/event
 import type { EventStore } from '#platform/event-store/event-store.ts';
 import { type Database, inTransaction, type Transaction } from '#platform/postgres/pool.ts';
 
-/** What the working tables are folded from. */
+/** Events that the access tables are built from. */
 export type AccessEvent = WorkspaceEvent | ApiKeyEvent;
 
 const SCHEMA = readFileSync(new URL('./schema.sql', import.meta.url), 'utf8');
-/** Any constant: `create … if not exists` is not safe against another process doing the same. */
+/** Advisory lock id (any constant). `create … if not exists` is not safe against a concurrent one. */
 const SCHEMA_LOCK = 7_205_311;
 
 export const createAccessTables = (pool: Database): Promise<void> =>
@@ -40,7 +40,7 @@ const apply = async (client: Transaction, event: AccessEvent): Promise<void> => 
       return;
     }
     case 'MemberErased': {
-      // Keys of a member who is not there find nobody, and are refused.
+      // The member's keys stay in `api_key`, but the join with `member` finds no row, so they are rejected.
       const { workspace_id, member_id } = event.data;
       await client.query('delete from access.member where workspace_id = $1 and member_id = $2', [
         workspace_id,
@@ -69,9 +69,9 @@ const apply = async (client: Transaction, event: AccessEvent): Promise<void> => 
 };
 
 /**
- * Brings the tables up to the end of one stream. The way in for everybody: the command that has just appended, the
- * follower of the log, and a rebuild. Events are read in order, under the lock of the stream's row, so two writers
- * cannot overtake each other.
+ * Applies one stream to the tables, up to its end. Commands call it after an append; the access subscription calls
+ * it for streams that a crashed process left behind. Events are read in order under the row lock of the stream, so
+ * two writers cannot overtake each other.
  */
 export const foldStream = (pool: Database, eventStore: EventStore, stream: string): Promise<void> =>
   inTransaction(pool, async (client) => {
@@ -98,9 +98,12 @@ export const foldStream = (pool: Database, eventStore: EventStore, stream: strin
   });
 
 /**
- * The commit does not wait for the disk: after a power cut, the follower of the log folds the keys again. Streams
- * that another process is folding are left to it, so two batches never wait for each other; who begins one waits for
- * whoever begins the same, in one order for all.
+ * Applies a batch of issued keys in one statement. Streams with missing revisions in the batch, or whose stored
+ * revision does not directly precede it, are left out. Returns the streams that were applied.
+ *
+ * The commit is asynchronous: after a power cut, the access subscription applies the keys again. `skip locked`
+ * leaves out streams that another process is updating, so two batches never wait for each other's rows. The first
+ * batch of a stream inserts its row; rows are inserted in stream order, so concurrent inserts cannot deadlock.
  */
 const FOLD_ISSUED_KEYS = `
   with unhurried as (select set_config('synchronous_commit', 'off', true)),
@@ -151,8 +154,9 @@ const foldIssuedKeys = async (pool: Database, issued: readonly IssuedKey[]): Pro
   return issued.map(({ stream }) => moved.has(stream));
 };
 
+/** Maximum issued keys applied by one statement. */
 const FOLDED_TOGETHER_MAX = 200;
-/** Keys whose appends are acknowledged while others are folded are folded at once, when those are. */
+/** Batches key updates: keys appended while a batch is being written go into the next batch. */
 const foldsOf = new WeakMap<Database, DataLoader<IssuedKey, boolean>>();
 const foldsOn = (pool: Database): DataLoader<IssuedKey, boolean> => {
   let folding: Promise<unknown> = Promise.resolve();
@@ -169,9 +173,11 @@ const foldsOn = (pool: Database): DataLoader<IssuedKey, boolean> => {
 };
 
 /**
- * Folds a key that was just issued at `revision` without reading it again: that it was appended there proves that it
- * is what follows the revision before, or the first of its stream. False, with nothing done, where the stream is not
- * folded up to that, or somebody else is just folding it.
+ * Applies a key that was just issued at `revision`, without reading the event back. The successful append proves
+ * that the event directly follows revision `revision - 1`, or is the first of its stream.
+ *
+ * @returns false, with no change, when an earlier event of the stream is not applied yet or another process is
+ *   updating the stream. Call `foldStream` then.
  */
 export const foldIssuedKey = (
   pool: Database,
@@ -184,7 +190,7 @@ export const foldIssuedKey = (
   return folds.load({ stream, revision, data });
 };
 
-/** Up to which revision streams are folded; those never folded are left out. */
+/** Returns the last applied revision of each stream. Streams that were never applied are left out. */
 export const readFolded = async (
   pool: Database,
   streams: readonly string[],
@@ -196,16 +202,18 @@ export const readFolded = async (
   return new Map(rows.map(({ stream, revision }) => [stream, BigInt(revision)]));
 };
 
-/** `null` when the tables have never been filled to the end of the log. */
+/** Returns the log position of the checkpoint, or `null` when none is stored yet. */
 export const readAccessCheckpoint = async (pool: Database): Promise<bigint | null> => {
   const { rows } = await pool.query<{ position: string }>('select position from access.checkpoint');
   return rows[0] ? BigInt(rows[0].position) : null;
 };
 
 /**
- * Moves the checkpoint from where the caller has read to where it has come. Several processes follow the log, and
- * the furthest one is right, since each folds streams to their end. False when the checkpoint stands before
- * `from`: somebody emptied the tables, and they have to be filled again from there.
+ * Moves the checkpoint from position `from` to position `to`, never backwards. Several processes follow the log. The
+ * furthest position is correct, because each process applies streams to their end.
+ *
+ * @returns false when the stored checkpoint is missing or before `from`. The tables were emptied meanwhile; the
+ *   caller must read the checkpoint again and continue from there.
  */
 export const moveAccessCheckpoint = async (
   pool: Database,

@@ -2,11 +2,12 @@ import { type Database, inTransaction, type Transaction } from '#platform/postgr
 import { isTracing } from '#platform/telemetry/tracing.ts';
 
 /**
- * Which trace a delivery belongs to. Beside the deliveries, and there only where something is traced: a delivery that
- * is tried again for days, by any process, still goes on with the trace that it came from.
+ * Days that the trace context of a delivery is stored. A delivery can be retried for days, by any process, and its
+ * spans still belong to the trace that queued it. The table is separate from the outbox and exists only where
+ * tracing is on.
  */
 const KEPT_DAYS = 7;
-/** Any constant: `create … if not exists` is not safe against another process doing the same. */
+/** Advisory lock id (any constant). `create … if not exists` is not safe against a concurrent one. */
 const SCHEMA_LOCK = 7_205_316;
 const SCHEMA = `
   create schema if not exists tracing;
@@ -17,6 +18,7 @@ const SCHEMA = `
   );
   delete from tracing.delivery where at < now() - interval '${KEPT_DAYS} days'`;
 
+/** Creates the trace table and deletes expired rows. Does nothing when tracing is off. */
 export const createTraceTables = async (pool: Database): Promise<void> => {
   if (!isTracing()) return;
   await inTransaction(pool, async (client) => {
@@ -25,7 +27,7 @@ export const createTraceTables = async (pool: Database): Promise<void> => {
   });
 };
 
-/** In the transaction that queues them. */
+/** Stores the `traceparent` of each delivery id. Call it in the transaction that enqueues the deliveries. */
 export const rememberTraces = async (
   client: Transaction,
   traces: ReadonlyMap<string, string>,
@@ -38,7 +40,10 @@ export const rememberTraces = async (
   );
 };
 
-/** `undefined` of one that was not traced. A look-up that fails costs the span its parent, and nothing else. */
+/**
+ * Returns the `traceparent` of a delivery, or `undefined` when it was not traced. A failed query also returns
+ * `undefined`: the span then has no parent, and the delivery continues.
+ */
 export const traceOf = async (pool: Database, deliveryId: string): Promise<string | undefined> => {
   if (!isTracing()) return undefined;
   const { rows } = await pool

@@ -4,20 +4,21 @@ import { Refusal } from '#contracts/errors.ts';
 import { secret } from '#platform/settings.ts';
 import { type Database, inTransaction } from '#platform/postgres/pool.ts';
 
-/** What the vaults share: how they seal (AES-256-GCM), under which key, and where their tables are. */
+/** AES-256-GCM encryption shared by the vaults, with their master keys and the setup of their tables. */
 
+/** Length of a key in bytes. */
 export const KEY_BYTES = 32;
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 const CIPHER = 'aes-256-gcm';
-/** Any constant: `create … if not exists` is not safe against another process doing the same. */
+/** Advisory lock id (any constant). `create … if not exists` is not safe against a concurrent one. */
 const SCHEMA_LOCK = 7_205_312;
 
 const VaultKey = z
   .string()
   .refine((text) => Buffer.from(text, 'base64').length === KEY_BYTES, 'base64 of 32 random bytes');
 
-/** Settings of the processes that open what the vaults keep, and which may do without. */
+/** Settings of processes that can run without the vaults. */
 export const vaultSettings = {
   MEMBER_VAULT_KEY: secret(
     VaultKey.optional(),
@@ -28,19 +29,23 @@ export const vaultSettings = {
     'Opens what another key has sealed, while keys change; `npm run ops -- vault rewrap` seals it anew.',
   ),
 } as const;
-/** The same where nothing works without the first. */
+/** Settings of processes that require the vaults: the master key is mandatory. */
 export const requiredVaultSettings = {
   ...vaultSettings,
   MEMBER_VAULT_KEY: secret(VaultKey, vaultSettings.MEMBER_VAULT_KEY.description ?? ''),
 } as const;
 
-/** `context` is authenticated with the text: what was sealed for one opens for no other. */
+/**
+ * Encrypts with AES-256-GCM. `context` is the additional authenticated data (AAD): `decrypt` fails with any other
+ * context. The result is nonce, ciphertext and tag, in this order.
+ */
 export const encrypt = (key: Buffer, context: string, plain: Buffer): Buffer => {
   const nonce = randomBytes(NONCE_BYTES);
   const cipher = createCipheriv(CIPHER, key, nonce).setAAD(Buffer.from(context, 'utf8'));
   return Buffer.concat([nonce, cipher.update(plain), cipher.final(), cipher.getAuthTag()]);
 };
 
+/** Decrypts a result of `encrypt`. Throws when the key or the context is not the one it was encrypted with. */
 export const decrypt = (key: Buffer, context: string, sealed: Buffer): Buffer => {
   const tag = sealed.subarray(-TAG_BYTES);
   const decipher = createDecipheriv(CIPHER, key, sealed.subarray(0, NONCE_BYTES), {
@@ -51,7 +56,7 @@ export const decrypt = (key: Buffer, context: string, sealed: Buffer): Buffer =>
   return Buffer.concat([decipher.update(sealed.subarray(NONCE_BYTES, -TAG_BYTES)), decipher.final()]);
 };
 
-/** Opens with the first key that fits: the one that seals, or one that did before. */
+/** Decrypts with the first key that works: the current key, or an earlier one. Throws when no key works. */
 export const decryptWithAny = (keys: readonly Buffer[], context: string, sealed: Buffer): Buffer => {
   let failure: unknown;
   for (const key of keys) {
@@ -64,12 +69,15 @@ export const decryptWithAny = (keys: readonly Buffer[], context: string, sealed:
   throw failure;
 };
 
-/** What one kept text was sealed for, and the text. */
+/** A stored ciphertext and the context (AAD) it is bound to. */
 export type Sealed = { readonly context: string; readonly sealed: Buffer };
 
 /**
- * To be awaited before sealing: of what is there already, the oldest and the newest, one opens, or none is there. A
- * mistaken key would seal what nobody opens again. Asks once, and again while nothing is there.
+ * Creates a check of the master key; await it before you encrypt. It decrypts the oldest and the newest stored
+ * ciphertext: one of them must decrypt, or none may exist. A wrong key would encrypt data that can never be read
+ * again. A successful check is not repeated; an empty vault is checked again each time.
+ *
+ * Throws `Refusal('invalid_input')` when no stored ciphertext decrypts.
  */
 export const keyProof = (
   keys: readonly Buffer[],
@@ -96,14 +104,14 @@ export const keyProof = (
   };
 };
 
-/** The keys of the settings, as bytes: the first one seals. */
+/** Decodes the master keys of the settings. The first one encrypts; all of them decrypt. */
 export const masterKeysOf = (...keys: readonly (string | undefined)[]): readonly [Buffer, ...Buffer[]] => {
   const [first, ...others] = keys.flatMap((key) => (key === undefined ? [] : [Buffer.from(key, 'base64')]));
   if (first === undefined) throw new Error('a vault has a key');
   return [first, ...others];
 };
 
-/** Makes what is not there yet of the schema `vault`. */
+/** Creates the missing tables of the schema `vault`. */
 export const createVaultTables = (pool: Database, schema: string): Promise<void> =>
   inTransaction(pool, async (client) => {
     await client.query('select pg_advisory_xact_lock($1)', [SCHEMA_LOCK]);

@@ -4,9 +4,9 @@ import { type Database, inTransaction } from '#platform/postgres/pool.ts';
 
 const SCHEMA = readFileSync(new URL('./schema.sql', import.meta.url), 'utf8');
 const TAKE_OVER = readFileSync(new URL('./migrate-legacy.sql', import.meta.url), 'utf8');
-/** Kept as the schema's comment: tables that were made from this very text are left alone. */
+/** Hash of the schema text, stored as the comment of the schema. An equal hash means that nothing has to be done. */
 const FINGERPRINT = hash('sha256', SCHEMA, 'hex');
-/** Any constant: `create … if not exists` is not safe against another process doing the same. */
+/** Advisory lock id (any constant). `create … if not exists` is not safe against a concurrent one. */
 const SCHEMA_LOCK = 7_205_313;
 
 const isMade = async (pool: Database): Promise<boolean> => {
@@ -17,14 +17,15 @@ const isMade = async (pool: Database): Promise<boolean> => {
 };
 
 /**
- * Made by whichever process comes first: alerts, delivery, the API, or an operator's command. Whoever comes later
- * locks nothing, since `create index if not exists` would wait for all who write, and they for it.
+ * Creates or upgrades the delivery tables. Alerts, delivery, the API and operator commands all call it; the first
+ * one does the work. Later calls compare the fingerprint and take no lock: `create index if not exists` would wait
+ * for all writers, and new writers would wait for it.
  */
 export const createDeliveryTables = async (pool: Database): Promise<void> => {
   if (await isMade(pool)) return;
   await inTransaction(pool, async (client) => {
     await client.query('select pg_advisory_xact_lock($1)', [SCHEMA_LOCK]);
-    // A table that there is no more: what it and the others hold moves into those of now.
+    // Migration: `content` exists only in the old layout. Moves the rows of the old tables into the current ones.
     const { rows } = await client.query<{ before: boolean }>(
       `select to_regclass('delivery.content') is not null as before`,
     );
