@@ -40,7 +40,7 @@ export async function run(context: BenchContext): Promise<void> {
   resources.defer(() => database.end());
   const ingest = startProcess(INGEST, servers.environment);
   resources.defer(() => ingest.kill());
-  await ingest.says('taking in observations');
+  await ingest.says('ingest consumer started');
   const pid = ingest.child.pid ?? 0;
 
   const baseline = await measure(servers, database, nats, pid, scanOfDay(0, ADS, CHANGE));

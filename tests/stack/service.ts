@@ -4,7 +4,7 @@ import { type ServiceProcess, startProcess } from './processes.ts';
 /** Every process of the service, and what it says when it does its work. */
 const SAYS = {
   api: 'listening',
-  ingest: 'taking in observations',
+  ingest: 'ingest consumer started',
   projector: 'caught up',
   worker: '"working"',
   alerts: '"starting"',

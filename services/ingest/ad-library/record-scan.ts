@@ -42,17 +42,18 @@ import {
   saveLibrary,
 } from './library-store.ts';
 
-/** Events gathered before they are appended together. */
+/** Number of buffered events that triggers an append. */
 const APPEND_EVENTS = 500;
-/** Another process recorded for the same brand meanwhile: the brand's part is decided again. */
+/**
+ * Maximum retries of one brand's part of a scan after a revision conflict. A conflict means that another process
+ * appended to the same stream meanwhile.
+ */
 const CONFLICTS_MAX = 20;
 
-/** The end of a scan came before all of its chunks: worth trying again later. */
+/** Thrown when the end of a scan arrives before all of its chunks. Retryable: the missing chunks may still arrive. */
 export class ChunksMissing extends Error {
   constructor(expected: number, staged: number) {
-    super(
-      `the scan ended with ${expected} chunks, of which ${staged} have arrived; send the missing ones again`,
-    );
+    super(`the scan has ${expected} chunks, but only ${staged} have arrived; send the missing chunks again`);
     this.name = 'ChunksMissing';
   }
 }
@@ -80,8 +81,8 @@ const metadataOf = (scanId: string): EventMetadata => ({
 });
 
 /**
- * An event's id follows from what it says, not from how events were grouped: interrupted anywhere and decided
- * again, a scan leaves the same events with the same ids.
+ * Derives the event id from the content of the event, not from its position in an append. A scan that was
+ * interrupted anywhere and is decided again therefore produces the same events with the same ids.
  */
 const eventIdOf = (brandId: string, { type, data }: AdLibraryEvent): string => {
   const about =
@@ -96,8 +97,8 @@ const eventIdOf = (brandId: string, { type, data }: AdLibraryEvent): string => {
 };
 
 /**
- * Folds decided events in at once, so that what follows is decided on them, and appends them in groups: a small
- * scan is one append.
+ * Creates a buffered writer for the events of one brand. `add` folds events into the state at once, so that later
+ * decisions see them. Appends are batched: a small scan is one append.
  */
 const recorder = (database: Database, eventStore: EventStore, library: OpenLibrary, scanId: string) => {
   let waiting: AdLibraryEvent[] = [];
@@ -119,7 +120,8 @@ const recorder = (database: Database, eventStore: EventStore, library: OpenLibra
   return {
     add: async (events: readonly AdLibraryEvent[]): Promise<void> => {
       foldEvents(library, events);
-      // No two parts of a scan share an ad, so none is kept: a scan's size is bounded by nothing here.
+      // Each ad occurs in one part of a scan only, so the loaded ads can be dropped. Memory then does not grow with
+      // the scan, whose size has no limit here.
       library.state.ads.clear();
       waiting.push(...events);
       if (waiting.length >= APPEND_EVENTS) await flush();
@@ -129,7 +131,10 @@ const recorder = (database: Database, eventStore: EventStore, library: OpenLibra
   };
 };
 
-/** Rule 6 looks at the whole scan before any of it is decided; only a change of collector makes it look. */
+/**
+ * Returns the aspects of ads that the collector itself reworded (rule 6). Rule 6 needs the whole scan before anything
+ * is decided, so this pass runs only if the collector changed. A resumed scan reuses the verdict of its open events.
+ */
 const verdictOnRewording = async (
   database: Database,
   library: OpenLibrary,
@@ -154,7 +159,7 @@ const verdictOnRewording = async (
   return rewordedAspects(tally);
 };
 
-/** Covered pages with live ads of the brand that the scan's countries do not tell of. */
+/** Returns the covered social pages on which the brand has live ads known from countries outside the scan. */
 const pagesOfOtherCountries = async (
   database: Database,
   brandId: string,
@@ -174,7 +179,7 @@ const recordForBrand = async (
   isRetry: boolean,
 ): Promise<{ events: number; totals: ScanTotals | null }> => {
   const library = await openLibrary(database, brandId);
-  // The tables are taken at their word until an append shows that the stream has moved on.
+  // Optimistic: the tables count as current until an append fails with `StreamMoved`. Only a retry reads the stream.
   if (isRetry) await catchUpLibrary(database, eventStore, library);
   const recorded = await database.query(
     'select from ingest.recorded_scan where scan_id = $1 and brand_id = $2',
@@ -186,7 +191,7 @@ const recordForBrand = async (
   const partialPages = await pagesOfOtherCountries(database, brandId, scan);
   const header: ScanHeader = { ...scan.header, brand_id: brandId, pages, partialPages };
 
-  // Ads without a page share no page with other brands' ads: their history is the brand's own.
+  // `NO_PAGE` is one bucket per brand, not a page shared between brands. Its history is therefore the brand's own.
   const unnamed = library.state.pages.get(NO_PAGE);
   const history = new Map(scan.history);
   if (unnamed) history.set(NO_PAGE, unnamed);
@@ -224,8 +229,9 @@ const recordForBrand = async (
 };
 
 /**
- * Decides a scan whose chunks are all staged, brand by brand, the brand it was made for last: its
- * `ScanRecorded` says that the whole scan is recorded. May be called again after any interruption.
+ * Decides and records a scan whose chunks are all staged, one brand after the other. The brand that the scan was made
+ * for comes last: its `ScanRecorded` marks the whole scan as recorded. Safe to call again after any interruption.
+ * Throws `ChunksMissing` when chunks are missing, and `Refusal` when there are more chunks than the end states.
  */
 export const recordStagedScan = async (
   database: Database,
@@ -248,12 +254,12 @@ export const recordStagedScan = async (
   if (chunks.length > end.chunks) {
     throw new Refusal(
       'invalid_input',
-      `The scan ended with ${end.chunks} chunks, but ${chunks.length} were handed in; give another scan another scan_id.`,
+      `The scan end states ${end.chunks} chunks, but ${chunks.length} were submitted. Use a new \`scan_id\` for each scan.`,
     );
   }
   await claimStagedAds(database, end.scan_id);
   const seenBy = await stagedBrands(database, end.scan_id);
-  // A page named twice is one.
+  // Deduplicates pages that the coverage names twice.
   const named = new Map(end.coverage.pages.map((page) => [page.page_id, page]));
   const pages = [...named.values(), ...(staged.unnamed ? [{ page_id: NO_PAGE, page_name: null }] : [])];
   const pageIds = [...named.keys()];

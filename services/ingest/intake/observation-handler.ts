@@ -17,11 +17,11 @@ import { createStorefrontRecorder, stageStorefrontPage } from '../storefront/rec
 import { catchUpLibrary, createWorkingTables, openLibrary } from '../ad-library/library-store.ts';
 
 const POOL_CLIENTS = 8;
-/** Observations dated later than this from now are a collector's broken clock. */
+/** Milliseconds that an observation may lie in the future. A later timestamp means that the collector's clock is wrong. */
 const FUTURE_TOLERANCE_MS = 86_400_000;
-/** Events of the catch-up at start that are looked at together. */
+/** Maximum events per batch of the catch-up at start. */
 const CATCH_UP_BATCH = 2_000;
-/** Of brands known to be registered. */
+/** Maximum number of domains in the cache of registered brands. */
 const BRANDS_REMEMBERED_MAX = 100_000;
 const PREFIXES = ['brand-', 'socialPage-', `${AD_LIBRARY}-`];
 
@@ -33,7 +33,7 @@ const metadata = (requestId: string): EventMetadata => ({
   schema_version: 1,
 });
 
-/** Folds what was appended since a process last started; from the beginning where the tables are new. */
+/** Folds the events since the stored position into the working tables. Starts at the first event when they are new. */
 const catchUp = async (database: Database, eventStore: EventStore): Promise<void> => {
   const { rows } = await database.query<{ position: string }>('select position from ingest.folded_to');
   const after = rows[0] ? BigInt(rows[0].position) : null;
@@ -63,7 +63,7 @@ const catchUp = async (database: Database, eventStore: EventStore): Promise<void
   );
 };
 
-/** What is dated before was dated by a clock that was never set. */
+/** Earliest accepted timestamp in ms. An earlier one means that the collector's clock was never set. */
 const FIRST_MOMENT = Date.UTC(2000, 0);
 
 const inUtc = (timestamp: string, what: string): string => {
@@ -71,13 +71,13 @@ const inUtc = (timestamp: string, what: string): string => {
   if (time > Date.now() + FUTURE_TOLERANCE_MS) {
     throw new Refusal(
       'invalid_input',
-      `${what} ${timestamp} lies in the future; check the clock or the time given.`,
+      `\`${what}\` ${timestamp} is in the future. Check the collector's clock or the timestamp.`,
     );
   }
   if (time < FIRST_MOMENT) {
     throw new Refusal(
       'invalid_input',
-      `${what} ${timestamp} lies before the year 2000; check the clock or the time given.`,
+      `\`${what}\` ${timestamp} is before the year 2000. Check the collector's clock or the timestamp.`,
     );
   }
   return new Date(time).toISOString();
@@ -94,14 +94,14 @@ const parseObservation = (input: unknown): Observation => {
   const first = details[0];
   throw new Refusal(
     'invalid_input',
-    `The observation does not fit its contract: ${first?.path || 'it'}: ${first?.message}. Mend it and hand it in again.`,
+    `The observation is invalid: ${first?.path || 'observation'}: ${first?.message}. Fix it and submit it again.`,
     details,
   );
 };
 
 export type IntakeServers = { readonly databaseUrl: string; readonly eventStoreUrl: string };
 
-/** Opens the one way in for observations, its working tables current with the log. */
+/** Opens the observation handler for the queue and the CLI. First brings its working tables up to date with the log. */
 export const openIntake = async ({
   databaseUrl,
   eventStoreUrl,
@@ -121,7 +121,7 @@ export const openIntake = async ({
 
   const recordStorefront = createStorefrontRecorder(database, eventStore);
 
-  /** A brand that is known here is registered in the log; only an unknown one is asked for there. */
+  /** Registers the brand unless `ingest.brand` has it. A row in that table proves that the log has the registration. */
   const registerUnknown = async (domain: string, observedAt: string, commandId: string): Promise<number> => {
     const known = await database.query('select from ingest.brand where domain = $1', [domain]);
     if (known.rows.length > 0) return 0;
@@ -159,7 +159,7 @@ export const openIntake = async ({
         return { events: 0, totals: null };
       case 'storefront.scan_end': {
         const end = { ...observation, scanned_at: inUtc(observation.scanned_at, 'scanned_at') };
-        // Only the shop of a scan that is taken in becomes a brand; each by a command of its own.
+        // The brand is registered only after its scan was recorded. Each of the two commands has its own id.
         const scanCommand = v7();
         const events = await recordStorefront(end, metadata(scanCommand), scanCommand);
         const registered = await registerUnknown(end.domain, end.scanned_at, commandId);

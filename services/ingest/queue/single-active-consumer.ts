@@ -3,7 +3,7 @@ import { watchReconnects } from '#platform/nats/connection.ts';
 import { openOwnership } from '#platform/postgres/leader-lock.ts';
 import { type ConsumerOptions, consumeObservations } from './consumer.ts';
 
-/** How often a standby asks whether the owner is gone, and how long it waits after a fault. */
+/** Milliseconds between attempts of a standby to take the leader lock, and the delay after a failure. */
 const STANDBY_MS = 1_000;
 const NAME = 'ingest';
 
@@ -15,10 +15,13 @@ const untilAborted = (...signals: readonly AbortSignal[]): Promise<void> =>
   });
 
 /**
- * Consumes observations while this process holds the lock, so that one process at a time keeps each brand's
- * observations in order; others stand by. A lost lock stops the consumer before the lock is asked for again. So does a
- * connection to NATS that was lost: acknowledgements went with it, and would be waited for a minute, where a consumer
- * made anew is given the same observations at once and in order.
+ * Consumes observations while this process is the leader; other processes are standbys. A single active consumer keeps
+ * each brand's observations in order. Leadership is a Postgres advisory lock: when it is lost, the consumer stops
+ * before this process requests the lock again.
+ *
+ * The consumer is also recreated after a reconnect to NATS. Acknowledgements may be lost with the connection, and NATS
+ * redelivers unacknowledged messages only after a minute. A new consumer receives the same observations at once, in
+ * order.
  */
 export const consumeWhileOwner = async (
   options: ConsumerOptions & { readonly databaseUrl: string; readonly signal: AbortSignal },
@@ -35,11 +38,11 @@ export const consumeWhileOwner = async (
       if (signal.aborted || ownership.lost.aborted) continue;
       const reconnected = reconnects.next();
       resources.use(await consumeObservations(options));
-      log.info({ lanes: options.lanes }, 'taking in observations');
+      log.info({ lanes: options.lanes }, 'ingest consumer started');
       await Promise.race([untilAborted(signal, ownership.lost), reconnected]);
     } catch (error) {
       if (signal.aborted) return;
-      log.warn({ reason: (error as Error).message }, 'taking in was interrupted; starting again');
+      log.warn({ reason: (error as Error).message }, 'ingest consumer failed; restarting');
       await pause(STANDBY_MS, signal);
     }
   }

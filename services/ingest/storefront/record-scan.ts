@@ -13,7 +13,7 @@ import type { EventStore, KnownState } from '#platform/event-store/event-store.t
 import type { Database } from '#platform/postgres/pool.ts';
 import { ChunksMissing } from '../ad-library/record-scan.ts';
 
-/** Stores a page durably until its scan ends. The same page again changes nothing. */
+/** Stores one catalogue page of a storefront scan until the scan ends. Idempotent by scan id and page number. */
 export const stageStorefrontPage = async (database: Database, page: StorefrontScanPage): Promise<void> => {
   await database.query({
     name: 'ingest_stage_storefront_page',
@@ -23,7 +23,11 @@ export const stageStorefrontPage = async (database: Database, page: StorefrontSc
   });
 };
 
-/** The scan's products in the order of its pages; `ChunksMissing` where some are still on their way. */
+/**
+ * Returns the scan's products in the order of its catalogue pages. Returns (does not throw) `ChunksMissing` when pages
+ * have not arrived: the caller throws it only if the scan is not recorded yet. Throws `Refusal` when there are more
+ * pages than the end states, or more products than `STOREFRONT_PRODUCTS_MAX`.
+ */
 const stagedProducts = async (
   database: Database,
   { scan_id, pages }: StorefrontScanEnd,
@@ -36,32 +40,32 @@ const stagedProducts = async (
   if (rows.length > pages) {
     throw new Refusal(
       'invalid_input',
-      `The scan ended with ${pages} pages, but ${rows.length} were handed in; give another scan another scan_id.`,
+      `The scan end states ${pages} pages, but ${rows.length} were submitted. Use a new \`scan_id\` for each scan.`,
     );
   }
   const products = rows.flatMap((row) => JSON.parse(row.products) as ObservedProduct[]);
   if (products.length > STOREFRONT_PRODUCTS_MAX) {
     throw new Refusal(
       'invalid_input',
-      `The scan shows ${products.length} products, more than the ${STOREFRONT_PRODUCTS_MAX} of one shop; split it.`,
+      `The scan has ${products.length} products; the limit for one shop is ${STOREFRONT_PRODUCTS_MAX}. Split the scan.`,
     );
   }
   return products;
 };
 
 /**
- * Products of shops that are remembered between scans, about a kilobyte each. A shop that is not is folded from its
- * stream, which grows with every price that moves.
+ * Maximum number of products in the cache of shop states, about 1 kB each. A shop that is not cached is folded from
+ * its stream, which grows with every price change.
  */
 const PRODUCTS_REMEMBERED_MAX = 50_000;
 
 /**
- * Decides scans whose pages are all staged. A scan may be decided again after any interruption: what was recorded of
- * it already is decided no second time. The pages of a recorded scan are staged no longer when its end comes again,
- * so that they are missing only where the shop's stream does not know the scan.
+ * Creates the function that decides and records storefront scans. It is idempotent: a scan in the shop's state yields
+ * no events, so a call may be repeated after any interruption. The pages of a recorded scan are deleted. When its end
+ * is delivered again, missing pages are therefore an error only if the shop's stream does not contain the scan.
  */
 export const createStorefrontRecorder = (database: Database, eventStore: EventStore) => {
-  // That an append at the remembered revision is taken proves that the state was current.
+  // A cached state may be stale. An append that succeeds at the cached revision proves that it was current.
   const remembered = new LRUCache<string, KnownState<StorefrontState>>({
     maxSize: PRODUCTS_REMEMBERED_MAX,
     sizeCalculation: ({ state }) => state.products.size + 1,

@@ -100,7 +100,7 @@ describe('scans', () => {
       pages: ['610000001'],
     });
     await intake.submit(chunks[0]);
-    await expect(intake.submit(end)).rejects.toThrow('of which 1 have arrived');
+    await expect(intake.submit(end)).rejects.toThrow('only 1 have arrived');
     expect(await eventsOf('waiting.example')).toEqual([]);
     await intake.submit(chunks[1]);
     expect(await intake.submit(end)).toMatchObject({ totals: { seen: 2 } });
@@ -301,7 +301,7 @@ describe('parts of scans that never ended', () => {
     await database.end();
     await (await openIntake({ databaseUrl, eventStoreUrl }))[Symbol.asyncDispose]();
     expect(await intake.submit(waits)).toMatchObject({ totals: { seen: 1 } });
-    await expect(intake.submit(givenUp)).rejects.toThrow('of which 0 have arrived');
+    await expect(intake.submit(givenUp)).rejects.toThrow('only 0 have arrived');
   });
 });
 

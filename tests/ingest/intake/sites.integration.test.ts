@@ -64,7 +64,7 @@ describe('a storefront scan', () => {
       [shopProduct(2, '9')],
     );
     await intake.submit(pages[1]);
-    await expect(intake.submit(end)).rejects.toThrow('ended with 2 chunks, of which 1 have arrived');
+    await expect(intake.submit(end)).rejects.toThrow('has 2 chunks, but only 1 have arrived');
     await intake.submit(pages[0]);
     await intake.submit(pages[0]);
     expect((await intake.submit(end)).events).toBe(3);
@@ -94,9 +94,9 @@ describe('a storefront scan', () => {
       [shopProduct(2, '9')],
     );
     for (const page of pages) await intake.submit(page);
-    await expect(intake.submit({ ...end, pages: 1 })).rejects.toThrow('2 were handed in');
+    await expect(intake.submit({ ...end, pages: 1 })).rejects.toThrow('2 were submitted');
     await expect(intake.submit({ ...end, scanned_at: '2126-05-01T08:00:00.000Z' })).rejects.toThrow(
-      'lies in the future',
+      'is in the future',
     );
   });
 
