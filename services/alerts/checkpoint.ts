@@ -9,13 +9,21 @@ import { openSignalLooks } from './matching/pending-signal-checks.ts';
 import { openUntracked } from './matching/untracked-brands.ts';
 
 const SCHEMA = readFileSync(new URL('./schema.sql', import.meta.url), 'utf8');
-/** Any constant: `create … if not exists` is not safe against another process doing the same. */
+/**
+ * Advisory lock id of the schema installation; any constant. `create … if not exists` is not safe when two
+ * processes run it at once.
+ */
 const SCHEMA_LOCK = 7_205_317;
 
-/** Another process moved the checkpoint: it has taken over, and this one starts again behind it. */
+/**
+ * Thrown when another process has moved the checkpoint. That process is the leader now; this one starts again from
+ * the new checkpoint.
+ */
 export class CheckpointMoved extends Error {
   constructor() {
-    super('another process moved the checkpoint of alerts');
+    super(
+      'The alerts checkpoint was moved by another process. This process restarts from the new checkpoint.',
+    );
     this.name = 'CheckpointMoved';
   }
 }
@@ -26,7 +34,7 @@ export const createAlertsTables = (database: Database): Promise<void> =>
     await client.query(SCHEMA);
   });
 
-/** How far `alerts` has come, and everything that it holds in memory there. */
+/** Position of `alerts` in the log, and the matching state in memory at that position. */
 export type Progress = Place & {
   position: bigint;
   readonly replayedUntil: bigint;
@@ -40,7 +48,10 @@ type Checkpoint = {
   readonly knows_tracking: boolean;
 };
 
-/** Rules as they were kept when a suspension was of the whole rule: found once, after the version that kept them. */
+/**
+ * Migration of rules stored by an older version, in which a suspension covered the whole rule instead of one
+ * channel. Runs at each start and finds such rules only once.
+ */
 const TAKE_OVER_RULES = `
   update alerting.rule set rule = (rule - 'suspension') || jsonb_build_object(
     'status', 'present',
@@ -83,7 +94,10 @@ export const openProgress = async (database: Database, eventStore: EventStore): 
   };
 };
 
-/** Writes what changed, and moves the checkpoint from where it stood; both or neither. */
+/**
+ * Writes the changed state and advances the checkpoint, in one transaction. Throws CheckpointMoved when the
+ * checkpoint is no longer at `progress.position`.
+ */
 export const saveProgress = async (
   client: Transaction,
   progress: Progress,

@@ -29,16 +29,16 @@ import { tellSignals } from './signals/notify-signals.ts';
 const BATCH_EVENTS = 2_000;
 const BUFFERED_ITEMS = 10_000;
 const POOL_CLIENTS = 4;
-/** The advisory lock of the one process that matches; the projections have theirs by their names. */
+/** Name of the leader lock: one process matches at a time. Each projection has a lock under its own name. */
 const OWNER = 'alerting';
 const STANDBY_MS = 2_000;
-/** How often a quiet log is looked at the clock for: periods end also when nothing happens. */
+/** Interval of clock checks while the log is quiet: digest periods also end when no event arrives. */
 const QUIET_MS = 1_000;
-/** An event recorded before midnight may be met this long after it; a period is closed later than that. */
+/** Delay after midnight before a period closes: an event recorded before midnight may arrive this much later. */
 export const PERIOD_GRACE_MS = 30_000;
 const RESTART_DELAYS = { attempts: Number.POSITIVE_INFINITY, firstDelayMs: 100, maxDelayMs: 5_000 };
 
-/** Traces of events by their ids, and of the deliveries that follow from them; `null` where nothing is traced. */
+/** Trace contexts by event id, and by id of the deliveries that follow. `null` when tracing is off. */
 type Traces = { readonly ofEvents: ReadonlyMap<string, string>; readonly ofDeliveries: Map<string, string> };
 
 const tracesOf = (events: readonly FollowedEvent[]): Traces | null => {
@@ -68,7 +68,7 @@ const deliveriesOfAll = async (
   return deliveries;
 };
 
-/** Deliveries, what is remembered and the checkpoint: in one transaction. Then the queue hears of it. */
+/** Commits deliveries, matching state and checkpoint in one transaction, then notifies the delivery queue. */
 const settle = async (
   pass: Pass,
   { matches, amendments }: Pick<Outcome, 'matches' | 'amendments'>,
@@ -122,23 +122,23 @@ const take = async (pass: Pass, items: readonly Followed[]): Promise<void> => {
   }
 };
 
-/** Closes the periods that are over by the clock, long enough ago that nothing of them is still on its way. */
+/** Closes digest periods that ended by the clock. The grace period covers events that are still on their way. */
 const passClock = async (pass: Pass): Promise<void> => {
   const { progress, settings } = pass;
   const time = new Date(settings.clock.now().getTime() - PERIOD_GRACE_MS).toISOString();
   if (time.slice(0, 10) <= progress.logTime.slice(0, 10)) return;
-  // The time of the log goes no further than the day's beginning: later events have times of their own.
+  // Advances the log clock only to the start of the day: later events carry times of their own.
   const matches = passTime(progress, `${time.slice(0, 10)}T00:00:00.000Z`);
   if (matches.length > 0)
     await settle(pass, { matches: [...matches], amendments: [] }, progress.position, null);
 };
 
-/** What a wait comes to: items of the log, or whether the read model of signals has come as far as was asked. */
+/** Result of one wait: log items, or whether the signals read model has reached the position of a signal check. */
 type Come =
   | { readonly kind: 'taken'; readonly items: readonly Followed[] }
   | { readonly kind: 'looked'; readonly look: SignalLook; readonly isShown: boolean };
 
-/** Follows the log until something breaks, the lock is lost or the process ends. */
+/** Follows the log until an error occurs, the leader lock is lost or the process stops. */
 const follow = async (pass: Pass, ownership: Ownership): Promise<void> => {
   const { eventStore, progress, settings } = pass;
   const { signal, log, signals } = settings;
@@ -161,7 +161,7 @@ const follow = async (pass: Pass, ownership: Ownership): Promise<void> => {
   let isLooking = false;
   try {
     first.watch(takeOn());
-    // Asked to end, a look that is not shown yet does not pause, and would be taken up again without end.
+    // On shutdown `pause` returns at once, so without this check the loop would retry the signal check forever.
     while (!signal.aborted && !ownership.lost.aborted) {
       const look = isLive && !isLooking ? progress.looks.oldest() : null;
       if (signals && look) {
@@ -191,8 +191,8 @@ const follow = async (pass: Pass, ownership: Ownership): Promise<void> => {
 };
 
 /**
- * Matches events to rules for as long as this process is the one that does. Whatever breaks, it starts again from the
- * checkpoint: deliveries, memory and checkpoint moved together, and a match met again has the same id.
+ * Matches events to alert rules while this process is the leader. After any error it restarts from the checkpoint.
+ * That is safe: deliveries, matching state and checkpoint commit together, and a repeated match has the same id.
  */
 export const runAlerts = async (settings: AlertsSettings): Promise<void> => {
   const { log, signal } = settings;
@@ -211,13 +211,13 @@ export const runAlerts = async (settings: AlertsSettings): Promise<void> => {
             continue;
           }
           const progress = await openProgress(database, eventStore);
-          log.info({ position: String(progress.position) }, 'matching events to rules');
+          log.info({ position: String(progress.position) }, 'leader acquired; matching events to rules');
           failures = 0;
           await follow({ database, eventStore, progress, settings, past: openPast(eventStore) }, ownership);
         }
       } catch (error) {
         if (signal.aborted) return;
-        log.warn({ err: error }, 'matching was interrupted; starting again from the checkpoint');
+        log.warn({ err: error }, 'matching failed; restarting from the checkpoint');
         await pause(backoffMs(failures, RESTART_DELAYS), signal);
         failures += 1;
       }

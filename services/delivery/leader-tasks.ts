@@ -14,11 +14,14 @@ import { giveUpEndpoints } from './suspend-failing-endpoints.ts';
 
 const OWNER = 'delivery';
 const STANDBY_MS = 1_000;
-/** How often the journal is looked at for entries that are no events yet. */
+/** Polling interval of the journal, for entries that are not yet published as events. */
 const RECORD_EVERY_MS = 200;
-/** How often Postgres is looked at for what is due: retries, and whatever the queue lost. */
+/** Polling interval of Postgres for due deliveries: retries, and ids that the queue lost. */
 const SWEEP_EVERY_MS = 1_000;
-/** Published by one sweep; while as many messages wait in the queue as that makes, there is nothing to add. */
+/**
+ * Maximum deliveries published by one sweep. A sweep is skipped while the queue holds as many messages as one sweep
+ * makes.
+ */
 const SWEPT_MAX = 1_000;
 const WAITING_MESSAGES_MAX = SWEPT_MAX / DUE_IDS_MAX;
 const GIVE_UP_EVERY_MS = 30_000;
@@ -32,11 +35,14 @@ export type LeaderTaskDependencies = {
   readonly clock: Clock;
   readonly log: Log;
   readonly signal: AbortSignal;
-  /** Endpoints that this process has more of than it can send now. */
+  /** Endpoints for which this process holds more deliveries than it can send now. */
   readonly overflowed: () => readonly string[];
 };
 
-/** Publishes what is due and nobody's. A queue that came back empty is filled again by this. */
+/**
+ * Publishes deliveries that are due and unclaimed. This also refills a queue that lost its messages. Returns how
+ * many were published.
+ */
 export const sweep = async ({ pool, nats, clock, overflowed }: LeaderTaskDependencies): Promise<number> => {
   const { num_pending } = await nats.manager.consumers.info(DELIVERIES_STREAM, DELIVERY_CONSUMER);
   if (num_pending >= WAITING_MESSAGES_MAX) return 0;
@@ -49,13 +55,16 @@ const sweepOrMend = async (dependencies: LeaderTaskDependencies): Promise<number
   try {
     return await sweep(dependencies);
   } catch (error) {
-    // The server may have come back without its storage.
+    // The NATS server may have restarted without its storage, and so without the consumer.
     await ensureDeliveryConsumer(dependencies.nats).catch(() => undefined);
     throw error;
   }
 };
 
-/** Does something over and over until aborted; a fault is told and waited out. At once again when there is more. */
+/**
+ * Repeats `work` until aborted. Runs again at once when it returns true, otherwise after `everyMs`. Logs errors and
+ * retries.
+ */
 const repeat = async (
   { log }: LeaderTaskDependencies,
   signal: AbortSignal,
@@ -68,7 +77,8 @@ const repeat = async (
     try {
       isMore = await work();
     } catch (error) {
-      if (!signal.aborted) log.warn({ reason: (error as Error).message, what }, 'will be tried again');
+      if (!signal.aborted)
+        log.warn({ reason: (error as Error).message, what }, 'leader task failed; retrying');
     }
     if (!isMore) await pause(everyMs, signal);
   }
@@ -80,29 +90,32 @@ const keep = (dependencies: LeaderTaskDependencies, signal: AbortSignal): Promis
     repeat(
       dependencies,
       signal,
-      'recording events',
+      'publish events',
       RECORD_EVERY_MS,
       async () => (await recordEvents(pool, eventStore)) >= ENTRIES_PER_BATCH,
     ),
-    repeat(dependencies, signal, 'publishing what is due', SWEEP_EVERY_MS, async () => {
+    repeat(dependencies, signal, 'sweep due deliveries', SWEEP_EVERY_MS, async () => {
       await sweepOrMend(dependencies);
       return false;
     }),
-    repeat(dependencies, signal, 'giving up endpoints', GIVE_UP_EVERY_MS, async () => {
+    repeat(dependencies, signal, 'suspend failing endpoints', GIVE_UP_EVERY_MS, async () => {
       await publishDue(nats, await giveUpEndpoints(dependencies));
       return false;
     }),
     repeat(
       dependencies,
       signal,
-      'trimming',
+      'apply retention',
       TRIM_EVERY_MS,
       async () => (await trimFinished(pool, clock.now())) > 0,
     ),
   ]);
 };
 
-/** What one process does for all: events, sweeps, suspensions, trimming. Others stand by for it. */
+/**
+ * Leader-only tasks: publish events, sweep due deliveries, suspend failing endpoints, apply retention. Other
+ * processes are standbys.
+ */
 export const keepDeliveries = async (dependencies: LeaderTaskDependencies): Promise<void> => {
   const { log, signal } = dependencies;
   while (!signal.aborted) {
@@ -111,10 +124,10 @@ export const keepDeliveries = async (dependencies: LeaderTaskDependencies): Prom
       const either = AbortSignal.any([signal, ownership.lost]);
       while (!either.aborted && !(await ownership.acquire(OWNER))) await pause(STANDBY_MS, either);
       if (either.aborted) continue;
-      log.info({}, 'keeping deliveries');
+      log.info({}, 'became leader for delivery tasks');
       await keep(dependencies, either);
     } catch (error) {
-      if (!signal.aborted) log.warn({ reason: (error as Error).message }, 'keeping was interrupted');
+      if (!signal.aborted) log.warn({ reason: (error as Error).message }, 'leader tasks failed; retrying');
       await pause(STANDBY_MS, signal);
     }
   }

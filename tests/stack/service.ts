@@ -8,7 +8,7 @@ const SAYS = {
   projector: 'caught up',
   worker: '"working"',
   alerts: '"starting"',
-  delivery: 'keeping deliveries',
+  delivery: 'became leader for delivery tasks',
   ops: 'listening',
 } as const;
 export type ProcessName = keyof typeof SAYS;
