@@ -134,12 +134,12 @@ describe('ops audit', () => {
 
   test('says what is wrong in one line', async () => {
     const failed = async (...words: readonly string[]) => (await outcome(['audit', ...words])).stderr;
-    expect(await failed('list', 'ws_nowhere')).toBe('There is no such workspace.\n');
+    expect(await failed('list', 'ws_nowhere')).toBe('Workspace not found.\n');
     expect(await failed('list', workspace_id, '--since', 'soon')).toMatch(
       /^The parameters are wrong: since: /,
     );
     expect(await failed('export', 'ws_nowhere', '--format', 'csv', '--out', join(root, 'x'))).toMatch(
-      'no such',
+      'Workspace not found',
     );
     expect(await failed('verify', join(root, 'nowhere'))).toBe(
       `${join(root, 'nowhere')} is no folder of an export.\n`,
@@ -292,10 +292,12 @@ describe('ops member', () => {
 
   test('refuses addresses that are none, and to seal or erase without the vault', async () => {
     const add = ['member', 'add', workspace_id, '--name', 'Cleo', '--role', 'viewer'];
-    expect((await outcome([...add, '--email', 'nowhere'])).stderr).toBe('nowhere is no e-mail address.\n');
+    expect((await outcome([...add, '--email', 'nowhere'])).stderr).toBe(
+      'nowhere is not a valid e-mail address.\n',
+    );
     const plain = stack.environment;
     expect((await outcome([...add, '--email', 'c@shop.example'], plain)).stderr).toMatch(
-      /set MEMBER_VAULT_KEY/,
+      /Set MEMBER_VAULT_KEY/,
     );
     expect((await outcome(['member', 'erase', workspace_id, member_id], plain)).stderr).toMatch(
       /MEMBER_VAULT_KEY/,
@@ -306,7 +308,8 @@ describe('ops member', () => {
     const otherKey = { ...plain, MEMBER_VAULT_KEY: Buffer.alloc(32, 8).toString('base64') };
     expect(await outcome(['member', 'list', workspace_id], otherKey)).toMatchObject({
       code: 1,
-      stderr: 'MEMBER_VAULT_KEY is not the key that this was sealed under.\n',
+      stderr:
+        'MEMBER_VAULT_KEY is not the key that encrypted this member. Set the key that was in use then.\n',
     });
     expect(await outcome([...add, '--email', 'c@shop.example'], otherKey)).toMatchObject({
       code: 1,

@@ -164,7 +164,7 @@ describe('ops deliveries', () => {
     await stack.delete(gone);
     const [, second = ''] = [first, ...others];
     await expect(replayNamed(stack, [first, second])).rejects.toThrow(
-      `channel no longer or suspended: ${second}. Nothing`,
+      `its channel was removed or is suspended: ${second}. Nothing`,
     );
     expect(await statusesOf([first, second])).toEqual(['failed', 'failed']);
     const outcome = await replayFailed(stack, new Date(Date.now() - 60_000), () => undefined);
@@ -257,11 +257,11 @@ describe('ops deliveries', () => {
     const unknown = randomUUID();
     const { stderr, code } = await ops('cancel', unknown);
     expect(code).toBe(1);
-    expect(stderr).toBe(`There is no such delivery: ${unknown}. Nothing was changed.\n`);
-    await expect(showDelivery(stack.pool, unknown)).rejects.toThrow(/^There is no such delivery here/);
-    await expect(page({ after: unknown })).rejects.toThrow(/^There is no such delivery: /);
-    expect(await refusal('show', 'nonsense')).toMatch(/id of a delivery/);
-    expect(await refusal('cancel', unknown, 'nonsense')).toMatch(/id of a delivery/);
+    expect(stderr).toBe(`Delivery not found: ${unknown}. Nothing was changed.\n`);
+    await expect(showDelivery(stack.pool, unknown)).rejects.toThrow(/^Delivery not found\. /);
+    await expect(page({ after: unknown })).rejects.toThrow(/^Delivery not found: /);
+    expect(await refusal('show', 'nonsense')).toMatch(/must be a delivery id/);
+    expect(await refusal('cancel', unknown, 'nonsense')).toMatch(/must be a delivery id/);
     expect(await refusal('replay')).toMatch(/in one way/);
     expect(await refusal('replay', unknown, '--missing')).toMatch(/in one way/);
     expect(await refusal('replay', '--failed-since', 'yesterday')).toMatch(/a time such as/);

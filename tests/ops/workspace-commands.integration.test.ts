@@ -102,9 +102,9 @@ describe('ops', () => {
     const names = ['', 'two\nlines', 'x'.repeat(101)];
     const refused = await Promise.all(names.map((name) => failure('workspace', 'create', '--name', name)));
     expect(new Set(refused.map(({ stderr }) => stderr))).toEqual(
-      new Set(['A name is one line of 1 to 100 characters.\n']),
+      new Set(['A name must be one line of 1 to 100 characters.\n']),
     );
-    const nowhere = { code: 1, stderr: 'There is no such workspace.\n' };
+    const nowhere = { code: 1, stderr: 'Workspace not found.\n' };
     const person = ['--name', 'Ada', '--role', 'viewer'];
     const [members, keys, added, parked] = await Promise.all([
       failure('member', 'list', 'ws_nowhere'),

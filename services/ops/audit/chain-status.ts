@@ -29,7 +29,7 @@ export const checkChain = async (
   let sequence = 0;
   let recordedAt: string | null = null;
   const status = (brokenAt: number | null): ChainStatus => {
-    if (recordedAt === null) throw new Refusal('not_found', 'There is no such workspace.');
+    if (recordedAt === null) throw new Refusal('not_found', 'Workspace not found.');
     const intact = brokenAt === null;
     return { entries: sequence, head_hash: hash, last_recorded_at: recordedAt, intact, broken_at: brokenAt };
   };

@@ -27,7 +27,7 @@ export type AuditDependencies = {
 
 const requireHead = async (db: ReadDatabase, workspaceId: string): Promise<{ readonly sequence: number }> => {
   const head = await findHistoryHead(db, workspaceId);
-  if (!head) throw new Refusal('not_found', 'There is no such workspace.');
+  if (!head) throw new Refusal('not_found', 'Workspace not found.');
   return head;
 };
 

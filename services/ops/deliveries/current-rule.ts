@@ -6,8 +6,12 @@ import { targetOfRule } from '#application/delivery-outbox/rule-target.ts';
 import type { EventStore } from '#platform/event-store/event-store.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 
-/** What operators send again goes to where its rule leads now, and nowhere where the rule gave it up. */
+/**
+ * Finds the current target of deliveries that operators replay. A delivery goes to its rule's current target. It is
+ * not sent when the rule no longer sends on that channel.
+ */
 
+/** Loads an alert rule from its event stream. */
 export const readRule = async (
   eventStore: EventStore,
   workspaceId: string,
@@ -20,12 +24,12 @@ export const readRule = async (
   return rule;
 };
 
-/** `null`: the rule is off or gone, has this channel no longer, or it is suspended. */
+/** Returns `null` when the rule is off or deleted, or its channel was removed or is suspended. */
 export const targetNow = (
   rule: AlertRuleState,
   { channel, kind }: { readonly channel: AlertChannel; readonly kind: DeliveryKind },
 ): DeliveryTarget | null => {
-  // A notice is written to who created the rule, whatever channels it has, and also where it is off.
+  // A notice goes to the creator of the rule, regardless of its channels, and also when the rule is off.
   if (!rule || rule.status === 'deleted') return null;
   const isSent = kind === 'notice' || sendingChannelsOf(rule).includes(channel);
   return isSent ? targetOfRule(rule, channel) : null;
@@ -41,11 +45,11 @@ type Row = {
 
 export type Standing = {
   readonly targets: ReadonlyMap<string, DeliveryTarget>;
-  /** Those that their rules gave up. */
+  /** Ids of the deliveries that have no current target. */
   readonly givenUp: readonly string[];
 };
 
-/** Where each of these deliveries leads now. Those that are not in the tables are in neither part of the answer. */
+/** Returns the current target of each delivery. Ids that are not in the tables are in neither part of the result. */
 export const standingOf = async (
   { pool, eventStore }: { readonly pool: Database; readonly eventStore: EventStore },
   deliveryIds: readonly string[],

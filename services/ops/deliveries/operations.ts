@@ -14,31 +14,31 @@ import { isoTime } from '#platform/postgres/iso-time.ts';
 import { Moment } from '../validate-query.ts';
 import { type Standing, standingOf } from './current-rule.ts';
 
-/** What operators do to deliveries. The delivery process finds in Postgres what becomes due here. */
+/** Operator commands on deliveries. They write to Postgres only; the delivery process claims what becomes due. */
 
-/** Deliveries replayed or queued by one transaction, after which a job says how far it is. */
+/** Maximum deliveries replayed or queued by one transaction. A job reports its progress after each. */
 export const JOB_BATCH = 500;
 export const LIST_MAX = 500;
 const LIST_DEFAULT = 50;
-/** Ids of one command: what fits on a command line. */
+/** Maximum ids of one command, so that they fit on a command line. */
 const IDS_MAX = 1_000;
 const CANCELLED_BY_OPERATOR = 'An operator cancelled it.';
 
 export type DeliveryDependencies = { readonly pool: Database; readonly eventStore: EventStore };
 
-/** Told after each batch: so many, of all where that is known. */
+/** Called after each batch. `total` is `null` when it is unknown. */
 export type Progress = (done: number, total: number | null) => void;
 
-const Uuid = z.uuid('an id of a delivery');
+const Uuid = z.uuid('must be a delivery id');
 export const DeliveryIds = z.array(Uuid).min(1).max(IDS_MAX);
 
 export const DeliveryQuery = z.strictObject({
   workspace: z.string().min(1).max(100).optional(),
-  alert: z.uuid('an id of a rule').optional(),
+  alert: z.uuid('must be an alert rule id').optional(),
   status: DeliveryStatus.optional(),
   since: Moment.optional(),
   limit: z.coerce.number().int().min(1).max(LIST_MAX).default(LIST_DEFAULT),
-  /** The last id of the page before. */
+  /** Keyset cursor: the last delivery id of the previous result page. */
   after: Uuid.optional(),
 });
 export type DeliveryQuery = z.infer<typeof DeliveryQuery>;
@@ -60,13 +60,13 @@ export type DeliveryRow = {
   readonly finished_at: string | null;
 };
 
-/** Newest first. */
+/** Lists deliveries, newest first. Throws `not_found` when `after` is not a delivery in the tables. */
 export const listDeliveries = async (
   pool: Database,
   { workspace, alert, status, since, limit, after }: DeliveryQuery,
 ): Promise<readonly DeliveryRow[]> => {
   await createDeliveryTables(pool);
-  // Behind what is not there is nothing, and that would be taken for the end of the list.
+  // An unknown cursor would return an empty result page, which the caller would take for the end of the list.
   if (after !== undefined) await requireExisting(pool, [after]);
   const { rows } = await pool.query<DeliveryRow>(
     `select ${COLUMNS} from delivery.overview d
@@ -89,19 +89,19 @@ export type DeliveryEntry = {
   readonly status_code: number | null;
   readonly reason: string | null;
   readonly duration_ms: number | null;
-  /** Where that time went; null for a step that there was not. */
+  /** Parts of `duration_ms`; `null` for a step that did not happen. */
   readonly dns_ms: number | null;
   readonly connect_ms: number | null;
   readonly tls_ms: number | null;
-  /** From the request on its way to the first of the answer. */
+  /** From the sent request to the first byte of the response. */
   readonly wait_ms: number | null;
-  /** The beginning of what the receiver answered. */
+  /** The beginning of the receiver's response body. */
   readonly answer: string | null;
 };
 
 export type ShownDelivery = DeliveryRow & {
   readonly endpoint: string;
-  /** As it is signed and sent. */
+  /** The JSON body that is signed and sent. */
   readonly payload: unknown;
   readonly history: readonly DeliveryEntry[];
 };
@@ -117,7 +117,7 @@ export const showDelivery = async (pool: Database, deliveryId: string): Promise<
   if (!row) {
     throw new Refusal(
       'not_found',
-      'There is no such delivery here. A sample, or one that ended weeks ago, is in the log only; one that should be here is queued again by `deliveries replay --missing`.',
+      'Delivery not found. Test deliveries and deliveries that finished weeks ago are in the log only. Run `deliveries replay --missing` to queue a delivery that should be here.',
     );
   }
   const history = await pool.query<Omit<DeliveryEntry, 'answer'> & { answer: Buffer | null }>(
@@ -145,13 +145,13 @@ const replay = (pool: Database, ids: readonly string[], { targets }: Standing): 
 
 export type Replayed = {
   readonly replayed: number;
-  /** Left alone: their rules are off or gone, or have the channel no longer or suspended. */
+  /** Not replayed: the rule is off or deleted, or its channel was removed or is suspended. */
   readonly given_up: number;
 };
 
 /**
- * Another round of attempts for each that failed since, to where its rule leads now. Interrupted and begun again, it
- * goes on with the rest.
+ * Starts a new round of attempts for each delivery that failed at or after `since`, to its rule's current target.
+ * Resumable: after an interruption, the same command continues with the deliveries that are still failed.
  */
 export const replayFailed = async (
   dependencies: DeliveryDependencies,
@@ -184,11 +184,15 @@ const requireExisting = async (pool: Database, ids: readonly string[]): Promise<
   const known = new Set(rows.map(({ delivery_id }) => delivery_id));
   const unknown = ids.filter((id) => !known.has(id.toLowerCase()));
   if (unknown.length > 0) {
-    throw new Refusal('not_found', `There is no such delivery: ${unknown.join(', ')}. Nothing was changed.`);
+    throw new Refusal('not_found', `Delivery not found: ${unknown.join(', ')}. Nothing was changed.`);
   }
 };
 
-/** Another round of attempts of those that are at an end, to where their rules lead now. Answers how many. */
+/**
+ * Starts a new round of attempts for the finished deliveries among `given`, to their rules' current targets. Returns
+ * how many. Throws `not_found` for an unknown id and `changed_meanwhile` when a delivery has no current target; in
+ * both cases nothing is changed.
+ */
 export const replayNamed = async (
   dependencies: DeliveryDependencies,
   given: readonly string[],
@@ -201,13 +205,13 @@ export const replayNamed = async (
   if (standing.givenUp.length > 0) {
     throw new Refusal(
       'changed_meanwhile',
-      `The rule is off or gone, or has the channel no longer or suspended: ${standing.givenUp.join(', ')}. Nothing was changed.`,
+      `The rule is off or deleted, or its channel was removed or is suspended: ${standing.givenUp.join(', ')}. Nothing was changed.`,
     );
   }
   return (await replay(pool, ids, standing)).length;
 };
 
-/** Nothing more is sent of those that are not at an end. Answers how many. */
+/** Cancels the unfinished deliveries among `ids`. Returns how many. Throws `not_found` for an unknown id. */
 export const cancelNamed = async (pool: Database, ids: readonly string[]): Promise<number> => {
   await createDeliveryTables(pool);
   await requireExisting(pool, ids);

@@ -12,10 +12,12 @@ import { type Database, inTransaction } from '#platform/postgres/pool.ts';
 import { JOB_BATCH, type Progress } from './operations.ts';
 import { readRule, targetNow } from './current-rule.ts';
 
+/** Maximum events per read of the subscription; also the interval of progress reports, in events. */
 const FOLLOWED_TOGETHER = 2_000;
+/** Maximum events that the subscription buffers. */
 const BUFFERED_ITEMS = 10_000;
 
-/** Deliveries that the log does not say the end of, by the streams they are in. */
+/** Deliveries without a final event in the log, read from their streams. */
 const openInLog = async (
   eventStore: EventStore,
   read: (events: number) => void,
@@ -55,7 +57,7 @@ const notInTables = async (pool: Database, ids: ReadonlySet<string>): Promise<Re
   return new Set([...ids].filter((id) => !there.has(id)));
 };
 
-/** As it was queued, to where its rule leads now; `null` for what the rule gave up. */
+/** Returns the delivery as it was queued, with its rule's current target; `null` without a target. */
 const queuedAgain = ({ data }: DeliveryQueued, rule: AlertRuleState, at: Date): NewDelivery | null => {
   const target = targetNow(rule, data);
   return (
@@ -72,8 +74,8 @@ const queuedAgain = ({ data }: DeliveryQueued, rule: AlertRuleState, at: Date): 
 };
 
 /**
- * Queues again what the log has as queued and not at an end, and the tables do not have: after their loss, or a
- * restore of an older copy. Interrupted and begun again, it goes on with the rest.
+ * Queues the deliveries that are unfinished in the log but missing from the tables, after the tables were lost or an
+ * older backup was restored. Returns how many. Resumable: after an interruption, the same command queues the rest.
  */
 export const queueMissing = async (
   { pool, eventStore }: { readonly pool: Database; readonly eventStore: EventStore },

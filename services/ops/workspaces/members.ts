@@ -15,27 +15,28 @@ import {
   revokeKey,
 } from './operations.ts';
 
-/** What operators do about the people of a workspace. */
+/** Dependencies of the operator commands on members: add and erase. */
 export type MemberDependencies = OperatorDependencies & {
   /** `null` without MEMBER_VAULT_KEY. */
   readonly memberVault: MemberVault | null;
 };
 
 const NAME_MAX_LENGTH = 200;
-/** The longest address that mail servers take (RFC 5321). */
+/** Maximum characters of an e-mail address (RFC 5321). */
 const EMAIL_MAX_LENGTH = 254;
 const Email = z.email().max(EMAIL_MAX_LENGTH);
 
 const requirePerson = ({ name, email }: Person): Person => {
   if (email !== null && !Email.safeParse(email).success) {
-    throw new Refusal('invalid_input', `${email} is no e-mail address.`);
+    throw new Refusal('invalid_input', `${email} is not a valid e-mail address.`);
   }
   return { name: requireName(name, NAME_MAX_LENGTH), email };
 };
 
 /**
- * With a vault, name and address are sealed: the key first, so that no event holds what nobody can open. Without one,
- * the name is recorded as it is, a display name that stays in the log for good, and no address is taken.
+ * Adds a member. With a vault, name and address are encrypted before they reach the log. The member's key is stored
+ * first, so every encrypted event can be decrypted. Without a vault, the name is appended in plain text and stays in
+ * the log for good; an address is rejected.
  */
 export const addPerson = async (
   dependencies: MemberDependencies,
@@ -48,10 +49,10 @@ export const addPerson = async (
   if (!vault && person.email !== null) {
     throw new Refusal(
       'invalid_input',
-      'An address is kept sealed only: set MEMBER_VAULT_KEY, base64 of 32 bytes.',
+      'E-mail addresses are stored encrypted only. Set MEMBER_VAULT_KEY to base64 of 32 bytes.',
     );
   }
-  // Before a key is made in the vault that nothing would ever be sealed with.
+  // Checked before the vault creates a key, so an unknown workspace leaves no unused key behind.
   await knownWorkspace(dependencies, workspace_id);
   const member_id = createId('mem');
   const shown = vault
@@ -65,7 +66,7 @@ export const addPerson = async (
   return { workspace_id, member_id, name: person.name, email: person.email, role };
 };
 
-/** Whether the log says a member's name in plain: recorded without a vault, it cannot be taken back. */
+/** Returns true when the log holds the member's name in plain text (added without a vault); it cannot be erased. */
 const isNamedInLog = async (
   dependencies: OperatorDependencies,
   workspaceId: string,
@@ -78,8 +79,8 @@ const isNamedInLog = async (
 };
 
 /**
- * Erases a person: their keys are revoked, the event says that they went, and the key to what was sealed is deleted.
- * Interrupted anywhere, the same command brings it to its end.
+ * Erases a member: appends the event, deletes the encryption key from the vault, and revokes the member's API keys.
+ * Idempotent: after an interruption, the same command completes the remaining steps.
  */
 export const erasePerson = async (
   dependencies: MemberDependencies,
@@ -87,7 +88,8 @@ export const erasePerson = async (
   member_id: string,
 ) => {
   const vault = dependencies.memberVault;
-  if (!vault) throw new Refusal('invalid_input', 'Erasing needs the vault: set MEMBER_VAULT_KEY.');
+  if (!vault)
+    throw new Refusal('invalid_input', 'Erasing a member requires the vault. Set MEMBER_VAULT_KEY.');
   const { events } = await onWorkspace(
     dependencies,
     workspace_id,
@@ -108,10 +110,13 @@ export const erasePerson = async (
   };
 };
 
-/** What Node says of a text that another key sealed. */
+/** Part of Node's error message when decryption fails because another key was used. */
 const NOT_OPENED = 'unable to authenticate data';
 
-/** A member of now, by name where the vault opens it. */
+/**
+ * Decrypts the name and address of a current member. Both are `null` without a vault, or when the member's key was
+ * deleted. Throws `invalid_input` when MEMBER_VAULT_KEY is not the key that encrypted them.
+ */
 export const openPerson = async (
   vault: MemberVault | null,
   workspaceId: string,
@@ -124,7 +129,7 @@ export const openPerson = async (
     if (!(cause instanceof Error) || !cause.message.includes(NOT_OPENED)) throw cause;
     const refusal = new Refusal(
       'invalid_input',
-      'MEMBER_VAULT_KEY is not the key that this was sealed under.',
+      'MEMBER_VAULT_KEY is not the key that encrypted this member. Set the key that was in use then.',
     );
     throw Object.assign(refusal, { cause });
   }

@@ -30,24 +30,24 @@ import {
 import { createKeyText, lastFourOf, sha256Of } from '#application/access/api-key-format.ts';
 import { type CommandDependencies, runWorkspaceCommand } from '#application/commands/command-handler.ts';
 
-/** What operators do to workspaces; the specification leaves it to them, since sign-up is not open. */
+/** Operator commands on workspaces. Sign-up is not open, so operators create workspaces, members and keys. */
 
-/** Where commands run, and who runs them. */
+/** Dependencies of the command handler, and the actor recorded with each event. */
 export type OperatorDependencies = CommandDependencies & { readonly actor: Actor };
 
 const WORKSPACE_NAME_MAX_LENGTH = 100;
 
-/** As the API demands it of names: one line that shows something. */
+/** Returns the trimmed name. Applies the API's rule for names: one line, not blank. Throws `invalid_input`. */
 export const requireName = (given: string, maxLength: number): string => {
   const read = nameText(maxLength).safeParse(given.trim());
   if (read.success) return read.data;
-  throw new Refusal('invalid_input', `A name is one line of 1 to ${maxLength} characters.`);
+  throw new Refusal('invalid_input', `A name must be one line of 1 to ${maxLength} characters.`);
 };
 
 const ID_LENGTH = 16;
 const ID_LETTERS = '0123456789abcdefghjkmnpqrstvwxyz';
 
-/** `ws_4k7m…`: 80 random bits without letters that look alike. */
+/** Creates a random id such as `ws_4k7m…`: 80 bits, without letters that look alike. */
 export const createId = (prefix: 'ws' | 'mem' | 'key'): string =>
   `${prefix}_${Array.from({ length: ID_LENGTH }, () => ID_LETTERS[randomInt(ID_LETTERS.length)]).join('')}`;
 
@@ -116,7 +116,10 @@ export const addMemberNamed = async (
   return { workspace_id, member_id, name, role };
 };
 
-/** Folded from the log: what was made a moment ago is known, with no projector running. */
+/**
+ * Loads a workspace from its event stream, not from a read model: it works right after creation and without a running
+ * projector. Throws `not_found`.
+ */
 export const knownWorkspace = async (
   { eventStore }: Pick<OperatorDependencies, 'eventStore'>,
   workspaceId: string,
@@ -125,11 +128,11 @@ export const knownWorkspace = async (
   for await (const event of eventStore.read<WorkspaceEvent>(workspaceStream(workspaceId))) {
     state = workspace.evolve(state, event);
   }
-  if (state.name === null) throw new Refusal('not_found', 'There is no such workspace.');
+  if (state.name === null) throw new Refusal('not_found', 'Workspace not found.');
   return state;
 };
 
-/** Every key of a workspace, revoked ones too, in the order in which they were issued. */
+/** Loads every key of a workspace from its event stream, including revoked keys, oldest first. */
 export const knownKeys = async (
   { eventStore }: Pick<OperatorDependencies, 'eventStore'>,
   workspaceId: string,
@@ -147,11 +150,14 @@ const roleOf = async (
   memberId: string,
 ): Promise<Role> => {
   const role = (await knownWorkspace(dependencies, workspaceId)).members.get(memberId);
-  if (!role) throw new Refusal('not_found', 'The workspace has no such member.');
+  if (!role) throw new Refusal('not_found', 'Member not found in this workspace.');
   return role;
 };
 
-/** `scopes`: `all` stands for everything the member's role allows. The plaintext is in this answer only. */
+/**
+ * Issues an API key. `scopes`: `all` grants every scope that the member's role allows. Only the returned value holds
+ * the key in plain text; the event holds its hash.
+ */
 export const issueKey = async (
   dependencies: OperatorDependencies,
   workspace_id: string,
@@ -182,7 +188,7 @@ export const issueKey = async (
 export const revokeKey = async (dependencies: OperatorDependencies, workspace_id: string, key_id: string) => {
   const revoke = revokeApiKey({ workspace_id, key_id, reason: 'revoked', at: now() });
   const { events } = await onApiKeys(dependencies, workspace_id, (state) => {
-    // An operator who mistypes an id is told so.
+    // The decision alone accepts an unknown id; an operator who mistypes one must get an error.
     requireApiKey(state, key_id);
     return revoke(state);
   });
