@@ -10,14 +10,14 @@ import { targetOfRule } from '#application/delivery-outbox/rule-target.ts';
 import type { Transaction } from '#platform/postgres/pool.ts';
 import type { Past } from './replay-guard.ts';
 
-/** A rule that changed so that what it has still to send is concerned. */
+/** A rule change that affects deliveries still pending. */
 export type Amendment = {
   readonly workspace_id: string;
   readonly alert_id: string;
   readonly after: AlertRuleState;
-  /** Channels that lead somewhere else now. */
+  /** Channels that have a new target now. */
   readonly moved: readonly AlertChannel[];
-  /** Channels whose failures so far say nothing of them any more: a member moved, added, resumed or removed them. */
+  /** Channels whose failure history is reset because a member changed, added, resumed or removed them. */
   readonly renewed: readonly AlertChannel[];
 };
 
@@ -31,14 +31,14 @@ const isSameTarget = (before: AlertRule, after: AlertRule, channel: AlertChannel
 const isSuspended = (rule: AlertRuleState, channel: AlertChannel): boolean =>
   channel !== 'email' && rule !== null && rule.suspended[channel] !== null;
 
-/** Why what waits on a channel that `after` does not send on is cancelled. */
+/** Returns the reason for cancelling the pending deliveries of a channel on which `after` does not send. */
 const reasonOf = (after: AlertRuleState, channel: AlertChannel): string => {
   if (!after || after.status === 'deleted') return GONE;
   if (!after.enabled) return OFF;
   return isSuspended(after, channel) ? SUSPENDED : CHANNEL_GONE;
 };
 
-/** `null`: whatever waits goes on as it is. */
+/** Returns the change that pending deliveries must follow. Returns `null` when they are not affected. */
 export const amendmentOf = (before: AlertRuleState, after: AlertRuleState): Amendment | null => {
   if (before === null || after === null) return null;
   const { workspace_id, alert_id } = after;
@@ -49,14 +49,14 @@ export const amendmentOf = (before: AlertRuleState, after: AlertRuleState): Amen
     (channel) => moved.includes(channel) || had.includes(channel) !== kept.includes(channel),
   );
   if (changed.length === 0 && after.status !== 'deleted') return null;
-  // Of a suspension, `delivery` closes the failures itself, once the notice is queued.
+  // A suspension is left out: the delivery process resets these failures itself, once it has queued the notice.
   const renewed = changed.filter((channel) => !isSuspended(after, channel));
   return { workspace_id, alert_id, after, moved, renewed };
 };
 
 /**
- * While the log is gone through again, deliveries of later matches wait already, and only how the rule stands in the
- * end says what becomes of them.
+ * Replaces a rule change with the rule's final state. Used during a replay: deliveries of later matches are already
+ * pending then, and only the final state of the rule decides about them.
  */
 export const amendToEnd =
   (past: Past) =>
@@ -66,7 +66,7 @@ export const amendToEnd =
     return { workspace_id, alert_id, after, moved, renewed: [] };
   };
 
-/** Cancels, or sends elsewhere, what the rule has still to send. A deleted rule's history goes with it. */
+/** Cancels or retargets the pending deliveries of a rule. For a deleted rule it also removes the delivery history. */
 export const amend = async (
   client: Transaction,
   { alert_id, after, moved, renewed }: Amendment,

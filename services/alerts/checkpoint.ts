@@ -96,7 +96,7 @@ export const openProgress = async (database: Database, eventStore: EventStore): 
 
 /**
  * Writes the changed state and advances the checkpoint, in one transaction. Throws CheckpointMoved when the
- * checkpoint is no longer at `progress.position`.
+ * checkpoint is not at `progress.position`.
  */
 export const saveProgress = async (
   client: Transaction,

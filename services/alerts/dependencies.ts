@@ -9,23 +9,23 @@ import type { SignalSource } from './matching/pending-signal-checks.ts';
 export type AlertsSettings = {
   readonly databaseUrl: string;
   readonly eventStoreUrl: string;
-  /** Where clients reach the API, without a slash at its end. */
+  /** Base URL of the API as clients reach it, without a trailing slash. */
   readonly baseUrl: string;
   readonly clock: Clock;
   readonly log: Log;
   readonly signal: AbortSignal;
-  /** Tells the delivery process; what it does not hear of it finds by itself. */
+  /** Notifies the delivery process. Best effort: its sweep finds every id that was lost. */
   readonly publish: (deliveryIds: readonly string[]) => void;
-  /** `null`: rules on activity keep what there is to look at for when there is a source. */
+  /** Source of activity signals. `null` when there is none; pending signal checks then wait in their table. */
   readonly signals: SignalSource | null;
 };
 
-/** One time of following the log, from the checkpoint until something breaks. */
+/** Dependencies and state of one subscription session, from the checkpoint until it fails. */
 export type Pass = {
   readonly database: Database;
   readonly eventStore: EventStore;
   readonly progress: Progress;
   readonly settings: AlertsSettings;
-  /** What the log says further on, where it is gone through for another time. */
+  /** Used only during a replay of events that were already matched once. */
   readonly past: Past;
 };

@@ -11,11 +11,12 @@ import { AlertsSettings } from './settings.ts';
 
 await runProcess('alerts', AlertsSettings, async ({ settings, resources, log, signal }) => {
   const operatorPort = resources.use(await openOperatorPort({ settings, log, signal }));
-  // Looked for without end: what is queued meanwhile waits in Postgres, and delivery finds it there.
+  // Retries without a limit and does not block the start: queued deliveries wait in Postgres, where the delivery
+  // process finds them.
   const nats = untilServerAnswers(log, signal, 'NATS', () => openNats(settings.NATS_URL, 'alerts'));
   nats.catch(() => undefined);
   resources.defer(async () => {
-    // One that is still looking for its server is left behind with the process.
+    // A connection attempt that is still pending is abandoned: it ends with the process.
     const opened = await Promise.race([nats.catch(() => null), Promise.resolve(null)]);
     await opened?.[Symbol.asyncDispose]();
   });
@@ -33,7 +34,9 @@ await runProcess('alerts', AlertsSettings, async ({ settings, resources, log, si
     publish: (deliveryIds) => {
       void nats
         .then((opened) => publishDue(opened, deliveryIds))
-        .catch((error: unknown) => log.warn({ err: error }, 'the queue did not take a delivery'));
+        .catch((error: unknown) =>
+          log.warn({ err: error }, 'delivery notification failed; left to the sweep'),
+        );
     },
   });
   resources.defer(() => running);

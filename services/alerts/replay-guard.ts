@@ -6,13 +6,13 @@ import { alertRule, type AlertRuleState, sendingChannelsOf } from '#domain/works
 import type { NewDelivery } from '#application/delivery-outbox/enqueue.ts';
 import type { EventStore } from '#platform/event-store/event-store.ts';
 
-/** Rules whose past deliveries are held at once while the log is gone through again. */
+/** Maximum rules whose delivery history is cached during a replay. */
 const RULES_HELD_MAX = 200;
 
-/** What the log says of a delivery: over, or still to be sent as it was queued. */
+/** State of a delivery in the log: finished, or still open with the payload it was queued with. */
 type PastDelivery = { readonly payload: AlertPayload } | 'over';
 
-/** What the whole log says of a rule: how it stands in the end, and its deliveries. */
+/** Final state of a rule in the log, and its deliveries. */
 type PastOfRule = {
   readonly rule: AlertRuleState;
   readonly deliveries: ReadonlyMap<string, PastDelivery>;
@@ -42,14 +42,16 @@ const readPast = async (
   return { rule, deliveries };
 };
 
-/** What the log says further on. It is asked only while the log is gone through for another time. */
+/**
+ * Looks ahead in the event log. Used only during a replay, to avoid sending deliveries that were already finished.
+ */
 export type Past = {
-  /** How a rule stands in the end. */
+  /** Returns the rule's state at the end of the log. */
   rule(workspaceId: string, alertId: string): Promise<AlertRuleState>;
   /**
-   * The deliveries that are not over. One that is in the log was queued before: it goes out again only if nothing
-   * there says how it ended, and with the very payload it was queued with. What the rule gives up later in the log is
-   * not even begun.
+   * Returns the deliveries that are still open. A delivery found in the log was queued before: it is sent again
+   * only if the log has no end of it, and then with its original payload. Deliveries are left out on channels on
+   * which the rule does not send at the end of the log.
    */
   open(deliveries: readonly NewDelivery[]): Promise<readonly NewDelivery[]>;
 };

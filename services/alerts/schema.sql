@@ -1,11 +1,11 @@
--- What `alerts` remembers between events, moved in one transaction with its checkpoint. All of it is folded from the
--- log, so it can be dropped at any time: deliveries that were queued before are found in the log by their ids. The
--- schema `alerts` is the read model of rules.
+-- State store of `alerts`, committed in one transaction with its checkpoint. Everything in it is derived from the
+-- log, so the schema can be dropped at any time: a replay finds earlier deliveries in the log by their ids. The
+-- schema named `alerts` is something else: the read model of alert rules.
 create schema if not exists alerting;
 
--- Commit position of $all up to which events are matched, and the newest time of recording met by then. Up to
--- `replayed_until`, the end of the log when these tables were made, others may have matched before: whatever is found
--- in the log is not queued again.
+-- Checkpoint: commit position of $all up to which events are matched, and the newest recording time so far. Events
+-- up to `replayed_until` (the end of the log when this table was created) may have been matched before, so
+-- deliveries found in the log are not queued again.
 create table if not exists alerting.checkpoint (
   single_row boolean primary key default true check (single_row),
   position bigint not null,
@@ -13,23 +13,24 @@ create table if not exists alerting.checkpoint (
   replayed_until bigint not null
 );
 
--- Whether the checkpoint was come to with what workspaces track; not so in tables that were made before.
+-- False in tables made before tracking streams were followed; `alerting.untracked` is then filled once at the
+-- start.
 alter table alerting.checkpoint add column if not exists knows_tracking boolean not null default false;
 
--- Brands that a workspace followed, and does not any more: its rules are told nothing of them.
+-- Brands that a workspace tracked and has since untracked. Its rules do not fire on them.
 create table if not exists alerting.untracked (
   workspace_id text not null,
   brand_id uuid not null,
   primary key (workspace_id, brand_id)
 );
 
--- Rules as they stand at the checkpoint.
+-- Alert rules at the checkpoint.
 create table if not exists alerting.rule (
   alert_id uuid primary key,
   rule jsonb not null
 );
 
--- How brands are called, and when a complete scan of theirs last looked.
+-- Names of brands, and the time of each brand's newest complete scan.
 create table if not exists alerting.brand (
   brand_id uuid primary key,
   slug text,
@@ -38,7 +39,7 @@ create table if not exists alerting.brand (
   last_complete_at text
 );
 
--- Pages beside brands: what happened for the first time is told once.
+-- Social pages by brand. Used to alert only on the first link and the first partner ad of a page.
 create table if not exists alerting.page (
   brand_id uuid not null,
   page_id text not null,
@@ -48,8 +49,8 @@ create table if not exists alerting.page (
   primary key (brand_id, page_id)
 );
 
--- Matches that wait: of a brand's scan that has not ended, or of a day or week that has not. `key` is the brand, or
--- the first day.
+-- Pending items of a rule, until a scan, a day or a week ends. `key` is the brand id (scan) or the first day
+-- (period).
 create table if not exists alerting.collected (
   alert_id uuid not null,
   cadence text not null,
@@ -59,7 +60,7 @@ create table if not exists alerting.collected (
   primary key (alert_id, cadence, key)
 );
 
--- The first items of each, in order.
+-- The first items of each entry, in order; the payload limit bounds how many are stored.
 create table if not exists alerting.collected_item (
   alert_id uuid not null,
   cadence text not null,
@@ -69,7 +70,7 @@ create table if not exists alerting.collected_item (
   primary key (alert_id, cadence, key, place)
 );
 
--- Scans after which the signals of a day are looked at, once the read model shows them.
+-- Pending signal checks: scans after which the signals of a day are read, once the read model has passed them.
 create table if not exists alerting.signal_look (
   position bigint primary key,
   brand_id uuid not null,
@@ -78,7 +79,7 @@ create table if not exists alerting.signal_look (
   alert_ids text[] not null
 );
 
--- Signals that rules were told of: several scans of a day show the same ones.
+-- Signals of which a rule was notified. Several scans of one day show the same signals.
 create table if not exists alerting.told_signal (
   alert_id uuid not null,
   signal_id uuid not null,

@@ -8,5 +8,5 @@ export const AlertsSettings = z.object({
   API_BASE_URL: z
     .url()
     .transform((url) => url.replace(/\/+$/, ''))
-    .describe('Where clients reach the API, as the links in payloads say.'),
+    .describe('Base URL of the API as clients reach it. Links in payloads begin with it.'),
 });

@@ -6,30 +6,30 @@ import { type Database, inTransaction } from '#platform/postgres/pool.ts';
 import { retry, type RetryLimits } from '#platform/concurrency/retry.ts';
 
 /**
- * Attempts written by one transaction. The first is written at once; then as many gather as come in this time, since
- * a transaction costs more than what is in it.
+ * Maximum attempts written by one transaction. The first attempt is written at once. The next ones are collected
+ * for GATHER_MS, because a transaction costs more than its rows.
  */
-const SETTLED_TOGETHER_MAX = 1_000;
+const ATTEMPTS_PER_WRITE_MAX = 1_000;
 const GATHER_MS = 20;
-/** What was sent is not forgotten because Postgres is away: it is tried for as long as this process lives. */
-const SETTLE_RETRIES: RetryLimits = {
+/** Retries without a limit: while this process lives, a sent attempt is never dropped because Postgres is down. */
+const WRITE_RETRIES: RetryLimits = {
   attempts: Number.POSITIVE_INFINITY,
   firstDelayMs: 50,
   maxDelayMs: 2_000,
 };
 
-/** What came of a claimed delivery. */
-export type Settled =
+/** Result of a claimed delivery: an attempt, or the reason for cancelling it. */
+export type AttemptResult =
   | { readonly attempt: SettledAttempt }
   | { readonly deliveryId: string; readonly cancelled: string };
 
-export type SettleQueue = {
-  add(settled: Settled): void;
-  /** Writes what is left, or gives up when the signal is aborted. */
+export type AttemptWriter = {
+  add(result: AttemptResult): void;
+  /** Writes the rest. Gives up when the signal is aborted. */
   close(): Promise<void>;
 };
 
-export const openSettleQueue = (
+export const createAttemptWriter = (
   dependencies: {
     readonly pool: Database;
     readonly clock: Clock;
@@ -37,13 +37,13 @@ export const openSettleQueue = (
     readonly signal: AbortSignal;
   },
   written: (deliveryIds: readonly string[]) => void,
-): SettleQueue => {
+): AttemptWriter => {
   const { pool, clock, log, signal } = dependencies;
-  const queue: Settled[] = [];
+  const queue: AttemptResult[] = [];
   const closing = new AbortController();
   let running: Promise<void> | undefined;
 
-  const write = async (batch: readonly Settled[]): Promise<void> => {
+  const write = async (batch: readonly AttemptResult[]): Promise<void> => {
     await settle(
       pool,
       batch.flatMap((one) => ('attempt' in one ? [one.attempt] : [])),
@@ -58,28 +58,28 @@ export const openSettleQueue = (
 
   const run = async (): Promise<void> => {
     while (queue.length > 0) {
-      const batch = queue.splice(0, SETTLED_TOGETHER_MAX);
-      const tellAndRetry = (error: unknown): boolean => {
-        log.warn({ err: error, attempts: batch.length }, 'attempts could not be written down; trying again');
+      const batch = queue.splice(0, ATTEMPTS_PER_WRITE_MAX);
+      const logAndRetry = (error: unknown): boolean => {
+        log.warn({ err: error, attempts: batch.length }, 'recording attempts failed; retrying');
         return true;
       };
       try {
-        await retry(SETTLE_RETRIES, tellAndRetry, () => write(batch), signal);
+        await retry(WRITE_RETRIES, logAndRetry, () => write(batch), signal);
       } catch (error) {
         log.error(
           { err: error, attempts: batch.length },
-          'attempts were not written down; they are made again',
+          'attempts not recorded; the deliveries will be sent again',
         );
       }
       written(batch.map((one) => ('attempt' in one ? one.attempt.deliveryId : one.deliveryId)));
-      if (queue.length < SETTLED_TOGETHER_MAX) await pause(GATHER_MS, closing.signal);
+      if (queue.length < ATTEMPTS_PER_WRITE_MAX) await pause(GATHER_MS, closing.signal);
     }
     running = undefined;
   };
 
   return {
-    add: (settled) => {
-      queue.push(settled);
+    add: (result) => {
+      queue.push(result);
       running ??= run();
     },
     close: async () => {

@@ -6,41 +6,45 @@ import type { Nats } from '#platform/nats/connection.ts';
 import { ensureDeliveryConsumer } from './jetstream-consumer.ts';
 import type { Worker } from './worker.ts';
 
-/** Messages fetched ahead, each of one delivery or of some dozens; and from how many on no more are taken together. */
+/**
+ * FETCHED_MESSAGES: messages fetched ahead; one message holds one delivery id or some dozens. IDS_PER_BATCH:
+ * number of ids after which a batch is full.
+ */
 const FETCHED_MESSAGES = 100;
-const TAKEN_TOGETHER = 500;
-/** Batches being claimed at once: one is read from Postgres while another is handed out. */
-const TAKES_AT_ONCE = 2;
-/** A pull lasts so long; a server that came back without the stream is noticed within it. */
+const IDS_PER_BATCH = 500;
+/** Batches claimed concurrently: one is read from Postgres while another is queued for sending. */
+const CONCURRENT_CLAIMS = 2;
+/** Duration of one pull request. A server that restarted without the stream is noticed within this time. */
 const PULL_MS = 4_000;
 const RETRY_MS = 500;
 
-/** Deliveries that messages said are due. */
-type Arrived = { readonly message: JsMsg; readonly ids: readonly string[] };
+/** A message and its delivery ids. */
+type DueMessage = { readonly message: JsMsg; readonly ids: readonly string[] };
 
-/** What Postgres reads as one: anything else in a message would fail those that came with it, each time anew. */
+/** UUIDs that Postgres can parse. Any other id would fail the whole batch, on each redelivery again. */
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 const idsOf = (message: JsMsg): readonly string[] => {
   try {
     const { delivery_ids } = message.json<Partial<DeliveriesDue>>();
-    const given: readonly unknown[] = Array.isArray(delivery_ids) ? delivery_ids : [];
-    return given.filter((id): id is string => typeof id === 'string' && UUID.test(id));
+    const candidates: readonly unknown[] = Array.isArray(delivery_ids) ? delivery_ids : [];
+    return candidates.filter((id): id is string => typeof id === 'string' && UUID.test(id));
   } catch {
     return [];
   }
 };
 
-/** The first of what arrived, so many messages that it is enough of deliveries. */
-const shiftSome = (arrived: Arrived[]): readonly Arrived[] => {
+/** Removes messages from the head of the list until they hold IDS_PER_BATCH ids. */
+const shiftBatch = (arrived: DueMessage[]): readonly DueMessage[] => {
   let ids = 0;
-  const enough = arrived.findIndex((one) => (ids += one.ids.length) >= TAKEN_TOGETHER);
+  const enough = arrived.findIndex((one) => (ids += one.ids.length) >= IDS_PER_BATCH);
   return arrived.splice(0, enough < 0 ? arrived.length : enough + 1);
 };
 
 /**
- * Hands what the queue says is due to the worker. A message is acknowledged once its delivery is claimed: from there
- * on Postgres knows whose it is, and the sweep finds it should that worker die. Returns when aborted.
+ * Consumes due delivery ids from JetStream and passes them to the worker. A message is acknowledged once its
+ * deliveries are claimed. From then on the lease is in Postgres, and the sweep finds the delivery if the worker
+ * dies. Returns when aborted.
  */
 export const consumeDue = async (
   nats: Nats,
@@ -48,16 +52,16 @@ export const consumeDue = async (
   log: Log,
   signal: AbortSignal,
 ): Promise<void> => {
-  const arrived: Arrived[] = [];
+  const arrived: DueMessage[] = [];
   let wake: (() => void) | undefined;
 
-  const take = async (some: readonly Arrived[]): Promise<void> => {
+  const claimBatch = async (batch: readonly DueMessage[]): Promise<void> => {
     try {
-      await worker.take(some.flatMap(({ ids }) => ids));
-      for (const { message } of some) message.ack();
+      await worker.take(batch.flatMap(({ ids }) => ids));
+      for (const { message } of batch) message.ack();
     } catch (error) {
-      // Not acknowledged: the queue brings them again, and so does the sweep.
-      log.warn({ err: error, messages: some.length }, 'deliveries could not be claimed');
+      // Not acknowledged: JetStream redelivers the messages, and the sweep finds the deliveries too.
+      log.warn({ err: error, messages: batch.length }, 'claiming deliveries failed; retrying');
       await pause(RETRY_MS, signal);
     }
   };
@@ -65,7 +69,7 @@ export const consumeDue = async (
   const aborted = new Promise<void>((resolve) => {
     signal.addEventListener('abort', () => resolve(), { once: true });
   });
-  const handOut = async (): Promise<void> => {
+  const claimLoop = async (): Promise<void> => {
     while (!signal.aborted) {
       if (arrived.length === 0) {
         await new Promise<void>((resolve) => {
@@ -79,10 +83,10 @@ export const consumeDue = async (
       }
       await Promise.race([worker.hasCapacity(), aborted]);
       if (signal.aborted) return;
-      await take(shiftSome(arrived));
+      await claimBatch(shiftBatch(arrived));
     }
   };
-  const handingOut = Array.from({ length: TAKES_AT_ONCE }, handOut);
+  const claimLoops = Array.from({ length: CONCURRENT_CLAIMS }, claimLoop);
   const wakeAll = (): void => {
     const waking = wake;
     wake = undefined;
@@ -113,9 +117,9 @@ export const consumeDue = async (
       if (reason) throw reason;
     } catch (error) {
       if (!signal.aborted)
-        log.warn({ reason: (error as Error).message }, 'the queue was lost; consuming again');
+        log.warn({ reason: (error as Error).message }, 'queue consumer failed; restarting');
     }
     await pause(RETRY_MS, signal);
   }
-  await Promise.all(handingOut);
+  await Promise.all(claimLoops);
 };

@@ -2,12 +2,12 @@ import { AckPolicy } from 'nats';
 import { DELIVERIES_STREAM, DELIVERY_CONSUMER } from '#contracts/messages/subjects.ts';
 import { ensureStreams, type Nats } from '#platform/nats/connection.ts';
 
-/** Messages handed out and not acknowledged; one is, as soon as its delivery is claimed. */
+/** Maximum unacknowledged messages. A message is acknowledged as soon as its deliveries are claimed. */
 const ACK_PENDING_MAX = 10_000;
 const ACK_WAIT_MS = 30_000;
 const NANOS_PER_MS = 1_000_000;
 
-/** Makes sure that there are a stream and a consumer: at the start, and when the server came back without them. */
+/** Creates the stream and the consumer if missing: on start, and after a NATS server lost its storage. */
 export const ensureDeliveryConsumer = async ({ manager }: Pick<Nats, 'manager'>): Promise<void> => {
   await ensureStreams(manager);
   await manager.consumers.add(DELIVERIES_STREAM, {

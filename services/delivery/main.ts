@@ -25,7 +25,7 @@ import { tracedSend } from './traced-send.ts';
 import { openWorker } from './worker.ts';
 
 const POOL_CLIENTS = 6;
-/** A statement that takes longer is given up, and what it was for tried again. */
+/** Timeout of one SQL statement. The work behind it is retried. */
 const STATEMENT_TIMEOUT_MS = 30_000;
 
 await runProcess('delivery', DeliverySettings, async ({ settings, resources, log, signal }) => {
@@ -72,7 +72,7 @@ await runProcess('delivery', DeliverySettings, async ({ settings, resources, log
     ),
   });
   resources.defer(() => worker.close());
-  const keeping = keepDeliveries({
+  const leaderTasks = keepDeliveries({
     pool,
     databaseUrl: DATABASE_URL,
     eventStore,
@@ -82,9 +82,9 @@ await runProcess('delivery', DeliverySettings, async ({ settings, resources, log
     signal,
     overflowed: () => worker.overflowed(),
   });
-  resources.defer(() => keeping);
+  resources.defer(() => leaderTasks);
   const consuming = consumeDue(nats, worker, log, signal);
   resources.defer(() => consuming);
   operatorPort.started();
-  log.info({ mail: settings.SMTP_URL === undefined ? settings.MAIL_DIR : 'smtp' }, 'delivering');
+  log.info({ mail: settings.SMTP_URL === undefined ? settings.MAIL_DIR : 'smtp' }, 'delivery worker started');
 });

@@ -4,7 +4,10 @@ const SECOND_MS = 1_000;
 const MINUTE_MS = 60 * SECOND_MS;
 const HOUR_MS = 60 * MINUTE_MS;
 
-/** From one attempt to the next: ten attempts in all, the first at once, over three days and a little (DESIGN §10). */
+/**
+ * Backoff between attempts: ten attempts in all, the first at once, over slightly more than three days (DESIGN
+ * §10).
+ */
 export const RETRY_DELAYS_MS = [
   5 * SECOND_MS,
   5 * MINUTE_MS,
@@ -16,7 +19,10 @@ export const RETRY_DELAYS_MS = [
   20 * HOUR_MS,
   24 * HOUR_MS,
 ] as const;
-/** Added by chance, so that what failed together does not come back together. */
+/**
+ * Maximum random extra delay, as a share of the delay. Deliveries that failed together are then not retried
+ * together.
+ */
 export const JITTER_MAX = 0.1;
 
 export type Next =
@@ -24,8 +30,9 @@ export type Next =
   | { readonly outcome: 'retrying'; readonly nextAttemptAt: Date };
 
 /**
- * What follows from an attempt, the `round`-th since the delivery was queued or replayed (from 1). The receiver's
- * `Retry-After` may put the next one off, never bring it forward. `chance`: 0 to 1.
+ * Returns the outcome of an attempt and the time of the next one. `round` counts from 1 since the delivery was
+ * queued or replayed. The receiver's `Retry-After` can postpone the next attempt, never advance it. `chance`: 0 to
+ * 1.
  */
 export const afterAttempt = (
   sent: Pick<SendOutcome, 'delivered' | 'terminal' | 'retry_after_ms'>,

@@ -11,10 +11,10 @@ import { takeTurn } from '#application/delivery-outbox/rate-limit.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 import type { Recipients } from './recipients.ts';
 
-/** Secrets whose keys are kept ready. A rotated one is asked for by nobody and falls out. */
+/** Maximum cached signing keys. A rotated secret is not used any more and drops out of the cache. */
 const KEYS_MAX = 10_000;
 
-/** What became of an attempt: an outcome, or a reason why there is nobody to send to any more. */
+/** Result of an attempt: an outcome, or the reason for cancelling a delivery that has no recipient any more. */
 export type Sent = SendOutcome | { readonly cancelled: string };
 
 export type Send = (delivery: ClaimedDelivery) => Promise<Sent>;
@@ -27,24 +27,27 @@ export type SenderDependencies = {
   readonly chat: ChatChannel;
   readonly email: EmailChannel;
   readonly recipients: Recipients;
-  /** The secret that signs a workspace's webhooks now; `null` where there is none. */
+  /** Returns the current signing secret of a workspace; `null` when it has none. */
   readonly signingSecret: (workspaceId: string) => Promise<string | null>;
-  /** The address behind the fingerprint of a rule's chat channel; `null` where it is forgotten. */
+  /** Returns the chat address with this fingerprint; `null` when it was removed. */
   readonly chatAddress: (workspaceId: string, alertId: string, fingerprint: string) => Promise<string | null>;
 };
 
 const payloadOf = ({ payload }: ClaimedDelivery): AlertPayload =>
   AlertPayload.parse(JSON.parse(payload.toString('utf8')));
 
-/** Sends a delivery on its channel, once. Secrets and addresses are asked for right before, and kept nowhere. */
+/**
+ * Creates the function that sends a delivery once on its channel. Secrets and addresses are read right before
+ * sending and not stored.
+ */
 export const openSenders = (dependencies: SenderDependencies): Send => {
   const keys = new LRUCache<string, WebhookKeys>({ max: KEYS_MAX });
   const keysOf = (secret: string): WebhookKeys => {
-    const known = keys.get(secret);
-    if (known) return known;
-    const made = webhookKeysOf(secret);
-    keys.set(secret, made);
-    return made;
+    const cached = keys.get(secret);
+    if (cached) return cached;
+    const created = webhookKeysOf(secret);
+    keys.set(secret, created);
+    return created;
   };
 
   return async (delivery) => {
@@ -52,7 +55,7 @@ export const openSenders = (dependencies: SenderDependencies): Send => {
     switch (target.channel) {
       case 'webhook': {
         const secret = await dependencies.signingSecret(workspaceId);
-        if (secret === null) return { cancelled: 'The workspace has no secret to sign with.' };
+        if (secret === null) return { cancelled: 'The workspace has no signing secret.' };
         return dependencies.webhook.sendOnce({ url: target.url, deliveryId, keys: keysOf(secret) }, payload);
       }
       case 'chat': {
@@ -66,7 +69,7 @@ export const openSenders = (dependencies: SenderDependencies): Send => {
       }
       case 'email': {
         const to = await dependencies.recipients.emailOf(workspaceId, target.member_id);
-        if (to === null) return { cancelled: 'The member has no address any more.' };
+        if (to === null) return { cancelled: 'The member no longer has an e-mail address.' };
         return dependencies.email.sendOnce({ to, deliveryId }, payloadOf(delivery));
       }
     }

@@ -16,7 +16,7 @@ import type { EventStore } from '#platform/event-store/event-store.ts';
 import type { Log } from '#platform/logger.ts';
 import { type Database, inTransaction, type Transaction } from '#platform/postgres/pool.ts';
 
-const ENDPOINTS_PER_LOOK = 100;
+const ENDPOINTS_PER_RUN = 100;
 const SCHEMA_VERSION = 1;
 
 export type SuspensionDependencies = {
@@ -26,7 +26,7 @@ export type SuspensionDependencies = {
   readonly log: Log;
 };
 
-/** One notice, whoever finds the endpoint, and however often. */
+/** Derives the notice's id from the suspension, so that repeated runs create one notice. */
 const noticeIdOf = ({ alertId, channel, since }: FailingEndpoint): string =>
   derivedId('suspension notice', `${alertId}|${channel}|${since.toISOString()}`);
 
@@ -55,7 +55,7 @@ const notify = async (
   ]);
 };
 
-const giveUp = async (
+const suspend = async (
   { pool, eventStore, clock, log }: SuspensionDependencies,
   failing: FailingEndpoint,
 ): Promise<readonly string[]> => {
@@ -84,25 +84,26 @@ const giveUp = async (
     metadata,
     commandId,
   });
-  // Also when it was recorded by one who died before the rest. Of a channel that is off or gone nobody is told.
+  // Compares with the log, so that the suspension completes even if the process that appended it crashed before the
+  // rest. No notice is sent for a channel that was disabled or removed meanwhile.
   const isOurs = state?.status === 'present' && state.suspended[channel]?.failing_since === failing_since;
   return inTransaction(pool, async (client) => {
     await closeFailing(client, failing, isOurs ? at : null);
     if (!isOurs) return [];
     await cancelOfAlert(client, alertId, [channel], SUSPENDED, at);
-    log.info({ [ALERT_RULE]: alertId, channel, failing_since }, 'a channel was suspended');
+    log.info({ [ALERT_RULE]: alertId, channel, failing_since }, 'channel suspended');
     return notify(client, state, failing, at.toISOString());
   });
 };
 
 /**
- * Suspends channels whose endpoint has done nothing but fail for five days: the event, what is still to be sent on
- * them cancelled, and one notice to whoever created the rule. Answers the notices, to be published.
+ * Suspends channels that failed for five days without a success: appends the event, cancels their pending
+ * deliveries and queues one notice to the rule's creator. Returns the ids of the notices, to be published.
  */
 export const giveUpEndpoints = async (dependencies: SuspensionDependencies): Promise<readonly string[]> => {
   const notices: string[] = [];
-  for (const failing of await endpointsToGiveUp(dependencies.pool, ENDPOINTS_PER_LOOK)) {
-    notices.push(...(await giveUp(dependencies, failing)));
+  for (const failing of await endpointsToGiveUp(dependencies.pool, ENDPOINTS_PER_RUN)) {
+    notices.push(...(await suspend(dependencies, failing)));
   }
   return notices;
 };

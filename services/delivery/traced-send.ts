@@ -3,7 +3,7 @@ import type { Database } from '#platform/postgres/pool.ts';
 import { inSpan, isTracing } from '#platform/telemetry/tracing.ts';
 import type { Send } from './send.ts';
 
-/** An attempt as a span in the trace that the delivery came from. The same where nothing is traced. */
+/** Wraps `send` in a span of the trace that created the delivery. Returns `send` unchanged when tracing is off. */
 export const tracedSend = (pool: Database, send: Send): Send => {
   if (!isTracing()) return send;
   return async (delivery) => {

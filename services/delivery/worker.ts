@@ -11,12 +11,12 @@ import { dueOfEndpoint } from '#application/delivery-outbox/due.ts';
 import type { Log } from '#platform/logger.ts';
 import { deliveryAttempts, meterAttempt } from '#platform/telemetry/metrics.ts';
 import type { Database } from '#platform/postgres/pool.ts';
-import { HELD_MAX, LOAD_MAX, openLanes } from './endpoint-queues.ts';
+import { HELD_MAX, LOAD_MAX, createEndpointQueues } from './endpoint-queues.ts';
 import { afterAttempt } from './retry-schedule.ts';
 import type { Send } from './send.ts';
-import { openSettleQueue } from './attempt-writer.ts';
+import { createAttemptWriter } from './attempt-writer.ts';
 
-/** Asked to end, a worker waits so long for answers; what it then leaves is sent again when its lease has run out. */
+/** Shutdown timeout for sends in flight. What is unfinished then is sent again when its lease has expired. */
 const CLOSE_LIMIT_MS = 4_000;
 
 export type WorkerOptions = {
@@ -25,36 +25,39 @@ export type WorkerOptions = {
   readonly log: Log;
   readonly workerId: string;
   readonly send: Send;
-  /** 0 to 1, for the jitter of the schedule. */
+  /** Random source, 0 to 1, for the jitter of retries. */
   readonly chance: () => number;
 };
 
 export type Worker = {
-  /** Claims what of these is due and nobody's, and sees to it. Resolves once they are claimed, not once sent. */
+  /**
+   * Claims the due, unclaimed deliveries among these and queues them for sending. Resolves when claimed, not when
+   * sent.
+   */
   take(deliveryIds: readonly string[]): Promise<void>;
-  /** Resolves when there is room for more. */
+  /** Resolves when the worker can take more. */
   hasCapacity(): Promise<void>;
-  /** Endpoints with more due than this worker has room for. */
+  /** Returns the endpoints with more due deliveries than this worker can queue. */
   overflowed(): readonly string[];
-  /** Resolves when everything taken is sent and written down. */
+  /** Resolves when everything taken is sent and recorded. */
   idle(): Promise<void>;
   close(): Promise<void>;
 };
 
-/** Sends what it is given, each with its endpoint's limits, and writes down what came of it. */
+/** Creates a worker: sends deliveries within each endpoint's limits, and records the outcomes. */
 export const openWorker = ({ pool, clock, log, workerId, send, chance }: WorkerOptions): Worker => {
   const ending = new AbortController();
-  /** Claimed and not written down yet, with the time of the claim. */
+  /** Time of the claim by delivery id, for deliveries that are claimed and not yet recorded. */
   const held = new Map<string, number>();
   let wakes: (() => void)[] = [];
 
-  const letGo = (deliveryIds: readonly string[]): void => {
+  const release = (deliveryIds: readonly string[]): void => {
     for (const deliveryId of deliveryIds) held.delete(deliveryId);
     const woken = wakes;
     wakes = [];
     for (const wake of woken) wake();
   };
-  const settling = openSettleQueue({ pool, clock, log, signal: ending.signal }, letGo);
+  const attemptWriter = createAttemptWriter({ pool, clock, log, signal: ending.signal }, release);
 
   const attempt = async (delivery: ClaimedDelivery): Promise<boolean> => {
     const { deliveryId, workspaceId, alertId, target, attempts, attemptsBefore } = delivery;
@@ -62,13 +65,13 @@ export const openWorker = ({ pool, clock, log, workerId, send, chance }: WorkerO
     try {
       const sent = await send(delivery);
       if ('cancelled' in sent) {
-        settling.add({ deliveryId, cancelled: sent.cancelled });
+        attemptWriter.add({ deliveryId, cancelled: sent.cancelled });
         deliveryAttempts.inc({ channel: target.channel, class: 'cancelled' });
         return true;
       }
       meterAttempt(target.channel, sent.failure ?? 'delivered', sent.duration_ms / 1_000);
       const next = afterAttempt(sent, attempts - attemptsBefore + 1, clock.now(), chance());
-      settling.add({
+      attemptWriter.add({
         attempt: {
           deliveryId,
           workspaceId,
@@ -83,77 +86,77 @@ export const openWorker = ({ pool, clock, log, workerId, send, chance }: WorkerO
       });
       return sent.delivered;
     } catch (error) {
-      // Ours, not the receiver's: no attempt was made. Should this fail too, the claim runs out.
-      log.warn({ err: error, delivery_id: deliveryId }, 'a delivery could not be prepared; it is put off');
+      // An error on our side: no attempt was made. If this write fails too, the lease expires.
+      log.warn({ err: error, delivery_id: deliveryId }, 'delivery preparation failed; postponed');
       await putOffClaim(pool, workerId, deliveryId, clock.now()).catch(() => undefined);
-      letGo([deliveryId]);
+      release([deliveryId]);
       return true;
     }
   };
 
-  const refill = async (endpoint: string, dependencies: number): Promise<void> => {
+  const refill = async (endpoint: string, capacity: number): Promise<void> => {
     try {
-      await take(await dueOfEndpoint(pool, endpoint, clock.now(), dependencies));
+      await take(await dueOfEndpoint(pool, endpoint, clock.now(), capacity));
     } catch (error) {
-      log.warn({ err: error }, 'could not look for more of an endpoint');
+      log.warn({ err: error }, 'endpoint queue refill failed');
     }
   };
-  const lanes = openLanes({
+  const queues = createEndpointQueues({
     attempt,
-    hasCapacity: (endpoint, dependencies) => void refill(endpoint, dependencies),
+    hasCapacity: (endpoint, capacity) => void refill(endpoint, capacity),
   });
 
   const take = async (deliveryIds: readonly string[]): Promise<void> => {
-    const wanted = [...new Set(deliveryIds)].filter((deliveryId) => !held.has(deliveryId));
-    if (wanted.length === 0 || ending.signal.aborted) return;
-    const claimed = await claim(pool, workerId, wanted, clock.now(), (delivery_id, error) =>
-      log.error({ err: error, delivery_id }, 'a delivery cannot be read; it is put off'),
+    const unclaimed = [...new Set(deliveryIds)].filter((deliveryId) => !held.has(deliveryId));
+    if (unclaimed.length === 0 || ending.signal.aborted) return;
+    const claimed = await claim(pool, workerId, unclaimed, clock.now(), (delivery_id, error) =>
+      log.error({ err: error, delivery_id }, 'delivery unreadable; postponed'),
     );
     const since = performance.now();
     for (const { deliveryId } of claimed) held.set(deliveryId, since);
-    const refused = lanes.offer(claimed);
+    const refused = queues.offer(claimed);
     if (refused.length === 0) return;
     const ids = refused.map(({ deliveryId }) => deliveryId);
-    letGo(ids);
+    release(ids);
     await releaseClaims(pool, workerId, ids);
-    // Only now are they to be found again by whoever has room.
-    lanes.gaveBack(new Set(refused.map(({ endpoint }) => endpoint)));
+    // Only after the release can a worker with capacity claim them.
+    queues.gaveBack(new Set(refused.map(({ endpoint }) => endpoint)));
   };
 
   const extend = async (): Promise<void> => {
     const old = performance.now() - CLAIM_EXTEND_MS;
     const ids = [...held].flatMap(([deliveryId, since]) => (since < old ? [deliveryId] : []));
     if (ids.length === 0) return;
-    const ours = await extendClaims(pool, workerId, ids, clock.now());
-    // Cancelled or taken over while they waited here. Those on their way are on their way.
-    const gone = new Set(ids.filter((deliveryId) => !ours.has(deliveryId)));
-    const dropped = lanes.waiting().flatMap(({ deliveryId }) => (gone.has(deliveryId) ? [deliveryId] : []));
-    lanes.drop(new Set(dropped));
-    letGo(dropped);
+    const renewed = await extendClaims(pool, workerId, ids, clock.now());
+    // Cancelled or taken over while queued. Sends in flight are not interrupted.
+    const lost = new Set(ids.filter((deliveryId) => !renewed.has(deliveryId)));
+    const dropped = queues.waiting().flatMap(({ deliveryId }) => (lost.has(deliveryId) ? [deliveryId] : []));
+    queues.drop(new Set(dropped));
+    release(dropped);
   };
   const extending = setInterval(() => {
-    extend().catch((error: unknown) => log.warn({ err: error }, 'claims could not be extended'));
+    extend().catch((error: unknown) => log.warn({ err: error }, 'claim renewal failed'));
   }, CLAIM_EXTEND_MS);
 
-  const wakened = (): Promise<void> => new Promise((resolve) => wakes.push(resolve));
+  const nextWake = (): Promise<void> => new Promise((resolve) => wakes.push(resolve));
 
   return {
     take,
     hasCapacity: async () => {
-      const isFull = (): boolean => lanes.load() >= LOAD_MAX || held.size >= HELD_MAX;
-      while (isFull() && !ending.signal.aborted) await wakened();
+      const isFull = (): boolean => queues.load() >= LOAD_MAX || held.size >= HELD_MAX;
+      while (isFull() && !ending.signal.aborted) await nextWake();
     },
-    overflowed: () => lanes.overflowed(),
+    overflowed: () => queues.overflowed(),
     idle: async () => {
-      while (held.size > 0) await wakened();
+      while (held.size > 0) await nextWake();
     },
     close: async () => {
       clearInterval(extending);
-      const waiting = lanes.waiting().map(({ deliveryId }) => deliveryId);
+      const waiting = queues.waiting().map(({ deliveryId }) => deliveryId);
       const limit = pause(CLOSE_LIMIT_MS, ending.signal);
-      await Promise.race([lanes.close().then(() => settling.close()), limit]);
+      await Promise.race([queues.close().then(() => attemptWriter.close()), limit]);
       ending.abort();
-      letGo([]);
+      release([]);
       await releaseClaims(pool, workerId, waiting).catch(() => undefined);
     },
   };

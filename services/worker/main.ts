@@ -41,8 +41,8 @@ await runProcess('worker', WorkerSettings, async ({ settings, resources, log, si
   const nats = resources.use(
     await untilServerAnswers(log, signal, 'NATS', () => openNats(NATS_URL, 'worker')),
   );
-  const asking = requestScansWhenDue({ db, nats, clock: systemClock, log, signal });
-  resources.defer(() => asking);
+  const requesting = requestScansWhenDue({ db, nats, clock: systemClock, log, signal });
+  resources.defer(() => requesting);
   operatorPort.started();
-  log.info({ rewrite_cron: REWRITE_CRON }, 'working');
+  log.info({ rewrite_cron: REWRITE_CRON }, 'worker started');
 });

@@ -4,7 +4,7 @@ import type { Log } from '#platform/logger.ts';
 import { type Database, inTransaction } from '#platform/postgres/pool.ts';
 import { rewriteNewAdvertisers } from '#projections/new-advertisers/rewrite.ts';
 
-/** A list older than this when the worker starts was missed while it was down. */
+/** Age from which a list counts as missed when the worker starts. */
 const OVERDUE_HOURS = 24;
 const RETRY_MS = 5_000;
 const ATTEMPTS_MAX = 60;
@@ -13,10 +13,10 @@ const rewrite = (database: Database): Promise<void> =>
   inTransaction(database, (client) => rewriteNewAdvertisers(client));
 
 const isOverdue = async (database: Database): Promise<boolean> => {
-  const there = await database.query<{ there: boolean }>(
-    `select to_regclass('nightly.rewrite') is not null as there`,
+  const table = await database.query<{ is_present: boolean }>(
+    `select to_regclass('nightly.rewrite') is not null as is_present`,
   );
-  if (!there.rows[0]?.there) return true;
+  if (!table.rows[0]?.is_present) return true;
   const { rows } = await database.query(
     `select from nightly.rewrite where name = 'new-advertisers' and as_of is not null
        and rewritten_at > now() - interval '${OVERDUE_HOURS} hours'`,
@@ -24,7 +24,7 @@ const isOverdue = async (database: Database): Promise<boolean> => {
   return rows.length === 0;
 };
 
-/** Rewrites the nightly lists on schedule, and at once where a rewrite was missed. */
+/** Rewrites the nightly lists on schedule, and at once if a rewrite was missed. */
 export const scheduleRewrites = (options: {
   readonly database: Database;
   readonly cron: string;
@@ -43,7 +43,7 @@ export const scheduleRewrites = (options: {
           log.info({ list: 'new-advertisers' }, 'nightly list rewritten');
           return;
         } catch (error) {
-          log.warn({ err: error, attempt }, 'rewrite failed; trying again');
+          log.warn({ err: error, attempt }, 'nightly rewrite failed; retrying');
           await pause(RETRY_MS, signal);
         }
       }
@@ -58,7 +58,7 @@ export const scheduleRewrites = (options: {
         if (await isOverdue(database)) await run();
         return;
       } catch (error) {
-        log.debug({ err: error }, 'the database does not answer yet');
+        log.debug({ err: error }, 'database not reachable; retrying');
         await pause(RETRY_MS, signal);
       }
     }

@@ -12,6 +12,6 @@ export const WorkerSettings = z.object({
     .default('0 2 * * *')
     .describe('When the nightly lists are rewritten, as a cron expression in UTC.'),
   REPORT_LEASE_SECONDS: Seconds.default(60).describe(
-    'A report whose worker was not heard of for so long is taken over by another.',
+    'Lease of a report export. Another worker takes the report over when the lease expires.',
   ),
 });

@@ -21,7 +21,7 @@ import { listWorkspacesWithBrief } from '#projections/briefs/read.ts';
 import { listWorkspacesTracking } from '#projections/tracking/read.ts';
 import { readRadarWindow } from './reports/read-radar-window.ts';
 
-/** What a brief is made from must show the whole week. A worker that is asked to end does not wait longer. */
+/** Read models that must have passed the whole week before a brief is prepared from them. */
 const READ_MODELS = ['radar', 'tracking', 'briefs'];
 const BEHIND_STEP_MS = 1_000;
 const BEHIND_STEPS_UNTIL_WARNED = 30;
@@ -43,7 +43,7 @@ const snapshotOf = ({ brand, ad, ...rest }: RadarItem): RadarSnapshot => {
   return { ...rest, brand: snapshotBrand, ad: snapshotAd };
 };
 
-/** Counts and notable items of a week in one pass; what is not notable so far is let go of. */
+/** Counts changes and selects notable items of a week in one pass. Memory holds only the notable items so far. */
 const readWeek = async (db: ReadDatabase, week: Week, brandIds: readonly string[]) => {
   const counts = new Map<string, RadarChanges>(brandIds.map((brandId) => [brandId, countChanges([])]));
   let notable: readonly RadarSnapshot[] = [];
@@ -84,36 +84,39 @@ const prepare = async (
   return events.length > 0;
 };
 
-/** Waits until the read models show all that is recorded: a week is counted once, and whole. */
-const untilShown = async (
+/**
+ * Waits until the read models have passed the current end of the log, because a week is counted only once. Returns
+ * early on shutdown.
+ */
+const waitUntilProjected = async (
   { eventStore, projectionWait, log }: BriefDependencies,
   signal: AbortSignal,
 ): Promise<void> => {
-  // Asked once: what is recorded from now on is of no week that is due.
+  // Read once: later events belong to no week that is due.
   const head = await eventStore.head();
   for (let step = 1; !signal.aborted; step += 1) {
     if (await projectionWait.wait(READ_MODELS, head, BEHIND_STEP_MS)) return;
-    if (step === BEHIND_STEPS_UNTIL_WARNED) log.warn({}, 'briefs wait for read models that are behind');
+    if (step === BEHIND_STEPS_UNTIL_WARNED) log.warn({}, 'briefs delayed; read models lag behind');
   }
 };
 
 /**
- * Prepares the briefs of every week that is due and has none yet, for each workspace that tracked a brand before
- * the week was over. Answers how many; the next call, or another worker's, prepares none of them again.
+ * Prepares the missing briefs of every due week, for each workspace that tracked a brand before the week ended.
+ * Returns how many were prepared. Idempotent, also across workers.
  */
 export const prepareDueBriefs = async (
   dependencies: BriefDependencies,
   signal: AbortSignal,
 ): Promise<number> => {
   const { db, clock, log } = dependencies;
-  await untilShown(dependencies, signal);
+  await waitUntilProjected(dependencies, signal);
   let prepared = 0;
   for (const week of weeksDue(clock.now())) {
     const end = new Date(Date.parse(week.to) + DAY_MS).toISOString();
-    const there = await listWorkspacesWithBrief(db, week.name);
+    const existing = await listWorkspacesWithBrief(db, week.name);
     for (const { workspace_id, brand_ids } of await listWorkspacesTracking(db, end)) {
       if (signal.aborted) return prepared;
-      if (there.has(workspace_id)) continue;
+      if (existing.has(workspace_id)) continue;
       if (await prepare(dependencies, week, workspace_id, brand_ids)) prepared += 1;
     }
   }
@@ -121,7 +124,7 @@ export const prepareDueBriefs = async (
   return prepared;
 };
 
-/** Prepares briefs when they are due, and at once those that were missed while no worker ran. */
+/** Prepares briefs on schedule, and at once those that were missed while no worker ran. */
 export const scheduleBriefs = (dependencies: BriefDependencies, signal: AbortSignal): AsyncDisposable => {
   let running: Promise<void> | undefined;
   const run = async (): Promise<void> => {
@@ -130,10 +133,7 @@ export const scheduleBriefs = (dependencies: BriefDependencies, signal: AbortSig
         await prepareDueBriefs(dependencies, signal);
         return;
       } catch (error) {
-        dependencies.log.warn(
-          { reason: (error as Error).message },
-          'briefs could not be prepared; trying again',
-        );
+        dependencies.log.warn({ reason: (error as Error).message }, 'brief preparation failed; retrying');
         await pause(RETRY_MS, signal);
       }
     }

@@ -17,8 +17,8 @@ const idsOf = (queued: readonly Queued[]): readonly string[] => queued.map(({ de
 const totalsOf = (queued: readonly Queued[]): readonly number[] =>
   queued.map(({ payload }) => payload.items_total);
 
-describe('instant', () => {
-  test('one delivery for each channel and scan, as customers are promised, and the queue hears of it', async () => {
+describe('instant alerts', () => {
+  test('queues one delivery per channel and scan, with the documented payload, and notifies the delivery queue', async () => {
     await using _ = stack.start();
     const brand = await stack.brand('instant.example');
     const rule = await stack.rule([brand], { email: true });
@@ -41,7 +41,7 @@ describe('instant', () => {
     expect(stack.published).toEqual(expect.arrayContaining([...idsOf(queued)]));
   });
 
-  test('interrupted anywhere, the same scan is the same delivery', async () => {
+  test('derive the same delivery for a scan when matching is interrupted at any event', async () => {
     const [one, other] = [await stack.brand('halves.example'), await stack.brand('whole.example')];
     const rule = await stack.rule([one]);
     const events = scanEvents(one, '2026-05-02T08:00:00.000Z', 130);
@@ -61,7 +61,7 @@ describe('instant', () => {
     expect(before?.payload.items.map(({ ad_id }) => ad_id)).toEqual(
       events.slice(0, 100).map(({ data }) => ('ad_id' in data ? data.ad_id : '')),
     );
-    // Gone through again from the beginning in one go, it comes out the same.
+    // A replay of the whole log in one batch derives the same delivery.
     await stack.pool.query('drop schema alerting cascade');
     for (const table of ['delivery', 'due', 'journal'])
       await stack.pool.query(`delete from delivery.${table} where delivery_id = $1`, [before?.delivery_id]);
@@ -72,7 +72,7 @@ describe('instant', () => {
     expect(after).toEqual(before);
   });
 
-  test('fires on what is recorded after the rule is there and on, of its brands and trigger', async () => {
+  test('fire on events recorded after the rule was created or enabled, for its brands and trigger', async () => {
     await using _ = stack.start();
     const [brand, other] = [await stack.brand('after.example'), await stack.brand('beside.example')];
     await stack.scan(scanEvents(brand, '2026-05-02T08:00:00.000Z', 1));
@@ -92,8 +92,8 @@ describe('instant', () => {
   });
 });
 
-describe('a brand that is untracked', () => {
-  test('is told of no more by the rules on it, until it is tracked again; others are', async () => {
+describe('an untracked brand', () => {
+  test('fires no rule until it is tracked again, while other brands of the rule still fire', async () => {
     const fresh = resources.use(await openAlertsStack());
     const [brand, other] = [await fresh.brand('left.example'), await fresh.brand('kept.example')];
     for (const id of [brand, other]) await fresh.track(id);
@@ -115,7 +115,7 @@ describe('a brand that is untracked', () => {
       await scans(3, 2);
     }
     expect(totalsOf(await fresh.queued(rule))).toEqual([1, 10, 20]);
-    // Still so after a restart.
+    // The same holds after a restart.
     {
       await using _ = fresh.start();
       await scans(4, 3);
@@ -130,7 +130,7 @@ describe('a brand that is untracked', () => {
     expect(rows).toEqual([{ items_total: 1 + 10 + 20 + 30 + 4 + 40 }]);
   });
 
-  test('is known to tables that were made before anybody asked', async () => {
+  test('is recognised when the tables were made by a version without tracking state', async () => {
     const fresh = resources.use(await openAlertsStack());
     const brand = await fresh.brand('before.example');
     await fresh.track(brand);
@@ -149,7 +149,7 @@ describe('a brand that is untracked', () => {
   });
 });
 
-describe('activity', () => {
+describe('activity alerts', () => {
   const ramp = {
     id: '6f0c1c4e-3b7a-8f0e-8a58-5d9a2f0d7b11',
     kind: 'ramp',
@@ -157,7 +157,7 @@ describe('activity', () => {
     summary: '40 active ads, up from 20.',
   };
 
-  test('each signal once, when the read model shows the scan, however often the day is scanned', async () => {
+  test('deliver each signal once, after the read model has passed the scan, even when the day is scanned again', async () => {
     const fresh = resources.use(await openAlertsStack());
     let isShown = false;
     const source = {
@@ -180,7 +180,7 @@ describe('activity', () => {
       await using _ = fresh.start(undefined, source);
       await fresh.scan(scanEvents(brand, `2026-05-02T${hour}:00:00.000Z`, 1));
       await fresh.matched();
-      await until('every look taken', LIMIT_MS, async () => {
+      await until('every signal check done', LIMIT_MS, async () => {
         const { rows } = await fresh.pool.query('select from alerting.signal_look');
         return rows.length === 0;
       });
@@ -198,8 +198,8 @@ describe('activity', () => {
   });
 });
 
-describe('what waits of a rule', () => {
-  test('is cancelled when it is switched off, goes elsewhere with its address, and is gone when it is deleted', async () => {
+describe('pending deliveries of a rule', () => {
+  test('are cancelled when the rule is disabled, retargeted when its address changes, and removed when it is deleted', async () => {
     await using _ = stack.start();
     const brand = await stack.brand('waits.example');
     const [off, moved, gone, silent] = [
@@ -221,7 +221,7 @@ describe('what waits of a rule', () => {
     expect(await statusesOf(gone)).toEqual([]);
     const [there] = await stack.queued(moved);
     expect(there?.target).toContain('/elsewhere');
-    // On again, later matches are sent, and what was cancelled stays so.
+    // After the rule is enabled again, later matches are sent and cancelled deliveries stay cancelled.
     await stack.change(off, { enabled: true });
     await stack.scan(scanEvents(brand, '2026-05-03T08:00:00.000Z', 1));
     await stack.matched();
@@ -229,7 +229,7 @@ describe('what waits of a rule', () => {
   });
 });
 
-describe('what failed of a rule before', () => {
+describe('the failure history of a rule', () => {
   const fail = async ({ workspace_id, alert_id }: Rule): Promise<void> => {
     await stack.pool.query(
       `insert into delivery.failing (alert_id, channel, workspace_id, since, last_at)
@@ -242,7 +242,7 @@ describe('what failed of a rule before', () => {
     return rows.length > 0;
   };
 
-  test('does not count once its address is another, or it is on again', async () => {
+  test('is reset when its address changes or it is enabled again', async () => {
     await using _ = stack.start();
     const brand = await stack.brand('mended.example');
     const [moved, renamed] = [await stack.rule([brand]), await stack.rule([brand])];
@@ -255,7 +255,7 @@ describe('what failed of a rule before', () => {
     await stack.change(again, { enabled: true });
     await stack.suspend(suspended);
     await stack.matched();
-    // Until the notice of a suspension is written, who writes it finds there what it is about.
+    // The suspension keeps the history until its notice is queued, because the notice is built from it.
     expect(await Promise.all(all.map(isFailing))).toEqual([false, true, false, true]);
     await stack.change(suspended, { enabled: true });
     await stack.matched();
@@ -263,8 +263,8 @@ describe('what failed of a rule before', () => {
   });
 });
 
-describe('nothing fires again', () => {
-  test('when the tables are lost, those of deliveries too: what is over is found in the log', async () => {
+describe('no alert fires twice', () => {
+  test('after the alert and delivery tables are lost: finished deliveries are found in the log', async () => {
     const fresh = resources.use(await openAlertsStack());
     const brand = await fresh.brand('lost.example');
     const rule = await fresh.rule([brand]);
@@ -277,7 +277,7 @@ describe('nothing fires again', () => {
     const before = await fresh.queued(rule);
     expect(totalsOf(before)).toEqual([2, 3, 4]);
     await fresh.delete(deleted);
-    // The first was delivered, the second cancelled, the third waits.
+    // The first was delivered, the second cancelled, the third is pending.
     const [first, second, third] = idsOf(before);
     await fresh.pool.query(
       `insert into delivery.journal (delivery_id, type, at, attempt, outcome, duration_ms)
@@ -299,14 +299,14 @@ describe('nothing fires again', () => {
       expect(idsOf(after)).toEqual([third]);
       expect(after[0]?.payload).toEqual(before[2]?.payload);
       expect(await fresh.queued(deleted)).toEqual([]);
-      // Live again, it goes on.
+      // After the replay, live matching continues.
       await fresh.scan(scanEvents(brand, '2026-05-05T08:00:00.000Z', 5));
       await fresh.matched();
       expect(totalsOf(await fresh.queued(rule))).toEqual([4, 5]);
     }
   });
 
-  test('of two processes one matches, and the other takes over', async () => {
+  test('with two processes: one matches, and the other takes over when it stops', async () => {
     const brand = await stack.brand('standby.example');
     const rule = await stack.rule([brand]);
     const first = stack.start();

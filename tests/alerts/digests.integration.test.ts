@@ -8,16 +8,16 @@ import { type AlertsStack, openAlertsStack, type Queued, type Rule, scanEvents }
 const LIMIT_MS = 20_000;
 const DAY_MS = 86_400_000;
 
-/** A log of its own for each, since time in it goes one way only. */
+/** Each test has its own log, because the log clock only moves forward. */
 let stack: AlertsStack;
 beforeEach(async () => {
   stack = await openAlertsStack();
 });
 afterEach(() => stack[Symbol.asyncDispose]());
 
-/** Events are recorded today; when a period has ended is the clock's to say. */
+/** Events are recorded today; the clock of the test decides when a period has ended. */
 const today = new Date().toISOString().slice(0, 10);
-/** Midnight of tomorrow and a while: the day on which this runs is over. */
+/** Shortly after the next midnight: the day of the test run is over. */
 const tomorrow: Clock = {
   now: () => new Date(Math.ceil(Date.now() / DAY_MS) * DAY_MS + PERIOD_GRACE_MS + 1_000),
 };
@@ -29,13 +29,13 @@ const digestOf = async (rule: Rule, channels = 1): Promise<readonly Queued[]> =>
   await until('the digest', LIMIT_MS, async () => (await stack.queued(rule)).length >= channels);
   return stack.queued(rule);
 };
-/** Matches what is recorded, by a clock that does not end the day. */
+/** Matches everything recorded so far. By default the clock stays within the day. */
 const matchAll = async (clock?: Clock): Promise<void> => {
   await using _ = stack.start(clock);
   await stack.matched();
 };
 
-test('are made once when the period has ended, of everything in it, and not of nothing', async () => {
+test('a digest is made once when its period has ended, from all its items, and an empty period makes none', async () => {
   const brand = await stack.brand('digest.example');
   const [daily, weekly, quiet] = [
     await stack.rule([brand], { cadence: 'daily' }),
@@ -78,13 +78,13 @@ test('are made once when the period has ended, of everything in it, and not of n
   expect(await stack.queued(daily)).toHaveLength(1);
 });
 
-test('hold the first hundred items in order and count all of them, over restarts, on each channel', async () => {
+test('a digest holds the first hundred items in order and counts all of them, across restarts, on each channel', async () => {
   const brand = await stack.brand('bulk.example');
   const chat = { fingerprint: 'a'.repeat(64), host: 'chat.example' };
   const rule = await stack.rule([brand], { cadence: 'daily', email: true, chat });
   const scans = [2, 3, 4].map((day) => scanEvents(brand, `2026-05-0${day}T08:00:00.000Z`, 70));
   for (const events of scans) {
-    // The process ends in the middle of each scan.
+    // The process stops in the middle of each scan.
     await stack.scan(events.slice(0, 40));
     await matchAll();
     await stack.scan(events.slice(40));
@@ -106,7 +106,7 @@ test('hold the first hundred items in order and count all of them, over restarts
   }
 });
 
-test('are the same when what is remembered is lost before they are made, and are not made again after', async () => {
+test('a digest is unchanged when the state store is lost before it is made, and is not made again when it is lost after', async () => {
   const brand = await stack.brand('forgetful.example');
   const rule = await stack.rule([brand], { cadence: 'daily' });
   await stack.scan(scanEvents(brand, '2026-05-02T08:00:00.000Z', 120));
@@ -117,15 +117,15 @@ test('are the same when what is remembered is lost before they are made, and are
     expect(totalsOf(await digestOf(rule))).toEqual([120]);
   }
   const before = await stack.queued(rule);
-  const told = stack.published.length;
+  const publishedBefore = stack.published.length;
   await stack.pool.query('drop schema alerting cascade');
   await matchAll(tomorrow);
   await matchAll(nextWeek);
   expect(await stack.queued(rule)).toEqual(before);
-  expect(stack.published.slice(told)).toEqual([]);
+  expect(stack.published.slice(publishedBefore)).toEqual([]);
 });
 
-test('of a rule that was switched off meanwhile hold what came after it was on again', async () => {
+test('a digest of a rule that was disabled for a while holds only items from after it was enabled again', async () => {
   const brand = await stack.brand('switched.example');
   const rule = await stack.rule([brand], { cadence: 'daily' });
   {
@@ -142,7 +142,7 @@ test('of a rule that was switched off meanwhile hold what came after it was on a
   expect(totalsOf(await digestOf(rule))).toEqual([1]);
 });
 
-test('of a rule that was deleted before the day was over are not made', async () => {
+test('no digest is made for a rule that was deleted before the day ended', async () => {
   const brand = await stack.brand('deleted.example');
   const [rule, other] = [
     await stack.rule([brand], { cadence: 'daily' }),
@@ -156,7 +156,7 @@ test('of a rule that was deleted before the day was over are not made', async ()
   expect(await stack.queued(rule)).toEqual([]);
 });
 
-test('tell once what was collected before a rule became instant', async () => {
+test('a rule that becomes instant still sends its pending items in one digest', async () => {
   const brand = await stack.brand('becomes-instant.example');
   const rule = await stack.rule([brand], { cadence: 'daily' });
   {

@@ -27,7 +27,7 @@ afterEach(() => stack[Symbol.asyncDispose]());
 
 const url = (): string => stack.environment['DATABASE_URL'] ?? '';
 
-/** The read model of signals, kept up until it is disposed of. */
+/** Runs the signals projection until disposed. */
 const project = (): AsyncDisposable => {
   const ending = new AbortController();
   const running = runProjections({
@@ -45,18 +45,18 @@ const project = (): AsyncDisposable => {
   };
 };
 
-/** Matches everything recorded so far and looks at every signal there is to look at. */
-const tell = async (clock?: Clock): Promise<void> => {
+/** Matches everything recorded so far and completes every pending signal check. */
+const checkSignals = async (clock?: Clock): Promise<void> => {
   await using source = openSignalSource(url(), silentLog());
   await using _ = stack.start(clock, source);
   await stack.matched();
-  await until('every look taken', LIMIT_MS, async () => {
+  await until('every signal check done', LIMIT_MS, async () => {
     const { rows } = await stack.pool.query('select from alerting.signal_look');
     return rows.length === 0;
   });
 };
 
-const kindsTold = async (rule: Rule): Promise<readonly (readonly (string | null)[])[]> => {
+const notifiedKinds = async (rule: Rule): Promise<readonly (readonly (string | null)[])[]> => {
   const queued = await stack.queued(rule);
   return queued.map(({ payload }) => payload.items.map(({ signal }) => signal));
 };
@@ -66,11 +66,11 @@ const endOfDay = async (rule: Rule): Promise<void> => {
   await until('the digest', LIMIT_MS, async () => (await stack.queued(rule)).length > 0);
 };
 
-test('a signal is one delivery, whatever is started again or built again', async () => {
+test('delivers a signal once, across restarts and a rebuild of the read model', async () => {
   const shop: Story = story('signal.example', 1);
   let recorded = 1;
-  /** Appends what the story went on with. */
-  const goOn = async (): Promise<void> => {
+  /** Appends the events that the story added since the last call. */
+  const appendNew = async (): Promise<void> => {
     for (const { stream, event } of shop.events.slice(recorded)) await stack.append(stream, [event]);
     recorded = shop.events.length;
   };
@@ -85,25 +85,25 @@ test('a signal is one delivery, whatever is started again or built again', async
     shop
       .link(0, FIRST_PAGE, 'OFFICIAL')
       .scan(0, { baseline: true, launches: [{ count: 20, novelty: 'baseline', since: -9 }] });
-    await goOn();
-    await tell();
-    expect(await kindsTold(instant)).toEqual([]);
+    await appendNew();
+    await checkSignals();
+    expect(await notifiedKinds(instant)).toEqual([]);
 
-    // Ten ads more are a ramp; that they started is no activity.
+    // Ten more active ads are a ramp signal. The ad starts themselves are no activity signals.
     shop.scan(7, { launches: [{ count: 10 }] });
-    await goOn();
-    await tell();
-    expect(await kindsTold(instant)).toEqual([['ramp']]);
+    await appendNew();
+    await checkSignals();
+    expect(await notifiedKinds(instant)).toEqual([['ramp']]);
 
-    // The day goes on: what it shows already is not told again, what is new is.
+    // Later checks of the same day deliver only the new signals.
     shop.scan(7, { hour: 9 }).link(7, CREATOR_PAGE, 'CREATOR', 10);
-    await goOn();
-    await tell();
+    await appendNew();
+    await checkSignals();
     shop.shop(7, 20, 5);
-    await goOn();
-    await tell();
-    await tell();
-    expect(await kindsTold(instant)).toEqual([['ramp'], ['new_linked_page'], ['sale']]);
+    await appendNew();
+    await checkSignals();
+    await checkSignals();
+    expect(await notifiedKinds(instant)).toEqual([['ramp'], ['new_linked_page'], ['sale']]);
   }
   const [first] = await stack.queued(instant);
   expect(first?.payload.items[0]).toMatchObject({
@@ -117,15 +117,15 @@ test('a signal is one delivery, whatever is started again or built again', async
   {
     await using _ = project();
     shop.scan(7, { hour: 11 });
-    await goOn();
-    await tell();
-    expect(await kindsTold(instant)).toHaveLength(3);
+    await appendNew();
+    await checkSignals();
+    expect(await notifiedKinds(instant)).toHaveLength(3);
     for (let again = 0; again < 2; again += 1) {
-      await tell(tomorrow);
+      await checkSignals(tomorrow);
       await endOfDay(daily);
-      expect(await kindsTold(daily)).toEqual([['ramp', 'new_linked_page', 'sale']]);
+      expect(await notifiedKinds(daily)).toEqual([['ramp', 'new_linked_page', 'sale']]);
     }
   }
-  expect(await kindsTold(instant)).toHaveLength(3);
-  expect(await kindsTold(other)).toEqual([]);
+  expect(await notifiedKinds(instant)).toHaveLength(3);
+  expect(await notifiedKinds(other)).toEqual([]);
 });

@@ -42,21 +42,21 @@ export type AlertsStack = AsyncDisposable & {
   readonly environment: Readonly<Record<string, string>>;
   readonly pool: Database;
   readonly eventStore: EventStore;
-  /** Ids that the delivery process was told of. */
+  /** Ids of which the delivery process was notified. */
   readonly published: string[];
-  /** Appends behind what the stream holds, whoever else appended. */
+  /** Appends at the end of the stream, without a revision check. */
   append(stream: string, events: readonly Event[]): Promise<bigint>;
   brand(domain: string): Promise<string>;
   rule(brandIds: readonly string[], settings?: Partial<AlertRuleSettings>): Promise<Rule>;
   change(rule: Rule, changes: Partial<AlertRuleSettings>): Promise<void>;
-  /** Its webhook. */
+  /** Suspends the rule's webhook channel. */
   suspend(rule: Rule): Promise<void>;
   delete(rule: Rule): Promise<void>;
   scan(events: readonly AdLibraryEvent[]): Promise<void>;
   link(event: SocialPageEvent): Promise<void>;
   track(brandId: string): Promise<void>;
   untrack(brandId: string): Promise<void>;
-  /** Another process that matches, until it is disposed of. */
+  /** Starts another matching process. Disposing stops it. */
   start(clock?: Clock, signals?: SignalSource): AsyncDisposable;
   /** Waits until everything recorded so far is matched. */
   matched(): Promise<void>;
@@ -210,7 +210,7 @@ const EMPTY = {
 
 let nextAd = 1_000_000_000;
 
-/** The events of a scan that saw so many launches, in order, its end last. */
+/** Events of a scan that found this number of launches, in order, ending with ScanRecorded. */
 export const scanEvents = (
   brandId: string,
   observed_at: string,

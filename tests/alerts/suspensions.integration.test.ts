@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => resources.disposeAsync());
 
-/** As after five days of attempts that failed, and a look by `delivery`. Answers how many were told. */
+/** Simulates five days of failed attempts and one run of the suspension task. Returns the number of notices. */
 const giveUp = async (
   { pool, eventStore }: AlertsStack,
   { workspace_id, alert_id }: Rule,
@@ -32,8 +32,8 @@ const queuedOf = async (from: AlertsStack, rule: Rule): Promise<readonly string[
     ({ channel, kind, status, payload }) => `${channel} ${kind} ${payload.items_total} ${status}`,
   );
 
-describe('a channel that is suspended', () => {
-  test('gets nothing of what waits or comes, the others do, until it is given an address', async () => {
+describe('a suspended channel', () => {
+  test('gets no pending or new deliveries until it has a new address, while other channels still get theirs', async () => {
     await using _ = stack.start();
     const brand = await stack.brand('half.example');
     const rule = await stack.rule([brand], { email: true });
@@ -46,7 +46,7 @@ describe('a channel that is suspended', () => {
     await scan(3);
     const before = ['email alert 2 queued', 'webhook alert 2 cancelled', 'email notice 0 queued'];
     expect(await queuedOf(stack, rule)).toEqual([...before, 'email alert 3 queued']);
-    // Nor does an operator send what it got by then, as of a rule that is off.
+    // An operator cannot replay its cancelled deliveries either, as with a disabled rule.
     const [, cancelled] = await stack.queued(rule);
     const replayed = replayNamed(stack, [cancelled?.delivery_id ?? '']);
     await expect(replayed).rejects.toMatchObject({ code: 'changed_meanwhile' });
@@ -66,7 +66,7 @@ describe('a channel that is suspended', () => {
     expect(rows).toEqual([]);
   });
 
-  test('and is the last one leaves nothing to be sent, nor kept for a digest', async () => {
+  test('leaves nothing to send or to collect for a digest when it was the only channel', async () => {
     await using _ = stack.start();
     const brand = await stack.brand('last.example');
     const [rule, daily] = [await stack.rule([brand]), await stack.rule([brand], { cadence: 'daily' })];
@@ -90,7 +90,7 @@ describe('a channel that is suspended', () => {
     expect(await collected()).toEqual([{ items_total: 4 }]);
   });
 
-  test('is found so when the tables are lost', async () => {
+  test('stays suspended after the tables are lost', async () => {
     const fresh = resources.use(await openAlertsStack());
     const brand = await fresh.brand('lost.example');
     const rule = await fresh.rule([brand], { email: true });
@@ -109,8 +109,8 @@ describe('a channel that is suspended', () => {
   });
 });
 
-describe('a rule that was kept when a suspension was of all of it', () => {
-  test('is taken over as it stood', async () => {
+describe('a stored rule from the version that suspended whole rules', () => {
+  test('is migrated with its state', async () => {
     const fresh = resources.use(await openAlertsStack());
     const brand = await fresh.brand('before.example');
     const [present, whole] = [

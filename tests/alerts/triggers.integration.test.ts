@@ -19,7 +19,7 @@ afterAll(() => resources.disposeAsync());
 const itemsOf = (queued: readonly Queued[]): readonly (readonly string[])[] =>
   queued.map(({ payload }) => payload.items.map(({ type, ad_id }) => `${type} ${ad_id?.slice(-1)}`));
 
-test('each rule is told of what it asks for, from scans as they are decided', async () => {
+test('each rule gets the matches of its trigger from recorded scans', async () => {
   await using _ = stack.start();
   expect(await stack.brand('shop.example')).toBe(BRAND);
   const triggers = ['new_ads', 'stopped_ads', 'page_changes', 'new_partners'] as const;
@@ -46,28 +46,30 @@ test('each rule is told of what it asks for, from scans as they are decided', as
   await scan(1, first, second);
   for (const trigger of triggers) expect(await told(trigger), `${trigger}, of a baseline`).toEqual([]);
 
-  // One link changed, one ad ended, one began on the page of the brand and one on a page that never ran any.
+  // One destination changed, one ad ended, one ad began on a page of the brand, and one on a page that never ran
+  // ads.
   await scan(2, ad(1, link('b')), ad(2, { is_active: false }), third, partners);
   expect(await told('new_ads')).toEqual([['ad_started 3', 'ad_started 4']]);
   expect(await told('stopped_ads')).toEqual([['ad_stopped 2']]);
   expect(await told('page_changes')).toEqual([['destination_changed 1']]);
   expect(await told('new_partners')).toEqual([['partner_started 4']]);
 
-  // Absent once is missing, absent from the next complete scan too is stopped; the partner goes on.
+  // An ad absent from one complete scan is missing; absent from the next one too, it is stopped. The partner ad
+  // continues.
   await scan(3, ad(1, link('b')), partners);
   expect(await told('stopped_ads')).toHaveLength(1);
   await scan(4, ad(1, link('b')), partners, ad(5, { page_id: PARTNER_PAGE, started_on: '2026-05-04' }));
   expect((await told('stopped_ads')).slice(1)).toEqual([['ad_stopped 3']]);
   expect((await told('new_ads')).slice(1)).toEqual([['ad_started 5']]);
 
-  // What comes back is no launch, and the same scan once more is nothing at all.
+  // An ad that reappears does not count as a launch, and repeating the scan matches nothing.
   const before = await Promise.all(triggers.map(told));
   await scan(5, ad(1, link('b')), second, partners, ad(5, { page_id: PARTNER_PAGE }));
   await scan(5, ad(1, link('b')), second, partners, ad(5, { page_id: PARTNER_PAGE }));
   expect(await Promise.all(triggers.map(told))).toEqual(before);
 });
 
-test('pages linked and new partners, each by the rule that asks for it', async () => {
+test('linked pages and new partners go to the rules with these triggers', async () => {
   await using _ = stack.start();
   const brand = await stack.brand('pages.example');
   const rules = [
@@ -104,7 +106,7 @@ test('pages linked and new partners, each by the rule that asks for it', async (
   ]);
 });
 
-test('a scan of thousands is one delivery that holds the first hundred and counts all', async () => {
+test('a scan of thousands of launches is one delivery with the first hundred items and the total count', async () => {
   await using _ = stack.start();
   const brand = await stack.brand('thousands.example');
   const rule = await stack.rule([brand]);
@@ -120,7 +122,7 @@ test('a scan of thousands is one delivery that holds the first hundred and count
   );
 });
 
-test('of brands whose scans come at the same time, each is a delivery of its own', async () => {
+test('interleaved scans of two brands make one delivery each', async () => {
   await using _ = stack.start();
   const [one, other] = [await stack.brand('one.example'), await stack.brand('other.example')];
   const rule = await stack.rule([one, other]);

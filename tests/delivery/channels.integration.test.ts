@@ -15,7 +15,7 @@ beforeAll(async () => {
   [stack, receivers] = await Promise.all([openDeliveryStack(), openReceivers()]);
 });
 afterAll(async () => {
-  // The receivers first: whoever hangs lets go.
+  // Receivers are disposed of first, which ends the requests that hang.
   await receivers[Symbol.asyncDispose]();
   await stack[Symbol.asyncDispose]();
 });
@@ -33,7 +33,7 @@ describe('chat', () => {
     return deliveries;
   };
 
-  test('gets a text and blocks in which nothing of an ad is markup', async () => {
+  test('sends text and blocks in which ad content is escaped', async () => {
     stack.addresses.set('chat-of-body', `${receivers.url}/chat`);
     const [delivery] = await chatTo('chat-of-body', 1);
     await stack.sendDue(stack.worker());
@@ -50,7 +50,7 @@ describe('chat', () => {
     expect(request?.headers).not.toHaveProperty('x-service-signature');
   });
 
-  test('gets one message a second, from however many workers', { timeout: 20_000 }, async () => {
+  test('sends one message a second to an address, across all workers', { timeout: 20_000 }, async () => {
     stack.addresses.set('chat-of-pace', `${receivers.url}/pace`);
     const ids = (await chatTo('chat-of-pace', 3)).map(({ deliveryId }) => deliveryId);
     const workers = [stack.worker(), stack.worker()];
@@ -60,11 +60,11 @@ describe('chat', () => {
     await Promise.all(workers.map((worker) => worker.idle()));
     const times = receivers.at('/pace').map(({ atMs }) => atMs);
     expect(times).toHaveLength(3);
-    // The clock of this test stands still, so the turns are 1 and 2 seconds after its time.
+    // The test clock stands still, so the reserved slots are 1 and 2 seconds after its time.
     expect((times.at(-1) ?? 0) - startedMs).toBeGreaterThan(1_990);
   });
 
-  test('whose address was removed gets nothing more', async () => {
+  test('cancels deliveries when the address was removed', async () => {
     const [delivery] = await chatTo('chat-of-nobody', 1);
     await stack.sendDue(stack.worker());
     expect(await stack.row(delivery?.deliveryId ?? '')).toMatchObject({ status: 'cancelled', attempts: 0 });
@@ -72,7 +72,7 @@ describe('chat', () => {
 });
 
 describe('e-mail', () => {
-  test('is a file that mail programs open where there is no mail server, once for each delivery', async () => {
+  test('writes one message file per delivery, readable by mail programs, when no mail server is configured', async () => {
     stack.emails.set('mem_ada', 'ada@shop.example');
     const delivery = emailTo('mem_ada');
     await stack.enqueue(delivery);
@@ -86,7 +86,7 @@ describe('e-mail', () => {
     expect(await stack.row(delivery.deliveryId)).toMatchObject({ status: 'delivered', attempts: 1 });
   });
 
-  test('says which channel is suspended, or that the whole alert is, as it was once', () => {
+  test('names the suspended channel in a notice, or the whole alert in a notice of the older format', () => {
     const { payload } = emailTo('mem_ada');
     const notice = { ...payload, type: 'alert.suspended' as const, kind: 'notice' as const, items: [] };
     const { subject, text } = emailMessageOf({ ...notice, suspended_channel: 'chat' });
@@ -95,14 +95,14 @@ describe('e-mail', () => {
     expect(emailMessageOf(notice).subject).toBe('The alert “Größe & <Preis>” was switched off');
   });
 
-  test('to a member who was erased is cancelled', async () => {
+  test('cancels a delivery to an erased member', async () => {
     const delivery = emailTo('mem_erased');
     await stack.enqueue(delivery);
     await stack.sendDue(stack.worker());
     expect(await stack.row(delivery.deliveryId)).toMatchObject({ status: 'cancelled', attempts: 0 });
   });
 
-  /** A mail server that speaks just enough, and says this to the recipient. */
+  /** Minimal SMTP server that gives this reply to the RCPT command. */
   const openMailServer = async (reply: string): Promise<{ server: Server; url: string; mails: string[] }> => {
     const mails: string[] = [];
     const server = createServer((socket) => {
@@ -131,7 +131,7 @@ describe('e-mail', () => {
     ['250 ok', { outcome: 'delivered', failure: null, status_code: 250 }],
     ['450 mailbox busy', { outcome: 'retrying', failure: 'http', status_code: 450 }],
     ['550 no such mailbox', { outcome: 'failed', failure: 'http', status_code: 550 }],
-  ])('to a mail server that answers %s', async (reply, expected) => {
+  ])('maps the reply of a mail server to an outcome: %s', async (reply, expected) => {
     stack.emails.set('mem_smtp', 'grace@shop.example');
     const { server, url, mails } = await openMailServer(reply);
     const delivery = emailTo('mem_smtp');
@@ -142,7 +142,7 @@ describe('e-mail', () => {
     server.close();
   });
 
-  test('without a mail server at its address is tried again', async () => {
+  test('retries when the mail server is not reachable', async () => {
     stack.emails.set('mem_down', 'down@shop.example');
     const delivery = emailTo('mem_down');
     await stack.enqueue(delivery);

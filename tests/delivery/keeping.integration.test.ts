@@ -26,7 +26,7 @@ beforeAll(async () => {
   [stack, receivers] = await Promise.all([openDeliveryStack(), openReceivers()]);
 });
 afterAll(async () => {
-  // The receivers first: whoever hangs lets go.
+  // Receivers are disposed of first, which ends the requests that hang.
   await receivers[Symbol.asyncDispose]();
   await stack[Symbol.asyncDispose]();
 });
@@ -34,8 +34,8 @@ afterAll(async () => {
 const webhookTo = (rule: Rule, path: string) =>
   newDelivery(rule, { channel: 'webhook', url: receivers.url + path }, stack.clock.now());
 
-describe('events', () => {
-  test('follow every entry once, although whoever records them dies before saying so', async () => {
+describe('published events', () => {
+  test('contain each journal entry once when the publisher crashes before it saves its cursor', async () => {
     const rule = stack.rule();
     const worker = stack.worker();
     const send = async () => {
@@ -49,20 +49,20 @@ describe('events', () => {
     await send();
     const expected = await stack.events(rule);
     expect(expected).toHaveLength(20);
-    // As after a crash between the append and the cursor, and with more to record by then.
+    // State after a crash between the append and the cursor update, with new entries since.
     await stack.pool.query('update delivery.recorded set seq = $1', [cursor.rows[0].seq]);
     await stack.pool.query('update delivery.stream set revision = 9 where alert_id = $1', [rule.alertId]);
     await send();
     const repaired = await stack.events(rule);
     expect(repaired.slice(0, 20)).toEqual(expected);
     expect(repaired).toHaveLength(30);
-    // And as after the loss of the cursor altogether.
+    // State after the cursor was lost entirely.
     await stack.pool.query('delete from delivery.recorded');
     await stack.pool.query('delete from delivery.stream');
     expect(await stack.events(rule)).toEqual(repaired);
   });
 
-  test('of two who record at once are recorded once', async () => {
+  test('contain each entry once when two publishers run concurrently', async () => {
     const rule = stack.rule();
     await stack.enqueue(...Array.from({ length: 50 }, () => webhookTo(rule, '/both')));
     await stack.sendDue(stack.worker());
@@ -71,7 +71,7 @@ describe('events', () => {
     expect(await stack.events(rule)).toHaveLength(100);
   });
 
-  test('are not passed by for being committed late', async () => {
+  test('include entries that commit late', async () => {
     const rule = stack.rule();
     const slow = await stack.pool.connect();
     await slow.query('begin');
@@ -81,7 +81,7 @@ describe('events', () => {
     );
     await stack.enqueue(webhookTo(rule, '/late'));
     const recording = recordEvents(stack.pool, stack.eventStore);
-    // It cannot get past what is not committed: it waits.
+    // The publisher does not pass the open transaction; it waits for it.
     await expect(
       Promise.race([
         recording.then(() => 'done'),
@@ -94,7 +94,7 @@ describe('events', () => {
   });
 });
 
-describe('an endpoint that does nothing but fail', () => {
+describe('an endpoint that only fails', () => {
   const createRule = async (rule: Rule): Promise<void> => {
     const created: AlertRuleEvent = {
       type: 'AlertRuleCreated',
@@ -138,7 +138,7 @@ describe('an endpoint that does nothing but fail', () => {
   const giveUp = () =>
     giveUpEndpoints({ pool: stack.pool, eventStore: stack.eventStore, clock: stack.clock, log: silentLog() });
 
-  test('for five days is suspended, with one notice to the creator; e-mail of its rule goes on', async () => {
+  test('is suspended after five days with one notice to the creator, while e-mails of its rule continue', async () => {
     receivers.behave('/dead', answers(500));
     stack.emails.set('mem_creator', 'ada@shop.example');
     const worker = stack.worker();
@@ -176,7 +176,7 @@ describe('an endpoint that does nothing but fail', () => {
       data: { payload: { type: 'alert.suspended', suspended_channel: 'webhook' } },
     });
 
-    // Sent to again and failing again, it has five days again, and its creator is told again.
+    // After a new address it has five days again, and the next suspension sends its own notice.
     await change(rule, { webhook_url: `${receivers.url}/dead` });
     await stack.enqueue(webhookTo(rule, '/dead'));
     await stack.sendDue(worker);
@@ -189,7 +189,7 @@ describe('an endpoint that does nothing but fail', () => {
     expect(again).not.toEqual(notices);
   });
 
-  test('but for once stays', async () => {
+  test('is not suspended when one delivery arrived', async () => {
     receivers.behave('/recovers', answers(500), answers(200), answers(500));
     const worker = stack.worker();
     const rule = stack.rule();
@@ -204,8 +204,8 @@ describe('an endpoint that does nothing but fail', () => {
   });
 });
 
-describe('a rule that changes', () => {
-  test('takes what it has still to send to its new address', async () => {
+describe('a rule change', () => {
+  test('retargets pending deliveries to the new address', async () => {
     receivers.behave('/before', answers(500));
     const worker = stack.worker();
     const rule = stack.rule();
@@ -220,7 +220,7 @@ describe('a rule that changes', () => {
     expect(receivers.at('/after').map(({ headers }) => headers['webhook-id'])).toEqual([delivery.deliveryId]);
   });
 
-  test('and is deleted is forgotten, also while something of it is being sent', async () => {
+  test('that deletes the rule removes its deliveries, also while one is being sent', async () => {
     receivers.behave('/slow', (response) => void setTimeout(() => response.writeHead(200).end(), 100));
     const worker = stack.worker();
     const [rule, other] = [stack.rule(), stack.rule()];
@@ -237,7 +237,7 @@ describe('a rule that changes', () => {
   });
 });
 
-test('what ended long ago is removed, and its events stay', async () => {
+test('retention removes finished deliveries and leaves their events', async () => {
   const rule = stack.rule();
   const delivery = webhookTo(rule, '/old');
   await stack.enqueue(delivery);
@@ -252,10 +252,10 @@ test('what ended long ago is removed, and its events stay', async () => {
   expect(await stack.events(rule)).toEqual(events);
 });
 
-test('an endpoint that hangs keeps nobody else from getting theirs', { timeout: 30_000 }, async () => {
+test('an endpoint that hangs does not delay the deliveries of others', { timeout: 30_000 }, async () => {
   const ENDPOINTS = 50;
   const DELIVERIES = 2_000;
-  const TAKEN_TOGETHER = 100;
+  const BATCH = 100;
   receivers.behave('/hangs', hangs);
   const rule = stack.rule();
   const hanging = Array.from({ length: 1_000 }, () => webhookTo(rule, '/hangs'));
@@ -264,13 +264,14 @@ test('an endpoint that hangs keeps nobody else from getting theirs', { timeout: 
   await stack.enqueue(...others);
   const worker = stack.worker();
   await worker.take(hanging.map(({ deliveryId }) => deliveryId));
-  for (let from = 0; from < DELIVERIES; from += TAKEN_TOGETHER) {
+  for (let from = 0; from < DELIVERIES; from += BATCH) {
     await worker.hasCapacity();
-    await worker.take(others.slice(from, from + TAKEN_TOGETHER).map(({ deliveryId }) => deliveryId));
+    await worker.take(others.slice(from, from + BATCH).map(({ deliveryId }) => deliveryId));
   }
   const busy = () => receivers.received.filter(({ path }) => path.startsWith('/busy/'));
-  await until('everybody else got theirs', 10_000, () => busy().length === DELIVERIES);
-  // How fast is the bench's to say. Here: before the first that hangs was given up.
+  await until('the other deliveries arrived', 10_000, () => busy().length === DELIVERIES);
+  // Speed is measured by the benchmark. This test checks only that the others finish before the first attempt that
+  // hangs times out.
   const { rows } = await stack.pool.query(
     `select count(*) filter (where attempts > 0)::int as tried,
        count(*) filter (where taken_until is null)::int as free
@@ -278,7 +279,7 @@ test('an endpoint that hangs keeps nobody else from getting theirs', { timeout: 
     [rule.alertId, endpointOf({ channel: 'webhook', url: `${receivers.url}/hangs` })],
   );
   expect(rows[0].tried).toBe(0);
-  // It holds its own few slots and no more, and what there is no room for was given back.
+  // The endpoint that hangs uses only its own slots, and the deliveries beyond its queue were released.
   expect(receivers.at('/hangs').length).toBeLessThanOrEqual(16);
   expect(worker.overflowed()).toHaveLength(1);
   expect(rows[0].free).toBeGreaterThan(400);

@@ -26,12 +26,12 @@ beforeAll(async () => {
   worker = stack.worker();
 });
 afterAll(async () => {
-  // The receivers first: whoever hangs lets go.
+  // Receivers are disposed of first, which ends the requests that hang.
   await receivers[Symbol.asyncDispose]();
   await stack[Symbol.asyncDispose]();
 });
 
-/** Queues one webhook to a path that behaves so, and answers it. */
+/** Queues one webhook to a path with this behaviour and returns it. */
 const queueTo = async (path: string, ...behaviours: readonly Behaviour[]) => {
   if (behaviours.length > 0) receivers.behave(path, ...behaviours);
   const rule = stack.rule();
@@ -41,7 +41,7 @@ const queueTo = async (path: string, ...behaviours: readonly Behaviour[]) => {
   return { rule, delivery, id: delivery.deliveryId };
 };
 
-describe('a receiver that misbehaves', () => {
+describe('a misbehaving receiver', () => {
   const TEN_MB = 10_000_000;
   const REDIRECT = { location: 'http://127.0.0.1/elsewhere' };
   type Case = readonly [string, Behaviour, Readonly<Record<string, unknown>>];
@@ -67,7 +67,9 @@ describe('a receiver that misbehaves', () => {
     ['drips its head', dripsHead, { failure: 'timeout', status_code: null, outcome: 'retrying' }],
   ];
 
-  test('costs one attempt of the right class, cut off at its limits', { timeout: 40_000 }, async () => {
+  test('costs one attempt with the right failure class, cut off at the limits', {
+    timeout: 40_000,
+  }, async () => {
     const queued = [];
     for (const [name, behaviour, expected] of cases) {
       const path = `/${name.replaceAll(' ', '-')}`;
@@ -93,7 +95,7 @@ describe('a receiver that misbehaves', () => {
     }
     const [large] = await stack.attempts(queued.find(({ name }) => name === 'answers 10 MB')?.id ?? '');
     expect(large?.['answer']).toHaveLength(16 * 1_024);
-    // Nobody waits for them a second time.
+    // Cancelled, so that the following tests do not wait for retries.
     const ids = [nobody.deliveryId, ...queued.map(({ id }) => id)];
     await inTransaction(stack.pool, (client) => cancelDeliveries(client, ids, 'Enough.', stack.clock.now()));
     expect(await stack.attempts(nobody.deliveryId)).toMatchObject([
@@ -104,7 +106,7 @@ describe('a receiver that misbehaves', () => {
     ]);
   });
 
-  test('has a certificate that nobody vouches for, or one of another name', async () => {
+  test('fails the TLS check with an untrusted certificate or one for another name', async () => {
     await using tls = await openTlsReceivers('hooks.shop.example');
     const resolve = async () => [{ address: '127.0.0.1', family: 4 as const }];
     const untrusting = stack.worker({ egress: { resolve } });
@@ -119,7 +121,7 @@ describe('a receiver that misbehaves', () => {
     expect(await to('hooks.shop.example', untrusting)).toMatchObject({ failure: 'tls', status_code: null });
     expect(await to('other.shop.example', trusting)).toMatchObject({ failure: 'tls', status_code: null });
     expect(tls.received).toEqual([]);
-    // The name is asked for in TLS although it is the address that is connected to.
+    // TLS verifies the host name although the connection goes to a resolved address.
     const arrived = await to('hooks.shop.example', trusting);
     expect(arrived).toMatchObject({ outcome: 'delivered', status_code: 204 });
     expect(arrived?.['dns_ms']).toBeGreaterThanOrEqual(0);

@@ -24,7 +24,7 @@ beforeAll(async () => {
   const server = await createTestNats();
   resources.defer(() => server.stop());
   nats = resources.use(await openNats(server.url, 'tests'));
-  // Disposed of first: whoever hangs lets go.
+  // Receivers are disposed of first, which ends the requests that hang.
   receivers = resources.use(await openReceivers());
 });
 afterAll(() => resources.disposeAsync());
@@ -38,7 +38,7 @@ const queue = async (path: string, count: number): Promise<readonly string[]> =>
   return deliveries.map(({ deliveryId }) => deliveryId);
 };
 
-/** A process that consumes, until it is disposed of. */
+/** Runs a consuming process until disposed. */
 const consume = (): AsyncDisposable => {
   const ending = new AbortController();
   const worker = stack.worker();
@@ -73,7 +73,7 @@ const sweepOnce = () => {
   return sweep({ ...dependencies, overflowed: () => [] });
 };
 
-test('messages that make no sense are taken off the queue, and hold up nothing', async () => {
+test('acknowledges malformed messages without delaying valid ones', async () => {
   await ensureDeliveryConsumer(nats);
   const [id = ''] = await queue('/sense', 1);
   const messages = [
@@ -89,26 +89,26 @@ test('messages that make no sense are taken off the queue, and hold up nothing',
   for (const message of messages) await nats.jetstream.publish(DELIVERIES_DUE, message);
   await using _ = consume();
   await until('the delivery arrived', LIMIT_MS, () => receivers.at('/sense').length === 1);
-  await until('nothing is left in the queue', LIMIT_MS, async () => (await waiting()) === 0);
+  await until('the queue is empty', LIMIT_MS, async () => (await waiting()) === 0);
 });
 
-test('what a full queue refuses is sent when there is room, and no more is put in than is taken out', async () => {
+test('sends what a full queue refused once there is capacity, and publishes no more than the queue can hold', async () => {
   await ensureDeliveryConsumer(nats);
   const { config } = await nats.manager.streams.info(DELIVERIES_STREAM);
   await nats.manager.streams.update(DELIVERIES_STREAM, { ...config, max_msgs: 1 });
   const ids = await queue('/full', 60);
   await expect(publishDue(nats, ids)).rejects.toThrow('503');
   await nats.manager.streams.update(DELIVERIES_STREAM, { ...config, max_msgs: -1 });
-  // Beyond the time in which whoever queued something publishes it.
+  // Skips the time in which the process that queued a delivery publishes it itself.
   stack.clock.move(2_000);
   while ((await sweepOnce()) > 0);
-  // Nobody has consumed anything: as many messages wait as one sweep makes, whatever else is due.
+  // Nothing is consumed yet, so one sweep fills the queue and the next one adds nothing.
   const before = await waiting();
   expect(await sweepOnce()).toBe(0);
   expect(await waiting()).toBe(before);
   await using _ = consume();
   await until('all arrived', LIMIT_MS, () => receivers.at('/full').length === ids.length);
-  await until('nothing is left in the queue', LIMIT_MS, async () => (await waiting()) === 0);
+  await until('the queue is empty', LIMIT_MS, async () => (await waiting()) === 0);
   expect(new Set(receivers.at('/full').map(({ headers }) => headers['webhook-id']))).toEqual(new Set(ids));
   expect(receivers.at('/full')).toHaveLength(ids.length);
 });

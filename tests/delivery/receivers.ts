@@ -6,7 +6,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** A request as a customer's server got it. */
+/** A request as a receiver got it. */
 export type Received = {
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -14,7 +14,7 @@ export type Received = {
   readonly atMs: number;
 };
 
-/** What a customer's server does with a request. */
+/** Reaction of a receiver to a request. */
 export type Behaviour = (response: ServerResponse, socket: Socket) => void;
 
 const DRIP_MS = 200;
@@ -28,13 +28,13 @@ export const answers =
 export const hangs: Behaviour = () => undefined;
 export const closes: Behaviour = (_, socket) => void socket.destroy();
 export const answersNoHttp: Behaviour = (_, socket) => void socket.end('SSH-2.0-OpenSSH_9.6\r\n');
-/** Its head comes letter by letter and is never whole. */
+/** A receiver that sends its response headers one byte at a time and never finishes. */
 export const dripsHead: Behaviour = (_, socket) => {
   socket.write('HTTP/1.1 200 OK\r\nx-slow: ');
   const timer = setInterval(() => socket.write('a'), DRIP_MS);
   socket.once('close', () => clearInterval(timer));
 };
-/** A status at once, then its text letter by letter, without end. */
+/** A receiver that sends the status at once, then its body one byte at a time without end. */
 export const dripsBody =
   (status: number): Behaviour =>
   (response, socket) => {
@@ -53,7 +53,7 @@ export type Receivers = AsyncDisposable & {
   readonly url: string;
   readonly port: number;
   readonly received: Received[];
-  /** By path; the last of several is kept to. Whatever is not named is answered with 204. */
+  /** Sets the behaviours of a path, one per request; the last one repeats. Paths without behaviours answer 204. */
   behave(path: string, ...behaviours: readonly Behaviour[]): void;
   at(path: string): readonly Received[];
 };
@@ -70,8 +70,8 @@ const take =
       const nth = received.filter((one) => one.path === path).length;
       const headers = request.headers as Record<string, string>;
       received.push({ path, headers, body: Buffer.concat(chunks), atMs: performance.now() });
-      const asked = behaviours.get(path) ?? [answers(204)];
-      asked[Math.min(nth, asked.length - 1)]?.(response, request.socket);
+      const responses = behaviours.get(path) ?? [answers(204)];
+      responses[Math.min(nth, responses.length - 1)]?.(response, request.socket);
     });
   };
 
@@ -98,13 +98,13 @@ const closing = (server: Server): AsyncDisposable => ({
   },
 });
 
-/** A customer's server, on loopback. */
+/** Starts an HTTP receiver on loopback. */
 export const openReceivers = async (): Promise<Receivers> => {
   const server = createServer();
   return { ...(await listen(server, 'http')), ...closing(server) };
 };
 
-/** The same over TLS, with a certificate that nobody vouches for, for this name. */
+/** Starts an HTTPS receiver on loopback, with a self-signed certificate for this name. */
 export const openTlsReceivers = async (name: string): Promise<Receivers & { readonly ca: string }> => {
   const folder = mkdtempSync(join(tmpdir(), 'receivers-'));
   const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];

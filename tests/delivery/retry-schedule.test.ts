@@ -6,13 +6,13 @@ import { afterAttempt, JITTER_MAX, RETRY_DELAYS_MS } from '#services/delivery/re
 const AT = new Date('2026-11-21T08:00:00.000Z');
 const failed = { delivered: false, terminal: false, retry_after_ms: null };
 
-test('the documented schedule: ten attempts over 75 hours and 35 minutes, and what chance adds', () => {
+test('documents ten attempts over 75 hours and 35 minutes, plus jitter', () => {
   expect(RETRY_DELAYS_MS.map((ms) => ms / 1_000)).toEqual([
     5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400,
   ]);
 });
 
-test('an attempt is followed by another within its jitter, and never before the receiver wants one', () => {
+test('schedules the next attempt within its jitter, and never before Retry-After', () => {
   fc.assert(
     fc.property(
       fc.integer({ min: 1, max: RETRY_DELAYS_MS.length }),
@@ -30,7 +30,7 @@ test('an attempt is followed by another within its jitter, and never before the 
   );
 });
 
-test('the tenth failure is the last, and so is one that would only be repeated', () => {
+test('schedules no attempt after the tenth failure, a terminal failure or a delivery', () => {
   expect(afterAttempt(failed, RETRY_DELAYS_MS.length + 1, AT, 0)).toEqual({
     outcome: 'failed',
     nextAttemptAt: null,
@@ -62,6 +62,6 @@ test.each([
   ['soon', null],
   ['', null],
   [undefined, null],
-])('Retry-After: %s', (value, expected) => {
+])('parses Retry-After: %s', (value, expected) => {
   expect(retryAfterMs(value, AT)).toBe(expected);
 });

@@ -4,8 +4,8 @@ import { expect, vi } from 'vitest';
 import type { Received } from './receivers.ts';
 
 /**
- * Both signatures of a request, verified by others' code: Standard Webhooks by its own package, ours by openssl. The
- * package wants the time of signing to be about now.
+ * Verifies both signatures of a request with code that is not ours: Standard Webhooks with its own package, ours
+ * with openssl. The package requires a signing time close to now.
  */
 export const verifySignatures = ({ headers, body }: Received, secret: string): void => {
   const signedAt = Number(headers['webhook-timestamp']) * 1_000;

@@ -23,7 +23,7 @@ import { type Rule, SECRET } from './new-delivery.ts';
 const POOL_CLIENTS = 6;
 const DUE_MAX = 10_000;
 
-/** A clock that stands still until it is moved. */
+/** A clock that advances only through `move`. */
 export type TestClock = Clock & { move(ms: number): void };
 export const createTestClock = (at: string): TestClock => {
   let nowMs = Date.parse(at);
@@ -40,22 +40,22 @@ export type DeliveryStack = AsyncDisposable & {
   readonly eventStore: EventStore;
   readonly clock: TestClock;
   readonly mailFolder: string;
-  /** What signs, by workspace: a rotation is another value. */
+  /** Signing secrets by workspace; setting another value is a rotation. */
   readonly secrets: Map<string, string | null>;
   readonly addresses: Map<string, string>;
   readonly emails: Map<string, string>;
   rule(): Rule;
-  /** Another worker, as another process would be. */
+  /** Starts another worker, as in another process. */
   worker(options?: {
     readonly egress?: Partial<EgressOptions>;
     readonly mail?: Partial<EmailSettings>;
   }): Worker;
   enqueue(...deliveries: readonly NewDelivery[]): Promise<void>;
-  /** Sends everything that is due by now, until nothing is. */
+  /** Sends everything that is due, until nothing is. */
   sendDue(worker: Worker): Promise<void>;
   row(deliveryId: string): Promise<Readonly<Record<string, unknown>>>;
   attempts(deliveryId: string): Promise<readonly Readonly<Record<string, unknown>>[]>;
-  /** The events of a rule's deliveries, after everything was recorded. */
+  /** Publishes all journal entries, then returns the events of a rule's deliveries. */
   events(rule: Rule): Promise<readonly AlertDeliveryEvent[]>;
 };
 
@@ -119,7 +119,7 @@ export const openDeliveryStack = async (): Promise<DeliveryStack> => {
       await inTransaction(pool, (client) => enqueue(client, deliveries));
     },
     sendDue: async (worker) => {
-      // Beyond the time in which whoever queued something publishes it.
+      // Skips the time in which the process that queued a delivery publishes it itself.
       clock.move(2_000);
       for (;;) {
         const due = await dueDeliveries(pool, clock.now(), DUE_MAX);

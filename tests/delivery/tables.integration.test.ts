@@ -4,7 +4,7 @@ import { createDeliveryTables } from '#application/delivery-outbox/schema/create
 import { openPool } from '#platform/postgres/pool.ts';
 import { createTestDatabase } from '../stack/database.ts';
 
-/** The tables as they were first made, as far as there is something in them here. */
+/** First version of the tables, with the columns that this test fills. */
 const BEFORE = `
   create schema delivery;
   create table delivery.delivery (
@@ -27,7 +27,7 @@ const BEFORE = `
     last_at timestamptz not null, suspended_at timestamptz, primary key (alert_id, channel));
   create table delivery.pace (endpoint text primary key, next_at timestamptz not null);`;
 
-test('tables of before are taken over with what is in them', async () => {
+test('migrates tables of the first version with their rows', async () => {
   const database = await createTestDatabase();
   const pool = openPool(database.url, 1);
   const [alert, waiting, retrying, over, cancelled] = Array.from({ length: 5 }, () => randomUUID());

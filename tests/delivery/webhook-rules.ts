@@ -9,12 +9,12 @@ import { openSecretVault, WEBHOOK_SECRET_OWNER } from '#application/vault/secret
 import { registered } from '../operations/fixtures/corpus.ts';
 import { METADATA, SECRET } from './new-delivery.ts';
 
-/** What the vaults of such a stack are sealed under. */
+/** Encryption key of the vaults. */
 export const VAULT_KEY = Buffer.alloc(32, 7).toString('base64');
 
 export type WebhookRule = { readonly alertId: string; readonly brandId: string };
 
-/** A workspace with a secret, and a rule for each address, on a brand of its own. */
+/** Creates a workspace with a signing secret, and one rule per address, each on its own brand. */
 export const createWebhookRules = async (
   eventStore: EventStore,
   pool: Database,

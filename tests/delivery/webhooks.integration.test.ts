@@ -21,12 +21,12 @@ beforeAll(async () => {
   worker = stack.worker();
 });
 afterAll(async () => {
-  // The receivers first: whoever hangs lets go.
+  // Receivers are disposed of first, which ends the requests that hang.
   await receivers[Symbol.asyncDispose]();
   await stack[Symbol.asyncDispose]();
 });
 
-/** Queues one webhook to a path that behaves so, and answers it. */
+/** Queues one webhook to a path with this behaviour and returns it. */
 const queueTo = async (path: string, ...behaviours: readonly Behaviour[]) => {
   if (behaviours.length > 0) receivers.behave(path, ...behaviours);
   const rule = stack.rule();
@@ -37,7 +37,7 @@ const queueTo = async (path: string, ...behaviours: readonly Behaviour[]) => {
 };
 
 describe('a webhook that arrives', () => {
-  test('is the stored bytes, signed, under the id of its delivery, and an event', async () => {
+  test('sends the stored bytes, signed, under the delivery id, and records an event', async () => {
     const { id, delivery, rule } = await queueTo('/arrives', answers(200, {}, 'thank you'));
     await stack.enqueue(delivery);
     await stack.sendDue(worker);
@@ -75,7 +75,7 @@ describe('a webhook that arrives', () => {
 });
 
 describe('a webhook that fails', () => {
-  test('is tried ten times on the documented schedule, signed anew each time, then given up', async () => {
+  test('is tried ten times on the documented schedule, signed again each time, then fails for good', async () => {
     const { id, rule } = await queueTo('/fails', answers(503, {}, 'later'));
     for (const [index, delayMs] of RETRY_DELAYS_MS.entries()) {
       await stack.sendDue(worker);
@@ -83,7 +83,7 @@ describe('a webhook that fails', () => {
       const row = await stack.row(id);
       expect(row).toMatchObject({ status: 'retrying', attempts: index + 1 });
       const waitMs = (row['next_attempt_at'] as Date).getTime() - stack.clock.now().getTime();
-      // Chance is at its most here: a tenth is added.
+      // The random source of this stack is at its maximum: a tenth is added.
       expect(waitMs).toBeCloseTo(delayMs * 1.1, -1);
       stack.clock.move(waitMs - 2_001);
       await stack.sendDue(worker);
@@ -140,7 +140,7 @@ describe('a webhook that fails', () => {
     }
   });
 
-  test('signs with the new secret from a rotation on, and with none there is nothing to send', async () => {
+  test('is signed with the new secret after a rotation, and is cancelled when the workspace has none', async () => {
     const { rule, id } = await queueTo('/rotated', answers(500), answers(200));
     await stack.sendDue(worker);
     stack.secrets.set(rule.workspaceId, 'whsec_YW5vdGhlciBzZWNyZXQgb2YgMzIgYnl0ZXMhISE=');
@@ -158,11 +158,11 @@ describe('a webhook that fails', () => {
     expect(await stack.row(unsigned.id)).toMatchObject({ status: 'cancelled' });
     expect((await stack.events(unsigned.rule)).at(-1)).toMatchObject({
       type: 'DeliveryCancelled',
-      data: { reason: 'The workspace has no secret to sign with.' },
+      data: { reason: 'The workspace has no signing secret.' },
     });
   });
 
-  test('is sent again by a replay: the same bytes and id, a round of attempts of its own', async () => {
+  test('is sent again by a replay, with the same bytes and id and a new round of attempts', async () => {
     const { id, rule } = await queueTo('/replayed', answers(410), answers(500), answers(200));
     await stack.sendDue(worker);
     expect(await stack.row(id)).toMatchObject({ status: 'failed', attempts: 1 });
@@ -173,7 +173,7 @@ describe('a webhook that fails', () => {
     await stack.sendDue(worker);
     const row = await stack.row(id);
     expect(row).toMatchObject({ status: 'retrying', attempts: 2 });
-    // The first of the round: five seconds, not the five minutes of a second failure.
+    // The delay is that of a first attempt in its round: five seconds, not the five minutes of a second failure.
     stack.clock.move((row['next_attempt_at'] as Date).getTime() - stack.clock.now().getTime());
     await stack.sendDue(worker);
     const requests = receivers.at('/replayed');
@@ -194,7 +194,7 @@ describe('a webhook that fails', () => {
     ]);
   });
 
-  test('is cancelled for good', async () => {
+  test('is not sent again after it was cancelled', async () => {
     const { id, rule } = await queueTo('/cancelled', answers(500));
     await stack.sendDue(worker);
     const cancel = () =>
@@ -214,7 +214,7 @@ describe('a webhook that fails', () => {
   });
 });
 
-describe('a webhook that is cancelled while it is on its way', () => {
+describe('a webhook that is cancelled while being sent', () => {
   const cancelledUnderWay = async (path: string, status: number) => {
     const arrived = Promise.withResolvers<(status: number) => void>();
     receivers.behave(path, (response) =>
@@ -231,20 +231,20 @@ describe('a webhook that is cancelled while it is on its way', () => {
     return { row: await stack.row(id), events: (await stack.events(rule)).map(({ type }) => type) };
   };
 
-  test('is delivered if it arrived, and says so once', async () => {
+  test('is delivered if it arrived, with one event for the attempt', async () => {
     const { row, events } = await cancelledUnderWay('/cancelled-arrives', 200);
     expect(row).toMatchObject({ status: 'delivered', attempts: 1, next_attempt_at: null });
     expect(events).toEqual(['DeliveryQueued', 'DeliveryCancelled', 'DeliveryAttempted']);
   });
 
-  test('stays cancelled if it did not', async () => {
+  test('stays cancelled if it did not arrive', async () => {
     const { row, events } = await cancelledUnderWay('/cancelled-fails', 500);
     expect(row).toMatchObject({ status: 'cancelled', attempts: 0, next_attempt_at: null });
     expect(events).toEqual(['DeliveryQueued', 'DeliveryCancelled']);
   });
 });
 
-test('one that cannot be signed just now is taken up again soon, and it is no attempt', async () => {
+test('retries soon, without counting an attempt, when a delivery cannot be signed', async () => {
   const { rule, id } = await queueTo('/unsigned-yet');
   stack.secrets.set(rule.workspaceId, 'no secret at all');
   await stack.sendDue(worker);
@@ -254,7 +254,7 @@ test('one that cannot be signed just now is taken up again soon, and it is no at
   expect(await stack.row(id)).toMatchObject({ status: 'delivered', attempts: 1 });
 });
 
-test('one that cannot be read keeps no other from being sent', async () => {
+test('sends other deliveries when one cannot be parsed', async () => {
   const [unreadable, other] = [await queueTo('/unreadable'), await queueTo('/readable')];
   const set = 'update delivery.delivery set target = $2 where delivery_id = $1';
   await stack.pool.query(set, [unreadable.id, '{"channel":"pager","number":"1"}']);
@@ -262,7 +262,7 @@ test('one that cannot be read keeps no other from being sent', async () => {
   expect(receivers.at('/readable')).toHaveLength(1);
   expect(await stack.row(other.id)).toMatchObject({ status: 'delivered' });
   expect(await stack.row(unreadable.id)).toMatchObject({ status: 'queued', attempts: 0 });
-  // Whoever can read it sends it, once the lease has run out.
+  // A worker that can parse it sends it once the lease has expired.
   await stack.pool.query(set, [unreadable.id, JSON.stringify(unreadable.delivery.target)]);
   stack.clock.move(CLAIM_LEASE_MS);
   await stack.sendDue(worker);
@@ -270,7 +270,7 @@ test('one that cannot be read keeps no other from being sent', async () => {
 });
 
 describe('several workers', () => {
-  test('send a delivery once, and take over what a dead one had', async () => {
+  test('send a delivery once, and take over the deliveries of a dead worker after its lease', async () => {
     const other = stack.worker();
     const { id } = await queueTo('/once');
     await Promise.all([worker.take([id]), other.take([id]), worker.take([id])]);

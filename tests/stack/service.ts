@@ -6,7 +6,7 @@ const SAYS = {
   api: 'listening',
   ingest: 'ingest consumer started',
   projector: 'caught up',
-  worker: '"working"',
+  worker: '"worker started"',
   alerts: '"starting"',
   delivery: 'became leader for delivery tasks',
   ops: 'listening',

@@ -8,9 +8,9 @@ import { type CorpusBrand, seedCorpus } from '../operations/fixtures/corpus.ts';
 import { type ApiStack, BASE_URL, type Key, openApiStack } from '../operations/fixtures/stack.ts';
 import { on } from '../dsl/api.ts';
 
-/** The corpus changes six hours before this: in the week from 4 to 10 May 2026. */
+/** The corpus changes six hours before this time, in the week from 4 to 10 May 2026. */
 const WEDNESDAY = Date.parse('2026-05-06T12:00:00.000Z');
-/** In the week before, so that there is a brief of that one too, of no changes. */
+/** A time in the week before, so that a brief without changes is due for that week too. */
 const TRACKED_AT = '2026-05-01T00:00:00.000Z';
 
 let stack: ApiStack;
@@ -39,7 +39,7 @@ const { signal } = new AbortController();
 const prepareAt = (now: string): Promise<number> =>
   prepareDueBriefs({ ...dependencies, clock: { now: () => new Date(now) } }, signal);
 
-/** A workspace that has tracked these brands since long ago. */
+/** Creates a workspace that tracks these brands since this time. */
 const trackingSince = async (tracked_at: string, tracked: readonly CorpusBrand[]): Promise<Key> => {
   const key = await stack.key();
   const workspace_id = key.workspaceId;
@@ -68,17 +68,17 @@ type Summary = { id: string; week: string; changes: object; created_at: string }
 const list = async (key: Key): Promise<readonly Summary[]> =>
   (await on(app).get(`/v1/workspaces/${key.workspaceId}/briefs`, { key })).data;
 
-const untilShown = async (): Promise<void> => stack.projected(await stack.eventStore.head());
+const waitUntilProjected = async (): Promise<void> => stack.projected(await stack.eventStore.head());
 
 describe('prepareDueBriefs', () => {
-  test('on Monday at six, once, for each workspace that tracked brands in time', async () => {
+  test('prepares a brief on Monday at six, once, for each workspace that tracked brands in time', async () => {
     const key = await trackingSince(TRACKED_AT, brands);
     const [idle, late] = await Promise.all([stack.key(), trackingSince('2026-05-11T01:00:00.000Z', brands)]);
-    // Just before, only the week before is due.
+    // One second earlier, only the previous week is due.
     expect(await prepareAt('2026-05-11T05:59:59.000Z')).toBe(1);
     expect(await prepareAt('2026-05-11T06:00:00.000Z')).toBe(1);
     expect(await prepareAt('2026-05-11T06:00:01.000Z')).toBe(0);
-    await untilShown();
+    await waitUntilProjected();
 
     const [newest, before, ...more] = await list(key);
     expect(more).toEqual([]);
@@ -110,7 +110,7 @@ describe('prepareDueBriefs', () => {
       'ad_started',
       'ad_started',
     ]);
-    // A notable item is the radar's, address for address.
+    // A notable item equals the radar's item, including its links.
     const then = await stack.api({ clock: { now: () => new Date('2026-05-11T07:00:00.000Z') } });
     const radar = await on(then).get(`/v1/workspaces/${key.workspaceId}/radar?days=7&limit=100`, { key });
     const items = radar.data as { id: string }[];
@@ -118,21 +118,21 @@ describe('prepareDueBriefs', () => {
     expect(JSON.stringify(one)).toContain(`"${BASE_URL}/v1/ads/`);
   });
 
-  test('two workers at once prepare each brief once', async () => {
+  test('prepares each brief once when two workers run at the same time', async () => {
     const keys = [await trackingSince(TRACKED_AT, brands), await trackingSince(TRACKED_AT, brands)];
     const now = '2026-05-11T06:00:00.000Z';
     const prepared = await Promise.all([prepareAt(now), prepareAt(now)]);
     expect(prepared.reduce((sum, one) => sum + one, 0)).toBe(4);
-    await untilShown();
+    await waitUntilProjected();
     for (const key of keys) {
       expect((await list(key)).map(({ week }) => week)).toEqual(['2026-W19', '2026-W18']);
     }
   });
 
-  test('after downtime catches up, with the last four weeks at most', async () => {
+  test('catches up after downtime, for at most the last four weeks', async () => {
     const key = await trackingSince('2026-01-01T00:00:00.000Z', brands);
     await prepareAt('2026-05-27T09:00:00.000Z');
-    await untilShown();
+    await waitUntilProjected();
     expect((await list(key)).map(({ week }) => week)).toEqual([
       '2026-W21',
       '2026-W20',
@@ -141,22 +141,22 @@ describe('prepareDueBriefs', () => {
     ]);
   });
 
-  test('waits for read models that are behind, and no longer than the worker runs', async () => {
+  test('waits for read models that lag behind, unless the worker stops', async () => {
     const key = await trackingSince(TRACKED_AT, brands);
     const at = { now: () => new Date('2026-05-11T06:00:00.000Z') };
-    let looks = 0;
+    let waits = 0;
     const wait = async (): Promise<boolean> => {
-      looks += 1;
-      return looks === 3;
+      waits += 1;
+      return waits === 3;
     };
     const behind = { ...dependencies, clock: at, projectionWait: { ...dependencies.projectionWait, wait } };
     const ending = new AbortController();
     ending.abort();
     expect(await prepareDueBriefs(behind, ending.signal)).toBe(0);
-    expect(looks).toBe(0);
+    expect(waits).toBe(0);
     expect(await prepareDueBriefs(behind, signal)).toBeGreaterThan(0);
-    expect(looks).toBe(3);
-    await untilShown();
+    expect(waits).toBe(3);
+    await waitUntilProjected();
     expect(await list(key)).toHaveLength(2);
   });
 });

@@ -41,7 +41,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** A worker's export loop in this process, until it is disposed of. */
+/** Runs a worker's export loop in this process until disposed. */
 const startWorker = (options: Partial<ReportExports> = {}): AsyncDisposable => {
   const ending = new AbortController();
   const db = openReadDatabase(stack.environment['DATABASE_URL'] ?? '');
@@ -98,7 +98,7 @@ const tracking = async (...ids: readonly string[]): Promise<Key> => {
 };
 
 describe('exportReports', () => {
-  test('writes the radar of the window as CSV, as the event says', async () => {
+  test('writes the radar of the window as CSV, matching the event', async () => {
     await using _ = startWorker();
     const key = await tracking(...brands.map(({ id }) => id));
     const id = await request(key);
@@ -122,7 +122,7 @@ describe('exportReports', () => {
     });
   });
 
-  test('to a bucket too, from which the link leads to it', async () => {
+  test('writes to a bucket too, with a link to the object', async () => {
     await using bucket = await startBucket();
     const inBucket = await openObjectStore({ OBJECT_STORE_DIR: folder, OBJECT_STORE_URL: bucket.url });
     await using _ = startWorker({ objectStore: inBucket });
@@ -136,7 +136,7 @@ describe('exportReports', () => {
     expect(headers['content-length']).toBe(String(Buffer.byteLength(body)));
   });
 
-  test('only the days, brands and types that were asked for; of nothing, the header', async () => {
+  test('exports only the requested days, brands and types, and only the header when nothing matches', async () => {
     await using _ = startWorker();
     const [first = ''] = brands.map(({ id }) => id);
     const key = await tracking(...brands.map(({ id }) => id));
@@ -149,7 +149,7 @@ describe('exportReports', () => {
     });
   });
 
-  test('no cell is a formula', async () => {
+  test('escapes cells that look like formulas', async () => {
     await using _ = startWorker();
     const brand = registered('formula.com', new Date().toISOString(), { name: FORMULA_NAME });
     await seedBrand(stack.eventStore, brand);
@@ -189,7 +189,7 @@ describe('exportReports', () => {
     });
   });
 
-  test('of two workers, one has a report', async () => {
+  test('gives a report to one of two workers', async () => {
     const key = await tracking(brands[0]?.id ?? '');
     const ids = [];
     for (let count = 0; count < 6; count += 1) ids.push(await request(key));
@@ -206,14 +206,14 @@ describe('exportReports', () => {
     }
   });
 
-  test('one that fails is tried three times and then says why; nothing is left behind', async () => {
+  test('fails after three attempts with a reason, and leaves no objects', async () => {
     const key = await tracking(brands[0]?.id ?? '');
     const id = await request(key);
     const full = Object.assign(new Error('ENOSPC: no space left on device'), {
       code: 'ENOSPC',
       syscall: 'write',
     });
-    // Time passes quickly, so that nobody waits for the retries.
+    // A fast clock, so that the test does not wait for retries.
     const since = Date.now();
     const clock = { now: () => new Date(since + (Date.now() - since) * 20) };
     await using _ = startWorker({
@@ -231,7 +231,7 @@ describe('exportReports', () => {
       },
     });
     const failed = await untilStatus(key, id, 'failed');
-    expect(failed).toMatchObject({ failure: 'There is no room left for the file.', download_url: null });
+    expect(failed).toMatchObject({ failure: 'Not enough storage space for the file.', download_url: null });
     expect((await eventsOf(key, id)).map(({ type }) => type)).toEqual([
       'ReportRequested',
       'ReportStarted',
@@ -244,7 +244,7 @@ describe('exportReports', () => {
     expect(await readdir(join(folder, 'reports', key.workspaceId, id))).toEqual([]);
   });
 
-  test('a worker that outlives its lease extends it and keeps its report', async () => {
+  test('renews the lease of a slow export, which keeps its report', async () => {
     const key = await tracking(brands[0]?.id ?? '');
     const id = await request(key);
     const slowly: ObjectStore = {

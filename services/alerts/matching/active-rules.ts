@@ -1,11 +1,11 @@
 import type { AlertTrigger } from '#contracts/values/alerts.ts';
 import { type AlertRule, type AlertRuleState, isActive } from '#domain/workspace/alert/rule-decider.ts';
 
-/** The rules as they stand at one place of the log, found by brand. */
+/** Index of alert rules at one log position, by id and by brand. */
 export type RuleBook = {
   get(alertId: string): AlertRuleState;
   set(alertId: string, rule: AlertRuleState): void;
-  /** Enabled rules of a brand that fire on this. */
+  /** Returns the enabled rules of a brand that fire on this trigger. */
   firing(brandId: string, trigger: AlertTrigger): readonly AlertRule[];
 };
 

@@ -6,7 +6,7 @@ import { type PageOfBrand, UNKNOWN_PAGE } from '#domain/workspace/alert/match-ev
 import type { BrandName } from '#domain/workspace/alert/payload.ts';
 import type { Database, Transaction } from '#platform/postgres/pool.ts';
 
-/** The events that `alerts` learns brands and pages from. */
+/** Events from which `alerts` builds its table of brands and social pages. */
 export type CorpusEvent = AdLibraryEvent | BrandEvent | SocialPageEvent;
 
 type KnownBrand = {
@@ -17,7 +17,7 @@ type KnownBrand = {
 };
 const UNKNOWN_BRAND: KnownBrand = { slug: null, name: null, logo_url: null, last_complete_at: null };
 
-/** What is known of the brands and pages that a batch is about, and what the batch adds to it. */
+/** Brands and social pages that a batch refers to, with the changes that the batch makes to them. */
 export type Known = {
   nameOf(brandId: string): BrandName;
   lastCompleteAt(brandId: string): string | null;
@@ -57,7 +57,7 @@ const readPages = async (database: Database, pairs: readonly Pair[]): Promise<Ma
   return new Map(rows.map(({ brand_id, page_id, ...page }) => [keyOf(brand_id, page_id), page]));
 };
 
-/** Reads what a batch needs to know, so that its events are then gone through without a pause. */
+/** Preloads the brands and social pages that a batch refers to, so that matching needs no I/O. */
 export const learn = async (database: Database, events: readonly Event[]): Promise<Known> => {
   const brandIds = new Set<string>();
   const pairs = new Map<string, Pair>();
@@ -74,7 +74,8 @@ export const learn = async (database: Database, events: readonly Event[]): Promi
   const changedBrands = new Set<string>();
   const changedPages = new Map<string, Pair>();
   return {
-    // A brand may be scanned before anybody says who it is; no rule is about such a one.
+    // A brand may be scanned before it is registered. No rule can refer to it then, so the id stands in for its
+    // name.
     nameOf: (brand_id) => {
       const { slug, name, logo_url } = brands.get(brand_id) ?? UNKNOWN_BRAND;
       return { brand_id, slug: slug ?? brand_id, name: name ?? brand_id, logo_url };

@@ -24,7 +24,7 @@ import type { RuleBook } from './active-rules.ts';
 import type { SignalLooks } from './pending-signal-checks.ts';
 import type { Untracked } from './untracked-brands.ts';
 
-/** What `alerts` follows: events of these streams. */
+/** Stream prefixes of the subscription. */
 export const PREFIXES = [
   'adLibrary-',
   'alertRule-',
@@ -37,7 +37,9 @@ export type FollowedEvent = RecordedEvent<
   AdLibraryEvent | AlertRuleEvent | BrandEvent | SocialPageEvent | StorefrontEvent | TrackingEvent
 >;
 
-/** Something to be sent for one rule, on each channel that it sends on; `rule` as it stood there. */
+/**
+ * One alert or digest to send for a rule, on each of the rule's channels. `rule` is the rule at that log position.
+ */
 export type Match = {
   readonly rule: AlertRule;
   readonly kind: 'alert' | 'digest';
@@ -49,24 +51,24 @@ export type Match = {
 
 export type Outcome = {
   readonly matches: Match[];
-  /** By the last event taken; what comes after it is gone through by another call. */
+  /** Rule changes made by the last event taken. The events after it need another call. */
   readonly amendments: Amendment[];
   taken: number;
 };
 
-/** What events are matched against: rules, waiting matches and the time of the log, at one place of it. */
+/** In-memory matching state at one log position: rules, pending digests and the log clock. */
 export type Place = {
   readonly rules: RuleBook;
   readonly untracked: Untracked;
   readonly collections: Collections;
   readonly looks: SignalLooks;
-  /** The newest time of recording so far, ISO: the clock that periods end by. */
+  /** Log clock: the newest recording time so far, ISO 8601. Digest periods end by it. */
   logTime: string;
-  /** Rules whose streams went on. */
+  /** Ids of rules that changed since the last checkpoint. */
   readonly changedRules: Set<string>;
 };
 
-/** Enabled rules that fire on this, of workspaces that follow the brand. */
+/** Returns the enabled rules that fire on this trigger, of workspaces that track the brand. */
 const firing = ({ rules, untracked }: Place, brandId: string, trigger: AlertTrigger): readonly AlertRule[] =>
   rules.firing(brandId, trigger).filter(({ workspace_id }) => !untracked.has(workspace_id, brandId));
 
@@ -77,7 +79,10 @@ const digestOf = (rule: AlertRule, one: Collected, cadence: Exclude<AlertCadence
   return { rule, kind: 'digest', cause: causeOfDigest(period), period, at: period.end, matched: one };
 };
 
-/** Time has come this far: digests of what is over. Once closed, a period takes nothing more in. */
+/**
+ * Advances the log clock to `time` and closes every digest period that has ended. A closed period accepts no more
+ * items.
+ */
 export const passTime = (place: Place, time: string): readonly Match[] => {
   if (time <= place.logTime) return [];
   const isSameDay = dateOf(time) === dateOf(place.logTime);
@@ -98,13 +103,16 @@ const followRule = (place: Place, event: RecordedEvent<AlertRuleEvent>, outcome:
   const after = alertRule.evolve(before, event);
   place.rules.set(alert_id, after);
   place.changedRules.add(alert_id);
-  // Switched on again, a rule fires on what is recorded from then on.
+  // A disabled rule drops its pending items. After it is enabled again it fires only on later events.
   if (!isActive(after)) place.collections.close((one) => one.alert_id === alert_id);
   const amendment = amendmentOf(before, after);
   if (amendment) outcome.amendments.push(amendment);
 };
 
-/** Collects a happening for each rule that fires on it; `now`: instant rules get it without waiting for a scan. */
+/**
+ * Adds an alert trigger to the pending digest of each rule that fires on it. Calls `now` for rules with instant
+ * cadence.
+ */
 const collect = (
   place: Place,
   known: Known,
@@ -124,7 +132,7 @@ const collect = (
   }
 };
 
-/** The signals of this day are looked at when the read model shows the event: it may have given rise to some. */
+/** Schedules a signal check for this brand and day, to run once the read model has passed this event. */
 const lookForSignals = (
   place: Place,
   { position, recordedAt, data }: RecordedEvent<Event<string, { brand_id: string; observed_at: string }>>,
@@ -135,7 +143,10 @@ const lookForSignals = (
   place.looks.add({ position, brand_id, date: dateOf(observed_at), at: recordedAt.toISOString(), alert_ids });
 };
 
-/** An instant answer is for one brand and scan, and goes out when the scan is closed: however events were batched. */
+/**
+ * Matches an ad event. An instant alert covers one brand and scan. It is sent when the scan closes, so it does not
+ * depend on how events are batched.
+ */
 const followLibrary = (
   place: Place,
   known: Known,
@@ -184,7 +195,7 @@ const followBrand = (known: Known, { type, data }: BrandEvent): void => {
   });
 };
 
-/** A page link belongs to no scan: each is an answer of its own. */
+/** Matches a social page event. A page link belongs to no scan, so each link is an alert of its own. */
 const followPage = (
   place: Place,
   known: Known,
@@ -205,7 +216,10 @@ const followPage = (
   }
 };
 
-/** Goes through events in order, up to one that amends what waits. An event meets the rules as they stand there. */
+/**
+ * Matches events in order, and stops after the first one that changes a rule's pending deliveries. Each event is
+ * matched against the rules at its own log position.
+ */
 export const matchEvents = (
   place: Place,
   known: Known,

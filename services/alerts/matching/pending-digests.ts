@@ -3,30 +3,33 @@ import { type AlertItem, PAYLOAD_ITEMS_MAX } from '#contracts/webhooks/alert-pay
 import type { Matched } from '#domain/workspace/alert/payload.ts';
 import type { Database, Transaction } from '#platform/postgres/pool.ts';
 
-/** Matches of one rule that wait for the end of a scan (`key`: the brand) or of a period (`key`: its first day). */
+/** Pending items of one rule. They wait for the end of a scan (`key`: brand id) or of a period (`key`: first day). */
 export type Collected = {
   readonly alert_id: string;
   readonly cadence: AlertCadence;
   readonly key: string;
   items_total: number;
   as_of: string;
-  /** How many items the table holds. */
+  /** Number of items already in the table. */
   stored: number;
-  /** Those that it does not hold yet. */
+  /** Items not yet in the table. */
   readonly fresh: AlertItem[];
 };
 
 const nameOf = (alertId: string, cadence: AlertCadence, key: string): string =>
   `${alertId} ${cadence} ${key}`;
 
-/** What waits. Items lie in the table once a batch has ended without closing them; only counts are held here. */
+/**
+ * Pending digests and instant alerts. Items move to the table at the end of each batch; memory then holds only
+ * counts.
+ */
 export type Collections = {
   add(alertId: string, cadence: AlertCadence, key: string, item: AlertItem): void;
-  /** Takes out what waits and fits, in the order in which it began. */
+  /** Removes and returns the entries for which `fits` is true, oldest first. */
   close(fits: (collected: Collected) => boolean): readonly Collected[];
-  /** Everything of one that was taken out of here. */
+  /** Returns all items of an entry that `close` removed. */
   read(collected: Collected): Promise<Matched>;
-  /** Writes what the batch changed. */
+  /** Writes the changes of the batch. */
   save(client: Transaction): Promise<void>;
 };
 

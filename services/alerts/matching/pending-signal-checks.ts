@@ -1,30 +1,33 @@
 import type { ActivitySignal } from '#domain/workspace/alert/payload.ts';
 import type { Database, Transaction } from '#platform/postgres/pool.ts';
 
-/** A scan or link after which the signals of a brand's day are looked at, for rules that fire on activity. */
+/**
+ * A pending check of a brand's activity signals for one day, after a scan or a page link. Only for rules that fire
+ * on activity.
+ */
 export type SignalLook = {
-  /** Of the event that closed the scan, or that linked a page; the signals must show it. */
+  /** Position of the event that triggered the check. The signals read model must have passed it. */
   readonly position: bigint;
   readonly brand_id: string;
   readonly date: string;
-  /** When it was recorded. */
+  /** Recording time of that event. */
   readonly at: string;
-  /** The rules as they stood there. */
+  /** Ids of the rules that fired at that log position. */
   readonly alert_ids: readonly string[];
 };
 
-/** Where signals are read from. */
+/** Read access to signals. */
 export type SignalSource = {
-  /** Waits, for a while at most, until the signals show what was recorded up to here. */
+  /** Waits for a limited time until the signals read model has reached the position. Returns whether it has. */
   shown(position: bigint): Promise<boolean>;
-  /** Of activity, of one brand and day. */
+  /** Returns the activity signals of one brand and day. */
   list(brandId: string, date: string): Promise<readonly ActivitySignal[]>;
 };
 
-/** Looks that wait for the signals, oldest first; kept in the table, so that none is lost with this process. */
+/** Pending signal checks, oldest first. Persisted, so a restart loses none. */
 export type SignalLooks = {
   add(look: SignalLook): void;
-  /** Taken away again by `done`. */
+  /** Returns the oldest check without removing it; `done` removes it. `null` when none is pending. */
   oldest(): SignalLook | null;
   done(look: SignalLook): void;
   save(client: Transaction): Promise<void>;
@@ -66,7 +69,7 @@ export const openSignalLooks = async (database: Database): Promise<SignalLooks> 
   };
 };
 
-/** Of these signals, those that the rule was not told of yet; they are remembered as told. */
+/** Returns the signals of which the rule was not notified yet, and marks them as notified. */
 export const notYetTold = async (
   client: Transaction,
   alertId: string,

@@ -5,20 +5,20 @@ import type { EventStore } from '#platform/event-store/event-store.ts';
 import type { Database, Transaction } from '#platform/postgres/pool.ts';
 
 /**
- * Brands that workspaces follow no longer. A rule is made on tracked brands and outlives that they are untracked, but
- * is told of a brand only while its workspace follows it.
+ * Brands that workspaces no longer track. A rule stays when a brand of it is untracked, but it fires on that brand
+ * only while its workspace tracks it.
  */
 export type Untracked = {
   has(workspaceId: string, brandId: string): boolean;
   follow(event: TrackingEvent): void;
-  /** Writes what changed. */
+  /** Writes the changes since the last save. */
   save(client: Transaction): Promise<void>;
 };
 
 type Pair = { readonly workspace_id: string; readonly brand_id: string };
 const keyOf = ({ workspace_id, brand_id }: Pair): string => `${workspace_id} ${brand_id}`;
 
-/** Of the rules there are, the brands that are not tracked at this place of the log. */
+/** Returns the brands of these rules that their workspaces do not track at this log position. */
 const readUntracked = async (
   eventStore: EventStore,
   rules: readonly AlertRule[],
@@ -46,8 +46,8 @@ const insert = (client: Pick<Transaction, 'query'>, pairs: readonly Pair[]): Pro
   );
 
 /**
- * `isKnown`: whether the checkpoint was come to with the streams of tracking followed. Tables that were made before
- * they were catch up here.
+ * Opens the set of untracked brands. `isKnown` is false for tables made by a version that did not follow tracking
+ * streams; the set is then filled from those streams first.
  */
 export const openUntracked = async (
   database: Database,

@@ -9,7 +9,10 @@ import type { Pass } from '../dependencies.ts';
 import { deliveriesOf } from '../create-deliveries.ts';
 import { notYetTold, type SignalLook, type SignalSource } from '../matching/pending-signal-checks.ts';
 
-/** A signal for one rule: a delivery at once, whose id derives from the signal's, or one more item of a digest. */
+/**
+ * Matches one signal to one rule. Instant cadence: returns a delivery, with an id derived from the signal's.
+ * Otherwise: adds an item to the pending digest and returns nothing.
+ */
 const tell = (
   { progress, settings }: Pass,
   rule: AlertRule,
@@ -26,14 +29,18 @@ const tell = (
   }
   const period = periodOf(cadence, at);
   const isOver = period.end <= progress.logTime;
-  // Gone through for another time, the digest of then was made; else the read model was late, and so is the item.
+  // A period that has ended: in a replay its digest was already made. Otherwise the read model was late, so the
+  // item goes into the current period.
   if (isOver && position <= progress.replayedUntil) return [];
   const { from } = isOver ? periodOf(cadence, progress.logTime) : period;
   progress.collections.add(alert_id, cadence, from, item);
   return [];
 };
 
-/** Tells rules of the signals that a scan gave rise to, each once. The read model shows the scan by now. */
+/**
+ * Notifies rules of the signals that a scan caused, each signal once. Call it after the read model has passed the
+ * scan.
+ */
 export const tellSignals = async (pass: Pass, source: SignalSource, look: SignalLook): Promise<void> => {
   const { database, progress, settings, past } = pass;
   const signals = await source.list(look.brand_id, look.date);

@@ -6,7 +6,7 @@ import { signals } from '#projections/signals/project.ts';
 import { listBrandSignals } from '#projections/signals/read.ts';
 import type { SignalSource } from '../matching/pending-signal-checks.ts';
 
-/** Signals as the read model shows them, once it has come far enough. */
+/** Opens the signal source: waits for the signals projection, then reads its tables. */
 export const openSignalSource = (databaseUrl: string, log: Log): SignalSource & AsyncDisposable => {
   const pool = openPool(databaseUrl, 1);
   const db = openReadDatabase(databaseUrl);

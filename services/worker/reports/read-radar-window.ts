@@ -2,13 +2,13 @@ import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 import type { RadarItem, RadarItemType } from '#contracts/resources/workspace/radar.ts';
 import { listClosedRadar } from '#projections/radar/read.ts';
 
-/** Radar items read at once: what exports and briefs hold in memory. */
+/** Maximum radar items per query, which bounds the memory of exports and briefs. */
 const PAGE_ITEMS = 1_000;
 const DAY_MS = 86_400_000;
-/** In stored JSON texts, the service's own base URL; files and events hold none. */
+/** Placeholder of the service's base URL in stored JSON. Files and events carry paths without a base URL. */
 const BASE_URL_MARK = '\u0001';
 
-/** Calendar dates in UTC, first and last included. */
+/** Filter of the radar. `from` and `to` are UTC dates, both inclusive. */
 export type RadarWindow = {
   readonly brand_ids: readonly string[];
   readonly types: readonly RadarItemType[];
@@ -16,7 +16,7 @@ export type RadarWindow = {
   readonly to: string;
 };
 
-/** Items of a window, page after page: brand by brand, newest first within each. */
+/** Yields the items of a window in pages: brand by brand, newest first within a brand. */
 export const readRadarWindow = async function* (
   db: ReadDatabase,
   window: RadarWindow,

@@ -18,10 +18,10 @@ import type { ObjectStore } from '#platform/object-store/object-store.ts';
 import { type ClaimableReport, listClaimableReports } from '#projections/reports/read.ts';
 import { exportRadar } from './write-radar-csv.ts';
 
-/** How often a worker looks for reports that wait. */
-const LOOK_EVERY_MS = 1_000;
-const REPORTS_PER_LOOK_MAX = 20;
-/** A worker that is alive extends its lease this many times while it lasts. */
+/** Polling interval for pending reports. */
+const POLL_INTERVAL_MS = 1_000;
+const REPORTS_PER_POLL_MAX = 20;
+/** Lease renewals per lease duration. */
 const EXTENSIONS_PER_LEASE = 3;
 const SCHEMA_VERSION = 1;
 
@@ -33,11 +33,11 @@ export type ReportExports = {
   readonly log: Log;
   readonly signal: AbortSignal;
   readonly workerId: string;
-  /** A report whose worker was not heard of for so long is another's to take. */
+  /** Lease duration. After it, another worker may take the report over. */
   readonly leaseSeconds: number;
 };
 
-/** Every object of a report lies below. */
+/** Returns the folder of all objects of a report. */
 const folderOf = ({ workspace_id, report_id }: ClaimableReport): string =>
   `reports/${workspace_id}/${report_id}`;
 
@@ -61,57 +61,65 @@ const decide = async (
   return eventStore.decide({ stream, decider: report, decision, metadata, commandId });
 };
 
-/** Appended at the exact revision: of workers that try at the same moment, one gets it. */
+/**
+ * Claims a report by appending at the expected revision, so only one of several workers succeeds. Returns `null`
+ * when another one has it, or when the report was given up.
+ */
 const claim = async (dependencies: ReportExports, found: ClaimableReport): Promise<Claimed | null> => {
   const { workerId: worker_id, leaseSeconds: lease_seconds, clock, log } = dependencies;
   const decision = startReport({ worker_id, at: clock.now().toISOString(), lease_seconds });
   const { state, events } = await decide(dependencies, found, decision);
   const [event] = events;
   if (event?.type === 'ReportFailed') {
-    log.warn({ report_id: found.report_id }, 'report given up');
+    log.warn({ report_id: found.report_id }, 'report failed; no attempts left');
     await dependencies.objectStore.removeAllBut(folderOf(found), null);
   }
   return event?.type === 'ReportStarted' && state ? { ...found, state } : null;
 };
 
-/** Extends the lease until told to stop; aborts the export when the report has become another worker's. */
-const keepLease = (dependencies: ReportExports, claimed: Claimed, lost: AbortController): Disposable => {
+/** Renews the lease until disposed. Aborts the export if another worker has taken the report over. */
+const startLeaseRenewal = (
+  dependencies: ReportExports,
+  claimed: Claimed,
+  lost: AbortController,
+): Disposable => {
   const { workerId: worker_id, leaseSeconds: lease_seconds, clock, log } = dependencies;
   const { attempt } = claimed.state;
   const extend = async (): Promise<void> => {
     const at = clock.now().toISOString();
     const decision = extendReportLease({ worker_id, attempt, at, lease_seconds });
     const { state } = await decide(dependencies, claimed, decision);
-    if (state?.attempt !== attempt) lost.abort(new Error('the report was taken over'));
+    if (state?.attempt !== attempt) lost.abort(new Error('The report was taken over by another worker.'));
   };
   const timer = setInterval(
     () => {
-      extend().catch((error: unknown) => log.warn({ err: error }, 'could not extend the lease of a report'));
+      extend().catch((error: unknown) => log.warn({ err: error }, 'report lease renewal failed'));
     },
     (lease_seconds * 1_000) / EXTENSIONS_PER_LEASE,
   );
   return { [Symbol.dispose]: () => clearInterval(timer) };
 };
 
-/** A sentence for whoever asked; what exactly happened is in the log. */
-const reasonOf = (error: unknown): string => {
+/** Returns the failure reason for the customer. The log has the exact error. */
+const failureReason = (error: unknown): string => {
   const { code, syscall } = error as { code?: string; syscall?: string };
-  if (code === 'ENOSPC') return 'There is no room left for the file.';
+  if (code === 'ENOSPC') return 'Not enough storage space for the file.';
   if (syscall !== undefined && code !== undefined && /^(open|write|mkdir|rename|fsync)$/.test(syscall)) {
     return `The file could not be written (${code}).`;
   }
   return 'The radar could not be read to its end.';
 };
 
-const work = async (dependencies: ReportExports, claimed: Claimed): Promise<void> => {
+const exportReport = async (dependencies: ReportExports, claimed: Claimed): Promise<void> => {
   const { db, objectStore, clock, log, signal, workerId: worker_id } = dependencies;
   const { report_id, state } = claimed;
   const { attempt } = state;
-  // Each attempt writes an object of its own: one that was given up too early harms no other.
+  // Each attempt writes its own object, so an attempt that is still running after a takeover cannot damage the next
+  // one.
   const object_key = `${folderOf(claimed)}/attempt-${attempt}.csv`;
   const lost = new AbortController();
   try {
-    using _ = keepLease(dependencies, claimed, lost);
+    using _ = startLeaseRenewal(dependencies, claimed, lost);
     const either = AbortSignal.any([signal, lost.signal]);
     const { rows, bytes, sha256 } = await exportRadar(db, objectStore, state.request, object_key, either);
     const at = clock.now().toISOString();
@@ -122,32 +130,32 @@ const work = async (dependencies: ReportExports, claimed: Claimed): Promise<void
       await objectStore.removeAllBut(folderOf(claimed), outcome.file?.object_key ?? null);
     }
     if (finished.events.length > 0) log.info({ report_id, attempt, rows, bytes }, 'report ready');
-    else log.warn({ report_id, attempt }, 'the report was taken over');
+    else log.warn({ report_id, attempt }, 'report taken over by another worker');
   } catch (error) {
-    // Asked to end, or overtaken: the lease runs out, or has, and the next worker begins anew.
+    // Shutdown or takeover: the lease expires, and the next worker starts over.
     if (signal.aborted || lost.signal.aborted) return;
     log.error({ err: error, report_id, attempt }, 'report failed');
     const at = clock.now().toISOString();
-    await decide(dependencies, claimed, failReport({ worker_id, attempt, reason: reasonOf(error), at }));
+    await decide(dependencies, claimed, failReport({ worker_id, attempt, reason: failureReason(error), at }));
   }
 };
 
-/** Takes reports that wait, one after the other, and those that a worker left half-way. */
+/** Exports pending reports one at a time, including those that another worker left unfinished. */
 export const exportReports = async (dependencies: ReportExports): Promise<void> => {
   const { db, clock, log, signal } = dependencies;
   while (!signal.aborted) {
     try {
-      const waiting = await listClaimableReports(db, clock.now().toISOString(), REPORTS_PER_LOOK_MAX);
+      const waiting = await listClaimableReports(db, clock.now().toISOString(), REPORTS_PER_POLL_MAX);
       for (const found of waiting) {
         if (signal.aborted) return;
         const claimed = await claim(dependencies, found);
-        if (claimed) await work(dependencies, claimed);
+        if (claimed) await exportReport(dependencies, claimed);
       }
     } catch (error) {
       if (!signal.aborted) {
-        log.warn({ reason: (error as Error).message }, 'could not look for reports; trying again');
+        log.warn({ reason: (error as Error).message }, 'polling for reports failed; retrying');
       }
     }
-    await pause(LOOK_EVERY_MS, signal);
+    await pause(POLL_INTERVAL_MS, signal);
   }
 };

@@ -28,7 +28,7 @@ const rowOf = (item: RadarItem): Readonly<Record<Column, string | null>> => ({
   item_id: item.id,
 });
 
-/** RFC 4180 line ends. A cell that a spreadsheet would take for a formula begins with an apostrophe. */
+/** Formats rows as CSV with RFC 4180 line ends. Cells that look like formulas get a leading apostrophe. */
 const csvOf = (items: readonly RadarItem[], header: boolean): string =>
   stringify(items.map(rowOf), {
     header,
@@ -37,7 +37,7 @@ const csvOf = (items: readonly RadarItem[], header: boolean): string =>
     record_delimiter: 'windows',
   });
 
-/** Streams a report's rows into the object store, a page at a time: memory does not grow with the file. */
+/** Streams a report's rows into the object store page by page, so memory does not grow with the file. */
 export const exportRadar = async (
   db: ReadDatabase,
   objectStore: ObjectStore,
