@@ -342,7 +342,7 @@ describe('what is parked', () => {
     await refused('POST', '/ops/parked/retry', 404, { projection: 'radar', streams: ['brand-none'] });
     await refused('POST', '/ops/parked/skip', 400, { projection: 'radar' });
     await refused('GET', '/ops/parked/radar/brand-none', 404);
-    expect(await refused('GET', '/ops/parked?projection=radr', 404)).toContain('no projection radr');
+    expect(await refused('GET', '/ops/parked?projection=radr', 404)).toContain('Projection radr not found');
     await refused('GET', '/ops/parked?limit=0', 400);
     await refused('GET', '/ops/parked?cursor=x', 400);
   });

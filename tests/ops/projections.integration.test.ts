@@ -100,7 +100,7 @@ describe('ops projections', () => {
       code: 1,
       stderr: expect.stringContaining('or --all'),
     });
-    await expect(pauseProjection(database, 'nonsense')).rejects.toThrow('There is no projection nonsense.');
+    await expect(pauseProjection(database, 'nonsense')).rejects.toThrow('Projection nonsense not found.');
     await expect(retryParked(database, 'radar', null)).rejects.toThrow('nothing parked');
   });
 });

@@ -115,7 +115,7 @@ describe('ops', () => {
     expect([members, keys, added]).toMatchObject([nowhere, nowhere, nowhere]);
     expect(parked).toMatchObject({
       code: 1,
-      stderr: expect.stringMatching(/^There is no projection radr\./),
+      stderr: expect.stringMatching(/^Projection radr not found\./),
     });
   });
 

@@ -184,6 +184,6 @@ test('nobody owns a projection whose projector is gone', async () => {
     await projector.passed();
   }
   await expect.poll(async () => (await stack.statusOf(name)).owner, WAIT).toBeNull();
-  await expect(stack.statusOf('nonsense')).rejects.toThrow('There is no projection nonsense.');
+  await expect(stack.statusOf('nonsense')).rejects.toThrow('Projection nonsense not found.');
   await expect(cancelRebuild(stack.database, name)).rejects.toThrow(/No build/);
 });

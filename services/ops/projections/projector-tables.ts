@@ -2,29 +2,50 @@ import { Refusal } from '#contracts/errors.ts';
 import { PROJECTOR_CONTROL_CHANNEL } from '#contracts/messages/projector-control.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 
-/** The projector's own tables, as operators read and ask in them. Processes meet there, and need no other way. */
+/**
+ * Reads and requests on the projector's control tables. Operator commands and projectors communicate through these
+ * tables only: an operator writes a request, and the projector that owns the projection carries it out.
+ */
 
-/** While a build or a verification is watched, it is looked at this often. */
+/** Poll interval while a rebuild or a verification is watched. */
 export const WATCH_EVERY_MS = 250;
 
-/** No such table, schema or column. */
+/** SQL states: undefined table, schema or column. */
 const NOT_MADE = ['42P01', '3F000', '42703'];
+/** SQL state: this statement was chosen as the victim of a deadlock. */
+const DEADLOCK_DETECTED = '40P01';
+/** Maximum attempts of one read. No delay between them: Postgres waits `deadlock_timeout` before it reports one. */
+const READ_ATTEMPTS = 3;
 
-/** Says in words that no projector has made its tables here. */
+const codeOf = (error: unknown): string => (error as { code?: string }).code ?? '';
+
+/**
+ * Runs one read-only statement on the projector's tables. Throws `not_found` when no projector has created them yet.
+ *
+ * Retries when Postgres aborts the read because of a deadlock. A starting projector of a newer version alters these
+ * tables one after another, each under an ACCESS EXCLUSIVE lock. A read locks the same tables in the order of its
+ * query. The aborted read has changed nothing, so it is safe to run again.
+ */
 export const fromProjector = async <T>(read: () => Promise<T>): Promise<T> => {
-  try {
-    return await read();
-  } catch (error) {
-    if (!NOT_MADE.includes((error as { code?: string }).code ?? '')) throw error;
-    const refusal = new Refusal('not_found', 'No projector of this version has run on this database yet.');
-    throw Object.assign(refusal, { cause: error });
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await read();
+    } catch (error) {
+      if (codeOf(error) === DEADLOCK_DETECTED && attempt < READ_ATTEMPTS) continue;
+      if (!NOT_MADE.includes(codeOf(error))) throw error;
+      const refusal = new Refusal(
+        'not_found',
+        'The tables of the projector do not exist yet. Start a projector of this version on this database.',
+      );
+      throw Object.assign(refusal, { cause: error });
+    }
   }
 };
 
 export const unknownProjection = (name: string): Refusal =>
-  new Refusal('not_found', `There is no projection ${name}. The status of all names those there are.`);
+  new Refusal('not_found', `Projection ${name} not found. \`projections status\` lists all projections.`);
 
-/** Of one that is mistyped there is nothing, and that would be taken for good news. */
+/** Throws `not_found` for an unknown name, whose empty result would look like good news. */
 export const requireProjection = async (database: Database, name: string): Promise<void> => {
   const { rows } = await fromProjector(() =>
     database.query('select from projector.projection where name = $1', [name]),
@@ -32,7 +53,10 @@ export const requireProjection = async (database: Database, name: string): Promi
   if (rows.length === 0) throw unknownProjection(name);
 };
 
-/** Changes something of a projection (`$1` is its name) and tells projectors; answers how many rows that were. */
+/**
+ * Runs a statement that requests something of a projection (`$1` is its name), and notifies all projectors. Returns
+ * the number of changed rows. Throws `not_found` for an unknown projection.
+ */
 export const ask = async (
   database: Database,
   name: string,

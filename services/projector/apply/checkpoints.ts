@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { encodeProjected, PROJECTED_CHANNEL } from '#contracts/messages/projected.ts';
 import { type Database, inTransaction, type Transaction } from '#platform/postgres/pool.ts';
@@ -5,15 +6,32 @@ import type { Projection } from '#projections/define-projection.ts';
 import type { Target } from './apply-batch.ts';
 import { createIndexes, createTables, lockSchemas, readCatalog, schemaOf } from '../read-model-schema.ts';
 
-const SCHEMA = new URL('../schema.sql', import.meta.url);
+const SCHEMA = readFileSync(new URL('../schema.sql', import.meta.url), 'utf8');
+/** Hash of the schema text, stored as the comment of the schema. An equal hash means that nothing has to be done. */
+const FINGERPRINT = hash('sha256', SCHEMA, 'hex');
 
 export type Checkpoint = { readonly version: number; readonly position: bigint };
 
-export const createProjectorTables = (database: Database): Promise<void> =>
-  inTransaction(database, async (client) => {
+const isCreated = async (database: Database): Promise<boolean> => {
+  const { rows } = await database.query<{ fingerprint: string | null }>(
+    `select obj_description(to_regnamespace('projector')::oid, 'pg_namespace') as fingerprint`,
+  );
+  return rows[0]?.fingerprint === FINGERPRINT;
+};
+
+/**
+ * Creates or upgrades the projector's tables. When the fingerprint matches, it takes no lock: `alter table … add
+ * column if not exists` locks a table exclusively even when the column exists. Such locks on several tables deadlocked
+ * with operators who read the status while a projector started.
+ */
+export const createProjectorTables = async (database: Database): Promise<void> => {
+  if (await isCreated(database)) return;
+  await inTransaction(database, async (client) => {
     await lockSchemas(client);
-    await client.query(readFileSync(SCHEMA, 'utf8'));
+    await client.query(SCHEMA);
+    await client.query(`comment on schema projector is '${FINGERPRINT}'`);
   });
+};
 
 export const readCheckpoint = async (database: Database, name: string): Promise<Checkpoint | null> => {
   const { rows } = await database.query<{ version: number; position: string }>(
