@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { type AlertDeliveryEvent, alertDeliveryStream } from '#contracts/events/workspace/alert-delivery.ts';
-import { type AlertRuleEvent, alertRuleStream } from '#contracts/events/workspace/alert-rule.ts';
+import { alertRuleStream } from '#contracts/events/workspace/alert-rule.ts';
 import type { AlertPayload } from '#contracts/webhooks/alert-payload.ts';
 import { alertRule, type AlertRuleState, sendingChannelsOf } from '#domain/workspace/alert/rule-decider.ts';
 import type { NewDelivery } from '#application/delivery-outbox/enqueue.ts';
@@ -23,10 +23,7 @@ const readPast = async (
   workspaceId: string,
   alertId: string,
 ): Promise<PastOfRule> => {
-  let rule = alertRule.initial;
-  for await (const event of eventStore.read<AlertRuleEvent>(alertRuleStream(workspaceId, alertId))) {
-    rule = alertRule.evolve(rule, event);
-  }
+  const { state: rule } = await eventStore.load(alertRuleStream(workspaceId, alertId), alertRule);
   const deliveries = new Map<string, PastDelivery>();
   const payloads = new Map<string, AlertPayload>();
   const stream = alertDeliveryStream(workspaceId, alertId);

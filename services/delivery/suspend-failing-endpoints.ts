@@ -1,5 +1,4 @@
 import { ALERT_RULE, alertRuleStream } from '#contracts/events/workspace/alert-rule.ts';
-import type { EventMetadata } from '#contracts/events/event.ts';
 import { type AlertRule, alertRule, suspendAlertChannel } from '#domain/workspace/alert/rule-decider.ts';
 import { alertPayload } from '#domain/workspace/alert/payload.ts';
 import { derivedId } from '#domain/ids.ts';
@@ -12,12 +11,13 @@ import {
   type FailingEndpoint,
   SUSPENDED,
 } from '#application/delivery-outbox/failing-endpoints.ts';
+import { executeCommand } from '#application/commands/command-handler.ts';
+import { eventMetadata, serviceActor } from '#application/commands/event-metadata.ts';
 import type { EventStore } from '#platform/event-store/event-store.ts';
 import type { Log } from '#platform/logger.ts';
 import { type Database, inTransaction, type Transaction } from '#platform/postgres/pool.ts';
 
 const ENDPOINTS_PER_RUN = 100;
-const SCHEMA_VERSION = 1;
 
 export type SuspensionDependencies = {
   readonly pool: Database;
@@ -63,15 +63,13 @@ const suspend = async (
   const at = clock.now();
   const failing_since = failing.since.toISOString();
   const commandId = derivedId('suspension', `${alertId}|${channel}|${failing_since}`);
-  const metadata: EventMetadata = {
-    $correlationId: commandId,
-    $causationId: commandId,
-    request_id: commandId,
-    actor: { kind: 'service', id: 'delivery' },
-    workspace_id: workspaceId,
-    schema_version: SCHEMA_VERSION,
-  };
-  const { state } = await eventStore.decide({
+  const metadata = eventMetadata({
+    actor: serviceActor('delivery'),
+    correlationId: commandId,
+    causationId: commandId,
+    workspaceId,
+  });
+  const { state } = await executeCommand(eventStore, {
     stream: alertRuleStream(workspaceId, alertId),
     decider: alertRule,
     decision: suspendAlertChannel({

@@ -14,6 +14,8 @@ import {
   weeksDue,
 } from '#domain/workspace/brief.ts';
 import { type Clock, pause } from '#platform/clock.ts';
+import { executeCommand } from '#application/commands/command-handler.ts';
+import { eventMetadata, serviceActor } from '#application/commands/event-metadata.ts';
 import type { EventStore } from '#platform/event-store/event-store.ts';
 import type { Log } from '#platform/logger.ts';
 import type { ProjectionWait } from '#application/commands/projection-wait.ts';
@@ -26,7 +28,6 @@ const READ_MODELS = ['radar', 'tracking', 'briefs'];
 const BEHIND_STEP_MS = 1_000;
 const BEHIND_STEPS_UNTIL_WARNED = 30;
 const RETRY_MS = 60_000;
-const SCHEMA_VERSION = 1;
 const DAY_MS = 86_400_000;
 
 export type BriefDependencies = {
@@ -67,18 +68,16 @@ const prepare = async (
   const { brands, notable } = await readWeek(db, week, brandIds);
   const commandId = randomUUID();
   const at = clock.now().toISOString();
-  const { events } = await eventStore.decide({
+  const { events } = await executeCommand(eventStore, {
     stream: briefStream(workspace_id, briefIdOf(workspace_id, week)),
     decider: brief,
     decision: prepareBrief({ workspace_id, week, brands, notable_items: notable, at }),
-    metadata: {
-      $correlationId: commandId,
-      $causationId: commandId,
-      request_id: commandId,
-      actor: { kind: 'service', id: 'worker' },
-      workspace_id,
-      schema_version: SCHEMA_VERSION,
-    },
+    metadata: eventMetadata({
+      actor: serviceActor('worker'),
+      correlationId: commandId,
+      causationId: commandId,
+      workspaceId: workspace_id,
+    }),
     commandId,
   });
   return events.length > 0;

@@ -61,10 +61,10 @@ const openBroken = async (): Promise<FastifyInstance> => {
   const read = (): AsyncIterable<never> => ({
     [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(new Error('no event store')) }),
   });
-  const decide = (): Promise<never> => Promise.reject(new Error('no event store'));
+  const load = (): Promise<never> => Promise.reject(new Error('no event store'));
   return stack.api({
     db: { query, slow: query } satisfies ReadDatabase,
-    eventStore: { ...stack.eventStore, read, decide },
+    eventStore: { ...stack.eventStore, read, load },
   });
 };
 

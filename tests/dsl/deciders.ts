@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import { type ErrorCode, Refusal } from '#contracts/errors.ts';
 import type { Event } from '#contracts/events/event.ts';
-import type { Decider } from '#platform/event-store/event-store.ts';
+import type { Decider } from '#domain/decider.ts';
 
 /**
  * The test language of deciders: `given(decider, events).when(decision).records(events)` or `.refuses(code)`.

@@ -8,6 +8,7 @@ import { openEventStore } from '#platform/event-store/event-store.ts';
 import { silentLog } from '#platform/logger.ts';
 import { openNats } from '#platform/nats/connection.ts';
 import { openPool, openReadDatabase } from '#platform/postgres/pool.ts';
+import { createWorkspaceCommands } from '#application/commands/workspace-commands.ts';
 import { openProjectionWait } from '#application/commands/projection-wait.ts';
 import { createAccessTables } from '#application/access/access-tables.ts';
 import { projections } from '#projections/index.ts';
@@ -66,7 +67,11 @@ const openWriter = async (): Promise<Writer> => {
     pool,
     eventStore,
     db: opened.use(openReadDatabase(servers.urls.DATABASE_URL)),
-    projectionWait: opened.use(openProjectionWait(servers.urls.DATABASE_URL, pool, silentLog())),
+    workspaceCommands: createWorkspaceCommands({
+      eventStore,
+      pool,
+      projectionWait: opened.use(openProjectionWait(servers.urls.DATABASE_URL, pool, silentLog())),
+    }),
     actor: { kind: 'service', id: 'tests' },
   } as const;
   const { workspace_id } = await createWorkspaceNamed(operator, 'Restarts', 'enterprise');

@@ -11,6 +11,7 @@ import { openEventStore } from '#platform/event-store/event-store.ts';
 import { silentLog } from '#platform/logger.ts';
 import { openMemberVault } from '#application/vault/member-vault.ts';
 import { openPool } from '#platform/postgres/pool.ts';
+import { createWorkspaceCommands } from '#application/commands/workspace-commands.ts';
 import { openProjectionWait } from '#application/commands/projection-wait.ts';
 import { openSecretVault } from '#application/vault/secret-vault.ts';
 import type { WorkspaceEvent } from '#contracts/events/workspace/workspace.ts';
@@ -87,7 +88,7 @@ const fill = async (databaseUrl: string, eventStoreUrl: string) => {
   const operator = {
     pool,
     eventStore,
-    projectionWait,
+    workspaceCommands: createWorkspaceCommands({ eventStore, pool, projectionWait }),
     memberVault,
     actor: { kind: 'service', id: 'tests' },
   } as const;

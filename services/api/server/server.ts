@@ -4,6 +4,7 @@ import { Refusal } from '#contracts/errors.ts';
 import { openCallers } from '#application/access/key-lease-cache.ts';
 import { createKeyUsage } from '#application/access/key-usage.ts';
 import { requestMeter } from '#platform/telemetry/metrics.ts';
+import { createWorkspaceCommands } from '#application/commands/workspace-commands.ts';
 import { openSigningSecrets } from '#application/vault/signing-secrets.ts';
 import { createCursors } from '#operations/dependencies/cursors.ts';
 import { registerDocumentation } from './docs-page.ts';
@@ -85,6 +86,7 @@ const createDependencies = ({
   );
   return {
     ...given,
+    workspaceCommands: createWorkspaceCommands(given),
     memberVault,
     secretVault,
     signingSecrets: secretVault && openSigningSecrets(given.eventStore, secretVault),

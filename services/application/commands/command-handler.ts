@@ -1,147 +1,112 @@
 import { LRUCache } from 'lru-cache';
-import { API_KEYS, type ApiKeyIssued, WORKSPACE } from '#contracts/events/workspace/workspace.ts';
-import { type Actor, categoryOf, type Event, type RecordedEvent } from '#contracts/events/event.ts';
-import { LEASE_PASSED_MS } from '../access/key-lease-cache.ts';
-import { foldIssuedKey, foldStream } from '../access/access-tables.ts';
-import { pause } from '#platform/clock.ts';
-import type { Decider, EventStore, KnownState, Recorded } from '#platform/event-store/event-store.ts';
-import type { Database } from '#platform/postgres/pool.ts';
-import type { ProjectionWait } from './projection-wait.ts';
-import { inSpan } from '#platform/telemetry/tracing.ts';
-import { createKeyedMutex, type KeyedMutex } from '#platform/concurrency/keyed-mutex.ts';
+import type { Event, EventMetadata } from '#contracts/events/event.ts';
+import { Refusal } from '#contracts/errors.ts';
+import type { Decider } from '#domain/decider.ts';
+import { createKeyedMutex } from '#platform/concurrency/keyed-mutex.ts';
+import { type EventStore, type LoadedState, StreamMoved } from '#platform/event-store/event-store.ts';
+import { CALLER_CONFLICTS, type ConflictPolicy, handleCommand } from './handle-command.ts';
+import { type CommandResult, createStreamStore } from './stream-store.ts';
 
-const SCHEMA_VERSION = 1;
-/** Events that take something away: every process must have forgotten the old state before we answer. */
-const NARROWING: ReadonlySet<string> = new Set([
-  'ApiKeyRevoked',
-  'MemberErased',
-  'MemberRoleChanged',
-  'PlanChanged',
-]);
+/** Maximum streams whose state one handler caches. The largest hold five thousand brands. */
+const CACHED_STREAMS_MAX = 200;
 
-/** Streams that requests are checked by. */
-const CHECKED_BY: ReadonlySet<string> = new Set([API_KEYS, WORKSPACE]);
-
-/** Streams remembered by one process; the largest hold five thousand brands. */
-const REMEMBERED_MAX = 200;
-const remembered = new WeakMap<EventStore, LRUCache<string, KnownState<unknown>>>();
-
-const statesOf = (eventStore: EventStore): LRUCache<string, KnownState<unknown>> => {
-  const known = remembered.get(eventStore) ?? new LRUCache({ max: REMEMBERED_MAX });
-  remembered.set(eventStore, known);
-  return known;
-};
-
-/**
- * Decisions on one stream take turns within a process, which then competes with other processes only. Expected
- * revisions would keep them right without, but of two hundred that collide each time all but one read, decide and
- * append in vain.
- */
-const turnsOf = new WeakMap<EventStore, KeyedMutex>();
-const inTurn = <T>(eventStore: EventStore, stream: string, work: () => Promise<T>): Promise<T> => {
-  let turns = turnsOf.get(eventStore);
-  if (!turns) {
-    turns = createKeyedMutex();
-    turnsOf.set(eventStore, turns);
-  }
-  return turns(stream, work);
-};
-
-export type CommandDependencies = {
-  readonly eventStore: EventStore;
-  readonly pool: Database;
-  readonly projectionWait: ProjectionWait;
-};
-
-/** Who asks for what, in which request. Event ids follow from `commandId`. */
-export type WorkspaceCommand<State, F extends Event> = {
-  readonly workspaceId: string;
+/** A command on one stream. Event ids follow from `commandId`, so a repeated command is recorded once. */
+export type Command<State, E extends Event> = {
   readonly stream: string;
-  readonly decider: Decider<State, F>;
-  readonly decision: (state: State) => readonly F[];
-  readonly actor: Actor;
-  readonly requestId: string;
+  readonly decider: Decider<State, E>;
+  readonly decision: (state: State) => readonly E[];
+  readonly metadata: EventMetadata;
   readonly commandId: string;
-  /** Projections that show the outcome. */
-  readonly shownIn: readonly string[];
   /**
-   * The state is remembered for the next command on the stream, which then appends without reading. Not for a
-   * command that may have come before: the store takes a repetition for the same append by its ids, whatever the
-   * events say, so what the first attempt recorded has to be read.
+   * True when an earlier attempt of this command may have been recorded. It is then decided on the state of the log,
+   * never on a cached one: the store recognises a repetition by event ids alone, whatever the events say.
    */
-  readonly remembersState?: boolean;
+  readonly mayRepeat: boolean;
+  /** True for streams that many commands share: their state is cached, and the next append needs no read. */
+  readonly isShared?: boolean;
+  /** Defaults to `CALLER_CONFLICTS`. */
+  readonly conflicts?: ConflictPolicy;
 };
 
-export type CommandOutcome<State, F extends Event> = {
-  readonly state: State;
-  readonly events: readonly F[];
-  /** Where the outcome stands in the log; `null` when the server does not say. */
-  readonly position: bigint | null;
+export type CommandHandler = {
+  /** Runs a command. Throws the decision's refusals, and `changed_meanwhile` after too many conflicts. */
+  execute<State, E extends Event>(command: Command<State, E>): Promise<CommandResult<State, E>>;
+  /** Loads the state of a stream that many commands share: the cached state, and the events after it. */
+  load<State, E extends Event>(stream: string, decider: Decider<State, E>): Promise<LoadedState<State>>;
 };
 
-/** Also when nothing was recorded: whoever recorded it may have died before folding it. */
-const foldAccess = async (
-  { pool, eventStore }: CommandDependencies,
-  stream: string,
-  events: readonly Event[],
-  revision: bigint,
-): Promise<void> => {
-  const [event] = events;
-  const isFolded =
-    events.length === 1 &&
-    event?.type === 'ApiKeyIssued' &&
-    (await foldIssuedKey(pool, stream, event as ApiKeyIssued, revision));
-  if (!isFolded) await foldStream(pool, eventStore, stream);
-  if (events.length === 0 || events.some(({ type }) => NARROWING.has(type))) await pause(LEASE_PASSED_MS);
+/** A refusal on a cached state may be wrong: it counts as no events, and the state is then read. */
+const decideOrNone = <E extends Event>(decision: () => readonly E[]): readonly E[] => {
+  try {
+    return decision();
+  } catch (error) {
+    if (error instanceof Refusal) return [];
+    throw error;
+  }
+};
+
+/** Runs a command on the state of the log, without a cache and without waiting for other commands of this process. */
+export const executeCommand = async <State, E extends Event>(
+  eventStore: EventStore,
+  command: Omit<Command<State, E>, 'mayRepeat' | 'isShared'>,
+  from?: LoadedState<State>,
+): Promise<CommandResult<State, E>> => {
+  const store = createStreamStore<State, E>(eventStore, { ...command, from });
+  const { decision: decide, conflicts = CALLER_CONFLICTS } = command;
+  await handleCommand({ store, decide, conflicts });
+  return store.result();
 };
 
 /**
- * Runs a workspace's command to the point where its outcome can be relied on: appended, folded into the access
- * tables where it concerns keys, forgotten by every cache where it takes something away, and shown by the
- * projections (or not in time, which is no error).
+ * Creates the command handler of a process. Commands on one stream run one after another within the process, so that
+ * it competes with other processes only. Expected revisions alone would keep them correct, but of 200 commands that
+ * collide, all but one would read, decide and append in vain each time.
  */
-export const runWorkspaceCommand = async <State, F extends Event>(
-  dependencies: CommandDependencies,
-  command: WorkspaceCommand<State, F>,
-): Promise<CommandOutcome<State, F>> => {
-  const { stream, decider, decision, workspaceId, actor, requestId, commandId, shownIn } = command;
-  const metadata = {
-    $correlationId: requestId,
-    $causationId: commandId,
-    request_id: requestId,
-    actor,
-    workspace_id: workspaceId,
-    schema_version: SCHEMA_VERSION,
-  };
-  const { state, events, position, revision } = await inTurn(dependencies.eventStore, stream, async () => {
-    const states = command.remembersState ? statesOf(dependencies.eventStore) : undefined;
-    const known = states?.get(stream) as KnownState<State> | undefined;
-    let lastSeen: Recorded = known ?? { revision: -1n, position: 0n };
-    const watched: Decider<State, F> = {
-      initial: decider.initial,
-      evolve: (folded, event) => {
-        // While the stream is loaded, events come as recorded; those just decided have no position yet.
-        const { revision: place, position: at } = event as Partial<RecordedEvent>;
-        if (place !== undefined && at !== undefined) lastSeen = { revision: place, position: at };
-        return decider.evolve(folded, event);
-      },
-    };
-    const asked = { stream, decider: watched, decision, metadata, commandId, known };
-    const decided = await dependencies.eventStore.decide(asked);
-    // Already so: what made it so may still be on its way to the projections.
-    const stands = decided.recorded ?? lastSeen;
-    // Another command may have come further meanwhile.
-    if ((states?.get(stream)?.revision ?? -1n) < stands.revision) {
-      states?.set(stream, { state: decided.state, ...stands });
+export const createCommandHandler = (eventStore: EventStore): CommandHandler => {
+  const serialize = createKeyedMutex();
+  const states = new LRUCache<string, LoadedState<unknown>>({ max: CACHED_STREAMS_MAX });
+
+  const run = async <State, E extends Event>(
+    command: Command<State, E>,
+  ): Promise<CommandResult<State, E>> => {
+    const { stream, decider, decision, metadata, commandId } = command;
+    const cached = command.mayRepeat ? undefined : (states.get(stream) as LoadedState<State> | undefined);
+    if (cached) {
+      const events = decideOrNone(() => decision(cached.state));
+      try {
+        if (events.length > 0) {
+          // An append that is taken at the cached revision proves that the cached state was current.
+          const recorded = await eventStore.append(stream, cached.revision, events, metadata, commandId);
+          return { state: events.reduce(decider.evolve, cached.state), events, ...recorded };
+        }
+      } catch (error) {
+        if (!(error instanceof StreamMoved)) throw error;
+      }
     }
-    return { state: decided.state, events: decided.events, ...stands };
-  });
-  await Promise.all([
-    CHECKED_BY.has(categoryOf(stream)) && foldAccess(dependencies, stream, events, revision),
-    position > 0n &&
-      inSpan('wait for read models', { attributes: { projections: shownIn.join() } }, () =>
-        dependencies.projectionWait.wait(shownIn, position),
-      ),
-  ]);
-  return { state, events, position: position > 0n ? position : null };
+    return executeCommand(eventStore, command, cached);
+  };
+
+  const cache = (stream: string, loaded: LoadedState<unknown>): void => {
+    // A load that began before a command may end after it.
+    if ((states.get(stream)?.revision ?? -1n) < loaded.revision) states.set(stream, loaded);
+  };
+
+  return {
+    load: async <State, E extends Event>(stream: string, decider: Decider<State, E>) => {
+      const cached = states.get(stream) as LoadedState<State> | undefined;
+      const loaded = await eventStore.load(stream, decider, cached);
+      cache(stream, loaded);
+      return loaded;
+    },
+    execute: (command) =>
+      serialize(command.stream, async () => {
+        const result = await run(command);
+        // After a possible repetition the log may hold other events than were decided here, so nothing is cached.
+        if (command.isShared && !command.mayRepeat) {
+          const { state, revision, position } = result;
+          cache(command.stream, { state, revision, position });
+        }
+        return result;
+      }),
+  };
 };

@@ -4,18 +4,18 @@ import { pause } from '#platform/clock.ts';
 import type { Log } from '#platform/logger.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 
-/** How long a reader waits for projections at most; running out is no error (DESIGN §6). */
+/** Maximum milliseconds that a caller waits for projections. Running out of time is not an error (DESIGN §6). */
 export const READ_POSITION_WAIT_MS = 2_000;
-/** While nobody can tell us that projections moved, we look this often. */
+/** Milliseconds between polls of the checkpoints while the LISTEN connection is down. */
 const POLL_MS = 100;
 const RECONNECT_MS = 1_000;
 const CONNECT_TIMEOUT_MS = 5_000;
 const UNDEFINED_TABLE = '42P01';
 const INVALID_SCHEMA = '3F000';
 
-/** Waits until projections show what was recorded. */
+/** Waits until projections have applied a position of the log. */
 export type ProjectionWait = AsyncDisposable & {
-  /** True when every one of them has passed `position`; false when the time ran out. */
+  /** Returns true when all projections have passed `position`; false when the time ran out. */
   wait(projections: readonly string[], position: bigint, timeoutMs?: number): Promise<boolean>;
 };
 
@@ -26,8 +26,8 @@ type Waiting = {
 };
 
 /**
- * One connection LISTENs to the projector's notices, which say who has passed what. The checkpoints themselves are
- * read when it is opened; without it they are polled.
+ * Opens one connection that LISTENs to the projector's notices of passed positions. Checkpoints are read once when
+ * the connection opens; while it is down they are polled.
  */
 export const openProjectionWait = (url: string, pool: Database, log: Log): ProjectionWait => {
   const waiting = new Set<Waiting>();
@@ -49,7 +49,7 @@ export const openProjectionWait = (url: string, pool: Database, log: Log): Proje
       known = new Map(rows.map((row) => [row.name, BigInt(row.position)]));
     } catch (error) {
       const { code } = error as { code?: string };
-      // No projector has ever run here.
+      // No projector has run on this database yet.
       if (code !== UNDEFINED_TABLE && code !== INVALID_SCHEMA) throw error;
     }
     look();
@@ -67,7 +67,7 @@ export const openProjectionWait = (url: string, pool: Database, log: Log): Proje
     const lose = (): void => lost.resolve();
     client.on('error', lose);
     client.on('end', lose);
-    // Notices that come while the checkpoints are read may be newer than what is read.
+    // Notices that arrive while the checkpoints are read may be newer than the checkpoints.
     let early: Notification[] | null = [];
     client.on('notification', (notice) => void (early ? early.push(notice) : hear(notice)));
     ending.signal.addEventListener('abort', lose, { once: true });

@@ -1,9 +1,4 @@
-import {
-  type AdLibraryEvent,
-  adLibraryStream,
-  type ScanTotals,
-} from '#contracts/events/corpus/ad-library.ts';
-import type { EventMetadata } from '#contracts/events/event.ts';
+import type { AdLibraryEvent, ScanTotals } from '#contracts/events/corpus/ad-library.ts';
 import type { AdLibraryScanEnd } from '#contracts/observations/ad-library-scan.ts';
 import { Refusal } from '#contracts/errors.ts';
 import { NO_PAGE } from '#domain/corpus/ad-library/state.ts';
@@ -16,9 +11,9 @@ import {
   tallyRewording,
 } from '#domain/corpus/ad-library/collector-rewording.ts';
 import type { PageHistories, ScanHeader } from '#domain/corpus/ad-library/scan.ts';
-import { brandIdOf, derivedId } from '#domain/ids.ts';
-import { pause } from '#platform/clock.ts';
-import { type EventStore, StreamMoved } from '#platform/event-store/event-store.ts';
+import { brandIdOf } from '#domain/ids.ts';
+import { handleCommand, SCAN_CONFLICTS } from '#application/commands/handle-command.ts';
+import type { EventStore } from '#platform/event-store/event-store.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 import type { IntakeOutcome } from '../intake-types.ts';
 import {
@@ -32,23 +27,8 @@ import {
   stagedChunks,
   unstage,
 } from './chunk-staging.ts';
-import {
-  catchUpLibrary,
-  foldEvents,
-  loadAds,
-  type OpenLibrary,
-  openLibrary,
-  pageHistories,
-  saveLibrary,
-} from './library-store.ts';
-
-/** Number of buffered events that triggers an append. */
-const APPEND_EVENTS = 500;
-/**
- * Maximum retries of one brand's part of a scan after a revision conflict. A conflict means that another process
- * appended to the same stream meanwhile.
- */
-const CONFLICTS_MAX = 20;
+import { loadAds, type OpenLibrary, pageHistories } from './library-store.ts';
+import { createLibraryStateStore } from './library-state-store.ts';
 
 /** Thrown when the end of a scan arrives before all of its chunks. Retryable: the missing chunks may still arrive. */
 export class ChunksMissing extends Error {
@@ -71,65 +51,6 @@ const addTotals = (sum: ScanTotals | null, more: ScanTotals): ScanTotals =>
     : (Object.fromEntries(
         Object.entries(sum).map(([name, count]) => [name, count + more[name as keyof ScanTotals]]),
       ) as ScanTotals);
-
-const metadataOf = (scanId: string): EventMetadata => ({
-  $correlationId: scanId,
-  $causationId: scanId,
-  request_id: scanId,
-  actor: { kind: 'service', id: 'ingest' },
-  schema_version: 1,
-});
-
-/**
- * Derives the event id from the content of the event, not from its position in an append. A scan that was
- * interrupted anywhere and is decided again therefore produces the same events with the same ids.
- */
-const eventIdOf = (brandId: string, { type, data }: AdLibraryEvent): string => {
-  const about =
-    'ad_id' in data
-      ? data.ad_id
-      : 'ad_ids' in data
-        ? (data.ad_ids[0] ?? '')
-        : 'ads' in data
-          ? (data.ads[0]?.ad_id ?? '')
-          : '';
-  return derivedId('scan fact', `${data.scan_id}|${brandId}|${type}|${about}`);
-};
-
-/**
- * Creates a buffered writer for the events of one brand. `add` folds events into the state at once, so that later
- * decisions see them. Appends are batched: a small scan is one append.
- */
-const recorder = (database: Database, eventStore: EventStore, library: OpenLibrary, scanId: string) => {
-  let waiting: AdLibraryEvent[] = [];
-  let appended = 0;
-  const flush = async (): Promise<void> => {
-    if (waiting.length === 0) return;
-    const events = waiting;
-    waiting = [];
-    const { revision } = await eventStore.append(
-      adLibraryStream(library.brandId),
-      library.revision,
-      events,
-      metadataOf(scanId),
-      (event) => eventIdOf(library.brandId, event as AdLibraryEvent),
-    );
-    appended += events.length;
-    await saveLibrary(database, library, revision);
-  };
-  return {
-    add: async (events: readonly AdLibraryEvent[]): Promise<void> => {
-      foldEvents(library, events);
-      // Each ad occurs in one part of a scan only, so the loaded ads can be dropped. Memory then does not grow with
-      // the scan, whose size has no limit here.
-      library.state.ads.clear();
-      waiting.push(...events);
-      if (waiting.length >= APPEND_EVENTS) await flush();
-    },
-    flush,
-    appended: () => appended,
-  };
-};
 
 /**
  * Returns the aspects of ads that the collector itself reworded (rule 6). Rule 6 needs the whole scan before anything
@@ -170,22 +91,28 @@ const pagesOfOtherCountries = async (
   return await pagesKnownElsewhere(database, brandId, pageIds, countries);
 };
 
-const recordForBrand = async (
+/** Totals of the brand's part of a scan; set when the part is decided. */
+type PartTotals = { totals: ScanTotals | null };
+
+/**
+ * Decides a brand's part of a scan. Yields its events in groups, of sightings, of absences and the closing
+ * `ScanRecorded`; the state store folds each group before the next is decided. Yields nothing for a scan that is
+ * recorded already.
+ */
+const decideForBrand = async function* (
   database: Database,
-  eventStore: EventStore,
+  library: OpenLibrary,
   scan: Scan,
-  brandId: string,
   seen: number,
-  isRetry: boolean,
-): Promise<{ events: number; totals: ScanTotals | null }> => {
-  const library = await openLibrary(database, brandId);
-  // Optimistic: the tables count as current until an append fails with `StreamMoved`. Only a retry reads the stream.
-  if (isRetry) await catchUpLibrary(database, eventStore, library);
+  part: PartTotals,
+): AsyncGenerator<readonly AdLibraryEvent[]> {
+  const { brandId } = library;
+  part.totals = null;
   const recorded = await database.query(
     'select from ingest.recorded_scan where scan_id = $1 and brand_id = $2',
     [scan.header.scan_id, brandId],
   );
-  if (recorded.rows.length > 0) return { events: 0, totals: null };
+  if (recorded.rows.length > 0) return;
 
   const { pages } = scan;
   const partialPages = await pagesOfOtherCountries(database, brandId, scan);
@@ -198,7 +125,6 @@ const recordForBrand = async (
   else history.delete(NO_PAGE);
 
   const reworded = await verdictOnRewording(database, library, header, scan.chunks);
-  const record = recorder(database, eventStore, library, header.scan_id);
   if (seen > 0) {
     for (const chunk of scan.chunks) {
       const ads = await stagedAds(database, header.scan_id, chunk, brandId);
@@ -207,14 +133,14 @@ const recordForBrand = async (
         library,
         ads.map(({ ad_id }) => ad_id),
       );
-      await record.add(recordSightings(header, ads, reworded, history)(library.state));
+      yield recordSightings(header, ads, reworded, history)(library.state);
     }
   }
   if (header.complete) {
     const covered = scan.pages.map(({ page_id }) => page_id).filter((pageId) => pageId !== NO_PAGE);
     for await (const adIds of absentAdIds(database, header.scan_id, brandId, covered)) {
       await loadAds(database, library, adIds);
-      await record.add(recordAbsences(header, adIds)(library.state));
+      yield recordAbsences(header, adIds)(library.state);
     }
   }
   const linked = await database.query<{ page_id: string }>(
@@ -223,9 +149,8 @@ const recordForBrand = async (
   );
   const end = { seen, linkedPages: linked.rows.map(({ page_id }) => page_id) };
   const closing = recordScan(header, end, history)(library.state);
-  await record.add(closing);
-  await record.flush();
-  return { events: record.appended(), totals: closing[0]?.data.totals ?? null };
+  part.totals = closing[0]?.data.totals ?? null;
+  yield closing;
 };
 
 /**
@@ -291,18 +216,16 @@ export const recordStagedScan = async (
   let events = 0;
   let totals: ScanTotals | null = null;
   for (const brandId of [...others, scannedFor]) {
-    for (let attempt = 0; ; attempt += 1) {
-      try {
-        const seen = seenBy.get(brandId) ?? 0;
-        const part = await recordForBrand(database, eventStore, scan, brandId, seen, attempt > 0);
-        events += part.events;
-        if (part.totals) totals = addTotals(totals, part.totals);
-        break;
-      } catch (error) {
-        if (!(error instanceof StreamMoved) || attempt >= CONFLICTS_MAX) throw error;
-        await pause(Math.random() * 20 * (attempt + 1));
-      }
-    }
+    const seen = seenBy.get(brandId) ?? 0;
+    const part: PartTotals = { totals: null };
+    const store = createLibraryStateStore(database, eventStore, brandId, end.scan_id);
+    await handleCommand({
+      store,
+      decide: (library) => decideForBrand(database, library, scan, seen, part),
+      conflicts: SCAN_CONFLICTS,
+    });
+    events += store.appended();
+    if (part.totals) totals = addTotals(totals, part.totals);
   }
   await unstage(database, end.scan_id);
   return { events, totals };

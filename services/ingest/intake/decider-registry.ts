@@ -23,7 +23,7 @@ import {
   recordPageScrape,
 } from '#domain/corpus/landing-page.ts';
 import { creative, recordCreativeAnalysis, recordCreativeFile } from '#domain/corpus/creative.ts';
-import type { Decider } from '#platform/event-store/event-store.ts';
+import type { Decider } from '#domain/decider.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 
 /** Observations that one stream alone decides on, when they arrive. Library and storefront scans come in parts. */

@@ -5,6 +5,8 @@ import { Refusal } from '#contracts/errors.ts';
 import { Observation } from '#contracts/observations/index.ts';
 import { brand, registerBrand } from '#domain/corpus/brand.ts';
 import { brandIdOf } from '#domain/ids.ts';
+import { executeCommand } from '#application/commands/command-handler.ts';
+import { eventMetadata, serviceActor } from '#application/commands/event-metadata.ts';
 import { type EventStore, openEventStore } from '#platform/event-store/event-store.ts';
 import { openPool, type Database } from '#platform/postgres/pool.ts';
 import { LRUCache } from 'lru-cache';
@@ -25,13 +27,8 @@ const CATCH_UP_BATCH = 2_000;
 const BRANDS_REMEMBERED_MAX = 100_000;
 const PREFIXES = ['brand-', 'socialPage-', `${AD_LIBRARY}-`];
 
-const metadata = (requestId: string): EventMetadata => ({
-  $correlationId: requestId,
-  $causationId: requestId,
-  request_id: requestId,
-  actor: { kind: 'service', id: 'ingest' },
-  schema_version: 1,
-});
+const metadata = (commandId: string): EventMetadata =>
+  eventMetadata({ actor: serviceActor('ingest'), correlationId: commandId, causationId: commandId });
 
 /** Folds the events since the stored position into the working tables. Starts at the first event when they are new. */
 const catchUp = async (database: Database, eventStore: EventStore): Promise<void> => {
@@ -125,7 +122,7 @@ export const openIntake = async ({
   const registerUnknown = async (domain: string, observedAt: string, commandId: string): Promise<number> => {
     const known = await database.query('select from ingest.brand where domain = $1', [domain]);
     if (known.rows.length > 0) return 0;
-    const { events } = await eventStore.decide({
+    const { events } = await executeCommand(eventStore, {
       stream: brandStream(brandIdOf(domain)),
       decider: brand,
       decision: registerBrand(domain, observedAt),
@@ -168,7 +165,7 @@ export const openIntake = async ({
       default: {
         const observed = { ...observation, observed_at: inUtc(observation.observed_at, 'observed_at') };
         const { stream, decider, decision, remember } = decisionOf(observed);
-        const { events } = await eventStore.decide({
+        const { events } = await executeCommand(eventStore, {
           stream,
           decider,
           decision,

@@ -9,7 +9,8 @@ import {
   type StorefrontScanPage,
 } from '#contracts/observations/storefront-scan.ts';
 import { recordStorefrontScan, storefront, type StorefrontState } from '#domain/corpus/storefront/decider.ts';
-import type { EventStore, KnownState } from '#platform/event-store/event-store.ts';
+import { executeCommand } from '#application/commands/command-handler.ts';
+import type { EventStore, LoadedState } from '#platform/event-store/event-store.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 import { ChunksMissing } from '../ad-library/record-scan.ts';
 
@@ -57,7 +58,7 @@ const stagedProducts = async (
  * Maximum number of products in the cache of shop states, about 1 kB each. A shop that is not cached is folded from
  * its stream, which grows with every price change.
  */
-const PRODUCTS_REMEMBERED_MAX = 50_000;
+const CACHED_PRODUCTS_MAX = 50_000;
 
 /**
  * Creates the function that decides and records storefront scans. It is idempotent: a scan in the shop's state yields
@@ -65,27 +66,29 @@ const PRODUCTS_REMEMBERED_MAX = 50_000;
  * is delivered again, missing pages are therefore an error only if the shop's stream does not contain the scan.
  */
 export const createStorefrontRecorder = (database: Database, eventStore: EventStore) => {
-  // A cached state may be stale. An append that succeeds at the cached revision proves that it was current.
-  const remembered = new LRUCache<string, KnownState<StorefrontState>>({
-    maxSize: PRODUCTS_REMEMBERED_MAX,
+  const states = new LRUCache<string, LoadedState<StorefrontState>>({
+    maxSize: CACHED_PRODUCTS_MAX,
     sizeCalculation: ({ state }) => state.products.size + 1,
   });
   return async (end: StorefrontScanEnd, metadata: EventMetadata, commandId: string): Promise<number> => {
     const products = await stagedProducts(database, end);
     const stream = storefrontStream(end.domain);
-    const { events, recorded, state } = await eventStore.decide({
-      stream,
-      decider: storefront,
-      decision: (known) => {
-        if (known.scans.has(end.scan_id)) return [];
-        if (products instanceof ChunksMissing) throw products;
-        return recordStorefrontScan(end, products)(known);
+    const { events, ...loaded } = await executeCommand(
+      eventStore,
+      {
+        stream,
+        decider: storefront,
+        decision: (state) => {
+          if (state.scans.has(end.scan_id)) return [];
+          if (products instanceof ChunksMissing) throw products;
+          return recordStorefrontScan(end, products)(state);
+        },
+        metadata,
+        commandId,
       },
-      metadata,
-      commandId,
-      known: remembered.get(stream),
-    });
-    if (recorded) remembered.set(stream, { ...recorded, state });
+      states.get(stream),
+    );
+    states.set(stream, loaded);
     await database.query('delete from ingest.staged_storefront_page where scan_id = $1', [end.scan_id]);
     return events.length;
   };

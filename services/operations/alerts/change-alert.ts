@@ -1,7 +1,6 @@
 import { alertRuleStream, type SealedAddress } from '#contracts/events/workspace/alert-rule.ts';
 import { ChangeAlert, WrittenAlert } from '#contracts/resources/workspace/alert.ts';
 import { alertRule, changeAlertRule, requireAlertRule } from '#domain/workspace/alert/rule-decider.ts';
-import { runWorkspaceCommand } from '#application/commands/command-handler.ts';
 import { endpoint } from '../endpoint/define-endpoint.ts';
 import { WORKSPACE_ID } from '../endpoint/examples.ts';
 import { given } from '../endpoint/omit-undefined.ts';
@@ -38,8 +37,7 @@ export const changeAlert = endpoint({
   corpus: false,
   reads: [],
   handler: async (call, dependencies) => {
-    const { params, caller, requestId, commandId } = call;
-    const { ws: workspace_id, alertId: alert_id } = params;
+    const { ws: workspace_id, alertId: alert_id } = call.params;
     const { chat_webhook_url, ...named } = requireTargets(call.body, dependencies);
     const known = await readPresentRule(dependencies.eventStore, workspace_id, alert_id);
     const tracked = named.brand_ids ? await trackedBrandIds(dependencies.eventStore, workspace_id) : NONE;
@@ -53,14 +51,10 @@ export const changeAlert = endpoint({
         ? undefined
         : await sealedAddress(dependencies, workspace_id, alert_id, chat_webhook_url);
     const secret = typeof named.webhook_url === 'string' ? await issueFirstSecret(call, dependencies) : null;
-    const { state, position } = await runWorkspaceCommand(dependencies, {
-      workspaceId: workspace_id,
+    const { state, position } = await call.execute({
       stream: alertRuleStream(workspace_id, alert_id),
       decider: alertRule,
       decision: decisionOn(chat),
-      actor: { kind: 'api_key', id: caller.keyId },
-      requestId,
-      commandId,
       shownIn: ['alerts'],
     });
     const changed = requireAlertRule(state);

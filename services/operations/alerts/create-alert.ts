@@ -2,7 +2,6 @@ import { alertRuleStream, type SealedAddress } from '#contracts/events/workspace
 import { ALERT_RULES_MAX, CreateAlert, WrittenAlert } from '#contracts/resources/workspace/alert.ts';
 import { alertRule, createAlertRule, requireAlertRule } from '#domain/workspace/alert/rule-decider.ts';
 import { derivedId } from '#domain/ids.ts';
-import { runWorkspaceCommand } from '#application/commands/command-handler.ts';
 import { countAlerts } from '#projections/alerts/read.ts';
 import { endpoint } from '../endpoint/define-endpoint.ts';
 import { WORKSPACE_ID } from '../endpoint/examples.ts';
@@ -35,7 +34,7 @@ export const createAlert = endpoint({
   corpus: false,
   reads: [],
   handler: async (call, dependencies) => {
-    const { params, caller, requestId, commandId } = call;
+    const { params, caller, commandId } = call;
     const workspace_id = params.ws;
     const alert_id = derivedId('alert', commandId);
     const { chat_webhook_url, ...named } = requireTargets(call.body, dependencies);
@@ -56,14 +55,10 @@ export const createAlert = endpoint({
     decisionOn(chat_webhook_url === null ? null : UNSEALED)(known);
     const chat = await sealedAddress(dependencies, workspace_id, alert_id, chat_webhook_url);
     const secret = named.webhook_url === null ? null : await issueFirstSecret(call, dependencies);
-    const { state, position } = await runWorkspaceCommand(dependencies, {
-      workspaceId: workspace_id,
+    const { state, position } = await call.execute({
       stream: alertRuleStream(workspace_id, alert_id),
       decider: alertRule,
       decision: decisionOn(chat),
-      actor: { kind: 'api_key', id: caller.keyId },
-      requestId,
-      commandId,
       shownIn: ['alerts'],
     });
     return { data: writtenAlertText(requireAlertRule(state), secret), asOf: null, position };

@@ -1,7 +1,6 @@
 import { alertRuleStream } from '#contracts/events/workspace/alert-rule.ts';
 import { DeleteAlert, DeletedAlert } from '#contracts/resources/workspace/alert.ts';
 import { alertRule, deleteAlertRule } from '#domain/workspace/alert/rule-decider.ts';
-import { runWorkspaceCommand } from '#application/commands/command-handler.ts';
 import { endpoint } from '../endpoint/define-endpoint.ts';
 import { WORKSPACE_ID } from '../endpoint/examples.ts';
 import { noQuery } from '../endpoint/parameters.ts';
@@ -30,16 +29,12 @@ export const deleteAlert = endpoint({
   errors: ['not_found', 'conflict'],
   corpus: false,
   reads: [],
-  handler: async ({ params, caller, requestId, commandId }, dependencies) => {
+  handler: async ({ params, execute }, dependencies) => {
     const { ws: workspace_id, alertId: alert_id } = params;
-    const { events, position } = await runWorkspaceCommand(dependencies, {
-      workspaceId: workspace_id,
+    const { events, position } = await execute({
       stream: alertRuleStream(workspace_id, alert_id),
       decider: alertRule,
       decision: deleteAlertRule({ workspace_id, alert_id, at: dependencies.clock.now().toISOString() }),
-      actor: { kind: 'api_key', id: caller.keyId },
-      requestId,
-      commandId,
       shownIn: ['alerts', 'alert-deliveries'],
     });
     // Runs even if this call appended nothing: an earlier attempt may have crashed after its append.

@@ -31,7 +31,7 @@ export const revokeApiKey = endpoint({
     const { ws: workspace_id, keyId: key_id } = call.params;
     const at = dependencies.clock.now().toISOString();
     const decision = decideToRevoke({ workspace_id, key_id, reason: 'revoked', at });
-    const { events, position } = await runKeyCommand(call, dependencies, decision);
+    const { events, position } = await runKeyCommand(call, decision);
     return {
       data: JSON.stringify({ key_id, workspace_id, removed: events.length > 0 }),
       asOf: null,

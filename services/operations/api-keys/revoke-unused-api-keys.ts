@@ -39,7 +39,7 @@ export const revokeUnusedApiKeys = endpoint({
     const lastUses = await readLastUses(dependencies.pool, workspace_id);
     const at = dependencies.clock.now().toISOString();
     const decision = decideToRevokeUnused({ workspace_id, days, lastUses, at });
-    const { state, events, position } = await runKeyCommand(call, dependencies, decision);
+    const { state, events, position } = await runKeyCommand(call, decision);
     const revoked = events.map(({ data: { key_id } }) => ({
       key_id,
       name: state.keys.get(key_id)?.name,

@@ -2,7 +2,6 @@ import { apiKeysStream, type ApiKeyEvent } from '#contracts/events/workspace/wor
 import type { ApiKey } from '#contracts/resources/workspace/api-key.ts';
 import { apiKeys, type ApiKeysState, keyIdOf, type KnownKey } from '#domain/workspace/api-keys.ts';
 import { createKeyText, lastFourOf, sha256Of } from '#application/access/api-key-format.ts';
-import { runWorkspaceCommand } from '#application/commands/command-handler.ts';
 import { findNames } from '#projections/workspaces/read.ts';
 import type { Reply } from '../endpoint/reply.ts';
 import type { Call } from '../endpoint/define-endpoint.ts';
@@ -13,21 +12,13 @@ import type { OperationDependencies } from '../dependencies/dependencies.ts';
 
 type KeyCall = Call<{ readonly ws: string }, unknown, unknown>;
 
-export const runKeyCommand = (
-  { params, caller, requestId, commandId, mayRepeat }: KeyCall,
-  dependencies: OperationDependencies,
-  decision: (state: ApiKeysState) => readonly ApiKeyEvent[],
-) =>
-  runWorkspaceCommand(dependencies, {
-    workspaceId: params.ws,
-    stream: apiKeysStream(params.ws),
+export const runKeyCommand = (call: KeyCall, decision: (state: ApiKeysState) => readonly ApiKeyEvent[]) =>
+  call.execute({
+    stream: apiKeysStream(call.params.ws),
     decider: apiKeys,
     decision,
-    actor: { kind: 'api_key', id: caller.keyId },
-    requestId,
-    commandId,
     shownIn: ['api-keys'],
-    remembersState: !mayRepeat,
+    isShared: true,
   });
 
 /**
@@ -97,7 +88,7 @@ export const answerNewKey = async (
   const { text, known } = newKey(call, dependencies);
   // The name is read while the event is appended: creating a key does not change it.
   const [{ state, position }, name] = await Promise.all([
-    runKeyCommand(call, dependencies, decide(known)),
+    runKeyCommand(call, decide(known)),
     callerName(call, dependencies),
   ]);
   const key = state.keys.get(known.key_id);

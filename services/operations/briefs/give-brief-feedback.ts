@@ -6,7 +6,6 @@ import {
   type BriefState,
   giveBriefFeedback as decideOnFeedback,
 } from '#domain/workspace/brief.ts';
-import { runWorkspaceCommand } from '#application/commands/command-handler.ts';
 import { endpoint } from '../endpoint/define-endpoint.ts';
 import { briefSummary, WORKSPACE_ID } from '../endpoint/examples.ts';
 import { briefParams, noQuery } from '../endpoint/parameters.ts';
@@ -33,12 +32,11 @@ export const giveBriefFeedback = endpoint({
   errors: ['not_found', 'conflict'],
   corpus: false,
   reads: [],
-  handler: async ({ params, body, caller, requestId, commandId }, dependencies) => {
+  handler: async ({ params, body, execute }, dependencies) => {
     const workspace_id = params.ws;
     const brief_id = params.briefId.toLowerCase();
     const { feedback } = body;
-    const { state, position } = await runWorkspaceCommand(dependencies, {
-      workspaceId: workspace_id,
+    const { state, position } = await execute({
       stream: briefStream(workspace_id, brief_id),
       decider: brief,
       decision: decideOnFeedback({
@@ -47,9 +45,6 @@ export const giveBriefFeedback = endpoint({
         feedback,
         at: dependencies.clock.now().toISOString(),
       }),
-      actor: { kind: 'api_key', id: caller.keyId },
-      requestId,
-      commandId,
       shownIn: ['briefs'],
     });
     if (!state) throw new Error('brief with feedback has no state');

@@ -7,7 +7,6 @@ import {
   findItem,
 } from '#domain/workspace/collection/items.ts';
 import { requireCollection } from '#domain/workspace/collection/decider.ts';
-import { runWorkspaceCommand } from '#application/commands/command-handler.ts';
 import { endpoint } from '../endpoint/define-endpoint.ts';
 import { WORKSPACE_ID } from '../endpoint/examples.ts';
 import { noQuery } from '../endpoint/parameters.ts';
@@ -37,13 +36,12 @@ export const addCollectionItem = endpoint({
   errors: ['not_found', 'conflict'],
   corpus: false,
   reads: [],
-  handler: async ({ params, body: item, caller, requestId, commandId, mayRepeat }, dependencies) => {
+  handler: async ({ params, body: item, caller, execute }, dependencies) => {
     const { ws: workspace_id, collectionId: collection_id } = params;
     const by = caller.memberId;
-    const { tree, position: treePosition } = await readTree(dependencies.eventStore, workspace_id);
+    const { tree, position: treePosition } = await readTree(dependencies.workspaceCommands, workspace_id);
     const collection = requireCollection(tree, collection_id, by);
-    const { state, position } = await runWorkspaceCommand(dependencies, {
-      workspaceId: workspace_id,
+    const { state, position } = await execute({
       stream: collectionItemsStream(workspace_id, collection_id),
       decider: collectionItems(collection),
       decision: decideToAdd({
@@ -53,11 +51,8 @@ export const addCollectionItem = endpoint({
         by,
         at: dependencies.clock.now().toISOString(),
       }),
-      actor: { kind: 'api_key', id: caller.keyId },
-      requestId,
-      commandId,
       shownIn: ['collections'],
-      remembersState: !mayRepeat,
+      isShared: true,
     });
     return {
       data: JSON.stringify({ collection_id, workspace_id, ...findItem(state, item) }),

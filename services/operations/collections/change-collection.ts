@@ -5,7 +5,6 @@ import {
   collectionTree,
   requireCollection,
 } from '#domain/workspace/collection/decider.ts';
-import { runWorkspaceCommand } from '#application/commands/command-handler.ts';
 import { endpoint } from '../endpoint/define-endpoint.ts';
 import { WORKSPACE_ID } from '../endpoint/examples.ts';
 import { given } from '../endpoint/omit-undefined.ts';
@@ -33,21 +32,17 @@ export const changeCollection = endpoint({
   errors: ['not_found', 'conflict'],
   corpus: false,
   reads: [],
-  handler: async ({ params, body, caller, requestId, commandId }, dependencies) => {
+  handler: async ({ params, body, caller, execute }, dependencies) => {
     const collection_id = params.collectionId;
     const by = { member_id: caller.memberId, role: caller.role };
     const about = { workspace_id: params.ws, collection_id, by, at: dependencies.clock.now().toISOString() };
     await requireMembers(dependencies.eventStore, params.ws, body.editors ?? []);
-    const { state, position } = await runWorkspaceCommand(dependencies, {
-      workspaceId: params.ws,
+    const { state, position } = await execute({
       stream: collectionTreeStream(params.ws),
       decider: collectionTree,
       decision: decideToChange({ ...about, change: given(body) }),
-      actor: { kind: 'api_key', id: caller.keyId },
-      requestId,
-      commandId,
       shownIn: ['collections'],
-      remembersState: true,
+      isShared: true,
     });
     const changed = requireCollection(state, collection_id, caller.memberId);
     const items = await readItems(dependencies.eventStore, params.ws, collection_id, changed);

@@ -3,7 +3,6 @@ import { Collection, CreateCollection } from '#contracts/resources/workspace/col
 import { itemsOf } from '#domain/workspace/collection/items.ts';
 import { collectionTree, createCollection as decideToCreate } from '#domain/workspace/collection/decider.ts';
 import { derivedId } from '#domain/ids.ts';
-import { runWorkspaceCommand } from '#application/commands/command-handler.ts';
 import { endpoint } from '../endpoint/define-endpoint.ts';
 import { WORKSPACE_ID } from '../endpoint/examples.ts';
 import { noQuery, workspaceParams } from '../endpoint/parameters.ts';
@@ -40,23 +39,19 @@ export const createCollection = endpoint({
   errors: ['not_found', 'conflict'],
   corpus: false,
   reads: [],
-  handler: async ({ params, body, caller, requestId, commandId, mayRepeat }, dependencies) => {
+  handler: async ({ params, body, caller, commandId, execute }, dependencies) => {
     const { first_item = null, ...described } = body;
     const by = { member_id: caller.memberId, role: caller.role };
     const at = dependencies.clock.now().toISOString();
     const collection_id = derivedId('collection', commandId);
     const about = { workspace_id: params.ws, collection_id, by, at };
     await requireMembers(dependencies.eventStore, params.ws, body.editors);
-    const { state, position } = await runWorkspaceCommand(dependencies, {
-      workspaceId: params.ws,
+    const { state, position } = await execute({
       stream: collectionTreeStream(params.ws),
       decider: collectionTree,
       decision: decideToCreate({ ...about, ...described, first_item }),
-      actor: { kind: 'api_key', id: caller.keyId },
-      requestId,
-      commandId,
       shownIn: ['collections'],
-      remembersState: !mayRepeat,
+      isShared: true,
     });
     const created = state.collections.get(collection_id);
     if (!created) throw new Error('created collection is missing from the tree');

@@ -1,7 +1,6 @@
 import { collectionTreeStream } from '#contracts/events/workspace/collection.ts';
 import { DeleteCollection, DeletedCollection } from '#contracts/resources/workspace/collection.ts';
 import { collectionTree, deleteCollection as decideToDelete } from '#domain/workspace/collection/decider.ts';
-import { runWorkspaceCommand } from '#application/commands/command-handler.ts';
 import { endpoint } from '../endpoint/define-endpoint.ts';
 import { WORKSPACE_ID } from '../endpoint/examples.ts';
 import { noQuery } from '../endpoint/parameters.ts';
@@ -30,11 +29,10 @@ export const deleteCollection = endpoint({
   errors: ['not_found', 'conflict'],
   corpus: false,
   reads: [],
-  handler: async ({ params, caller, requestId, commandId }, dependencies) => {
+  handler: async ({ params, caller, execute }, dependencies) => {
     const { ws: workspace_id, collectionId: collection_id } = params;
     const by = { member_id: caller.memberId, role: caller.role };
-    const { events, position } = await runWorkspaceCommand(dependencies, {
-      workspaceId: workspace_id,
+    const { events, position } = await execute({
       stream: collectionTreeStream(workspace_id),
       decider: collectionTree,
       decision: decideToDelete({
@@ -43,11 +41,8 @@ export const deleteCollection = endpoint({
         by,
         at: dependencies.clock.now().toISOString(),
       }),
-      actor: { kind: 'api_key', id: caller.keyId },
-      requestId,
-      commandId,
       shownIn: ['collections'],
-      remembersState: true,
+      isShared: true,
     });
     return {
       data: JSON.stringify({ collection_id, workspace_id, removed: events.length > 0 }),

@@ -5,7 +5,6 @@ import {
   removeCollectionItem as decideToRemove,
 } from '#domain/workspace/collection/items.ts';
 import { requireCollection } from '#domain/workspace/collection/decider.ts';
-import { runWorkspaceCommand } from '#application/commands/command-handler.ts';
 import { endpoint } from '../endpoint/define-endpoint.ts';
 import { WORKSPACE_ID } from '../endpoint/examples.ts';
 import { noQuery } from '../endpoint/parameters.ts';
@@ -36,14 +35,13 @@ export const removeCollectionItem = endpoint({
   errors: ['not_found', 'conflict'],
   corpus: false,
   reads: [],
-  handler: async ({ params, caller, requestId, commandId }, dependencies) => {
+  handler: async ({ params, caller, execute }, dependencies) => {
     const { ws: workspace_id, collectionId: collection_id } = params;
     const by = caller.memberId;
     const item = itemNamedBy(params);
-    const { tree, position: treePosition } = await readTree(dependencies.eventStore, workspace_id);
+    const { tree, position: treePosition } = await readTree(dependencies.workspaceCommands, workspace_id);
     const collection = requireCollection(tree, collection_id, by);
-    const { events, position } = await runWorkspaceCommand(dependencies, {
-      workspaceId: workspace_id,
+    const { events, position } = await execute({
       stream: collectionItemsStream(workspace_id, collection_id),
       decider: collectionItems(collection),
       decision: decideToRemove({
@@ -53,11 +51,8 @@ export const removeCollectionItem = endpoint({
         by,
         at: dependencies.clock.now().toISOString(),
       }),
-      actor: { kind: 'api_key', id: caller.keyId },
-      requestId,
-      commandId,
       shownIn: ['collections'],
-      remembersState: true,
+      isShared: true,
     });
     return {
       data: JSON.stringify({ collection_id, workspace_id, ...item, removed: events.length > 0 }),

@@ -1,5 +1,5 @@
 import { Refusal } from '#contracts/errors.ts';
-import { type WorkspaceEvent, workspaceStream } from '#contracts/events/workspace/workspace.ts';
+import { workspaceStream } from '#contracts/events/workspace/workspace.ts';
 import { workspace } from '#domain/workspace/workspace.ts';
 import type { EventStore } from '#platform/event-store/event-store.ts';
 
@@ -10,10 +10,7 @@ export const requireMembers = async (
   editors: readonly string[],
 ): Promise<void> => {
   if (editors.length === 0) return;
-  let state = workspace.initial;
-  for await (const event of eventStore.read<WorkspaceEvent>(workspaceStream(workspaceId))) {
-    state = workspace.evolve(state, event);
-  }
+  const { state } = await eventStore.load(workspaceStream(workspaceId), workspace);
   const message = 'The workspace has no such member.';
   const details = editors.flatMap((editor, index) =>
     state.members.has(editor) ? [] : [{ path: `editors.${index}`, message, code: 'unknown_member' }],

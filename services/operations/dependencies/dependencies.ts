@@ -2,6 +2,7 @@ import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 import type { Callers } from '#application/access/key-lease-cache.ts';
 import type { KeyUsage } from '#application/access/key-usage.ts';
 import type { Clock } from '#platform/clock.ts';
+import type { WorkspaceCommands } from '#application/commands/workspace-commands.ts';
 import type { EventStore } from '#platform/event-store/event-store.ts';
 import type { Log } from '#platform/logger.ts';
 import type { MemberVault } from '#application/vault/member-vault.ts';
@@ -22,6 +23,7 @@ export type OperationDependencies = {
   readonly db: ReadDatabase;
   readonly pool: Database;
   readonly eventStore: EventStore;
+  readonly workspaceCommands: WorkspaceCommands;
   readonly projectionWait: ProjectionWait;
   readonly callers: Callers;
   readonly keyUsage: KeyUsage;

@@ -3,6 +3,7 @@ import type { ErrorType } from '#contracts/errors.ts';
 import type { PageRequest } from '#contracts/ports/read-database.ts';
 import type { Scope } from '#contracts/values/scopes.ts';
 import type { Caller } from '#application/access/key-lease-cache.ts';
+import type { ExecuteCommand } from './execute-command.ts';
 import type { Reply } from './reply.ts';
 import type { OperationDependencies } from '../dependencies/dependencies.ts';
 
@@ -44,6 +45,8 @@ export type Call<Params, Query, Body> = {
   readonly mayRepeat: boolean;
   /** Of endpoints with pages: where this one starts. */
   readonly page: PageRequest;
+  /** Runs a command of the caller in the caller's workspace. */
+  readonly execute: ExecuteCommand;
 };
 
 /** How `data` and `meta` of a reply look. `paged` lists have a cursor; `whole` lists have not. */

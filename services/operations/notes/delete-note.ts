@@ -1,11 +1,10 @@
 import { z } from 'zod';
-import { type NoteEvent, noteStream } from '#contracts/events/workspace/note.ts';
+import { noteStream } from '#contracts/events/workspace/note.ts';
 import { Uuid } from '#contracts/values/primitives.ts';
 import { DeletedNote, DeleteNote } from '#contracts/resources/workspace/note.ts';
 import { seesCollection } from '#domain/workspace/collection/decider.ts';
 import { deleteNote as decideToDelete, note } from '#domain/workspace/note.ts';
-import type { EventStore } from '#platform/event-store/event-store.ts';
-import { runWorkspaceCommand } from '#application/commands/command-handler.ts';
+import type { OperationDependencies } from '#operations/dependencies/dependencies.ts';
 import { endpoint } from '../endpoint/define-endpoint.ts';
 import { WORKSPACE_ID } from '../endpoint/examples.ts';
 import { noQuery, workspaceParams } from '../endpoint/parameters.ts';
@@ -20,19 +19,16 @@ const noteParams = z.strictObject({
 /**
  * Returns true if the note exists and the caller may know it: their own note, or one on an item they can read.
  */
-const isKnown = async (
-  eventStore: EventStore,
+const isVisible = async (
+  { eventStore, workspaceCommands }: Pick<OperationDependencies, 'eventStore' | 'workspaceCommands'>,
   workspaceId: string,
   noteId: string,
   memberId: string,
 ): Promise<boolean> => {
-  let state = note.initial;
-  for await (const event of eventStore.read<NoteEvent>(noteStream(workspaceId, noteId))) {
-    state = note.evolve(state, event);
-  }
+  const { state } = await eventStore.load(noteStream(workspaceId, noteId), note);
   if (!state) return false;
   if (state.created_by === memberId || state.subject.subject_type !== 'collection') return true;
-  const { tree } = await readTree(eventStore, workspaceId);
+  const { tree } = await readTree(workspaceCommands, workspaceId);
   return seesCollection(tree, state.subject.subject_key, memberId);
 };
 
@@ -58,19 +54,15 @@ export const deleteNote = endpoint({
   errors: ['not_found', 'conflict'],
   corpus: false,
   reads: [],
-  handler: async ({ params, caller, requestId, commandId }, dependencies) => {
+  handler: async ({ params, caller, execute }, dependencies) => {
     const { ws: workspace_id, noteId: note_id } = params;
     const by = { member_id: caller.memberId, role: caller.role };
-    const known = await isKnown(dependencies.eventStore, workspace_id, note_id, by.member_id);
+    const known = await isVisible(dependencies, workspace_id, note_id, by.member_id);
     const decide = decideToDelete({ workspace_id, note_id, by, at: dependencies.clock.now().toISOString() });
-    const { events, position } = await runWorkspaceCommand(dependencies, {
-      workspaceId: workspace_id,
+    const { events, position } = await execute({
       stream: noteStream(workspace_id, note_id),
       decider: note,
       decision: (state) => (known ? decide(state) : []),
-      actor: { kind: 'api_key', id: caller.keyId },
-      requestId,
-      commandId,
       shownIn: ['notes'],
     });
     const data = JSON.stringify({ note_id, workspace_id, removed: events.length > 0 });

@@ -2,7 +2,6 @@ import { noteStream } from '#contracts/events/workspace/note.ts';
 import { Note, WriteNote } from '#contracts/resources/workspace/note.ts';
 import { requireCollection } from '#domain/workspace/collection/decider.ts';
 import { note as noteDecider, noteIdOf, writeNote as decideToWrite } from '#domain/workspace/note.ts';
-import { runWorkspaceCommand } from '#application/commands/command-handler.ts';
 import { endpoint } from '../endpoint/define-endpoint.ts';
 import { WORKSPACE_ID } from '../endpoint/examples.ts';
 import { noQuery, workspaceParams } from '../endpoint/parameters.ts';
@@ -29,16 +28,15 @@ export const writeNote = endpoint({
   errors: ['not_found', 'conflict'],
   corpus: false,
   reads: [],
-  handler: async ({ params, body: { body, ...subject }, caller, requestId, commandId }, dependencies) => {
+  handler: async ({ params, body: { body, ...subject }, caller, execute }, dependencies) => {
     const workspace_id = params.ws;
     const by = caller.memberId;
     if (subject.subject_type === 'collection') {
-      const { tree } = await readTree(dependencies.eventStore, workspace_id);
+      const { tree } = await readTree(dependencies.workspaceCommands, workspace_id);
       requireCollection(tree, subject.subject_key, by);
     }
     const id = noteIdOf(workspace_id, by, subject);
-    const { state, position } = await runWorkspaceCommand(dependencies, {
-      workspaceId: workspace_id,
+    const { state, position } = await execute({
       stream: noteStream(workspace_id, id),
       decider: noteDecider,
       decision: decideToWrite({
@@ -48,9 +46,6 @@ export const writeNote = endpoint({
         by,
         at: dependencies.clock.now().toISOString(),
       }),
-      actor: { kind: 'api_key', id: caller.keyId },
-      requestId,
-      commandId,
       shownIn: ['notes'],
     });
     if (!state) throw new Error('written note has no state');

@@ -3,7 +3,6 @@ import { RadarItemType } from '#contracts/resources/workspace/radar.ts';
 import { Report, REPORT_DAYS_MAX, RequestReport } from '#contracts/resources/workspace/report.ts';
 import { derivedId } from '#domain/ids.ts';
 import { report, requestReport as decideToRequest } from '#domain/workspace/report.ts';
-import { runWorkspaceCommand } from '#application/commands/command-handler.ts';
 import { endpoint } from '../endpoint/define-endpoint.ts';
 import { queuedReport, WORKSPACE_ID } from '../endpoint/examples.ts';
 import { noQuery, workspaceParams } from '../endpoint/parameters.ts';
@@ -29,14 +28,13 @@ export const requestReport = endpoint({
   errors: ['not_found', 'conflict'],
   corpus: false,
   reads: [],
-  handler: async ({ params, body, caller, requestId, commandId }, dependencies) => {
+  handler: async ({ params, body, commandId, execute }, dependencies) => {
     const workspace_id = params.ws;
     const { idempotency_key, from, to } = body;
     const cause = idempotency_key === undefined ? `command|${commandId}` : `key|${idempotency_key}`;
     const report_id = derivedId('report', `${workspace_id}|${cause}`);
     const now = dependencies.clock.now();
-    const { state, position } = await runWorkspaceCommand(dependencies, {
-      workspaceId: workspace_id,
+    const { state, position } = await execute({
       stream: reportStream(workspace_id, report_id),
       decider: report,
       decision: decideToRequest({
@@ -49,9 +47,6 @@ export const requestReport = endpoint({
         to,
         at: now.toISOString(),
       }),
-      actor: { kind: 'api_key', id: caller.keyId },
-      requestId,
-      commandId,
       shownIn: ['reports'],
     });
     if (!state) throw new Error('requested report has no state');

@@ -2,7 +2,6 @@ import { savedStream } from '#contracts/events/workspace/saved-items.ts';
 import { ItemReference } from '#contracts/values/items.ts';
 import { SavedItem } from '#contracts/resources/workspace/saved-item.ts';
 import { saved, saveItem as decideToSave } from '#domain/workspace/saved-items.ts';
-import { runWorkspaceCommand } from '#application/commands/command-handler.ts';
 import { countSavedItems } from '#projections/saved/read.ts';
 import { endpoint } from '../endpoint/define-endpoint.ts';
 import { WORKSPACE_ID } from '../endpoint/examples.ts';
@@ -26,18 +25,14 @@ export const saveItem = endpoint({
   errors: ['not_found', 'conflict'],
   corpus: false,
   reads: [],
-  handler: async ({ params, body: item, caller, requestId, commandId }, dependencies) => {
+  handler: async ({ params, body: item, caller, execute }, dependencies) => {
     const workspace_id = params.ws;
     const at = dependencies.clock.now().toISOString();
     const saved_items = await countSavedItems(dependencies.db, workspace_id);
-    const { state, position } = await runWorkspaceCommand(dependencies, {
-      workspaceId: workspace_id,
+    const { state, position } = await execute({
       stream: savedStream(workspace_id, item),
       decider: saved,
       decision: decideToSave({ workspace_id, item, by: caller.memberId, at, saved_items }),
-      actor: { kind: 'api_key', id: caller.keyId },
-      requestId,
-      commandId,
       shownIn: ['saved'],
     });
     return { data: JSON.stringify({ ...item, ...state }), asOf: null, position };

@@ -1,7 +1,6 @@
 import { savedStream } from '#contracts/events/workspace/saved-items.ts';
 import { UnsavedItem, UnsaveItem } from '#contracts/resources/workspace/saved-item.ts';
 import { saved, unsaveItem as decideToUnsave } from '#domain/workspace/saved-items.ts';
-import { runWorkspaceCommand } from '#application/commands/command-handler.ts';
 import { endpoint } from '../endpoint/define-endpoint.ts';
 import { WORKSPACE_ID } from '../endpoint/examples.ts';
 import { noQuery } from '../endpoint/parameters.ts';
@@ -31,18 +30,14 @@ export const unsaveItem = endpoint({
   errors: ['not_found', 'conflict'],
   corpus: false,
   reads: [],
-  handler: async ({ params, caller, requestId, commandId }, dependencies) => {
+  handler: async ({ params, caller, execute }, dependencies) => {
     const workspace_id = params.ws;
     const item = itemNamedBy(params);
     const at = dependencies.clock.now().toISOString();
-    const { events, position } = await runWorkspaceCommand(dependencies, {
-      workspaceId: workspace_id,
+    const { events, position } = await execute({
       stream: savedStream(workspace_id, item),
       decider: saved,
       decision: decideToUnsave({ workspace_id, item, by: caller.memberId, at }),
-      actor: { kind: 'api_key', id: caller.keyId },
-      requestId,
-      commandId,
       shownIn: ['saved'],
     });
     const data = JSON.stringify({ workspace_id, ...item, removed: events.length > 0 });

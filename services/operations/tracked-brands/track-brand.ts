@@ -6,7 +6,6 @@ import { TrackBrand, TrackedBrand } from '#contracts/resources/workspace/tracked
 import { eventIdOf } from '#contracts/values/derived-id.ts';
 import { trackBrand as decideToTrack, tracking } from '#domain/workspace/tracked-brands.ts';
 import type { EventStore } from '#platform/event-store/event-store.ts';
-import { runWorkspaceCommand } from '#application/commands/command-handler.ts';
 import { endpoint } from '../endpoint/define-endpoint.ts';
 import { BRAND_ID, trackedBrand, WORKSPACE_ID } from '../endpoint/examples.ts';
 import { noQuery, workspaceParams } from '../endpoint/parameters.ts';
@@ -54,22 +53,18 @@ export const trackBrand = endpoint({
   errors: ['payment_required', 'not_found', 'conflict'],
   corpus: false,
   reads: [],
-  handler: async ({ params, body, caller, requestId, commandId, mayRepeat }, dependencies) => {
+  handler: async ({ params, body, caller, commandId, execute }, dependencies) => {
     const { cadence } = body;
     const brand_id = body.brand_id.toLowerCase();
     const workspace_id = params.ws;
     const at = dependencies.clock.now().toISOString();
     const slug = await slugOfRegistered(dependencies.eventStore, brand_id);
-    const { state, events, position } = await runWorkspaceCommand(dependencies, {
-      workspaceId: workspace_id,
+    const { state, events, position } = await execute({
       stream: trackingStream(workspace_id),
       decider: tracking,
       decision: decideToTrack({ workspace_id, brand_id, cadence, plan: caller.plan, at }),
-      actor: { kind: 'api_key', id: caller.keyId },
-      requestId,
-      commandId,
       shownIn: ['tracking', 'freshness'],
-      remembersState: !mayRepeat,
+      isShared: true,
     });
     if (events[0]?.type === 'BrandTracked') {
       dependencies.scrapeRequests.request({ brand_id, cadence, requested_at: at }, eventIdOf(commandId, 0));

@@ -1,4 +1,4 @@
-import { type TrackingEvent, trackingStream } from '#contracts/events/workspace/workspace.ts';
+import { trackingStream } from '#contracts/events/workspace/workspace.ts';
 import { tracking } from '#domain/workspace/tracked-brands.ts';
 import type { EventStore } from '#platform/event-store/event-store.ts';
 
@@ -10,9 +10,6 @@ export const trackedBrandIds = async (
   eventStore: EventStore,
   workspaceId: string,
 ): Promise<ReadonlySet<string>> => {
-  let state = tracking.initial;
-  for await (const event of eventStore.read<TrackingEvent>(trackingStream(workspaceId))) {
-    state = tracking.evolve(state, event);
-  }
+  const { state } = await eventStore.load(trackingStream(workspaceId), tracking);
   return new Set(Array.from(state.brands, ([brandId]) => brandId));
 };

@@ -1,7 +1,6 @@
 import { trackingStream } from '#contracts/events/workspace/workspace.ts';
 import { UntrackBrand, UntrackedBrand } from '#contracts/resources/workspace/tracked-brand.ts';
 import { tracking, untrackBrand as decideToUntrack } from '#domain/workspace/tracked-brands.ts';
-import { runWorkspaceCommand } from '#application/commands/command-handler.ts';
 import { endpoint } from '../endpoint/define-endpoint.ts';
 import { BRAND_ID, WORKSPACE_ID } from '../endpoint/examples.ts';
 import { noQuery, workspaceBrandParams } from '../endpoint/parameters.ts';
@@ -27,19 +26,15 @@ export const untrackBrand = endpoint({
   errors: ['not_found', 'conflict'],
   corpus: false,
   reads: [],
-  handler: async ({ params, caller, requestId, commandId }, dependencies) => {
+  handler: async ({ params, execute }, dependencies) => {
     const brand_id = params.brandId.toLowerCase();
     const workspace_id = params.ws;
-    const { events, position } = await runWorkspaceCommand(dependencies, {
-      workspaceId: workspace_id,
+    const { events, position } = await execute({
       stream: trackingStream(workspace_id),
       decider: tracking,
       decision: decideToUntrack({ workspace_id, brand_id, at: dependencies.clock.now().toISOString() }),
-      actor: { kind: 'api_key', id: caller.keyId },
-      requestId,
-      commandId,
       shownIn: ['tracking', 'freshness'],
-      remembersState: true,
+      isShared: true,
     });
     return {
       data: JSON.stringify({ brand_id, workspace_id, removed: events.length > 0 }),

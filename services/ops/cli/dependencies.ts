@@ -7,7 +7,8 @@ import { createLog } from '#platform/logger.ts';
 import { type MemberVault, openMemberVault } from '#application/vault/member-vault.ts';
 import { type Database, openPool, openReadDatabase } from '#platform/postgres/pool.ts';
 import type { ReadDatabase } from '#contracts/ports/read-database.ts';
-import { openProjectionWait, type ProjectionWait } from '#application/commands/projection-wait.ts';
+import { openProjectionWait } from '#application/commands/projection-wait.ts';
+import { createWorkspaceCommands, type WorkspaceCommands } from '#application/commands/workspace-commands.ts';
 import { vaultSettings } from '#application/vault/cipher.ts';
 import { auditSettings } from '../settings.ts';
 
@@ -28,7 +29,7 @@ export type OpsDependencies = {
   readonly eventStore: EventStore;
   readonly pool: Database;
   readonly db: ReadDatabase;
-  readonly projectionWait: ProjectionWait;
+  readonly workspaceCommands: WorkspaceCommands;
   readonly actor: Actor;
   /** `null` without MEMBER_VAULT_KEY. */
   readonly memberVault: MemberVault | null;
@@ -54,7 +55,7 @@ export const withOpsDependencies = async <T>(
     eventStore,
     pool,
     db,
-    projectionWait,
+    workspaceCommands: createWorkspaceCommands({ eventStore, pool, projectionWait }),
     actor: { kind: 'service', id: 'ops' },
     memberVault:
       MEMBER_VAULT_KEY === undefined ? null : await openMemberVault(pool, MEMBER_VAULT_KEY, secondKey),

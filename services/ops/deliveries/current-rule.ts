@@ -1,5 +1,5 @@
 import type { AlertChannel, DeliveryKind } from '#contracts/values/alerts.ts';
-import { type AlertRuleEvent, alertRuleStream } from '#contracts/events/workspace/alert-rule.ts';
+import { alertRuleStream } from '#contracts/events/workspace/alert-rule.ts';
 import { alertRule, type AlertRuleState, sendingChannelsOf } from '#domain/workspace/alert/rule-decider.ts';
 import type { DeliveryTarget } from '#application/delivery-outbox/target.ts';
 import { targetOfRule } from '#application/delivery-outbox/rule-target.ts';
@@ -17,11 +17,8 @@ export const readRule = async (
   workspaceId: string,
   alertId: string,
 ): Promise<AlertRuleState> => {
-  let rule = alertRule.initial;
-  for await (const event of eventStore.read<AlertRuleEvent>(alertRuleStream(workspaceId, alertId))) {
-    rule = alertRule.evolve(rule, event);
-  }
-  return rule;
+  const { state } = await eventStore.load(alertRuleStream(workspaceId, alertId), alertRule);
+  return state;
 };
 
 /** Returns `null` when the rule is off or deleted, or its channel was removed or is suspended. */

@@ -28,12 +28,17 @@ import {
   type WorkspaceState,
 } from '#domain/workspace/workspace.ts';
 import { createKeyText, lastFourOf, sha256Of } from '#application/access/api-key-format.ts';
-import { type CommandDependencies, runWorkspaceCommand } from '#application/commands/command-handler.ts';
+import type { WorkspaceCommands } from '#application/commands/workspace-commands.ts';
+import type { EventStore } from '#platform/event-store/event-store.ts';
 
 /** Operator commands on workspaces. Sign-up is not open, so operators create workspaces, members and keys. */
 
-/** Dependencies of the command handler, and the actor recorded with each event. */
-export type OperatorDependencies = CommandDependencies & { readonly actor: Actor };
+/** Where operator commands run, and the actor recorded with each event. */
+export type OperatorDependencies = {
+  readonly eventStore: EventStore;
+  readonly workspaceCommands: WorkspaceCommands;
+  readonly actor: Actor;
+};
 
 const WORKSPACE_NAME_MAX_LENGTH = 100;
 
@@ -58,7 +63,7 @@ export const onWorkspace = (
   workspaceId: string,
   decision: (state: WorkspaceState) => readonly WorkspaceEvent[],
 ) =>
-  runWorkspaceCommand(dependencies, {
+  dependencies.workspaceCommands.execute({
     workspaceId,
     stream: workspaceStream(workspaceId),
     decider: workspace,
@@ -66,6 +71,7 @@ export const onWorkspace = (
     actor: dependencies.actor,
     requestId: randomUUID(),
     commandId: randomUUID(),
+    mayRepeat: false,
     shownIn: ['workspaces'],
   });
 
@@ -74,7 +80,7 @@ const onApiKeys = (
   workspaceId: string,
   decision: (state: ApiKeysState) => readonly ApiKeyEvent[],
 ) =>
-  runWorkspaceCommand(dependencies, {
+  dependencies.workspaceCommands.execute({
     workspaceId,
     stream: apiKeysStream(workspaceId),
     decider: apiKeys,
@@ -82,6 +88,7 @@ const onApiKeys = (
     actor: dependencies.actor,
     requestId: randomUUID(),
     commandId: randomUUID(),
+    mayRepeat: false,
     shownIn: ['api-keys'],
   });
 
@@ -124,10 +131,7 @@ export const knownWorkspace = async (
   { eventStore }: Pick<OperatorDependencies, 'eventStore'>,
   workspaceId: string,
 ): Promise<WorkspaceState> => {
-  let state = workspace.initial;
-  for await (const event of eventStore.read<WorkspaceEvent>(workspaceStream(workspaceId))) {
-    state = workspace.evolve(state, event);
-  }
+  const { state } = await eventStore.load(workspaceStream(workspaceId), workspace);
   if (state.name === null) throw new Refusal('not_found', 'Workspace not found.');
   return state;
 };
@@ -137,10 +141,7 @@ export const knownKeys = async (
   { eventStore }: Pick<OperatorDependencies, 'eventStore'>,
   workspaceId: string,
 ): Promise<readonly KnownKey[]> => {
-  let state = apiKeys.initial;
-  for await (const event of eventStore.read<ApiKeyEvent>(apiKeysStream(workspaceId))) {
-    state = apiKeys.evolve(state, event);
-  }
+  const { state } = await eventStore.load(apiKeysStream(workspaceId), apiKeys);
   return [...state.keys].map(([, key]) => key).toSorted((a, b) => a.issued_at.localeCompare(b.issued_at));
 };
 

@@ -1,22 +1,22 @@
 /**
- * Work under one name is done one after another, in the order in which it was asked for; work under different
- * names is not held up. Work that fails holds nobody up either.
+ * A mutex for each key: work under one key runs one after another, in the order of the calls. Work under different
+ * keys runs concurrently. Work that fails does not stop the work behind it.
  */
-export type KeyedMutex = <T>(name: string, work: () => Promise<T>) => Promise<T>;
+export type KeyedMutex = <T>(key: string, work: () => Promise<T>) => Promise<T>;
 
-const nothing = (): void => undefined;
+const ignore = (): void => undefined;
 
+/** Creates a keyed mutex. It holds a key only while work under it is queued or running. */
 export const createKeyedMutex = (): KeyedMutex => {
   const latest = new Map<string, Promise<void>>();
-  return async (name, work) => {
-    const own = (latest.get(name) ?? Promise.resolve()).then(work);
-    const over = own.then(nothing, nothing);
-    latest.set(name, over);
+  return async (key, work) => {
+    const own = (latest.get(key) ?? Promise.resolve()).then(work);
+    const ended = own.then(ignore, ignore);
+    latest.set(key, ended);
     try {
       return await own;
     } finally {
-      // Whoever is last leaves nothing behind.
-      if (latest.get(name) === over) latest.delete(name);
+      if (latest.get(key) === ended) latest.delete(key);
     }
   };
 };

@@ -7,11 +7,11 @@ export type RetryLimits = {
   readonly maxDelayMs: number;
 };
 
-/** Doubling delay with full jitter, so that many callers do not come back together. */
+/** Delay before the next attempt in ms: exponential backoff with full jitter, so that callers do not retry together. */
 export const backoffMs = (attempt: number, limits: RetryLimits): number =>
   Math.random() * Math.min(limits.maxDelayMs, limits.firstDelayMs * 2 ** attempt);
 
-/** Tries again while `retryable` says so, up to the limit; then throws the last error. */
+/** Runs `run` again after an error that is `retryable`, up to the limit; then throws the last error. */
 export const retry = async <T>(
   limits: RetryLimits,
   retryable: (error: unknown) => boolean,
@@ -28,14 +28,14 @@ export const retry = async <T>(
   }
 };
 
-/** A server that is not there is looked for without end, this often at last. */
+/** Retries without end until a server answers, at most 5 s apart. */
 export const SERVER_RETRIES: RetryLimits = {
   attempts: Number.POSITIVE_INFINITY,
   firstDelayMs: 100,
   maxDelayMs: 5_000,
 };
 
-/** Opens what needs a server; while it fails, says what is waited for and why, and tries again with back-off. */
+/** Opens a connection, and retries with backoff until it succeeds. Logs each failed attempt with its reason. */
 export const untilServerAnswers = <T>(
   log: Log,
   signal: AbortSignal,

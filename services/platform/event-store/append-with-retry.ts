@@ -1,12 +1,15 @@
 import type { Event } from '#contracts/events/event.ts';
 import { retry, type RetryLimits } from '../concurrency/retry.ts';
 
-/** The client enforces append deadlines on the server only, so appends run under our own timer. */
+/** Milliseconds to wait for the answer to an append. The client enforces its deadline on the server only. */
 const APPEND_TIMEOUT_MS = 10_000;
-/** A lost connection or a slow server: the same events are appended again, by the same ids. */
+/** Retries after a lost connection or a timeout. The same event ids make a repeated append idempotent. */
 const CONNECTION_RETRIES: RetryLimits = { attempts: 8, firstDelayMs: 50, maxDelayMs: 3_000 };
-/** The server's own limit of one append is 1 MiB; this leaves room for what surrounds the data. */
+/** Maximum bytes of one append. The server's limit is 1 MiB; the rest is for framing and metadata. */
 const APPEND_MAX_BYTES = 900_000;
+/** Estimated bytes of an event's metadata, id, type and framing. */
+const EVENT_OVERHEAD_BYTES = 600;
+/** Maximum events of one append. */
 const APPEND_MAX_EVENTS = 1_000;
 
 class AppendTimeout extends Error {
@@ -17,8 +20,8 @@ class AppendTimeout extends Error {
 }
 
 /**
- * Faults after which the same append may be sent again: the ids make it safe. The first append to a
- * server that is down rejects with a bare gRPC error (code 14) and no type.
+ * True for faults after which the same append may be sent again; its event ids make that safe. The first append to
+ * a server that is down rejects with a bare gRPC error (code 14) and no type.
  */
 const isConnectionFault = (error: unknown): boolean => {
   if (error instanceof AppendTimeout) return true;
@@ -49,13 +52,13 @@ const withTimeout = async <T>(promise: Promise<T>): Promise<T> => {
   }
 };
 
-/** Sends an append until the server answers it, or the last attempt failed. */
+/** Sends an append, and sends it again after a connection fault. Throws the last error. */
 export const sendAppend = <T>(append: () => Promise<T>): Promise<T> =>
   retry(CONNECTION_RETRIES, isConnectionFault, () => withTimeout(append()));
 
 /**
- * Events in slices that one append may hold. `from`: the place of a slice's first. An event alone is a slice whatever its
- * size, so that one which is too large is refused by the server, by name; it need not be measured here.
+ * Cuts events into slices that fit one append; `from` is the index of a slice's first event. A single event is a
+ * slice whatever its size: the server refuses it by name when it is too large, so it is not measured here.
  */
 export const slicesOf = <F extends Event>(
   events: readonly F[],
@@ -66,7 +69,7 @@ export const slicesOf = <F extends Event>(
   let bytes = 0;
   let from = 0;
   events.forEach((event, index) => {
-    const size = Buffer.byteLength(JSON.stringify(event.data)) + 600;
+    const size = Buffer.byteLength(JSON.stringify(event.data)) + EVENT_OVERHEAD_BYTES;
     if (slice.length > 0 && (bytes + size > APPEND_MAX_BYTES || slice.length >= APPEND_MAX_EVENTS)) {
       slices.push({ from, events: slice });
       slice = [];

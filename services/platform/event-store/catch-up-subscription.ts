@@ -7,6 +7,7 @@ import {
 } from '@eventstore/db-client';
 import type { Event, EventMetadata, RecordedEvent } from '#contracts/events/event.ts';
 
+/** Translates an event of the client. `position` is 0n for an event that was read from a stream by an old server. */
 export const toRecordedEvent = <F extends Event>(
   event: ResolvedRecordedEvent | AllStreamRecordedEvent,
 ): RecordedEvent<F> =>
@@ -21,28 +22,29 @@ export const toRecordedEvent = <F extends Event>(
     metadata: event.metadata as unknown as EventMetadata,
   }) as RecordedEvent<F>;
 
-/** What a follower meets, in order. */
+/** An item of a subscription, in the order of the log. */
 export type Followed =
   | { readonly kind: 'event'; readonly event: RecordedEvent }
-  /** Everything up to here was delivered, though nothing of it may have passed the filter. */
+  /** All events up to this position were delivered or filtered out. */
   | { readonly kind: 'checkpoint'; readonly position: bigint }
   | { readonly kind: 'caught_up' };
 
 export type FollowOptions = {
-  /** Exclusive; `null` from the beginning. */
+  /** Commit position to start after; `null` to start from the beginning. */
   readonly after: bigint | null;
-  /** Stream-name prefixes: the only filter that every server evaluates alike. */
+  /** Prefixes of stream names: the only filter that every server version evaluates alike. */
   readonly prefixes: readonly string[];
-  /** How many items may wait here before the server is held back. */
+  /** Maximum items buffered here before reading from the server pauses. */
   readonly bufferItems: number;
 };
 
-/** One catch-up subscription, read in batches. Ends by throwing when the connection is lost. */
+/** A catch-up subscription that is read in batches. `take` throws when the connection is lost. */
 export type Follower = AsyncDisposable & {
-  /** Waits for at least one item, then takes what is there, up to `max`. `[]` once closed. */
+  /** Waits for at least one item, then returns up to `max` buffered items. Returns `[]` once closed. */
   take(max: number): Promise<readonly Followed[]>;
 };
 
+/** Opens a catch-up subscription to `$all`, filtered on the server. */
 export const followLog = (
   client: EventStoreDBClient,
   { after, prefixes, bufferItems }: FollowOptions,
@@ -55,7 +57,7 @@ export const followLog = (
     queue.push(item);
     wake?.();
   };
-  // Whatever the stream buffered before a marker is read out first, so that markers keep their place.
+  // Events that were buffered before a marker are read first, so that the order of the log is kept.
   const drain = (): void => {
     for (let next = subscription.read(); next !== null; next = subscription.read()) {
       if (next.event) push({ kind: 'event', event: toRecordedEvent(next.event) });
@@ -97,8 +99,8 @@ export const followLog = (
           wake = resolve;
         });
         wake = undefined;
-        // What was appended together is read within this turn of the event loop; taken one by one, each event would cost
-        // whoever follows a transaction of its own.
+        // Events of one append arrive within one cycle of the event loop. Returned one by one, each would cost the
+        // subscriber a transaction.
         if (!closed) await new Promise(setImmediate);
       }
       const items = queue.splice(0, max);

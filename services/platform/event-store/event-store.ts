@@ -10,7 +10,6 @@ import {
   WrongExpectedVersionError,
 } from '@eventstore/db-client';
 import { categoryOf, type Event, type EventMetadata, type RecordedEvent } from '#contracts/events/event.ts';
-import { Refusal } from '#contracts/errors.ts';
 import { eventIdOf } from '#contracts/values/derived-id.ts';
 import { type Follower, followLog, type FollowOptions, toRecordedEvent } from './catch-up-subscription.ts';
 import { pause } from '../clock.ts';
@@ -18,24 +17,22 @@ import { appendMeter } from '../telemetry/metrics.ts';
 import { sendAppend, slicesOf } from './append-with-retry.ts';
 import { currentTraceparent, inSpan, isTracing } from '../telemetry/tracing.ts';
 
-/** Somebody else appended first: the decision is made again on the new state. */
-const CONFLICT_RETRIES = 60;
-/** A client with a call that the server left hanging is not waited for longer. */
+/** Maximum milliseconds to wait for the client to close. A call that the server left open would hold it for ever. */
 const DISPOSE_LIMIT_MS = 200;
 
-/** Where a recorded event stands. */
+/** Revision in its stream and commit position in the log of the last event appended. */
 export type Recorded = { readonly revision: bigint; readonly position: bigint };
 
-/** How a stream's events fold into the state that decisions are made on. `evolve` has no default case. */
-export type Decider<State, F extends Event> = {
+/** The part of a decider that folds a stream: an initial state and one step for each event. */
+export type Fold<State, E extends Event> = {
   readonly initial: State;
-  readonly evolve: (state: State, event: F) => State;
+  readonly evolve: (state: State, event: E) => State;
 };
 
-/** A stream's state as it was folded before, and where its last event stands. */
-export type KnownState<State> = Recorded & { readonly state: State };
+/** A folded stream: the state, and where its last event stands (revision -1n and position 0n when empty). */
+export type LoadedState<State> = Recorded & { readonly state: State };
 
-/** An event that one event store refused because the stream had moved on. */
+/** Thrown by an append whose expected revision is not the stream's last: another writer appended first. */
 export class StreamMoved extends Error {
   constructor(stream: string) {
     super(`the stream ${stream} moved on`);
@@ -44,101 +41,96 @@ export class StreamMoved extends Error {
 }
 
 export type EventStore = AsyncDisposable & {
-  /** All events of a stream after `after` (exclusive; -1n for all). An absent stream is empty. */
-  read<F extends Event>(stream: string, after?: bigint): AsyncIterable<RecordedEvent<F>>;
-  /** The last event of a stream, or `null`. */
-  last<F extends Event>(stream: string): Promise<RecordedEvent<F> | null>;
+  /** Reads the events of a stream after `after` (exclusive; -1n for all). An absent stream is empty. */
+  read<E extends Event>(stream: string, after?: bigint): AsyncIterable<RecordedEvent<E>>;
+  /** Reads the last event of a stream; `null` when there is none. */
+  last<E extends Event>(stream: string): Promise<RecordedEvent<E> | null>;
+  /** Folds a stream from its beginning, or the rest of it after a state that was loaded before. */
+  load<State, E extends Event>(
+    stream: string,
+    fold: Fold<State, E>,
+    from?: LoadedState<State>,
+  ): Promise<LoadedState<State>>;
   /**
    * Appends at exactly `expected` (-1n: the stream must not exist). Events beyond one append's size go in
-   * several, in order. Throws `StreamMoved` on a conflict.
+   * several appends, in order. Throws `StreamMoved` on a conflict.
    */
   append(
     stream: string,
     expected: bigint,
     events: readonly Event[],
     metadata: EventMetadata,
-    /** The command's id, from which those of its events follow by their places; or each event's own. */
+    /** The command's id, from which event ids follow by index; or a function that returns each event's own id. */
     ids: string | ((event: Event) => string),
   ): Promise<Recorded>;
-  /**
-   * Load, fold, decide, append, and again when somebody was faster. `null`: nothing to record. A `known` state
-   * is tried first and without reading: that the append at its revision is taken proves that it was current.
-   * A refusal, nothing to record or a conflict proves nothing, and the events after it are read. Not for a
-   * command that may have come before: of a repetition the store looks at the ids alone.
-   */
-  decide<State, F extends Event>(command: {
-    readonly stream: string;
-    readonly decider: Decider<State, F>;
-    readonly decision: (state: State) => readonly F[];
-    readonly metadata: EventMetadata;
-    readonly commandId: string;
-    readonly known?: KnownState<State> | undefined;
-  }): Promise<{ readonly recorded: Recorded | null; readonly state: State; readonly events: readonly F[] }>;
+  /** Opens a catch-up subscription to the whole log. */
   follow(options: FollowOptions): Follower;
-  /** Commit position of the newest event of the whole log; 0 when it is empty. */
+  /** Commit position of the newest event of the whole log; 0n when it is empty. */
   head(): Promise<bigint>;
 };
 
-/** What a decision on a state that may be old says no to, it may say yes to on the state of now. */
-const noneWhenRefused = <F extends Event>(decision: () => readonly F[]): readonly F[] => {
-  try {
-    return decision();
-  } catch (error) {
-    if (error instanceof Refusal) return [];
-    throw error;
-  }
-};
-
-/** What is wrong with a connection string is not repeated as the client says it: it may hold a password. */
+/** The client's own error may repeat the connection string, which can hold a password. */
 const connect = (url: string): EventStoreDBClient => {
   try {
     return EventStoreDBClient.connectionString(url);
   } catch {
-    throw new Error('EVENT_STORE_URL is no connection string like esdb://user:password@host:2113?tls=true');
+    throw new Error(
+      'EVENT_STORE_URL is not a connection string. Use the form esdb://user:password@host:2113?tls=true.',
+    );
   }
 };
 
 /**
- * Opens the event store. Connects lazily: a server that is down is met on first use. Once in a process: the client
- * forgets the appends of all its connections when one breaks, and an answer over another would then end the process.
+ * Opens the event store. It connects on first use, so a server that is down fails the first call. A process opens
+ * one: the client forgets the appends of all its connections when one connection breaks, and an answer that then
+ * arrives over another connection would end the process.
  */
 export const openEventStore = (url: string): EventStore => {
   const client = connect(url);
 
-  const read = async function* <F extends Event>(
+  const read = async function* <E extends Event>(
     stream: string,
     after = -1n,
-  ): AsyncGenerator<RecordedEvent<F>> {
+  ): AsyncGenerator<RecordedEvent<E>> {
     const events = client.readStream(stream, {
       direction: 'forwards',
       fromRevision: after < 0n ? START : after + 1n,
     });
     let ended = false;
     try {
-      for await (const { event } of events) if (event) yield toRecordedEvent<F>(event);
+      for await (const { event } of events) if (event) yield toRecordedEvent<E>(event);
       ended = true;
     } catch (error) {
       ended = true;
       if (error instanceof StreamNotFoundError || error instanceof StreamDeletedError) return;
       throw error;
     } finally {
-      // A reader that left early has left its call open, and disposing of the client would wait for it.
+      // A reader that stops early leaves its call open, and disposing of the client would wait for it.
       if (!ended) await events.cancel();
     }
   };
 
-  const last = async <F extends Event>(stream: string): Promise<RecordedEvent<F> | null> => {
-    let found: RecordedEvent<F> | null = null;
+  const last = async <E extends Event>(stream: string): Promise<RecordedEvent<E> | null> => {
+    let found: RecordedEvent<E> | null = null;
     try {
       const newest = client.readStream(stream, { direction: 'backwards', fromRevision: END, maxCount: 1 });
-      for await (const { event } of newest) if (event) found = toRecordedEvent<F>(event);
+      for await (const { event } of newest) if (event) found = toRecordedEvent<E>(event);
     } catch (error) {
       if (!(error instanceof StreamNotFoundError)) throw error;
     }
     return found;
   };
 
-  const appendNow: EventStore['append'] = async (stream, expected, events, metadata, ids) => {
+  const load: EventStore['load'] = async (stream, fold, from) => {
+    let { state, revision, position } = from ?? { state: fold.initial, revision: -1n, position: 0n };
+    for await (const event of read(stream, revision)) {
+      state = fold.evolve(state, event as never);
+      ({ revision, position } = event);
+    }
+    return { state, revision, position };
+  };
+
+  const sendEvents: EventStore['append'] = async (stream, expected, events, metadata, ids) => {
     let revision = expected;
     let position = 0n;
     const traceparent = currentTraceparent();
@@ -174,57 +166,24 @@ export const openEventStore = (url: string): EventStore => {
     return { revision, position };
   };
 
-  const append: EventStore['append'] = (stream, ...given) =>
+  const append: EventStore['append'] = (stream, expected, events, metadata, ids) =>
     isTracing()
       ? inSpan(
           `append ${categoryOf(stream)}`,
-          { kind: 'producer', attributes: { events: given[1].length } },
-          () => appendNow(stream, ...given),
+          { kind: 'producer', attributes: { events: events.length } },
+          () => sendEvents(stream, expected, events, metadata, ids),
         )
-      : appendNow(stream, ...given);
-
-  const decide: EventStore['decide'] = async (command) => {
-    const { stream, decider, decision, metadata, commandId, known } = command;
-    let state = known?.state ?? decider.initial;
-    let revision = known?.revision ?? -1n;
-    const readOn = async (): Promise<void> => {
-      for await (const event of read(stream, revision)) {
-        state = decider.evolve(state, event as never);
-        revision = event.revision;
-      }
-    };
-    let isRead = known === undefined;
-    if (isRead) await readOn();
-    for (let conflicts = 0; ; ) {
-      const events = isRead ? decision(state) : noneWhenRefused(() => decision(state));
-      if (events.length === 0 && isRead) return { recorded: null, state, events };
-      try {
-        if (events.length > 0) {
-          const recorded = await append(stream, revision, events, metadata, commandId);
-          return { recorded, state: events.reduce(decider.evolve, state), events };
-        }
-      } catch (error) {
-        if (!(error instanceof StreamMoved)) throw error;
-        conflicts += 1;
-        if (conflicts > CONFLICT_RETRIES) {
-          throw new Refusal('changed_meanwhile', 'Too many others changed this at once. Try again.');
-        }
-        await pause(Math.random() * Math.min(50, 2 * conflicts));
-      }
-      await readOn();
-      isRead = true;
-    }
-  };
+      : sendEvents(stream, expected, events, metadata, ids);
 
   return {
     read,
     last,
+    load,
     append,
-    decide,
     follow: (options) => followLog(client, options),
     head: async () => {
       let head = 0n;
-      // Read to its end: a read left early keeps its call open, and disposing of the client would wait for it.
+      // Read to its end: a reader that stops early leaves its call open, and disposing of the client would wait for it.
       for await (const { event } of client.readAll({
         direction: 'backwards',
         fromPosition: END,

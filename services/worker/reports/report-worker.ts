@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import type { EventMetadata } from '#contracts/events/event.ts';
 import { type ReportEvent, reportStream } from '#contracts/events/workspace/report.ts';
 import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 import {
@@ -12,6 +11,8 @@ import {
   startReport,
 } from '#domain/workspace/report.ts';
 import { type Clock, pause } from '#platform/clock.ts';
+import { executeCommand } from '#application/commands/command-handler.ts';
+import { eventMetadata, serviceActor } from '#application/commands/event-metadata.ts';
 import type { EventStore } from '#platform/event-store/event-store.ts';
 import type { Log } from '#platform/logger.ts';
 import type { ObjectStore } from '#platform/object-store/object-store.ts';
@@ -23,7 +24,6 @@ const POLL_INTERVAL_MS = 1_000;
 const REPORTS_PER_POLL_MAX = 20;
 /** Lease renewals per lease duration. */
 const EXTENSIONS_PER_LEASE = 3;
-const SCHEMA_VERSION = 1;
 
 export type ReportExports = {
   readonly db: ReadDatabase;
@@ -49,16 +49,15 @@ const decide = async (
   decision: (state: ReportState) => readonly ReportEvent[],
 ): Promise<{ readonly state: ReportState; readonly events: readonly ReportEvent[] }> => {
   const commandId = randomUUID();
-  const metadata: EventMetadata = {
-    $correlationId: report_id,
-    $causationId: commandId,
-    request_id: commandId,
-    actor: { kind: 'service', id: workerId },
-    workspace_id,
-    schema_version: SCHEMA_VERSION,
-  };
+  const metadata = eventMetadata({
+    actor: serviceActor(workerId),
+    correlationId: report_id,
+    causationId: commandId,
+    requestId: commandId,
+    workspaceId: workspace_id,
+  });
   const stream = reportStream(workspace_id, report_id);
-  return eventStore.decide({ stream, decider: report, decision, metadata, commandId });
+  return executeCommand(eventStore, { stream, decider: report, decision, metadata, commandId });
 };
 
 /**

@@ -4,6 +4,7 @@ import { createAccessTables } from '#application/access/access-tables.ts';
 import { openEventStore } from '#platform/event-store/event-store.ts';
 import { silentLog } from '#platform/logger.ts';
 import { type Database, inTransaction, openReadDatabase } from '#platform/postgres/pool.ts';
+import { createWorkspaceCommands } from '#application/commands/workspace-commands.ts';
 import { openProjectionWait } from '#application/commands/projection-wait.ts';
 import { projections } from '#projections/index.ts';
 import { radar } from '#projections/radar/project.ts';
@@ -50,7 +51,8 @@ export async function recordCorpus(servers: BenchServers, pool: Database): Promi
   });
   try {
     await createAccessTables(pool);
-    const operator = { eventStore, pool, db, projectionWait, actor: METADATA.actor };
+    const workspaceCommands = createWorkspaceCommands({ eventStore, pool, projectionWait });
+    const operator = { eventStore, workspaceCommands, db, actor: METADATA.actor };
     const { workspace_id: workspaceId } = await createWorkspaceNamed(operator, 'bench', 'pro');
     const { member_id: memberId } = await addMemberNamed(operator, workspaceId, 'Ada', 'owner');
     const names = Array.from({ length: BRANDS }, (_, number) => `brand${number}`);

@@ -58,8 +58,8 @@ const daysLater = (days: number): Promise<FastifyInstance> =>
   stack.api({ clock: { now: () => new Date(Date.now() + days * 86_400_000) } });
 
 const crowdedApi = (): Promise<FastifyInstance> => {
-  const decide = (): Promise<never> => Promise.reject(new Refusal('changed_meanwhile', 'Try again.'));
-  return stack.api({ eventStore: { ...stack.eventStore, decide } });
+  const load = (): Promise<never> => Promise.reject(new Refusal('changed_meanwhile', 'Try again.'));
+  return stack.api({ eventStore: { ...stack.eventStore, load } });
 };
 
 describe('createApiKey 201', () => {

@@ -185,8 +185,8 @@ describe('giveBriefFeedback 404', () => {
 describe('giveBriefFeedback 409', () => {
   test('when others change the same for longer than anybody should wait', async () => {
     const key = await stack.key();
-    const decide = (): Promise<never> => Promise.reject(new Refusal('changed_meanwhile', 'Try again.'));
-    const crowded = await stack.api({ eventStore: { ...stack.eventStore, decide } });
+    const load = (): Promise<never> => Promise.reject(new Refusal('changed_meanwhile', 'Try again.'));
+    const crowded = await stack.api({ eventStore: { ...stack.eventStore, load } });
     const path = `${pathOf(key)}/${randomUUID()}`;
     expect((await on(crowded).patch(path, { key, body: { feedback: null } })).status).toBe(409);
   });

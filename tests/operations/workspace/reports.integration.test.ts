@@ -8,6 +8,7 @@ import { Refusal } from '#contracts/errors.ts';
 import { type ReportEvent, reportStream } from '#contracts/events/workspace/report.ts';
 import type { Report } from '#contracts/resources/workspace/report.ts';
 import { finishReport, report, startReport } from '#domain/workspace/report.ts';
+import { executeCommand } from '#application/commands/command-handler.ts';
 import { openFolderStore } from '#platform/object-store/folder-object-store.ts';
 import type { ObjectStore } from '#platform/object-store/object-store.ts';
 import { on } from '#tests/dsl/api.ts';
@@ -65,7 +66,7 @@ const ready = async (key: Key, text = 'observed_at,type\r\n'): Promise<Report> =
     startReport({ worker_id: 'worker', at, lease_seconds: 60 }),
     finishReport({ ...worker, ...file, at }),
   ]) {
-    const { recorded } = await stack.eventStore.decide({
+    const { position: recorded } = await executeCommand(stack.eventStore, {
       stream: reportStream(key.workspaceId, id),
       decider: report,
       decision,
@@ -79,7 +80,7 @@ const ready = async (key: Key, text = 'observed_at,type\r\n'): Promise<Report> =
       },
       commandId: randomUUID(),
     });
-    position = recorded?.position ?? position;
+    position = recorded;
   }
   await stack.projected(position);
   return read(key, id);
@@ -312,7 +313,7 @@ test('requestReport answers 409 too when others change the same for longer than 
   const crowded = await stack.api({
     eventStore: {
       ...stack.eventStore,
-      decide: () => Promise.reject(new Refusal('changed_meanwhile', 'Try again.')),
+      load: () => Promise.reject(new Refusal('changed_meanwhile', 'Try again.')),
     },
   });
   expect((await on(crowded).post(pathOf(key), { key, body: WINDOW })).status).toBe(409);

@@ -18,6 +18,7 @@ import { silentLog } from '#platform/logger.ts';
 import { openMemberVault } from '#application/vault/member-vault.ts';
 import { openNats } from '#platform/nats/connection.ts';
 import { openPool } from '#platform/postgres/pool.ts';
+import { createWorkspaceCommands } from '#application/commands/workspace-commands.ts';
 import { openProjectionWait } from '#application/commands/projection-wait.ts';
 import { projections } from '#projections/index.ts';
 import { addPerson } from '#services/ops/workspaces/members.ts';
@@ -133,7 +134,8 @@ const openCustomer = async () => {
   const projectionWait = resources.use(openProjectionWait(servers.DATABASE_URL, pool, silentLog()));
   const memberVault = await openMemberVault(pool, SERVICE_SECRETS.MEMBER_VAULT_KEY);
   const actor = { kind: 'service', id: 'tests' } as const;
-  const operator = { pool, eventStore, projectionWait, actor, memberVault };
+  const workspaceCommands = createWorkspaceCommands({ eventStore, pool, projectionWait });
+  const operator = { eventStore, workspaceCommands, actor, memberVault };
   const { workspace_id } = await createWorkspaceNamed(operator, 'Observed', 'pro');
   const person = await addPerson(operator, workspace_id, { name: NAME, email: EMAIL }, 'owner');
   const { api_key } = await issueKey(operator, workspace_id, person.member_id, 'tests', 'all');

@@ -1,3 +1,4 @@
+import { createExecute } from '#operations/endpoint/execute-command.ts';
 import type { Reply } from '#operations/endpoint/reply.ts';
 import { callerOf, type RequestContext } from '../request-context.ts';
 import type { ApiDependencies } from '../../dependencies.ts';
@@ -24,16 +25,16 @@ const readerOf = (context: RequestContext): string | null => {
 
 const answerOf = async (context: RequestContext, dependencies: ApiDependencies): Promise<Reply> => {
   const { limit } = context.query as { limit?: number };
+  const { requestId, commandId } = context;
+  const call = { caller: callerOf(context), requestId, commandId, mayRepeat: context.claim !== undefined };
   const answer = await context.endpoint.handler(
     {
+      ...call,
       params: context.params as never,
       query: context.query as never,
       body: context.body as never,
-      caller: callerOf(context),
-      requestId: context.requestId,
-      commandId: context.commandId,
-      mayRepeat: context.claim !== undefined,
       page: { limit: limit ?? 0, after: context.after },
+      execute: createExecute(dependencies.workspaceCommands, call),
     },
     dependencies,
   );

@@ -4,17 +4,17 @@ import {
   type DeliveryAttempted,
 } from '#contracts/events/workspace/alert-delivery.ts';
 import type { AlertChannel, DeliveryKind } from '#contracts/values/alerts.ts';
-import type { EventMetadata } from '#contracts/events/event.ts';
 import { derivedId } from '#domain/ids.ts';
-import { type EventStore, StreamMoved } from '#platform/event-store/event-store.ts';
+import type { EventStore } from '#platform/event-store/event-store.ts';
 import { type Database, inTransaction } from '#platform/postgres/pool.ts';
+import { eventMetadata, serviceActor } from '../../commands/event-metadata.ts';
+import { handleCommand, UNBOUNDED_CONFLICTS } from '../../commands/handle-command.ts';
 import { lastSettledEntry } from './committed-end.ts';
 
 /** Entries made into events at once. */
 export const ENTRIES_PER_BATCH = 2_000;
 /** Streams appended to at once. */
 const STREAMS_AT_ONCE = 8;
-const SCHEMA_VERSION = 1;
 
 type Entry = {
   readonly seq: string;
@@ -94,33 +94,46 @@ const appendToStream = async (
   let missing = entries;
   const first = entries[0];
   if (!first) return revision;
-  const metadata: EventMetadata = {
-    $correlationId: first.alert_id,
-    $causationId: first.delivery_id,
-    request_id: derivedId('delivery facts', `${first.alert_id}|${first.seq}`),
-    actor: { kind: 'service', id: 'delivery' },
-    workspace_id: first.workspace_id,
-    schema_version: SCHEMA_VERSION,
-  };
-  while (missing.length > 0) {
-    const events = missing.map(eventOf);
-    const idOf = new Map(events.map((event, index) => [event as object, eventIdOf(missing[index] ?? first)]));
-    try {
-      return (await eventStore.append(stream, revision, events, metadata, (event) => idOf.get(event) ?? ''))
-        .revision;
-    } catch (error) {
-      if (!(error instanceof StreamMoved)) throw error;
-    }
-    const there = new Set<string>();
-    const before = revision;
-    for await (const event of eventStore.read(stream, revision)) {
-      there.add(event.id);
-      revision = event.revision;
-    }
-    // Nothing new although it moved: what we know is of a stream that was made anew.
-    if (revision === before) revision = -1n;
-    missing = missing.filter((entry) => !there.has(eventIdOf(entry)));
-  }
+  const metadata = eventMetadata({
+    actor: serviceActor('delivery'),
+    correlationId: first.alert_id,
+    causationId: first.delivery_id,
+    requestId: derivedId('delivery facts', `${first.alert_id}|${first.seq}`),
+    workspaceId: first.workspace_id,
+  });
+  await handleCommand<readonly Entry[], AlertDeliveryEvent>({
+    store: {
+      load: async (conflicts) => {
+        if (conflicts === 0) return missing;
+        const recorded = new Set<string>();
+        const before = revision;
+        for await (const event of eventStore.read(stream, revision)) {
+          recorded.add(event.id);
+          revision = event.revision;
+        }
+        // A conflict without new events: the known revision is of a stream that was deleted and made again.
+        if (revision === before) revision = -1n;
+        missing = missing.filter((entry) => !recorded.has(eventIdOf(entry)));
+        return missing;
+      },
+      append: async (events) => {
+        if (events.length === 0) return;
+        const ids = new Map(
+          events.map((event, index) => [event as object, eventIdOf(missing[index] ?? first)]),
+        );
+        ({ revision } = await eventStore.append(
+          stream,
+          revision,
+          events,
+          metadata,
+          (event) => ids.get(event) ?? '',
+        ));
+      },
+      commit: async () => null,
+    },
+    decide: (entriesToAppend) => entriesToAppend.map(eventOf),
+    conflicts: UNBOUNDED_CONFLICTS,
+  });
   return revision;
 };
 

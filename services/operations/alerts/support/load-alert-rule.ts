@@ -1,4 +1,4 @@
-import { type AlertRuleEvent, alertRuleStream } from '#contracts/events/workspace/alert-rule.ts';
+import { alertRuleStream } from '#contracts/events/workspace/alert-rule.ts';
 import type { Alert } from '#contracts/resources/workspace/alert.ts';
 import {
   type AlertRule,
@@ -18,10 +18,7 @@ export const readAlertRule = async (
   workspaceId: string,
   alertId: string,
 ): Promise<AlertRuleState> => {
-  let state = alertRule.initial;
-  for await (const event of eventStore.read<AlertRuleEvent>(alertRuleStream(workspaceId, alertId))) {
-    state = alertRule.evolve(state, event);
-  }
+  const { state } = await eventStore.load(alertRuleStream(workspaceId, alertId), alertRule);
   return state;
 };
 

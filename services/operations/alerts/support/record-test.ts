@@ -5,20 +5,16 @@ import {
   type DeliveryAttempted,
   type DeliveryQueued,
 } from '#contracts/events/workspace/alert-delivery.ts';
-import { Refusal } from '#contracts/errors.ts';
 import type { AlertPayload } from '#contracts/webhooks/alert-payload.ts';
 import type { AlertRule } from '#domain/workspace/alert/rule-decider.ts';
 import type { SendOutcome } from '#platform/channels/send-outcome.ts';
-import { pause } from '#platform/clock.ts';
-import { StreamMoved } from '#platform/event-store/event-store.ts';
+import { eventMetadata } from '#application/commands/event-metadata.ts';
+import { CALLER_CONFLICTS, handleCommand } from '#application/commands/handle-command.ts';
+import type { Recorded } from '#platform/event-store/event-store.ts';
 import type { Call } from '#operations/endpoint/define-endpoint.ts';
 import type { OperationDependencies } from '#operations/dependencies/dependencies.ts';
 
 type TestCall = Call<{ readonly ws: string; readonly alertId: string }, unknown, unknown>;
-
-/** Append attempts. Other writers of the delivery stream finish between two attempts. */
-const CONFLICT_RETRIES = 60;
-const CONFLICT_PAUSE_MS = 20;
 
 /** A test delivery that was sent. It is recorded as two events. */
 export type TestDelivery = {
@@ -86,34 +82,29 @@ export const recordTest = async (
   events: readonly AlertDeliveryEvent[],
 ): Promise<RecordedTest> => {
   const { ws, alertId } = call.params;
+  const { eventStore } = dependencies;
   const stream = alertDeliveryStream(ws, alertId);
-  const metadata = {
-    $correlationId: call.requestId,
-    $causationId: call.commandId,
-    request_id: call.requestId,
+  const metadata = eventMetadata({
     actor: { kind: 'api_key', id: call.caller.keyId },
-    workspace_id: ws,
-    schema_version: 1,
-  } as const;
-  for (let conflicts = 0; conflicts < CONFLICT_RETRIES; conflicts += 1) {
-    try {
-      const last = await dependencies.eventStore.last(stream);
-      const expected = last?.revision ?? -1n;
-      const { position } = await dependencies.eventStore.append(
-        stream,
-        expected,
-        events,
-        metadata,
-        call.commandId,
-      );
-      return { events, position };
-    } catch (error) {
-      if (!(error instanceof StreamMoved)) throw error;
-      await pause(Math.random() * CONFLICT_PAUSE_MS);
-    }
-  }
-  throw new Refusal(
-    'changed_meanwhile',
-    'Too many concurrent writes to the deliveries of this alert rule. Try again.',
-  );
+    correlationId: call.requestId,
+    causationId: call.commandId,
+    workspaceId: ws,
+  });
+  let expected = -1n;
+  let recorded: Recorded | null = null;
+  await handleCommand<null, AlertDeliveryEvent>({
+    store: {
+      load: async () => {
+        expected = (await eventStore.last(stream))?.revision ?? -1n;
+        return null;
+      },
+      append: async (decided) => {
+        recorded = await eventStore.append(stream, expected, decided, metadata, call.commandId);
+      },
+      commit: async () => recorded,
+    },
+    decide: () => events,
+    conflicts: CALLER_CONFLICTS,
+  });
+  return { events, position: (recorded as Recorded | null)?.position ?? 0n };
 };

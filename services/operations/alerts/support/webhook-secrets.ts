@@ -9,7 +9,6 @@ import {
 import { pause } from '#platform/clock.ts';
 import { fingerprintOf, WEBHOOK_SECRET_OWNER } from '#application/vault/secret-vault.ts';
 import { createWebhookSecret, ROTATION_WAIT_MS } from '#application/vault/signing-secrets.ts';
-import { runWorkspaceCommand } from '#application/commands/command-handler.ts';
 import type { Call } from '#operations/endpoint/define-endpoint.ts';
 import type { OperationDependencies } from '#operations/dependencies/dependencies.ts';
 import { requireVault } from './validate-targets.ts';
@@ -57,23 +56,19 @@ const issue = async (
   dependencies: OperationDependencies,
   decide: Decide,
 ): Promise<IssuedSecret | null> => {
-  const { params, caller, requestId } = call;
-  const workspace_id = params.ws;
+  const workspace_id = call.params.ws;
   const text = createWebhookSecret();
   const fingerprint = fingerprintOf(text);
   await requireVault(dependencies).seal(workspace_id, WEBHOOK_SECRET_OWNER, text);
   let before = null as WebhookSecretState;
   const decision = decide({ workspace_id, fingerprint, at: dependencies.clock.now().toISOString() });
-  const { state, events, position } = await runWorkspaceCommand(dependencies, {
-    workspaceId: workspace_id,
+  const { state, events, position } = await call.execute({
     stream: webhookSecretStream(workspace_id),
     decider: webhookSecret,
     decision: (known) => {
       before = known;
       return decision(known);
     },
-    actor: { kind: 'api_key', id: caller.keyId },
-    requestId,
     commandId: commandIdOf(call),
     shownIn: [],
   });

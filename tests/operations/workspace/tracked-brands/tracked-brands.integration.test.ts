@@ -147,8 +147,8 @@ describe('untrackBrand 404', () => {
 describe('untrackBrand 409', () => {
   test('when others change the same for longer than anybody should wait', async () => {
     const key = await stack.key();
-    const decide = (): Promise<never> => Promise.reject(new Refusal('changed_meanwhile', 'Try again.'));
-    const crowded = await stack.api({ eventStore: { ...stack.eventStore, decide } });
+    const load = (): Promise<never> => Promise.reject(new Refusal('changed_meanwhile', 'Try again.'));
+    const crowded = await stack.api({ eventStore: { ...stack.eventStore, load } });
     const reply = await on(crowded).delete(`${pathOf(key)}/${alpha.id}`, { key, body: {} });
     expect(reply.status).toBe(409);
     expect(reply.error.type).toBe('conflict');

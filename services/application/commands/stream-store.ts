@@ -1,0 +1,52 @@
+import type { Event, EventMetadata } from '#contracts/events/event.ts';
+import type { Decider } from '#domain/decider.ts';
+import type { EventStore, LoadedState } from '#platform/event-store/event-store.ts';
+import type { StateStore } from './handle-command.ts';
+
+/** The outcome of a command: the state after it, its events, and where the stream's last event stands. */
+export type CommandResult<State, E extends Event> = LoadedState<State> & {
+  /** Empty when the state was already as the command asks for. */
+  readonly events: readonly E[];
+};
+
+/** A stream as a state store: the state is its fold, and events are appended at the revision of the fold. */
+export type StreamStore<State, E extends Event> = StateStore<State, E> & {
+  /** The outcome so far. Throws before the first load. */
+  result(): CommandResult<State, E>;
+};
+
+/**
+ * Creates the state store of one command on one stream. `from` is a state loaded before: only the events after it
+ * are read. Repetitions read on from the state of the attempt before.
+ */
+export const createStreamStore = <State, E extends Event>(
+  eventStore: EventStore,
+  command: {
+    readonly stream: string;
+    readonly decider: Decider<State, E>;
+    readonly metadata: EventMetadata;
+    readonly commandId: string;
+    readonly from?: LoadedState<State> | undefined;
+  },
+): StreamStore<State, E> => {
+  const { stream, decider, metadata, commandId } = command;
+  let loaded = command.from;
+  let result: CommandResult<State, E> | undefined;
+  return {
+    load: async () => {
+      loaded = await eventStore.load(stream, decider, loaded);
+      result = { ...loaded, events: [] };
+      return loaded.state;
+    },
+    append: async (events) => {
+      if (events.length === 0 || !loaded) return;
+      const recorded = await eventStore.append(stream, loaded.revision, events, metadata, commandId);
+      result = { state: events.reduce(decider.evolve, loaded.state), events, ...recorded };
+    },
+    commit: async () => (result && result.events.length > 0 ? result : null),
+    result: () => {
+      if (!result) throw new Error('a command has no result before its state is loaded');
+      return result;
+    },
+  };
+};

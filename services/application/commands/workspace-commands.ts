@@ -1,0 +1,100 @@
+import { API_KEYS, type ApiKeyIssued, WORKSPACE } from '#contracts/events/workspace/workspace.ts';
+import { type Actor, categoryOf, type Event } from '#contracts/events/event.ts';
+import type { Decider } from '#domain/decider.ts';
+import { pause } from '#platform/clock.ts';
+import type { EventStore } from '#platform/event-store/event-store.ts';
+import type { Database } from '#platform/postgres/pool.ts';
+import { inSpan } from '#platform/telemetry/tracing.ts';
+import { foldIssuedKey, foldStream } from '../access/access-tables.ts';
+import { LEASE_PASSED_MS } from '../access/key-lease-cache.ts';
+import { type CommandHandler, createCommandHandler } from './command-handler.ts';
+import { eventMetadata } from './event-metadata.ts';
+import type { ProjectionWait } from './projection-wait.ts';
+
+/** Events that take a right away. The command replies only when every process has dropped the old right. */
+const REVOKING: ReadonlySet<string> = new Set([
+  'ApiKeyRevoked',
+  'MemberErased',
+  'MemberRoleChanged',
+  'PlanChanged',
+]);
+
+/** Categories that requests are authenticated by. */
+const ACCESS_CATEGORIES: ReadonlySet<string> = new Set([API_KEYS, WORKSPACE]);
+
+/** A command on one stream of a workspace. Event ids follow from `commandId`. */
+export type WorkspaceCommand<State, E extends Event> = {
+  readonly workspaceId: string;
+  readonly stream: string;
+  readonly decider: Decider<State, E>;
+  readonly decision: (state: State) => readonly E[];
+  readonly actor: Actor;
+  readonly requestId: string;
+  readonly commandId: string;
+  /** True when an earlier attempt of this command may have been recorded (see `Command`). */
+  readonly mayRepeat: boolean;
+  /** True for streams that many commands share (see `Command`). */
+  readonly isShared?: boolean;
+  /** Projections that show the outcome; the reply waits for them. */
+  readonly shownIn: readonly string[];
+};
+
+export type WorkspaceResult<State, E extends Event> = {
+  readonly state: State;
+  /** Empty when the state was already as the command asks for. */
+  readonly events: readonly E[];
+  /** Commit position of the outcome; `null` when the server does not tell. */
+  readonly position: bigint | null;
+};
+
+export type WorkspaceCommands = Pick<CommandHandler, 'load'> & {
+  /** Runs a command and waits until its outcome can be relied on. Throws the decision's refusals. */
+  execute<State, E extends Event>(command: WorkspaceCommand<State, E>): Promise<WorkspaceResult<State, E>>;
+};
+
+/**
+ * Creates the command handler for workspaces. A command is done when its events are appended, folded into the access
+ * tables if they concern keys, dropped from every cache if they take a right away, and shown by the projections. A
+ * projection that is late is no error: the wait has a limit.
+ */
+export const createWorkspaceCommands = (dependencies: {
+  readonly eventStore: EventStore;
+  readonly pool: Database;
+  readonly projectionWait: ProjectionWait;
+}): WorkspaceCommands => {
+  const { eventStore, pool, projectionWait } = dependencies;
+  const handler = createCommandHandler(eventStore);
+
+  /** Runs also when nothing was recorded: the process that recorded it may have died before the fold. */
+  const foldAccess = async (stream: string, events: readonly Event[], revision: bigint): Promise<void> => {
+    const [event] = events;
+    const isFolded =
+      events.length === 1 &&
+      event?.type === 'ApiKeyIssued' &&
+      (await foldIssuedKey(pool, stream, event as ApiKeyIssued, revision));
+    if (!isFolded) await foldStream(pool, eventStore, stream);
+    if (events.length === 0 || events.some(({ type }) => REVOKING.has(type))) await pause(LEASE_PASSED_MS);
+  };
+
+  return {
+    load: (stream, decider) => handler.load(stream, decider),
+    execute: async (command) => {
+      const { stream, workspaceId, actor, requestId, commandId, shownIn } = command;
+      const metadata = eventMetadata({
+        actor,
+        correlationId: requestId,
+        causationId: commandId,
+        workspaceId,
+      });
+      const { state, events, position, revision } = await handler.execute({ ...command, metadata });
+      await Promise.all([
+        ACCESS_CATEGORIES.has(categoryOf(stream)) && foldAccess(stream, events, revision),
+        position > 0n &&
+          inSpan('wait for read models', { attributes: { projections: shownIn.join() } }, () =>
+            projectionWait.wait(shownIn, position),
+          ),
+      ]);
+      return { state, events, position: position > 0n ? position : null };
+    },
+  };
+};

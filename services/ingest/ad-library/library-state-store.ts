@@ -1,0 +1,90 @@
+import { type AdLibraryEvent, adLibraryStream } from '#contracts/events/corpus/ad-library.ts';
+import { derivedId } from '#domain/ids.ts';
+import { eventMetadata, serviceActor } from '#application/commands/event-metadata.ts';
+import type { StateStore } from '#application/commands/handle-command.ts';
+import type { EventStore, Recorded } from '#platform/event-store/event-store.ts';
+import type { Database } from '#platform/postgres/pool.ts';
+import { catchUpLibrary, foldEvents, type OpenLibrary, openLibrary, saveLibrary } from './library-store.ts';
+
+/** Events gathered before they are appended together. A small scan is one append. */
+const APPEND_EVENTS = 500;
+
+/**
+ * Derives the event id from the content of the event, not from its position in an append. A scan that was
+ * interrupted anywhere and is decided again therefore produces the same events with the same ids.
+ */
+const eventIdOf = (brandId: string, { type, data }: AdLibraryEvent): string => {
+  const about =
+    'ad_id' in data
+      ? data.ad_id
+      : 'ad_ids' in data
+        ? (data.ad_ids[0] ?? '')
+        : 'ads' in data
+          ? (data.ads[0]?.ad_id ?? '')
+          : '';
+  return derivedId('scan fact', `${data.scan_id}|${brandId}|${type}|${about}`);
+};
+
+/** The state store of one brand's part of a scan. */
+export type LibraryStateStore = StateStore<OpenLibrary, AdLibraryEvent> & {
+  /** Number of events appended by the last attempt. */
+  appended(): number;
+};
+
+/**
+ * Creates the state store of one brand's ad library: the working tables beside the brand's stream, at the revision
+ * that they reflect. A library is too large to be folded for each scan.
+ */
+export const createLibraryStateStore = (
+  database: Database,
+  eventStore: EventStore,
+  brandId: string,
+  scanId: string,
+): LibraryStateStore => {
+  const metadata = eventMetadata({
+    actor: serviceActor('ingest'),
+    correlationId: scanId,
+    causationId: scanId,
+  });
+  let library: OpenLibrary | undefined;
+  let gathered: AdLibraryEvent[] = [];
+  let appended = 0;
+  let last: Recorded | null = null;
+
+  const flush = async (): Promise<void> => {
+    if (gathered.length === 0 || !library) return;
+    const events = gathered;
+    gathered = [];
+    last = await eventStore.append(adLibraryStream(brandId), library.revision, events, metadata, (event) =>
+      eventIdOf(brandId, event as AdLibraryEvent),
+    );
+    appended += events.length;
+    await saveLibrary(database, library, last.revision);
+  };
+
+  return {
+    load: async (conflicts) => {
+      library = await openLibrary(database, brandId);
+      gathered = [];
+      appended = 0;
+      last = null;
+      // Optimistic: the tables count as current until an append fails with `StreamMoved`. Only a retry reads the stream.
+      if (conflicts > 0) await catchUpLibrary(database, eventStore, library);
+      return library;
+    },
+    append: async (events) => {
+      if (!library) throw new Error('a library is loaded before events are appended to it');
+      foldEvents(library, events);
+      // Each ad occurs in one part of a scan only, so the loaded ads can be dropped. Memory then does not grow with
+      // the scan, whose size has no limit here.
+      library.state.ads.clear();
+      gathered.push(...events);
+      if (gathered.length >= APPEND_EVENTS) await flush();
+    },
+    commit: async () => {
+      await flush();
+      return last;
+    },
+    appended: () => appended,
+  };
+};
