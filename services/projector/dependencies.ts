@@ -6,7 +6,7 @@ import type { Pipeline } from '#platform/postgres/pipelined-transaction.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 import type { Projection } from '#projections/define-projection.ts';
 
-/** What everything in a projector process works with, as long as its locks hold. */
+/** Shared dependencies of the projector, valid while its leader locks are held. */
 export type ProjectorDependencies = {
   readonly database: Database;
   readonly pipeline: Pipeline;
@@ -14,9 +14,9 @@ export type ProjectorDependencies = {
   readonly ownership: Ownership;
   readonly projections: readonly Projection[];
   readonly log: Log;
-  /** Aborted when the process ends, or its locks are lost. */
+  /** Aborted when the process ends or its locks are lost. */
   readonly signal: AbortSignal;
 };
 
-/** How this process is called in what operators see. */
+/** Name of this process as operators see it: host and process id. */
 export const PROCESS_NAME = `${hostname()}:${process.pid}`;

@@ -2,19 +2,22 @@ import { readFileSync } from 'node:fs';
 import type { Database, Transaction } from '#platform/postgres/pool.ts';
 import type { Projection } from '#projections/define-projection.ts';
 
-/** Table to column to Postgres type. */
+/** Postgres type by table and column. */
 export type Catalog = ReadonlyMap<string, ReadonlyMap<string, string>>;
 
-/** Any number that nothing else in the database uses: one process at a time changes schemas. */
+/**
+ * Key of the advisory lock for schema changes: one process at a time. Any number unused elsewhere in the
+ * database.
+ */
 const SCHEMA_LOCK = 7_201_002;
 
-/** A projection owns the schema of its name. */
+/** Returns the Postgres schema of a projection's live tables. */
 export const schemaOf = (name: string): string => name.replaceAll('-', '_');
-/** Under construction. */
+/** Returns the schema of the tables that a rebuild writes. */
 export const nextSchemaOf = (name: string): string => `${schemaOf(name)}_next`;
-/** Replaced by a swap, and kept until that is proven. */
+/** Returns the schema of the tables replaced by a swap, kept until a verification passes or they expire. */
 export const oldSchemaOf = (name: string): string => `${schemaOf(name)}_old`;
-/** Made from the log only to be compared. */
+/** Returns the shadow schema of a verification. */
 export const verifySchemaOf = (name: string): string => `${schemaOf(name)}_verify`;
 
 const partsOf = (projection: Projection): { tables: string; indexes: string } => {
@@ -28,7 +31,7 @@ export const lockSchemas = (client: Transaction): Promise<unknown> =>
 export const enterSchema = (client: Transaction, schema: string): Promise<unknown> =>
   client.query(`set local search_path to "${schema}", public`);
 
-/** Makes the projection's tables anew in `schema`, dropping what was there. */
+/** Creates the projection's tables in `schema`, dropping any existing ones. */
 export const createTables = async (
   client: Transaction,
   projection: Projection,
@@ -40,7 +43,7 @@ export const createTables = async (
   await client.query(partsOf(projection).tables);
 };
 
-/** Makes the indexes and gathers statistics: cheap on empty tables, and once for all rows after a rebuild. */
+/** Creates the indexes: cheap on empty tables, and once for all rows after a rebuild. */
 export const createIndexes = async (
   client: Transaction,
   projection: Projection,

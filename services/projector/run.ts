@@ -8,19 +8,19 @@ import { backoffMs } from '#platform/concurrency/retry.ts';
 import type { Projection } from '#projections/define-projection.ts';
 import { createProjectorTables } from './apply/checkpoints.ts';
 import { listenForRequests } from './control/operator-requests.ts';
-import { openBell, runTurns } from './scheduler.ts';
+import { createWakeSignal, runCycles } from './scheduler.ts';
 
 const POOL_CLIENTS = 12;
 /**
- * Rows are on disk with their checkpoint or neither is, so that what a power cut takes is applied again: no commit
- * waits for the disk.
+ * Commits do not wait for the disk. Rows and checkpoint are lost together or not at all, so after a power cut
+ * the missing events are applied again.
  */
-const REPEATABLE = { options: '-c synchronous_commit=off' };
+const ASYNC_COMMIT = { options: '-c synchronous_commit=off' };
 /**
- * What has just arrived is a few rows from arrays, whatever is in them: planning its statements costs more than running
- * them, and one plan does for all.
+ * Options of the live connection. Live batches are a few rows from arrays: planning a statement costs more
+ * than running it, and one generic plan fits all.
  */
-const PLANNED_ONCE = { options: `${REPEATABLE.options} -c plan_cache_mode=force_generic_plan` };
+const GENERIC_PLANS = { options: `${ASYNC_COMMIT.options} -c plan_cache_mode=force_generic_plan` };
 const RESTART_DELAYS = { attempts: Number.POSITIVE_INFINITY, firstDelayMs: 100, maxDelayMs: 5_000 };
 
 export type ProjectorSettings = {
@@ -32,29 +32,32 @@ export type ProjectorSettings = {
 };
 
 /**
- * Runs the projections that this process owns until the signal. Whatever breaks (a server gone, the locks
- * lost), it starts again from the checkpoints: rows and checkpoint moved together, so nothing is applied
- * twice or left out.
+ * Runs the projections owned by this process until the signal. After any failure (a server is gone, the locks
+ * are lost) it restarts from the checkpoints. Rows and checkpoint move in one transaction, so no event is
+ * applied twice or left out.
  */
 export const runProjections = async (settings: ProjectorSettings): Promise<void> => {
   const { databaseUrl, projections, log, signal } = settings;
-  const bell = openBell();
+  const wakeSignal = createWakeSignal();
   await using resources = new AsyncDisposableStack();
-  const database = openPool(databaseUrl, POOL_CLIENTS, REPEATABLE);
+  const database = openPool(databaseUrl, POOL_CLIENTS, ASYNC_COMMIT);
   resources.defer(() => database.end());
-  const pipeline = resources.use(openPipeline(databaseUrl, PLANNED_ONCE));
+  const pipeline = resources.use(openPipeline(databaseUrl, GENERIC_PLANS));
   const eventStore = resources.use(openEventStore(settings.eventStoreUrl));
-  resources.use(listenForRequests(databaseUrl, log, bell.ring));
+  resources.use(listenForRequests(databaseUrl, log, wakeSignal.notify));
   for (let failures = 0; !signal.aborted; ) {
     const startedMs = performance.now();
     try {
       await createProjectorTables(database);
       await using ownership = await openOwnership(databaseUrl);
       const ending = AbortSignal.any([signal, ownership.lost]);
-      await runTurns({ database, pipeline, eventStore, ownership, projections, log, signal: ending }, bell);
+      await runCycles(
+        { database, pipeline, eventStore, ownership, projections, log, signal: ending },
+        wakeSignal,
+      );
     } catch (error) {
       if (signal.aborted) return;
-      log.warn({ err: error }, 'projecting was interrupted; starting again from the checkpoints');
+      log.warn({ err: error }, 'projecting interrupted; restarting from the checkpoints');
       if (performance.now() - startedMs > RESTART_DELAYS.maxDelayMs) failures = 0;
       await pause(backoffMs(failures, RESTART_DELAYS), signal);
       failures += 1;

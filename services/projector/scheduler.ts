@@ -1,79 +1,86 @@
 import { pause } from '#platform/clock.ts';
-import { openBuilds } from './rebuild/rebuild-manager.ts';
+import { createRebuildManager } from './rebuild/rebuild-manager.ts';
 import { type Control, readControl } from './control/operator-requests.ts';
-import { lanesOf, runLane, type Stop } from './subscription/reader-groups.ts';
-import { openLogCounter, type LogCounter } from './subscription/event-counter.ts';
-import { openOwned } from './control/projection-ownership.ts';
+import { groupReaders, runReaderGroup, type Stop } from './subscription/reader-groups.ts';
+import { openEventCounter, type EventCounter } from './subscription/event-counter.ts';
+import { createProjectionAssignments } from './control/projection-ownership.ts';
 import { retryParked } from './dead-letters/retry-parked.ts';
 import type { ProjectorDependencies } from './dependencies.ts';
-import { dropReplaced, readLongReplaced } from './rebuild/swap-schema.ts';
-import { openVerifications } from './verify/verification-manager.ts';
-import { SAMPLE_EVERY_MS, watchProjections } from './control/stall-detector.ts';
+import { dropReplaced, readExpiredReplacements } from './rebuild/swap-schema.ts';
+import { createVerificationManager } from './verify/verification-manager.ts';
+import { SAMPLE_EVERY_MS, sampleProjections } from './control/stall-detector.ts';
 
-/** How often a process looks for requests it was not told of, and for projections that lost their owner. */
-const LOOK_EVERY_MS = 2_000;
-/** Who counts the events of the log, and watches where projections stand. */
+/** Polling interval for requests whose notification was missed, and for projections without an owner. */
+const POLL_INTERVAL_MS = 2_000;
+/** Leader-lock name for the process that counts events and samples projection lag. */
 const COUNTER_LOCK = 'log-counter';
 
-/** A bell that is rung from anywhere, and waited for in one place. */
-export const openBell = () => {
-  let rung = Promise.withResolvers<void>();
+/** A wake-up signal: many producers, one waiter. */
+export const createWakeSignal = () => {
+  let notified = Promise.withResolvers<void>();
   return {
-    ring: (): void => rung.resolve(),
-    /** Until it is rung, or the time is over. */
+    notify: (): void => notified.resolve(),
+    /** Resolves when notified, or after `ms`. */
     wait: async (ms: number, signal: AbortSignal): Promise<void> => {
-      const waited = new AbortController();
-      await Promise.race([rung.promise, pause(ms, AbortSignal.any([signal, waited.signal]))]);
-      waited.abort();
-      rung = Promise.withResolvers<void>();
+      const waiting = new AbortController();
+      await Promise.race([notified.promise, pause(ms, AbortSignal.any([signal, waiting.signal]))]);
+      waiting.abort();
+      notified = Promise.withResolvers<void>();
     },
   };
 };
-export type Bell = ReturnType<typeof openBell>;
+export type WakeSignal = ReturnType<typeof createWakeSignal>;
 
 /**
- * Projects in turns. Within a turn, the owned projections follow the log, and jobs that want the tables of one for
- * themselves (a swap, a retry of parked events) run beside it. What changes who follows the log ends the turn: between
- * two turns nobody writes to live tables. Builds and verifications have tables of their own and go on across turns.
+ * Runs projections in cycles. During a cycle the owned projections follow the log; exclusive jobs (swap,
+ * retry of parked events) run next to them. Any change to who follows the log ends the cycle, so live tables
+ * have no writer between two cycles. Rebuilds and verifications use their own tables and continue across
+ * cycles.
  */
-export const runTurns = async (dependencies: ProjectorDependencies, bell: Bell): Promise<void> => {
+export const runCycles = async (
+  dependencies: ProjectorDependencies,
+  wakeSignal: WakeSignal,
+): Promise<void> => {
   const { database, eventStore, ownership, log, signal } = dependencies;
-  const owned = openOwned(dependencies);
-  await using builds = openBuilds(dependencies, bell.ring);
-  await using verifications = openVerifications(dependencies);
-  let counter: LogCounter | null = null;
+  const owned = createProjectionAssignments(dependencies);
+  await using rebuilds = createRebuildManager(dependencies, wakeSignal.notify);
+  await using verifications = createVerificationManager(dependencies);
+  let counter: EventCounter | null = null;
   let sampledAtMs = 0;
 
-  /** What the coming turn follows from; when it changes, the turn is over. */
-  const planOf = (control: ReadonlyMap<string, Control>): string =>
+  /**
+   * The inputs of the current run plan. When any of them changes, the running cycle is stopped and replanned.
+   */
+  const planKey = (control: ReadonlyMap<string, Control>): string =>
     JSON.stringify([
       [...owned.names].map((name) => {
         const row = control.get(name);
         return [name, row?.isPaused, String(row?.pauseAt), row?.wantedVersion, row?.hasRetries];
       }),
-      builds.ready().filter((name) => owned.names.has(name)),
+      rebuilds.ready().filter((name) => owned.names.has(name)),
     ]);
 
-  const keepWatch = async (): Promise<void> => {
-    if (counter === null && (await ownership.acquire(COUNTER_LOCK))) counter = await openLogCounter(database);
+  const sampleProgress = async (): Promise<void> => {
+    if (counter === null && (await ownership.acquire(COUNTER_LOCK)))
+      counter = await openEventCounter(database);
     await counter?.store(true);
     if (counter === null || performance.now() - sampledAtMs < SAMPLE_EVERY_MS) return;
     sampledAtMs = performance.now();
-    await watchProjections(database, log);
-    for (const name of await readLongReplaced(database)) await dropReplaced(database, name);
+    await sampleProjections(database, log);
+    for (const name of await readExpiredReplacements(database)) await dropReplaced(database, name);
   };
 
-  /** Looks for requests; answers whether the turn is over. */
-  const look = async (plan: string): Promise<boolean> => {
+  /** Polls for requests. Returns true if the cycle must end. */
+  const poll = async (plan: string): Promise<boolean> => {
     const control = await readControl(database);
-    const isMore = await owned.takeOver(control);
-    await builds.look(control, owned.names);
-    await verifications.look(control);
-    await keepWatch();
-    return isMore || planOf(control) !== plan;
+    const hasAcquired = await owned.acquireUnowned(control);
+    await rebuilds.reconcile(control, owned.names);
+    await verifications.reconcile(control);
+    await sampleProgress();
+    return hasAcquired || planKey(control) !== plan;
   };
 
-  const stopsOf = (control: ReadonlyMap<string, Control>, names: readonly string[]): Stop[] =>
+  const stopsFor = (control: ReadonlyMap<string, Control>, names: readonly string[]): Stop[] =>
     names.flatMap((name) => {
       const at = control.get(name)?.pauseAt ?? null;
       if (at === null) return [];
@@ -86,55 +93,56 @@ export const runTurns = async (dependencies: ProjectorDependencies, bell: Bell):
       return [{ at, reached }];
     });
 
-  /** What wants the tables of a projection for itself. */
-  const jobsOf = (control: ReadonlyMap<string, Control>): ReadonlyMap<string, () => Promise<void>> => {
+  /** Jobs that need exclusive access to a projection's tables. */
+  const exclusiveJobs = (control: ReadonlyMap<string, Control>): ReadonlyMap<string, () => Promise<void>> => {
     const jobs = new Map<string, () => Promise<void>>();
     for (const name of owned.names) {
       const one = owned.running.get(name);
-      if (builds.ready().includes(name)) jobs.set(name, () => builds.finish(name));
+      if (rebuilds.ready().includes(name)) jobs.set(name, () => rebuilds.finish(name));
       else if (one && control.get(name)?.hasRetries)
         jobs.set(name, () => retryParked(dependencies, one.target));
     }
     return jobs;
   };
 
-  const runTurn = async (): Promise<void> => {
-    await owned.giveUp(await readControl(database));
-    await owned.takeOver(await readControl(database));
+  const runCycle = async (): Promise<void> => {
+    await owned.releaseSuperseded(await readControl(database));
+    await owned.acquireUnowned(await readControl(database));
     await owned.open();
-    await keepWatch();
+    await sampleProgress();
     const control = await readControl(database);
-    const plan = planOf(control);
-    const jobs = jobsOf(control);
+    const plan = planKey(control);
+    const jobs = exclusiveJobs(control);
     const following = [...owned.running]
       .filter(([name]) => !jobs.has(name) && !control.get(name)?.isPaused)
       .map(([, one]) => one);
-    const lanes = lanesOf(following, counter, counter === null ? 0n : await eventStore.head());
-    const turn = new AbortController();
-    const over = AbortSignal.any([signal, turn.signal]);
+    const readerGroups = groupReaders(following, counter, counter === null ? 0n : await eventStore.head());
+    const cycle = new AbortController();
+    const cycleSignal = AbortSignal.any([signal, cycle.signal]);
     let caughtUp = 0;
     const onCaughtUp = (): void => {
       caughtUp += 1;
-      if (lanes.length > 1 && caughtUp > 1) turn.abort();
+      if (readerGroups.length > 1 && caughtUp > 1) cycle.abort();
     };
     const watch = async (): Promise<void> => {
-      while (!over.aborted) {
-        if (await look(plan)) return;
-        await bell.wait(LOOK_EVERY_MS, over);
+      while (!cycleSignal.aborted) {
+        if (await poll(plan)) return;
+        await wakeSignal.wait(POLL_INTERVAL_MS, cycleSignal);
       }
     };
     const tasks = [
       watch(),
-      ...lanes.map((lane) => {
-        const names = lane.running.map(({ target }) => target.projection.name);
-        return runLane(dependencies, lane, stopsOf(control, names), over, onCaughtUp);
+      ...readerGroups.map((group) => {
+        const names = group.running.map(({ target }) => target.projection.name);
+        return runReaderGroup(dependencies, group, stopsFor(control, names), cycleSignal, onCaughtUp);
       }),
       ...[...jobs].map(([name, job]) => job().finally(() => owned.close(name))),
     ];
-    // Whichever ends first ends the turn. All are awaited: none may still be writing when the next begins.
-    const outcomes = await Promise.allSettled(tasks.map((task) => task.finally(() => turn.abort())));
+    // The first task to end aborts the cycle. All tasks are awaited: none may still be writing when the next
+    // cycle begins.
+    const outcomes = await Promise.allSettled(tasks.map((task) => task.finally(() => cycle.abort())));
     for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
   };
 
-  while (!signal.aborted) await runTurn();
+  while (!signal.aborted) await runCycle();
 };

@@ -1,15 +1,15 @@
--- The projector's own tables: where each projection stands, what it could not apply, and what operators ask for.
--- Requests are columns and rows that the owning process takes up when it is notified on `projector_control`, or on
--- its next look: who asked may be gone by then.
+-- Tables of the projector itself: checkpoints, dead letters, rebuilds, verifications and operator requests. A
+-- request is stored in a row. The owning process finds it when notified on `projector_control`, or at its
+-- next poll, so the requester need not stay connected.
 create schema if not exists projector;
 create extension if not exists pg_trgm with schema public;
 
 create table if not exists projector.projection (
   name text primary key,
   version int not null,
-  -- Commit position of $all: everything up to here is applied, or parked.
+  -- Commit position in $all: every event up to here is applied or parked.
   position bigint not null,
-  -- building (beside, or for the first time) | live | failed
+  -- building (first build, or rebuild of a new version) | live | failed
   state text not null,
   facts_applied bigint not null default 0,
   last_error text,
@@ -17,7 +17,7 @@ create table if not exists projector.projection (
   updated_at timestamptz not null default now()
 );
 
--- A changed version under construction in the schema <name>_next.
+-- Rebuilds: one per projection, in the schema <name>_next.
 create table if not exists projector.build (
   name text primary key,
   version int not null,
@@ -26,13 +26,13 @@ create table if not exists projector.build (
   updated_at timestamptz not null default now()
 );
 
--- Facts a projection could not apply, and the later events of the same stream, in order.
+-- Dead letters: events that a projection could not apply, and the later events of the same stream, in order.
 create table if not exists projector.parked (
   projection text not null,
   stream text not null,
   position bigint not null,
   type text not null,
-  -- Why the first event of the stream failed; null for those that only wait behind it.
+  -- Why the first event of the stream failed; null for the events that wait behind it.
   error text,
   parked_at timestamptz not null default now(),
   primary key (projection, stream, position)
@@ -41,29 +41,29 @@ create table if not exists projector.parked (
 alter table projector.projection
   -- Stream categories that the projection follows, `brand-`.
   add column if not exists prefixes text[] not null default '{}',
-  -- Of schema and statements, to tell a change that nobody raised the version for.
+  -- Hash of schema and statements. Detects a change without a new version.
   add column if not exists fingerprint text,
-  -- The process that took it over last. Whether it lives, its advisory lock says.
+  -- The process that acquired it last. Its advisory lock tells whether that process is alive.
   add column if not exists owner text,
   add column if not exists is_paused boolean not null default false,
-  -- Pause when everything up to this position is applied.
+  -- Pause once every event up to this position is applied.
   add column if not exists pause_at bigint,
-  -- A newer process has this version ready and waits for the owner to let go.
+  -- A newer process has this version ready and waits until the owner releases the lock.
   add column if not exists wanted_version int,
-  -- Since when the position stands still though there are events to apply.
+  -- Start of a stall: since then the position has not moved although events wait. Null if not stalled.
   add column if not exists standing_since timestamptz;
 
 alter table projector.build
   -- asked | reading | indexing | ready | failed (at an event that cannot be applied) | done | cancelled
   add column if not exists state text not null default 'reading',
-  -- When asked for: begin with nothing, also where an unfinished build could go on.
+  -- While the state is asked: start from the beginning, even if an unfinished rebuild could be resumed.
   add column if not exists from_start boolean not null default true,
   add column if not exists is_cancelled boolean not null default false,
   add column if not exists error text,
   add column if not exists requested_by text,
   add column if not exists requested_at timestamptz not null default now(),
   add column if not exists started_at timestamptz,
-  -- Since the build was begun or resumed, for the rate.
+  -- Start of the current run (first or resumed), and events applied before it, for the rate.
   add column if not exists resumed_at timestamptz,
   add column if not exists resumed_facts bigint not null default 0,
   add column if not exists finished_at timestamptz;
@@ -72,10 +72,10 @@ alter table projector.parked
   add column if not exists revision bigint,
   add column if not exists attempts int not null default 1,
   add column if not exists tried_at timestamptz,
-  -- retry | skip, of the event that failed.
+  -- Request of an operator for the failed event: retry | skip.
   add column if not exists asked text;
 
--- Facts that an operator left out of a projection. A rebuild and `verify` leave them out too.
+-- Events that an operator excluded from a projection for good. Rebuilds and verifications exclude them too.
 create table if not exists projector.skipped (
   projection text not null,
   stream text not null,
@@ -87,7 +87,7 @@ create table if not exists projector.skipped (
   primary key (projection, stream, position)
 );
 
--- The tables that a swap replaced, in the schema <name>_old, until the swap is proven or they are old.
+-- Tables replaced by a swap, in the schema <name>_old. Dropped after a passed verification or a time limit.
 create table if not exists projector.replaced (
   name text primary key,
   version int not null,
@@ -111,7 +111,7 @@ create table if not exists projector.verification (
   error text
 );
 
--- Facts of the whole log by stream category, up to a position: what lag in events is counted against.
+-- Event counts of the whole log by stream category, up to a position. Lag in events is computed from them.
 create table if not exists projector.log (
   is_only boolean primary key default true check (is_only),
   position bigint not null,
@@ -133,7 +133,7 @@ left join lateral (select sum(facts)::bigint as facts from projector.log_count w
 cross join lateral (select count(*) as parked from projector.parked where projection = p.name) k
 cross join lateral (select count(*) as skipped from projector.skipped where projection = p.name) s;
 
--- Where projections stood, every few seconds of the last hour: rates, and lag over time.
+-- Samples of projection positions, every few seconds for the last hour: rates, and lag over time.
 create table if not exists projector.sample (
   at timestamptz not null,
   name text not null,

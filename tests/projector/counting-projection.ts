@@ -20,7 +20,7 @@ import { untilPassed } from '../stack/read-models.ts';
 
 export type Counted = { type: 'Counted'; data: { name: string; by: number } };
 
-/** Of `expect.poll`. */
+/** Options of `expect.poll`. */
 export const WAIT = { timeout: 20_000, interval: 20 } as const;
 const OVER_LIMIT_MS = 20_000;
 
@@ -32,19 +32,19 @@ export const METADATA: EventMetadata = {
   schema_version: 1,
 };
 
-/** Held by a test, it stops what is asked to wait for it: builds, or the tables of a projection. */
+/** A lock held by a test, to block rebuilds or the tables of a projection. */
 export const GATE = 42_000_001;
 
 export type CounterOptions = {
   readonly version?: number;
-  /** At which amounts it breaks. */
+  /** Amounts on which the projection throws. */
   readonly fails?: (by: number) => boolean;
   readonly factor?: number;
-  /** Its tables in schemas whose names end so wait for the gate. */
+  /** Schemas in which writes wait for the gate: those of rebuilds, or the live one. */
   readonly waitsIn?: '_next' | 'live';
 };
 
-/** A stack on which projections count events, with projector processes in this process. */
+/** Opens a stack whose projections count events, with projector processes inside the test process. */
 export const openCountingStack = async () => {
   const resources = new AsyncDisposableStack();
   const folder = mkdtempSync(join(tmpdir(), 'projector-'));
@@ -63,7 +63,7 @@ export const openCountingStack = async () => {
   resources.defer(() => database.end());
   const eventStore: EventStore = resources.use(openEventStore(store.url));
 
-  /** Counts by name. */
+  /** Creates a projection that sums amounts by name. */
   const counter = (name: string, options: CounterOptions = {}): Projection => {
     const { version = 1, fails = () => false, factor = 1, waitsIn } = options;
     const isHere = waitsIn === '_next' ? `like '%\\_next'` : `not like '%\\_%'`;
@@ -130,7 +130,7 @@ export const openCountingStack = async () => {
     return Object.fromEntries(rows.map((row) => [row.name, Number(row.total)]));
   };
 
-  /** Closes the gate until it is disposed of. */
+  /** Closes the gate until the result is disposed of. */
   const closeGate = async (): Promise<AsyncDisposable> => {
     const client = await database.connect();
     await client.query('select pg_advisory_lock($1)', [GATE]);
@@ -154,7 +154,7 @@ export const openCountingStack = async () => {
     return status;
   };
 
-  /** Verified, and what came of it. */
+  /** Runs a verification and returns its result. */
   const verified = async (name: string, to: bigint | null = null): Promise<Verification> => {
     await requestVerification(database, name, { to, by: 'test' });
     const limit = AbortSignal.timeout(OVER_LIMIT_MS);
@@ -163,7 +163,7 @@ export const openCountingStack = async () => {
     return verification;
   };
 
-  /** How its build ended. */
+  /** Waits until the rebuild ends and returns its final state. */
   const built = (name: string): Promise<Build | null> =>
     watchBuild(database, name, () => undefined, AbortSignal.timeout(OVER_LIMIT_MS));
 

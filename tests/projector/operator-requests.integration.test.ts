@@ -7,10 +7,10 @@ import {
   resumeProjection,
 } from '#services/ops/projections/builds.ts';
 import { listParked, retryParked, showParked, skipParked } from '#services/ops/projections/parked.ts';
-import { watchProjections } from '#services/projector/control/stall-detector.ts';
+import { sampleProjections } from '#services/projector/control/stall-detector.ts';
 import { type CountingStack, openCountingStack, WAIT } from './counting-projection.ts';
 
-/** What operators do to projections, by what the command line and the operators' HTTP call. */
+/** Operator requests, through the functions that the command line and the operators' HTTP API call. */
 
 let stack: CountingStack;
 beforeAll(async () => {
@@ -25,7 +25,7 @@ beforeEach(() => {
   name = `story${stories}`;
 });
 
-test('an event that breaks a projection is parked, and healed once the code is mended', async () => {
+test('parks an event that breaks a projection, and applies it once the code is fixed', async () => {
   const stream = `counted-${name}`;
   await stack.count(name, 1, 13, 2);
   {
@@ -52,7 +52,7 @@ test('an event that breaks a projection is parked, and healed once the code is m
       name,
       by: 13,
     });
-    // Not mended yet: it fails again, and what waits goes on waiting.
+    // The code is not fixed yet: the event fails again, and the later ones keep waiting.
     await retryParked(stack.database, name, [stream]);
     await expect
       .poll(async () => (await showParked(stack.database, stack.eventStore, name, stream)).attempts, WAIT)
@@ -69,7 +69,7 @@ test('an event that breaks a projection is parked, and healed once the code is m
   expect((await stack.totals(name))[name]).toBe(25);
 });
 
-test('an event that is given up is left out for good, also by rebuild and verify', async () => {
+test('excludes a skipped event for good, also from rebuilds and verifications', async () => {
   await stack.count(name, 1, 31, 2);
   await using projector = stack.running([stack.counter(name, { fails: (by) => by === 31 })]);
   await projector.passed();
@@ -83,7 +83,7 @@ test('an event that is given up is left out for good, also by rebuild and verify
   expect(await stack.verified(name)).toMatchObject({ state: 'passed', report: { left_out: 1 } });
 });
 
-test('a tampered row, one too many and one that is missing are named by verify', async () => {
+test('reports a changed, an extra and a missing row when verifying', async () => {
   await stack.count(`${name}-a`, 1);
   await stack.count(`${name}-b`, 2);
   await using projector = stack.running([stack.counter(name)]);
@@ -108,13 +108,13 @@ test('a tampered row, one too many and one that is missing are named by verify',
   expect(await stack.schemas(name)).toEqual([name]);
 });
 
-test('a paused projection stands still, others go on, and it catches up when it is resumed', async () => {
+test('stops a paused projection while others continue, and catches up once it is resumed', async () => {
   await using projector = stack.running([stack.counter(name), stack.counter(`${name}b`)]);
   await stack.count(name, 1);
   await projector.passed();
   await pauseProjection(stack.database, name);
   await expect.poll(async () => (await stack.statusOf(name)).state, WAIT).toBe('paused');
-  // The turn in which it was told to pause has ended when the next event reaches the other alone.
+  // The cycle that saw the pause request has ended once the next event reaches the other projection alone.
   await stack.count(name, 2, 3);
   await projector.passed([`${name}b`]);
   await expect.poll(async () => (await stack.statusOf(name)).lag_facts, WAIT).toBeGreaterThan(0);
@@ -128,7 +128,7 @@ test('a paused projection stands still, others go on, and it catches up when it 
   await expect.poll(async () => (await stack.statusOf(name)).lag_facts, WAIT).toBe(0);
 });
 
-test('verify holds a projection at a position, and lets it go on', async () => {
+test('pauses a projection at a position for a verification, and resumes it', async () => {
   await using projector = stack.running([stack.counter(name)]);
   await stack.count(name, 1);
   await projector.passed();
@@ -137,7 +137,7 @@ test('verify holds a projection at a position, and lets it go on', async () => {
   await projector.passed();
   expect(await stack.verified(name, BigInt(position))).toMatchObject({
     state: 'failed',
-    error: expect.stringMatching(/stands at \d+ already/),
+    error: expect.stringMatching(/is at position \d+, already after/),
   });
   await pauseProjection(stack.database, name);
   const { position: held } = await stack.statusOf(name);
@@ -147,9 +147,9 @@ test('verify holds a projection at a position, and lets it go on', async () => {
   });
 });
 
-test('a projection that stands still while the log moves is reported, until it moves', async () => {
-  const told: { level: number; msg: string; projection: string }[] = [];
-  const log = pino({}, { write: (line: string) => void told.push(JSON.parse(line)) });
+test('reports a stalled projection until it moves again', async () => {
+  const logged: { level: number; msg: string; projection: string }[] = [];
+  const log = pino({}, { write: (line: string) => void logged.push(JSON.parse(line)) });
   await using projector = stack.running([
     stack.counter(name, { waitsIn: 'live' }),
     stack.counter(`${name}b`),
@@ -161,24 +161,24 @@ test('a projection that stands still while the log moves is reported, until it m
   await stack.database.query('delete from projector.sample');
   await expect
     .poll(async () => {
-      await watchProjections(stack.database, log, 0);
+      await sampleProjections(stack.database, log, 0);
       return (await stack.statusOf(name)).standing_since;
     }, WAIT)
     .not.toBeNull();
-  expect(told).toContainEqual(
+  expect(logged).toContainEqual(
     expect.objectContaining({
       level: 50,
       projection: name,
-      msg: 'projection stands still while the log moves',
+      msg: 'projection stalled',
     }),
   );
   await gate[Symbol.asyncDispose]();
   await projector.passed();
-  await watchProjections(stack.database, log, 0);
+  await sampleProjections(stack.database, log, 0);
   expect((await stack.statusOf(name)).standing_since).toBeNull();
 });
 
-test('nobody owns a projection whose projector is gone', async () => {
+test('shows no owner for a projection whose projector has stopped', async () => {
   {
     await using projector = stack.running([stack.counter(name)]);
     await projector.passed();

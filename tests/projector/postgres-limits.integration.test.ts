@@ -11,8 +11,8 @@ import { untilPassed } from '../stack/read-models.ts';
 import { SAMPLES } from './observation-samples.ts';
 
 /**
- * Whatever the contract of observations takes, every read model takes: the longest texts in signs of four bytes, the
- * largest and the smallest numbers, one by one and all at once. Nothing is parked.
+ * Every observation that the contract accepts fits into every read model: the longest texts in four-byte
+ * characters, the largest and smallest numbers, one by one and all at once. No event is parked.
  */
 type Path = readonly (string | number)[];
 
@@ -35,8 +35,8 @@ const leafAt = (value: unknown, path: Path): unknown =>
 const LENGTHS = [
   100_000, 50_000, 20_000, 10_000, 8_192, 5_000, 2_000, 1_000, 500, 255, 250, 200, 100, 40, 20, 8,
 ];
-const SIGNS = ['\u{1F9E6}', 'क', 'x', '"\\', '\u0001', "'{},(", '<b>&'];
-const TEXTS = SIGNS.map((sign) => LENGTHS.map((length) => sign.repeat(length / sign.length)));
+const CHARACTERS = ['\u{1F9E6}', 'क', 'x', '"\\', '\u0001', "'{},(", '<b>&'];
+const TEXTS = CHARACTERS.map((sign) => LENGTHS.map((length) => sign.repeat(length / sign.length)));
 const URLS = LENGTHS.map((length) => `https://shop.example/${'%F0%9F%A7%A6'.repeat(length / 12)}`);
 const NUMBERS = [Number.MAX_SAFE_INTEGER, 1e12, 1e10, 1e9, 86_400, 1_000, 1].flatMap((number) => [
   number,
@@ -45,22 +45,34 @@ const NUMBERS = [Number.MAX_SAFE_INTEGER, 1e12, 1e10, 1e9, 86_400, 1_000, 1].fla
 ]);
 const DATES = ['2199-12-31', '2000-01-01', '2000-01-01T00:00:00.000Z', '2000-01'];
 
-const isTaken = (observation: unknown): boolean => Observation.safeParse(observation).success;
+const isAccepted = (observation: unknown): boolean => Observation.safeParse(observation).success;
 
-/** The longest that is taken of a sign, or an address as long; the largest and smallest numbers, the first and last dates. */
+/**
+ * Returns the longest accepted text of a character, or an equally long URL; the largest and smallest numbers;
+ * the first and last dates.
+ */
 const extremesOf = (sample: object, path: Path, texts: readonly string[]): readonly unknown[] => {
-  const taken = (leaf: unknown): boolean => isTaken(withLeaf(sample, path, leaf));
+  const accepts = (leaf: unknown): boolean => isAccepted(withLeaf(sample, path, leaf));
   const leaf = leafAt(sample, path);
-  if (typeof leaf === 'number') return [NUMBERS.find(taken) ?? leaf, NUMBERS.findLast(taken) ?? leaf];
+  if (typeof leaf === 'number') return [NUMBERS.find(accepts) ?? leaf, NUMBERS.findLast(accepts) ?? leaf];
   if (typeof leaf !== 'string') return [leaf];
-  return [texts.find(taken) ?? URLS.find(taken) ?? leaf, ...DATES.filter(taken)];
+  return [texts.find(accepts) ?? URLS.find(accepts) ?? leaf, ...DATES.filter(accepts)];
 };
 
-/** Names of things themselves stay, so that events meet. */
-const NAMES = new Set(['type', 'scan_id', 'chunk', 'chunks', 'page', 'pages', 'complete', 'linked']);
+/** Fields that identify things keep their values, so that events refer to each other. */
+const IDENTIFYING_FIELDS = new Set([
+  'type',
+  'scan_id',
+  'chunk',
+  'chunks',
+  'page',
+  'pages',
+  'complete',
+  'linked',
+]);
 
 const extreme = (sample: object): readonly object[] => {
-  const paths = leavesOf(sample).filter((path) => !NAMES.has(String(path[0])));
+  const paths = leavesOf(sample).filter((path) => !IDENTIFYING_FIELDS.has(String(path[0])));
   const [longest = []] = TEXTS;
   const single = paths.flatMap((path) =>
     extremesOf(sample, path, longest).map((leaf) => withLeaf(sample, path, leaf) as object),
@@ -68,7 +80,7 @@ const extreme = (sample: object): readonly object[] => {
   const all = TEXTS.map((texts) =>
     paths.reduce<object>((one, path) => {
       const next = withLeaf(one, path, extremesOf(one, path, texts)[0]) as object;
-      return isTaken(next) ? next : one;
+      return isAccepted(next) ? next : one;
     }, sample),
   );
   return [...single, ...all, sample];
@@ -80,7 +92,7 @@ beforeAll(() => {
 });
 afterAll(() => resources.disposeAsync());
 
-it('everything that is taken in is in the read models', async () => {
+it('projects every accepted observation without parking an event', async () => {
   const own = await createTestDatabase();
   resources.defer(() => own.drop());
   const store = await createTestEventStore();
@@ -88,10 +100,10 @@ it('everything that is taken in is in the read models', async () => {
   const servers = { databaseUrl: own.url, eventStoreUrl: store.url };
   const intake = resources.use(await openIntake(servers));
   const faults: string[] = [];
-  let taken = 0;
-  const handIn = async (part: object, of: number, number: number): Promise<void> => {
+  let accepted = 0;
+  const submitPart = async (part: object, of: number, number: number): Promise<void> => {
     await intake.submit(renumbered(part, of, number)).then(
-      () => (taken += 1),
+      () => (accepted += 1),
       (error: Error) => faults.push(`${(part as { type: string }).type}: ${error.message}`),
     );
   };
@@ -99,12 +111,12 @@ it('everything that is taken in is in the read models', async () => {
     SAMPLES.map(async (sample, of) => {
       expect(Observation.safeParse(sample.said).error?.issues).toBeUndefined();
       for (const [number, said] of extreme(sample.said).entries()) {
-        for (const part of [sample.before, said, sample.after]) if (part) await handIn(part, of, number);
+        for (const part of [sample.before, said, sample.after]) if (part) await submitPart(part, of, number);
       }
     }),
   );
   expect(faults).toEqual([]);
-  expect(taken).toBeGreaterThan(200);
+  expect(accepted).toBeGreaterThan(200);
 
   const database = openPool(own.url, 2);
   resources.defer(() => database.end());
@@ -122,7 +134,7 @@ it('everything that is taken in is in the read models', async () => {
   expect(rows).toEqual([]);
 });
 
-/** Parts of a scan belong to one scan of their own. */
+/** Gives the parts of a scan a scan id of their own. */
 const renumbered = (observation: object, of: number, number: number): object =>
   'scan_id' in observation
     ? {

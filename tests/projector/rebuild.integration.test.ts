@@ -4,7 +4,7 @@ import { cancelRebuild, readBuild, requestRebuild } from '#services/ops/projecti
 import { readDiff } from '#services/ops/projections/diff.ts';
 import { type CountingStack, openCountingStack, WAIT } from './counting-projection.ts';
 
-/** Tables made anew beside those that are served: asked for, or for a changed version. */
+/** Rebuilds into shadow tables: requested by an operator, or caused by a new version. */
 
 let stack: CountingStack;
 beforeAll(async () => {
@@ -19,7 +19,7 @@ beforeEach(() => {
   name = `story${stories}`;
 });
 
-test('a rebuild goes on beside, the live tables with it, and heals what was tampered with', async () => {
+test('rebuilds while the live tables are served and projected, and repairs a changed row', async () => {
   await stack.count(name, 1);
   await using projector = stack.running([stack.counter(name, { waitsIn: '_next' })]);
   await projector.passed();
@@ -44,7 +44,7 @@ test('a rebuild goes on beside, the live tables with it, and heals what was tamp
   expect(await stack.schemas(name), 'the swap is proven').toEqual([name]);
 });
 
-test('a cancelled rebuild leaves the live tables as they were', async () => {
+test('leaves the live tables unchanged when a rebuild is cancelled', async () => {
   await stack.count(name, 1);
   await using projector = stack.running([stack.counter(name, { waitsIn: '_next' })]);
   await projector.passed();
@@ -63,7 +63,7 @@ test('a cancelled rebuild leaves the live tables as they were', async () => {
   expect((await stack.statusOf(name)).state).toBe('live');
 });
 
-test('a rebuild stops at an event that cannot be applied, and names it; mended, it goes on', async () => {
+test('stops a rebuild at an event that cannot be applied, and resumes once the code is fixed', async () => {
   await stack.count(name, 1);
   {
     await using projector = stack.running([stack.counter(name)]);
@@ -88,7 +88,7 @@ test('a rebuild stops at an event that cannot be applied, and names it; mended, 
   expect(await stack.verified(name)).toMatchObject({ state: 'passed' });
 });
 
-test('while a deploy rolls, the old version projects on until the new one is built', async () => {
+test('keeps projecting the old version during a rolling deploy until the new one is rebuilt', async () => {
   await stack.count(name, 1);
   await using older = stack.running([stack.counter(name), stack.counter(`${name}b`)]);
   await older.passed();
@@ -107,7 +107,7 @@ test('while a deploy rolls, the old version projects on until the new one is bui
   expect((await stack.totals(`${name}b`))[name]).toBe(6);
 });
 
-test('a changed version is built while the old tables serve, and no other projection waits for it', async () => {
+test('rebuilds a new version while the old tables are served, without delaying other projections', async () => {
   await stack.count(name, 1);
   {
     await using projector = stack.running([stack.counter(name), stack.counter(`${name}b`)]);
@@ -130,7 +130,7 @@ test('a changed version is built while the old tables serve, and no other projec
   expect((await stack.totals(name))[name]).toBe(30);
 });
 
-test('two projectors: one owns, and the other takes over with what was asked', async () => {
+test('hands a projection and its pending request over to the standby projector', async () => {
   await stack.count(name, 1);
   const owner = stack.running([stack.counter(name)]);
   await owner.passed();
@@ -144,7 +144,7 @@ test('two projectors: one owns, and the other takes over with what was asked', a
   expect((await stack.totals(name))[name]).toBe(3);
 });
 
-test('diff says what the tables are against the code', async () => {
+test('reports how the tables differ from the code', async () => {
   const projections = [stack.counter(name), stack.counter(`${name}b`, { version: 2 })];
   {
     await using projector = stack.running([...projections, stack.counter(`${name}c`)]);

@@ -7,7 +7,7 @@ beforeAll(async () => {
 });
 afterAll(() => stack[Symbol.asyncDispose]());
 
-it('parks an event it cannot apply with the rest of its stream, and holds nobody else', async () => {
+it('parks an event it cannot apply with the rest of its stream, without delaying others', async () => {
   await stack.count('left', 1, 13, 2);
   await stack.count('right', 4);
   const broken = stack.counter('broken', { fails: (by) => by === 13 });
@@ -28,7 +28,7 @@ it('parks an event it cannot apply with the rest of its stream, and holds nobody
   ]);
 });
 
-it('parks it whatever its stream is called: a name is no fault of a server', async () => {
+it('parks the event even if its stream name looks like a connection error', async () => {
   const names = ['socket', 'timeout', 'closed connection'];
   for (const name of names) await stack.count(name, 2, 13);
   await using projector = stack.running([stack.counter('named', { fails: (by) => by === 13 })]);
@@ -41,7 +41,7 @@ it('parks it whatever its stream is called: a name is no fault of a server', asy
   expect(rows).toEqual([{ parked: names.length }]);
 });
 
-it('goes on from its checkpoint, and applies nothing twice', async () => {
+it('resumes from its checkpoint and applies no event twice', async () => {
   {
     await using projector = stack.running([stack.counter('sound')]);
     await projector.passed();
@@ -53,7 +53,7 @@ it('goes on from its checkpoint, and applies nothing twice', async () => {
   expect(await stack.totals('sound')).toEqual({ ...before, right: (before['right'] ?? 0) + 100 });
 });
 
-it('builds a changed version beside the old, and swaps', async () => {
+it('rebuilds a new version and swaps it in', async () => {
   const before = await stack.totals('sound');
   await using projector = stack.running([stack.counter('sound', { version: 2, factor: 10 })]);
   await expect
@@ -74,7 +74,7 @@ it('builds a changed version beside the old, and swaps', async () => {
   expect((await stack.totals('sound'))['left']).toBe((before['left'] ?? 0) * 10 + 70);
 });
 
-it('keeps the old tables where the changed version fails', async () => {
+it('keeps the old tables if the rebuild of a new version fails', async () => {
   const before = await stack.totals('sound');
   await using projector = stack.running([stack.counter('sound', { version: 3, fails: (by) => by === 100 })]);
   await expect

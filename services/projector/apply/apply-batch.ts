@@ -1,11 +1,14 @@
 import type { RecordedEvent } from '#contracts/events/event.ts';
 import { type Database, inTransaction, type Transaction } from '#platform/postgres/pool.ts';
 import type { Projection } from '#projections/define-projection.ts';
-import { type Group, planBatch } from './group-changes.ts';
+import { type Group, groupChanges } from './group-changes.ts';
 import { type Catalog, enterSchema } from '../read-model-schema.ts';
 import { writeGroup } from './write-changes.ts';
 
-/** Where a projection's rows go, and how its checkpoint is kept with them. */
+/**
+ * The tables that a projection writes to, and the function that stores its checkpoint in the same
+ * transaction.
+ */
 export type Target = {
   readonly projection: Projection;
   readonly schema: string;
@@ -13,7 +16,7 @@ export type Target = {
   readonly saveCheckpoint: (client: Transaction, position: bigint, events: number) => Promise<void>;
 };
 
-/** Events that cannot be applied, as opposed to a database that cannot be reached. */
+/** Thrown for an event that cannot be applied. A database that cannot be reached throws other errors. */
 export class PoisonEvent extends Error {
   readonly event: RecordedEvent;
 
@@ -24,10 +27,12 @@ export class PoisonEvent extends Error {
   }
 }
 
-/** SQL states of a server that goes, comes or is overloaded: the batch is tried again, not parked. */
+/**
+ * SQLSTATE classes of a server that restarts, disconnects or is overloaded. The batch is retried, not parked.
+ */
 const TRANSIENT = /^(08|53|57|58|40|55P03|25006|XX)/;
 export const isTransient = (error: unknown): boolean => {
-  // Its text names the stream, and a stream may be called anything: `traffic-socket.example`.
+  // The message contains the stream name, which may hold any word: `traffic-socket.example`.
   if (error instanceof PoisonEvent) return false;
   const { code } = error as { code?: unknown };
   if (typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code)) return TRANSIENT.test(code);
@@ -35,7 +40,9 @@ export const isTransient = (error: unknown): boolean => {
   return error instanceof Error && /connection|terminat|timeout|socket|closed/i.test(error.message);
 };
 
-/** What the events change, grouped; throws `PoisonFact` for one that cannot be projected. */
+/**
+ * Projects the events and groups their changes. Throws `PoisonEvent` for an event that cannot be projected.
+ */
 export const planEvents = (projection: Projection, events: readonly RecordedEvent[]): Group[] => {
   const changes = events.map((event) => {
     try {
@@ -44,7 +51,7 @@ export const planEvents = (projection: Projection, events: readonly RecordedEven
       throw new PoisonEvent(event, error);
     }
   });
-  return planBatch(projection, changes);
+  return groupChanges(projection, changes);
 };
 
 const write = async (
@@ -62,9 +69,9 @@ const write = async (
 };
 
 /**
- * Applies events and moves the checkpoint to `position` in one transaction. An event that cannot be applied is
- * found by halving, so that one bad event costs a few transactions, and is thrown as `PoisonFact` after all
- * events before it are applied.
+ * Applies events and moves the checkpoint to `position` in one transaction. If that fails, the batch is
+ * halved until the bad event is found, so one bad event costs a few transactions. Throws `PoisonEvent` for
+ * it, after all events before it are applied.
  */
 export const applyBatch = async (
   database: Database,

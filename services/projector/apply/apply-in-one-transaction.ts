@@ -2,16 +2,19 @@ import { encodeProjected, PROJECTED_CHANNEL } from '#contracts/messages/projecte
 import type { RecordedEvent } from '#contracts/events/event.ts';
 import type { Pipeline, PipelinedStatement } from '#platform/postgres/pipelined-transaction.ts';
 import { planEvents, type Target } from './apply-batch.ts';
-import { isCopied, statementOf } from './write-changes.ts';
+import { isCopyGroup, statementOf } from './write-changes.ts';
 
-/** Of one projection: the events of a batch that concern it, if any, and where its checkpoint is stored now. */
+/** One projection's share of a batch: its events, possibly none, and its stored checkpoint. */
 export type Part = {
   readonly target: Target;
   readonly events: readonly RecordedEvent[];
   readonly stored: bigint;
 };
 
-/** Divides by zero, and so rolls everything back, where a checkpoint is not where it was known to be. */
+/**
+ * Moves the checkpoints. Divides by zero if one is not at its expected position, which rolls back the
+ * transaction.
+ */
 const MOVE_CHECKPOINTS = `
   with moved as (
     update projector.projection p set position = $1, facts_applied = facts_applied + i.facts, updated_at = now()
@@ -20,8 +23,9 @@ const MOVE_CHECKPOINTS = `
   select 1 / (count(*) = cardinality($2::text[]))::int from moved`;
 
 /**
- * Two projections may have the same words for tables of their own: they are two statements, since one plan would be
- * made anew each time that the search path is another.
+ * Prefixes a statement with its schema. Two projections may have equal statements for tables of their own.
+ * Without the prefix they would share one prepared plan, which is made again whenever the search path
+ * changes.
  */
 const inSchema = ({ schema }: Target, { text, values }: PipelinedStatement): PipelinedStatement => ({
   text: `/* ${schema} */ ${text}`,
@@ -29,20 +33,21 @@ const inSchema = ({ schema }: Target, { text, values }: PipelinedStatement): Pip
 });
 
 /**
- * Applies a live batch to all projections in one transaction, with their checkpoints and the notice to readers that
- * `passed` have: what has just arrived is little, and a transaction for each projection costs more than its rows.
+ * Applies a live batch to all projections in one transaction, together with their checkpoints and the
+ * notification that the projections in `passed` have reached `position`. A live batch is small: a transaction
+ * for each projection would cost more than its rows.
  *
- * Answers false, with nothing done, where a part is too large for that. Throws when anything fails; then too nothing
- * is done, and the caller finds out which projection it was, one by one.
+ * Returns false, with nothing written, if a group is large enough for COPY. Throws if anything fails; nothing
+ * is written then either, and the caller retries the projections one by one to find the failing one.
  */
-export const applyTogether = async (
+export const applyInOneTransaction = async (
   pipeline: Pipeline,
   parts: readonly Part[],
   position: bigint,
   passed: readonly string[],
 ): Promise<boolean> => {
   const planned = parts.map((part) => ({ ...part, groups: planEvents(part.target.projection, part.events) }));
-  if (planned.some(({ groups }) => groups.some(isCopied))) return false;
+  if (planned.some(({ groups }) => groups.some(isCopyGroup))) return false;
   const statements: PipelinedStatement[] = planned.flatMap(({ target, groups }) => {
     const written = groups.filter(({ rows }) => rows.length > 0);
     if (written.length === 0) return [];
@@ -60,7 +65,8 @@ export const applyTogether = async (
   const notice = encodeProjected({ position, projections: passed });
   await pipeline.transaction([
     ...statements,
-    // Last, since operators write to these rows, and wait while a batch does; by one search path, to be planned once.
+    // The checkpoints are moved last: operators write to these rows too, and wait while a batch holds them.
+    // The fixed search path lets this statement be planned once.
     { text: 'set local search_path to public' },
     { text: MOVE_CHECKPOINTS, values },
     { text: `select pg_notify('${PROJECTED_CHANNEL}', $1)`, values: [notice] },

@@ -4,21 +4,27 @@ import { batchMeter } from '#platform/telemetry/metrics.ts';
 import type { Pipeline } from '#platform/postgres/pipelined-transaction.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 import { isTransient, type Target } from './apply-batch.ts';
-import { applyTogether } from './apply-in-one-transaction.ts';
+import { applyInOneTransaction } from './apply-in-one-transaction.ts';
 import { moveIdleCheckpoints, readCheckpoint } from './checkpoints.ts';
 import { applyOrPark, type ParkedStreams } from './park-stream.ts';
 
-/** Events that are applied to all projections in one transaction; more go to each in its own, side by side. */
-const TOGETHER_EVENTS_MAX = 200;
-/** Checkpoints of projections that a batch has nothing for are stored no more often than this. */
+/**
+ * Maximum events applied to all projections in one transaction. Larger batches use one transaction for each
+ * projection, in parallel.
+ */
+const ONE_TRANSACTION_EVENTS_MAX = 200;
+/** Minimum milliseconds between two writes of the checkpoints of projections without events in the batch. */
 const IDLE_CHECKPOINTS_MS = 100;
 
-/** A projection that this process owns. */
+/** A projection owned by this process, with its in-memory position. */
 export type Running = {
   readonly target: Target;
   readonly prefixes: readonly string[];
   readonly parked: ParkedStreams;
-  /** Everything up to here is applied, or parked; the stored checkpoint may be older where nothing was. */
+  /**
+   * Every event up to this position is applied or parked. The stored checkpoint may be lower if no event was
+   * for this projection.
+   */
   position: bigint;
   stored: bigint;
   live: boolean;
@@ -26,7 +32,7 @@ export type Running = {
 
 type Part = { readonly one: Running; readonly events: readonly RecordedEvent[] };
 
-/** Those of a batch that are for a projection and that it does not have yet. */
+/** Returns the events of a batch that match the projection's prefixes and lie after its position. */
 const eventsOf = (
   { position, prefixes }: Running,
   events: readonly RecordedEvent[],
@@ -37,23 +43,24 @@ const eventsOf = (
 
 const nameOf = ({ target }: Running): string => target.projection.name;
 
-/** Throws where somebody else moved a checkpoint: what is known of it has to be read again. */
-const assertStored = async (database: Database, parts: readonly Part[]): Promise<void> => {
+/** Throws if another process moved a checkpoint: the state in memory is stale and must be read again. */
+const assertCheckpointsUnmoved = async (database: Database, parts: readonly Part[]): Promise<void> => {
   for (const { one } of parts) {
     const checkpoint = await readCheckpoint(database, nameOf(one));
-    if (checkpoint?.position !== one.stored) throw new Error(`the checkpoint of ${nameOf(one)} was moved`);
+    if (checkpoint?.position !== one.stored)
+      throw new Error(`checkpoint of ${nameOf(one)} moved by another process`);
   }
 };
 
-/** Gives batches of the log to projections. One batch at a time. */
-export const openApplying = (database: Database, pipeline: Pipeline, log: Log) => {
+/** Creates the dispatcher that applies batches of the log to projections, one batch at a time. */
+export const createBatchDispatcher = (database: Database, pipeline: Pipeline, log: Log) => {
   let storedAtMs = 0;
-  let soon: NodeJS.Timeout | undefined;
+  let timer: NodeJS.Timeout | undefined;
   let storing: Promise<void> = Promise.resolve();
-  let unstored: (() => Promise<void>) | undefined;
+  let pendingStore: (() => Promise<void>) | undefined;
 
   const meters = new Map<string, ReturnType<typeof batchMeter>>();
-  /** What one projection applied, and not what it parked. */
+  /** Records metrics of the events that a projection applied. Parked events are not counted. */
   const count = (one: Running, events: number, sinceMs: number): void => {
     const name = nameOf(one);
     const meter = meters.get(name) ?? batchMeter(name);
@@ -61,7 +68,7 @@ export const openApplying = (database: Database, pipeline: Pipeline, log: Log) =
     meter(events, (performance.now() - sinceMs) / 1_000);
   };
 
-  const storeIdle = async (running: readonly Running[], position: bigint): Promise<void> => {
+  const storeIdleCheckpoints = async (running: readonly Running[], position: bigint): Promise<void> => {
     const idle = running.filter((one) => one.position === position && one.stored < position);
     storedAtMs = performance.now();
     const checkpoints = idle.map((one) => ({ name: nameOf(one), stored: one.stored }));
@@ -70,21 +77,21 @@ export const openApplying = (database: Database, pipeline: Pipeline, log: Log) =
     for (const one of idle) one.stored = position;
   };
 
-  /** When nothing more comes, the checkpoints are stored all the same. */
-  const storeIdleSoon = (running: readonly Running[], position: bigint): void => {
-    unstored = () =>
-      storeIdle(running, position).catch((error: unknown) =>
-        log.warn({ err: error }, 'checkpoints of idle projections were not stored'),
+  /** Stores the checkpoints after a delay, for the case that no further batch arrives. */
+  const scheduleIdleCheckpoints = (running: readonly Running[], position: bigint): void => {
+    pendingStore = () =>
+      storeIdleCheckpoints(running, position).catch((error: unknown) =>
+        log.warn({ err: error }, 'checkpoints of idle projections not stored'),
       );
-    soon = setTimeout(() => {
-      storing = unstored?.() ?? storing;
-      unstored = undefined;
+    timer = setTimeout(() => {
+      storing = pendingStore?.() ?? storing;
+      pendingStore = undefined;
     }, IDLE_CHECKPOINTS_MS);
-    soon.unref();
+    timer.unref();
   };
 
   const applyEach = async (parts: readonly Part[], position: bigint): Promise<void> => {
-    // All are awaited, also when one fails: none may still be writing when the pass starts again.
+    // Every part is awaited, also after a failure: none may still be writing when the session restarts.
     const outcomes = await Promise.allSettled(
       parts.map(async ({ one, events }) => {
         const sinceMs = performance.now();
@@ -102,38 +109,41 @@ export const openApplying = (database: Database, pipeline: Pipeline, log: Log) =
     for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
   };
 
-  const together = async (
+  const tryOneTransaction = async (
     parts: readonly Part[],
     position: bigint,
     passed: readonly Running[],
   ): Promise<boolean> => {
     const events = parts.reduce((sum, part) => sum + part.events.length, 0);
-    const waits = parts.some((part) => part.events.some(({ stream }) => part.one.parked.has(stream)));
-    if (events > TOGETHER_EVENTS_MAX || waits) return false;
+    const hasParkedStream = parts.some((part) =>
+      part.events.some(({ stream }) => part.one.parked.has(stream)),
+    );
+    if (events > ONE_TRANSACTION_EVENTS_MAX || hasParkedStream) return false;
     try {
       const targets = parts.map(({ one: { target, stored }, events: own }) => ({
         target,
         stored,
         events: own,
       }));
-      return await applyTogether(pipeline, targets, position, passed.map(nameOf));
+      return await applyInOneTransaction(pipeline, targets, position, passed.map(nameOf));
     } catch (error) {
       if (isTransient(error)) throw error;
-      await assertStored(database, parts);
+      await assertCheckpointsUnmoved(database, parts);
       return false;
     }
   };
 
   return {
-    /** Applies a batch, moves the checkpoints of all to `position` and tells readers. */
+    /** Applies a batch, moves all checkpoints to `position` and notifies readers. */
     apply: async (
       running: readonly Running[],
       events: readonly RecordedEvent[],
       position: bigint,
     ): Promise<void> => {
-      clearTimeout(soon);
-      unstored = undefined;
-      // Both move a checkpoint from where they know it to be.
+      clearTimeout(timer);
+      pendingStore = undefined;
+      // The delayed write and this batch both move checkpoints from an expected position, so they must not
+      // overlap.
       await storing;
       const behind = running.filter((one) => one.position < position);
       const parts = behind.map((one) => ({ one, events: eventsOf(one, events) }));
@@ -141,25 +151,25 @@ export const openApplying = (database: Database, pipeline: Pipeline, log: Log) =
       const since = performance.now();
       const storesIdle = since - storedAtMs >= IDLE_CHECKPOINTS_MS;
       const stored = storesIdle ? parts : busy;
-      if (await together(stored, position, behind)) {
+      if (await tryOneTransaction(stored, position, behind)) {
         for (const { one } of stored) one.stored = position;
         for (const one of behind) one.position = position;
         for (const { one, events: own } of busy) count(one, own.length, since);
         if (storesIdle) storedAtMs = performance.now();
-        else storeIdleSoon(running, position);
+        else scheduleIdleCheckpoints(running, position);
         return;
       }
       await applyEach(busy, position);
-      // Plans of small tables do not suit large ones, and it takes a while until the tables are analyzed.
+      // Plans made for small tables do not suit large ones, and autovacuum analyzes the tables only later.
       pipeline.forgetPlans();
       for (const one of behind) one.position = position;
-      await storeIdle(running, position);
+      await storeIdleCheckpoints(running, position);
     },
-    /** Stores what is not stored yet, and nothing after that. */
+    /** Stores pending checkpoints and stops the delayed writes. */
     end: async (): Promise<void> => {
-      clearTimeout(soon);
+      clearTimeout(timer);
       await storing;
-      await unstored?.();
+      await pendingStore?.();
     },
   };
 };

@@ -52,10 +52,13 @@ const saveCheckpoint =
     );
   };
 
-/** A checkpoint as it is stored: moved only from there, since a projection may have been swapped meanwhile. */
+/**
+ * A checkpoint and its expected stored position. It is moved only from there: a swap may have changed it
+ * meanwhile.
+ */
 export type StoredCheckpoint = { readonly name: string; readonly stored: bigint };
 
-/** Moves the checkpoints of projections that batches had nothing for, and tells readers who has passed. */
+/** Moves the checkpoints of projections that had no events in the batches, and notifies readers. */
 export const moveIdleCheckpoints = async (
   database: Database,
   idle: readonly StoredCheckpoint[],
@@ -73,7 +76,7 @@ export const moveIdleCheckpoints = async (
   );
 };
 
-/** The live target of a projection; its tables are made, empty, where there are none. */
+/** Opens the live tables of a projection. Creates them, empty, if they do not exist. */
 export const openLiveTarget = async (database: Database, projection: Projection): Promise<Target> => {
   const schema = schemaOf(projection.name);
   await inTransaction(database, async (client) => {

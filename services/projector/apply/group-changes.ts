@@ -22,7 +22,7 @@ export type Group =
 
 type Building = { readonly group: Group; readonly byKey: Map<string, number> };
 
-const keyText = (row: Row, columns: readonly string[]): string => {
+const rowKey = (row: Row, columns: readonly string[]): string => {
   let text = '';
   for (const column of columns) {
     const value = row[column];
@@ -77,13 +77,13 @@ const emptyGroup = (change: Change): Group => {
   }
 };
 
-const join = ({ group, byKey }: Building, change: Change): void => {
+const addToGroup = ({ group, byKey }: Building, change: Change): void => {
   if (change.kind === 'insert' || change.kind === 'run' || change.kind === 'refresh') {
     group.rows.push(change.row);
     return;
   }
   const columns = (group as { readonly key: readonly string[] }).key;
-  const key = keyText(change.key, columns);
+  const key = rowKey(change.key, columns);
   const at = byKey.get(key);
   if (at === undefined) {
     byKey.set(key, group.rows.length);
@@ -100,8 +100,8 @@ const join = ({ group, byKey }: Building, change: Change): void => {
 };
 
 /**
- * The first group that will do. Were it the last there is, each stream would move the next one on, and a batch of many
- * streams end up with groups of one.
+ * Returns the first group at or after `earliest`. Choosing the last group instead would let each stream push
+ * the next one further, and a batch of many streams would end in groups of one row.
  */
 const firstFrom = (groups: readonly number[], earliest: number): number | undefined => {
   let [from, to] = [0, groups.length];
@@ -115,17 +115,17 @@ const firstFrom = (groups: readonly number[], earliest: number): number | undefi
 
 /**
  * Groups the changes of a batch so that few statements write them all. Changes of one stream to one table
- * keep their order: a change joins a group only where no later group holds one of its stream and table.
- * Changes of different streams commute (the law of `Projection`), which is what makes groups large.
- * Refreshes come last, each distinct row once.
+ * keep their order: a change joins a group only if no later group holds a change of the same stream and
+ * table. Changes of different streams commute (the law of `Projection`), so groups can be large. Refreshes
+ * come last, each distinct row once.
  */
-export const planBatch = (
+export const groupChanges = (
   projection: Pick<Projection, 'statements'>,
   events: readonly { readonly stream: string; readonly changes: readonly Change[] }[],
 ): Group[] => {
   const building: Building[] = [];
-  /** Of each kind of change, its groups in order. */
-  const alike = new Map<string, number[]>();
+  /** Indexes of the groups by kind of change, ascending. */
+  const groupsBySignature = new Map<string, number[]>();
   const lastOf = new Map<string, Map<string, number>>();
   const refreshes = new Map<string, Map<string, Row>>();
 
@@ -133,7 +133,7 @@ export const planBatch = (
     for (const change of changes) {
       if (change.kind === 'refresh') {
         const rows = refreshes.get(change.statement) ?? new Map<string, Row>();
-        rows.set(keyText(change.row, Object.keys(change.row)), change.row);
+        rows.set(rowKey(change.row, Object.keys(change.row)), change.row);
         refreshes.set(change.statement, rows);
         continue;
       }
@@ -144,15 +144,15 @@ export const planBatch = (
       let earliest = 0;
       for (const table of touched) earliest = Math.max(earliest, last.get(table) ?? 0);
       const signature = signatureOf(change);
-      const groups = alike.get(signature) ?? [];
-      alike.set(signature, groups);
+      const groups = groupsBySignature.get(signature) ?? [];
+      groupsBySignature.set(signature, groups);
       let index = firstFrom(groups, earliest);
       if (index === undefined) {
         index = building.length;
         building.push({ group: emptyGroup(change), byKey: new Map() });
         groups.push(index);
       }
-      join(building[index] as Building, change);
+      addToGroup(building[index] as Building, change);
       for (const table of touched) last.set(table, index);
     }
   }

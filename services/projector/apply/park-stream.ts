@@ -2,7 +2,7 @@ import type { RecordedEvent } from '#contracts/events/event.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 import { applyBatch, PoisonEvent, type Target } from './apply-batch.ts';
 
-/** Streams that wait behind an event the projection could not apply. */
+/** Streams with a dead letter: an event that failed, and the later events that wait behind it. */
 export type ParkedStreams = Set<string>;
 
 export const readParkedStreams = async (database: Database, projection: string): Promise<ParkedStreams> => {
@@ -37,9 +37,9 @@ const park = async (
 };
 
 /**
- * Applies a batch; an event that cannot be applied is parked with all later events of its stream, and the rest
- * goes on. Parking comes before the checkpoint moves: interrupted in between, the same is parked again. Answers how
- * many were applied.
+ * Applies a batch. An event that cannot be applied is parked (dead letter) together with all later events of
+ * its stream; the other streams continue. Parking is committed before the checkpoint moves, so after a crash
+ * in between the same events are parked again, without effect. Returns how many events were applied.
  */
 export const applyOrPark = async (
   database: Database,

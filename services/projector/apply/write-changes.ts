@@ -6,26 +6,29 @@ import type { ColumnValue, Projection, Row } from '#projections/define-projectio
 import type { Group } from './group-changes.ts';
 import type { Catalog } from '../read-model-schema.ts';
 
-/** From this many rows on, COPY is faster than an insert from arrays. */
+/** Minimum rows for COPY. Below this an insert from arrays is faster. */
 const COPY_FROM_ROWS = 200;
 const COPY_BUFFER_CHARACTERS = 256 * 1024;
 
-const arrayText = (values: readonly (string | number | null)[]): string =>
+const formatArray = (values: readonly (string | number | null)[]): string =>
   `{${values.map((value) => (value === null ? 'NULL' : `"${String(value).replace(/["\\]/g, '\\$&')}"`)).join()}}`;
 
-/** A value as Postgres reads it from text; the column's type says what an object means. */
-const textOf = (value: ColumnValue | undefined, type: string): string | null => {
+/**
+ * Formats a value as text that Postgres can cast. The column's type decides whether an array is a Postgres
+ * array or JSON.
+ */
+const formatValue = (value: ColumnValue | undefined, type: string): string | null => {
   if (value === null || value === undefined) return null;
   if (typeof value === 'string') return value;
   if (typeof value === 'object') {
-    return Array.isArray(value) && type.endsWith('[]') ? arrayText(value) : JSON.stringify(value);
+    return Array.isArray(value) && type.endsWith('[]') ? formatArray(value) : JSON.stringify(value);
   }
   return String(value);
 };
 
 const typeOf = (catalog: Catalog, table: string, column: string): string => {
   const type = catalog.get(table)?.get(column);
-  if (type === undefined) throw new Error(`the read model has no column ${table}.${column}`);
+  if (type === undefined) throw new Error(`column ${table}.${column} not found in the read model`);
   return type;
 };
 
@@ -34,12 +37,12 @@ const quoted = (names: readonly string[]): string => names.map((name) => `"${nam
 const matching = (key: readonly string[]): string =>
   key.map((column) => `t."${column}" = i."${column}"`).join(' and ');
 
-/** `(select … from unnest($1::text[], …))`: every column crosses as text and is cast by its type. */
-const inputOf = (columns: readonly (readonly [name: string, type: string])[], rows: readonly Row[]) => ({
+/** Returns `(select … from unnest($1::text[], …))`. Every column is sent as text and cast to its type. */
+const inputRows = (columns: readonly (readonly [name: string, type: string])[], rows: readonly Row[]) => ({
   sql: `(select ${columns.map(([name, type], index) => `u.c${index}::${type} as "${name}"`).join()} from unnest(${columns
     .map((_, index) => `$${index + 1}::text[]`)
     .join()}) as u(${columns.map((_, index) => `c${index}`).join()}))`,
-  values: columns.map(([name, type]) => rows.map((row) => textOf(row[name], type))),
+  values: columns.map(([name, type]) => rows.map((row) => formatValue(row[name], type))),
 });
 
 const escapeCopy = (text: string): string =>
@@ -59,12 +62,12 @@ const copyRows = async (
   const types = columns.map((column) => typeOf(catalog, table, column));
   const stream = client.query(copyFrom(`copy "${table}" (${quoted(columns)}) from stdin`));
   const done = finished(stream);
-  // A failure is met at `await done` below; until then it must not count as unhandled.
+  // A failure is thrown at `await done` below. This handler keeps it from counting as an unhandled rejection.
   done.catch(() => undefined);
   let buffer = '';
   for (const row of rows) {
     for (let index = 0; index < columns.length; index += 1) {
-      const text = textOf(row[columns[index] as string], types[index] as string);
+      const text = formatValue(row[columns[index] as string], types[index] as string);
       buffer += `${index === 0 ? '' : '\t'}${text === null ? '\\N' : escapeCopy(text)}`;
     }
     buffer += '\n';
@@ -77,11 +80,16 @@ const copyRows = async (
   await done;
 };
 
-/** Groups of so many new rows are streamed, and cannot be part of a pipeline. */
-export const isCopied = (group: Group): boolean =>
+/**
+ * Returns true for groups large enough for COPY. COPY streams its rows, so it cannot be part of a pipeline.
+ */
+export const isCopyGroup = (group: Group): boolean =>
   group.kind === 'insert' && group.rows.length >= COPY_FROM_ROWS;
 
-/** The statement that writes a group of at least one row; the search path names the read model's schema. */
+/**
+ * Returns the statement that writes a group of at least one row. The search path selects the read model's
+ * schema.
+ */
 export const statementOf = (
   projection: Pick<Projection, 'statements'>,
   catalog: Catalog,
@@ -89,20 +97,20 @@ export const statementOf = (
 ): { readonly text: string; readonly values: readonly unknown[] } => {
   if (group.kind === 'run') {
     const statement = projection.statements[group.statement];
-    if (!statement) throw new Error(`the projection has no statement ${group.statement}`);
-    const input = inputOf(Object.entries(statement.columns), group.rows);
+    if (!statement) throw new Error(`statement ${group.statement} not found in the projection`);
+    const input = inputRows(Object.entries(statement.columns), group.rows);
     return { text: statement.sql.replaceAll(':input', () => input.sql), values: input.values };
   }
   const { table } = group;
   const columns = Object.keys(group.rows[0] ?? {});
-  const input = inputOf(
+  const input = inputRows(
     columns.map((column) => [column, typeOf(catalog, table, column)] as const),
     group.rows,
   );
-  return { text: textOfGroup(group, columns, input.sql), values: input.values };
+  return { text: groupSql(group, columns, input.sql), values: input.values };
 };
 
-const textOfGroup = (
+const groupSql = (
   group: Exclude<Group, { readonly kind: 'run' }>,
   columns: readonly string[],
   input: string,
@@ -130,7 +138,7 @@ const textOfGroup = (
   }
 };
 
-/** Runs one group inside the batch's transaction. */
+/** Writes one group inside the batch's transaction. */
 export const writeGroup = async (
   client: Transaction,
   projection: Pick<Projection, 'statements'>,
@@ -139,7 +147,7 @@ export const writeGroup = async (
 ): Promise<void> => {
   const first = group.rows[0];
   if (!first) return;
-  if (group.kind === 'insert' && isCopied(group)) {
+  if (group.kind === 'insert' && isCopyGroup(group)) {
     await copyRows(client, catalog, group.table, Object.keys(first), group.rows);
     return;
   }

@@ -7,7 +7,7 @@ import type { Database } from '#platform/postgres/pool.ts';
 const CONNECT_TIMEOUT_MS = 5_000;
 const RECONNECT_MS = 1_000;
 
-/** What is asked of a projection, and how its tables stand. */
+/** The control row of a projection: its state, and what operators have requested. */
 export type Control = {
   readonly name: string;
   readonly version: number;
@@ -15,7 +15,7 @@ export type Control = {
   readonly state: string;
   readonly isPaused: boolean;
   readonly pauseAt: bigint | null;
-  /** A newer process is ready with this version. */
+  /** The version that a newer process has ready; `null` if none waits. */
   readonly wantedVersion: number | null;
   readonly build: {
     readonly version: number;
@@ -23,7 +23,7 @@ export type Control = {
     readonly isCancelled: boolean;
   } | null;
   readonly verification: { readonly state: string; readonly isCancelled: boolean } | null;
-  /** Whether a retry of parked events is asked for. */
+  /** True if a retry of parked events is requested. */
   readonly hasRetries: boolean;
 };
 
@@ -55,7 +55,10 @@ export const readControl = async (database: Database): Promise<ReadonlyMap<strin
   );
 };
 
-/** Calls `wake` when an operator asks for something, until it is disposed of. Requests made while it was not connected are found by looking. */
+/**
+ * Listens for Postgres notifications of operator requests and calls `wake` for each, until disposed of.
+ * Requests made while disconnected are found by polling.
+ */
 export const listenForRequests = (url: string, log: Log, wake: () => void): AsyncDisposable => {
   const ending = new AbortController();
   const listen = async (): Promise<void> => {
@@ -76,7 +79,7 @@ export const listenForRequests = (url: string, log: Log, wake: () => void): Asyn
   };
   const listening = (async () => {
     while (!ending.signal.aborted) {
-      await listen().catch((error: unknown) => log.warn({ err: error }, 'not listening for requests'));
+      await listen().catch((error: unknown) => log.warn({ err: error }, 'request listener disconnected'));
       await pause(RECONNECT_MS, ending.signal);
     }
   })();

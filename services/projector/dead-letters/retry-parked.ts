@@ -3,12 +3,15 @@ import { inTransaction } from '#platform/postgres/pool.ts';
 import { applyBatch, PoisonEvent, type Target } from '../apply/apply-batch.ts';
 import type { ProjectorDependencies } from '../dependencies.ts';
 
-/** Parked events that are read from the log and applied together. */
-const RETRIED_TOGETHER = 1_000;
+/** Maximum parked events read from the log and applied in one transaction. */
+const RETRY_BATCH = 1_000;
 
 type ParkedEvent = { readonly position: string; readonly revision: string | null };
 
-/** The live tables, where applying parked events moves no checkpoint: it is past them already. */
+/**
+ * Returns the live tables as a target that moves no checkpoint: the checkpoint is past the parked events
+ * already.
+ */
 const retryTarget = (target: Target, stream: string): Target => ({
   ...target,
   saveCheckpoint: async (client, position, events) => {
@@ -24,8 +27,12 @@ const retryTarget = (target: Target, stream: string): Target => ({
   },
 });
 
-/** Leaves the event out that the operator has given up, and remembers that. */
-const skipAsked = ({ database }: ProjectorDependencies, name: string, stream: string): Promise<unknown> =>
+/** Moves the failed event to `projector.skipped` if an operator requested that. */
+const applySkipRequest = (
+  { database }: ProjectorDependencies,
+  name: string,
+  stream: string,
+): Promise<unknown> =>
   database.query(
     `with given_up as (
        delete from projector.parked where projection = $1 and stream = $2 and asked = 'skip' returning *)
@@ -37,13 +44,13 @@ const skipAsked = ({ database }: ProjectorDependencies, name: string, stream: st
 const readParked = async ({ database }: ProjectorDependencies, name: string, stream: string) => {
   const { rows } = await database.query<ParkedEvent>(
     `select position::text, revision::text from projector.parked k where projection = $1 and stream = $2
-     order by k.position limit ${RETRIED_TOGETHER}`,
+     order by k.position limit ${RETRY_BATCH}`,
     [name, stream],
   );
   return rows;
 };
 
-/** The parked events as the log has them; those that are gone from it are missing. */
+/** Reads the parked events from the log. Events that the log no longer has are missing from the result. */
 const readEvents = async (
   { eventStore }: ProjectorDependencies,
   stream: string,
@@ -61,8 +68,8 @@ const readEvents = async (
   return events;
 };
 
-/** The events wait again; the first of them failed for this reason. */
-const waitOn = (
+/** Parks the events again and stores why the first one failed. */
+const recordFailure = (
   { database }: ProjectorDependencies,
   name: string,
   stream: string,
@@ -87,7 +94,7 @@ const retryStream = async (
   stream: string,
 ): Promise<void> => {
   const { name } = target.projection;
-  await skipAsked(dependencies, name, stream);
+  await applySkipRequest(dependencies, name, stream);
   for (;;) {
     dependencies.signal.throwIfAborted();
     const parked = await readParked(dependencies, name, stream);
@@ -96,12 +103,12 @@ const retryStream = async (
     const events = await readEvents(dependencies, stream, parked);
     const last = events.at(-1);
     if (!last || events.length < parked.length) {
-      await waitOn(
+      await recordFailure(
         dependencies,
         name,
         stream,
         first.position,
-        'The log does not have it any more: rebuild the projection.',
+        'The event is no longer in the log. Rebuild the projection.',
       );
       return;
     }
@@ -109,15 +116,18 @@ const retryStream = async (
       await applyBatch(dependencies.database, retryTarget(target, stream), events, last.position);
     } catch (error) {
       if (!(error instanceof PoisonEvent)) throw error;
-      await waitOn(dependencies, name, stream, String(error.event.position), error.message);
-      dependencies.log.error({ projection: name, stream, err: error }, 'a parked event failed again');
+      await recordFailure(dependencies, name, stream, String(error.event.position), error.message);
+      dependencies.log.error({ projection: name, stream, err: error }, 'retry of a parked event failed');
       return;
     }
   }
-  dependencies.log.info({ projection: name, stream }, 'parked events were applied');
+  dependencies.log.info({ projection: name, stream }, 'parked events applied');
 };
 
-/** Applies the parked events of the streams that an operator asks for. Nobody else writes to the tables meanwhile. */
+/**
+ * Applies the parked events of the streams for which an operator requested it. Needs exclusive access to the
+ * tables.
+ */
 export const retryParked = async (dependencies: ProjectorDependencies, target: Target): Promise<void> => {
   const { rows } = await dependencies.database.query<{ stream: string }>(
     'select distinct stream from projector.parked where projection = $1 and asked is not null order by stream',

@@ -3,18 +3,18 @@ import { PROJECTOR_CONTROL_CHANNEL } from '#contracts/messages/projector-control
 import { inTransaction } from '#platform/postgres/pool.ts';
 import type { Projection } from '#projections/define-projection.ts';
 import { PoisonEvent } from '../apply/apply-batch.ts';
-import { buildBeside, setBuildState, UNFINISHED } from './rebuild-projection.ts';
+import { buildBeside, setRebuildState, UNFINISHED } from './rebuild-projection.ts';
 import { recordState } from '../apply/checkpoints.ts';
 import type { Control } from '../control/operator-requests.ts';
 import { lockSchemas, nextSchemaOf } from '../read-model-schema.ts';
 import type { ProjectorDependencies } from '../dependencies.ts';
-import { finishBuild } from './swap-schema.ts';
+import { catchUpAndSwap } from './swap-schema.ts';
 
 /**
- * Builds that one process has under way; more wait for their turn. A build keeps a core busy here and another in
- * Postgres, and those who read meanwhile need theirs.
+ * Maximum concurrent rebuilds of one process; further ones wait. A rebuild keeps one core busy here and one
+ * in Postgres, and readers need the others.
  */
-const BUILDS_AT_ONCE = Math.min(2, Math.ceil(availableParallelism() / 4));
+const CONCURRENT_REBUILDS_MAX = Math.min(2, Math.ceil(availableParallelism() / 4));
 
 type Building = {
   readonly cancelling: AbortController;
@@ -22,38 +22,47 @@ type Building = {
   isReady: boolean;
 };
 
-/** The builds of a process, beside everything else it does. */
-export type Builds = AsyncDisposable & {
-  /** Begins, resumes and cancels builds as it is asked for. `owned`: the projections whose lock this process has. */
-  look(control: ReadonlyMap<string, Control>, owned: ReadonlySet<string>): Promise<void>;
-  /** Projections whose build has caught up, to be swapped in by their owner. */
+/** Runs the rebuilds of a process, concurrently with live projecting. */
+export type RebuildManager = AsyncDisposable & {
+  /**
+   * Starts, resumes and cancels rebuilds according to the control table. `owned`: projections whose lock this
+   * process holds.
+   */
+  reconcile(control: ReadonlyMap<string, Control>, owned: ReadonlySet<string>): Promise<void>;
+  /** Returns the projections whose rebuild has caught up and can be swapped in by their owner. */
   ready(): readonly string[];
-  /** Swaps one in; nobody else writes to its tables meanwhile. */
+  /** Swaps a rebuild in. Needs exclusive access to the live tables. */
   finish(name: string): Promise<void>;
 };
 
 const lockOf = (name: string): string => `build:${name}`;
 const isUnfinished = (state: string): boolean => UNFINISHED.some((one) => one === state);
 
-const dropBuild = ({ database }: ProjectorDependencies, name: string): Promise<void> =>
+const dropRebuild = ({ database }: ProjectorDependencies, name: string): Promise<void> =>
   inTransaction(database, async (client) => {
     await lockSchemas(client);
     await client.query(`drop schema if exists "${nextSchemaOf(name)}" cascade`);
-    await setBuildState(client, name, 'cancelled');
+    await setRebuildState(client, name, 'cancelled');
     await client.query('update projector.projection set wanted_version = null where name = $1', [name]);
   });
 
-/** `wake` is called when something is ready. */
-export const openBuilds = (dependencies: ProjectorDependencies, wake: () => void): Builds => {
+/** Creates the manager. `wake` is called when a rebuild is ready. */
+export const createRebuildManager = (
+  dependencies: ProjectorDependencies,
+  wake: () => void,
+): RebuildManager => {
   const { database, eventStore, ownership, projections, log } = dependencies;
   const building = new Map<string, Building>();
-  /** Too late to cancel. */
+  /** Rebuilds that are being swapped in and can no longer be cancelled. */
   const finishing = new Set<string>();
-  /** A process with other code tries them again; this one would fail again. */
+  /**
+   * Projections whose rebuild failed in this process. It would fail again, so only a process with other code
+   * retries it.
+   */
   const failedHere = new Set<string>();
 
-  /** Whether this process is to build it. */
-  const isWanted = ({ name, version }: Projection, row: Control, isOwned: boolean): boolean => {
+  /** Returns true if this process should rebuild the projection. */
+  const shouldRebuild = ({ name, version }: Projection, row: Control, isOwned: boolean): boolean => {
     const { build } = row;
     if (build?.state === 'asked') return isOwned;
     if (build?.version === version) {
@@ -63,18 +72,15 @@ export const openBuilds = (dependencies: ProjectorDependencies, wake: () => void
     return row.version < version && !failedHere.has(name);
   };
 
-  const letGo = async (name: string): Promise<void> => {
+  const releaseLock = async (name: string): Promise<void> => {
     building.delete(name);
     await ownership.release(lockOf(name));
   };
 
   const fail = async ({ name, version }: Projection, error: PoisonEvent): Promise<void> => {
     failedHere.add(name);
-    log.error(
-      { projection: name, version, err: error },
-      'the build stopped at an event; the tables stay as they were',
-    );
-    await setBuildState(database, name, 'failed', error.message);
+    log.error({ projection: name, version, err: error }, 'rebuild failed on an event; live tables unchanged');
+    await setRebuildState(database, name, 'failed', error.message);
     await database.query(
       `update projector.projection set wanted_version = null, last_error = $3,
          state = case when version = $2 then state else 'failed' end where name = $1`,
@@ -82,17 +88,13 @@ export const openBuilds = (dependencies: ProjectorDependencies, wake: () => void
     );
   };
 
-  /** Says why a build ended, unless it was told to. */
+  /** Records why a rebuild ended, unless it was cancelled. */
   const end = async (projection: Projection, error: unknown, signal: AbortSignal): Promise<void> => {
     if (signal.aborted) return;
     const { name } = projection;
     if (error instanceof PoisonEvent) await fail(projection, error);
-    else
-      log.warn(
-        { projection: name, err: error },
-        'the build was interrupted, and goes on from where it stopped',
-      );
-    await letGo(name);
+    else log.warn({ projection: name, err: error }, 'rebuild interrupted; to be resumed');
+    await releaseLock(name);
   };
 
   const start = (projection: Projection): void => {
@@ -100,7 +102,7 @@ export const openBuilds = (dependencies: ProjectorDependencies, wake: () => void
     const cancelling = new AbortController();
     const signal = AbortSignal.any([cancelling.signal, dependencies.signal]);
     const build = async (): Promise<void> => {
-      log.info({ projection: name, version }, 'building beside');
+      log.info({ projection: name, version }, 'rebuild started');
       await buildBeside(database, eventStore, projection, signal);
       await database.query(
         `with wanted as (
@@ -116,9 +118,7 @@ export const openBuilds = (dependencies: ProjectorDependencies, wake: () => void
       isReady: false,
       done: build()
         .catch((error: unknown) => end(projection, error, signal))
-        .catch((error: unknown) =>
-          log.warn({ projection: name, err: error }, 'the end of a build was not recorded'),
-        ),
+        .catch((error: unknown) => log.warn({ projection: name, err: error }, 'rebuild result not recorded')),
     };
     building.set(name, one);
   };
@@ -130,13 +130,13 @@ export const openBuilds = (dependencies: ProjectorDependencies, wake: () => void
       here.cancelling.abort();
       await here.done;
     } else if (!(await ownership.acquire(lockOf(name)))) return;
-    await dropBuild(dependencies, name);
-    await letGo(name);
-    log.info({ projection: name }, 'the build was cancelled');
+    await dropRebuild(dependencies, name);
+    await releaseLock(name);
+    log.info({ projection: name }, 'rebuild cancelled');
   };
 
   return {
-    look: async (control, owned) => {
+    reconcile: async (control, owned) => {
       for (const projection of projections) {
         const { name, version } = projection;
         const row = control.get(name);
@@ -146,8 +146,9 @@ export const openBuilds = (dependencies: ProjectorDependencies, wake: () => void
           await cancel(name);
           continue;
         }
-        if (building.has(name) || building.size >= BUILDS_AT_ONCE) continue;
-        if (!isWanted(projection, row, owned.has(name)) || !(await ownership.acquire(lockOf(name)))) continue;
+        if (building.has(name) || building.size >= CONCURRENT_REBUILDS_MAX) continue;
+        if (!shouldRebuild(projection, row, owned.has(name)) || !(await ownership.acquire(lockOf(name))))
+          continue;
         if (owned.has(name) && row.version !== version) await recordState(database, name, 'building');
         start(projection);
       }
@@ -160,9 +161,9 @@ export const openBuilds = (dependencies: ProjectorDependencies, wake: () => void
       const signal = AbortSignal.any([one.cancelling.signal, dependencies.signal]);
       finishing.add(name);
       try {
-        await finishBuild(database, eventStore, projection, signal);
-        await letGo(name);
-        log.info({ projection: name, version: projection.version }, 'swapped in');
+        await catchUpAndSwap(database, eventStore, projection, signal);
+        await releaseLock(name);
+        log.info({ projection: name, version: projection.version }, 'rebuild swapped in');
       } catch (error) {
         await end(projection, error, signal);
       } finally {

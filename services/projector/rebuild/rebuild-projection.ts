@@ -11,12 +11,12 @@ import {
   readCatalog,
 } from '../read-model-schema.ts';
 import { replay } from './replay.ts';
-import { readSkipped } from '../dead-letters/excluded-events.ts';
+import { readSkippedEvents } from '../dead-letters/excluded-events.ts';
 
-/** States of a build that goes on where it was interrupted. */
+/** States in which an interrupted rebuild can be resumed. */
 export const UNFINISHED = ['reading', 'indexing', 'ready'] as const;
 
-const saveBuildCheckpoint =
+const saveRebuildCheckpoint =
   (name: string) =>
   async (client: Transaction, position: bigint, events: number): Promise<void> => {
     await client.query(
@@ -25,7 +25,7 @@ const saveBuildCheckpoint =
     );
   };
 
-export const setBuildState = async (
+export const setRebuildState = async (
   database: Database | Transaction,
   name: string,
   state: 'indexing' | 'ready' | 'failed' | 'done' | 'cancelled',
@@ -39,8 +39,8 @@ export const setBuildState = async (
   );
 };
 
-/** The tables of a build, and where it stands. What an earlier swap had kept in its place is not needed any more. */
-export const openBuild = async (
+/** Creates or resumes a rebuild: its tables in the shadow schema, and its checkpoint. */
+export const openRebuild = async (
   database: Database,
   projection: Projection,
 ): Promise<{ readonly target: Target; readonly position: bigint; readonly isIndexed: boolean }> => {
@@ -78,34 +78,35 @@ export const openBuild = async (
     return { position: 0n, isIndexed: false };
   });
   const catalog = await readCatalog(database, schema);
-  return { target: { projection, schema, catalog, saveCheckpoint: saveBuildCheckpoint(name) }, ...resumed };
+  return { target: { projection, schema, catalog, saveCheckpoint: saveRebuildCheckpoint(name) }, ...resumed };
 };
 
-/** Applies what the log has since; answers how many events these were. */
-export const catchUpBuild = async (
+/** Applies all events since the checkpoint. Returns the new position and how many were applied. */
+export const catchUpRebuild = async (
   database: Database,
   eventStore: EventStore,
   target: Target,
   after: bigint,
   signal: AbortSignal,
 ): Promise<{ readonly position: bigint; readonly events: number }> => {
-  const leftOut = await readSkipped(database, target.projection.name);
+  const excluded = await readSkippedEvents(database, target.projection.name);
   let events = 0;
   const onBatch = (applied: number): void => {
     events += applied;
   };
-  const position = await replay(database, eventStore, { target, after, to: null, leftOut, signal, onBatch });
+  const position = await replay(database, eventStore, { target, after, to: null, excluded, signal, onBatch });
   return { position, events };
 };
 
-/** Passes over the log after which a build is swapped in though it is still a little behind. */
+/** Maximum passes over the log before a rebuild is swapped in, even if it is still slightly behind. */
 const PASSES_MAX = 10;
-/** A build that had no more events than this to catch up with is swapped in. */
+/** A rebuild is ready for the swap once a pass applies at most this many events. */
 const NEAR_EVENTS = 1_000;
 
 /**
- * Builds a projection anew beside the live one, from nothing or from where an interrupted build stopped: first the
- * rows, then the indexes, then what came meanwhile. Stops at an event it cannot apply, by throwing `PoisonFact`.
+ * Rebuilds a projection into its shadow schema (blue/green), from the beginning or from where an interrupted
+ * rebuild stopped. Writes the rows first, then the indexes, then the events recorded meanwhile. Throws
+ * `PoisonEvent` for an event that cannot be applied.
  */
 export const buildBeside = async (
   database: Database,
@@ -113,19 +114,19 @@ export const buildBeside = async (
   projection: Projection,
   signal: AbortSignal,
 ): Promise<void> => {
-  const { target, isIndexed, ...opened } = await openBuild(database, projection);
-  let { position, events } = await catchUpBuild(database, eventStore, target, opened.position, signal);
+  const { target, isIndexed, ...opened } = await openRebuild(database, projection);
+  let { position, events } = await catchUpRebuild(database, eventStore, target, opened.position, signal);
   if (!isIndexed) {
-    await setBuildState(database, projection.name, 'indexing');
+    await setRebuildState(database, projection.name, 'indexing');
     await inTransaction(database, async (client) => {
       await createIndexes(client, projection, target.schema);
-      await setBuildState(client, projection.name, 'ready');
+      await setRebuildState(client, projection.name, 'ready');
     });
     await analyzeTables(database, target.schema, target.catalog);
     if (position === opened.position) return;
     events = NEAR_EVENTS + 1;
   }
   for (let passes = 0; events > NEAR_EVENTS && passes < PASSES_MAX; passes += 1) {
-    ({ position, events } = await catchUpBuild(database, eventStore, target, position, signal));
+    ({ position, events } = await catchUpRebuild(database, eventStore, target, position, signal));
   }
 };

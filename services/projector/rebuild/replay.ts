@@ -2,30 +2,30 @@ import type { RecordedEvent } from '#contracts/events/event.ts';
 import type { EventStore } from '#platform/event-store/event-store.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 import { applyBatch, type Target } from '../apply/apply-batch.ts';
-import type { LeftOut } from '../dead-letters/excluded-events.ts';
+import type { ExcludedEvents } from '../dead-letters/excluded-events.ts';
 
-/** Events of one transaction while catching up; larger ones gain nothing (PERFORMANCE.md). */
+/** Events per transaction while catching up. Larger batches gain nothing (PERFORMANCE.md). */
 const REPLAY_BATCH = 5_000;
 
 export type Replay = {
   readonly target: Target;
-  /** Exclusive; 0 from the beginning. */
+  /** Exclusive start position; 0 reads from the beginning. */
   readonly after: bigint;
-  /** Inclusive: events after it are not applied; `null` up to the end of the log. */
+  /** Inclusive end position; `null` reads to the end of the log. */
   readonly to: bigint | null;
-  readonly leftOut: LeftOut;
+  readonly excluded: ExcludedEvents;
   readonly signal: AbortSignal;
   readonly onBatch?: (events: number) => void;
 };
 
 /**
- * Applies the events of the log to tables that nobody else writes, and answers the position that they stand at: as
- * far as the log went when it was read to its end. Stops at an event that cannot be applied, by throwing `PoisonFact`.
+ * Applies the events of the log to tables that no other process writes. Returns the position reached: the end
+ * of the log as of the read, or `to`. Throws `PoisonEvent` for an event that cannot be applied.
  */
 export const replay = async (
   database: Database,
   eventStore: EventStore,
-  { target, after, to, leftOut, signal, onBatch }: Replay,
+  { target, after, to, excluded, signal, onBatch }: Replay,
 ): Promise<bigint> => {
   let position = after;
   await using follower = eventStore.follow({
@@ -48,7 +48,7 @@ export const replay = async (
           if (at === null || (to !== null && at > to)) ended = true;
           else {
             position = at;
-            if (item.kind === 'event' && !leftOut.isLeftOut(item.event)) batch.push(item.event);
+            if (item.kind === 'event' && !excluded.includes(item.event)) batch.push(item.event);
           }
         }
       }

@@ -3,17 +3,18 @@ import type { EventStore } from '#platform/event-store/event-store.ts';
 import { type Database, inTransaction } from '#platform/postgres/pool.ts';
 import { fingerprintOf } from '#projections/schema-fingerprint.ts';
 import type { Projection } from '#projections/define-projection.ts';
-import { catchUpBuild, openBuild } from './rebuild-projection.ts';
+import { catchUpRebuild, openRebuild } from './rebuild-projection.ts';
 import { lockSchemas, nextSchemaOf, oldSchemaOf, schemaOf } from '../read-model-schema.ts';
 
-/** The tables that a swap replaced are dropped so long after it, if no verification has proven it before. */
-const REPLACED_KEPT_HOURS = 24;
-/** Dropping them waits so long for who still reads them; then it is left for the next look. */
-const DROP_LOCK_LIMIT_MS = 1_000;
+/** Hours after which replaced tables are dropped, if no verification has passed before. */
+const REPLACED_TTL_HOURS = 24;
+/** Milliseconds that a drop waits for readers of the tables. On timeout it is retried at the next poll. */
+const DROP_LOCK_TIMEOUT_MS = 1_000;
 
 /**
- * Puts the built tables in the place of the live ones, in one transaction: readers see the old or the new, never
- * neither. The old are kept beside. Nobody else may write to the live tables or the built ones meanwhile.
+ * Swaps the rebuilt tables in (blue/green) in one transaction: readers see the old or the new tables, never
+ * none. The old tables are kept in another schema. Needs exclusive access to both the live and the rebuilt
+ * tables.
  */
 export const swapIn = (database: Database, projection: Projection): Promise<void> =>
   inTransaction(database, async (client) => {
@@ -29,7 +30,8 @@ export const swapIn = (database: Database, projection: Projection): Promise<void
     );
     await client.query(`alter schema "${schema}" rename to "${old}"`);
     await client.query(`alter schema "${next}" rename to "${schema}"`);
-    // The live checkpoint may be later where nothing came for this projection: the build has read to the end too.
+    // The live checkpoint may be higher if no later event was for this projection. The rebuild has read to
+    // the end of the log as well, so the higher one holds for both.
     const swapped = await client.query<{ position: string }>(
       `update projector.projection p set version = b.version, position = greatest(p.position, b.position), state = 'live',
          facts_applied = b.facts_applied, last_error = null, updated_at = now(), wanted_version = null,
@@ -42,29 +44,31 @@ export const swapIn = (database: Database, projection: Projection): Promise<void
       `update projector.build set state = 'done', finished_at = now(), updated_at = now() where name = $1`,
       [name],
     );
-    // Readers may believe that it is further.
+    // Notifies readers, which may have cached a higher position.
     const position = BigInt(swapped.rows[0]?.position ?? 0);
     const notice = encodeProjected({ position, projections: [name] });
     await client.query(`select pg_notify('${PROJECTED_CHANNEL}', $1)`, [notice]);
   });
 
-/** Catches up once more and swaps. The live tables are written by nobody meanwhile. */
-export const finishBuild = async (
+/** Catches up once more and swaps. Needs exclusive access to the live tables. */
+export const catchUpAndSwap = async (
   database: Database,
   eventStore: EventStore,
   projection: Projection,
   signal: AbortSignal,
 ): Promise<void> => {
-  const { target, position } = await openBuild(database, projection);
-  await catchUpBuild(database, eventStore, target, position, signal);
+  const { target, position } = await openRebuild(database, projection);
+  await catchUpRebuild(database, eventStore, target, position, signal);
   await swapIn(database, projection);
 };
 
-/** Drops the tables that a swap replaced. Who reads them is not waited for: they are dropped another time then. */
+/**
+ * Drops the tables that a swap replaced. Returns false if readers still hold them; the drop is retried later.
+ */
 export const dropReplaced = async (database: Database, name: string): Promise<boolean> => {
   try {
     await inTransaction(database, async (client) => {
-      await client.query(`set local lock_timeout = ${DROP_LOCK_LIMIT_MS}`);
+      await client.query(`set local lock_timeout = ${DROP_LOCK_TIMEOUT_MS}`);
       await lockSchemas(client);
       await client.query(`drop schema if exists "${oldSchemaOf(name)}" cascade`);
       await client.query('delete from projector.replaced where name = $1', [name]);
@@ -76,11 +80,11 @@ export const dropReplaced = async (database: Database, name: string): Promise<bo
   }
 };
 
-/** Names of projections whose replaced tables have been kept for long enough. */
-export const readLongReplaced = async (database: Database): Promise<readonly string[]> => {
+/** Returns the projections whose replaced tables have expired. */
+export const readExpiredReplacements = async (database: Database): Promise<readonly string[]> => {
   const { rows } = await database.query<{ name: string }>(
     'select name from projector.replaced where replaced_at < now() - make_interval(hours => $1)',
-    [REPLACED_KEPT_HOURS],
+    [REPLACED_TTL_HOURS],
   );
   return rows.map(({ name }) => name);
 };

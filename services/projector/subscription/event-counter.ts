@@ -1,22 +1,22 @@
 import type { RecordedEvent } from '#contracts/events/event.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 
-/** Counts are stored no more often than this: lag in events is right to so long. */
+/** Minimum milliseconds between two writes of the counts. Lag in events is exact to this interval. */
 const STORE_MS = 1_000;
 
 /**
- * Counts the events of the log by stream category, as what lag in events is counted against. One process counts; it is
- * fed with what its projections read anyway, or reads ahead alone when these are far behind.
+ * Counts the events of the log by stream category, from which lag in events is computed. One process counts.
+ * It uses the batches that its projections read, or reads the log on its own if these are far behind.
  */
-export type LogCounter = {
-  /** Everything up to here is counted. */
+export type EventCounter = {
+  /** Every event up to this position is counted. */
   position(): bigint;
-  feed(events: readonly RecordedEvent[], position: bigint): void;
-  /** Stores what is counted, when it is time or `now`. */
+  add(events: readonly RecordedEvent[], position: bigint): void;
+  /** Stores the counts if the interval has passed, or at once if `now`. */
   store(now?: boolean): Promise<void>;
 };
 
-export const openLogCounter = async (database: Database): Promise<LogCounter> => {
+export const openEventCounter = async (database: Database): Promise<EventCounter> => {
   const { rows } = await database.query<{ position: string }>('select position from projector.log');
   let position = BigInt(rows[0]?.position ?? 0);
   let stored = position;
@@ -30,7 +30,7 @@ export const openLogCounter = async (database: Database): Promise<LogCounter> =>
     const upTo = position;
     counts = new Map();
     storedAtMs = performance.now();
-    // One statement, so that counts and position move together, and only from where this process left them.
+    // One statement moves counts and position together, and only from where this process left them.
     const { rows: moved } = await database.query(
       `with moved as (
          insert into projector.log as l (position) values ($1)
@@ -44,13 +44,13 @@ export const openLogCounter = async (database: Database): Promise<LogCounter> =>
        select 1 from moved`,
       [upTo, stored, [...counted.keys()], [...counted.values()]],
     );
-    if (moved.length === 0) throw new Error('another process counts the log');
+    if (moved.length === 0) throw new Error('another process counts the events of the log');
     stored = upTo;
   };
 
   return {
     position: () => position,
-    feed: (events, upTo) => {
+    add: (events, upTo) => {
       if (upTo <= position) return;
       for (const event of events) {
         if (event.position <= position) continue;
@@ -60,7 +60,7 @@ export const openLogCounter = async (database: Database): Promise<LogCounter> =>
       position = upTo;
     },
     store: (now = false) => {
-      // One after the other: each begins where the one before it ended.
+      // Writes run one after the other: each starts from the position the last one stored.
       storing = storing.then(() => storeCounts(now));
       return storing;
     },

@@ -1,70 +1,75 @@
 import type { RecordedEvent } from '#contracts/events/event.ts';
 import { pause } from '#platform/clock.ts';
-import { openApplying, type Running } from '../apply/batch-dispatcher.ts';
+import { createBatchDispatcher, type Running } from '../apply/batch-dispatcher.ts';
 import { recordState } from '../apply/checkpoints.ts';
-import type { LogCounter } from './event-counter.ts';
+import type { EventCounter } from './event-counter.ts';
 import type { ProjectorDependencies } from '../dependencies.ts';
 
-/** Events taken together: whatever has arrived when live; when far behind, so many, or those of so long. */
+/** Batch limits: events of a live batch, and events or milliseconds of a batch while far behind. */
 const LIVE_BATCH = 1_000;
 const CATCH_UP_BATCH = 5_000;
-const CATCH_UP_GATHER_MS = 250;
-/** While events come by the dozen, so long is waited for more: fewer commits leave more to whoever records. */
-const LIVE_GATHER_MS = 3;
-const GATHERED_FROM_EVENTS = 50;
+const CATCH_UP_BATCH_WINDOW_MS = 250;
+/** Batching window under load: wait 3 ms for more events, so that fewer commits compete with the writers. */
+const LIVE_BATCH_WINDOW_MS = 3;
+const BATCH_WINDOW_FROM_EVENTS = 50;
 const BUFFERED_ITEMS = 10_000;
-/** Projections further apart than this, in the log's positions (bytes), do not read it together: the one behind would
- * hold the others for as long as it reads. */
-const APART_BYTES = 16n * 1024n * 1024n;
+/**
+ * Maximum distance in the log (position bytes) between projections that share a reader. A projection further
+ * behind would delay the others while it catches up.
+ */
+const GROUP_DISTANCE_BYTES = 16n * 1024n * 1024n;
 
-/** Projections that read the log together. */
-export type Lane = { readonly running: readonly Running[]; readonly counter: LogCounter | null };
+/** Projections that share one subscription to the log. */
+export type ReaderGroup = { readonly running: readonly Running[]; readonly counter: EventCounter | null };
 
-/** The furthest first. The counter of the log goes with these, or ahead of them where they are far behind. */
-export const lanesOf = (
+/**
+ * Groups projections by position, furthest first. The event counter joins the furthest group if it is close
+ * to the head of the log; otherwise it reads on its own.
+ */
+export const groupReaders = (
   running: readonly Running[],
-  counter: LogCounter | null,
+  counter: EventCounter | null,
   head: bigint,
-): readonly Lane[] => {
+): readonly ReaderGroup[] => {
   const groups: Running[][] = [];
   for (const one of running.toSorted((a, b) =>
     a.position > b.position ? -1 : a.position < b.position ? 1 : 0,
   )) {
     const group = groups.at(-1);
-    if (group?.[0] && group[0].position - one.position <= APART_BYTES) group.push(one);
+    if (group?.[0] && group[0].position - one.position <= GROUP_DISTANCE_BYTES) group.push(one);
     else groups.push([one]);
   }
   const furthest = groups[0]?.[0]?.position;
   const isNear =
     furthest !== undefined &&
     counter !== null &&
-    head - furthest <= APART_BYTES &&
-    furthest - counter.position() <= APART_BYTES;
-  const lanes = groups.map(
-    (group, place): Lane => ({ running: group, counter: isNear && place === 0 ? counter : null }),
+    head - furthest <= GROUP_DISTANCE_BYTES &&
+    furthest - counter.position() <= GROUP_DISTANCE_BYTES;
+  const readerGroups = groups.map(
+    (group, index): ReaderGroup => ({ running: group, counter: isNear && index === 0 ? counter : null }),
   );
-  return counter === null || isNear ? lanes : [...lanes, { running: [], counter }];
+  return counter === null || isNear ? readerGroups : [...readerGroups, { running: [], counter }];
 };
 
-/** Where a projection is to stop, and what is to be done when it has. */
+/** A stop position for a projection, and the callback to run when it is reached. */
 export type Stop = { readonly at: bigint; readonly reached: () => Promise<void> };
 
-const lowestOf = (lane: Lane): bigint => {
-  const positions = lane.running.map(({ position }) => position);
-  if (lane.counter) positions.push(lane.counter.position());
+const lowestPosition = (group: ReaderGroup): bigint => {
+  const positions = group.running.map(({ position }) => position);
+  if (group.counter) positions.push(group.counter.position());
   return positions.reduce((low, position) => (position < low ? position : low), positions[0] ?? 0n);
 };
 
-/** What has arrived, or so much of it as one batch takes; `null` once the follower is closed. */
-const openGathering = (follower: ReturnType<ProjectorDependencies['eventStore']['follow']>) => {
+/** Returns a function that reads the next batch, or `null` once the follower is closed. */
+const createBatchReader = (follower: ReturnType<ProjectorDependencies['eventStore']['follow']>) => {
   let isCaughtUp = false;
-  let recent = 0;
+  let lastBatchEvents = 0;
   return async () => {
-    if (isCaughtUp && recent >= GATHERED_FROM_EVENTS) await pause(LIVE_GATHER_MS);
+    if (isCaughtUp && lastBatchEvents >= BATCH_WINDOW_FROM_EVENTS) await pause(LIVE_BATCH_WINDOW_MS);
     const events: RecordedEvent[] = [];
     let position = 0n;
-    // Far behind, writing is faster than reading: taken as they come, every few events would cost a commit.
-    const gatherUntil = performance.now() + CATCH_UP_GATHER_MS;
+    // Far behind, writing is faster than reading. Without this window, every few events would cost a commit.
+    const windowEndsMs = performance.now() + CATCH_UP_BATCH_WINDOW_MS;
     do {
       const items = await follower.take(isCaughtUp ? LIVE_BATCH : CATCH_UP_BATCH - events.length);
       if (items.length === 0) return null;
@@ -75,23 +80,23 @@ const openGathering = (follower: ReturnType<ProjectorDependencies['eventStore'][
         } else if (item.kind === 'checkpoint') position = item.position;
         else isCaughtUp = true;
       }
-    } while (!isCaughtUp && events.length < CATCH_UP_BATCH && performance.now() < gatherUntil);
-    recent = events.length;
+    } while (!isCaughtUp && events.length < CATCH_UP_BATCH && performance.now() < windowEndsMs);
+    lastBatchEvents = events.length;
     return { events, position, isCaughtUp };
   };
 };
 
-/** Follows the log for the projections of a lane until the signal, or until one of them is to stop. */
-export const runLane = async (
+/** Follows the log for one reader group, until the signal or until a stop position is reached. */
+export const runReaderGroup = async (
   dependencies: ProjectorDependencies,
-  lane: Lane,
+  group: ReaderGroup,
   stops: readonly Stop[],
   signal: AbortSignal,
   onCaughtUp: () => void,
 ): Promise<void> => {
   const { database, eventStore, log } = dependencies;
-  const { running, counter } = lane;
-  const from = lowestOf(lane);
+  const { running, counter } = group;
+  const from = lowestPosition(group);
   const followed = counter ? dependencies.projections : running;
   const prefixes = [...new Set(followed.flatMap((one) => one.prefixes))];
   await using follower = eventStore.follow({
@@ -102,26 +107,26 @@ export const runLane = async (
   const end = (): void => void follower[Symbol.asyncDispose]();
   signal.addEventListener('abort', end, { once: true });
   if (signal.aborted) end();
-  const applying = openApplying(database, dependencies.pipeline, log);
-  const gather = openGathering(follower);
+  const dispatcher = createBatchDispatcher(database, dependencies.pipeline, log);
+  const readBatch = createBatchReader(follower);
   const [stop] = stops.toSorted((a, b) => (a.at < b.at ? -1 : 1));
   try {
     for (let wasCaughtUp = false; ; ) {
-      const batch = await gather();
+      const batch = await readBatch();
       if (batch === null) return;
       const { events, position } = batch;
       if (stop && position >= stop.at) {
         const before = events.filter((event) => event.position <= stop.at);
         const last = before.at(-1);
-        if (last) await applying.apply(running, before, last.position);
+        if (last) await dispatcher.apply(running, before, last.position);
         await stop.reached();
         return;
       }
       if (position > 0n) {
-        // Counted first: where applying hangs, it is seen that something waits.
-        counter?.feed(events, position);
+        // Counted before applying, so that lag is visible even if applying hangs.
+        counter?.add(events, position);
         await counter?.store();
-        await applying.apply(running, events, position);
+        await dispatcher.apply(running, events, position);
       }
       if (!batch.isCaughtUp || wasCaughtUp) continue;
       wasCaughtUp = true;
@@ -135,7 +140,7 @@ export const runLane = async (
       onCaughtUp();
     }
   } finally {
-    await applying.end();
+    await dispatcher.end();
     signal.removeEventListener('abort', end);
   }
 };

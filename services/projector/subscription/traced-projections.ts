@@ -1,10 +1,16 @@
 import { inSyncSpan, isTracing } from '#platform/telemetry/tracing.ts';
 import type { Projection } from '#projections/define-projection.ts';
 
-/** An event that is older is met again by a rebuild, and its trace is long over. */
+/**
+ * Maximum age in milliseconds of an event that gets a span. Older events come from a rebuild, and their
+ * traces have ended.
+ */
 const FRESH_MS = 60_000;
 
-/** The same projections, with a span in the trace of each event that was traced. Untouched where nothing is traced. */
+/**
+ * Wraps projections so that each event with a trace gets a span in it. Returns them unchanged if tracing is
+ * off.
+ */
 export const tracedProjections = (projections: readonly Projection[]): readonly Projection[] => {
   if (!isTracing()) return projections;
   return projections.map((projection) => ({

@@ -1,15 +1,15 @@
 import type { DifferingKey, TableComparison } from '#contracts/messages/verification-report.ts';
 import type { Transaction } from '#platform/postgres/pool.ts';
 
-/** Differing keys and groups that are named of a table. */
-const NAMED_MAX = 10;
+/** Maximum differing keys and groups reported per table. */
+const REPORTED_MAX = 10;
 const ROWS_AT_ONCE = 2_000;
-/** Columns by which it is said whose rows differ, where a table has one. */
+/** Columns that tell whose rows differ, if the table has one of them. */
 const GROUP_COLUMNS = ['workspace_id', 'brand_id'] as const;
 
 export type TableShape = {
   readonly table: string;
-  /** Of the primary key; a table without one is known by all its columns. */
+  /** Columns of the primary key, or all columns of a table without one. */
   readonly key: readonly string[];
   readonly columns: readonly string[];
 };
@@ -32,12 +32,15 @@ export const readShapes = async (client: Transaction, schema: string): Promise<r
 
 const rowText = ({ columns }: TableShape): string => columns.map((column) => `t."${column}"::text`).join(',');
 
-/** Of a row: its columns by name and in order, whatever order the table was made with. */
+/**
+ * SQL of a hash of one row. Columns are reported in a fixed order, so the column order of the table does not
+ * matter.
+ */
 const rowHash = (shape: TableShape): string => `hashtextextended(row(${rowText(shape)})::text, 0)`;
 
 export type Checksum = { readonly rows: number; readonly sum: string };
 
-/** Row count, and a checksum that does not depend on the order of rows. */
+/** Returns the row count and a checksum that does not depend on the order of rows. */
 export const checksumOf = async (
   client: Transaction,
   schema: string,
@@ -57,7 +60,7 @@ const groupSums = async (client: Transaction, schema: string, shape: TableShape,
   return new Map(rows.map(({ group, sum }) => [group, sum]));
 };
 
-/** One side of a comparison: a transaction that sees the tables as they are to be compared. */
+/** One side of a comparison: a schema, and a transaction whose snapshot is compared. */
 export type Side = { readonly client: Transaction; readonly schema: string };
 
 const differingGroups = async (
@@ -73,12 +76,12 @@ const differingGroups = async (
   ]);
   const names = new Set([...here.keys(), ...there.keys()]);
   const differing = [...names].filter((name) => here.get(name) !== there.get(name)).toSorted();
-  return { column, count: differing.length, first: differing.slice(0, NAMED_MAX) };
+  return { column, count: differing.length, first: differing.slice(0, REPORTED_MAX) };
 };
 
 type KeyedRow = { readonly k: readonly (string | null)[]; readonly h: string };
 
-/** Keys and hashes in the order of keys, a few at once. */
+/** Yields keys and row hashes in key order, `ROWS_AT_ONCE` per fetch. */
 const orderedRows = async function* ({ client, schema }: Side, shape: TableShape): AsyncGenerator<KeyedRow> {
   const key = shape.key.map((column) => `t."${column}"::text`).join();
   const order = shape.key.map((column) => `t."${column}"::text collate "C" nulls first`).join();
@@ -97,10 +100,10 @@ const orderedRows = async function* ({ client, schema }: Side, shape: TableShape
   }
 };
 
-/** As Postgres orders keys above: by bytes, what is absent first. */
+/** Compares keys in the order of the SQL above: by bytes, nulls first. */
 const compareKeys = (a: KeyedRow['k'], b: KeyedRow['k']): number => {
-  for (const [place, left] of a.entries()) {
-    const right = b[place] ?? null;
+  for (const [index, left] of a.entries()) {
+    const right = b[index] ?? null;
     if (left === right) continue;
     if (left === null) return -1;
     if (right === null) return 1;
@@ -112,7 +115,7 @@ const compareKeys = (a: KeyedRow['k'], b: KeyedRow['k']): number => {
 
 const columnsOf = async ({ client, schema }: Side, shape: TableShape, key: KeyedRow['k']) => {
   const where = shape.key
-    .map((column, place) => `t."${column}"::text is not distinct from $${place + 1}`)
+    .map((column, index) => `t."${column}"::text is not distinct from $${index + 1}`)
     .join(' and ');
   const { rows } = await client.query<{ texts: readonly (string | null)[] }>(
     `select array[${rowText(shape)}] as texts from "${schema}"."${shape.table}" t where ${where} limit 1`,
@@ -121,7 +124,7 @@ const columnsOf = async ({ client, schema }: Side, shape: TableShape, key: Keyed
   return rows[0]?.texts ?? [];
 };
 
-/** The first keys at which two tables differ, found by walking both in the order of keys. */
+/** Returns the first keys at which two tables differ, by a merge of both in key order. */
 const differingKeys = async (
   live: Side,
   replayed: Side,
@@ -131,7 +134,7 @@ const differingKeys = async (
   const [here, there] = [orderedRows(live, shape), orderedRows(replayed, shape)];
   try {
     let [left, right] = [await here.next(), await there.next()];
-    while (found.length < NAMED_MAX && !(left.done && right.done)) {
+    while (found.length < REPORTED_MAX && !(left.done && right.done)) {
       const order = left.done ? 1 : right.done ? -1 : compareKeys(left.value.k, right.value.k);
       if (order < 0 && !left.done) {
         found.push({ key: left.value.k, only_in: 'live' });
@@ -148,22 +151,22 @@ const differingKeys = async (
     await here.return(undefined);
     await there.return(undefined);
   }
-  const named: DifferingKey[] = [];
+  const reported: DifferingKey[] = [];
   for (const { key, only_in } of found) {
     const [a, b] =
       only_in === null
         ? [await columnsOf(live, shape, key), await columnsOf(replayed, shape, key)]
         : [[], []];
-    named.push({
-      key: Object.fromEntries(shape.key.map((column, place) => [column, key[place] ?? null])),
+    reported.push({
+      key: Object.fromEntries(shape.key.map((column, index) => [column, key[index] ?? null])),
       only_in,
-      columns: shape.columns.filter((_, place) => a[place] !== b[place]),
+      columns: shape.columns.filter((_, index) => a[index] !== b[index]),
     });
   }
-  return named;
+  return reported;
 };
 
-/** Compares one table on two sides, of which the live one was summed already. */
+/** Compares one table on two sides. `sum` is the checksum of the live side. */
 export const compareTable = async (
   live: Side,
   replayed: Side,

@@ -7,21 +7,21 @@ import type { ProjectorDependencies } from '../dependencies.ts';
 import { dropReplaced } from '../rebuild/swap-schema.ts';
 import { VerificationRefused, verifyProjection } from './verify-projection.ts';
 
-/** A projection that is to be verified at a position is waited for so long. */
-const PAUSE_LIMIT_MS = 60_000;
+/** Maximum milliseconds to wait until a projection reaches the requested position. */
+const PAUSE_TIMEOUT_MS = 60_000;
 const PAUSE_POLL_MS = 100;
-/** How far a verification is, is stored no more often than this. */
+/** Minimum milliseconds between two writes of the progress. */
 const PROGRESS_EVERY_MS = 500;
 
-/** The verifications of a process: one at a time, beside everything else it does. */
-export type Verifications = AsyncDisposable & {
-  look(control: ReadonlyMap<string, Control>): Promise<void>;
+/** Runs the verifications of a process, one at a time, concurrently with live projecting. */
+export type VerificationManager = AsyncDisposable & {
+  reconcile(control: ReadonlyMap<string, Control>): Promise<void>;
 };
 
 const UNFINISHED = ['asked', 'reading', 'comparing'];
 const lockOf = (name: string): string => `verify:${name}`;
 
-export const openVerifications = (dependencies: ProjectorDependencies): Verifications => {
+export const createVerificationManager = (dependencies: ProjectorDependencies): VerificationManager => {
   const { database, eventStore, ownership, projections, log } = dependencies;
   let running:
     | { readonly name: string; readonly cancelling: AbortController; readonly done: Promise<void> }
@@ -29,7 +29,7 @@ export const openVerifications = (dependencies: ProjectorDependencies): Verifica
 
   const set = (name: string, state: string, columns: Record<string, unknown> = {}): Promise<unknown> => {
     const entries = Object.entries(columns);
-    const sets = entries.map(([column], place) => `, ${column} = $${place + 3}`).join('');
+    const sets = entries.map(([column], index) => `, ${column} = $${index + 3}`).join('');
     return database.query(`update projector.verification set state = $2${sets} where name = $1`, [
       name,
       state,
@@ -37,8 +37,8 @@ export const openVerifications = (dependencies: ProjectorDependencies): Verifica
     ]);
   };
 
-  /** Has the owner stop at the position that is asked for; answers whether there was one. */
-  const holdAt = async (name: string, signal: AbortSignal): Promise<boolean> => {
+  /** Pauses the owner at the requested position. Returns false if no position was requested. */
+  const pauseAtPosition = async (name: string, signal: AbortSignal): Promise<boolean> => {
     const { rows } = await database.query<{ to: string | null; position: string; is_paused: boolean }>(
       `select v.to_position::text as to, p.position::text, p.is_paused
        from projector.verification v join projector.projection p using (name) where name = $1`,
@@ -48,16 +48,16 @@ export const openVerifications = (dependencies: ProjectorDependencies): Verifica
     if (!row || row.to === null) return false;
     if (BigInt(row.position) > BigInt(row.to)) {
       throw new VerificationRefused(
-        `It stands at ${row.position} already, which is after ${row.to}. Verify without --to.`,
+        `The projection is at position ${row.position}, already after ${row.to}. Verify without --to.`,
       );
     }
     if (row.is_paused) return true;
     await database.query(
-      `with held as (update projector.projection set pause_at = $2 where name = $1 returning 1)
-       select pg_notify('${PROJECTOR_CONTROL_CHANNEL}', $1), (select count(*) from held)`,
+      `with paused as (update projector.projection set pause_at = $2 where name = $1 returning 1)
+       select pg_notify('${PROJECTOR_CONTROL_CHANNEL}', $1), (select count(*) from paused)`,
       [name, row.to],
     );
-    for (const deadline = Date.now() + PAUSE_LIMIT_MS; Date.now() < deadline; ) {
+    for (const deadline = Date.now() + PAUSE_TIMEOUT_MS; Date.now() < deadline; ) {
       await pause(PAUSE_POLL_MS, signal);
       signal.throwIfAborted();
       const paused = await database.query('select from projector.projection where name = $1 and is_paused', [
@@ -65,15 +65,17 @@ export const openVerifications = (dependencies: ProjectorDependencies): Verifica
       ]);
       if (paused.rows.length > 0) return true;
     }
-    throw new VerificationRefused(`It did not reach ${row.to} within ${PAUSE_LIMIT_MS / 1_000} seconds.`);
+    throw new VerificationRefused(
+      `The projection did not reach position ${row.to} within ${PAUSE_TIMEOUT_MS / 1_000} seconds.`,
+    );
   };
 
-  const letGoOn = (name: string): Promise<unknown> =>
+  const resumeProjection = (name: string): Promise<unknown> =>
     database.query(
-      `with gone as (
+      `with resumed as (
          update projector.projection p set is_paused = false, pause_at = null
          from projector.verification v where p.name = $1 and v.name = $1 and p.pause_at = v.to_position returning 1)
-       select pg_notify('${PROJECTOR_CONTROL_CHANNEL}', $1), (select count(*) from gone)`,
+       select pg_notify('${PROJECTOR_CONTROL_CHANNEL}', $1), (select count(*) from resumed)`,
       [name],
     );
 
@@ -90,12 +92,8 @@ export const openVerifications = (dependencies: ProjectorDependencies): Verifica
     if (isEqual) await dropReplaced(database, name);
     await set(name, isEqual ? 'passed' : 'differs', columns);
     const differing = report.tables.filter((table) => !table.is_equal).map(({ table }) => table);
-    if (isEqual) log.info({ projection: name, position }, 'verified: the tables are those of a replay');
-    else
-      log.error(
-        { projection: name, position, tables: differing },
-        'the tables differ from those of a replay',
-      );
+    if (isEqual) log.info({ projection: name, position }, 'verification passed');
+    else log.error({ projection: name, position, tables: differing }, 'verification found differences');
   };
 
   const verify = async (projection: Projection, signal: AbortSignal): Promise<void> => {
@@ -119,7 +117,7 @@ export const openVerifications = (dependencies: ProjectorDependencies): Verifica
         error: null,
         report: null,
       });
-      await holdAt(name, signal);
+      await pauseAtPosition(name, signal);
       const onComparing = (): Promise<unknown> => set(name, 'comparing');
       await finish(
         name,
@@ -134,7 +132,7 @@ export const openVerifications = (dependencies: ProjectorDependencies): Verifica
         await set(name, 'failed', { error: (error as Error).message, finished_at: new Date() });
       }
     } finally {
-      if (!dependencies.signal.aborted) await letGoOn(name);
+      if (!dependencies.signal.aborted) await resumeProjection(name);
     }
   };
 
@@ -145,7 +143,7 @@ export const openVerifications = (dependencies: ProjectorDependencies): Verifica
     const done = verify(projection, signal)
       .then(() => ownership.release(lockOf(name)))
       .catch((error: unknown) =>
-        log.warn({ projection: name, err: error }, 'the end of a verification was not recorded'),
+        log.warn({ projection: name, err: error }, 'verification result not recorded'),
       )
       .finally(() => {
         running = undefined;
@@ -154,7 +152,7 @@ export const openVerifications = (dependencies: ProjectorDependencies): Verifica
   };
 
   return {
-    look: async (control) => {
+    reconcile: async (control) => {
       for (const projection of projections) {
         const { name, version } = projection;
         const row = control.get(name);
@@ -163,7 +161,7 @@ export const openVerifications = (dependencies: ProjectorDependencies): Verifica
           if (running?.name === name) running.cancelling.abort();
           else if (await ownership.acquire(lockOf(name))) {
             await set(name, 'cancelled', { finished_at: new Date() });
-            await letGoOn(name);
+            await resumeProjection(name);
             await ownership.release(lockOf(name));
           }
         } else if (!running && row.version === version && (await ownership.acquire(lockOf(name))))

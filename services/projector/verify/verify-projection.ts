@@ -6,14 +6,14 @@ import type { Target } from '../apply/apply-batch.ts';
 import { checksumOf, compareTable, readShapes } from './compare-tables.ts';
 import { createTables, lockSchemas, readCatalog, schemaOf, verifySchemaOf } from '../read-model-schema.ts';
 import { replay } from '../rebuild/replay.ts';
-import { readMissing } from '../dead-letters/excluded-events.ts';
+import { readExcludedEvents } from '../dead-letters/excluded-events.ts';
 
-/** What kept a verification from an answer, and can be tried again. */
+/** Thrown if a verification cannot give a result now. The request can be repeated. */
 export class VerificationRefused extends Error {}
 
-type Standing = { readonly version: number; readonly position: bigint; readonly swapped: string };
+type LiveState = { readonly version: number; readonly position: bigint; readonly swapped: string };
 
-const readStanding = async (client: Database | Transaction, name: string): Promise<Standing | null> => {
+const readLiveState = async (client: Database | Transaction, name: string): Promise<LiveState | null> => {
   const { rows } = await client.query<{ version: number; position: string; swapped: string }>(
     `select p.version, p.position::text, coalesce(b.finished_at::text, '') as swapped
      from projector.projection p left join projector.build b on b.name = p.name and b.state = 'done' where p.name = $1`,
@@ -53,17 +53,17 @@ export type Verification = {
 };
 
 /**
- * Replays the log into a shadow and compares it with the live tables as one moment saw them, at the checkpoint of
- * that moment: the projector goes on meanwhile. Rows count, not their order.
+ * Replays the log into a shadow schema and compares it with a snapshot of the live tables, at the checkpoint
+ * of that snapshot. The projector continues meanwhile. The order of rows does not matter.
  */
 export const verifyProjection = async (verification: Verification): Promise<VerificationReport> => {
   const { database, eventStore, projection, signal, onEvents, onComparing } = verification;
   const { name, version } = projection;
-  const before = await readStanding(database, name);
-  if (!before) throw new VerificationRefused('There are no tables of it yet.');
+  const before = await readLiveState(database, name);
+  if (!before) throw new VerificationRefused('The projection has no tables yet. Start the projector first.');
   if (before.version !== version) {
     throw new VerificationRefused(
-      `Its tables are of version ${before.version}, and this code is version ${version}.`,
+      `The tables have version ${before.version}, this code has version ${version}. Wait for the rebuild.`,
     );
   }
   let events = 0;
@@ -71,33 +71,35 @@ export const verifyProjection = async (verification: Verification): Promise<Veri
     events += applied;
     onEvents(events);
   };
-  const leftOut = await readMissing(database, name);
+  const excluded = await readExcludedEvents(database, name);
   const target = await openShadow(database, projection);
   const live = await database.connect();
   const replayed = await database.connect();
   try {
-    // Most of the log before the moment that is compared, so that this moment is not held for long.
+    // Replays most of the log before the snapshot is taken, so that the snapshot is held only briefly.
     const near = await replay(database, eventStore, {
       target,
       after: 0n,
       to: before.position,
-      leftOut,
+      excluded,
       signal,
       onBatch,
     });
     await live.query('begin isolation level repeatable read read only');
-    const moment = await readStanding(live, name);
+    const snapshot = await readLiveState(live, name);
     const shapes = await readShapes(live, schemaOf(name));
-    const missing = await readMissing(live, name);
-    if (!moment || !missing.isSame(leftOut)) {
-      throw new VerificationRefused('Events were parked, retried or left out meanwhile. Verify again.');
+    const missing = await readExcludedEvents(live, name);
+    if (!snapshot || !missing.isSame(excluded)) {
+      throw new VerificationRefused(
+        'Events were parked, retried or skipped during the verification. Verify again.',
+      );
     }
-    if (moment.position > near) {
+    if (snapshot.position > near) {
       await replay(database, eventStore, {
         target,
         after: near,
-        to: moment.position,
-        leftOut,
+        to: snapshot.position,
+        excluded,
         signal,
         onBatch,
       });
@@ -114,11 +116,11 @@ export const verifyProjection = async (verification: Verification): Promise<Veri
       ] as const;
       tables.push(await compareTable(...sides, shape, sum));
     }
-    const after = await readStanding(database, name);
+    const after = await readLiveState(database, name);
     if (after?.swapped !== before.swapped) {
-      throw new VerificationRefused('Its tables were swapped meanwhile. Verify again.');
+      throw new VerificationRefused('The tables were swapped during the verification. Verify again.');
     }
-    return { position: String(moment.position), facts: events, left_out: leftOut.keys.size, tables };
+    return { position: String(snapshot.position), facts: events, left_out: excluded.keys.size, tables };
   } finally {
     await live.query('rollback').catch(() => undefined);
     await replayed.query('rollback').catch(() => undefined);

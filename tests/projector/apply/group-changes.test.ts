@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Change } from '#projections/define-projection.ts';
-import { type Group, planBatch } from '#services/projector/apply/group-changes.ts';
+import { type Group, groupChanges } from '#services/projector/apply/group-changes.ts';
 
 const columns = { id: 'text', n: 'bigint' } as const;
 const statements = {
@@ -14,12 +14,12 @@ type Name = (typeof NAMES)[number];
 
 const run = (statement: Name, id: string, n: number): Change => ({ kind: 'run', statement, row: { id, n } });
 const plan = (events: readonly (readonly [stream: string, changes: readonly Change[]])[]): readonly Group[] =>
-  planBatch(
+  groupChanges(
     { statements },
     events.map(([stream, changes]) => ({ stream, changes })),
   );
 
-/** What is written, in the order in which it is. */
+/** Returns the written rows, in the order of writing. */
 const written = (groups: readonly Group[]): readonly { name: Name; id: string; n: number }[] =>
   groups.flatMap((group) =>
     group.kind === 'run'
@@ -27,8 +27,8 @@ const written = (groups: readonly Group[]): readonly { name: Name; id: string; n
       : [],
   );
 
-describe('changes of a batch', () => {
-  test('of many streams that each take turns share their groups', () => {
+describe('grouping of changes', () => {
+  test('shares groups between many streams with alternating changes', () => {
     const STREAMS = 100;
     const events = Array.from({ length: 3 * STREAMS }, (_, n) => {
       const id = `brand-${n % STREAMS}`;
@@ -42,7 +42,7 @@ describe('changes of a batch', () => {
     expect(plan(inTurns)).toHaveLength(3);
   });
 
-  test('keep, of each stream and table, their order, and are all there', () => {
+  test('keeps every change, and the order per stream and table', () => {
     const change = fc.tuple(fc.integer({ min: 0, max: 4 }), fc.constantFrom(...NAMES));
     fc.assert(
       fc.property(fc.array(change, { maxLength: 60 }), (given) => {
