@@ -21,7 +21,7 @@ const update = (ad_id: string, set: Row): Change => ({ kind: 'update', table: 'a
 
 const contentColumns = (content: Partial<AdContent>): Row => content;
 
-/** Every ad as last observed, with its history; searched by copy. */
+/** Ads as last observed, with their history; full-text search over their copy. */
 export const ads = projection<AdLibraryEvent | BrandEvent>({
   name: 'ads',
   version: 2,

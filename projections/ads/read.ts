@@ -2,9 +2,9 @@ import type { AdContent } from '#contracts/events/corpus/ad-library.ts';
 import type { Page, PageRequest, ReadDatabase } from '#contracts/ports/read-database.ts';
 import { type ArchivedFile, archivedUrlOf } from '../queries/ad-archived-media.ts';
 import { BRAND_REFERENCE_SQL } from '../shared-tables/brand-reference.ts';
-import { readWalked } from '../sql/adaptive-page.ts';
+import { readAdaptivePage } from '../sql/adaptive-page.ts';
 
-/** Entries of an ad's history that one read shows, the newest. */
+/** Maximum history entries in one read, newest first. */
 const HISTORY_ENTRIES_MAX = 100;
 
 type AdRow = AdContent & {
@@ -70,8 +70,8 @@ const copyOf = (card: AdContent['cards'][number]) => ({
 });
 
 /**
- * One ad in full, with its archived files, which another projection knows and are read at the same time. `as_of` is
- * when it was last seen, or confirmed inactive, by its newest covering scan.
+ * Returns one ad in full. `archived` are its files from another read model, read concurrently. `as_of` is
+ * when a covering scan last saw the ad or confirmed it inactive. Returns `null` if the ad does not exist.
  */
 export const findAd = async (
   db: ReadDatabase,
@@ -123,7 +123,7 @@ const pageOf = (rows: readonly AdRow[], limit: number): Page => {
   };
 };
 
-/** The brand's attributed ads, newest start first. */
+/** Lists the ads attributed to a brand, newest start first. */
 export const listBrandAds = async (db: ReadDatabase, brandId: string, page: PageRequest): Promise<Page> => {
   const rows = await db.query<AdRow>({
     sql: `select ${COLUMNS} from ${FROM} where a.brand_id = $1
@@ -135,46 +135,50 @@ export const listBrandAds = async (db: ReadDatabase, brandId: string, page: Page
 };
 
 export type AdFilter = {
-  /** Words that the copy holds, all of them; `"a phrase"`, `or` and `-word` as in web searches. */
+  /** Words that the copy must contain, all of them; `"a phrase"`, `or` and `-word` as in web searches. */
   readonly q?: string;
   readonly format?: string;
   readonly status?: string;
   readonly country?: string;
   readonly brandId?: string;
-  /** Date: ads listed from here on. */
+  /** Date; only ads listed on or after it. */
   readonly startedSince?: string;
 };
 
-/** Ads by copy and facets, newest start first. */
+/** Searches ads by copy and facets, newest start first. */
 export const searchAds = (db: ReadDatabase, filter: AdFilter, page: PageRequest): Promise<Page> =>
   filter.q === undefined || filter.q === ''
     ? listAds(db, filter, page)
     : searchWords(db, filter, filter.q, page);
 
-/** What has two facets at once may be many times what the walk meets, since most of it is older: it is walked for. */
-const PROMISED_PAGES_OF_SEVERAL = 0.25;
+/**
+ * `expectedPages` for a filter on several facets. Many more ads match than a scan along the order meets,
+ * since most are older, so the scan is preferred for longer.
+ */
+const EXPECTED_PAGES_OF_SEVERAL_FACETS = 0.25;
 
 const facetsOf = ({ format, status, country }: AdFilter): readonly string[] =>
   [format, status, country].filter((facet) => facet !== undefined);
 
 const listAds = async (db: ReadDatabase, filter: AdFilter, page: PageRequest): Promise<Page> => {
   const values: unknown[] = [];
-  const given = (value: unknown): string => `$${values.push(value) + 1}`;
+  const parameter = (value: unknown): string => `$${values.push(value) + 1}`;
   const [listedOn, adId] = page.after ?? [];
-  const brand = filter.brandId === undefined ? null : given(filter.brandId);
-  const since = filter.startedSince === undefined ? null : given(filter.startedSince);
-  const after = adId === undefined ? null : [given(listedOn), given(adId)];
-  // Said of the walk, and of what is looked for beside it: little has both, where much has one of them.
+  const brand = filter.brandId === undefined ? null : parameter(filter.brandId);
+  const since = filter.startedSince === undefined ? null : parameter(filter.startedSince);
+  const after = adId === undefined ? null : [parameter(listedOn), parameter(adId)];
+  // Conditions repeated for the ads of the order and for those found by facets. Two conditions together may
+  // match few ads where one alone matches many.
   const bounds = (ad: string): readonly string[] => [
     ...(brand === null ? [] : [`${ad}.brand_id = ${brand}::uuid`]),
     ...(since === null ? [] : [`${ad}.listed_on >= ${since}::date`]),
     ...(after === null ? [] : [`(${ad}.listed_on, ${ad}.ad_id) < (${after[0]}::date, ${after[1]})`]),
   ];
   const facets = facetsOf(filter);
-  const rows = await readWalked<AdRow & { readonly key: string }>(
+  const rows = await readAdaptivePage<AdRow & { readonly key: string }>(
     db,
     {
-      walk: {
+      scan: {
         columns: 's.ad_id, s.listed_on as place',
         from: 'ads.ad s',
         where: ['true', ...bounds('s')],
@@ -182,9 +186,9 @@ const listAds = async (db: ReadDatabase, filter: AdFilter, page: PageRequest): P
       },
       show: (of) =>
         `select ${COLUMNS}, a.listed_on::text as key from ${of} s join ads.ad a using (ad_id) ${PAGE_OF_AD}`,
-      looksAt: { table: 'ads.ad', alias: 'c', key: 'ad_id' },
-      conditions: facets.length === 0 ? [] : [`c.facets @> ${given(facets)}::text[]`, ...bounds('c')],
-      ...(facets.length > 1 ? { promisedPages: PROMISED_PAGES_OF_SEVERAL } : {}),
+      filterTable: { table: 'ads.ad', alias: 'c', key: 'ad_id' },
+      conditions: facets.length === 0 ? [] : [`c.facets @> ${parameter(facets)}::text[]`, ...bounds('c')],
+      ...(facets.length > 1 ? { expectedPages: EXPECTED_PAGES_OF_SEVERAL_FACETS } : {}),
       order: 's.place desc, s.ad_id desc',
       values,
     },
@@ -200,20 +204,22 @@ const searchWords = async (
   page: PageRequest,
 ): Promise<Page> => {
   const values: unknown[] = [];
-  const given = (value: unknown): string => `$${values.push(value)}`;
+  const parameter = (value: unknown): string => `$${values.push(value)}`;
   const [listedOn, adId] = page.after ?? [];
   const conditions = [
-    `a.tsv @@ websearch_to_tsquery('simple', ${given(q)})`,
-    ...(filter.format === undefined ? [] : [`a.format = ${given(filter.format)}`]),
-    ...(filter.status === undefined ? [] : [`a.status = ${given(filter.status)}`]),
-    ...(filter.country === undefined ? [] : [`a.countries @> array[${given(filter.country)}]::text[]`]),
-    ...(filter.brandId === undefined ? [] : [`a.brand_id = ${given(filter.brandId)}::uuid`]),
-    ...(filter.startedSince === undefined ? [] : [`a.listed_on >= ${given(filter.startedSince)}::date`]),
-    ...(adId === undefined ? [] : [`(a.listed_on, a.ad_id) < (${given(listedOn)}::date, ${given(adId)})`]),
+    `a.tsv @@ websearch_to_tsquery('simple', ${parameter(q)})`,
+    ...(filter.format === undefined ? [] : [`a.format = ${parameter(filter.format)}`]),
+    ...(filter.status === undefined ? [] : [`a.status = ${parameter(filter.status)}`]),
+    ...(filter.country === undefined ? [] : [`a.countries @> array[${parameter(filter.country)}]::text[]`]),
+    ...(filter.brandId === undefined ? [] : [`a.brand_id = ${parameter(filter.brandId)}::uuid`]),
+    ...(filter.startedSince === undefined ? [] : [`a.listed_on >= ${parameter(filter.startedSince)}::date`]),
+    ...(adId === undefined
+      ? []
+      : [`(a.listed_on, a.ad_id) < (${parameter(listedOn)}::date, ${parameter(adId)})`]),
   ];
   const rows = await db.slow<AdRow>({
     sql: `select ${COLUMNS} from ${FROM} where ${conditions.join(' and ')}
-      order by a.listed_on desc, a.ad_id desc limit ${given(page.limit + 1)}`,
+      order by a.listed_on desc, a.ad_id desc limit ${parameter(page.limit + 1)}`,
     values,
   });
   return pageOf(rows, page.limit);

@@ -1,5 +1,5 @@
--- One row an ad, as last observed. `listed_on` is its place in lists: the library's start date, else the day
--- it was first seen.
+-- One row per ad, as last observed. `listed_on` sorts lists: the library's start date, or else the day it was
+-- first seen.
 create table ad (
   ad_id text primary key,
   brand_id uuid,
@@ -24,15 +24,15 @@ create table ad (
   stopped_on date,
   listed_on date,
   first_seen_at timestamptz,
-  -- By an event of its own; an active ad was also seen by every later complete scan of its page.
+  -- As of the ad's own events. An active ad was also seen by every later complete scan of its page.
   seen_at timestamptz,
   tsv tsvector generated always as (
     to_tsvector('simple', coalesce(title, '') || ' ' || left(coalesce(body, ''), 20000) || ' ' || coalesce(link_description, ''))
   ) stored,
-  -- What is looked for by its parts: format and status are small letters, countries capitals.
+  -- Search terms: format and status in lower case, countries in upper case.
   facets text[] generated always as (array_remove(countries || array[status, format], null)) stored
 );
--- Without this many statistics the planner takes a rare word for a common one.
+-- With fewer statistics the planner takes a rare word for a common one.
 alter table ad alter column tsv set statistics 10000;
 
 create table page (

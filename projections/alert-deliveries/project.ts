@@ -8,8 +8,8 @@ import { type Change, projection } from '../define-projection.ts';
 type Named = { readonly workspace_id: string; readonly alert_id: string };
 
 /**
- * At the end of a batch: what a deleted rule sent is gone with it. Outcomes may still be on their way when a rule is
- * deleted, and the two come by different streams, so this is asked of whatever the batch touched.
+ * Deletes the deliveries of deleted rules. Outcomes may still arrive after a rule is deleted, and the two
+ * come from different streams. So this runs at the end of each batch, for every rule that the batch touched.
  */
 const DROP = `
   with gone as (

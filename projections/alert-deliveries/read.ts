@@ -16,11 +16,11 @@ type Row = {
   readonly attempts: string;
 };
 
-/** Sorts after every time and every id, so that the first page is the page after it. */
+/** Start cursor: sorts after every row, so the first page needs no special case. */
 const BEFORE_NEWEST = ['~', 'ffffffff-ffff-ffff-ffff-ffffffffffff'] as const;
 
-// The page is found along the index alone; attempts are looked up for its own deliveries. Counts as double: exact
-// far beyond any of them, and a number for the driver.
+// The page is found by the index alone; attempts are read only for its deliveries. Counts are cast to double:
+// exact far beyond any real count, and a number for the driver.
 const pageOf = (filter: string): string => `
   select d.delivery_id as id, d.alert_id, d.channel, d.kind, coalesce(o.status, 'queued') as status,
     d.items_total::float8 as items_total, d.created_at, o.next_attempt_at, o.finished_at, o.reason,
@@ -48,7 +48,7 @@ const OF_ALERT = pageOf('and alert_id = $5');
 const itemOf = ({ attempts, ...row }: Row): string =>
   `${JSON.stringify(row).slice(0, -1)},"attempts":${attempts}}`;
 
-/** Newest first, of all rules or of one. */
+/** Lists deliveries of all rules or of one, newest first. */
 export const listAlertDeliveries = async (
   db: ReadDatabase,
   workspaceId: string,

@@ -1,4 +1,4 @@
--- What rules sent, or tried to. Times are ISO text in UTC with milliseconds, which sorts as they do.
+-- Deliveries of alert rules. Times are ISO text in UTC with milliseconds, so they sort as text.
 create table delivery (
   workspace_id text not null,
   delivery_id uuid not null,
@@ -9,8 +9,8 @@ create table delivery (
   created_at text collate "C" not null,
   primary key (workspace_id, delivery_id)
 );
--- What became of it; none before its first attempt. A table of its own, so that what is queued and what is sent in
--- turns is still written set-wise.
+-- The current outcome; no row before the first attempt. A separate table, so that alternating queued and
+-- attempted events are still written set-wise.
 create table outcome (
   workspace_id text not null,
   delivery_id uuid not null,
@@ -21,7 +21,7 @@ create table outcome (
   reason text,
   primary key (workspace_id, delivery_id)
 );
--- One row an attempt, by the number of its event in the stream of the rule.
+-- One row per attempt, keyed by the revision of its event in the rule's stream.
 create table attempt (
   workspace_id text not null,
   delivery_id uuid not null,
@@ -31,7 +31,7 @@ create table attempt (
   doc text not null,
   primary key (workspace_id, delivery_id, revision)
 );
--- Rules that are deleted: what still comes of them is dropped.
+-- Deleted rules: later events of their deliveries are dropped.
 create table deleted_alert (
   workspace_id text not null,
   alert_id uuid not null,

@@ -6,7 +6,7 @@ import {
 } from '#contracts/events/workspace/alert-rule.ts';
 import { projection, type Row } from '../define-projection.ts';
 
-/** Columns of the settings that are named. */
+/** Returns the columns of the settings that are present. */
 const columnsOf = ({ chat, ...settings }: Partial<AlertRuleSettings>): Row => ({
   ...settings,
   ...(chat === undefined ? {} : { chat_host: chat?.host ?? null }),
@@ -14,14 +14,14 @@ const columnsOf = ({ chat, ...settings }: Partial<AlertRuleSettings>): Row => ({
 
 const NONE: Row = { webhook_suspended: null, chat_suspended: null };
 
-/** Whatever is named is meant afresh, also where it is as it was. */
-const resumed = ({ enabled, webhook_url, chat }: Partial<AlertRuleSettings>): Row => ({
+/** Clears suspensions. Any setting that is present resumes its channel, even if its value is unchanged. */
+const clearSuspensions = ({ enabled, webhook_url, chat }: Partial<AlertRuleSettings>): Row => ({
   ...(enabled === true ? NONE : {}),
   ...(webhook_url === undefined ? {} : { webhook_suspended: null }),
   ...(chat === undefined ? {} : { chat_suspended: null }),
 });
 
-const suspended = ({ channel, failing_since, suspended_at }: Suspension): Row => ({
+const suspensionColumns = ({ channel, failing_since, suspended_at }: Suspension): Row => ({
   [`${channel}_suspended`]: JSON.stringify({ channel, failing_since, suspended_at }),
   updated_at: suspended_at,
 });
@@ -44,13 +44,15 @@ export const alerts = projection<AlertRuleEvent>({
       }
       case 'AlertRuleChanged': {
         const { changes, changed_at } = event.data;
-        const set = { ...columnsOf(changes), ...resumed(changes), updated_at: changed_at };
+        const set = { ...columnsOf(changes), ...clearSuspensions(changes), updated_at: changed_at };
         return [{ kind: 'update', table: 'alert', key, set }];
       }
       case 'AlertChannelSuspended':
-        return [{ kind: 'update', table: 'alert', key, set: suspended(event.data) }];
+        return [{ kind: 'update', table: 'alert', key, set: suspensionColumns(event.data) }];
       case 'AlertRuleSuspended':
-        return [{ kind: 'update', table: 'alert', key, set: { ...suspended(event.data), enabled: false } }];
+        return [
+          { kind: 'update', table: 'alert', key, set: { ...suspensionColumns(event.data), enabled: false } },
+        ];
       case 'AlertRuleDeleted':
         return [{ kind: 'delete', table: 'alert', key }];
     }

@@ -18,7 +18,7 @@ type Row = {
   readonly updated_at: string;
 };
 
-/** Sorts after every time and every id, so that the first page is the page after it. */
+/** Start cursor: sorts after every row, so the first page needs no special case. */
 const BEFORE_NEWEST = ['~', 'ffffffff-ffff-ffff-ffff-ffffffffffff'] as const;
 
 const PAGE = `
@@ -39,7 +39,7 @@ const itemOf = ({ chat_host, webhook_suspended, chat_suspended, ...row }: Row): 
   return `${JSON.stringify({ ...row, chat }).slice(0, -1)},"suspended":[${suspended}]}`;
 };
 
-/** Newest first. */
+/** Lists the alert rules of a workspace, newest first. */
 export const listAlerts = async (db: ReadDatabase, workspaceId: string, page: PageRequest): Promise<Page> => {
   const values = [workspaceId, ...(page.after ?? BEFORE_NEWEST), page.limit + 1];
   const rows = await db.query<Row>({ sql: PAGE, values });

@@ -1,4 +1,4 @@
--- Alert rules that are not deleted. Times are ISO text in UTC with milliseconds, which sorts as they do.
+-- Alert rules that are not deleted. Times are ISO text in UTC with milliseconds, so they sort as text.
 create table alert (
   workspace_id text not null,
   alert_id uuid not null,
@@ -8,10 +8,10 @@ create table alert (
   cadence text not null,
   email boolean not null,
   webhook_url text,
-  -- The address itself is in no event.
+  -- Host of the chat address. No event contains the address itself.
   chat_host text,
   enabled boolean not null,
-  -- JSON text of why the service sends nothing on this channel; null where it does.
+  -- JSON text of why the channel is suspended; null if it is not.
   webhook_suspended text,
   chat_suspended text,
   created_by text not null,

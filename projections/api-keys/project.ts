@@ -2,8 +2,8 @@ import { API_KEYS, type ApiKeyEvent } from '#contracts/events/workspace/workspac
 import { projection } from '../define-projection.ts';
 
 /**
- * The keys of a workspace for those who look after them. Requests are checked by the access tables, which do not
- * wait for any projection.
+ * API keys of a workspace, for the list of keys. Requests are authenticated by the access tables instead,
+ * which do not wait for any projection.
  */
 export const apiKeys = projection<ApiKeyEvent>({
   name: 'api-keys',

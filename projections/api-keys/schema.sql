@@ -1,6 +1,6 @@
--- Keys of workspaces as their list shows them, revoked ones included. What is fixed when a key is issued is one
--- JSON text; neither the key nor its hash is here. Times are ISO text in UTC with milliseconds, which sorts as
--- they do.
+-- API keys of workspaces, revoked ones included. `issued` is the JSON text of the fields fixed at issue.
+-- Neither the key nor its hash is stored here. Times are ISO text in UTC with milliseconds, so they sort as
+-- text.
 create table api_key (
   workspace_id text not null,
   key_id text collate "C" not null,

@@ -18,8 +18,8 @@ const profileColumns = (details: Partial<BrandDetails>): Row => ({
 const daysBetween = (from: string, to: string): number =>
   Math.max(0, Math.round((Date.parse(to.slice(0, 10)) - Date.parse(from.slice(0, 10))) / 86_400_000));
 
-/** Moves the counters of active ads when an ad starts, ends (`-1`) or returns. */
-const active = (brand_id: string, ad: AdCounted, by: 1 | -1): Change[] => [
+/** Adds to the counters of active ads when an ad starts or returns, and subtracts (`-1`) when it ends. */
+const countActiveAd = (brand_id: string, ad: AdCounted, by: 1 | -1): Change[] => [
   { kind: 'increment', table: 'brand', key: { brand_id }, by: { [ad.format]: by } },
   ...ad.countries
     .filter((country) => country !== 'ALL')
@@ -33,7 +33,7 @@ const active = (brand_id: string, ad: AdCounted, by: 1 | -1): Change[] => [
     ),
 ];
 
-const reformatted = (brand_id: string, from: string, to: string): Change[] =>
+const moveFormatCount = (brand_id: string, from: string, to: string): Change[] =>
   from === to
     ? []
     : [
@@ -41,7 +41,7 @@ const reformatted = (brand_id: string, from: string, to: string): Change[] =>
         { kind: 'increment', table: 'brand', key: { brand_id }, by: { [to]: 1 } },
       ];
 
-const onDay = (
+const countOnDay = (
   brand_id: string,
   observedAt: string,
   by: { new_ads?: number; retired_ads?: number },
@@ -52,7 +52,7 @@ const onDay = (
   by: by,
 });
 
-/** Brands with their counters, for the directory, the single-brand read, breakdown and sitemap. */
+/** Brands with their counters, for the directory, the single-brand read, the breakdown and the sitemap. */
 export const brands = projection<BrandEvent | AdLibraryEvent>({
   name: 'brands',
   version: 4,
@@ -62,7 +62,7 @@ export const brands = projection<BrandEvent | AdLibraryEvent>({
     observe: {
       columns: { brand_id: 'uuid', scanned_at: 'timestamptz', active_ads: 'bigint', total_ads: 'bigint' },
       touches: ['brand'],
-      // The newest scan says how many ads are active; several of one batch are ranked first.
+      // The newest scan decides the active ads. Among several scans in one batch the newest is chosen first.
       sql: `
         insert into brand as b (brand_id, scanned_at, active_ads, total_ads, updated_at)
         select distinct on (brand_id) brand_id, scanned_at, active_ads, total_ads, scanned_at
@@ -120,14 +120,16 @@ export const brands = projection<BrandEvent | AdLibraryEvent>({
       }
       case 'AdStarted':
         return [
-          ...active(brand_id, event.data, 1),
+          ...countActiveAd(brand_id, event.data, 1),
           { kind: 'run', statement: 'seen', row: { brand_id, seen_on: event.data.observed_at.slice(0, 10) } },
-          ...(event.data.novelty === 'news' ? [onDay(brand_id, event.data.observed_at, { new_ads: 1 })] : []),
+          ...(event.data.novelty === 'news'
+            ? [countOnDay(brand_id, event.data.observed_at, { new_ads: 1 })]
+            : []),
         ];
       case 'AdConfirmedInactive': {
         const { started_on, stopped_on, last_seen_at, news, observed_at } = event.data;
         return [
-          ...active(brand_id, event.data, -1),
+          ...countActiveAd(brand_id, event.data, -1),
           ...(started_on === null
             ? []
             : [
@@ -141,21 +143,25 @@ export const brands = projection<BrandEvent | AdLibraryEvent>({
                   },
                 } as Change,
               ]),
-          ...(news ? [onDay(brand_id, observed_at, { retired_ads: 1 })] : []),
+          ...(news ? [countOnDay(brand_id, observed_at, { retired_ads: 1 })] : []),
         ];
       }
       case 'AdReturned':
         return [
-          ...active(brand_id, event.data, 1),
+          ...countActiveAd(brand_id, event.data, 1),
           { kind: 'run', statement: 'seen', row: { brand_id, seen_on: event.data.observed_at.slice(0, 10) } },
         ];
       case 'AdRevised': {
         const { format } = event.data.changes;
-        return format ? reformatted(brand_id, format.from ?? 'other', format.to ?? 'other') : [];
+        return format ? moveFormatCount(brand_id, format.from ?? 'other', format.to ?? 'other') : [];
       }
       case 'AdDetailsObserved':
         return [
-          ...reformatted(brand_id, event.data.was_format, event.data.details.format ?? event.data.was_format),
+          ...moveFormatCount(
+            brand_id,
+            event.data.was_format,
+            event.data.details.format ?? event.data.was_format,
+          ),
           ...event.data.added_countries
             .filter((country) => country !== 'ALL')
             .map(
@@ -168,7 +174,9 @@ export const brands = projection<BrandEvent | AdLibraryEvent>({
             ),
         ];
       case 'AdsReworded':
-        return event.data.ads.flatMap(({ was_format, format }) => reformatted(brand_id, was_format, format));
+        return event.data.ads.flatMap(({ was_format, format }) =>
+          moveFormatCount(brand_id, was_format, format),
+        );
       case 'AdsSeen':
         return [
           { kind: 'run', statement: 'seen', row: { brand_id, seen_on: event.data.observed_at.slice(0, 10) } },

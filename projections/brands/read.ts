@@ -1,13 +1,13 @@
 import { createSqlTag } from 'slonik';
 import type { Page, PageRequest, ReadDatabase } from '#contracts/ports/read-database.ts';
-import { readWalked } from '../sql/adaptive-page.ts';
+import { readAdaptivePage } from '../sql/adaptive-page.ts';
 
 const sql = createSqlTag();
 
 export type BrandRef = { readonly id: string } | { readonly slug: string };
 export type BrandSort = 'active_ads' | 'new_ads_7d' | 'name';
 
-/** JSON documents of one brand; U+0001 stands for the service's base URL. */
+/** JSON documents of one brand; U+0001 is the placeholder for the service's base URL. */
 export type BrandDocuments = {
   readonly brand_id: string;
   readonly as_of: string;
@@ -48,33 +48,40 @@ const pageOf = (
   };
 };
 
-/** Letter by letter, as Postgres' `lower` has it: JavaScript writes some letters by what stands beside them, or as two. */
+/**
+ * Lowers letter by letter, as Postgres' `lower` does. JavaScript lowers some letters depending on their
+ * neighbours, or into two letters.
+ */
 const lowered = (text: string): string =>
   Array.from(text, (letter) => Array.from(letter.toLowerCase())[0]).join('');
 
 const likePattern = (text: string): string => lowered(text).replace(/[\\%_]/g, '\\$&');
 
-/** How each order sorts: its key, and whether it runs up. */
+/** Sort key of each order, and whether it is ascending. */
 const ORDERS = {
   active_ads: { key: 's.active_ads', type: 'bigint', up: false },
   new_ads_7d: { key: 's.new_ads_7d', type: 'bigint', up: false },
   name: { key: 'lower(s.name)', type: 'text', up: true },
 } as const;
 
-/** As the indexes of the orders have it; a brand with a slug has a summary. */
+/** The same condition as in the indexes of the orders. Every brand with a slug has a summary. */
 const IS_LISTED = 's.is_public and s.slug is not null';
-/** Said of what is looked for too: the indexes of names and countries hold no other brands. */
+/** The same condition for filtered brands: the indexes of names and countries contain only these. */
 const IS_PUBLIC = 'b.is_public and b.slug is not null';
-const LOOKS_AT_BRANDS = { table: 'brands.brand', alias: 'b', key: 'brand_id' } as const;
+const BRANDS_FILTER_TABLE = { table: 'brands.brand', alias: 'b', key: 'brand_id' } as const;
 
+/** Characters of the shortest text that a trigram index can find. */
 const TRIGRAM_CHARACTERS = 3;
-/** An index of parts finds every brand for a part that is shorter than those; a sum is in no index. */
+/**
+ * SQL of the name for a substring match. For a shorter text the index would return every brand, so the
+ * concatenation keeps the planner from using it.
+ */
 const namePart = (q: string): string =>
   q.length < TRIGRAM_CHARACTERS ? `(lower(b.name) || '')` : 'lower(b.name)';
 
 const nextLetter = (letter: string): string => String.fromCharCode(letter.charCodeAt(0) + 1);
 
-/** Public brands, a keyset page; all columns of the key in one direction. */
+/** Lists public brands by keyset pagination. All columns of the key sort in one direction. */
 export const listBrands = async (
   db: ReadDatabase,
   { categoryId, country, letter, q, sort }: BrandFilter,
@@ -82,32 +89,35 @@ export const listBrands = async (
 ): Promise<Page> => {
   const { key, type, up } = ORDERS[sort];
   const values: unknown[] = [];
-  const given = (value: unknown): string => `$${values.push(value) + 1}`;
+  const parameter = (value: unknown): string => `$${values.push(value) + 1}`;
   const beginsWith = (name: string, first: string): string =>
-    `${name} >= ${given(first)} and ${name} < ${given(nextLetter(first))}`;
+    `${name} >= ${parameter(first)} and ${name} < ${parameter(nextLetter(first))}`;
   const [afterKey, afterId] = page.after ?? [];
-  // Two of the filters have indexes in the order of one sort: these are walked, and not looked for.
-  const walksCountry = country !== undefined && sort === 'active_ads';
-  const walksLetter = letter !== undefined && sort === 'name';
+  // Two filters have indexes in the order of one sort. With that sort the index serves filter and order
+  // together.
+  const scansCountry = country !== undefined && sort === 'active_ads';
+  const scansLetter = letter !== undefined && sort === 'name';
   const where = [
     IS_LISTED,
-    ...(walksCountry ? [`s.country = ${given(country)}`] : []),
-    ...(walksLetter ? [beginsWith('lower(s.name)', letter)] : []),
+    ...(scansCountry ? [`s.country = ${parameter(country)}`] : []),
+    ...(scansLetter ? [beginsWith('lower(s.name)', letter)] : []),
     ...(afterId === undefined
       ? []
-      : [`(${key}, s.brand_id) ${up ? '>' : '<'} (${given(afterKey)}::${type}, ${given(afterId)}::uuid)`]),
+      : [
+          `(${key}, s.brand_id) ${up ? '>' : '<'} (${parameter(afterKey)}::${type}, ${parameter(afterId)}::uuid)`,
+        ]),
   ];
   const conditions = [
-    ...(categoryId === undefined ? [] : [`b.category_ids @> array[${given(categoryId)}]::uuid[]`]),
-    ...(country === undefined || walksCountry ? [] : [`b.country = ${given(country)}`]),
-    ...(letter === undefined || walksLetter ? [] : [beginsWith('lower(b.name)', letter)]),
-    ...(q === undefined ? [] : [`${namePart(q)} like ${given(`%${likePattern(q)}%`)}`]),
+    ...(categoryId === undefined ? [] : [`b.category_ids @> array[${parameter(categoryId)}]::uuid[]`]),
+    ...(country === undefined || scansCountry ? [] : [`b.country = ${parameter(country)}`]),
+    ...(letter === undefined || scansLetter ? [] : [beginsWith('lower(b.name)', letter)]),
+    ...(q === undefined ? [] : [`${namePart(q)} like ${parameter(`%${likePattern(q)}%`)}`]),
   ];
   const direction = up ? 'asc' : 'desc';
-  const rows = await readWalked<ListedRow>(
+  const rows = await readAdaptivePage<ListedRow>(
     db,
     {
-      walk: {
+      scan: {
         columns: `s.brand_id, ${key} as place`,
         from: 'brands.brand s',
         where,
@@ -115,7 +125,7 @@ export const listBrands = async (
       },
       show: (of) =>
         `select p.summary as item, s.place::text as key, s.brand_id as id from ${of} s join brands.brand p using (brand_id)`,
-      looksAt: LOOKS_AT_BRANDS,
+      filterTable: BRANDS_FILTER_TABLE,
       conditions: conditions.length === 0 ? [] : [IS_PUBLIC, ...conditions],
       order: `s.place ${direction}, s.brand_id ${direction}`,
       values,
@@ -125,10 +135,10 @@ export const listBrands = async (
   return pageOf(rows, page.limit);
 };
 
-/** Sorts before every id, so that the first page is the page after it. */
+/** Start cursor: sorts before every row, so the first page needs no special case. */
 const BEFORE_FIRST_ID = '00000000-0000-0000-0000-000000000000';
 
-/** By id. */
+/** Lists the brands of the sitemap by id. */
 export const listBrandSitemap = async (
   db: ReadDatabase,
   { categoryId }: { readonly categoryId?: string },
@@ -136,10 +146,10 @@ export const listBrandSitemap = async (
 ): Promise<Page> => {
   const [, afterId = BEFORE_FIRST_ID] = page.after ?? [];
   const values = [afterId, ...(categoryId === undefined ? [] : [categoryId])];
-  const rows = await readWalked<{ slug: string; updated_at: string; id: string; key: string }>(
+  const rows = await readAdaptivePage<{ slug: string; updated_at: string; id: string; key: string }>(
     db,
     {
-      walk: {
+      scan: {
         columns: 's.brand_id',
         from: 'brands.brand s',
         where: ['s.indexable', IS_LISTED, 's.brand_id > $2::uuid'],
@@ -149,7 +159,7 @@ export const listBrandSitemap = async (
         of,
       ) => `select p.slug, to_char(coalesce(p.updated_at, p.as_of) at time zone 'utc', ${ISO_TEXT}) as updated_at,
         s.brand_id as id, '' as key from ${of} s join brands.brand p using (brand_id)`,
-      looksAt: LOOKS_AT_BRANDS,
+      filterTable: BRANDS_FILTER_TABLE,
       conditions: categoryId === undefined ? [] : [IS_PUBLIC, 'b.category_ids @> array[$3]::uuid[]'],
       order: 's.brand_id',
       values,
@@ -197,7 +207,10 @@ type CountedRow = {
   readonly last: string | null;
 };
 
-/** Whole hours are counted already; of the hour in which the seven days begin, brand by brand. */
+/**
+ * Counts per category. Whole hours are already counted; the hour in which the seven days begin is counted
+ * brand by brand.
+ */
 const COUNTED = `
   with newest as materialized (
     select max(scanned_at) as at, max(scanned_at) - interval '7 days' as since,
@@ -215,10 +228,15 @@ const COUNTED = `
   from brands.corpus_count c cross join newest n left join edge e using (category_slug)
   group by c.category_slug order by c.category_slug`;
 
-/** Counts what was recorded of brands and nothing else: what workspaces do is no other snapshot of the data. */
+/**
+ * The data version counts events applied to brands only: commands of workspaces do not change the snapshot.
+ */
 const VERSION = `select version || '.' || facts_applied as version from projector.projection where name = 'brands'`;
 
-/** Usable: scanned at least once. The last seven days count back from the newest scan of the corpus. */
+/**
+ * Returns the counts of the corpus. Usable means scanned at least once. The last seven days count back from
+ * the newest scan of the corpus.
+ */
 export const readSystemFreshness = async (db: ReadDatabase): Promise<SystemFreshness> => {
   const [rows, version] = await Promise.all([
     db.query<CountedRow>({ sql: COUNTED, values: [] }),

@@ -1,4 +1,4 @@
--- One row a brand: who it is, its counters, and the JSON documents that the API passes through.
+-- One row per brand: its profile, its counters, and the JSON documents that the API passes through.
 create table brand (
   brand_id uuid primary key,
   slug text,
@@ -13,7 +13,7 @@ create table brand (
   category_ids uuid[] not null default '{}',
   profiled_at timestamptz,
   scanned_at timestamptz,
-  -- Of the newest scan: active counts every ad not confirmed inactive.
+  -- As of the newest scan: active counts every ad that is not confirmed inactive.
   active_ads bigint not null default 0,
   total_ads bigint not null default 0,
   video bigint not null default 0,
@@ -48,7 +48,7 @@ create table day (
   primary key (brand_id, date)
 );
 
--- What each brand that has a slug adds to the counts of the corpus.
+-- Current contribution of each brand with a slug to `corpus_count`.
 create table counted_brand (
   brand_id uuid primary key,
   category_slug text not null,
@@ -56,8 +56,8 @@ create table counted_brand (
   total_ads bigint not null
 );
 
--- The corpus by top-level category ('' without one) and by the hour of the last scan ('-infinity' before the first):
--- a table of every brand is too wide to be counted for each request.
+-- Corpus counts by top-level category ('' without one) and by the hour of the last scan ('-infinity' before
+-- the first). Counting the wide brand table for each request would be too slow.
 create table corpus_count (
   category_slug text not null,
   scanned_hour timestamptz not null,

@@ -1,7 +1,9 @@
-import { counting } from '../sql/counter-table.ts';
+import { addToCounters } from '../sql/counter-table.ts';
 import type { Statement } from '../define-projection.ts';
 
-/** The category of a level with its fields in their documented order: jsonb has them in one of its own. */
+/**
+ * SQL of the category at a level, with its fields in their documented order: jsonb has an order of its own.
+ */
 const categoryAt = (level: 0 | 1): string => `(
             select row_to_json(category_row) from (
               select c ->> 'id' as id, c ->> 'slug' as slug, c ->> 'name' as name
@@ -9,8 +11,9 @@ const categoryAt = (level: 0 | 1): string => `(
             ) category_row)`;
 
 /**
- * Figures over the last 7 and 30 days count back from the brand's own last scan, so that a replay, whenever it runs,
- * gives the same. U+0001 stands for the service's base URL.
+ * Rewrites the JSON documents of brands. Figures over the last 7 and 30 days count back from the brand's own
+ * last scan. So a replay gives the same result at any time. U+0001 is the placeholder for the service's base
+ * URL.
  */
 export const refreshBrand: Statement = {
   columns: { brand_id: 'uuid' },
@@ -75,7 +78,9 @@ export const refreshBrand: Statement = {
 
 const hourOf = (time: string): string => `coalesce(date_trunc('hour', ${time}, 'UTC'), '-infinity')`;
 
-/** Counts the corpus by what brands add to it now, and no longer add. */
+/**
+ * Adds to `corpus_count` the difference between what brands contribute now and what they contributed before.
+ */
 export const takeStock: Statement = {
   columns: { brand_id: 'uuid' },
   touches: ['brand', 'counted_brand', 'corpus_count'],
@@ -87,7 +92,7 @@ export const takeStock: Statement = {
       select category_slug, ${hourOf('scanned_at')} as scanned_hour, 1 as brands, total_ads as ads from after
       union all
       select c.category_slug, ${hourOf('c.scanned_at')}, -1, -c.total_ads from counted_brand c join after using (brand_id)
-    ), ${counting('corpus_count', ['category_slug', 'scanned_hour'], ['brands', 'ads'], 'moved')}
+    ), ${addToCounters('corpus_count', ['category_slug', 'scanned_hour'], ['brands', 'ads'], 'moved')}
     insert into counted_brand as c (brand_id, category_slug, scanned_at, total_ads)
     select brand_id, category_slug, scanned_at, total_ads from after
     on conflict (brand_id) do update set category_slug = excluded.category_slug, scanned_at = excluded.scanned_at,

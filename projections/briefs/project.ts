@@ -9,8 +9,9 @@ import { brandReference } from '../shared-tables/brand-reference.ts';
 import { projection } from '../define-projection.ts';
 
 /**
- * A snapshot as the JSON text of a radar item, addresses added. U+0001 stands for the service's base URL; from an
- * escaped text it cannot come, nor can the quotes of `"url":`.
+ * Returns a snapshot as the JSON text of a radar item, with URLs added. U+0001 is the placeholder for the
+ * service's base URL. Escaped text contains neither U+0001 nor the quotes of `"url":`, so the replacement is
+ * safe.
  */
 const itemText = ({ brand, ad, ...rest }: RadarSnapshot): string => {
   const item = {
@@ -26,7 +27,7 @@ const sumOf = (
   field: 'ads_started' | 'ads_stopped' | 'destinations_changed',
 ): number => brands.reduce((sum, brand) => sum + brand[field], 0);
 
-/** What each week brought to each workspace, and what its readers said of it. */
+/** Weekly briefs of workspaces, with the feedback of their readers. */
 export const briefs = projection<BriefEvent | BrandEvent>({
   name: 'briefs',
   version: 1,

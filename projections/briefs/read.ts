@@ -1,10 +1,12 @@
 import type { Page, PageRequest, ReadDatabase } from '#contracts/ports/read-database.ts';
 import { BRAND_REFERENCE_SQL } from '../shared-tables/brand-reference.ts';
 
-/** Sorts after every date and every id, so that the first page is the page after it. */
+/** Start cursor: sorts after every row, so the first page needs no special case. */
 const BEFORE_NEWEST = ['~', 'ffffffff-ffff-ffff-ffff-ffffffffffff'] as const;
 
-/** JSON of a summary without its closing brace. Nothing in it needs escaping: ids, dates, numbers, names of ours. */
+/**
+ * JSON of a summary without its closing brace. No value needs escaping: ids, dates, numbers and fixed names.
+ */
 const OPEN_SUMMARY = `
   '{"id":"' || b.brief_id || '","week":"' || b.week || '","from":"' || b.from_date || '","to":"' || b.to_date
   || '","brands":' || b.brands || ',"changes":{"ads_started":' || b.ads_started || ',"ads_stopped":' || b.ads_stopped
@@ -16,7 +18,7 @@ const PAGE = `
   where b.workspace_id = $1 and (b.from_date, b.brief_id) < ($2, $3::uuid)
   order by b.from_date desc, b.brief_id desc limit $4`;
 
-/** Newest period first. */
+/** Lists the briefs of a workspace, newest period first. */
 export const listBriefs = async (db: ReadDatabase, workspaceId: string, page: PageRequest): Promise<Page> => {
   const found = await db.query<{ item: string; from_date: string; brief_id: string }>({
     sql: PAGE,
@@ -30,7 +32,7 @@ export const listBriefs = async (db: ReadDatabase, workspaceId: string, page: Pa
   };
 };
 
-// A table function keeps the order of its array; the ordinality says so.
+// `with ordinality` keeps the order of the array.
 const ONE = `
   select ${OPEN_SUMMARY} || ',"changes_by_brand":[' || coalesce(c.changes, '') || '],"notable_items":' || b.notable || '}' as item
   from briefs.brief b left join lateral (
@@ -51,7 +53,7 @@ export const findBrief = async (
 
 const THERE = 'select workspace_id from briefs.brief where week = $1';
 
-/** Workspaces that have their brief of a week. */
+/** Returns the workspaces that have their brief of a week. */
 export const listWorkspacesWithBrief = async (
   db: ReadDatabase,
   week: string,

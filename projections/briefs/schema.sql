@@ -1,5 +1,5 @@
--- Weekly briefs. `counts` and `notable` are JSON as read; brands are named by the table beside when read.
--- Feedback sets one column of a present row, so the others have defaults.
+-- Weekly briefs. `counts` and `notable` are JSON. Brand names are joined from `brand` when read. Feedback
+-- sets one column of an existing row, so the other columns have defaults.
 create table brief (
   workspace_id text not null,
   brief_id uuid not null,
@@ -12,7 +12,7 @@ create table brief (
   destinations_changed bigint not null default 0,
   -- [{brand_id, ads_started, ads_stopped, destinations_changed}], most changes first.
   counts jsonb not null default '[]',
-  -- A JSON text; U+0001 stands for the service's base URL.
+  -- JSON text; U+0001 is the placeholder for the service's base URL.
   notable text not null default '[]',
   feedback text,
   prepared_at text not null default '',

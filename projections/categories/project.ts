@@ -7,8 +7,8 @@ import { type Change, projection, type Row } from '../define-projection.ts';
 
 const latest = latestEstimate('brand', ['monthly_visits']);
 
-/** The categories of a path are there from when somebody first names them. */
-const named = (path: readonly CategoryOnPath[], namedAt: string): readonly Change[] =>
+/** Creates the categories of a path when they are first named. */
+const nameCategories = (path: readonly CategoryOnPath[], namedAt: string): readonly Change[] =>
   path.map(({ id, slug, name }, index) => ({
     kind: 'run',
     statement: 'name',
@@ -22,7 +22,7 @@ const named = (path: readonly CategoryOnPath[], namedAt: string): readonly Chang
     },
   }));
 
-const definition = (
+const defineCategory = (
   category_id: string,
   { name, description }: Partial<CategoryDetails>,
   definedAt: string,
@@ -37,7 +37,7 @@ const definition = (
   ];
 };
 
-const ofBrand = (event: BrandEvent): readonly Change[] => {
+const projectBrand = (event: BrandEvent): readonly Change[] => {
   const { brand_id, observed_at } = event.data;
   const { is_public, category_path } = event.type === 'BrandRegistered' ? event.data : event.data.changes;
   const [top, mid, leaf] = category_path ?? [];
@@ -49,15 +49,19 @@ const ofBrand = (event: BrandEvent): readonly Change[] => {
       : { top_id: top?.id ?? null, mid_id: mid?.id ?? null, leaf_id: leaf?.id ?? null }),
   };
   return [
-    ...named(category_path ?? [], observed_at),
+    ...nameCategories(category_path ?? [], observed_at),
     { kind: 'upsert', table: 'brand', key: { brand_id }, set },
-    tallied(brand_id),
+    refreshTally(brand_id),
   ];
 };
 
-const tallied = (brand_id: string): Change => ({ kind: 'refresh', statement: 'tally', row: { brand_id } });
+const refreshTally = (brand_id: string): Change => ({
+  kind: 'refresh',
+  statement: 'tally',
+  row: { brand_id },
+});
 
-/** Category trees of three levels, each category with totals over the public brands in it and below it. */
+/** Category trees of three levels. Each category has totals over the public brands in it and below it. */
 export const categories = projection<CategoryEvent | BrandEvent | AdLibraryEvent | TrafficEvent>({
   name: 'categories',
   version: 2,
@@ -65,7 +69,7 @@ export const categories = projection<CategoryEvent | BrandEvent | AdLibraryEvent
   schema: new URL('./schema.sql', import.meta.url),
   statements: {
     latest_estimate: latest.statement,
-    // Whoever named it first gives the name, in whatever order the brands come.
+    // The earliest naming gives the name, in any order of the brands.
     name: {
       columns: {
         category_id: 'uuid',
@@ -102,8 +106,8 @@ export const categories = projection<CategoryEvent | BrandEvent | AdLibraryEvent
           total_ads = excluded.total_ads
         where b.scanned_at is null or excluded.scanned_at >= b.scanned_at`,
     },
-    // Adds what a brand counts for now and takes away what it counted for before: the totals are the sums over the
-    // brands as they stand, whatever they went through.
+    // Adds the current contribution of a brand and subtracts its earlier one. So the totals always equal the
+    // sums over the current brands.
     tally: {
       columns: { brand_id: 'uuid' },
       touches: ['brand', 'category'],
@@ -139,13 +143,13 @@ export const categories = projection<CategoryEvent | BrandEvent | AdLibraryEvent
     switch (event.type) {
       case 'CategoryDefined': {
         const { category_id, path, observed_at, ...details } = event.data;
-        return [...named(path, observed_at), ...definition(category_id, details, observed_at)];
+        return [...nameCategories(path, observed_at), ...defineCategory(category_id, details, observed_at)];
       }
       case 'CategoryChanged':
-        return definition(event.data.category_id, event.data.changes, event.data.observed_at);
+        return defineCategory(event.data.category_id, event.data.changes, event.data.observed_at);
       case 'BrandRegistered':
       case 'BrandProfileChanged':
-        return ofBrand(event);
+        return projectBrand(event);
       case 'ScanRecorded': {
         const { brand_id, observed_at, late_arrival, totals } = event.data;
         if (late_arrival) return [];
@@ -155,12 +159,23 @@ export const categories = projection<CategoryEvent | BrandEvent | AdLibraryEvent
           active_ads: totals.active,
           total_ads: totals.total,
         };
-        return [{ kind: 'run', statement: 'observe', row }, tallied(brand_id)];
+        return [{ kind: 'run', statement: 'observe', row }, refreshTally(brand_id)];
       }
       case 'TrafficEstimated':
         if (event.data.figures.monthly_visits === undefined) return [];
-        return [latest.change(event), tallied(event.data.brand_id)];
+        return [latest.change(event), refreshTally(event.data.brand_id)];
+      case 'AdStarted':
+      case 'AdRevised':
+      case 'AdDetailsObserved':
+      case 'AdDestinationChanged':
+      case 'AdConfirmedInactive':
+      case 'AdReturned':
+      case 'AdsMissed':
+      case 'AdsSeen':
+      case 'AdsReworded':
+        return [];
       default:
+        event satisfies never;
         return [];
     }
   },

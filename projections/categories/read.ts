@@ -1,7 +1,10 @@
 import type { Page, PageRequest, ReadDatabase } from '#contracts/ports/read-database.ts';
 import { iso, quoted } from '../sql/json-text.ts';
 
-/** The newest observation of a public brand in the category; on the two levels it is not on the index is empty. */
+/**
+ * SQL of the newest observation of a public brand in the category. A category has one level; the indexes of
+ * the other two levels have no rows for it.
+ */
 const AS_OF = `(
   select max(newest.at) from (
     (select b.as_of as at from categories.brand b
@@ -15,7 +18,7 @@ const AS_OF = `(
   ) newest
 )`;
 
-/** A category `c` as JSON text; U+0001 stands for the service's base URL. */
+/** JSON text of a category `c`; U+0001 is the placeholder for the service's base URL. */
 const ITEM = `'{"id":"' || c.category_id || '","slug":"' || c.slug || '","name":' || to_json(coalesce(c.defined_name, c.name))
   || ',"url":"' || chr(1) || '/v1/categories/' || c.category_id || '","level":' || c.level
   || ',"parent":' || coalesce('{"id":"' || p.category_id || '","slug":"' || p.slug || '","name":'
@@ -38,7 +41,7 @@ const IS_NAMED = 'c.slug is not null';
 
 const ONE = itemsOf(`select * from categories.category c where c.category_id = $1 and ${IS_NAMED}`, '');
 
-/** What of a category its stats repeat, as JSON texts. */
+/** Fields of a category that its statistics repeat, as JSON texts. */
 const SUMS = `
   select ${iso('n.as_of')} as as_of, c.brands::text, c.brands_with_traffic::text,
     case when c.brands_with_traffic > 0 then c.monthly_visits::text else 'null' end as monthly_visits,
@@ -65,11 +68,11 @@ type Row = {
 };
 export type CategoryDocument = { readonly item: string; readonly as_of: string | null };
 
-/** One category of any level, as JSON text. */
+/** Returns one category of any level as JSON text, or `null`. */
 export const findCategory = async (db: ReadDatabase, categoryId: string): Promise<CategoryDocument | null> =>
   (await db.query<CategoryDocument>({ sql: ONE, values: [categoryId] }))[0] ?? null;
 
-/** Top level, children of one category, or, with a slug, any level (below `parentId` where that is given too). */
+/** No filter: top level. `parentId`: its children. `slug`: any level, or among the children of `parentId`. */
 export type CategoryFilter = { readonly parentId?: string; readonly slug?: string };
 
 const pageOf = (filter: string, values: number): string =>
@@ -92,7 +95,7 @@ const statementOf = ({ parentId, slug }: CategoryFilter): { sql: string; values:
   return { sql: TOP_LEVEL, values: [] };
 };
 
-/** Sorts before every name and id, so that the first page is the page after it. */
+/** Start cursor: sorts before every row, so the first page needs no special case. */
 const BEFORE_FIRST = ['', '00000000-0000-0000-0000-000000000000'] as const;
 
 export type CategoryPage = Page & { readonly asOf: readonly (string | null)[] };
@@ -107,7 +110,7 @@ const pageFrom = (found: readonly Row[], limit: number): CategoryPage => {
   };
 };
 
-/** By name. */
+/** Lists categories by name. */
 export const listCategories = async (
   db: ReadDatabase,
   filter: CategoryFilter,
@@ -132,7 +135,7 @@ const SITEMAP = `
   cross join lateral (select greatest(c.named_at, c.defined_at, ${AS_OF}) as updated_at) n
   order by c.category_id`;
 
-/** Categories of every level that hold a public brand. */
+/** Lists the categories of every level that contain a public brand. */
 export const listCategorySitemap = async (db: ReadDatabase, page: PageRequest): Promise<CategoryPage> => {
   const [, afterId] = page.after ?? BEFORE_FIRST;
   return pageFrom(await db.query<Row>({ sql: SITEMAP, values: [afterId, page.limit + 1] }), page.limit);

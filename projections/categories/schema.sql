@@ -1,10 +1,11 @@
--- Categories as taxonomies define them and as brand profiles name them, with totals over their public brands.
+-- Categories, as taxonomies define them and as brand profiles name them, with totals over their public
+-- brands.
 create table category (
   category_id uuid primary key,
   parent_id uuid,
   level int,
   slug text,
-  -- As it was first named; a definition says more.
+  -- Name from the first brand profile; a definition takes precedence.
   name text,
   named_at timestamptz,
   defined_name text,
@@ -18,7 +19,8 @@ create table category (
   monthly_visits bigint not null default 0
 );
 
--- What each brand adds to its categories, and what of it is counted there already.
+-- The categories and figures of each brand. The `counted_` columns are what it contributes to the totals
+-- already.
 create table brand (
   brand_id uuid primary key,
   is_public boolean not null default false,

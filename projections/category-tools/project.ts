@@ -1,19 +1,19 @@
 import type { BrandEvent } from '#contracts/events/corpus/brand.ts';
 import type { SiteEvent } from '#contracts/events/corpus/site.ts';
-import { counting } from '../sql/counter-table.ts';
+import { addToCounters } from '../sql/counter-table.ts';
 import { describedTools, describeTool } from '../sql/tool-json.ts';
 import { type Change, projection, type Row } from '../define-projection.ts';
 
-const recounted = (brand_id: string): Change => ({
+const refreshCounts = (brand_id: string): Change => ({
   kind: 'refresh',
   statement: 'recount',
   row: { brand_id },
 });
 
-const installed = (brand_id: string, slugs: readonly string[], present: boolean): readonly Change[] =>
+const setInstalled = (brand_id: string, slugs: readonly string[], present: boolean): readonly Change[] =>
   slugs.map((slug) => ({ kind: 'upsert', table: 'installed', key: { brand_id, slug }, set: { present } }));
 
-const facets = (event: BrandEvent): readonly Change[] => {
+const projectBrand = (event: BrandEvent): readonly Change[] => {
   const { brand_id } = event.data;
   const { is_public, category_path } = event.type === 'BrandRegistered' ? event.data : event.data.changes;
   const set: Row = {
@@ -22,10 +22,10 @@ const facets = (event: BrandEvent): readonly Change[] => {
   };
   return Object.keys(set).length === 0
     ? []
-    : [{ kind: 'upsert', table: 'brand', key: { brand_id }, set }, recounted(brand_id)];
+    : [{ kind: 'upsert', table: 'brand', key: { brand_id }, set }, refreshCounts(brand_id)];
 };
 
-/** Public brands that have a tool, by category of any level. */
+/** Counts of public brands with a tool, by category of any level. */
 export const categoryTools = projection<SiteEvent | BrandEvent>({
   name: 'category-tools',
   version: 2,
@@ -33,7 +33,7 @@ export const categoryTools = projection<SiteEvent | BrandEvent>({
   schema: new URL('./schema.sql', import.meta.url),
   statements: {
     describe: describeTool,
-    // What a brand counts for now less what it counted for before, in whatever order the events come.
+    // Adds the difference between a brand's current and earlier contribution, in any order of the events.
     recount: {
       columns: { brand_id: 'uuid' },
       touches: ['brand', 'installed', 'adoption'],
@@ -51,7 +51,7 @@ export const categoryTools = projection<SiteEvent | BrandEvent>({
           select category_id, slug, 1 as brands from moved, unnest(ids) category_id, unnest(slugs) slug
           union all
           select category_id, slug, -1 from moved, unnest(counted_ids) category_id, unnest(counted_slugs) slug
-        ), ${counting('adoption', ['category_id', 'slug'], ['brands'], 'difference')}
+        ), ${addToCounters('adoption', ['category_id', 'slug'], ['brands'], 'difference')}
         update brand b set counted_ids = m.ids, counted_slugs = m.slugs
         from moved m where b.brand_id = m.brand_id`,
     },
@@ -61,23 +61,33 @@ export const categoryTools = projection<SiteEvent | BrandEvent>({
     switch (event.type) {
       case 'BrandRegistered':
       case 'BrandProfileChanged':
-        return facets(event);
+        return projectBrand(event);
       case 'ToolsDetected': {
         const { tools, observed_at } = event.data;
         const slugs = tools.map(({ slug }) => slug);
         return [
           ...describedTools(tools, observed_at),
-          ...installed(brand_id, slugs, true),
-          recounted(brand_id),
+          ...setInstalled(brand_id, slugs, true),
+          refreshCounts(brand_id),
         ];
       }
       case 'ToolsDescribed':
         return describedTools(event.data.tools, event.data.observed_at);
       case 'ToolsGone': {
         const slugs = event.data.tools.map(({ slug }) => slug);
-        return [...installed(brand_id, slugs, false), recounted(brand_id)];
+        return [...setInstalled(brand_id, slugs, false), refreshCounts(brand_id)];
       }
+      case 'ToolsMissed':
+      case 'ToolsSeen':
+      case 'SplitTestToolsRead':
+      case 'SplitTestsObserved':
+      case 'SplitTestsChanged':
+      case 'SplitTestsMissed':
+      case 'SplitTestsSeen':
+      case 'SiteScanRecorded':
+        return [];
       default:
+        event satisfies never;
         return [];
     }
   },

@@ -1,4 +1,4 @@
--- Which tools public brands have, by category of any level.
+-- Counts of public brands with a tool, by category of any level.
 create table tool (
   slug text primary key,
   tool_id uuid,
@@ -16,7 +16,7 @@ create table installed (
   primary key (brand_id, slug)
 );
 
--- Brands by where they count, and what of it is counted there already.
+-- The categories of each brand. The `counted_` columns are what it contributes to `adoption` already.
 create table brand (
   brand_id uuid primary key,
   is_public boolean not null default false,

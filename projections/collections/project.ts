@@ -6,7 +6,7 @@ import { type Change, projection, type Row } from '../define-projection.ts';
 
 type Named = { readonly workspace_id: string; readonly collection_id: string };
 
-/** The latest change of an item wins whichever of the collection's two streams is projected first. */
+/** Writes items. The latest change of an item wins, in any order of the collection's two streams. */
 const PLACE = `
   insert into item as t (workspace_id, collection_id, item_type, item_key, position, present, created_at, doc)
   select distinct on (workspace_id, collection_id, item_type, item_key)
@@ -18,8 +18,8 @@ const PLACE = `
   where excluded.position > t.position`;
 
 /**
- * At the end of a batch: items that were removed go, and so do those of collections that are gone, which may
- * have been added while their collection was deleted. What is left is what reads show.
+ * Runs at the end of a batch. Deletes removed items, and items of deleted collections: an item may have been
+ * added while its collection was deleted. Then refreshes what reads show of the rest.
  */
 const SETTLE = `
   with touched as (
@@ -45,7 +45,10 @@ const SETTLE = `
   ) shown
   where c.workspace_id = t.workspace_id and c.collection_id = t.collection_id`;
 
-/** Who sees what, by the rule of the domain (`collection.ts`), from the top of each tree down. */
+/**
+ * Computes who may see each collection, by the rule of the domain (`collection.ts`), from the top of each
+ * tree down.
+ */
 const OVERSEE = `
   with recursive tree as (
     select c.workspace_id, c.collection_id,
@@ -143,7 +146,9 @@ const project = (event: RecordedEvent<CollectionEvent>): readonly Change[] => {
   }
 };
 
-/** Collections with their items and with who sees them, for the collections reads and for notes on them. */
+/**
+ * Collections with their items and their audience, for the collections reads and for notes on collections.
+ */
 export const collections = projection<CollectionEvent>({
   name: 'collections',
   version: 1,

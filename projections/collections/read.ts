@@ -15,10 +15,10 @@ type Row = {
   readonly items: string;
 };
 
-/** Sorts after every time and every id, so that the first page is the page after it. */
+/** Start cursor: sorts after every row, so the first page needs no special case. */
 const BEFORE_NEWEST = ['~', 'ffffffff-ffff-ffff-ffff-ffffffffffff'] as const;
 
-// Where a collection stands is no news to those who see what it stands in, and nobody else's business.
+// The parent is shown only to members who may see it.
 const PAGE = `
   select c.collection_id as id, c.name, c.description, p.collection_id as parent_id, c.visibility, c.created_by,
     c.editors, c.item_count, c.created_at, c.updated_at, c.items
@@ -30,7 +30,7 @@ const PAGE = `
 
 const itemOf = ({ items, ...row }: Row): string => `${JSON.stringify(row).slice(0, -1)},"items":${items}}`;
 
-/** Those that a member sees, most recently changed first. */
+/** Lists the collections that a member may see, most recently changed first. */
 export const listCollections = async (
   db: ReadDatabase,
   workspaceId: string,

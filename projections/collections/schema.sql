@@ -1,5 +1,5 @@
--- The collections of workspaces, with what reads show of their items. Times are ISO text in UTC with
--- milliseconds, which sorts as they do.
+-- Collections of workspaces, with what reads show of their items. Times are ISO text in UTC with
+-- milliseconds, so they sort as text.
 create table collection (
   workspace_id text not null,
   collection_id uuid not null,
@@ -11,15 +11,15 @@ create table collection (
   created_by text not null,
   created_at text collate "C" not null,
   updated_at text collate "C" not null,
-  -- Ids of the members who see it; null: everybody in the workspace.
+  -- Ids of the members who may see it; null: every member of the workspace.
   audience text[],
   item_count integer not null default 0,
   -- JSON text of the newest items.
   items text not null default '[]',
   primary key (workspace_id, collection_id)
 );
--- Of each item the latest change, by its place in the log: the first item comes with the collection's own
--- event and may be removed by an event of another stream. Between batches only those that are present are here.
+-- The latest change of each item, by log position. The first item comes with the collection's own event, and
+-- may be removed by an event of another stream. Between batches only present items have a row.
 create table item (
   workspace_id text not null,
   collection_id uuid not null,

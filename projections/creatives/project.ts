@@ -15,8 +15,11 @@ type AdMove = {
   readonly cta_type?: string | null | undefined;
 };
 
-/** `null` and what is left out stay as they were. Files care for the ads alone that run, end or get a date. */
-const moved = (event: RecordedEvent<AdLibraryEvent>, ad: AdMove): readonly Change[] => {
+/**
+ * Returns the changes of an ad. `null` and absent fields stay unchanged. Files are refreshed only if the ad
+ * starts, ends or gets another list date.
+ */
+const moveAd = (event: RecordedEvent<AdLibraryEvent>, ad: AdMove): readonly Change[] => {
   const { ad_id, active = null, listed_on = null, format = null, cta_type = null } = ad;
   if (active === null && listed_on === null && format === null && cta_type === null) return [];
   const { brand_id } = event.data;
@@ -29,20 +32,20 @@ const moved = (event: RecordedEvent<AdLibraryEvent>, ad: AdMove): readonly Chang
   ];
 };
 
-const ofAd = (event: RecordedEvent<AdLibraryEvent>): readonly Change[] => {
+const projectAd = (event: RecordedEvent<AdLibraryEvent>): readonly Change[] => {
   switch (event.type) {
     case 'AdStarted': {
       const { ad_id, started_on, observed_at, format, content } = event.data;
       const listed_on = started_on ?? observed_at.slice(0, 10);
-      return moved(event, { ad_id, active: true, listed_on, format, cta_type: content.cta_type });
+      return moveAd(event, { ad_id, active: true, listed_on, format, cta_type: content.cta_type });
     }
     case 'AdRevised': {
       const { ad_id, changes } = event.data;
-      return moved(event, { ad_id, format: changes.format?.to, cta_type: changes.cta_type?.to });
+      return moveAd(event, { ad_id, format: changes.format?.to, cta_type: changes.cta_type?.to });
     }
     case 'AdDetailsObserved': {
       const { ad_id, started_on, details } = event.data;
-      return moved(event, {
+      return moveAd(event, {
         ad_id,
         listed_on: started_on,
         format: details.format,
@@ -51,13 +54,19 @@ const ofAd = (event: RecordedEvent<AdLibraryEvent>): readonly Change[] => {
     }
     case 'AdsReworded':
       return event.data.ads.flatMap(({ ad_id, format, wording }) =>
-        moved(event, { ad_id, format, cta_type: wording.cta_type }),
+        moveAd(event, { ad_id, format, cta_type: wording.cta_type }),
       );
     case 'AdConfirmedInactive':
-      return moved(event, { ad_id: event.data.ad_id, active: false });
+      return moveAd(event, { ad_id: event.data.ad_id, active: false });
     case 'AdReturned':
-      return moved(event, { ad_id: event.data.ad_id, active: true });
+      return moveAd(event, { ad_id: event.data.ad_id, active: true });
+    case 'AdDestinationChanged':
+    case 'AdsMissed':
+    case 'AdsSeen':
+    case 'ScanRecorded':
+      return [];
     default:
+      event satisfies never;
       return [];
   }
 };
@@ -75,7 +84,7 @@ const carriages = (
 
 const readingColumns = ({ fields, ...reading }: Partial<CreativeReading>): Row => ({ ...reading, ...fields });
 
-const ofFile = (event: CreativeEvent): readonly Change[] => {
+const projectFile = (event: CreativeEvent): readonly Change[] => {
   const { creative_key, observed_at } = event.data;
   const upsert = (set: Row): Change => ({ kind: 'upsert', table: 'file', key: { creative_key }, set });
   const refreshed: Change = { kind: 'refresh', statement: 'refresh_file', row: { creative_key } };
@@ -97,7 +106,7 @@ const ofFile = (event: CreativeEvent): readonly Change[] => {
   }
 };
 
-const ofBrand = (event: BrandEvent): readonly Change[] => {
+const projectBrand = (event: BrandEvent): readonly Change[] => {
   const { brand_id } = event.data;
   const { is_public } = event.type === 'BrandRegistered' ? event.data : event.data.changes;
   if (is_public === undefined) return brandReference(event);
@@ -108,7 +117,7 @@ const ofBrand = (event: BrandEvent): readonly Change[] => {
   ];
 };
 
-/** Creative files, which ads carry them, and what was read of them. */
+/** Creative files, the ads that carry them, and what was read of them. */
 export const creatives = projection<CreativeEvent | AdLibraryEvent | BrandEvent>({
   name: 'creatives',
   version: 3,
@@ -124,14 +133,26 @@ export const creatives = projection<CreativeEvent | AdLibraryEvent | BrandEvent>
     switch (event.type) {
       case 'BrandRegistered':
       case 'BrandProfileChanged':
-        return ofBrand(event);
+        return projectBrand(event);
       case 'CreativeStored':
       case 'CreativeMeasured':
       case 'CreativeCarried':
       case 'CreativeAnalysed':
-        return ofFile(event);
+        return projectFile(event);
+      case 'AdStarted':
+      case 'AdRevised':
+      case 'AdDetailsObserved':
+      case 'AdDestinationChanged':
+      case 'AdConfirmedInactive':
+      case 'AdReturned':
+      case 'AdsMissed':
+      case 'AdsSeen':
+      case 'AdsReworded':
+      case 'ScanRecorded':
+        return projectAd(event);
       default:
-        return ofAd(event);
+        event satisfies never;
+        return [];
     }
   },
 });

@@ -2,12 +2,12 @@ import { CREATIVE_FIELD_NAMES, type CreativeField } from '#contracts/values/crea
 import { excerptOfBody } from '#contracts/events/corpus/ad-library.ts';
 import type { Page, PageRequest, ReadDatabase } from '#contracts/ports/read-database.ts';
 import { BRAND_REFERENCE_SQL } from '../shared-tables/brand-reference.ts';
-import { readWalked } from '../sql/adaptive-page.ts';
+import { readAdaptivePage } from '../sql/adaptive-page.ts';
 
-/** Brands and ads that one record names. */
+/** Maximum brands and ads in one record. */
 const BRANDS_OF_RECORD_MAX = 20;
 const ADS_OF_RECORD_MAX = 100;
-/** Characters of a transcript that an excerpt can need, whatever they take. */
+/** Characters of a transcript read for its excerpt: more than any excerpt needs. */
 const EXCERPT_SOURCE_CHARACTERS = 600;
 
 const iso = (column: string): string =>
@@ -58,7 +58,7 @@ const summaryOf = (row: RecordRow): string => {
   return `${text.slice(0, -1)},"url":"\u0001/v1/creative-records/${row.creative_key}"}`;
 };
 
-/** Numbers by which records are searched: those of the file, and how many live ads carry it. */
+/** Numeric columns of a file that can be searched, besides the number of live ads that carry it. */
 const FILE_NUMBERS = ['duration_seconds', 'bytes', 'width', 'height'] as const;
 export const RANGED_FIELDS = [...FILE_NUMBERS, 'active_ads'] as const;
 export type RangedField = (typeof RANGED_FIELDS)[number];
@@ -66,42 +66,44 @@ export type Range = { readonly min?: number | undefined; readonly max?: number |
 
 export type RecordFilter = {
   readonly brandId?: string;
-  /** `media_kind:video`, `depth:described`, `hook:question`: all of them. */
+  /** Facets that must all match: `media_kind:video`, `depth:described`, `hook:question`. */
   readonly facets: readonly string[];
   readonly ranges: Readonly<Partial<Record<RangedField, Range>>>;
-  /** Words that are said, or shown on screen, all of them; `"a phrase"`, `or` and `-word` as in web searches. */
+  /**
+   * Words that are spoken or shown on screen, all of them; `"a phrase"`, `or` and `-word` as in web searches.
+   */
   readonly said?: string;
   readonly shown?: string;
 };
 
-/** Files by brand, values, words and numbers, most live ads first. */
+/** Searches files by brand, facets, words and numbers, most live ads first. */
 export const searchRecords = async (
   db: ReadDatabase,
   filter: RecordFilter,
   page: PageRequest,
 ): Promise<Page> => {
   const values: unknown[] = [];
-  const given = (value: unknown): string => `$${values.push(value) + 1}`;
+  const parameter = (value: unknown): string => `$${values.push(value) + 1}`;
   const { brandId } = filter;
-  const ofBrand = brandId === undefined ? [] : [`s.scope_id = ${given(brandId)}`];
+  const ofBrand = brandId === undefined ? [] : [`s.scope_id = ${parameter(brandId)}`];
   const [afterAds, afterKey] = page.after ?? [];
   const after =
     afterKey === undefined
       ? []
-      : [`(s.active_ads, s.creative_key) < (${given(afterAds)}::bigint, ${given(afterKey)})`];
-  const conditions = fileConditions(filter, given);
-  const rows = await readWalked<RecordRow & { readonly key: string }>(
+      : [`(s.active_ads, s.creative_key) < (${parameter(afterAds)}::bigint, ${parameter(afterKey)})`];
+  const conditions = fileConditions(filter, parameter);
+  const rows = await readAdaptivePage<RecordRow & { readonly key: string }>(
     db,
     {
-      walk: {
+      scan: {
         columns: 's.creative_key, s.active_ads as place',
         from: brandId === undefined ? 'creatives.file_count s' : 'creatives.file_scope s',
-        where: ['true', ...ofBrand, ...within('s.active_ads', filter.ranges.active_ads, given), ...after],
+        where: ['true', ...ofBrand, ...within('s.active_ads', filter.ranges.active_ads, parameter), ...after],
         order: 's.active_ads desc, s.creative_key desc',
       },
       show: (of) => `select ${COLUMNS}, s.place::text as key
         from ${of} s join creatives.file_count n using (creative_key) join creatives.file f using (creative_key)`,
-      looksAt: { table: 'creatives.file', alias: 'f', key: 'creative_key' },
+      filterTable: { table: 'creatives.file', alias: 'f', key: 'creative_key' },
       conditions,
       order: 's.place desc, s.creative_key desc',
       values,
@@ -116,24 +118,28 @@ export const searchRecords = async (
   };
 };
 
-type Given = (value: unknown) => string;
+type AddParameter = (value: unknown) => string;
 
-const within = (column: string, range: Range | undefined, given: Given): readonly string[] => [
-  ...(range?.min === undefined ? [] : [`${column} >= ${given(range.min)}`]),
-  ...(range?.max === undefined ? [] : [`${column} <= ${given(range.max)}`]),
+const within = (column: string, range: Range | undefined, parameter: AddParameter): readonly string[] => [
+  ...(range?.min === undefined ? [] : [`${column} >= ${parameter(range.min)}`]),
+  ...(range?.max === undefined ? [] : [`${column} <= ${parameter(range.max)}`]),
 ];
 
-const fileConditions = ({ facets, ranges, said, shown }: RecordFilter, given: Given): readonly string[] => [
-  ...(facets.length === 0 ? [] : [`f.facets @> ${given(facets)}::text[]`]),
-  ...(said === undefined ? [] : [`f.said @@ websearch_to_tsquery('simple', ${given(said)})`]),
-  ...(shown === undefined ? [] : [`f.shown @@ websearch_to_tsquery('simple', ${given(shown)})`]),
-  ...FILE_NUMBERS.flatMap((name) => within(`f.${name}`, ranges[name], given)),
+const fileConditions = (
+  { facets, ranges, said, shown }: RecordFilter,
+  parameter: AddParameter,
+): readonly string[] => [
+  ...(facets.length === 0 ? [] : [`f.facets @> ${parameter(facets)}::text[]`]),
+  ...(said === undefined ? [] : [`f.said @@ websearch_to_tsquery('simple', ${parameter(said)})`]),
+  ...(shown === undefined ? [] : [`f.shown @@ websearch_to_tsquery('simple', ${parameter(shown)})`]),
+  ...FILE_NUMBERS.flatMap((name) => within(`f.${name}`, ranges[name], parameter)),
 ];
 
-/** Keys that begin so: none, one, or two where there are more. */
+/** Returns the keys with a prefix, at most two: enough to tell whether it is unique. */
 export const findRecordKeys = async (db: ReadDatabase, prefix: string): Promise<readonly string[]> => {
   const rows = await db.query<{ creative_key: string }>({
-    // No hexadecimal digit sorts behind `f`, so `g` ends the range; a pattern would be no range in a prepared plan.
+    // No hexadecimal digit sorts after `f`, so `g` ends the range. A `like` pattern would not use the index
+    // in a prepared plan.
     sql: `select creative_key from creatives.file_count where creative_key >= $1 and creative_key < $1 || 'g' limit 2`,
     values: [prefix],
   });

@@ -2,12 +2,12 @@ import { creativeIdOf } from '#contracts/values/creatives.ts';
 import type { Page, PageRequest, ReadDatabase } from '#contracts/ports/read-database.ts';
 import { CREATIVE_COLUMNS, CREATIVE_FROM, type CreativeRow, creativeText } from '../sql/creative-json.ts';
 
-/** Files that one ad is shown with; an ad of more is none that a person made. */
+/** Maximum files returned for one ad. No ad made by a person has more. */
 const CREATIVES_OF_AD_MAX = 1_000;
-/** Specification, part "Limits": brand thumbnails. */
+/** Maximum thumbnails per brand (specification, part "Limits"). */
 const THUMBS_MAX = 4;
 
-/** Archived assets of one ad or of a brand's attributed ads, those of the newest ads first. */
+/** Lists archived files of one ad or of a brand's attributed ads, newest ads first. */
 export const listCreatives = async (
   db: ReadDatabase,
   of: { readonly adId: string } | { readonly brandId: string },
@@ -30,16 +30,16 @@ export const listCreatives = async (
   };
 };
 
-/** Every archived asset of one ad; `null` when there is no such ad. */
+/** Returns every archived file of one ad, or `null` if the ad does not exist. */
 export const findCreativesOfAd = async (
   db: ReadDatabase,
   adId: string,
 ): Promise<readonly string[] | null> => {
-  const [known, { items }] = await Promise.all([
+  const [adRows, { items }] = await Promise.all([
     db.query({ sql: 'select 1 from creatives.ad where ad_id = $1', values: [adId] }),
     listCreatives(db, { adId }, { limit: CREATIVES_OF_AD_MAX, after: null }),
   ]);
-  return known.length === 0 ? null : items;
+  return adRows.length === 0 ? null : items;
 };
 
 export const findCreative = async (
@@ -65,7 +65,10 @@ type ThumbRow = {
   readonly as_of: string;
 };
 
-/** For each brand its newest files of live ads with an image to show; a brand without one has none. */
+/**
+ * Returns, for each brand, the newest files of live ads that have an image to show; an empty list if it has
+ * none.
+ */
 export const readBrandThumbs = async (
   db: ReadDatabase,
   brandIds: readonly string[],

@@ -1,5 +1,5 @@
--- One row a file: what was measured and read of it. Counts stand apart: they move with every ad, and the indexes
--- over words and values must not be written for that.
+-- One row per file: its measurements and what was read of it. Counts are in `file_count`: they change with
+-- every ad, and would rewrite the indexes over words and values.
 create table file (
   creative_key text primary key,
   media_kind text,
@@ -32,17 +32,18 @@ create table file (
     'media_kind:' || media_kind, 'depth:' || coalesce(depth, 'measured'), 'hook:' || hook, 'style:' || style,
     'presenter:' || presenter, 'setting:' || setting, 'tone:' || tone, 'offer:' || offer, 'audio:' || audio
   ], null)) stored,
-  -- As heard and as put right.
+  -- Transcript, and its corrections.
   said tsvector generated always as (
     to_tsvector('simple', coalesce(transcript, '')) || to_tsvector('simple', coalesce(corrections, '[]'))
   ) stored,
   shown tsvector generated always as (to_tsvector('simple', coalesce(shown_texts, '[]'))) stored
 );
--- Without this many statistics the planner takes a rare word for a common one.
+-- With fewer statistics the planner takes a rare word for a common one.
 alter table file alter column said set statistics 10000;
 alter table file alter column shown set statistics 10000;
 
--- Ads as far as files need them; `active`: not confirmed inactive, `stored`: one of its files is in the archive.
+-- The columns of an ad that files need. `active`: not confirmed inactive. `stored`: at least one of its files
+-- is archived.
 create table ad (
   ad_id text primary key,
   brand_id uuid not null,
@@ -53,7 +54,7 @@ create table ad (
   stored boolean not null default false
 );
 
--- One file as one ad carries it. Brand, day and archive are refreshed from the ad and the file.
+-- One file carried by one ad. Brand, date and `stored` are refreshed from the ad and the file.
 create table carriage (
   creative_key text not null,
   ad_id text not null,
@@ -66,8 +67,8 @@ create table carriage (
   unique (ad_id, creative_key)
 );
 
--- Refreshed: ads of the corpus that carry the file. What is found by words and values is sorted by what the key's
--- index says.
+-- Refreshed: ads of the corpus that carry the file. Results found by words and values are sorted with the
+-- covering index of the key.
 create table file_count (
   creative_key text not null,
   active_ads bigint not null,
@@ -75,8 +76,8 @@ create table file_count (
   primary key (creative_key) include (active_ads)
 );
 
--- Refreshed: a file under each brand whose ads carry it, and under the id of noughts when one of these is public.
--- The newest live ad is the brand's own; `active_ads` are those of every brand.
+-- Refreshed: a file under each brand whose ads carry it, and under the zero id if one of these is public. The
+-- newest live ad is the brand's own; `active_ads` counts those of every brand.
 create table file_scope (
   creative_key text not null,
   scope_id uuid not null,
@@ -89,7 +90,7 @@ create table file_scope (
   unique (scope_id, creative_key)
 );
 
--- Files of a scope with each value.
+-- Counts of files in a scope by facet value.
 create table coverage (
   scope_id uuid not null,
   facet text not null,
@@ -97,7 +98,8 @@ create table coverage (
   primary key (scope_id, facet)
 );
 
--- When files that ads of a brand carry were looked at last. What is public is not kept: brands come and go there.
+-- Time of the newest observation of a brand's files. Not kept for the public scope, since brands enter and
+-- leave it.
 create table scope (
   scope_id uuid primary key,
   seen_at timestamptz not null

@@ -1,7 +1,7 @@
-import { counting } from '../sql/counter-table.ts';
+import { addToCounters } from '../sql/counter-table.ts';
 import type { Statement } from '../define-projection.ts';
 
-/** Under this id stand the files that ads of public brands carry. */
+/** Scope id of the files that ads of public brands carry. */
 export const PUBLIC_SCOPE = '00000000-0000-0000-0000-000000000000';
 
 const MOVED = ['active', 'listed_on', 'format', 'cta_type'] as const;
@@ -9,7 +9,10 @@ const MOVED = ['active', 'listed_on', 'format', 'cta_type'] as const;
 const last = (column: string): string =>
   `(array_agg(${column} order by position desc) filter (where ${column} is not null))[1] as ${column}`;
 
-/** What is new of ads; `null` leaves a column as it was. Changes of one ad are told apart by their position. */
+/**
+ * Updates ads; `null` leaves a column unchanged. Several changes of one ad in a batch are ordered by
+ * position.
+ */
 export const move: Statement = {
   columns: {
     ad_id: 'text',
@@ -30,8 +33,9 @@ export const move: Statement = {
 };
 
 /**
- * What of a file follows from several tables: how many ads carry it, whose these are, what it adds to the coverage
- * of their brands. `source` selects the `creative_key` of the files. Coverage moves by what differs from before.
+ * Refreshes what follows from several tables: how many ads carry a file, which brands, and what the file adds
+ * to their coverage. `source` selects the `creative_key` of the files. Coverage changes by the difference to
+ * the earlier state.
  */
 const refresh = (source: string, columns: Statement['columns']): Statement => ({
   columns,
@@ -83,7 +87,7 @@ const refresh = (source: string, columns: Statement['columns']): Statement => ({
     ), moved as (
       select scope_id, unnest(facets) as facet, 1 as files from scoped
       union all select scope_id, unnest(facets), -1 from before
-    ), ${counting('coverage', ['scope_id', 'facet'], ['files'], 'moved')}, seen as (
+    ), ${addToCounters('coverage', ['scope_id', 'facet'], ['files'], 'moved')}, seen as (
       insert into scope as p (scope_id, seen_at)
       select scope_id, max(seen_at) from scoped where scope_id <> '${PUBLIC_SCOPE}' group by scope_id order by scope_id
       on conflict (scope_id) do update set seen_at = greatest(p.seen_at, excluded.seen_at)
@@ -104,7 +108,7 @@ export const refreshFilesOfAd = refresh('select c.creative_key from :input i joi
   ad_id: 'text',
 });
 
-/** When the brand becomes public, or ceases to be. */
+/** Runs when a brand becomes public or stops being public. */
 export const refreshFilesOfBrand = refresh(
   'select s.creative_key from :input i join file_scope s on s.scope_id = i.brand_id',
   { brand_id: 'uuid' },

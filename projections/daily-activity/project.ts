@@ -1,6 +1,6 @@
 import type { AdLibraryEvent } from '#contracts/events/corpus/ad-library.ts';
 import { observedDay, recordObservedDay } from '../shared-tables/observed-day.ts';
-import { projection } from '../define-projection.ts';
+import { type Change, projection } from '../define-projection.ts';
 
 /** Active, new and retired ads of a brand by day. */
 export const dailyActivity = projection<AdLibraryEvent>({
@@ -9,5 +9,23 @@ export const dailyActivity = projection<AdLibraryEvent>({
   prefixes: ['adLibrary-'],
   schema: new URL('./schema.sql', import.meta.url),
   statements: { record_day: recordObservedDay },
-  project: (event) => (event.type === 'ScanRecorded' ? [observedDay(event)] : []),
+  project: (event): readonly Change[] => {
+    switch (event.type) {
+      case 'ScanRecorded':
+        return [observedDay(event)];
+      case 'AdStarted':
+      case 'AdRevised':
+      case 'AdDetailsObserved':
+      case 'AdDestinationChanged':
+      case 'AdConfirmedInactive':
+      case 'AdReturned':
+      case 'AdsMissed':
+      case 'AdsSeen':
+      case 'AdsReworded':
+        return [];
+      default:
+        event satisfies never;
+        return [];
+    }
+  },
 });

@@ -1,6 +1,6 @@
 import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 
-/** Days that one read answers at most. */
+/** Maximum days in one read. */
 export const DAYS_MAX = 366;
 
 const DAYS = `
@@ -10,7 +10,7 @@ const DAYS = `
     order by date desc limit ${DAYS_MAX}
   ) d order by date`;
 
-/** Observed days, oldest first; of more than `DAYS_MAX` the latest. */
+/** Returns observed days, oldest first. If there are more than `DAYS_MAX`, returns the latest. */
 export const readDailyActivity = async (
   db: ReadDatabase,
   brandId: string,

@@ -1,4 +1,4 @@
--- One row for each day on which a brand was observed; a day never observed has none.
+-- One row per day on which a brand was observed; other days have no row.
 create table day (
   brand_id uuid not null,
   date date not null,
@@ -7,7 +7,7 @@ create table day (
   retired_ads bigint not null,
   reliable boolean not null,
   observed_at timestamptz not null,
-  -- Only scans that arrived after newer ones have told of this day.
+  -- True if only scans that arrived after newer ones reported this day.
   late_arrival boolean not null,
   primary key (brand_id, date)
 );

@@ -7,22 +7,26 @@ import { BRAND_REFERENCE_SQL, brandReference } from '../shared-tables/brand-refe
 import { iso, quoted } from '../sql/json-text.ts';
 import { type Change, projection } from '../define-projection.ts';
 
-/** A tracked brand that was never scanned is due from the moment it was tracked. */
+/**
+ * SQL of when the next scan is due. A brand that was tracked but never scanned is due since it was tracked.
+ */
 const NEXT_DUE = `coalesce(b.scanned_at + case t.tier
   when 'daily' then interval '${TIER_HOURS.daily} hours'
   when 'weekly' then interval '${TIER_HOURS.weekly} hours'
   else interval '${TIER_HOURS.census} hours' end, t.tracked_at)`;
 
-/** What the list of a workspace shows of a brand, up to the hours since it was scanned reliably. */
+/** SQL of a list item of a workspace, up to the number of hours since the last reliable scan. */
 const ITEM = `'{"brand":' || s.reference || ',"cadence":"' || k.cadence || '","freshness":' || s.freshness
   || case k.cadence when 'daily' then ',"slo_hours":${SLO_HOURS.daily}' else ',"slo_hours":${SLO_HOURS.weekly}' end
   || ',"hours_since_reliable":'`;
 
 /**
- * What is said of each brand, and of those who track it: of all of them where that has changed or it is called something
- * else, else of those alone who were named, as a brand may be tracked by thousands. For the same reason the first of an
- * index is asked for where `min` might read all, and rows are found by their places first: joined, they may be looked
- * for in the whole table.
+ * Refreshes the freshness of brands and the list items of the workspaces that track them. If the freshness or
+ * the brand's name changed, all trackers are rewritten; otherwise only the named ones, as a brand may have
+ * thousands.
+ *
+ * Two choices keep this fast. `order by … limit 1` reads one index entry where `min` might read all. Rows are
+ * found by `ctid` first, because a join may scan the whole table.
  */
 const COMPOSE = `
   with said as materialized (
@@ -59,7 +63,7 @@ const COMPOSE = `
   )) and (k.scanned_at, k.counted_from, k.item)
     is distinct from (s.scanned_at, coalesce(s.reliable_at, k.tracked_at), ${ITEM})`;
 
-/** How recent a brand's figures are, and when they are due again. */
+/** Freshness of brands, and when they are due for a scan. */
 export const freshness = projection<AdLibraryEvent | BrandEvent | TrackingEvent>({
   name: 'freshness',
   version: 4,
@@ -116,7 +120,18 @@ export const freshness = projection<AdLibraryEvent | BrandEvent | TrackingEvent>
         const { workspace_id } = event.data;
         return [{ kind: 'delete', table: 'tracker', key: { brand_id, workspace_id } }, compose(workspace_id)];
       }
+      case 'AdStarted':
+      case 'AdRevised':
+      case 'AdDetailsObserved':
+      case 'AdDestinationChanged':
+      case 'AdConfirmedInactive':
+      case 'AdReturned':
+      case 'AdsMissed':
+      case 'AdsSeen':
+      case 'AdsReworded':
+        return [];
       default:
+        event satisfies never;
         return [];
     }
   },

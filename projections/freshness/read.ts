@@ -13,7 +13,7 @@ const DUE = `
     min(t.tracked_at)) <= $1
   order by b.scanned_at nulls first, t.brand_id limit $2`;
 
-/** Tracked brands whose next scan is due at `now` (ISO timestamp), longest unscanned first. */
+/** Returns tracked brands whose next scan is due at `now` (ISO timestamp), longest unscanned first. */
 export const listDue = (
   db: ReadDatabase,
   now: string,
@@ -21,7 +21,7 @@ export const listDue = (
 ): Promise<readonly { readonly brand_id: string; readonly cadence: Cadence }[]> =>
   db.query({ sql: DUE, values: [now, limit] });
 
-/** `null`: neither scanned nor tracked. */
+/** Returns the freshness of a brand, or `null` if it was neither scanned nor tracked. */
 export const readFreshness = async (db: ReadDatabase, brandId: string): Promise<Freshness | null> => {
   const rows = await db.query<{ freshness: string | null }>({
     sql: 'select freshness from freshness.brand where brand_id = $1',
@@ -31,7 +31,7 @@ export const readFreshness = async (db: ReadDatabase, brandId: string): Promise<
   return text === null ? null : (JSON.parse(text) as Freshness);
 };
 
-// One text for each: of thousands, every column more would be looked for and copied.
+// One text column per row: with thousands of rows, each further column costs a lookup and a copy.
 const TRACKED = `
   select item || hours || ',"slo_status":"' || case when hours > slo_hours then 'breached' else 'ok' end || '"}' as item
   from (
@@ -41,8 +41,8 @@ const TRACKED = `
   ) k order by hours - slo_hours desc, brand_id`;
 
 /**
- * JSON texts of all tracked brands of a workspace against the hours that their cadence promises at `now`, most overdue
- * first. Hours count from the last reliable scan, or from tracking where there was none.
+ * Returns the tracked brands of a workspace as JSON texts, most overdue at `now` first, compared with the
+ * hours that their cadence promises. Hours count from the last reliable scan, or from when tracking began.
  */
 export const listTrackedFreshness = async (
   db: ReadDatabase,

@@ -1,5 +1,5 @@
--- When each brand was last scanned, and last scanned reliably; and how fresh it is as JSON text, null while it was
--- neither scanned nor tracked.
+-- Time of the last scan and of the last reliable scan per brand, and its freshness as JSON text (null if it
+-- was neither scanned nor tracked).
 create table brand (
   brand_id uuid primary key,
   slug text,
@@ -10,9 +10,9 @@ create table brand (
   freshness text
 );
 
--- Who tracks a brand how often: the tier is the most demanding. What a workspace's list shows stands with each, since
--- it lists thousands at once: when the brand was last scanned, since when hours count, and the item up to these hours
--- (null while the brand is not registered).
+-- Cadence by workspace and brand; the tier of a brand is its most demanding cadence. A workspace lists
+-- thousands of brands at once, so each row holds what the list shows: the last scan, the start of the hour
+-- count, and the item up to these hours (null while the brand is not registered).
 create table tracker (
   workspace_id text not null,
   brand_id uuid not null,

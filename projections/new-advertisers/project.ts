@@ -3,7 +3,7 @@ import type { BrandEvent } from '#contracts/events/corpus/brand.ts';
 import { brandFacets } from '../shared-tables/brand-facets.ts';
 import { type Change, projection } from '../define-projection.ts';
 
-/** When each brand began to advertise. The list itself is rewritten nightly from this. */
+/** When each brand began to advertise. A nightly job writes the list from this. */
 export const newAdvertisers = projection<AdLibraryEvent | BrandEvent>({
   name: 'new-advertisers',
   version: 1,
@@ -53,7 +53,17 @@ export const newAdvertisers = projection<AdLibraryEvent | BrandEvent>({
           },
         ];
       }
+      case 'AdRevised':
+      case 'AdDetailsObserved':
+      case 'AdDestinationChanged':
+      case 'AdConfirmedInactive':
+      case 'AdReturned':
+      case 'AdsMissed':
+      case 'AdsSeen':
+      case 'AdsReworded':
+        return [];
       default:
+        event satisfies never;
         return [];
     }
   },

@@ -3,7 +3,7 @@ import type { PageRequest, ReadDatabase } from '#contracts/ports/read-database.t
 
 const sql = createSqlTag();
 
-/** The longest window that the list answers, in days. */
+/** Longest window of the list, in days. */
 export const NEW_ADVERTISER_DAYS_MAX = 90;
 
 export type NewAdvertiserRow = {
@@ -16,13 +16,13 @@ export type NewAdvertiserRow = {
 export type NewAdvertisers = {
   readonly rows: readonly NewAdvertiserRow[];
   readonly next: readonly (string | number)[] | null;
-  /** When the figures hold: the newest scan at the last rewrite. Null before the first. */
+  /** The newest scan at the last nightly run; `null` before the first run. */
   readonly as_of: string | null;
 };
 
 /**
- * Public brands first scanned before the window whose first ad began in it, most active first. Reads the
- * nightly list; before its first rewrite the list is empty.
+ * Lists public brands that were first scanned before the window and whose first ad began in it, most active
+ * first. Reads the nightly list, which is empty before its first run.
  */
 export const listNewAdvertisers = async (
   db: ReadDatabase,

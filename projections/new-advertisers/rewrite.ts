@@ -1,13 +1,13 @@
-/** Whoever rewrites hands in its connection; all statements run in one transaction on it. */
+/** Connection of the caller. All statements run in one transaction on it. */
 export type Connection = { query(sql: string): Promise<unknown> };
 
-/** Any number that nothing else in the database uses: one rewrite at a time. */
+/** Key of the advisory lock: one run at a time. Any number unused elsewhere in the database. */
 const REWRITE_LOCK = 7_201_003;
 
 /**
- * Writes the nightly list of new advertisers: built beside, then renamed into place in one transaction, so
- * that readers see the old list or the new. Its `as_of` is the newest scan of the corpus. Brands whose first
- * ad is older than the longest window are left out.
+ * Writes the nightly list of new advertisers. It is built in a second table and renamed in one transaction:
+ * readers see the old or the new list. Its `as_of` is the newest scan of the corpus. Brands whose first ad is
+ * older than the longest window are left out.
  */
 export const rewriteNewAdvertisers = async (connection: Connection): Promise<void> => {
   await connection.query(`

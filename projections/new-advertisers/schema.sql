@@ -1,4 +1,4 @@
--- What the nightly rewrite chooses from: when the service first scanned a brand, and when its first ad began.
+-- Input of the nightly list: the first scan of each brand, and when its first ad began.
 create table brand (
   brand_id uuid primary key,
   country text,

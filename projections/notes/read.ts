@@ -12,13 +12,14 @@ type Row = {
   readonly updated_at: string;
 };
 
-/** A type of subjects, or one subject; neither: every subject. */
+/** Filter by subject type or by one subject; without either, all subjects. */
 export type SubjectFilter = { readonly subject_type?: SubjectType; readonly subject_key?: string };
 
-/** Sorts after every time and every id, so that the first page is the page after it. */
+/** Start cursor: sorts after every row, so the first page needs no special case. */
 const BEFORE_NEWEST = ['~', 'ffffffff-ffff-ffff-ffff-ffffffffffff'] as const;
 
-// A note on a collection would give the collection away, so it is for those who see that.
+// A note on a collection is shown only to members who may see the collection, since it reveals that the
+// collection exists.
 const pageOf = (filter: string): string => `
   select n.note_id as id, n.subject_type, n.subject_key, n.body, n.created_by, n.created_at, n.updated_at
   from notes.note n
@@ -34,7 +35,7 @@ const ALL = pageOf('');
 const ON_TYPE = pageOf('and n.subject_type = $6');
 const ON_SUBJECT = pageOf('and n.subject_type = $6 and n.subject_key = $7');
 
-/** Those that a member may read, most recently edited first. */
+/** Lists the notes that a member may read, most recently edited first. */
 export const listNotes = async (
   db: ReadDatabase,
   workspaceId: string,

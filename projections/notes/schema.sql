@@ -1,4 +1,4 @@
--- Members' notes. Times are ISO text in UTC with milliseconds, which sorts as they do.
+-- Members' notes. Times are ISO text in UTC with milliseconds, so they sort as text.
 create table note (
   workspace_id text not null,
   note_id uuid not null,

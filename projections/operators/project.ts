@@ -4,15 +4,15 @@ import { brandFacets } from '../shared-tables/brand-facets.ts';
 import { brandReference } from '../shared-tables/brand-reference.ts';
 import { type Change, projection } from '../define-projection.ts';
 
-/** Only public brands are counted. */
-const recounted = ({ type, data }: BrandEvent): readonly Change[] =>
+/** Returns a recount if the brand's visibility may have changed: only public brands count. */
+const refreshCounts = ({ type, data }: BrandEvent): readonly Change[] =>
   type === 'BrandProfileChanged' && data.changes.is_public === undefined
     ? []
     : [{ kind: 'refresh', statement: 'count_of_brand', row: { brand_id: data.brand_id } }];
 
 const COUNTED = ['operator', 'association', 'brand'] as const;
 
-/** `operators`: SQL of rows with the `operator_id` of those to count anew. */
+/** SQL that recounts operators. `operators` is SQL of rows with their `operator_id`. */
 const countOf = (operators: string): string => `
   update operator o set domains = a.domains, pages = a.pages, public_brands = a.public_brands
   from ${operators} i cross join lateral (
@@ -24,7 +24,7 @@ const countOf = (operators: string): string => `
   where o.operator_id = i.operator_id
     and (o.domains, o.pages, o.public_brands) is distinct from (a.domains, a.pages, a.public_brands)`;
 
-/** Companies and what they were observed with, each association under every basis that names it. */
+/** Companies and what they were observed with. Each association is stored under every basis that names it. */
 export const operators = projection<OperatorEvent | BrandEvent>({
   name: 'operators',
   version: 2,
@@ -50,7 +50,7 @@ export const operators = projection<OperatorEvent | BrandEvent>({
     switch (event.type) {
       case 'BrandRegistered':
       case 'BrandProfileChanged':
-        return [...brandReference(event), ...brandFacets(event), ...recounted(event)];
+        return [...brandReference(event), ...brandFacets(event), ...refreshCounts(event)];
       case 'OperatorNamed': {
         const { operator_id, name, country, observed_at } = event.data;
         return [

@@ -3,13 +3,15 @@ import { OPERATOR_ENTRIES_MAX, OPERATOR_OTHER_BRANDS_MAX } from '#contracts/reso
 import { BRAND_REFERENCE_SQL } from '../shared-tables/brand-reference.ts';
 import { iso } from '../sql/json-text.ts';
 
-/** The fields that every record of an operator begins with, without braces; U+0001 stands for the base URL. */
+/**
+ * Fields at the start of every operator record, without braces; U+0001 is the placeholder for the base URL.
+ */
 const SUMMARY = `
   '"id":"' || o.operator_id || '","name":' || to_json(o.name) || ',"country":' || coalesce(to_json(o.country)::text, 'null')
     || ',"domains":' || o.domains || ',"pages":' || o.pages || ',"observed_at":"' || ${iso('o.observed_at')}
     || '","url":"' || chr(1) || '/v1/operators/' || o.operator_id || '"'`;
 
-/** The public brands whose domains were observed with `o`, each once. */
+/** SQL of the public brands whose domains were observed with `o`, each once. */
 const PUBLIC_BRANDS = `
   select distinct b.* from operators.association a join operators.brand b using (brand_id)
   where a.operator_id = o.operator_id and b.is_public and b.slug is not null`;
@@ -28,7 +30,7 @@ const list = (after: boolean): string => `
     order by o.domains + o.pages desc, o.operator_id desc limit $1
   ) o order by o.domains + o.pages desc, o.operator_id desc`;
 
-/** Companies with several domains or pages, those with most first. */
+/** Lists companies with several domains or pages, largest first. */
 export const listOperators = async (db: ReadDatabase, page: PageRequest): Promise<Page> => {
   const rows = await db.query<{ item: string; size: string; operator_id: string }>({
     sql: list(page.after !== null),
@@ -58,7 +60,7 @@ const ONE = `
       || ',"page_associations":' || ${associations('page', 'page_id')} || '}' as item
   from operators.operator o where o.operator_id = $1 and o.name is not null`;
 
-/** One company with everything it was observed with. */
+/** Returns one company with everything it was observed with, or `null`. */
 export const findOperator = async (
   db: ReadDatabase,
   operatorId: string,
@@ -75,6 +77,6 @@ const OF_BRAND = `
   where o.name is not null
   order by o.domains + o.pages desc, o.operator_id`;
 
-/** Companies observed with the brand's domain, those with most first, each with its other public brands. */
+/** Lists the companies observed with the brand's domain, largest first, each with its other public brands. */
 export const listOperatorsOfBrand = async (db: ReadDatabase, brandId: string): Promise<readonly string[]> =>
   (await db.query<{ item: string }>({ sql: OF_BRAND, values: [brandId] })).map(({ item }) => item);

@@ -1,4 +1,4 @@
--- Companies. `listed`: observed with several domains, or with several pages.
+-- Companies. Lists show those observed with several domains or several pages.
 create table operator (
   operator_id uuid primary key,
   name text,
@@ -6,11 +6,11 @@ create table operator (
   observed_at timestamptz,
   domains bigint not null default 0,
   pages bigint not null default 0,
-  -- Of its domains, each once: the biggest have hundreds.
+  -- Public brands among its domains, each once. Stored, because the largest companies have hundreds.
   public_brands bigint not null default 0
 );
 
--- What each basis names for a company: a domain, with the brand that it is, or a page.
+-- Associations by basis: a domain, with its brand, or a page.
 create table association (
   operator_id uuid not null,
   kind text not null,

@@ -16,7 +16,10 @@ import {
   relistPagesOfAd,
 } from './statements.ts';
 
-const meeting = (link: string, at: string): { readonly page_id: string; readonly change: Change } | null => {
+const recordPage = (
+  link: string,
+  at: string,
+): { readonly page_id: string; readonly change: Change } | null => {
   const page = landingPageOf(link);
   if (!page) return null;
   const { landing_page_id: page_id, page_url, host, domains } = page;
@@ -33,24 +36,30 @@ type AdMove = {
   readonly active?: boolean;
 };
 
-/** Pages behind the links of cards, each once; `null` where no card was observed. */
-const meetingCards = (cards: readonly AdCardContent[], at: string) => {
+/**
+ * Returns the landing pages behind the links of cards, each once; `page_ids` is `null` if no card was
+ * observed.
+ */
+const recordCardPages = (cards: readonly AdCardContent[], at: string) => {
   if (cards.length === 0) return { page_ids: null, changes: [] };
-  const met = cards.flatMap(({ link_url }) => (link_url === null ? [] : (meeting(link_url, at) ?? [])));
+  const met = cards.flatMap(({ link_url }) => (link_url === null ? [] : (recordPage(link_url, at) ?? [])));
   const byPage = new Map(met.map(({ page_id, change }) => [page_id, change]));
   return { page_ids: `{${[...byPage.keys()].toSorted().join()}}`, changes: [...byPage.values()] };
 };
 
-/** An ad leads elsewhere, ends or runs again. A link that was not observed leaves it where it was. */
-const moved = (
+/**
+ * Returns the changes of an ad that leads elsewhere, ends or runs again. If no link was observed, its link is
+ * unchanged.
+ */
+const moveAd = (
   event: RecordedEvent<AdLibraryEvent>,
   { ad_id, link, cards = [], active }: AdMove,
 ): readonly Change[] => {
   const { brand_id, observed_at } = event.data;
   const isLinked = link !== null && link !== undefined;
   if (!isLinked && active === undefined && cards.length === 0) return [];
-  const met = isLinked ? meeting(link, observed_at) : null;
-  const onCards = meetingCards(cards, observed_at);
+  const met = isLinked ? recordPage(link, observed_at) : null;
+  const onCards = recordCardPages(cards, observed_at);
   const row: Row = {
     ad_id,
     brand_id,
@@ -68,7 +77,7 @@ const moved = (
   ];
 };
 
-const ofBrand = (event: BrandEvent): readonly Change[] => {
+const projectBrand = (event: BrandEvent): readonly Change[] => {
   const { brand_id } = event.data;
   const refresh: Change = { kind: 'refresh', statement: 'refresh_of_brand', row: { brand_id } };
   if (event.type === 'BrandRegistered') {
@@ -84,9 +93,9 @@ const ofBrand = (event: BrandEvent): readonly Change[] => {
   return [...brandReference(event), ...facets, ...(facets.length === 0 ? [] : [refresh])];
 };
 
-const ofPage = (event: LandingPageEvent): readonly Change[] => {
+const projectPage = (event: LandingPageEvent): readonly Change[] => {
   const { landing_page_id: page_id, page_url, observed_at } = event.data;
-  const met = meeting(page_url, observed_at);
+  const met = recordPage(page_url, observed_at);
   if (met === null) return [];
   const set: Row =
     event.type === 'LandingPageScraped'
@@ -103,7 +112,7 @@ const ofPage = (event: LandingPageEvent): readonly Change[] => {
   ];
 };
 
-/** Landing pages: what ads lead to, joined with what was scraped and classified of it. */
+/** Landing pages: destinations of ads, joined with what was scraped and classified. */
 export const pages = projection<LandingPageEvent | AdLibraryEvent | BrandEvent>({
   name: 'pages',
   version: 4,
@@ -121,36 +130,41 @@ export const pages = projection<LandingPageEvent | AdLibraryEvent | BrandEvent>(
     switch (event.type) {
       case 'BrandRegistered':
       case 'BrandProfileChanged':
-        return ofBrand(event);
+        return projectBrand(event);
       case 'LandingPageScraped':
       case 'LandingPageClassified':
-        return ofPage(event);
+        return projectPage(event);
       case 'AdStarted':
-        return moved(event, {
+        return moveAd(event, {
           ad_id: event.data.ad_id,
           link: event.data.content.link_url,
           cards: event.data.content.cards,
           active: true,
         });
       case 'AdRevised':
-        return moved(event, { ad_id: event.data.ad_id, cards: event.data.changes.cards?.to });
+        return moveAd(event, { ad_id: event.data.ad_id, cards: event.data.changes.cards?.to });
       case 'AdDestinationChanged':
-        return moved(event, { ad_id: event.data.ad_id, link: event.data.to_url });
+        return moveAd(event, { ad_id: event.data.ad_id, link: event.data.to_url });
       case 'AdDetailsObserved':
-        return moved(event, {
+        return moveAd(event, {
           ad_id: event.data.ad_id,
           link: event.data.details.link_url,
           cards: event.data.details.cards,
         });
       case 'AdsReworded':
         return event.data.ads.flatMap(({ ad_id, wording }) =>
-          moved(event, { ad_id, link: wording.link_url, cards: wording.cards }),
+          moveAd(event, { ad_id, link: wording.link_url, cards: wording.cards }),
         );
       case 'AdConfirmedInactive':
-        return moved(event, { ad_id: event.data.ad_id, active: false });
+        return moveAd(event, { ad_id: event.data.ad_id, active: false });
       case 'AdReturned':
-        return moved(event, { ad_id: event.data.ad_id, active: true });
+        return moveAd(event, { ad_id: event.data.ad_id, active: true });
+      case 'AdsMissed':
+      case 'AdsSeen':
+      case 'ScanRecorded':
+        return [];
       default:
+        event satisfies never;
         return [];
     }
   },

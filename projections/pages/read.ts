@@ -1,9 +1,9 @@
 import type { Page, PageRequest, ReadDatabase } from '#contracts/ports/read-database.ts';
 import { BRAND_REFERENCE_SQL } from '../shared-tables/brand-reference.ts';
-import { readWalked } from '../sql/adaptive-page.ts';
+import { readAdaptivePage } from '../sql/adaptive-page.ts';
 import { OWN_HOSTS_SCOPE } from './statements.ts';
 
-/** Brands that one page names, those with the most ads. */
+/** Maximum brands named by one landing page, those with the most ads. */
 const BRANDS_OF_PAGE_MAX = 20;
 
 type PageRow = {
@@ -29,7 +29,7 @@ const COLUMNS = `p.page_id, p.page_url, p.host, p.title, p.page_type, p.confiden
   p.active_ads::text, p.total_ads::text, ${iso('p.first_seen_at')} as first_seen_at, ${iso('p.seen_at')} as seen_at,
   case when b.slug is not null and b.is_public then ${BRAND_REFERENCE_SQL} end as brand`;
 
-/** The answers of a page that is no more; any other tells only that a visitor was not let in. */
+/** HTTP statuses of a removed landing page. Any other status only tells that a visitor was rejected. */
 const GONE: readonly (number | null)[] = [404, 410];
 
 const summaryOf = (row: PageRow): string => {
@@ -53,10 +53,10 @@ export type PageSort = 'newest' | 'popular';
 
 export type PageFilter = {
   readonly brandId?: string;
-  /** A category of any level. */
+  /** Id of a category of any level. */
   readonly categoryId?: string;
   readonly pageType?: string;
-  /** Part of the address, in any case. */
+  /** Part of the URL, case-insensitive. */
   readonly urlPart?: string;
   readonly sort: PageSort;
 };
@@ -72,7 +72,7 @@ const ORDERS = {
 
 const likePattern = (text: string): string => `%${text.replace(/[\\%_]/g, '\\$&')}%`;
 
-/** Live pages: of a brand or category, or else those on hosts of public US brands. */
+/** Lists live landing pages of a brand or category; without a filter, those on hosts of public US brands. */
 export const listPages = async (
   db: ReadDatabase,
   { brandId, categoryId, pageType, urlPart, sort }: PageFilter,
@@ -80,27 +80,27 @@ export const listPages = async (
 ): Promise<Page> => {
   const { column, type, text } = ORDERS[sort];
   const values: unknown[] = [];
-  const given = (value: unknown): string => `$${values.push(value) + 1}`;
-  const scope = given(brandId ?? categoryId ?? OWN_HOSTS_SCOPE);
+  const parameter = (value: unknown): string => `$${values.push(value) + 1}`;
+  const scope = parameter(brandId ?? categoryId ?? OWN_HOSTS_SCOPE);
   const [afterKey, afterId] = page.after ?? [];
   const where = [
     `s.scope_id = ${scope}`,
-    ...(pageType === undefined ? [] : [`s.page_type = ${given(pageType)}`]),
+    ...(pageType === undefined ? [] : [`s.page_type = ${parameter(pageType)}`]),
     ...(afterId === undefined
       ? []
-      : [`(${column}, s.page_id) < (${given(afterKey)}::${type}, ${given(afterId)}::uuid)`]),
+      : [`(${column}, s.page_id) < (${parameter(afterKey)}::${type}, ${parameter(afterId)}::uuid)`]),
     ...(brandId === undefined || categoryId === undefined
       ? []
       : [
-          // Of a brand's pages each is looked up: those of its category may be a hundred times as many.
+          // A lookup for each of the brand's landing pages: its category may have a hundred times as many.
           `exists (
-            select from pages.page_scope c where c.page_id = s.page_id and c.scope_id = ${given(categoryId)} offset 0)`,
+            select from pages.page_scope c where c.page_id = s.page_id and c.scope_id = ${parameter(categoryId)} offset 0)`,
         ]),
   ];
-  const rows = await readWalked<PageRow & { readonly key: string }>(
+  const rows = await readAdaptivePage<PageRow & { readonly key: string }>(
     db,
     {
-      walk: {
+      scan: {
         columns: `s.page_id, ${column} as place`,
         from: 'pages.page_scope s',
         where,
@@ -108,8 +108,8 @@ export const listPages = async (
       },
       show: (of) => `select ${COLUMNS}, ${text} as key
         from ${of} s join pages.page p using (page_id) left join pages.brand b on b.brand_id = p.owner_id`,
-      looksAt: { table: 'pages.address', alias: 'w', key: 'page_id' },
-      conditions: urlPart === undefined ? [] : [`w.page_url ilike ${given(likePattern(urlPart))}`],
+      filterTable: { table: 'pages.address', alias: 'w', key: 'page_id' },
+      conditions: urlPart === undefined ? [] : [`w.page_url ilike ${parameter(likePattern(urlPart))}`],
       order: 's.place desc, s.page_id desc',
       values,
     },
@@ -166,7 +166,9 @@ const detailOf = (row: DetailRow): FoundPage => {
   };
 };
 
-/** Pages by id, in the order of the ids. Left out: those unknown, and those of which no brand is public. */
+/**
+ * Returns landing pages by id, in the order of the ids. Omits unknown ones and those without a public brand.
+ */
 export const findPages = async (db: ReadDatabase, ids: readonly string[]): Promise<readonly FoundPage[]> => {
   const rows = await db.query<DetailRow>({
     sql: `

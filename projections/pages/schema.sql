@@ -1,4 +1,4 @@
--- One row a landing page: what ads that lead to it, visits and classifiers say.
+-- One row per landing page: figures from the ads that lead to it, from visits and from classifiers.
 create table page (
   page_id uuid primary key,
   page_url text,
@@ -16,24 +16,24 @@ create table page (
   page_type text,
   confidence float8,
   classified_at timestamptz,
-  -- Ads over all brands.
+  -- Ads of all brands.
   active_ads bigint not null default 0,
   total_ads bigint not null default 0,
-  -- Refreshed: the brand whose domain the host has, whether any of its brands is public, and what its rows in
-  -- `page_scope` hold; null until it was listed the first time.
+  -- Refreshed: the brand that owns the host's domain, whether any of its brands is public, and what its rows
+  -- in `page_scope` hold; null until it is listed for the first time.
   owner_id uuid,
   is_public boolean not null default false,
   listed_since timestamptz,
   listed_ads bigint
 );
 
--- Addresses once more, on their own: what is searched for parts of them fits into memory.
+-- URLs in a table of their own, so that the substring search fits into memory.
 create table address (
   page_id uuid primary key,
   page_url text not null
 );
 
--- Domains that a page may belong to: its host and the parents of that.
+-- Domains that may own a landing page: its host and the parents of the host.
 create table page_domain (
   domain text not null,
   page_id uuid not null,
@@ -41,7 +41,7 @@ create table page_domain (
   unique (page_id, domain)
 );
 
--- Where an ad leads now, by its own link and by those of its cards; `active`: not confirmed inactive.
+-- Destinations of an ad now, by its own link and by those of its cards. `active`: not confirmed inactive.
 create table ad (
   ad_id text primary key,
   brand_id uuid not null,
@@ -50,7 +50,7 @@ create table ad (
   active boolean not null
 );
 
--- Every page that an ad was ever seen to lead to.
+-- Every landing page that an ad was ever seen to lead to.
 create table lead (
   ad_id text not null,
   page_id uuid not null,
@@ -58,7 +58,7 @@ create table lead (
   primary key (ad_id, page_id)
 );
 
--- `active_ads` lead there now, `total_ads` ever did; `is_listed` once `page_scope` has what follows from it.
+-- `active_ads` lead there now, `total_ads` ever did. `is_listed` once `page_scope` reflects the row.
 create table page_brand (
   page_id uuid not null,
   brand_id uuid not null,
@@ -69,8 +69,8 @@ create table page_brand (
   unique (brand_id, page_id)
 );
 
--- Where live pages are listed: under each of their public brands, under the categories of these, and, on hosts of
--- public US brands, under the id of noughts.
+-- Scopes in which live landing pages are listed: each of their public brands, the categories of these, and,
+-- on hosts of public US brands, the zero id.
 create table page_scope (
   page_id uuid not null,
   scope_id uuid not null,

@@ -1,11 +1,11 @@
 import type { Statement } from '../define-projection.ts';
 
-/** Under this id are listed the live pages that stand on hosts of public US brands. */
+/** Scope id of live landing pages on hosts of public US brands. */
 export const OWN_HOSTS_SCOPE = '00000000-0000-0000-0000-000000000000';
 
 /**
- * A page is met by an ad's link, a visit or a classifier. Touches no column that others set, so it needs no place
- * among their changes.
+ * Records a landing page that an ad's link, a visit or a classifier named. It writes no column that other
+ * changes set, so its order relative to them does not matter.
  */
 export const meet: Statement = {
   columns: { page_id: 'uuid', page_url: 'text', host: 'text', domains: 'text[]', at: 'timestamptz' },
@@ -28,20 +28,23 @@ export const meet: Statement = {
       seen_at = greatest(p.seen_at, excluded.seen_at)`,
 };
 
-/** The page of ads that lead to none: into an app, say. */
+/** Id for an ad that leads to no landing page, for example into an app. */
 export const NO_PAGE = '00000000-0000-0000-0000-000000000000';
 
-/** Every page that an ad of `old` or `new` leads to, each once: by its own link and by those of its cards. */
+/**
+ * SQL of every landing page that an active ad of `old` or `new` leads to, each once: by its own link and by
+ * its cards.
+ */
 const pagesOf = (ads: string): string => `(
       select distinct a.ad_id, a.brand_id, p.page_id from ${ads} a, unnest(a.card_page_ids || a.page_id) as p(page_id)
       where a.active and p.page_id is not null
     )`;
 
 /**
- * Where ads lead and whether they run; `null` leaves each as it was. Pages of the cards of a carousel come as one
- * text, `{…}`: arrays of different lengths make no array. Several changes of one ad are told apart by their
- * position. Counters move by what differs from before; those of `page` are nobody else's, and need no place among the
- * changes of the others.
+ * Updates where ads lead and whether they run; `null` leaves a column unchanged. The pages of a carousel's
+ * cards come as one text, `{…}`, because arrays of different lengths do not form an array. Several changes of
+ * one ad are ordered by position. Counters change by the difference to the earlier state. No other change
+ * writes those of `page`, so it is not in `touches`.
  */
 export const move: Statement = {
   columns: {
@@ -99,12 +102,12 @@ export const move: Statement = {
       set active_ads = p.active_ads + excluded.active_ads, total_ads = p.total_ads + excluded.total_ads`,
 };
 
-/** A page is gone when the last visit said so; a shop that turns visitors away is not gone. */
+/** A landing page is removed if the last visit said so. A shop that rejects visitors is still live. */
 const IS_LIVE = 'coalesce(p.http_status not in (404, 410), true)';
 
 /**
- * What of a page follows from several tables: whose it is, and where it is listed. `source` selects the `page_id` of the
- * pages. Reads all brands of a page, of which a shared one has thousands.
+ * Refreshes what follows from several tables: the owner of a landing page, and where it is listed. `source`
+ * selects the `page_id`. Reads all brands of a page; a shared page has thousands.
  */
 const refresh = (source: string, columns: Statement['columns']): Statement => ({
   columns,
@@ -160,16 +163,15 @@ export const refreshPagesOfBrand = refresh(
 
 const AD = { ad_id: 'text' };
 
-/** Of the pages that an ad ever led to, those that were never listed. */
+/** Lists, for the first time, landing pages that an ad ever led to. */
 export const placePagesOfAd = refresh(
   'select l.page_id from :input i join lead l using (ad_id) join page p using (page_id) where p.listed_ads is null',
   AD,
 );
 
 /**
- * Of the pages that an ad ever led to (it may have left one), those that are listed already: they are listed under the
- * brands that are new to them as well, and by what is counted now. Where neither has changed, nothing is read of a page
- * but its own row.
+ * Updates listed landing pages that an ad ever led to (it may have left one): adds brands that are new to
+ * them, and copies the current counts. If neither changed, it reads only the page's own row.
  */
 export const relistPagesOfAd: Statement = {
   columns: AD,

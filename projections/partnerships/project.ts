@@ -6,7 +6,10 @@ import { type Change, projection, type Row } from '../define-projection.ts';
 
 const update = (ad_id: string, set: Row): Change => ({ kind: 'update', table: 'ad', key: { ad_id }, set });
 
-/** A running ad was seen with a partner, for the first time or with another than before. */
+/**
+ * Returns the change for a running ad seen with a partner, for the first time or with another one than
+ * before.
+ */
 const namePartner = (
   { data, position }: RecordedEvent<AdStarted | AdDetailsObserved>,
   partner: BrandedContent,
@@ -25,7 +28,7 @@ const namePartner = (
   },
 });
 
-/** Branded content: which ads name a partner, and how long they ran. Other ads leave no trace here. */
+/** Branded content: ads that name a partner, and how long they ran. Other ads are not stored here. */
 export const partnerships = projection<AdLibraryEvent | SocialPageEvent>({
   name: 'partnerships',
   version: 1,
@@ -93,7 +96,15 @@ export const partnerships = projection<AdLibraryEvent | SocialPageEvent>({
         const { page_id, brand_id } = event.data;
         return [{ kind: 'delete', table: 'link', key: { page_id, brand_id } }];
       }
+      case 'AdRevised':
+      case 'AdDestinationChanged':
+      case 'AdsMissed':
+      case 'AdsSeen':
+      case 'AdsReworded':
+      case 'PageProfileObserved':
+        return [];
       default:
+        event satisfies never;
         return [];
     }
   },

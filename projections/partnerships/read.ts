@@ -1,7 +1,7 @@
 import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 import { PARTNERSHIP_DAYS, PARTNERSHIPS_MAX } from '#contracts/resources/corpus/social-page.ts';
 
-/** Branded-content ads of one pair of pages that ran within the window. */
+/** Branded-content ads of one pair of social pages that ran within the window. */
 type Pair = {
   readonly page_id: string | null;
   readonly page_name: string | null;
@@ -15,8 +15,9 @@ type Pair = {
   readonly last_seen_on: string;
 };
 
-// Ads of the brand, and ads of others on which one of its own pages is the page or the partner. An ad that runs was
-// last seen by the newest scan of the brand it is for; a brand that was never scanned counts from the newest sighting.
+// Ads of the brand, and ads of others on which one of its own pages is the page or the partner. A running ad
+// was last seen by the newest scan of its brand. For a brand that was never scanned, the newest sighting
+// counts.
 const PAIRS = `
   with own as materialized (
     select page_id from partnerships.link where brand_id = $1 and role in ('OFFICIAL', 'REGIONAL')
@@ -54,9 +55,9 @@ type Partnership = {
 };
 
 /**
- * Which of the two pages is the creator's: the one that is not the brand's own. Where neither is known to be, the
- * ad is the brand's by its destination, and the page that runs it is somebody else's; where no page is named, the
- * partner is all that is known.
+ * Returns the creator of a pair: the page that is not the brand's own. If neither is known to be own, the
+ * ad's destination makes it the brand's ad, so the page that runs it is the creator. If no page is named, the
+ * partner is the creator.
  */
 const creatorOf = (pair: Pair): { readonly creator: Creator; readonly runs: boolean } | null => {
   const page = { page_id: pair.page_id, page_name: pair.page_name };
@@ -68,7 +69,10 @@ const creatorOf = (pair: Pair): { readonly creator: Creator; readonly runs: bool
 
 const nameKey = (name: string | null): string => (name ?? '').normalize('NFKC').toLowerCase().trim();
 
-/** A creator named without an id is the one with an id who has that name, if there is just one. */
+/**
+ * Returns a key per creator. A creator without an id gets the key of the only creator with an id and the same
+ * name, if there is exactly one.
+ */
 const keysOf = (creators: readonly Creator[]): ((creator: Creator) => string) => {
   const idsOfName = new Map<string, Set<string>>();
   for (const { page_id, page_name } of creators) {
@@ -86,29 +90,31 @@ const keysOf = (creators: readonly Creator[]): ((creator: Creator) => string) =>
 const least = (one: string, other: string): string => (one < other ? one : other);
 const greatest = (one: string, other: string): string => (one > other ? one : other);
 
-/** Creators with branded content in the last 365 days as of the brand's newest scan, most ads first. */
+/**
+ * Lists creators with branded content in the last 365 days before the brand's newest scan, most ads first.
+ */
 export const listPartnerships = async (db: ReadDatabase, brandId: string): Promise<readonly string[]> => {
   const pairs = await db.query<Pair>({ sql: PAIRS, values: [brandId] });
-  const met = pairs.flatMap((pair) => {
+  const creators = pairs.flatMap((pair) => {
     const found = creatorOf(pair);
     return found ? [{ ...found, pair }] : [];
   });
-  const keyOf = keysOf(met.map(({ creator }) => creator));
+  const keyOf = keysOf(creators.map(({ creator }) => creator));
   const merged = new Map<string, Partnership>();
-  for (const { creator, runs, pair } of met) {
+  for (const { creator, runs, pair } of creators) {
     const key = keyOf(creator);
-    const known = merged.get(key);
+    const existing = merged.get(key);
     merged.set(key, {
       creator: {
-        page_id: known?.creator.page_id ?? creator.page_id,
-        page_name: known?.creator.page_name ?? creator.page_name,
+        page_id: existing?.creator.page_id ?? creator.page_id,
+        page_name: existing?.creator.page_name ?? creator.page_name,
       },
-      ads: (known?.ads ?? 0) + pair.ads,
-      brand_page_ads: (known?.brand_page_ads ?? 0) + (runs ? 0 : pair.ads),
-      creator_page_ads: (known?.creator_page_ads ?? 0) + (runs ? pair.ads : 0),
-      active_ads: (known?.active_ads ?? 0) + pair.active_ads,
-      first_seen_on: least(known?.first_seen_on ?? pair.first_seen_on, pair.first_seen_on),
-      last_seen_on: greatest(known?.last_seen_on ?? pair.last_seen_on, pair.last_seen_on),
+      ads: (existing?.ads ?? 0) + pair.ads,
+      brand_page_ads: (existing?.brand_page_ads ?? 0) + (runs ? 0 : pair.ads),
+      creator_page_ads: (existing?.creator_page_ads ?? 0) + (runs ? pair.ads : 0),
+      active_ads: (existing?.active_ads ?? 0) + pair.active_ads,
+      first_seen_on: least(existing?.first_seen_on ?? pair.first_seen_on, pair.first_seen_on),
+      last_seen_on: greatest(existing?.last_seen_on ?? pair.last_seen_on, pair.last_seen_on),
     });
   }
   return [...merged]

@@ -1,4 +1,4 @@
--- Ads that name a partner beside the page that runs them.
+-- Ads that name a partner besides the page that runs them.
 create table ad (
   ad_id text primary key,
   brand_id uuid,
@@ -8,11 +8,11 @@ create table ad (
   partner_name text,
   live boolean,
   first_seen_at timestamptz,
-  -- Of an ad that is not live: when it was last seen, or the day it stopped in the library.
+  -- For an ad that is not live: when it was last seen, or the day it stopped in the library.
   last_seen_at timestamptz
 );
 
--- Links that are served.
+-- Current links: neither unlinked nor quarantined.
 create table link (
   page_id text not null,
   brand_id uuid not null,
@@ -20,7 +20,7 @@ create table link (
   primary key (page_id, brand_id)
 );
 
--- When each brand's newest scan looked: its last 365 days count back from there.
+-- The newest scan per brand; the last 365 days count back from it.
 create table brand (
   brand_id uuid primary key,
   scanned_at timestamptz not null

@@ -2,14 +2,14 @@ import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 import { ARCHIVED_MEDIA_MAX } from '#contracts/resources/corpus/ad-record.ts';
 import { CREATIVE_COLUMNS, CREATIVE_FROM, type CreativeRow, creativeText } from '../sql/creative-json.ts';
 
-/** An archived file of an ad, as JSON text too. */
+/** An archived file of an ad. `text` is its JSON. */
 export type ArchivedFile = {
   readonly kind: string;
   readonly media_url: string | null;
   readonly text: string;
 };
 
-/** The archived files of one ad, as `GET /v1/ads/{adId}/creatives` lists them. */
+/** Lists the archived files of one ad, as `GET /v1/ads/{adId}/creatives` does. */
 export const listArchivedMedia = async (db: ReadDatabase, adId: string): Promise<readonly ArchivedFile[]> => {
   const rows = await db.query<CreativeRow>({
     sql: `select ${CREATIVE_COLUMNS} from ${CREATIVE_FROM} where c.ad_id = $1 and c.stored
@@ -20,8 +20,9 @@ export const listArchivedMedia = async (db: ReadDatabase, adId: string): Promise
 };
 
 /**
- * The archived file of what an ad shows. Files come without the address the library served them at, so it is known
- * only where there is one of a kind to show and one of it in the archive.
+ * Returns the archived URL of a medium of an ad, or `null`. Files come without the URL from which the library
+ * served them. So a match is certain only if the ad has one medium of this kind and the archive one file of
+ * it.
  */
 export const archivedUrlOf = (
   kind: string,

@@ -2,9 +2,9 @@ import type { Page, PageRequest, ReadDatabase } from '#contracts/ports/read-data
 import { quoted } from '../sql/json-text.ts';
 
 /**
- * A page of keys by one statement: what was issued, whose key it is, and when a request last used it. Last uses
- * are no events; the processes that check keys write them down in batches in a table of their own. Items are put
- * together there, since each column of an answer costs more than a few more bytes.
+ * A page of API keys in one statement: the issued key, the member who issued it, and its last use. Last uses are not events:
+ * the processes that authenticate requests write them in batches to a table of their own. SQL builds the JSON
+ * items, since each column of a result costs more than a few more bytes.
  */
 const PAGE = `
   select k.key_id, k.issued_at, k.member_id, m.sealed,
@@ -19,7 +19,7 @@ const PAGE = `
   where k.workspace_id = $1 and (k.issued_at, k.key_id) < ($2, $3)
   order by k.issued_at desc, k.key_id desc limit $4`;
 
-/** Sorts after every time and every id, so that the first page is the page after it. */
+/** Start cursor: sorts after every row, so the first page needs no special case. */
 const BEFORE_NEWEST = ['~', '~'] as const;
 
 type Row = {
@@ -30,10 +30,10 @@ type Row = {
   readonly item: string;
 };
 
-/** `sealedNames`: of members, by their ids, whose names the items leave out for the vault to open. */
+/** `sealedNames`: encrypted names by member id. The items leave these names out; the vault decrypts them. */
 export type ApiKeyPage = Page & { readonly sealedNames: ReadonlyMap<string, string> };
 
-/** Newest first, revoked ones included. */
+/** Lists API keys, newest first, revoked ones included. */
 export const listApiKeys = async (
   db: ReadDatabase,
   workspaceId: string,

@@ -3,8 +3,8 @@ import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 import { CREATIVE_COLUMNS, CREATIVE_FROM, type CreativeRow, creativeText } from '../sql/creative-json.ts';
 
 /**
- * A brand's creative library, read over two projections: which ads run and what they are archived with is in
- * `creatives`, what they say in `ads`.
+ * A brand's creative library, read from two read models: `creatives` has the running ads and their archived
+ * files, `ads` has their copy.
  */
 const CREATIVES_OF_AD_MAX = 4;
 const CTAS_MAX = 20;
@@ -12,7 +12,7 @@ const DAY_MS = 86_400_000;
 
 export type LibraryQuery = {
   readonly brandId: string;
-  /** Ads of both samples together. */
+  /** Number of ads in both samples together. */
   readonly sample: number;
   /** `YYYY-MM-DD`, the day of the brand's last scan: ages count back from it. */
   readonly day: string;
@@ -29,7 +29,7 @@ type AdRow = {
   readonly started_on: string | null;
 };
 
-/** Ids of running ads with stored media: the oldest, and the newest that are not among these. */
+/** Returns ids of running ads with stored media: the oldest, and the newest that are not among these. */
 const sampleIds = async (
   db: ReadDatabase,
   { brandId, sample }: LibraryQuery,
@@ -147,7 +147,7 @@ const readTotals = async (db: ReadDatabase, { brandId, day }: LibraryQuery): Pro
   };
 };
 
-/** JSON text; `reference` is that of the brand. */
+/** Returns the creative library as JSON text. `reference` is the JSON reference of the brand. */
 export const readCreativeLibrary = async (
   db: ReadDatabase,
   query: LibraryQuery,

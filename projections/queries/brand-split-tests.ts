@@ -2,7 +2,7 @@ import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 import { TOOL_MEMBERS_SQL } from '../sql/tool-json.ts';
 import { iso, quoted } from '../sql/json-text.ts';
 
-/** What is known of a brand's split tests, over what was read on its site and where its ads lead. */
+/** Split tests of a brand, read from what was found on its site and from where its ads lead. */
 
 const TOOLS = `
   select ${iso('b.scanned_at')} as scanned_at,
@@ -23,14 +23,14 @@ const TESTS = `
   where e.brand_id = $1
   order by (e.state = 'running') desc, e.first_seen_at desc, e.id`;
 
-// Only asked of brands with tests that name pages: a brand may have thousands.
+// Read only for brands with tests that name pages: a brand may have thousands of landing pages.
 const LIVE_PAGES = `
   select p.page_id, p.page_url, b.active_ads
   from pages.page_brand b join pages.page p using (page_id)
   where b.brand_id = $1 and b.active_ads > 0
     and exists (select from split_tests.test e where e.brand_id = $1 and e.pages is not null)`;
 
-// Ads that lead to several pages: each counts once for those that a test acts on together.
+// Ads that lead to several landing pages. Such an ad counts once for the pages that a test covers together.
 const LEADS_OF_CARDS = `
   select array(select distinct p from unnest(a.card_page_ids || a.page_id) p where p is not null)::text[] as page_ids
   from pages.ad a
@@ -69,17 +69,17 @@ type TestRow = {
   readonly missing_since: string | null;
 };
 type LivePage = { readonly page_id: string; readonly page_url: string; readonly active_ads: string };
-/** Where the brand's active ads lead. */
+/** Landing pages of the brand's active ads. */
 type Leads = {
   readonly pages: readonly LivePage[];
   readonly ofCards: readonly { readonly page_ids: readonly string[] }[];
 };
 
-/** Whether the address is the one named, or goes on below it. */
+/** Returns true if the URL is `begins` or a path or query below it. */
 const isBelow = (address: string, begins: string): boolean =>
   address === begins || address.startsWith(`${begins}/`) || address.startsWith(`${begins}?`);
 
-/** Active ads that lead to the page, or to it and those below it. */
+/** Counts active ads that lead to the page, or for a prefix match to pages below it. */
 const adsOn = (page: NonNullable<TestRow['pages']>[number], { pages, ofCards }: Leads): number => {
   const found = pages.filter(
     ({ page_id, page_url }) =>
@@ -103,8 +103,8 @@ const testText = ({ tool, pages, ...test }: TestRow, leads: Leads): string => {
 export type BrandSplitTests = { readonly data: string; readonly asOf: string | null };
 
 /**
- * JSON text. A site that was never scanned has no tools and no tests that are known, and one of whose tools none
- * could be read has no tests that are known: `null`, never an empty list.
+ * Returns the split tests as JSON text. `tools` and `tests` are `null`, never an empty list, if the site was
+ * never scanned. `tests` is `null` if none of its tools could be read.
  */
 export const readBrandSplitTests = async (db: ReadDatabase, brandId: string): Promise<BrandSplitTests> => {
   const values = [brandId];

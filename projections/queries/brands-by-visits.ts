@@ -3,9 +3,9 @@ import type { Page, PageRequest, ReadDatabase } from '#contracts/ports/read-data
 import { iso } from '../sql/json-text.ts';
 
 /**
- * Public brands by monthly visits, by one statement over the estimates and the brands' summaries. `keys` finds the
- * page's brands along an index, in the order of the page; `own` is what an item says beside rank and brand.
- * `$1` and `$2` are the key after which the page starts, `$3` its rank, `$4` how many rows are asked for.
+ * SQL of public brands by monthly visits, over the estimates and the brand summaries. `keys` finds the brands
+ * of the page along an index, in page order. `own` is the JSON of an item after rank and brand. `$1` and `$2`
+ * are the cursor, `$3` the rank before the page, `$4` the row limit.
  */
 const ranked = (keys: string, own: string): string => `
   select k.monthly_visits, k.brand_id, ${iso('s.observed_at')} as as_of,
@@ -31,7 +31,7 @@ const RANKING_ITEM = `'"country":"' || s.top_country || '","country_share":' || 
   || ',"provider_category":' || coalesce(to_json(s.provider_category)::text, 'null')`;
 
 const OF_COUNTRY = ranked(ofCountry(null), RANKING_ITEM);
-// A category stands on one level; on the two others its index is empty and costs one look-up.
+// A category is on one level. On the other two levels its index has no rows and costs one lookup.
 const OF_CATEGORY = ranked(
   `select * from (
     (${ofCountry('top_id')}) union all (${ofCountry('mid_id')}) union all (${ofCountry('leaf_id')})
@@ -43,14 +43,14 @@ const OF_SEGMENT = ranked(
   `'"demographics":' || s.demographics`,
 );
 
-/** More visits than any site has, and an id after every other: the first page is the page after them. */
+/** Start cursor: sorts before the brand with most visits, so the first page needs no special case. */
 const BEFORE_MOST_VISITED = ['9223372036854775807', 'ffffffff-ffff-ffff-ffff-ffffffffffff', 0] as const;
 
 type Row = {
   readonly monthly_visits: string;
   readonly brand_id: string;
   readonly as_of: string;
-  /** `null`: a brand whose profile no projection has yet seen, left out of its page. */
+  /** `null` for a brand whose profile is not projected yet; the page leaves it out. */
   readonly item: string | null;
 };
 
@@ -77,7 +77,7 @@ const readPage = async (
   };
 };
 
-/** Brands whose top traffic country it is, of any category or of one of any level. */
+/** Lists brands by their top traffic country, of any category or of one of any level. */
 export const listBrandsOfCountry = (
   db: ReadDatabase,
   filter: { readonly country: string; readonly categoryId?: string },
@@ -87,7 +87,7 @@ export const listBrandsOfCountry = (
     ? readPage(db, OF_COUNTRY, [filter.country], page)
     : readPage(db, OF_CATEGORY, [filter.country, filter.categoryId], page);
 
-/** Brands whose sites' visitors fall in the segment. */
+/** Lists brands whose visitors belong to the segment. */
 export const listBrandsOfSegment = (
   db: ReadDatabase,
   segment: AudienceSegment,

@@ -1,13 +1,13 @@
 import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 import { TOOL_MEMBERS_SQL } from '../sql/tool-json.ts';
 
-/** Tools and page types that one category shows. */
+/** Maximum tools and page types of one category. */
 export const CATEGORY_TOOLS_MAX = 10;
 export const CATEGORY_PAGE_TYPES_MAX = 10;
 
 /**
- * What stands behind a category's totals, by one statement over the landing pages and tools of its public brands:
- * pages of a brand in a category are listed under the category's id. U+0001 stands for the service's base URL.
+ * Statistics of a category over the landing pages and tools of its public brands. Landing pages of a brand
+ * are listed under the ids of its categories. U+0001 is the placeholder for the service's base URL.
  */
 const STATS = `
   with page_type as (
@@ -26,7 +26,7 @@ const STATS = `
 
 export type CategoryStatsTexts = {
   readonly landing_urls: string;
-  /** JSON items with commas between. */
+  /** JSON items separated by commas. */
   readonly page_types: string;
   readonly tools: string;
 };

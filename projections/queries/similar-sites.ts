@@ -2,8 +2,8 @@ import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 import { iso } from '../sql/json-text.ts';
 
 /**
- * The sites most alike to a brand's, by one statement over the estimates and the brands: what is estimated of
- * each, and the public brand of its domain. U+0001 stands for the service's base URL.
+ * SQL of the sites most similar to a brand's site, each with its estimates and the public brand of its
+ * domain. U+0001 is the placeholder for the service's base URL.
  */
 const SIMILAR = `
   select ${iso('s.observed_at')} as as_of,
@@ -24,7 +24,7 @@ const SIMILAR = `
 
 export type SimilarSites = { readonly items: readonly string[]; readonly asOf: string | null };
 
-/** By affinity, most alike first, as JSON texts. */
+/** Returns similar sites as JSON texts, highest affinity first. */
 export const readSimilarSites = async (
   db: ReadDatabase,
   brandId: string,

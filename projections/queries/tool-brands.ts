@@ -2,9 +2,9 @@ import type { Page, PageRequest, ReadDatabase } from '#contracts/ports/read-data
 import { iso, quoted } from '../sql/json-text.ts';
 
 /**
- * Public brands that have a tool, by monthly visits, by one statement over what was detected and the brands'
- * summaries: the page's keys come along an index in the order of the page. Brands whose visits nobody estimates
- * come last. A brand whose profile no projection has yet seen is left out of its page.
+ * SQL of public brands that have a tool, by monthly visits, over the detected tools and the brand summaries.
+ * The keys of the page come from an index in page order. Brands without an estimate come last. A brand whose
+ * profile is not projected yet is left out of its page.
  */
 const page = (ofCountry: boolean): string => `
   select k.monthly_visits, k.brand_id, ${iso('b.scanned_at')} as as_of,
@@ -26,7 +26,7 @@ const page = (ofCountry: boolean): string => `
 const OF_ANY_COUNTRY = page(false);
 const OF_COUNTRY = page(true);
 
-/** More visits than any site has, and an id after every other: the first page is the page after them. */
+/** Start cursor: sorts before the brand with most visits, so the first page needs no special case. */
 const BEFORE_MOST_VISITED = ['9223372036854775807', 'ffffffff-ffff-ffff-ffff-ffffffffffff', 0] as const;
 
 type Row = {
@@ -36,7 +36,7 @@ type Row = {
   readonly item: string | null;
 };
 
-/** `country` keeps brands whose top traffic country it is. */
+/** Lists brands that have a tool. `country` selects brands by their top traffic country. */
 export const listBrandsOfTool = async (
   db: ReadDatabase,
   filter: { readonly slug: string; readonly country?: string },

@@ -2,8 +2,8 @@ import type { Page, PageRequest, ReadDatabase } from '#contracts/ports/read-data
 import { freshnessText } from '../sql/json-text.ts';
 
 /**
- * A page of tracked brands by one statement over three projections: which they are, their summaries, and how
- * fresh they are. A brand whose profile no projection has yet seen is left out of its page.
+ * A page of tracked brands in one statement over three read models: tracking, summaries and freshness. A
+ * brand whose profile is not projected yet is left out of its page.
  */
 const PAGE = `
   select k.tracked_at, k.brand_id, '{"brand":' || b.summary || ',"cadence":"' || k.cadence || '","created_at":"'
@@ -17,12 +17,12 @@ const PAGE = `
   left join freshness.brand f using (brand_id)
   order by k.tracked_at desc, k.brand_id desc`;
 
-/** Sorts after every time and every id, so that the first page is the page after it. */
+/** Start cursor: sorts after every row, so the first page needs no special case. */
 const BEFORE_NEWEST = ['~', 'ffffffff-ffff-ffff-ffff-ffffffffffff'] as const;
 
 type Row = { readonly tracked_at: string; readonly brand_id: string; readonly item: string | null };
 
-/** Newest first. */
+/** Lists the tracked brands of a workspace, newest first. */
 export const listTrackedBrands = async (
   db: ReadDatabase,
   workspaceId: string,

@@ -2,23 +2,26 @@ import type { Page, PageRequest, ReadDatabase } from '#contracts/ports/read-data
 import type { SignalKind } from '#contracts/values/signals.ts';
 import { BRAND_REFERENCE_SQL } from '../shared-tables/brand-reference.ts';
 import { iso } from '../sql/json-text.ts';
-import { everyOfTracked, newestOfTracked, tracksFew } from '../sql/newest-first-page.ts';
-import { parameters } from '../sql/radar-json.ts';
+import { allOfTrackedBrands, newestOfTrackedBrands, tracksFewBrands } from '../sql/newest-first-page.ts';
+import { createParameters } from '../sql/radar-json.ts';
 import { SIGNAL_COLUMNS, type SignalRow, signalText } from '../sql/signal-json.ts';
 import { scannedAtOfTracked } from '../sql/tracked-as-of.ts';
 
 export type TrackedSignalsFilter = {
   readonly workspaceId: string;
-  /** ISO timestamp: signals observed from here on. */
+  /** ISO timestamp; signals observed at or after it. */
   readonly since: string;
   readonly kinds?: readonly SignalKind[];
 };
 
 type Shown = SignalRow & { readonly brand: string; readonly sorted_by: string };
-/** One row at least: when any of the brands was last scanned, also when nothing changed there. */
+/**
+ * A result row. There is at least one, because the time of the last scan is returned even if no signal
+ * matches.
+ */
 type Row = { readonly as_of: string | null; readonly few: boolean } & (Shown | { readonly id: null });
 
-/** SQL of the signals of these keys. */
+/** SQL of the signals with these keys. */
 const shownOf = (keys: string): string => `
   select ${SIGNAL_COLUMNS}, ${iso('s.observed_at')} as observed_at, ${BRAND_REFERENCE_SQL} as brand,
     to_char(s.observed_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as sorted_by
@@ -26,34 +29,34 @@ const shownOf = (keys: string): string => `
   order by k.observed_at desc, k.id desc`;
 
 /**
- * The signals of a workspace's tracked brands, newest first, as of the last scan of any of the brands: read as the
- * radar is.
+ * Lists the signals of a workspace's tracked brands, newest first, as of their last scan. Reads in the same
+ * way as `listTrackedRadar`.
  */
 export const listTrackedSignals = async (
   db: ReadDatabase,
   { workspaceId, since, kinds }: TrackedSignalsFilter,
   page: PageRequest,
 ): Promise<{ readonly page: Page; readonly asOf: string | null }> => {
-  const { values, given } = parameters();
-  const workspace = given(workspaceId);
-  const narrowed = {
+  const { values, parameter } = createParameters();
+  const workspace = parameter(workspaceId);
+  const newestFilter = {
     table: 'signals.signal',
     kind: 'kind',
-    since: given(since),
-    limit: given(page.limit + 1),
-    kinds: kinds === undefined ? null : given(kinds),
-    after: page.after === null ? null : ([given(page.after[0]), given(page.after[1])] as const),
+    since: parameter(since),
+    limit: parameter(page.limit + 1),
+    kinds: kinds === undefined ? null : parameter(kinds),
+    after: page.after === null ? null : ([parameter(page.after[0]), parameter(page.after[1])] as const),
   };
   const sql = `
-    with few as materialized (${tracksFew(workspace)})
+    with few as materialized (${tracksFewBrands(workspace)})
     select a.as_of, few.so as few, s.*
     from (${scannedAtOfTracked(workspace, null)}) a cross join few
-    left join (${shownOf(newestOfTracked(narrowed, workspace))}) s on true order by s.sorted_by desc, s.id desc`;
+    left join (${shownOf(newestOfTrackedBrands(newestFilter, workspace))}) s on true order by s.sorted_by desc, s.id desc`;
   const rows = await db.query<Row>({ sql, values });
   const met = rows.filter((row): row is Row & Shown => row.id !== null);
   const found =
     rows[0]?.few === false && met.length <= page.limit
-      ? await db.query<Shown>({ sql: shownOf(everyOfTracked(narrowed, workspace)), values })
+      ? await db.query<Shown>({ sql: shownOf(allOfTrackedBrands(newestFilter, workspace)), values })
       : met;
   const shown = found.slice(0, page.limit);
   const last = shown.at(-1);

@@ -12,7 +12,10 @@ type Extra = {
   readonly stopped_on?: string | null;
 };
 
-/** An item without its brand; U+0001 stands for the service's base URL and cannot come from an escaped text. */
+/**
+ * Returns an item without its brand. U+0001 is the placeholder for the service's base URL; escaped text never
+ * contains it.
+ */
 const item = (
   event: RecordedEvent<AdLibraryEvent>,
   type: 'ad_started' | 'ad_stopped' | 'destination_changed',
@@ -42,7 +45,7 @@ const item = (
   return { kind: 'insert', table: 'item', row: { id: event.id, brand_id, observed_at, type, doc } };
 };
 
-/** What changed for tracked brands: ads started, ads confirmed inactive, destinations changed. Only news. */
+/** Changes of brands: ads started, ads confirmed inactive, destinations changed. Only news. */
 export const radar = projection<AdLibraryEvent | BrandEvent>({
   name: 'radar',
   version: 2,
@@ -76,7 +79,16 @@ export const radar = projection<AdLibraryEvent | BrandEvent>({
         const extra = { destination_url: data.to_url, previous_destination_url: data.from_url };
         return [item(event, 'destination_changed', data, data.excerpt, extra)];
       }
+      case 'AdRevised':
+      case 'AdDetailsObserved':
+      case 'AdReturned':
+      case 'AdsMissed':
+      case 'AdsSeen':
+      case 'AdsReworded':
+      case 'ScanRecorded':
+        return [];
       default:
+        event satisfies never;
         return [];
     }
   },

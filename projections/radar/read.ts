@@ -1,28 +1,28 @@
 import type { Page, PageRequest, ReadDatabase } from '#contracts/ports/read-database.ts';
 import { BRAND_REFERENCE_SQL } from '../shared-tables/brand-reference.ts';
-import { newestOfEach } from '../sql/newest-first-page.ts';
-import { parameters, RADAR_TABLE, radarItems, radarPage, type RadarRow } from '../sql/radar-json.ts';
+import { newestPerBrand } from '../sql/newest-first-page.ts';
+import { createParameters, RADAR_TABLE, radarItems, radarPage, type RadarRow } from '../sql/radar-json.ts';
 
 export type RadarFilter = {
   readonly brandIds: readonly string[];
-  /** ISO timestamp: items observed from here on. */
+  /** ISO timestamp; items observed at or after it. */
   readonly since: string;
   readonly types?: readonly string[];
 };
 
-/** Newest first, keyed by time of observation and id. */
+/** Lists radar items of brands, newest first. The cursor is observation time and id. */
 export const listRadar = async (db: ReadDatabase, filter: RadarFilter, page: PageRequest): Promise<Page> => {
   if (filter.brandIds.length === 0) return { items: [], next: null };
-  const { values, given } = parameters();
-  const brands = `unnest(${given(filter.brandIds)}::uuid[]) as t(brand_id)`;
-  const narrowed = {
+  const { values, parameter } = createParameters();
+  const brands = `unnest(${parameter(filter.brandIds)}::uuid[]) as t(brand_id)`;
+  const newestFilter = {
     ...RADAR_TABLE,
-    since: given(filter.since),
-    limit: given(page.limit + 1),
-    kinds: filter.types === undefined ? null : given(filter.types),
-    after: page.after === null ? null : ([given(page.after[0]), given(page.after[1])] as const),
+    since: parameter(filter.since),
+    limit: parameter(page.limit + 1),
+    kinds: filter.types === undefined ? null : parameter(filter.types),
+    after: page.after === null ? null : ([parameter(page.after[0]), parameter(page.after[1])] as const),
   };
-  const sql = radarItems(newestOfEach(narrowed, brands));
+  const sql = radarItems(newestPerBrand(newestFilter, brands));
   return radarPage(await db.query<RadarRow>({ sql, values }), page.limit);
 };
 
@@ -34,10 +34,10 @@ const CLOSED = `
     and (i.observed_at, i.id) < ($4::timestamptz, $5::uuid)
   order by i.observed_at desc, i.id desc limit $6`;
 
-/** Sorts before every id, so that a page starts at a time and not after it. */
+/** Smallest id. As a cursor with a time, it starts the page strictly before that time. */
 const BEFORE_EVERY_ID = '00000000-0000-0000-0000-000000000000';
 
-/** Items of one brand observed from `since` on and before `until`. */
+/** Items of one brand observed at or after `since` and before `until`. */
 export type ClosedRadarFilter = {
   readonly brandId: string;
   readonly since: string;
@@ -45,7 +45,10 @@ export type ClosedRadarFilter = {
   readonly types: readonly string[];
 };
 
-/** Newest first: what whole windows are read by, page after page, brand by brand along the index. */
+/**
+ * Lists the items of a closed time window, newest first. Exports read windows with it, brand by brand along
+ * the index.
+ */
 export const listClosedRadar = async (
   db: ReadDatabase,
   { brandId, since, until, types }: ClosedRadarFilter,

@@ -1,4 +1,4 @@
--- Observed changes that are news. `doc` is the item but for its brand, which is joined when read.
+-- Observed changes that are news. `doc` is the item without its brand, which is joined when read.
 create table item (
   id uuid primary key,
   brand_id uuid not null,

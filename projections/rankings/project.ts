@@ -3,7 +3,7 @@ import type { BrandEvent } from '#contracts/events/corpus/brand.ts';
 import { brandFacets } from '../shared-tables/brand-facets.ts';
 import { type Change, projection } from '../define-projection.ts';
 
-/** Brands whose active ads grew most. Unreliable days count for nothing. */
+/** Brands whose active ads grew most. Unreliable days do not count. */
 export const rankings = projection<AdLibraryEvent | BrandEvent>({
   name: 'rankings',
   version: 2,
@@ -38,7 +38,7 @@ export const rankings = projection<AdLibraryEvent | BrandEvent>({
           active_ads = excluded.active_ads, previous_active_ads = excluded.previous_active_ads,
           growth = excluded.growth`,
     },
-    // A brand whose latest reliable day has no earlier one to compare with rises no more.
+    // Removes a brand whose latest reliable day has no earlier day to compare with.
     drop_stale: {
       columns: { brand_id: 'uuid' },
       touches: ['day', 'riser'],
@@ -62,7 +62,18 @@ export const rankings = projection<AdLibraryEvent | BrandEvent>({
           { kind: 'refresh', statement: 'drop_stale', row: { brand_id } },
         ];
       }
+      case 'AdStarted':
+      case 'AdRevised':
+      case 'AdDetailsObserved':
+      case 'AdDestinationChanged':
+      case 'AdConfirmedInactive':
+      case 'AdReturned':
+      case 'AdsMissed':
+      case 'AdsSeen':
+      case 'AdsReworded':
+        return [];
       default:
+        event satisfies never;
         return [];
     }
   },

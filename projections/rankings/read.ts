@@ -1,5 +1,5 @@
 import type { PageRequest, ReadDatabase } from '#contracts/ports/read-database.ts';
-import { readWalked } from '../sql/adaptive-page.ts';
+import { readAdaptivePage } from '../sql/adaptive-page.ts';
 
 export type RiserRow = {
   readonly brand_id: string;
@@ -7,7 +7,7 @@ export type RiserRow = {
   readonly active_ads: number;
   readonly previous_active_ads: number;
   readonly growth: number;
-  /** Growth over the earlier count, to four decimals; null from zero. */
+  /** Growth divided by the earlier count, to four decimals; `null` if the earlier count is zero. */
   readonly growth_rate: number | null;
   readonly day: string;
   readonly previous_day: string;
@@ -16,7 +16,7 @@ export type RiserRow = {
 export type Risers = {
   readonly rows: readonly RiserRow[];
   readonly next: readonly (string | number)[] | null;
-  /** The newest scan of the corpus: the last week counts back from it. Null before any. */
+  /** The newest scan of the corpus; the last week counts back from it. `null` before the first scan. */
   readonly as_of: string | null;
 };
 
@@ -29,27 +29,30 @@ type Row = Record<'active_ads' | 'previous_active_ads' | 'key', string> & {
   readonly previous_day: string;
 };
 
-/** Public brands whose active ads grew, most first. `next` holds growth, brand and rank of the last row. */
+/**
+ * Lists public brands whose active ads grew, highest growth first. `next` holds growth, brand and rank of the
+ * last row.
+ */
 export const listRisers = async (
   db: ReadDatabase,
   filter: { readonly categoryId?: string; readonly country?: string },
   page: PageRequest,
 ): Promise<Risers> => {
   const values: unknown[] = [];
-  const given = (value: unknown): string => `$${values.push(value) + 1}`;
+  const parameter = (value: unknown): string => `$${values.push(value) + 1}`;
   const [growth, brandId, rank = 0] = page.after ?? [];
   const [rows, newest] = await Promise.all([
-    readWalked<Row>(
+    readAdaptivePage<Row>(
       db,
       {
-        walk: {
+        scan: {
           columns: 's.brand_id, s.growth as place',
           from: 'rankings.riser s',
           where: [
             `s.growth > 0 and s.day > ${SEVEN_DAYS_BEFORE}`,
             ...(brandId === undefined
               ? []
-              : [`(s.growth, s.brand_id) < (${given(growth)}::bigint, ${given(brandId)}::uuid)`]),
+              : [`(s.growth, s.brand_id) < (${parameter(growth)}::bigint, ${parameter(brandId)}::uuid)`]),
           ],
           order: 's.growth desc, s.brand_id desc',
         },
@@ -57,13 +60,13 @@ export const listRisers = async (
           of,
         ) => `select s.brand_id, r.active_ads, r.previous_active_ads, s.place::text as key, r.day::text,
           r.previous_day::text from ${of} s join rankings.riser r using (brand_id)`,
-        looksAt: { table: 'rankings.brand', alias: 'b', key: 'brand_id' },
+        filterTable: { table: 'rankings.brand', alias: 'b', key: 'brand_id' },
         conditions: [
           'b.is_public',
           ...(filter.categoryId === undefined
             ? []
-            : [`b.category_ids @> array[${given(filter.categoryId)}]::uuid[]`]),
-          ...(filter.country === undefined ? [] : [`b.country = ${given(filter.country)}`]),
+            : [`b.category_ids @> array[${parameter(filter.categoryId)}]::uuid[]`]),
+          ...(filter.country === undefined ? [] : [`b.country = ${parameter(filter.country)}`]),
         ],
         order: 's.place desc, s.brand_id desc',
         values,

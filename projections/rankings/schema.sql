@@ -1,4 +1,4 @@
--- Reliable days, from which growth is computed, and the brand's facets that rankings filter by.
+-- Reliable days, from which growth is computed, and the facets of brands that rankings filter by.
 create table day (
   brand_id uuid not null,
   date date not null,
@@ -14,7 +14,7 @@ create table brand (
   category_ids uuid[] not null default '{}'
 );
 
--- Each brand's latest reliable day beside the last one 7 to 28 days before it.
+-- Each brand's latest reliable day, and the last one 7 to 28 days before it.
 create table riser (
   brand_id uuid primary key,
   day date not null,

@@ -20,10 +20,10 @@ export type ReportRow = {
   readonly sha256: string | null;
 };
 
-/** Sorts after every time and every id, so that the first page is the page after it. */
+/** Start cursor: sorts after every row, so the first page needs no special case. */
 const BEFORE_NEWEST = ['~', 'ffffffff-ffff-ffff-ffff-ffffffffffff'] as const;
 
-// Bytes and rows as double: exact far beyond any file, and a number for the driver.
+// Bytes and rows are cast to double: exact far beyond any file, and a number for the driver.
 const COLUMNS = `report_id, status, brands, brand_ids, types, from_date as "from", to_date as "to", requested_at,
   started_at, finished_at, failure, object_key, bytes::float8 as bytes, rows::float8 as rows, sha256`;
 
@@ -32,7 +32,7 @@ const PAGE = `
   where workspace_id = $1 and (requested_at, report_id) < ($2, $3::uuid)
   order by requested_at desc, report_id desc limit $4`;
 
-/** Newest first. `next` is the sort key of the last row when more follow. */
+/** Lists the reports of a workspace, newest first. `next` is the sort key of the last row if more follow. */
 export const listReports = async (
   db: ReadDatabase,
   workspaceId: string,
@@ -61,7 +61,10 @@ const CLAIMABLE = `
 
 export type ClaimableReport = { readonly workspace_id: string; readonly report_id: string };
 
-/** Reports that a worker may take at `now` (ISO timestamp), longest waiting first. The log has the last word. */
+/**
+ * Lists reports that a worker may claim at `now` (ISO timestamp), longest waiting first. The claim itself is
+ * decided by the log.
+ */
 export const listClaimableReports = (
   db: ReadDatabase,
   now: string,

@@ -1,18 +1,18 @@
--- CSV exports that workspaces asked for. Facts after the first set some columns of a present row, so the others
--- have defaults. Times are ISO text in UTC with milliseconds, which sorts as they do.
+-- CSV exports requested by workspaces. Later events set some columns of an existing row, so the other columns
+-- have defaults. Times are ISO text in UTC with milliseconds, so they sort as text.
 create table report (
   workspace_id text not null,
   report_id uuid not null,
   status text not null default 'queued',
   all_tracked boolean not null default false,
   brands int not null default 0,
-  -- Of a request that named brands; a list of all tracked brands may be long and is asked for by nobody.
+  -- Null for exports of all tracked brands: that list may be long, and no read needs it.
   brand_ids text[],
   types text[] not null default '{}',
   from_date text not null default '',
   to_date text not null default '',
   requested_at text collate "C" not null default '',
-  -- While queued or running: from when on a worker may take it.
+  -- While queued or running: the time from which a worker may claim it.
   claimable_at text collate "C" not null default '',
   started_at text,
   finished_at text,

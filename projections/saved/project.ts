@@ -1,7 +1,7 @@
 import { SAVED, type SavedEvent } from '#contracts/events/workspace/saved-items.ts';
 import { projection } from '../define-projection.ts';
 
-/** What workspaces have saved, for the saved-items reads. */
+/** Saved items of workspaces, for the saved-items reads. */
 export const saved = projection<SavedEvent>({
   name: 'saved',
   version: 1,

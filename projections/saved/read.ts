@@ -8,7 +8,7 @@ type Row = {
   readonly created_at: string;
 };
 
-/** Sorts after every time, type and key, so that the first page is the page after it. */
+/** Start cursor: sorts after every row, so the first page needs no special case. */
 const BEFORE_NEWEST = ['~', '~', '~'] as const;
 
 const pageOf = (typed: boolean): string => `
@@ -19,7 +19,7 @@ const pageOf = (typed: boolean): string => `
 const PAGE = pageOf(false);
 const PAGE_OF_TYPE = pageOf(true);
 
-/** Newest first. */
+/** Lists saved items, newest first. */
 export const listSavedItems = async (
   db: ReadDatabase,
   workspaceId: string,

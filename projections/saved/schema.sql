@@ -1,4 +1,4 @@
--- What workspaces have saved. Times are ISO text in UTC with milliseconds, which sorts as they do.
+-- Saved items of workspaces. Times are ISO text in UTC with milliseconds, so they sort as text.
 create table item (
   workspace_id text not null,
   item_type text collate "C" not null,

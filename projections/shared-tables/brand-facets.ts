@@ -2,8 +2,8 @@ import type { BrandEvent } from '#contracts/events/corpus/brand.ts';
 import type { Change, Row } from '../define-projection.ts';
 
 /**
- * A table `brand` with `brand_id, country, is_public, category_ids`: what rankings filter by, kept by each
- * projection that ranks.
+ * A table `brand` with `brand_id, country, is_public, category_ids`: the facets that rankings filter by. Each
+ * projection that ranks brands has its own.
  */
 export const brandFacets = (event: BrandEvent): readonly Change[] => {
   const { brand_id } = event.data;

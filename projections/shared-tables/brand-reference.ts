@@ -2,8 +2,8 @@ import type { BrandEvent } from '#contracts/events/corpus/brand.ts';
 import type { Change, Row } from '../define-projection.ts';
 
 /**
- * A table `brand` with `brand_id, slug, name, logo_url`: what records of a projection say of their brand,
- * kept by each projection that needs it.
+ * A table `brand` with `brand_id, slug, name, logo_url`: how records name their brand. Each projection that
+ * needs it has its own.
  */
 export const brandReference = (event: BrandEvent): readonly Change[] => {
   const { brand_id } = event.data;
@@ -19,6 +19,6 @@ export const brandReference = (event: BrandEvent): readonly Change[] => {
   return Object.keys(set).length === 0 ? [] : [{ kind: 'update', table: 'brand', key: { brand_id }, set }];
 };
 
-/** SQL of the JSON reference of a brand row `b`; U+0001 stands for the service's base URL. */
+/** SQL of the JSON reference of a brand row `b`; U+0001 is the placeholder for the service's base URL. */
 export const BRAND_REFERENCE_SQL = `replace(json_build_object('id', b.brand_id, 'slug', b.slug, 'name', b.name,
   'logo_url', b.logo_url, 'url', chr(1) || '/v1/brands/' || b.slug)::text, '"\\u0001/', '"' || chr(1) || '/')`;

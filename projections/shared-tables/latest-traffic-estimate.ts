@@ -4,9 +4,9 @@ import type { TrafficEstimated } from '#contracts/events/corpus/traffic.ts';
 import type { Change, Row, Statement } from '../define-projection.ts';
 
 /**
- * The latest that was estimated of a site: of each figure that of the newest month or day, beside the column
- * `<figure>_on` that says which. Several projections keep some of them, each in a table of its own keyed by
- * `brand_id`, with the columns `observed_at`, the figures and their `_on`.
+ * The latest traffic estimate of a site: for each figure the value of the newest month or day, and that date
+ * in the column `<figure>_on`. A projection stores some of the figures in a table of its own, keyed by
+ * `brand_id`, with `observed_at`.
  */
 const FIGURES = {
   monthly_visits: 'bigint',
@@ -24,7 +24,7 @@ export type LatestFigure = keyof typeof FIGURES;
 const joined = (names: readonly LatestFigure[], write: (name: LatestFigure) => string): string =>
   names.map(write).join(',\n      ');
 
-/** The figures of an event as columns; an absent one is `null` and changes nothing. */
+/** Returns the figures of an event as columns; an absent figure is `null` and changes nothing. */
 const columnsOf = ({ figures }: TrafficEstimated['data'], names: readonly LatestFigure[]): Row => {
   const [top] = figures.countries ?? [];
   const all: Readonly<Record<LatestFigure, Row[string]>> = {
@@ -41,7 +41,10 @@ const columnsOf = ({ figures }: TrafficEstimated['data'], names: readonly Latest
   return Object.fromEntries(names.map((name) => [name, all[name]]));
 };
 
-/** A statement that keeps the latest of some figures in a table, and the change that an event asks of it. */
+/**
+ * Returns the statement that stores the latest of some figures in a table, and the function that returns its
+ * change for an event.
+ */
 export const latestEstimate = (
   table: string,
   names: readonly LatestFigure[],

@@ -2,11 +2,11 @@ import type { ScanRecorded } from '#contracts/events/corpus/ad-library.ts';
 import type { Change, Statement } from '../define-projection.ts';
 
 /**
- * A brand's day as its scans tell it: a table `day` with `brand_id, date, active_ads, new_ads, retired_ads,
- * reliable, observed_at, late_arrival`, which several projections keep, each its own.
+ * A brand's day: a table `day` with `brand_id, date, active_ads, new_ads, retired_ads, reliable, observed_at,
+ * late_arrival`. Several projections have one, each its own.
  *
- * The day's last scan says how many ads are active; what started and stopped adds up over its scans. A scan
- * that arrived late (rule 11) never overrules one that came in its time.
+ * The last scan of the day decides the active ads; new and retired ads are summed over its scans. A scan that
+ * arrived late (rule 11) never overrides one that arrived in time.
  */
 export const recordObservedDay: Statement = {
   columns: {
@@ -37,7 +37,7 @@ export const recordObservedDay: Statement = {
       late_arrival = d.late_arrival and excluded.late_arrival`,
 };
 
-/** The change for one recorded scan, run by a statement named `record_day`. */
+/** Returns the change for one recorded scan, run by a statement named `record_day`. */
 export const observedDay = ({ data }: ScanRecorded): Change => ({
   kind: 'run',
   statement: 'record_day',

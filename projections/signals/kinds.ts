@@ -1,16 +1,16 @@
 import { SIGNAL_NAMES_MAX, SIGNAL_THRESHOLDS, type SignalKind } from '#contracts/values/signals.ts';
 
 /**
- * Each kind of signal as SQL over `k` (a brand and a date) and the days around it: `t` that day, `p` the reliable day
- * before it, `t7` and `t28` the days so long before `t`, `p7` and `p28` before `p`. Days that are not reliable
- * are absent from all of these, so what is compared with them is null and no signal.
+ * SQL of each kind of signal over `k` (a brand and a date) and the days around it: `t` is that day and `p`
+ * the reliable day before it. `t7` and `t28` are 7 and 28 days before `t`; `p7` and `p28` before `p`.
+ * Unreliable days are absent from all of these, so a comparison with one is null and gives no signal.
  */
 
-/** Columns of what a kind finds; `figures` are pairs of names and SQL, see `SignalFigures`. */
+/** Columns of a signal; `figures` maps names to SQL, see `SignalFigures`. */
 type Found = {
   readonly observedAt: string;
   readonly figures: Readonly<Record<string, string>>;
-  /** SQL of a JSON array; nothing is named where it is left out. */
+  /** SQL of a JSON array of named ads or pages; default: none. */
   readonly about?: string;
   readonly from: string;
 };
@@ -22,7 +22,10 @@ const signal = (kind: SignalKind, { observedAt, figures, about, from }: Found): 
       .join()}) as figures, ${about ?? `'[]'::jsonb`} as about
   ${from}`;
 
-/** The ads or pages of `rows` (position, observed_at and what is said of each) counted, the first of them named. */
+/**
+ * SQL that counts the ads or pages of `rows` (position, observed_at and a description of each) and names the
+ * first of them.
+ */
 const named = (rows: string): string => `(
     select count(*) as items, max(observed_at) as observed_at,
       jsonb_agg(jsonb_build_object('ad_id', ad_id, 'page_id', page_id, 'page_name', page_name, 'role', role,
@@ -59,7 +62,7 @@ const isRamp: Compare = (day, before) => `
 const isDrop: Compare = (day, before) => `
   ${before}.active_ads - ${day}.active_ads >= greatest(${drop.ads}, ${drop.share} * ${before}.active_ads)`;
 
-/** What lasts is told once: not where the reliable day before showed it already. */
+/** SQL of a change that is reported once: not if the previous reliable day met the condition already. */
 const moved = (kind: 'ramp' | 'drop', isSo: Compare): string =>
   signal(kind, {
     observedAt: 't.observed_at',
@@ -76,8 +79,8 @@ const moved = (kind: 'ramp' | 'drop', isSo: Compare): string =>
 const launchBurst = signal('launch_burst', {
   observedAt: 't.observed_at',
   figures: { items: 't.new_ads', usual: 'round(w.usual, 2)' },
-  // What starts while nobody looks piles up: a day says nothing after an unreliable one, nor after a gap longer than
-  // those of the window.
+  // Ads that start while no scan runs pile up until the next one. So a day is skipped after an unreliable
+  // day, or after a gap longer than those of the window.
   from: `from (
       select avg(new_ads) filter (where not baseline) as usual, max(gap) as gap
       from (
@@ -114,7 +117,10 @@ const newLandingPage = signal('new_landing_page', {
   from: `from ${met('landing_page', 'm.news')} m`,
 });
 
-/** Multiplied out: the shares themselves are no exact numbers. `f.<day>` is the format's count on a day. */
+/**
+ * Compares products instead of shares, because shares are not exact numbers. `f.<day>` is the format's count
+ * on a day.
+ */
 const isShift: Compare = (day, before) => `
   least(${day}.active_ads, ${before}.active_ads) >= ${format_mix_shift.ads}
     and abs(f.${day} * ${before}.active_ads - f.${before} * ${day}.active_ads)
@@ -148,7 +154,7 @@ const longRunnerRefreshed = signal('long_runner_refreshed', {
   from: `from ${namedAds('long_runner_refreshed')} a`,
 });
 
-/** The first day on which links of a brand were observed is a baseline. */
+/** The first day on which links of a brand were observed is a baseline and gives no signal. */
 const newLinkedPage = signal('new_linked_page', {
   observedAt: 'm.observed_at',
   figures: { items: 'm.items' },
@@ -163,10 +169,13 @@ const newLinkedPage = signal('new_linked_page', {
       and exists (select from link o where o.brand_id = l.brand_id and o.role is not null and o.date < k.date)`)} m`,
 });
 
-/** Ads of a page first scanned are new to the brand if they started no earlier than this before its last reliable day. */
+/**
+ * Tolerance in days. Ads of a page scanned for the first time are new to the brand if they started at most
+ * this long before its last reliable day.
+ */
 const NEWS_GRACE_DAYS = 1;
 
-/** Of a brand with no linked page at all, nobody knows which pages are not. */
+/** No signal for a brand without any linked page: its unlinked pages are not known. */
 const newWhitelistingPair = signal('new_whitelisting_pair', {
   observedAt: 'm.observed_at',
   figures: { items: 'm.items' },
@@ -189,7 +198,7 @@ const newWhitelistingPair = signal('new_whitelisting_pair', {
   )} m`,
 });
 
-/** What follows from the events of a brand and day; pairs depend on links, too. */
+/** Kinds computed from the events of a brand and day. Whitelisting pairs depend on links too. */
 export const KINDS_OF_DAYS: Readonly<Partial<Record<SignalKind, string>>> = {
   ads_started: itemsOf('ads_started'),
   ads_stopped: itemsOf('ads_stopped'),
@@ -204,7 +213,7 @@ export const KINDS_OF_DAYS: Readonly<Partial<Record<SignalKind, string>>> = {
   long_runner_refreshed: longRunnerRefreshed,
 };
 
-/** What follows from links between pages and brands. */
+/** Kinds computed from links between social pages and brands. */
 export const KINDS_OF_LINKS: Readonly<Partial<Record<SignalKind, string>>> = {
   new_linked_page: newLinkedPage,
   new_whitelisting_pair: newWhitelistingPair,

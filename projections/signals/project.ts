@@ -7,7 +7,7 @@ import type {
 import type { BrandEvent } from '#contracts/events/corpus/brand.ts';
 import type { RecordedEvent } from '#contracts/events/event.ts';
 import type { SocialPageEvent } from '#contracts/events/corpus/social-page.ts';
-import type { StorefrontEvent } from '#contracts/events/corpus/storefront.ts';
+import type { StorefrontEvent, StorefrontScanRecorded } from '#contracts/events/corpus/storefront.ts';
 import { landingPageOf } from '#contracts/values/landing-pages.ts';
 import type { AdFormat } from '#contracts/values/primitives.ts';
 import { isSaleCopy, SIGNAL_THRESHOLDS, type SignalKind } from '#contracts/values/signals.ts';
@@ -33,7 +33,7 @@ type Tallied = {
   readonly relabelled?: number;
 };
 
-const tallied = ({ data, position }: LibraryEvent, tallies: Tallied, scan: Row = {}): Change => ({
+const addToTally = ({ data, position }: LibraryEvent, tallies: Tallied, scan: Row = {}): Change => ({
   kind: 'run',
   statement: 'add_up',
   row: {
@@ -47,23 +47,26 @@ const tallied = ({ data, position }: LibraryEvent, tallies: Tallied, scan: Row =
   },
 });
 
-const relabelled = (event: LibraryEvent, minus: AdFormat, plus: AdFormat): readonly Change[] =>
-  minus === plus ? [] : [tallied(event, { minus, plus, relabelled: 1 })];
+const relabel = (event: LibraryEvent, minus: AdFormat, plus: AdFormat): readonly Change[] =>
+  minus === plus ? [] : [addToTally(event, { minus, plus, relabelled: 1 })];
 
-const counted = ({ data: { brand_id, observed_at } }: LibraryEvent, kind: SignalKind): Change => ({
+const countItem = ({ data: { brand_id, observed_at } }: LibraryEvent, kind: SignalKind): Change => ({
   kind: 'run',
   statement: 'count_changes',
   row: { brand_id, kind, observed_at },
 });
 
-const named = ({ data, position }: LibraryEvent, kind: SignalKind, ad_id: string): Change => ({
+const nameAd = ({ data, position }: LibraryEvent, kind: SignalKind, ad_id: string): Change => ({
   kind: 'upsert',
   table: 'named_ad',
   key: { brand_id: data.brand_id, date: dateOf(data.observed_at), kind, ad_id },
   set: { position, observed_at: data.observed_at },
 });
 
-/** What an ad was met with; `started_on` where that can make it news although nobody had looked at its page before. */
+/**
+ * The ad that showed a page or link. `started_on` is set if it can make the page news although the page was
+ * never scanned before.
+ */
 type Meeting = {
   readonly ad_id: string;
   readonly news: boolean;
@@ -72,20 +75,23 @@ type Meeting = {
   readonly page_name: string | null;
 };
 
-const met = ({ data, position }: LibraryEvent, row: Row): Change => {
+const meetChange = ({ data, position }: LibraryEvent, row: Row): Change => {
   const { brand_id, observed_at } = data;
   return { kind: 'run', statement: 'meet', row: { brand_id, position, observed_at, ...row } };
 };
 
-const metPage = (event: LibraryEvent, meeting: Meeting): readonly Change[] =>
-  meeting.page_id === null ? [] : [met(event, { kind: 'page', key: meeting.page_id, ...meeting })];
+const meetPage = (event: LibraryEvent, meeting: Meeting): readonly Change[] =>
+  meeting.page_id === null ? [] : [meetChange(event, { kind: 'page', key: meeting.page_id, ...meeting })];
 
 type Leading = {
   readonly link_url?: string | null | undefined;
   readonly cards?: readonly AdCardContent[] | undefined;
 };
 
-/** Landing pages that an ad leads to, by its own link and by those of its cards; cards mostly share one link. */
+/**
+ * Returns the landing pages that an ad leads to, by its own link and by those of its cards. Cards mostly
+ * share one link.
+ */
 const pagesOf = ({ link_url, cards = [] }: Leading): ReadonlyMap<string, string> => {
   const links = new Set([link_url, ...cards.map((card) => card.link_url)]);
   return new Map(
@@ -96,16 +102,18 @@ const pagesOf = ({ link_url, cards = [] }: Leading): ReadonlyMap<string, string>
   );
 };
 
-const metLinks = (
+const meetLinks = (
   event: LibraryEvent,
   leading: Leading,
   meeting: Meeting,
   before: Leading = {},
 ): readonly Change[] => {
-  const known = pagesOf(before);
+  const earlier = pagesOf(before);
   return [...pagesOf(leading)]
-    .filter(([key]) => !known.has(key))
-    .map(([key, destination_url]) => met(event, { kind: 'landing_page', key, destination_url, ...meeting }));
+    .filter(([key]) => !earlier.has(key))
+    .map(([key, destination_url]) =>
+      meetChange(event, { kind: 'landing_page', key, destination_url, ...meeting }),
+    );
 };
 
 const isLongRunner = ({ started_on }: { started_on: string | null }, observed_at: string): boolean =>
@@ -122,26 +130,29 @@ const COPY: readonly (keyof AdContent)[] = [
   'versions',
 ];
 
-const started = (event: LibraryEvent, { data }: AdStarted): readonly Change[] => {
+const startAd = (event: LibraryEvent, { data }: AdStarted): readonly Change[] => {
   const { ad_id, page_id, page_name, novelty, content } = data;
   const news = novelty === 'news';
   const page = { page_id, page_name };
   const texts = [content.body, content.title, content.link_description];
   const worded = [...content.cards, ...content.versions].flatMap(({ body, title }) => [body, title]);
   return [
-    tallied(event, { plus: data.format, uncovered: news ? 0 : 1 }),
-    ...(news ? [counted(event, 'ads_started')] : []),
-    ...(news && isSaleCopy([...texts, ...worded]) ? [named(event, 'sale', ad_id)] : []),
-    ...metLinks(event, content, { ad_id, news, ...page }),
-    ...metPage(event, { ad_id, news, ...page, started_on: novelty === 'late' ? null : data.started_on }),
+    addToTally(event, { plus: data.format, uncovered: news ? 0 : 1 }),
+    ...(news ? [countItem(event, 'ads_started')] : []),
+    ...(news && isSaleCopy([...texts, ...worded]) ? [nameAd(event, 'sale', ad_id)] : []),
+    ...meetLinks(event, content, { ad_id, news, ...page }),
+    ...meetPage(event, { ad_id, news, ...page, started_on: novelty === 'late' ? null : data.started_on }),
   ];
 };
 
-/** What an event about a brand's ads moves, apart from the signals of its day, which are worked out at the end. */
-const ofLibrary = (event: LibraryEvent): readonly Change[] => {
+/**
+ * Returns the changes of an event about a brand's ads. The signals of its day are computed at the end of the
+ * batch.
+ */
+const projectAd = (event: LibraryEvent): readonly Change[] => {
   switch (event.type) {
     case 'AdStarted':
-      return started(event, event);
+      return startAd(event, event);
     case 'AdRevised': {
       const { ad_id, changes, excerpt, observed_at } = event.data;
       const { page_id, page_name } = excerpt;
@@ -151,48 +162,48 @@ const ofLibrary = (event: LibraryEvent): readonly Change[] => {
         COPY.some((field) => (changes[field]?.from ?? null) !== null) &&
         isLongRunner(event.data, observed_at);
       return [
-        ...(format ? [tallied(event, { minus: format.from ?? 'other', plus: format.to ?? 'other' })] : []),
-        ...(isRefreshed ? [named(event, 'long_runner_refreshed', ad_id)] : []),
-        ...(cards ? metLinks(event, { cards: cards.to }, meeting, { cards: cards.from }) : []),
+        ...(format ? [addToTally(event, { minus: format.from ?? 'other', plus: format.to ?? 'other' })] : []),
+        ...(isRefreshed ? [nameAd(event, 'long_runner_refreshed', ad_id)] : []),
+        ...(cards ? meetLinks(event, { cards: cards.to }, meeting, { cards: cards.from }) : []),
       ];
     }
     case 'AdDestinationChanged': {
       const { ad_id, to_url, excerpt, observed_at } = event.data;
       const { page_id, page_name } = excerpt;
       return [
-        counted(event, 'destinations_changed'),
-        ...(isLongRunner(event.data, observed_at) ? [named(event, 'long_runner_refreshed', ad_id)] : []),
-        ...metLinks(event, { link_url: to_url }, { ad_id, page_id, page_name, news: true }),
+        countItem(event, 'destinations_changed'),
+        ...(isLongRunner(event.data, observed_at) ? [nameAd(event, 'long_runner_refreshed', ad_id)] : []),
+        ...meetLinks(event, { link_url: to_url }, { ad_id, page_id, page_name, news: true }),
       ];
     }
     case 'AdDetailsObserved': {
       const { ad_id, details, page_id, page_name, was_format } = event.data;
       const meeting = { ad_id, page_id, page_name, news: false };
       return [
-        ...relabelled(event, was_format, details.format ?? was_format),
-        ...metLinks(event, details, meeting),
-        ...metPage(event, meeting),
+        ...relabel(event, was_format, details.format ?? was_format),
+        ...meetLinks(event, details, meeting),
+        ...meetPage(event, meeting),
       ];
     }
     case 'AdsReworded':
       return event.data.ads.flatMap(({ ad_id, was_format, format, wording }) => [
-        ...relabelled(event, was_format, format),
-        ...metLinks(event, wording, { ad_id, page_id: null, page_name: null, news: false }),
+        ...relabel(event, was_format, format),
+        ...meetLinks(event, wording, { ad_id, page_id: null, page_name: null, news: false }),
       ]);
     case 'AdConfirmedInactive': {
       const { format, news } = event.data;
-      // One that is no news was met when it had ended already: it never came into view running.
+      // An ad that is not news had already ended when it was first seen, so it leaves `uncovered` again.
       return news
-        ? [tallied(event, { minus: format }), counted(event, 'ads_stopped')]
-        : [tallied(event, { minus: format, uncovered: -1 })];
+        ? [addToTally(event, { minus: format }), countItem(event, 'ads_stopped')]
+        : [addToTally(event, { minus: format, uncovered: -1 })];
     }
     case 'AdReturned':
-      return [tallied(event, { plus: event.data.format })];
+      return [addToTally(event, { plus: event.data.format })];
     case 'ScanRecorded': {
       const { observed_at, late_arrival, reliable, pages, totals } = event.data;
       const baseline = pages.length > 0 && pages.every((page) => page.baseline);
       const { active: active_ads, news: new_ads } = totals;
-      return [tallied(event, {}, { observed_at, late_arrival, reliable, baseline, active_ads, new_ads })];
+      return [addToTally(event, {}, { observed_at, late_arrival, reliable, baseline, active_ads, new_ads })];
     }
     case 'AdsMissed':
     case 'AdsSeen':
@@ -200,7 +211,7 @@ const ofLibrary = (event: LibraryEvent): readonly Change[] => {
   }
 };
 
-const ofPage = (event: SocialPageEvent): readonly Change[] => {
+const projectPage = (event: SocialPageEvent): readonly Change[] => {
   if (event.type === 'PageProfileObserved') return [];
   const { brand_id, page_id, observed_at } = event.data;
   const link = event.type === 'PageLinked' ? event.data : null;
@@ -212,16 +223,31 @@ const ofPage = (event: SocialPageEvent): readonly Change[] => {
   ];
 };
 
-const ofStorefront = (event: StorefrontEvent): readonly Change[] => {
-  if (event.type !== 'StorefrontScanRecorded') return [];
-  const { brand_id, observed_at, complete, baseline, late_arrival, totals } = event.data;
+const compareCatalogue = ({ data }: StorefrontScanRecorded): readonly Change[] => {
+  const { brand_id, observed_at, complete, baseline, late_arrival, totals } = data;
   if (!complete || baseline || late_arrival) return [];
   const { products, cheaper } = totals;
   const key = { brand_id, date: dateOf(observed_at), observed_at };
   return [{ kind: 'upsert', table: 'catalogue', key, set: { products, cheaper } }, sumUp(brand_id, key.date)];
 };
 
-/** Radar items grouped by brand and day, and what changed in a brand's activity. */
+const projectStorefront = (event: StorefrontEvent): readonly Change[] => {
+  switch (event.type) {
+    case 'StorefrontScanRecorded':
+      return compareCatalogue(event);
+    case 'ProductsListed':
+    case 'ProductsChanged':
+    case 'ProductsMissed':
+    case 'ProductsSeen':
+    case 'ProductsDelisted':
+      return [];
+    default:
+      event satisfies never;
+      return [];
+  }
+};
+
+/** Radar items grouped by brand and day, and changes in a brand's activity. */
 export const signals = projection<AdLibraryEvent | BrandEvent | SocialPageEvent | StorefrontEvent>({
   name: 'signals',
   version: 2,
@@ -236,9 +262,10 @@ export const signals = projection<AdLibraryEvent | BrandEvent | SocialPageEvent 
   },
   project: (event): readonly Change[] => {
     if (event.stream.startsWith('brand-')) return brandReference(event as RecordedEvent<BrandEvent>);
-    if (event.stream.startsWith('socialPage-')) return ofPage(event as RecordedEvent<SocialPageEvent>);
-    if (event.stream.startsWith('storefront-')) return ofStorefront(event as RecordedEvent<StorefrontEvent>);
-    const changes = ofLibrary(event as LibraryEvent);
+    if (event.stream.startsWith('socialPage-')) return projectPage(event as RecordedEvent<SocialPageEvent>);
+    if (event.stream.startsWith('storefront-'))
+      return projectStorefront(event as RecordedEvent<StorefrontEvent>);
+    const changes = projectAd(event as LibraryEvent);
     const { brand_id, observed_at } = (event as LibraryEvent).data;
     return changes.length === 0 ? [] : [...changes, sumUp(brand_id, dateOf(observed_at))];
   },

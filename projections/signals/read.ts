@@ -10,7 +10,7 @@ const OF_BRAND = `
 
 export type BrandSignal = SignalRow & { readonly summary: string };
 
-/** Signals of these kinds of one brand and these days, both included, in the order in which they were observed. */
+/** Lists the signals of one brand by kind and day, both days included, in the order of observation. */
 export const listBrandSignals = async (
   db: ReadDatabase,
   brandId: string,

@@ -1,4 +1,4 @@
--- What a brand's events add up to so far; a scan that closes takes a copy.
+-- Running counts of a brand's events. Each recorded scan copies them.
 create table tally (
   brand_id uuid primary key,
   -- Active ads by format.
@@ -7,14 +7,15 @@ create table tally (
   carousel bigint not null,
   dco bigint not null,
   other bigint not null,
-  -- Ads that came into view running without having started: those of a page's first scan, and late-seen ones.
+  -- Ads first seen running without a recorded start: those of a page's first scan, and late-seen ones.
   uncovered bigint not null,
-  -- Active ads whose format another source worded differently, or first.
+  -- Active ads whose format was changed, or first named, by another source.
   relabelled bigint not null,
   newest_day date
 );
 
--- Every closed scan. Those in order are as of the newest day known when they were recorded; others are history.
+-- Every recorded scan. In-order scans reflect the newest day known when they were recorded; the others are
+-- history.
 create table scan (
   brand_id uuid not null,
   position bigint not null,
@@ -22,7 +23,7 @@ create table scan (
   observed_at timestamptz not null,
   in_order boolean not null,
   reliable boolean not null,
-  -- All its pages were scanned for the first time.
+  -- True if all its pages were scanned for the first time.
   baseline boolean not null,
   active_ads bigint not null,
   new_ads bigint not null,
@@ -36,7 +37,7 @@ create table scan (
   primary key (brand_id, position)
 );
 
--- Radar items of a brand and day. `kind` is that of their signal.
+-- Counts of radar items per brand and day. `kind` is the kind of their signal.
 create table change_count (
   brand_id uuid not null,
   date date not null,
@@ -57,7 +58,7 @@ create table named_ad (
   primary key (brand_id, date, kind, ad_id)
 );
 
--- Landing pages that a brand's ads led to and social pages that ran them, as first met.
+-- Landing pages that a brand's ads led to and social pages that ran them, as first seen.
 create table met (
   brand_id uuid not null,
   kind text not null,
@@ -65,9 +66,9 @@ create table met (
   position bigint not null,
   date date not null,
   observed_at timestamptz not null,
-  -- Every ad that showed it then was news.
+  -- True if every ad that showed it then was news.
   news boolean not null,
-  -- The earliest start date of those ads; null where one has none, or was late-seen.
+  -- Earliest start date of those ads; null if one has none or was late-seen.
   started_on date,
   ad_id text not null,
   page_id text,
@@ -76,7 +77,7 @@ create table met (
   primary key (brand_id, kind, key)
 );
 
--- What was observed of a page's link with a brand, and when. `role` is null from where on it is not linked.
+-- Observed links of social pages with a brand, over time. `role` is null while the page is not linked.
 create table link (
   brand_id uuid not null,
   page_id text not null,
@@ -87,7 +88,7 @@ create table link (
   primary key (brand_id, page_id, observed_at)
 );
 
--- Whole scans of a brand's catalogue that can be compared with the one before.
+-- Complete scans of a brand's catalogue that can be compared with the scan before.
 create table catalogue (
   brand_id uuid not null,
   date date not null,
@@ -104,7 +105,7 @@ create table brand (
   logo_url text
 );
 
--- What a signal says in numbers, and the first things that it names, as JSON; sentences and links are made when read.
+-- Signals: their figures and the first things they name, as JSON. Sentences and links are made when read.
 create table signal (
   id uuid not null,
   brand_id uuid not null,

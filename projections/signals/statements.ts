@@ -4,26 +4,26 @@ import { KINDS_OF_DAYS, KINDS_OF_LINKS } from './kinds.ts';
 
 const FORMATS = ['video', 'image', 'carousel', 'dco', 'other'] as const;
 
-/** Running counts as of each row, in the order of the stream: how events are batched makes no difference. */
+/** SQL of a running count as of each row, in the order of the stream. Batch boundaries make no difference. */
 const running = (column: string, by: string): string =>
   `coalesce(t.${column}, 0) + sum(${by}) over stream as ${column}`;
 
 const COUNTS = [...FORMATS, 'uncovered', 'relabelled'].join();
 
 /**
- * Adds events up, and copies what they add up to into `scan` wherever one closes. A scan is in order when it arrived
- * in its time and no later day was known then; a day once passed is never changed.
+ * Adds events to the running counts, and copies them into `scan` for each recorded scan. A scan is in order
+ * if it arrived in time and no later day was known. A completed day never changes.
  */
 export const addUp: Statement = {
   columns: {
     brand_id: 'uuid',
     position: 'bigint',
-    // Formats that an ad was counted under until now, and is from now on; null for neither.
+    // Formats under which an ad was counted before and is counted from now on; null for neither.
     minus: 'text',
     plus: 'text',
     uncovered: 'bigint',
     relabelled: 'bigint',
-    // Of a scan that closes.
+    // The following columns are set for recorded scans only.
     observed_at: 'timestamptz',
     late_arrival: 'boolean',
     reliable: 'boolean',
@@ -57,7 +57,7 @@ export const addUp: Statement = {
         .join()}`,
 };
 
-/** Radar items of a brand and day. */
+/** Counts radar items per brand and day. */
 export const countChanges: Statement = {
   columns: { brand_id: 'uuid', kind: 'text', observed_at: 'timestamptz' },
   touches: ['change_count'],
@@ -69,8 +69,8 @@ export const countChanges: Statement = {
 };
 
 /**
- * Keeps what a brand's ads led to, or ran on, as first met in the order of its stream. Other ads of the same scan that
- * show it decide with the first whether it is news: one that ran before says that it is not.
+ * Stores what a brand's ads led to, or ran on, as first seen in the order of its stream. All ads of the same
+ * scan that show it decide whether it is news: a single one that ran before means it is not news.
  */
 export const meet: Statement = {
   columns: {
@@ -105,7 +105,7 @@ export const meet: Statement = {
         then least(m.started_on, excluded.started_on) end`,
 };
 
-/** A reliable day as of its last scan; unreliable ones are absent. `date` is SQL. */
+/** SQL of a reliable day as of its last scan; unreliable days are absent. `date` is SQL. */
 const day = (name: string, date: string): string => `
   left join lateral (
     select s.date, s.observed_at, s.active_ads, ${COUNTS.split(',')
@@ -115,13 +115,13 @@ const day = (name: string, date: string): string => `
     order by s.observed_at desc, s.position desc limit 1
   ) ${name} on ${name}.reliable`;
 
-/** A derived id in the form of RFC 9562, version 8. */
+/** SQL of an id derived from brand, date and kind, in the form of RFC 9562, version 8. */
 const ID = `overlay(overlay(md5('signal:' || f.brand_id || '|' || f.date || '|' || f.kind) placing '8' from 13)
   placing '8' from 17)::uuid`;
 
 /**
- * Works out the signals of these kinds anew for `k`, brands and dates. What a day was compared with is settled by
- * then (see `addUp`), so that it makes no difference when this runs, nor how often.
+ * SQL that recomputes the signals of these kinds for `k`, brands and dates. The days compared with can no
+ * longer change (see `addUp`), so the result does not depend on when or how often this runs.
  */
 const summingUp = (kinds: Readonly<Partial<Record<SignalKind, string>>>, k: string, days: string): string => `
   with k as (${k}), found as (
@@ -142,7 +142,7 @@ const summingUp = (kinds: Readonly<Partial<Record<SignalKind, string>>>, k: stri
     set observed_at = excluded.observed_at, figures = excluded.figures, about = excluded.about
     where (g.observed_at, g.figures, g.about) is distinct from (excluded.observed_at, excluded.figures, excluded.about)`;
 
-/** What follows from the events of a brand and date. */
+/** Computes the signals that follow from the events of a brand and date. */
 export const sumUpDay: Statement = {
   columns: { brand_id: 'uuid', date: 'date' },
   touches: ['signal'],
@@ -161,7 +161,10 @@ export const sumUpDay: Statement = {
   ),
 };
 
-/** A link says what a page is on every day from then on: what hangs on links is worked out for all of a brand's days. */
+/**
+ * Computes the signals that depend on links. A link defines the role of a page on every later day, so all
+ * days of the brand are recomputed.
+ */
 export const sumUpLinks: Statement = {
   columns: { brand_id: 'uuid' },
   touches: ['signal'],

@@ -1,14 +1,15 @@
 import { hash } from 'node:crypto';
 
-/** A place that a catalogue fills with each product's own words. */
+/** A placeholder that a catalogue fills with each product's own words. */
 const MACRO = /\{\{[^{}]*\}\}/;
 const BETWEEN_WORDS = /[^\p{L}\p{M}\p{N}]+/gu;
-/** As many hexadecimal digits as a uuid has, which is what the key is stored as. */
+/** Hexadecimal digits of a uuid, the column type of the key. */
 const KEY_DIGITS = 32;
 
 /**
- * What two texts have in common that say the same words in the same order, whatever their capitals, signs, emoji
- * and line breaks. `null`: no copy, as it holds no words, or is a template whose words are put in for each product.
+ * Returns the key of a text's copy. Texts with the same words in the same order have the same key, regardless
+ * of case, punctuation, emoji and line breaks. Returns `null` for a text without words, and for a template
+ * that is filled in for each product.
  */
 export const copyKeyOf = (body: string | null | undefined): string | null => {
   if (!body || MACRO.test(body)) return null;

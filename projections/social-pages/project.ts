@@ -10,8 +10,8 @@ import { statements } from './statements.ts';
 
 const run = (statement: keyof typeof statements, row: Row): Change => ({ kind: 'run', statement, row });
 
-const move = (event: RecordedEvent<AdLibraryEvent>, ad_id: string, said: Row): Change =>
-  run('move_ads', { ad_id, position: event.position, brand_id: event.data.brand_id, ...said });
+const move = (event: RecordedEvent<AdLibraryEvent>, ad_id: string, columns: Row): Change =>
+  run('move_ads', { ad_id, position: event.position, brand_id: event.data.brand_id, ...columns });
 
 const meetOnPage = (page_id: string | null): readonly Change[] =>
   page_id === null ? [] : [{ kind: 'refresh', statement: 'meet_on_page', row: { page_id } }];
@@ -19,53 +19,55 @@ const meetOnPage = (page_id: string | null): readonly Change[] =>
 const namePage = (page_id: string | null, page_name: string | null, named_at: string): readonly Change[] =>
   page_id === null || page_name === null ? [] : [run('name_page', { page_id, page_name, named_at })];
 
-/** What is said of an ad's copy, and the copy itself where it is one. */
-const copied = (body: string | null | undefined): { readonly said: Row; readonly changes: Change[] } => {
-  if (body === undefined) return { said: {}, changes: [] };
+/** Returns the copy columns of an ad, and the change that stores the copy unless the key is `null`. */
+const copyChanges = (
+  body: string | null | undefined,
+): { readonly copyColumns: Row; readonly changes: Change[] } => {
+  if (body === undefined) return { copyColumns: {}, changes: [] };
   const copy_key = copyKeyOf(body);
   return {
-    said: { says_copy: true, copy_key },
+    copyColumns: { says_copy: true, copy_key },
     changes: copy_key === null ? [] : [run('write_copy', { copy_key, body })],
   };
 };
 
-const recopied = (
+const reviseCopy = (
   event: RecordedEvent<AdLibraryEvent>,
   ad_id: string,
   body: string | null | undefined,
 ): readonly Change[] => {
   if (body === undefined) return [];
-  const { said, changes } = copied(body);
-  return [move(event, ad_id, said), ...changes];
+  const { copyColumns, changes } = copyChanges(body);
+  return [move(event, ad_id, copyColumns), ...changes];
 };
 
-const ofLibrary = (event: RecordedEvent<AdLibraryEvent>): readonly Change[] => {
+const projectAd = (event: RecordedEvent<AdLibraryEvent>): readonly Change[] => {
   const { observed_at } = event.data;
   switch (event.type) {
     case 'AdStarted': {
       const { ad_id, page_id, page_name, content } = event.data;
-      const { said, changes } = copied(content.body);
+      const { copyColumns, changes } = copyChanges(content.body);
       return [
-        move(event, ad_id, { page_id, live: true, ...said }),
+        move(event, ad_id, { page_id, live: true, ...copyColumns }),
         ...changes,
         ...namePage(page_id, page_name, observed_at),
         ...meetOnPage(page_id),
       ];
     }
     case 'AdRevised':
-      return recopied(event, event.data.ad_id, event.data.changes.body?.to);
+      return reviseCopy(event, event.data.ad_id, event.data.changes.body?.to);
     case 'AdDetailsObserved': {
       const { ad_id, page_id, page_name, details } = event.data;
-      const { said, changes } = copied(details.body);
+      const { copyColumns, changes } = copyChanges(details.body);
       return [
-        move(event, ad_id, { page_id, ...said }),
+        move(event, ad_id, { page_id, ...copyColumns }),
         ...changes,
         ...namePage(page_id, page_name, observed_at),
         ...meetOnPage(page_id),
       ];
     }
     case 'AdsReworded':
-      return event.data.ads.flatMap(({ ad_id, wording }) => recopied(event, ad_id, wording.body));
+      return event.data.ads.flatMap(({ ad_id, wording }) => reviseCopy(event, ad_id, wording.body));
     case 'AdConfirmedInactive':
     case 'AdReturned': {
       const { ad_id, excerpt } = event.data;
@@ -85,7 +87,7 @@ const ofLibrary = (event: RecordedEvent<AdLibraryEvent>): readonly Change[] => {
   }
 };
 
-const ofPage = (event: RecordedEvent<SocialPageEvent>): readonly Change[] => {
+const projectPage = (event: RecordedEvent<SocialPageEvent>): readonly Change[] => {
   const { page_id, observed_at } = event.data;
   switch (event.type) {
     case 'PageLinked': {
@@ -112,10 +114,10 @@ const ofPage = (event: RecordedEvent<SocialPageEvent>): readonly Change[] => {
   }
 };
 
-const ofBrand = (event: BrandEvent): readonly Change[] => {
+const projectBrand = (event: BrandEvent): readonly Change[] => {
   const { brand_id } = event.data;
   const changes = event.type === 'BrandRegistered' ? event.data : event.data.changes;
-  // Only public brands are met on pages, and counted in categories.
+  // Only public brands are members of pages and counted in categories.
   const placed = changes.is_public !== undefined || changes.category_path !== undefined;
   const refreshes = (['meet_brand', 'categorize'] as const).map(
     (statement): Change => ({ kind: 'refresh', statement, row: { brand_id } }),
@@ -124,8 +126,8 @@ const ofBrand = (event: BrandEvent): readonly Change[] => {
 };
 
 /**
- * Pages beside brands: which are linked, what sources say of them, whose ads run on them, which copy they run, and
- * which brands they share. Counts follow the life of ads; ads and links may come in either order.
+ * Social pages and brands: links, profiles by source, brands whose ads run on a page, the copy they run, and
+ * brands that share pages. Counts follow the life of ads. Ads and links may arrive in either order.
  */
 export const socialPages = projection<AdLibraryEvent | SocialPageEvent | BrandEvent>({
   name: 'social-pages',
@@ -137,14 +139,23 @@ export const socialPages = projection<AdLibraryEvent | SocialPageEvent | BrandEv
     switch (event.type) {
       case 'BrandRegistered':
       case 'BrandProfileChanged':
-        return ofBrand(event);
+        return projectBrand(event);
       case 'PageLinked':
       case 'PageUnlinked':
       case 'PageLinkQuarantined':
       case 'PageProfileObserved':
-        return ofPage(event);
-      default:
-        return ofLibrary(event);
+        return projectPage(event);
+      case 'AdStarted':
+      case 'AdRevised':
+      case 'AdDetailsObserved':
+      case 'AdDestinationChanged':
+      case 'AdConfirmedInactive':
+      case 'AdReturned':
+      case 'AdsMissed':
+      case 'AdsSeen':
+      case 'AdsReworded':
+      case 'ScanRecorded':
+        return projectAd(event);
     }
   },
 });

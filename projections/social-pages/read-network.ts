@@ -35,7 +35,7 @@ const hubs = (after: boolean): string => `
   ) roster
   order by h.brands desc, h.active_ads desc, h.page_id desc`;
 
-/** Pages with active ads of two or more public brands, biggest roster first. */
+/** Lists social pages with active ads of two or more public brands, largest roster first. */
 export const listHubs = async (db: ReadDatabase, page: PageRequest): Promise<Page> => {
   const rows = await db.query<{ item: string; brands: string; active_ads: string; page_id: string }>({
     sql: hubs(page.after !== null),
@@ -49,7 +49,7 @@ export const listHubs = async (db: ReadDatabase, page: PageRequest): Promise<Pag
   };
 };
 
-/** When the newest scan looked: hubs and networks of categories hold as of then. */
+/** Returns the time of the newest scan. Hubs and networks of categories are as of then. */
 export const readScannedAt = async (db: ReadDatabase): Promise<string | null> => {
   const rows = await db.query<{ at: string }>({
     sql: `select ${iso('scanned_at')} as at from social_pages.corpus`,
@@ -58,17 +58,26 @@ export const readScannedAt = async (db: ReadDatabase): Promise<string | null> =>
   return rows[0]?.at ?? null;
 };
 
-/** A page that so many share says nothing of two of them, and would link each with each. */
+/**
+ * SQL condition for pages that can link brands. A page shared by more brands says nothing about two of them,
+ * and would link each with each.
+ */
 const TELLING = `brands <= ${NETWORK_PAGE_BRANDS_MAX}`;
-/** Keeps one certain page from making a certain link: shared pages never prove anything. */
+/**
+ * Maximum confidence of one page, so that a single page never makes a link certain: shared pages prove
+ * nothing.
+ */
 const CERTAIN = 0.99;
 
-/** Parts of a statement. */
+/** Parts of the statement. */
 type NetworkParts = {
-  /** Makes `shown (brand_id, linked_brands)` and `near`, the rows of `member` of these brands; `degree` is the order. */
+  /**
+   * SQL of two tables: `shown (brand_id, linked_brands)`, and `near` with the `member` rows of these brands.
+   * `order` sorts `shown`.
+   */
   readonly tables: string;
   readonly order: string;
-  /** How many brands there are, and how many of them are linked. */
+  /** SQL of the number of brands, and of the number of linked brands. */
   readonly brands: string;
   readonly brandsWithLink: string;
 };
@@ -77,7 +86,7 @@ const networkOf = ({ tables, order, brands, brandsWithLink }: NetworkParts): str
   with ${tables}, size as materialized (
     select (${brands})::int as brands, (${brandsWithLink})::int as with_link
   ), pair as materialized (
-    -- Only of brands that are shown: a big network has a hundred thousand pairs.
+    -- Pairs are computed only for brands that are shown: a large network has a hundred thousand pairs.
     select a.brand_id as one, b.brand_id as other, count(*) as shared_pages,
       round((1 - exp(sum(ln(1 - least(${CERTAIN}, least(a.confidence, b.confidence) / (a.brands - 1))))))::numeric, 3) as confidence
     from near a join near b on b.page_id = a.page_id and b.brand_id > a.brand_id
@@ -99,13 +108,16 @@ const networkOf = ({ tables, order, brands, brandsWithLink }: NetworkParts): str
     || ',"brands_without_link":' || size.brands - size.with_link || '}' as item
   from size`;
 
-/** What a page of two brands counts for; of more it is divided, in whole numbers, whose sums know no order. */
+/**
+ * Weight of a page shared by two brands. Pages of more brands get a fraction, in whole numbers, so that the
+ * sum does not depend on the order.
+ */
 const SHARED_PAGE_WEIGHT = 1_000_000;
 const NEAREST = '(s.brand_id = $1) desc, s.nearness desc, s.brand_id';
 
 /**
- * The brand at `$1`, then its neighbours, the nearest first: the index alone tells how near they are. Which of
- * thousands is linked with most others takes ten times as long, and tells less of the brand.
+ * SQL of the brand `$1` and its neighbours, nearest first. The index alone gives their nearness. Sorting
+ * thousands of neighbours by their number of links takes ten times as long, and says less about the brand.
  */
 const OF_BRAND = networkOf({
   tables: `
@@ -129,14 +141,17 @@ const OF_BRAND = networkOf({
       left join (select brand_id, count(*) as linked_brands from reached group by brand_id) r using (brand_id)
     )`,
   order: NEAREST,
-  // Each neighbour is linked, with the brand at least.
+  // Every neighbour is linked, at least with the brand itself.
   brands: 'select brands from total',
   brandsWithLink: 'select brands from total',
 });
 
 const MOST_LINKED = 's.linked_brands desc, s.brand_id';
 
-/** Those that meet most others, page by page: which of these are the same is told apart for the shown alone. */
+/**
+ * SQL of a category's network: the brands that share pages with most others. A brand met on several pages
+ * counts several times here; distinct brands are counted only for those shown.
+ */
 const OF_CATEGORY = networkOf({
   tables: `
     associated as materialized (
@@ -160,7 +175,10 @@ const OF_CATEGORY = networkOf({
   brandsWithLink: 'select count(*) from met',
 });
 
-/** A brand that shares no page, alone; of one that is not public, nobody is told whether it does. */
+/**
+ * SQL of a brand that shares no page. For a brand that is not public the result does not reveal whether it
+ * shares one.
+ */
 const ALONE = `
   select '{"brands":[{"brand":' || ${BRAND_REFERENCE_SQL}
     || ',"linked_brands":0}],"links":[],"brands_with_link":0,"brands_without_link":' || b.is_public::int || '}' as item
@@ -168,14 +186,14 @@ const ALONE = `
 
 type Network = { readonly brands: number; readonly item: string };
 
-/** A brand and its direct neighbours. */
+/** Returns a brand and its direct neighbours as JSON text. */
 export const readNetworkOfBrand = async (db: ReadDatabase, brandId: string): Promise<string> => {
   const [network] = await db.query<Network>({ sql: OF_BRAND, values: [brandId] });
   if (network && network.brands > 0) return network.item;
   return (await db.query<{ item: string }>({ sql: ALONE, values: [brandId] }))[0]?.item ?? '{}';
 };
 
-/** The public brands of a category of any level; `null` when it has none. */
+/** Returns the network of the public brands of a category of any level, or `null` if it has none. */
 export const readNetworkOfCategory = async (db: ReadDatabase, categoryId: string): Promise<string | null> => {
   const [network] = await db.query<Network>({ sql: OF_CATEGORY, values: [categoryId] });
   return network && network.brands > 0 ? network.item : null;

@@ -11,10 +11,10 @@ import { iso } from '../sql/json-text.ts';
 /** Roles of pages that speak for the brand. Every other page is a third party's, linked or not. */
 const OWN_ROLES = `('OFFICIAL', 'REGIONAL')`;
 
-/** JSON of a page as ads name it. */
+/** SQL of the JSON of a social page as ads name it. */
 export const AD_PAGE_SQL = `json_build_object('page_id', p.page_id, 'page_name', n.page_name)`;
 
-/** The newest value of a field that any source says; of two said at once, the first source's by name. */
+/** SQL of the newest value of a field over all sources. At equal times the first source by name wins. */
 const newest = (field: string): string =>
   `(array_agg(f.${field} order by f.observed_at desc, f.source collate "C") filter (where f.${field} is not null))[1]`;
 
@@ -43,7 +43,7 @@ const LINKED_PAGES = `
   where l.brand_id = $1
   order by coalesce(r.active_ads, 0) desc, coalesce(r.total_ads, 0) desc, l.page_id limit ${SOCIAL_PAGES_MAX}`;
 
-/** Pages linked to a brand and not held back, most ads first. */
+/** Lists social pages linked to a brand and not quarantined, most ads first. */
 export const listSocialPages = async (db: ReadDatabase, brandId: string): Promise<readonly string[]> =>
   (await db.query<{ item: string }>({ sql: LINKED_PAGES, values: [brandId] })).map(({ item }) => item);
 
@@ -70,15 +70,21 @@ const LEAKAGE = `
       ) p left join social_pages.page n on n.page_id = p.page_id), '[]'::json))::text as item
   from p`;
 
-/** Where the brand's active ads run. */
+/**
+ * Returns how many of the brand's active ads run on its own pages and on those of third parties, as JSON
+ * text.
+ */
 export const readLeakage = async (db: ReadDatabase, brandId: string): Promise<string> =>
   (await db.query<{ item: string }>({ sql: LEAKAGE, values: [brandId] }))[0]?.item ?? '{}';
 
-/** A text on fewer pages has these tried, and one on more, the pages that are linked. */
+/**
+ * Maximum pages of a text for which its pages are checked. For a text on more pages, the linked pages are
+ * checked instead.
+ */
 const PAGES_TRIED_MAX = 300;
 
-// What runs outside of the linked pages is what runs anywhere less what runs on them: nothing has to go through all
-// the pages of a text that thousands run.
+// Ads outside the linked pages are computed as all ads minus those on linked pages. So a text on thousands of
+// pages needs no scan over all of them.
 const COPY_REUSE = `
   with linked as materialized (
     select page_id from social_pages.link where brand_id = $1
@@ -120,6 +126,6 @@ const COPY_REUSE = `
   from reused r join social_pages.copy c using (copy_key)
   order by r.foreign_ads desc, r.brand_ads desc, r.copy_key`;
 
-/** Texts of the brand that pages not linked to it run too, most foreign ads first. */
+/** Lists texts of the brand that pages not linked to it run too, most foreign ads first. */
 export const listReusedCopy = async (db: ReadDatabase, brandId: string): Promise<readonly string[]> =>
   (await db.query<{ item: string }>({ sql: COPY_REUSE, values: [brandId] })).map(({ item }) => item);

@@ -1,4 +1,4 @@
--- Every ad with what counts follow: whose it is, the page it runs on, whether it is live, and its copy.
+-- One row per ad with the columns that counts depend on: brand, social page, whether it is live, and copy.
 create table ad (
   ad_id text primary key,
   brand_id uuid not null,
@@ -7,7 +7,7 @@ create table ad (
   copy_key uuid
 );
 
--- Ads of a brand on a page. Without a page: ''.
+-- Ads of a brand on a social page ('' without a page).
 create table run (
   page_id text not null,
   brand_id uuid not null,
@@ -17,7 +17,7 @@ create table run (
   unique (brand_id, page_id)
 );
 
--- Live ads of a brand on a page, by copy. Without a page: ''.
+-- Live ads of a brand on a social page ('' without a page), by copy.
 create table copy_run (
   brand_id uuid not null,
   page_id text not null,
@@ -26,7 +26,7 @@ create table copy_run (
   primary key (brand_id, page_id, copy_key)
 );
 
--- Live ads of a copy on a page, whoever's they are.
+-- Live ads of a copy on a social page, over all brands.
 create table copy_page (
   copy_key uuid not null,
   page_id text not null,
@@ -34,20 +34,21 @@ create table copy_page (
   primary key (copy_key, page_id)
 );
 
--- Live ads of a copy on all pages, and how many pages those are: what is foreign to a brand is this less its own.
+-- Live ads of a copy over all pages, and the number of these pages. Minus the brand's own ads, these are
+-- foreign to the brand.
 create table copy_total (
   copy_key uuid primary key,
   active_ads bigint not null default 0,
   pages bigint not null default 0
 );
 
--- The words of a copy, as one of its ads has them.
+-- The text of a copy, as one of its ads has it.
 create table copy (
   copy_key uuid primary key,
   body text not null
 );
 
--- Links that are served: neither unlinked nor held back.
+-- Current links: neither unlinked nor quarantined.
 create table link (
   page_id text not null,
   brand_id uuid not null,
@@ -56,7 +57,7 @@ create table link (
   primary key (page_id, brand_id)
 );
 
--- What each source says of a page.
+-- Profile of a social page by source.
 create table profile (
   page_id text not null,
   source text not null,
@@ -70,7 +71,7 @@ create table profile (
   primary key (page_id, source)
 );
 
--- The newest name of a page that anything showed.
+-- The newest name of a social page from any source.
 create table page (
   page_id text primary key,
   page_name text not null,
@@ -87,20 +88,21 @@ create table brand (
   category_ids uuid[] not null default '{}'
 );
 
--- Pages with live ads of two or more public brands.
+-- Social pages with live ads of two or more public brands.
 create table hub (
   page_id text primary key,
   brands bigint not null,
   active_ads bigint not null
 );
 
--- Public brands of pages that two or more of them share, by live ads or by links. `brands`: how many share it.
+-- Public brands of social pages that two or more of them share, by live ads or by links. `brands`: how many
+-- share it.
 create table member (
   page_id text not null,
   brand_id uuid not null,
   confidence double precision not null,
   brands bigint not null,
-  -- The brand's, so that a category's are found without its other brands.
+  -- Categories of the brand, so that members of a category are found without reading other brands.
   category_ids uuid[] not null,
   primary key (page_id, brand_id)
 );
@@ -113,13 +115,13 @@ create table brand_category (
   unique (brand_id, category_id)
 );
 
--- How many those are: the biggest categories hold a third of all brands.
+-- Number of public brands per category. Stored, because the largest categories hold a third of all brands.
 create table category_size (
   category_id uuid primary key,
   brands bigint not null
 );
 
--- When the newest scan of the corpus looked.
+-- Time of the newest scan of the corpus.
 create table corpus (
   one boolean primary key default true check (one),
   scanned_at timestamptz not null

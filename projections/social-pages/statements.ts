@@ -1,13 +1,13 @@
-import { counting } from '../sql/counter-table.ts';
+import { addToCounters } from '../sql/counter-table.ts';
 import type { Statement } from '../define-projection.ts';
 
-/** What an association counts for that only ads show: as likely as not. */
+/** Confidence of an association that only ads show: even odds. */
 const SEEN_IN_ADS_CONFIDENCE = 0.5;
 
 /**
- * Moves ads, and the counts with them. Each row says something of one ad; of what is said twice in a batch the
- * later counts. Counts move by what was before and what is after, so that an ad counts once wherever it stands,
- * whatever came in one batch.
+ * Updates ads and the counts that depend on them. Each row changes one ad; the later of two changes in a
+ * batch wins. Counts change by the difference between the earlier and the new state, so batch boundaries make
+ * no difference.
  */
 const MOVE_ADS = `
   with said as (
@@ -32,17 +32,20 @@ const MOVE_ADS = `
     select brand_id, coalesce(page_id, '') as page_id, copy_key, live::int as active_ads, 1 as total_ads from after
     union all
     select b.brand_id, coalesce(b.page_id, ''), b.copy_key, -b.live::int, -1 from before b join after using (ad_id)
-  ), ${counting('run', ['page_id', 'brand_id'], ['active_ads', 'total_ads'], 'moved')},
-  ${counting('copy_run', ['brand_id', 'page_id', 'copy_key'], ['active_ads'], 'moved where copy_key is not null')},
-  ${counting('copy_page', ['copy_key', 'page_id'], ['active_ads'], "moved where copy_key is not null and page_id <> ''")},
+  ), ${addToCounters('run', ['page_id', 'brand_id'], ['active_ads', 'total_ads'], 'moved')},
+  ${addToCounters('copy_run', ['brand_id', 'page_id', 'copy_key'], ['active_ads'], 'moved where copy_key is not null')},
+  ${addToCounters('copy_page', ['copy_key', 'page_id'], ['active_ads'], "moved where copy_key is not null and page_id <> ''")},
   spread as (
     select d.copy_key, d.active_ads,
       (coalesce(c.active_ads, 0) + d.active_ads > 0)::int - (coalesce(c.active_ads, 0) > 0)::int as pages
     from copy_page_by d left join copy_page c using (copy_key, page_id)
-  ), ${counting('copy_total', ['copy_key'], ['active_ads', 'pages'], 'spread')}
+  ), ${addToCounters('copy_total', ['copy_key'], ['active_ads', 'pages'], 'spread')}
   select`;
 
-/** Who shares these pages, and which of them are hubs. `pages` is SQL of the pages to look at. */
+/**
+ * SQL that recomputes which brands share these pages, and which pages are hubs. `pages` is SQL of the page
+ * ids.
+ */
 const meetOn = (pages: string): string => `
   with touched as materialized (${pages}), candidate as materialized (
     select t.page_id, m.brand_id, m.active_ads, m.confidence, b.category_ids
@@ -91,7 +94,7 @@ export const statements = {
     touches: ['ad', 'run', 'copy_run', 'copy_page', 'copy_total'],
     sql: MOVE_ADS,
   },
-  // Whichever ad came first: of two wordings of one copy the one that sorts first is shown.
+  // The wording that sorts first is stored for a copy, in any order of the ads.
   write_copy: {
     columns: { copy_key: 'uuid', body: 'text' },
     touches: ['copy'],
@@ -147,7 +150,7 @@ export const statements = {
         on conflict do nothing returning category_id
       ), moved as (
         select category_id, 1 as brands from joined union all select category_id, -1 from left_out
-      ), ${counting('category_size', ['category_id'], ['brands'], 'moved')}
+      ), ${addToCounters('category_size', ['category_id'], ['brands'], 'moved')}
       select`,
   },
 } satisfies Readonly<Record<string, Statement>>;

@@ -2,13 +2,13 @@ import type { BrandEvent } from '#contracts/events/corpus/brand.ts';
 import type { SiteEvent, SiteTool, SplitTestDetails } from '#contracts/events/corpus/site.ts';
 import { landingPageOf } from '#contracts/values/landing-pages.ts';
 import { NO_EXPERIMENTS } from '#contracts/observations/site-scan.ts';
-import { counting } from '../sql/counter-table.ts';
+import { addToCounters } from '../sql/counter-table.ts';
 import { describedTools, describeTool } from '../sql/tool-json.ts';
 import { type Change, projection, type Row } from '../define-projection.ts';
 
 const quotedList = (words: readonly string[]): string => words.map((word) => `'${word}'`).join();
 
-/** Of one count: each brand's tools now less those it was counted with before. */
+/** SQL of the change of one count: the brands' current tools minus those they were counted with before. */
 const difference = (count: 'installed' | 'read' | 'running'): string => `
   select unnest(now_${count}) as slug, ${columns(count, 1)} from moved
   union all select unnest(counted_${count}), ${columns(count, -1)} from moved`;
@@ -16,15 +16,15 @@ const difference = (count: 'installed' | 'read' | 'running'): string => `
 const columns = (count: string, by: 1 | -1): string =>
   ['installed', 'read', 'running'].map((name) => `${name === count ? by : 0} as ${name}`).join();
 
-/** What the tests of a brand vary, now or as it was counted before. */
+/** SQL of the tests of a brand by type, as of now or as counted before. */
 const typesOf = (category: string, types: string, by: 1 | -1): string => `
   select ${category} as category_id, t.key as type, ${by} as brands,
     ${by} * (t.value ->> 0)::bigint as tests, ${by} * (t.value ->> 1)::bigint as running
   from moved cross join jsonb_each(${types}) t where ${category} is not null`;
 
 /**
- * Counts a brand anew and adds the difference to what it was counted as last, so that events of sites and brands may
- * come in any order. A tool's tests count as running only where they are experiments.
+ * Recounts brands and adds the difference to the earlier contribution, so that events of sites and brands may
+ * arrive in any order. A tool counts as running only for tests that are experiments.
  */
 const RECOUNT = `
   with moved as (
@@ -70,20 +70,20 @@ const RECOUNT = `
   varied as (
     ${typesOf('now_category_id', 'now_types', 1)} union all ${typesOf('counted_category_id', 'counted_types', -1)}
   ),
-  ${counting('category', ['category_id'], ['read'], 'read_in where category_id is not null')},
-  ${counting('category_type', ['category_id', 'type'], ['brands', 'tests', 'running'], 'varied')}
+  ${addToCounters('category', ['category_id'], ['read'], 'read_in where category_id is not null')},
+  ${addToCounters('category_type', ['category_id', 'type'], ['brands', 'tests', 'running'], 'varied')}
   update brand b
   set counted_installed = m.now_installed, counted_read = m.now_read, counted_running = m.now_running,
     counted_category_id = m.now_category_id, counted_types = m.now_types
   from moved m where b.brand_id = m.brand_id`;
 
-const recounted = (brand_id: string): Change => ({
+const refreshCounts = (brand_id: string): Change => ({
   kind: 'refresh',
   statement: 'recount',
   row: { brand_id },
 });
 
-const ofBrand = (event: BrandEvent): readonly Change[] => {
+const projectBrand = (event: BrandEvent): readonly Change[] => {
   const { brand_id } = event.data;
   const { is_public, category_path } = event.type === 'BrandRegistered' ? event.data : event.data.changes;
   const [top] = category_path ?? [];
@@ -92,11 +92,11 @@ const ofBrand = (event: BrandEvent): readonly Change[] => {
     ...(category_path === undefined ? {} : { category: top ?? null, category_id: top?.id ?? null }),
   };
   if (Object.keys(set).length === 0) return [];
-  return [{ kind: 'upsert', table: 'brand', key: { brand_id }, set }, recounted(brand_id)];
+  return [{ kind: 'upsert', table: 'brand', key: { brand_id }, set }, refreshCounts(brand_id)];
 };
 
-/** A page as it is shown, with what finds the ads that lead there. */
-const placed = ({ url, match }: { readonly url: string; readonly match: 'exact' | 'prefix' }) => {
+/** Returns a page as shown, with the id or prefix that finds the ads leading there. */
+const locatePage = ({ url, match }: { readonly url: string; readonly match: 'exact' | 'prefix' }) => {
   const page = landingPageOf(url);
   return {
     url,
@@ -112,7 +112,7 @@ const testColumns = (details: Partial<SplitTestDetails>): Row => ({
   ...('state' in details ? { state: details.state ?? '' } : {}),
   ...('state_basis' in details ? { state_basis: details.state_basis ?? '' } : {}),
   ...('arms' in details ? { arms: details.arms ?? null } : {}),
-  ...('pages' in details ? { pages: details.pages?.map(placed) ?? null } : {}),
+  ...('pages' in details ? { pages: details.pages?.map(locatePage) ?? null } : {}),
 });
 
 const forSplitTests = (brand_id: string, tools: readonly SiteTool[], observedAt: string): Change[] => {
@@ -130,10 +130,10 @@ const forSplitTests = (brand_id: string, tools: readonly SiteTool[], observedAt:
   ];
 };
 
-const missing = (ids: readonly string[], missing_since: string | null): readonly Change[] =>
+const setMissingSince = (ids: readonly string[], missing_since: string | null): readonly Change[] =>
   ids.map((id) => ({ kind: 'update', table: 'test', key: { id }, set: { missing_since } }));
 
-/** Split tests read on brands' sites, and the census of the tools they are run with. */
+/** Split tests read on brands' sites, and the census of the tools that run them. */
 export const splitTests = projection<SiteEvent | BrandEvent>({
   name: 'split-tests',
   version: 2,
@@ -159,7 +159,7 @@ export const splitTests = projection<SiteEvent | BrandEvent>({
     switch (event.type) {
       case 'BrandRegistered':
       case 'BrandProfileChanged':
-        return ofBrand(event);
+        return projectBrand(event);
       case 'ToolsDetected':
       case 'ToolsDescribed':
         return forSplitTests(brand_id, event.data.tools, observed_at);
@@ -197,9 +197,9 @@ export const splitTests = projection<SiteEvent | BrandEvent>({
           }),
         );
       case 'SplitTestsMissed':
-        return missing(event.data.ids, observed_at);
+        return setMissingSince(event.data.ids, observed_at);
       case 'SplitTestsSeen':
-        return missing(event.data.ids, null);
+        return setMissingSince(event.data.ids, null);
       case 'SiteScanRecorded':
         return [
           { kind: 'run', statement: 'scanned', row: { brand_id, scanned_at: observed_at } },
@@ -211,7 +211,7 @@ export const splitTests = projection<SiteEvent | BrandEvent>({
               set: { read_at: observed_at },
             }),
           ),
-          recounted(brand_id),
+          refreshCounts(brand_id),
         ];
       case 'ToolsMissed':
       case 'ToolsSeen':

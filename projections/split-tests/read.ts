@@ -12,7 +12,10 @@ const CENSUS = `
 
 const NEWEST = `select ${iso('max(scanned_at)')} as as_of from split_tests.brand`;
 
-/** Every tool for split tests as JSON text, most installed first, and the newest scan of any site. */
+/**
+ * Returns every split-testing tool as JSON text, most installed first, and the time of the newest scan of any
+ * site.
+ */
 export const readSplitTestCensus = async (
   db: ReadDatabase,
 ): Promise<{ readonly items: readonly string[]; readonly asOf: string | null }> => {

@@ -1,4 +1,4 @@
--- Tools for split tests, as the newest scan describes them. The counts are of public brands.
+-- Split-testing tools, as the newest scan describes them. The counts cover public brands.
 create table tool (
   slug text primary key,
   tool_id uuid,
@@ -7,7 +7,7 @@ create table tool (
   described_at timestamptz,
   website_url text,
   website_at timestamptz,
-  -- Whether any scan of any site could read it.
+  -- True if any scan of any site could read it.
   is_read boolean not null default false,
   installed bigint not null default 0,
   read bigint not null default 0,
@@ -33,14 +33,14 @@ create table test (
   state text not null,
   state_basis text not null,
   arms jsonb,
-  -- Each with the id of its landing page, or the address that those it means begin with.
+  -- Pages of the test, each with the id of its landing page, or with the prefix of the URLs it covers.
   pages jsonb,
   first_seen_at text not null,
   changed_at text,
   missing_since text
 );
 
--- Brands by what tools are counted by, and how each was counted last.
+-- The facets of a brand that counts depend on. The `counted_` columns are what it contributes already.
 create table brand (
   brand_id uuid primary key,
   is_public boolean not null default false,
@@ -51,11 +51,11 @@ create table brand (
   counted_read text[] not null default '{}',
   counted_running text[] not null default '{}',
   counted_category_id uuid,
-  -- Of its tests, by type: how many, and how many of them are running.
+  -- Its tests by type: [all, running].
   counted_types jsonb not null default '{}'
 );
 
--- What the tests of a top-level category vary; `read`: public brands of it on whose sites a tool was read.
+-- Test types per top-level category. `read`: public brands of it on whose sites a tool was read.
 create table category (
   category_id uuid primary key,
   read bigint not null default 0

@@ -1,83 +1,93 @@
 import type { PageRequest, ReadDatabase } from '#contracts/ports/read-database.ts';
 
 /**
- * A page of a list by conditions that no index serves together with the order. Common conditions are met early on
- * a walk along the order; rare ones are found by their own indexes, and sorted. Which they are, a planner can only
- * guess, and a wrong guess takes seconds: so a short walk comes first, then the shortest of the longer ones of which
- * what it met promises that this fills the page, and else everything that fits is looked for.
+ * A page of a list whose conditions and order have no common index. Frequent matches are met early in an
+ * index scan along the order. Rare matches are found by their own indexes and then sorted. The planner can
+ * only guess which case it is, and a wrong guess takes seconds.
+ *
+ * So a short scan runs first. If it finds too little, the shortest longer scan runs whose expected matches
+ * fill the page. If none is expected to, all matches are searched and sorted.
  */
 
-/** Rows that the walks look at: one or two milliseconds, and ten for the longest. */
-const SHORT_WALK_ROWS = 500;
-const LONGER_WALKS_ROWS: readonly number[] = [1_500, 5_000];
-/** A longer one has to promise the page so many times over: a walk in vain costs as much as the looking-for. */
-const PROMISED_PAGES = 2;
+/** Rows per scan: 1 to 2 ms for the first, 10 ms for the longest. */
+const SHORT_SCAN_ROWS = 500;
+const LONGER_SCANS_ROWS: readonly number[] = [1_500, 5_000];
+/**
+ * A longer scan must be expected to find this many pages: a scan without success costs as much as the search.
+ */
+const EXPECTED_PAGES = 2;
 
 export type ListQuery = {
-  /** What is walked along: rows `s` of keys with their `place` in the order. */
-  readonly walk: {
+  /** The scan along the order: rows `s` with the keys, and the sort key as `place`. */
+  readonly scan: {
     readonly columns: string;
     readonly from: string;
     readonly where: readonly string[];
     readonly order: string;
   };
-  /** What is shown of rows `s` of a walk: `select …, place as key from <rows> s join …`; no `key` is null. */
+  /**
+   * Returns SQL of the shown columns for rows `s` of a scan: `select …, place as key from <rows> s join …`.
+   * `key` is never null.
+   */
   readonly show: (rows: string) => string;
-  /** Where the conditions look: a table with its alias, and the key that it has in common with the walk. */
-  readonly looksAt: { readonly table: string; readonly alias: string; readonly key: string };
-  /** None: every row of the walk is shown. */
+  /** The table of the conditions, its alias, and the key that it shares with the scan. */
+  readonly filterTable: { readonly table: string; readonly alias: string; readonly key: string };
+  /** Without conditions every row of the scan is shown. */
   readonly conditions: readonly string[];
-  /** See `PROMISED_PAGES`: fewer where what is looked for are wide rows, far more of them than a walk meets. */
-  readonly promisedPages?: number;
-  /** By `place` and key of rows `s`. */
+  /**
+   * Overrides `EXPECTED_PAGES`. Lower if matches are wide rows, and far more of them exist than a scan meets.
+   */
+  readonly expectedPages?: number;
+  /** Order by `place` and the key of rows `s`. */
   readonly order: string;
-  /** From `$2` on; `$1` is the number of rows to show. */
+  /** Values of the parameters from `$2` on; `$1` is the number of rows to show. */
   readonly values: readonly unknown[];
 };
 
-/** The rows of the page, and one more where there are more. */
-export const readWalked = async <Row extends { readonly key: string }>(
+/** Returns the rows of the page, and one more if there are more. */
+export const readAdaptivePage = async <Row extends { readonly key: string }>(
   db: ReadDatabase,
-  { walk, show, looksAt, conditions, promisedPages = PROMISED_PAGES, order, values }: ListQuery,
+  { scan, show, filterTable, conditions, expectedPages = EXPECTED_PAGES, order, values }: ListQuery,
   { limit }: PageRequest,
 ): Promise<readonly Row[]> => {
   const all = [limit + 1, ...values];
-  const where = walk.where.join(' and ');
-  const ordered = `select ${walk.columns} from ${walk.from} where ${where} order by ${walk.order}`;
+  const where = scan.where.join(' and ');
+  const ordered = `select ${scan.columns} from ${scan.from} where ${where} order by ${scan.order}`;
   if (conditions.length === 0) {
     return db.query<Row>({ sql: `${show(`(${ordered} limit $1)`)} order by ${order} limit $1`, values: all });
   }
-  const { table, alias, key } = looksAt;
-  // `offset 0` keeps this a look-up by key for each row of the walk, which ends with the page: a planner that knows
-  // no words else finds everything that fits them, to meet a few of it on the walk.
-  const met = `exists (
+  const { table, alias, key } = filterTable;
+  // `offset 0` keeps this a lookup by key for each row of the scan, which ends with the page. Without it the
+  // planner may search all matches first, only to meet a few of them in the scan.
+  const matches = `exists (
     select from ${table} ${alias} where ${alias}.${key} = s.${key} and ${conditions.join(' and ')} offset 0)`;
-  for (let rows: number = SHORT_WALK_ROWS; ; ) {
-    const walked = await db.query<Row & { readonly walked_rows: number }>({
+  for (let rows: number = SHORT_SCAN_ROWS; ; ) {
+    const scanned = await db.query<Row & { readonly scanned_rows: number }>({
       sql: `
-        with walked as materialized (${ordered} limit ${rows}), shown as materialized (
-          ${show(`(select * from walked s where ${met} order by ${order} limit $1)`)} order by ${order} limit $1
+        with scanned as materialized (${ordered} limit ${rows}), shown as materialized (
+          ${show(`(select * from scanned s where ${matches} order by ${order} limit $1)`)} order by ${order} limit $1
         )
-        select shown.*, w.rows as walked_rows
-        from (select count(*)::int as rows from walked) w left join shown on true`,
+        select shown.*, w.rows as scanned_rows
+        from (select count(*)::int as rows from scanned) w left join shown on true`,
       values: all,
     });
-    // Of a walk that met nothing there is one row, which says only how far it went.
-    const found = walked.filter((row) => (row.key as string | null) !== null);
-    if (found.length > limit || (walked[0]?.walked_rows ?? 0) < rows) return found;
-    const longer = LONGER_WALKS_ROWS.find(
-      (most) => most > rows && (found.length * most) / rows > limit * promisedPages,
+    // If the scan found nothing there is one row, which holds only its length.
+    const found = scanned.filter((row) => (row.key as string | null) !== null);
+    if (found.length > limit || (scanned[0]?.scanned_rows ?? 0) < rows) return found;
+    const longer = LONGER_SCANS_ROWS.find(
+      (most) => most > rows && (found.length * most) / rows > limit * expectedPages,
     );
     if (longer === undefined) break;
     rows = longer;
   }
-  // From what was found to its place by the key alone, all at once: sorted keys share their way through the index. With
-  // the rest of the condition beside it a planner goes along the order after all, and tries each row on all keys.
+  // The matches are looked up by key alone, all at once: sorted keys share index pages. With the other
+  // conditions inside the same query, the planner would scan along the order and test each row against all
+  // keys.
   return db.slow<Row>({
     sql: `
       with found as materialized (
-        select ${walk.columns} from (
-          select s.* from ${walk.from} where s.${key} = any(array(
+        select ${scan.columns} from (
+          select s.* from ${scan.from} where s.${key} = any(array(
             select ${alias}.${key} from ${table} ${alias} where ${conditions.join(' and ')}
           )) offset 0
         ) s where ${where}

@@ -1,3 +1,5 @@
-/** Whether the member with id `$n` sees the collection that a row `alias` of `collections.collection` stands for. */
+/**
+ * Returns SQL that is true if the member with id `$n` may see the row `alias` of `collections.collection`.
+ */
 export const seenBy = (alias: string, n: number): string =>
   `(${alias}.audience is null or $${n} = any(${alias}.audience))`;

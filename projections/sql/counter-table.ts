@@ -1,8 +1,9 @@
 /**
- * Parts of a statement that add the sums of `source` to a table of counts, and leave no row that counts nothing:
- * whether something came and went in one batch or in two must not be seen. What is added is `<table>_by`.
+ * Returns CTEs that add the sums of `source` to a counter table and delete rows whose counts are all zero.
+ * Otherwise a leftover zero row would reveal how events were batched, and a replay would differ. The added
+ * sums are in `<table>_by`.
  */
-export const counting = (
+export const addToCounters = (
   table: string,
   key: readonly string[],
   counts: readonly string[],

@@ -1,4 +1,4 @@
-/** An archived creative asset as JSON text: one file as one ad carries it. */
+/** JSON text of an archived creative asset: one file as one ad carries it. */
 
 const iso = (column: string): string =>
   `to_char(${column} at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
@@ -22,7 +22,7 @@ export type CreativeRow = {
   readonly listed_on: string;
 };
 
-/** Of `c`, `f` and `a`: the carriage, its file and its ad. */
+/** Columns of `c`, `f` and `a`: the carriage, its file and its ad. */
 export const CREATIVE_COLUMNS = `c.creative_id, c.ad_id, c.brand_id, c.creative_key, f.media_kind, f.content_type,
   f.bytes::text, f.width, f.height, f.duration_seconds, f.media_url, f.poster_url, coalesce(a.active, true) as ad_active,
   ${iso('c.first_seen_at')} as first_seen_at, ${iso('greatest(f.measured_at, f.read_at)')} as as_of, c.listed_on::text`;

@@ -1,25 +1,25 @@
 import type { Page } from '#contracts/ports/read-database.ts';
 import { BRAND_REFERENCE_SQL } from '../shared-tables/brand-reference.ts';
 
-/** SQL of `item, observed_at, id`, newest first, of these keys. */
+/** Returns SQL of `item, observed_at, id` for these keys, newest first. */
 export const radarItems = (keys: string): string => `
   select left(i.doc, -1) || ',"brand":' || ${BRAND_REFERENCE_SQL} || '}' as item,
     to_char(k.observed_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as observed_at, k.id
   from (${keys}) k join radar.item i using (id) join radar.brand b on b.brand_id = i.brand_id
   order by k.observed_at desc, k.id desc`;
 
-/** Where the keys are. */
+/** Table of the keys, and its column of the item type. */
 export const RADAR_TABLE = { table: 'radar.item', kind: 'type' } as const;
 
-/** Numbers the parameters of a statement as they are named. */
-export const parameters = () => {
+/** Collects the parameters of a statement and returns their placeholders. */
+export const createParameters = () => {
   const values: unknown[] = [];
-  return { values, given: (value: unknown): string => `$${values.push(value)}` };
+  return { values, parameter: (value: unknown): string => `$${values.push(value)}` };
 };
 
 export type RadarRow = { readonly item: string; readonly observed_at: string; readonly id: string };
 
-/** A page of rows of which there may be one more than it holds. */
+/** Returns a page from rows that may include one more than the page holds. */
 export const radarPage = (rows: readonly RadarRow[], limit: number): Page => {
   const shown = rows.slice(0, limit);
   const last = shown.at(-1);

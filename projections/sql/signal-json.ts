@@ -3,7 +3,7 @@ import type { Evidence, Signal } from '#contracts/resources/workspace/signal.ts'
 import { SIGNAL_THRESHOLDS, type SignalKind } from '#contracts/values/signals.ts';
 import type { z } from 'zod';
 
-/** A stored signal as what is served: its sentence, its figures and where the items behind it are read. */
+/** JSON text of a stored signal: its sentence, its figures and links to its evidence. */
 
 export type SignalFigures = {
   readonly items: number;
@@ -34,7 +34,7 @@ export type SignalRow = {
   }[];
 };
 
-/** SQL of a `SignalRow` but for its time of observation, of a row `s` of `signals.signal`. */
+/** SQL of the columns of a `SignalRow` for a row `s` of `signals.signal`, without the observation time. */
 export const SIGNAL_COLUMNS = `s.id, s.brand_id, s.kind, s.date::text, s.figures, s.about`;
 
 const SHARE_DIGITS = 4;
@@ -65,7 +65,7 @@ const rampSentence = ({ before, after, uncovered }: SignalFigures): string => {
   return uncovered ? `${sentence} ${uncovered} of them came into view without having started.` : sentence;
 };
 
-/** What changed, never why. */
+/** Returns the sentence of a signal: what changed, never why. */
 export const summaryOf = ({ kind, figures }: Pick<SignalRow, 'kind' | 'figures'>): string => {
   const { items, before, after, usual } = figures;
   switch (kind) {
@@ -96,15 +96,18 @@ export const summaryOf = ({ kind, figures }: Pick<SignalRow, 'kind' | 'figures'>
   }
 };
 
-/** Stands for the service's base URL in stored texts. */
+/** Placeholder for the service's base URL in stored texts. */
 const BASE = '\u0001';
-/** A page of evidence holds this many items, the most that there can be. */
+/** Items per page of evidence, the maximum of the API. */
 const EVIDENCE_LIMIT = 100;
 
 const dayBefore = (date: string, days: number): string =>
   new Date(Date.parse(date) - days * 86_400_000).toISOString().slice(0, 10);
 
-/** Each address answers 200 to a key that may read it, and shows the items that the signal stands for. */
+/**
+ * Returns the evidence links. Each replies 200 to a key that may read it, and shows the items behind the
+ * signal.
+ */
 const evidenceOf = (row: SignalRow, workspaceId: string): readonly z.infer<typeof Evidence>[] => {
   const { brand_id, date, kind, figures, about } = row;
   const brand = `${BASE}/v1/brands/${brand_id}`;
@@ -160,7 +163,7 @@ const countsOf = ({ kind, figures }: SignalRow): Signal['counts'] => {
   };
 };
 
-/** The signal as JSON text. `brand`: its reference as JSON text. */
+/** Returns a signal as JSON text. `brand` is its JSON reference. */
 export const signalText = (row: SignalRow, brand: string, workspaceId: string): string => {
   const { id, kind, date, observed_at, figures, about } = row;
   const { compared_with, format } = figures;

@@ -2,9 +2,9 @@ import type { SiteTool } from '#contracts/events/corpus/site.ts';
 import type { Change, Statement } from '../define-projection.ts';
 
 /**
- * A table `tool` with `slug, tool_id, name, category, described_at, website_url, website_at`: tools as the newest
- * scan of any site describes them, kept by each projection that shows them. Of two scans at one moment the words
- * that sort last are taken, so that the order in which sites come does not matter.
+ * A table `tool` with `slug, tool_id, name, category, described_at, website_url, website_at`: tools as the
+ * newest scan of any site describes them. Each projection that shows tools has its own. At equal times the
+ * text that sorts last wins, so that the order of sites does not matter.
  */
 export const describeTool: Statement = {
   columns: {
@@ -45,9 +45,9 @@ export const describedTools = (tools: readonly SiteTool[], at: string): readonly
     row: { slug, tool_id, name, category, website_url, at },
   }));
 
-/** SQL of the address of a tool row `t`; U+0001 stands for the service's base URL. */
+/** SQL of the URL of a tool row `t`; U+0001 is the placeholder for the service's base URL. */
 export const TOOL_URL_SQL = `chr(1) || '/v1/tools/' || t.slug`;
 
-/** SQL of the members of a tool row `t` that are the same wherever a tool is named, as JSON text without braces. */
+/** SQL of the common members of a tool row `t`, as JSON text without braces. */
 export const TOOL_MEMBERS_SQL = `'"slug":"' || t.slug || '","name":' || to_json(t.name) || ',"category":' || to_json(t.category)
   || ',"website_url":' || coalesce(to_json(t.website_url)::text, 'null') || ',"url":"' || ${TOOL_URL_SQL} || '"'`;

@@ -9,12 +9,12 @@ import type {
 import type { StoreChange, StoreScan } from '#contracts/resources/corpus/store.ts';
 import { type Change, projection, type Row } from '../define-projection.ts';
 
-/** Variants that a change shows in full; it says how many there were. */
+/** Maximum variants that a change shows in full; it also holds their total number. */
 export const CHANGED_VARIANTS_SHOWN_MAX = 20;
 
 const variantRow = ({ variant_id: _id, ...details }: ProductVariant): Row => details;
 
-const listing = (brand_id: string, domain: string, observedAt: string, product: Product): Change[] => {
+const listProduct = (brand_id: string, domain: string, observedAt: string, product: Product): Change[] => {
   const { product_id, variants, ...details } = product;
   return [
     {
@@ -43,15 +43,17 @@ const listing = (brand_id: string, domain: string, observedAt: string, product: 
   ];
 };
 
-/** A product that came back keeps the day it was first seen. */
-const relisting = (brand_id: string, domain: string, observedAt: string, product: Product): Change[] =>
-  listing(brand_id, domain, observedAt, product).map((change) => {
+/** Returns the changes of a product that came back. It keeps the time it was first seen. */
+const relistProduct = (brand_id: string, domain: string, observedAt: string, product: Product): Change[] =>
+  listProduct(brand_id, domain, observedAt, product).map((change) => {
     if (change.kind !== 'upsert' || change.table !== 'product') return change;
     const { first_seen_at: _first, ...set } = change.set;
     return { kind: 'update', table: 'product', key: change.key, set: { ...set, changed_at: observedAt } };
   });
 
-/** Only what the change names; each set of columns is a statement of its own. */
+/**
+ * Returns the changes of the variants that the event names. Each set of columns is a statement of its own.
+ */
 const variantChanges = (brand_id: string, product_id: string, change: ProductChange): Change[] => [
   ...change.variants_listed.map(
     (variant): Change => ({
@@ -89,7 +91,7 @@ const productChanges = (brand_id: string, observedAt: string, change: ProductCha
   ];
 };
 
-const composed = (brand_id: string, product_id: string): Change => ({
+const refreshItem = (brand_id: string, product_id: string): Change => ({
   kind: 'refresh',
   statement: 'compose',
   row: { brand_id, product_id },
@@ -102,7 +104,7 @@ const shownVariant = ({ variant_id, title: _title, sku: _sku, ...moved }: Varian
   available: moved.available ?? null,
 });
 
-const remembered = (brand_id: string, observed_at: string, item: StoreChange): Change => ({
+const recordChange = (brand_id: string, observed_at: string, item: StoreChange): Change => ({
   kind: 'upsert',
   table: 'change',
   key: { brand_id, observed_at, product_id: item.product_id, type: item.type },
@@ -140,14 +142,14 @@ const scanItem = ({ data }: StorefrontScanRecorded): StoreScan => ({
   collector: data.collector,
 });
 
-/** Public catalogues as last collected, and what changed in them. */
+/** Public catalogues as last collected, and their changes. */
 export const store = projection<StorefrontEvent>({
   name: 'store',
   version: 2,
   prefixes: ['storefront-'],
   schema: new URL('./schema.sql', import.meta.url),
   statements: {
-    // Variants that a product which came back no longer has.
+    // Deletes the variants that a returned product no longer has.
     drop_variants: {
       columns: { brand_id: 'uuid', product_id: 'text', variant_ids: 'text[]' },
       touches: ['variant'],
@@ -184,10 +186,10 @@ export const store = projection<StorefrontEvent>({
   },
   project: (event): readonly Change[] => {
     const { brand_id, observed_at } = event.data;
-    const only = (
+    const simpleChange = (
       type: 'listed' | 'returned' | 'delisted',
       { product_id, title }: { product_id: string; title: string },
-    ) => remembered(brand_id, observed_at, { type, observed_at, product_id, title, ...NO_DETAILS });
+    ) => recordChange(brand_id, observed_at, { type, observed_at, product_id, title, ...NO_DETAILS });
     switch (event.type) {
       case 'ProductsListed': {
         const { novelty, products, domain } = event.data;
@@ -196,31 +198,31 @@ export const store = projection<StorefrontEvent>({
           const variant_ids = variants.map(({ variant_id }) => variant_id);
           if (novelty !== 'returned') {
             return [
-              ...listing(brand_id, domain, observed_at, product),
-              ...(novelty === 'news' ? [only('listed', product)] : []),
-              composed(brand_id, product_id),
+              ...listProduct(brand_id, domain, observed_at, product),
+              ...(novelty === 'news' ? [simpleChange('listed', product)] : []),
+              refreshItem(brand_id, product_id),
             ];
           }
           return [
-            ...relisting(brand_id, domain, observed_at, product),
+            ...relistProduct(brand_id, domain, observed_at, product),
             { kind: 'run', statement: 'drop_variants', row: { brand_id, product_id, variant_ids } },
-            only('returned', product),
-            composed(brand_id, product_id),
+            simpleChange('returned', product),
+            refreshItem(brand_id, product_id),
           ];
         });
       }
       case 'ProductsChanged':
         return event.data.changes.flatMap((change) => [
           ...productChanges(brand_id, observed_at, change),
-          ...(change.news ? [remembered(brand_id, observed_at, shownChange(observed_at, change))] : []),
-          composed(brand_id, change.product_id),
+          ...(change.news ? [recordChange(brand_id, observed_at, shownChange(observed_at, change))] : []),
+          refreshItem(brand_id, change.product_id),
         ]);
       case 'ProductsMissed':
       case 'ProductsSeen': {
         const missing_since = event.type === 'ProductsMissed' ? observed_at : null;
         return event.data.product_ids.flatMap((product_id): Change[] => [
           { kind: 'update', table: 'product', key: { brand_id, product_id }, set: { missing_since } },
-          composed(brand_id, product_id),
+          refreshItem(brand_id, product_id),
         ]);
       }
       case 'ProductsDelisted':
@@ -231,8 +233,8 @@ export const store = projection<StorefrontEvent>({
             key: { brand_id, product_id: product.product_id },
             set: { listed: false, missing_since: null },
           },
-          only('delisted', product),
-          composed(brand_id, product.product_id),
+          simpleChange('delisted', product),
+          refreshItem(brand_id, product.product_id),
         ]);
       case 'StorefrontScanRecorded': {
         const { scan_id, late_arrival, complete } = event.data;

@@ -1,13 +1,13 @@
 import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 import { iso } from '../sql/json-text.ts';
 
-/** Weeks of observed changes (specification, row "store"). */
+/** Number of weeks of observed changes (specification, row "store"). */
 export const STORE_WEEKS = 12;
-/** The newest changes of these weeks; the weeks count all of them. */
+/** Maximum changes shown, the newest of these weeks. The weekly counts include all of them. */
 export const STORE_CHANGES_MAX = 200;
 
-// The weeks count back from the shop's own newest scan, as a brand's other figures do. Weeks without a scan are
-// absent, not zero; a late scan counts for its week and tells no catalogue, as one before any product does.
+// The weeks count back from the shop's own newest scan. Weeks without a scan are absent, not zero. A late
+// scan counts for its week but says nothing about the catalogue, as does a scan before the first product.
 const WEEKS = `
   with newest as (
     select max(observed_at) as at from store.scan where brand_id = $1
@@ -51,7 +51,7 @@ const CHANGES = `
   ) at time zone 'utc'
   order by observed_at desc, product_id desc, type desc limit ${STORE_CHANGES_MAX}`;
 
-/** More than any product's number. */
+/** Start cursor: greater than any product's number. */
 const BEFORE_NEWEST = '1e30';
 
 type Latest = {
@@ -70,8 +70,8 @@ const textsOf = (rows: readonly { readonly item: string }[]): string =>
 const quotedOrNull = (text: string | null): string => (text === null ? 'null' : `"${text}"`);
 
 /**
- * The store of a brand as JSON text, with the products after the one named. A shop of which no scan has shown a
- * product is not collected, whether or not one was tried: it has no catalogue, which is not an empty one.
+ * Returns the store of a brand as JSON text, with the products after the cursor. A shop without any scan that
+ * showed a product is `not_collected`: it has no catalogue, which is not the same as an empty one.
  */
 export const readStore = async (
   db: ReadDatabase,

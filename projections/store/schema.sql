@@ -15,16 +15,16 @@ create table scan (
   cheaper bigint not null,
   dearer bigint not null,
   mixed bigint not null,
-  -- The scan as the API shows it.
+  -- JSON of the scan as the API shows it.
   item text not null,
   primary key (brand_id, scan_id)
 );
 
--- One row a product that the catalogue ever showed. Times are ISO texts, as they are shown.
+-- One row per product ever seen in the catalogue. Times are ISO text, as shown.
 create table product (
   brand_id uuid not null,
   product_id text not null,
-  -- The id as a number: shops count upwards, so that the newest have the highest.
+  -- The id as a number: shops number their products upwards, so the newest have the highest.
   number numeric not null,
   listed boolean not null,
   domain text not null,
@@ -38,7 +38,7 @@ create table product (
   first_seen_at text not null,
   changed_at text,
   missing_since text,
-  -- The JSON item that the API passes through, while it is listed.
+  -- The JSON item that the API passes through; null unless the product is listed.
   item text,
   primary key (brand_id, product_id)
 );
@@ -55,7 +55,7 @@ create table variant (
   primary key (brand_id, product_id, variant_id)
 );
 
--- What changed, as the API shows it.
+-- Changes, as the API shows them.
 create table change (
   brand_id uuid not null,
   observed_at timestamptz not null,

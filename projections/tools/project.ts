@@ -2,7 +2,7 @@ import type { BrandEvent } from '#contracts/events/corpus/brand.ts';
 import type { SiteEvent, SiteTool } from '#contracts/events/corpus/site.ts';
 import type { TrafficEvent } from '#contracts/events/corpus/traffic.ts';
 import { TRAFFIC_BANDS } from '#contracts/values/traffic-bands.ts';
-import { counting } from '../sql/counter-table.ts';
+import { addToCounters } from '../sql/counter-table.ts';
 import { describedTools, describeTool } from '../sql/tool-json.ts';
 import { latestEstimate } from '../shared-tables/latest-traffic-estimate.ts';
 import { type Change, projection, type Row } from '../define-projection.ts';
@@ -11,7 +11,7 @@ const latest = latestEstimate('brand', ['monthly_visits', 'top_country']);
 
 const BAND = `coalesce(width_bucket(b.monthly_visits, array[${TRAFFIC_BANDS.slice(1).join()}]::bigint[]), -1)`;
 
-/** A change of how many brands: what is counted now less what was counted before. */
+/** SQL of the difference between current and earlier counts of brands. */
 const difference = (columns: string, now: string, before: string): string => `
   select ${columns}, sum(by) as by
   from (select ${now}, 1 as by from moved union all select ${before}, -1 as by from moved) d
@@ -22,8 +22,8 @@ const added = (table: string, key: string): string => `
   on conflict (${key}) do update set brands = t.brands + excluded.brands`;
 
 /**
- * Counts a brand anew and adds the difference to what it was counted as last, so that a scan costs what it changes
- * and events of sites, brands and traffic may come in any order.
+ * Recounts brands and adds the difference to the earlier contribution. So a scan costs only what it changes,
+ * and events of sites, brands and traffic may arrive in any order.
  */
 const RECOUNT = `
   with moved as (
@@ -57,18 +57,18 @@ const RECOUNT = `
     from moved, unnest(counted_tools) a(slug), unnest(counted_tools) o(slug)
     where tools <> counted_tools and a.slug < o.slug
   ),
-  ${counting('adoption', ['slug', 'category_id'], ['brands'], 'had where category_id is not null')},
-  ${counting('band', ['slug', 'band'], ['brands'], 'had')},
-  ${counting('pair', ['slug', 'other_slug'], ['brands'], 'paired')}
+  ${addToCounters('adoption', ['slug', 'category_id'], ['brands'], 'had where category_id is not null')},
+  ${addToCounters('band', ['slug', 'band'], ['brands'], 'had')},
+  ${addToCounters('pair', ['slug', 'other_slug'], ['brands'], 'paired')}
   update brand b set counted_tools = m.tools, counted_category_id = m.category_id, counted_band = m.band
   from moved m where b.brand_id = m.brand_id`;
 
-const recounted = (brand_id: string): readonly Change[] => [
+const refreshCounts = (brand_id: string): readonly Change[] => [
   { kind: 'refresh', statement: 'recount', row: { brand_id } },
   { kind: 'refresh', statement: 'place', row: { brand_id } },
 ];
 
-const ofBrand = (event: BrandEvent): readonly Change[] => {
+const projectBrand = (event: BrandEvent): readonly Change[] => {
   const { brand_id } = event.data;
   const { is_public, category_path } = event.type === 'BrandRegistered' ? event.data : event.data.changes;
   const [top] = category_path ?? [];
@@ -88,17 +88,17 @@ const ofBrand = (event: BrandEvent): readonly Change[] => {
           } as Change,
         ]
       : []),
-    ...recounted(brand_id),
+    ...refreshCounts(brand_id),
   ];
 };
 
-const detected = (brand_id: string, observed_at: string, { slug }: SiteTool): Change => ({
+const detectTool = (brand_id: string, observed_at: string, { slug }: SiteTool): Change => ({
   kind: 'run',
   statement: 'detect',
   row: { brand_id, slug, detected_at: observed_at },
 });
 
-/** The tools found on sites: what a site has, who has a tool, and what goes with it. */
+/** Tools found on sites: the tools of a site, the brands with a tool, and tools used together. */
 export const tools = projection<SiteEvent | BrandEvent | TrafficEvent>({
   name: 'tools',
   version: 2,
@@ -107,7 +107,7 @@ export const tools = projection<SiteEvent | BrandEvent | TrafficEvent>({
   statements: {
     latest_estimate: latest.statement,
     describe: describeTool,
-    // One id is written in one way by every brand, or in the first of its ways.
+    // Brands may write a category in different ways; the one that sorts first wins.
     name_category: {
       columns: { category_id: 'uuid', slug: 'text', name: 'text' },
       touches: ['category'],
@@ -123,7 +123,7 @@ export const tools = projection<SiteEvent | BrandEvent | TrafficEvent>({
         insert into brand as b (brand_id, scanned_at) select brand_id, max(scanned_at) from :input i group by brand_id
         on conflict (brand_id) do update set scanned_at = greatest(b.scanned_at, excluded.scanned_at)`,
     },
-    // With what is known of the brand, so that most rows need no second writing when it is placed.
+    // Includes the brand's current figures, so that most rows need no second write when `place` runs.
     detect: {
       columns: { brand_id: 'uuid', slug: 'text', detected_at: 'text' },
       touches: ['brand', 'installed'],
@@ -156,17 +156,17 @@ export const tools = projection<SiteEvent | BrandEvent | TrafficEvent>({
     switch (event.type) {
       case 'BrandRegistered':
       case 'BrandProfileChanged':
-        return ofBrand(event);
+        return projectBrand(event);
       case 'TrafficEstimated': {
         const { monthly_visits, countries } = event.data.figures;
-        // A list of ranks names many sites of no brand, and says nothing that is kept here.
+        // A list of ranks covers many sites without a brand, and has no figure that is stored here.
         if (monthly_visits === undefined && countries === undefined) return [];
-        return [latest.change(event), ...recounted(brand_id)];
+        return [latest.change(event), ...refreshCounts(brand_id)];
       }
       case 'ToolsDetected':
         return [
           ...describedTools(event.data.tools, event.data.observed_at),
-          ...event.data.tools.map((tool) => detected(brand_id, event.data.observed_at, tool)),
+          ...event.data.tools.map((tool) => detectTool(brand_id, event.data.observed_at, tool)),
         ];
       case 'ToolsDescribed':
         return describedTools(event.data.tools, event.data.observed_at);
@@ -194,7 +194,7 @@ export const tools = projection<SiteEvent | BrandEvent | TrafficEvent>({
       case 'SiteScanRecorded':
         return [
           { kind: 'run', statement: 'scanned', row: { brand_id, scanned_at: event.data.observed_at } },
-          ...recounted(brand_id),
+          ...refreshCounts(brand_id),
         ];
       case 'SplitTestToolsRead':
       case 'SplitTestsObserved':

@@ -3,7 +3,7 @@ import type { Page, PageRequest, ReadDatabase } from '#contracts/ports/read-data
 import { TOOL_MEMBERS_SQL } from '../sql/tool-json.ts';
 import { iso } from '../sql/json-text.ts';
 
-/** Categories and combinations that one tool shows. */
+/** Maximum categories and combinations shown for one tool. */
 export const TOOL_CATEGORIES_MAX = 50;
 export const TOOL_COMBINATIONS_MAX = 20;
 
@@ -16,10 +16,10 @@ const TECH_STACK = `
   where b.brand_id = $1 and b.scanned_at is not null
   order by lower(t.category) collate "C", lower(t.name) collate "C", t.slug collate "C"`;
 
-/** `asOf`: the last scan of the site; `null` before any. */
+/** `asOf`: the last scan of the site; `null` before the first. */
 export type TechStack = { readonly items: readonly string[]; readonly asOf: string | null };
 
-/** Tools of a brand's site as JSON texts, by tool category, then name. */
+/** Returns the tools of a brand's site as JSON texts, by tool category, then name. */
 export const readTechStack = async (db: ReadDatabase, brandId: string): Promise<TechStack> => {
   const rows = await db.query<{ item: string | null; as_of: string }>({ sql: TECH_STACK, values: [brandId] });
   return {
@@ -36,10 +36,10 @@ const listed = (ofCategory: boolean): string => `
 const LISTED = listed(false);
 const LISTED_OF_CATEGORY = listed(true);
 
-/** More brands than there are, and a text after every slug: the first page is the page after them. */
+/** Start cursor: sorts before the most adopted tool, so the first page needs no special case. */
 const BEFORE_MOST_ADOPTED = ['9223372036854775807', '~'] as const;
 
-/** Tools that public brands have, most adopted first. */
+/** Lists tools that public brands have, most adopted first. */
 export const listTools = async (
   db: ReadDatabase,
   filter: { readonly category?: string },
@@ -61,7 +61,7 @@ export const listTools = async (
 
 const NEWEST = `select ${iso('max(scanned_at)')} as as_of from tools.brand`;
 
-/** The newest scan of any site. */
+/** Returns the time of the newest scan of any site. */
 export const readToolsAsOf = async (db: ReadDatabase): Promise<string | null> =>
   (await db.query<{ as_of: string | null }>({ sql: NEWEST, values: [] }))[0]?.as_of ?? null;
 
@@ -113,7 +113,7 @@ const BY_ID = findBy('tool_id');
 
 export type FoundTool = { readonly slug: string; readonly item: string };
 
-/** One tool as JSON text; `null`: nobody ever met it. */
+/** Returns one tool as JSON text, or `null` if no scan ever found it. */
 export const findTool = async (db: ReadDatabase, ref: ToolRef): Promise<FoundTool | null> => {
   const query = 'id' in ref ? { sql: BY_ID, values: [ref.id] } : { sql: BY_SLUG, values: [ref.slug] };
   return (await db.query<FoundTool>(query))[0] ?? null;
@@ -122,7 +122,7 @@ export const findTool = async (db: ReadDatabase, ref: ToolRef): Promise<FoundToo
 const SLUG_BY_SLUG = 'select slug from tools.tool where slug = $1 and name is not null';
 const SLUG_BY_ID = 'select slug from tools.tool where tool_id = $1 and name is not null';
 
-/** The slug of a tool that is known. */
+/** Returns the slug of a tool, or `null` if no scan ever found it. */
 export const findToolSlug = async (db: ReadDatabase, ref: ToolRef): Promise<string | null> => {
   const query =
     'id' in ref ? { sql: SLUG_BY_ID, values: [ref.id] } : { sql: SLUG_BY_SLUG, values: [ref.slug] };

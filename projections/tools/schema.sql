@@ -1,4 +1,4 @@
--- One row a tool, as the newest scan that met it describes it. `brands`: public brands that have it.
+-- One row per tool, as the newest scan that found it describes it. `brands`: public brands that have it.
 create table tool (
   slug text primary key,
   tool_id uuid,
@@ -10,7 +10,8 @@ create table tool (
   brands bigint not null default 0
 );
 
--- The tools of a site. The last three columns are the brand's: lists of a tool's brands are ordered by them.
+-- Tools of a site. The last three columns are copies of the brand's: a tool's list of brands is sorted by
+-- them.
 create table installed (
   brand_id uuid not null,
   slug text not null,
@@ -23,7 +24,7 @@ create table installed (
   primary key (brand_id, slug)
 );
 
--- Brands by what tools are counted by, and how each was counted last.
+-- The facets of a brand that counts depend on. The `counted_` columns are what it contributes already.
 create table brand (
   brand_id uuid primary key,
   is_public boolean not null default false,
@@ -39,7 +40,7 @@ create table brand (
   counted_band int
 );
 
--- Top-level categories; `brands`: public brands of it whose sites were scanned.
+-- Top-level categories. `brands`: public brands of it whose sites were scanned.
 create table category (
   category_id uuid primary key,
   slug text,
@@ -47,8 +48,8 @@ create table category (
   brands bigint not null default 0
 );
 
--- Public brands that have the tool, by category, by band of monthly visits (-1: not estimated), and with another
--- tool: each pair once, the slug that sorts first in front.
+-- Counts of public brands that have a tool: by category, by band of monthly visits (-1: no estimate), and
+-- together with another tool. Each pair is stored once, with the slug that sorts first in `slug`.
 create table adoption (
   slug text not null,
   category_id uuid not null,

@@ -1,7 +1,7 @@
 import { TRACKING, type TrackingEvent } from '#contracts/events/workspace/workspace.ts';
 import { projection } from '../define-projection.ts';
 
-/** Which workspace follows which brand, for the tracked-brands reads and the radar. */
+/** Brands tracked by workspaces, for the tracked-brands reads and the radar. */
 export const tracking = projection<TrackingEvent>({
   name: 'tracking',
   version: 1,

@@ -1,5 +1,5 @@
--- Brands that workspaces follow. A change of cadence sets one column of a present row, so the others
--- have defaults. Times are ISO text in UTC with milliseconds, which sorts as they do.
+-- Brands tracked by workspaces. A change of cadence sets one column of an existing row, so the other columns
+-- have defaults. Times are ISO text in UTC with milliseconds, so they sort as text.
 create table tracked_brand (
   workspace_id text not null,
   brand_id uuid not null,

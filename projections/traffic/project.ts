@@ -15,7 +15,7 @@ const latest = latestEstimate('site', [
   'similar_sites',
 ]);
 
-/** What leaderboards filter by, of the brand of the site's domain. */
+/** Returns the facets that leaderboards filter by, from the brand of the site's domain. */
 const facetsOf = (event: BrandEvent): Row => {
   const { is_public, category_path } = event.type === 'BrandRegistered' ? event.data : event.data.changes;
   const [top, mid, leaf] = category_path ?? [];
@@ -27,12 +27,12 @@ const facetsOf = (event: BrandEvent): Row => {
   };
 };
 
-const reclassified = (brand_id: string): readonly Change[] => [
+const refreshAudience = (brand_id: string): readonly Change[] => [
   { kind: 'refresh', statement: 'leave', row: { brand_id } },
   { kind: 'refresh', statement: 'join', row: { brand_id } },
 ];
 
-/** Sites as a traffic provider estimates them: month by month, who visits them, and which are alike. */
+/** Sites as a traffic provider estimates them: monthly figures, visitors, and similar sites. */
 export const traffic = projection<TrafficEvent | BrandEvent>({
   name: 'traffic',
   version: 1,
@@ -67,7 +67,7 @@ export const traffic = projection<TrafficEvent | BrandEvent>({
         const { brand_id } = event.data;
         const set = facetsOf(event);
         if (Object.keys(set).length === 0) return [];
-        return [{ kind: 'upsert', table: 'site', key: { brand_id }, set }, ...reclassified(brand_id)];
+        return [{ kind: 'upsert', table: 'site', key: { brand_id }, set }, ...refreshAudience(brand_id)];
       }
       case 'TrafficEstimated': {
         const { brand_id, date, figures } = event.data;
@@ -82,7 +82,7 @@ export const traffic = projection<TrafficEvent | BrandEvent>({
           ...(Object.keys(set).length === 0
             ? []
             : [{ kind: 'upsert', table: 'point', key: { brand_id, date }, set } as Change]),
-          ...reclassified(brand_id),
+          ...refreshAudience(brand_id),
         ];
       }
     }

@@ -1,7 +1,7 @@
 import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 import { iso } from '../sql/json-text.ts';
 
-/** The newest points of a trajectory; a daily one goes back more than two years. */
+/** Maximum points of a trajectory, the newest; daily points cover more than two years. */
 export const TRAJECTORY_POINTS_MAX = 800;
 
 const TRAJECTORY = `
@@ -10,7 +10,7 @@ const TRAJECTORY = `
     || ',"monthly_visits":' || coalesce(monthly_visits::text, 'null') || '}' as item
   from traffic.point where brand_id = $1 order by date desc limit ${TRAJECTORY_POINTS_MAX}`;
 
-/** Points of a brand's site, oldest first, as JSON texts. */
+/** Returns the points of a brand's site as JSON texts, oldest first. */
 export const readTrajectory = async (db: ReadDatabase, brandId: string): Promise<readonly string[]> => {
   const rows = await db.query<{ item: string }>({ sql: TRAJECTORY, values: [brandId] });
   return rows.map(({ item }) => item).toReversed();
@@ -21,12 +21,12 @@ const SITE = `
   from traffic.site where brand_id = $1 and observed_at is not null`;
 
 export type EstimatedSite = {
-  /** The newest estimate of the site. */
+  /** Time of the newest estimate of the site. */
   readonly as_of: string;
-  /** JSON text; `null` where no estimate said anything of its visitors. */
+  /** JSON text; `null` if no estimate has demographics. */
   readonly demographics: string | null;
 };
 
-/** `null`: nothing was ever estimated of the brand's site. */
+/** Returns the latest estimate of the brand's site, or `null` if there is none. */
 export const findEstimatedSite = async (db: ReadDatabase, brandId: string): Promise<EstimatedSite | null> =>
   (await db.query<EstimatedSite>({ sql: SITE, values: [brandId] }))[0] ?? null;

@@ -1,5 +1,5 @@
--- One row a site: the latest that was estimated of it, each figure beside the day or first of the month that it is
--- for, and the facets of the brand of its domain. `brand_id` is the id that this brand has, or would have.
+-- One row per site: the latest estimates, each figure with the day or first of the month it is for, and the
+-- facets of the brand of its domain. `brand_id` is the id that this brand has, or would have.
 create table site (
   brand_id uuid primary key,
   observed_at timestamptz,
@@ -36,7 +36,7 @@ create table point (
   primary key (brand_id, date)
 );
 
--- Public brands by the segments that their sites' visitors fall in.
+-- Public brands by the segments of their sites' visitors.
 create table audience (
   segment text not null,
   brand_id uuid not null,

@@ -1,17 +1,17 @@
 import type { AdLibraryEvent } from '#contracts/events/corpus/ad-library.ts';
 import { observedDay, recordObservedDay } from '../shared-tables/observed-day.ts';
-import { projection } from '../define-projection.ts';
+import { type Change, projection } from '../define-projection.ts';
 
 const DAY_MS = 86_400_000;
 
-/** Monday of the ISO week of a timestamp. */
+/** Returns the Monday of the ISO week of a timestamp. */
 const weekStartOf = (timestamp: string): string => {
   const day = Date.parse(timestamp.slice(0, 10));
   const sinceMonday = (new Date(day).getUTCDay() + 6) % 7;
   return new Date(day - sinceMonday * DAY_MS).toISOString().slice(0, 10);
 };
 
-/** Active, new and retired ads of a brand by ISO week: counts of changes over reliable days only. */
+/** Active, new and retired ads of a brand by ISO week. Counts cover reliable days only. */
 export const velocity = projection<AdLibraryEvent>({
   name: 'velocity',
   version: 1,
@@ -39,15 +39,26 @@ export const velocity = projection<AdLibraryEvent>({
         on conflict (brand_id, week_start) do update set item = excluded.item`,
     },
   },
-  project: (event) =>
-    event.type === 'ScanRecorded'
-      ? [
-          observedDay(event),
-          {
-            kind: 'refresh',
-            statement: 'roll_up',
-            row: { brand_id: event.data.brand_id, week_start: weekStartOf(event.data.observed_at) },
-          },
-        ]
-      : [],
+  project: (event): readonly Change[] => {
+    switch (event.type) {
+      case 'ScanRecorded': {
+        const { brand_id, observed_at } = event.data;
+        const row = { brand_id, week_start: weekStartOf(observed_at) };
+        return [observedDay(event), { kind: 'refresh', statement: 'roll_up', row }];
+      }
+      case 'AdStarted':
+      case 'AdRevised':
+      case 'AdDetailsObserved':
+      case 'AdDestinationChanged':
+      case 'AdConfirmedInactive':
+      case 'AdReturned':
+      case 'AdsMissed':
+      case 'AdsSeen':
+      case 'AdsReworded':
+        return [];
+      default:
+        event satisfies never;
+        return [];
+    }
+  },
 });

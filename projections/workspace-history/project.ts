@@ -3,9 +3,10 @@ import { GENESIS, historyRecordOf, WORKSPACE_CATEGORIES } from '#contracts/audit
 import type { Projection } from '../define-projection.ts';
 
 /**
- * Every event of a workspace, chained by hashes in the order of the log. Events of different streams do not commute
- * here, and need not: every event is one change of the same statement, so a batch is one group, which the statement
- * sorts by position; and batches come in the order of the log.
+ * The audit history of a workspace: every event, chained by hashes in the order of the log. Events of
+ * different streams do not commute here, which is safe for two reasons. Every event is one change of the same
+ * statement, so a batch is one group, and the statement sorts it by position. Batches arrive in the order of
+ * the log.
  */
 export const workspaceHistory: Projection = {
   name: 'workspace-history',

@@ -1,19 +1,19 @@
 import { HistoryEntry } from '#contracts/audit/entry.ts';
 import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 
-/** What narrows a history down; what is left out narrows nothing. */
+/** Filters of a history; an absent field does not filter. */
 export type HistoryFilter = {
   readonly type?: string | undefined;
   /** `kind:id`. */
   readonly actor?: string | undefined;
-  /** Recorded at or after, and before. */
+  /** ISO timestamps; recorded at or after `since` and before `until`. */
   readonly since?: string | undefined;
   readonly until?: string | undefined;
   readonly category?: string | undefined;
   readonly resourceId?: string | undefined;
 };
 
-/** Where to read, in which direction and how much: entries after `after` upwards, or before `before` downwards. */
+/** Range and direction of a read: entries after `after` ascending, or before `before` descending. */
 export type HistoryRange = {
   readonly limit: number;
   readonly after?: number | undefined;
@@ -36,7 +36,7 @@ const CONDITIONS: Readonly<Record<keyof HistoryFilter | 'after' | 'before', stri
   before: 'sequence <',
 };
 
-/** Newest first; with `after`, oldest first, as one who follows reads them. */
+/** Lists entries newest first; with `after`, oldest first, for clients that follow the history. */
 export const listHistory = async (
   db: ReadDatabase,
   workspaceId: string,
@@ -56,7 +56,10 @@ export const listHistory = async (
   return (await db.slow<Row>({ sql, values })).map(entryOf);
 };
 
-/** The last entry's number and hash, which stand for the whole; `null` where there is no history. */
+/**
+ * Returns sequence and hash of the last entry, or `null` if the history is empty. Its hash covers all entries
+ * before it.
+ */
 export const findHistoryHead = async (
   db: ReadDatabase,
   workspaceId: string,

@@ -1,12 +1,12 @@
--- The hash of an entry, as contracts/audit/entry.ts defines it. An aggregate, so that one window over the events of
--- a batch chains each to the one before it.
+-- The hash of an entry, as contracts/audit/entry.ts defines it. An aggregate, so that one window over the
+-- events of a batch chains each to the one before it.
 create function chained(before text, first_before text, sequence bigint, record text) returns text
   language sql immutable
   return encode(
     sha256(convert_to(coalesce(before, first_before) || E'\n' || sequence || E'\n' || record, 'UTF8')), 'hex');
 create aggregate chain(first_before text, sequence bigint, record text) (sfunc = chained, stype = text);
 
--- One row an event. `record` is the canonical text that the hash is made over; the columns beside it are for filters.
+-- One row per event. `record` is the canonical text that is hashed; the columns after it are for filters.
 create table entry (
   workspace_id text not null,
   sequence bigint not null,

@@ -1,4 +1,4 @@
--- Workspaces and their members, by name. Columns that a later event sets alone have defaults.
+-- Workspaces and their members. Columns that a later event sets on its own have defaults.
 create table workspace (
   workspace_id text primary key,
   name text not null default '',
@@ -9,7 +9,8 @@ create table member (
   workspace_id text not null,
   member_id text not null,
   name text not null default '',
-  -- Name and e-mail address, encrypted: readers open it with the member's key, so erasing works at once.
+  -- Encrypted name and e-mail address. Readers decrypt it with the member's key, so deleting the key erases
+  -- it at once.
   sealed text,
   role text not null default 'viewer',
   added_at text collate "C" not null default '',

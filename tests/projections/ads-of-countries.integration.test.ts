@@ -7,7 +7,7 @@ import { findAd } from '#projections/ads/read.ts';
 import { given } from '../dsl/projections.ts';
 import { ad, BRAND, library } from '../dsl/scans.ts';
 
-it('an ad was last seen by a scan of its own countries, also where another covered its page', async () => {
+it('dates an ad by the last scan of its own countries, even if another scan covered its page', async () => {
   const shop = library();
   const events = [
     shop.scan({ at: '2026-05-01T10:00Z', countries: ['DE'] }, [ad(1), ad(2)]),

@@ -69,7 +69,7 @@ const shownAs = (n: number, minute: number) => ({
 });
 
 describe('alerts', () => {
-  test('as created and changed, newest first, without the address of a chat tool', () =>
+  test('lists alerts as created and changed, newest first, without the chat address', () =>
     given([
       created(1, 0),
       created(2, 1),
@@ -90,7 +90,7 @@ describe('alerts', () => {
         },
       ]));
 
-  test('each channel that is suspended, until it is enabled or given an address', () => {
+  test('shows a suspended channel until it is enabled or gets a new address', () => {
     const chat = { host: 'chat.example', fingerprint: 'f'.repeat(64) };
     const all = (n: number, minute: number) => [
       created(n, minute),
@@ -123,7 +123,7 @@ describe('alerts', () => {
       ]);
   });
 
-  test('suspended as a whole, enabled again, deleted', () =>
+  test('shows an alert suspended, enabled again, and omits it once deleted', () =>
     given([
       created(1, 0),
       created(2, 1),
@@ -250,14 +250,14 @@ describe('alert-deliveries', () => {
     attempted(1, 6, 1, 4, 'retrying', 9),
     attempted(1, 5, 2, 6, 'delivered'),
   ];
-  test('newest first, each with its attempts, of all rules', () =>
+  test('lists deliveries of all rules, newest first, with their attempts', () =>
     given(events).into(alertDeliveries).shows(sent(), [queuedOnly, delivered, retrying]));
-  test('of one rule', () =>
+  test('lists deliveries of one rule', () =>
     given(events)
       .into(alertDeliveries)
       .shows(sent(id(1)), [delivered, retrying]));
 
-  test('failed, cancelled and replayed', () => {
+  test('shows failed, cancelled and replayed deliveries', () => {
     const failed = { finished_at: at(2), attempts_total: 1, attempts: [answer(1, 2, 'failed')] };
     return given([
       queued(1, 3, 0, 'digest'),
@@ -286,7 +286,7 @@ describe('alert-deliveries', () => {
       ]);
   });
 
-  test('go with their rule, also those whose outcome came after', () =>
+  test('removes deliveries of a deleted rule, even if their outcome arrives later', () =>
     given([
       created(1, 0),
       queued(1, 5, 1),
@@ -324,7 +324,7 @@ describe('alert-deliveries', () => {
         ],
       ));
 
-  test('show the latest attempts where there are many', () => {
+  test('shows only the latest attempts of a delivery with many attempts', () => {
     const many = Array.from({ length: 35 }, (_, index) => index + 1);
     return given([
       queued(1, 1, 0),

@@ -62,7 +62,7 @@ const gone = (name: string, slug: string): GivenEvent =>
     },
   });
 
-/** Tools of a category with how many brands have them. */
+/** Returns the tools of a category, and how many brands have each. */
 const adoptionIn =
   (...paths: readonly (readonly string[])[]) =>
   async (db: ReadDatabase): Promise<readonly string[]> => {
@@ -79,8 +79,8 @@ const adoptionIn =
     );
   };
 
-describe('tools of categories', () => {
-  it('are counted once a brand on every level, as the brands stand now', async () => {
+describe('tools by category', () => {
+  it('counts each brand once per level, by its current categories', async () => {
     const shoes = ['Apparel', 'Shoes'];
     await given([
       detected('one', 'ping', 'pong'),

@@ -10,7 +10,7 @@ import { categories } from '#projections/categories/project.ts';
 import { findCategory } from '#projections/categories/read.ts';
 import { type GivenEvent, given } from '../dsl/projections.ts';
 
-/** Random lives of a few brands, and totals that are the sums over the brands as they stand at the end. */
+/** Random histories of a few brands. Totals must equal the sums over the brands at the end. */
 
 const PATHS = [
   ['Apparel'],
@@ -149,7 +149,7 @@ class Brand {
 
 const sumOf = (numbers: readonly number[]): number => numbers.reduce((sum, number) => sum + number, 0);
 
-/** Totals of a category, added up; those of none that was ever named are `null`. */
+/** Sums the totals of a category; `null` for a category that was never named. */
 const expected = (name: string, brands: readonly Brand[], named: ReadonlySet<string>): object | null => {
   if (!named.has(name)) return null;
   const inside = brands.filter(({ path, shown }) => shown && `${path.join('>')}>`.startsWith(`${name}>`));
@@ -164,7 +164,7 @@ const expected = (name: string, brands: readonly Brand[], named: ReadonlySet<str
 };
 
 describe('totals of categories', () => {
-  it.each(SEEDS)('are the sums over the brands as they stand, seed %i', async (seed) => {
+  it.each(SEEDS)('equal the sums over the current brands, seed %i', async (seed) => {
     const [steps = []] = fc.sample(fc.array(step, { minLength: STEPS, maxLength: STEPS }), {
       numRuns: 1,
       seed,

@@ -96,7 +96,7 @@ const seenBy = (memberId: string) => async (db: ReadDatabase) => {
 };
 
 describe('collections', () => {
-  test('items count as changes, and the first item may be removed by an event of the other stream', () =>
+  test('dates a collection by its item changes, and removes the first item by an event of the other stream', () =>
     given([
       created(1, 0, { first: AD }),
       created(2, 1),
@@ -116,7 +116,7 @@ describe('collections', () => {
         ['board 3', null, at(6), 1, '67890'],
       ]));
 
-  test('what is deleted takes its items along, also one added at the same moment', () =>
+  test('removes the items of a deleted collection, even one added at the same time', () =>
     given([
       created(1, 0),
       created(2, 1, { parent: 1, first: AD }),
@@ -136,7 +136,7 @@ describe('collections', () => {
         [[['board 3', null, at(4), 1, '12345']], [{ collection_id: id(3), item_key: '12345' }]],
       ));
 
-  test('who sees what follows the tree as it is moved and opened', () => {
+  test('updates visibility when a collection is moved or made visible', () => {
     const events = [
       created(1, 0, { visibility: 'private', editors: ['bea'] }),
       created(2, 1, { parent: 1, by: 'cy' }),
@@ -162,7 +162,7 @@ describe('collections', () => {
       );
   });
 
-  test('opening a folder opens what stands in it', () =>
+  test('makes nested collections visible with their parent', () =>
     given([
       created(1, 0, { visibility: 'private' }),
       created(2, 1, { parent: 1 }),
@@ -184,7 +184,7 @@ const savedEvent = (minute: number, item: typeof AD | typeof OTHER): GivenEvent 
   } satisfies SavedEvent,
 });
 
-test('saved items, saved again after they were unsaved', () =>
+test('lists a saved item that was unsaved and saved again', () =>
   given([
     savedEvent(0, AD),
     savedEvent(1, OTHER),
@@ -206,7 +206,7 @@ test('saved items, saved again after they were unsaved', () =>
       ],
     ));
 
-test('notes, replaced, deleted and written anew', () => {
+test('lists notes that were replaced, deleted and written again', () => {
   const named = (n: number) => ({ workspace_id, note_id: id(n) });
   const about = { subject_type: 'ad', subject_key: '12345' } as const;
   const event = (n: number, one: NoteEvent): GivenEvent => ({

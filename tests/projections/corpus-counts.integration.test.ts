@@ -9,7 +9,10 @@ import { readSystemFreshness } from '#projections/brands/read.ts';
 import { type GivenEvent, given } from '../dsl/projections.ts';
 import { brand, idOf, scanned } from './fixtures/network-events.ts';
 
-/** The counts of the corpus are kept as brands change; here they are counted plainly, of what brands are in the end. */
+/**
+ * Corpus counts are updated as brands change. Here they are compared with a plain count of the brands at the
+ * end.
+ */
 const NAMES = ['a', 'b', 'c', 'd', 'e'] as const;
 const CATEGORIES = ['Socks', 'Shoes', null] as const;
 const START_MS = Date.UTC(2026, 0, 1);
@@ -27,7 +30,7 @@ const step: fc.Arbitrary<Step> = fc.record({
   kind: fc.constantFrom('register', 'move', 'scan', 'scan', 'late'),
   name: fc.constantFrom(...NAMES),
   category: fc.constantFrom(...CATEGORIES),
-  // Some an exact week apart, and some a minute away from that.
+  // Some times lie exactly a week apart, and some a minute away from that.
   atMs: fc.oneof(
     fc.constantFrom(0, 60_000, 7 * DAY_MS, 7 * DAY_MS + 60_000),
     fc.integer({ min: 0, max: 14 * DAY_MS }),
@@ -58,7 +61,7 @@ const scanOf = ({ kind, name, atMs, ads }: Step): GivenEvent => {
   };
 };
 
-/** Events as they may come, and the brands that are there in the end. */
+/** Random events, and the brands that exist at the end. */
 const storyOf = (steps: readonly Step[]) => {
   const events: GivenEvent[] = [];
   const registered = new Map<string, string | null>();
@@ -78,7 +81,7 @@ const storyOf = (steps: readonly Step[]) => {
       registered.set(name, category);
     } else if (kind === 'scan' || kind === 'late') {
       const newestMs = seen.get(name)?.scannedMs ?? null;
-      // Of two scans at one time, which one counts is not what is told here.
+      // With two scans at one time either may count, so the test avoids that case.
       if (newestMs === atMs) continue;
       events.push(scanOf(told));
       if (kind === 'scan' && (newestMs === null || atMs > newestMs)) seen.set(name, { scannedMs: atMs, ads });
@@ -118,7 +121,7 @@ const shown = async (db: ReadDatabase) => {
 };
 
 describe('counts of the corpus', () => {
-  it.each([1, 2, 3])('are those of counting every brand in the end (seed %i)', async (seed) => {
+  it.each([1, 2, 3])('equal a plain count of the brands at the end (seed %i)', async (seed) => {
     const [steps = []] = fc.sample(fc.array(step, { minLength: STEPS, maxLength: STEPS }), {
       seed,
       numRuns: 1,
@@ -128,7 +131,7 @@ describe('counts of the corpus', () => {
     await given(events).into(brands).shows(shown, expected(there));
   });
 
-  it('are nothing before the first brand', async () => {
+  it('are zero before the first brand', async () => {
     await given([]).into(brands).shows(shown, expected([]));
   });
 });

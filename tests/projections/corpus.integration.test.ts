@@ -127,7 +127,7 @@ describe('brands', () => {
 });
 
 describe('daily activity and velocity', () => {
-  it('shows observed days only, and says which are reliable', async () => {
+  it('shows observed days only, and marks reliable ones', async () => {
     await given(everything())
       .into(dailyActivity)
       .shows(
@@ -166,7 +166,7 @@ describe('freshness', () => {
     return { stream, event: { type: 'BrandTracked', data: { ...data, cadence, tracked_at: trackedAt } } };
   };
 
-  it('goes by the most demanding tracker', async () => {
+  it('uses the most demanding cadence of all trackers', async () => {
     const shown = (freshness_tier: string, next_due: string) => ({
       as_of: '2026-05-14T10:00:00.000Z',
       last_reliable_at: '2026-05-14T10:00:00.000Z',
@@ -181,7 +181,7 @@ describe('freshness', () => {
       .shows((db) => readFreshness(db, BRAND), shown('daily', '2026-05-15T10:00:00.000Z') as never);
   });
 
-  it('lists what a workspace tracks by how overdue it is, each with its cadence and the tier of all', async () => {
+  it('lists tracked brands by how overdue they are, with their cadence and tier', async () => {
     const other = brandIdOf('other.example');
     const unknown = '00000000-0000-4000-8000-000000000002';
     const { stream, data } = by('a');
@@ -238,7 +238,7 @@ describe('freshness', () => {
 });
 
 describe('radar', () => {
-  it('shows news, newest first, page by page without gap or repeat', async () => {
+  it('pages through news, newest first, without gaps or repeats', async () => {
     await given(everything())
       .into(radar)
       .shows(
@@ -325,7 +325,7 @@ describe('ads', () => {
       );
   });
 
-  it('finds words of the copy, and lists a brand’s ads newest start first', async () => {
+  it('finds ads by words of their copy, and lists a brand’s ads newest start first', async () => {
     const ids = (items: readonly string[]) => items.map((item) => JSON.parse(item).id);
     await given(everything())
       .into(ads)
@@ -355,7 +355,7 @@ describe('ads', () => {
       );
   });
 
-  it('shows a missing ad as missing, last seen by the last scan that showed it', async () => {
+  it('shows a missing ad with the time of the last scan that showed it', async () => {
     const shop = library();
     const events = [
       shop.scan({ at: '2026-05-01T10:00Z' }, [ad(1), ad(2)]),
@@ -376,7 +376,7 @@ describe('ads', () => {
 });
 
 describe('rankings', () => {
-  it('compares the latest reliable day with one 7 to 28 days before', async () => {
+  it('compares the latest reliable day with one 7 to 28 days earlier', async () => {
     await given(everything())
       .into(rankings)
       .shows(

@@ -110,7 +110,7 @@ const isOf =
     stream.startsWith(prefix);
 
 describe('creative records', () => {
-  test('count the ads that carry a file, most live ads first, whichever events come first', async () => {
+  test('lists files by the live ads that carry them, in any order of the streams', async () => {
     const filesFirst = [...corpus().filter(isOf('creative-')), ...scans(), shop()];
     for (const events of [corpus(), filesFirst]) {
       await given(events)
@@ -148,7 +148,7 @@ describe('creative records', () => {
     }
   });
 
-  test('are read whole by key, and found by what their keys begin with', () =>
+  test('returns a record by key, and finds keys by prefix', () =>
     given(corpus())
       .into(creatives)
       .shows(
@@ -204,7 +204,7 @@ describe('creative records', () => {
         ],
       ));
 
-  test('are paged through without one twice or left out', () =>
+  test('pages through records without gaps or repeats', () =>
     given([shop(), ...scans(), ...Array.from({ length: 7 }, (_, n) => file(n + 1, [(n % 3) + 1]))])
       .into(creatives)
       .shows(
@@ -234,7 +234,7 @@ describe('coverage', () => {
   const coverage = async (db: ReadDatabase, brandId: string | null): Promise<object> =>
     parsed((await readCoverage(db, brandId, 'null')).json);
 
-  test('says how far files were processed, and counts each once for all public brands', () =>
+  test('shows how far files are processed, counting each file once over all public brands', () =>
     given(corpus())
       .into(creatives)
       .shows(
@@ -261,7 +261,7 @@ describe('coverage', () => {
         })),
       ));
 
-  test('of files that nobody described has no values: null means not read', () =>
+  test('has null values if no file was described', () =>
     given([shop({ is_public: false }), ...scans(), file(1, [1])])
       .into(creatives)
       .shows(
@@ -285,7 +285,7 @@ describe('creatives', () => {
       return `${ad_id.replaceAll('9', '')}:${creative_key.replaceAll('a', '')}`;
     });
 
-  test('are the archived files of an ad, and of a brand newest ad first', () =>
+  test('lists the archived files of an ad, and of a brand by newest ad', () =>
     given(corpus())
       .into(creatives)
       .shows(
@@ -298,10 +298,10 @@ describe('creatives', () => {
         [['3:1'], ['1:1', '2:1', '2:2', '3:1'], ['3:1'], null],
       ));
 
-  test('have thumbnails where a live ad carries a stored image, and every brand is answered', () =>
+  test('returns thumbnails of live ads with a stored image, and an entry for every brand', () =>
     given([
       ...corpus(),
-      // A video shows by its poster, an image by itself.
+      // A video shows its poster, an image shows itself.
       file(4, [3], { poster_url: null }),
       file(5, [3], { ...image, media_url: 'https://media.example/5.jpg', poster_url: null }),
     ])

@@ -9,7 +9,10 @@ import { findPages } from '#projections/pages/read.ts';
 import { registered } from '../operations/fixtures/corpus.ts';
 import { type GivenEvent, given } from '../dsl/projections.ts';
 
-/** Counters of pages against a plain model, over random lives of ads of two brands that lead to the same pages. */
+/**
+ * Counters of landing pages, compared with a plain model over random histories of ads of two brands that lead
+ * to the same pages.
+ */
 const HISTORIES = 3;
 const BRANDS = ['shop.example', 'other.example'] as const;
 const LINKS = [
@@ -24,7 +27,7 @@ type Step = {
   readonly ad: number;
   readonly kind: 'move' | 'deal' | 'end' | 'return';
   readonly link: number;
-  /** Where its cards lead, each card by its own link. */
+  /** Destinations of its cards, each card with its own link. */
   readonly cards: readonly number[];
 };
 const steps = fc.array(
@@ -39,7 +42,7 @@ const steps = fc.array(
 
 type ModelAd = { link: number; cards: readonly number[]; active: boolean; readonly led: Set<number> };
 
-/** Events as the domain would record them: no ad ends twice, none moves to where it is. */
+/** Events as the domain would record them: no ad ends twice, and none moves to its current destination. */
 const play = (history: readonly Step[]) => {
   const ads = new Map<number, ModelAd>();
   const events: GivenEvent[] = BRANDS.map((domain) => ({
@@ -88,7 +91,7 @@ const play = (history: readonly Step[]) => {
 };
 
 test.each(fc.sample(steps, { numRuns: HISTORIES, seed: 4 }).map((history) => [history] as const))(
-  'pages are counted as a plain model counts them, in whatever batches',
+  'counts of landing pages equal a plain model for any batch sizes',
   async (history) => {
     const { events, counts } = play(history);
     expect(counts.length).toBeGreaterThan(1);

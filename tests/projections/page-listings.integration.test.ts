@@ -12,8 +12,8 @@ import { registered } from '../operations/fixtures/corpus.ts';
 import { type GivenEvent, given } from '../dsl/projections.ts';
 
 /**
- * Where pages are listed against a plain model, over random lives of brands that lead to the same pages: they come,
- * are hidden and shown, and their pages go and come back.
+ * Listings of landing pages, compared with a plain model over random histories. Brands that share pages
+ * appear, are hidden and shown; their pages are removed and come back.
  */
 const HISTORIES = 6;
 const BRANDS = ['one', 'two', 'three', 'four', 'five', 'six'].map((name) => `${name}.example`);
@@ -124,7 +124,7 @@ const list = async (db: ReadDatabase): Promise<readonly (readonly string[])[]> =
   );
 
 test.each(fc.sample(histories, { numRuns: HISTORIES, seed: 7 }).map((history) => [history] as const))(
-  'pages are listed where a plain model lists them, in whatever batches',
+  'listings of landing pages equal a plain model for any batch sizes',
   async (history) => {
     const { events, listed } = play(history);
     expect(events.length).toBeGreaterThan(10);

@@ -86,7 +86,7 @@ const list = async (db: ReadDatabase, filter: Partial<PageFilter>): Promise<stri
 };
 
 describe('pages', () => {
-  test('are known from the links of ads alone, counted now and ever', () =>
+  test('lists landing pages known only from links of ads, with current and total ads', () =>
     given([shop(), other(), ...scans()])
       .into(pages)
       .shows(
@@ -112,7 +112,7 @@ describe('pages', () => {
         },
       ));
 
-  test('come out the same in whichever order their events were recorded', () =>
+  test('gives the same pages for any order of the streams', () =>
     given([...classified('https://shop.example/a', 'quiz'), ...scans(), other(), shop()])
       .into(pages)
       .shows(
@@ -124,7 +124,7 @@ describe('pages', () => {
         [['shop.example/a 0/2'], ['shop.example/a 0/2'], []],
       ));
 
-  test('carry what was scraped and classified, and whose ads lead there', () =>
+  test('shows scraped and classified fields, and the brands whose ads lead there', () =>
     given([
       shop(),
       ...scans(),
@@ -156,7 +156,7 @@ describe('pages', () => {
         ],
       ));
 
-  test('that are gone are listed nowhere; one that turned a visitor away is not gone', () =>
+  test('omits removed pages from lists, but not a page that rejected a visitor', () =>
     given([
       shop(),
       ...scans(),
@@ -172,7 +172,7 @@ describe('pages', () => {
         [['shop.example/c 1/1'], false],
       ));
 
-  test('of a brand that is not public are shown to nobody, and of another country only when asked for', () =>
+  test('hides pages of brands that are not public, and lists other countries only by filter', () =>
     given([shop({ is_public: false }), other(), ...scans(), ...scraped('https://other.example/lone')])
       .into(pages)
       .shows(
@@ -185,7 +185,7 @@ describe('pages', () => {
         [[], [], ['other.example/lone 0/0', 'other.example/b 1/1'], 1],
       ));
 
-  test('on the host of a brand that is not public do not name it', () =>
+  test('does not name a brand that is not public, even as owner of the host', () =>
     given([shop(), other({ is_public: false }), ...scans()])
       .into(pages)
       .shows(
@@ -193,7 +193,7 @@ describe('pages', () => {
         null,
       ));
 
-  test('follow their brand when it becomes public, moves or is put elsewhere', () => {
+  test('updates listings when a brand becomes public, moves or changes category', () => {
     const state = { details: registered('shop.example', AT, { is_public: false }).data, observed_at: AT };
     const changed = recordBrandProfile({
       type: 'brand.profile',
@@ -220,7 +220,7 @@ describe('pages', () => {
       );
   });
 
-  test('are paged through in either order without one twice or left out', () =>
+  test('pages through both orders without gaps or repeats', () =>
     given([
       shop(),
       ...Array.from({ length: 7 }, (_, n) =>

@@ -37,19 +37,19 @@ describe('partnerships', () => {
       ],
     );
 
-  it('merge both directions per creator, most ads first', async () => {
+  it('merges both directions per creator, most ads first', async () => {
     const events = [
       link('a', OWN),
       start('a', ad(1), { page: OWN, partner: named(MAYA, 'Maya') }),
       start('a', ad(2), { page: MAYA, partner: named(OWN, 'Shop') }),
-      // Attributed to another brand, yet the page of this one is named.
+      // Attributed to another brand, but the page belongs to this one.
       start('b', ad(3), { page: MAYA, partner: named(OWN, 'Shop') }),
-      // By name alone: the creator with an id who has it.
+      // A creator named without an id: merged with the creator of the same name that has one.
       start('a', ad(4), { page: OWN, partner: named(null, 'page 100000002') }),
       start('a', ad(5), { page: OWN, partner: named(null, 'Luis') }),
       start('a', ad(6), { partner: named(LUIS, 'Luis') }),
       start('a', ad(7), { page: AMARA, partner: named(null, 'Somebody') }),
-      // Without a partner, and within the house.
+      // Not counted: an ad without a partner, and one between two own pages.
       start('a', ad(8), { page: OWN }),
       start('a', ad(9), { page: OWN, partner: named(OWN, 'Shop') }),
       scanned('a', 9),
@@ -66,14 +66,14 @@ describe('partnerships', () => {
     }
   });
 
-  it('are of the last 365 days as of the brand’s own newest scan', async () => {
+  it('counts the last 365 days before the brand’s own newest scan', async () => {
     const partner = named(MAYA, 'Maya');
     const events = [
       link('a', OWN),
       start('a', ad(1), { page: OWN, partner, day: 1 }),
       start('a', ad(2), { page: OWN, partner, day: 1 }),
       start('a', ad(3), { page: OWN, partner: named(LUIS, 'Luis'), day: 1 }),
-      // Last seen the day before.
+      // Last seen one day too early.
       stop('a', ad(1), { page: OWN, day: 36 }),
       stop('a', ad(3), { page: OWN, day: 37 }),
     ];
@@ -89,7 +89,7 @@ describe('partnerships', () => {
       .shows(shown('a'), [[MAYA, 'Maya', [2, 2, 0, 2]]] as never);
   });
 
-  it('are those of a brand that was never scanned too, where ads of others name its page', async () => {
+  it('lists partnerships of a brand that was never scanned, if ads of others name its page', async () => {
     const events = [
       link('c', OWN),
       start('b', ad(1), { page: MAYA, partner: named(OWN, 'Shop') }),
@@ -112,7 +112,7 @@ describe('partnerships', () => {
       );
   });
 
-  it('count an ad whose page or partner is seen later, and once', async () => {
+  it('counts an ad once, even if its page or partner is seen later', async () => {
     const events = [
       link('a', OWN),
       start('a', ad(1), { partner: named(null, 'Maya') }),
@@ -161,7 +161,7 @@ describe('operators', () => {
     associate(PAGES, { pages_added: [MAYA, LUIS] }),
   ];
 
-  it('are those of several domains or pages, those with most first, page by page', async () => {
+  it('pages through operators with several domains or pages, largest first', async () => {
     for (const order of orders(events)) {
       await given(order)
         .into(operators)
@@ -184,7 +184,7 @@ describe('operators', () => {
     }
   });
 
-  it('are found one by one, and by the domain of a brand', async () => {
+  it('finds an operator by id, and by the domain of a brand', async () => {
     await given(events)
       .into(operators)
       .shows(

@@ -9,7 +9,7 @@ import { listRisers } from '#projections/rankings/read.ts';
 import { type GivenEvent, given } from '../dsl/projections.ts';
 import { brand, idOf, scanned, start } from './fixtures/network-events.ts';
 
-/** Which brands the rankings show, by the rows of the specification, day by day. */
+/** Brands that the rankings show, day by day, for each rule of the specification. */
 const scan = (name: string, day: number, active: number, reliable = true): GivenEvent => {
   const { stream, event } = scanned(name, day);
   const { data } = event as Extract<AdLibraryEvent, { type: 'ScanRecorded' }>;
@@ -21,7 +21,7 @@ describe('risers', () => {
   const risers = async (db: ReadDatabase) =>
     (await listRisers(db, {}, firstPage)).rows.map(({ brand_id, rank, growth }) => [brand_id, rank, growth]);
 
-  it('grew most first, between a reliable day of the last week and one 7 to 28 days earlier', async () => {
+  it('lists growth between a reliable day of the last week and one 7 to 28 days earlier, highest first', async () => {
     const shownToAll = ['six', 'far', 'farthest', 'lastWeek', 'stale', 'fell', 'doubtful'];
     const events = [
       ...shownToAll.map((name) => brand(name)),
@@ -59,7 +59,10 @@ describe('risers', () => {
 });
 
 describe('new advertisers', () => {
-  /** As the worker rewrites the list, statement by statement: reads take no more than one at a time. */
+  /**
+   * Runs the nightly rewrite as the worker does, statement by statement: the reading connection runs one at a
+   * time.
+   */
   const rewritten = async (db: ReadDatabase): Promise<void> => {
     const query = async (text: string): Promise<void> => {
       for (const sql of text.split(';')) if (sql.trim() !== '') await db.query({ sql, values: [] });
@@ -79,7 +82,7 @@ describe('new advertisers', () => {
       return Promise.all(lists);
     };
 
-  it('were known before the window and began in it, most active first', async () => {
+  it('lists brands known before the window whose first ad began in it, most active first', async () => {
     const began = (name: string, watchedFrom: number, day: number, active: number): GivenEvent[] => [
       scan(name, watchedFrom, 0),
       start(name, `9000${name.length}${day}`, { day }),

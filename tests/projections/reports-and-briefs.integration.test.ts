@@ -86,7 +86,7 @@ describe('reports', () => {
     }),
   ];
 
-  it('newest first, page by page, each with its status', async () => {
+  it('pages through reports, newest first, with their status', async () => {
     await given(events)
       .into(reports)
       .shows(
@@ -109,7 +109,7 @@ describe('reports', () => {
       );
   });
 
-  it('one of the workspace, with its file', async () => {
+  it('returns one report of the workspace, with its file', async () => {
     await given(events)
       .into(reports)
       .shows(
@@ -142,7 +142,7 @@ describe('reports', () => {
       );
   });
 
-  it('for workers: what waits for its retry or whose lease has run out', async () => {
+  it('lists reports for workers whose retry is due or whose lease has expired', async () => {
     const claimable = (at: string) => async (db: Parameters<typeof listClaimableReports>[0]) =>
       (await listClaimableReports(db, at, 10)).map(({ report_id }) => report_id);
     await given(events).into(reports).shows(claimable('2026-06-01T09:00:10.999Z'), []);
@@ -185,7 +185,7 @@ describe('briefs', () => {
     feedback('useful'),
   ];
 
-  it('newest period first, with the last feedback', async () => {
+  it('lists briefs, newest period first, with the last feedback', async () => {
     await given(events)
       .into(briefs)
       .shows(
@@ -206,7 +206,7 @@ describe('briefs', () => {
       );
   });
 
-  it('one of the workspace, its brands named; and who has one of a week', async () => {
+  it('returns one brief with its brands named, and the workspaces that have a brief of a week', async () => {
     await given(events)
       .into(briefs)
       .shows(

@@ -4,7 +4,10 @@ import { ads } from '#projections/ads/project.ts';
 import { type AdFilter, searchAds } from '#projections/ads/read.ts';
 import { type FilledTables, openFilledTables } from '../dsl/seeded-tables.ts';
 
-/** More ads than the longest walk looks at, three listed each day, with values that are common, rare, or long past. */
+/**
+ * More ads than the longest scan reads, three listed per day, with values that are common, rare, or only on
+ * old ads.
+ */
 const ADS = 12_000;
 const BRANDS = ['00000000-0000-4000-8000-000000000001', '00000000-0000-4000-8000-000000000002'] as const;
 const START_MS = Date.UTC(2015, 0, 1);
@@ -63,7 +66,7 @@ const fits =
     (brandId === undefined || ad.brand_id === brandId) &&
     (startedSince === undefined || ad.listed_on >= startedSince);
 
-describe('ads by what they are', () => {
+describe('ads by facets', () => {
   test.each<[AdFilter, number]>([
     [{}, 5_000],
     [{ status: 'active' }, 2_000],
@@ -79,7 +82,7 @@ describe('ads by what they are', () => {
     [{ brandId: BRANDS[1], format: 'dco', country: 'GB' }, 4],
     [{ brandId: BRANDS[1], startedSince: '2020-01-01', status: 'active' }, 90],
     [{ startedSince: '2025-01-01', country: 'JP' }, 20],
-  ])('%o are those that a plain filter leaves, newest first, page after page', async (filter, limit) => {
+  ])('equal a plain filter by %o over all pages, newest first', async (filter, limit) => {
     expect(await everyPage(filter, limit)).toEqual(CORPUS.filter(fits(filter)).map(({ ad_id }) => ad_id));
   });
 });

@@ -9,7 +9,9 @@ import { createTestDatabase } from '../stack/database.ts';
 import { checksums } from '../stack/read-models.ts';
 import { type Launch, type Story, story } from './fixtures/signal-stories.ts';
 
-/** Random lives of brands come out the same, in whatever batches and in whichever order that keeps each stream's. */
+/**
+ * Random histories of brands give the same tables for any batch sizes and any interleaving of the streams.
+ */
 const HISTORIES = 5;
 const BRANDS = 2;
 const LINKED_PAGES = ['100000001', '100000002', '100000003'];
@@ -64,7 +66,9 @@ const play = (brand: Story, steps: readonly Step[]): readonly GivenEvent[] => {
   return brand.events;
 };
 
-/** The events in another order: each stream keeps its own, and `picks` say whose turn it is. */
+/**
+ * Interleaves the streams in another order. Each stream keeps its own order; `picks` choose the next stream.
+ */
 const interleave = (events: readonly GivenEvent[], picks: readonly number[]): readonly GivenEvent[] => {
   const streams = [...Map.groupBy(events, ({ stream }) => stream).values()].map((own) => [...own]);
   const mixed: GivenEvent[] = [];
@@ -76,7 +80,7 @@ const interleave = (events: readonly GivenEvent[], picks: readonly number[]): re
   return mixed;
 };
 
-test('the tables follow from the events, not from batches or the order of streams', async () => {
+test('signal tables do not depend on batch sizes or the order of streams', async () => {
   const testDatabase = await createTestDatabase();
   const database = openPool(testDatabase.url, 4);
   const build = async (events: readonly GivenEvent[], size: number): Promise<object> => {

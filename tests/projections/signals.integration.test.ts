@@ -15,7 +15,10 @@ import {
   story,
 } from './fixtures/signal-stories.ts';
 
-/** Each kind of signal: a story just below its threshold, and one just at it; all brands in one projection. */
+/**
+ * Two histories for each kind of signal: just below its threshold, and exactly at it. All brands are in one
+ * projection.
+ */
 type Told = {
   readonly name: string;
   readonly tell: (brand: Story) => Story;
@@ -401,7 +404,7 @@ const recarded = (
 
 type Shown = Awaited<ReturnType<typeof listBrandSignals>>[number];
 
-/** Day, kind and figures in a line. */
+/** Formats day, kind and figures as one line. */
 const lineOf = ({ date, kind, figures, about }: Shown): string => {
   const { items, before, after, active_before = 0, usual, cheaper, products, format } = figures;
   const isOfPages = kind === 'new_linked_page' || kind === 'new_whitelisting_pair';
@@ -426,7 +429,7 @@ const lineOf = ({ date, kind, figures, about }: Shown): string => {
 
 const TOLD = [MOVES, BURSTS, SALES, PAGES, PAIRS, MIXES, ORDERS].flat();
 
-test('each kind from its threshold on and not below, never across unreliable days', async () => {
+test('reports each kind from its threshold on, and never across unreliable days', async () => {
   const stories = TOLD.map(({ name, tell, shows }, number) => {
     const brand = tell(story(`brand-${number}.example`, number));
     return { name, brand, shows };
@@ -444,7 +447,7 @@ test('each kind from its threshold on and not below, never across unreliable day
   await given(events).into(signals).shows(read, expected);
 });
 
-test('sale copy', () => {
+test('recognises sale copy', () => {
   const yes = [
     'SALE!',
     'Our winter sale',

@@ -25,13 +25,13 @@ import {
 } from './fixtures/network-events.ts';
 
 /**
- * The law of the counts: whatever happened to ads and links, in whichever order the streams are met and in whichever
- * batches, they are what a plain count of the ads that run in the end gives.
+ * Counts of social pages equal a plain count of the ads that run at the end, for any events, any interleaving
+ * of the streams and any batch sizes.
  */
 const BRANDS = ['a', 'b', 'c'] as const;
 const PAGES = ['200000001', '200000002', '200000003', '200000004'] as const;
 const TEXTS = ['Warm socks', 'WARM socks!', 'Cold feet', '{{product.name}}', 'Something else', null] as const;
-/** The draw that makes a brand public, or hides it. */
+/** Index of the draw that makes a brand public or hides it. */
 const PUBLICITY = TEXTS.length - 1;
 const SOCKS = { id: categoryIdOf(['Socks']), slug: 'socks', name: 'Socks' };
 const ADS = 14;
@@ -40,7 +40,7 @@ const STEPS = 100;
 type Ad = { readonly brand: string; page: string | null; body: string | null; live: boolean };
 type Link = { readonly brand: string; readonly page: string };
 
-/** Events as ads may live them, and the ads and links that are there in the end. */
+/** Random events of ads and links, and the ads and links that exist at the end. */
 const storyOf = (draws: readonly (readonly [kind: number, who: number, where: number, what: number])[]) => {
   const events: GivenEvent[] = BRANDS.map((name) => brand(name, { category_path: [SOCKS] }));
   const hidden = new Set<string>();
@@ -82,14 +82,17 @@ const storyOf = (draws: readonly (readonly [kind: number, who: number, where: nu
   return { events, ads: [...ads.values()], links: [...links.values()], hidden };
 };
 
-/** Of rows that begin with a page. */
+/** Groups rows by their first column, the page. */
 const byPage = (one: readonly unknown[], other: readonly unknown[]): number =>
   String(one[0]) < String(other[0]) ? -1 : 1;
 
 const counted = <T>(items: readonly T[], key: (item: T) => string): ReadonlyMap<string, number> =>
   new Map([...Map.groupBy(items, key)].map(([name, of]) => [name, of.length]));
 
-/** How many pages each two public brands share, by live ads or by links, and how many share none. */
+/**
+ * Counts, for each two public brands, the pages they share by live ads or by links; and the brands that share
+ * none.
+ */
 const networkOf = (onPages: readonly Ad[], links: readonly Link[], hidden: ReadonlySet<string>) => {
   const shown = BRANDS.filter((name) => !hidden.has(name));
   const pagesOf = (name: string): ReadonlySet<string | null> =>
@@ -105,7 +108,7 @@ const networkOf = (onPages: readonly Ad[], links: readonly Link[], hidden: Reado
   return { links: linked.map(({ pair, pages }) => `${pair} ${pages}`).toSorted(), apart: apart.length };
 };
 
-/** What reads should show of these ads and links, by counting. */
+/** Computes, by counting, what the reads must return for these ads and links. */
 const expected = ({ ads, links, hidden }: Omit<ReturnType<typeof storyOf>, 'events'>) => {
   const live = ads.filter((ad) => ad.live);
   const ofBrand = (name: string) => {
@@ -147,7 +150,10 @@ const expected = ({ ads, links, hidden }: Omit<ReturnType<typeof storyOf>, 'even
   return { brands: BRANDS.map(ofBrand), hubs, network: networkOf(onPages, links, hidden), leftovers: 0 };
 };
 
-/** Rows that count nothing: whether they are there would tell how events were batched, and a replay would differ. */
+/**
+ * Rows whose counts are zero. If such rows were kept, the tables would depend on batch sizes and a replay
+ * would differ.
+ */
 const leftovers = async (db: ReadDatabase): Promise<number> => {
   const tables = ['run', 'copy_run', 'copy_page', 'copy_total'];
   const counts = tables.map(
@@ -209,8 +215,8 @@ const stories = fc.sample(fc.array(draw, { minLength: STEPS, maxLength: STEPS })
   seed: 20_261_121,
 });
 
-describe('counts of pages, copies and rosters', () => {
-  it.each(stories)('are those of the ads that run in the end', async (...draws) => {
+describe('counts of social pages, copies and rosters', () => {
+  it.each(stories)('equal a plain count of the ads that run at the end', async (...draws) => {
     const story = storyOf(draws);
     for (const events of orders(story.events)) {
       await given(events)

@@ -32,7 +32,7 @@ import {
 const [OWN, REGION, CREATOR, OTHER] = ['100000001', '100000002', '100000003', '100000004'] as const;
 const ad = (place: number): string => `90000000${String(place).padStart(2, '0')}`;
 
-/** A brand with ads on pages of every kind, and one without a page that is named later. */
+/** A brand with ads on every kind of page, and with ads whose page is named only later. */
 const lives = (): GivenEvent[] => [
   brand('a'),
   link('a', OWN),
@@ -51,8 +51,8 @@ const lives = (): GivenEvent[] => [
   detail('a', ad(7), { page: OTHER }),
 ];
 
-describe('pages of a brand', () => {
-  it('are the linked ones, most ads first, with what follows the life of its ads', async () => {
+describe('social pages of a brand', () => {
+  it('lists linked pages, most ads first, with counts that follow the ads', async () => {
     await given(lives())
       .into(socialPages)
       .shows(
@@ -74,7 +74,7 @@ describe('pages of a brand', () => {
       );
   });
 
-  it('are gone when they are unlinked or held back, whenever their ads came', async () => {
+  it('omits unlinked and quarantined pages, in any order of ads and links', async () => {
     await given([...lives(), unlink('a', REGION), quarantine('a', CREATOR)])
       .into(socialPages)
       .shows(
@@ -83,7 +83,7 @@ describe('pages of a brand', () => {
       );
   });
 
-  it('say what the newest source says, and what each says', async () => {
+  it('shows the newest source’s profile, and the profile of each source', async () => {
     await given([
       link('a', OWN, 'UNVERIFIED', 0.4),
       describePage(OWN, 'library', 2, { page_name: 'Shop', followers: 100, likes: 90, verified: true }),
@@ -132,7 +132,7 @@ describe('pages of a brand', () => {
 });
 
 describe('leakage', () => {
-  it('counts active ads by whose page runs them', async () => {
+  it('counts active ads by the owner of the page that runs them', async () => {
     await given(lives())
       .into(socialPages)
       .shows(async (db) => JSON.parse(await readLeakage(db, idOf('a'))), {
@@ -149,7 +149,7 @@ describe('leakage', () => {
       });
   });
 
-  it('shows the ten largest pages of many, and none of a brand without ads', async () => {
+  it('shows at most the ten largest pages, and none for a brand without ads', async () => {
     const pages = Array.from({ length: 12 }, (_, place) => String(200_000_000 + place));
     const events = pages.flatMap((page, place) =>
       Array.from({ length: place + 1 }, (_, nth) => start('a', `8${page}${nth}`, { page })),
@@ -173,7 +173,7 @@ describe('leakage', () => {
 });
 
 describe('the key of a copy', () => {
-  it('is that of its words in their order', () => {
+  it('depends only on its words and their order', () => {
     const key = copyKeyOf('Warm socks. For cold feet!');
     expect(key).toMatch(/^[0-9a-f]{32}$/);
     for (const same of ['warm  socks\nfor COLD feet', '🧦 Warm socks — for cold feet 🧦'])
@@ -184,7 +184,7 @@ describe('the key of a copy', () => {
   });
 
   it.each(['{{product.name}}', 'Now: {{product.brand}} for you', ' ', '🧦🧦', '…', null])(
-    'is none for %j, which is no copy',
+    'is null for %j, which has no words of its own',
     (body) => {
       expect(copyKeyOf(body)).toBeNull();
     },
@@ -203,7 +203,7 @@ describe('copy reuse', () => {
       }),
     );
 
-  it('tells which texts of linked pages run outside of them, whoever’s ads these are', async () => {
+  it('lists texts of linked pages that also run elsewhere, in ads of any brand', async () => {
     const events = [
       link('a', OWN),
       start('a', ad(1), { page: OWN, body: 'Warm socks for cold feet' }),
@@ -230,7 +230,7 @@ describe('copy reuse', () => {
       ] as never);
   });
 
-  it('follows what ads say and whether they run', async () => {
+  it('changes with the copy of ads and with whether they run', async () => {
     const events = [
       link('a', OWN),
       start('a', ad(1), { page: OWN, body: 'First text' }),
@@ -253,7 +253,7 @@ describe('copy reuse', () => {
       );
   });
 
-  it('shows twelve texts at most, most foreign ads first', async () => {
+  it('shows at most twelve texts, most foreign ads first', async () => {
     const foreign = (place: number, nth: number): GivenEvent =>
       start('b', `7${String(place).padStart(4, '0')}${nth}`, { page: OTHER, body: `Text number ${place}` });
     const events = Array.from({ length: 14 }, (_text, place) => [
@@ -268,7 +268,7 @@ describe('copy reuse', () => {
       );
   });
 
-  it('counts a text of hundreds of pages without the linked ones', async () => {
+  it('excludes the linked pages for a text on hundreds of pages', async () => {
     const foreign = Array.from({ length: 320 }, (_page, nth) =>
       start('b', `7${String(nth).padStart(5, '0')}`, { page: String(300_000_000 + nth), body: 'Everywhere' }),
     );
@@ -322,7 +322,7 @@ describe('hubs', () => {
     start('c', ad(8), { page: OWN }),
   ];
 
-  it('are pages with active ads of two public brands or more, biggest roster first, page by page', async () => {
+  it('pages through pages with active ads of two or more public brands, largest roster first', async () => {
     await given(events)
       .into(socialPages)
       .shows(
@@ -335,7 +335,7 @@ describe('hubs', () => {
       );
   });
 
-  it('grow and shrink with ads, and with what is public', async () => {
+  it('change with ads and with the visibility of brands', async () => {
     const later = [stop('d', ad(6), { page: OTHER }), publish('c', true)];
     await given([...events, ...later])
       .into(socialPages)
@@ -380,7 +380,7 @@ describe('the network', () => {
     };
   };
 
-  it('is that of a brand or of a category, of public brands, with what links them', async () => {
+  it('shows the public brands of a brand’s or category’s network, and their links', async () => {
     await given(events)
       .into(socialPages)
       .shows(
@@ -393,7 +393,7 @@ describe('the network', () => {
         }),
         {
           neighbours: {
-            // The brand itself, then the nearest: with b it shares a page that nobody else is on.
+            // The brand itself, then the nearest: it shares with b a page that no other brand is on.
             brands: ['a 2', 'b 2', 'c 2'],
             // 1 − (1 − 0.6) × (1 − 0.5 / 2), and 0.5 / 2.
             links: expect.arrayContaining(['a-b 2 0.7', 'a-c 1 0.25', 'b-c 1 0.25']),

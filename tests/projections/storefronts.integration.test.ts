@@ -9,7 +9,7 @@ import { shopEvents, shopProduct, shopScan } from '../dsl/site-events.ts';
 const SHOP = 'shop.example';
 const scan = (at: string, fields = {}) => shopScan(SHOP, at, fields);
 
-/** Three weeks of a shop: a baseline, a sale, a product gone and back, a fetch that failed, a late scan. */
+/** Three weeks of a shop: a baseline, a sale, a product removed and back, a failed fetch, a late scan. */
 const story = () =>
   shopEvents(
     { scan: scan('2026-05-04T08:00Z'), products: [shopProduct(1, '20.00'), shopProduct(2, '30.00')] },
@@ -124,7 +124,7 @@ describe('store', () => {
       );
   });
 
-  it('tells of the twelve weeks up to its newest scan, and of what changed in these', async () => {
+  it('shows the twelve weeks up to its newest scan, and their changes', async () => {
     const MONDAY = Date.parse('2026-01-05T08:00Z');
     const weeks = Array.from({ length: 15 }, (_, nth) =>
       new Date(MONDAY + nth * 7 * 86_400_000).toISOString(),
@@ -153,7 +153,7 @@ describe('store', () => {
       );
   });
 
-  it('goes on after the product named', async () => {
+  it('continues after the product of the cursor', async () => {
     await given(story())
       .into(store)
       .shows(
@@ -170,7 +170,7 @@ describe('store', () => {
       );
   });
 
-  it('is not collected where no scan has shown a product', async () => {
+  it('is not collected if no scan has shown a product', async () => {
     const failed = shopEvents({ scan: scan('2026-05-04T08:00Z', { pages: 0 }), products: [] });
     await given(failed)
       .into(store)
@@ -202,7 +202,7 @@ describe('store', () => {
       });
   });
 
-  it('keeps a product that was delisted without the text it was shown by', async () => {
+  it('keeps a delisted product without its item text', async () => {
     await given(
       shopEvents(
         { scan: scan('2026-05-04T08:00Z'), products: [shopProduct(1, '20.00'), shopProduct(2, '30.00')] },

@@ -11,8 +11,8 @@ import { type GivenEvent, given } from '../dsl/projections.ts';
 import { brandEvent, siteEvents, siteScan, siteTool } from '../dsl/site-events.ts';
 
 /**
- * Counts are kept as differences: whatever happened, in whatever order, they must be what counting everything at the
- * end gives. The scans are incomplete, so that a site's tools are all that were ever found on it.
+ * Counts are updated by differences. For any events in any order they must equal a plain count at the end.
+ * The scans are incomplete, so a site's tools are all that were ever found on it.
  */
 const DOMAINS = ['a.com', 'b.com', 'c.com'] as const;
 const SLUGS = ['one', 'two', 'three'] as const;
@@ -63,7 +63,7 @@ const eventsOf = (steps: readonly Step[]): readonly GivenEvent[] => {
   return [...scans.slice(0, scans.length / 2), ...brands, ...profiles, ...scans.slice(scans.length / 2)];
 };
 
-/** Counted at the end, from the steps alone. */
+/** Counts at the end, from the steps alone. */
 const expected = (steps: readonly Step[]) => {
   const sites = DOMAINS.map((domain) => {
     const own = steps.filter((one) => one.domain === domain);
@@ -127,7 +127,7 @@ const shown = async (db: ReadDatabase) => {
     .toSorted((a, b) => (a.slug < b.slug ? -1 : 1));
 };
 
-it.each([1, 2, 3])('counts kept as differences are those of counting at the end (seed %i)', async (seed) => {
+it.each([1, 2, 3])('counts updated by differences equal a plain count at the end (seed %i)', async (seed) => {
   const [steps] = fc.sample(fc.array(step, { minLength: 30, maxLength: 40 }), { seed, numRuns: 1 });
   expect(steps?.length).toBeGreaterThan(0);
   await given(eventsOf(steps ?? []))

@@ -53,7 +53,7 @@ const visits = [
   trafficEvent('two.com', '2026-04-01', { monthly_visits: 20_000_000 }),
 ];
 
-/** Events of the same streams in their order, streams in another. */
+/** The same streams in different orders; the events of each stream keep theirs. */
 const ORDERS: readonly (readonly [string, readonly GivenEvent[]])[] = [
   ['brands, then sites', [...brands, ...visits, ...sites]],
   ['sites, then brands', [...sites, ...visits, ...brands]],
@@ -61,7 +61,7 @@ const ORDERS: readonly (readonly [string, readonly GivenEvent[]])[] = [
 ];
 
 describe('tools', () => {
-  it.each(ORDERS)('are counted over public brands, whatever comes first: %s', async (_name, events) => {
+  it.each(ORDERS)('are counted over public brands in any order of events: %s', async (_name, events) => {
     await given(events)
       .into(tools)
       .shows(
@@ -108,7 +108,7 @@ describe('tools', () => {
       );
   });
 
-  it('no longer count for a brand that is no longer public', async () => {
+  it('stop counting for a brand that is hidden', async () => {
     await given([...brands, ...sites, hidden('three.com')])
       .into(tools)
       .shows(
@@ -124,7 +124,7 @@ describe('tools', () => {
       );
   });
 
-  it('of a site are listed by tool category, then name, gone ones left out', async () => {
+  it('of a site are listed by tool category, then name, without removed ones', async () => {
     const one = siteEvents(
       siteScan('one.com', '2026-05-02T08:00Z', {
         tools: [siteTool('zebra', 'b'), siteTool('yak', 'A'), siteTool('ant', 'B'), siteTool('gone', 'a')],
@@ -145,7 +145,7 @@ describe('tools', () => {
       );
   });
 
-  it('are found by slug or id, and unknown ones not', async () => {
+  it('are found by slug or id; unknown ones return null', async () => {
     await given(sites)
       .into(tools)
       .shows(
@@ -175,14 +175,14 @@ describe('the split-test census', () => {
     reading('two.com', '2026-05-02T08:00Z', true, siteSplitTest('arms', '1', { type: 'personalization' })),
     reading('three.com', '2026-05-02T08:00Z', false),
     reading('nobody.com', '2026-05-02T08:00Z', true, siteSplitTest('arms', '1')),
-    // A later scan that cannot read the tool takes nothing back of what was read.
+    // A later scan that cannot read the tool leaves the earlier tests unchanged.
     reading('one.com', '2026-05-03T08:00Z', false),
   );
   it.each([
     ['brands, then sites', [...brands, ...scans]],
     ['sites, then brands', [...scans, ...brands]],
   ])(
-    'counts public brands, experiments only, and nothing of a tool that is not read: %s',
+    'counts public brands and experiments only, and nothing for a tool that cannot be read: %s',
     async (_name, events) => {
       await given(events)
         .into(splitTests)
@@ -202,7 +202,7 @@ describe('the split-test census', () => {
     },
   );
 
-  it('stops counting a test as running when it ended', async () => {
+  it('stops counting a test as running once it has ended', async () => {
     const ended = siteEvents(
       reading('one.com', '2026-05-02T08:00Z', true, siteSplitTest('arms', '1')),
       reading('one.com', '2026-05-03T08:00Z', true, siteSplitTest('arms', '1', { state: 'ended' })),
@@ -217,7 +217,7 @@ describe('the split-test census', () => {
   });
 });
 
-it('shapes of split tests have no member for amounts or results', () => {
+it('schemas of split tests have no member for amounts or results', () => {
   const members = JSON.stringify(BrandSplitTests.toJSONSchema({ unrepresentable: 'any' }));
   expect(members).not.toMatch(
     /"(price|amount|shipping_amount|conversions?|revenue|winner|uplift|lift|result)":/,

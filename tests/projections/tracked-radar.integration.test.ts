@@ -8,7 +8,10 @@ import { signals } from '#projections/signals/project.ts';
 import { tracking } from '#projections/tracking/project.ts';
 import { type FilledTables, openFilledTables } from '../dsl/seeded-tables.ts';
 
-/** More items than a walk along the newest looks at, three at each second; the oldest are of brands of their own. */
+/**
+ * More items than the scan of the newest rows reads, three per second. The oldest items belong to brands of
+ * their own.
+ */
 const ITEMS = 12_000;
 const BRANDS = 3_000;
 const OLD_ITEMS = 1_000;
@@ -22,7 +25,7 @@ const typeOf = (n: number): string =>
 const START_MS = Date.UTC(2026, 0, 1);
 const timeOf = (n: number): string => new Date(START_MS + Math.floor(n / 3) * 1_000).toISOString();
 
-/** Workspaces by the brands that they track: few, many that much happens at, many that were quiet for long. */
+/** Workspaces by their tracked brands: few, many with frequent changes, many that were quiet for long. */
 const TRACKED = {
   few: (brand: number) => brand < 5,
   many: (brand: number) => brand % 4 === 1 && brand < BRANDS,
@@ -106,23 +109,28 @@ const tracked = (workspace: Workspace, fits: (n: number) => boolean = () => true
     (n) => TRACKED[workspace](brandOf(n)) && fits(n),
   );
 
-/** Of one time, the greater id comes first, which is the greater number. */
+/** At equal times the greater id, and so the greater number, comes first. */
 const isRare = (n: number): boolean => typeOf(n) === 'destination_changed';
 const middle = timeOf(ITEMS / 2);
 
-describe('the radar of tracked brands is what a plain query would show, page after page', () => {
+describe('the radar of tracked brands equals a plain query over all pages', () => {
   test.each<[string, TrackedRadarFilter, number, readonly number[]]>([
     ['few brands', of('few'), 7, tracked('few')],
     ['many brands', of('many'), 900, tracked('many')],
-    ['many brands, long quiet', of('quiet'), 300, tracked('quiet')],
+    ['many brands without recent items', of('quiet'), 300, tracked('quiet')],
     ['no brands', of('none'), 20, []],
-    ['a rare type at many', of('many', { types: ['destination_changed'] }), 2, tracked('many', isRare)],
-    ['a rare type at few', of('few', { types: ['destination_changed'] }), 2, tracked('few', isRare)],
-    ['a window', of('many', { since: middle }), 900, tracked('many', (n) => timeOf(n) >= middle)],
-    ['what was before', of('many', { until: middle }), 900, tracked('many', (n) => timeOf(n) < middle)],
-    ['one of them', of('many', { brandId: idOf(0, 1) }), 3, tracked('many', (n) => brandOf(n) === 1)],
-    ['one that is not tracked', of('many', { brandId: idOf(0, 0) }), 3, []],
-  ])('of %s', async (_case, filter, limit, expected) => {
+    [
+      'a rare type and many brands',
+      of('many', { types: ['destination_changed'] }),
+      2,
+      tracked('many', isRare),
+    ],
+    ['a rare type and few brands', of('few', { types: ['destination_changed'] }), 2, tracked('few', isRare)],
+    ['items since a time', of('many', { since: middle }), 900, tracked('many', (n) => timeOf(n) >= middle)],
+    ['items before a time', of('many', { until: middle }), 900, tracked('many', (n) => timeOf(n) < middle)],
+    ['one tracked brand', of('many', { brandId: idOf(0, 1) }), 3, tracked('many', (n) => brandOf(n) === 1)],
+    ['a brand that is not tracked', of('many', { brandId: idOf(0, 0) }), 3, []],
+  ])('for %s', async (_case, filter, limit, expected) => {
     const shown = everyPage(
       async (after) => {
         const { page, asOf } = await listTrackedRadar(db, filter, { limit, after });
@@ -136,13 +144,13 @@ describe('the radar of tracked brands is what a plain query would show, page aft
   });
 });
 
-describe('so are the signals', () => {
+describe('the signals of tracked brands equal a plain query over all pages', () => {
   test.each<[string, Workspace, readonly ['ramp'] | undefined, number, readonly number[]]>([
     ['few brands', 'few', undefined, 7, tracked('few')],
     ['many brands', 'many', undefined, 900, tracked('many')],
-    ['many brands, long quiet', 'quiet', undefined, 300, tracked('quiet')],
-    ['a rare kind at many', 'many', ['ramp'], 2, tracked('many', isRare)],
-  ])('of %s', async (_case, workspaceId, kinds, limit, expected) => {
+    ['many brands without recent items', 'quiet', undefined, 300, tracked('quiet')],
+    ['a rare kind and many brands', 'many', ['ramp'], 2, tracked('many', isRare)],
+  ])('for %s', async (_case, workspaceId, kinds, limit, expected) => {
     const filter = { workspaceId, since: SINCE_EVER, ...(kinds ? { kinds } : {}) };
     const shown = everyPage(
       async (after) => (await listTrackedSignals(db, filter, { limit, after })).page,

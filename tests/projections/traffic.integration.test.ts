@@ -25,7 +25,7 @@ const bare = (item: string): never => JSON.parse(item.replaceAll('\u0001', '')) 
 
 type Profile = Partial<BrandProfile> & { readonly path?: string[] };
 
-/** Profiles of one brand, one after the other, as its events. */
+/** Returns the events of successive profiles of one brand. */
 const profiled = (name: string, ...profiles: readonly Profile[]): GivenEvent[] => {
   let state = brand.initial;
   return profiles.flatMap(({ path = null, ...said }, index) => {
@@ -48,7 +48,7 @@ const profiled = (name: string, ...profiles: readonly Profile[]): GivenEvent[] =
   });
 };
 
-/** Estimates of one brand's site, one after the other, as its events. */
+/** Returns the events of successive estimates of one brand's site. */
 const estimated = (name: string, ...estimates: readonly Partial<TrafficEstimate>[]): GivenEvent[] => {
   let state = trafficDecider.initial;
   return estimates.flatMap((said, index) => {
@@ -85,7 +85,7 @@ const NOBODY = {
 const YOUNG_WOMEN = { ...NOBODY, female: 0.7, male: 0.3, age_18_24: 0.3, age_25_34: 0.3 };
 
 describe('traffic', () => {
-  it('keeps every month of a trajectory, oldest first, whenever it came', async () => {
+  it('keeps every month of a trajectory, oldest first, in any order of arrival', async () => {
     await given(
       estimated(
         'shop',
@@ -103,7 +103,7 @@ describe('traffic', () => {
       ] as never);
   });
 
-  it('shows the visitors of the newest month that says anything of them', async () => {
+  it('shows the demographics of the newest month that has any', async () => {
     const before = { ...NOBODY, female: 0.1 };
     await given(
       estimated(
@@ -123,7 +123,7 @@ describe('traffic', () => {
       );
   });
 
-  it('has public brands in their segments, with the latest visits', async () => {
+  it('lists public brands in their segments, with the latest visits', async () => {
     const members = async (db: ReadDatabase) =>
       (
         await db.query<{ segment: string; brand_id: string; monthly_visits: string }>({
@@ -155,7 +155,7 @@ describe('traffic', () => {
 });
 
 describe('segments', () => {
-  it('are told by the shares alone, and a group that is not known counts for nothing', () => {
+  it('depend on the shares alone, and ignore unknown groups', () => {
     expect(segmentsOf(NOBODY)).toEqual([]);
     expect(segmentsOf({ ...NOBODY, female: 0.5, male: 0.5 })).toEqual([]);
     expect(segmentsOf({ ...NOBODY, age_45_54: 0.1, age_55_64: 0.2, age_65_plus: 0.2 })).toEqual([
@@ -165,7 +165,7 @@ describe('segments', () => {
     expect(segmentsOf(YOUNG_WOMEN)).toEqual(['majority-female', 'gen-z', 'under-35']);
   });
 
-  it('are never lost by a larger share of what they ask for', () => {
+  it('are never lost when a share they require grows', () => {
     const share = fc.integer({ min: 0, max: 100 }).map((hundredths) => hundredths / 100);
     fc.assert(
       fc.property(fc.constantFrom(...Object.values(AUDIENCE_SEGMENTS)), share, share, (rule, one, more) => {
@@ -215,7 +215,7 @@ describe('categories', () => {
     monthly_visits: visits,
   });
 
-  it('roll up over three levels, follow a brand that moves, and leave out who is not public', async () => {
+  it('roll up over three levels, follow a brand that moves, and omit brands that are not public', async () => {
     const boots = ['Apparel', 'Shoes', 'Boots'];
     await given([
       ...profiled('one', { path: boots }),
@@ -242,7 +242,7 @@ describe('categories', () => {
       );
   });
 
-  it('are listed by name with parent, children and what a definition says of them', async () => {
+  it('are listed by name with parent, children and definition', async () => {
     await given([
       ...profiled('two', { path: ['pets'], observed_at: at(3) }),
       ...profiled('one', { path: ['Apparel', 'Shoes'], observed_at: at(2) }),

@@ -6,7 +6,7 @@ import { given } from '../dsl/projections.ts';
 import { ad, BRAND, library } from '../dsl/scans.ts';
 
 describe('a week', () => {
-  it('sums its reliable days alone, and shows the latest observed one', async () => {
+  it('sums its reliable days only, and shows the latest observed day', async () => {
     const shop = library();
     const [one, two, three] = [
       ad(1, { started_on: '2026-05-04' }),

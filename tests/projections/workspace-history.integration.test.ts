@@ -11,7 +11,7 @@ const event = (stream: string, type: string, data: object = {}): GivenEvent => (
   event: { type, data },
 });
 
-/** Two workspaces, several streams each, interleaved; and a corpus event that is nobody's history. */
+/** Two workspaces with several interleaved streams each, and a corpus event that belongs to no workspace. */
 const events: readonly GivenEvent[] = [
   event('workspace-ws_1', 'WorkspaceCreated', { name: 'Größe "1"\n\u2028\u0000 😀', plan: 'free' }),
   event('workspace-ws_2', 'WorkspaceCreated', { plan: 'pro' }),
@@ -41,7 +41,7 @@ const sequences = async (entries: Promise<readonly HistoryEntry[]>) =>
   (await entries).map((one) => one.sequence);
 
 describe('workspace history', () => {
-  it('chains the events of each workspace in the order of the log, whatever the batches', async () => {
+  it('chains the events of each workspace in log order for any batch sizes', async () => {
     await given(events)
       .into(workspaceHistory)
       .shows(
@@ -60,7 +60,7 @@ describe('workspace history', () => {
       );
   });
 
-  it('is narrowed by type, actor, time, resource and place', async () => {
+  it('filters by type, actor, time, resource and sequence', async () => {
     const read = async (db: ReadDatabase) => [
       await sequences(listHistory(db, 'ws_1', {}, { limit: 2 })),
       await sequences(listHistory(db, 'ws_1', {}, { limit: 2, before: 5 })),

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ReadDatabase } from '#contracts/ports/read-database.ts';
-import { readWalked } from '#projections/sql/adaptive-page.ts';
+import { readAdaptivePage } from '#projections/sql/adaptive-page.ts';
 import { type FilledTables, openFilledTables } from '#tests/dsl/seeded-tables.ts';
 
-/** More rows than the longest walk looks at. */
+/** More rows than the longest scan reads. */
 const ROWS = 12_000;
 type Item = { readonly key: string; readonly id: number };
 
@@ -12,7 +12,7 @@ let db: ReadDatabase;
 
 beforeAll(async () => {
   tables = await openFilledTables([], async (pool) => {
-    // Three places share each rank; values are common, rare, at the end of the order only, or nowhere.
+    // Three rows share each rank. Values are common, rare, only at the end of the order, or absent.
     await pool.query(`
     create table place as select n as id, n / 3 as rank from generate_series(0, ${ROWS - 1}) n;
     create table value as select n as id, n % 2 = 0 as common, n % 100 = 7 as uncommon, n % 2400 = 5 as rare,
@@ -25,10 +25,10 @@ beforeAll(async () => {
 afterAll(() => tables[Symbol.asyncDispose]());
 
 const read = (conditions: readonly string[], limit: number, after: readonly number[] | null) =>
-  readWalked<Item>(
+  readAdaptivePage<Item>(
     db,
     {
-      walk: {
+      scan: {
         columns: 's.id, s.rank as place',
         from: 'place s',
         where: ['true', ...(after === null ? [] : ['(s.rank, s.id) < ($2::int, $3::int)'])],
@@ -36,7 +36,7 @@ const read = (conditions: readonly string[], limit: number, after: readonly numb
       },
       show: (rows) => `select s.id, s.place::text as key from ${rows} s join value v using (id)`,
       conditions,
-      looksAt: { table: 'value', alias: 'v', key: 'id' },
+      filterTable: { table: 'value', alias: 'v', key: 'id' },
       order: 's.place desc, s.id desc',
       values: after ?? [],
     },
@@ -57,16 +57,16 @@ const everyPage = async (conditions: readonly string[], limit: number): Promise<
 const fitting = (fits: (id: number) => boolean): readonly number[] =>
   Array.from({ length: ROWS }, (_, n) => ROWS - 1 - n).filter(fits);
 
-describe('a page of what fits', () => {
+describe('an adaptive page', () => {
   test.each([
     ['no condition', [], 1_000, () => true],
     ['a common value', ['v.common'], 500, (id: number) => id % 2 === 0],
-    ['an uncommon one', ['v.uncommon'], 20, (id: number) => id % 100 === 7],
-    ['a rare one', ['v.rare'], 2, (id: number) => id % 2400 === 5],
-    ['one at the end of the order', ['v.at_end'], 400, (id: number) => id < 2000],
+    ['an uncommon value', ['v.uncommon'], 20, (id: number) => id % 100 === 7],
+    ['a rare value', ['v.rare'], 2, (id: number) => id % 2400 === 5],
+    ['a value at the end of the order', ['v.at_end'], 400, (id: number) => id < 2000],
     ['two values', ['v.at_end', 'v.uncommon'], 3, (id: number) => id < 2000 && id % 100 === 7],
-    ['one that none has', ['v.never'], 20, () => false],
-  ])('by %s is what a plain query would show, page after page', async (_case, conditions, limit, fits) => {
+    ['an absent value', ['v.never'], 20, () => false],
+  ])('filtered by %s equals a plain query over all pages', async (_case, conditions, limit, fits) => {
     expect(await everyPage(conditions, limit)).toEqual(fitting(fits));
   });
 });
