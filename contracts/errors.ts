@@ -1,6 +1,6 @@
 /**
- * Every way in which the service says no. Domain code throws a `Refusal` with a code; only the API turns
- * it into an answer, by this table (specification, part "Errors").
+ * All error codes with their HTTP type and status (specification, part "Errors"). Domain code throws a `Refusal`
+ * with a code. Only the API maps the code to a response.
  */
 export const ERRORS = {
   invalid_input: { type: 'bad_request', status: 400 },
@@ -27,10 +27,10 @@ export const ERRORS = {
 export type ErrorCode = keyof typeof ERRORS;
 export type ErrorType = (typeof ERRORS)[ErrorCode]['type'];
 
-/** One fault of an input: where, what and a stable code. */
+/** One fault of an input: its path, a message and a stable code. */
 export type ErrorDetail = { readonly path: string; readonly message: string; readonly code: string };
 
-/** A decision's "no". `message` says what to do. */
+/** Error that a decision throws to reject a command. `message` says what the caller should do. */
 export class Refusal extends Error {
   readonly code: ErrorCode;
   readonly details: readonly ErrorDetail[];

@@ -1,10 +1,10 @@
-/** What JSON can say. */
+/** Any JSON value. */
 export type Json = string | number | boolean | null | readonly Json[] | { readonly [name: string]: Json };
 
 /**
- * The canonical text of a value (RFC 8785): no spaces, properties sorted by UTF-16 code units, numbers and strings
- * as ECMAScript writes them. Equal values have equal texts, so a text can be hashed and signed. Properties that
- * are `undefined` are left out, as JSON leaves them out.
+ * Returns the canonical JSON text of a value (RFC 8785). It has no spaces, properties are sorted by UTF-16 code
+ * units, and numbers and strings are written as ECMAScript writes them. Equal values have equal texts, so a text
+ * can be hashed and signed. Properties that are `undefined` are left out, as in JSON.
  */
 export const canonicalJson = (value: unknown): string => {
   if (Array.isArray(value)) return `[${value.map((item) => canonicalJson(item ?? null)).join()}]`;

@@ -4,7 +4,7 @@ import { Actor, categoryOf, idOf, type RecordedEvent } from '../events/event.ts'
 import { Timestamp } from '../values/primitives.ts';
 import { canonicalJson } from './canonical.ts';
 
-/** Every stream category that belongs to one workspace: the events of these make up its history. */
+/** Stream categories that belong to one workspace. The events of these streams form its history. */
 export const WORKSPACE_CATEGORIES = [
   'workspace',
   'tracking',
@@ -19,11 +19,11 @@ export const WORKSPACE_CATEGORIES = [
   'webhookSecret',
 ] as const;
 
-/** 64-bit positions exceed what a JSON number holds, so they are texts. */
+/** A 64-bit position as a decimal string, because it exceeds what a JSON number can hold. */
 const Position = z.string().regex(/^(0|[1-9][0-9]{0,19})$/, 'a whole number as text');
 export const EntryHash = z.string().regex(/^[0-9a-f]{64}$/, '64 lower-case hexadecimal digits');
 
-/** What an event says about itself; everything of an entry that its hash is made over, but its place. */
+/** Fields of one event that the hash of its entry covers, besides the sequence number. */
 const recordShape = {
   workspace_id: z.string(),
   fact_id: z.string(),
@@ -57,12 +57,13 @@ export const HistoryEntry = z.strictObject({
 });
 export type HistoryEntry = z.infer<typeof HistoryEntry>;
 
-/** Stands for the hash of the entry before the first. */
+/** The previous hash of the first entry. */
 export const GENESIS = '0'.repeat(64);
 
 /**
- * The hash of an entry: SHA-256, in lower-case hexadecimal, over three lines joined by line feeds: the hash of the
- * entry before, the sequence number, and the canonical text of the record. The read model computes the same in SQL.
+ * Returns the hash of an entry: SHA-256 in lower-case hexadecimal. It covers three lines joined by line feeds: the
+ * previous entry's hash, the sequence number, and the canonical text of the record. The read model computes the
+ * same hash in SQL.
  */
 export const chainHash = (previous: string, sequence: number, recordText: string): string =>
   hash('sha256', `${previous}\n${sequence}\n${recordText}`, 'hex');
@@ -70,11 +71,14 @@ export const chainHash = (previous: string, sequence: number, recordText: string
 export const recordTextOf = ({ sequence: _sequence, hash: _hash, ...record }: HistoryEntry): string =>
   canonicalJson(record);
 
-/** The workspace of an event: what its metadata says, or else what its stream is named after. */
+/** Returns the workspace of an event: from its metadata if set, otherwise from its stream name. */
 export const workspaceIdOf = (event: RecordedEvent): string =>
   event.metadata.workspace_id ?? (idOf(event.stream).split('+', 1)[0] as string);
 
-/** A workspace's streams are named by the workspace, with `+<id>` where it has several of a category. */
+/**
+ * Converts a recorded event to a history record. Streams of a workspace start with the workspace id, followed by
+ * `+<id>` where a category has several streams per workspace.
+ */
 export const historyRecordOf = (event: RecordedEvent): HistoryRecord => {
   const { metadata } = event;
   return {

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 
-/** Who caused an event. */
+/** The caller or process that caused an event. */
 export const Actor = z.strictObject({ kind: z.enum(['api_key', 'member', 'service']), id: z.string() });
 export type Actor = z.infer<typeof Actor>;
 
-/** Metadata of every event. The `$` names are the event store's own convention. */
+/** Metadata of every event. The event store defines the names that start with `$`. */
 export type EventMetadata = {
   readonly $correlationId: string;
   readonly $causationId: string;
@@ -12,17 +12,17 @@ export type EventMetadata = {
   readonly actor: Actor;
   readonly workspace_id?: string;
   readonly schema_version: number;
-  /** W3C Trace Context of what recorded it, where that was traced. */
+  /** W3C Trace Context of the request or job that recorded the event, if it was traced. */
   readonly traceparent?: string;
 };
 
-/** An event before it is recorded: what a decision answers. */
+/** An event before it is recorded. Decisions return these. */
 export type Event<Type extends string = string, Data = unknown> = {
   readonly type: Type;
   readonly data: Data;
 };
 
-/** An event as a projection meets it. */
+/** An event as read from the log. */
 export type RecordedEvent<F extends Event = Event> = F & {
   readonly stream: string;
   readonly revision: bigint;
@@ -33,8 +33,11 @@ export type RecordedEvent<F extends Event = Event> = F & {
   readonly metadata: EventMetadata;
 };
 
-/** Categories are camelCase without a hyphen, so the first hyphen ends the category. */
+/**
+ * Returns the category of a stream. Categories are camelCase without a hyphen, so the first hyphen ends the
+ * category.
+ */
 export const categoryOf = (stream: string): string => stream.slice(0, stream.indexOf('-'));
 
-/** The id behind the category; a workspace's streams carry `<workspaceId>+<id>`. */
+/** Returns the part after the category. For a workspace's streams it is `<workspaceId>` or `<workspaceId>+<id>`. */
 export const idOf = (stream: string): string => stream.slice(stream.indexOf('-') + 1);

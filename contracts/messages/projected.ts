@@ -1,14 +1,18 @@
-/** Postgres channel on which the projector tells that projections have passed a position of the log. */
+/**
+ * Postgres notification channel on which the projector announces the log positions that projections have passed.
+ */
 export const PROJECTED_CHANNEL = 'projected';
 
-/** Where these projections stand now: mostly later than before, earlier where one was built anew. */
+/**
+ * New position of some projections. Usually higher than before, but lower after a rebuild from an earlier position.
+ */
 export type Projected = { readonly position: bigint; readonly projections: readonly string[] };
 
-/** A notice holds 8,000 bytes at most; names of some fifty read models are well below. */
+/** Formats a notification. Postgres allows 8,000 bytes; the names of some fifty read models are well below that. */
 export const encodeProjected = ({ position, projections }: Projected): string =>
   `${position} ${projections.join()}`;
 
-/** `null` for what is no such notice. */
+/** Parses a notification. Returns `null` when the text has another format. */
 export const decodeProjected = (text: string): Projected | null => {
   const [, position, names] = /^(\d+) ([\w,-]*)$/.exec(text) ?? [];
   if (position === undefined || names === undefined) return null;

@@ -1,5 +1,5 @@
 /**
- * Postgres channel on which operators tell projector processes that there is a request in the projector's tables. The
- * requests are rows: a process that was not listening finds them on its next look.
+ * Postgres notification channel that tells projector processes about new operator requests. The requests themselves
+ * are rows of the projector's tables. A process that was not listening finds them at its next poll.
  */
 export const PROJECTOR_CONTROL_CHANNEL = 'projector_control';

@@ -1,20 +1,20 @@
-/** What the projector writes down of a verification, and operators read. */
+/** Result of a verification, written by the projector and read by operators. */
 export type VerificationReport = {
-  /** Of the log, at which the tables were compared. */
+  /** Log position at which the tables were compared. */
   readonly position: string;
   readonly facts: number;
-  /** Events that both sides are without: parked, or left out by an operator. */
+  /** Events missing from both sides: parked, or skipped by an operator. */
   readonly left_out: number;
   readonly tables: readonly TableComparison[];
 };
 
-/** A table beside the same table as a replay makes it. */
+/** Comparison of a live table with the same table built by a replay. */
 export type TableComparison = {
   readonly table: string;
   readonly live_rows: number;
   readonly replayed_rows: number;
   readonly is_equal: boolean;
-  /** Whose rows differ, where a table says whose they are. */
+  /** Owners of the differing rows, if the table has a column that names the owner. Otherwise `null`. */
   readonly groups: {
     readonly column: string;
     readonly count: number;
@@ -25,7 +25,7 @@ export type TableComparison = {
 
 export type DifferingKey = {
   readonly key: Readonly<Record<string, string | null>>;
-  /** `live`: the row should not be there. `replayed`: it is missing. `null`: it differs in `columns`. */
+  /** `live`: the row should not exist. `replayed`: the row is missing. `null`: the rows differ in `columns`. */
   readonly only_in: 'live' | 'replayed' | null;
   readonly columns: readonly string[];
 };

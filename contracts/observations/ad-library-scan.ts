@@ -9,7 +9,7 @@ import {
 } from '../values/primitives.ts';
 import { observedText, trimmedText } from '../values/text.ts';
 
-/** Limits of a scan; a collector that has more splits it. */
+/** Limits of a scan. A collector with more data splits the scan. */
 export const AD_TEXT_MAX_CHARACTERS = 20_000;
 export const AD_URL_MAX_CHARACTERS = 8_192;
 export const AD_CARDS_MAX = 30;
@@ -17,16 +17,21 @@ export const AD_VERSIONS_MAX = 50;
 export const CHUNK_ADS_MAX = 250;
 export const SCAN_CHUNKS_MAX = 100_000;
 export const SCAN_PAGES_MAX = 10_000;
-/** Of one ad as JSON: an event that holds it before and after a change still fits into one append. */
+/**
+ * Maximum bytes of one ad as JSON. An event that holds the ad before and after a change still fits into one append.
+ */
 export const AD_MAX_BYTES = 430_000;
-/** So short is it, however its characters are written. Spares measuring nearly all ads. */
+/**
+ * Ads whose long texts have fewer characters need no measuring, which is nearly all of them. JSON needs at most 6
+ * bytes per character; 10,000 characters are left for the other fields.
+ */
 const AD_SHORT_CHARACTERS = AD_MAX_BYTES / 6 - 10_000;
 
 const Text = observedText(AD_TEXT_MAX_CHARACTERS);
 const Link = observedText(AD_URL_MAX_CHARACTERS);
 const PageName = observedText(500);
 
-/** A picture or film as the library showed it; the address expires, so it identifies nothing. */
+/** An image or video as the library showed it. The URL expires, so it identifies nothing. */
 export const AdMedia = z.strictObject({
   kind: z.enum(['image', 'video']),
   url: Link.nullable(),
@@ -43,8 +48,8 @@ export const AdCard = z.strictObject({
 });
 
 /**
- * The partner that a branded-content ad names beside the page that runs it ("… with …"). The library names it by
- * id, by name, or both.
+ * The partner that a branded-content ad names in addition to the page that runs it ("… with …"). The library names
+ * the partner by id, by name, or both.
  */
 export const BrandedContent = z
   .strictObject({ page_id: LibraryId.nullable(), page_name: trimmedText(500).nullable() })
@@ -66,19 +71,19 @@ const fitsIntoEvents = (ad: object): boolean => {
 };
 
 /**
- * One ad as one scan saw it. `null` means "this scan did not say", never "there is none": a blank
- * overwrites nothing. There are no fields for money or reach, and unknown fields are refused, so none
- * can get in.
+ * One ad as one scan saw it. `null` means that this scan did not show the field, not that it has no value; it
+ * overwrites nothing. There are no fields for money or reach. Unknown fields are rejected, so such data cannot
+ * enter.
  */
 export const ObservedAd = z
   .strictObject({
     ad_id: LibraryId,
     page_id: LibraryId.nullable(),
     page_name: PageName.nullable(),
-    /** Whether the library called the ad active; `null` where the source does not say. */
+    /** Whether the library called the ad active. `null` when the source does not say. */
     is_active: z.boolean().nullable(),
     started_on: ObservedDate.nullable(),
-    /** A stop the library stated. The last-seen day of an active ad does not belong here. */
+    /** A stop date that the library gave. The last-seen day of an active ad does not belong here. */
     stopped_on: ObservedDate.nullable(),
     body: Text.nullable(),
     title: Text.nullable(),
@@ -93,7 +98,7 @@ export const ObservedAd = z
     media: z.array(AdMedia).max(AD_CARDS_MAX),
     cards: z.array(AdCard).max(AD_CARDS_MAX),
     versions: z.array(AdCard).max(AD_VERSIONS_MAX),
-    /** Absent, as `null`, says nothing: most sources do not show it. */
+    /** Absent or `null` means unknown: most sources do not show it. */
     branded_content: BrandedContent.nullable().optional(),
   })
   .refine(fitsIntoEvents, `an ad is at most ${AD_MAX_BYTES} bytes long as JSON`);
@@ -105,31 +110,30 @@ export const CoveredPage = z.strictObject({
 });
 
 /**
- * What a scan looked at. Absence of an ad means something only on the pages named here, in the
- * countries named here, and only when the scan was complete.
+ * Scope of a scan. Absence of an ad has a meaning only on these pages, in these countries, and in a complete scan.
  */
 export const ScanCoverage = z.strictObject({
   pages: z.array(CoveredPage).max(SCAN_PAGES_MAX),
-  /** Countries the library was asked for; `["ALL"]` for all of them. */
+  /** Countries that the library was queried for; `["ALL"]` for all of them. */
   countries: z
     .array(z.union([Country, z.literal('ALL')]))
     .min(1)
     .max(260),
-  /** True only when the library was read to its end for every page named. */
+  /** True only when the library was read to its end for every page listed. */
   complete: z.boolean(),
-  /** Name and wording version of the collector: two collectors word the same copy differently. */
+  /** Name and wording version of the collector. Two collectors may word the same copy differently. */
   collector: observedText(100).min(1),
 });
 export type ScanCoverage = z.infer<typeof ScanCoverage>;
 
 const scanKey = {
-  /** One scan, derived by whoever made it from what it read, so that the same scan sent twice is one. */
+  /** Id of the scan, derived by the sender from its input, so that a repeated scan has the same id. */
   scan_id: z.uuid(),
   brand_domain: ObservedDomain,
   scanned_at: Timestamp,
 };
 
-/** Some of a scan's ads. Chunks may arrive in any order, and more than once. */
+/** A part of a scan's ads. Chunks may arrive in any order and more than once. */
 export const AdLibraryScanChunk = z.strictObject({
   type: z.literal('ad_library.scan'),
   ...scanKey,
@@ -138,7 +142,7 @@ export const AdLibraryScanChunk = z.strictObject({
 });
 export type AdLibraryScanChunk = z.infer<typeof AdLibraryScanChunk>;
 
-/** Closes a scan: only now is it decided. `chunks` says how many there were, 0 for a scan that saw no ad. */
+/** Closes a scan; decisions start only now. `chunks` is the number of chunks, 0 for a scan that saw no ad. */
 export const AdLibraryScanEnd = z.strictObject({
   type: z.literal('ad_library.scan_end'),
   ...scanKey,

@@ -6,8 +6,8 @@ import { trimmedText, webAddress } from '../values/text.ts';
 export const CATEGORY_LEVELS_MAX = 3;
 
 /**
- * Who a brand is, as somebody observed it. `null` means "not said" and overwrites nothing; an absent
- * category path likewise.
+ * Observed profile of a brand. `null` means unknown and overwrites nothing; the same holds for a missing category
+ * path.
  */
 export const BrandProfile = z.strictObject({
   type: z.literal('brand.profile'),
@@ -20,7 +20,7 @@ export const BrandProfile = z.strictObject({
   country: Country.nullable(),
   /** Names from the top level down, `["Apparel", "Shoes"]`. */
   category_path: z.array(trimmedText(100)).min(1).max(CATEGORY_LEVELS_MAX).nullable(),
-  /** Whether the brand belongs in the public directory, and on an indexable page of its own. */
+  /** Whether the brand is listed in the public directory, and whether its own page may be indexed. */
   is_public: z.boolean().nullable(),
   indexable: z.boolean().nullable(),
 });

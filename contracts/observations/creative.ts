@@ -3,14 +3,14 @@ import { ANALYSIS_DEPTHS, CREATIVE_FIELDS, CREATIVE_KEY, MEDIA_KINDS } from '../
 import { LibraryId, Timestamp } from '../values/primitives.ts';
 import { observedText, trimmedText, webAddress } from '../values/text.ts';
 
-/** Ads that one observation names; a file that more carry is observed several times. */
+/** Maximum ads per observation. A file used by more ads needs several observations. */
 export const CREATIVE_ADS_MAX = 1_000;
 export const CREATIVE_BYTES_MAX = 10_000_000_000;
 export const CREATIVE_PIXELS_MAX = 100_000;
 export const CREATIVE_DURATION_MAX_SECONDS = 86_400;
 export const CREATIVE_FRAMES_MAX = 500;
 const URL_MAX_CHARACTERS = 2_048;
-/** An hour of fast speech is less. */
+/** More than an hour of fast speech. */
 export const TRANSCRIPT_MAX_CHARACTERS = 100_000;
 export const CORRECTIONS_MAX = 500;
 const CORRECTION_MAX_CHARACTERS = 500;
@@ -34,7 +34,7 @@ export const CreativeFile = z
     type: z.literal('creative.file'),
     creative_key: CreativeKey,
     observed_at: Timestamp,
-    /** Ads seen to carry the file. They add up over observations: an ad that is not named has not lost it. */
+    /** Ads seen with the file. They add up over observations: an ad that is not listed is not removed. */
     ad_ids: z.array(LibraryId).min(1).max(CREATIVE_ADS_MAX),
     media_kind: z.enum(MEDIA_KINDS),
     content_type: z
@@ -46,9 +46,9 @@ export const CreativeFile = z
     width: z.int().min(1).max(CREATIVE_PIXELS_MAX).nullable(),
     height: z.int().min(1).max(CREATIVE_PIXELS_MAX).nullable(),
     duration_seconds: z.number().min(0).max(CREATIVE_DURATION_MAX_SECONDS).nullable(),
-    /** Times at which frames were taken out of a video. */
+    /** Times at which frames were extracted from a video. */
     frame_times_seconds: FrameTimes.nullable(),
-    /** Where the stored file is served; `object_key` names it in the store. */
+    /** Public URL of the stored file. `object_key` is its key in the object store. */
     media_url: StoredUrl.nullable(),
     object_key: trimmedText(1_024).nullable(),
     poster_url: StoredUrl.nullable(),
@@ -59,13 +59,13 @@ export const CreativeFile = z
   });
 export type CreativeFile = z.infer<typeof CreativeFile>;
 
-/** A place where the transcript was put right: what was heard, and what was meant. */
+/** A correction of the transcript: the text as heard and as meant. */
 export const TranscriptCorrection = z.strictObject({
   heard: trimmedText(CORRECTION_MAX_CHARACTERS),
   meant: trimmedText(CORRECTION_MAX_CHARACTERS),
 });
 
-/** One value a field, from closed lists. */
+/** One value per field, each from a closed list. */
 export const CreativeFieldValues = z.strictObject({
   hook: z.enum(CREATIVE_FIELDS.hook).nullable(),
   style: z.enum(CREATIVE_FIELDS.style).nullable(),
@@ -76,23 +76,23 @@ export const CreativeFieldValues = z.strictObject({
   audio: z.enum(CREATIVE_FIELDS.audio).nullable(),
 });
 
-/** What an analysis read of a file. `null` means "not read" and overwrites nothing. */
+/** Result of analysing a file. `null` means "not analysed" and overwrites nothing. */
 export const CreativeAnalysis = z
   .strictObject({
     type: z.literal('creative.analysis'),
     creative_key: CreativeKey,
     observed_at: Timestamp,
     depth: z.enum(ANALYSIS_DEPTHS),
-    /** What is said, as it was heard; the empty text where nothing is said. */
+    /** Spoken words as heard. Empty when nothing is spoken. */
     transcript: observedText(TRANSCRIPT_MAX_CHARACTERS).nullable(),
     language: z
       .string()
       .regex(/^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8}){0,3}$/, 'a language tag such as en-US')
       .nullable(),
     corrections: z.array(TranscriptCorrection).max(CORRECTIONS_MAX).nullable(),
-    /** Words shown on screen, in the order of their first showing. */
+    /** Words shown on screen, in the order of first appearance. */
     shown_texts: z.array(trimmedText(SHOWN_TEXT_MAX_CHARACTERS)).max(SHOWN_TEXTS_MAX).nullable(),
-    /** Frames that were looked at. */
+    /** Times of the frames that were analysed. */
     read_frame_times_seconds: FrameTimes.nullable(),
     fields: CreativeFieldValues.nullable(),
   })

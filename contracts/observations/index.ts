@@ -12,7 +12,7 @@ import { SocialPageProfile } from './social-page-profile.ts';
 import { StorefrontScanEnd, StorefrontScanPage } from './storefront-scan.ts';
 import { TrafficEstimate } from './traffic-estimate.ts';
 
-/** Everything that may be handed in, told apart by `type`. A list that is meant to be read. */
+/** All observation types that can be submitted, distinguished by `type`. */
 export const Observation = z.discriminatedUnion('type', [
   BrandProfile,
   SocialPageLink,
@@ -32,12 +32,12 @@ export const Observation = z.discriminatedUnion('type', [
 ]);
 export type Observation = z.infer<typeof Observation>;
 
-/** NATS's own default limit of a message; an observation that is longer is split into chunks. */
+/** The default message limit of NATS. Larger observations are split into chunks. */
 export const OBSERVATION_MAX_BYTES = 1_000_000;
 
 /**
- * What an observation is about: those about one thing keep their order in the queue. A brand's pages and scans
- * go with the brand.
+ * Returns the ordering key of an observation: observations with the same key stay in order in the queue. Social
+ * page links and scans use the brand's domain.
  */
 export const keyOf = (observation: Observation): string => {
   switch (observation.type) {
@@ -66,6 +66,6 @@ export const keyOf = (observation: Observation): string => {
   }
 };
 
-/** When it was observed. */
+/** Returns the time at which it was observed. */
 export const observedAtOf = (observation: Observation): string =>
   'scanned_at' in observation ? observation.scanned_at : observation.observed_at;

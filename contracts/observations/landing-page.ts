@@ -3,7 +3,7 @@ import { landingPageOf, PAGE_TYPES, PAGE_URL_MAX_CHARACTERS } from '../values/la
 import { Timestamp } from '../values/primitives.ts';
 import { observedText, trimmedText, webAddress } from '../values/text.ts';
 
-/** Limits of what is kept of a page; a scraper cuts what is longer. */
+/** Limits of the stored fields of a page. A scraper truncates longer values. */
 export const PAGE_TITLE_MAX_CHARACTERS = 1_000;
 export const PAGE_DESCRIPTION_MAX_CHARACTERS = 5_000;
 export const PAGE_HEADINGS_MAX = 50;
@@ -16,17 +16,17 @@ const PageUrl = observedText(PAGE_URL_MAX_CHARACTERS)
   .refine((url) => landingPageOf(url) !== null, 'the address of a page on the web; links into apps are none');
 
 /**
- * A landing page as a visit found it. `null` means "this visit did not say" and overwrites nothing; an empty list
- * says that there was none.
+ * A landing page as found by a visit. `null` means "not observed by this visit" and overwrites nothing. An empty
+ * list means that there was none.
  */
 export const LandingPageScrape = z.strictObject({
   type: z.literal('landing_page.scrape'),
-  /** As it was asked for; what does not tell pages apart is dropped. */
+  /** The URL as requested. Parts that do not distinguish pages are dropped. */
   page_url: PageUrl,
   observed_at: Timestamp,
-  /** Of the last answer, after redirects. */
+  /** Status of the last response, after redirects. */
   http_status: z.int().min(100).max(599).nullable(),
-  /** Where the page says that it stands, or where redirects ended. */
+  /** The canonical URL that the page declares, or the URL where redirects ended. */
   canonical_url: webAddress(PAGE_URL_MAX_CHARACTERS).nullable(),
   title: trimmedText(PAGE_TITLE_MAX_CHARACTERS).nullable(),
   description: trimmedText(PAGE_DESCRIPTION_MAX_CHARACTERS).nullable(),
@@ -40,7 +40,7 @@ export const LandingPageScrape = z.strictObject({
 });
 export type LandingPageScrape = z.infer<typeof LandingPageScrape>;
 
-/** What an automated classifier took a page for. */
+/** Page type according to an automated classifier. */
 export const LandingPageClassify = z.strictObject({
   type: z.literal('landing_page.classify'),
   page_url: PageUrl,

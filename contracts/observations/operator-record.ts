@@ -5,7 +5,7 @@ import { trimmedText } from '../values/text.ts';
 export const OPERATOR_DOMAINS_MAX = 1_000;
 export const OPERATOR_PAGES_MAX = 1_000;
 
-/** What an association of a company with a domain or a page was read from. */
+/** Source from which the association of a company with a domain or page was read. */
 export const OperatorBasis = z.enum([
   'company_register',
   'site_imprint',
@@ -16,14 +16,14 @@ export const OperatorBasis = z.enum([
 export type OperatorBasis = z.infer<typeof OperatorBasis>;
 
 /**
- * The domains and pages that one source names for a company: all of them on this basis, so that one which a later
- * record of the same basis leaves out is named no longer. An association as observed; what else there is between
- * them is not said.
+ * All domains and social pages that one source names for a company on one basis. A later record with the same basis
+ * replaces the list: what it leaves out is removed. This is an association as observed and says nothing about other
+ * relations.
  */
 export const OperatorRecord = z.strictObject({
   type: z.literal('operator.record'),
   observed_at: Timestamp,
-  /** The company's name as the source writes it; small and capital letters name the same company. */
+  /** Name as the source writes it. Case does not distinguish companies. */
   name: trimmedText(200),
   country: Country.nullable(),
   basis: OperatorBasis,

@@ -2,13 +2,13 @@ import { z } from 'zod';
 import { LibraryId, ObservedDomain, Timestamp } from '../values/primitives.ts';
 import { trimmedText } from '../values/text.ts';
 
-/** What a page is to a brand, as far as it may be said. An observed association, never a statement of ownership. */
+/** Role of a page for a brand. An observed association, not a statement of ownership. */
 export const PageRole = z.enum(['OFFICIAL', 'REGIONAL', 'CREATOR', 'PARTNER', 'RESELLER', 'UNVERIFIED']);
 export type PageRole = z.infer<typeof PageRole>;
 
 /**
- * What a source claims a page to be. Beyond the roles, sources claim ownership and contracts, which nobody can
- * observe from outside: such a claim is kept, and served as `UNVERIFIED`.
+ * Role that a source claims for a page. Sources also claim ownership and contracts, which cannot be observed from
+ * outside. Such a claim is stored, and served as `UNVERIFIED`.
  */
 export const PageClaim = z.enum([
   ...PageRole.options,
@@ -21,7 +21,7 @@ export const PageClaim = z.enum([
 ]);
 export type PageClaim = z.infer<typeof PageClaim>;
 
-/** A page that somebody observed to belong with a brand, or (`linked: false`) no longer to. */
+/** A page that was observed to belong with a brand, or no longer to (`linked: false`). */
 export const SocialPageLink = z.strictObject({
   type: z.literal('social_page.link'),
   brand_domain: ObservedDomain,
@@ -32,7 +32,7 @@ export const SocialPageLink = z.strictObject({
   /** 0 to 1. */
   confidence: z.number().min(0).max(1),
   linked: z.boolean(),
-  /** Held back: whoever observed it doubts it so much that nobody is to see it. Absent: not held back. */
+  /** Quarantined: the source doubts the link too much for it to be shown. Absent means false. */
   quarantined: z.boolean().optional(),
 });
 export type SocialPageLink = z.infer<typeof SocialPageLink>;

@@ -7,30 +7,36 @@ export const STOREFRONT_PAGE_PRODUCTS_MAX = 250;
 export const STOREFRONT_PAGES_MAX = 1_000;
 export const STOREFRONT_PRODUCTS_MAX = 25_000;
 export const PRODUCT_VARIANTS_MAX = 2_000;
-/** Of a product as JSON: an event that holds one before and after a change still fits into one append. */
+/**
+ * Maximum characters of one product as JSON. An event that holds the product before and after a change still fits
+ * into one append.
+ */
 export const PRODUCT_MAX_CHARACTERS = 100_000;
 
-/** Shops number products and variants; the numbers are names and are kept as their digits. */
+/** Numeric id of a product or variant, stored as its digits. */
 const CatalogueId = z.string().regex(/^[1-9][0-9]{0,19}$/, 'an id of 1 to 20 digits');
 
 const PRICE = /^\d{1,12}(\.\d{1,4})?$/;
 /** A listed price as the shop wrote it, `"59.90"`, in the currency of the scan. */
 export const ListedPrice = z.string().regex(PRICE, 'a decimal number such as "59.90"');
 
-/** What the catalogue page says of one variant. `null` means "not said" and overwrites nothing. */
+/** One variant as the catalogue page showed it. `null` means unknown and overwrites nothing. */
 export const ObservedVariant = z.strictObject({
   id: CatalogueId,
   title: proseText(255).nullable(),
   sku: proseText(255).nullable(),
   price: ListedPrice.nullable(),
-  /** `none`: the page says that there is no price to compare with. */
+  /** `none`: the page states that it has no price to compare with. */
   compare_at_price: z.union([ListedPrice, z.literal('none')]).nullable(),
   /** The flag as published. It does not say how many are left. */
   available: z.boolean().nullable(),
 });
 export type ObservedVariant = z.infer<typeof ObservedVariant>;
 
-/** One product of a page in the `/products.json` shape, without what no answer shows. `null`: not said. */
+/**
+ * One product of a page in the `/products.json` format, reduced to the fields that the API serves. `null` means
+ * unknown.
+ */
 export const ObservedProduct = z
   .strictObject({
     id: CatalogueId,
@@ -40,7 +46,7 @@ export const ObservedProduct = z
     vendor: proseText(255).nullable(),
     published_at: Timestamp.nullable(),
     image_url: webAddress(2_048).nullable(),
-    /** All variants of the product: one that is not among them is no longer listed. */
+    /** All variants of the product. A variant missing here has been delisted. */
     variants: z.array(ObservedVariant).min(1).max(PRODUCT_VARIANTS_MAX),
   })
   .refine(
@@ -50,17 +56,17 @@ export const ObservedProduct = z
 export type ObservedProduct = z.infer<typeof ObservedProduct>;
 
 const scanKey = {
-  /** One scan, derived by whoever made it from what it read, so that the same scan sent twice is one. */
+  /** Id of the scan, derived by the sender from its input, so that a repeated scan has the same id. */
   scan_id: z.uuid(),
   domain: ObservedDomain,
   scanned_at: Timestamp,
 };
 
-/** One page of a scan. Pages may arrive in any order, and more than once. */
+/** One page of a scan. Pages may arrive in any order and more than once. */
 export const StorefrontScanPage = z.strictObject({
   type: z.literal('storefront.scan'),
   ...scanKey,
-  /** From 0. */
+  /** Counts from 0. */
   page: z
     .int()
     .min(0)
@@ -69,17 +75,17 @@ export const StorefrontScanPage = z.strictObject({
 });
 export type StorefrontScanPage = z.infer<typeof StorefrontScanPage>;
 
-/** Closes a scan: only now is it decided. `pages` says how many were sent, 0 for a fetch that gave no product. */
+/** Closes a scan; decisions start only now. `pages` is the number of pages sent, 0 for a fetch without products. */
 export const StorefrontScanEnd = z.strictObject({
   type: z.literal('storefront.scan_end'),
   ...scanKey,
   pages: z.int().min(0).max(STOREFRONT_PAGES_MAX),
   /**
-   * True only when the whole public catalogue was read to its end. One collection, one page of several, a fetch
-   * that broke off or an empty answer are not.
+   * True only when the whole public catalogue was read to its end. A single collection, one page of several, an
+   * aborted fetch or an empty response is not complete.
    */
   complete: z.boolean(),
-  /** ISO 4217, where the storefront says it; prices of different currencies are not compared. */
+  /** ISO 4217 code, if the storefront gives it. Prices of different currencies are not compared. */
   currency: z
     .string()
     .regex(/^[A-Z]{3}$/, 'three capital letters, such as USD')

@@ -1,7 +1,6 @@
 /**
- * What two destination links have in common when they lead to the same place (DESIGN §5, rule 5): scheme,
- * `www.`, trailing slash and tracking parameters do not count; URL macros stay as written; links into an app
- * store are told apart by the app.
+ * Comparison of destination links (DESIGN §5, rule 5). Scheme, `www.`, trailing slash and tracking parameters are
+ * ignored. URL macros stay as written. Links into an app store are compared by app.
  */
 
 const TRACKING_PARAMETERS = new Set([
@@ -24,7 +23,9 @@ const TRACKING_PARAMETERS = new Set([
 ]);
 const TRACKING_PREFIXES = ['utm_', 'fb_', 'hsa_', 'pk_', 'mtm_'];
 
-/** Hosts whose links say nothing about whose they are: stores, the network itself, link services. */
+/**
+ * Hosts shared by many brands, so their links do not identify a brand: app stores, the ad network, link services.
+ */
 const SHARED_HOSTS = [
   'play.google.com',
   'apps.apple.com',
@@ -49,17 +50,17 @@ const isTracking = (name: string): boolean => {
   return TRACKING_PARAMETERS.has(lower) || TRACKING_PREFIXES.some((prefix) => lower.startsWith(prefix));
 };
 
-/** Macros arrive plain or percent-encoded; both are written plain before anything is compared. */
-const withPlainMacros = (url: string): string => url.replace(/%7B%7B/gi, '{{').replace(/%7D%7D/gi, '}}');
+/** Decodes percent-encoded macros, so that both spellings compare as equal. */
+const decodeMacros = (url: string): string => url.replace(/%7B%7B/gi, '{{').replace(/%7D%7D/gi, '}}');
 
-/** The link behind the network's own redirect, where there is one. */
-const unwrapped = (url: URL): URL => {
+/** Returns the target of the ad network's own redirect, or the URL itself when it does not redirect. */
+const unwrapRedirect = (url: URL): URL => {
   const target = /^(l|lm)\.(facebook|instagram)\.com$/.test(url.hostname) ? url.searchParams.get('u') : null;
   return (target && parse(target)) || url;
 };
 
 const parse = (text: string): URL | null => {
-  const trimmed = withPlainMacros(text.trim());
+  const trimmed = decodeMacros(text.trim());
   const candidate = /^[a-z][a-z0-9+.-]*:/i.test(trimmed) ? trimmed : `https://${trimmed}`;
   try {
     return new URL(candidate);
@@ -85,11 +86,14 @@ const appOf = (url: URL): string | null => {
   return null;
 };
 
-/** Two links with the same key lead to the same place. A text that is no link is its own key. */
+/**
+ * Returns the comparison key of a link: links with the same key lead to the same place. A text that is not a link
+ * is its own key.
+ */
 export const destinationKey = (link: string): string => {
   const parsed = parse(link);
   if (!parsed) return link.trim();
-  const url = unwrapped(parsed);
+  const url = unwrapRedirect(parsed);
   const app = appOf(url);
   if (app) return `app:${app}`;
   const query = url.search
@@ -104,13 +108,13 @@ export const destinationKey = (link: string): string => {
 };
 
 /**
- * Domains that a link may belong to, most specific first: the host and its parents. Empty where the host
- * is shared by many brands.
+ * Domains that a link may belong to, most specific first: the host and its parents. Empty when many brands share
+ * the host.
  */
 export const destinationDomains = (link: string): readonly string[] => {
   const parsed = parse(link);
   if (!parsed) return [];
-  const host = unwrapped(parsed)
+  const host = unwrapRedirect(parsed)
     .hostname.toLowerCase()
     .replace(/^www\./, '');
   if (SHARED_HOSTS.some((shared) => host === shared || host.endsWith(`.${shared}`))) return [];

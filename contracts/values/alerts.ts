@@ -1,30 +1,38 @@
 import { z } from 'zod';
 
-/** The words of alert rules and deliveries, shared by events, resources and payloads (specification, part "Events"). */
+/** Enums of alert rules and deliveries, shared by events, resources and payloads (specification, part "Events"). */
 
-/** What a rule fires on. `page_changes`: link changes and pages linked; `activity`: what the signals call activity. */
+/**
+ * Trigger of a rule. `page_changes`: changed links and newly linked pages. `activity`: the signals listed in
+ * `ACTIVITY_KINDS`.
+ */
 export const AlertTrigger = z.enum(['new_ads', 'stopped_ads', 'page_changes', 'new_partners', 'activity']);
 export type AlertTrigger = z.infer<typeof AlertTrigger>;
 
-/** When a rule answers: for each batch of events at once, or once a day or ISO week (UTC) for all of it. */
+/** Cadence of a rule: immediately for each batch of events, or one digest per UTC day or ISO week. */
 export const AlertCadence = z.enum(['instant', 'daily', 'weekly']);
 export type AlertCadence = z.infer<typeof AlertCadence>;
 
 export const AlertChannel = z.enum(['email', 'webhook', 'chat']);
 export type AlertChannel = z.infer<typeof AlertChannel>;
 
-/** Those that lead to somebody's endpoint. E-mail leaves by the service's own server, and is never given up. */
+/**
+ * Channels that send to a member's own endpoint. Unlike these, e-mail is sent by the service's own server and is
+ * never suspended.
+ */
 export const EndpointChannel = AlertChannel.extract(['webhook', 'chat']);
 export type EndpointChannel = z.infer<typeof EndpointChannel>;
 
-/** `queued`: before its first attempt; `retrying`: after a failed one, another is due. */
+/** `queued`: before the first attempt. `retrying`: an attempt failed and another one is due. */
 export const DeliveryStatus = z.enum(['queued', 'retrying', 'delivered', 'failed', 'cancelled']);
 export type DeliveryStatus = z.infer<typeof DeliveryStatus>;
 
-/** Why an attempt failed: in which step, or by the receiver's own answer (`http`). */
+/** Reason why an attempt failed: the step that failed, or the receiver's status (`http`). */
 export const FailureClass = z.enum(['timeout', 'connection', 'dns', 'tls', 'http', 'blocked_target']);
 export type FailureClass = z.infer<typeof FailureClass>;
 
-/** What caused a delivery: a match, a digest of a period, the `test` operation, or the service's own word. */
+/**
+ * Cause of a delivery: a match, a digest of a period, the `test` operation, or a notice from the service itself.
+ */
 export const DeliveryKind = z.enum(['alert', 'digest', 'test', 'notice']);
 export type DeliveryKind = z.infer<typeof DeliveryKind>;

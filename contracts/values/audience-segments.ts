@@ -1,18 +1,18 @@
 import type { Demographics } from '../events/corpus/traffic.ts';
 
-/** When a site's visitors fall in a segment: these groups together are at least this share of them. */
+/** A site belongs to a segment if the groups in `of` together make up at least `shareMin` of its visitors. */
 export type SegmentRule = {
   readonly of: readonly (keyof Demographics)[];
   readonly shareMin: number;
   readonly description: string;
 };
 
-/** The least that counts as more than a half. */
+/** Smallest share that counts as a majority. */
 const MAJORITY = 0.5001;
 
 /**
- * The closed list of audience segments. A site may fall in several and in none; a group that the provider says
- * nothing of counts for nothing.
+ * The closed list of audience segments. A site may belong to several or to none. A group without a share from the
+ * provider counts as 0.
  */
 export const AUDIENCE_SEGMENTS = {
   'majority-female': { of: ['female'], shareMin: MAJORITY, description: 'more than half are women' },
@@ -46,10 +46,10 @@ export type AudienceSegment = keyof typeof AUDIENCE_SEGMENTS;
 export const isAudienceSegment = (text: string): text is AudienceSegment =>
   Object.hasOwn(AUDIENCE_SEGMENTS, text);
 
-/** Sums of shares are rounded to where floating point leaves them alone. */
+/** Decimal places to which sums of shares are rounded, to remove floating-point errors. */
 const SHARE_DIGITS = 6;
 
-/** The segments that visitors of these shares fall in, in the order of the list. */
+/** Returns the segments for these demographics, in the order of the list. */
 export const segmentsOf = (demographics: Demographics): readonly AudienceSegment[] =>
   (Object.keys(AUDIENCE_SEGMENTS) as AudienceSegment[]).filter((segment) => {
     const { of, shareMin }: SegmentRule = AUDIENCE_SEGMENTS[segment];

@@ -1,12 +1,12 @@
 import { derivedId } from './derived-id.ts';
 
-/** What the service says of creative files: how they are named, how deep they were looked at, what is read of them. */
+/** Keys, analysis depths and classification fields of creative files. */
 
-/** A file is named by the SHA-256 of its bytes, in lower-case hex. */
+/** A file's key: the SHA-256 of its bytes in lower-case hexadecimal. */
 export const CREATIVE_KEY = /^[0-9a-f]{64}$/;
 export const CREATIVE_KEY_PREFIX_MIN_LENGTH = 10;
 
-/** One file as one ad carries it. */
+/** Returns the id of one file in one ad. */
 export const creativeIdOf = (adId: string, creativeKey: string): string =>
   derivedId('creative', `${adId}|${creativeKey}`);
 
@@ -14,15 +14,15 @@ export const MEDIA_KINDS = ['image', 'video'] as const;
 export type MediaKind = (typeof MEDIA_KINDS)[number];
 
 /**
- * How deep a file was looked at, each depth beyond the one before: its media properties measured; what is said in it
- * transcribed; its closed fields described.
+ * Depth of analysis; each depth includes the ones before. `measured`: media properties. `transcribed`: also speech.
+ * `described`: also the closed fields.
  */
 export const ANALYSIS_DEPTHS = ['measured', 'transcribed', 'described'] as const;
 export type AnalysisDepth = (typeof ANALYSIS_DEPTHS)[number];
 
 /**
- * What is read of a described file: each field has one value of a closed list. They are automated
- * classification and can be wrong. `null`: not read; `none`: read, and there is none.
+ * Fields of a described file, each with a closed list of values. They come from automated classification and can be
+ * wrong. `null`: not classified. `none`: classified, and there is none.
  */
 export const CREATIVE_FIELDS = {
   hook: ['question', 'problem', 'claim', 'demonstration', 'testimonial', 'offer', 'story', 'none'],

@@ -2,16 +2,16 @@ import { destinationDomains, destinationKey } from './ad-destination.ts';
 import { derivedId } from './derived-id.ts';
 
 /**
- * What a landing page is called. Observations name it by its address, ads lead to it by their links; both come to
- * the same page by the address without what does not tell pages apart.
+ * Identity of landing pages. Observations name a page by its URL, and ads by their links. Both resolve to the same
+ * page after parts that do not distinguish pages are removed.
  */
 
-/** Longer addresses are of no page that a person could be sent to. */
+/** Maximum length of a landing page's URL. Longer ones cannot be pages that a person is sent to. */
 export const PAGE_URL_MAX_CHARACTERS = 2_048;
-/** As long as the link of an ad may be, tracking parameters included. */
+/** Maximum length of an ad's link, tracking parameters included. */
 const LINK_MAX_CHARACTERS = 8_192;
 
-/** Closed list. What a classifier took the page for; it can be wrong. */
+/** Closed list of page types. An automated classifier chooses one and can be wrong. */
 export const PAGE_TYPES = [
   'home',
   'product',
@@ -35,24 +35,27 @@ export type LandingPageAddress = {
   /** Normalised, with `https://`. */
   readonly page_url: string;
   readonly host: string;
-  /** Domains that the page may belong to, most specific first; empty where many brands share the host. */
+  /** Domains that the page may belong to, most specific first. Empty when many brands share the host. */
   readonly domains: readonly string[];
 };
 
-/** A parameter that the network fills in for each ad tells no pages apart. */
+/** Parameters that the ad network fills in per ad. They do not distinguish pages. */
 const MACRO = /\{\{|\{[a-z_.]+\}/i;
 const HOST = /^[a-z0-9.-]+\.[a-z]{2,}(?=[/?]|$)/;
 const WEB = /^(https?:|[a-z0-9.-]+\.[a-z]{2,}(:|\/|\?|#|$))/i;
 
-/** The page behind a link; `null` where it leads into an app, or is no link into the web at all. */
+/**
+ * Returns the page that a link leads to. Returns `null` when the link leads into an app, is not a web link, or is
+ * too long.
+ */
 export const landingPageOf = (link: string): LandingPageAddress | null => {
   const text = link.trim();
   if (text.length > LINK_MAX_CHARACTERS || !WEB.test(text)) return null;
-  const [place, query] = splitAt(destinationKey(text), '?');
-  const host = HOST.exec(place)?.[0];
+  const [address, query] = splitAt(destinationKey(text), '?');
+  const host = HOST.exec(address)?.[0];
   if (host === undefined) return null;
-  const kept = query.split('&').filter((pair) => pair !== '' && !MACRO.test(pair));
-  const key = kept.length === 0 ? place : `${place}?${kept.join('&')}`;
+  const parameters = query.split('&').filter((pair) => pair !== '' && !MACRO.test(pair));
+  const key = parameters.length === 0 ? address : `${address}?${parameters.join('&')}`;
   const page_url = `https://${key}`;
   if (page_url.length > PAGE_URL_MAX_CHARACTERS || !URL.canParse(page_url)) return null;
   return {

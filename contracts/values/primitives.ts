@@ -1,22 +1,22 @@
 import { z } from 'zod';
 
 /**
- * The words every other contract is spelt with. The formats are those of the public specification,
- * part "Resources and their fields, conventions".
+ * Basic types of all contracts. The formats are those of the public specification, part "Resources and their
+ * fields, conventions".
  */
 
-/** Ad and page ids of the library: strings of digits, since they exceed 2^53. */
+/** Ad and page ids of the library: strings of digits, because they exceed 2^53. */
 export const LibraryId = z.string().regex(/^[1-9][0-9]{4,19}$/, 'an id of 5 to 20 digits');
 
-/** Of any version and variant, as `format: uuid` of the published contract has it. */
+/** UUID of any version and variant, as `format: uuid` in the published contract. */
 export const Uuid = z.guid('Invalid UUID');
 
 /** A calendar date, `YYYY-MM-DD`. */
 export const CalendarDate = z.iso.date();
 
 /**
- * A date that somebody observed. Those outside of these years are a program's zero or its end of time, such as
- * `0001-01-01`, and say nothing.
+ * A date from an observation. Dates outside these years are rejected: they are a program's zero or maximum value,
+ * such as `0001-01-01`.
  */
 export const ObservedDate = CalendarDate.refine(
   (date) => date >= '2000' && date < '2200',
@@ -40,7 +40,10 @@ export const Domain = z
   .max(253)
   .regex(/^[a-z0-9.-]+\.[a-z]{2,}$/);
 
-/** A domain that may be in the world: an empty label, or a hyphen at the end of one, would share another's slug. */
+/**
+ * A valid domain of a brand. Empty labels, or labels that start or end with a hyphen, would produce another
+ * domain's slug.
+ */
 export const ObservedDomain = Domain.refine(
   (domain) => domain.split('.').every((label) => /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/.test(label)),
   'a domain such as shop.example',

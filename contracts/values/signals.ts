@@ -1,8 +1,8 @@
 import { z } from 'zod';
 
 /**
- * Closed list. What a signal says changed at a brand on one day, never why. The first three group radar items;
- * the others are activity.
+ * Closed list of signal kinds. A signal says which change was observed at a brand on one day, not its cause. The
+ * first three group radar items; the others are activity.
  */
 export const SignalKind = z.enum([
   'ads_started',
@@ -20,37 +20,41 @@ export const SignalKind = z.enum([
 ]);
 export type SignalKind = z.infer<typeof SignalKind>;
 
-/** What the trigger `activity` of alert rules fires on. */
+/** Kinds that fire the trigger `activity` of alert rules. */
 export const ACTIVITY_KINDS = SignalKind.options.slice(3);
 
 /**
- * From where on something is a signal: the one table of thresholds (DESIGN §9). All of them are reached by what is
- * equal to them. Shares are of 1.
- *
- * No signal is computed across unreliable days: each day that a figure is taken from is reliable. Ads that came to
- * be counted without having started (those of a page's first scan, and late-seen ones) and formats that another
- * collector words differently are taken off first: they are coverage, not activity. What lasts is told once, on
- * the first reliable day that shows it.
+ * Thresholds of all signals (DESIGN §9). A value equal to a threshold reaches it. Shares are fractions of 1.
+ * No signal uses an unreliable day: every day that a figure is taken from is reliable. Two effects are coverage,
+ * not activity, and are subtracted first. One is ads that came into view without having started: those of a page's
+ * first scan, and late-seen ones. The other is formats that a new collector words differently. A lasting change
+ * gives one signal, on the first reliable day that shows it.
  */
 export const SIGNAL_THRESHOLDS = {
-  /** Active ads up, as a share and as a number, on a reliable day so many days before. */
+  /** Rise of active ads, as a share and as a number, against the reliable day `daysBefore` days earlier. */
   ramp: { share: 0.5, ads: 10, daysBefore: 7 },
-  /** Active ads down, likewise. */
+  /** Fall of active ads, measured in the same way. */
   drop: { share: 0.4, ads: 10, daysBefore: 7 },
-  /** Started ads of a day: at least `ads`, and so many times the mean of the reliable days of the window before. */
+  /**
+   * Ads started on a day: at least `ads`, and at least `times` the mean of the reliable days in the preceding
+   * window.
+   */
   launch_burst: { ads: 10, times: 3, windowDays: 28 },
-  /** Ads with sale copy started on a reliable day; or the share of a wholly read catalogue that got cheaper. */
+  /**
+   * Number of ads with sale copy started on a reliable day, or share of a completely read catalogue that got
+   * cheaper.
+   */
   sale: { ads: 3, catalogueShare: 0.1 },
-  /** The share of one format among active ads moved, with at least `ads` active ads on both reliable days. */
+  /** Change of one format's share of active ads, with at least `ads` active ads on both reliable days. */
   format_mix_shift: { share: 0.2, ads: 20, daysBefore: 28 },
-  /** Copy or link changed so many days, or more, after the ad's start date in the library. */
+  /** Minimum age of the ad, in days since its start date in the library, when its copy or link changed. */
   long_runner_refreshed: { ageDays: 60 },
 } as const;
 
-/** Of what a signal stands for, so many are named in it, the first observed. */
+/** Maximum objects named in one signal, earliest observed first. */
 export const SIGNAL_NAMES_MAX = 10;
 
-/** Words that sales are announced with, in the languages most ads of the corpus are in. */
+/** Words that announce a sale, in the languages of most ads of the corpus. */
 const SALE_COPY = new RegExp(
   `(?<!\\p{L})(?:${[
     '(?<!for )sale',
@@ -72,6 +76,6 @@ const SALE_COPY = new RegExp(
   'iu',
 );
 
-/** Whether an ad's copy announces a sale: automated classification, which can be wrong. */
+/** Returns whether an ad's copy announces a sale. This is automated classification and can be wrong. */
 export const isSaleCopy = (texts: readonly (string | null)[]): boolean =>
   texts.some((text) => text !== null && SALE_COPY.test(text));

@@ -3,10 +3,10 @@ import { AlertCadence, AlertTrigger, DeliveryKind, EndpointChannel } from '../va
 import { CalendarDate, Count, LibraryId, Timestamp, Uuid } from '../values/primitives.ts';
 import { BrandReference } from '../resources/corpus/brand.ts';
 
-/** Items of one payload; what lies beyond is counted and found under `url`. */
+/** Maximum items per payload. `items_total` also counts the items left out. */
 export const PAYLOAD_ITEMS_MAX = 100;
 
-/** What happened, in the words of radar and signals. */
+/** Type of an observation, named as in the radar and the signals. */
 export const AlertItemType = z.enum([
   'ad_started',
   'ad_stopped',
@@ -34,7 +34,7 @@ export const AlertItem = z
   .meta({ id: 'AlertItem', description: 'An observation, never a statement of cause or ownership.' });
 export type AlertItem = z.infer<typeof AlertItem>;
 
-/** The body of a webhook delivery; e-mail and chat messages are written from the same. */
+/** Body of a webhook delivery. E-mail and chat messages are generated from the same payload. */
 export const AlertPayload = z
   .strictObject({
     id: Uuid.meta({ description: 'Of the delivery, equal to the header `webhook-id` in every attempt.' }),

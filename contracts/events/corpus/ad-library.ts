@@ -2,11 +2,16 @@ import type { BrandedContent } from '#contracts/observations/ad-library-scan.ts'
 import type { AdFormat } from '#contracts/values/primitives.ts';
 import type { Event } from '../event.ts';
 
-/** Stream `adLibrary-<brandId>`: what the library showed of a brand's ads. Dates of observation are in the data. */
+/**
+ * Stream `adLibrary-<brandId>`: ads of a brand as the library showed them. Observation times are in the event data.
+ */
 export const AD_LIBRARY = 'adLibrary';
 export const adLibraryStream = (brandId: string): string => `${AD_LIBRARY}-${brandId}`;
 
-/** Why an ad's first sighting is, or is not, news (DESIGN §5, rule 3). */
+/**
+ * Classification of an ad's first sighting (DESIGN §5, rule 3): part of a page's first scan, news, or found too
+ * late to be news.
+ */
 export type Novelty = 'baseline' | 'news' | 'late';
 
 export type AdCardContent = {
@@ -17,7 +22,7 @@ export type AdCardContent = {
   readonly link_url: string | null;
 };
 
-/** Everything observed of an ad's content. `null`: never observed. */
+/** All observed content of an ad. `null`: never observed. */
 export type AdContent = {
   readonly body: string | null;
   readonly title: string | null;
@@ -38,12 +43,12 @@ export type AdContent = {
   readonly versions: readonly AdCardContent[];
 };
 
-/** In every event about one ad: which scan says so, and when that scan looked. */
+/** Fields of every event about one ad: brand, scan, and the time of the scan. */
 type Sighting = { readonly brand_id: string; readonly scan_id: string; readonly observed_at: string };
 
 /**
- * What counters need of an ad in order to move with its status, so that no projection has to look an
- * ad up: they hold what the events before said.
+ * Fields of an ad that counters need when its status changes. They hold the values from before the event, so that
+ * no projection has to look up the ad.
  */
 export type AdCounted = {
   readonly ad_id: string;
@@ -52,7 +57,7 @@ export type AdCounted = {
   readonly started_on: string | null;
 };
 
-/** What a reader of the event wants to see of the ad without looking it up. */
+/** Excerpt of an ad, so that readers of the event need not look up the ad. */
 export type AdExcerpt = {
   readonly page_id: string | null;
   readonly page_name: string | null;
@@ -61,7 +66,10 @@ export type AdExcerpt = {
   readonly body: string | null;
 };
 export const EXCERPT_CHARACTERS = 300;
-/** Cuts between characters, never inside one. Counts them in place: an array of them costs more than a radar row. */
+/**
+ * Returns the first `EXCERPT_CHARACTERS` characters; never splits a surrogate pair. Counts in place, because an
+ * array of characters would cost more than writing a radar row.
+ */
 export const excerptOfBody = (body: string | null): string | null => {
   if (body === null) return null;
   let end = 0;
@@ -70,7 +78,7 @@ export const excerptOfBody = (body: string | null): string | null => {
   }
   return body.slice(0, end);
 };
-/** Characters beyond it take two code units of a string. */
+/** Characters above this code point take two code units of a string. */
 const LAST_OF_ONE_UNIT = 0xffff;
 
 export type AdStarted = Event<
@@ -80,16 +88,19 @@ export type AdStarted = Event<
       readonly page_id: string | null;
       readonly page_name: string | null;
       readonly novelty: Novelty;
-      /** Observed by a scan older than the page's last, which did not show the ad: missing since then. */
+      /**
+       * Time since when the ad is missing, or `null`. Set when the scan is older than the page's last complete
+       * scan, which did not show the ad.
+       */
       readonly missing_since: string | null;
       readonly collector: string;
       readonly content: AdContent;
-      /** The partner that the ad names. Absent: none was seen. */
+      /** The partner that the ad names. Absent when none was seen. */
       readonly branded_content?: BrandedContent;
     }
 >;
 
-/** A field of the content that changed; `from` is `null` where nothing had been observed before. */
+/** Changed content fields. `from` is `null` when the field had not been observed before. */
 export type ContentChanges = {
   readonly [Field in keyof AdContent]?: { readonly from: AdContent[Field]; readonly to: AdContent[Field] };
 };
@@ -100,7 +111,7 @@ export type AdRevised = Event<
   Sighting & AdCounted & { readonly excerpt: AdExcerpt; readonly changes: ContentChanges }
 >;
 
-/** Fields that were blank until now became known: completes the record and is no news. */
+/** Fields that were unknown until now were observed. This completes the record and is not news. */
 export type AdDetailsObserved = Event<
   'AdDetailsObserved',
   Sighting &
@@ -108,11 +119,11 @@ export type AdDetailsObserved = Event<
       readonly details: Partial<AdContent>;
       readonly page_id: string | null;
       readonly page_name: string | null;
-      /** The format that counters held until now; `details.format` may name another. */
+      /** The format that counters used until now. `details.format` may name another one. */
       readonly was_format: AdFormat;
-      /** Countries whose scans show the ad now and did not before; part of `countries`. */
+      /** Countries whose scans show the ad now and did not before. A subset of `countries`. */
       readonly added_countries: readonly string[];
-      /** A partner that had not been seen on the ad, or is another than before. */
+      /** A newly observed partner, or one that differs from the partner before. */
       readonly branded_content?: BrandedContent;
     }
 >;
@@ -127,12 +138,12 @@ export type AdConfirmedInactive = Event<
   Sighting &
     AdCounted & {
       readonly excerpt: AdExcerpt;
-      /** `library`: it says so. `absence`: absent from complete covering scans at least 20 h apart. */
+      /** `library`: the library says so. `absence`: absent from complete covering scans at least 20 h apart. */
       readonly basis: 'library' | 'absence';
-      /** The library's stop date, where it gave one. */
+      /** The stop date that the library gave, if any. */
       readonly stopped_on: string | null;
       readonly last_seen_at: string;
-      /** False when the ad was never observed running: counted, shown in no radar. */
+      /** False when the ad was never observed running: it is counted, but not shown in any radar. */
       readonly news: boolean;
     }
 >;
@@ -143,21 +154,21 @@ export type AdReturned = Event<
   Sighting & AdCounted & { readonly excerpt: AdExcerpt; readonly inactive_since: string }
 >;
 
-/** Ads absent from a complete covering scan for the first time: missing, not stopped. At most 5,000 an event. */
+/** Ads absent from a complete covering scan for the first time: missing, not stopped. At most 5,000 per event. */
 export type AdsMissed = Event<'AdsMissed', Sighting & { readonly ad_ids: readonly string[] }>;
 
 /**
- * Ads observed where the scan's end alone does not imply it: missing ads that are back, and every known
- * ad of an incomplete scan. At most 5,000 an event.
+ * Observed ads that the end of the scan alone does not imply: missing ads that are back, and existing ads of an
+ * incomplete scan. At most 5,000 per event.
  */
 export type AdsSeen = Event<'AdsSeen', Sighting & { readonly ad_ids: readonly string[] }>;
 
-/** Parts of an ad that collectors word in their own ways. */
+/** Parts of an ad that collectors express differently. */
 export type Aspect = 'copy' | 'cta' | 'format' | 'destination';
 
 /**
- * A new collector words most of a scan's ads differently in one aspect: the collector's doing, not the
- * brand's (rule 6). Holds the new wording, so that the next scan is compared with it.
+ * A new collector words most of a scan's ads differently in one aspect. The collector caused the difference, not
+ * the brand (rule 6). The event holds the new wording, so that the next scan is compared with it.
  */
 export type AdsReworded = Event<
   'AdsReworded',
@@ -174,7 +185,7 @@ export type AdsReworded = Event<
   }
 >;
 
-/** Counts of one scan. `active` counts missing ads too: not seen is not stopped. */
+/** Counts of one scan. `active` includes missing ads: not seen is not stopped. */
 export type ScanTotals = {
   readonly seen: number;
   readonly active: number;
@@ -191,13 +202,16 @@ export type ScanTotals = {
 };
 
 /**
- * Closes a scan. Complete: every live, not missing ad of the covered pages that are not partial was seen at
- * `observed_at`.
+ * Closes a scan. If it is complete, every active, not missing ad of the covered pages was seen at `observed_at`.
+ * Pages marked `partial` are excepted.
  */
 export type ScanRecorded = Event<
   'ScanRecorded',
   Sighting & {
-    /** The brand the scan was made for; another's where this brand's ads were met on its pages. */
+    /**
+     * The brand that was scanned. It differs from `brand_id` when ads of this brand were found on the other brand's
+     * pages.
+     */
     readonly scanned_for: string;
     readonly collector: string;
     readonly complete: boolean;
@@ -207,12 +221,17 @@ export type ScanRecorded = Event<
       readonly page_id: string;
       readonly page_name: string | null;
       readonly baseline: boolean;
-      /** Ads of the page are known from other countries than the scan asked for: it tells nothing of those. */
+      /**
+       * The page has ads known from countries that the scan did not request. The scan says nothing about those ads.
+       */
       readonly partial?: true;
     }[];
     /** Complete scans of this day covered all pages linked to the brand (rule 9). */
     readonly reliable: boolean;
-    /** Older than the last scan recorded: history of its day, nothing more (rule 11). */
+    /**
+     * The scan is older than the last recorded scan. It adds history for its day and changes nothing else (rule
+     * 11).
+     */
     readonly late_arrival: boolean;
     readonly totals: ScanTotals;
   }

@@ -1,10 +1,10 @@
 import type { Event } from '../event.ts';
 
-/** Stream `brand-<brandId>`: who a brand is. */
+/** Stream `brand-<brandId>`: the profile of a brand. */
 export const BRAND = 'brand';
 export const brandStream = (brandId: string): string => `${BRAND}-${brandId}`;
 
-/** From the top level down. */
+/** One category of a path. Paths run from the top level down. */
 export type CategoryOnPath = { readonly id: string; readonly slug: string; readonly name: string };
 
 export type BrandDetails = {
@@ -14,9 +14,9 @@ export type BrandDetails = {
   readonly logo_url: string | null;
   readonly country: string | null;
   readonly category_path: readonly CategoryOnPath[];
-  /** Listed in the directory. */
+  /** The brand is listed in the directory. */
   readonly is_public: boolean;
-  /** Has a page of its own that search engines may index. */
+  /** The brand has its own page that search engines may index. */
   readonly indexable: boolean;
 };
 
@@ -30,7 +30,7 @@ export type BrandRegistered = Event<
   }
 >;
 
-/** Only the fields that changed. */
+/** `changes` holds only the changed fields. */
 export type BrandProfileChanged = Event<
   'BrandProfileChanged',
   { readonly brand_id: string; readonly observed_at: string; readonly changes: Partial<BrandDetails> }

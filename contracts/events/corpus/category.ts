@@ -8,7 +8,7 @@ export const categoryStream = (categoryId: string): string => `${CATEGORY}-${cat
 export type CategoryDetails = {
   readonly name: string;
   readonly description: string | null;
-  /** Taxonomy to its id of the category. */
+  /** The category's id in each taxonomy, by taxonomy name. */
   readonly taxonomy_ids: Readonly<Record<string, string>>;
 };
 
@@ -22,7 +22,7 @@ export type CategoryDefined = Event<
   }
 >;
 
-/** Only the fields that changed. */
+/** `changes` holds only the changed fields. */
 export type CategoryChanged = Event<
   'CategoryChanged',
   {

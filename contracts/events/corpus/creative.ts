@@ -1,7 +1,7 @@
 import type { AnalysisDepth, CreativeFieldValues, MediaKind } from '#contracts/values/creatives.ts';
 import type { Event } from '../event.ts';
 
-/** Stream `creative-<creativeKey>`: what is known of one file, and which ads carry it. */
+/** Stream `creative-<creativeKey>`: properties of one file, and the ads that use it. */
 export const CREATIVE = 'creative';
 export const creativeStream = (creativeKey: string): string => `${CREATIVE}-${creativeKey}`;
 
@@ -19,7 +19,7 @@ export type CreativeMedia = {
   readonly poster_url: string | null;
 };
 
-/** Everything read of a file. `null`: never read. */
+/** Results of analysing a file. `null`: never analysed. */
 export type CreativeReading = {
   readonly depth: AnalysisDepth;
   readonly transcript: string | null;
@@ -30,26 +30,32 @@ export type CreativeReading = {
   readonly fields: Partial<CreativeFieldValues> | null;
 };
 
-type OfCreative = { readonly creative_key: string; readonly observed_at: string };
+type CreativeSighting = { readonly creative_key: string; readonly observed_at: string };
 
 export type CreativeStored = Event<
   'CreativeStored',
-  OfCreative & { readonly media: CreativeMedia; readonly ad_ids: readonly string[] }
+  CreativeSighting & { readonly media: CreativeMedia; readonly ad_ids: readonly string[] }
 >;
 
-/** Measured or stored with something new: only the fields that changed. */
+/** The file was measured or stored again with new values. `changes` holds only the changed fields. */
 export type CreativeMeasured = Event<
   'CreativeMeasured',
-  OfCreative & { readonly changes: Partial<CreativeMedia> }
+  CreativeSighting & { readonly changes: Partial<CreativeMedia> }
 >;
 
-/** Ads that were not known to carry the file. */
-export type CreativeCarried = Event<'CreativeCarried', OfCreative & { readonly ad_ids: readonly string[] }>;
+/** Further ads that use the file. */
+export type CreativeCarried = Event<
+  'CreativeCarried',
+  CreativeSighting & { readonly ad_ids: readonly string[] }
+>;
 
-/** Read, or read with something new: only what changed; of the closed fields likewise. */
+/**
+ * The file was analysed for the first time or with new results. `changes` holds only the changed fields; the same
+ * holds inside `fields`.
+ */
 export type CreativeAnalysed = Event<
   'CreativeAnalysed',
-  OfCreative & { readonly changes: Partial<CreativeReading> }
+  CreativeSighting & { readonly changes: Partial<CreativeReading> }
 >;
 
 export type CreativeEvent = CreativeStored | CreativeMeasured | CreativeCarried | CreativeAnalysed;

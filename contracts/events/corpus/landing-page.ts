@@ -2,13 +2,13 @@ import type { PageType } from '#contracts/values/landing-pages.ts';
 import type { Event } from '../event.ts';
 
 /**
- * Stream `landingPage-<landingPageId>`: what visits and classifiers said of one page. That ads lead to it is in
- * the events of the ad library.
+ * Stream `landingPage-<landingPageId>`: results of visiting and classifying one landing page. Links from ads to the
+ * page are in the events of the ad library.
  */
 export const LANDING_PAGE = 'landingPage';
 export const landingPageStream = (landingPageId: string): string => `${LANDING_PAGE}-${landingPageId}`;
 
-/** Everything scraped of a page. `null`: never said. */
+/** All scraped properties of a page. `null`: never observed. */
 export type ScrapedPage = {
   readonly http_status: number | null;
   readonly canonical_url: string | null;
@@ -19,23 +19,23 @@ export type ScrapedPage = {
   readonly cta_texts: readonly string[] | null;
 };
 
-type OfPage = {
+type PageSighting = {
   readonly landing_page_id: string;
   /** Normalised; the id is derived from it. */
   readonly page_url: string;
   readonly observed_at: string;
 };
 
-/** First scraped, or scraped with something new: only the fields that changed. */
+/** The page was scraped for the first time or with new results. `changes` holds only the changed fields. */
 export type LandingPageScraped = Event<
   'LandingPageScraped',
-  OfPage & { readonly changes: Partial<ScrapedPage> }
+  PageSighting & { readonly changes: Partial<ScrapedPage> }
 >;
 
-/** First classified, or classified otherwise. */
+/** The page was classified for the first time or differently. */
 export type LandingPageClassified = Event<
   'LandingPageClassified',
-  OfPage & { readonly page_type: PageType; readonly confidence: number }
+  PageSighting & { readonly page_type: PageType; readonly confidence: number }
 >;
 
 export type LandingPageEvent = LandingPageScraped | LandingPageClassified;

@@ -1,11 +1,11 @@
 import type { OperatorBasis } from '#contracts/observations/operator-record.ts';
 import type { Event } from '../event.ts';
 
-/** Stream `operator-<operatorId>`: what companies were observed to be associated with. */
+/** Stream `operator-<operatorId>`: domains and social pages that a company was observed with. */
 export const OPERATOR = 'operator';
 export const operatorStream = (operatorId: string): string => `${OPERATOR}-${operatorId}`;
 
-/** First heard of, or with another country. */
+/** The company was observed for the first time or with another country. */
 export type OperatorNamed = Event<
   'OperatorNamed',
   {
@@ -18,7 +18,7 @@ export type OperatorNamed = Event<
 
 export type OperatorDomain = { readonly domain: string; readonly brand_id: string };
 
-/** What one basis names now and did not before, and what it names no longer. */
+/** Associations that one basis added and removed since its last record. */
 export type OperatorAssociationsChanged = Event<
   'OperatorAssociationsChanged',
   {

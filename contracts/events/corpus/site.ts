@@ -5,9 +5,9 @@ import type { Event } from '../event.ts';
 export const SITE = 'site';
 export const siteStream = (domain: string): string => `${SITE}-${domain}`;
 
-/** In every event of a scan: whose site it is, and when the scan looked. */
+/** Fields of every event of a scan: brand, domain and time of the scan. */
 type Sighting = {
-  /** The brand that has the domain, whether or not anybody has described it yet. */
+  /** The brand of this domain. It may not have a profile yet. */
   readonly brand_id: string;
   readonly domain: string;
   readonly observed_at: string;
@@ -24,38 +24,42 @@ export type SiteTool = {
   readonly split_testing: boolean;
 };
 
-/** Met for the first time, or again after they were gone. Those of the first complete scan are a baseline. */
+/**
+ * Tools found for the first time, or again after they were gone. Those of the first complete scan are the baseline.
+ */
 export type ToolsDetected = Event<
   'ToolsDetected',
   Sighting & { readonly novelty: 'baseline' | 'news' | 'returned'; readonly tools: readonly SiteTool[] }
 >;
 
-/** Known tools that a scan names, files or links differently. */
+/** Existing tools that a scan names, categorises or links differently. */
 export type ToolsDescribed = Event<'ToolsDescribed', Sighting & { readonly tools: readonly SiteTool[] }>;
 
-/** Absent from a complete scan for the first time: missing, not gone. */
+/** Tools absent from a complete scan for the first time: missing, not gone. */
 export type ToolsMissed = Event<'ToolsMissed', Sighting & { readonly slugs: readonly string[] }>;
 
 /** Missing tools that a scan found again. */
 export type ToolsSeen = Event<'ToolsSeen', Sighting & { readonly slugs: readonly string[] }>;
 
-/** Absent from two complete scans at least 20 hours apart, and from every one between. */
+/** Tools absent from two complete scans at least 20 hours apart, and from every complete scan in between. */
 export type ToolsGone = Event<
   'ToolsGone',
   Sighting & { readonly tools: readonly { readonly slug: string; readonly missing_since: string }[] }
 >;
 
-/** Which of the site's split-testing tools a scan could read; only where that became so or changed. */
+/** Readability of the site's split-testing tools. Lists only tools for which it is new or changed. */
 export type SplitTestToolsRead = Event<
   'SplitTestToolsRead',
   Sighting & { readonly tools: readonly { readonly slug: string; readonly readable: boolean }[] }
 >;
 
 export type SplitTestState = 'running' | 'paused' | 'ended' | 'unknown';
-/** `absence`: the tool, still readable, no longer showed the test in two scans at least 20 hours apart. */
+/** `absence`: the tool was readable but did not show the test in two scans at least 20 hours apart. */
 export type SplitTestStateBasis = 'configuration' | 'dates' | 'assignment' | 'absence' | 'unknown';
 
-/** `null`: never observed. Amounts are taken out of names before they get here. */
+/**
+ * State of a split test. `null`: never observed. Amounts of money are removed from names before they are recorded.
+ */
 export type SplitTestDetails = {
   readonly name: string | null;
   readonly type: SplitTestType;
@@ -65,10 +69,10 @@ export type SplitTestDetails = {
   readonly pages: readonly { readonly url: string; readonly match: 'exact' | 'prefix' }[] | null;
 };
 
-/** A test of a tool; `id` is derived from the site, the tool and the tool's own id of it. */
+/** Identity of a test. `id` is derived from the site, the tool and the tool's own id of the test. */
 export type SplitTestKey = { readonly id: string; readonly tool: string; readonly test_id: string };
 
-/** Events about tests hold several, but no more than so much JSON, unless a single test is longer. */
+/** Maximum JSON size of one split-test event, in characters; a single larger test gets its own event. */
 export const SITE_EVENT_MAX_CHARACTERS = 150_000;
 
 export type SplitTestsObserved = Event<
@@ -79,7 +83,7 @@ export type SplitTestsObserved = Event<
   }
 >;
 
-/** Only the fields that changed. */
+/** `changes` holds only the changed fields. */
 export type SplitTestsChanged = Event<
   'SplitTestsChanged',
   Sighting & {
@@ -87,7 +91,7 @@ export type SplitTestsChanged = Event<
   }
 >;
 
-/** Not shown by their tool, which was readable, for the first time: missing, not ended. */
+/** Tests that their tool, though readable, did not show for the first time: missing, not ended. */
 export type SplitTestsMissed = Event<'SplitTestsMissed', Sighting & { readonly ids: readonly string[] }>;
 
 /** Missing tests that their tool showed again. */
@@ -99,9 +103,9 @@ export type SiteScanRecorded = Event<
   Sighting & {
     readonly collector: string;
     readonly complete: boolean;
-    /** Tools of the site after the scan, missing ones included. */
+    /** Number of tools on the site after the scan, missing ones included. */
     readonly tools: number;
-    /** Tools for split tests that this scan could read. */
+    /** Split-testing tools that this scan could read. */
     readonly read: readonly string[];
   }
 >;

@@ -1,11 +1,13 @@
 import type { PageClaim, PageRole } from '#contracts/observations/social-page-link.ts';
 import type { Event } from '../event.ts';
 
-/** Stream `socialPage-<pageId>`: which brands a page was observed to belong with, and what sources say of it. */
+/**
+ * Stream `socialPage-<pageId>`: brands that a social page was observed to belong with, and its profile by source.
+ */
 export const SOCIAL_PAGE = 'socialPage';
 export const socialPageStream = (pageId: string): string => `${SOCIAL_PAGE}-${pageId}`;
 
-/** First observed, or observed with another role or confidence. */
+/** The link was observed for the first time, or with another role or confidence. */
 export type PageLinked = Event<
   'PageLinked',
   {
@@ -13,7 +15,7 @@ export type PageLinked = Event<
     readonly page_name: string | null;
     readonly brand_id: string;
     readonly role: PageRole;
-    /** What the source claims, where that cannot be served and the role is `UNVERIFIED` for it. */
+    /** The source's claim, if it cannot be served. The role is then `UNVERIFIED`. */
     readonly claim?: PageClaim;
     readonly confidence: number;
     readonly observed_at: string;
@@ -25,7 +27,10 @@ export type PageUnlinked = Event<
   { readonly page_id: string; readonly brand_id: string; readonly observed_at: string }
 >;
 
-/** Observed, and held back: no reader shows the link, whatever was linked before. Ends with `PageLinked`. */
+/**
+ * The link was observed and quarantined: no reader shows it, even if it was linked before. A later `PageLinked`
+ * ends this.
+ */
 export type PageLinkQuarantined = Event<
   'PageLinkQuarantined',
   {
@@ -47,7 +52,7 @@ export type PageProfile = {
   readonly likes: number | null;
 };
 
-/** What one source says of the page: only the fields in which it says something new. */
+/** One source's data about the page. `changes` holds only the fields that are new for this source. */
 export type PageProfileObserved = Event<
   'PageProfileObserved',
   {

@@ -1,10 +1,10 @@
 import type { Event } from '../event.ts';
 
-/** Stream `storefront-<domain>`: what the public catalogue of a shop showed. */
+/** Stream `storefront-<domain>`: the public catalogue of a shop. */
 export const STOREFRONT = 'storefront';
 export const storefrontStream = (domain: string): string => `${STOREFRONT}-${domain}`;
 
-/** `null`: never observed, for a price to compare with also "there is none". */
+/** One variant of a product. `null`: never observed. For `compare_at_price` it also means that there is none. */
 export type ProductVariant = {
   readonly variant_id: string;
   readonly title: string | null;
@@ -25,13 +25,13 @@ export type ProductDetails = {
 
 export type Product = ProductDetails & {
   readonly product_id: string;
-  /** In the order of the page. */
+  /** In the order of the catalogue page. */
   readonly variants: readonly ProductVariant[];
 };
 
-/** In every event of a scan: which shop, which scan, and when it looked. */
+/** Fields of every event of a scan: brand, domain, scan and its time. */
 type Sighting = {
-  /** The brand that has the shop's domain, whether or not anybody has described it yet. */
+  /** The brand of the shop's domain. It may not have a profile yet. */
   readonly brand_id: string;
   readonly domain: string;
   readonly scan_id: string;
@@ -39,47 +39,47 @@ type Sighting = {
 };
 
 /**
- * Events about products hold several, but no more than `STOREFRONT_FACT_MAX_CHARACTERS` of JSON, unless a single
- * product is longer: a catalogue is a few events, and none outgrows an append.
+ * Maximum JSON size of one event about products, in characters; a single larger product gets its own event. A
+ * catalogue thus becomes a few events, and none exceeds the size of an append.
  */
 export const STOREFRONT_EVENT_MAX_CHARACTERS = 150_000;
 
 /**
- * Products met for the first time, or again after they had been delisted. Those of the first complete scan, and
- * of incomplete ones before it, are a baseline and no news.
+ * Products listed for the first time, or again after they had been delisted. Those of the first complete scan, and
+ * of incomplete scans before it, are the baseline and not news.
  */
 export type ProductsListed = Event<
   'ProductsListed',
   Sighting & { readonly novelty: 'baseline' | 'news' | 'returned'; readonly products: readonly Product[] }
 >;
 
-type Moved<Value> = { readonly from: Value; readonly to: Value };
+type ValueChange<Value> = { readonly from: Value; readonly to: Value };
 
 export type VariantChange = {
   readonly variant_id: string;
-  readonly title?: Moved<string | null>;
-  readonly sku?: Moved<string | null>;
-  readonly price?: Moved<string | null>;
-  readonly compare_at_price?: Moved<string | null>;
-  readonly available?: Moved<boolean | null>;
+  readonly title?: ValueChange<string | null>;
+  readonly sku?: ValueChange<string | null>;
+  readonly price?: ValueChange<string | null>;
+  readonly compare_at_price?: ValueChange<string | null>;
+  readonly available?: ValueChange<boolean | null>;
 };
 
-/** Of a product: whether listed prices fell, rose, or some one and some the other. */
+/** Direction of a product's listed price changes: all lower, all higher, or both. */
 export type PriceMove = 'cheaper' | 'dearer' | 'mixed';
 
 export type ProductChange = {
   readonly product_id: string;
-  /** As it is called now. */
+  /** The current title. */
   readonly title: string;
   readonly details: Partial<ProductDetails>;
-  /** Ids of all variants in the order of the page, where variants came, went or changed places. */
+  /** Ids of all variants in page order; `null` when no variant was added, removed or reordered. */
   readonly order: readonly string[] | null;
   readonly variants_listed: readonly ProductVariant[];
   readonly variants_changed: readonly VariantChange[];
   readonly variants_delisted: readonly string[];
-  /** `null`: no listed price moved, or the scan tells prices in another currency than the one before. */
+  /** `null` when no listed price changed, or when the scan uses another currency than the one before. */
   readonly price_move: PriceMove | null;
-  /** False when all that changed is that blanks became known: completes the record and is no news. */
+  /** False when only unknown values became known: this completes the record and is not news. */
   readonly news: boolean;
 };
 export type ProductsChanged = Event<
@@ -87,13 +87,13 @@ export type ProductsChanged = Event<
   Sighting & { readonly changes: readonly ProductChange[] }
 >;
 
-/** Absent from a complete scan for the first time: missing, not delisted. At most 5,000 an event. */
+/** Products absent from a complete scan for the first time: missing, not delisted. At most 5,000 per event. */
 export type ProductsMissed = Event<'ProductsMissed', Sighting & { readonly product_ids: readonly string[] }>;
 
-/** Missing products that a scan showed again. At most 5,000 an event. */
+/** Missing products that a scan showed again. At most 5,000 per event. */
 export type ProductsSeen = Event<'ProductsSeen', Sighting & { readonly product_ids: readonly string[] }>;
 
-/** Absent from two complete scans at least 20 hours apart, and from every one between. */
+/** Products absent from two complete scans at least 20 hours apart, and from every complete scan in between. */
 export type ProductsDelisted = Event<
   'ProductsDelisted',
   Sighting & {
@@ -116,29 +116,29 @@ export type StorefrontTotals = {
   readonly returned: number;
   readonly changed: number;
   readonly delisted: number;
-  /** Products of which a listed price fell and none rose; the other way round; and with both. */
+  /** Number of products whose listed prices only fell (`cheaper`), only rose (`dearer`), or did both (`mixed`). */
   readonly cheaper: number;
   readonly dearer: number;
   readonly mixed: number;
 };
 
 /**
- * Closes a scan. The share of a catalogue that got cheaper is `totals.cheaper` of `totals.products`, for a scan
- * that is `complete`, no `baseline` and no late arrival.
+ * Closes a scan. The share of the catalogue that got cheaper is `totals.cheaper / totals.products`. It is valid
+ * only for a scan that is `complete`, not `baseline` and not a late arrival.
  */
 export type StorefrontScanRecorded = Event<
   'StorefrontScanRecorded',
   Sighting & {
     readonly collector: string;
-    /** The whole catalogue was read to its end. An empty answer never counts as that. */
+    /** The whole catalogue was read to its end. An empty response never counts as complete. */
     readonly complete: boolean;
-    /** What the collector claimed of it. */
+    /** The collector's own claim of completeness. */
     readonly claimed_complete: boolean;
     readonly pages: number;
     readonly currency: string | null;
     /** The first complete scan of the shop: nothing in it is news. */
     readonly baseline: boolean;
-    /** Older than one recorded before: history of its day, which changed nothing. */
+    /** The scan is older than one recorded before. It adds history for its day and changes nothing else. */
     readonly late_arrival: boolean;
     readonly totals: StorefrontTotals;
   }

@@ -1,12 +1,12 @@
 import type { Event } from '../event.ts';
 
-/** Stream `traffic-<domain>`: what a provider estimates of a site's visitors. */
+/** Stream `traffic-<domain>`: a provider's estimates of a site's visitors. */
 export const TRAFFIC = 'traffic';
 export const trafficStream = (domain: string): string => `${TRAFFIC}-${domain}`;
 
 export type CountryShare = { readonly country: string; readonly share: number };
 
-/** Shares of visitors, 0 to 1; `null` where the provider does not say. */
+/** Shares of visitors, 0 to 1. `null` when the provider does not give the share. */
 export type Demographics = {
   readonly female: number | null;
   readonly male: number | null;
@@ -20,7 +20,7 @@ export type Demographics = {
 
 export type SimilarSite = {
   readonly domain: string;
-  /** The brand of that domain, if it is or becomes one. */
+  /** Brand id derived from the domain; the brand may not be registered yet. */
   readonly brand_id: string;
   readonly affinity: number;
   readonly provider_category: string | null;
@@ -34,18 +34,18 @@ export type TrafficFigures = {
   /** Largest share first. */
   readonly countries: readonly CountryShare[];
   readonly demographics: Demographics;
-  /** Most alike first. */
+  /** Highest affinity first. */
   readonly similar_sites: readonly SimilarSite[];
 };
 
-/** Of one month or day, only the figures that are new or other than known for it. */
+/** Estimates for one month or day. `figures` holds only values that are new or differ from the recorded ones. */
 export type TrafficEstimated = Event<
   'TrafficEstimated',
   {
     readonly domain: string;
-    /** The brand of this domain, if it is or becomes one. */
+    /** Brand id derived from the domain; the brand may not be registered yet. */
     readonly brand_id: string;
-    /** The day, or the first of the month. */
+    /** The day, or the first day of the month. */
     readonly date: string;
     readonly provider: string;
     readonly observed_at: string;

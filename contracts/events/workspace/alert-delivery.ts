@@ -3,22 +3,22 @@ import type { AlertPayload } from '#contracts/webhooks/alert-payload.ts';
 import type { Event } from '../event.ts';
 
 /**
- * Stream `alertDelivery-<workspaceId>+<alertId>`: everything that a rule sent, or tried to. One stream a rule, so
- * that many outcomes go in one append, and that the history of a deleted rule ends with it.
+ * Stream `alertDelivery-<workspaceId>+<alertId>`: all deliveries of a rule, successful or not. There is one stream
+ * per rule, so that many outcomes fit into one append. The history of a deleted rule ends with its stream.
  */
 export const ALERT_DELIVERY = 'alertDelivery';
 export const alertDeliveryStream = (workspaceId: string, alertId: string): string =>
   `${ALERT_DELIVERY}-${workspaceId}+${alertId}`;
 
-type Named = { readonly workspace_id: string; readonly alert_id: string; readonly delivery_id: string };
+type DeliveryKey = { readonly workspace_id: string; readonly alert_id: string; readonly delivery_id: string };
 
 /**
- * Something matched: it is to be sent on one channel. `delivery_id` is derived from rule, channel and what matched,
- * so that the same match is the same delivery however often it is met; it is also the `webhook-id` of every attempt.
+ * A match is queued for one channel. `delivery_id` is derived from rule, channel and match, so the same match
+ * always gives the same delivery. It is also the `webhook-id` of every attempt.
  */
 export type DeliveryQueued = Event<
   'DeliveryQueued',
-  Named & {
+  DeliveryKey & {
     readonly channel: AlertChannel;
     readonly kind: DeliveryKind;
     readonly payload: AlertPayload;
@@ -26,19 +26,19 @@ export type DeliveryQueued = Event<
   }
 >;
 
-/** One attempt and what follows from it: delivered, another at `next_attempt_at`, or given up. */
+/** One attempt and its outcome: delivered, next attempt at `next_attempt_at`, or failed for good. */
 export type DeliveryAttempted = Event<
   'DeliveryAttempted',
-  Named & {
-    /** From 1. */
+  DeliveryKey & {
+    /** Counts from 1. */
     readonly attempt: number;
     readonly attempted_at: string;
     readonly outcome: 'delivered' | 'retrying' | 'failed';
     /** `null` when delivered. */
     readonly failure: FailureClass | null;
-    /** The receiver's status, or SMTP reply code; `null` where there was no answer. */
+    /** The receiver's HTTP status or SMTP reply code. `null` when there was no reply. */
     readonly status_code: number | null;
-    /** A sentence for whoever asks why; `null` when delivered. */
+    /** A sentence that explains the failure to a member or operator. `null` when delivered. */
     readonly reason: string | null;
     readonly duration_ms: number;
     /** Set when `outcome` is `retrying`. */
@@ -46,13 +46,16 @@ export type DeliveryAttempted = Event<
   }
 >;
 
-/** Nothing more is sent: the rule is gone or off, its channel removed, or an operator said so. */
+/**
+ * No further attempts: the rule was deleted or disabled, its channel was removed, or an operator cancelled the
+ * delivery.
+ */
 export type DeliveryCancelled = Event<
   'DeliveryCancelled',
-  Named & { readonly reason: string; readonly cancelled_at: string }
+  DeliveryKey & { readonly reason: string; readonly cancelled_at: string }
 >;
 
-/** An operator asked for another round of attempts of a failed, cancelled or delivered one. */
-export type DeliveryReplayed = Event<'DeliveryReplayed', Named & { readonly replayed_at: string }>;
+/** An operator requested another round of attempts for a failed, cancelled or delivered delivery. */
+export type DeliveryReplayed = Event<'DeliveryReplayed', DeliveryKey & { readonly replayed_at: string }>;
 
 export type AlertDeliveryEvent = DeliveryQueued | DeliveryAttempted | DeliveryCancelled | DeliveryReplayed;

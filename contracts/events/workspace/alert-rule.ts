@@ -7,52 +7,55 @@ export const alertRuleStream = (workspaceId: string, alertId: string): string =>
   `${ALERT_RULE}-${workspaceId}+${alertId}`;
 
 /**
- * An address that carries its own secret, as a chat tool's incoming webhook does. The address itself is kept
- * encrypted outside the log under its fingerprint (SHA-256, hexadecimal).
+ * Reference to an address that carries its own secret, such as a chat tool's incoming webhook. The address itself
+ * is stored encrypted outside the log, under its fingerprint (SHA-256, hexadecimal).
  */
 export type SealedAddress = { readonly host: string; readonly fingerprint: string };
 
-/** Everything about a rule that its members may change. */
+/** Settings of a rule that members may change. */
 export type AlertRuleSettings = {
   readonly name: string;
   readonly trigger: AlertTrigger;
   readonly brand_ids: readonly string[];
   readonly cadence: AlertCadence;
-  /** To the member who created the rule. */
+  /** Whether to send e-mail to the member who created the rule. */
   readonly email: boolean;
   readonly webhook_url: string | null;
   readonly chat: SealedAddress | null;
   readonly enabled: boolean;
 };
 
-type Named = { readonly workspace_id: string; readonly alert_id: string };
+type RuleKey = { readonly workspace_id: string; readonly alert_id: string };
 
 export type AlertRuleCreated = Event<
   'AlertRuleCreated',
-  Named & AlertRuleSettings & { readonly member_id: string; readonly created_at: string }
+  RuleKey & AlertRuleSettings & { readonly member_id: string; readonly created_at: string }
 >;
 
-/** Only what changed, and what was named again to end a suspension: `enabled`, or the channel's address. */
+/**
+ * `changes` holds the changed settings. It also holds a repeated `enabled` or channel address that ended a
+ * suspension.
+ */
 export type AlertRuleChanged = Event<
   'AlertRuleChanged',
-  Named & { readonly changes: Partial<AlertRuleSettings>; readonly changed_at: string }
+  RuleKey & { readonly changes: Partial<AlertRuleSettings>; readonly changed_at: string }
 >;
 
 export type Suspension = {
   readonly channel: EndpointChannel;
-  /** Since then its endpoint has done nothing but fail. */
+  /** Start of the channel's uninterrupted failures. */
   readonly failing_since: string;
   readonly suspended_at: string;
 };
 
-/** The service gave up one channel. The others go on. */
-export type AlertChannelSuspended = Event<'AlertChannelSuspended', Named & Suspension>;
+/** The service stopped sending on one channel. The other channels continue. */
+export type AlertChannelSuspended = Event<'AlertChannelSuspended', RuleKey & Suspension>;
 
-/** As it was recorded when one failing channel still disabled the whole rule. */
-export type AlertRuleSuspended = Event<'AlertRuleSuspended', Named & Suspension>;
+/** Older event type: one failing channel disabled the whole rule. */
+export type AlertRuleSuspended = Event<'AlertRuleSuspended', RuleKey & Suspension>;
 
-/** With its delivery history. */
-export type AlertRuleDeleted = Event<'AlertRuleDeleted', Named & { readonly deleted_at: string }>;
+/** The rule was deleted together with its delivery history. */
+export type AlertRuleDeleted = Event<'AlertRuleDeleted', RuleKey & { readonly deleted_at: string }>;
 
 export type AlertRuleEvent =
   | AlertRuleCreated

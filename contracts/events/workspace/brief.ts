@@ -2,7 +2,7 @@ import type { BriefFeedback } from '#contracts/resources/workspace/brief.ts';
 import type { RadarItem } from '#contracts/resources/workspace/radar.ts';
 import type { Event } from '../event.ts';
 
-/** Stream `brief-<workspaceId>+<briefId>`: what one ISO week brought to one workspace. */
+/** Stream `brief-<workspaceId>+<briefId>`: summary of one ISO week for one workspace. */
 export const BRIEF = 'brief';
 export const briefStream = (workspaceId: string, briefId: string): string =>
   `${BRIEF}-${workspaceId}+${briefId}`;
@@ -13,7 +13,7 @@ export type RadarChanges = {
   readonly destinations_changed: number;
 };
 
-/** A radar item as it was, without the addresses of this service, which may move. */
+/** A radar item as it was when the brief was made. URLs of this service are left out, because they may change. */
 export type RadarSnapshot = Omit<RadarItem, 'brand' | 'ad'> & {
   readonly brand: Omit<RadarItem['brand'], 'url'>;
   readonly ad: Omit<RadarItem['ad'], 'url'>;
@@ -29,14 +29,16 @@ export type BriefPrepared = Event<
     /** Monday and Sunday, in UTC. */
     readonly from: string;
     readonly to: string;
-    /** Every brand that was tracked, most changes first. Names are left to readers: there may be thousands. */
+    /**
+     * All brands tracked at the time, most changes first. Readers add the names: there may be thousands of brands.
+     */
     readonly brands: readonly ({ readonly brand_id: string } & RadarChanges)[];
     readonly notable_items: readonly RadarSnapshot[];
     readonly prepared_at: string;
   }
 >;
 
-/** `null` clears. */
+/** `null` removes the feedback. */
 export type BriefFeedbackGiven = Event<
   'BriefFeedbackGiven',
   {

@@ -2,25 +2,27 @@ import type { Item } from '#contracts/values/items.ts';
 import type { Event } from '../event.ts';
 
 /**
- * Stream `collection-<workspaceId>`: the tree of a workspace's collections. One stream, so that no two changes
- * at once can close a circle, and a collection goes with everything inside it in one event.
+ * Stream `collection-<workspaceId>`: the tree of a workspace's collections. It is one stream, so that two
+ * concurrent changes cannot create a cycle. Deleting a collection and everything inside it is then one event.
  */
 export const COLLECTION = 'collection';
 export const collectionTreeStream = (workspaceId: string): string => `${COLLECTION}-${workspaceId}`;
 
-/** Stream `collection-<workspaceId>+<collectionId>`: the items of one collection, apart from the tree's changes. */
+/**
+ * Stream `collection-<workspaceId>+<collectionId>`: the items of one collection, separate from changes of the tree.
+ */
 export const collectionItemsStream = (workspaceId: string, collectionId: string): string =>
   `${COLLECTION}-${workspaceId}+${collectionId}`;
 
 export type Visibility = 'workspace' | 'private';
 
-/** Of which collection. */
-type Named = { readonly workspace_id: string; readonly collection_id: string };
-type Change = Named & { readonly changed_by: string; readonly changed_at: string };
+/** Identity of the collection that an event is about. */
+type CollectionKey = { readonly workspace_id: string; readonly collection_id: string };
+type CollectionChange = CollectionKey & { readonly changed_by: string; readonly changed_at: string };
 
 export type CollectionCreated = Event<
   'CollectionCreated',
-  Named & {
+  CollectionKey & {
     readonly name: string;
     readonly description: string | null;
     readonly parent_id: string | null;
@@ -32,24 +34,27 @@ export type CollectionCreated = Event<
     readonly created_at: string;
   }
 >;
-export type CollectionRenamed = Event<'CollectionRenamed', Change & { readonly name: string }>;
+export type CollectionRenamed = Event<'CollectionRenamed', CollectionChange & { readonly name: string }>;
 export type CollectionDescribed = Event<
   'CollectionDescribed',
-  Change & { readonly description: string | null }
+  CollectionChange & { readonly description: string | null }
 >;
-export type CollectionMoved = Event<'CollectionMoved', Change & { readonly parent_id: string | null }>;
+export type CollectionMoved = Event<
+  'CollectionMoved',
+  CollectionChange & { readonly parent_id: string | null }
+>;
 export type CollectionVisibilityChanged = Event<
   'CollectionVisibilityChanged',
-  Change & { readonly visibility: Visibility }
+  CollectionChange & { readonly visibility: Visibility }
 >;
 export type CollectionEditorsChanged = Event<
   'CollectionEditorsChanged',
-  Change & { readonly editors: readonly string[] }
+  CollectionChange & { readonly editors: readonly string[] }
 >;
 export type CollectionDeleted = Event<
   'CollectionDeleted',
-  Named & {
-    /** Every collection that stood in it, at any depth. */
+  CollectionKey & {
+    /** All collections inside the deleted one, at any depth. */
     readonly inside: readonly string[];
     readonly deleted_by: string;
     readonly deleted_at: string;
@@ -66,11 +71,11 @@ export type CollectionTreeEvent =
 
 export type CollectionItemAdded = Event<
   'CollectionItemAdded',
-  Named & Item & { readonly added_by: string; readonly added_at: string }
+  CollectionKey & Item & { readonly added_by: string; readonly added_at: string }
 >;
 export type CollectionItemRemoved = Event<
   'CollectionItemRemoved',
-  Named & Item & { readonly removed_by: string; readonly removed_at: string }
+  CollectionKey & Item & { readonly removed_by: string; readonly removed_at: string }
 >;
 export type CollectionItemEvent = CollectionItemAdded | CollectionItemRemoved;
 export type CollectionEvent = CollectionTreeEvent | CollectionItemEvent;

@@ -5,18 +5,18 @@ import type { Event } from '../event.ts';
 export const NOTE = 'note';
 export const noteStream = (workspaceId: string, noteId: string): string => `${NOTE}-${workspaceId}+${noteId}`;
 
-type Named = { readonly workspace_id: string; readonly note_id: string };
+type NoteKey = { readonly workspace_id: string; readonly note_id: string };
 
 export type NoteWritten = Event<
   'NoteWritten',
-  Named & Subject & { readonly body: string; readonly written_by: string; readonly written_at: string }
+  NoteKey & Subject & { readonly body: string; readonly written_by: string; readonly written_at: string }
 >;
 export type NoteReplaced = Event<
   'NoteReplaced',
-  Named & { readonly body: string; readonly replaced_at: string }
+  NoteKey & { readonly body: string; readonly replaced_at: string }
 >;
 export type NoteDeleted = Event<
   'NoteDeleted',
-  Named & { readonly deleted_by: string; readonly deleted_at: string }
+  NoteKey & { readonly deleted_by: string; readonly deleted_at: string }
 >;
 export type NoteEvent = NoteWritten | NoteReplaced | NoteDeleted;

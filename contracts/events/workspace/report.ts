@@ -6,37 +6,40 @@ export const REPORT = 'report';
 export const reportStream = (workspaceId: string, reportId: string): string =>
   `${REPORT}-${workspaceId}+${reportId}`;
 
-type Named = { readonly workspace_id: string; readonly report_id: string };
-/** Which worker, and the how-manieth to try. */
-type Attempted = Named & { readonly worker_id: string; readonly attempt: number };
+type ReportKey = { readonly workspace_id: string; readonly report_id: string };
+/** The worker and the number of its attempt. */
+type ReportAttempt = ReportKey & { readonly worker_id: string; readonly attempt: number };
 
 export type ReportRequested = Event<
   'ReportRequested',
-  Named & {
-    /** Fixed when requested: what is tracked later changes no report. */
+  ReportKey & {
+    /** Fixed at the time of the request. Brands tracked later are not added. */
     readonly brand_ids: readonly string[];
-    /** The request named no brands, which means all that were tracked then. */
+    /** The request named no brands, which selects all brands tracked at that time. */
     readonly all_tracked: boolean;
     readonly types: readonly RadarItemType[];
-    /** Calendar dates in UTC, both included. */
+    /** Calendar dates in UTC, both inclusive. */
     readonly from: string;
     readonly to: string;
     readonly requested_at: string;
   }
 >;
 
-/** A worker took it. Others keep off until `lease_until`, unless the worker extends it. */
+/** A worker claimed the report. Its lease ends at `lease_until`, unless the worker extends it. */
 export type ReportStarted = Event<
   'ReportStarted',
-  Attempted & { readonly started_at: string; readonly lease_until: string }
+  ReportAttempt & { readonly started_at: string; readonly lease_until: string }
 >;
 
-export type ReportLeaseExtended = Event<'ReportLeaseExtended', Attempted & { readonly lease_until: string }>;
+export type ReportLeaseExtended = Event<
+  'ReportLeaseExtended',
+  ReportAttempt & { readonly lease_until: string }
+>;
 
-/** The file is whole and in the object store under `object_key`. */
+/** The complete file is in the object store under `object_key`. */
 export type ReportFinished = Event<
   'ReportFinished',
-  Attempted & {
+  ReportAttempt & {
     readonly object_key: string;
     readonly bytes: number;
     readonly rows: number;
@@ -45,16 +48,16 @@ export type ReportFinished = Event<
   }
 >;
 
-/** Queued again: tried once more from `retry_at` on. */
+/** The attempt failed and the report is queued again. The next attempt starts at `retry_at` or later. */
 export type ReportAttemptFailed = Event<
   'ReportAttemptFailed',
-  Attempted & { readonly reason: string; readonly failed_at: string; readonly retry_at: string }
+  ReportAttempt & { readonly reason: string; readonly failed_at: string; readonly retry_at: string }
 >;
 
-/** Given up. `reason` is a sentence for whoever asked for it. */
+/** The report failed for good. `reason` is a sentence for the member who requested it. */
 export type ReportFailed = Event<
   'ReportFailed',
-  Attempted & { readonly reason: string; readonly failed_at: string }
+  ReportAttempt & { readonly reason: string; readonly failed_at: string }
 >;
 
 export type ReportEvent =

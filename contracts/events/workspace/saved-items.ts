@@ -2,8 +2,8 @@ import type { Item } from '#contracts/values/items.ts';
 import type { Event } from '../event.ts';
 
 /**
- * Stream `saved-<workspaceId>+<itemType>:<itemKey>`: whether one thing is saved. A stream for each, so that a
- * save reads a handful of events however much a workspace has saved, and no two saves wait for one another.
+ * Stream `saved-<workspaceId>+<itemType>:<itemKey>`: whether one item is saved. There is one stream per item. A
+ * save therefore reads only a few events, and saves of different items never conflict.
  */
 export const SAVED = 'saved';
 export const savedStream = (workspaceId: string, { item_type, item_key }: Item): string =>

@@ -1,10 +1,13 @@
 import type { Event } from '../event.ts';
 
-/** Stream `webhookSecret-<workspaceId>`: which secret signs. The secrets are kept encrypted outside the log. */
+/**
+ * Stream `webhookSecret-<workspaceId>`: which secret signs webhooks. The secrets are stored encrypted outside the
+ * log.
+ */
 export const WEBHOOK_SECRET = 'webhookSecret';
 export const webhookSecretStream = (workspaceId: string): string => `${WEBHOOK_SECRET}-${workspaceId}`;
 
-/** From here on this one signs and no other. `fingerprint` is its SHA-256, hexadecimal. */
+/** From this event on only this secret signs. `fingerprint` is its SHA-256, hexadecimal. */
 export type WebhookSecretIssued = Event<
   'WebhookSecretIssued',
   { readonly workspace_id: string; readonly fingerprint: string; readonly issued_at: string }

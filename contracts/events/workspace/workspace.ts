@@ -7,11 +7,11 @@ import type { Event } from '../event.ts';
 export const WORKSPACE = 'workspace';
 export const workspaceStream = (workspaceId: string): string => `${WORKSPACE}-${workspaceId}`;
 
-/** Stream `tracking-<workspaceId>`: which brands a workspace follows. */
+/** Stream `tracking-<workspaceId>`: the brands that a workspace tracks. */
 export const TRACKING = 'tracking';
 export const trackingStream = (workspaceId: string): string => `${TRACKING}-${workspaceId}`;
 
-/** Stream `apiKeys-<workspaceId>`: the keys of a workspace, by hash. */
+/** Stream `apiKeys-<workspaceId>`: the API keys of a workspace, by hash. */
 export const API_KEYS = 'apiKeys';
 export const apiKeysStream = (workspaceId: string): string => `${API_KEYS}-${workspaceId}`;
 
@@ -26,8 +26,8 @@ export type PlanChanged = Event<
   { readonly workspace_id: string; readonly plan: Plan; readonly changed_at: string }
 >;
 /**
- * `sealed` holds name and e-mail address, encrypted under a key of the member's own that is kept outside the log;
- * `name` is then empty. Without a vault, `name` is the display name that was chosen, and there is no address.
+ * `sealed` holds the name and e-mail address, encrypted with the member's own key, which is stored outside the log.
+ * `name` is then empty. Without a vault, `name` is the chosen display name and no address is recorded.
  */
 export type MemberAdded = Event<
   'MemberAdded',
@@ -49,7 +49,7 @@ export type MemberRoleChanged = Event<
     readonly changed_at: string;
   }
 >;
-/** The member's key is gone: what earlier events sealed stays sealed for good. */
+/** The member's encryption key was deleted, so encrypted data in earlier events can never be read again. */
 export type MemberErased = Event<
   'MemberErased',
   { readonly workspace_id: string; readonly member_id: string; readonly erased_at: string }
@@ -80,7 +80,7 @@ export type BrandUntracked = Event<
 >;
 export type TrackingEvent = BrandTracked | TrackingCadenceChanged | BrandUntracked;
 
-/** The key itself is nowhere: its SHA-256 and its last four characters only. */
+/** Only the SHA-256 and the last four characters are recorded, never the key itself. */
 export type ApiKeyIssued = Event<
   'ApiKeyIssued',
   {
@@ -92,7 +92,7 @@ export type ApiKeyIssued = Event<
     readonly scopes: readonly Scope[];
     readonly member_id: string;
     readonly issued_at: string;
-    /** Of a replacement: the key that was rotated. */
+    /** For a replacement key: the key that was rotated. */
     readonly replaces?: string;
   }
 >;

@@ -4,9 +4,9 @@ import { adSummaryShape } from './ad.ts';
 import { BrandReference } from './brand.ts';
 import { Creative } from './creative.ts';
 
-/** One ad in full. */
+/** Schemas of the full record of one ad. */
 
-/** Files that one ad is read with; `GET /v1/ads/{adId}/creatives` has every one. */
+/** Maximum files in the record of one ad. `GET /v1/ads/{adId}/creatives` lists all of them. */
 export const ARCHIVED_MEDIA_MAX = 100;
 
 export const AdCopy = z

@@ -9,7 +9,10 @@ import {
   Uuid,
 } from '#contracts/values/primitives.ts';
 
-/** `active`: seen by the last covering scan. `missing`: not seen since, yet not confirmed. `inactive`: confirmed. */
+/**
+ * `active`: seen by the last covering scan. `missing`: not seen since, but not confirmed inactive. `inactive`:
+ * confirmed.
+ */
 export const AdStatus = z.enum(['active', 'missing', 'inactive']);
 
 export const AdPage = z

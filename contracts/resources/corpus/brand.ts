@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { CalendarDate, Count, Country, Domain, Slug, Timestamp, Uuid } from '#contracts/values/primitives.ts';
 
-/** The nouns about brands, to the letter of the specification, part "Resources and their fields". */
+/** Schemas of brands. They follow the specification, part "Resources and their fields", exactly. */
 
 export const CategoryReference = z
   .strictObject({ id: Uuid, slug: z.string(), name: z.string() })

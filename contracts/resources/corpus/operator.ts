@@ -3,9 +3,9 @@ import { OperatorBasis } from '#contracts/observations/operator-record.ts';
 import { Count, Country, Domain, LibraryId, Timestamp, Uuid } from '#contracts/values/primitives.ts';
 import { BrandReference } from './brand.ts';
 
-/** Of each kind that one operator's read shows; the counts beside them are whole. */
+/** Maximum entries of each kind in the record of one operator. The counts of the record include all entries. */
 export const OPERATOR_ENTRIES_MAX = 200;
-/** Other brands of an operator beside a brand's own. */
+/** Maximum other brands listed per operator in a brand's list of operators. */
 export const OPERATOR_OTHER_BRANDS_MAX = 50;
 
 const bases = z.array(OperatorBasis).min(1).meta({ description: 'What the association was read from.' });

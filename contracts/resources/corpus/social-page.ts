@@ -4,7 +4,7 @@ import { CalendarDate, Count, LibraryId, Timestamp } from '#contracts/values/pri
 import { AdPage } from './ad.ts';
 import { BrandReference } from './brand.ts';
 
-/** The nouns about pages beside brands. Associations as observed: none of them says who owns what. */
+/** Schemas of social pages linked to brands. They show observed associations, not ownership. */
 
 export const SOCIAL_PAGES_MAX = 500;
 export const PROFILES_SHOWN_MAX = 5;

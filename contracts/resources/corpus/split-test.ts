@@ -5,8 +5,8 @@ import { CategoryReference } from './brand.ts';
 import { TechStackItem, ToolReference } from './tool.ts';
 
 /**
- * The nouns about split tests: what tools are configured to do, as their public configuration shows it. Nothing here
- * says which arm did better, and no amount of a price or of shipping is kept or served.
+ * Schemas of split tests. They show the public configuration of tools. They do not say which arm performed better,
+ * and contain no amount of a price or of shipping.
  */
 
 const Type = SplitTestType.meta({

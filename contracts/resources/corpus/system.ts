@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { Count, Timestamp } from '#contracts/values/primitives.ts';
 
-/** What the corpus holds, to the letter of the specification, `GET /v1/system/freshness`. */
+/** Size and age of the corpus, exactly as specified for `GET /v1/system/freshness`. */
 export const SystemFreshness = z
   .strictObject({
     ads_total: Count,

@@ -2,9 +2,9 @@ import { z } from 'zod';
 import { AlertChannel, DeliveryKind, DeliveryStatus, FailureClass } from '#contracts/values/alerts.ts';
 import { Count, Timestamp, Uuid } from '#contracts/values/primitives.ts';
 
-/** What rules sent, or tried to (specification, part "Events", item 6). */
+/** Schemas of alert deliveries, sent or failed (specification, part "Events", item 6). */
 
-/** Attempts shown of one delivery, the latest: replays by an operator have no end. */
+/** Maximum attempts shown per delivery, newest ones only. The total is unlimited because operators can replay. */
 export const ATTEMPTS_SHOWN_MAX = 30;
 
 export const AlertDeliveryAttempt = z

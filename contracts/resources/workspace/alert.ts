@@ -9,11 +9,11 @@ import {
 import { Count, Timestamp, Uuid } from '#contracts/values/primitives.ts';
 import { nameText } from '#contracts/values/text.ts';
 
-/** The nouns of alert rules (specification, parts "Endpoints" and "Events"). */
+/** Schemas of alert rules (specification, parts "Endpoints" and "Events"). */
 
-/** Rules of one workspace. */
+/** Maximum rules per workspace. */
 export const ALERT_RULES_MAX = 200;
-/** Of one rule. */
+/** Maximum brands per rule. */
 export const ALERT_BRANDS_MAX = 500;
 export const ALERT_NAME_MAX_LENGTH = 100;
 export const ALERT_URL_MAX_LENGTH = 2_048;

@@ -3,9 +3,9 @@ import { Timestamp } from '#contracts/values/primitives.ts';
 import { SCOPES } from '#contracts/values/scopes.ts';
 import { nameText } from '#contracts/values/text.ts';
 
-/** The nouns of API keys (specification, parts "Endpoints" and "Authentication"). */
+/** Schemas of API keys (specification, parts "Endpoints" and "Authentication"). */
 
-/** Active keys of one workspace. */
+/** Maximum active keys per workspace. */
 export const ACTIVE_KEYS_MAX = 200;
 export const KEY_NAME_LENGTH_MAX = 100;
 export const UNUSED_DAYS_MAX = 365;

@@ -3,19 +3,19 @@ import { ItemKey, ItemReference, ItemTypeName } from '#contracts/values/items.ts
 import { Count, Timestamp, Uuid } from '#contracts/values/primitives.ts';
 import { nameText, proseText } from '#contracts/values/text.ts';
 
-/** The nouns of collections. A collection is a board of items and a folder of collections at once. */
+/** Schemas of collections. A collection holds items and can also contain other collections. */
 
 export const COLLECTION_NAME_MAX_LENGTH = 100;
 export const COLLECTION_DESCRIPTION_MAX_LENGTH = 1_000;
-/** Of a workspace. */
+/** Maximum collections per workspace. */
 export const COLLECTIONS_MAX = 1_000;
-/** A collection at the top stands at depth 1. */
+/** Maximum nesting depth. A top-level collection has depth 1. */
 export const COLLECTION_DEPTH_MAX = 8;
-/** Of a collection. */
+/** Maximum items per collection. */
 export const COLLECTION_ITEMS_MAX = 1_000;
-/** Items that reads show of a collection. */
+/** Maximum items shown when a collection is read. */
 export const COLLECTION_ITEMS_SHOWN_MAX = 100;
-/** Of a collection, besides its creator. */
+/** Maximum editors per collection, not counting its creator. */
 export const COLLECTION_EDITORS_MAX = 100;
 const MEMBER_ID_MAX_LENGTH = 64;
 

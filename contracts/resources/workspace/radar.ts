@@ -6,7 +6,7 @@ import { AdPage } from '../corpus/ad.ts';
 export const RadarItemType = z.enum(['ad_started', 'ad_stopped', 'destination_changed']);
 export type RadarItemType = z.infer<typeof RadarItemType>;
 
-/** An observed change: it says what changed, not why. */
+/** An observed change. It does not state a cause. */
 export const RadarItem = z
   .strictObject({
     id: Uuid,

@@ -3,22 +3,22 @@ import { CalendarDate, Count, Timestamp, Uuid } from '#contracts/values/primitiv
 import { observedText } from '#contracts/values/text.ts';
 import { RadarItemType } from './radar.ts';
 
-/** CSV exports of the radar (specification, part "Endpoints"; DESIGN §11). */
+/** Schemas of CSV exports of the radar (specification, part "Endpoints"; DESIGN §11). */
 
-/** Days of a report at most, first and last included. */
+/** Maximum days of a report, first and last day included. */
 export const REPORT_DAYS_MAX = 31;
-/** Older than anything the library holds. */
+/** Earliest start date. The library holds nothing older. */
 export const REPORT_FROM_EARLIEST = '2000-01-01';
-/** Brands that a request may name; one that names none is about all tracked brands. */
+/** Maximum brands that a request may name. A request without brands covers all tracked brands. */
 export const REPORT_BRANDS_MAX = 1_000;
 export const REPORT_IDEMPOTENCY_KEY_MAX = 200;
-/** How long a `download_url` works after the read that answered it. */
+/** Validity of a `download_url` in minutes, from the response that contains it. */
 export const DOWNLOAD_LINK_MINUTES = 15;
 
 export const ReportStatus = z.enum(['queued', 'running', 'ready', 'failed']);
 export type ReportStatus = z.infer<typeof ReportStatus>;
 
-/** Columns of the file, in their order. `item_id` is the radar item's. */
+/** Columns of the file, in order. `item_id` is the id of the radar item. */
 export const REPORT_COLUMNS = [
   'observed_at',
   'type',

@@ -2,11 +2,11 @@ import { z } from 'zod';
 import { ItemKey, ItemTypeName } from '#contracts/values/items.ts';
 import { Timestamp } from '#contracts/values/primitives.ts';
 
-/** The nouns of what a workspace has saved. */
+/** Schemas of saved items. */
 
 /**
- * Of a workspace. Held against the read model: saves that arrive together with the last one may pass, which is
- * the price of saves that never wait for one another.
+ * Maximum saved items per workspace. Checked against the read model, so concurrent saves may exceed it slightly. In
+ * return, saves never wait for each other.
  */
 export const SAVED_ITEMS_MAX = 10_000;
 

@@ -7,7 +7,7 @@ import { BrandReference } from '../corpus/brand.ts';
 
 const Share = z.number().min(0).max(1);
 
-/** What a signal's evidence is read from. */
+/** Resource that contains a signal's evidence. */
 export const EvidenceResource = z.enum(['radar', 'ad', 'ads', 'daily_activity', 'social_pages', 'store']);
 
 export const Evidence = z
@@ -17,7 +17,7 @@ export const Evidence = z
   })
   .meta({ id: 'Evidence', description: 'Where what a signal says can be read in full.' });
 
-/** One kind of change at one brand on one day: it says what changed, not why. */
+/** One kind of change of one brand on one day. It does not state a cause. */
 export const Signal = z
   .strictObject({
     id: Uuid.meta({ description: 'The same for the same brand, day and kind.' }),

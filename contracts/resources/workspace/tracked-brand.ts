@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { Cadence, Timestamp, Uuid } from '#contracts/values/primitives.ts';
 import { BrandReference, BrandSummary, Freshness } from '../corpus/brand.ts';
 
-/** The nouns of tracking, to the letter of the specification, part "Resources and their fields". */
+/** Schemas of tracked brands. They follow the specification, part "Resources and their fields", exactly. */
 
 /** Hours after which a tracked brand without a reliable scan is overdue (DESIGN §9). */
 export const SLO_HOURS: Readonly<Record<Cadence, number>> = { daily: 36, weekly: 192 };
