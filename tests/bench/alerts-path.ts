@@ -30,9 +30,9 @@ const WORKSPACE = 'ws_bench';
 const VAULT_KEY = Buffer.alloc(32, 7).toString('base64');
 
 /**
- * From an event being recorded (the store's own time) to its webhook being received: event store, alerts, JetStream and
- * delivery as processes with production settings, a launch every ten milliseconds, each closing a scan. The projector
- * runs beside them as it does in production, although nobody waits for it here.
+ * Latency from an event's recording (time of the event store) to the arrival of its webhook. Event store, alerts,
+ * JetStream and delivery run as processes with production settings. A launch is recorded every 10 ms, each in a
+ * scan of its own. The projector also runs, as in production, although nothing here waits for it.
  */
 export async function run(context: BenchContext): Promise<void> {
   await using resources = new AsyncDisposableStack();
@@ -74,7 +74,7 @@ export async function run(context: BenchContext): Promise<void> {
       ` p50 ${p50} ms, p99 ${p99} ms, longest ${measured.at(-1)} ms`,
   );
   await printSteps(context, servers);
-  context.print(`  processor time for each, in ms: ${usedMs}`);
+  context.print(`  CPU time per delivery, in ms: ${usedMs}`);
   for (const [name, ms, limit] of [
     ['p50', p50, P50_MS],
     ['p99', p99, P99_MS],
@@ -85,7 +85,7 @@ export async function run(context: BenchContext): Promise<void> {
   }
 }
 
-/** Whose processor time the way takes; those of Postgres are children of its postmaster. */
+/** Processes whose CPU time is measured. Postgres sessions are children of its postmaster. */
 const processesOf = (
   started: Readonly<Record<string, ServiceProcess>>,
   { postmasterPid, eventStore }: BenchServers,
@@ -100,7 +100,7 @@ const processesOf = (
   ),
 });
 
-/** Where the time goes on the way: what each delivery's rows say of it. */
+/** Prints the duration of each step, computed from the deliveries' rows. */
 async function printSteps(context: BenchContext, servers: BenchServers): Promise<void> {
   const pool = openPool(servers.databaseUrl, 1);
   const { rows } = await pool.query<{ step: string; p50: number; p99: number }>(
@@ -108,21 +108,21 @@ async function printSteps(context: BenchContext, servers: BenchServers): Promise
        select (payload::json->>'created_at')::timestamptz as recorded, queued_at, at as attempted, duration_ms
        from delivery.delivery join delivery.journal using (delivery_id) where type = 'DeliveryAttempted'
        order by queued_at offset ${WARM_UP_SECONDS * LAUNCHES_PER_SECOND}
-     ), took (place, step, ms) as (
+     ), took (step_number, step, ms) as (
        select 1, 'until matched', extract(epoch from queued_at - recorded) * 1000 from steps
        union all select 2, 'until sent', extract(epoch from attempted - queued_at) * 1000 from steps
        union all select 3, 'until answered', duration_ms from steps
      )
      select step, percentile_cont(0.5) within group (order by ms)::float8 as p50,
        percentile_cont(0.99) within group (order by ms)::float8 as p99
-     from took group by place, step order by place`,
+     from took group by step_number, step order by step_number`,
   );
   await pool.end();
   const steps = rows.map(({ step, p50, p99 }) => `${step} ${p50.toFixed(0)} (${p99.toFixed(0)})`);
-  context.print(`  of which, p50 (p99) in ms: ${steps.join(', ')}`);
+  context.print(`  by step, p50 (p99) in ms: ${steps.join(', ')}`);
 }
 
-/** Notes of each webhook how long ago its event was recorded. */
+/** Starts a webhook receiver that records the age of each event on arrival. */
 async function openReceiver(): Promise<{ readonly server: Server; readonly latencies: readonly number[] }> {
   const latencies: number[] = [];
   const server = createServer((request, reply) => {
@@ -140,7 +140,7 @@ async function openReceiver(): Promise<{ readonly server: Server; readonly laten
   return { server, latencies };
 }
 
-/** Brands with a rule each, and the secret that signs. */
+/** Creates brands with one alert rule each, and the secret that signs webhooks. */
 async function prepare(
   servers: BenchServers,
   eventStore: EventStore,
@@ -180,7 +180,10 @@ async function prepare(
   return brands;
 }
 
-/** Scans of one launch each, brand after brand, at an even pace; `before` of them were made earlier. */
+/**
+ * Records scans with one launch each at an even rate, brand by brand. `before` is the number of scans recorded
+ * earlier.
+ */
 async function launch(
   eventStore: EventStore,
   brands: readonly string[],
@@ -204,7 +207,8 @@ async function launch(
 async function received(latencies: readonly number[], count: number): Promise<void> {
   const deadline = Date.now() + LATE_LIMIT_MS;
   while (latencies.length < count) {
-    if (Date.now() > deadline) throw new Error(`Of ${count} webhooks ${latencies.length} arrived in time.`);
+    if (Date.now() > deadline)
+      throw new Error(`Only ${latencies.length} of ${count} webhooks arrived in time.`);
     await pause(20);
   }
 }

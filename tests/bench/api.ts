@@ -5,7 +5,7 @@ import { freePort } from '#deploy/local/os/ports.ts';
 import { openPool } from '#platform/postgres/pool.ts';
 import { startProcess } from '#tests/stack/processes.ts';
 import { type BenchCorpus, fillRadar, recordCorpus } from './api/corpus.ts';
-import type { Load, LoadSeen } from './api/load.ts';
+import type { Load, LoadResult } from './api/load.ts';
 import { type BenchContext, median, perSecond, ROUNDS_ALONE } from './bench.ts';
 import { cpuTimes, usedSince } from './cpu-time.ts';
 import { type BenchServers, startServers } from './servers.ts';
@@ -19,7 +19,7 @@ const API = 'services/api/main.ts';
 const REFERENCE = 'tests/bench/api/reference.ts';
 const LOAD = fileURLToPath(new URL('./api/load.ts', import.meta.url));
 
-/** A server under load, and what is asked of it. */
+/** A server under load, and the requests to send to it. */
 interface Side {
   readonly pid: number;
   readonly load: Omit<Load, 'connections' | 'durationMs'>;
@@ -29,11 +29,11 @@ interface Comparison {
   readonly name: string;
   readonly api: Side;
   readonly ceiling: Side;
-  /** Requests a second of the API over those of the other, at least. */
+  /** Minimum ratio of the API's requests per second to those of the ceiling. */
   readonly target: number;
 }
 
-interface Sample extends LoadSeen {
+interface Sample extends LoadResult {
   readonly perSecond: number;
   readonly serverUs: number;
   readonly databaseUs: number;
@@ -45,8 +45,9 @@ interface Pair {
 }
 
 /**
- * The API beside a bare server over the same database, both as processes of their own, asked by a third. The API
- * runs as in production, but for its line per request, which the bare server does not write either.
+ * Compares the API with a bare server over the same database. Both run as separate processes, and a third process
+ * sends the load. The API runs as in production, except that it logs no line per request; the bare server does not
+ * log either.
  */
 export async function run(context: BenchContext, radarRows = RADAR_ROWS): Promise<void> {
   await using resources = new AsyncDisposableStack();
@@ -57,8 +58,8 @@ export async function run(context: BenchContext, radarRows = RADAR_ROWS): Promis
   const filledMs = performance.now();
   await fillRadar(pool, radarRows);
   context.print(
-    `api: beside a bare Fastify and pg, ${CONNECTIONS} connections; medians of paired rounds. ` +
-      `${radarRows.toLocaleString('en')} radar rows made in ${Math.round((performance.now() - filledMs) / 1000)} s`,
+    `api: compared with a bare Fastify and pg, ${CONNECTIONS} connections; medians of paired rounds. ` +
+      `${radarRows.toLocaleString('en')} radar rows created in ${Math.round((performance.now() - filledMs) / 1000)} s`,
   );
   const sides = await startSides(servers, corpus, resources);
   const loader = fork(LOAD, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
@@ -70,9 +71,9 @@ export async function run(context: BenchContext, radarRows = RADAR_ROWS): Promis
   const comparisons: readonly Comparison[] = [
     { name: 'api: one brand', api: brand, ceiling: brandBare, target: 1.4 },
     { name: 'api: page of 20 brands', api: page, ceiling: pageBare, target: 1.8 },
-    // No two requests of a moment ask for the same, so that none is shared.
-    { name: 'api: pages of 20, in turn', api: pages, ceiling: pageBare, target: 1 },
-    { name: 'api: 404s beside 200s', api: unknown, ceiling: brand, target: 1 },
+    // Concurrent requests ask for different pages, so no two requests share one read.
+    { name: 'api: pages of 20, in rotation', api: pages, ceiling: pageBare, target: 1 },
+    { name: 'api: 404s compared with 200s', api: unknown, ceiling: brand, target: 1 },
   ];
   for (const { name, api, ceiling, target } of comparisons) {
     const pairs = await measurePairs(context.rounds, api, ceiling, (side) => measure(side, CONNECTIONS));
@@ -128,20 +129,20 @@ async function startSides(servers: BenchServers, corpus: BenchCorpus, resources:
     pid: bare.child.pid ?? 0,
     load: { origin: `http://127.0.0.1:${barePort}`, paths, keys: [], status: 200 },
   });
-  const strangers = Array.from({ length: UNKNOWN_SLUGS }, (_, number) => `/v1/brands/nobody${number}-com`);
+  const unknownPaths = Array.from({ length: UNKNOWN_SLUGS }, (_, number) => `/v1/brands/nobody${number}-com`);
   return {
     brand: ofApi(corpus.slugs.map((slug) => `/v1/brands/${slug}`)),
     brandBare: ofBare(corpus.slugs.map((slug) => `/brands/${slug}`)),
     page: ofApi(['/v1/brands?limit=20']),
     pages: ofApi(await pagesOf(`http://127.0.0.1:${apiPort}`, corpus.keys.at(-1) ?? '')),
     pageBare: ofBare(['/brands']),
-    unknown: ofApi(strangers, 404),
+    unknown: ofApi(unknownPaths, 404),
     radar: ofApi([`/v1/workspaces/${corpus.workspaceId}/radar?limit=20`]),
     selectOne: ofBare(['/select-1']),
   };
 }
 
-/** The paths of all pages of brands, first to last. */
+/** Returns the paths of all pages of brands, first to last. */
 async function pagesOf(origin: string, key: string): Promise<readonly string[]> {
   const paths = ['/v1/brands?limit=20'];
   for (;;) {
@@ -157,12 +158,12 @@ const READY_LIMIT_MS = 30_000;
 async function untilAnswers(url: string): Promise<void> {
   const limitMs = Date.now() + READY_LIMIT_MS;
   while (!(await fetch(url).catch(() => null))?.ok) {
-    if (Date.now() > limitMs) throw new Error(`${url} did not answer in time.`);
+    if (Date.now() > limitMs) throw new Error(`${url} was not ready in time.`);
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
 }
 
-/** One round unmeasured first: statements are prepared, code is compiled, pages are in memory. */
+/** Runs one unmeasured round first, to prepare statements, compile code and load pages into memory. */
 async function measurePairs(
   rounds: number,
   api: Side,
@@ -189,13 +190,14 @@ async function measureSide(
   const database = () => cpuTimes(({ parent }) => parent === servers.postmasterPid);
   const [serverBefore, databaseBefore] = [await server(), await database()];
   loader.send({ ...side.load, connections, durationMs: WINDOW_MS } satisfies Load);
-  const [seen] = (await once(loader, 'message')) as [LoadSeen];
-  if (seen.fault !== null) throw new Error(`The load met another answer: ${seen.fault}`);
+  const [result] = (await once(loader, 'message')) as [LoadResult];
+  if (result.fault !== null)
+    throw new Error(`The load generator received an unexpected response: ${result.fault}`);
   return {
-    ...seen,
-    perSecond: (seen.requests / seen.elapsedMs) * 1000,
-    serverUs: (usedSince(serverBefore, await server()) * 1000) / seen.requests,
-    databaseUs: (usedSince(databaseBefore, await database()) * 1000) / seen.requests,
+    ...result,
+    perSecond: (result.requests / result.elapsedMs) * 1000,
+    serverUs: (usedSince(serverBefore, await server()) * 1000) / result.requests,
+    databaseUs: (usedSince(databaseBefore, await database()) * 1000) / result.requests,
   };
 }
 

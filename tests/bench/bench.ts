@@ -1,23 +1,23 @@
-/** What every bench shares: how it is run, and what it leaves for the closing table. */
+/** Interface of all benches: how one is run, and the results it records for the closing table. */
 
 export interface BenchContext {
   readonly rounds: number;
   print(line: string): void;
-  /** A line of the closing table. */
+  /** Adds a line to the closing table. */
   record(result: BenchResult): void;
 }
 
 export interface BenchResult {
   readonly bench: string;
   readonly measured: string;
-  /** What it is compared with; `-` where the target is absolute. */
+  /** The value to compare with; `-` when the target is absolute. */
   readonly ceiling: string;
   readonly ratio: number | null;
   readonly target: string;
   readonly held: boolean;
 }
 
-/** Rounds of a bench that is run by itself. */
+/** Measured rounds per bench. */
 export const ROUNDS_ALONE = 5;
 
 export function median(values: readonly number[]): number {
@@ -29,7 +29,7 @@ export function perSecond(rate: number): string {
   return `${Math.round(rate).toLocaleString('en')}/s`;
 }
 
-/** The closing table: one line a measurement, and whether its target holds. */
+/** Formats the closing table: one line per measurement, and whether its target is met. */
 export function closingTable(results: readonly BenchResult[]): string {
   const lines = [
     ['bench', 'measured', 'ceiling', 'ratio', 'target', ''],
@@ -39,7 +39,7 @@ export function closingTable(results: readonly BenchResult[]): string {
       ceiling,
       ratio === null ? '-' : ratio.toFixed(2),
       target,
-      held ? 'ok' : 'below',
+      held ? 'ok' : 'missed',
     ]),
   ];
   const widths = lines[0]?.map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)));

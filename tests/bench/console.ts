@@ -11,36 +11,39 @@ import { type BenchContext, median, ROUNDS_ALONE } from './bench.ts';
 import { type BenchServers, startServers } from './servers.ts';
 
 /**
- * How long an operator looks at nothing: from the address being opened, with nothing cached, until the rows of ten
- * thousand parked events are painted. The ceiling is the same browser painting those rows out of one file of as many
- * bytes, which asks nobody anything.
+ * Measures how long an operator waits: from opening the address, with an empty cache, until the rows of 10,000
+ * parked events are painted. The ceiling is the same browser painting the same rows from one static file of the
+ * same size, without further requests.
  */
 const PARKED = 10_000;
 const VIEWPORT = { width: 1280, height: 860 };
 const TOKEN = 'a token for benches only';
 const ROWS = 'tbody tr:not(.more)';
-/** As long as a page may take that is felt to come at once; from Nielsen's limits. */
+/** Response time up to which a page feels immediate, after Nielsen. */
 const SECONDS_MAX = 1;
-/** Paints are short and scatter: a round is several of them. */
+/** Paint times are short and vary, so a round has several. */
 const PAINTS_A_ROUND = 3;
 
 interface Painted {
-  /** The first text or image: the frame of the console. */
+  /** Time of the first text or image: the frame of the console. */
   readonly firstMs: number;
-  /** The frame after the rows were there. */
+  /** Time of the frame after the rows appeared. */
   readonly rowsMs: number;
 }
 
-/** In the page, before its own scripts: when the first row is on the screen, and when anything at all was. */
+/**
+ * Script that runs in the page before its own scripts. It records the times of the first paint and of the first
+ * row.
+ */
 const NOTE_ROWS = `
   sessionStorage.setItem('operator-token', ${JSON.stringify(TOKEN)});
   window.rowsPainted = new Promise((resolve) => {
-    const look = () => {
-      if (document.querySelector(${JSON.stringify(ROWS)}) === null) return requestAnimationFrame(look);
-      // The frame that has them is done when the task after it runs.
+    const check = () => {
+      if (document.querySelector(${JSON.stringify(ROWS)}) === null) return requestAnimationFrame(check);
+      // The frame that shows the rows is complete when the next task runs.
       requestAnimationFrame(() => setTimeout(() => resolve(performance.now()), 0));
     };
-    look();
+    check();
   });
   window.firstPainted = new Promise((resolve) => {
     new PerformanceObserver((list) => {
@@ -52,7 +55,7 @@ const NOTE_ROWS = `
 export async function run(context: BenchContext): Promise<void> {
   const executablePath = findChromium();
   if (executablePath === null) {
-    context.print('console: left out, there is no Chromium; CHROMIUM_PATH names one');
+    context.print('console: skipped, Chromium not found; set CHROMIUM_PATH');
     return;
   }
   await using resources = new AsyncDisposableStack();
@@ -63,26 +66,26 @@ export async function run(context: BenchContext): Promise<void> {
   const consoleUrl = `${await startOps(servers, resources)}/#/parked`;
   const browser = await chromium.launch({ executablePath, args: CHROMIUM_ARGUMENTS });
   resources.defer(() => browser.close());
-  const still = await stillOf(browser, consoleUrl);
-  const stillUrl = await serve(still.html, resources);
-  const rounds: Record<'console' | 'still', Painted[]> = { console: [], still: [] };
-  // Not measured: the browser's own caches of code, the server's first answers.
-  for (const url of [consoleUrl, stillUrl]) await paint(browser, url);
+  const staticPage = await createStaticCopy(browser, consoleUrl);
+  const staticUrl = await serve(staticPage.html, resources);
+  const rounds: Record<'console' | 'staticPage', Painted[]> = { console: [], staticPage: [] };
+  // Unmeasured warm-up: the browser's code caches and the servers' first responses.
+  for (const url of [consoleUrl, staticUrl]) await paint(browser, url);
   for (let round = 0; round < context.rounds * PAINTS_A_ROUND; round += 1) {
     rounds.console.push(await paint(browser, consoleUrl));
-    rounds.still.push(await paint(browser, stillUrl));
+    rounds.staticPage.push(await paint(browser, staticUrl));
   }
   const of = (which: keyof typeof rounds, pick: keyof Painted) =>
     median(rounds[which].map((painted) => painted[pick]));
   const measuredMs = of('console', 'rowsMs');
-  const ceilingMs = of('still', 'rowsMs');
+  const ceilingMs = of('staticPage', 'rowsMs');
   context.print(
-    `console: ${PARKED.toLocaleString('en')} parked events, ${still.rows} rows in ${Math.round(still.bytes / 1_024)} KiB. ` +
+    `console: ${PARKED.toLocaleString('en')} parked events, ${staticPage.rows} rows in ${Math.round(staticPage.bytes / 1_024)} KiB. ` +
       `Rows after ${measuredMs.toFixed(0)} ms, first paint after ${of('console', 'firstMs').toFixed(0)} ms; ` +
-      `still page: ${ceilingMs.toFixed(0)} ms, ${of('still', 'firstMs').toFixed(0)} ms`,
+      `static page: ${ceilingMs.toFixed(0)} ms, ${of('staticPage', 'firstMs').toFixed(0)} ms`,
   );
   context.record({
-    bench: 'console: first rows of 10,000 parked',
+    bench: 'console: first rows of 10,000 parked events',
     measured: `${measuredMs.toFixed(0)} ms`,
     ceiling: `${ceilingMs.toFixed(0)} ms`,
     ratio: ceilingMs / measuredMs,
@@ -91,7 +94,7 @@ export async function run(context: BenchContext): Promise<void> {
   });
 }
 
-/** The projector makes its tables; that so much is parked is written into them. */
+/** The projector creates its tables; the parked events are then inserted directly. */
 async function park(servers: BenchServers, pool: Database): Promise<void> {
   const projector = startProcess('services/projector/main.ts', servers.environment);
   await untilPassed(pool, 0n);
@@ -118,7 +121,7 @@ async function startOps({ environment }: BenchServers, resources: AsyncDisposabl
   return `http://127.0.0.1:${port}`;
 }
 
-/** One page load of a browser that has seen nothing before. */
+/** Loads the page once in a new browser context with an empty cache. */
 async function paint(browser: Browser, url: string): Promise<Painted> {
   const context = await browser.newContext({ viewport: VIEWPORT });
   try {
@@ -133,8 +136,11 @@ async function paint(browser: Browser, url: string): Promise<Painted> {
   }
 }
 
-/** The console as it is once it is drawn, in one file without scripts, filled up to the bytes that it came in. */
-async function stillOf(
+/**
+ * Returns the rendered console as one file without scripts, padded to the number of bytes that the console
+ * transferred.
+ */
+async function createStaticCopy(
   browser: Browser,
   url: string,
 ): Promise<{ readonly html: string; readonly bytes: number; readonly rows: number }> {
@@ -152,7 +158,7 @@ async function stillOf(
     }))()`,
   );
   await context.close();
-  const html = `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Still</title><style>${css}</style></head>${body}`;
+  const html = `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Static</title><style>${css}</style></head>${body}`;
   const missing = bytes - Buffer.byteLength(html);
   return { html: missing > 0 ? `${html}<!--${'-'.repeat(missing)} -->` : html, bytes, rows };
 }

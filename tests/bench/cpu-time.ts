@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 
-/** Clock ticks that Linux counts processor time in. */
+/** Duration of one clock tick, the unit in which Linux counts CPU time. */
 const TICK_MS = 10;
 
 export interface ProcessStat {
@@ -8,7 +8,7 @@ export interface ProcessStat {
   readonly parent: number;
 }
 
-/** Processor time of each process so far, in milliseconds. Empty where there is no /proc. */
+/** CPU time of each process so far, in milliseconds. Empty on systems without /proc. */
 export type CpuTimes = ReadonlyMap<number, number>;
 
 export async function cpuTimes(belongs: (stat: ProcessStat) => boolean): Promise<CpuTimes> {
@@ -25,14 +25,14 @@ export async function cpuTimes(belongs: (stat: ProcessStat) => boolean): Promise
   return times;
 }
 
-/** Of processes that ended meanwhile nothing is known: their last moments count for nobody. */
+/** Returns the CPU time used between two samples. Processes that ended in between are not counted. */
 export function usedSince(before: CpuTimes, after: CpuTimes): number {
   let used = 0;
   for (const [pid, ms] of after) used += ms - (before.get(pid) ?? 0);
   return used;
 }
 
-/** The most memory a process has held, in MiB. NaN where there is no /proc. */
+/** Returns the peak memory of a process in MiB, or NaN on systems without /proc. */
 export async function peakMemoryMib(pid: number): Promise<number> {
   const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
   return Number(/VmHWM:\s+(\d+) kB/.exec(status)?.[1]) / 1024;

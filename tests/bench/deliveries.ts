@@ -23,18 +23,18 @@ import { type BenchContext, median, perSecond, ROUNDS_ALONE } from './bench.ts';
 import { measureIsolation } from './deliveries/isolation.ts';
 import { type BenchServers, startServers } from './servers.ts';
 
-/** So many that beginning and end of a round, where no side is busy, count for little. */
+/** High enough that the start and end of a round, where neither side is busy, hardly count. */
 const DELIVERIES = 30_000;
 const RULES = 50;
 const POOL_CLIENTS = 6;
-/** Of both sides: connections to the receiver, and requests on their way. */
+/** Limits for both sides: connections to the receiver, and requests in flight. */
 const CONNECTIONS = 64;
 const IN_FLIGHT = 512;
 const TARGET = 0.5;
 const LIMIT_MS = 60_000;
 const RECEIVER = fileURLToPath(new URL('./deliveries/receiver.ts', import.meta.url));
 
-type Room = {
+type BenchDependencies = {
   readonly servers: BenchServers;
   readonly pool: Database;
   readonly nats: Nats;
@@ -43,9 +43,10 @@ type Room = {
 };
 
 /**
- * Deliveries from JetStream to an acknowledged POST on loopback, with claim, signatures and attempt log, beside the
- * same POSTs by undici with the same signatures and nothing else; in turns. Events are recorded behind, in batches, and
- * measured apart: nobody who receives waits for them. Then the whole path, live, from an event to its webhook.
+ * Measures deliveries from JetStream to an acknowledged POST on loopback, with claim, signatures and attempt log.
+ * The ceiling sends the same POSTs with undici and the same signatures, and does nothing else. The two sides
+ * alternate. Events are recorded afterwards in batches and measured separately, because receivers do not wait for
+ * them. Finally measures the whole path, from an event to its webhook, with processes.
  */
 export async function run(context: BenchContext): Promise<void> {
   await using resources = new AsyncDisposableStack();
@@ -58,14 +59,14 @@ export async function run(context: BenchContext): Promise<void> {
   resources.defer(() => void receiver.kill('SIGKILL'));
   const [port] = (await once(receiver, 'message')) as [number];
   const rules = Array.from({ length: RULES }, () => ({ workspaceId: 'ws_bench', alertId: randomUUID() }));
-  const dependencies: Room = { servers, pool, nats, origin: `http://127.0.0.1:${port}`, rules };
+  const dependencies: BenchDependencies = { servers, pool, nats, origin: `http://127.0.0.1:${port}`, rules };
   context.print(
-    `deliveries: ${DELIVERIES.toLocaleString('en')} webhooks of ${RULES} rules, from JetStream to the answer, beside ` +
-      'undici and HMAC alone; medians of paired rounds',
+    `deliveries: ${DELIVERIES.toLocaleString('en')} webhooks of ${RULES} rules, from JetStream to the response, compared ` +
+      'with undici and HMAC alone; medians of paired rounds',
   );
 
   const rounds: { readonly bare: number; readonly ours: number }[] = [];
-  // One round unmeasured first.
+  // The first round is not measured.
   for (let round = -1; round < context.rounds; round += 1) {
     const deliveries = await queue(dependencies);
     const bare = await sendBare(dependencies, deliveries);
@@ -77,7 +78,7 @@ export async function run(context: BenchContext): Promise<void> {
   context.print(`  undici + HMAC  ${perSecond(of('bare')).padStart(10)}`);
   context.print(`  delivery       ${perSecond(of('ours')).padStart(10)}  ratio ${ratio.toFixed(2)}`);
   context.print(
-    `  events          ${perSecond(await recordAll(dependencies)).padStart(10)}  queued and attempted, behind`,
+    `  events          ${perSecond(await recordAll(dependencies)).padStart(10)}  queued and attempted, recorded afterwards`,
   );
   context.record({
     bench: 'deliveries: JetStream to POST, logged',
@@ -90,13 +91,14 @@ export async function run(context: BenchContext): Promise<void> {
   await measureIsolation(context, servers);
 }
 
-/** In Postgres and in the queue, as alerts leaves them. */
-async function queue({ pool, nats, rules, origin }: Room): Promise<readonly NewDelivery[]> {
+/** Queues deliveries in Postgres and JetStream, as the alerts process does. */
+async function queue({ pool, nats, rules, origin }: BenchDependencies): Promise<readonly NewDelivery[]> {
   const deliveries = Array.from({ length: DELIVERIES }, (_, n) => {
     const rule = rules[n % RULES] ?? { workspaceId: '', alertId: '' };
     return newDelivery(rule, { channel: 'webhook', url: `${origin}/rule/${n % RULES}` }, new Date());
   });
-  // What is sent was queued a moment ago, and its pages written since the checkpoint before.
+  // In production a delivery is sent soon after it was queued, so its pages were written after the last checkpoint.
+  // Forces that state.
   await pool.query('checkpoint');
   await inTransaction(pool, (client) => enqueue(client, deliveries));
   await publishDue(
@@ -106,7 +108,7 @@ async function queue({ pool, nats, rules, origin }: Room): Promise<readonly NewD
   return deliveries;
 }
 
-async function sendBare({ origin }: Room, deliveries: readonly NewDelivery[]): Promise<number> {
+async function sendBare({ origin }: BenchDependencies, deliveries: readonly NewDelivery[]): Promise<number> {
   const client = new Pool(origin, { connections: CONNECTIONS, pipelining: 1 });
   const keys = webhookKeysOf(SECRET);
   const bodies = deliveries.map(({ payload }) => Buffer.from(JSON.stringify(payload), 'utf8'));
@@ -116,14 +118,14 @@ async function sendBare({ origin }: Room, deliveries: readonly NewDelivery[]): P
       const body = bodies[n] ?? Buffer.alloc(0);
       const headers = signatureHeaders(deliveries[n]?.deliveryId ?? '', new Date(), body, keys);
       const path = `/rule/${n % RULES}`;
-      const answer = await client.request({
+      const reply = await client.request({
         method: 'POST',
         path,
         headers: ['content-type', 'application/json', ...headers],
         body,
       });
-      await answer.body.dump();
-      if (answer.statusCode !== 204) throw new Error(`The receiver answered ${answer.statusCode}.`);
+      await reply.body.dump();
+      if (reply.statusCode !== 204) throw new Error(`The receiver replied ${reply.statusCode}.`);
     }
   };
   const startMs = performance.now();
@@ -133,12 +135,12 @@ async function sendBare({ origin }: Room, deliveries: readonly NewDelivery[]): P
   return rate;
 }
 
-/** As the process does it, in this one: until the last attempt is written down. */
-async function sendOurs({ pool, nats }: Room): Promise<number> {
+/** Sends all deliveries as the delivery process does, but in this process. Ends when the last attempt is stored. */
+async function sendOurs({ pool, nats }: BenchDependencies): Promise<number> {
   const ending = new AbortController();
   await using egress = openEgress({ allowLoopback: true });
   const all = Promise.withResolvers<void>();
-  const limit = setTimeout(() => all.reject(new Error('Not all deliveries arrived.')), LIMIT_MS);
+  const limit = setTimeout(() => all.reject(new Error('Not all deliveries were sent in time.')), LIMIT_MS);
   let sent = 0;
   const webhook = openWebhookChannel(egress, systemClock);
   const senders = openSenders({
@@ -177,17 +179,17 @@ async function sendOurs({ pool, nats }: Room): Promise<number> {
   const { rows } = await pool.query<{ open: number }>(
     `select count(*)::int as open from delivery.overview where status <> 'delivered'`,
   );
-  if (rows[0]?.open !== 0) throw new Error(`${rows[0]?.open} deliveries are not written down.`);
+  if (rows[0]?.open !== 0) throw new Error(`${rows[0]?.open} deliveries are not stored as delivered.`);
   return rate;
 }
 
-async function recordAll({ pool, servers }: Room): Promise<number> {
+async function recordAll({ pool, servers }: BenchDependencies): Promise<number> {
   await using eventStore = openEventStore(servers.eventStore.url);
   const startMs = performance.now();
   let events = 0;
-  for (let some = -1; some !== 0; ) {
-    some = await recordEvents(pool, eventStore);
-    events += some;
+  for (let published = -1; published !== 0; ) {
+    published = await recordEvents(pool, eventStore);
+    events += published;
   }
   return (events / (performance.now() - startMs)) * 1_000;
 }

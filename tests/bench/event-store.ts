@@ -7,7 +7,7 @@ import { type BenchContext, median, perSecond, ROUNDS_ALONE } from './bench.ts';
 import { type ServerProcess, startCeiling, startStore } from './event-store/processes.ts';
 import { batchedAppends, liveLatencies, readForwards, singleAppends } from './event-store/workloads.ts';
 
-/** How long each measurement takes; long enough for hundreds of commits, short enough for many pairs. */
+/** Duration of one measurement: long enough for hundreds of commits, short enough for many pairs. */
 const WINDOW_MS = 1_000;
 const LIVE_WINDOW_MS = 2_000;
 const READ_EVENTS = 40_000;
@@ -15,7 +15,7 @@ const FILL_WINDOW_MS = 4_000;
 
 interface Workload {
   readonly name: string;
-  /** The least that the store may reach of what the client does against a server without work. */
+  /** Minimum ratio of the store's rate to that of a server that does no work. */
   readonly target: number;
   run(client: EventStoreDBClient): Promise<number>;
 }
@@ -35,14 +35,15 @@ interface Sample {
 }
 
 /**
- * The event store beside a server that does no work, with the same client in the same run. The two take turns, and
- * each ratio is of one turn and the next, so that whatever else the machine does weighs on both alike.
+ * Compares the event store with a server that does no work, using the same client in the same run. The two sides
+ * alternate, and each ratio compares neighbouring measurements. Other load on the machine therefore affects both
+ * alike.
  */
 export async function run(context: BenchContext): Promise<void> {
   await using resources = new AsyncDisposableStack();
   const folder = await mkdtemp(join(tmpdir(), `test-stack-${process.pid}-`));
   resources.defer(() => rm(folder, { recursive: true, force: true }));
-  // As root, PostgreSQL runs as another user, who has to pass through.
+  // PostgreSQL refuses to run as root. It then runs as another user, who needs access to the folder.
   await chmod(folder, 0o755);
   const postgres = await startPostgres({ folder: join(folder, 'postgres'), port: 0 });
   resources.defer(() => postgres.stop());
@@ -58,7 +59,9 @@ export async function run(context: BenchContext): Promise<void> {
   resources.defer(() => ceilingClient.dispose());
 
   await batchedAppends(storeClient, FILL_WINDOW_MS);
-  context.print('event store: the local store beside a server that does no work; medians of paired rounds');
+  context.print(
+    'event store: the local store compared with a server that does no work; medians of paired rounds',
+  );
   for (const workload of WORKLOADS) {
     await workload.run(ceilingClient);
     await workload.run(storeClient);

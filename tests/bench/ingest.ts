@@ -28,8 +28,8 @@ interface Sample {
 }
 
 /**
- * A large scan by way of the queue, into the real process: from the first chunk's publication until the queue is
- * empty, which is when the last message is acknowledged and the scan recorded.
+ * Sends large scans through the queue to a real ingest process. Measures from the publication of the first chunk
+ * until the queue is empty. The last message is then acknowledged and the scan recorded.
  */
 export async function run(context: BenchContext): Promise<void> {
   await using resources = new AsyncDisposableStack();
@@ -46,7 +46,7 @@ export async function run(context: BenchContext): Promise<void> {
   const baseline = await measure(servers, database, nats, pid, scanOfDay(0, ADS, CHANGE));
   context.print(
     `ingest: scans of ${ADS.toLocaleString('en')} ads, ${CHANGE * 100} % changed. ` +
-      `The first: ${baseline.seconds.toFixed(2)} s, ${baseline.events} events`,
+      `First scan: ${baseline.seconds.toFixed(2)} s, ${baseline.events} events`,
   );
   const samples: Sample[] = [];
   for (let day = 1; day <= context.rounds; day += 1) {
@@ -57,7 +57,7 @@ export async function run(context: BenchContext): Promise<void> {
   const peakMib = await peakMemoryMib(pid);
   context.print(
     `  later scans: ${seconds.toFixed(2)} s (${samples.map((sample) => sample.seconds.toFixed(2)).join(', ')}), ` +
-      `${of((sample) => sample.events)} events, at most ${peakMib.toFixed(0)} MiB`,
+      `${of((sample) => sample.events)} events, peak memory ${peakMib.toFixed(0)} MiB`,
   );
   context.print(
     `  CPU per scan: ingest ${of((sample) => sample.ingestMs)} ms, event store ${of((sample) => sample.eventStoreMs)} ms, ` +
@@ -125,7 +125,10 @@ async function databasesOfBackends(database: Client): Promise<ReadonlyMap<number
   return new Map(rows.map(({ pid, datname }) => [pid, datname]));
 }
 
-/** What was recorded is looked up in the log itself; a scan that was set aside would leave the queue as well. */
+/**
+ * Counts the scan's events in the log. An empty queue alone proves nothing, because a dead-lettered scan leaves the
+ * queue too.
+ */
 async function eventsOf(servers: BenchServers, scan: Scan): Promise<number> {
   await using eventStore = openEventStore(servers.eventStore.url);
   let events = 0;

@@ -13,9 +13,9 @@ import { openBigCorpus } from './reads/corpus.ts';
 const SLOWEST_SHOWN = 3;
 
 /**
- * What events that have just arrived cost each read model over the big corpus: small batches, one after the other on one
- * connection with named statements, as the projector applies them, so that plans are those of a process that has been
- * running for a while. Each is rolled back. There is no target: what stands out is to be looked into.
+ * Measures the cost of newly arrived events per read model over the big corpus. Small batches are applied in sequence
+ * on one connection with named statements, as in the projector. Query plans are therefore those of a process that has
+ * run for a while. Each batch is rolled back. The bench has no target: investigate outliers.
  */
 export async function run(context: BenchContext): Promise<void> {
   await using resources = new AsyncDisposableStack();
@@ -28,10 +28,10 @@ export async function run(context: BenchContext): Promise<void> {
     catalogs.set(projection, await readCatalog(pool, schemaOf(projection.name)));
 
   context.print(
-    `live: ms that a batch of ${EVENTS_OF_BATCH} events takes in the read models that it takes longest in, median and most`,
+    `live: the slowest read models per batch of ${EVENTS_OF_BATCH} events, in ms: median (maximum)`,
   );
   for (const { name, batches } of await arrivingEvents(pool)) {
-    const costs: { readonly projection: string; readonly median: number; readonly most: number }[] = [];
+    const costs: { readonly projection: string; readonly median: number; readonly max: number }[] = [];
     for (const [projection, catalog] of catalogs) {
       const times: number[] = [];
       for (const events of batches) {
@@ -39,13 +39,13 @@ export async function run(context: BenchContext): Promise<void> {
         if (tookMs !== null) times.push(tookMs);
       }
       if (times.length === 0) continue;
-      // Of a server that has been running for a while: plans are settled, and what is needed is in memory.
-      const settled = times.slice(times.length / 2);
-      costs.push({ projection: projection.name, median: median(settled), most: Math.max(...settled) });
+      // Keeps the second half, which represents a warm server: query plans are settled and pages are in memory.
+      const warm = times.slice(times.length / 2);
+      costs.push({ projection: projection.name, median: median(warm), max: Math.max(...warm) });
     }
     const slowest = costs.toSorted((a, b) => b.median - a.median).slice(0, SLOWEST_SHOWN);
     const shown = slowest.map(
-      (cost) => `${cost.projection} ${cost.median.toFixed(1)} (${cost.most.toFixed(0)})`,
+      (cost) => `${cost.projection} ${cost.median.toFixed(1)} (${cost.max.toFixed(0)})`,
     );
     context.print(`  ${name.padEnd(46)} ${shown.join(', ')}`);
     context.record({
@@ -59,7 +59,7 @@ export async function run(context: BenchContext): Promise<void> {
   }
 }
 
-/** Milliseconds, or `null` where nothing of the batch is for the projection. */
+/** Returns the milliseconds taken, or `null` when the projection handles no event of the batch. */
 async function applyAndForget(
   client: Transaction,
   projection: Projection,

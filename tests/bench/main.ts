@@ -1,6 +1,6 @@
 import { type BenchContext, type BenchResult, closingTable, ROUNDS_ALONE } from './bench.ts';
 
-/** `npm run bench`: the benches named on the command line, or all, one after the other. */
+/** `npm run bench`: runs the benches named on the command line, or all of them, one after the other. */
 const BENCHES: Readonly<Record<string, () => Promise<{ run(context: BenchContext): Promise<void> }>>> = {
   'event-store': () => import('./event-store.ts'),
   api: () => import('./api.ts'),
@@ -15,13 +15,13 @@ const BENCHES: Readonly<Record<string, () => Promise<{ run(context: BenchContext
   console: () => import('./console.ts'),
 };
 
-const named = process.argv.slice(2);
-const unknown = named.filter((name) => !(name in BENCHES));
+const requested = process.argv.slice(2);
+const unknown = requested.filter((name) => !(name in BENCHES));
 if (unknown.length > 0) {
-  console.error(`There is no bench ${unknown.join(', ')}; there are ${Object.keys(BENCHES).join(', ')}.`);
+  console.error(`Unknown bench: ${unknown.join(', ')}. Available: ${Object.keys(BENCHES).join(', ')}.`);
   process.exit(2);
 }
-// Leaving by `exit` takes the servers of the bench along; the default of a signal would not.
+// `exit` also stops the servers of the bench; the default handling of a signal would not.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
 
 const results: BenchResult[] = [];
@@ -31,12 +31,12 @@ const context: BenchContext = {
   record: (result) => results.push(result),
 };
 let failed = false;
-for (const name of named.length > 0 ? named : Object.keys(BENCHES)) {
+for (const name of requested.length > 0 ? requested : Object.keys(BENCHES)) {
   try {
     await (await BENCHES[name]?.())?.run(context);
   } catch (error) {
     failed = true;
-    console.error(`bench ${name} could not be run:`, error);
+    console.error(`bench ${name} failed:`, error);
   }
 }
 console.log(`\n${closingTable(results)}`);

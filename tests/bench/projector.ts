@@ -23,12 +23,12 @@ const EVENTS_OF_BRAND = 1_000;
 const ROWS = BRANDS * EVENTS_OF_BRAND;
 const TARGETS = { live: 0.4, rebuild: 0.36 } as const;
 const POOL_CLIENTS = 4;
-const TAKEN_TOGETHER = 5_000;
+const BATCH_EVENTS = 5_000;
 const COPY_SCHEMA = 'copied';
 const BARE_SCHEMA = 'copied_bare';
 
 type Path = 'live' | 'rebuild';
-/** What a path is compared with: rows into indexes that are there, or indexes when the rows are. */
+/** The ceiling of each path: COPY into existing indexes, or COPY followed by building the indexes. */
 const CEILINGS = { live: 'copy', rebuild: 'copyThenIndex' } as const;
 type Ceiling = (typeof CEILINGS)[Path];
 
@@ -39,9 +39,10 @@ interface Sample {
 }
 
 /**
- * The radar's catch-up with a log of events beside a raw COPY of the rows that it makes, into the same table with the
- * same indexes; its rebuild beside a COPY into the table alone and the making of the indexes. Reading the events from the event store is measured apart, once: a COPY has nothing to read, so
- * what is compared gets its events from memory.
+ * Compares the radar's catch-up with a raw COPY of the resulting rows into the same table with the same indexes.
+ * Compares its rebuild with a COPY into a bare table followed by building the indexes. A COPY has no events to
+ * read, so the compared paths get their events from memory. Reading from the event store is measured once,
+ * separately.
  */
 export async function run(context: BenchContext): Promise<void> {
   await using resources = new AsyncDisposableStack();
@@ -53,7 +54,7 @@ export async function run(context: BenchContext): Promise<void> {
   const appendedMs = performance.now();
   const head = await appendEvents(eventStore, BRANDS, EVENTS_OF_BRAND);
   context.print(
-    `projector: ${ROWS.toLocaleString('en')} events into the radar beside raw COPY of its rows; medians of paired ` +
+    `projector: ${ROWS.toLocaleString('en')} events into the radar, compared with raw COPY of its rows; medians of paired ` +
       `rounds. Events appended in ${Math.round((performance.now() - appendedMs) / 1000)} s`,
   );
 
@@ -64,7 +65,7 @@ export async function run(context: BenchContext): Promise<void> {
   const reading = await timed(async () => {
     events = await readEvents(eventStore);
   });
-  context.print(`  ${describe('whole catch-up', whole)}\n  ${describe('of it, reading', reading)}`);
+  context.print(`  ${describe('whole catch-up', whole)}\n  ${describe('reading part', reading)}`);
 
   const paths: Readonly<Record<Ceiling | Path, () => Promise<void>>> = {
     copy: () => copyRows(pool, rows, COPY_SCHEMA),
@@ -76,7 +77,7 @@ export async function run(context: BenchContext): Promise<void> {
     rebuild: () => rebuild(pool, eventStore, events),
   };
   const rounds: Record<Ceiling | Path, Sample>[] = [];
-  // One round unmeasured first.
+  // The first round is not measured.
   for (let round = -1; round < context.rounds; round += 1) {
     await emptyTables(pool);
     const copy = await timed(paths.copy);
@@ -120,7 +121,7 @@ function describe(name: string, sample: Sample): string {
   ].join('  ');
 }
 
-/** A checkpoint first, so that no measurement pays for the writes of the one before it. */
+/** Runs a checkpoint first, so that a measurement does not pay for the writes of the previous one. */
 async function measure(servers: BenchServers, pool: Database, work: () => Promise<void>): Promise<Sample> {
   await pool.query('checkpoint');
   const serverTimes = () =>
@@ -138,7 +139,7 @@ async function measure(servers: BenchServers, pool: Database, work: () => Promis
   };
 }
 
-/** As the projector process does it from nothing, reading included. */
+/** Runs the projector from an empty state, including reading the log. */
 async function catchUp(servers: BenchServers, pool: Database, head: bigint): Promise<void> {
   const projecting = new AbortController();
   const projector = runProjections({
@@ -156,11 +157,11 @@ async function catchUp(servers: BenchServers, pool: Database, head: bigint): Pro
   }
 }
 
-/** Into the live table and its indexes, in the groups that a catch-up fills. */
+/** Applies the events to the live table and its indexes, in batches of the size used during catch-up. */
 async function applyLive(pool: Database, events: readonly RecordedEvent[]): Promise<void> {
   const target = await openLiveTarget(pool, radar);
-  for (let from = 0; from < events.length; from += TAKEN_TOGETHER) {
-    const batch = events.slice(from, from + TAKEN_TOGETHER);
+  for (let from = 0; from < events.length; from += BATCH_EVENTS) {
+    const batch = events.slice(from, from + BATCH_EVENTS);
     const position = batch.at(-1)?.position ?? 0n;
     await applyOrPark(pool, target, new Set(), batch, position, (error) => {
       throw error;
@@ -168,7 +169,7 @@ async function applyLive(pool: Database, events: readonly RecordedEvent[]): Prom
   }
 }
 
-/** As a changed version is built: beside the live table, indexes last. The log is one that reads at no cost. */
+/** Rebuilds the projection in new tables, creating indexes last. The log is read from memory at no cost. */
 async function rebuild(
   pool: Database,
   eventStore: EventStore,
@@ -190,12 +191,12 @@ async function readEvents(eventStore: EventStore): Promise<readonly RecordedEven
   await using follower = eventStore.follow({
     after: null,
     prefixes: radar.prefixes,
-    bufferItems: TAKEN_TOGETHER * 2,
+    bufferItems: BATCH_EVENTS * 2,
   });
   const events: RecordedEvent[] = [];
   for (let caughtUp = false; !caughtUp; ) {
-    const items = await follower.take(TAKEN_TOGETHER);
-    if (items.length === 0) throw new Error('The event store ended the reading.');
+    const items = await follower.take(BATCH_EVENTS);
+    if (items.length === 0) throw new Error('The event store ended the subscription.');
     for (const item of items) {
       if (item.kind === 'event') events.push(item.event);
       else if (item.kind === 'caught_up') caughtUp = true;

@@ -2,20 +2,23 @@ import { freePort } from '#deploy/local/os/ports.ts';
 import { startProcess } from '#tests/stack/processes.ts';
 import { type BenchContext, ROUNDS_ALONE } from './bench.ts';
 import { openBigCorpus } from './reads/corpus.ts';
-import { type Measured, measure, openAsking, type Times } from './reads/measure.ts';
-import { type Case, casesOf } from './reads/requests.ts';
+import { type Measured, measure, createClient, type Times } from './reads/measure.ts';
+import { type Case, readCases } from './reads/requests.ts';
 
 const API = 'services/api/main.ts';
-/** The 99th percentile of a page: with one filter at most, and with two. What has no pages is shown beside. */
+/**
+ * Maximum p99 of a page in ms: with at most one filter, and with two. Unpaginated responses are reported without a
+ * limit.
+ */
 const LIMIT_MS = 25;
 const LIMIT_OF_TWO_FILTERS_MS = 60;
 const WORST_SHOWN = 10;
 
 /**
- * Every list, and the single reads that gather most, over a million ads, 200,000 brands, 500,000 landing pages and
- * 500,000 creative files: asked of the API as it runs in production, over one connection, one request after the other.
- * First and hundredth page (the last, where a list is shorter), without filter, with every filter, with every two.
- * The corpus is kept between runs (see `reads/corpus.ts`).
+ * Requests every list, and the most expensive single reads, over a million ads, 200,000 brands, 500,000 landing
+ * pages and 500,000 creative files. The API runs as in production and is called over one connection, one request at
+ * a time. Lists are read at the first and the hundredth page (the last one if the list is shorter): without filter,
+ * with every filter, and with every pair of filters. The corpus is kept between runs (see `reads/corpus.ts`).
  */
 export async function run(context: BenchContext, only: RegExp | null = null): Promise<void> {
   await using resources = new AsyncDisposableStack();
@@ -29,35 +32,37 @@ export async function run(context: BenchContext, only: RegExp | null = null): Pr
   });
   resources.defer(() => api.kill());
   const servers = { apiPid: api.child.pid ?? 0, postmasterPid: corpus.postmasterPid };
-  const asking = openAsking(`http://127.0.0.1:${port}`, corpus.keys);
-  resources.defer(() => asking.close());
+  const client = createClient(`http://127.0.0.1:${port}`, corpus.keys);
+  resources.defer(() => client.close());
   await untilAnswers(`http://127.0.0.1:${port}/v1/openapi.json`);
 
-  const cases = (await casesOf(corpus.pool)).filter((asked) => only === null || only.test(nameOf(asked)));
+  const cases = (await readCases(corpus.pool)).filter(
+    (testCase) => only === null || only.test(nameOf(testCase)),
+  );
   context.print('reads: p50 and p99 in ms over one connection, of the first page and the hundredth;');
-  context.print('  then of the processor time that the API and PostgreSQL took, the greater of both pages');
-  const line = lineOf(Math.max(...cases.map((asked) => nameOf(asked).length)));
+  context.print('  then the same of the CPU time of the API and PostgreSQL, the higher of both pages');
+  const line = rowFormatter(Math.max(...cases.map((testCase) => nameOf(testCase).length)));
   const measured: Measured[] = [];
-  for (const asked of cases) {
-    const row = await measure(asking.ask, servers, asked);
+  for (const testCase of cases) {
+    const row = await measure(client.send, servers, testCase);
     measured.push(row);
     context.print(line(row));
   }
-  context.print(`  the ${WORST_SHOWN} nearest to their limit, or furthest over it:`);
+  context.print(`  the ${WORST_SHOWN} closest to their limit or furthest over it:`);
   for (const row of worstOf(measured)) context.print(`${line(row)}  ${slowestOf(row)}`);
-  const pages = measured.filter(({ asked }) => asked.paged);
+  const pages = measured.filter(({ testCase }) => testCase.paged);
   for (const [name, limitMs, of] of [
-    ['reads: pages, no filter or one', LIMIT_MS, pages.filter(({ asked }) => asked.filters.length < 2)],
+    ['reads: pages, no filter or one', LIMIT_MS, pages.filter(({ testCase }) => testCase.filters.length < 2)],
     [
       'reads: pages, two filters',
       LIMIT_OF_TWO_FILTERS_MS,
-      pages.filter(({ asked }) => asked.filters.length > 1),
+      pages.filter(({ testCase }) => testCase.filters.length > 1),
     ],
-    ['reads: whole answers', null, measured.filter(({ asked }) => !asked.paged)],
+    ['reads: unpaginated responses', null, measured.filter(({ testCase }) => !testCase.paged)],
   ] as const) {
     for (const [what, worst] of [
       [name, Math.max(...of.map(p99Of))],
-      [`${name}, processor time`, Math.max(...of.map(busyP99Of))],
+      [`${name}, CPU time`, Math.max(...of.map(busyP99Of))],
     ] as const) {
       context.record({
         bench: what,
@@ -76,7 +81,7 @@ const READY_LIMIT_MS = 30_000;
 async function untilAnswers(url: string): Promise<void> {
   const limitMs = Date.now() + READY_LIMIT_MS;
   while (!(await fetch(url).catch(() => null))?.ok) {
-    if (Date.now() > limitMs) throw new Error(`${url} did not answer in time.`);
+    if (Date.now() > limitMs) throw new Error(`${url} was not ready in time.`);
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
 }
@@ -90,23 +95,30 @@ const busyP99Of = ({ first, hundredth }: Measured): number =>
 
 const column = (p50Ms: number | undefined, p99Ms: number | undefined): string =>
   [p50Ms, p99Ms].map((ms) => (ms?.toFixed(1) ?? '-').padStart(8)).join('');
-const wall = (times: Times | null): string => column(times?.p50Ms, times?.p99Ms);
+const elapsed = (times: Times | null): string => column(times?.p50Ms, times?.p99Ms);
 const busy = (row: Measured): string =>
   column(Math.max(row.first.busyP50Ms, row.hundredth?.busyP50Ms ?? 0), busyP99Of(row));
 
-/** What is over its limit; `BUSY`: also by what it computes, and not for waiting for others on the machine. */
+/**
+ * Marks a row over its limit. `BUSY` means that its CPU time alone is over the limit, so that other load on the
+ * machine is not the reason.
+ */
 const markOf = (row: Measured): string =>
-  p99Of(row) <= limitOf(row.asked) ? '' : busyP99Of(row) > limitOf(row.asked) ? '  OVER BUSY' : '  OVER';
+  p99Of(row) <= limitOf(row.testCase)
+    ? ''
+    : busyP99Of(row) > limitOf(row.testCase)
+      ? '  OVER BUSY'
+      : '  OVER';
 
-/** A line a row. */
-const lineOf =
+/** Returns a function that formats one row. */
+const rowFormatter =
   (width: number) =>
   (row: Measured): string =>
-    `  ${nameOf(row.asked).padEnd(width)}${wall(row.first)}${wall(row.hundredth)}${busy(row)}${markOf(row)}`;
+    `  ${nameOf(row.testCase).padEnd(width)}${elapsed(row.first)}${elapsed(row.hundredth)}${busy(row)}${markOf(row)}`;
 
 const worstOf = (measured: readonly Measured[]): readonly Measured[] =>
   measured
-    .toSorted((a, b) => p99Of(b) / limitOf(b.asked) - p99Of(a) / limitOf(a.asked))
+    .toSorted((a, b) => p99Of(b) / limitOf(b.testCase) - p99Of(a) / limitOf(a.testCase))
     .slice(0, WORST_SHOWN);
 
 function slowestOf({ first, hundredth }: Measured): string {

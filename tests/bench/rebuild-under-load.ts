@@ -14,29 +14,31 @@ import { untilPassed } from '#tests/stack/read-models.ts';
 import { type BenchCorpus, recordCorpus } from './api/corpus.ts';
 import type { BenchContext } from './bench.ts';
 import { appendEvents, METADATA } from './projector/events.ts';
-import type { Reading, ReadingSeen } from './rebuild/clients.ts';
+import type { Reading, ReadingResult } from './rebuild/clients.ts';
 import { openIncoming } from './rebuild/incoming.ts';
 import { type BenchServers, startServers } from './servers.ts';
 
 /**
- * Radar and ads are rebuilt while clients read and ingest takes in scans: no request may fail, the slowest of a
- * hundred may take twice as long as before, and what is swapped in must be what `verify` makes.
- * `npm run bench rebuild-under-load` runs it small; `node tests/bench/rebuild-under-load.ts 1000000` is the full
- * exercise.
+ * Rebuilds radar and ads while clients read and ingest records scans. No request may fail, the p99 may at most
+ * double, and `verify` must confirm the rebuilt tables. `npm run bench rebuild-under-load` runs a small version;
+ * `node tests/bench/rebuild-under-load.ts 1000000` runs the full one.
  */
 const EVENTS = 60_000;
 const EVENTS_OF_BRAND = 1_000;
 const TRACKED = 40;
 const REBUILT = ['radar', 'ads'] as const;
-/** What the clients' requests need as well. The rest is not made of the events that are there at the beginning. */
+/**
+ * Further projections that the clients' requests need. All others are not built from the events recorded at the
+ * start.
+ */
 const READ = ['brands', 'tracking', 'freshness', 'workspaces', 'api-keys', 'daily-activity'];
 const CLIENTS = 32;
-/** 32 clients ask 320 times a second. */
+/** 32 clients send 320 requests per second. */
 const PACE_MS = 100;
 const BEFORE_MS = 8_000;
-const TAKEN_LIMIT_MS = 60_000;
+const INGESTED_LIMIT_MS = 60_000;
 const PROJECTED_LIMIT_MS = 3_600_000;
-/** How often something long says how far it is. */
+/** Interval of progress messages. */
 const PROGRESS_EVERY_MS = 10_000;
 const P99_RATIO_MAX = 2;
 const POOL_CLIENTS = 4;
@@ -53,12 +55,12 @@ export async function run(context: BenchContext, events = EVENTS): Promise<void>
   const brands = Math.ceil(events / EVENTS_OF_BRAND);
   await appendEvents(eventStore, brands, EVENTS_OF_BRAND);
   await track(eventStore, corpus.workspaceId, Math.min(brands, TRACKED));
-  context.print(`rebuild-under-load: ${events.toLocaleString('en')} events are in the log`);
+  context.print(`rebuild-under-load: ${events.toLocaleString('en')} events appended`);
   await pauseRest(pool);
   const first = startProjector(servers, resources);
   const ingest = await startIngest(servers, resources);
   const head = await eventStore.head();
-  await saying(context, pool, untilPassed(pool, head, PROJECTED_LIMIT_MS, [...REBUILT, ...READ]));
+  await withProgress(context, pool, untilPassed(pool, head, PROJECTED_LIMIT_MS, [...REBUILT, ...READ]));
   await first.stop();
   await resumeRest(pool, head);
   startProjector(servers, resources);
@@ -66,7 +68,7 @@ export async function run(context: BenchContext, events = EVENTS): Promise<void>
   context.print('  measuring');
   const clients = await startClients(servers, corpus, resources);
   const incoming = await openIncoming(servers.natsUrl);
-  // Not measured: statements are prepared, code is compiled.
+  // Unmeasured warm-up: statements are prepared and code is compiled.
   await pause(BEFORE_MS / 2);
   await take(clients);
   await pause(BEFORE_MS);
@@ -75,20 +77,20 @@ export async function run(context: BenchContext, events = EVENTS): Promise<void>
   const seconds = await rebuild(context, pool);
   const during = await take(clients);
   const recorded = (await ingest.events()) - recordedBefore;
-  const scans = await incoming.stop(TAKEN_LIMIT_MS);
+  const scans = await incoming.stop(INGESTED_LIMIT_MS);
   await untilPassed(pool, await eventStore.head(), PROJECTED_LIMIT_MS);
   const verified = await verify(context, pool);
   const parked = (await readStatus(pool, eventStore, [])).reduce((sum, one) => sum + one.parked, 0);
   const ratio = during.p99Ms / before.p99Ms;
   context.print(
-    `rebuild-under-load: ${REBUILT.join(' and ')} from ${events.toLocaleString('en')} events and more in ` +
-      `${seconds.toFixed(1)} s, ${recorded} events recorded meanwhile, ${scans} scans taken in, ${CLIENTS} clients; ` +
+    `rebuild-under-load: ${REBUILT.join(' and ')} from at least ${events.toLocaleString('en')} events in ` +
+      `${seconds.toFixed(1)} s, ${recorded} events recorded during the rebuild, ${scans} scans ingested, ${CLIENTS} clients; ` +
       `verify: ${verified}; parked: ${parked}`,
   );
-  for (const [when, seen] of Object.entries({ before, during })) {
+  for (const [when, result] of Object.entries({ before, during })) {
     context.print(
-      `  ${when.padEnd(7)} ${seen.requests} requests, ${seen.failed} failed, p50 ${seen.p50Ms.toFixed(1)} ms, ` +
-        `p99 ${seen.p99Ms.toFixed(1)} ms${seen.firstFailure === null ? '' : `; ${seen.firstFailure}`}`,
+      `  ${when.padEnd(7)} ${result.requests} requests, ${result.failed} failed, p50 ${result.p50Ms.toFixed(1)} ms, ` +
+        `p99 ${result.p99Ms.toFixed(1)} ms${result.firstFailure === null ? '' : `; ${result.firstFailure}`}`,
     );
   }
   context.record({
@@ -107,7 +109,10 @@ function startProjector({ environment }: BenchServers, resources: AsyncDisposabl
   return projector;
 }
 
-/** A real process of ingest, which first reads what others wrote into the log; what it recorded it counts itself. */
+/**
+ * Starts a real ingest process, which first reads the existing log. Its own metric counts the events that it
+ * records.
+ */
 async function startIngest(
   { environment }: BenchServers,
   resources: AsyncDisposableStack,
@@ -156,10 +161,10 @@ async function startClients(
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-async function take(clients: ChildProcess): Promise<ReadingSeen> {
+async function take(clients: ChildProcess): Promise<ReadingResult> {
   clients.send('take');
-  const [seen] = (await once(clients, 'message')) as [ReadingSeen];
-  return seen;
+  const [result] = (await once(clients, 'message')) as [ReadingResult];
+  return result;
 }
 
 async function untilAnswers(url: string): Promise<void> {
@@ -180,40 +185,46 @@ async function track(eventStore: EventStore, workspaceId: string, count: number)
   await eventStore.append(stream, last?.revision ?? -1n, tracked, METADATA, 'track more');
 }
 
-/** Two dozen projections more would each take as long as the two that are rebuilt, and be read by nobody here. */
+/**
+ * Pauses all projections that the bench does not read. More than twenty of them would each take as long to catch up
+ * as a rebuilt one.
+ */
 async function pauseRest(pool: Database): Promise<void> {
   await pool.query('update projector.projection set is_paused = true where not name = any($1)', [
     [...REBUILT, ...READ],
   ]);
 }
 
-/** From here on all of them project what comes in, as if they had the rest. No projector may run meanwhile. */
+/**
+ * Moves the paused projections to the head of the log and resumes them, as if they had processed all earlier
+ * events. No projector may run at this time.
+ */
 async function resumeRest(pool: Database, head: bigint): Promise<void> {
   await pool.query('update projector.projection set position = $1, is_paused = false where is_paused', [
     head,
   ]);
 }
 
-/** Says how far the projections are until something is over. */
-async function saying(context: BenchContext, pool: Database, over: Promise<void>): Promise<void> {
-  const say = async (): Promise<void> => {
+/** Prints the projections' progress until a promise settles. */
+async function withProgress(context: BenchContext, pool: Database, work: Promise<void>): Promise<void> {
+  const printProgress = async (): Promise<void> => {
     const { rows } = await pool.query<{ behind: number; events: number }>(
-      `select count(*) filter (where lag_facts > 0)::int as behind, max(lag_facts)::float8 as facts
+      `select count(*) filter (where lag_facts > 0)::int as behind, max(lag_facts)::float8 as events
        from projector.lag where name = any($1)`,
       [[...REBUILT, ...READ]],
     );
-    context.print(`  ${rows[0]?.behind} projections behind, by ${rows[0]?.events} events at most`);
+    context.print(`  ${rows[0]?.behind} projections behind, by at most ${rows[0]?.events} events`);
   };
-  const timer = setInterval(() => void say().catch(() => undefined), PROGRESS_EVERY_MS);
+  const timer = setInterval(() => void printProgress().catch(() => undefined), PROGRESS_EVERY_MS);
   try {
-    await over;
+    await work;
   } finally {
     clearInterval(timer);
   }
 }
 
-/** Prints what it is given, and little of it. */
-const seldom = (context: BenchContext): ((line: string) => void) => {
+/** Returns a printer that drops lines that follow too soon after the last one. */
+const throttledPrint = (context: BenchContext): ((line: string) => void) => {
   let nextMs = 0;
   return (line) => {
     if (performance.now() < nextMs) return;
@@ -226,9 +237,9 @@ async function rebuild(context: BenchContext, pool: Database): Promise<number> {
   const startMs = performance.now();
   for (const name of REBUILT) await requestRebuild(pool, name, { from: 'start', by: 'bench' });
   const built = REBUILT.map(async (name) => {
-    const say = seldom(context);
+    const print = throttledPrint(context);
     const onProgress = ({ state, facts: events, total_facts: total, eta_seconds: eta }: Build): void =>
-      say(`${name} ${state}, ${events} of ${total} events${eta === null ? '' : `, ${eta} s left`}`);
+      print(`${name} ${state}, ${events} of ${total} events${eta === null ? '' : `, ${eta} s left`}`);
     const build = await watchBuild(pool, name, onProgress, new AbortController().signal);
     if (build?.state !== 'done')
       throw new Error(`The build of ${name} ended as ${build?.state}: ${build?.error}`);
@@ -240,14 +251,14 @@ async function rebuild(context: BenchContext, pool: Database): Promise<number> {
 async function verify(context: BenchContext, pool: Database): Promise<string> {
   for (const name of REBUILT) {
     await requestVerification(pool, name, { to: null, by: 'bench' });
-    const say = seldom(context);
-    const seen = await watchVerification(
+    const print = throttledPrint(context);
+    const result = await watchVerification(
       pool,
       name,
-      ({ state, facts: events }) => say(`verify ${name}: ${state}, ${events} events`),
+      ({ state, facts: events }) => print(`verify ${name}: ${state}, ${events} events`),
       new AbortController().signal,
     );
-    if (seen?.state !== 'passed') return `${name} ${seen?.state} ${seen?.error ?? ''}`;
+    if (result?.state !== 'passed') return `${name} ${result?.state} ${result?.error ?? ''}`;
   }
   return 'passed';
 }

@@ -6,20 +6,20 @@ import { startPostgres } from '#deploy/local/postgres/start.ts';
 import { STACK_FOLDER_PREFIX } from '../stack/stale-databases.ts';
 import { type ServerProcess, startStore } from './event-store/processes.ts';
 
-/** The servers of one bench, with the settings that `npm start` gives them: what is acknowledged is on disk. */
+/** The servers of one bench, with the settings of `npm start`: acknowledged data is on disk. */
 export interface BenchServers {
   readonly databaseUrl: string;
   readonly postmasterPid: number;
   readonly eventStore: ServerProcess;
   readonly natsUrl: string;
-  /** What a process of ours is told. */
+  /** Environment variables for processes of the service. */
   readonly environment: Readonly<Record<string, string>>;
 }
 
 export async function startServers(resources: AsyncDisposableStack): Promise<BenchServers> {
   const folder = await mkdtemp(join(tmpdir(), `${STACK_FOLDER_PREFIX}${process.pid}-`));
   resources.defer(() => rm(folder, { recursive: true, force: true }));
-  // As root, PostgreSQL runs as another user, who has to pass through.
+  // PostgreSQL refuses to run as root. It then runs as another user, who needs access to the folder.
   await chmod(folder, 0o755);
   const postgres = await startPostgres({ folder: join(folder, 'postgres'), port: 0 });
   resources.defer(() => postgres.stop());

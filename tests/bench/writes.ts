@@ -10,7 +10,7 @@ import { type Database, openPool } from '#platform/postgres/pool.ts';
 import { startProcess } from '#tests/stack/processes.ts';
 import { untilPassed } from '#tests/stack/read-models.ts';
 import { recordCorpus } from './api/corpus.ts';
-import type { Load, LoadSeen } from './api/load.ts';
+import type { Load, LoadResult } from './api/load.ts';
 import { type BenchContext, median, perSecond, ROUNDS_ALONE } from './bench.ts';
 import { type BenchServers, startServers } from './servers.ts';
 import { addClients, type Client, issueKeys, METADATA, SCOPES } from './writes/clients.ts';
@@ -21,24 +21,29 @@ const WRITES_PER_CLIENT = 20;
 const WARMING_ROUNDS = 8;
 const POOL_CLIENTS = 4;
 const LIST_WINDOW_MS = 1_500;
-/** Of the median of a bare append, with everything between request and answer, the projection included. */
+/**
+ * Maximum ratio of a write's median latency to that of a bare append. The write includes everything from request to
+ * response, the projection too.
+ */
 const WRITE_TARGET = 3;
-/** Requests a second of a list over those of a bare server. */
+/** Minimum ratio of a list's requests per second to those of a bare server. */
 const LIST_TARGET = 1.5;
-/** Of pages that nobody else asks for; the bare server answers its first page each time. */
+/**
+ * The same minimum when every request asks for a different page. The bare server serves its first page each time.
+ */
 const UNSHARED_TARGET = 1;
 const LIST_LIMIT = 20;
 const LOAD = fileURLToPath(new URL('./api/load.ts', import.meta.url));
 interface Write {
   readonly name: string;
-  /** The request of a client's turn; its own workspace is new in every round. */
-  request(client: Client, turn: number): { method: 'POST' | 'DELETE'; path: string; body: object };
+  /** Returns a client's n-th request. Each round uses new workspaces. */
+  request(client: Client, requestIndex: number): { method: 'POST' | 'DELETE'; path: string; body: object };
 }
 
 /**
- * Writes of workspaces beside bare appends, 32 clients each, taking turns; then their lists beside a bare server.
- * Event store, projector and API run as in production. Revocations are left out: by design they answer only when
- * every process has forgotten the key (350 ms).
+ * Compares writes of workspaces with bare appends, with 32 clients each, alternating. Then compares their lists
+ * with a bare server. Event store, projector and API run as in production. Key revocations are left out: by design
+ * they reply only after every process has dropped the key (350 ms).
  */
 export async function run(context: BenchContext, writes = WRITES): Promise<void> {
   await using resources = new AsyncDisposableStack();
@@ -69,28 +74,28 @@ export async function run(context: BenchContext, writes = WRITES): Promise<void>
   for (const list of ['api-keys', 'tracked-brands']) {
     const path = `/v1/workspaces/${corpus.workspaceId}/${list}?limit=${LIST_LIMIT}`;
     const side = { connections: CLIENTS, durationMs: LIST_WINDOW_MS, status: 200 };
-    const theirs: Load = { ...side, origin: bare, paths: [`/${list}/${corpus.workspaceId}`], keys: [] };
+    const ceilingLoad: Load = { ...side, origin: bare, paths: [`/${list}/${corpus.workspaceId}`], keys: [] };
     const { database } = processes;
-    // What several ask for at once is read once; pages that all differ show what that is worth.
-    const asked = [
+    // Concurrent requests for the same page share one read. The case with different pages shows what that saves.
+    const lists = [
       { name: `writes: list of ${list}`, paths: [path], target: LIST_TARGET },
       {
-        name: `writes: pages of ${list}, in turn`,
+        name: `writes: pages of ${list}, in rotation`,
         paths: await pagesOf(api, path, corpus.keys[0] ?? ''),
         target: UNSHARED_TARGET,
       },
     ];
-    for (const { name, paths, target } of asked) {
+    for (const { name, paths, target } of lists) {
       const ours: Load = { ...side, origin: api, paths, keys: corpus.keys };
       await compareList(context, { name, target }, loader, [
         { load: ours, processes: { server: processes.api, database } },
-        { load: theirs, processes: { server: ({ pid }) => pid === barePid, database } },
+        { load: ceilingLoad, processes: { server: ({ pid }) => pid === barePid, database } },
       ]);
     }
   }
 }
 
-/** Whole pages of a list, one after the other. */
+/** Returns the paths of successive pages of a list, at most one per client. */
 async function pagesOf(origin: string, path: string, key: string): Promise<readonly string[]> {
   const paths = [path];
   for (;;) {
@@ -101,33 +106,33 @@ async function pagesOf(origin: string, path: string, key: string): Promise<reado
   }
 }
 
-/** Brands that the corpus holds, each in its turn; tracked in one write and untracked in another. */
-const brandOf = (turn: number): string => brandIdOf(`brand${turn}.com`);
+/** Returns the id of a brand of the corpus. Tracking uses a new brand per request. */
+const brandOf = (requestIndex: number): string => brandIdOf(`brand${requestIndex}.com`);
 
 const WRITES: readonly Write[] = [
   {
     name: 'writes: track a brand',
-    request: ({ workspaceId }, turn) => ({
+    request: ({ workspaceId }, requestIndex) => ({
       method: 'POST',
       path: `/v1/workspaces/${workspaceId}/tracked-brands`,
-      body: { brand_id: brandOf(turn), cadence: 'daily' },
+      body: { brand_id: brandOf(requestIndex), cadence: 'daily' },
     }),
   },
   {
     name: 'writes: track and untrack',
-    request: ({ workspaceId }, turn) => {
+    request: ({ workspaceId }, requestIndex) => {
       const path = `/v1/workspaces/${workspaceId}/tracked-brands`;
-      return turn % 2 === 0
+      return requestIndex % 2 === 0
         ? { method: 'POST', path, body: { brand_id: brandOf(0) } }
         : { method: 'DELETE', path: `${path}/${brandOf(0)}`, body: {} };
     },
   },
   {
     name: 'writes: create an API key',
-    request: ({ workspaceId }, turn) => ({
+    request: ({ workspaceId }, requestIndex) => ({
       method: 'POST',
       path: `/v1/workspaces/${workspaceId}/api-keys`,
-      body: { name: `key ${turn}`, scopes: ['me:read'] },
+      body: { name: `key ${requestIndex}`, scopes: ['me:read'] },
     }),
   },
 ];
@@ -148,9 +153,10 @@ async function compareWrite(
   const appends = () => latenciesOf(() => bareAppends(eventStore));
   const writes = async (): Promise<readonly number[]> => {
     const clients = await addClients(database, CLIENTS);
-    return latenciesOf((place) => requests(http, write, clients[place] as Client));
+    return latenciesOf((clientIndex) => requests(http, write, clients[clientIndex] as Client));
   };
-  // Unmeasured: code is compiled, statements are prepared, connections are open. A server has been running for a while.
+  // Unmeasured warm-up, to match a server that has run for a while: code is compiled, statements are prepared,
+  // connections are open.
   for (let round = 0; round < WARMING_ROUNDS; round += 1) {
     await appends();
     await writes();
@@ -174,7 +180,7 @@ async function compareWrite(
   context.print(
     `  ${write.name.padEnd(30)} p50 ${measured} and ${ceiling} for a bare append  ratio ${ratio.toFixed(2)}` +
       `  p99 ${of((pair) => pair.p99).toFixed(1)} ms` +
-      `  CPU ms a write: ${cpu}`,
+      `  CPU ms per write: ${cpu}`,
   );
   context.record({
     bench: write.name,
@@ -186,17 +192,17 @@ async function compareWrite(
   });
 }
 
-/** Latencies of all clients at once, each with one thing after the other. */
+/** Returns the latencies of all clients, which run concurrently with one request each at a time. */
 async function latenciesOf(
-  clientOf: (place: number) => (turn: number) => Promise<void>,
+  clientOf: (clientIndex: number) => (requestIndex: number) => Promise<void>,
 ): Promise<readonly number[]> {
   const latencies = await Promise.all(
-    Array.from({ length: CLIENTS }, async (_, place) => {
-      const act = clientOf(place);
+    Array.from({ length: CLIENTS }, async (_, clientIndex) => {
+      const runRequest = clientOf(clientIndex);
       const seen: number[] = [];
-      for (let turn = 0; turn < WRITES_PER_CLIENT; turn += 1) {
+      for (let requestIndex = 0; requestIndex < WRITES_PER_CLIENT; requestIndex += 1) {
         const startMs = performance.now();
-        await act(turn);
+        await runRequest(requestIndex);
         seen.push(performance.now() - startMs);
       }
       return seen;
@@ -205,19 +211,19 @@ async function latenciesOf(
   return latencies.flat();
 }
 
-/** An event of the usual size at its exact revision: the least that any command has to do. */
-function bareAppends(eventStore: EventStore): (turn: number) => Promise<void> {
+/** Appends one event of the usual size at its exact revision: the minimum work of any command. */
+function bareAppends(eventStore: EventStore): (requestIndex: number) => Promise<void> {
   const stream = `bench-${randomUUID()}`;
   const data = { workspace_id: 'ws_bench', brand_id: randomUUID(), cadence: 'daily', tracked_at: 'now' };
-  return async (turn) => {
+  return async (requestIndex) => {
     const event = { type: 'BrandTracked', data };
-    await eventStore.append(stream, BigInt(turn) - 1n, [event], METADATA, randomUUID());
+    await eventStore.append(stream, BigInt(requestIndex) - 1n, [event], METADATA, randomUUID());
   };
 }
 
-function requests(http: Pool, write: Write, client: Client): (turn: number) => Promise<void> {
-  return async (turn) => {
-    const { method, path, body } = write.request(client, turn);
+function requests(http: Pool, write: Write, client: Client): (requestIndex: number) => Promise<void> {
+  return async (requestIndex) => {
+    const { method, path, body } = write.request(client, requestIndex);
     const reply = await http.request({
       method,
       path,
@@ -225,7 +231,7 @@ function requests(http: Pool, write: Write, client: Client): (turn: number) => P
       body: JSON.stringify(body),
     });
     const text = await reply.body.text();
-    if (reply.statusCode >= 300) throw new Error(`The API answered ${reply.statusCode}: ${text}`);
+    if (reply.statusCode >= 300) throw new Error(`The API replied ${reply.statusCode}: ${text}`);
   };
 }
 
@@ -253,7 +259,7 @@ async function startSides(
   const origin = `http://127.0.0.1:${apiPort}`;
   const limitMs = Date.now() + READY_LIMIT_MS;
   while (!(await fetch(`${origin}/v1/openapi.json`).catch(() => null))?.ok) {
-    if (Date.now() > limitMs) throw new Error(`The API did not answer in time:\n${api.output()}`);
+    if (Date.now() > limitMs) throw new Error(`The API was not ready in time:\n${api.output()}`);
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
   return {
@@ -275,29 +281,30 @@ async function compareList(
   context: BenchContext,
   { name, target }: { readonly name: string; readonly target: number },
   loader: ChildProcess,
-  [ours, theirs]: readonly [ListSide, ListSide],
+  [ours, bareSide]: readonly [ListSide, ListSide],
 ): Promise<void> {
   const cpu = new Map<ListSide, string>();
   const measure = async (side: ListSide): Promise<number> => {
     const cpuSince = await watchCpu(side.processes);
     loader.send(side.load);
-    const [seen] = (await once(loader, 'message')) as [LoadSeen];
-    if (seen.fault !== null) throw new Error(`The load met another answer: ${seen.fault}`);
-    cpu.set(side, await cpuSince(seen.requests));
-    return (seen.requests / seen.elapsedMs) * 1000;
+    const [result] = (await once(loader, 'message')) as [LoadResult];
+    if (result.fault !== null)
+      throw new Error(`The load generator received an unexpected response: ${result.fault}`);
+    cpu.set(side, await cpuSince(result.requests));
+    return (result.requests / result.elapsedMs) * 1000;
   };
-  await measure(theirs);
+  await measure(bareSide);
   await measure(ours);
   const pairs: { readonly bare: number; readonly api: number }[] = [];
   for (let round = 0; round < context.rounds; round += 1) {
-    const bare = await measure(theirs);
+    const bare = await measure(bareSide);
     pairs.push({ bare, api: await measure(ours) });
   }
   const ratio = median(pairs.map(({ api, bare }) => api / bare));
   const [measured, ceiling] = [median(pairs.map(({ api }) => api)), median(pairs.map(({ bare }) => bare))];
   context.print(
     `  ${name.padEnd(30)} ${perSecond(measured)} of ${perSecond(ceiling)}  ratio ${ratio.toFixed(2)}` +
-      `  CPU ms a request: ${cpu.get(ours)}; bare ${cpu.get(theirs)}`,
+      `  CPU ms per request: ${cpu.get(ours)}; bare ${cpu.get(bareSide)}`,
   );
   context.record({
     bench: name,

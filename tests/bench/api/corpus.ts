@@ -16,10 +16,10 @@ import type { BenchServers } from '../servers.ts';
 
 const BRANDS = 300;
 const TRACKED = 50;
-/** Brands that the radar holds items of: those above, and others nobody tracks. */
+/** Number of brands in the radar: those above and others that are not tracked. */
 const BRANDS_OF_RADAR = 2_000;
 const RADAR_DAYS = 90;
-/** Each serves 900 requests of the load generator: enough for a bench without one being used twice a minute. */
+/** Each key serves 900 requests of the load generator, so that no key is used twice within a minute. */
 const KEYS = 2_000;
 const PROJECTED_LIMIT_MS = 60_000;
 const METADATA = {
@@ -36,7 +36,7 @@ export interface BenchCorpus {
   readonly keys: readonly string[];
 }
 
-/** Brands recorded as events and projected, a workspace that tracks 50 of them, and many keys to it. */
+/** Records brands as events and projects them. Creates a workspace that tracks 50 of them, with many API keys. */
 export async function recordCorpus(servers: BenchServers, pool: Database): Promise<BenchCorpus> {
   await using db = openReadDatabase(servers.databaseUrl);
   await using eventStore = openEventStore(servers.eventStore.url);
@@ -72,7 +72,7 @@ export async function recordCorpus(servers: BenchServers, pool: Database): Promi
     const { position } = await eventStore.append(stream, -1n, tracked, METADATA, 'track');
     const all = projections.map(({ name }) => name);
     if (!(await projectionWait.wait(all, position, PROJECTED_LIMIT_MS)))
-      throw new Error('not projected in time');
+      throw new Error('The corpus was not projected in time.');
     return {
       workspaceId,
       slugs: brands.map(({ slug }) => slug),
@@ -84,7 +84,7 @@ export async function recordCorpus(servers: BenchServers, pool: Database): Promi
   }
 }
 
-/** Straight into the tables that keys are checked by: as events, two thousand keys of one stream take a minute. */
+/** Inserts keys directly into the access tables: as events of one stream, 2,000 keys would take a minute. */
 async function addKeys(pool: Database, workspaceId: string, memberId: string): Promise<readonly string[]> {
   const keys = Array.from({ length: KEYS }, () => createKeyText());
   await pool.query(
@@ -97,8 +97,8 @@ async function addKeys(pool: Database, workspaceId: string, memberId: string): P
 }
 
 /**
- * Puts `rows` items in the place of the radar's: evenly over brands and the last 90 days, documents of the usual
- * length. One transaction that also makes the table writes no log of the rows (`wal_level` minimal).
+ * Replaces the radar's items by `rows` items, spread evenly over brands and the last 90 days, with documents of the
+ * usual length. One transaction also creates the table, so that the rows need no WAL (`wal_level` minimal).
  */
 export async function fillRadar(pool: Database, rows: number): Promise<void> {
   await inTransaction(pool, async (client) => {

@@ -1,74 +1,74 @@
 import { Pool } from 'undici';
 
 /**
- * A load generator, in a process of its own: a number of connections, each with one request under way. It is told
- * what to do over IPC and answers with what it saw.
+ * A load generator in its own process: a number of connections with one request in flight each. It receives its
+ * orders over IPC and replies with its measurements.
  */
 export interface Load {
   readonly origin: string;
-  /** Asked for in turn. */
+  /** Requested in rotation. */
   readonly paths: readonly string[];
-  /** Used one after the other, each for so many requests that its minute's limit is not met. */
+  /** Used one after the other; each is replaced before it reaches its rate limit per minute. */
   readonly keys: readonly string[];
   readonly connections: number;
   readonly durationMs: number;
   readonly status: number;
 }
 
-export interface LoadSeen {
+export interface LoadResult {
   readonly requests: number;
   readonly elapsedMs: number;
   readonly p50Ms: number;
   readonly p99Ms: number;
-  /** The first answer with another status, if there was one. */
+  /** The first response with an unexpected status, if any. */
   readonly fault: string | null;
 }
 
-/** Below the limit of every plan that a bench uses, with room for what a test before has used. */
+/** Below the rate limit of every plan used by a bench, with a reserve for requests of a preceding measurement. */
 const REQUESTS_PER_KEY = 900;
 
 let keysUsed = 0;
-let ofThisKey = 0;
+let requestsOfKey = 0;
 
 function nextKey(keys: readonly string[]): string {
-  ofThisKey += 1;
-  if (ofThisKey > REQUESTS_PER_KEY) {
-    ofThisKey = 1;
+  requestsOfKey += 1;
+  if (requestsOfKey > REQUESTS_PER_KEY) {
+    requestsOfKey = 1;
     keysUsed += 1;
   }
   return keys[keysUsed % keys.length] ?? '';
 }
 
-async function send(load: Load): Promise<LoadSeen> {
+async function send(load: Load): Promise<LoadResult> {
   const pool = new Pool(load.origin, { connections: load.connections, pipelining: 1 });
   const latencies: number[] = [];
   let fault: string | null = null;
-  let turn = 0;
+  let requestCount = 0;
   const startMs = performance.now();
   const endMs = startMs + load.durationMs;
 
-  const ask = (): Promise<void> =>
+  const sendRequest = (): Promise<void> =>
     new Promise((resolve, reject) => {
       const sentMs = performance.now();
       let body = '';
-      let other = 0;
-      turn += 1;
+      let unexpectedStatus = 0;
+      requestCount += 1;
       pool.dispatch(
         {
-          path: load.paths[turn % load.paths.length] ?? '/',
+          path: load.paths[requestCount % load.paths.length] ?? '/',
           method: 'GET',
           headers: load.keys.length === 0 ? {} : { authorization: `Bearer ${nextKey(load.keys)}` },
         },
         {
           onRequestStart: () => undefined,
           onResponseStart: (_controller, status) => {
-            if (status !== load.status) other = status;
+            if (status !== load.status) unexpectedStatus = status;
           },
           onResponseData: (_controller, chunk) => {
-            if (other !== 0) body += chunk.toString('utf8');
+            if (unexpectedStatus !== 0) body += chunk.toString('utf8');
           },
           onResponseEnd: () => {
-            if (other !== 0) fault ??= `${other}: ${body.slice(0, 300)}`;
+            if (unexpectedStatus !== 0) fault ??= `${unexpectedStatus}: ${body.slice(0, 300)}`;
             latencies.push(performance.now() - sentMs);
             resolve();
           },
@@ -78,7 +78,7 @@ async function send(load: Load): Promise<LoadSeen> {
     });
 
   const connection = async (): Promise<void> => {
-    while (performance.now() < endMs) await ask();
+    while (performance.now() < endMs) await sendRequest();
   };
   await Promise.all(Array.from({ length: load.connections }, connection));
   const elapsedMs = performance.now() - startMs;
@@ -94,5 +94,5 @@ async function send(load: Load): Promise<LoadSeen> {
 }
 
 if (import.meta.main) {
-  process.on('message', (load: Load) => void send(load).then((seen) => process.send?.(seen)));
+  process.on('message', (load: Load) => void send(load).then((result) => process.send?.(result)));
 }

@@ -4,8 +4,9 @@ import { z } from 'zod';
 import { Port, readSettings } from '#platform/settings.ts';
 
 /**
- * What the API is measured against: a bare Fastify over an ordinary `pg` pool, a named statement for each route,
- * the columns as `pg` reads them, as JSON by Fastify. No keys, no limits, no validators of answers, no freshness.
+ * The ceiling for the API bench: a bare Fastify over an ordinary `pg` pool. Each route runs one named statement and
+ * returns the columns as `pg` reads them, serialised by Fastify. It has no keys, rate limits, response validators
+ * or freshness.
  */
 const { DATABASE_URL, PORT } = readSettings(z.object({ DATABASE_URL: z.string(), PORT: Port }));
 const pool = new Pool({ connectionString: DATABASE_URL });

@@ -15,18 +15,21 @@ import type { BenchServers } from '../servers.ts';
 const ENDPOINTS = 50;
 const DELIVERIES = 2_000;
 const PER_SECOND = 100;
-/** Of so many deliveries to the others, one goes to the endpoint that hangs. */
+/** Deliveries to the other endpoints per delivery to the endpoint that hangs. */
 const OTHERS_PER_HANGING = 10;
-/** Deliveries to the endpoint that hangs before anything is measured: more than it has slots. */
+/** Deliveries to the hanging endpoint before the measurement starts. More than it has slots. */
 const HANGING_BEFORE = 40;
 const P95_TARGET_MS = 1_000;
 const LIMIT_MS = 20_000;
 const WORKSPACE_ID = 'ws_isolation';
 
-/** A scan with one launch after the other, each of its brand; when each ad was acknowledged by the event store. */
+/**
+ * Records scans of one launch each, in sequence per brand. Stores the time at which the event store acknowledged
+ * each ad.
+ */
 const openRecorder = (eventStore: EventStore) => {
   const recordedMs = new Map<string, number>();
-  /** Of each brand, where its stream ends once the scan before is recorded. */
+  /** Revision at the end of each brand's stream, available once the previous scan is recorded. */
   const ends = new Map<string, Promise<bigint>>();
   let scans = 0;
   const append = async (brandId: string, after: bigint): Promise<bigint> => {
@@ -48,8 +51,9 @@ const openRecorder = (eventStore: EventStore) => {
 };
 
 /**
- * One endpoint takes requests and never answers, up to our limit of 15 seconds, while fifty others get theirs: from a
- * event's acknowledgement by the event store to the webhook's arrival there, alerts and delivery as in production.
+ * One endpoint accepts requests but never replies, up to the limit of 15 seconds, while fifty others receive
+ * normally. Measures from an event's acknowledgement by the event store to the arrival of its webhook. Alerts and
+ * delivery run as in production.
  */
 export async function measureIsolation(context: BenchContext, servers: BenchServers): Promise<void> {
   await using resources = new AsyncDisposableStack();
@@ -82,12 +86,14 @@ export async function measureIsolation(context: BenchContext, servers: BenchServ
     if (n % OTHERS_PER_HANGING === 0) appends.push(record(hanging));
   }
   await Promise.all(appends);
-  const arrived = () => receivers.received.filter(({ path }) => path !== '/hangs');
-  for (const waitMs = performance.now(); arrived().length < DELIVERIES; await pause(20)) {
+  const arrivals = () => receivers.received.filter(({ path }) => path !== '/hangs');
+  for (const waitMs = performance.now(); arrivals().length < DELIVERIES; await pause(20)) {
     if (performance.now() - waitMs < LIMIT_MS) continue;
-    throw new Error(`Only ${arrived().length} came.\n${alerts.output()}\n${delivery.output()}`);
+    throw new Error(
+      `Only ${arrivals().length} of ${DELIVERIES} webhooks arrived.\n${alerts.output()}\n${delivery.output()}`,
+    );
   }
-  const delays = arrived()
+  const delays = arrivals()
     .map(({ body, atMs }) => {
       const { items } = JSON.parse(body.toString('utf8')) as AlertPayload;
       return atMs - (recordedMs.get(items[0]?.ad_id ?? '') ?? Number.NaN);
@@ -95,14 +101,14 @@ export async function measureIsolation(context: BenchContext, servers: BenchServ
     .toSorted((a, b) => a - b);
   const at = (share: number): number =>
     delays[Math.min(delays.length - 1, Math.floor(delays.length * share))] ?? Number.NaN;
-  const said = `p95 ${at(0.95).toFixed(0)} ms`;
+  const p95 = `p95 ${at(0.95).toFixed(0)} ms`;
   context.print(
-    `  beside an endpoint that hangs, ${ENDPOINTS} others get ${DELIVERIES} at ${PER_SECOND} a second: ` +
-      `p50 ${at(0.5).toFixed(0)} ms, ${said}, most ${at(1).toFixed(0)} ms; ${receivers.at('/hangs').length} requests hung`,
+    `  with a hanging endpoint, ${ENDPOINTS} others receive ${DELIVERIES} at ${PER_SECOND} per second: ` +
+      `p50 ${at(0.5).toFixed(0)} ms, ${p95}, maximum ${at(1).toFixed(0)} ms; ${receivers.at('/hangs').length} requests hung`,
   );
   context.record({
-    bench: 'deliveries: beside one that hangs',
-    measured: said,
+    bench: 'deliveries: with a hanging endpoint',
+    measured: p95,
     ceiling: '-',
     ratio: null,
     target: `<= ${P95_TARGET_MS} ms`,

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A customer's server that does nothing but take: it answers 204 and tells nobody. */
+/** A webhook receiver that replies 204 to every request and does nothing else. */
 const server = createServer((request, response) => {
   request.resume();
   response.writeHead(204).end();

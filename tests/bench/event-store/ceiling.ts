@@ -13,8 +13,8 @@ import { streamsDefinition } from '#deploy/local/event-store/calls/streams-servi
 import { freePort } from '#deploy/local/os/ports.ts';
 
 /**
- * A server that does no work: it acknowledges every append without looking at it and answers reads with messages
- * made beforehand. What a client can do against it is the most that any server could offer that client.
+ * A server that does no work: it acknowledges every append unread and serves reads from prepared messages. The rate
+ * of a client against it is the maximum that any server could offer.
  */
 const CANNED_EVENTS = 200;
 const DATA = Buffer.from(JSON.stringify({ text: 'x'.repeat(400) }));
@@ -38,7 +38,7 @@ const batchAppend: handleBidiStreamingCall<Buffer, Buffer> = (call) => {
   const out = new CallWriter(call);
   let position = 0;
   call.on('data', (message: Buffer) => {
-    // The correlation id is the first field, and short.
+    // The correlation id is the first field and shorter than 128 bytes, so its length takes one byte.
     const correlation = message.subarray(2, 2 + (message[1] ?? 0));
     position += 600;
     out.send(batchSuccess(correlation, IDENTIFIER, { kind: 'written', revision: 0, position }));
@@ -61,7 +61,8 @@ async function sendCanned(out: CallWriter, count: number): Promise<void> {
 
 const server = new Server({ 'grpc.max_receive_message_length': -1 });
 const { read: readMethod, batchAppend: batchMethod } = streamsDefinition;
-if (readMethod === undefined || batchMethod === undefined) throw new Error('The definition lacks a call.');
+if (readMethod === undefined || batchMethod === undefined)
+  throw new Error('The service definition lacks a method.');
 server.addService({ read: readMethod, batchAppend: batchMethod }, { read, batchAppend });
 const port = await freePort();
 addNodeServices(server, () => ({ host: '127.0.0.1', port }));

@@ -10,7 +10,7 @@ const MAIN = fileURLToPath(new URL('../../../deploy/local/event-store/main.ts', 
 export interface ServerProcess {
   readonly url: string;
   readonly pid: number;
-  /** Processor time used so far by the server and whatever works for it. */
+  /** CPU time used so far by the server and the processes that work for it, in milliseconds. */
   cpuMs(): Promise<number>;
   stop(): Promise<void>;
 }
@@ -21,7 +21,7 @@ export async function startCeiling(): Promise<ServerProcess> {
   return describe(child, Number(line[1]), () => cpuOf((stat) => stat.pid === child.pid));
 }
 
-/** The store, and the processes of the PostgreSQL that it writes to. */
+/** Starts the event store. Its CPU time includes the processes of its PostgreSQL. */
 export async function startStore(databaseUrl: string, postmasterPid: number): Promise<ServerProcess> {
   const port = await freePort();
   const env = { EVENT_STORE_PORT: String(port), EVENT_STORE_DATABASE_URL: databaseUrl };
@@ -47,7 +47,7 @@ function describe(child: ChildProcess, port: number, cpuMs: () => Promise<number
 
 function lineOf(child: ChildProcess, pattern: RegExp): Promise<RegExpExecArray> {
   return new Promise((resolve, reject) => {
-    child.once('exit', (code) => reject(new Error(`A server of the bench ended with code ${code}.`)));
+    child.once('exit', (code) => reject(new Error(`A server of the bench exited with code ${code}.`)));
     child.stdout?.on('data', (chunk: Buffer) => {
       const found = pattern.exec(chunk.toString('utf8'));
       if (found !== null) resolve(found);
@@ -55,7 +55,7 @@ function lineOf(child: ChildProcess, pattern: RegExp): Promise<RegExpExecArray> 
   });
 }
 
-/** Zero where there is no /proc: then only times are reported. */
+/** Returns 0 on systems without /proc, where only durations are reported. */
 async function cpuOf(belongs: (stat: ProcessStat) => boolean): Promise<number> {
   return [...(await cpuTimes(belongs)).values()].reduce((sum, ms) => sum + ms, 0);
 }

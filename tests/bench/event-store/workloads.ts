@@ -12,7 +12,7 @@ const SINGLE_WRITERS = 64;
 const CALLS_IN_FLIGHT = 4;
 const EVENTS_PER_CALL = 500;
 const LIVE_PER_SECOND = 1_000;
-/** As even as timers allow: events that come in bursts wait for each other in the client. */
+/** As short as timers allow: events sent in bursts would wait for each other in the client. */
 const LIVE_TICK_MS = 1;
 const LIVE_DRAIN_MS = 2_000;
 
@@ -20,7 +20,7 @@ export function measuredEvent(): JSONEventData {
   return jsonEvent({ type: 'Measured', data: { text: TEXT } });
 }
 
-/** Each writer appends one event after the other to a stream of its own. Returns the events written. */
+/** Each writer appends single events to its own stream. Returns the number of events written. */
 export async function singleAppends(client: EventStoreDBClient, durationMs: number): Promise<number> {
   const endMs = Date.now() + durationMs;
   const writers = Array.from({ length: SINGLE_WRITERS }, async () => {
@@ -35,7 +35,10 @@ export async function singleAppends(client: EventStoreDBClient, durationMs: numb
   return (await Promise.all(writers)).reduce((sum, written) => sum + written, 0);
 }
 
-/** Calls of many events, a few in flight, each to a new stream. Returns the events written. */
+/**
+ * Appends many events per call, with a few calls in flight, each to a new stream. Returns the number of events
+ * written.
+ */
 export async function batchedAppends(client: EventStoreDBClient, durationMs: number): Promise<number> {
   const endMs = Date.now() + durationMs;
   const writers = Array.from({ length: CALLS_IN_FLIGHT }, async () => {
@@ -50,14 +53,14 @@ export async function batchedAppends(client: EventStoreDBClient, durationMs: num
   return (await Promise.all(writers)).reduce((sum, written) => sum + written, 0);
 }
 
-/** Reads the beginning of $all. Returns the events read. */
+/** Reads from the start of $all. Returns the number of events read. */
 export async function readForwards(client: EventStoreDBClient, count: number): Promise<number> {
   let read = 0;
   for await (const _ of client.readAll({ maxCount: count })) read += 1;
   return read;
 }
 
-/** From the call of the append until the handler of a subscriber has the event, in milliseconds, sorted. */
+/** Returns the latencies from an append call to the subscriber's handler, in milliseconds, sorted. */
 export async function liveLatencies(client: EventStoreDBClient, durationMs: number): Promise<number[]> {
   const category = `live${randomUUID().replaceAll('-', '')}`;
   const sentMs = new Map<string, number>();

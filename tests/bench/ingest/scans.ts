@@ -7,7 +7,7 @@ import type {
 import { CHUNK_ADS_MAX } from '#contracts/observations/ad-library-scan.ts';
 import { scanIdOf } from '#domain/ids.ts';
 
-/** A brand's library of many ads, and later scans of it in which a share of the ads has changed. */
+/** Scans of a brand with many ads, a share of which changes from day to day. */
 
 export const DOMAIN = 'shop.example';
 export const PAGES = 4;
@@ -23,18 +23,21 @@ export interface Scan {
   readonly end: AdLibraryScanEnd;
 }
 
-/** Whose ads these are: each brand has ids and pages of its own. Scans of the same pages wait for each other. */
-export interface Scanned {
+/**
+ * Identity of the scanned brand. Each brand has its own ad and page ids, because scans of the same pages wait for
+ * each other.
+ */
+export interface ScannedBrand {
   readonly domain: string;
   readonly firstAdId: number;
   readonly firstPageId: number;
 }
 
-const ONE_BRAND: Scanned = { domain: DOMAIN, firstAdId: 900_000_000_000_000, firstPageId: 100_000_000 };
+const ONE_BRAND: ScannedBrand = { domain: DOMAIN, firstAdId: 900_000_000_000_000, firstPageId: 100_000_000 };
 
 /**
- * The scan of day `day`. Between two days the share `change` of the ads changed: half of these have other copy, a
- * quarter is gone, and as many are new.
+ * Returns the scan of day `day`. Between two days the share `change` of the ads changes: half of these get new
+ * copy, a quarter is removed, and the same number is added.
  */
 export function scanOfDay(day: number, ads: number, change: number, scanned = ONE_BRAND): Scan {
   const { domain } = scanned;
@@ -42,19 +45,19 @@ export function scanOfDay(day: number, ads: number, change: number, scanned = ON
   const replacedADay = Math.round(changed / 4);
   const scannedAt = new Date(FIRST_SCAN_MS + day * DAY_MS).toISOString();
   const first = day * replacedADay;
-  const shown = Array.from({ length: ads }, (_, place) =>
-    adOf(scanned, first + place, day, ads, changed / 2),
+  const shown = Array.from({ length: ads }, (_, index) =>
+    adOf(scanned, first + index, day, ads, changed / 2),
   );
   const key = {
     scan_id: scanIdOf(domain, scannedAt, 'bench'),
     brand_domain: domain,
     scanned_at: scannedAt,
   };
-  const chunks = chunk(shown, CHUNK_ADS_MAX).map((some, place) => ({
+  const chunks = chunk(shown, CHUNK_ADS_MAX).map((adsOfChunk, index) => ({
     type: 'ad_library.scan' as const,
     ...key,
-    chunk: place,
-    ads: some,
+    chunk: index,
+    ads: adsOfChunk,
   }));
   return {
     chunks,
@@ -75,9 +78,9 @@ export function scanOfDay(day: number, ads: number, change: number, scanned = ON
   };
 }
 
-/** An ad's copy is of the last day, if any, on which it was among those that changed. */
+/** Returns an ad as of `day`. Its copy dates from the last day on which the ad was among the changed ones. */
 function adOf(
-  { domain, firstAdId, firstPageId }: Scanned,
+  { domain, firstAdId, firstPageId }: ScannedBrand,
   number: number,
   day: number,
   ads: number,

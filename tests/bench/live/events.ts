@@ -12,7 +12,7 @@ import { derivedId } from '#domain/ids.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 import { METADATA } from '../projector/events.ts';
 
-/** Events of one kind about what the big corpus holds, in batches as small as they arrive. */
+/** Events of one kind about the big corpus, in small batches as they arrive in production. */
 export type Arriving = { readonly name: string; readonly batches: readonly (readonly RecordedEvent[])[] };
 
 const BATCHES = 12;
@@ -36,7 +36,10 @@ type Brand = { readonly brand_id: string; readonly name: string };
 const AD_COLUMNS = `ad_id, brand_id, page_id, page_name, format, title, body, link_url, countries,
   started_on::text as started_on`;
 
-/** Which ads: spread over brands, all of the biggest, at landing pages and on social pages that many brands share. */
+/**
+ * Selections of ads: of many brands, all of the biggest brand, at landing pages that many brands share, and on
+ * social pages that many brands share.
+ */
 const ADS = {
   'of any brand': `n % 977 = 3`,
   'of the biggest brand': `brand_n = 1`,
@@ -51,7 +54,7 @@ const TOTALS = Object.fromEntries(
 ) as ScanTotals;
 
 let position = 1n << 50n;
-/** Later than all that the tables hold. */
+/** Returns the event with a position after all others in the tables. */
 const recorded = (stream: string, event: Event): RecordedEvent => {
   position += 100n;
   const place = { stream, revision: position, position, recordedAt: new Date() };
@@ -63,7 +66,7 @@ const batchesOf = <Of>(rows: readonly Of[], record: (row: Of) => RecordedEvent):
     rows.slice(batch * EVENTS_OF_BATCH, (batch + 1) * EVENTS_OF_BATCH).map(record),
   );
 
-const ofAds = (ads: readonly Ad[], which: string, at: string): readonly Arriving[] => {
+const adEvents = (ads: readonly Ad[], which: string, at: string): readonly Arriving[] => {
   const about = ({ ad_id, brand_id, format, countries, started_on }: Ad) => ({
     ad_id,
     brand_id,
@@ -107,7 +110,7 @@ const ofAds = (ads: readonly Ad[], which: string, at: string): readonly Arriving
   }));
 };
 
-const ofBrands = (brands: readonly Brand[], at: string): readonly Arriving[] => [
+const brandEvents = (brands: readonly Brand[], at: string): readonly Arriving[] => [
   {
     name: 'scans end',
     batches: batchesOf(brands, ({ brand_id }) =>
@@ -161,11 +164,11 @@ export const arrivingEvents = async (pool: Database): Promise<readonly Arriving[
          select ad_id from bench.ad where status = 'active' and ${where} order by bench.u(n, 99) limit $1)`,
       [ROWS],
     );
-    ads.push(...ofAds(rows, which, at));
+    ads.push(...adEvents(rows, which, at));
   }
   const { rows: brands } = await pool.query<Brand>(
     'select brand_id, name from bench.brand where n % 97 = 5 order by bench.u(n, 99) limit $1',
     [ROWS],
   );
-  return [...ads, ...ofBrands(brands, at)];
+  return [...ads, ...brandEvents(brands, at)];
 };

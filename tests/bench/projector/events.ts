@@ -10,10 +10,10 @@ import { brandIdOf, derivedId } from '#domain/ids.ts';
 import type { EventStore } from '#platform/event-store/event-store.ts';
 import { registered } from '#tests/operations/fixtures/corpus.ts';
 
-/** Events of the kinds that the radar shows, of the size that real ads have. Each becomes one row. */
+/** Events of the kinds that the radar shows, each the size of a real ad's event. Each event becomes one row. */
 
 const BRANDS_AT_ONCE = 4;
-/** Of a hundred: the rest are ads started. */
+/** Percentage of stopped and moved ads; the rest are started ads. */
 const STOPPED_SHARE = 25;
 const MOVED_SHARE = 5;
 export const METADATA = {
@@ -31,13 +31,15 @@ const BODY =
 
 type Event = AdStarted | AdConfirmedInactive | AdDestinationChanged;
 
-/** Brands with as many events each, appended brand by brand, a few at once. Answers the position of the last. */
+/**
+ * Appends the same number of events for each brand, a few brands at once. Returns the position of the last event.
+ */
 export async function appendEvents(
   eventStore: EventStore,
   brands: number,
   eventsEach: number,
   prefix = 'brand',
-  /** Of a hundred, the first are ads stopped and moved. */
+  /** Index of the first event. The kind of an event depends on its index modulo 100. */
   first = 0,
 ): Promise<bigint> {
   let next = 0;
@@ -64,7 +66,7 @@ export async function appendEvents(
   return last;
 }
 
-/** Sixteen digits at most, as the library's. */
+/** At most 16 digits, as in the library. */
 function adIdOf(domain: string, index: number): string {
   return String(Number.parseInt(derivedId('ad', `${domain} ${index}`).replaceAll('-', '').slice(0, 13), 16));
 }
@@ -84,8 +86,8 @@ function eventAt(prefix: string, brand: number, index: number): Event {
   } as const;
   const page = { page_id: String(100_000_000 + brand), page_name: 'A page of boots' };
   const excerpt = { ...page, title: 'Boots for winter', body: excerptOfBody(BODY) };
-  const link = (place: number): string =>
-    `https://shop.example.com/collections/winter-boots-${index}?variant=${place}&utm_source=ads`;
+  const link = (variant: number): string =>
+    `https://shop.example.com/collections/winter-boots-${index}?variant=${variant}&utm_source=ads`;
   const kind = index % 100;
   if (kind < STOPPED_SHARE) {
     const stop = {

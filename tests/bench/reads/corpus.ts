@@ -25,13 +25,13 @@ import { FILLS_OF_WORKSPACE, MEMBER_ID, WORKSPACE_ID } from './fill-workspace.ts
 import { SEEDS } from './seeds.ts';
 
 /**
- * The read models of a big corpus, in a data folder that is kept: `ad-corpus-for-benches` in the folder for temporary files. What
- * a projection's tables were filled by (its version, its schema, its fill, what all are made from) is written beside
- * them, and a later run fills those alone of which any of that has changed. Remove the folder to have all of it made
- * anew, in some five minutes. Ages count back from the day on which it was made.
+ * The read models of the big corpus, kept in the folder `ad-corpus-for-benches` of the system's temporary
+ * directory. A hash of each projection's version, schema, fill and seeds is stored with its tables. A later run
+ * refills only the projections whose hash changed. Delete the folder to rebuild everything, in about five minutes.
+ * Ages are relative to the day on which the corpus was made.
  */
 const FOLDER = join(tmpdir(), 'ad-corpus-for-benches');
-/** While filling; asked is with the settings that every local server has. */
+/** Settings used while filling. Requests are measured with the default settings of a local server. */
 const FILLING_SETTINGS = {
   shared_buffers: '1GB',
   work_mem: '256MB',
@@ -41,7 +41,7 @@ const FILLING_SETTINGS = {
 };
 const FILLING_CLIENTS = 2;
 const KEYS = 2_000;
-/** Those that take longest come first, so that two hands end together. */
+/** The slowest fills come first, so that both workers finish at about the same time. */
 const FILLS: readonly Fill[] = [
   ...FILLS_OF_LIBRARY.slice(0, 1),
   fillCreatives,
@@ -55,7 +55,7 @@ export type BigCorpus = {
   readonly pool: Database;
   readonly keys: readonly string[];
   readonly postmasterPid: number;
-  /** What the API is told. */
+  /** Environment of the API process. */
   readonly environment: Readonly<Record<string, string>>;
 };
 
@@ -113,32 +113,37 @@ async function fillTables(pool: Database, print: (line: string) => void): Promis
     'select name, mark from public.filled_by',
   );
   const marks = new Map(rows.map(({ name, mark }) => [name, mark]));
-  const seedMark = markOf(SEEDS);
+  const seedMark = hashOf(SEEDS);
   if (marks.get('bench') !== seedMark) {
     for (const sql of SEEDS) await timed(print, sql, () => pool.query(sql));
     await setMark(pool, 'bench', seedMark);
   }
-  const due = projections
+  const pending = projections
     .map((projection) => ({
       projection,
       sql: FILLS.find((fill) => fill.projection === projection)?.sql ?? [],
     }))
-    .map((fill) => ({ ...fill, mark: markOf([seedMark, ...describe(fill.projection), ...fill.sql]) }))
+    .map((fill) => ({ ...fill, mark: hashOf([seedMark, ...describe(fill.projection), ...fill.sql]) }))
     .filter(({ projection, mark }) => marks.get(projection.name) !== mark)
-    .toSorted((a, b) => placeOf(a.projection) - placeOf(b.projection));
-  if (due.length === 0) return;
-  const hands = Array.from({ length: FILLING_CLIENTS }, async () => {
-    for (let fill = due.shift(); fill !== undefined; fill = due.shift()) await fillOne(pool, fill, print);
+    .toSorted((a, b) => fillIndexOf(a.projection) - fillIndexOf(b.projection));
+  if (pending.length === 0) return;
+  const workers = Array.from({ length: FILLING_CLIENTS }, async () => {
+    for (let fill = pending.shift(); fill !== undefined; fill = pending.shift())
+      await fillOne(pool, fill, print);
   });
-  await Promise.all(hands);
+  await Promise.all(workers);
   await inTransaction(pool, (client) => rewriteNewAdvertisers(client));
-  // While others fill, a table is not seen to hold what everybody sees, and indexes alone answer nothing.
+  // While other transactions run, vacuum cannot mark pages as all-visible, and index-only scans then read the
+  // table.
   await timed(print, 'vacuum', () => pool.query('vacuum'));
   await pool.query('checkpoint');
   print(`  tables filled in ${seconds(startedMs)} s`);
 }
 
-/** One transaction that also makes the tables writes no log of their rows (`wal_level` minimal). */
+/**
+ * Creates and fills the tables of one projection in one transaction, so that the rows need no WAL (`wal_level`
+ * minimal).
+ */
 async function fillOne(
   pool: Database,
   { projection, sql, mark }: Fill & { readonly mark: string },
@@ -183,9 +188,9 @@ async function issueKeys(pool: Database): Promise<readonly string[]> {
   return keys;
 }
 
-const placeOf = (projection: Projection): number => {
-  const place = FILLS.findIndex((fill) => fill.projection === projection);
-  return place < 0 ? FILLS.length : place;
+const fillIndexOf = (projection: Projection): number => {
+  const index = FILLS.findIndex((fill) => fill.projection === projection);
+  return index < 0 ? FILLS.length : index;
 };
 
 const describe = ({ version, schema }: Projection): readonly string[] => [
@@ -193,7 +198,7 @@ const describe = ({ version, schema }: Projection): readonly string[] => [
   readFileSync(schema, 'utf8'),
 ];
 
-const markOf = (texts: readonly string[]): string =>
+const hashOf = (texts: readonly string[]): string =>
   createHash('sha256').update(texts.join('\n')).digest('hex');
 
 const setMark = (pool: Database, name: string, mark: string): Promise<unknown> =>
@@ -204,7 +209,7 @@ const setMark = (pool: Database, name: string, mark: string): Promise<unknown> =
 
 const seconds = (sinceMs: number): string => ((performance.now() - sinceMs) / 1000).toFixed(1);
 
-/** Says what took long. */
+/** Steps that take at least this long are printed. */
 const LONG_SECONDS = 5;
 const SHOWN_CHARACTERS = 70;
 

@@ -5,17 +5,17 @@ import { FILES, RARE_WORD, SELDOM_WORD } from './seeds.ts';
 
 const KEY = (n: string): string => `encode(sha256(('file' || ${n})::bytea), 'hex')`;
 
-/** Values of a field, the first of its list most often. */
+/** Random values of the closed fields; the first value of each list is the most frequent. */
 const VALUES = CREATIVE_FIELD_NAMES.map(
-  (field, place) =>
-    `case when depth = 'described' and bench.u(n, ${100 + place}) < 0.93
-      then bench.one_of('{${CREATIVE_FIELDS[field].join()}}', power(bench.u(n, ${120 + place}), 2)) end as ${field}`,
+  (field, index) =>
+    `case when depth = 'described' and bench.u(n, ${100 + index}) < 0.93
+      then bench.one_of('{${CREATIVE_FIELDS[field].join()}}', power(bench.u(n, ${120 + index}), 2)) end as ${field}`,
 ).join();
 
 const TRANSCRIPT = `b.text || '. ' || c.text || '. ' || d.text || '.' || case when f.n % 25000 = 7 then ' ${RARE_WORD}' else '' end
   || case when f.n % 150 = 5 then ' ${SELDOM_WORD}' else '' end`;
 
-/** Half of the files measured only, a tenth transcribed, the rest described. */
+/** Half of the files are only measured, a tenth are transcribed, and the rest are described. */
 const FILES_SQL = `
   select f.*, ${VALUES} from (
     select n, bench.u(n, 91) < 0.45 as is_video,

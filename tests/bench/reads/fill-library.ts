@@ -10,7 +10,7 @@ import { velocity } from '#projections/velocity/project.ts';
 import { BRAND_FACETS, BRAND_REFERENCES, brandsWith, type Fill, run, statementOf } from './fill.ts';
 import { TRACKED_BRANDS } from './fill-workspace.ts';
 
-/** Brands that are looked at every day, by their number: the biggest. */
+/** Number of brands scanned daily. They are the biggest ones. */
 const DAILY_BRANDS = 5_000;
 const DAYS_OF_DAILY_BRAND = 120;
 
@@ -83,7 +83,7 @@ const AD_DOC = `'"ad":{"id":"' || a.ad_id || '","page":{"page_id":"' || coalesce
   || a.format || '","title":' || to_json(c.title) || ',"body":' || to_json(left(c.body, 200)) || ',"started_on":"' || a.listed_on
   || '","url":"' || chr(1) || '/v1/ads/' || a.ad_id || '"}}'`;
 
-/** Ads that began within the last half year, and as many that ended. */
+/** Starts of ads within the last half year, and stops of those that ended. */
 const fillRadar: Fill = {
   projection: radar,
   sql: [
@@ -100,12 +100,12 @@ const fillRadar: Fill = {
   ],
 };
 
-/** Brands with activity beside what started and stopped, by their number, and how often in a year. */
+/** Number of brands with signals besides started and stopped ads, and signals per brand and year. */
 const ACTIVE_BRANDS = 20_000;
 const ACTIVITY_OF_BRAND = 12;
 const ACTIVITY = `array['ramp', 'drop', 'launch_burst', 'sale', 'new_landing_page', 'new_whitelisting_pair', 'format_mix_shift', 'long_runner_refreshed']`;
 
-/** A year: what started and stopped of each brand by day, and activity of some. */
+/** Signals of one year: started and stopped ads per brand and day, and activity of some brands. */
 const fillSignals: Fill = {
   projection: signals,
   sql: [
@@ -153,7 +153,7 @@ const fillVelocity: Fill = {
   ],
 };
 
-/** Of each brand two reliable days, a week and more apart; half of the brands grew. */
+/** Three reliable days per brand: the last scan, and 9 and 15 days before it. About half of the brands grew. */
 const fillRankings: Fill = {
   projection: rankings,
   sql: [

@@ -62,7 +62,7 @@ const fillSocialPages: Fill = {
   ],
 };
 
-/** Companies with two domains, the biggest with hundreds; the others' names follow from the brands'. */
+/** Companies with several domains, the biggest with hundreds. Their names are derived from brand names. */
 const fillOperators: Fill = {
   projection: operators,
   sql: [

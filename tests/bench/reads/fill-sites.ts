@@ -11,18 +11,18 @@ import { type Fill, run, statementOf } from './fill.ts';
 const TOOLS = 3_000;
 const SPLIT_TEST_TOOLS = 30;
 const TOOLS_OF_SITE = 12;
-/** Of the sites that are scanned and estimated: three in five. */
+/** Selects the three fifths of all sites that are scanned and estimated. */
 const IS_ESTIMATED = 'bench.u(b.n, 201) < 0.6';
 const SHOPS = 3_000;
 const PRODUCTS = 150_000;
 const POINTS_OF_SITE = 6;
-/** Biggest brands, with points by day. */
+/** Number of the biggest brands that have a data point per day. */
 const DAILY_SITES = 200;
 const DAYS_OF_SITE = 800;
 
 const VISITS = 'exp(4 + 14 * power(bench.u(b.n, 202), 2))::bigint';
 const SEGMENTS = Object.keys(AUDIENCE_SEGMENTS)
-  .map((name, place) => `case when bench.u(b.n, ${210 + place}) < ${0.6 / (place + 1)} then '${name}' end`)
+  .map((name, index) => `case when bench.u(b.n, ${210 + index}) < ${0.6 / (index + 1)} then '${name}' end`)
   .join();
 
 const SIMILAR_SITES = `(
@@ -54,7 +54,7 @@ const fillTraffic: Fill = {
   ],
 };
 
-/** Each site has the tools that chance names, the first ones most often. */
+/** Random tools per site; tools with low numbers are the most frequent. */
 const INSTALLED = `
   select distinct b.brand_id, b.n, 'tool-' || floor(power(${TOOLS}, bench.u(b.n * 100 + k, 221)))::int as slug,
     bench.iso(b.scanned_at) as detected_at
@@ -124,7 +124,7 @@ const fillSplitTests: Fill = {
       select bench.id('test' || t.slug || k, b.n), t.brand_id, t.slug, k::text, 'Test ' || k, (array['layout', 'price', 'offer'])[k],
         case when k = 1 then 'running' else 'stopped' end, 'published', '[{"name":"A","allocation":0.5},{"name":"B","allocation":0.5}]', t.read_at
       from site_tool t join bench.brand b using (brand_id), generate_series(1, 3) k where t.read_at is not null and b.n % 6 = 0`,
-    // The index that this is looked up by is otherwise made when all is filled.
+    // Temporary index for the statement below. The final indexes are created only after filling.
     'create index while_filling on test (brand_id); analyze brand; analyze site_tool; analyze test',
     run(statementOf(splitTests, 'recount'), 'select brand_id from brand'),
     'drop index while_filling',

@@ -10,7 +10,7 @@ import { tracking } from '#projections/tracking/project.ts';
 import { workspaces } from '#projections/workspaces/project.ts';
 import { BRAND_REFERENCES, brandsWith, type Fill } from './fill.ts';
 
-/** The workspace that asks: on the largest plan, with every slot used. */
+/** The requesting workspace: on the largest plan, with all tracked-brand slots in use. */
 export const WORKSPACE_ID = 'ws_bench00000000001';
 export const MEMBER_ID = 'mem_bench0000000001';
 const TRACKED = 5_000;
@@ -25,7 +25,7 @@ const DELIVERIES = 50_000;
 
 const ago = (step: string): string => `bench.iso(now() - k * interval '${step}')`;
 
-/** `workspace_id, brand_id, cadence, tracked_at` of the workspace that asks. */
+/** Selects `workspace_id, brand_id, cadence, tracked_at` of the requesting workspace. */
 export const TRACKED_BRANDS = `
   select '${WORKSPACE_ID}' as workspace_id, brand_id, case when n % 2 = 0 then 'daily' else 'weekly' end as cadence,
     now() - n * interval '3 minutes' as tracked_at

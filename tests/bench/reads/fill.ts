@@ -1,20 +1,20 @@
 import type { Projection, Statement } from '#projections/define-projection.ts';
 
-/** How the tables of one projection are filled: SQL that runs with its schema first in the search path. */
+/** SQL that fills the tables of one projection. It runs with the projection's schema first in the search path. */
 export type Fill = { readonly projection: Projection; readonly sql: readonly string[] };
 
-/** A statement of the projection itself, run over the rows that `input` selects. */
+/** Returns the SQL of a projection's own statement, applied to the rows that `input` selects. */
 export const run = ({ sql }: Statement, input: string): string =>
   sql.replaceAll(':input', () => `(${input})`);
 
-/** The statement of this name, which the projection has. */
+/** Returns the projection's statement with this name. Throws if there is none. */
 export const statementOf = ({ name, statements }: Projection, which: string): Statement => {
   const statement = statements[which];
-  if (statement === undefined) throw new Error(`the projection ${name} has no statement ${which}`);
+  if (statement === undefined) throw new Error(`The projection ${name} has no statement ${which}.`);
   return statement;
 };
 
-/** Who the brands are, for the table `brand` that many projections keep. */
+/** Columns of the `brand` table that many projections have. */
 export const BRAND_REFERENCES = 'brand_id, slug, name, logo_url';
 export const BRAND_FACETS = 'country, is_public, category_ids';
 export const brandsWith = (columns: string): string =>

@@ -3,19 +3,22 @@ import { Agent, request } from 'node:http';
 import { type CpuTimes, cpuTimes, usedSince } from '../cpu-time.ts';
 import type { Case } from './requests.ts';
 
-/** Asks of one page: so many, yet not for longer than this, and each path a few times at least. */
-const ASKS = 100;
+/** Limits per page: maximum requests, maximum time, and minimum requests per path. */
+const REQUESTS_MAX = 100;
 const TIME_MS = 600;
-const ASKS_OF_PATH_MIN = 3;
-/** Below what a minute lets one key do. */
-const ASKS_OF_KEY = 900;
+const REQUESTS_OF_PATH_MIN = 3;
+/** Below the rate limit of one key per minute. */
+const REQUESTS_OF_KEY = 900;
 const PAGE_ITEMS = 20;
 const PAGE_ITEMS_MAX = 100;
 const HUNDREDTH = 100;
-/** Lists of which the hundredth page is asked for, of one row. */
+/** Maximum paths per row whose hundredth page is measured. */
 const PATHS_WALKED_MAX = 4;
 
-/** `busy`: processor time of the API and of PostgreSQL, which does not wait for others on the machine. */
+/**
+ * `busy`: CPU time of the API and PostgreSQL. Unlike elapsed time it excludes waiting for other load on the
+ * machine.
+ */
 export type Times = {
   readonly p50Ms: number;
   readonly p99Ms: number;
@@ -23,18 +26,18 @@ export type Times = {
   readonly busyP99Ms: number;
   readonly slowest: string;
 };
-export type Measured = { readonly asked: Case; readonly first: Times; readonly hundredth: Times | null };
+export type Measured = { readonly testCase: Case; readonly first: Times; readonly hundredth: Times | null };
 
 type Reply = { readonly status: number; readonly text: string; readonly tookMs: number };
 
-/** One connection, kept open. */
-export const openAsking = (origin: string, keys: readonly string[]) => {
+/** Creates a client with one kept-alive connection. */
+export const createClient = (origin: string, keys: readonly string[]) => {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-  let asked = 0;
-  const ask = (path: string): Promise<Reply> =>
+  let requestCount = 0;
+  const send = (path: string): Promise<Reply> =>
     new Promise((resolve, reject) => {
-      const key = keys[Math.floor(asked / ASKS_OF_KEY) % keys.length] ?? '';
-      asked += 1;
+      const key = keys[Math.floor(requestCount / REQUESTS_OF_KEY) % keys.length] ?? '';
+      requestCount += 1;
       const sentMs = performance.now();
       request(`${origin}${path}`, { agent, headers: { authorization: `Bearer ${key}` } }, (response) => {
         const chunks: Buffer[] = [];
@@ -48,53 +51,59 @@ export const openAsking = (origin: string, keys: readonly string[]) => {
         .on('error', reject)
         .end();
     });
-  return { ask, close: () => agent.destroy() };
+  return { send, close: () => agent.destroy() };
 };
 
-type Ask = (path: string) => Promise<Reply>;
+type Send = (path: string) => Promise<Reply>;
 
 const NANOSECONDS_OF_MS = 1e6;
 
-/** How long the main thread of each process has run, in milliseconds; none that has ended, nor where there is no /proc. */
-const ranFor = (pids: readonly number[]): CpuTimes => {
+/**
+ * Returns the run time of each process's main thread so far, in milliseconds. Leaves out processes that have ended,
+ * and returns nothing on systems without /proc.
+ */
+const readRunTimes = (pids: readonly number[]): CpuTimes => {
   const times = new Map<number, number>();
   for (const pid of pids) {
     try {
       const nanoseconds = Number(readFileSync(`/proc/${pid}/schedstat`, 'utf8').split(' ')[0]);
       times.set(pid, nanoseconds / NANOSECONDS_OF_MS);
     } catch {
-      // A session or a worker of PostgreSQL that has ended does nothing more.
+      // The PostgreSQL session or worker has ended and uses no more CPU time.
     }
   }
   return times;
 };
 
-/** The API, and its sessions of PostgreSQL, which are the postmaster's children. */
+/** The API process, and the postmaster, whose children are the PostgreSQL sessions. */
 export type Servers = { readonly apiPid: number; readonly postmasterPid: number };
 
-const pidsOf = async ({ apiPid, postmasterPid }: Servers): Promise<readonly number[]> => [
+const readPids = async ({ apiPid, postmasterPid }: Servers): Promise<readonly number[]> => [
   apiPid,
   ...(await cpuTimes(({ parent }) => parent === postmasterPid)).keys(),
 ];
 
-const askWell = async (ask: Ask, path: string): Promise<Reply> => {
-  const reply = await ask(path);
-  if (reply.status !== 200) throw new Error(`${path} answered ${reply.status}: ${reply.text.slice(0, 300)}`);
+const sendSuccessfully = async (send: Send, path: string): Promise<Reply> => {
+  const reply = await send(path);
+  if (reply.status !== 200) throw new Error(`${path} replied ${reply.status}: ${reply.text.slice(0, 300)}`);
   return reply;
 };
 
-/** Each path once unmeasured first: statements are prepared, pages are in memory. */
-const timesOf = async (ask: Ask, servers: Servers, paths: readonly string[]): Promise<Times> => {
-  for (const path of paths) await askWell(ask, path);
-  const pids = await pidsOf(servers);
+/** Requests each path once unmeasured, to prepare statements and load pages into memory. */
+const measureTimes = async (send: Send, servers: Servers, paths: readonly string[]): Promise<Times> => {
+  for (const path of paths) await sendSuccessfully(send, path);
+  const pids = await readPids(servers);
   const seen: { readonly tookMs: number; readonly path: string }[] = [];
   const busyMs: number[] = [];
   const endMs = performance.now() + TIME_MS;
-  while (seen.length < ASKS && (performance.now() < endMs || seen.length < paths.length * ASKS_OF_PATH_MIN)) {
+  while (
+    seen.length < REQUESTS_MAX &&
+    (performance.now() < endMs || seen.length < paths.length * REQUESTS_OF_PATH_MIN)
+  ) {
     const path = paths[seen.length % paths.length] ?? '';
-    const before = ranFor(pids);
-    seen.push({ path, tookMs: (await askWell(ask, path)).tookMs });
-    busyMs.push(usedSince(before, ranFor(pids)));
+    const before = readRunTimes(pids);
+    seen.push({ path, tookMs: (await sendSuccessfully(send, path)).tookMs });
+    busyMs.push(usedSince(before, readRunTimes(pids)));
   }
   seen.sort((a, b) => a.tookMs - b.tookMs);
   busyMs.sort((a, b) => a - b);
@@ -108,14 +117,17 @@ const timesOf = async (ask: Ask, servers: Servers, paths: readonly string[]): Pr
   };
 };
 
-/** The path of the hundredth page, or of the last where there are fewer; `null` where there is one only. */
-const hundredthOf = async (ask: Ask, path: string): Promise<string | null> => {
+/**
+ * Returns the path of the hundredth page, or of the last page of a shorter list. Returns `null` when there is only
+ * one page.
+ */
+const hundredthPath = async (send: Send, path: string): Promise<string | null> => {
   const joint = path.includes('?') ? '&' : '?';
   let before = (HUNDREDTH - 1) * PAGE_ITEMS;
   let at: string | null = null;
   while (before > 0) {
     const limit = Math.min(before, PAGE_ITEMS_MAX);
-    const { text } = await askWell(ask, `${at ?? path}${at === null ? joint : '&'}limit=${limit}`);
+    const { text } = await sendSuccessfully(send, `${at ?? path}${at === null ? joint : '&'}limit=${limit}`);
     const { meta } = JSON.parse(text) as { meta: { cursor?: string | null } };
     if (!meta.cursor) return at;
     at = `${path}${joint}cursor=${meta.cursor}`;
@@ -124,13 +136,13 @@ const hundredthOf = async (ask: Ask, path: string): Promise<string | null> => {
   return at;
 };
 
-export const measure = async (ask: Ask, servers: Servers, asked: Case): Promise<Measured> => {
-  const first = await timesOf(ask, servers, asked.paths);
-  if (!asked.paged) return { asked, first, hundredth: null };
+export const measure = async (send: Send, servers: Servers, testCase: Case): Promise<Measured> => {
+  const first = await measureTimes(send, servers, testCase.paths);
+  if (!testCase.paged) return { testCase, first, hundredth: null };
   const later: string[] = [];
-  for (const path of asked.paths.slice(0, PATHS_WALKED_MAX)) {
-    const page = await hundredthOf(ask, path);
+  for (const path of testCase.paths.slice(0, PATHS_WALKED_MAX)) {
+    const page = await hundredthPath(send, path);
     if (page !== null) later.push(page);
   }
-  return { asked, first, hundredth: later.length === 0 ? null : await timesOf(ask, servers, later) };
+  return { testCase, first, hundredth: later.length === 0 ? null : await measureTimes(send, servers, later) };
 };

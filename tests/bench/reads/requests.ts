@@ -3,7 +3,7 @@ import type { Database } from '#platform/postgres/pool.ts';
 import { WORKSPACE_ID } from './fill-workspace.ts';
 import { COMMON_WORD_NUMBER, RARE_WORD, SELDOM_WORD } from './seeds.ts';
 
-/** What is asked for of one endpoint: without filter, with one, or with two; its paths are asked for in turn. */
+/** One row of the result: an endpoint with no filter, one or two. Its paths are requested in rotation. */
 export type Case = {
   readonly endpoint: string;
   readonly filters: readonly string[];
@@ -11,13 +11,13 @@ export type Case = {
   readonly paged: boolean;
 };
 
-/** Values of a filter by what they are called in the table. */
+/** Query strings of a filter, by the label shown in the table. */
 type Filters = Readonly<Record<string, Readonly<Record<string, readonly string[]>>>>;
 
-/** Combinations of two filters' values that one row asks for in turn. */
+/** Maximum combinations of values per pair of filters. */
 const COMBINATIONS_MAX = 6;
 
-/** Every filter by itself, a row for each kind of value; and every two together, a row for each two. */
+/** Returns one row without filter, one per filter and kind of value, and one per pair of filters. */
 const listOf = (path: string, filters: Filters, endpoint = path): readonly Case[] => {
   const withQuery = (query: string): string => `${path}${path.includes('?') ? '&' : '?'}${query}`;
   const none: Case = { endpoint, filters: [], paths: [path], paged: true };
@@ -32,8 +32,8 @@ const listOf = (path: string, filters: Filters, endpoint = path): readonly Case[
     ),
   );
   const names = Object.keys(filters);
-  const pairs = names.flatMap((one, place) =>
-    names.slice(place + 1).map((other): Case => {
+  const pairs = names.flatMap((one, index) =>
+    names.slice(index + 1).map((other): Case => {
       const queries = Object.values(filters[one] ?? {}).flatMap(([a]) =>
         Object.values(filters[other] ?? {}).map(([b]) => `${a}&${b}`),
       );
@@ -48,11 +48,11 @@ const listOf = (path: string, filters: Filters, endpoint = path): readonly Case[
   return [none, ...singles, ...pairs];
 };
 
-/** At most so many, evenly from the whole list. */
-const spread = <T>(items: readonly T[], most: number): readonly T[] =>
-  items.length <= most
+/** Returns at most `most` items, evenly spread over the list. */
+const spread = <T>(items: readonly T[], max: number): readonly T[] =>
+  items.length <= max
     ? items
-    : Array.from({ length: most }, (_, place) => items[Math.floor((place * items.length) / most)] as T);
+    : Array.from({ length: max }, (_, index) => items[Math.floor((index * items.length) / max)] as T);
 
 const one = (endpoint: string, paths: readonly string[]): Case => ({
   endpoint,
@@ -61,12 +61,12 @@ const one = (endpoint: string, paths: readonly string[]): Case => ({
   paged: false,
 });
 
-/** Numbers of brands: the biggest, big, middling, small. */
-const BRANDS_ASKED_FOR = [1, 2, 3, 10, 100, 1_000, 20_000, 150_000];
+/** Numbers of brands to request: the biggest, big, medium and small ones. */
+const BRAND_NUMBERS = [1, 2, 3, 10, 100, 1_000, 20_000, 150_000];
 const PAIRED_BRANDS = [1, 2, 40];
 
-/** Reads the ids and words that the requests name. */
-export async function casesOf(pool: Database): Promise<readonly Case[]> {
+/** Returns all cases, with ids and words read from the corpus. */
+export async function readCases(pool: Database): Promise<readonly Case[]> {
   const texts = async (sql: string): Promise<readonly string[]> =>
     (await pool.query<{ text: string }>(`select text from (${sql}) t(text)`)).rows.map(({ text }) => text);
   const idsOf = (kind: string, numbers: readonly number[]): Promise<readonly string[]> =>
@@ -74,7 +74,7 @@ export async function casesOf(pool: Database): Promise<readonly Case[]> {
   const named = (name: string, values: readonly string[]): readonly string[] =>
     values.map((value) => `${name}=${encodeURIComponent(value)}`);
 
-  const brands = await idsOf('brand', BRANDS_ASKED_FOR);
+  const brands = await idsOf('brand', BRAND_NUMBERS);
   const [tops, mids, leaves] = [
     await idsOf('category', [1, 2, 9]),
     await idsOf('category', [26, 60]),
@@ -101,13 +101,13 @@ export async function casesOf(pool: Database): Promise<readonly Case[]> {
   const urlWords = await texts(
     'select split_part(split_part(page_url, $$-$$, 5), $$?$$, 1) from bench.landing_page where n in (5, 91234) order by n',
   );
-  const somePages = await texts(
+  const pageIds = await texts(
     'select page_id::text from bench.landing_page where n % 4001 = 7 order by n limit 100',
   );
-  const someKeys = await texts(
+  const creativeKeys = await texts(
     'select creative_key from creatives.file_count order by active_ads desc limit 20',
   );
-  const someCreatives = await texts('select creative_id::text from creatives.carriage limit 20');
+  const creativeIds = await texts('select creative_id::text from creatives.carriage limit 20');
   const operators = await idsOf('operator', [1, 2, 50, 9_000]);
   const hundredBrands = await texts('select brand_id::text from bench.brand order by n limit 100');
   const ws = `/v1/workspaces/${WORKSPACE_ID}`;
@@ -178,7 +178,7 @@ export async function casesOf(pool: Database): Promise<readonly Case[]> {
     ...listOf(`/v1/creatives?brand_id=${brands[0]}`, {}, '/v1/creatives'),
     one(
       '/v1/creatives/{id}',
-      someCreatives.map((id) => `/v1/creatives/${id}`),
+      creativeIds.map((id) => `/v1/creatives/${id}`),
     ),
     one('/v1/ads/{id}/creatives', ['/v1/ads/700000000000001/creatives', '/v1/ads/700000000500000/creatives']),
     ...listOf('/v1/creative-records', {
@@ -200,11 +200,11 @@ export async function casesOf(pool: Database): Promise<readonly Case[]> {
     }),
     one(
       '/v1/creative-records/{key}',
-      someKeys.map((key) => `/v1/creative-records/${key}`),
+      creativeKeys.map((key) => `/v1/creative-records/${key}`),
     ),
     one(
       '/v1/creative-records/{prefix}',
-      someKeys.map((key) => `/v1/creative-records/${key.slice(0, 12)}`),
+      creativeKeys.map((key) => `/v1/creative-records/${key.slice(0, 12)}`),
     ),
     one('/v1/creative-coverage', [
       '/v1/creative-coverage',
@@ -228,9 +228,9 @@ export async function casesOf(pool: Database): Promise<readonly Case[]> {
     }),
     one(
       '/v1/pages/{id}',
-      somePages.slice(0, 20).map((id) => `/v1/pages/${id}`),
+      pageIds.slice(0, 20).map((id) => `/v1/pages/${id}`),
     ),
-    one('/v1/page-details (100)', [`/v1/page-details?ids=${somePages.join()}`]),
+    one('/v1/page-details (100)', [`/v1/page-details?ids=${pageIds.join()}`]),
     ...listOf('/v1/operators', {}),
     one(
       '/v1/operators/{id}',

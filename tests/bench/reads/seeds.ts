@@ -1,8 +1,8 @@
 /**
- * What the big corpus is made from: brands, ads, landing pages and creative files, one narrow row each, in the schema
- * `bench`. Every figure follows from a row's number by a hash, so that two builds hold the same; brands get ads,
- * pages and files by the same law, about as the third power of chance spreads them: the biggest has some 17,000 of
- * a million ads, most have one or two, some none.
+ * Seed tables of the big corpus: brands, ads, landing pages and creative files, one narrow row each, in the schema
+ * `bench`. Every value is a hash of the row's number, so that two builds are equal. Ads, pages and files are spread
+ * over brands by the third power of a uniform random number. The biggest brand has some 17,000 of a million ads;
+ * most have one or two, some none.
  */
 export const BRANDS = 200_000;
 export const ADS = 1_000_000;
@@ -12,19 +12,19 @@ export const TOP_CATEGORIES = 25;
 const MIDS_OF_TOP = 8;
 const LEAVES_OF_MID = 6;
 export const LEAVES = TOP_CATEGORIES * MIDS_OF_TOP * LEAVES_OF_MID;
-/** Pages that many brands run ads on: creators, publishers, shops. */
+/** Social pages on which many brands run ads: creators, publishers, shops. */
 export const SHARED_PAGES = 5_000;
-/** Landing pages on hosts that many brands share; the last ones by number. */
+/** Landing pages on hosts that many brands share. They have the highest numbers. */
 export const SHARED_LANDING_PAGES = 1_000;
 const WORDS = 20_000;
 const SENTENCES = 100_000;
 const WORDS_OF_SENTENCE = 12;
 const COPIES = 250_000;
 
-/** Words that no other is made like, put into a known number of texts: 1 in 50,000, and 3 in 1,000. */
+/** Words that the syllables below cannot form. They occur in 1 of 50,000 texts and in 3 of 1,000. */
 export const RARE_WORD = 'quokka';
 export const SELDOM_WORD = 'linenweave';
-/** Stands in about half of all texts. */
+/** Number of a word that occurs in about half of all texts. */
 export const COMMON_WORD_NUMBER = 5;
 
 const SYLLABLES =
@@ -90,7 +90,7 @@ const CATEGORIES = `
 
 const COUNTRIES = `array['US','US','US','US','US','US','US','GB','GB','DE','CA','AU','FR','NL','SE','JP']`;
 
-/** Landing pages and files of a brand are numbered one after the other, from `first_page` and `first_file` on. */
+/** Landing pages and files of a brand have consecutive numbers, starting at `first_page` and `first_file`. */
 const BRAND_ROWS = `
   create table bench.owned_page as
     select brand_n, count(*)::int as pages from (
@@ -163,7 +163,7 @@ const LANDING_PAGE_ROWS = `
   create unique index on bench.landing_page (n);
   analyze bench.landing_page`;
 
-/** One after the other; each a string of statements. */
+/** SQL scripts, run in this order. */
 export const SEEDS: readonly string[] = [
   'drop schema if exists bench cascade; create schema bench',
   FUNCTIONS,

@@ -1,17 +1,19 @@
 import { Pool } from 'undici';
 
-/** Clients in a process of their own, each asking at its own pace: what they wait is not what they ask. */
+/**
+ * Clients in their own process. Each sends requests at a fixed rate, so that slow responses do not reduce the load.
+ */
 export interface Reading {
   readonly origin: string;
-  /** Asked for in turn. */
+  /** Requested in rotation. */
   readonly paths: readonly string[];
   readonly keys: readonly string[];
   readonly clients: number;
-  /** From one request of a client to its next. */
+  /** Milliseconds from one request of a client to its next. */
   readonly paceMs: number;
 }
 
-export interface ReadingSeen {
+export interface ReadingResult {
   readonly requests: number;
   readonly p50Ms: number;
   readonly p99Ms: number;
@@ -23,22 +25,22 @@ let latencies: number[] = [];
 let failed = 0;
 let firstFailure: string | null = null;
 
-function take(): ReadingSeen {
+function take(): ReadingResult {
   const sorted = latencies.toSorted((a, b) => a - b);
   const at = (share: number): number => sorted[Math.floor(sorted.length * share)] ?? Number.NaN;
-  const seen = { requests: sorted.length, p50Ms: at(0.5), p99Ms: at(0.99), failed, firstFailure };
+  const result = { requests: sorted.length, p50Ms: at(0.5), p99Ms: at(0.99), failed, firstFailure };
   latencies = [];
   failed = 0;
-  return seen;
+  return result;
 }
 
 async function read(reading: Reading): Promise<void> {
   const pool = new Pool(reading.origin, { connections: reading.clients });
-  let turn = 0;
-  const ask = async (key: string): Promise<void> => {
-    turn += 1;
+  let requestCount = 0;
+  const sendRequest = async (key: string): Promise<void> => {
+    requestCount += 1;
     const sentMs = performance.now();
-    const path = reading.paths[turn % reading.paths.length] ?? '/';
+    const path = reading.paths[requestCount % reading.paths.length] ?? '/';
     try {
       const { statusCode, body } = await pool.request({
         path,
@@ -58,7 +60,7 @@ async function read(reading: Reading): Promise<void> {
     for (;;) {
       await new Promise((resolve) => setTimeout(resolve, Math.max(0, nextMs - performance.now())));
       nextMs = Math.max(performance.now(), nextMs + reading.paceMs);
-      await ask(reading.keys[number % reading.keys.length] ?? '');
+      await sendRequest(reading.keys[number % reading.keys.length] ?? '');
     }
   };
   await Promise.all(Array.from({ length: reading.clients }, (_, number) => client(number)));

@@ -2,10 +2,10 @@ import { OBSERVATIONS_STREAM, observationSubject } from '#contracts/messages/sub
 import { type Nats, openNats } from '#platform/nats/connection.ts';
 import { PAGES, scanOfDay } from '../ingest/scans.ts';
 
-/** Scans of brands, day after day of each, as collectors hand them in: over the queue, to a process of ingest. */
+/** Publishes daily scans of many brands over the queue, as collectors do, to an ingest process. */
 const BRANDS = 50;
 const ADS = 40;
-/** Of the ads of a scan, those that changed since the one before. */
+/** Share of a scan's ads that changed since the previous scan. */
 const CHANGE = 0.4;
 const EVERY_MS = 200;
 const FIRST_AD_ID = 700_000_000_000_000;
@@ -14,7 +14,7 @@ const ADS_OF_BRAND_MAX = 1_000_000;
 const POLL_MS = 50;
 
 export interface Incoming {
-  /** Publishes no more, and waits until all is taken in; answers how many scans that was. */
+  /** Stops publishing and waits until all scans are ingested. Returns the number of scans. */
   stop(limitMs: number): Promise<number>;
 }
 
@@ -29,7 +29,7 @@ export async function openIncoming(natsUrl: string): Promise<Incoming> {
       const scans = await published;
       const limit = performance.now() + limitMs;
       while ((await queue.manager.streams.info(OBSERVATIONS_STREAM)).state.messages > 0) {
-        if (performance.now() > limit) throw new Error('What was published was not taken in in time.');
+        if (performance.now() > limit) throw new Error('The published scans were not ingested in time.');
         await pause(POLL_MS);
       }
       return scans;

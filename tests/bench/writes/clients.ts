@@ -19,7 +19,7 @@ export interface Client {
   readonly key: string;
 }
 
-/** New workspaces with a key each, straight into the tables that keys are checked by. */
+/** Creates workspaces with one key each, directly in the access tables. */
 export async function addClients(database: Database, count: number): Promise<readonly Client[]> {
   const clients = Array.from({ length: count }, () => ({
     workspaceId: `ws_${randomUUID()}`,
@@ -37,21 +37,21 @@ export async function addClients(database: Database, count: number): Promise<rea
   return clients;
 }
 
-/** Keys as events, for the list of keys to show. */
+/** Records keys as events, so that the list of keys shows them. */
 export async function issueKeys(eventStore: EventStore, workspaceId: string): Promise<void> {
   const events = Array.from(
     { length: KEYS_LISTED },
-    (_, place): ApiKeyIssued => ({
+    (_, index): ApiKeyIssued => ({
       type: 'ApiKeyIssued',
       data: {
         workspace_id: workspaceId,
-        key_id: `key_listed${place}`,
-        name: `Key ${place}`,
-        sha256: sha256Of(`listed ${place}`),
+        key_id: `key_listed${index}`,
+        name: `Key ${index}`,
+        sha256: sha256Of(`listed ${index}`),
         last_four: 'abcd',
         scopes: ['brands:read', 'tracking:read'],
         member_id: 'mem_bench',
-        issued_at: new Date(Date.now() + place).toISOString(),
+        issued_at: new Date(Date.now() + index).toISOString(),
       },
     }),
   );

@@ -4,8 +4,8 @@ import { z } from 'zod';
 import { Port, readSettings } from '#platform/settings.ts';
 
 /**
- * What the lists of a workspace are measured against: a bare Fastify over an ordinary `pg` pool, one named
- * statement with the joins it takes, the columns as JSON by Fastify. No keys, no limits, no cursors.
+ * The ceiling for workspace lists: a bare Fastify over an ordinary `pg` pool. Each route runs one named statement
+ * with the joins it needs and returns the columns as JSON. It has no keys, rate limits or cursors.
  */
 const { DATABASE_URL, PORT } = readSettings(z.object({ DATABASE_URL: z.string(), PORT: Port }));
 const PAGE_SIZE = 20;

@@ -1,17 +1,19 @@
 import { cpuTimes, type CpuTimes, usedSince } from '../cpu-time.ts';
 
-/** Whose processor time a write takes, by name. */
+/** Predicates that select the processes to measure, by name. */
 export type Processes = Readonly<Record<string, Parameters<typeof cpuTimes>[0]>>;
 
-/** Processor time of each process since it was asked the first time, by write, in words. */
+/**
+ * Starts measuring CPU time. The returned function formats the milliseconds per write of each process since then.
+ */
 export async function watchCpu(processes: Processes): Promise<(writes: number) => Promise<string>> {
-  const timesOf = () => Promise.all(Object.values(processes).map(cpuTimes));
-  const before = await timesOf();
+  const readTimes = () => Promise.all(Object.values(processes).map(cpuTimes));
+  const before = await readTimes();
   return async (writes) => {
-    const after = await timesOf();
-    const usedMs = after.map((times, place) => usedSince(before[place] as CpuTimes, times) / writes);
+    const after = await readTimes();
+    const usedMs = after.map((times, index) => usedSince(before[index] as CpuTimes, times) / writes);
     return Object.keys(processes)
-      .map((name, place) => `${name} ${usedMs[place]?.toFixed(3)}`)
+      .map((name, index) => `${name} ${usedMs[index]?.toFixed(3)}`)
       .join(', ');
   };
 }
