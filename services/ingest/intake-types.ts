@@ -1,23 +1,23 @@
 import type { ScanTotals } from '#contracts/events/corpus/ad-library.ts';
 
-/** What became of an observation. */
+/** Result of submitting an observation. */
 export type IntakeOutcome = {
-  /** Events appended now. 0: it said nothing new, or is a chunk whose scan has not ended yet. */
+  /** Number of events appended. 0 when the observation has no news, or is a part of a scan that has not ended. */
   readonly events: number;
-  /** For the end of a scan: its totals summed over the brands whose ads it met; `null` when already recorded. */
+  /** Totals of a library scan, summed over its brands. `null` unless this observation ended and recorded the scan. */
   readonly totals: ScanTotals | null;
 };
 
 /**
- * The one way in for observations, whether they come by NATS or from a file. What does not fit
- * `contracts/observations` is refused with a `Refusal` that says where.
+ * Accepts observations from NATS and from files. Throws `Refusal` with the failing fields when an observation does not
+ * match `contracts/observations`.
  */
 export type Intake = {
   submit(observation: unknown): Promise<IntakeOutcome>;
 };
 
-/** What a queue asks before it takes several observations at once. */
+/** Lookup of registered brands. The queue uses it to order concurrent observations. */
 export type BrandRegister = {
-  /** Whether a brand is registered, so that no observation registers it any more. False where that is not known now. */
+  /** Returns true when the brand is registered, so no observation can register it again. False when unknown. */
   knowsBrand(domain: string): Promise<boolean>;
 };

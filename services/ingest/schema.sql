@@ -1,26 +1,27 @@
--- The ingest's private working tables: what decisions need of the log, at hand. All of them but what is
--- staged are folded from the log and can be dropped; the next start folds them again.
+-- Private working tables of the ingest process: a local state store for decisions. All tables except the staged_*
+-- ones are folded from the log. They can be dropped: the next start folds them again.
 create schema if not exists ingest;
 
--- Chunks of scans that have not ended. A chunk is acknowledged once it is here.
+-- Chunks of scans that have not ended. A chunk is acknowledged to the queue once its row is committed.
 create table if not exists ingest.staged_chunk (
   scan_id uuid not null,
   chunk int not null,
   staged_at timestamptz not null default now(),
   ads text not null,
-  -- Whether any of them has no page.
+  -- True when at least one ad of the chunk has no social page.
   unnamed boolean not null,
   primary key (scan_id, chunk)
 );
 
--- What was known of a staged scan's pages before it, where it is decided for several brands: interrupted between two
--- of them, the rest is decided on the same.
+-- Snapshot of the page histories before a staged scan that concerns several brands. If recording is interrupted
+-- between two brands, the remaining brands are decided on the same histories.
 create table if not exists ingest.staged_history (
   scan_id uuid primary key,
   histories json not null
 );
 
--- Each ad of a staged scan once, in the first chunk that holds it (rule 8), with the brand it belongs to.
+-- One row per ad of a staged scan: the first chunk that was staged with the ad (rule 8), and the brand that the ad
+-- belongs to.
 create table if not exists ingest.staged_ad (
   scan_id uuid not null,
   ad_id text not null,
@@ -30,7 +31,7 @@ create table if not exists ingest.staged_ad (
 );
 create index if not exists staged_ad_by_brand on ingest.staged_ad (scan_id, brand_id, chunk);
 
--- Pages of storefront scans that have not ended.
+-- Catalogue pages of storefront scans that have not ended.
 create table if not exists ingest.staged_storefront_page (
   scan_id uuid not null,
   page int not null,
@@ -52,7 +53,7 @@ create table if not exists ingest.linked_page (
 );
 create index if not exists linked_page_by_page on ingest.linked_page (page_id);
 
--- One row a brand: the revision of its adLibrary stream that the rows below reflect, and its counters.
+-- One row per brand: the revision of its adLibrary stream that the tables below reflect, and the ad counters.
 create table if not exists ingest.library (
   brand_id uuid primary key,
   revision bigint not null,
@@ -72,8 +73,8 @@ create table if not exists ingest.ad (
 create index if not exists ad_live_by_page on ingest.ad (brand_id, page_id) where live;
 create index if not exists ad_live_page on ingest.ad (page_id) where live;
 
--- Whose stream holds an ad's events. Claimed before the first event is appended, so that an ad met by scans of
--- two brands at once begins in one stream only.
+-- Owner of each ad: the brand whose stream holds the ad's events. The row is inserted before the first event is
+-- appended. An ad in concurrent scans of two brands therefore starts in one stream only.
 create table if not exists ingest.ad_owner (
   ad_id text primary key,
   brand_id uuid not null
@@ -88,7 +89,7 @@ create table if not exists ingest.page (
   last_complete_at text,
   primary key (page_id, brand_id)
 );
--- The last complete scan but one.
+-- Time of the complete scan before the last complete scan.
 alter table ingest.page add column if not exists complete_before text;
 create index if not exists page_by_brand on ingest.page (brand_id);
 
@@ -98,7 +99,7 @@ create table if not exists ingest.recorded_scan (
   primary key (scan_id, brand_id)
 );
 
--- How far the whole log was folded when a process last started.
+-- Checkpoint: position up to which the log was folded when a process last started.
 create table if not exists ingest.folded_to (
   one boolean primary key default true check (one),
   position bigint not null

@@ -12,6 +12,6 @@ export const IngestSettings = z.object({
     .max(64)
     .default(6)
     .describe(
-      "Observations worked on at once. One brand's keep their order, and so do scans of the same pages, and scans with what names brands and their pages; with 1, all do.",
+      'Maximum number of observations processed at once. Order is kept within a brand, between scans of the same pages, and between scans and observations that register brands or link pages. With 1, all observations keep their order.',
     ),
 });

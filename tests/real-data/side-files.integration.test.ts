@@ -108,7 +108,7 @@ describe.skipIf(absent)('real side files', () => {
   test('the taxonomy comes back over REST as the tree that it is', async () => {
     const paths = pathsIn();
     const totals = await ingest(TAXONOMY);
-    expect(totals).toMatchObject({ facts: paths.length, refused: 0, records: linesOf(TAXONOMY).length - 1 });
+    expect(totals).toMatchObject({ events: paths.length, refused: 0, records: linesOf(TAXONOMY).length - 1 });
     await stack.projected(await stack.eventStore.head());
 
     const tops = await read('/v1/categories?limit=100');
@@ -150,10 +150,10 @@ describe.skipIf(absent)('real side files', () => {
       });
     }
     expect(await ingest(some)).toMatchObject({
-      facts: taken,
+      events: taken,
       refused: RANKS_INGESTED - taken,
     });
-    expect(await ingest(some)).toMatchObject({ facts: 0 });
+    expect(await ingest(some)).toMatchObject({ events: 0 });
     await stack.projected(await stack.eventStore.head());
 
     for (const [rank, , domain = ''] of ranked) {

@@ -100,7 +100,7 @@ describe.skipIf(absent)('real storefronts', () => {
     const report = { progress: () => {}, finished: () => {}, refused: (line: string) => refused.push(line) };
     const [totals] = await ingestFiles([file], options, intake, report);
     expect(refused).toEqual([]);
-    expect(totals?.facts).toBeGreaterThan(0);
+    expect(totals?.events).toBeGreaterThan(0);
     await stack.projected(await stack.eventStore.head());
   };
   const storeOf = async (slug: string): Promise<Record<string, unknown> & { products: Shown[] | null }> =>
@@ -143,14 +143,14 @@ describe.skipIf(absent)('real storefronts', () => {
       intake,
       report,
     );
-    expect(again?.facts).toBe(0);
+    expect(again?.events).toBe(0);
     const [later] = await ingestFiles(
       [CATALOGUE],
       { ...options, scannedAt: '2026-03-15T00:00:00.000Z' },
       intake,
       report,
     );
-    expect(later?.facts).toBe(1);
+    expect(later?.events).toBe(1);
   });
 
   test('its events are few and none is large', async () => {

@@ -5,9 +5,9 @@ import { brandIdOf } from '#domain/ids.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 
 /**
- * Attribution (DESIGN §5, rule 10): an ad known already stays where it is; else it belongs to the brand
- * whose domain its destination has; else to the brand its page is linked to; else to the brand the scan was
- * made for. Links into stores and onto shared hosts name nobody.
+ * Returns the brand id of each ad, in the order of `ads` (attribution, rule 10). An existing ad keeps its brand. A new
+ * ad belongs to the brand of its destination's domain, else to the brand that its social page is linked to, else to the
+ * brand that the scan was made for. Destinations in app stores and on shared hosts identify no brand.
  */
 const attribute = async (
   database: Database,
@@ -16,7 +16,7 @@ const attribute = async (
 ): Promise<readonly string[]> => {
   const domains = ads.map((ad) => (ad.link_url === null ? [] : destinationDomains(ad.link_url)));
   const pageIds = [...new Set(ads.flatMap(({ page_id }) => page_id ?? []))];
-  const [known, brands, links] = await Promise.all([
+  const [existing, brands, links] = await Promise.all([
     database.query<{ ad_id: string; brand_id: string }>(
       'select ad_id, brand_id from ingest.ad where ad_id = any($1::text[])',
       [ads.map(({ ad_id }) => ad_id)],
@@ -31,7 +31,7 @@ const attribute = async (
       [pageIds, scannedFor],
     ),
   ]);
-  const brandOfAd = new Map(known.rows.map(({ ad_id, brand_id }) => [ad_id, brand_id]));
+  const brandOfAd = new Map(existing.rows.map(({ ad_id, brand_id }) => [ad_id, brand_id]));
   const brandOfDomain = new Map(brands.rows.map(({ domain, brand_id }) => [domain, brand_id]));
   const brandOfPage = new Map<string, string>();
   for (const { page_id, brand_id } of links.rows)
@@ -45,7 +45,7 @@ const attribute = async (
   });
 };
 
-/** Stores a chunk durably until its scan ends. The same chunk again changes nothing. */
+/** Stores a chunk until its scan ends. Idempotent by scan id and chunk number. Skips chunks of recorded scans. */
 export const stageChunk = async (database: Database, chunk: AdLibraryScanChunk): Promise<void> => {
   const { scan_id, ads } = chunk;
   const scannedFor = brandIdOf(chunk.brand_domain);
@@ -75,8 +75,8 @@ export const stageChunk = async (database: Database, chunk: AdLibraryScanChunk):
 };
 
 /**
- * Claims the scan's ads for the brands they were attributed to; those that another scan claimed meanwhile, or
- * long ago, go to their owners. Claims are taken in the order of ids, so that no two scans wait for each other.
+ * Claims the scan's ads for the brands that they were attributed to. An ad that another scan has already claimed is
+ * moved to its owner. Rows are inserted in the order of ids, so that two concurrent scans cannot deadlock.
  */
 export const claimStagedAds = async (database: Database, scanId: string): Promise<void> => {
   await database.query(
@@ -93,7 +93,7 @@ export const claimStagedAds = async (database: Database, scanId: string): Promis
   );
 };
 
-/** The chunks that have arrived, and whether any holds an ad without a page. */
+/** Returns the numbers of the staged chunks. `unnamed` is true when any chunk has an ad without a social page. */
 export const stagedChunks = async (
   database: Database,
   scanId: string,
@@ -105,7 +105,7 @@ export const stagedChunks = async (
   return { chunks: rows.map(({ chunk }) => chunk), unnamed: rows.some(({ unnamed }) => unnamed) };
 };
 
-/** How many of the scan's ads belong to which brand. */
+/** Returns the number of the scan's ads per brand id. */
 export const stagedBrands = async (
   database: Database,
   scanId: string,
@@ -117,7 +117,7 @@ export const stagedBrands = async (
   return new Map(rows.map(({ brand_id, ads }) => [brand_id, ads]));
 };
 
-/** The ads of one chunk that belong to the brand and were not in an earlier chunk. */
+/** Returns the brand's ads that were staged with this chunk. Ads that another chunk staged first are left out. */
 export const stagedAds = async (
   database: Database,
   scanId: string,
@@ -134,16 +134,16 @@ export const stagedAds = async (
       [scanId, brandId, chunk],
     ),
   ]);
-  const wanted = new Set(own.rows.map(({ ad_id }) => ad_id));
+  const ownIds = new Set(own.rows.map(({ ad_id }) => ad_id));
   const seen = new Set<string>();
   return (JSON.parse(ads.rows[0]?.ads ?? '[]') as ObservedAd[]).filter(({ ad_id }) => {
-    if (!wanted.has(ad_id) || seen.has(ad_id)) return false;
+    if (!ownIds.has(ad_id) || seen.has(ad_id)) return false;
     seen.add(ad_id);
     return true;
   });
 };
 
-/** Known live ads of the brand on the covered pages that the scan did not show, a slice at a time. */
+/** Yields the brand's live ads on the covered pages that the scan did not show, in slices of ids. */
 export const absentAdIds = async function* (
   database: Database,
   scanId: string,
@@ -165,7 +165,7 @@ export const absentAdIds = async function* (
   }
 };
 
-/** Pages with live ads of the brand that are known from other countries than these. */
+/** Returns the pages on which the brand has live ads that were also observed in countries outside `countries`. */
 export const pagesKnownElsewhere = async (
   database: Database,
   brandId: string,
@@ -180,7 +180,7 @@ export const pagesKnownElsewhere = async (
   return new Set(rows.map(({ page_id }) => page_id));
 };
 
-/** Brands with live ads on the covered pages: a scan's silence is about their ads too. */
+/** Returns the brands with live ads on the covered pages. Ads of theirs that the scan does not show count as absent. */
 export const brandsOnPages = async (
   database: Database,
   pageIds: readonly string[],
@@ -192,10 +192,10 @@ export const brandsOnPages = async (
   return rows.map(({ brand_id }) => brand_id);
 };
 
-/** So long does the end of a scan have after its parts; what is staged before that was given up by its collector. */
+/** Retention of staged parts in days. A scan whose end arrives later counts as abandoned by its collector. */
 export const STAGED_DAYS_MAX = 30;
 
-/** Lets go of parts of scans that never ended. Their end, should it come after all, says that they are missing. */
+/** Deletes parts of scans that never ended. If the end arrives after that, it fails with `ChunksMissing`. */
 export const dropAbandoned = async (database: Database): Promise<void> => {
   const limit = [STAGED_DAYS_MAX];
   await database.query(
@@ -210,7 +210,10 @@ export const dropAbandoned = async (database: Database): Promise<void> => {
   );
 };
 
-/** Keeps what is known of a scan's pages when it is first decided, and answers that ever after. */
+/**
+ * Stores the page histories when the scan is first decided, and returns the stored ones on every later call. A retry
+ * is therefore decided on the same histories.
+ */
 export const keepHistories = async (
   database: Database,
   scanId: string,
@@ -224,6 +227,7 @@ export const keepHistories = async (
   return rows[0] ? new Map(rows[0].histories) : histories;
 };
 
+/** Deletes the staged rows of a scan that is recorded. */
 export const unstage = async (database: Database, scanId: string): Promise<void> => {
   await database.query(
     `with ads as (delete from ingest.staged_ad where scan_id = $1)

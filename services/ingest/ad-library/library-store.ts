@@ -12,21 +12,21 @@ import type { PageHistories } from '#domain/corpus/ad-library/scan.ts';
 import type { EventStore } from '#platform/event-store/event-store.ts';
 import { type Database, inTransaction } from '#platform/postgres/pool.ts';
 
-/** Events folded and written at a time when a brand's rows are behind its stream. */
+/** Maximum events per batch when a brand's tables catch up with its stream. */
 const CATCH_UP_EVENTS = 500;
 const SCHEMA = new URL('../schema.sql', import.meta.url);
-/** Any number that nothing else in the database uses: one process at a time creates the tables. */
+/** Key of the advisory lock under which one process at a time creates the tables. The number is arbitrary but unique. */
 const SCHEMA_LOCK = 7_201_001;
 
 /**
- * A brand's library: the state that decisions are made on, which events decided are folded into at once, and
- * the revision of the stream up to which they are recorded. `state.ads` holds only what was loaded.
+ * The state of one brand's ad library, opened for decisions. Decided events are folded into `state` at once; `revision`
+ * is the stream revision up to which events are recorded. `state.ads` holds only the ads that were loaded.
  */
 export type OpenLibrary = {
   readonly brandId: string;
   revision: bigint;
   readonly state: LibraryState;
-  /** What folding changed since the tables were last written. */
+  /** Changes by folding that are not yet written to the tables. */
   readonly changed: {
     readonly ads: Map<string, KnownAd>;
     readonly pages: Set<string>;
@@ -34,6 +34,7 @@ export type OpenLibrary = {
   };
 };
 
+/** Creates the `ingest` tables that do not exist. */
 export const createWorkingTables = async (database: Database): Promise<void> => {
   await inTransaction(database, async (client) => {
     await client.query('select pg_advisory_xact_lock($1)', [SCHEMA_LOCK]);
@@ -60,23 +61,23 @@ const adIdsOf = (event: AdLibraryEvent): readonly string[] => {
   }
 };
 
-/** Loads what is known of these ads into the state; ads that are another brand's stay unknown. */
+/** Loads the stored state of these ads into `library.state.ads`. Ads of other brands are not loaded. */
 export const loadAds = async (
   database: Database,
   library: OpenLibrary,
   adIds: readonly string[],
 ): Promise<void> => {
-  const wanted = adIds.filter((adId) => !library.state.ads.has(adId));
-  if (wanted.length === 0) return;
+  const missingIds = adIds.filter((adId) => !library.state.ads.has(adId));
+  if (missingIds.length === 0) return;
   const { rows } = await database.query<{ known: KnownAd }>({
     name: 'ingest_load_ads',
     text: 'select known from ingest.ad where ad_id = any($1::text[]) and brand_id = $2',
-    values: [wanted, library.brandId],
+    values: [missingIds, library.brandId],
   });
   for (const { known } of rows) library.state.ads.set(known.ad_id, known);
 };
 
-/** Folds events into the state. The ads they are about must be loaded, but for those they start. */
+/** Folds events into the state. Every ad of the events must be loaded, except ads that an event starts. */
 export const foldEvents = (library: OpenLibrary, events: readonly AdLibraryEvent[]): void => {
   const { state, changed } = library;
   for (const event of events) {
@@ -92,8 +93,9 @@ export const foldEvents = (library: OpenLibrary, events: readonly AdLibraryEvent
   }
 };
 
-// One round trip. Nothing is written where another process has written a later revision already: what this
-// one holds would be older. `ad_owner` is filled here where the tables are folded anew; else it is claimed.
+// Writes all changes in one round trip. Skips the state tables when another process has already written a later
+// revision, because this process's state is older. `ad_owner` rows are inserted here only after the tables were
+// dropped and folded again; otherwise the claim has inserted them before.
 const SAVE = `
   with current as (
     insert into ingest.library as l (brand_id, revision, live, missing, total, open)
@@ -130,8 +132,8 @@ const SAVE = `
   select unnest($12::uuid[]), $1::uuid on conflict do nothing`;
 
 /**
- * Writes what folding changed, with the revision it reflects. Rows and revision change together, so a process
- * killed before this is caught up from the stream by the next.
+ * Writes the pending changes with the revision that they reflect. Rows and revision change in one statement. If the
+ * process is killed before it, the next process catches up from the stream.
  */
 export const saveLibrary = async (
   database: Database,
@@ -164,7 +166,10 @@ export const saveLibrary = async (
   changed.scans.clear();
 };
 
-/** A brand's library as the tables hold it. Whether that is current, the next append's expected revision shows. */
+/**
+ * Opens a brand's library from the tables, without reading the stream. The state may be stale: the expected revision of
+ * the next append detects that.
+ */
 export const openLibrary = async (database: Database, brandId: string): Promise<OpenLibrary> => {
   const state = emptyLibrary();
   const { rows } = await database.query<{
@@ -195,34 +200,34 @@ export const openLibrary = async (database: Database, brandId: string): Promise<
   return library;
 };
 
-/** Brings a library, and the tables, up to what was appended to its stream since they were written. */
+/** Folds the events that were appended after the library's revision, and writes them to the tables. */
 export const catchUpLibrary = async (
   database: Database,
   eventStore: EventStore,
   library: OpenLibrary,
 ): Promise<void> => {
   const { brandId, state } = library;
-  let behind: AdLibraryEvent[] = [];
+  let batch: AdLibraryEvent[] = [];
   let revision = library.revision;
   const flush = async (): Promise<void> => {
-    if (behind.length === 0) return;
-    await loadAds(database, library, behind.flatMap(adIdsOf));
-    foldEvents(library, behind);
+    if (batch.length === 0) return;
+    await loadAds(database, library, batch.flatMap(adIdsOf));
+    foldEvents(library, batch);
     await saveLibrary(database, library, revision);
     state.ads.clear();
-    behind = [];
+    batch = [];
   };
   for await (const event of eventStore.read<AdLibraryEvent>(adLibraryStream(brandId), library.revision)) {
-    behind.push(event);
+    batch.push(event);
     revision = event.revision;
-    if (behind.length >= CATCH_UP_EVENTS) await flush();
+    if (batch.length >= CATCH_UP_EVENTS) await flush();
   }
   await flush();
 };
 
 /**
- * What scans of any brand told of these pages, apart from what was told at `scannedAt` itself: scans of one moment
- * look at several countries each, and do not come one after the other.
+ * Returns the scan history of these social pages over the scans of all brands. `last_complete_at` ignores a complete
+ * scan at `scannedAt` itself: scans with the same timestamp cover different countries and do not precede each other.
  */
 export const pageHistories = async (
   database: Database,

@@ -2,9 +2,10 @@ import type { Observation } from '#contracts/observations/index.ts';
 import type { RefusedRecord } from '../readers/record.ts';
 import type { Source } from '../readers/parsing/open-source.ts';
 
+/** Minimum bytes read between two progress items. */
 const PROGRESS_BYTES = 1024 * 1024;
 
-/** What reading a file gives, one after the other. */
+/** One item of the output of reading a file. */
 export type FileItem =
   | { readonly kind: 'observation'; readonly observation: Observation }
   | {
@@ -13,12 +14,12 @@ export type FileItem =
       readonly line: number;
       readonly what: string;
       readonly advice: string;
-      /** The record's text; `null` where a whole file is meant. */
+      /** The record's text. `null` when the refusal concerns the whole file. */
       readonly raw: string | null;
-      /** The header that the text needs around it, for CSV. */
+      /** The CSV header that the rejects file needs above the record. `null` for JSON. */
       readonly header: string | null;
     }
-  /** A file is read twice, and the total counts both. */
+  /** Reading progress. Files of library scans are read twice; `bytesTotal` counts both passes. */
   | {
       readonly kind: 'progress';
       readonly bytesRead: number;
@@ -35,7 +36,7 @@ export const refusedItem = (
   return { kind: 'refused', file: path, line, what, advice, raw, header: plan.header };
 };
 
-/** Reports reading, once for so many bytes; `before` is what an earlier reading of the same file read. */
+/** Yields a progress item per `PROGRESS_BYTES`. `before`: bytes read by an earlier pass over the same file. */
 export class Progress {
   readonly #source: Source;
   readonly #before: number;

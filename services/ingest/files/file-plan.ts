@@ -10,42 +10,43 @@ import type { SideNeeds, SideReader } from '../readers/side-record.ts';
 import { openSource } from '../readers/parsing/open-source.ts';
 import { NO_BRAND, NO_TIME, type ScanDefaults } from '../readers/scan-key.ts';
 
-/** What the caller says of a file; all of it optional. */
+/** Options of the caller for reading a file. */
 export type ReadOptions = {
   readonly format?: FormatName | undefined;
-  /** A brand's domain, as `brandDomainOf` gives it. */
+  /** A brand's domain, normalized by `brandDomainOf`. */
   readonly brand?: string | undefined;
-  /** As `momentOf` gives it. */
+  /** ISO 8601 in UTC, normalized by `timestampOf`. */
   readonly scannedAt?: string | undefined;
   readonly countries?: readonly string[] | undefined;
-  /** The caller vouches that the file holds all ads of its pages. */
+  /** True when the caller declares that the file has all ads of its pages. */
   readonly complete?: boolean | undefined;
   readonly mapping?: LoadedMapping | undefined;
 };
 
-/** How one file will be read. */
+/** Plan for reading one file of library scans. */
 export type FilePlan = {
   readonly read: Reader;
   readonly collector: string;
   readonly defaults: ScanDefaults;
-  /** Whether somebody vouches for the file's completeness, where it does not speak for itself. */
+  /** True when the caller or the mapping declares the file complete. A claim in the file itself takes precedence. */
   readonly claimsComplete: boolean;
-  /** A CSV's header as it stands, for the file of what was refused. */
+  /** Verbatim CSV header, for the rejects file. `null` for JSON. */
   readonly header: string | null;
 };
+/** The reason why a file cannot be read. */
 export type NoPlan = { readonly what: string; readonly advice: string };
 
-/** The file's name without folder, compression, ending and the mark of a mended file. */
+/** Returns the file name without folder, `.gz`, extension and the `.refused` suffix of a rejects file. */
 export const stemOf = (path: string): string =>
   basename(path)
     .replace(/\.gz$/i, '')
     .replace(/\.[A-Za-z0-9]{1,6}$/, '')
     .replace(/\.refused(-\d+)?$/, '');
 
-/** Holds what an earlier run refused of another file: never all ads of a page. */
+/** Returns true for a rejects file of an earlier run. It never has all ads of a page, so it is never complete. */
 export const isRefusedFile = (path: string): boolean => /\.refused(-\d+)?\.[^/]*$/.test(basename(path));
 
-/** Decides how a file is read before any record is, or says why it cannot be. */
+/** Returns the plan for reading a file, or the reason why it cannot be read. Reads no record beyond detection. */
 export const planFile = async (
   path: string,
   options: ReadOptions,
@@ -65,7 +66,7 @@ export const planFile = async (
   const { columns } = options.mapping?.mapping ?? {};
   if (brandDomain === null && (format !== 'mapped-csv' || columns?.brand_domain === undefined))
     return NO_BRAND;
-  // Records of the site may carry the time they were collected at; the official exports do not.
+  // Records of the library's web shapes may have their own scan time; official exports do not.
   const mayHoldTime =
     format === 'mapped-csv' ? columns?.scanned_at !== undefined : !format.startsWith('ads-archive');
   return scannedAt === null && !mayHoldTime ? NO_TIME : plan;
@@ -75,10 +76,9 @@ const isSideFormat = (format: FormatName): format is SideFormat => format in SID
 
 const sidePlan = (path: string, format: SideFormat, options: ReadOptions): SidePlan | NoPlan => {
   const { read, needs }: { read: SideReader; needs: SideNeeds } = SIDE_READERS[format];
-  if (needs.brand && options.brand === undefined)
-    return { what: 'is of no brand that is known', advice: NO_BRAND.advice };
+  if (needs.brand && options.brand === undefined) return { what: 'has no brand', advice: NO_BRAND.advice };
   if (needs.time && options.scannedAt === undefined)
-    return { what: 'was fetched at a time that is not known', advice: NO_TIME.advice };
+    return { what: 'has no collection time', advice: NO_TIME.advice };
   return {
     side: read,
     context: {
@@ -111,7 +111,7 @@ const plainPlan = async (
 
 const mappedPlan = async (path: string, options: ReadOptions): Promise<FilePlan | NoPlan> => {
   const { mapping: loaded } = options;
-  if (loaded === undefined) return { what: 'needs a mapping', advice: 'say --mapping FILE' };
+  if (loaded === undefined) return { what: 'requires a mapping', advice: 'add --mapping FILE' };
   const { mapping } = loaded;
   const header = await headerOf(path);
   const variant = header === null ? null : variantOf(mapping, header.columns);
@@ -119,13 +119,13 @@ const mappedPlan = async (path: string, options: ReadOptions): Promise<FilePlan 
   const brandDomain = options.brand ?? named.brand?.domain ?? null;
   if (brandDomain === null && named.group !== null && mapping.columns.brand_domain === undefined) {
     return {
-      what: `belongs to a scan with no brand: its name gives the group ${JSON.stringify(named.group)}, which no brands file lists`,
-      advice: 'list it in the file given with --brands, or say --brand DOMAIN',
+      what: `belongs to a scan without a brand: the group ${JSON.stringify(named.group)} of its name is not in the brands file`,
+      advice: 'add the group to the file of --brands, or add --brand DOMAIN',
     };
   }
   return {
     read: readMappedCsv(mapping),
-    // Without a variant the reader refuses the header, and no scan comes of it.
+    // Without a matching variant the reader refuses the header, so this collector is never recorded.
     collector: variant?.collector ?? mapping.name,
     defaults: {
       brandDomain,

@@ -9,17 +9,19 @@ import { type ScanKey, withCountries } from '../readers/scan-key.ts';
 type Coverage = ReturnType<typeof ScanCoverage.parse>;
 
 /**
- * A spreadsheet keeps 15 digits and writes 0 for the rest. So many such zeros, where no long id of the file ends in
- * anything else, are its work: by chance they are those of one file in 100,000.
+ * Minimum number of digits replaced by 0, over all long ids of a file, that proves damage by a spreadsheet. Spreadsheets
+ * keep 15 digits and write 0 for the rest. If every long id of a file ends so, 5 zeros occur by chance in one file of
+ * 100,000.
  */
 const LOST_DIGITS_MIN = 5;
 
-/** What makes an ad suspect while the file is still being read; whether it is damaged shows at the end. */
+/** Bit flags for possible damage of an ad. Only the end of the first pass shows whether the ad is damaged. */
 const LONG_AD_ID = 1;
 const LONG_PAGE_ID = 2;
 const REPLACED_CHARACTER = 4;
 const SUSPICIONS = 8;
 
+/** Returns the damage flags of an ad. */
 export const suspicionOf = (rows: readonly AdRecord[]): number => {
   const { ad } = rows[0] as AdRecord;
   return (
@@ -29,7 +31,7 @@ export const suspicionOf = (rows: readonly AdRecord[]): number => {
   );
 };
 
-/** Whether all of a file's long ids end in zeros after the digits that a spreadsheet keeps. */
+/** Detects whether all long ids of a file end in zeros after the digits that a spreadsheet keeps. */
 class LongIds {
   readonly #distinct = new Set<string>();
   #allRounded = true;
@@ -37,11 +39,11 @@ class LongIds {
 
   add(id: string): void {
     if (!isLongId(id) || !this.#allRounded) return;
-    const behind = id.slice(SPREADSHEET_DIGITS);
-    this.#allRounded = /^0+$/.test(behind);
+    const tail = id.slice(SPREADSHEET_DIGITS);
+    this.#allRounded = /^0+$/.test(tail);
     if (this.#lostDigits >= LOST_DIGITS_MIN || this.#distinct.has(id)) return;
     this.#distinct.add(detached(id));
-    this.#lostDigits += behind.length;
+    this.#lostDigits += tail.length;
   }
 
   damaged(): boolean {
@@ -49,24 +51,26 @@ class LongIds {
   }
 }
 
-/** A text of its own: a part of a larger text would keep all of that in memory. */
+/** Copies a string. V8 substrings reference their parent string, which would keep a large text in memory. */
 const detached = (text: string): string => Buffer.from(text).toString();
 
+/** Totals of one scan of the file. */
 type ScanAccount = {
   readonly key: ScanKey;
-  /** By suspicion: sums of hashes of ad ids, in which the order of the ads does not show. */
+  /** Sums of ad id hashes, indexed by damage flags. A sum does not depend on the order of the ads. */
   readonly sums: bigint[];
+  /** Numbers of ads, indexed by damage flags. */
   readonly counts: number[];
   readonly pages: Map<string, CoveredPage>;
-  /** The source names pages itself, with or without ads. */
+  /** True when the source itself lists covered pages, with or without ads. */
   namesPages: boolean;
 };
 
-/** What the first reading of a file found, from which follows what the second one hands in. */
-export class Survey {
+/** Result of the first pass over a file; the second pass uses it to submit observations. */
+export class FirstPass {
   readonly scans = new Map<string, ScanAccount>();
-  /** Of scans that did not say their countries, the one they turned out to belong to. */
-  readonly #settled = new Map<string, ScanAccount>();
+  /** Maps scans without countries to the scan that they were merged into. */
+  readonly #merged = new Map<string, ScanAccount>();
   readonly #adIds = new LongIds();
   readonly #pageIds = new LongIds();
   refused = 0;
@@ -74,8 +78,8 @@ export class Survey {
   damaged = false;
   isUtf8 = true;
 
-  /** False when the scan already names as many pages as a scan may. */
-  covers(key: ScanKey, page: CoveredPage): boolean {
+  /** Adds a page to the scan's coverage. Returns false when the scan already covers `SCAN_PAGES_MAX` other pages. */
+  addPage(key: ScanKey, page: CoveredPage): boolean {
     const { pages } = this.#account(key);
     if (pages.has(page.page_id)) return true;
     if (pages.size >= SCAN_PAGES_MAX) return false;
@@ -86,13 +90,14 @@ export class Survey {
     return true;
   }
 
-  /** A page that the source says it covered. */
-  names(key: ScanKey, page: CoveredPage): void {
-    this.covers(key, page);
+  /** Adds a page that the source itself lists as covered. */
+  addListedPage(key: ScanKey, page: CoveredPage): void {
+    this.addPage(key, page);
     this.#account(key).namesPages = true;
   }
 
-  counts({ scan, ad, rows }: WholeAd): void {
+  /** Adds an ad to the totals of its scan. */
+  addAd({ scan, ad, rows }: WholeAd): void {
     this.#adIds.add(ad.ad_id);
     if (ad.page_id !== null) this.#pageIds.add(ad.page_id);
     const account = this.#account(scan);
@@ -101,8 +106,8 @@ export class Survey {
     account.counts[suspicion] = (account.counts[suspicion] ?? 0) + 1;
   }
 
-  /** Whether an ad of this suspicion is damaged, and by what. */
-  condemns(suspicion: number): 'ad_id' | 'page_id' | 'encoding' | null {
+  /** Returns the damaged part of an ad with these flags. `null` when the ad is intact. Final after the first pass. */
+  damageOf(suspicion: number): 'ad_id' | 'page_id' | 'encoding' | null {
     if ((suspicion & LONG_AD_ID) !== 0 && this.#adIds.damaged()) return 'ad_id';
     if ((suspicion & LONG_PAGE_ID) !== 0 && this.#pageIds.damaged()) return 'page_id';
     return (suspicion & REPLACED_CHARACTER) !== 0 && !this.isUtf8 ? 'encoding' : null;
@@ -115,9 +120,9 @@ export class Survey {
     return { pages, countries: [...account.key.countries], complete: this.#complete(claimed), collector };
   }
 
-  /** One id for one content: the same ads, coverage and collector in any order. */
+  /** Derives the scan id from the content: the same ads, coverage and collector, in any order, give the same id. */
   scanId(account: ScanAccount, coverage: Coverage): string {
-    const sums = account.sums.filter((_, suspicion) => this.condemns(suspicion) === null);
+    const sums = account.sums.filter((_, suspicion) => this.damageOf(suspicion) === null);
     const sum = BigInt.asUintN(
       64,
       sums.reduce((all, one) => all + one, 0n),
@@ -135,29 +140,29 @@ export class Survey {
     return scanIdOf(account.key.brandDomain, account.key.scannedAt, fingerprint);
   }
 
-  /** How many ads of the scan will be handed in. */
+  /** Returns the number of the scan's ads to submit: all except damaged ones. */
   ads(account: ScanAccount): number {
     return account.counts.reduce(
-      (all, one, suspicion) => all + (this.condemns(suspicion) === null ? one : 0),
+      (all, one, suspicion) => all + (this.damageOf(suspicion) === null ? one : 0),
       0,
     );
   }
 
-  /** What is missing must not be taken for gone: a file with anything refused is no complete scan. */
+  /** A file with any refused record is incomplete; otherwise its missing ads would count as absent. */
   #complete(claimed: boolean): boolean {
     if (this.refused > 0 || this.damaged || this.verdict === false) return false;
     for (const account of this.scans.values()) {
-      if (account.counts.some((count, suspicion) => count > 0 && this.condemns(suspicion) !== null))
+      if (account.counts.some((count, suspicion) => count > 0 && this.damageOf(suspicion) !== null))
         return false;
     }
     return this.verdict === true || claimed;
   }
 
   /**
-   * At the end of the first reading: records that did not say for which countries the library was asked
-   * belong to the scan of the same brand and moment that did, or to one for all countries.
+   * Assigns countries to scans without any, at the end of the first pass. Such a scan is merged into the scan of the
+   * same brand and timestamp that has countries. If there is none, it becomes a scan of all countries (`ALL`).
    */
-  settle(): void {
+  assignCountries(): void {
     for (const [id, account] of this.scans) {
       const { key } = account;
       if (key.countries.length > 0) continue;
@@ -167,39 +172,39 @@ export class Survey {
       const same = others.find(
         ({ brandDomain, scannedAt }) => brandDomain === key.brandDomain && scannedAt === key.scannedAt,
       );
-      const into = this.#account(same ?? withCountries(key, ['ALL']));
-      account.sums.forEach((sum, at) => {
-        into.sums[at] = BigInt.asUintN(64, (into.sums[at] ?? 0n) + sum);
-        into.counts[at] = (into.counts[at] ?? 0) + (account.counts[at] ?? 0);
+      const target = this.#account(same ?? withCountries(key, ['ALL']));
+      account.sums.forEach((sum, suspicion) => {
+        target.sums[suspicion] = BigInt.asUintN(64, (target.sums[suspicion] ?? 0n) + sum);
+        target.counts[suspicion] = (target.counts[suspicion] ?? 0) + (account.counts[suspicion] ?? 0);
       });
       for (const [pageId, page] of account.pages) {
-        if (into.pages.has(pageId)) continue;
-        if (into.pages.size < SCAN_PAGES_MAX) into.pages.set(pageId, page);
+        if (target.pages.has(pageId)) continue;
+        if (target.pages.size < SCAN_PAGES_MAX) target.pages.set(pageId, page);
         else this.refused += 1;
       }
-      into.namesPages ||= account.namesPages;
+      target.namesPages ||= account.namesPages;
       this.scans.delete(id);
-      this.#settled.set(id, into);
+      this.#merged.set(id, target);
     }
   }
 
-  /** The scan that a record's ad is handed in with; `undefined` when nothing of it is. */
+  /** Returns the scan that a record's ad is submitted with. `undefined` when the first pass has no such scan. */
   scanOf(key: ScanKey): ScanAccount | undefined {
-    return this.#settled.get(key.id) ?? this.scans.get(key.id);
+    return this.#merged.get(key.id) ?? this.scans.get(key.id);
   }
 
   #account(key: ScanKey): ScanAccount {
-    const known = this.scanOf(key);
-    if (known !== undefined) return known;
-    const fresh = {
+    const existing = this.scanOf(key);
+    if (existing !== undefined) return existing;
+    const created = {
       key,
       sums: Array.from({ length: SUSPICIONS }, () => 0n),
       counts: Array.from({ length: SUSPICIONS }, () => 0),
       pages: new Map(),
       namesPages: false,
     };
-    this.scans.set(key.id, fresh);
-    return fresh;
+    this.scans.set(key.id, created);
+    return created;
   }
 }
 

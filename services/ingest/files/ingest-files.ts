@@ -6,29 +6,31 @@ import type { FileItem } from './file-item.ts';
 import type { ReadOptions } from './file-plan.ts';
 import { Lanes } from '#platform/concurrency/keyed-queue.ts';
 import { readFile } from './read-file.ts';
-import { RefusedFile } from './rejects-file.ts';
+import { RejectsFile } from './rejects-file.ts';
 
 /**
- * Observations handed in at once, those about one thing one after the other: most of the time of each is spent
- * waiting for the log. Scans go alone, since their parts and what they look up depend on what came before.
+ * Maximum observations submitted at once, because each spends most of its time waiting for the event store.
+ * Observations with the same key are submitted one after the other. Parts of scans are submitted alone, because they
+ * depend on all earlier observations.
  */
-const HANDED_IN_AT_ONCE = 8;
+const SUBMIT_CONCURRENCY = 8;
 
-/** What became of one file. */
+/** Totals of importing one file. */
 export type FileTotals = {
   readonly file: string;
   records: number;
   ads: number;
   scans: number;
-  facts: number;
+  /** Number of events appended. */
+  events: number;
   refused: number;
-  /** Sums over the file's scans, of what each scan's own totals say. */
+  /** Sums of the scans' own totals. */
   readonly scanned: { [Name in (typeof SUMMED)[number]]: number };
-  /** The file of refused records, where there are any. */
+  /** Path of the rejects file. `null` when no record was refused. */
   refusedFile: string | null;
 };
 
-/** Totals of a scan that add up over scans. */
+/** Names of the scan totals that can be summed over scans. */
 export const SUMMED = [
   'baseline',
   'news',
@@ -41,14 +43,14 @@ export const SUMMED = [
 
 export type Report = {
   progress(file: string, bytesRead: number, bytesTotal: number): void;
-  /** One line for each refusal. */
+  /** Called with one line per refusal. */
   refused(line: string): void;
   finished(totals: FileTotals): void;
 };
 
 export type IngestOptions = ReadOptions & { readonly refusedDirectory: string };
 
-/** Reads files one after the other and hands their observations in; `intake` is `null` for a dry run. */
+/** Reads files one after the other and submits their observations. With `intake` `null` it is a dry run. */
 export const ingestFiles = async (
   files: readonly string[],
   options: IngestOptions,
@@ -71,21 +73,21 @@ const ingestFile = async (
   report: Report,
 ): Promise<FileTotals> => {
   const totals = emptyTotals(file);
-  await using refusedFile = new RefusedFile(file, options.refusedDirectory);
+  await using rejects = new RejectsFile(file, options.refusedDirectory);
   const refusedScans = new Set<string>();
-  const lanes = new Lanes(HANDED_IN_AT_ONCE);
+  const submissions = new Lanes(SUBMIT_CONCURRENCY);
   try {
     for await (const item of readFile(file, options)) {
       if (item.kind === 'progress') {
         totals.records = item.records;
         report.progress(file, item.bytesRead, item.bytesTotal);
       } else if (item.kind === 'refused') {
-        await refuse(item, totals, refusedFile, report);
+        await refuse(item, totals, rejects, report);
       } else {
         const { observation } = item;
-        const work = (): Promise<void> => handIn(observation, totals, refusedScans, intake, report);
-        if ('scan_id' in observation) await lanes.end().then(work);
-        else await lanes.add(keyOf(observation), work);
+        const work = (): Promise<void> => submit(observation, totals, refusedScans, intake, report);
+        if ('scan_id' in observation) await submissions.end().then(work);
+        else await submissions.add(keyOf(observation), work);
       }
     }
   } catch (error) {
@@ -93,23 +95,23 @@ const ingestFile = async (
     totals.refused += 1;
     report.refused(`${file}:1: cannot be read (${error.code}); check the path and the permissions`);
   }
-  await lanes.end();
-  totals.refusedFile = refusedFile.path;
+  await submissions.end();
+  totals.refusedFile = rejects.path;
   return totals;
 };
 
 const refuse = async (
   item: FileItem & { kind: 'refused' },
   totals: FileTotals,
-  refusedFile: RefusedFile,
+  rejects: RejectsFile,
   report: Report,
 ): Promise<void> => {
   totals.refused += 1;
   report.refused(`${item.file}:${item.line}: ${oneLine(item.what)}; ${oneLine(item.advice)}`);
-  if (item.raw !== null) await refusedFile.write({ raw: item.raw, header: item.header });
+  if (item.raw !== null) await rejects.write({ raw: item.raw, header: item.header });
 };
 
-const handIn = async (
+const submit = async (
   observation: Observation,
   totals: FileTotals,
   refusedScans: Set<string>,
@@ -117,13 +119,13 @@ const handIn = async (
   report: Report,
 ): Promise<void> => {
   const scanId = 'scan_id' in observation ? observation.scan_id : null;
-  // A scan of which a part was refused must not end: without its end nothing of it is decided.
+  // Once a part of a scan is refused, skip its other parts and its end: a scan without its end is never recorded.
   if (scanId !== null && refusedScans.has(scanId)) return;
   try {
     const outcome = await intake?.submit(observation);
     if (observation.type === 'ad_library.scan') totals.ads += observation.ads.length;
     if (observation.type === 'ad_library.scan_end') totals.scans += 1;
-    totals.facts += outcome?.events ?? 0;
+    totals.events += outcome?.events ?? 0;
     for (const name of SUMMED) totals.scanned[name] += outcome?.totals?.[name] ?? 0;
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
@@ -138,13 +140,13 @@ const emptyTotals = (file: string): FileTotals => ({
   records: 0,
   ads: 0,
   scans: 0,
-  facts: 0,
+  events: 0,
   refused: 0,
   scanned: { baseline: 0, news: 0, late: 0, stopped: 0, returned: 0, revised: 0, destination_changed: 0 },
   refusedFile: null,
 });
 
-/** Of the file system; sockets to the servers fail with others. */
+/** Codes of file system errors. Errors of sockets to the servers have other codes and stop the run. */
 const FILE_ERRORS = new Set(['ENOENT', 'EACCES', 'EISDIR', 'ENOTDIR', 'EPERM', 'EIO']);
 
 const isFileError = (error: unknown): error is Error & { code: string } =>

@@ -10,16 +10,16 @@ import {
 } from '../readers/record.ts';
 import type { ScanKey } from '../readers/scan-key.ts';
 
-/** So many ads may lie between two rows of one ad. */
+/** Maximum ads in the window: rows of one ad that are further apart are not merged. */
 export const WINDOW_ADS_MAX = 1_000;
-/** And so much of their text, which bounds the memory. */
+/** Maximum characters of source text in the window. Bounds the memory. */
 const WINDOW_CHARACTERS_MAX = 8 * 1024 * 1024;
-/** Of a character of the source written as JSON: an escaped control character. Spares measuring short ads. */
+/** Maximum bytes of one source character in JSON (an escaped control character). Avoids serializing short ads. */
 const BYTES_PER_CHARACTER_MAX = 6;
-/** What an observation needs around its ads. */
+/** Bytes reserved in an observation for everything except its ads. */
 export const OBSERVATION_FRAME_BYTES = 1_000;
 
-/** All rows of one ad in one scan, as one ad. */
+/** One ad of a scan, merged from all its rows. */
 export type WholeAd = {
   readonly kind: 'whole_ad';
   readonly scan: ScanKey;
@@ -30,8 +30,8 @@ export type WholeAd = {
 type Group = { readonly scan: ScanKey; readonly adId: string; readonly rows: AdRecord[]; characters: number };
 
 /**
- * Brings the rows of one ad together. It holds a bounded number of ads and gives the oldest up when it is
- * full; an ad with a row that was refused is refused whole, so that nothing is taken in by halves.
+ * Merges the rows of each ad in a bounded window. When the window is full, it emits the oldest ad. If one row of an ad
+ * is refused, all rows of the ad are refused, so that no ad is recorded in part.
  */
 export class AdWindow {
   readonly #groups = new Map<string, Group>();
@@ -50,10 +50,10 @@ export class AdWindow {
     group.characters += record.raw.length;
     this.#characters += record.raw.length;
     while (this.#groups.size > WINDOW_ADS_MAX || this.#characters > WINDOW_CHARACTERS_MAX)
-      yield* this.#giveOldest();
+      yield* this.#emitOldest();
   }
 
-  /** One row of this ad was refused: its other rows must not be taken in without it. */
+  /** Marks an ad as refused, because one of its rows was. Remembers the last `WINDOW_ADS_MAX` such ads. */
   refuse(adId: string): void {
     this.#faulty.add(adId);
     if (this.#faulty.size <= WINDOW_ADS_MAX) return;
@@ -64,36 +64,36 @@ export class AdWindow {
   }
 
   *end(): Generator<WholeAd | RefusedRecord> {
-    while (this.#groups.size > 0) yield* this.#giveOldest();
+    while (this.#groups.size > 0) yield* this.#emitOldest();
   }
 
-  *#giveOldest(): Generator<WholeAd | RefusedRecord> {
+  *#emitOldest(): Generator<WholeAd | RefusedRecord> {
     for (const [key, group] of this.#groups) {
       this.#groups.delete(key);
       this.#characters -= group.characters;
       if (this.#faulty.has(group.adId)) {
         yield* refusedRows(
           group.rows,
-          'belongs to an ad of which another row was refused',
-          'mend that row and feed both again',
+          'belongs to an ad with another refused row',
+          'fix that row and import both again',
         );
       } else {
-        yield* whole(group);
+        yield* wholeAd(group);
       }
       return;
     }
   }
 }
 
-function* whole(group: Group): Generator<WholeAd | RefusedRecord> {
+function* wholeAd(group: Group): Generator<WholeAd | RefusedRecord> {
   const { scan, rows } = group;
   try {
-    const ad = merged(rows);
+    const ad = mergeRows(rows);
     const longest = rows.reduce((sum, { raw }) => sum + raw.length, 0) * BYTES_PER_CHARACTER_MAX;
     const bytes = longest > OBSERVATION_MAX_BYTES / 2 ? Buffer.byteLength(JSON.stringify(ad)) : 0;
     if (bytes > OBSERVATION_MAX_BYTES - OBSERVATION_FRAME_BYTES) {
       throw new RecordFault(
-        `is an ad of ${bytes} bytes, more than an observation holds`,
+        `is an ad of ${bytes} bytes, which exceeds the size limit of an observation`,
         'shorten its texts',
       );
     }
@@ -112,25 +112,28 @@ export function* refusedRows(
   for (const { line, raw, ad } of rows) yield { kind: 'refused', line, raw, what, advice, adId: ad.ad_id };
 }
 
-/** One ad of several rows: the first row that says something counts, pictures add up, versions are listed. */
-const merged = (rows: readonly AdRecord[]): ObservedAd => {
+/**
+ * Merges several rows into one ad. For each field the first non-empty value counts. Media are collected from all rows,
+ * and rows with different versions become the ad's list of versions.
+ */
+const mergeRows = (rows: readonly AdRecord[]): ObservedAd => {
   const first = rows[0] as AdRecord;
   if (rows.length === 1) return first.ad;
   const ad: { [field: string]: unknown } = { ...first.ad };
   const media = new Map<string, AdMedia>();
   const versions = new Map<string, AdCard>();
   for (const row of rows) {
-    for (const [field, said] of Object.entries(row.ad)) {
-      const known = ad[field];
-      if (known === null || (Array.isArray(known) && known.length === 0)) ad[field] = said;
+    for (const [field, value] of Object.entries(row.ad)) {
+      const current = ad[field];
+      if (current === null || (Array.isArray(current) && current.length === 0)) ad[field] = value;
     }
     for (const medium of row.ad.media) media.set(`${medium.kind}|${medium.url}|${medium.poster_url}`, medium);
     versions.set(row.version.key ?? JSON.stringify(row.version.card), row.version.card);
   }
   if (versions.size > AD_VERSIONS_MAX) {
     throw new RecordFault(
-      `is an ad of ${versions.size} versions, more than ${AD_VERSIONS_MAX}`,
-      'take rows of it out',
+      `is an ad of ${versions.size} versions; the limit is ${AD_VERSIONS_MAX}`,
+      'remove some of its rows',
     );
   }
   ad['media'] = [...media.values()];

@@ -3,13 +3,14 @@ import type { Report } from './ingest-files.ts';
 
 type TerminalReport = Report & { stop(): void };
 
-/** Where no terminal shows a bar, a line each time so much more of a file is read. */
+/** Percentage of a file between two progress lines when the output is not a terminal. */
 const PLAIN_STEP_PERCENT = 25;
 
+/** Creates a report with a progress bar on a terminal, and with plain lines elsewhere. */
 export const terminalReport = (stream: NodeJS.WriteStream): TerminalReport =>
   stream.isTTY ? barReport(stream) : plainReport(stream);
 
-/** One bar, for the file being read. A line is written in its place, and the bar goes on below. */
+/** Shows one bar for the current file. To print a line, it removes the bar and draws it again below the line. */
 const barReport = (stream: NodeJS.WriteStream): TerminalReport => {
   const format = '{bar} {percentage} % {file}';
   const bar = new SingleBar({ stream, format, clearOnComplete: true }, Presets.shades_classic);
@@ -60,7 +61,7 @@ const plainReport = (stream: NodeJS.WriteStream): TerminalReport => {
       stream.write(`${file}: ${read}, ${refused} refused\n`);
     },
     stop: () => {
-      // Nothing is held open.
+      // No resources to release.
     },
   };
 };

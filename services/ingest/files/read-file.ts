@@ -14,17 +14,17 @@ import {
 import { openSource, type Source } from '../readers/parsing/open-source.ts';
 import { ScanChunks } from './scan-chunks.ts';
 import { type ScanKey, scanKeyOf } from '../readers/scan-key.ts';
-import { Survey, suspicionOf } from './first-pass.ts';
+import { FirstPass, suspicionOf } from './first-pass.ts';
 
-/** Scans of one file; more are a file that should be split. */
+/** Maximum number of scans in one file. */
 export const SCANS_PER_FILE_MAX = 1_000;
 
 /**
- * Reads a file of library scans into observations, with memory that does not grow with the file.
+ * Reads a file into observations. Memory does not grow with the file.
  *
- * It reads twice. A scan's id depends on all its ads and stands on its first chunk, and whether ids went
- * through a spreadsheet, or anything is missing, shows only at the end: so the first reading surveys, and
- * the second hands in.
+ * Files of library scans are read in two passes. The first chunk of a scan already needs the scan id, which depends on
+ * all its ads. Damage by a spreadsheet and missing data also show only at the end. The first pass collects totals; the
+ * second emits observations.
  */
 export async function* readFile(path: string, options: ReadOptions): AsyncGenerator<FileItem> {
   const plan = await planFile(path, options);
@@ -48,15 +48,15 @@ export async function* readFile(path: string, options: ReadOptions): AsyncGenera
     };
     return;
   }
-  const survey = new Survey();
-  yield* surveyed(path, plan, survey);
-  yield* handedIn(path, plan, survey);
+  const firstPass = new FirstPass();
+  yield* runFirstPass(path, plan, firstPass);
+  yield* runSecondPass(path, plan, firstPass);
 }
 
 type Assembled = WholeAd | RefusedRecord | VerdictRecord | (PageRecord & { readonly scan: ScanKey });
 
-/** The ads of a file, whole, with their scans; the same in both readings. */
-async function* assembled(source: Source, plan: FilePlan): AsyncGenerator<Assembled> {
+/** Yields the merged ads and the covered pages of a file with their scans. Both passes get the same items. */
+async function* assemble(source: Source, plan: FilePlan): AsyncGenerator<Assembled> {
   const window = new AdWindow();
   const scans = new Set<string>();
   let line = 1;
@@ -88,7 +88,7 @@ async function* assembled(source: Source, plan: FilePlan): AsyncGenerator<Assemb
       kind: 'refused',
       line,
       what: damage,
-      advice: 'fetch the file again; what was read before is kept',
+      advice: 'fetch the file again; the records before the damage are kept',
       raw: null,
       adId: null,
     };
@@ -105,10 +105,7 @@ const scanOf = (
   try {
     const scan = scanKeyOf(plan.defaults, record.hints);
     if (!scans.has(scan.id) && scans.size >= SCANS_PER_FILE_MAX) {
-      throw new RecordFault(
-        `belongs to one scan more than the ${SCANS_PER_FILE_MAX} a file may hold`,
-        'split the file',
-      );
+      throw new RecordFault(`exceeds the limit of ${SCANS_PER_FILE_MAX} scans per file`, 'split the file');
     }
     scans.add(scan.id);
     return scan;
@@ -118,41 +115,42 @@ const scanOf = (
   }
 };
 
-async function* surveyed(path: string, plan: FilePlan, survey: Survey): AsyncGenerator<FileItem> {
+async function* runFirstPass(path: string, plan: FilePlan, firstPass: FirstPass): AsyncGenerator<FileItem> {
   const source = await openSource(path);
   const progress = new Progress(source, 0);
-  for await (const item of assembled(source, plan)) {
-    if (item.kind === 'verdict') survey.verdict = item.complete;
-    else if (item.kind === 'refused') survey.refused += 1;
-    else if (item.kind === 'page') survey.names(item.scan, item.page);
-    else if (!coversPageOf(survey, item)) survey.refused += 1;
-    else survey.counts(item);
+  for await (const item of assemble(source, plan)) {
+    if (item.kind === 'verdict') firstPass.verdict = item.complete;
+    else if (item.kind === 'refused') firstPass.refused += 1;
+    else if (item.kind === 'page') firstPass.addListedPage(item.scan, item.page);
+    else if (!coverPage(firstPass, item)) firstPass.refused += 1;
+    else firstPass.addAd(item);
     yield* progress.tick();
   }
-  survey.damaged = source.damage() !== null || isRefusedFile(path);
-  survey.isUtf8 = source.isUtf8();
-  survey.settle();
+  firstPass.damaged = source.damage() !== null || isRefusedFile(path);
+  firstPass.isUtf8 = source.isUtf8();
+  firstPass.assignCountries();
 }
 
-const coversPageOf = (survey: Survey, { scan, ad }: WholeAd): boolean =>
-  ad.page_id === null || survey.covers(scan, { page_id: ad.page_id, page_name: ad.page_name });
+/** Adds the ad's page to the coverage of its scan. Returns false when the scan has too many pages. */
+const coverPage = (firstPass: FirstPass, { scan, ad }: WholeAd): boolean =>
+  ad.page_id === null || firstPass.addPage(scan, { page_id: ad.page_id, page_name: ad.page_name });
 
-async function* handedIn(path: string, plan: FilePlan, survey: Survey): AsyncGenerator<FileItem> {
+async function* runSecondPass(path: string, plan: FilePlan, firstPass: FirstPass): AsyncGenerator<FileItem> {
   const source = await openSource(path);
   const progress = new Progress(source, source.bytesTotal);
   const chunks = new ScanChunks();
-  const scans = scansOf(plan, survey);
+  const scans = scansToSubmit(plan, firstPass);
   for (const { key } of scans.values()) {
     if (key.brandName !== null) yield profileOf(key);
   }
-  for await (const item of assembled(source, plan)) {
+  for await (const item of assemble(source, plan)) {
     if (item.kind === 'refused') {
       yield refusedItem(path, plan, item);
     } else if (item.kind === 'whole_ad') {
-      const fault = faultOf(survey, item);
-      const scan = scans.get(survey.scanOf(item.scan)?.key.id ?? '');
+      const fault = findFault(firstPass, item);
+      const scan = scans.get(firstPass.scanOf(item.scan)?.key.id ?? '');
       if (fault !== null || scan === undefined) {
-        const { message, advice } = fault ?? CHANGED;
+        const { message, advice } = fault ?? FILE_CHANGED;
         for (const row of refusedRows(item.rows, message, advice)) yield refusedItem(path, plan, row);
       } else {
         for (const observation of chunks.add(scan.scanId, scan.key, item.ad)) {
@@ -179,19 +177,19 @@ async function* handedIn(path: string, plan: FilePlan, survey: Survey): AsyncGen
   yield* progress.end();
 }
 
-type HandedInScan = {
+type ScanToSubmit = {
   readonly key: ScanKey;
-  readonly coverage: ReturnType<Survey['coverage']>;
+  readonly coverage: ReturnType<FirstPass['coverage']>;
   readonly scanId: string;
 };
 
-/** The scans of which something is left to say once what is damaged is taken out. */
-const scansOf = (plan: FilePlan, survey: Survey): ReadonlyMap<string, HandedInScan> => {
-  const scans = new Map<string, HandedInScan>();
-  for (const [id, account] of survey.scans) {
-    if (survey.ads(account) === 0 && !account.namesPages) continue;
-    const coverage = survey.coverage(account, plan.collector, plan.claimsComplete);
-    scans.set(id, { key: account.key, coverage, scanId: survey.scanId(account, coverage) });
+/** Returns the scans that have an undamaged ad or a listed page. */
+const scansToSubmit = (plan: FilePlan, firstPass: FirstPass): ReadonlyMap<string, ScanToSubmit> => {
+  const scans = new Map<string, ScanToSubmit>();
+  for (const [id, account] of firstPass.scans) {
+    if (firstPass.ads(account) === 0 && !account.namesPages) continue;
+    const coverage = firstPass.coverage(account, plan.collector, plan.claimsComplete);
+    scans.set(id, { key: account.key, coverage, scanId: firstPass.scanId(account, coverage) });
   }
   return scans;
 };
@@ -201,17 +199,20 @@ const recordsIn = (item: Assembled): number => {
   return item.kind === 'verdict' ? 0 : 1;
 };
 
-const CHANGED = new RecordFault('the file changed while it was read', 'feed it again when it is finished');
+const FILE_CHANGED = new RecordFault(
+  'the file changed while it was read',
+  'import it again when it is complete',
+);
 
-/** What the survey found wrong with an ad that reads well by itself. */
-const faultOf = (survey: Survey, { scan, ad, rows }: WholeAd): RecordFault | null => {
-  const damage = survey.condemns(suspicionOf(rows));
+/** Returns the fault that the first pass found in an ad that is valid by itself. `null` when there is none. */
+const findFault = (firstPass: FirstPass, { scan, ad, rows }: WholeAd): RecordFault | null => {
+  const damage = firstPass.damageOf(suspicionOf(rows));
   if (damage === 'ad_id') return damagedBySpreadsheet('the ad id', ad.ad_id);
   if (damage === 'page_id') return damagedBySpreadsheet('the page id', ad.page_id ?? '');
   if (damage === 'encoding')
-    return new RecordFault('holds bytes that are not UTF-8', 'save the file as UTF-8 and feed it again');
-  if (coversPageOf(survey, { scan, ad } as WholeAd)) return null;
-  return new RecordFault('is of one page more than a scan may cover', 'split the file by pages');
+    return new RecordFault('has bytes that are not UTF-8', 'save the file as UTF-8 and import it again');
+  if (coverPage(firstPass, { scan, ad } as WholeAd)) return null;
+  return new RecordFault('exceeds the limit of pages per scan', 'split the file by pages');
 };
 
 const profileOf = (key: ScanKey): FileItem => ({

@@ -4,7 +4,7 @@ import { brokenJson } from '../readers/parsing/json-faults.ts';
 import { jsonRecords } from '../readers/parsing/json-records.ts';
 import { openSource } from '../readers/parsing/open-source.ts';
 
-/** Our own observations, one JSON object each, checked against the contract. */
+/** Reads a file of this service's own observations, one JSON object each, and validates them. */
 export async function* readObservations(path: string): AsyncGenerator<FileItem> {
   const source = await openSource(path);
   const plan = { header: null };
@@ -26,7 +26,7 @@ export async function* readObservations(path: string): AsyncGenerator<FileItem> 
         kind: 'refused',
         line,
         what,
-        advice: 'mend the observation',
+        advice: 'fix the observation and import it again',
         raw,
         adId: null,
       });

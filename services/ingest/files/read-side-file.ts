@@ -3,13 +3,15 @@ import { type FileItem, refusedItem } from './file-item.ts';
 import type { SideContext, SideObservation, SideReader } from '../readers/side-record.ts';
 import { openSource } from '../readers/parsing/open-source.ts';
 
+/** Minimum bytes read between two progress items. */
 const PROGRESS_BYTES = 1024 * 1024;
-const NO_LINE = 1;
+/** Line reported for faults of the whole file. */
+const WHOLE_FILE_LINE = 1;
 
-/** How a file that holds no library scan will be read. */
+/** Plan for reading a side file: a file without library scans. */
 export type SidePlan = { readonly side: SideReader; readonly context: SideContext };
 
-/** Reads it once: every record is an observation by itself, so that nothing has to be known before the end. */
+/** Reads a side file in one pass. Its observations need no data from the end of the file, unlike library scans. */
 export async function* readSideFile(path: string, { side, context }: SidePlan): AsyncGenerator<FileItem> {
   const source = await openSource(path);
   const plan: { header: string | null } = { header: null };
@@ -26,15 +28,15 @@ export async function* readSideFile(path: string, { side, context }: SidePlan): 
     }
     records += 1;
     if (record.kind === 'refused') yield refusedItem(path, plan, record);
-    else if (record.kind === 'observation') yield held(path, plan, record);
+    else if (record.kind === 'observation') yield validated(path, plan, record);
     if (source.bytesRead() - shownBytes >= PROGRESS_BYTES) yield progress();
   }
   const damage = source.damage();
   if (damage !== null) {
-    const advice = 'fetch the file again; what was read before is kept';
+    const advice = 'fetch the file again; the records before the damage are kept';
     yield refusedItem(path, plan, {
       kind: 'refused',
-      line: NO_LINE,
+      line: WHOLE_FILE_LINE,
       what: damage,
       advice,
       raw: null,
@@ -44,14 +46,14 @@ export async function* readSideFile(path: string, { side, context }: SidePlan): 
   yield progress();
 }
 
-/** The observation, held against its contract where its line is still known. */
-const held = (path: string, plan: { header: string | null }, record: SideObservation): FileItem => {
+/** Validates an observation here, where the line of its record is available. Returns a refusal when it is invalid. */
+const validated = (path: string, plan: { header: string | null }, record: SideObservation): FileItem => {
   const { line, raw } = record;
   const refuse = (what: string, advice: string): FileItem =>
     refusedItem(path, plan, { kind: 'refused', line, what, advice, raw, adId: null });
   const parsed = Observation.safeParse(record.observation);
   const issue = parsed.error?.issues[0];
-  if (issue) return refuse(`${issue.path.join('.')}: ${issue.message}`, 'mend the record and feed it again');
+  if (issue) return refuse(`${issue.path.join('.')}: ${issue.message}`, 'fix the record and import it again');
   if (Buffer.byteLength(JSON.stringify(parsed.data)) > OBSERVATION_MAX_BYTES)
     return refuse(`is longer than ${OBSERVATION_MAX_BYTES} bytes`, 'split the record');
   return { kind: 'observation', observation: parsed.data as Observation };

@@ -2,18 +2,18 @@ import { open, type FileHandle } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { stemOf } from './file-plan.ts';
 
-/** Files of refused records of one name in one folder; whoever has so many mends none. */
+/** Maximum rejects files of one name in one folder. */
 const SAME_NAME_MAX = 10_000;
 
-/** A record as it stood in its source. */
-export type RefusedText = { readonly raw: string; readonly header: string | null };
+/** The verbatim text of a record, and the CSV header that it needs. */
+export type RejectedText = { readonly raw: string; readonly header: string | null };
 
 /**
- * Where what was refused of a file is written, in a shape its own reader takes: CSV under the source's
- * header, JSON a record a line. Mended, it is fed again with the same options. It appears with the first
- * record, beside what is there already: that may be mended by half, or come from a file of the same name.
+ * Writes the refused records of a file in a form that its reader accepts: CSV under the source's header, JSON as one
+ * record per line. A user can fix the records and import the file with the same options. The file is created with the
+ * first record. It never overwrites a file: an existing one may be half fixed, or come from a source of the same name.
  */
-export class RefusedFile implements AsyncDisposable {
+export class RejectsFile implements AsyncDisposable {
   readonly #source: string;
   readonly #directory: string;
   #handle: FileHandle | null = null;
@@ -24,17 +24,17 @@ export class RefusedFile implements AsyncDisposable {
     this.#directory = directory;
   }
 
-  async write({ raw, header }: RefusedText): Promise<void> {
+  async write({ raw, header }: RejectedText): Promise<void> {
     const handle = this.#handle ?? (await this.#create(header));
-    // Between the lines of a JSON record there is white space only, unless it is broken.
+    // Joins the lines of a JSON record. Line ends in valid JSON are white space between tokens.
     await handle.write(`${header === null ? raw.replaceAll(/\s*\r?\n\s*/g, ' ') : raw}\n`);
   }
 
   async #create(header: string | null): Promise<FileHandle> {
     const stem = join(this.#directory, `${stemOf(this.#source)}.refused`);
-    const ending = header === null ? 'jsonl' : endingOf(this.#source);
+    const extension = header === null ? 'jsonl' : extensionOf(this.#source);
     for (let round = 1; ; round += 1) {
-      const path = `${stem}${round === 1 ? '' : `-${round}`}.${ending}`;
+      const path = `${stem}${round === 1 ? '' : `-${round}`}.${extension}`;
       try {
         const handle = await open(path, 'wx');
         this.#handle = handle;
@@ -53,5 +53,5 @@ export class RefusedFile implements AsyncDisposable {
   }
 }
 
-const endingOf = (source: string): string =>
+const extensionOf = (source: string): string =>
   /\.([A-Za-z0-9]{1,6})$/.exec(basename(source).replace(/\.gz$/i, ''))?.[1] ?? 'csv';

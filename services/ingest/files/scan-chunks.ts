@@ -16,10 +16,10 @@ type OpenChunk = {
   chunk: number;
 };
 
-/** So much may wait in the unfinished chunks of all scans of a file together. */
+/** Maximum bytes buffered in the open chunks of all scans of a file. */
 const WAITING_BYTES_MAX = 4 * OBSERVATION_MAX_BYTES;
 
-/** Packs the ads of a file's scans into observations. */
+/** Packs the ads of a file's scans into `ad_library.scan` observations within the size limits. */
 export class ScanChunks {
   readonly #open = new Map<string, OpenChunk>();
   #waitingBytes = 0;
@@ -40,11 +40,12 @@ export class ScanChunks {
       for (const one of this.#open.values()) yield* this.#close(one);
   }
 
-  /** The rest, after which `chunksOf` is final. */
+  /** Yields the remaining chunks. After that, `chunksOf` is final. */
   *end(): Generator<AdLibraryScanChunk> {
     for (const one of this.#open.values()) yield* this.#close(one);
   }
 
+  /** Returns the number of chunks of the scan so far. */
   chunksOf(key: ScanKey): number {
     return this.#open.get(key.id)?.chunk ?? 0;
   }
@@ -52,7 +53,7 @@ export class ScanChunks {
   *#close(open: OpenChunk): Generator<AdLibraryScanChunk> {
     if (open.ads.length === 0) return;
     if (open.chunk > SCAN_CHUNKS_MAX)
-      throw new Error(`the scan of ${open.key.brandDomain} is too large; split the file`);
+      throw new Error(`The scan of ${open.key.brandDomain} has too many chunks. Split the file.`);
     const { key, scanId, ads, chunk } = open;
     this.#waitingBytes -= open.bytes;
     open.ads = [];

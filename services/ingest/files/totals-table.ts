@@ -6,11 +6,11 @@ const HEADINGS = [
   'ads',
   'scans',
   ...SUMMED.map((name) => name.replace('_', ' ')),
-  'facts',
+  'events',
   'refused',
 ];
 
-/** The totals of a run, a line per file and one for all of them. */
+/** Formats the totals of a run as a table: one line per file and a last line with the sums. */
 export const totalsTable = (all: readonly FileTotals[]): string => {
   const rows = all.map((totals) => [totals.file, ...figuresOf(totals)]);
   const sums = figuresOf().map((_, column) =>
@@ -36,6 +36,6 @@ const figuresOf = (totals?: FileTotals): readonly number[] => [
   totals?.ads ?? 0,
   totals?.scans ?? 0,
   ...SUMMED.map((name) => totals?.scanned[name] ?? 0),
-  totals?.facts ?? 0,
+  totals?.events ?? 0,
   totals?.refused ?? 0,
 ];

@@ -26,92 +26,92 @@ import { creative, recordCreativeAnalysis, recordCreativeFile } from '#domain/co
 import type { Decider } from '#domain/decider.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 
-/** Observations that one stream alone decides on, when they arrive. Library and storefront scans come in parts. */
+/** Observations that are decided on arrival, on one stream. Excludes library and storefront scans, which have parts. */
 export type OneStreamObservation = Exclude<
   Observation,
   { readonly type: 'ad_library.scan' | 'ad_library.scan_end' | 'storefront.scan' | 'storefront.scan_end' }
 >;
 
-/** What an observation is decided on, and by. */
+/** The stream, decider and decision for one observation. */
 type Decision<State, F extends Event> = {
   readonly stream: string;
   readonly decider: Decider<State, F>;
   readonly decision: (state: State) => readonly F[];
-  /** Keeps what later decisions on library scans look up. */
+  /** Stores data of the events in the working tables, for the attribution of later library scans. */
   readonly remember?: (database: Database, events: readonly Event[]) => Promise<void>;
 };
 
-/** Whatever the state is: it comes from the decider and goes to the decision, and nobody else looks. */
-const decided = <State, F extends Event>(decision: Decision<State, F>): Decision<unknown, Event> =>
+/** Erases the state type. Safe, because only the decider creates the state and only the decision reads it. */
+const withErasedState = <State, F extends Event>(decision: Decision<State, F>): Decision<unknown, Event> =>
   decision as unknown as Decision<unknown, Event>;
 
-/** The decision that each type of observation asks for. `observed_at` is in UTC. */
+/** Returns the decision for an observation by its type. `observed_at` must be in UTC. */
 export const decisionOf = (observation: OneStreamObservation): Decision<unknown, Event> => {
   switch (observation.type) {
     case 'site.scan':
-      return decided({
+      return withErasedState({
         stream: siteStream(observation.domain),
         decider: site,
         decision: recordSiteScan(observation),
       });
     case 'brand.profile':
-      return decided({
+      return withErasedState({
         stream: brandStream(brandIdOf(observation.domain)),
         decider: brand,
         decision: recordBrandProfile(observation),
         remember: rememberBrand,
       });
     case 'category.define':
-      return decided({
+      return withErasedState({
         stream: categoryStream(categoryIdOf(observation.path)),
         decider: category,
         decision: defineCategory(observation),
       });
     case 'traffic.estimate':
-      return decided({
+      return withErasedState({
         stream: trafficStream(observation.domain),
         decider: traffic,
         decision: recordTrafficEstimate(observation),
       });
     case 'creative.file':
-      return decided({
+      return withErasedState({
         stream: creativeStream(observation.creative_key),
         decider: creative,
         decision: recordCreativeFile(observation),
       });
     case 'creative.analysis':
-      return decided({
+      return withErasedState({
         stream: creativeStream(observation.creative_key),
         decider: creative,
         decision: recordCreativeAnalysis(observation),
       });
     case 'landing_page.scrape':
-      return decided({
+      return withErasedState({
         stream: landingPageStream(addressOf(observation).landing_page_id),
         decider: landingPage,
         decision: recordPageScrape(observation),
       });
     case 'landing_page.classify':
-      return decided({
+      return withErasedState({
         stream: landingPageStream(addressOf(observation).landing_page_id),
         decider: landingPage,
         decision: recordPageClassification(observation),
       });
     case 'social_page.link':
-      return decided({
+      return withErasedState({
         stream: socialPageStream(observation.page_id),
         decider: socialPage,
         decision: recordPageLink(observation, brandIdOf(observation.brand_domain)),
         remember: rememberLinks,
       });
     case 'social_page.profile':
-      return decided({
+      return withErasedState({
         stream: socialPageStream(observation.page_id),
         decider: socialPage,
         decision: recordPageProfile(observation),
       });
     case 'operator.record':
-      return decided({
+      return withErasedState({
         stream: operatorStream(operatorIdOf(observation.name)),
         decider: operator,
         decision: recordOperator(observation),
@@ -119,6 +119,7 @@ export const decisionOf = (observation: OneStreamObservation): Decision<unknown,
   }
 };
 
+/** Stores newly registered brands in `ingest.brand`. Idempotent. */
 export const rememberBrand = async (database: Database, events: readonly Event[]): Promise<void> => {
   for (const event of events as readonly BrandEvent[]) {
     if (event.type !== 'BrandRegistered') continue;
@@ -129,6 +130,7 @@ export const rememberBrand = async (database: Database, events: readonly Event[]
   }
 };
 
+/** Applies links between social pages and brands to `ingest.linked_page`. */
 export const rememberLinks = async (database: Database, events: readonly Event[]): Promise<void> => {
   for (const { type, data } of events as readonly SocialPageEvent[]) {
     if (type === 'PageLinked') {

@@ -12,25 +12,30 @@ import { observationsTaken, observedEvents } from '#platform/telemetry/metrics.t
 import { type Nats, traceparentOf } from '#platform/nats/connection.ts';
 import { inSpan } from '#platform/telemetry/tracing.ts';
 import type { BrandRegister, Intake } from '../intake-types.ts';
-import { QueueOrder, type Touched, touchedBy } from './dependency-order.ts';
+import { type AccessSets, accessSetsOf, DependencyOrder } from './dependency-order.ts';
 import { ChunksMissing } from '../ad-library/record-scan.ts';
 
-/** Messages fetched ahead; the rest stays in the queue, where other processes can take it. */
+/** Maximum messages fetched ahead. The rest stays in the queue. */
 const FETCHED_MESSAGES = 128;
+/** Time in ms after which NATS redelivers a message without acknowledgement or progress signal. */
 const ACK_WAIT_MS = 60_000;
+/** Interval in ms of the progress signal (`working`), which restarts the acknowledgement timeout. */
 const STILL_WORKING_MS = 20_000;
-/** Tries in place, at most 30 s apart, before an observation is set aside whatever keeps it from being recorded. */
+/** Maximum attempts, at most 30 s apart, before an observation becomes a dead letter for any cause. */
 const ATTEMPTS_MAX = 2_000;
-/** Tries of an observation that a server refuses for what it says: more would only hold up what is behind it. */
-const LASTING_FAULT_ATTEMPTS_MAX = 3;
-/** Deliveries granted to the end of a scan whose chunks are still on their way. */
+/** Maximum attempts on an error that the observation itself causes. More attempts would only delay later messages. */
+const PERMANENT_ERROR_ATTEMPTS_MAX = 3;
+/** Maximum deliveries of the end of a scan whose chunks have not all arrived. */
 const CHUNK_WAITS_MAX = 20;
+/** Delay in ms before NATS redelivers such an end. */
 const CHUNK_WAIT_MS = 3_000;
+/** First and maximum delay in ms of the exponential backoff between attempts. */
 const RETRY_FIRST_MS = 500;
 const RETRY_MAX_MS = 30_000;
 const NANOS_PER_MS = 1_000_000;
 
-const setAside = async (nats: Nats, message: JsMsg, reason: string): Promise<void> => {
+/** Publishes the message as a dead letter with the reason in its header, then removes it from the queue. */
+const deadLetter = async (nats: Nats, message: JsMsg, reason: string): Promise<void> => {
   const header = headers();
   header.set('reason', reason.replace(/\s+/g, ' ').slice(0, 1_000));
   header.set('subject', message.subject);
@@ -40,52 +45,54 @@ const setAside = async (nats: Nats, message: JsMsg, reason: string): Promise<voi
   message.term();
 };
 
-const mostDeliveriesOf = (error: unknown): number =>
+const maxDeliveries = (error: unknown): number =>
   error instanceof Refusal ? 0 : error instanceof ChunksMissing ? CHUNK_WAITS_MAX : Number.POSITIVE_INFINITY;
 
-/** SQL states of values, sums and sizes that no table holds: data exceptions, broken constraints, limits. */
-const LASTING_SQL_STATE = /^(22|23|54)/;
-const LASTING_ERRORS = [TypeError, RangeError, SyntaxError];
+/** Classes of SQL states that a retry cannot fix: data exceptions, constraint violations, program limits. */
+const PERMANENT_SQL_STATE = /^(22|23|54)/;
+const PERMANENT_ERRORS = [TypeError, RangeError, SyntaxError];
 
-/** Faults that lie in what is recorded and not in a server: the next try ends as this one did. */
-const isLasting = (error: unknown): boolean => {
+/** Returns true for errors that the observation causes, not a server. A retry would fail in the same way. */
+const isPermanent = (error: unknown): boolean => {
   const { code, type } = error as { readonly code?: unknown; readonly type?: unknown };
   return (
     type === 'maximum-append-size-exceeded' ||
-    (typeof code === 'string' && code.length === 5 && LASTING_SQL_STATE.test(code)) ||
-    LASTING_ERRORS.some((kind) => error instanceof kind)
+    (typeof code === 'string' && code.length === 5 && PERMANENT_SQL_STATE.test(code)) ||
+    PERMANENT_ERRORS.some((kind) => error instanceof kind)
   );
 };
 
-const attemptsOf = (error: unknown): number => (isLasting(error) ? LASTING_FAULT_ATTEMPTS_MAX : ATTEMPTS_MAX);
+const maxAttempts = (error: unknown): number =>
+  isPermanent(error) ? PERMANENT_ERROR_ATTEMPTS_MAX : ATTEMPTS_MAX;
 
 const parse = (message: JsMsg): unknown => {
   if (message.data.length > OBSERVATION_MAX_BYTES) {
     throw new Refusal(
       'invalid_input',
-      `The observation is over ${OBSERVATION_MAX_BYTES} bytes; send smaller chunks.`,
+      `The observation is larger than ${OBSERVATION_MAX_BYTES} bytes. Send smaller chunks.`,
     );
   }
   try {
     return JSON.parse(message.string());
   } catch {
-    throw new Refusal('invalid_input', 'The observation is no JSON; send one JSON object a message.');
+    throw new Refusal('invalid_input', 'The observation is not JSON. Send one JSON object per message.');
   }
 };
 
 /**
- * Takes one observation in and answers the queue: acknowledged only after its events are recorded. A server
- * that is down is waited for right here, so that later observations of the brand stay behind this one; the
- * end of a scan whose chunks are still on their way goes back to the queue, since they are behind it.
+ * Processes one message and acknowledges it after its events are recorded. While a server is down, it retries here with
+ * backoff, so that later observations of the brand stay behind this one. The end of a scan whose chunks are missing
+ * returns to the queue instead, because the chunks are behind it.
  */
-const take = async (
+const processMessage = async (
   nats: Nats,
   intake: Intake,
   log: Log,
   signal: AbortSignal,
   message: JsMsg,
 ): Promise<void> => {
-  // Asked to end, it finishes what it has begun; the rest is not acknowledged, and comes again to whoever is next.
+  // On shutdown, only messages in progress are finished. The others are not acknowledged, so that the next consumer
+  // receives them.
   if (signal.aborted) return;
   const working = setInterval(() => message.working(), STILL_WORKING_MS);
   const { subject } = message;
@@ -99,16 +106,16 @@ const take = async (
           () => intake.submit(observation),
         );
         message.ack();
-        // Taken in, so its type is one of ours.
+        // The observation was accepted, so its type is valid and safe as a metric label.
         observationsTaken.inc({ type: (observation as { readonly type: string }).type, outcome: 'taken' });
         observedEvents.inc(outcome.events);
         if (outcome.totals) log.debug({ subject, events: outcome.events }, 'scan recorded');
         return;
       } catch (error) {
         const reason = (error as Error).message;
-        if (message.info.deliveryCount > mostDeliveriesOf(error) || attempt + 1 >= attemptsOf(error)) {
-          log.warn({ subject, reason }, 'observation set aside');
-          await setAside(nats, message, reason);
+        if (message.info.deliveryCount > maxDeliveries(error) || attempt + 1 >= maxAttempts(error)) {
+          log.warn({ subject, reason }, 'observation dead-lettered');
+          await deadLetter(nats, message, reason);
           observationsTaken.inc({ type: 'unknown', outcome: 'refused' });
           return;
         }
@@ -117,7 +124,7 @@ const take = async (
           observationsTaken.inc({ type: 'unknown', outcome: 'put_back' });
           return;
         }
-        log.warn({ subject, attempt, reason }, 'observation will be tried again');
+        log.warn({ subject, attempt, reason }, 'observation failed; retrying');
         await pause(Math.min(RETRY_MAX_MS, RETRY_FIRST_MS * 2 ** Math.min(attempt, 10)), signal);
         if (signal.aborted) return;
       }
@@ -131,22 +138,23 @@ export type ConsumerOptions = {
   readonly nats: Nats;
   readonly intake: Intake & BrandRegister;
   readonly log: Log;
-  /** Observations worked on at once; those that depend on each other keep their order, with 1 all do. */
+  /** Maximum observations processed at once. Dependent observations keep their order; with 1, all do. */
   readonly lanes: number;
 };
 
 /**
- * A durable consumer: several brands at once, in the order of `queue-order.ts`. Dispose of it to stop taking.
+ * Starts a durable JetStream consumer that processes observations concurrently, in the order of `dependency-order.ts`.
+ * Dispose of the result to stop it.
  *
- * Only one process may consume at a time (see `main.ts`). It makes the consumer anew: the stream is a work
- * queue, so whatever a predecessor took and did not acknowledge comes again at once and in order, and not
- * after newer observations of the same brand.
+ * Only one process may consume at a time (see `single-active-consumer.ts`). Start deletes and recreates the durable
+ * consumer. The stream is a work queue, so NATS then redelivers the unacknowledged messages of the previous consumer at
+ * once and in order. Otherwise they would arrive after newer observations of the same brand.
  */
 export const consumeObservations = async ({
   nats,
   intake,
   log,
-  lanes: lanesMax,
+  lanes: concurrency,
 }: ConsumerOptions): Promise<AsyncDisposable> => {
   await nats.manager.consumers.delete(OBSERVATIONS_STREAM, INGEST_CONSUMER).catch(() => undefined);
   await nats.manager.consumers.add(OBSERVATIONS_STREAM, {
@@ -157,45 +165,46 @@ export const consumeObservations = async ({
     max_deliver: -1,
   });
   const consumer = await nats.jetstream.consumers.get(OBSERVATIONS_STREAM, INGEST_CONSUMER);
-  const order = new QueueOrder();
-  const underWay = new Set<Promise<void>>();
+  const order = new DependencyOrder();
+  const inFlight = new Set<Promise<void>>();
   const stopping = new AbortController();
   let messages: ConsumerMessages | undefined;
-  let free = lanesMax;
-  const waiting: (() => void)[] = [];
-  const enter = async (): Promise<void> => {
-    if (free > 0) free -= 1;
-    else await new Promise<void>((resolve) => waiting.push(resolve));
+  // A fair semaphore: waiters get free slots first in, first out.
+  let freeSlots = concurrency;
+  const waiters: (() => void)[] = [];
+  const acquireSlot = async (): Promise<void> => {
+    if (freeSlots > 0) freeSlots -= 1;
+    else await new Promise<void>((resolve) => waiters.push(resolve));
   };
-  const leave = (): void => {
-    const next = waiting.shift();
+  const releaseSlot = (): void => {
+    const next = waiters.shift();
     if (next) next();
-    else free += 1;
+    else freeSlots += 1;
   };
 
-  /** Nothing shared, where one after the other is taken anyhow. */
-  const touchedOf = async ({ subject, data }: JsMsg): Promise<Touched> =>
-    lanesMax === 1
-      ? { reads: [], changes: [''] }
-      : await touchedBy(subject, data, (domain) => intake.knowsBrand(domain));
+  /** Returns one shared write set for every message when processing is sequential. This skips the brand lookup. */
+  const accessSetsFor = async ({ subject, data }: JsMsg): Promise<AccessSets> =>
+    concurrency === 1
+      ? { reads: [], writes: [''] }
+      : await accessSetsOf(subject, data, (domain) => intake.knowsBrand(domain));
 
   const run = async (): Promise<void> => {
     while (!stopping.signal.aborted) {
       try {
         messages = await consumer.consume({ max_messages: FETCHED_MESSAGES });
         for await (const message of messages) {
-          const taken = order.run(await touchedOf(message), () =>
-            enter()
-              .then(() => take(nats, intake, log, stopping.signal, message))
+          const processed = order.run(await accessSetsFor(message), () =>
+            acquireSlot()
+              .then(() => processMessage(nats, intake, log, stopping.signal, message))
               .catch((error: unknown) => log.error({ err: error }, 'observation left for redelivery'))
-              .finally(leave),
+              .finally(releaseSlot),
           );
-          underWay.add(taken);
-          void taken.finally(() => underWay.delete(taken));
+          inFlight.add(processed);
+          void processed.finally(() => inFlight.delete(processed));
           if (stopping.signal.aborted) break;
         }
       } catch (error) {
-        if (!stopping.signal.aborted) log.warn({ err: error }, 'the queue was lost; consuming again');
+        if (!stopping.signal.aborted) log.warn({ err: error }, 'queue connection failed; reconnecting');
         await pause(RETRY_FIRST_MS, stopping.signal);
       }
     }
@@ -206,7 +215,7 @@ export const consumeObservations = async ({
       stopping.abort();
       await messages?.close();
       await running;
-      await Promise.all(underWay);
+      await Promise.all(inFlight);
     },
   };
 };

@@ -3,10 +3,10 @@ import { type AdFormat, CalendarDate, LibraryId } from '#contracts/values/primit
 import { pythonList } from './parsing/python-list.ts';
 import { type AdCard, RecordFault } from './record.ts';
 
-/** Any more digits do not survive a spreadsheet, which keeps 15. */
+/** Number of digits that a spreadsheet keeps. It replaces all further digits. */
 export const SPREADSHEET_DIGITS = 15;
 const SPREADSHEET_ADVICE = 'export again with the ids as text, without passing through a spreadsheet';
-/** What some exports write for "has not stopped". */
+/** Values of the stop date that mean "not stopped" in some exports. */
 const NO_STOP: readonly string[] = ['999', '9999-12-31'];
 const FORMATS: { readonly [name: string]: AdFormat } = {
   video: 'video',
@@ -15,7 +15,7 @@ const FORMATS: { readonly [name: string]: AdFormat } = {
   dco: 'dco',
 };
 
-/** Button labels the library shows, which collectors write in different capitals. */
+/** Button labels of the library by their lower-case form, because collectors capitalize them differently. */
 const BUTTON_LABELS = new Map(
   [
     'Apply now',
@@ -55,18 +55,21 @@ const BUTTON_LABELS = new Map(
   ].map((label) => [label.toLowerCase(), label]),
 );
 
-/** A text without surrounding white space; blank is `null`, "not said". */
+/** Returns the trimmed text. `null` (unknown) when the value is blank or not a string. */
 export const textOf = (value: unknown): string | null => {
   if (typeof value !== 'string') return null;
   const text = value.trim();
   return text === '' ? null : text;
 };
 
-/** What stands where an id should, whether it is one or not. */
+/** Returns the value of an id field as text, without validation. `null` when it is blank. */
 export const idText = (value: unknown): string | null =>
   typeof value === 'number' ? String(value) : textOf(value);
 
-/** An id as its digits. Refuses what a spreadsheet made of one, and everything else that is not digits. */
+/**
+ * Returns an id as digits. `null` when it is blank or 0. Throws `RecordFault` for a number in exponent form, which a
+ * spreadsheet has rounded, and for every other text that is not an id.
+ */
 export const idOf = (name: string, value: unknown): string | null => {
   const text = idText(value);
   if (text === null || text === '0') return null;
@@ -76,15 +79,16 @@ export const idOf = (name: string, value: unknown): string | null => {
   if (!LibraryId.safeParse(text).success) {
     throw new RecordFault(
       `${name} ${shown(text)} is not an id of 5 to 20 digits`,
-      'put the id in as the library shows it',
+      'write the id as the library shows it',
     );
   }
   return text;
 };
 
+/** Like `idOf`, but throws `RecordFault` when the id is missing. */
 export const requiredIdOf = (name: string, value: unknown): string => {
   const id = idOf(name, value);
-  if (id === null) throw new RecordFault(`${name} is missing`, 'put the id in, or take the record out');
+  if (id === null) throw new RecordFault(`${name} is missing`, 'add the id, or remove the record');
   return id;
 };
 
@@ -95,7 +99,10 @@ export const damagedBySpreadsheet = (name: string, id: string): RecordFault =>
     SPREADSHEET_ADVICE,
   );
 
-/** A date of Unix seconds or milliseconds, or of ISO 8601; the day as the source wrote it. */
+/**
+ * Returns the date of Unix seconds, Unix milliseconds or an ISO 8601 text as YYYY-MM-DD. An ISO text keeps its own day,
+ * without conversion to UTC. `null` when it is blank or means "not stopped". Throws `RecordFault` for other texts.
+ */
 export const dateOf = (name: string, value: unknown): string | null => {
   const text = idText(value);
   if (text === null || text === '0' || NO_STOP.includes(text)) return null;
@@ -115,7 +122,7 @@ export const formatOf = (value: unknown): AdFormat | null => {
   return name === null ? null : (FORMATS[name] ?? 'other');
 };
 
-/** A list, a text with commas, or a list as Python prints it. `null` when nothing is in it. */
+/** Returns the texts of a list, of a comma-separated text, or of a list in Python notation. `null` when it is empty. */
 export const listOf = (value: unknown): readonly string[] | null => {
   const texts = typeof value === 'string' ? (pythonList(value) ?? value.split(',')) : value;
   if (!Array.isArray(texts)) return null;
@@ -123,22 +130,22 @@ export const listOf = (value: unknown): readonly string[] | null => {
   return list.length === 0 ? null : list;
 };
 
-/** Platforms in lower case, sorted, so that the order a collector writes them in is no change. */
+/** Returns platforms in lower case and sorted, so that a different order of a collector is not a change. */
 export const platformsOf = (value: unknown): string[] | null => {
   const names = listOf(value);
-  // A count ("4 platforms") says how many, not which.
+  // A count such as "4 platforms" does not name the platforms.
   if (names === null || names.some((name) => /^\d+ platforms?$/i.test(name))) return null;
   return [...new Set(names.map((name) => name.toLowerCase().replaceAll(/[\s-]+/g, '_')))].toSorted();
 };
 
-/** A button's label in the library's own capitals; any other text as it stands. */
+/** Returns a button label in the library's capitalization. Other texts are returned unchanged. */
 export const ctaLabelOf = (value: unknown): string | null => {
   const label = textOf(value)?.replaceAll(/\s+/g, ' ') ?? null;
   return label === null ? null : (BUTTON_LABELS.get(label.toLowerCase()) ?? label);
 };
 export const isButtonLabel = (text: string): boolean => BUTTON_LABELS.has(text.toLowerCase());
 
-/** True and false as JSON and as spreadsheets write them. */
+/** Returns a boolean from JSON or from a spreadsheet's text. `null` when the value is neither. */
 export const flagOf = (value: unknown): boolean | null => {
   if (typeof value === 'boolean') return value;
   const text = textOf(value)?.toLowerCase();
@@ -168,20 +175,23 @@ const BLANK_AD: Omit<ObservedAd, 'ad_id'> = {
   versions: [],
 };
 
-/** An ad of what a record says, everything else not said. Longer than the contract allows is refused, never cut. */
-export const adOf = (said: Partial<ObservedAd> & { ad_id: string }): ObservedAd =>
-  checkedAd(ObservedAd.safeParse({ ...BLANK_AD, ...said }));
+/**
+ * Creates an ad from the fields of a record; all other fields are unknown (`null` or empty). Throws `RecordFault` when a
+ * field is longer than the contract allows: values are never truncated.
+ */
+export const adOf = (fields: Partial<ObservedAd> & { ad_id: string }): ObservedAd =>
+  checkedAd(ObservedAd.safeParse({ ...BLANK_AD, ...fields }));
 
-export const cardOf = (said: Partial<AdCard>): AdCard => ({
+export const cardOf = (fields: Partial<AdCard>): AdCard => ({
   body: null,
   title: null,
   link_description: null,
   cta_text: null,
   link_url: null,
-  ...said,
+  ...fields,
 });
 
-/** The part of an ad that its versions differ in. */
+/** Returns the fields of an ad in which its versions can differ. */
 export const cardOfAd = (ad: ObservedAd): AdCard => ({
   body: ad.body,
   title: ad.title,
@@ -190,6 +200,7 @@ export const cardOfAd = (ad: ObservedAd): AdCard => ({
   link_url: ad.link_url,
 });
 
+/** Returns the parsed ad. Throws `RecordFault` for the first validation issue. */
 export const checkedAd = (result: ReturnType<typeof ObservedAd.safeParse>): ObservedAd => {
   if (result.success) return result.data;
   const issue = result.error.issues[0];
@@ -198,10 +209,10 @@ export const checkedAd = (result: ReturnType<typeof ObservedAd.safeParse>): Obse
     const unit = issue.origin === 'array' ? 'entries' : 'characters';
     throw new RecordFault(
       `${field} has more than ${issue.maximum} ${unit}`,
-      'shorten it, or take the record out',
+      'shorten it, or remove the record',
     );
   }
-  throw new RecordFault(`${field} is not valid: ${issue?.message ?? 'unknown fault'}`, 'mend the field');
+  throw new RecordFault(`${field} is not valid: ${issue?.message ?? 'unknown fault'}`, 'fix the field');
 };
 
 const SHOWN_CHARACTERS = 40;

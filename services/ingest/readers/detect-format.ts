@@ -9,17 +9,18 @@ import { isCataloguePage, isLongCataloguePage } from './formats/storefront-json.
 import { isTaxonomyLine } from './formats/taxonomy-text.ts';
 import { isTechnologies } from './formats/technologies-json.ts';
 
-/** So many records are looked at before a file is called unknown: the first of them may be broken, or far too long. */
-const RECORDS_LOOKED_AT_MAX = 50;
-const BYTES_LOOKED_AT_MAX = 64 * 1024 * 1024;
+/** Maximum records and bytes read to detect a format. Several records, because the first may be broken or too long. */
+const RECORDS_CHECKED_MAX = 50;
+const BYTES_CHECKED_MAX = 64 * 1024 * 1024;
 
+/** The detected format, or the reason why it is unknown. */
 export type Detected =
   | { readonly format: FormatName }
   | { readonly unknown: string; readonly advice: string };
 
-const KNOWN = `name one of ${FORMATS.join(', ')} with --format`;
+const CHOOSE_FORMAT = `set --format to one of ${FORMATS.join(', ')}`;
 
-/** Tells a file's format by its first bytes, never by its name. */
+/** Detects the format of a file by its content, never by its name. With a mapping, every CSV is `mapped-csv`. */
 export const detectFormat = async (path: string, hasMapping: boolean): Promise<Detected> => {
   const source = firstBytes(await openSource(path));
   let first = '';
@@ -35,21 +36,21 @@ export const detectFormat = async (path: string, hasMapping: boolean): Promise<D
   if (first === '') {
     const damage = source.damage();
     return damage === null
-      ? { unknown: 'is empty', advice: 'take it out, or export it again' }
+      ? { unknown: 'is empty', advice: 'remove it, or export it again' }
       : { unknown: damage, advice: 'fetch the file again' };
   }
   if (isTaxonomyText(first)) return { format: 'taxonomy-text' };
-  const again = firstBytes(await openSource(path));
-  if (!/^(\{|\[|for \(;;\);)/.test(first)) return detectCsv(again, hasMapping);
-  // A page of many products is longer than any record of ads.
-  return isLongCataloguePage(first) ? { format: 'storefront-json' } : detectJson(again);
+  const reopened = firstBytes(await openSource(path));
+  if (!/^(\{|\[|for \(;;\);)/.test(first)) return detectCsv(reopened, hasMapping);
+  // A page of many products can exceed the size limit of a record, so it is detected by its first bytes.
+  return isLongCataloguePage(first) ? { format: 'storefront-json' } : detectJson(reopened);
 };
 
-/** By its first line that is no remark. */
+/** Returns true when the first line that is neither blank nor a comment is a taxonomy line. */
 const isTaxonomyText = (text: string): boolean =>
   isTaxonomyLine(text.split(/\r?\n/).find((line) => line.trim() !== '' && !line.startsWith('#')) ?? '');
 
-/** The beginning of a source. */
+/** Limits a source to its first `BYTES_CHECKED_MAX` bytes. */
 const firstBytes = (source: Source): Source => ({
   ...source,
   chunks: async function* () {
@@ -57,7 +58,7 @@ const firstBytes = (source: Source): Source => ({
     for await (const chunk of source.chunks()) {
       yield chunk;
       bytes += chunk.length;
-      if (bytes >= BYTES_LOOKED_AT_MAX) return;
+      if (bytes >= BYTES_CHECKED_MAX) return;
     }
   },
 });
@@ -70,26 +71,29 @@ const detectCsv = async (source: Source, hasMapping: boolean): Promise<Detected>
     if (has(ARCHIVE_ID_COLUMNS) && item.columns.some((name) => /^ad_(delivery_|creative_)/.test(name))) {
       return { format: 'ads-archive-csv' };
     }
-    // Domains alone may be any list of domains: only who feeds them knows that it is ranked.
+    // A list of domains alone may not be ranked, so it needs an explicit --format.
     if (typeof rankLayoutOf(item.columns)?.rank === 'string') return { format: 'rank-list' };
     return {
-      unknown: `is of an unknown format: a CSV with the columns ${item.columns.slice(0, 6).join(', ')}`,
-      advice: `say with --mapping FILE what its columns hold, or ${KNOWN}`,
+      unknown: `has an unknown format: CSV with the columns ${item.columns.slice(0, 6).join(', ')}`,
+      advice: `describe its columns with --mapping FILE, or ${CHOOSE_FORMAT}`,
     };
   }
-  return { unknown: 'is of an unknown format', advice: KNOWN };
+  return { unknown: 'has an unknown format', advice: CHOOSE_FORMAT };
 };
 
 const detectJson = async (source: Source): Promise<Detected> => {
-  let looked = 0;
+  let checked = 0;
   for await (const item of jsonRecords(source)) {
     const format =
       item.kind === 'broken' ? null : (formatOfRecord(item.value) ?? formatOfEnvelope(item.value));
     if (format !== null) return { format };
-    looked += 1;
-    if (looked >= RECORDS_LOOKED_AT_MAX) break;
+    checked += 1;
+    if (checked >= RECORDS_CHECKED_MAX) break;
   }
-  return { unknown: 'is of an unknown format: no record of it is an ad of a known shape', advice: KNOWN };
+  return {
+    unknown: 'has an unknown format: its first records match no supported format',
+    advice: CHOOSE_FORMAT,
+  };
 };
 
 const formatOfRecord = (value: JsonObject): FormatName | null => {
@@ -107,7 +111,7 @@ const formatOfRecord = (value: JsonObject): FormatName | null => {
   return isCataloguePage(value) ? 'storefront-json' : null;
 };
 
-/** What holds no ad at all still shows its shape. */
+/** Detects the format of a response without ads by its envelope. `null` when the envelope is unknown. */
 const formatOfEnvelope = (value: JsonObject): FormatName | null => {
   if ('is_result_complete' in value) return 'web-2024';
   if ('edges' in value && isObject(value['page_info'])) return 'web-graphql';

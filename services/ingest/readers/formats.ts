@@ -10,7 +10,7 @@ import { readTechnologiesJson } from './formats/technologies-json.ts';
 import { readWeb2024 } from './formats/web-2024.ts';
 import { readWebGraphql } from './formats/web-graphql.ts';
 
-/** The formats that need nothing but their file. */
+/** Formats of library scans whose reader needs no mapping. */
 export const READERS = {
   'ads-archive-json': { read: readAdsArchiveJson, collector: 'ads-archive-api', syntax: 'json' },
   'ads-archive-csv': { read: readAdsArchiveCsv, collector: 'ads-archive-csv', syntax: 'csv' },
@@ -23,7 +23,7 @@ export const READERS = {
 
 export type PlainFormat = keyof typeof READERS;
 
-/** Formats that hold no library scan, and what has to be said of their files. */
+/** Formats of side files (files without library scans), and the options that their files require. */
 export const SIDE_READERS = {
   'rank-list': { read: readRankList, needs: { brand: false, time: true } },
   'storefront-json': { read: readStorefrontJson, needs: { brand: true, time: true } },
@@ -33,7 +33,7 @@ export const SIDE_READERS = {
 
 export type SideFormat = keyof typeof SIDE_READERS;
 
-/** By `mapped-csv` a mapping reads the file; `observations` are our own contract, a line each. */
+/** All formats. `mapped-csv` requires a mapping file; `observations` are this service's own observations. */
 export const FORMATS = [
   ...(Object.keys(READERS) as PlainFormat[]),
   ...(Object.keys(SIDE_READERS) as SideFormat[]),

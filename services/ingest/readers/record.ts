@@ -5,7 +5,7 @@ export type AdCard = ObservedAd['cards'][number];
 export type AdMedia = ObservedAd['media'][number];
 export type CoveredPage = AdLibraryScanEnd['coverage']['pages'][number];
 
-/** What a record, or what surrounds it, says about the scan it belongs to. `null`: nothing. */
+/** Fields of the scan that a record belongs to, read from the record or its envelope. `null` when absent. */
 export type ScanHints = {
   readonly brandDomain: string | null;
   readonly brandName: string | null;
@@ -15,18 +15,18 @@ export type ScanHints = {
 
 export const NO_HINTS: ScanHints = { brandDomain: null, brandName: null, scannedAt: null, countries: null };
 
-/** One record of a source that is an ad, or one of the rows of an ad. */
+/** A record that is an ad, or one of several rows of an ad. */
 export type AdRecord = {
   readonly kind: 'ad';
   readonly line: number;
   readonly raw: string;
   readonly ad: ObservedAd;
-  /** Tells the rows of one ad apart, and what this row says as a version of it. */
+  /** The row as a version of the ad. Rows with the same key are one version; without a key, the content is compared. */
   readonly version: { readonly key: string | null; readonly card: AdCard };
   readonly hints: ScanHints;
 };
 
-/** A page that the source says it covered, with or without ads. */
+/** A social page that the source lists as covered, with or without ads. */
 export type PageRecord = {
   readonly kind: 'page';
   readonly line: number;
@@ -34,26 +34,26 @@ export type PageRecord = {
   readonly hints: ScanHints;
 };
 
-/** At the end: whether the source itself says that it was read to its end. Not given when it does not say. */
+/** The source's own claim that it is complete. Emitted after all other records, and only if the source makes a claim. */
 export type VerdictRecord = { readonly kind: 'verdict'; readonly complete: boolean };
 
-/** A record that was not taken in. `raw` is its text as it stood, `null` when a whole file is meant. */
+/** A refused record. `raw` is its verbatim text; `null` when the refusal concerns the whole file. */
 export type RefusedRecord = {
   readonly kind: 'refused';
   readonly line: number;
   readonly what: string;
   readonly advice: string;
   readonly raw: string | null;
-  /** The ad it speaks of, where that can be told: the ad's other rows are then refused with it. */
+  /** The id of the record's ad, so that the ad's other rows are refused too. `null` when unknown. */
   readonly adId: string | null;
 };
 
 export type SourceRecord = AdRecord | PageRecord | VerdictRecord | RefusedRecord;
 
-/** A reader turns the bytes of one format into records, in one pass and with bounded memory. */
+/** Converts a source of one format into records, in one pass and with bounded memory. */
 export type Reader = (source: Source) => AsyncGenerator<SourceRecord>;
 
-/** Why one record cannot be taken in: what is wrong, and what to do about it. */
+/** Error that refuses one record. `message` is what is wrong; `advice` is what to do. */
 export class RecordFault extends Error {
   readonly advice: string;
 
@@ -64,7 +64,7 @@ export class RecordFault extends Error {
   }
 }
 
-/** Runs what reads one record; its fault refuses that record alone. */
+/** Returns the result of `read`, or a refusal of this record when `read` throws `RecordFault`. */
 export const recordOrRefusal = <R extends SourceRecord>(
   at: { readonly line: number; readonly raw: string; readonly adId: string | null },
   read: () => R,

@@ -2,34 +2,34 @@ import type { Observation } from '#contracts/observations/index.ts';
 import type { RefusedRecord } from './record.ts';
 import type { Source } from './parsing/open-source.ts';
 
-/** What the caller says of a file whose records are observations by themselves. */
+/** Options of the caller for a side file. */
 export type SideContext = {
   readonly brandDomain: string | null;
   /** ISO 8601 in UTC. */
   readonly observedAt: string | null;
-  /** The caller vouches that the file holds all there is of what it is about. */
+  /** True when the caller declares that the file is complete, for example that it has all products of a shop. */
   readonly complete: boolean;
 };
 
-/** The line that the file of refused records needs above them, where there is one. */
+/** A header line that the rejects file needs above the records. */
 export type SideHeader = { readonly kind: 'header'; readonly raw: string };
 
-/** One record as an observation. It is held against its contract afterwards, so a reader need not. */
+/** A record as an observation. The caller validates it, so a reader need not. */
 export type SideObservation = {
   readonly kind: 'observation';
   readonly line: number;
-  /** The record as it stood. */
+  /** Verbatim text of the record. */
   readonly raw: string;
   readonly observation: Observation;
 };
 
-/** Read, and nothing to hand in: counted, so that the totals account for every record. */
+/** A valid record without an observation. It is emitted so that the totals count every record. */
 export type SideNothing = { readonly kind: 'nothing' };
 
 export type SideRecord = SideHeader | SideObservation | SideNothing | RefusedRecord;
 
-/** A reader of files that hold no library scan, in one pass and with bounded memory. */
+/** Converts a side file into observations, in one pass and with bounded memory. */
 export type SideReader = (source: Source, context: SideContext) => AsyncGenerator<SideRecord>;
 
-/** What has to be said of a file beside its content; `time` is when it was fetched. */
+/** Options that a side format requires: `brand` is --brand, `time` is --scanned-at. */
 export type SideNeeds = { readonly brand: boolean; readonly time: boolean };

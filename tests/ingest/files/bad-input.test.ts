@@ -2,7 +2,7 @@ import { readFile as readText } from 'node:fs/promises';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import type { ReadOptions } from '#services/ingest/files/file-plan.ts';
-import { RefusedFile } from '#services/ingest/files/rejects-file.ts';
+import { RejectsFile } from '#services/ingest/files/rejects-file.ts';
 import { adId, ExportFolder, OF_BRAND, reading, type Reading } from '../fixtures/export-files.ts';
 import { apiPage, webAd } from '../fixtures/export-shapes.ts';
 
@@ -133,7 +133,7 @@ describe('dates', () => {
     const result = await readAs('a.csv', csv(row(1), row(2).replace('2026-01-01', date)));
     expect(idsOf(result)).toEqual([adId(1)]);
     expect(lines(result)).toEqual([
-      '3: started_on is not valid: a date of the years 2000 to 2199; mend the field',
+      '3: started_on is not valid: a date of the years 2000 to 2199; fix the field',
     ]);
   });
 
@@ -194,16 +194,16 @@ describe('a file', () => {
       complete: true,
     });
     expect(lines(result)).toEqual([
-      '1: has another header: the column id or ad_id or adlib_id is missing (it has name, price); use --mapping FILE for other headers',
+      '1: has an unexpected header: missing id or ad_id or adlib_id (found name, price); use --mapping FILE for other headers',
     ]);
   });
 
   test('without a brand or a time is refused in one line that says which option to give', async () => {
     const content = csv(row(1), row(2));
     const nobody = await readAs('a.csv', content, { scannedAt: '2026-03-02T08:00:00.000Z' });
-    expect(lines(nobody)).toEqual(['1: belongs to a scan with no brand; say --brand DOMAIN']);
+    expect(lines(nobody)).toEqual(['1: belongs to a scan without a brand; add --brand DOMAIN']);
     const never = await readAs('a.csv', content, { brand: 'lumen-socks.example' });
-    expect(lines(never)[0]).toContain('say --scanned-at TIME');
+    expect(lines(never)[0]).toContain('add --scanned-at TIME');
   });
 
   test('that is not UTF-8 keeps what is', async () => {
@@ -214,7 +214,7 @@ describe('a file', () => {
     const result = await readAs('a.csv', content);
     expect(idsOf(result)).toEqual([adId(1)]);
     expect(lines(result)).toEqual([
-      '3: holds bytes that are not UTF-8; save the file as UTF-8 and feed it again',
+      '3: has bytes that are not UTF-8; save the file as UTF-8 and import it again',
     ]);
   });
 });
@@ -228,8 +228,8 @@ test('what is too long is refused, never cut', async () => {
   const result = await readAs('a.json', JSON.stringify([...content, webAd(4)]));
   expect(idsOf(result)).toEqual([adId(1), adId(4)]);
   expect(lines(result)).toEqual([
-    '1: body has more than 20000 characters; shorten it, or take the record out',
-    '1: is longer than 4194304 bytes; mend the record and feed it again',
+    '1: body has more than 20000 characters; shorten it, or remove the record',
+    '1: is longer than 4194304 bytes; fix the record and import it again',
   ]);
 });
 
@@ -240,7 +240,7 @@ test('an error answer among the pages is named', async () => {
     [apiPage([1], true), error].map((page) => JSON.stringify(page)).join('\n'),
   );
   expect(lines(result)).toEqual([
-    '2: is an error answer, not ads: Please reduce the amount of data; fetch this page again',
+    '2: is an error response without ads: Please reduce the amount of data; fetch this page again',
   ]);
   expect(result.ends[0]?.coverage.complete).toBe(false);
 });
@@ -260,11 +260,11 @@ describe('what was refused', () => {
     await using folder = await ExportFolder.open();
     const path = await folder.file(name, content);
     const first = await reading(path);
-    await using refusedFile = new RefusedFile(path, folder.path);
-    for (const { raw, header } of first.refused) await refusedFile.write({ raw: raw ?? '', header });
+    await using rejects = new RejectsFile(path, folder.path);
+    for (const { raw, header } of first.refused) await rejects.write({ raw: raw ?? '', header });
     expect(idsOf(first)).toEqual([adId(1), adId(3)]);
 
-    const written = refusedFile.path ?? '';
+    const written = rejects.path ?? '';
     expect(written).toMatch(/a\.refused\.(csv|jsonl)$/);
     const unmended = await reading(written);
     expect(unmended.ads).toEqual([]);
@@ -284,19 +284,19 @@ describe('what was refused', () => {
   test('of a mended file never overwrites that file', async () => {
     await using folder = await ExportFolder.open();
     const path = await folder.file('a.refused.csv', csv(row(1)));
-    await using refusedFile = new RefusedFile(path, folder.path);
-    await refusedFile.write({ raw: row(1), header: HEADER });
-    expect(refusedFile.path).toMatch(/a\.refused-2\.csv$/);
-    expect((await reading(refusedFile.path ?? '')).ends[0]?.coverage.complete).toBe(false);
+    await using rejects = new RejectsFile(path, folder.path);
+    await rejects.write({ raw: row(1), header: HEADER });
+    expect(rejects.path).toMatch(/a\.refused-2\.csv$/);
+    expect((await reading(rejects.path ?? '')).ends[0]?.coverage.complete).toBe(false);
   });
 
   test('is never written over: it may be mended by half, or be of another file of the same name', async () => {
     await using folder = await ExportFolder.open();
     const paths: (string | null)[] = [];
     for (const number of [1, 2, 3]) {
-      await using refusedFile = new RefusedFile(`elsewhere-${number}/a.csv.gz`, folder.path);
-      await refusedFile.write({ raw: row(number), header: HEADER });
-      paths.push(refusedFile.path);
+      await using rejects = new RejectsFile(`elsewhere-${number}/a.csv.gz`, folder.path);
+      await rejects.write({ raw: row(number), header: HEADER });
+      paths.push(rejects.path);
     }
     expect(new Set(paths).size).toBe(3);
     for (const [at, path] of paths.entries()) {

@@ -72,15 +72,15 @@ test('hands everything in and sums up what became of it', async () => {
     'ad_library.scan_end',
   ]);
   expect(refused).toEqual([
-    expect.stringMatching(/two\.json:2: is not JSON: .*; mend the record and feed it again$/),
+    expect.stringMatching(/two\.json:2: is not JSON: .*; fix the record and import it again$/),
   ]);
   expect(totals).toMatchObject([
-    { records: 2, ads: 2, scans: 1, facts: 7, refused: 0, refusedFile: null },
+    { records: 2, ads: 2, scans: 1, events: 7, refused: 0, refusedFile: null },
     {
       records: 2,
       ads: 1,
       scans: 1,
-      facts: 7,
+      events: 7,
       refused: 1,
       scanned: { baseline: 2, stopped: 3, destination_changed: 4 },
     },

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { observationSubject } from '#contracts/messages/subjects.ts';
-import { QueueOrder, type Touched, touchedBy } from '#services/ingest/queue/dependency-order.ts';
+import { type AccessSets, accessSetsOf, DependencyOrder } from '#services/ingest/queue/dependency-order.ts';
 
 /** The queue's order where it matters, and no other: told by when work begins and ends. */
 
@@ -44,7 +44,7 @@ const messageOf = ({ type, brand, pages }: Said): Uint8Array =>
   );
 
 /** Of the others, observations name nobody new. */
-const isKnown = async (domain: string): Promise<boolean> => domain !== NEW;
+const isRegistered = async (domain: string): Promise<boolean> => domain !== NEW;
 const names = ({ type, brand }: Said): boolean =>
   type === 'social_page.link' ||
   (brand === NEW && (type === 'brand.profile' || type === 'ad_library.scan_end'));
@@ -60,15 +60,15 @@ const dependsOn = (later: Said, earlier: Said): boolean =>
 it('takes one after the other what depends on it, and everything in the end', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(observation, { maxLength: 12 }), async (queue) => {
-      const order = new QueueOrder();
+      const order = new DependencyOrder();
       const log: string[] = [];
-      const touched: Touched[] = [];
+      const accessSets: AccessSets[] = [];
       for (const said of queue) {
-        touched.push(await touchedBy(observationSubject(said.brand), messageOf(said), isKnown));
+        accessSets.push(await accessSetsOf(observationSubject(said.brand), messageOf(said), isRegistered));
       }
       await Promise.all(
         queue.map((said, index) =>
-          order.run(touched[index] as Touched, async () => {
+          order.run(accessSets[index] as AccessSets, async () => {
             log.push(`begin ${index}`);
             for (let step = 0; step < said.steps; step += 1) await Promise.resolve();
             log.push(`end ${index}`);
@@ -88,7 +88,7 @@ it('takes one after the other what depends on it, and everything in the end', as
 });
 
 it('keeps nobody waiting who depends on nothing', async () => {
-  const order = new QueueOrder();
+  const order = new DependencyOrder();
   const stuck = new Promise<void>(() => undefined);
   const said = (type: Said['type'], brand: string, pages: readonly string[]): Said => ({
     type,
@@ -97,7 +97,7 @@ it('keeps nobody waiting who depends on nothing', async () => {
     steps: 0,
   });
   const run = async (one: Said, work: () => Promise<void>) =>
-    order.run(await touchedBy(observationSubject(one.brand), messageOf(one), isKnown), work);
+    order.run(await accessSetsOf(observationSubject(one.brand), messageOf(one), isRegistered), work);
   void run(said('ad_library.scan_end', 'one.example', ['11111']), () => stuck);
   await run(said('ad_library.scan_end', 'two.example', ['22222']), async () => undefined);
   await run(said('ad_library.scan', 'three.example', []), async () => undefined);

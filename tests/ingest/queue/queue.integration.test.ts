@@ -65,7 +65,7 @@ describe('the queue', () => {
     const letter = await nats.manager.streams.getMessage(DEAD_LETTERS_STREAM, {
       last_by_subj: OBSERVATION_DEAD_LETTER,
     });
-    expect(letter.header.get('reason')).toContain('send one JSON object a message');
+    expect(letter.header.get('reason')).toContain('Send one JSON object per message');
     expect(new TextDecoder().decode(letter.data)).toBe('no JSON');
     expect((await nats.manager.streams.info(DEAD_LETTERS_STREAM)).state.messages).toBe(2);
   });

@@ -196,18 +196,18 @@ describe('a mapping for scans of pages', () => {
       { ad_library_id: adId(1) },
     ]);
     expect(group.refused.map(({ what }) => what)).toEqual([
-      'belongs to a scan with no brand: its name gives the group "nobody", which no brands file lists',
+      'belongs to a scan without a brand: the group "nobody" of its name is not in the brands file',
     ]);
     const nameless = await readRows('scan.csv', NEW_COLUMNS, [{ ad_library_id: adId(1) }], {
       brand: OF_BRAND.brand,
     });
     expect(nameless.refused.map(({ advice }) => advice)).toEqual([
-      'say --scanned-at TIME, such as 2026-01-31T08:00:00Z',
+      'add --scanned-at TIME, such as 2026-01-31T08:00:00Z',
     ]);
     const header = await readRows(NAME, ['name', 'price'], [{}]);
     expect(header.observations).toEqual([]);
     expect(header.refused.map(({ what }) => what)).toEqual([
-      'has another header: the column ad_library_id, ad_primary_text is missing (it has name, price)',
+      'has an unexpected header: missing ad_library_id, ad_primary_text (found name, price)',
     ]);
   });
 });
@@ -240,7 +240,7 @@ test('a mapping of one’s own may take brand, time and country from columns', a
     brand_domain: 'lumen-socks.example',
     scanned_at: '2026-03-02T09:00:00.000Z',
   });
-  expect(refused).toMatchObject([{ line: 3, what: 'belongs to a scan with no brand' }]);
+  expect(refused).toMatchObject([{ line: 3, what: 'belongs to a scan without a brand' }]);
 });
 
 test.each([

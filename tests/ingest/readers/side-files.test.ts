@@ -52,21 +52,19 @@ describe('a rank list', () => {
     );
     expect(ranksOf(result)).toEqual(['1 one.example', '6 six.example', '7 xn--e1afmkfd.xn--p1ai']);
     expect(lines(result)).toEqual([
-      '3: the rank "first" is no whole number from 1 to 1000000000',
+      '3: the rank "first" is not a whole number from 1 to 1000000000',
       '4: "nowhere" is not a domain',
-      '5: the rank "0" is no whole number from 1 to 1000000000',
+      '5: the rank "0" is not a whole number from 1 to 1000000000',
       '6: has 1 fields where the header has 2',
     ]);
     expect(result.refused.every(({ header }) => header === 'rank,domain')).toBe(true);
   });
 
   test('needs the time it was fetched at, and its two columns', async () => {
-    expect(lines(await readAs('list.csv', '1,one.example\n', {}))).toEqual([
-      '1: was fetched at a time that is not known',
-    ]);
+    expect(lines(await readAs('list.csv', '1,one.example\n', {}))).toEqual(['1: has no collection time']);
     const other = await readAs('list.csv', 'name,colour\na,b\n', { ...FETCHED, format: 'rank-list' });
     expect(lines(other)).toEqual([
-      '1: has another header: the column rank or domain is missing (it has name, colour)',
+      '1: has an unexpected header: missing rank or domain (found name, colour)',
     ]);
   });
 
@@ -110,7 +108,7 @@ describe('a taxonomy', () => {
       observed_at: FETCHED.scannedAt,
     });
     expect(lines(await readAs('taxonomy.txt', '1 - Apparel\n2 - Pets\n', {}))).toEqual([
-      '1: is of a taxonomy with no date',
+      '1: is part of a taxonomy without a date',
     ]);
   });
 
@@ -121,7 +119,7 @@ describe('a taxonomy', () => {
     );
     expect(pathsOf(result)).toEqual(['1 Apparel', '5 Pets']);
     expect(lines(result)).toEqual([
-      '3: is no line such as "12 - Apparel > Shoes"',
+      '3: is not a category line such as "12 - Apparel > Shoes"',
       '4: path: names a category inside itself; a path holds each name once',
       expect.stringMatching(/^5: path.1: /),
       expect.stringMatching(/^7: /),

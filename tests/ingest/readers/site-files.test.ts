@@ -113,7 +113,7 @@ describe('a catalogue page', () => {
       pageText(product(1), product(2, { title: '' }), product(3, { variants: [{ id: 30, price: '-5' }] })),
     );
     expect(refused.map(({ what }) => what)).toEqual([
-      expect.stringContaining('is no product: title'),
+      expect.stringContaining('is not a valid product: title'),
       expect.stringContaining('variants.0.price: a decimal number'),
     ]);
     expect(pages[0]?.products).toHaveLength(1);
@@ -237,8 +237,8 @@ describe('an export of detected technologies', () => {
     );
     expect(observations).toEqual([]);
     expect(refused.map(({ what }) => what)).toEqual([
-      'is of a site whose address is no domain',
-      'is no site with technologies',
+      'has no valid domain in its address',
+      'is not a site with technologies',
       expect.stringContaining('tools.0.name'),
     ]);
   });

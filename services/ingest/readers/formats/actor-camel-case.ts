@@ -9,14 +9,13 @@ import { NO_HINTS, type PageRecord, type Reader, type RefusedRecord, recordOrRef
 import { snakeCased, unflattened } from '../parsing/snake-case.ts';
 import { isWebAd, webAdRecord } from './web-ad.ts';
 
-const spell = (value: JsonObject): JsonObject => snakeCased(unflattened(value));
+const toSnakeCase = (value: JsonObject): JsonObject => snakeCased(unflattened(value));
 
 type PageCount = { seen: number; total: number | null };
 
 /**
- * The camelCase output of the widespread scraping actor, flattened or not. A row for a page without ads
- * says that the page was covered. A page is complete when it says so, or when as many ads are here as it
- * says there are.
+ * Reads the camelCase export of scraping actors, flattened or nested. A row without ads lists a covered page. A page is
+ * complete when its row says so, or when the file has as many ads as the page's `totalCount`.
  */
 export const readActorCamelCase: Reader = async function* (source) {
   const completeness = new Completeness();
@@ -26,9 +25,9 @@ export const readActorCamelCase: Reader = async function* (source) {
       yield brokenJson(item);
     } else if (isWebAd(item.value)) {
       countAd(counts, item.value);
-      yield webAdRecord({ ...item }, spell);
+      yield webAdRecord({ ...item }, toSnakeCase);
     } else if ('isResultComplete' in item.value) {
-      completeness.says(keyOf(item.value), item.value['isResultComplete'] === true);
+      completeness.claim(keyOf(item.value), item.value['isResultComplete'] === true);
       const page = pageOf(item);
       if (page !== null) yield page;
     } else if (item.kind === 'record') {
@@ -36,8 +35,8 @@ export const readActorCamelCase: Reader = async function* (source) {
     }
   }
   for (const [key, { seen, total }] of counts) {
-    if (total !== null) completeness.says(key, seen === total);
-    else completeness.doubt();
+    if (total !== null) completeness.claim(key, seen === total);
+    else completeness.distrust();
   }
   yield* completeness.verdict();
 };
@@ -56,7 +55,7 @@ const countAd = (counts: Map<string, PageCount>, value: JsonObject): void => {
 
 const pageOf = (item: JsonItem & { kind: 'record' | 'envelope' }): PageRecord | RefusedRecord | null =>
   recordOrRefusal<PageRecord | RefusedRecord>({ line: item.line, raw: item.raw, adId: null }, () => {
-    const value = spell(item.value);
+    const value = toSnakeCase(item.value);
     const info = objectAt(value, 'page_info');
     const page = objectAt(objectAt(info, 'ad_library_page_info'), 'page_info');
     const id = idOf('the page id', page['page_id'] ?? objectAt(info, 'page')['id']);
@@ -65,7 +64,7 @@ const pageOf = (item: JsonItem & { kind: 'record' | 'envelope' }): PageRecord | 
         kind: 'refused',
         line: item.line,
         what: 'is a row without ads and without a page id',
-        advice: 'take the record out',
+        advice: 'remove the record',
         raw: item.raw,
         adId: null,
       };

@@ -13,48 +13,50 @@ import {
 import { pythonList } from '../parsing/python-list.ts';
 import type { AdCard } from '../record.ts';
 
-/** The official API's pages are asked for by at most so many page ids; more come from a search for words. */
+/** Maximum social pages per request of the official API. A result with more pages comes from a search for words. */
 export const ARCHIVE_PAGES_MAX = 10;
 
-type Said = { readonly [field: string]: unknown };
+type Fields = { readonly [field: string]: unknown };
 
 /**
- * An ad of the official `ads_archive`, under its present names or the singular ones before version 13.
- * Destination, call to action, format and whether it is active are not in it. Who paid, how much, and
- * whom it reached are not read.
+ * Reads an ad of the official `ads_archive`, with its current field names or the singular ones before version 13. The
+ * API has no destination, call to action, format and active flag. Payer, spend and reach are not read.
  */
-export const archiveAd = (said: Said): ObservedAd => {
-  const bodies = textsOf(said['ad_creative_bodies'], said['ad_creative_body']);
-  const titles = textsOf(said['ad_creative_link_titles'], said['ad_creative_link_title']);
-  const descriptions = textsOf(said['ad_creative_link_descriptions'], said['ad_creative_link_description']);
-  const captions = textsOf(said['ad_creative_link_captions'], said['ad_creative_link_caption']);
+export const archiveAd = (fields: Fields): ObservedAd => {
+  const bodies = textsOf(fields['ad_creative_bodies'], fields['ad_creative_body']);
+  const titles = textsOf(fields['ad_creative_link_titles'], fields['ad_creative_link_title']);
+  const descriptions = textsOf(
+    fields['ad_creative_link_descriptions'],
+    fields['ad_creative_link_description'],
+  );
+  const captions = textsOf(fields['ad_creative_link_captions'], fields['ad_creative_link_caption']);
   return adOf({
-    ad_id: requiredIdOf('the ad id', archiveId(said)),
-    page_id: idOf('page_id', said['page_id']),
-    page_name: textOf(said['page_name']),
-    started_on: dateOf('ad_delivery_start_time', said['ad_delivery_start_time']),
-    stopped_on: dateOf('ad_delivery_stop_time', said['ad_delivery_stop_time']),
+    ad_id: requiredIdOf('the ad id', archiveId(fields)),
+    page_id: idOf('page_id', fields['page_id']),
+    page_name: textOf(fields['page_name']),
+    started_on: dateOf('ad_delivery_start_time', fields['ad_delivery_start_time']),
+    stopped_on: dateOf('ad_delivery_stop_time', fields['ad_delivery_stop_time']),
     body: bodies[0] ?? null,
     title: titles[0] ?? null,
     link_description: descriptions[0] ?? null,
     caption: captions[0] ?? null,
-    platforms: platformsOf(said['publisher_platforms']),
-    languages: listOf(said['languages'])?.map((language) => language.toLowerCase()) ?? null,
+    platforms: platformsOf(fields['publisher_platforms']),
+    languages: listOf(fields['languages'])?.map((language) => language.toLowerCase()) ?? null,
     versions: versionsOf(bodies, titles, descriptions),
   });
 };
 
-export const archiveId = (said: Said): string | null =>
-  idText(said['id']) ?? idText(said['ad_id']) ?? idText(said['adlib_id']);
+export const archiveId = (fields: Fields): string | null =>
+  idText(fields['id']) ?? idText(fields['ad_id']) ?? idText(fields['adlib_id']);
 
-/** A list, a list as a flattened CSV prints it, or one text, which may hold commas and brackets. */
+/** Returns the texts of a list, of a list in Python notation (flattened CSV), or a single text. It may have commas. */
 const textsOf = (plural: unknown, singular: unknown): readonly string[] => {
   const value = plural ?? singular;
   const texts = typeof value === 'string' ? (pythonList(value) ?? [value]) : (listOf(value) ?? []);
   return texts.map(textOf).filter((text) => text !== null);
 };
 
-/** Where an ad has several texts the library shows versions of it. */
+/** Returns the versions of an ad: one per text when it has several, because the library shows one version for each. */
 const versionsOf = (
   bodies: readonly string[],
   titles: readonly string[],
@@ -62,11 +64,11 @@ const versionsOf = (
 ): AdCard[] => {
   const count = Math.max(bodies.length, titles.length, descriptions.length);
   if (count < 2) return [];
-  return Array.from({ length: count }, (_, at) =>
+  return Array.from({ length: count }, (_, index) =>
     cardOf({
-      body: bodies[at] ?? null,
-      title: titles[at] ?? null,
-      link_description: descriptions[at] ?? null,
+      body: bodies[index] ?? null,
+      title: titles[index] ?? null,
+      link_description: descriptions[index] ?? null,
     }),
   );
 };

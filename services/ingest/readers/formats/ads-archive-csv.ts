@@ -6,7 +6,7 @@ import { NO_HINTS, type Reader, recordOrRefusal } from '../record.ts';
 
 export const ARCHIVE_ID_COLUMNS = ['id', 'ad_id', 'adlib_id'] as const;
 
-/** The official `ads_archive` flattened to CSV, in its present field names or the old singular ones. */
+/** Reads the official `ads_archive` flattened to CSV, with its current field names or the old singular ones. */
 export const readAdsArchiveCsv: Reader = async function* (source) {
   for await (const item of csvRows(source)) {
     if (item.kind === 'broken') {

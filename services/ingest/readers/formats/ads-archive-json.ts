@@ -7,8 +7,8 @@ import { objectAt } from '../parsing/json-value.ts';
 import { NO_HINTS, type Reader, recordOrRefusal } from '../record.ts';
 
 /**
- * The official `ads_archive`: pages as the API answers them (`{data, paging}`), one or many in a file, or
- * lists of their ads. The last page has no `paging.next`. Lists do not say whether they are whole.
+ * Reads the official `ads_archive`: one or more result pages of the API (`{data, paging}`), or lists of ads. The last
+ * result page has no `paging.next`, which proves completeness. Lists make no claim.
  */
 export const readAdsArchiveJson: Reader = async function* (source) {
   const completeness = new Completeness();
@@ -17,7 +17,7 @@ export const readAdsArchiveJson: Reader = async function* (source) {
     if (item.kind === 'broken') {
       yield brokenJson(item);
     } else if (item.kind === 'envelope') {
-      if ('data' in item.value) completeness.says('', objectAt(item.value, 'paging')['next'] === undefined);
+      if ('data' in item.value) completeness.claim('', objectAt(item.value, 'paging')['next'] === undefined);
     } else if (archiveId(item.value) === null) {
       yield notAnAd(item, 'id');
     } else {
@@ -37,6 +37,6 @@ export const readAdsArchiveJson: Reader = async function* (source) {
       yield record;
     }
   }
-  if (pages.size > ARCHIVE_PAGES_MAX) completeness.doubt();
+  if (pages.size > ARCHIVE_PAGES_MAX) completeness.distrust();
   yield* completeness.verdict();
 };

@@ -3,7 +3,7 @@ import { dirname, resolve } from 'node:path';
 import { z } from 'zod';
 import { ObservedDomain } from '#contracts/values/primitives.ts';
 
-/** Names of columns, of which the first that the file has and that is not blank counts. */
+/** Candidate column names. The first one with a value that is not blank counts. */
 const Candidates = z.array(z.string().min(1)).min(1).max(20);
 const Pattern = z.string().max(500).refine(isPattern, 'not a regular expression');
 
@@ -15,11 +15,11 @@ function isPattern(text: string): boolean {
   }
 }
 
-/** A time zone as its distance from UTC. */
+/** Time zone offset from UTC, such as +05:30. */
 const Offset = z.string().regex(/^[+-]\d{2}:\d{2}$/);
 
 const VersionColumns = z.strictObject({
-  /** What numbers the versions; several rows of one ad that share it are one version. */
+  /** Version key. Rows of one ad with the same key are one version. */
   key: Candidates.optional(),
   body: Candidates.optional(),
   title: Candidates.optional(),
@@ -29,9 +29,8 @@ const VersionColumns = z.strictObject({
 });
 
 /**
- * How to read a CSV that is none of the known shapes: which columns hold what, how to tell the exporting
- * programs apart, and what the file's name says. Columns it does not name are not read, so that money
- * and reach stay out.
+ * Schema of a mapping file, for CSV files of other tools. It maps columns to fields, identifies the exporting program by
+ * its header, and parses the file name. Columns that are not mapped are not read, which keeps spend and reach out.
  */
 export const Mapping = z.strictObject({
   name: z.string().min(1).max(80),
@@ -56,27 +55,27 @@ export const Mapping = z.strictObject({
     image_url: Candidates.optional(),
     video_url: Candidates.optional(),
     poster_url: Candidates.optional(),
-    /** A country code, several with commas, or `ALL`: what the library was asked for. */
+    /** Countries that the scan covers: two-letter codes, separated by commas, or `ALL`. */
     countries: Candidates.optional(),
     brand_domain: Candidates.optional(),
     brand_name: Candidates.optional(),
     scanned_at: Candidates.optional(),
   }),
   version: VersionColumns.optional(),
-  /** Headers of different programs; the first whose columns are all there names the collector. */
+  /** Headers of the exporting programs. The first variant whose columns all exist determines the collector. */
   variants: z
     .array(
       z.strictObject({
         collector: z.string().min(1).max(100),
         has_columns: z.array(z.string().min(1)),
-        /** Lines of the copy that match are page noise and no copy. */
+        /** Patterns of lines to remove from the copy: page elements that the program exported as copy. */
         drop_lines: z.array(Pattern).max(50).optional(),
-        /** Where the button is blank and the description is a button's label, it is the button. */
+        /** When true, a description that is a button label becomes the button if the button is blank. */
         button_in_description: z.boolean().optional(),
       }),
     )
     .min(1),
-  /** For fields that a row leaves blank. `is_active` does not count where the row has a stop date. */
+  /** Values for fields that a row leaves blank. `is_active` is ignored when the row has a stop date. */
   constants: z
     .strictObject({
       is_active: z.boolean().optional(),
@@ -85,14 +84,14 @@ export const Mapping = z.strictObject({
       countries: z.array(z.string()).min(1).optional(),
     })
     .optional(),
-  /** Whether such a file holds all ads of its pages. */
+  /** True when such a file has all ads of its pages. */
   complete: z.boolean(),
   /**
-   * What the file's name says, without folder, `.gz`, `.csv` and `.refused`: named groups `brand`, `date`
+   * Pattern of the file name, without folder, `.gz`, `.csv` and `.refused`. Its named groups are `brand`, `date`
    * (YYYY-MM-DD), `time` (HHMM or HH:MM) and `offset`.
    */
   file_name: z.strictObject({ pattern: Pattern, offset: Offset.default('+00:00') }).optional(),
-  /** A file of brands, beside the mapping unless absolute. */
+  /** Path of the brands file, relative to the mapping file unless absolute. --brands overrides it. */
   brands_file: z.string().optional(),
 });
 export type Mapping = z.infer<typeof Mapping>;
@@ -106,7 +105,7 @@ export type Brand = { readonly domain: string; readonly name: string };
 
 export type LoadedMapping = { readonly mapping: Mapping; readonly brands: ReadonlyMap<string, Brand> };
 
-/** A mapping file or brands file that cannot be used; `message` says which and why. */
+/** Error for an unusable mapping, brands file or option. The message names the file or option and the reason. */
 export class MappingFault extends Error {}
 
 const load = async <T>(path: string, schema: z.ZodType<T>): Promise<T> => {
@@ -123,14 +122,14 @@ const load = async <T>(path: string, schema: z.ZodType<T>): Promise<T> => {
 
 export const loadMapping = async (path: string, brandsPath?: string): Promise<LoadedMapping> => {
   const mapping = await load(path, Mapping);
-  const from =
+  const brandsFile =
     brandsPath ??
     (mapping.brands_file === undefined ? undefined : resolve(dirname(path), mapping.brands_file));
-  const listed = from === undefined ? [] : (await load(from, Brands)).brands;
-  return { mapping, brands: new Map(listed.map(({ group, name, domain }) => [group, { name, domain }])) };
+  const brands = brandsFile === undefined ? [] : (await load(brandsFile, Brands)).brands;
+  return { mapping, brands: new Map(brands.map(({ group, name, domain }) => [group, { name, domain }])) };
 };
 
-/** What a file's name says of its scan. */
+/** Fields of the scan that the file name contains. `null` when absent. */
 export type NamedScan = {
   readonly group: string | null;
   readonly brand: Brand | null;

@@ -21,11 +21,11 @@ import { type AdMedia, type AdRecord, type Reader, RecordFault, recordOrRefusal 
 type Variant = Mapping['variants'][number];
 type Pick = (candidates: readonly string[] | undefined) => string | null;
 
-/** The collector that a header shows, or `null` when none of the mapping's variants fits. */
+/** Returns the mapping's variant for a header. `null` when no variant matches. */
 export const variantOf = (mapping: Mapping, columns: readonly string[]): Variant | null =>
   mapping.variants.find(({ has_columns }) => has_columns.every((name) => columns.includes(name))) ?? null;
 
-/** Any CSV, by a mapping. */
+/** Creates a reader for CSV files of a mapping. */
 export const readMappedCsv = (mapping: Mapping): Reader =>
   async function* (source) {
     let variant: Variant | null = null;
@@ -41,7 +41,7 @@ export const readMappedCsv = (mapping: Mapping): Reader =>
           yield anotherHeader(
             item.columns,
             missing,
-            `use the mapping of this header in place of ${mapping.name}`,
+            `use a mapping for this header instead of ${mapping.name}`,
           );
           return;
         }
@@ -49,9 +49,9 @@ export const readMappedCsv = (mapping: Mapping): Reader =>
       }
       if (variant === null) return;
       const { line, raw, row } = item;
-      const reading = variant;
+      const rowVariant = variant;
       const adId = pickFrom(row)(mapping.columns.ad_id);
-      yield recordOrRefusal({ line, raw, adId }, () => readRow(mapping, reading, item));
+      yield recordOrRefusal({ line, raw, adId }, () => readRow(mapping, rowVariant, item));
     }
   };
 
@@ -153,10 +153,10 @@ const buttonOf = (
 const withoutNoise = (variant: Variant, text: string | null): string | null => {
   const patterns = variant.drop_lines;
   if (text === null || patterns === undefined) return text;
-  const kept = text
+  const lines = text
     .split('\n')
     .filter((line) => !patterns.some((pattern) => new RegExp(pattern, 'u').test(line.trim())));
-  return textOf(kept.join('\n'));
+  return textOf(lines.join('\n'));
 };
 
 const mediaOf = (mapping: Mapping, pick: Pick): AdMedia[] => {
@@ -167,13 +167,13 @@ const mediaOf = (mapping: Mapping, pick: Pick): AdMedia[] => {
   return still === null ? [] : [{ kind: 'image', url: still, poster_url: null }];
 };
 
-const countriesOf = (said: string | readonly string[] | null | undefined): readonly string[] | null => {
-  const names = listOf(said)?.map((name) => name.toUpperCase()) ?? null;
-  const wrong = names?.find((name) => !/^([A-Z]{2}|ALL)$/.test(name));
-  if (wrong !== undefined)
+const countriesOf = (value: string | readonly string[] | null | undefined): readonly string[] | null => {
+  const codes = listOf(value)?.map((code) => code.toUpperCase()) ?? null;
+  const invalid = codes?.find((code) => !/^([A-Z]{2}|ALL)$/.test(code));
+  if (invalid !== undefined)
     throw new RecordFault(
-      `the country ${JSON.stringify(wrong)} is no two-letter code`,
-      'write IN, US, … or ALL',
+      `the country ${JSON.stringify(invalid)} is not a two-letter code`,
+      'write codes such as IN or US, or ALL',
     );
-  return names;
+  return codes;
 };

@@ -4,21 +4,24 @@ import { csvRows } from '../parsing/csv-rows.ts';
 import type { RefusedRecord } from '../record.ts';
 import type { SideObservation, SideReader } from '../side-record.ts';
 
-/** Column names that rank lists use, in lower case and without what separates words. */
+/** Column names of rank lists, in lower case and without word separators. */
 const RANK_COLUMNS = ['globalrank', 'rank', 'position'];
 const DOMAIN_COLUMNS = ['domain', 'rootdomain', 'host', 'hostname', 'site'];
 
 const isDomain = (text: string): boolean => SiteDomain.safeParse(text).success;
 const isRank = (text: string): boolean => /^[1-9][0-9]{0,9}$/.test(text) && Number(text) <= RANK_MAX;
 
-/** Where rank and domain stand; `rank: null` where the place in the list is the rank. */
+/** Names of the columns of a rank list. `rank` is `null` when the position in the list is the rank. */
 type Layout = { readonly rank: string | null; readonly domain: string; readonly hasHeader: boolean };
 
-/** The layout that a first row speaks of: names of columns, or already a rank and a domain, or a domain alone. */
+/**
+ * Returns the layout that the first row shows: a header, a rank and a domain, or a domain alone. `null` when it is none
+ * of them. Without a header, the first row's values are the column names.
+ */
 export const rankLayoutOf = (columns: readonly string[]): Layout | null => {
   const named = (names: readonly string[]): string | undefined =>
     names.flatMap(
-      (name) => columns.find((it) => it.toLowerCase().replaceAll(/[\s_-]/g, '') === name) ?? [],
+      (name) => columns.find((column) => column.toLowerCase().replaceAll(/[\s_-]/g, '') === name) ?? [],
     )[0];
   const [rank, domain] = [named(RANK_COLUMNS), named(DOMAIN_COLUMNS)];
   if (rank !== undefined && domain !== undefined) return { rank, domain, hasHeader: true };
@@ -30,19 +33,23 @@ export const rankLayoutOf = (columns: readonly string[]): Layout | null => {
 };
 
 /**
- * A list of the most visited domains: CSV with a rank and a domain column, with or without a header, or domains
- * alone in the order of their rank. Each row is an estimate of one day, that on which the list was fetched.
+ * Reads a list of the most visited domains: CSV with a rank and a domain column, with or without a header, or domains
+ * alone in the order of their rank. Each row becomes a traffic estimate for the day on which the list was fetched.
  */
 export const readRankList: SideReader = async function* (source, { observedAt }) {
   if (observedAt === null) return;
   let layout: Layout | null = null;
-  let place = 0;
+  let position = 0;
   const recordOf = (line: number, raw: string, rankText: string, domainText: string) => {
-    place += 1;
-    const rank = layout?.rank === null ? String(place) : rankText.trim();
+    position += 1;
+    const rank = layout?.rank === null ? String(position) : rankText.trim();
     const domain = domainText.trim().toLowerCase();
     if (!isRank(rank))
-      return refused(line, raw, `the rank ${JSON.stringify(rank)} is no whole number from 1 to ${RANK_MAX}`);
+      return refused(
+        line,
+        raw,
+        `the rank ${JSON.stringify(rank)} is not a whole number from 1 to ${RANK_MAX}`,
+      );
     if (!isDomain(domain)) return refused(line, raw, `${JSON.stringify(domain)} is not a domain`);
     return estimateOf(line, raw, { domain, rank: Number(rank), observedAt });
   };
@@ -68,7 +75,7 @@ const refused = (line: number, raw: string, what: string): RefusedRecord => ({
   kind: 'refused',
   line,
   what,
-  advice: 'mend the row and feed it again',
+  advice: 'fix the row and import it again',
   raw,
   adId: null,
 });
@@ -76,19 +83,19 @@ const refused = (line: number, raw: string, what: string): RefusedRecord => ({
 const estimateOf = (
   line: number,
   raw: string,
-  said: { readonly domain: string; readonly rank: number; readonly observedAt: string },
+  entry: { readonly domain: string; readonly rank: number; readonly observedAt: string },
 ): SideObservation => ({
   kind: 'observation',
   line,
   raw,
   observation: {
     type: 'traffic.estimate',
-    domain: said.domain,
-    observed_at: said.observedAt,
-    period: said.observedAt.slice(0, 10),
+    domain: entry.domain,
+    observed_at: entry.observedAt,
+    period: entry.observedAt.slice(0, 10),
     provider: 'rank-list',
     monthly_visits: null,
-    global_rank: said.rank,
+    global_rank: entry.rank,
     category_rank: null,
     provider_category: null,
     countries: null,

@@ -14,18 +14,19 @@ import type { RefusedRecord } from '../record.ts';
 import type { SideObservation, SideReader } from '../side-record.ts';
 
 const COLLECTOR = 'storefront-json';
-const HOLDS_PRODUCTS: ReadonlySet<string> = new Set(['products']);
-/** Room for what surrounds the products of a page. */
+/** Name of the member that has the records. */
+const RECORD_MEMBERS: ReadonlySet<string> = new Set(['products']);
+/** Bytes reserved in an observation for everything except its products. */
 const FRAME_BYTES = 1_000;
 const ID_MAX_DIGITS = 20;
 
-/** A page of a catalogue, whole: `{"products": […]}`. Our own observations hold products too, and a type. */
+/** Returns true for a catalogue page, `{"products": […]}`. Observations of this service have products and a `type`. */
 export const isCataloguePage = (value: JsonObject): boolean =>
   Array.isArray(value['products']) &&
   value['type'] === undefined &&
   objectsAt(value, 'products').every((product) => Array.isArray(product['variants']));
 
-/** The beginning of a page that may be longer than a record. */
+/** Returns true when the text begins a catalogue page. Works for a page that exceeds the size limit of a record. */
 export const isLongCataloguePage = (text: string): boolean =>
   /^\{\s*"products"\s*:\s*\[\s*\{\s*"id"\s*:\s*\d+\s*,\s*"title"/.test(text);
 
@@ -44,7 +45,7 @@ const priceAt = (value: JsonObject, key: string): string | null => {
   return typeof price === 'number' ? String(price) : textAt(value, key);
 };
 
-const momentAt = (value: JsonObject, key: string): string | null => {
+const timestampAt = (value: JsonObject, key: string): string | null => {
   const time = Date.parse(textAt(value, key) ?? '');
   return Number.isNaN(time) ? null : new Date(time).toISOString();
 };
@@ -60,7 +61,7 @@ const variantOf = (variant: JsonObject): ObservedVariant => ({
   title: textAt(variant, 'title'),
   sku: textAt(variant, 'sku'),
   price: priceAt(variant, 'price'),
-  // The shape says `null` for none, and leaves out what it does not say.
+  // In this format, `null` means "no such price", and a missing member means "unknown".
   compare_at_price: variant['compare_at_price'] === null ? 'none' : priceAt(variant, 'compare_at_price'),
   available: typeof variant['available'] === 'boolean' ? variant['available'] : null,
 });
@@ -71,12 +72,12 @@ const productOf = (product: JsonObject): ObservedProduct => ({
   title: textAt(product, 'title') ?? '',
   product_type: textAt(product, 'product_type'),
   vendor: textAt(product, 'vendor'),
-  published_at: momentAt(product, 'published_at'),
+  published_at: timestampAt(product, 'published_at'),
   image_url: imageOf(product),
   variants: objectsAt(product, 'variants').map(variantOf),
 });
 
-/** The shop's own export names its drafts too, which no visitor sees. */
+/** Returns false for drafts. A shop's own export includes them, but visitors cannot see them. */
 const isPublic = (product: JsonObject): boolean =>
   product['status'] === undefined || product['status'] === 'active';
 
@@ -89,7 +90,7 @@ const refused = (line: number, raw: string | null, what: string, advice: string)
   adId: null,
 });
 
-/** Products in pages that fit into a message each. */
+/** Splits products into pages that each fit into one observation. */
 const pagesOf = (products: readonly ObservedProduct[]): readonly (readonly ObservedProduct[])[] => {
   const pages: ObservedProduct[][] = [];
   let page: ObservedProduct[] = [];
@@ -110,12 +111,12 @@ const pagesOf = (products: readonly ObservedProduct[]): readonly (readonly Obser
 };
 
 /**
- * Pages of a public catalogue as shops publish them, `{"products": […]}`: one, or several as a list or line by line,
- * which together are one scan. The products are kept until the end, since the scan's id follows from all of them;
- * a shop has no more than `STOREFRONT_PRODUCTS_MAX`.
+ * Reads pages of a public shop catalogue, `{"products": […]}`: one page, a list of pages, or one page per line. All
+ * pages of a file are one scan. The products are buffered until the end, because the scan id depends on all of them. At
+ * most `STOREFRONT_PRODUCTS_MAX` are accepted.
  *
- * A scan is complete only when the caller vouches for it and nothing was refused, and never when the file says that
- * it is of one collection: what is not in a collection may well be in the shop.
+ * A scan is complete only when the caller declares it and nothing was refused. A file of one collection is never
+ * complete, because the shop may have other products.
  */
 export const readStorefrontJson: SideReader = async function* (source, context) {
   const { brandDomain, observedAt } = context;
@@ -123,7 +124,7 @@ export const readStorefrontJson: SideReader = async function* (source, context) 
   const products = new Map<string, ObservedProduct>();
   let complete = context.complete;
   let faults = 0;
-  for await (const item of jsonRecords(source, HOLDS_PRODUCTS)) {
+  for await (const item of jsonRecords(source, RECORD_MEMBERS)) {
     if (item.kind === 'broken') {
       faults += 1;
       yield brokenJson(item);
@@ -138,13 +139,13 @@ export const readStorefrontJson: SideReader = async function* (source, context) 
           ? refused(
               item.line,
               item.raw,
-              `is no product: ${issue.path.join('.')}: ${issue.message}`,
-              'mend the product and feed it again',
+              `is not a valid product: ${issue.path.join('.')}: ${issue.message}`,
+              'fix the product and import it again',
             )
           : refused(
               item.line,
               item.raw,
-              `is one product more than the ${STOREFRONT_PRODUCTS_MAX} of a shop`,
+              `exceeds the limit of ${STOREFRONT_PRODUCTS_MAX} products per shop`,
               'split the file',
             );
       } else if (parsed.data && !products.has(parsed.data.id)) {
@@ -153,7 +154,7 @@ export const readStorefrontJson: SideReader = async function* (source, context) 
     }
   }
   if (source.damage() !== null) faults += 1;
-  // Of a file without a single good product it is not known what the shop showed.
+  // When all products were refused, it is unknown what the shop offers. The file then yields no scan.
   if (products.size === 0 && faults > 0) return;
   yield* scanOf([...products.values()], {
     domain: brandDomain,
@@ -172,8 +173,8 @@ function* scanOf(
     .digest('hex');
   const key = { scan_id: scanIdOf(domain, scanned_at, fingerprint), domain, scanned_at };
   const pages = pagesOf(products);
-  for (const [page, of] of pages.entries()) {
-    const observation = { type: 'storefront.scan' as const, ...key, page, products: [...of] };
+  for (const [page, pageProducts] of pages.entries()) {
+    const observation = { type: 'storefront.scan' as const, ...key, page, products: [...pageProducts] };
     yield { kind: 'observation', line: 1, raw: '', observation };
   }
   yield {

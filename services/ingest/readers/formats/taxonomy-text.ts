@@ -3,15 +3,15 @@ import type { RefusedRecord } from '../record.ts';
 import type { SideReader } from '../side-record.ts';
 import { LINE_MAX_CHARACTERS, textLines } from '../parsing/text-lines.ts';
 
-/** `5322 - Apparel & Accessories > Clothing > Activewear`. */
+/** Category line, such as `5322 - Apparel & Accessories > Clothing > Activewear`. */
 const LINE = /^([0-9]{1,20}) - (.+)$/;
-/** `# Google_Product_Taxonomy_Version: 2021-09-21`: whose taxonomy it is, and of which day. */
+/** Header line with the taxonomy's name and date, such as `# Google_Product_Taxonomy_Version: 2021-09-21`. */
 const VERSION = /^#\s*([A-Za-z0-9_]+)_Version:\s*(\d{4}-\d{2}-\d{2})\s*$/;
 const UNNAMED_TAXONOMY = 'taxonomy-text';
 
 export const isTaxonomyLine = (text: string): boolean => LINE.test(text);
 
-/** The taxonomy's own day, for a caller that does not say when it was fetched. */
+/** Returns the taxonomy's name, and its date as the time to use without --scanned-at. `null` for another comment. */
 export const taxonomyVersionOf = (header: string): { taxonomy: string; observedAt: string } | null => {
   const [, name = '', day = ''] = VERSION.exec(header) ?? [];
   if (name === '' || Number.isNaN(Date.parse(day))) return null;
@@ -19,8 +19,8 @@ export const taxonomyVersionOf = (header: string): { taxonomy: string; observedA
 };
 
 /**
- * A product taxonomy as text, a category a line with its id and its path. Lines deeper than a category tree goes
- * here define nothing: the category of the last level they would stand in has a line of its own.
+ * Reads a product taxonomy as text: one category per line with its id and path. Lines deeper than `CATEGORY_LEVELS_MAX`
+ * levels are skipped. Their ancestor at the last level has its own line.
  */
 export const readTaxonomyText: SideReader = async function* (source, { observedAt }) {
   let taxonomy = UNNAMED_TAXONOMY;
@@ -35,10 +35,11 @@ export const readTaxonomyText: SideReader = async function* (source, { observedA
     }
     if (raw.trim() === '') continue;
     const [, id = '', names = ''] = LINE.exec(raw) ?? [];
-    if (tooLong) yield refused(line, raw, `is longer than ${LINE_MAX_CHARACTERS} characters`, MEND);
-    else if (id === '') yield refused(line, raw, 'is no line such as "12 - Apparel > Shoes"', MEND);
+    if (tooLong) yield refused(line, raw, `is longer than ${LINE_MAX_CHARACTERS} characters`, FIX_LINE);
+    else if (id === '')
+      yield refused(line, raw, 'is not a category line such as "12 - Apparel > Shoes"', FIX_LINE);
     else if (at === null) {
-      yield refused(line, raw, 'is of a taxonomy with no date', 'say --scanned-at TIME, when it was fetched');
+      yield refused(line, raw, 'is part of a taxonomy without a date', 'add --scanned-at TIME');
       return;
     } else {
       const path = names.split('>').map((name) => name.trim());
@@ -64,7 +65,7 @@ export const readTaxonomyText: SideReader = async function* (source, { observedA
   }
 };
 
-const MEND = 'mend the line and feed it again';
+const FIX_LINE = 'fix the line and import it again';
 
 const refused = (line: number, raw: string, what: string, advice: string): RefusedRecord => ({
   kind: 'refused',

@@ -8,10 +8,11 @@ import type { RefusedRecord } from '../record.ts';
 import type { SideObservation, SideReader } from '../side-record.ts';
 
 const COLLECTOR = 'technologies-json';
-const UNFILED = 'Other';
+/** Category of a technology without one. */
+const UNCATEGORIZED = 'Other';
 const SLUG_MAX_LENGTH = 100;
 
-/** What technology detectors write of a site: its address and `technologies`, each with `categories`. */
+/** Returns true for a record of a technology detector: a site's address and its `technologies`. */
 export const isTechnologies = (value: JsonObject): boolean =>
   Array.isArray(value['technologies']) &&
   (typeof value['url'] === 'string' || typeof value['domain'] === 'string' || isObject(value['urls'])) &&
@@ -27,18 +28,18 @@ const addressOf = (technology: JsonObject): string | null => {
   return address !== null && /^https?:/.test(address) && URL.canParse(address) ? address : null;
 };
 
-/** Detectors file a tool under several categories; the first is what it is for. */
+/** Returns the first category of a tool, which is its main purpose. Detectors list several. */
 const categoryOf = (technology: JsonObject): string => {
   const { categories } = technology;
   const [first] = Array.isArray(categories) ? (categories as readonly unknown[]) : [];
   if (typeof first === 'string' && first.trim() !== '') return first.trim();
-  return (isObject(first) ? textAt(first, 'name') : null) ?? UNFILED;
+  return (isObject(first) ? textAt(first, 'name') : null) ?? UNCATEGORIZED;
 };
 
 const toolOf = (technology: JsonObject): DetectedTool => {
   const name = textAt(technology, 'name') ?? '';
   return {
-    // Detectors spell slugs in ways of their own; one tool has one.
+    // Normalized, because detectors spell slugs differently.
     slug: slugOf(textAt(technology, 'slug') ?? name).slice(0, SLUG_MAX_LENGTH),
     name,
     category: categoryOf(technology),
@@ -46,10 +47,10 @@ const toolOf = (technology: JsonObject): DetectedTool => {
   };
 };
 
-/** The site that a record is about: as it says, by one address or by the first of several. */
+/** Returns the domain of a record's site, from its one address or the first of several. `null` when it has none. */
 const domainOf = (value: JsonObject): string | null => {
-  const said = textAt(value, 'url') ?? textAt(value, 'domain') ?? Object.keys(objectAt(value, 'urls'))[0];
-  return said === undefined ? null : brandDomainOf(said);
+  const address = textAt(value, 'url') ?? textAt(value, 'domain') ?? Object.keys(objectAt(value, 'urls'))[0];
+  return address === undefined ? null : brandDomainOf(address);
 };
 
 type Site = {
@@ -60,9 +61,9 @@ type Site = {
 };
 
 /**
- * Exports of technology detectors: a site, or a list of sites, each with what was detected there. Records of one
- * site that follow each other are one scan. What split-testing tools are configured to do such exports do not say,
- * so none of them counts as read.
+ * Reads exports of technology detectors: one site or a list of sites, each with its detected technologies. Consecutive
+ * records of one site are one scan. Such exports have no configuration of split-testing tools, so the scan lists no
+ * split tests and no tool whose tests were read.
  */
 export const readTechnologiesJson: SideReader = async function* (
   source,
@@ -82,11 +83,11 @@ export const readTechnologiesJson: SideReader = async function* (
       yield refused(
         line,
         raw,
-        'is no site with technologies',
-        'take the record out, or name the right --format',
+        'is not a site with technologies',
+        'remove the record, or set the right --format',
       );
     } else if (domain === null) {
-      yield refused(line, raw, 'is of a site whose address is no domain', 'say --brand DOMAIN');
+      yield refused(line, raw, 'has no valid domain in its address', 'add --brand DOMAIN');
     } else {
       if (site !== null && site.domain !== domain) yield scanOf(site, observedAt, complete);
       site = site?.domain === domain ? site : { line, raw, domain, tools: new Map() };
@@ -102,7 +103,7 @@ export const readTechnologiesJson: SideReader = async function* (
 const scanOf = (site: Site, observed_at: string, complete: boolean): SideObservation | RefusedRecord => {
   const { line, raw, domain, tools } = site;
   if (tools.size > SITE_TOOLS_MAX)
-    return refused(line, raw, `names more than ${SITE_TOOLS_MAX} technologies`, 'take out what is no tool');
+    return refused(line, raw, `has more than ${SITE_TOOLS_MAX} technologies`, 'remove some of them');
   return {
     kind: 'observation',
     line,

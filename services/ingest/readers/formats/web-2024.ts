@@ -8,8 +8,8 @@ import { snakeCased } from '../parsing/snake-case.ts';
 import { isWebAd, webAdRecord } from './web-ad.ts';
 
 /**
- * The site's answers of 2024: camelCase outside, a snake_case snapshot, groups of ads nested in `results`.
- * Only an answer about one page can cover it: a search for words reads no page to its end.
+ * Reads the library website's responses of 2024: camelCase with a snake_case snapshot, and groups of ads nested in
+ * `results`. Only a response about one social page can be complete, because a search for words reads no page to its end.
  */
 export const readWeb2024: Reader = async function* (source) {
   const completeness = new Completeness();
@@ -23,11 +23,11 @@ export const readWeb2024: Reader = async function* (source) {
     } else if (item.kind === 'record') {
       yield notAnAd(item, 'adArchiveID');
     } else {
-      const said = item.value['is_result_complete'] ?? item.value['isResultComplete'];
+      const claim = item.value['is_result_complete'] ?? item.value['isResultComplete'];
       const pageId = pageIdOf(item.value);
-      if (typeof said === 'boolean')
-        completeness.says(pageId ?? 'a search for words', said && pageId !== null);
-      if (said === true && pageId !== null) {
+      if (typeof claim === 'boolean')
+        completeness.claim(pageId ?? 'a search for words', claim && pageId !== null);
+      if (claim === true && pageId !== null) {
         const hints = { ...NO_HINTS, countries: countriesOf(item.value) };
         yield { kind: 'page', line: item.line, page: { page_id: pageId, page_name: null }, hints };
       }

@@ -25,23 +25,26 @@ import {
   type ScanHints,
 } from '../record.ts';
 
-/** Any of a shape's own names for the id, in the order they count. */
+/** Member names of the ad id in all web formats, in order of precedence. */
 const AD_ID_NAMES = ['ad_archive_id', 'adArchiveID', 'adArchiveId'] as const;
 
 export type JsonRecord = { readonly line: number; readonly raw: string; readonly value: JsonObject };
 
-/** Whether a record is an ad as the library's site has it, in whichever spelling. */
+/** Returns true when a record is an ad of the library's website, in any spelling. */
 export const isWebAd = (value: JsonObject): boolean => AD_ID_NAMES.some((name) => name in value);
 
-/** One ad of the library's site, in its snake_case spelling, whole or with the author's additions. */
+/**
+ * Reads one ad of the library's website. `toSnakeCase` converts the record's member names. Members that a collector
+ * added are ignored, except the scan time. Returns a refusal when a field is invalid.
+ */
 export const webAdRecord = (
   record: JsonRecord,
-  spell: (value: JsonObject) => JsonObject,
+  toSnakeCase: (value: JsonObject) => JsonObject,
   hints: Partial<ScanHints> = {},
 ): AdRecord | RefusedRecord => {
   const adId = AD_ID_NAMES.map((name) => idText(record.value[name])).find((id) => id !== null) ?? null;
   return recordOrRefusal({ line: record.line, raw: record.raw, adId }, () => {
-    const value = spell(record.value);
+    const value = toSnakeCase(record.value);
     const ad = webAd(value);
     const scannedAt = textOf(value['scraped_at'] ?? value['scanned_at'] ?? value['collected_at']);
     return {
@@ -66,7 +69,7 @@ const webAd = (value: JsonObject): ObservedAd => {
     page_name: textOf(value['page_name']) ?? textOf(snapshot['page_name']),
     is_active: isActive,
     started_on: dateOf('start_date', value['start_date']),
-    // Of an active ad this is the day it was last seen.
+    // The end date of an active ad is the day on which it was last seen, not a stop date (rule 7).
     stopped_on: isActive === false ? endDate : null,
     body: bodyOf(snapshot['body']),
     title: textOf(snapshot['title']),
@@ -83,19 +86,19 @@ const webAd = (value: JsonObject): ObservedAd => {
   });
 };
 
-/** The partner of a branded-content ad. Where no id is given, the digits that an address may consist of are it. */
-const partnerOf = (shown: unknown): Pick<ObservedAd, 'branded_content'> => {
-  if (!isObject(shown)) return {};
-  const address = textOf(shown['page_profile_uri'] ?? shown['page_profile_url']);
+/** Returns the partner of a branded-content ad. Without a page id, the id is read from the profile address. */
+const partnerOf = (content: unknown): Pick<ObservedAd, 'branded_content'> => {
+  if (!isObject(content)) return {};
+  const address = textOf(content['page_profile_uri'] ?? content['page_profile_url']);
   const page_id = idOf(
     'the id of the partner page',
-    shown['page_id'] ?? /\/(?:profile\.php\?id=)?(\d{5,20})\/?$/.exec(address ?? '')?.[1],
+    content['page_id'] ?? /\/(?:profile\.php\?id=)?(\d{5,20})\/?$/.exec(address ?? '')?.[1],
   );
-  const page_name = textOf(shown['page_name'] ?? shown['current_page_name']);
+  const page_name = textOf(content['page_name'] ?? content['current_page_name']);
   return page_id === null && page_name === null ? {} : { branded_content: { page_id, page_name } };
 };
 
-/** `{text}`, `{markup: {__html}}` or a text. */
+/** Returns the text of a body: `{text}`, `{markup: {__html}}` or a string. */
 const bodyOf = (body: unknown): string | null => {
   if (!isObject(body)) return textOf(body);
   const html = textOf(objectAt(body, 'markup')['__html']);
@@ -111,7 +114,7 @@ const cardOfWeb = (card: JsonObject): AdCard =>
     link_url: textOf(card['link_url']),
   });
 
-/** The ad's own pictures and films; where it has none, those of its cards. */
+/** Returns the ad's own images and videos. Without any, those of its cards. */
 const mediaOf = (snapshot: JsonObject, cards: readonly JsonObject[]): AdMedia[] => {
   const own = [...objectsAt(snapshot, 'images'), ...objectsAt(snapshot, 'videos')];
   return (own.length > 0 ? own : cards).map(medium).filter((one) => one !== null);

@@ -6,11 +6,11 @@ import type { Reader } from '../record.ts';
 import { isWebAd, webAdRecord } from './web-ad.ts';
 
 /**
- * The library's site since 2024: `search_results_connection` with `edges`, whose nodes hold
- * `collated_results`; the bare parts of it; flat lists of ads.
+ * Reads the library website's responses since 2024: `search_results_connection` with `edges`, whose nodes have
+ * `collated_results`. Also reads parts of that shape and flat lists of ads.
  *
- * The site's last page says `has_next_page: false`. That speaks for the whole only when all ads are of one
- * page: the ads of several pages come from a search for words, which reads no page to its end.
+ * The last result page has `has_next_page: false`. This proves completeness only when all ads are of one social page.
+ * Ads of several pages come from a search for words, which reads no page to its end.
  */
 export const readWebGraphql: Reader = async function* (source) {
   const completeness = new Completeness();
@@ -20,7 +20,7 @@ export const readWebGraphql: Reader = async function* (source) {
       yield brokenJson(item);
     } else if (item.kind === 'envelope') {
       const paging = objectAt(item.value, 'page_info');
-      if (typeof paging['has_next_page'] === 'boolean') completeness.says('', !paging['has_next_page']);
+      if (typeof paging['has_next_page'] === 'boolean') completeness.claim('', !paging['has_next_page']);
     } else if (isWebAd(item.value)) {
       const record = webAdRecord(item, (value) => value);
       if (record.kind === 'ad' && pages.size < 2) pages.add(record.ad.page_id ?? '');
@@ -29,6 +29,6 @@ export const readWebGraphql: Reader = async function* (source) {
       yield notAnAd(item, 'ad_archive_id');
     }
   }
-  if (pages.size > 1) completeness.doubt();
+  if (pages.size > 1) completeness.distrust();
   yield* completeness.verdict();
 };

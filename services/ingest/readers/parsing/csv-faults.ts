@@ -1,17 +1,20 @@
 import type { CsvItem } from './csv-rows.ts';
 import type { RefusedRecord } from '../record.ts';
 
+/** Returns the refusal of a row that is not valid CSV. */
 export const brokenRow = (item: CsvItem & { kind: 'broken' }): RefusedRecord => ({
   kind: 'refused',
   line: item.line,
   what: item.what,
-  advice: 'mend the row and feed it again',
+  advice: 'fix the row and import it again',
   raw: item.raw,
   adId: null,
 });
 
+/** Maximum column names in a message. */
 const COLUMNS_SHOWN = 6;
 
+/** Returns the refusal of a file whose header lacks required columns. */
 export const anotherHeader = (
   columns: readonly string[],
   missing: readonly string[],
@@ -20,8 +23,8 @@ export const anotherHeader = (
   kind: 'refused',
   line: 1,
   what:
-    `has another header: the column ${missing.join(', ')} is missing ` +
-    `(it has ${columns.slice(0, COLUMNS_SHOWN).join(', ')}${columns.length > COLUMNS_SHOWN ? ', …' : ''})`,
+    `has an unexpected header: missing ${missing.join(', ')} ` +
+    `(found ${columns.slice(0, COLUMNS_SHOWN).join(', ')}${columns.length > COLUMNS_SHOWN ? ', …' : ''})`,
   advice,
   raw: null,
   adId: null,

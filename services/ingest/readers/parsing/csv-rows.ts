@@ -7,14 +7,14 @@ const HEADER_MAX_BYTES = 64 * 1024;
 
 export type CsvRow = { readonly [column: string]: string };
 export type CsvItem =
-  /** First: the names of the columns, and the header's text as it stood. */
+  /** The first item: the column names and the verbatim header. */
   | { readonly kind: 'header'; readonly columns: readonly string[]; readonly raw: string }
   | { readonly kind: 'row'; readonly line: number; readonly raw: string; readonly row: CsvRow }
   | { readonly kind: 'broken'; readonly line: number; readonly raw: string; readonly what: string };
 
 /**
- * The rows of a CSV source, as a record of column names and texts. When the source ends by damage its
- * last row may be half a row, and is given as broken.
+ * Yields the rows of a CSV source as records of column names and texts. When the source is damaged, the last row may be
+ * cut off, so it is yielded as broken. One row is therefore held back until the next one arrives.
  */
 export async function* csvRows(source: Source): AsyncGenerator<CsvItem> {
   let columns: readonly string[] | null = null;
@@ -49,9 +49,9 @@ async function* pieces(source: Source): AsyncGenerator<CsvPiece> {
 
 const rowOf = (columns: readonly string[], piece: CsvPiece & { kind: 'fields' }): CsvItem => {
   const row: { [column: string]: string } = {};
-  // Of two columns with one name the first counts.
-  columns.forEach((name, at) => {
-    row[name] ??= piece.fields[at] ?? '';
+  // The first of several columns with the same name counts.
+  columns.forEach((name, index) => {
+    row[name] ??= piece.fields[index] ?? '';
   });
   return { kind: 'row', line: piece.line, raw: piece.raw, row };
 };
@@ -61,7 +61,7 @@ const cutShort = (item: CsvItem): CsvItem =>
     ? { kind: 'broken', line: item.line, raw: item.raw, what: 'is the last row before the file breaks off' }
     : item;
 
-/** The delimiter that the header line holds most of. */
+/** Returns the delimiter that occurs most often in the header line. */
 const delimiterOf = (text: string): string => {
   const header = text.slice(0, HEADER_MAX_BYTES).split('\n', 1)[0] ?? '';
   const count = (delimiter: string): number => header.split(delimiter).length;

@@ -1,4 +1,4 @@
-/** The largest single row. */
+/** Maximum characters of one row. */
 export const CSV_ROW_MAX_CHARACTERS = 1_000_000;
 
 export type CsvPiece =
@@ -13,19 +13,19 @@ export type CsvPiece =
 type RowAttempt =
   | { readonly fields: string[]; readonly end: number }
   | { readonly fault: string }
-  /** The text ends inside the row. */
+  /** The buffered text ends inside the row. */
   | null;
 
 const UNDOUBLED = 'has a quote inside a quoted field that is not doubled';
 const UNCLOSED = 'opens a quote that is never closed';
 
 /**
- * Cuts CSV text (RFC 4180; quotes inside unquoted fields are taken as written) into rows.
+ * Splits CSV text into rows (RFC 4180; a quote inside an unquoted field is literal).
  *
- * csv-parse reads sound files as well, but a fault costs it more than the row: a quote that is not closed
- * turns the quoting of everything behind it inside out, the text it reports for mending is not the row's,
- * and a row over its size limit lets its memory grow without end. Here a fault costs the row's first line,
- * reading goes on with the next, and what does not fit the header until rows fit again is one fault.
+ * A custom scanner, because csv-parse does not limit a fault to its row. After an unclosed quote it inverts the quoting
+ * of all following rows. The text that it reports is not the row's, and a row over the size limit grows its memory
+ * without bound. This scanner gives up only the row's first line and continues with the next line. Consecutive lines
+ * that do not match the header become one fault.
  */
 export class CsvScanner {
   readonly #delimiter: string;
@@ -86,7 +86,7 @@ export class CsvScanner {
     return row.end;
   }
 
-  /** Gives the first line up for broken and answers where the next begins. */
+  /** Adds the first line to the current fault. Returns the index of the next line. */
   #breakLine(at: number, what: string): number {
     const newline = this.#text.indexOf('\n', at);
     const end = newline === -1 ? this.#text.length : newline + 1;
@@ -133,7 +133,7 @@ const readRow = (text: string, from: number, delimiter: string, final: boolean):
   }
 };
 
-/** The quote that closes a field whose content begins at `from`; -1 when the text ends before it. */
+/** Returns the index of the closing quote of a field whose content begins at `from`. -1 when the text ends before it. */
 const closingQuote = (text: string, from: number): number => {
   for (let at = text.indexOf('"', from); at !== -1; at = text.indexOf('"', at + 2)) {
     if (text[at + 1] !== '"') return at;

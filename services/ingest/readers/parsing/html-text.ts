@@ -7,7 +7,10 @@ const NAMED: { readonly [name: string]: string } = {
   nbsp: '\u00a0',
 };
 
-/** The text of the library's own small HTML: line breaks, links and escaped characters, nothing else. */
+/**
+ * Converts the library's HTML to plain text. It has only line breaks, links and escaped characters, so no full HTML
+ * parser is needed.
+ */
 export const plainText = (html: string): string =>
   html
     .replaceAll(/\s*<br\s*\/?>\s*/gi, '\n')

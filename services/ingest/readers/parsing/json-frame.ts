@@ -1,10 +1,10 @@
 import type { JsonObject } from './json-value.ts';
 
-/** An object being read: a record, until a member of it turns out to hold records. */
+/** An object being scanned. It is a record, unless one of its members has records; then it is an envelope. */
 export type ObjectFrame = {
   readonly kind: 'object';
   readonly line: number;
-  /** Width of the white space that the object's line begins with. */
+  /** Indentation of the object's first line, in characters. */
   readonly indent: number;
   readonly parts: Buffer[];
   size: number;
@@ -13,13 +13,15 @@ export type ObjectFrame = {
   depth: number;
   inString: boolean;
   escaped: boolean;
-  /** Of a member at the object's own level: its name as read so far, `null` outside a name. */
+  /** Name of the current member at the object's own level. `null` before the first member. */
   key: string | null;
-  place: 'key' | 'colon' | 'value' | 'inside';
-  /** The first line inside that begins as this record's own line did: where to go on if this one is broken. */
+  /** Position at the object's own level: before a key, before a colon, before a value, or inside a nested value. */
+  state: 'key' | 'colon' | 'value' | 'inside';
+  /** First line inside that begins like this record's first line. Scanning resumes there if this record is broken. */
   nextStart: { readonly offset: number; readonly line: number } | null;
+  /** Number of such lines. */
   starts: number;
-  /** Over the limit: its bytes are dropped until it closes. */
+  /** True when the record exceeds the size limit. Its bytes are then dropped until it closes. */
   tooLong: boolean;
 };
 export type ArrayFrame = { readonly kind: 'array'; readonly context: JsonObject };
@@ -37,7 +39,7 @@ export const objectFrame = (line: number, indent: number, context: JsonObject): 
   inString: false,
   escaped: false,
   key: null,
-  place: 'key',
+  state: 'key',
   nextStart: null,
   starts: 0,
   tooLong: false,

@@ -3,18 +3,18 @@ import type { Source } from './open-source.ts';
 
 const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
 
-/** Where in a file a fault of the whole file is reported. */
+/** Line number reported for faults of the whole file. */
 export const WHOLE_FILE_LINE = 1;
 
 /**
- * The JSON records of a source, and what surrounds them; damage of the source itself is left to the caller.
- * `holdsRecords`: names of members that records stand in, where they are not those of ads.
+ * Yields the JSON records of a source and their envelopes. The caller checks the source for damage. `recordMembers`:
+ * names of the members that have records; by default those of the ad formats.
  */
 export async function* jsonRecords(
   source: Source,
-  holdsRecords?: ReadonlySet<string>,
+  recordMembers?: ReadonlySet<string>,
 ): AsyncGenerator<JsonItem> {
-  const scanner = new JsonScanner(holdsRecords);
+  const scanner = new JsonScanner(recordMembers);
   let first = true;
   for await (const chunk of source.chunks()) {
     const marked = first && chunk.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK);

@@ -1,14 +1,15 @@
 import { type Frame, type ArrayFrame, type ObjectFrame, objectFrame, textOf } from './json-frame.ts';
 import { type JsonObject, parseJson } from './json-value.ts';
 
-/** The largest single record; a list around the records may be of any length. */
+/** Maximum bytes of one record. The list around the records has no limit. */
 export const JSON_RECORD_MAX_BYTES = 4 * 1024 * 1024;
+/** Maximum nesting depth of lists and envelopes around a record. */
 const NESTED_LISTS_MAX = 64;
-/** So many lines that look like a record's first, inside one record, mean that this one was never closed. */
+/** Maximum lines inside a record that look like the first line of a record. With more, the record is unclosed. */
 const RECORD_STARTS_INSIDE_MAX = 16;
 
-/** Members that hold records, or lists of them, in the shapes of ads: the scanner goes in, whatever is around. */
-const HOLDS_RECORDS: ReadonlySet<string> = new Set([
+/** Names of members that have records or lists of records in the ad formats. The scanner descends into them. */
+const RECORD_MEMBERS: ReadonlySet<string> = new Set([
   'data',
   'payload',
   'ad_library_main',
@@ -25,10 +26,10 @@ export type JsonItem =
       readonly line: number;
       readonly raw: string;
       readonly value: JsonObject;
-      /** Plain members of the objects around the record that stood before it. */
+      /** Members of the enclosing objects that precede the record. */
       readonly context: JsonObject;
     }
-  /** An object that held records, without them; given when it closes. */
+  /** An object with records, emitted without them when it closes. */
   | { readonly kind: 'envelope'; readonly line: number; readonly raw: string; readonly value: JsonObject }
   | { readonly kind: 'broken'; readonly line: number; readonly raw: string; readonly what: string };
 
@@ -41,11 +42,11 @@ const isBlank = (byte: number): boolean =>
 const TOO_LONG = `is longer than ${JSON_RECORD_MAX_BYTES} bytes`;
 
 /**
- * Cuts a stream of JSON (one value, a list, pages of lists, or JSON Lines) into its records.
+ * Splits a stream of JSON (one value, a list, result pages, or JSON Lines) into records.
  *
- * A general token parser ends at the first fault, and a single missing quote would cost the rest of a
- * file. This one only counts brackets and quotes, leaves the judgement of each record to `JSON.parse`,
- * and when a record is broken goes on at the next line that begins as that record's line did.
+ * A general token parser stops at the first fault, so one missing quote would lose the rest of a file. This scanner
+ * only counts brackets and quotes, and `JSON.parse` validates each record. After a broken record it resumes at the next
+ * line that begins like the record's first line.
  */
 export class JsonScanner {
   #frames: Frame[] = [];
@@ -54,22 +55,22 @@ export class JsonScanner {
   #atLineStart = true;
   #stray: { line: number; bytes: number[] } | null = null;
   #items: JsonItem[] = [];
-  /** Whole records of this file hold lines that look like the start of one: such lines prove nothing here. */
+  /** True when a valid record had a line that looks like a record's first line. Such lines then prove nothing. */
   #startsInside = false;
-  readonly #holdsRecords: ReadonlySet<string>;
+  readonly #recordMembers: ReadonlySet<string>;
 
-  constructor(holdsRecords = HOLDS_RECORDS) {
-    this.#holdsRecords = holdsRecords;
+  constructor(recordMembers = RECORD_MEMBERS) {
+    this.#recordMembers = recordMembers;
   }
 
   push(chunk: Buffer): JsonItem[] {
     this.#scan(chunk);
-    return this.#taken();
+    return this.#drainItems();
   }
 
   end(): JsonItem[] {
     this.#endStray();
-    // A broken record may hide whole ones behind it; each round refuses at least one.
+    // A broken record may have swallowed valid ones. Each iteration refuses at least one record, so the loop ends.
     for (let top = this.#top(); top?.kind === 'object' && top.size > 0 && !top.envelope; top = this.#top()) {
       this.#break(top, 'is not closed: it is cut short, or a quote or a bracket of it is missing');
     }
@@ -82,10 +83,10 @@ export class JsonScanner {
       });
     }
     this.#frames = [];
-    return this.#taken();
+    return this.#drainItems();
   }
 
-  #taken(): JsonItem[] {
+  #drainItems(): JsonItem[] {
     const items = this.#items;
     this.#items = [];
     return items;
@@ -103,7 +104,7 @@ export class JsonScanner {
     }
   }
 
-  /** Between records. Answers where to go on. */
+  /** Scans between records. Returns the index at which to continue. */
   #scanList(list: ArrayFrame | undefined, chunk: Buffer, from: number): number {
     for (let at = from; at < chunk.length; at++) {
       const byte = chunk[at] as number;
@@ -133,7 +134,7 @@ export class JsonScanner {
     this.#frames.push(objectFrame(this.#line, this.#indent, context));
   }
 
-  /** Inside an object; the brace that opens it is the first byte. Answers where to go on. */
+  /** Scans inside an object. Its opening brace is the first byte. Returns the index at which to continue. */
   #scanObject(frame: ObjectFrame, chunk: Buffer, from: number): number {
     for (let at = from; at < chunk.length; at++) {
       const byte = chunk[at] as number;
@@ -152,7 +153,7 @@ export class JsonScanner {
         this.#inString(frame, byte);
       } else if (byte === QUOTE) {
         frame.inString = true;
-        if (frame.depth === 1 && frame.place === 'key') frame.key = '';
+        if (frame.depth === 1 && frame.state === 'key') frame.key = '';
       } else if (byte === OPEN_BRACE || byte === OPEN_BRACKET) {
         if (this.#entersHere(frame)) {
           this.#keep(frame, chunk, from, at);
@@ -160,7 +161,7 @@ export class JsonScanner {
           return at + (byte === OPEN_BRACE ? 0 : 1);
         }
         frame.depth += 1;
-        if (frame.depth === 2) frame.place = 'inside';
+        if (frame.depth === 2) frame.state = 'inside';
       } else if (byte === CLOSE_BRACE || byte === CLOSE_BRACKET) {
         frame.depth -= 1;
         if (frame.depth <= 0) {
@@ -169,8 +170,8 @@ export class JsonScanner {
           return at + 1;
         }
       } else if (frame.depth === 1) {
-        if (byte === COMMA) frame.place = 'key';
-        else if (byte === COLON && frame.place === 'colon') frame.place = 'value';
+        if (byte === COMMA) frame.state = 'key';
+        else if (byte === COLON && frame.state === 'colon') frame.state = 'value';
       }
       if (!frame.tooLong && frame.size + at - from >= JSON_RECORD_MAX_BYTES) {
         this.#keep(frame, chunk, from, at + 1);
@@ -190,15 +191,15 @@ export class JsonScanner {
       frame.escaped = true;
     } else if (byte === QUOTE) {
       frame.inString = false;
-      if (frame.depth === 1 && frame.place === 'key') frame.place = 'colon';
-    } else if (frame.depth === 1 && frame.place === 'key' && frame.key !== null && frame.key.length < 40) {
+      if (frame.depth === 1 && frame.state === 'key') frame.state = 'colon';
+    } else if (frame.depth === 1 && frame.state === 'key' && frame.key !== null && frame.key.length < 40) {
       frame.key += String.fromCharCode(byte);
     }
   }
 
   #entersHere(frame: ObjectFrame): boolean {
     return (
-      frame.depth === 1 && frame.place === 'value' && frame.key !== null && this.#holdsRecords.has(frame.key)
+      frame.depth === 1 && frame.state === 'value' && frame.key !== null && this.#recordMembers.has(frame.key)
     );
   }
 
@@ -207,12 +208,12 @@ export class JsonScanner {
     try {
       frame.context = { ...frame.context, ...(parseJson(`${soFar}null}`) as JsonObject) };
     } catch {
-      // What stands before the list is broken; that shows when the object closes.
+      // The members before the list are not valid JSON. The fault is reported when the object closes.
     }
     frame.parts.push(Buffer.from('null'));
     frame.size += 4;
     frame.envelope = true;
-    frame.place = 'inside';
+    frame.state = 'inside';
     this.#open(byte, frame.context);
   }
 
@@ -240,7 +241,7 @@ export class JsonScanner {
     );
   }
 
-  /** Refuses the record on top, up to where the next one seems to begin, and reads on from there. */
+  /** Refuses the top record up to the start of the next one, and scans again from there. */
   #break(frame: ObjectFrame, what: string): void {
     const bytes = Buffer.concat(frame.parts);
     const nextStart = frame.tooLong ? null : frame.nextStart;
@@ -283,7 +284,7 @@ export class JsonScanner {
   #endStray(): void {
     if (this.#stray === null) return;
     const raw = Buffer.from(this.#stray.bytes).toString('utf8').trim();
-    // Web answers begin with this guard against being run as a script.
+    // Responses of the website begin with this guard, which prevents execution as a script.
     if (raw.replaceAll(' ', '') !== 'for(;;);') {
       this.#items.push({ kind: 'broken', line: this.#stray.line, raw, what: 'is not a JSON record' });
     }

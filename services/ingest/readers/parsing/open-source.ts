@@ -7,16 +7,17 @@ const GZIP_MAGIC = [0x1f, 0x8b] as const;
 const READ_BYTES = 256 * 1024;
 
 /**
- * A file as a stream of decompressed bytes. Damage does not throw: what could be read is read, the stream
- * ends, and `damage()` says afterwards what was wrong, so that one bad file costs its tail and no more.
+ * A file as a stream of decompressed bytes. Damaged gzip data does not throw: the stream yields all readable bytes and
+ * ends, and `damage()` then returns the reason. A damaged file therefore loses only its tail.
  */
 export type Source = {
   readonly path: string;
   readonly bytesTotal: number;
-  /** Bytes of the file itself, before decompression: what a progress bar counts. */
+  /** Number of bytes read from the file, before decompression. Used for progress. */
   bytesRead(): number;
+  /** `null` when no damage was found so far. */
   damage(): string | null;
-  /** Whether the bytes decoded as UTF-8 so far. */
+  /** True while all bytes so far are valid UTF-8. */
   isUtf8(): boolean;
   chunks(): AsyncGenerator<Buffer>;
 };
@@ -28,7 +29,7 @@ const isGzip = async (path: string): Promise<boolean> => {
   return bytesRead === head.length && GZIP_MAGIC.every((byte, at) => head[at] === byte);
 };
 
-/** Opens by content, not by name: a `.gz` that is none, and a gzip without the ending, are both read. */
+/** Opens a file. Detects gzip by content, so a wrong or missing `.gz` extension does not matter. */
 export const openSource = async (path: string): Promise<Source> => {
   const { size } = await stat(path);
   const gzip = await isGzip(path);
@@ -65,7 +66,7 @@ export const openSource = async (path: string): Promise<Source> => {
 const gunzipped = (file: ReadStream): Readable => {
   const gunzip = createGunzip({ chunkSize: READ_BYTES });
   pipeline(file, gunzip, () => {
-    // A fault reaches whoever reads from `gunzip`; here only both streams are closed.
+    // The reader of `gunzip` receives the error. `pipeline` is used only because it closes both streams.
   });
   return gunzip;
 };

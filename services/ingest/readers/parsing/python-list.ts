@@ -2,8 +2,8 @@ const ESCAPES: { readonly [letter: string]: string } = { n: '\n', t: '\t', r: '\
 const ITEM = /\s*(?:'((?:[^'\\]|\\[\s\S])*)'|"((?:[^"\\]|\\[\s\S])*)"|(None|nan|null|-?[\d.]+))\s*(,|\]$)/y;
 
 /**
- * The texts of a list as Python prints it (`['a', "b's", None]`), which also reads JSON lists. `null`
- * when the text is no such list. Only flat lists: nested ones hold breakdowns we do not keep.
+ * Returns the texts of a list in Python notation (`['a', "b's", None]`) or JSON. `null` when the text is not such a
+ * list. Only flat lists are supported: nested ones have breakdowns that are not stored.
  */
 export const pythonList = (text: string): readonly string[] | null => {
   const trimmed = text.trim();

@@ -1,13 +1,13 @@
 import { isObject, type JsonObject } from './json-value.ts';
 
-/** `adArchiveID` and `adArchiveId` become `ad_archive_id`. */
+/** Converts a name to snake_case: `adArchiveID` and `adArchiveId` become `ad_archive_id`. */
 const snake = (name: string): string =>
   name
     .replaceAll(/([a-z0-9])([A-Z])/g, '$1_$2')
     .replaceAll(/([A-Z])([A-Z][a-z])/g, '$1_$2')
     .toLowerCase();
 
-/** The same value with its members' names in snake_case, at every depth. */
+/** Returns the value with all member names in snake_case, at every depth. */
 export const snakeCased = (value: JsonObject): JsonObject => renamed(value) as JsonObject;
 
 const renamed = (value: unknown): unknown => {
@@ -15,51 +15,48 @@ const renamed = (value: unknown): unknown => {
   if (!isObject(value)) return value;
   const result: { [name: string]: unknown } = {};
   for (const [name, member] of Object.entries(value)) {
-    // Of two spellings of one name (`pageID`, `pageId`) the one that says something counts.
+    // Two spellings of one name (`pageID`, `pageId`) become one member. The first value that is not null counts.
     const key = snake(name);
-    const said = renamed(member);
-    if (result[key] === undefined || result[key] === null) result[key] = said;
+    const inner = renamed(member);
+    if (result[key] === undefined || result[key] === null) result[key] = inner;
   }
   return result;
 };
 
-const PLACE = /([^.[\]]+)|\[(\d+)\]/g;
-/** Longer than any list the library shows; a greater index is somebody's mistake, not a list. */
+const PATH_PART = /([^.[\]]+)|\[(\d+)\]/g;
+/** Maximum list index in a flattened name. No list of the library is that long, so a greater index is an error. */
 const FLATTENED_INDEX_MAX = 1_000;
 
-/** Undoes flattening: `"cards[0]"`, `"pageInfo.page.id"` become nested members again, at every depth. */
+/** Converts flattened names such as `cards[0]` and `pageInfo.page.id` to nested members, at every depth. */
 export const unflattened = (value: JsonObject): JsonObject => {
   const result: { [name: string]: unknown } = {};
   for (const [name, member] of Object.entries(value)) {
     const inner = isObject(member) ? unflattened(member) : member;
-    const places = [...name.matchAll(PLACE)].map((found) => found[1] ?? Number(found[2]));
-    if (
-      places.length < 2 ||
-      places.some((place) => typeof place === 'number' && place > FLATTENED_INDEX_MAX)
-    ) {
+    const path = [...name.matchAll(PATH_PART)].map((found) => found[1] ?? Number(found[2]));
+    if (path.length < 2 || path.some((part) => typeof part === 'number' && part > FLATTENED_INDEX_MAX)) {
       result[name] = inner;
     } else {
-      place(result, places, inner);
+      setAtPath(result, path, inner);
     }
   }
   return result;
 };
 
-const place = (
+const setAtPath = (
   root: { [name: string]: unknown },
-  places: readonly (string | number)[],
+  path: readonly (string | number)[],
   value: unknown,
 ): void => {
-  let holder: { [name: string | number]: unknown } = root;
-  places.forEach((key, at) => {
+  let parent: { [name: string | number]: unknown } = root;
+  path.forEach((key, index) => {
     if (key === '__proto__') return;
-    const next = places[at + 1];
+    const next = path[index + 1];
     if (next === undefined) {
-      holder[key] = value;
+      parent[key] = value;
       return;
     }
-    const there = holder[key];
-    if (typeof there !== 'object' || there === null) holder[key] = typeof next === 'number' ? [] : {};
-    holder = holder[key] as { [name: string | number]: unknown };
+    const existing = parent[key];
+    if (typeof existing !== 'object' || existing === null) parent[key] = typeof next === 'number' ? [] : {};
+    parent = parent[key] as { [name: string | number]: unknown };
   });
 };

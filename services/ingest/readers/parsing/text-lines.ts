@@ -1,15 +1,15 @@
 import { StringDecoder } from 'node:string_decoder';
 import type { Source } from './open-source.ts';
 
-/** The longest single line. */
+/** Maximum characters of one line. */
 export const LINE_MAX_CHARACTERS = 64 * 1024;
 
 export type TextLine = { readonly line: number; readonly raw: string; readonly tooLong: boolean };
 
-/** The lines of a text, without their ends; of one that is too long, its beginning. */
+/** Yields the lines of a text without line ends. A line over the limit is cut and marked `tooLong`. */
 export async function* textLines(source: Source): AsyncGenerator<TextLine> {
   const decoder = new StringDecoder('utf8');
-  let held = '';
+  let buffered = '';
   let tooLong = false;
   let line = 0;
   const whole = (text: string): TextLine => {
@@ -21,16 +21,16 @@ export async function* textLines(source: Source): AsyncGenerator<TextLine> {
   };
   for await (const chunk of source.chunks()) {
     const [first = '', ...rest] = decoder.write(chunk).split('\n');
-    held += first;
+    buffered += first;
     for (const next of rest) {
-      yield whole(held);
-      held = next;
+      yield whole(buffered);
+      buffered = next;
     }
-    if (held.length > LINE_MAX_CHARACTERS) {
-      held = held.slice(0, LINE_MAX_CHARACTERS);
+    if (buffered.length > LINE_MAX_CHARACTERS) {
+      buffered = buffered.slice(0, LINE_MAX_CHARACTERS);
       tooLong = true;
     }
   }
-  held += decoder.end();
-  if (held !== '') yield whole(held);
+  buffered += decoder.end();
+  if (buffered !== '') yield whole(buffered);
 }
