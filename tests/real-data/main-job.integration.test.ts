@@ -19,9 +19,8 @@ import { type ApiStack, openApiStack } from '../operations/fixtures/stack.ts';
 import { checksums, untilPassed } from '../stack/read-models.ts';
 
 /**
- * The main job on real exports: every ad file goes in by the command line, twice, and what comes out over
- * REST is held against what a few lines count straight from the files' id sets. None of our readers or rules
- * take part in that count.
+ * Imports real exports with the command line, twice, and compares the REST replies with counts from the files. The
+ * counts use only the sets of ad ids in the files: no readers or rules of this service.
  */
 const PROJECT = fileURLToPath(new URL('../..', import.meta.url));
 const { AD_DATA_DIR } = readSettings(z.object({ AD_DATA_DIR: z.string().default('../shared/data') }));
@@ -29,7 +28,7 @@ const folder = resolve(PROJECT, AD_DATA_DIR);
 const absent = !existsSync(folder);
 if (absent) {
   console.warn(
-    `the main job on real exports is skipped: there is no folder ${folder}; name it with AD_DATA_DIR`,
+    `tests of imported real exports are skipped: there is no folder ${folder}; name it with AD_DATA_DIR`,
   );
 }
 
@@ -48,7 +47,7 @@ type Counts = {
 };
 type Row = { ad_library_id: string; facebook_page_id: string; ad_start_date: string };
 
-/** Files of a brand's scans in the order of their times, which stand in their names, India time. */
+/** Returns the files of a brand's scans in the order of the times in their names (India time). */
 const scansOf = (group: string) =>
   globSync(`supernova/fb-ads-${group}-2*.csv.gz`, { cwd: folder })
     .map((file) => {
@@ -57,9 +56,12 @@ const scansOf = (group: string) =>
     })
     .toSorted((a, b) => a.at - b.at);
 
-/** What the id sets of a brand's files say, scan by scan. */
+/** Counts a brand's changes per scan from the sets of ad ids in its files. The keys are scan times. */
 const countFromFiles = (group: string): Map<string, Counts> => {
-  const ads = new Map<string, { page: string; state: 'seen' | 'missing' | 'gone'; missingSince: number }>();
+  const ads = new Map<
+    string,
+    { page: string; state: 'seen' | 'missing' | 'stopped'; missingSince: number }
+  >();
   const lastScanOfPage = new Map<string, number>();
   const perScan = new Map<string, Counts>();
   for (const { file, at } of scansOf(group)) {
@@ -68,25 +70,25 @@ const countFromFiles = (group: string): Map<string, Counts> => {
     const pages = new Set(rows.map((row) => row.facebook_page_id));
     const counts = { baseline: 0, news: 0, late: 0, stopped: 0, returned: 0, active: 0, missing: 0 };
     for (const [id, row] of shown) {
-      const known = ads.get(id);
+      const existing = ads.get(id);
       const before = lastScanOfPage.get(row.facebook_page_id);
-      if (known === undefined) {
+      if (existing === undefined) {
         const firstNewsDay = before === undefined ? '' : new Date(before - DAY_MS).toISOString().slice(0, 10);
         counts[before === undefined ? 'baseline' : row.ad_start_date >= firstNewsDay ? 'news' : 'late'] += 1;
-      } else if (known.state === 'gone') counts.returned += 1;
-      ads.set(id, { page: known?.page ?? row.facebook_page_id, state: 'seen', missingSince: 0 });
+      } else if (existing.state === 'stopped') counts.returned += 1;
+      ads.set(id, { page: existing?.page ?? row.facebook_page_id, state: 'seen', missingSince: 0 });
     }
     for (const [id, ad] of ads) {
-      if (shown.has(id) || ad.state === 'gone' || !pages.has(ad.page)) continue;
+      if (shown.has(id) || ad.state === 'stopped' || !pages.has(ad.page)) continue;
       if (ad.state === 'seen') ads.set(id, { ...ad, state: 'missing', missingSince: at });
       else if (at - ad.missingSince >= 20 * HOUR_MS) {
-        ads.set(id, { ...ad, state: 'gone' });
+        ads.set(id, { ...ad, state: 'stopped' });
         counts.stopped += 1;
       }
     }
     for (const page of pages) lastScanOfPage.set(page, at);
     const states = [...ads.values()].map(({ state }) => state);
-    counts.active = states.filter((state) => state !== 'gone').length;
+    counts.active = states.filter((state) => state !== 'stopped').length;
     counts.missing = states.filter((state) => state === 'missing').length;
     perScan.set(new Date(at).toISOString(), counts);
   }
@@ -100,7 +102,7 @@ const BRANDS = [
   { group: 'zinglish', domain: 'zinglish.app', slug: 'zinglish-app' },
 ] as const;
 
-/** The other exports, each for the brand that it is about, or is taken to be. */
+/** Other exports with their options. Some exports name no brand, so they get an example one. */
 const OTHER_EXPORTS: readonly (readonly string[])[] = [
   [
     'web-html-shoyebop/search_results_connection.json.gz',
@@ -149,10 +151,10 @@ const OTHER_EXPORTS: readonly (readonly string[])[] = [
   ],
 ];
 
-describe.skipIf(absent)('the main job on real exports', () => {
+describe.skipIf(absent)('imported real exports', () => {
   let stack: ApiStack;
   let get: (path: string) => Promise<{ data: never; meta: { cursor?: string; freshness?: unknown } }>;
-  const scratch = mkdtempSync(join(tmpdir(), 'main-job-'));
+  const scratch = mkdtempSync(join(tmpdir(), 'real-exports-'));
 
   const ingest = async (args: readonly string[]): Promise<{ code: number; output: string }> => {
     const child = spawn(process.execPath, ['services/ingest/cli.ts', ...args, '--refused-dir', scratch], {
@@ -196,21 +198,21 @@ describe.skipIf(absent)('the main job on real exports', () => {
     const app = await stack.api();
     const key = await stack.key({ plan: 'business' });
     get = async (path) => {
-      const answer = await app.inject({
+      const reply = await app.inject({
         url: path.replace('{ws}', key.workspaceId),
         headers: { authorization: `Bearer ${key.text}` },
       });
-      expect(answer.statusCode, `${path}: ${answer.body.slice(0, 500)}`).toBe(200);
-      return answer.json();
+      expect(reply.statusCode, `${path}: ${reply.body.slice(0, 500)}`).toBe(200);
+      return reply.json();
     };
     for (const { domain } of BRANDS) {
-      const answer = await app.inject({
+      const reply = await app.inject({
         method: 'POST',
         url: `/v1/workspaces/${key.workspaceId}/tracked-brands`,
         headers: { authorization: `Bearer ${key.text}` },
         payload: { brand_id: brandIdOf(domain), cadence: 'daily' },
       });
-      expect(answer.statusCode).toBe(201);
+      expect(reply.statusCode).toBe(201);
     }
     await projected();
   });
@@ -220,18 +222,21 @@ describe.skipIf(absent)('the main job on real exports', () => {
     rmSync(scratch, { recursive: true, force: true });
   });
 
-  it.each(BRANDS)('counts of $group equal those of the id sets, scan by scan', async ({ group, domain }) => {
-    const recorded = new Map<string, Counts>();
-    for await (const event of stack.eventStore.read<AdLibraryEvent>(adLibraryStream(brandIdOf(domain)))) {
-      if (event.type !== 'ScanRecorded') continue;
-      const { baseline, news, late, stopped, returned, active, missing } = (event as ScanRecorded).data
-        .totals;
-      recorded.set(event.data.observed_at, { baseline, news, late, stopped, returned, active, missing });
-    }
-    expect(recorded).toEqual(countFromFiles(group));
-  });
+  it.each(BRANDS)(
+    '$group: recorded counts equal the counts from the files, scan by scan',
+    async ({ group, domain }) => {
+      const recorded = new Map<string, Counts>();
+      for await (const event of stack.eventStore.read<AdLibraryEvent>(adLibraryStream(brandIdOf(domain)))) {
+        if (event.type !== 'ScanRecorded') continue;
+        const { baseline, news, late, stopped, returned, active, missing } = (event as ScanRecorded).data
+          .totals;
+        recorded.set(event.data.observed_at, { baseline, news, late, stopped, returned, active, missing });
+      }
+      expect(recorded).toEqual(countFromFiles(group));
+    },
+  );
 
-  it.each(BRANDS)('$group over REST agrees with them', async ({ group, slug }) => {
+  it.each(BRANDS)('$group: REST replies equal the counts from the files', async ({ group, slug }) => {
     const counts = [...countFromFiles(group)];
     const last = counts.at(-1)?.[1];
     const { data: brand } = (await get(`/v1/brands/${slug}`)) as { data: Record<string, unknown> };
@@ -270,7 +275,7 @@ describe.skipIf(absent)('the main job on real exports', () => {
     expect(weeks.data.at(-1)?.active_ads).toBe(last?.active);
   });
 
-  it('radar shows each piece of news once, and no flood at the collector switch', async () => {
+  it('the radar shows each start and stop once, and few revisions after a change of collector', async () => {
     const items: { type: string; brand: { slug: string } }[] = [];
     for (let cursor: string | undefined; ; ) {
       const more = cursor === undefined ? '' : `&cursor=${cursor}`;
@@ -298,7 +303,7 @@ describe.skipIf(absent)('the main job on real exports', () => {
     expect(revised).toBeLessThan(20);
   });
 
-  it('a scan that covers one of two pages stops nothing on the other', async () => {
+  it('a scan that covers one of two pages is not reliable', async () => {
     const reliable: boolean[] = [];
     for await (const event of stack.eventStore.read<AdLibraryEvent>(
       adLibraryStream(brandIdOf('speakx.ai')),
@@ -308,7 +313,7 @@ describe.skipIf(absent)('the main job on real exports', () => {
     expect(reliable).toEqual([true, false, true, true, true, true]);
   });
 
-  it('says how fresh each tracked brand is', async () => {
+  it('freshness equals the time of the last scan of each tracked brand', async () => {
     const { data } = await get('/v1/workspaces/{ws}/tracked-brands/freshness');
     const shown = data as unknown as {
       brand: { slug: string };
@@ -322,7 +327,7 @@ describe.skipIf(absent)('the main job on real exports', () => {
     }
   });
 
-  it('keeps no figure of money or reach in any event', async () => {
+  it('no event contains spend or reach', async () => {
     const database = stack.eventStore;
     const forbidden =
       /"(spend|impressions?|reach|reach_estimate|currency|estimated_audience_size|potential_reach|budget|eu_total_reach|demographic_distribution|region_distribution|delivery_by_region)\w*"\s*:/i;
@@ -343,13 +348,13 @@ describe.skipIf(absent)('the main job on real exports', () => {
     expect(events).toBeGreaterThan(5_000);
   });
 
-  it('ingested again, it appends nothing', async () => {
+  it('a second import of all files appends no event', async () => {
     const before = await stack.eventStore.head();
     for (const { output } of await ingestAll()) expect(output).not.toMatch(/ingest stopped/);
     expect(await stack.eventStore.head()).toBe(before);
   });
 
-  it('replayed from nothing, every projection gives the same tables', async () => {
+  it('a rebuild of every projection yields the same tables', async () => {
     await projected();
     const before = await checksums(stack.pool, projections);
     await stack.stopProjector();

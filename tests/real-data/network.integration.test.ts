@@ -14,8 +14,8 @@ import { type ApiStack, openApiStack } from '../operations/fixtures/stack.ts';
 import { untilPassed } from '../stack/read-models.ts';
 
 /**
- * Leakage, copy reuse, hubs and networks on real exports, held against a plain count of the files: which ads run in
- * the end, on which page, for which brand, with which words. None of our readers or rules take part in it.
+ * Leakage, copy reuse, hubs and networks on real exports, compared with counts from the files. The counts cover the ads
+ * that still run after the last scan, by page, brand and copy. They use no readers or rules of this service.
  */
 const PROJECT = fileURLToPath(new URL('../..', import.meta.url));
 const { AD_DATA_DIR } = readSettings(z.object({ AD_DATA_DIR: z.string().default('../shared/data') }));
@@ -28,7 +28,7 @@ if (absent) {
 }
 
 const HOUR_MS = 3_600_000;
-/** Known beside the brands of the files: one of their pages runs ads that lead to it. */
+/** A brand without files of its own. One page of the other brands runs ads that lead to its domain. */
 const SECOND_BRAND = 'codeway.co';
 const SEARCH = { file: 'web-html-shoyebop/search_results_connection.json.gz', domain: 'perfumes.example' };
 
@@ -46,13 +46,13 @@ type Ad = {
   readonly page: string;
   readonly words: string;
   readonly countries: ReadonlySet<string>;
-  state: 'seen' | 'missing' | 'gone';
+  state: 'seen' | 'missing' | 'stopped';
   since: number;
 };
 
 const gunzipped = (file: string): string => gunzipSync(readFileSync(join(folder, file))).toString('utf8');
 
-/** Lines that the older of the two programs took for copy. */
+/** Page elements that the older export program wrote into the copy. */
 const NOISE = /^(\d+:\d{2} \/ \d+:\d{2}|Low impression count|Sorry, we're having trouble.*)$/gm;
 const wordsOf = (text: string): string =>
   text.includes('{{')
@@ -82,32 +82,33 @@ const countFromFiles = (): readonly Ad[] => {
       const countries = new Set(rows.map((row) => row.target_country));
       const shown = Map.groupBy(rows, (row) => row.ad_library_id);
       for (const [id, of] of shown) {
-        const said = (field: keyof Row): string => of.find((row) => row[field].trim() !== '')?.[field] ?? '';
-        const leadsElsewhere = /^https?:\/\/([\w-]+\.)*codeway\.co\//.test(said('ad_destination_url'));
-        const known = ads.get(id);
+        const firstValue = (field: keyof Row): string =>
+          of.find((row) => row[field].trim() !== '')?.[field] ?? '';
+        const leadsElsewhere = /^https?:\/\/([\w-]+\.)*codeway\.co\//.test(firstValue('ad_destination_url'));
+        const existing = ads.get(id);
         ads.set(id, {
-          brand: known?.brand ?? (leadsElsewhere ? SECOND_BRAND : domain),
-          page: known?.page ?? said('facebook_page_id'),
-          words: wordsOf(said('ad_primary_text')) || (known?.words ?? ''),
-          countries: countries.union(known?.countries ?? new Set()),
-          state: said('ad_end_date') === '' ? 'seen' : 'gone',
+          brand: existing?.brand ?? (leadsElsewhere ? SECOND_BRAND : domain),
+          page: existing?.page ?? firstValue('facebook_page_id'),
+          words: wordsOf(firstValue('ad_primary_text')) || (existing?.words ?? ''),
+          countries: countries.union(existing?.countries ?? new Set()),
+          state: firstValue('ad_end_date') === '' ? 'seen' : 'stopped',
           since: 0,
         });
       }
       for (const [id, ad] of ads) {
-        if (shown.has(id) || ad.state === 'gone' || ad.page === '' || !pages.has(ad.page)) continue;
-        // A scan of one country says nothing of an ad that was met in all of them.
+        if (shown.has(id) || ad.state === 'stopped' || ad.page === '' || !pages.has(ad.page)) continue;
+        // A scan of one country does not prove the absence of an ad that was observed in other countries.
         if (!countries.has('ALL') && !ad.countries.isSubsetOf(countries)) continue;
         if (ad.state === 'seen') Object.assign(ad, { state: 'missing', since: at });
-        else if (at - ad.since >= 20 * HOUR_MS) ad.state = 'gone';
+        else if (at - ad.since >= 20 * HOUR_MS) ad.state = 'stopped';
       }
     }
     all.push(...ads.values());
   }
-  return all.filter(({ state }) => state !== 'gone');
+  return all.filter(({ state }) => state !== 'stopped');
 };
 
-/** How many of each, most first; of as many, the lesser key first. */
+/** Returns the number of items per key, in descending order. Equal numbers are sorted by key. */
 const ranked = <T>(items: readonly T[], key: (item: T) => string): readonly (readonly [string, number])[] =>
   [...Map.groupBy(items, key)]
     .map(([name, of]) => [name, of.length] as const)
@@ -117,7 +118,7 @@ describe.skipIf(absent)('networks on real exports', () => {
   let stack: ApiStack;
   let get: (path: string) => Promise<never>;
   let live: readonly Ad[];
-  /** The largest page of each brand of the files. */
+  /** Page id of the largest page of each brand in the files. */
   let official: ReadonlyMap<string, string>;
   const scratch = mkdtempSync(join(tmpdir(), 'network-'));
 
@@ -190,9 +191,9 @@ describe.skipIf(absent)('networks on real exports', () => {
     const [app, key] = await Promise.all([stack.api(), stack.key({ plan: 'business' })]);
     await untilPassed(stack.pool, await stack.eventStore.head());
     get = async (path) => {
-      const answer = await app.inject({ url: path, headers: { authorization: `Bearer ${key.text}` } });
-      expect(answer.statusCode, `${path}: ${answer.body.slice(0, 500)}`).toBe(200);
-      return answer.json().data as never;
+      const reply = await app.inject({ url: path, headers: { authorization: `Bearer ${key.text}` } });
+      expect(reply.statusCode, `${path}: ${reply.body.slice(0, 500)}`).toBe(200);
+      return reply.json().data as never;
     };
   });
   afterAll(async () => {
@@ -200,7 +201,7 @@ describe.skipIf(absent)('networks on real exports', () => {
     rmSync(scratch, { recursive: true, force: true });
   });
 
-  it('leakage is that of the files, with pages that have no id apart', async () => {
+  it('leakage equals the counts from the files, and ads without a page id are counted apart', async () => {
     const unnamed = new Map<string, number>();
     for (const domain of new Set(live.map(({ brand }) => brand))) {
       const own = live.filter(({ brand }) => brand === domain);
@@ -225,7 +226,7 @@ describe.skipIf(absent)('networks on real exports', () => {
     expect(unnamed.get('wisprflow.ai')).toBeGreaterThan(100);
   });
 
-  it('leakage of a search for words is of all the pages that it met', async () => {
+  it('leakage of a search for words counts all pages in the result', async () => {
     type Found = { ad_archive_id: string; page_id: string; is_active: boolean };
     const found = JSON.parse(gunzipped(SEARCH.file)) as {
       edges: { node: { collated_results: Found[] } }[];
@@ -244,7 +245,7 @@ describe.skipIf(absent)('networks on real exports', () => {
     });
   });
 
-  it('copy reuse is that of the words of the files', async () => {
+  it('copy reuse equals the counts from the texts in the files', async () => {
     let reused = 0;
     for (const domain of new Set(live.map(({ brand }) => brand))) {
       const outside = ({ page }: Ad): boolean => page !== '' && page !== official.get(domain);
@@ -289,7 +290,7 @@ describe.skipIf(absent)('networks on real exports', () => {
     ).toEqual(hubs);
   });
 
-  it('the network links just the brands that share a page', async () => {
+  it('the network links only brands that share a page', async () => {
     const [one = '', other = ''] = ['ailearna.com', SECOND_BRAND].map(brandIdOf).toSorted();
     expect(await get(`/v1/brand-network?brand_id=${brandSlugOf(SECOND_BRAND)}`)).toMatchObject({
       links: [{ brand_ids: [one, other], shared_pages: 1, confidence: 0.5 }],

@@ -10,8 +10,8 @@ import { loadMapping } from '#services/ingest/readers/formats/column-mapping.ts'
 import { reading } from '../ingest/fixtures/export-files.ts';
 
 /**
- * Reads every ad file of a folder of real exports and compares the ads with what a few lines of its own
- * find in the same bytes. Such files are nobody's to copy, so the folder stands beside the project.
+ * Reads every ad file in a folder of real exports. Compares the ad ids with an independent extraction from the same
+ * bytes. The files may not be copied into the repository, so the folder is outside of it (`AD_DATA_DIR`).
  */
 const PROJECT = fileURLToPath(new URL('../..', import.meta.url));
 const { AD_DATA_DIR } = readSettings(z.object({ AD_DATA_DIR: z.string().default('../shared/data') }));
@@ -23,11 +23,11 @@ if (absent)
 const files = absent ? [] : globSync('**/*.{csv,json}.gz', { cwd: folder }).toSorted();
 const textOf = (file: string): string => gunzipSync(readFileSync(join(folder, file))).toString('utf8');
 
-/** Ids by a plain pattern: every way in which these files spell a member that holds an ad's id. */
+/** Extracts ad ids with a pattern that matches every spelling of the id member in these files. */
 const idsInJson = (text: string): Set<string> =>
   new Set([...text.matchAll(/"(?:ad_archive_id|adArchiveI[dD])"\s*:\s*"?(\d+)/g)].map(([, id]) => id ?? ''));
 
-/** Ids by splitting on quotes: what lies between two of them holds no commas or line ends that separate. */
+/** Extracts ad ids from CSV by splitting on quotes: separators between two quotes do not count. */
 const idsInCsv = (text: string): Set<string> => {
   const rows = text
     .replace(/^\uFEFF/, '')
@@ -47,7 +47,7 @@ const isAdFile = (file: string): boolean => {
   return file.endsWith('.csv.gz') ? isAdCsv(text) : idsInJson(text).size > 0;
 };
 const adFiles = files.filter(isAdFile);
-/** What holds no ads but is read; `side-files.test.ts` and `storefronts.test.ts` are about them. */
+/** Files without ads that other tests read: `side-files.integration.test.ts`, `storefronts.integration.test.ts`. */
 const SIDE_FILES = /^rank\/|^shopify\/.*(products|blackout)/;
 const otherFiles = files.filter((file) => !adFiles.includes(file) && !SIDE_FILES.test(file));
 
@@ -60,7 +60,7 @@ const optionsFor = async (file: string): Promise<ReadOptions> => {
 };
 
 describe.skipIf(absent)('real exports', () => {
-  test.each(adFiles)('%s gives every ad once', async (file) => {
+  test.each(adFiles)('%s yields every ad once', async (file) => {
     const text = textOf(file);
     const expected = file.endsWith('.csv.gz') ? idsInCsv(text) : idsInJson(text);
     const { ads, ends, refused, observations } = await reading(join(folder, file), await optionsFor(file));
@@ -72,7 +72,7 @@ describe.skipIf(absent)('real exports', () => {
     );
   });
 
-  test.each(otherFiles)('%s holds no ads and is refused in one line', async (file) => {
+  test.each(otherFiles)('%s has no ads and is refused in one line', async (file) => {
     const { observations, refused } = await reading(join(folder, file), {
       brand: 'someone.example',
       scannedAt: '2026-07-01T00:00:00.000Z',

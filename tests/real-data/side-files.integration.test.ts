@@ -16,8 +16,8 @@ import { on } from '../dsl/api.ts';
 import { reading } from '../ingest/fixtures/export-files.ts';
 
 /**
- * A product taxonomy and rank lists as others publish them: read whole, ingested as any file is, and what comes
- * out over REST held against a few lines that split the same bytes. The files stand beside the project.
+ * Imports a published product taxonomy and published rank lists, and compares the REST replies with an independent
+ * split of the same bytes. The files are outside of the repository (`AD_DATA_DIR`).
  */
 const PROJECT = fileURLToPath(new URL('../..', import.meta.url));
 const { AD_DATA_DIR } = readSettings(z.object({ AD_DATA_DIR: z.string().default('../shared/data') }));
@@ -32,7 +32,7 @@ if (absent)
   );
 
 const FETCHED_AT = '2026-03-02T08:00:00.000Z';
-/** A few hundred of fifteen thousand say as much of the way through the log. */
+/** Number of ranks to import. A few hundred of 15,000 test the path through the log as well. */
 const RANKS_INGESTED = 300;
 
 const linesOf = (file: string): string[] =>
@@ -42,10 +42,10 @@ const ranksIn = (): string[][] =>
   linesOf(RANKS)
     .slice(1)
     .map((line) => line.split(','));
-/** A few rows of the list hold a top level alone, as `.com`. */
+/** Returns false for the few rows of the list that have only a top-level domain, such as `.com`. */
 const namesHost = ([, , domain = '']: readonly string[]): boolean => !domain.startsWith('.');
 
-/** The first three levels, by splitting. */
+/** Splits the taxonomy lines into paths of at most three levels. */
 const pathsIn = (): string[][] =>
   linesOf(TAXONOMY)
     .slice(1)
@@ -85,7 +85,7 @@ describe.skipIf(absent)('real side files', () => {
     rmSync(temporary, { recursive: true, force: true });
   });
 
-  test('the rank lists are read whole, each row once, and a row that names no host is refused', async () => {
+  test('the rank lists are read completely, and rows without a host are refused', async () => {
     const ranked = await reading(RANKS, { scannedAt: FETCHED_AT });
     expect(
       ranked.observations.map((one) => one.type === 'traffic.estimate' && [one.global_rank, one.domain]),
@@ -105,7 +105,7 @@ describe.skipIf(absent)('real side files', () => {
     );
   });
 
-  test('the taxonomy comes back over REST as the tree that it is', async () => {
+  test('the taxonomy is returned over REST with the same tree', async () => {
     const paths = pathsIn();
     const totals = await ingest(TAXONOMY);
     expect(totals).toMatchObject({ events: paths.length, refused: 0, records: linesOf(TAXONOMY).length - 1 });
@@ -123,7 +123,7 @@ describe.skipIf(absent)('real side files', () => {
     }
   });
 
-  test('ranks come back over REST for the brands of their domains, with the totals of their category', async () => {
+  test('ranks are returned over REST for the brands of their domains, with the totals of their category', async () => {
     const some = join(temporary, 'ranks.csv');
     writeFileSync(
       some,

@@ -17,14 +17,14 @@ import { on } from '../dsl/api.ts';
 import { reading } from '../ingest/fixtures/export-files.ts';
 
 /**
- * Catalogues as shops publish them: ingested as any file is, and what comes out over REST held against a few lines
- * that look at the same bytes. The files stand beside the project.
+ * Imports published shop catalogues, and compares the REST replies with the same files. The files are outside of the
+ * repository (`AD_DATA_DIR`).
  */
 const PROJECT = fileURLToPath(new URL('../..', import.meta.url));
 const { AD_DATA_DIR } = readSettings(z.object({ AD_DATA_DIR: z.string().default('../shared/data') }));
 const folder = resolve(PROJECT, AD_DATA_DIR, 'shopify');
 const CATALOGUE = join(folder, 'kiidskingdom-products-page1.json.gz');
-/** One collection of a shop: an answer that came back empty, and the forty products twenty minutes later. */
+/** One collection of a shop: an empty response, and the forty products twenty minutes later. */
 const EMPTY = join(folder, 'spacire-blackout-curtains-20250916T1403Z.json.gz');
 const FORTY = join(folder, 'spacire-blackout-curtains-20250916T1423Z.json.gz');
 const absent = ![CATALOGUE, EMPTY, FORTY].every((file) => existsSync(file));
@@ -48,7 +48,7 @@ type Published = {
 const publishedIn = (file: string): readonly Published[] =>
   (JSON.parse(gunzipSync(readFileSync(file)).toString('utf8')) as { products: Published[] }).products;
 
-/** What REST says of a product, as the page says it. */
+/** A product in a REST reply, with the fields that the catalogue page has. */
 type Shown = {
   readonly product_id: string;
   readonly title: string;
@@ -117,7 +117,7 @@ describe.skipIf(absent)('real storefronts', () => {
     await stack?.[Symbol.asyncDispose]();
   });
 
-  test('a catalogue of 250 products comes back as it was published', async () => {
+  test('a catalogue of 250 products is returned as published', async () => {
     await ingest(CATALOGUE, 'kiidskingdom.com', '2026-03-14T00:00:00.000Z');
     const published = publishedIn(CATALOGUE);
     expect(published).toHaveLength(250);
@@ -134,7 +134,7 @@ describe.skipIf(absent)('real storefronts', () => {
     expect(numbers).toEqual(numbers.toSorted((a, b) => b - a));
   });
 
-  test('fed again, and once more as another day’s scan, it is no news', async () => {
+  test('an unchanged catalogue appends nothing when repeated, and one event as a scan of another day', async () => {
     const options = { brand: 'kiidskingdom.com', refusedDirectory: tmpdir(), complete: true };
     const report = { progress: () => {}, finished: () => {}, refused: () => {} };
     const [again] = await ingestFiles(
@@ -153,7 +153,7 @@ describe.skipIf(absent)('real storefronts', () => {
     expect(later?.events).toBe(1);
   });
 
-  test('its events are few and none is large', async () => {
+  test('a catalogue produces few events, none of them large', async () => {
     const bytes: number[] = [];
     for await (const { data } of stack.eventStore.read<StorefrontEvent>(storefrontStream('kiidskingdom.com')))
       bytes.push(Buffer.byteLength(JSON.stringify(data)));
@@ -161,7 +161,7 @@ describe.skipIf(absent)('real storefronts', () => {
     expect(Math.max(...bytes)).toBeLessThan(400_000);
   });
 
-  test('an empty answer, forty products, an empty answer: never an emptied shop', async () => {
+  test('empty responses before and after a scan do not empty the shop', async () => {
     await ingest(EMPTY, 'spacire.com', '2025-09-16T14:03:00.000Z');
     expect(await storeOf('spacire-com')).toMatchObject({
       status: 'not_collected',
@@ -184,7 +184,7 @@ describe.skipIf(absent)('real storefronts', () => {
     });
   });
 
-  test('a page alone, unvouched for, and a collection are no complete scans', async () => {
+  test('a page without a declaration of completeness and a collection are not complete scans', async () => {
     const endOf = async (file: string, complete: boolean) => {
       const options = { brand: 'shop.example', scannedAt: '2026-03-14T00:00:00.000Z', complete };
       const { observations, refused } = await reading(file, options);

@@ -19,7 +19,7 @@ import { createStorefrontRecorder, stageStorefrontPage } from '../storefront/rec
 import { catchUpLibrary, createWorkingTables, openLibrary } from '../ad-library/library-store.ts';
 
 const POOL_CLIENTS = 8;
-/** Milliseconds that an observation may lie in the future. A later timestamp means that the collector's clock is wrong. */
+/** Maximum ms that an observation may be in the future. A later timestamp means that the collector's clock is wrong. */
 const FUTURE_TOLERANCE_MS = 86_400_000;
 /** Maximum events per batch of the catch-up at start. */
 const CATCH_UP_BATCH = 2_000;

@@ -15,7 +15,10 @@ export class Completeness {
     else this.#parts.set(part, complete);
   }
 
-  /** Marks claims of completeness as unreliable for the pages shown. Then only the caller can declare the file complete. */
+  /**
+   * Marks claims of completeness as unreliable for the pages shown. Then only the caller can declare the file
+   * complete.
+   */
   distrust(): void {
     this.#unreliable = true;
   }

@@ -24,13 +24,13 @@ const lines = ({ refused }: Reading): string[] =>
   refused.map(({ line, what, advice }) => `${line}: ${what}; ${advice}`);
 const idsOf = ({ ads }: Reading): string[] => ads.map(({ ad_id }) => ad_id);
 
-describe('a broken record costs itself', () => {
+describe('a broken record', () => {
   test.each([
     ['a quote not closed', `${adId(2)},1,"Lumen,2026-01-01,x`],
     ['a quote not doubled', `${adId(2)},400000000000011,"Lumen"s,2026-01-01,x`],
     ['too few fields', `${adId(2)},400000000000011`],
     ['too many fields', `${row(2)},more`],
-  ])('in CSV: %s', async (_, broken) => {
+  ])('is the only one refused in CSV: %s', async (_, broken) => {
     const result = await readAs('a.csv', csv(row(1), broken, row(3), row(4)));
     expect(idsOf(result)).toEqual([adId(1), adId(3), adId(4)]);
     expect(result.refused).toMatchObject([{ line: 3, raw: broken, header: HEADER }]);
@@ -44,7 +44,7 @@ describe('a broken record costs itself', () => {
     ['a brace missing', good(2).slice(0, -1)],
     ['a brace too many', `${good(2)}}`],
     ['no JSON at all', 'Service temporarily unavailable'],
-  ])('in JSON, one record a line: %s', async (name, broken) => {
+  ])('is the only one refused in JSON with one record per line: %s', async (name, broken) => {
     const taken = name === 'a brace too many' ? [adId(1), adId(2), adId(3)] : [adId(1), adId(3)];
     for (const content of [
       [good(1), broken, good(3)].join('\n'),
@@ -57,7 +57,7 @@ describe('a broken record costs itself', () => {
     }
   });
 
-  test('in JSON, set out over lines', async () => {
+  test('is the only one refused in indented JSON', async () => {
     const content = JSON.stringify([webAd(1), webAd(2), webAd(3)], null, 2).replace(
       `"Warm feet 2"`,
       '"Warm feet 2',
@@ -67,7 +67,7 @@ describe('a broken record costs itself', () => {
     expect(result.refused).toHaveLength(1);
   });
 
-  test('and a whole ad where it is a row of one with several', async () => {
+  test('is refused with all other rows of its ad', async () => {
     const long = row(2).replace('soft 2', 'x'.repeat(20_001));
     const result = await readAs('a.csv', csv(row(1), row(2), long, row(3)));
     expect(idsOf(result)).toEqual([adId(1), adId(3)]);
@@ -76,7 +76,7 @@ describe('a broken record costs itself', () => {
 });
 
 describe('damaged ids', () => {
-  test('that end in 0 all through a file are refused, each with its line', async () => {
+  test('are refused with their lines when all long ids of the file end in 0', async () => {
     const damaged = [1, 2, 3, 4, 5].map((number) => row(number, `71000000000${number}0000`));
     const result = await readAs('a.csv', csv(...damaged, row(6, '710000000000123')));
     expect(idsOf(result)).toEqual(['710000000000123']);
@@ -88,13 +88,13 @@ describe('damaged ids', () => {
     expect(result.ends[0]?.coverage.complete).toBe(false);
   });
 
-  test('are not suspected where one of them ends otherwise, or where they are few', async () => {
+  test('are not assumed when one long id ends otherwise, or when there are few of them', async () => {
     const round = [1, 2, 3, 4, 5].map((number) => row(number, `71000000000${number}0000`));
     expect((await readAs('a.csv', csv(...round, row(6)))).refused).toEqual([]);
     expect((await readAs('a.csv', csv(...round.slice(0, 4)))).refused).toEqual([]);
   });
 
-  test('of more digits lost more of them, so that fewer show it', async () => {
+  test('are detected from fewer ids when the ids have more digits', async () => {
     const ids = ['710000000000012000', '710000000000013000'];
     const result = await readAs('a.csv', csv(...ids.map((id, at) => row(at, id))));
     expect(result.observations).toEqual([]);
@@ -102,7 +102,7 @@ describe('damaged ids', () => {
   });
 
   test.each(['7.10000000000001E+15', '7.1e18', '7100000000000001234.0'])(
-    'that are numbers in JSON are refused where they were rounded: %s',
+    'are refused when they are rounded numbers in JSON: %s',
     async (id) => {
       const content = JSON.stringify([webAd(1), webAd(2), webAd(3)]).replace(`"${adId(2)}"`, id);
       const result = await readAs('a.json', content);
@@ -112,7 +112,7 @@ describe('damaged ids', () => {
     },
   );
 
-  test('of pages are found likewise', async () => {
+  test('of social pages are detected too', async () => {
     const rows = [1, 2, 3, 4, 5].map((number) =>
       row(number).replace('400000000000011', `40000000000${number}0000`),
     );
@@ -121,23 +121,29 @@ describe('damaged ids', () => {
     expect(lines(result)[4]).toContain('the page id 4000000000050000 was damaged by a spreadsheet');
   });
 
-  test.each(['7.1E+15', '7,1E+15', 'n/a', '12', '9'.repeat(21), ''])('such as %j are refused', async (id) => {
-    const result = await readAs('a.csv', csv(row(1), row(2, id.includes(',') ? `"${id}"` : id)));
-    expect(idsOf(result)).toEqual([adId(1)]);
-    expect(result.refused).toMatchObject([{ line: 3 }]);
-  });
+  test.each(['7.1E+15', '7,1E+15', 'n/a', '12', '9'.repeat(21), ''])(
+    'are refused as invalid ids: %j',
+    async (id) => {
+      const result = await readAs('a.csv', csv(row(1), row(2, id.includes(',') ? `"${id}"` : id)));
+      expect(idsOf(result)).toEqual([adId(1)]);
+      expect(result.refused).toMatchObject([{ line: 3 }]);
+    },
+  );
 });
 
 describe('dates', () => {
-  test.each(['0001-01-01', '1899-12-30', '2200-01-01'])('that no ad has are refused: %s', async (date) => {
-    const result = await readAs('a.csv', csv(row(1), row(2).replace('2026-01-01', date)));
-    expect(idsOf(result)).toEqual([adId(1)]);
-    expect(lines(result)).toEqual([
-      '3: started_on is not valid: a date of the years 2000 to 2199; fix the field',
-    ]);
-  });
+  test.each(['0001-01-01', '1899-12-30', '2200-01-01'])(
+    'are refused outside the years 2000 to 2199: %s',
+    async (date) => {
+      const result = await readAs('a.csv', csv(row(1), row(2).replace('2026-01-01', date)));
+      expect(idsOf(result)).toEqual([adId(1)]);
+      expect(lines(result)).toEqual([
+        '3: started_on is not valid: a date of the years 2000 to 2199; fix the field',
+      ]);
+    },
+  );
 
-  test('after January 2038 are dates, in seconds too; the end of time says nothing', async () => {
+  test('are read after January 2038, also in seconds, and 9999-12-31 means no date', async () => {
     const ads = [webAd(1, { start_date: 2_147_483_648 + 86_400 }), webAd(2, { start_date: '9999-12-31' })];
     const result = await readAs('a.json', JSON.stringify(ads));
     expect(result.ads.map(({ started_on }) => started_on)).toEqual(['2038-01-20', null]);
@@ -145,14 +151,14 @@ describe('dates', () => {
 });
 
 describe('a file', () => {
-  test('whose first record is far too long is read after it', async () => {
+  test('is read after a first record that is too long', async () => {
     const ads = [webAd(1, { junk: 'x'.repeat(10_000_000) }), webAd(2)];
     const result = await readAs('a.json', JSON.stringify(ads));
     expect(idsOf(result)).toEqual([adId(2)]);
     expect(lines(result)[0]).toContain('is longer than');
   });
 
-  test('cut short in its gzip is read as far as it goes, and is no complete scan', async () => {
+  test('is read up to a truncation of its gzip data, and the scan is not complete', async () => {
     const rows = Array.from({ length: 5_000 }, (_, at) => row(at));
     const whole = gzipSync(csv(...rows));
     const result = await readAs('a.csv.gz', whole.subarray(0, whole.length / 2));
@@ -163,7 +169,7 @@ describe('a file', () => {
     expect(result.ends[0]?.coverage.complete).toBe(false);
   });
 
-  test('cut short in its JSON is read as far as it goes, and is no complete scan', async () => {
+  test('is read up to a truncation of its JSON, and the scan is not complete', async () => {
     const content = JSON.stringify(apiPage([1, 2, 3], false));
     const result = await readAs('a.json', content.slice(0, content.indexOf(adId(3)) + 40));
     expect(idsOf(result)).toEqual([adId(1), adId(2)]);
@@ -187,7 +193,7 @@ describe('a file', () => {
     expect(lines(result)[0]).toMatch(expected);
   });
 
-  test('with another header is refused with the columns it lacks', async () => {
+  test('is refused with the missing columns when its header is unexpected', async () => {
     const result = await readAs('a.csv', 'name,price\nsocks,3\n', {
       ...OF_BRAND,
       format: 'ads-archive-csv',
@@ -198,15 +204,15 @@ describe('a file', () => {
     ]);
   });
 
-  test('without a brand or a time is refused in one line that says which option to give', async () => {
+  test('is refused in one line with the required option when it has no brand or time', async () => {
     const content = csv(row(1), row(2));
-    const nobody = await readAs('a.csv', content, { scannedAt: '2026-03-02T08:00:00.000Z' });
-    expect(lines(nobody)).toEqual(['1: belongs to a scan without a brand; add --brand DOMAIN']);
-    const never = await readAs('a.csv', content, { brand: 'lumen-socks.example' });
-    expect(lines(never)[0]).toContain('add --scanned-at TIME');
+    const noBrand = await readAs('a.csv', content, { scannedAt: '2026-03-02T08:00:00.000Z' });
+    expect(lines(noBrand)).toEqual(['1: belongs to a scan without a brand; add --brand DOMAIN']);
+    const noTime = await readAs('a.csv', content, { brand: 'lumen-socks.example' });
+    expect(lines(noTime)[0]).toContain('add --scanned-at TIME');
   });
 
-  test('that is not UTF-8 keeps what is', async () => {
+  test('keeps the records that are valid UTF-8', async () => {
     const content = Buffer.concat([
       Buffer.from(csv(row(1))),
       Buffer.from(`${row(2).replace('soft', 'caf\u00e9')}\n`, 'latin1'),
@@ -219,7 +225,7 @@ describe('a file', () => {
   });
 });
 
-test('what is too long is refused, never cut', async () => {
+test('a record that is too long is refused, never truncated', async () => {
   const content = [
     webAd(1),
     webAd(2, {}, { body: { text: 'x'.repeat(20_001) } }),
@@ -233,7 +239,7 @@ test('what is too long is refused, never cut', async () => {
   ]);
 });
 
-test('an error answer among the pages is named', async () => {
+test('an error response among the result pages is refused with its message', async () => {
   const error = { error: { message: 'Please reduce the amount of data', code: 1 } };
   const result = await readAs(
     'a.json',
@@ -245,7 +251,7 @@ test('an error answer among the pages is named', async () => {
   expect(result.ends[0]?.coverage.complete).toBe(false);
 });
 
-describe('what was refused', () => {
+describe('a rejects file', () => {
   const broken = JSON.stringify(webAd(2), null, 1).replace('"Warm feet 2"', '"Warm feet 2');
   test.each([
     ['a.csv', csv(row(1), `${adId(2)},400000000000011,"Lumen"s,2026-01-01,x`, row(3)), '"Lumen"s', 'Lumens'],
@@ -256,7 +262,7 @@ describe('what was refused', () => {
       'Warm feet 2',
       'Warm feet 2"',
     ],
-  ])('of %s is written, mended and fed again', async (name, content, wrong, right) => {
+  ])('of %s can be fixed and imported again', async (name, content, wrong, right) => {
     await using folder = await ExportFolder.open();
     const path = await folder.file(name, content);
     const first = await reading(path);
@@ -266,22 +272,22 @@ describe('what was refused', () => {
 
     const written = rejects.path ?? '';
     expect(written).toMatch(/a\.refused\.(csv|jsonl)$/);
-    const unmended = await reading(written);
-    expect(unmended.ads).toEqual([]);
-    expect(unmended.refused).toHaveLength(1);
+    const unfixed = await reading(written);
+    expect(unfixed.ads).toEqual([]);
+    expect(unfixed.refused).toHaveLength(1);
 
-    const mended = (await readText(written, 'utf8')).replace(wrong, right);
-    const again = await reading(await folder.file(written.slice(folder.path.length + 1), mended), {
+    const fixed = (await readText(written, 'utf8')).replace(wrong, right);
+    const again = await reading(await folder.file(written.slice(folder.path.length + 1), fixed), {
       ...OF_BRAND,
       complete: true,
     });
     expect(again.refused).toEqual([]);
     expect(idsOf(again)).toEqual([adId(2)]);
-    // The rest of the page is not in this file: it must not be taken for gone.
+    // The page's other ads are not in this file. They must not count as absent.
     expect(again.ends[0]?.coverage.complete).toBe(false);
   });
 
-  test('of a mended file never overwrites that file', async () => {
+  test('of a fixed rejects file does not overwrite that file', async () => {
     await using folder = await ExportFolder.open();
     const path = await folder.file('a.refused.csv', csv(row(1)));
     await using rejects = new RejectsFile(path, folder.path);
@@ -290,7 +296,7 @@ describe('what was refused', () => {
     expect((await reading(rejects.path ?? '')).ends[0]?.coverage.complete).toBe(false);
   });
 
-  test('is never written over: it may be mended by half, or be of another file of the same name', async () => {
+  test('is never overwritten by a later run or by another file of the same name', async () => {
     await using folder = await ExportFolder.open();
     const paths: (string | null)[] = [];
     for (const number of [1, 2, 3]) {

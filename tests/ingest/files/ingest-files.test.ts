@@ -28,7 +28,7 @@ const TOTALS = {
   reworded: 0,
 };
 
-/** Takes everything in, or says no to what `refuses` names. */
+/** Intake that accepts all observations, except those for which `refuses` returns true. */
 class FakeIntake implements Intake {
   readonly submitted: Observation[] = [];
   readonly #refuses: (observation: Observation) => boolean;
@@ -57,7 +57,7 @@ const ingest = async (files: readonly string[], refusedDirectory: string, intake
   return { refused, totals };
 };
 
-test('hands everything in and sums up what became of it', async () => {
+test('submits all observations and returns the totals', async () => {
   await using folder = await ExportFolder.open();
   const files = [
     await folder.file('one.json', JSON.stringify([webAd(1), webAd(2)])),
@@ -104,7 +104,7 @@ test('hands everything in and sums up what became of it', async () => {
   ]);
 });
 
-test('a scan of which a part is refused does not end', async () => {
+test('a scan with a refused part is not ended', async () => {
   await using folder = await ExportFolder.open();
   const path = await folder.file('a.json', JSON.stringify(Array.from({ length: 300 }, (_, at) => webAd(at))));
   const intake = new FakeIntake((one) => one.type === 'ad_library.scan' && one.chunk === 0);
@@ -114,7 +114,7 @@ test('a scan of which a part is refused does not end', async () => {
   expect(totals[0]?.refused).toBe(1);
 });
 
-test('a file that is not there costs itself', async () => {
+test('an unreadable file is refused, and the other files are imported', async () => {
   await using folder = await ExportFolder.open();
   const path = await folder.file('a.json', JSON.stringify([webAd(1)]));
   const { refused, totals } = await ingest(
@@ -129,7 +129,7 @@ test('a file that is not there costs itself', async () => {
   expect(totals.map(({ ads }: FileTotals) => ads)).toEqual([0, 0, 1]);
 });
 
-test('a fault of the servers stops the run', async () => {
+test('a server error stops the run', async () => {
   await using folder = await ExportFolder.open();
   const path = await folder.file('a.json', JSON.stringify([webAd(1)]));
   const intake: Intake = { submit: () => Promise.reject(new Error('connect ECONNREFUSED')) };
@@ -144,7 +144,7 @@ const run = async (args: readonly string[]) => {
   }
 };
 
-test('the command exits with 0, with 1 when anything was refused, with 2 for wrong usage', async () => {
+test('the command exits with 0, with 1 when a record was refused, and with 2 for wrong usage', async () => {
   await using folder = await ExportFolder.open();
   const good = await folder.file('good.json', JSON.stringify([webAd(1)]));
   const bad = await folder.file('bad.json', JSON.stringify([webAd(1), { ad_archive_id: `${adId(2)}x` }]));

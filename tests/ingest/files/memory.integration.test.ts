@@ -13,10 +13,10 @@ const CLI = fileURLToPath(new URL('../../../services/ingest/cli.ts', import.meta
 const PEAK_MAX_MIB = 300;
 const TIMEOUT_MS = 240_000;
 
-/** Has a process say, when it leaves, how much memory it held at most. */
-const SAYS_PEAK = `data:text/javascript,process.on('exit',()=>console.error('peak_kib='+process.resourceUsage().maxRSS))`;
+/** Module that prints the peak memory of a process when it exits. */
+const PRINTS_PEAK = `data:text/javascript,process.on('exit',()=>console.error('peak_kib='+process.resourceUsage().maxRSS))`;
 
-/** Texts that neither repeat nor compress well; from a fixed seed, so that each run reads the same file. */
+/** Yields texts that neither repeat nor compress well. The seed is fixed, so that each run reads the same file. */
 const texts = function* (): Generator<string> {
   let state = 0x2545f491;
   for (;;) {
@@ -68,7 +68,7 @@ test.each(Object.entries(SHAPES))(
     gzip.end(after);
     await written;
 
-    const args = ['--import', SAYS_PEAK, CLI, path, '--dry-run', '--refused-dir', folder.path];
+    const args = ['--import', PRINTS_PEAK, CLI, path, '--dry-run', '--refused-dir', folder.path];
     const options = ['--brand', 'lumen-socks.example', '--scanned-at', '2026-03-02T08:00:00Z'];
     const { stdout, stderr } = await promisify(execFile)(process.execPath, [...args, ...options]);
     expect(stdout).toMatch(new RegExp(`large\\S+ +${records} `));

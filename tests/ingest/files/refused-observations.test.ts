@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { ExportFolder, reading } from '../fixtures/export-files.ts';
 
-/** Observations as JSON lines, as an operator hands them in: a bad one costs itself, and the line says what is bad. */
+/** Files of observations as JSON lines: only an invalid one is refused, and its line says what is wrong. */
 const observed_at = '2026-03-02T08:00:00.000Z';
 const KEY = 'a'.repeat(64);
 const PATH = ['Apparel', 'Shoes'];
 
-const estimate = (said: object) => ({
+const estimate = (fields: object) => ({
   type: 'traffic.estimate',
   domain: 'shop.example',
   period: '2026-02',
@@ -19,9 +19,9 @@ const estimate = (said: object) => ({
   countries: null,
   demographics: null,
   similar_sites: null,
-  ...said,
+  ...fields,
 });
-const analysis = (said: object) => ({
+const analysis = (fields: object) => ({
   type: 'creative.analysis',
   creative_key: KEY,
   observed_at,
@@ -32,7 +32,7 @@ const analysis = (said: object) => ({
   shown_texts: null,
   read_frame_times_seconds: null,
   fields: null,
-  ...said,
+  ...fields,
 });
 const define = (path: readonly string[]) => ({
   type: 'category.define',
@@ -43,7 +43,7 @@ const define = (path: readonly string[]) => ({
   taxonomy_id: null,
   description: null,
 });
-const profile = (said: object) => ({
+const profile = (fields: object) => ({
   type: 'social_page.profile',
   page_id: '100000001',
   source: 'library',
@@ -54,9 +54,9 @@ const profile = (said: object) => ({
   verified: null,
   followers: 5,
   likes: null,
-  ...said,
+  ...fields,
 });
-const link = (said: object) => ({
+const link = (fields: object) => ({
   type: 'social_page.link',
   brand_domain: 'shop.example',
   page_id: '100000001',
@@ -65,11 +65,11 @@ const link = (said: object) => ({
   role: 'OFFICIAL',
   confidence: 0.9,
   linked: true,
-  ...said,
+  ...fields,
 });
 
 describe('an observation', () => {
-  const SOUND = [define(PATH), analysis({}), profile({}), link({}), estimate({})];
+  const VALID = [define(PATH), analysis({}), profile({}), link({}), estimate({})];
 
   test.each([
     ['an unknown enum', analysis({ depth: 'deep' }), 'depth'],
@@ -89,15 +89,18 @@ describe('an observation', () => {
     ['negative visits', estimate({ monthly_visits: -1 }), 'monthly_visits'],
     ['a transcript of 5 MB', analysis({ transcript: 'x'.repeat(5_000_000) }), ''],
     ['money', estimate({ revenue: 5 }), 'revenue'],
-  ])('with %s is refused by its line, and those around it are taken', async (_case, bad, named) => {
-    await using folder = await ExportFolder.open();
-    const [first, ...rest] = SOUND.map((one) => JSON.stringify(one));
-    const content = [first, JSON.stringify(bad), ...rest].join('\n');
-    const { observations, refused } = await reading(await folder.file('observations.jsonl', content));
-    expect(observations.map(({ type }) => type)).toEqual(SOUND.map(({ type }) => type));
-    expect(refused).toMatchObject([{ line: 2 }]);
-    const [said] = refused;
-    expect(`${said?.what} ${said?.advice}`).toContain(named);
-    expect(said?.what).not.toBe('');
-  });
+  ])(
+    'with %s is refused with its line, and the observations around it are read',
+    async (_case, bad, named) => {
+      await using folder = await ExportFolder.open();
+      const [first, ...rest] = VALID.map((one) => JSON.stringify(one));
+      const content = [first, JSON.stringify(bad), ...rest].join('\n');
+      const { observations, refused } = await reading(await folder.file('observations.jsonl', content));
+      expect(observations.map(({ type }) => type)).toEqual(VALID.map(({ type }) => type));
+      expect(refused).toMatchObject([{ line: 2 }]);
+      const [refusal] = refused;
+      expect(`${refusal?.what} ${refusal?.advice}`).toContain(named);
+      expect(refusal?.what).not.toBe('');
+    },
+  );
 });

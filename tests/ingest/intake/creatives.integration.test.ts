@@ -9,7 +9,7 @@ import { buildWorld } from '#deploy/local/demo/world/world.ts';
 import type { EventStore } from '#platform/event-store/event-store.ts';
 import { type IntakeStack, openIntakeStack } from '../fixtures/intake-stack.ts';
 
-/** Landing pages and creative files on their way in, from observations to events in the log. */
+/** Recording of landing pages and creative files, from observations to events in the log. */
 let stack: IntakeStack;
 let intake: IntakeStack['intake'];
 let eventStore: EventStore;
@@ -39,28 +39,30 @@ const typesIn = async (stream: string): Promise<readonly string[]> => {
   return types;
 };
 
-describe('pages and creatives', () => {
-  test('are recorded once, however often they are handed in', async () => {
+describe('landing pages and creatives', () => {
+  test('are recorded once when they are submitted repeatedly', async () => {
     expect(observations.length).toBeGreaterThan(30);
     const events = await submitAll();
-    // A page that ads of two pages lead to is visited twice, and found the same.
+    // A landing page that ads of two social pages lead to is visited twice and is unchanged, so it has fewer events.
     expect(events).toBeGreaterThan(observations.length * 0.8);
     expect(await submitAll()).toBe(0);
   });
 
-  test('become events of one page and of one file each', async () => {
-    const visit = observations.find(({ type }) => type === 'landing_page.classify');
-    const read = observations.find(({ type }) => type === 'creative.analysis');
-    const page = landingPageOf(visit !== undefined && 'page_url' in visit ? visit.page_url : '');
+  test('become events in one stream per landing page and per file', async () => {
+    const classification = observations.find(({ type }) => type === 'landing_page.classify');
+    const analysis = observations.find(({ type }) => type === 'creative.analysis');
+    const page = landingPageOf(
+      classification !== undefined && 'page_url' in classification ? classification.page_url : '',
+    );
     expect(await typesIn(landingPageStream(page?.landing_page_id ?? ''))).toEqual([
       'LandingPageScraped',
       'LandingPageClassified',
     ]);
-    const key = read !== undefined && 'creative_key' in read ? read.creative_key : '';
+    const key = analysis !== undefined && 'creative_key' in analysis ? analysis.creative_key : '';
     expect(await typesIn(creativeStream(key))).toEqual(['CreativeStored', 'CreativeAnalysed']);
   });
 
-  test('are refused with a sentence that says what is wrong, and nothing is recorded', async () => {
+  test('are refused with the invalid field in the message', async () => {
     const analysis = observations.find(({ type }) => type === 'creative.analysis');
     await expect(intake.submit({ ...analysis, transcript: 'x'.repeat(5_000_000) })).rejects.toThrow(
       /transcript: .*100000 characters/,
@@ -68,10 +70,10 @@ describe('pages and creatives', () => {
     await expect(
       intake.submit({ ...analysis, depth: 'described', fields: { hook: 'shock' } }),
     ).rejects.toThrow(/fields\.hook/);
-    const visit = observations.find(({ type }) => type === 'landing_page.classify');
-    await expect(intake.submit({ ...visit, page_type: 'funnel' })).rejects.toThrow(/page_type/);
-    await expect(intake.submit({ ...visit, page_url: 'mailto:someone@shop.example' })).rejects.toThrow(
-      /page_url: the address of a page/,
-    );
+    const classification = observations.find(({ type }) => type === 'landing_page.classify');
+    await expect(intake.submit({ ...classification, page_type: 'funnel' })).rejects.toThrow(/page_type/);
+    await expect(
+      intake.submit({ ...classification, page_url: 'mailto:someone@shop.example' }),
+    ).rejects.toThrow(/page_url: the address of a page/);
   });
 });

@@ -58,7 +58,7 @@ const profile = (domain: string, name: string) =>
   });
 
 describe('brands', () => {
-  it('are registered once, and changed only where a profile says something new', async () => {
+  it('are registered once, and changed only when a profile differs', async () => {
     expect((await profile('profile.example', 'One')).events).toBe(1);
     expect((await profile('profile.example', 'One')).events).toBe(0);
     expect((await profile('profile.example', 'Two')).events).toBe(1);
@@ -69,7 +69,7 @@ describe('brands', () => {
     expect(events[1]?.data).toMatchObject({ changes: { name: 'Two' } });
   });
 
-  it('are registered by their domain when a scan names one that nobody described', async () => {
+  it('are registered by domain when a scan is for an unregistered brand', async () => {
     const outcome = await submitScan('unheard.example', '2026-05-02T10:00:00Z', [ad('41')], {
       pages: ['410000001'],
     });
@@ -82,7 +82,7 @@ describe('brands', () => {
 });
 
 describe('scans', () => {
-  it('in chunks of any order, each twice, record each ad once (rule 8)', async () => {
+  it('record each ad once when chunks arrive in any order and twice (rule 8)', async () => {
     const ads = [ad('51', { title: 'one' }), ad('52'), ad('53'), ad('51', { title: 'a version of one' })];
     const { chunks, end } = scanOf('chunks.example', '2026-05-02T10:00:00Z', ads, {
       chunkSize: 1,
@@ -91,10 +91,10 @@ describe('scans', () => {
     for (const chunk of [...chunks.toReversed(), ...chunks]) await intake.submit(chunk);
     expect(await intake.submit(end)).toMatchObject({ totals: { seen: 3, baseline: 3, active: 3 } });
     expect((await started('chunks.example')).length).toBe(3);
-    expect(await intake.submit(end), 'handed in again').toEqual({ events: 0, totals: null });
+    expect(await intake.submit(end), 'submitted again').toEqual({ events: 0, totals: null });
   });
 
-  it('wait for their chunks, and are decided once they are there', async () => {
+  it('fail until all chunks have arrived, and are then recorded', async () => {
     const { chunks, end } = scanOf('waiting.example', '2026-05-02T10:00:00Z', [ad('61'), ad('62')], {
       chunkSize: 1,
       pages: ['610000001'],
@@ -106,7 +106,7 @@ describe('scans', () => {
     expect(await intake.submit(end)).toMatchObject({ totals: { seen: 2 } });
   });
 
-  it('larger than one append are recorded whole', async () => {
+  it('are recorded completely when they exceed one append', async () => {
     const many = Array.from({ length: 1_200 }, (_, index) =>
       ad(`7${String(index).padStart(5, '0')}`, { page_id: '710000001', body: 'x'.repeat(1_500) }),
     );
@@ -122,7 +122,7 @@ describe('scans', () => {
 describe('attribution (rule 10)', () => {
   const shared = { pages: ['810000001'] };
 
-  it('goes by the destination’s domain, then by the page, then by the scan', async () => {
+  it('uses the domain of the destination, then the page, then the brand of the scan', async () => {
     await profile('one.example', 'One');
     await profile('two.example', 'Two');
     await profile('pages.example', 'Pages');
@@ -154,7 +154,7 @@ describe('attribution (rule 10)', () => {
     expect(await started('pages.example')).toEqual(ids('83'));
   });
 
-  it('judges absence for every brand whose ads the covered page runs', async () => {
+  it('detects absence for every brand with ads on the covered page', async () => {
     const own = [ad('81', { page_id: '810000001', link_url: 'https://one.example/a' })];
     await submitScan('one.example', '2026-05-03T10:00:00Z', own, shared);
     await submitScan('one.example', '2026-05-04T10:00:00Z', own, shared);
@@ -162,7 +162,7 @@ describe('attribution (rule 10)', () => {
     expect(events.map(({ type }) => type)).toContain('AdConfirmedInactive');
   });
 
-  it('begins an ad in one stream, also when scans of two brands meet it at once', async () => {
+  it('starts an ad in one stream when concurrent scans of two brands show it', async () => {
     const ads = Array.from({ length: 40 }, (_, index) =>
       ad(`90${index}`, { page_id: '910000001', link_url: 'https://apps.apple.com/us/app/x/id1' }),
     );
@@ -180,7 +180,7 @@ describe('attribution (rule 10)', () => {
 describe('a scan of several brands', () => {
   const page_id = '330000001';
   const ends = { pages: [page_id] };
-  /** Two days of scans of a page that another brand's ads run on, the second interrupted after that brand's part. */
+  /** Scans, on two days, a page that also runs ads of another brand. Can interrupt the second scan after that brand. */
   const twoDays = async (name: string, interrupted: boolean): Promise<readonly AdLibraryEvent[]> => {
     const [own, other] = [`own.${name}.example`, `other.${name}.example`];
     await profile(other, 'Other');
@@ -203,10 +203,10 @@ describe('a scan of several brands', () => {
       const database = openPool(databaseUrl, 2);
       const failing: EventStore = {
         ...eventStore,
-        append: (stream, ...given) =>
+        append: (stream, ...rest) =>
           stream === adLibraryStream(brandIdOf(own))
             ? Promise.reject(new Error('the process ends here'))
-            : eventStore.append(stream, ...given),
+            : eventStore.append(stream, ...rest),
       };
       const scanEnd = { ...end, scanned_at: new Date(end.scanned_at).toISOString() };
       await expect(recordStagedScan(database, failing, scanEnd)).rejects.toThrow('ends here');
@@ -216,19 +216,19 @@ describe('a scan of several brands', () => {
     return [...(await eventsOf(other)), ...(await eventsOf(own))];
   };
 
-  it('decides the rest on what was known before it, when it was interrupted between two of them', async () => {
-    const told = (events: readonly AdLibraryEvent[]) =>
+  it('is decided on the same page history when it resumes after an interruption between two brands', async () => {
+    const summarize = (events: readonly AdLibraryEvent[]) =>
       events.map(({ type, data }) => [
         type,
         'novelty' in data ? data.novelty : '',
         'pages' in data ? data.pages.map(({ baseline }) => baseline) : [],
       ]);
-    const undisturbed = told(await twoDays('a', false));
-    expect(undisturbed).toContainEqual(['AdStarted', 'news', []]);
-    expect(told(await twoDays('ab', true))).toEqual(undisturbed);
+    const uninterrupted = summarize(await twoDays('a', false));
+    expect(uninterrupted).toContainEqual(['AdStarted', 'news', []]);
+    expect(summarize(await twoDays('ab', true))).toEqual(uninterrupted);
   });
 
-  it('names a page once, however often its coverage does', async () => {
+  it('records a page once when its coverage names it twice', async () => {
     const { chunks, end } = scanOf('twice.example', '2026-05-03T10:00:00Z', [ad('34')], {
       pages: ['340000001', '340000001'],
     });
@@ -239,8 +239,8 @@ describe('a scan of several brands', () => {
   });
 });
 
-describe('scans of one moment, each of a country', () => {
-  it('are news and absence alike', async () => {
+describe('scans with one timestamp, each of one country', () => {
+  it('all detect new ads and absences', async () => {
     const page_id = '360000001';
     const show = (id: string, started_on: string): ObservedAd => ad(id, { page_id, started_on });
     const scanned = async (day: number, ads: Readonly<Record<string, readonly ObservedAd[]>>) => {
@@ -270,13 +270,13 @@ describe('scans of one moment, each of a country', () => {
   });
 });
 
-describe('clocks', () => {
+describe('timestamps', () => {
   it.each([
     ['before the year 2000', '0000-01-01T00:00:00Z'],
     ['before the year 2000', '1999-12-31T23:59:59Z'],
     ['in the future', new Date(Date.now() + 2 * 86_400_000).toISOString()],
     ['in the future', '9999-12-31T23:59:59Z'],
-  ])('that were never set are refused: %s, %s', async (what, at) => {
+  ])('are refused when they are %s: %s', async (what, at) => {
     const head = await eventStore.head();
     const { chunks, end } = scanOf('clock.example', at, [ad('32')], { pages: ['320000001'] });
     for (const observation of [...chunks, end]) {
@@ -286,27 +286,27 @@ describe('clocks', () => {
   });
 });
 
-describe('parts of scans that never ended', () => {
-  it('are kept for weeks, and let go when an intake opens after that', async () => {
+describe('staged parts of scans without an end', () => {
+  it('are retained for 30 days, and deleted when an intake opens after that', async () => {
     const scans = ['waits.example', 'given-up.example'].map((domain, at) =>
       scanOf(domain, '2026-05-02T10:00:00Z', [ad(`35${at}`)], { pages: [`35000000${at}`] }),
     );
     for (const { chunks } of scans) await intake.submit(chunks[0]);
-    const [waits, givenUp] = scans.map(({ end }) => end);
+    const [recent, abandoned] = scans.map(({ end }) => end);
     const database = openPool(databaseUrl, 1);
     await database.query(
       `update ingest.staged_chunk set staged_at = now() - interval '31 days' where scan_id = $1`,
-      [givenUp?.scan_id],
+      [abandoned?.scan_id],
     );
     await database.end();
     await (await openIntake({ databaseUrl, eventStoreUrl }))[Symbol.asyncDispose]();
-    expect(await intake.submit(waits)).toMatchObject({ totals: { seen: 1 } });
-    await expect(intake.submit(givenUp)).rejects.toThrow('only 0 have arrived');
+    expect(await intake.submit(recent)).toMatchObject({ totals: { seen: 1 } });
+    await expect(intake.submit(abandoned)).rejects.toThrow('only 0 have arrived');
   });
 });
 
 describe('working tables', () => {
-  it('dropped and folded again, they decide as before', async () => {
+  it('are restored from the log after they were dropped', async () => {
     const database = openPool(databaseUrl, 1);
     const { rows: before } = await database.query('select ad_id, known from ingest.ad order by ad_id');
     const { rows: owners } = await database.query('select * from ingest.ad_owner order by ad_id');

@@ -11,7 +11,7 @@ import { openIntake } from '#services/ingest/intake/observation-handler.ts';
 import { shopProduct, siteScan, siteTool } from '#tests/dsl/site-events.ts';
 import { type IntakeStack, openIntakeStack } from '../fixtures/intake-stack.ts';
 
-/** Scans of sites and shops on their way in. */
+/** Recording of site and storefront scans. */
 let stack: IntakeStack;
 let databaseUrl: string;
 let eventStoreUrl: string;
@@ -56,7 +56,7 @@ const stagedPages = async (): Promise<number> => {
 };
 
 describe('a storefront scan', () => {
-  it('waits for its pages, in whatever order and however often they come', async () => {
+  it('is recorded when all pages have arrived, in any order and repeatedly', async () => {
     const { pages, end } = scanOf(
       'late.example',
       '2026-05-01T08:00:00.000Z',
@@ -76,7 +76,7 @@ describe('a storefront scan', () => {
     expect(await stagedPages()).toBe(0);
   });
 
-  it('handed in again records nothing and leaves nothing staged', async () => {
+  it('records nothing and leaves nothing staged when it is submitted again', async () => {
     const { pages, end } = scanOf('twice.example', '2026-05-01T08:00:00.000Z', [shopProduct(1, '9')]);
     for (const page of pages) await intake.submit(page);
     await intake.submit(end);
@@ -86,7 +86,7 @@ describe('a storefront scan', () => {
     expect(await stagedPages()).toBe(0);
   });
 
-  it('with more pages than it says is refused, and so is one from the future', async () => {
+  it('is refused when it has more pages than its end states, or a time in the future', async () => {
     const { pages, end } = scanOf(
       'more.example',
       '2026-05-01T08:00:00.000Z',
@@ -100,7 +100,7 @@ describe('a storefront scan', () => {
     );
   });
 
-  it('goes on from what another process recorded of a remembered shop', async () => {
+  it('is decided on events that another process appended to a cached shop', async () => {
     const scans = [3, 4, 5].map((day) =>
       scanOf('others.example', `2026-05-0${day}T08:00:00.000Z`, [shopProduct(1, String(day))]),
     );
@@ -120,11 +120,11 @@ describe('a storefront scan', () => {
     ]);
   });
 
-  it('decided by two at once is recorded once', async () => {
+  it('is recorded once when it is submitted twice concurrently', async () => {
     const { pages, end } = scanOf('both.example', '2026-05-01T08:00:00.000Z', [shopProduct(1, '9')]);
     for (const page of pages) await intake.submit(page);
     const outcomes = await Promise.all([intake.submit(end), intake.submit(end)]);
-    // One may register the brand, and the other be first with what the shop shows.
+    // One call may register the brand while the other appends the scan, so only the sum is fixed.
     expect(outcomes.reduce((sum, { events }) => sum + events, 0)).toBe(3);
     expect(await typesIn(brandStream(brandIdOf('both.example')))).toEqual(['BrandRegistered']);
     expect(await typesIn(storefrontStream('both.example'))).toEqual([
@@ -134,8 +134,8 @@ describe('a storefront scan', () => {
   });
 
   it.each([
-    ['a price that is none', { variants: [{ ...shopProduct(1, '9').variants[0], price: '9,50' }] }, 'price'],
-    ['money of other kinds', { inventory_value: 9 }, 'inventory_value'],
+    ['an invalid price', { variants: [{ ...shopProduct(1, '9').variants[0], price: '9,50' }] }, 'price'],
+    ['another money field', { inventory_value: 9 }, 'inventory_value'],
     ['no variant', { variants: [] }, 'variants'],
     ['a NUL character', { title: 'Boot\u0000' }, 'title'],
     [
@@ -149,7 +149,7 @@ describe('a storefront scan', () => {
       },
       'at most 100000 characters',
     ],
-  ])('with %s is refused clearly', async (_case, fields, named) => {
+  ])('is refused with the field name when it has %s', async (_case, fields, named) => {
     const { pages } = scanOf('bad.example', '2026-05-01T08:00:00.000Z', [
       { ...shopProduct(1, '9'), ...fields } as never,
     ]);
@@ -158,7 +158,7 @@ describe('a storefront scan', () => {
 });
 
 describe('a site scan', () => {
-  it('is recorded in the stream of its site, once, and registers no brand', async () => {
+  it('is recorded once in the stream of its site, and registers no brand', async () => {
     const scan = siteScan('site.example', '2026-05-01T08:00Z', { tools: [siteTool('pixel')] });
     expect((await intake.submit(scan)).events).toBe(2);
     expect((await intake.submit(scan)).events).toBe(0);
@@ -166,7 +166,7 @@ describe('a site scan', () => {
     expect(await typesIn(brandStream(brandIdOf('site.example')))).toEqual([]);
   });
 
-  it('with unknown words is refused clearly', async () => {
+  it('is refused with the field name when it has unknown or invalid fields', async () => {
     const scan = siteScan('site.example', '2026-05-02T08:00Z', { tools: [siteTool('pixel')] });
     await expect(intake.submit({ ...scan, winner: 'arm 1' })).rejects.toThrow('winner');
     await expect(

@@ -3,9 +3,9 @@ import { expect, it } from 'vitest';
 import { observationSubject } from '#contracts/messages/subjects.ts';
 import { type AccessSets, accessSetsOf, DependencyOrder } from '#services/ingest/queue/dependency-order.ts';
 
-/** The queue's order where it matters, and no other: told by when work begins and ends. */
+/** Dependent observations run in queue order, independent ones concurrently. Observed by start and end of the work. */
 
-type Said = {
+type TestObservation = {
   readonly type:
     | 'brand.profile'
     | 'social_page.link'
@@ -19,7 +19,7 @@ type Said = {
 
 const NEW = 'four.example';
 
-const observation: fc.Arbitrary<Said> = fc.record({
+const observation: fc.Arbitrary<TestObservation> = fc.record({
   type: fc.constantFrom(
     'brand.profile',
     'social_page.link',
@@ -33,7 +33,7 @@ const observation: fc.Arbitrary<Said> = fc.record({
   steps: fc.nat({ max: 6 }),
 });
 
-const messageOf = ({ type, brand, pages }: Said): Uint8Array =>
+const messageOf = ({ type, brand, pages }: TestObservation): Uint8Array =>
   Buffer.from(
     JSON.stringify({
       brand_domain: brand,
@@ -43,34 +43,34 @@ const messageOf = ({ type, brand, pages }: Said): Uint8Array =>
     }),
   );
 
-/** Of the others, observations name nobody new. */
+/** All brands except `NEW` count as registered. */
 const isRegistered = async (domain: string): Promise<boolean> => domain !== NEW;
-const names = ({ type, brand }: Said): boolean =>
+const changesOwners = ({ type, brand }: TestObservation): boolean =>
   type === 'social_page.link' ||
   (brand === NEW && (type === 'brand.profile' || type === 'ad_library.scan_end'));
-const dependsOn = (later: Said, earlier: Said): boolean =>
+const dependsOn = (later: TestObservation, earlier: TestObservation): boolean =>
   later.brand === earlier.brand ||
-  (later.type === 'ad_library.scan' && names(earlier)) ||
-  (names(later) && (names(earlier) || earlier.type === 'ad_library.scan')) ||
+  (later.type === 'ad_library.scan' && changesOwners(earlier)) ||
+  (changesOwners(later) && (changesOwners(earlier) || earlier.type === 'ad_library.scan')) ||
   (later.type === 'ad_library.scan_end' &&
     earlier.type === 'ad_library.scan_end' &&
     (later.pages.some((page) => earlier.pages.includes(page)) ||
       (later.pages.length === 0 && earlier.pages.length === 0)));
 
-it('takes one after the other what depends on it, and everything in the end', async () => {
+it('runs dependent observations in queue order, and runs all observations', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(observation, { maxLength: 12 }), async (queue) => {
       const order = new DependencyOrder();
       const log: string[] = [];
       const accessSets: AccessSets[] = [];
-      for (const said of queue) {
-        accessSets.push(await accessSetsOf(observationSubject(said.brand), messageOf(said), isRegistered));
+      for (const item of queue) {
+        accessSets.push(await accessSetsOf(observationSubject(item.brand), messageOf(item), isRegistered));
       }
       await Promise.all(
-        queue.map((said, index) =>
+        queue.map((item, index) =>
           order.run(accessSets[index] as AccessSets, async () => {
             log.push(`begin ${index}`);
-            for (let step = 0; step < said.steps; step += 1) await Promise.resolve();
+            for (let step = 0; step < item.steps; step += 1) await Promise.resolve();
             log.push(`end ${index}`);
           }),
         ),
@@ -87,19 +87,23 @@ it('takes one after the other what depends on it, and everything in the end', as
   );
 });
 
-it('keeps nobody waiting who depends on nothing', async () => {
+it('runs an observation without dependencies while another one is stuck', async () => {
   const order = new DependencyOrder();
   const stuck = new Promise<void>(() => undefined);
-  const said = (type: Said['type'], brand: string, pages: readonly string[]): Said => ({
+  const observe = (
+    type: TestObservation['type'],
+    brand: string,
+    pages: readonly string[],
+  ): TestObservation => ({
     type,
     brand,
     pages,
     steps: 0,
   });
-  const run = async (one: Said, work: () => Promise<void>) =>
+  const run = async (one: TestObservation, work: () => Promise<void>) =>
     order.run(await accessSetsOf(observationSubject(one.brand), messageOf(one), isRegistered), work);
-  void run(said('ad_library.scan_end', 'one.example', ['11111']), () => stuck);
-  await run(said('ad_library.scan_end', 'two.example', ['22222']), async () => undefined);
-  await run(said('ad_library.scan', 'three.example', []), async () => undefined);
-  await run(said('brand.profile', 'two.example', []), async () => undefined);
+  void run(observe('ad_library.scan_end', 'one.example', ['11111']), () => stuck);
+  await run(observe('ad_library.scan_end', 'two.example', ['22222']), async () => undefined);
+  await run(observe('ad_library.scan', 'three.example', []), async () => undefined);
+  await run(observe('brand.profile', 'two.example', []), async () => undefined);
 });

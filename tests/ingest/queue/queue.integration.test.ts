@@ -24,8 +24,8 @@ beforeAll(async () => {
 });
 afterAll(() => stack[Symbol.asyncDispose]());
 
-describe('the queue', () => {
-  it('acknowledges what is recorded, and sets aside with the reason what is refused', async () => {
+describe('the queue consumer', () => {
+  it('acknowledges recorded observations, and dead-letters refused ones with the reason', async () => {
     await using own = new AsyncDisposableStack();
     const server = await createTestNats();
     own.defer(() => server.stop());
@@ -70,7 +70,7 @@ describe('the queue', () => {
     expect((await nats.manager.streams.info(DEAD_LETTERS_STREAM)).state.messages).toBe(2);
   });
 
-  it('sets aside what no server takes for what it says, and goes on with what is behind it', async () => {
+  it('dead-letters an observation that causes permanent errors, and processes the messages behind it', async () => {
     await using own = new AsyncDisposableStack();
     const server = await createTestNats();
     own.defer(() => server.stop());
@@ -82,7 +82,7 @@ describe('the queue', () => {
       code: new TypeError('cannot read what is not there'),
     };
     const seen: string[] = [];
-    const poisoned: Intake & BrandRegister = {
+    const failing: Intake & BrandRegister = {
       knowsBrand: async () => true,
       submit: async (input) => {
         const { name } = input as { readonly name: string };
@@ -94,7 +94,7 @@ describe('the queue', () => {
     };
     const names = [...Object.keys(faults), 'sound'];
     for (const name of names) await nats.jetstream.publish('observations.one', JSON.stringify({ name }));
-    own.use(await consumeObservations({ nats, intake: poisoned, log: silentLog(), lanes: 2 }));
+    own.use(await consumeObservations({ nats, intake: failing, log: silentLog(), lanes: 2 }));
     await expect
       .poll(async () => (await nats.manager.streams.info(OBSERVATIONS_STREAM)).state.messages, {
         timeout: 30_000,
@@ -112,7 +112,7 @@ describe('the queue', () => {
     expect(reasons).toEqual(Object.values(faults).map(({ message }) => message));
   });
 
-  it('is taken in one order where scans share pages, however many are worked on at once', async () => {
+  it('records the same events with one and with six concurrent observations when scans share pages', async () => {
     const page = '610000009';
     const brands = ['a', 'b', 'c', 'd', 'e'].map((name) => `${name}.shared.example`);
     const shows = (day: number, number: number): ObservedAd[] =>
@@ -120,7 +120,7 @@ describe('the queue', () => {
         ad(`6${day + more}${number}`, {
           page_id: page,
           started_on: `2026-05-0${day + more}`,
-          // Whose it is follows from who is known by then.
+          // The owner of the ad depends on which brands are registered by then.
           link_url: `https://${brands[(number + more) % brands.length]}/${more}`,
         }),
       );
@@ -138,8 +138,8 @@ describe('the queue', () => {
           confidence: number / 10,
           linked: true,
         };
-        const said = number === day ? [link, ...chunks, end] : [...chunks, end];
-        return said.map((one) => [observationSubject(domain), JSON.stringify(one)] as const);
+        const batch = number === day ? [link, ...chunks, end] : [...chunks, end];
+        return batch.map((one) => [observationSubject(domain), JSON.stringify(one)] as const);
       }),
     );
 

@@ -70,8 +70,8 @@ const readRows = async (name: string, columns: readonly string[], rows: readonly
 
 const NAME = 'fb-ads-lumen-socks-2026-03-02-1015-v2.csv.gz';
 
-describe('a mapping for scans of pages', () => {
-  test('takes brand, time and collector from the name and the header', async () => {
+describe('a mapping for scans of social pages', () => {
+  test('reads brand and time from the file name, and the collector from the header', async () => {
     const { observations, ends, refused } = await readRows(NAME, NEW_COLUMNS, [{ ad_library_id: adId(1) }]);
     expect(refused).toEqual([]);
     expect(observations[0]).toMatchObject({
@@ -94,7 +94,7 @@ describe('a mapping for scans of pages', () => {
     expect(older.ends[0]?.coverage.collector).toBe('competitor-page-scan-1');
   });
 
-  test('maps the columns, and leaves blank what is blank', async () => {
+  test('maps columns to fields, and reads blank columns as unknown', async () => {
     const blank = Object.fromEntries(OLD_COLUMNS.map((name) => [name, '']));
     const { ads } = await readRows(NAME, NEW_COLUMNS, [
       { ad_library_id: adId(1) },
@@ -133,7 +133,7 @@ describe('a mapping for scans of pages', () => {
     expect(ads[2]).toMatchObject({ is_active: null, stopped_on: '2026-02-20' });
   });
 
-  test('takes page noise out of the older copy', async () => {
+  test('removes page elements from the copy of the older program', async () => {
     const { ads } = await readRows(NAME, OLD_COLUMNS, [
       {
         ad_library_id: adId(1),
@@ -149,7 +149,7 @@ describe('a mapping for scans of pages', () => {
     });
   });
 
-  test('makes one ad with versions of several rows, also when others lie between', async () => {
+  test('merges rows of one ad into versions, with rows of other ads between them', async () => {
     const version = (key: string, body: string): Row => ({
       ad_library_id: adId(1),
       version_index: key,
@@ -167,7 +167,7 @@ describe('a mapping for scans of pages', () => {
     ]);
   });
 
-  test('gives a scan for each set of countries', async () => {
+  test('yields one scan per set of countries', async () => {
     const { ends } = await readRows(NAME, NEW_COLUMNS, [
       { ad_library_id: adId(1) },
       { ad_library_id: adId(2), target_country: 'ALL' },
@@ -176,7 +176,7 @@ describe('a mapping for scans of pages', () => {
     expect(new Set(ends.map(({ scan_id }) => scan_id)).size).toBe(2);
   });
 
-  test('is not complete for what was refused before, or when a row is refused', async () => {
+  test('is not complete for a rejects file, or when a row is refused', async () => {
     const refused = await readRows('fb-ads-lumen-socks-2026-03-02-1015.refused.csv', NEW_COLUMNS, [
       { ad_library_id: adId(1) },
     ]);
@@ -191,7 +191,7 @@ describe('a mapping for scans of pages', () => {
     expect(withBad.ends[0]?.coverage.complete).toBe(false);
   });
 
-  test('refuses an unknown group, a name without time, and another header, each in one line', async () => {
+  test('refuses an unknown group, a file name without time, and an unexpected header, each in one line', async () => {
     const group = await readRows('fb-ads-nobody-2026-03-02-1015.csv', NEW_COLUMNS, [
       { ad_library_id: adId(1) },
     ]);
@@ -212,7 +212,7 @@ describe('a mapping for scans of pages', () => {
   });
 });
 
-test('a mapping of one’s own may take brand, time and country from columns', async () => {
+test('a custom mapping reads brand, time and countries from columns', async () => {
   await using folder = await ExportFolder.open();
   const mapping = await loadMapping(
     await folder.file(
@@ -246,7 +246,7 @@ test('a mapping of one’s own may take brand, time and country from columns', a
 test.each([
   ['not JSON', '{', /cannot be read as JSON/],
   ['of another shape', '{"name":"x","columns":{"spend":["a"]}}', /is not valid[\s\S]*spend/],
-])('a mapping file that is %s is named', async (_, content, message) => {
+])('a mapping file that is %s is refused with its path', async (_, content, message) => {
   await using folder = await ExportFolder.open();
   const path = await folder.file('mapping.json', content);
   await expect(loadMapping(path)).rejects.toThrow(message);

@@ -17,10 +17,10 @@ const read = async (content: string | object, name = 'export.json', options = OF
   );
 };
 
-const MONEY = /spend|reach|impression|currency|secret|100-200|12345/;
+const FORBIDDEN = /spend|reach|impression|currency|secret|100-200|12345/;
 
-describe('the shape of the site', () => {
-  test('is read from its envelope, with several ads on one edge', async () => {
+describe('the web format', () => {
+  test('is read from its envelope, with several ads per edge', async () => {
     const { ads, ends, refused } = await read(connection([[webAd(1), webAd(2)], [webAd(3)]], false));
     expect(refused).toEqual([]);
     expect(ads.map(({ ad_id }) => ad_id)).toEqual([adId(1), adId(2), adId(3)]);
@@ -60,12 +60,12 @@ describe('the shape of the site', () => {
     expect((await read([webAd(1), webAd(2)])).ads).toHaveLength(2);
   });
 
-  test('has an end date that is a stop only of an inactive ad', async () => {
+  test('uses the end date as stop date only for inactive ads', async () => {
     const { ads } = await read([webAd(1), webAd(2, { is_active: false })]);
     expect(ads.map(({ stopped_on }) => stopped_on)).toEqual([null, '2026-03-02']);
   });
 
-  test('is complete only when it says so, and never for a search over several pages', async () => {
+  test('is complete only by its own claim, and never for a search over several social pages', async () => {
     const complete = async (value: object) => (await read(value)).ends[0]?.coverage.complete;
     expect(await complete(connection([[webAd(1)]], false))).toBe(true);
     expect(await complete(connection([[webAd(1)]], true))).toBe(false);
@@ -75,18 +75,18 @@ describe('the shape of the site', () => {
     );
   });
 
-  test('can be vouched for, but not against its own word', async () => {
-    const vouched = { ...OF_BRAND, complete: true };
+  test('is complete by declaration of the caller, unless the file itself says otherwise', async () => {
+    const declared = { ...OF_BRAND, complete: true };
     const several = [webAd(1), webAd(2, { page_id: '400000000000022' })];
-    expect((await read(several, 'a.json', vouched)).ends[0]?.coverage.complete).toBe(true);
-    expect((await read(connection([[webAd(1)]], true), 'a.json', vouched)).ends[0]?.coverage.complete).toBe(
+    expect((await read(several, 'a.json', declared)).ends[0]?.coverage.complete).toBe(true);
+    expect((await read(connection([[webAd(1)]], true), 'a.json', declared)).ends[0]?.coverage.complete).toBe(
       false,
     );
   });
 });
 
-describe('the actor', () => {
-  test('is read with what it flattened put together again', async () => {
+describe('the export of a scraping actor', () => {
+  test('is read with flattened members restored', async () => {
     const { ads, refused } = await read([actorAd(1), actorAd(2)]);
     expect(refused).toEqual([]);
     expect(ads[0]).toMatchObject({ ad_id: adId(1), format: 'dco', cta_text: 'Learn more', stopped_on: null });
@@ -103,7 +103,7 @@ describe('the actor', () => {
     expect(ads[0]?.media).toEqual([{ kind: 'image', url: 'https://cdn.example/2.jpg', poster_url: null }]);
   });
 
-  test('covers a page without ads', async () => {
+  test('covers a social page without ads', async () => {
     const { ends } = await read([actorPageWithoutAds('400000000000033'), actorAd(1), actorAd(2)]);
     expect(ends[0]?.coverage).toMatchObject({
       complete: true,
@@ -113,16 +113,16 @@ describe('the actor', () => {
     expect(alone.ends[0]).toMatchObject({ chunks: 0, coverage: { complete: true } });
   });
 
-  test('is complete only when as many ads are here as it says', async () => {
+  test('is complete only when the number of ads equals its total', async () => {
     expect((await read([actorAd(1), actorAd(2)])).ends[0]?.coverage.complete).toBe(true);
     expect((await read([actorAd(1)])).ends[0]?.coverage.complete).toBe(false);
   });
 });
 
-describe('the site of 2024', () => {
+describe('the web format of 2024', () => {
   const ids = ['18014398509481985', '"7100000000000019"'];
 
-  test('is read with its ids whole, its groups undone and its HTML as text', async () => {
+  test('is read with exact ids, flattened groups, and HTML as text', async () => {
     const { ads, ends, refused } = await read(
       answerOf2024('"page_id": "400000000000011", "country_code": "DE", ', ids),
     );
@@ -141,14 +141,14 @@ describe('the site of 2024', () => {
     });
   });
 
-  test('is not complete when it was a search for words', async () => {
+  test('is not complete for a search for words', async () => {
     const { ends } = await read(`for (;;);${answerOf2024('"query": "socks", ', ids)}`);
     expect(ends[0]?.coverage.complete).toBe(false);
   });
 });
 
 describe('the official API', () => {
-  test('is read as pages, as lists and as lines', async () => {
+  test('is read from result pages, from a list and from JSON lines', async () => {
     const pages = [apiPage([1, 2], true), apiPage([3], false)];
     const asPages = await read(pages);
     expect(asPages.ads[0]).toMatchObject({
@@ -179,7 +179,7 @@ describe('the official API', () => {
     expect((await read(apiPage([1], true))).ends[0]?.coverage.complete).toBe(false);
   });
 
-  test('is read from CSV under its new names, with lists as Python prints them', async () => {
+  test('is read from CSV with the new field names and lists in Python notation', async () => {
     const { ads, refused } = await read(
       `,id,ad_delivery_start_time,ad_delivery_stop_time,ad_creative_bodies,ad_creative_link_titles,publisher_platforms,page_id,page_name,spend.lower_bound
 0,${adId(1)},2026-01-01,999,"['It\\'s warm, soft\\n\\xe9t\\xe9']",,"['instagram', 'facebook']",400000000000011,Lumen Socks,100
@@ -197,7 +197,7 @@ describe('the official API', () => {
     expect(ads[1]?.versions).toHaveLength(2);
   });
 
-  test('is read from CSV under its old names', async () => {
+  test('is read from CSV with the old field names', async () => {
     const { ads } = await read(
       `ad_id,page_id,page_name,ad_creative_body,ad_creative_link_caption,ad_delivery_start_time,ad_delivery_stop_time,spend_min
 ${adId(1)},400000000000011,Lumen Socks,"Warm, soft [new]",lumen-socks.example,2019-10-30T22:24:19+0000,,0
@@ -208,20 +208,20 @@ ${adId(1)},400000000000011,Lumen Socks,"Warm, soft [new]",lumen-socks.example,20
   });
 });
 
-test('money and reach reach no observation', async () => {
+test('no observation contains spend or reach', async () => {
   for (const content of [[webAd(1)], apiPage([1], false), [actorAd(1)]]) {
-    expect(JSON.stringify((await read(content)).observations)).not.toMatch(MONEY);
+    expect(JSON.stringify((await read(content)).observations)).not.toMatch(FORBIDDEN);
   }
 });
 
-test('the same ads in another order are the same scan, and other ads are not', async () => {
+test('the scan id depends on the ads, not on their order', async () => {
   const scanId = async (numbers: readonly number[]) =>
     (await read(numbers.map((number) => webAd(number)))).ends[0]?.scan_id;
   expect(await scanId([1, 2, 3])).toBe(await scanId([3, 1, 2]));
   expect(await scanId([1, 2, 3])).not.toBe(await scanId([1, 2, 4]));
 });
 
-test('a long scan comes in chunks whose ends say how many there were', async () => {
+test('a long scan is split into chunks, and its end has their number', async () => {
   const { observations, ends, ads } = await read(Array.from({ length: 600 }, (_, at) => webAd(at)));
   expect(ads).toHaveLength(600);
   expect(observations.map(({ type }) => type)).toEqual([
@@ -231,11 +231,11 @@ test('a long scan comes in chunks whose ends say how many there were', async () 
   expect(ends[0]?.chunks).toBe(3);
 });
 
-test('an ad shown twice is one', async () => {
+test('an ad that occurs twice is read once', async () => {
   expect((await read([webAd(1), webAd(2), webAd(1)])).ads).toHaveLength(2);
 });
 
-test('observations are read as they are', async () => {
+test('a file of observations is read unchanged', async () => {
   const { observations } = await read([webAd(1)]);
   const again = await read(
     observations.map((one) => JSON.stringify(one)).join('\n'),

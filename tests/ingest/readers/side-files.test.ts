@@ -21,9 +21,9 @@ const pathsOf = ({ observations }: Reading): string[] =>
 describe('a rank list', () => {
   test.each([
     ['with a header', 'GlobalRank,TldRank,Domain,TLD\n1,1,one.example,example\n2,2,Two.Example,example\n'],
-    ['with another', 'domain;rank\r\none.example;1\r\ntwo.example;2\r\n'],
-    ['without one', '1,one.example\n2,two.example\n'],
-  ])('is told by its content: %s', async (_, content) => {
+    ['with another header', 'domain;rank\r\none.example;1\r\ntwo.example;2\r\n'],
+    ['without a header', '1,one.example\n2,two.example\n'],
+  ])('is detected by content: %s', async (_, content) => {
     for (const options of [FETCHED, { ...FETCHED, format: 'rank-list' as const }]) {
       const result = await readAs('list.csv.gz', content, options);
       expect(ranksOf(result)).toEqual(['1 one.example', '2 two.example']);
@@ -36,7 +36,7 @@ describe('a rank list', () => {
     }
   });
 
-  test('of domains alone is one only when somebody says so', async () => {
+  test('of domains alone is read only with an explicit format', async () => {
     const content = 'one.example\ntwo.example\n';
     expect(lines(await readAs('list.txt', content))[0]).toMatch(/unknown format/);
     expect(ranksOf(await readAs('list.txt', content, { ...FETCHED, format: 'rank-list' }))).toEqual([
@@ -45,7 +45,7 @@ describe('a rank list', () => {
     ]);
   });
 
-  test('costs a broken row that row, and names it', async () => {
+  test('refuses only the broken rows, each with its line', async () => {
     const result = await readAs(
       'list.csv',
       'rank,domain\n1,one.example\nfirst,two.example\n3,nowhere\n0,four.example\n5\n6,six.example\n7,xn--e1afmkfd.xn--p1ai\n',
@@ -60,7 +60,7 @@ describe('a rank list', () => {
     expect(result.refused.every(({ header }) => header === 'rank,domain')).toBe(true);
   });
 
-  test('needs the time it was fetched at, and its two columns', async () => {
+  test('is refused without a collection time or without its two columns', async () => {
     expect(lines(await readAs('list.csv', '1,one.example\n', {}))).toEqual(['1: has no collection time']);
     const other = await readAs('list.csv', 'name,colour\na,b\n', { ...FETCHED, format: 'rank-list' });
     expect(lines(other)).toEqual([
@@ -68,7 +68,7 @@ describe('a rank list', () => {
     ]);
   });
 
-  test('that is cut short keeps what was read', async () => {
+  test('keeps the rows before a truncation', async () => {
     const { gzipSync } = await import('node:zlib');
     const rows = Array.from({ length: 50_000 }, (_, at) => `${at + 1},site-${at * 7919}.example`).join('\n');
     const whole = gzipSync(`rank,domain\n${rows}\n`);
@@ -86,7 +86,7 @@ describe('a taxonomy', () => {
 13 - Apparel & Accessories > Shoes > Boots
 14 - Apparel & Accessories > Shoes > Boots > Rain Boots
 `;
-  test('is told by its content, of the day that it names, down to the third level', async () => {
+  test('is detected by content, and is read with its own date down to the third level', async () => {
     for (const options of [{}, { format: 'taxonomy-text' as const }]) {
       const result = await readAs('taxonomy.txt', TEXT.replaceAll('\n', '\r\n'), options);
       expect(pathsOf(result)).toEqual([
@@ -103,7 +103,7 @@ describe('a taxonomy', () => {
     }
   });
 
-  test('is of the time that the caller says', async () => {
+  test('uses the time of the caller before its own date, and needs one of them', async () => {
     expect((await readAs('taxonomy.txt', TEXT)).observations[0]).toMatchObject({
       observed_at: FETCHED.scannedAt,
     });
@@ -112,7 +112,7 @@ describe('a taxonomy', () => {
     ]);
   });
 
-  test('costs a broken line that line', async () => {
+  test('refuses only the broken lines', async () => {
     const result = await readAs(
       'taxonomy.txt',
       `# Shop_Taxonomy_Version: 2025-09-21\n1 - Apparel\nApparel > Hats\n3 - Apparel > apparel\n4 - Apparel >  > Hats\n5 - Pets\n6 - ${'x'.repeat(70_000)}\n`,

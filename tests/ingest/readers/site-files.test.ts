@@ -3,7 +3,7 @@ import type { StorefrontScanEnd, StorefrontScanPage } from '#contracts/observati
 import type { ReadOptions } from '#services/ingest/files/file-plan.ts';
 import { ExportFolder, reading } from '../fixtures/export-files.ts';
 
-/** Files of shops and technology detectors. */
+/** Readers of shop catalogues and of exports of technology detectors. */
 let folder: ExportFolder;
 beforeAll(async () => {
   folder = await ExportFolder.open();
@@ -41,7 +41,7 @@ const read = async (name: string, content: string, options: ReadOptions = OPTION
 const pageText = (...products: readonly object[]): string => JSON.stringify({ products });
 
 describe('a catalogue page', () => {
-  test('is told by its content and read into the contract', async () => {
+  test('is detected by content and read into storefront observations', async () => {
     const { pages, ends, refused } = await read('one.json', pageText(product(7)));
     expect(refused).toEqual([]);
     expect(pages).toMatchObject([
@@ -74,7 +74,7 @@ describe('a catalogue page', () => {
     expect(ends).toMatchObject([{ pages: 1, complete: true, currency: null }]);
   });
 
-  test('leaves unsaid what the shape leaves out', async () => {
+  test('reads missing members as unknown', async () => {
     const { pages } = await read(
       'blank.json',
       pageText(product(7, { variants: [{ id: 70, price: 9.5 }], images: [], published_at: null })),
@@ -86,7 +86,7 @@ describe('a catalogue page', () => {
     });
   });
 
-  test('of several, in a list or line by line, is one scan in pages of 250', async () => {
+  test('is one scan with the other pages of the file, as a list or one per line, in parts of 250 products', async () => {
     const products = Array.from({ length: 300 }, (_, index) => product(index + 1));
     const halves = [products.slice(0, 150), products.slice(150)].map((half) => pageText(...half));
     const list = await read('list.json', `[${halves.join()}]`);
@@ -98,7 +98,7 @@ describe('a catalogue page', () => {
     expect(list.ends[0]?.scan_id).toBe(lines.ends[0]?.scan_id);
   });
 
-  test('longer than a record of ads is read too', async () => {
+  test('is read when it exceeds the size limit of a record', async () => {
     const long = Array.from({ length: 250 }, (_, index) =>
       product(index + 1, { body_html: 'x'.repeat(20_000) }),
     );
@@ -107,7 +107,7 @@ describe('a catalogue page', () => {
     expect(pages[0]?.products).toHaveLength(250);
   });
 
-  test('with a broken product refuses that one, and the scan is not complete', async () => {
+  test('refuses an invalid product, and the scan is then not complete', async () => {
     const { pages, ends, refused } = await read(
       'broken.json',
       pageText(product(1), product(2, { title: '' }), product(3, { variants: [{ id: 30, price: '-5' }] })),
@@ -120,26 +120,26 @@ describe('a catalogue page', () => {
     expect(ends).toMatchObject([{ complete: false }]);
   });
 
-  test('with nothing but broken products is no scan at all', async () => {
+  test('yields no scan when all products are invalid', async () => {
     const { observations, refused } = await read('all-broken.json', pageText(product(1, { variants: [] })));
     expect(observations).toEqual([]);
     expect(refused).toHaveLength(1);
   });
 
-  test('that is empty is a scan that showed nothing', async () => {
+  test('yields a scan without products when it is empty', async () => {
     const { pages, ends } = await read('empty.json', pageText());
     expect(pages).toEqual([]);
     expect(ends).toMatchObject([{ pages: 0 }]);
   });
 
-  test('cut short is kept as far as it goes and not complete', async () => {
+  test('keeps the products before a truncation, and the scan is not complete', async () => {
     const { pages, ends, refused } = await read('cut.json', pageText(product(1), product(2)).slice(0, -40));
     expect(pages[0]?.products).toHaveLength(1);
     expect(ends).toMatchObject([{ complete: false }]);
     expect(refused.length).toBeGreaterThan(0);
   });
 
-  test('of the shop’s own export: drafts are not public', async () => {
+  test('leaves out the drafts in an export of the shop itself', async () => {
     const { pages } = await read(
       'admin.json',
       pageText(product(1, { status: 'active', tags: 'a, b' }), product(2, { status: 'draft' })),
@@ -147,20 +147,20 @@ describe('a catalogue page', () => {
     expect(pages[0]?.products.map(({ id }) => id)).toEqual(['1']);
   });
 
-  test('of no brand, or of no time, is refused whole', async () => {
+  test('is refused as a whole without a brand or a time', async () => {
     const { brand: _brand, ...noBrand } = OPTIONS;
     const { scannedAt: _time, ...noTime } = OPTIONS;
     for (const [options, option] of [
       [noBrand, '--brand'],
       [noTime, '--scanned-at'],
     ] as const) {
-      const { observations, refused } = await read('whose.json', pageText(product(1)), options);
+      const { observations, refused } = await read('unknown.json', pageText(product(1)), options);
       expect(observations).toEqual([]);
       expect(refused[0]?.advice).toContain(option);
     }
   });
 
-  test('is not mistaken for our own observations, nor these for it', async () => {
+  test('is distinguished from observations of this service', async () => {
     const { observations } = await read('own.json', pageText(product(7)));
     const lines = observations.map((one) => JSON.stringify(one)).join('\n');
     const again = await read('own.ndjson', lines);
@@ -184,7 +184,7 @@ describe('an export of detected technologies', () => {
   };
   const { brand: _brand, complete: _complete, ...noBrand } = OPTIONS;
 
-  test('of a list of sites: a scan of each, with tools by name and category', async () => {
+  test('yields one scan per site of a list, with the name and category of each tool', async () => {
     const { observations, refused } = await read(
       'sites.json',
       JSON.stringify([
@@ -210,7 +210,7 @@ describe('an export of detected technologies', () => {
     ]);
   });
 
-  test('with several addresses of one site, and records of it that follow each other', async () => {
+  test('merges several addresses and consecutive records of one site', async () => {
     const record = (path: string, technology: object): object => ({
       urls: { [`https://one.example/${path}`]: { status: 200 } },
       technologies: [technology],
@@ -225,7 +225,7 @@ describe('an export of detected technologies', () => {
     ]);
   });
 
-  test('refuses a site whose address is no domain, and a record that is none', async () => {
+  test('refuses a site with an invalid domain, and a record without technologies', async () => {
     const { observations, refused } = await read(
       'bad.json',
       JSON.stringify([

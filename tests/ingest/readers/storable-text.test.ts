@@ -3,8 +3,8 @@ import { z } from 'zod';
 import { Observation } from '#contracts/observations/index.ts';
 
 /**
- * Postgres keeps no NUL character and no half of a surrogate pair, neither as text nor as JSON. An observation with one
- * would be recorded as an event that no table can hold; so no field of any observation takes one.
+ * Postgres stores neither NUL characters nor lone surrogates, as text or as JSON. An observation with one would become
+ * an event that no table can store. Every field of every observation must therefore refuse them.
  */
 const UNSTORABLE = [
   'a\u0000b',
@@ -17,7 +17,7 @@ const UNSTORABLE = [
 
 type Field = { readonly path: string; readonly schema: z.ZodType };
 
-/** Every field of a schema that takes text, by its path. */
+/** Returns all text fields of a schema with their paths. */
 const textFields = (schema: z.ZodType, path: string): readonly Field[] => {
   const { def } = schema as unknown as { def: Record<string, unknown> & { type: string } };
   switch (def.type) {
@@ -40,7 +40,7 @@ const textFields = (schema: z.ZodType, path: string): readonly Field[] => {
     case 'boolean':
       return [];
     default:
-      throw new Error(`${path} is of the kind ${def.type}, of which this test knows nothing`);
+      throw new Error(`${path} has the schema type ${def.type}, which this test does not support`);
   }
 };
 
@@ -49,13 +49,13 @@ const OF_TYPES = Observation.options.map(
 );
 
 describe.each(OF_TYPES)('%s', (_type, fields) => {
-  test('takes no text in any field that no table can hold', () => {
-    const takers = fields.flatMap(({ path, schema }) =>
+  test('refuses unstorable text in every field', () => {
+    const accepted = fields.flatMap(({ path, schema }) =>
       UNSTORABLE.filter((text) => schema.safeParse(text).success).map(
         (text) => `${path}: ${JSON.stringify(text)}`,
       ),
     );
     expect(fields.length).toBeGreaterThan(1);
-    expect(takers).toEqual([]);
+    expect(accepted).toEqual([]);
   });
 });

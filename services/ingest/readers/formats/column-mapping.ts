@@ -138,15 +138,15 @@ export type NamedScan = {
 
 export const readFileName = ({ mapping, brands }: LoadedMapping, stem: string): NamedScan => {
   const rule = mapping.file_name;
-  const found = rule === undefined ? null : new RegExp(rule.pattern, 'u').exec(stem);
-  const groups = found?.groups ?? {};
+  const match = rule === undefined ? null : new RegExp(rule.pattern, 'u').exec(stem);
+  const groups = match?.groups ?? {};
   const group = groups['brand'] ?? null;
   const time = groups['time']?.replace(/^(\d{2})(\d{2})$/, '$1:$2');
   const offset = groups['offset'] ?? rule?.offset;
-  const at = new Date(`${groups['date']}T${time}:00${offset}`);
+  const scannedAt = new Date(`${groups['date']}T${time}:00${offset}`);
   return {
     group,
     brand: group === null ? null : (brands.get(group) ?? null),
-    scannedAt: Number.isNaN(at.getTime()) ? null : at.toISOString(),
+    scannedAt: Number.isNaN(scannedAt.getTime()) ? null : scannedAt.toISOString(),
   };
 };

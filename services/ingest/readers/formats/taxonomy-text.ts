@@ -24,12 +24,12 @@ export const taxonomyVersionOf = (header: string): { taxonomy: string; observedA
  */
 export const readTaxonomyText: SideReader = async function* (source, { observedAt }) {
   let taxonomy = UNNAMED_TAXONOMY;
-  let at = observedAt;
+  let time = observedAt;
   for await (const { line, raw, tooLong } of textLines(source)) {
     if (raw.startsWith('#')) {
       const version = taxonomyVersionOf(raw);
       taxonomy = version?.taxonomy ?? taxonomy;
-      at ??= version?.observedAt ?? null;
+      time ??= version?.observedAt ?? null;
       if (line === 1) yield { kind: 'header', raw };
       continue;
     }
@@ -38,7 +38,7 @@ export const readTaxonomyText: SideReader = async function* (source, { observedA
     if (tooLong) yield refused(line, raw, `is longer than ${LINE_MAX_CHARACTERS} characters`, FIX_LINE);
     else if (id === '')
       yield refused(line, raw, 'is not a category line such as "12 - Apparel > Shoes"', FIX_LINE);
-    else if (at === null) {
+    else if (time === null) {
       yield refused(line, raw, 'is part of a taxonomy without a date', 'add --scanned-at TIME');
       return;
     } else {
@@ -53,7 +53,7 @@ export const readTaxonomyText: SideReader = async function* (source, { observedA
         raw,
         observation: {
           type: 'category.define',
-          observed_at: at,
+          observed_at: time,
           path,
           level: path.length,
           taxonomy,

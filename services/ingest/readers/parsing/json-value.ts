@@ -20,7 +20,9 @@ const numberOf = (literal: string): number | string => {
   return literal;
 };
 
-/** Parses JSON. Integers beyond 2^53 become strings of their digits; other numbers from 1e15 become their literal text. */
+/**
+ * Parses JSON. Integers beyond 2^53 become strings of their digits. Other numbers from 1e15 become their literal text.
+ */
 export const parseJson = (text: string): unknown =>
   LONG_NUMBER.test(text) ? parseLossless(text, undefined, numberOf) : JSON.parse(text);
 
