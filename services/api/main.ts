@@ -18,9 +18,9 @@ import { ENDPOINTS } from '#operations/index.ts';
 import { buildApi } from './server/server.ts';
 import { ApiSettings } from './settings.ts';
 
-/** Commands, idempotency keys and checkpoints; reads have connections of their own. */
+/** Maximum connections for commands, idempotency keys and checkpoints. Reads use a separate pool. */
 const POOL_CLIENTS = 10;
-/** Without one of these some endpoint can only fail. */
+/** Read models that must exist before the process is ready: without one of them some endpoint always fails. */
 const READ_MODELS = [...new Set(ENDPOINTS.flatMap(({ reads }) => reads))];
 
 await runProcess('api', ApiSettings, async ({ settings, resources, log, signal }) => {
@@ -34,10 +34,10 @@ await runProcess('api', ApiSettings, async ({ settings, resources, log, signal }
   const db = resources.use(openReadDatabase(settings.READ_DATABASE_URL ?? DATABASE_URL));
   const eventStore = resources.use(openEventStore(EVENT_STORE_URL));
   const projectionWait = resources.use(openProjectionWait(DATABASE_URL, pool, log));
-  // Looked for without end: the API serves without it, and hands scrapes off once it is there.
+  // Retries without limit. The API serves without NATS and sends scrape requests once it is connected.
   const nats = untilServerAnswers(log, signal, 'NATS', () => openNats(NATS_URL, 'api'));
   resources.defer(async () => {
-    // One that is still looking for its server is left behind with the process.
+    // A connection attempt that is still retrying ends with the process.
     const opened = await Promise.race([nats.catch(() => null), Promise.resolve(null)]);
     await opened?.[Symbol.asyncDispose]();
   });
@@ -53,7 +53,7 @@ await runProcess('api', ApiSettings, async ({ settings, resources, log, signal }
   );
   const neverFilled = (await readAccessCheckpoint(pool)) === null;
   const follower = resources.use(followAccess(pool, eventStore, log));
-  // Empty tables would refuse every key; tables that were filled once are at worst a moment behind.
+  // Empty access tables would reject every key. Tables that were filled once may only lag a little.
   if (neverFilled) {
     await waitForServers(log, signal, { DATABASE_URL, EVENT_STORE_URL });
     await follower.filled;

@@ -85,7 +85,7 @@ import { listTrackedBrands } from './tracked-brands/list-tracked-brands.ts';
 import { trackBrand } from './tracked-brands/track-brand.ts';
 import { untrackBrand } from './tracked-brands/untrack-brand.ts';
 
-/** Every endpoint, in the order of the documentation. */
+/** All endpoints, in the order of the documentation. */
 export const ENDPOINTS: readonly Endpoint[] = [
   getSystemFreshness,
   listBrands,

@@ -4,12 +4,18 @@ import { pause } from '#platform/clock.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 import { decryptReply, encryptReply } from './reply-encryption.ts';
 
-/** An answer is repeated this long; after that the key may be used for something else. */
-const KEPT_HOURS = 24;
-/** A duplicate waits for the first request this long before it is told to come again. */
+/** Retention of a stored reply in hours. After that the key may be used for another request. */
+const RETENTION_HOURS = 24;
+/**
+ * Maximum time in ms that a duplicate waits for the first request. After that it gets an error and must be
+ * retried.
+ */
 const WAIT_MS = 5_000;
 const WAIT_STEP_MS = 50;
-/** The process that took a key and has not answered for so long is gone; another request may take over. */
+/**
+ * Lease of a claim in seconds. A claim without a reply for this long is abandoned, and another request may take
+ * it over.
+ */
 const ABANDONED_AFTER_SECONDS = 30;
 const PRUNE_EVERY_MS = 3_600_000;
 
@@ -17,37 +23,47 @@ export type StoredReply = {
   readonly status: number;
   readonly data: string;
   readonly asOf: string | null;
-  /** Where the write stands in the log. */
+  /** Log position of the write. `null` when nothing was appended. */
   readonly position: bigint | null;
 };
 
-/** What stands in the table, sealed. */
-type Kept = { readonly data: string; readonly asOf: string | null; readonly position?: string | null };
+/** Content of the encrypted column. */
+type StoredContent = {
+  readonly data: string;
+  readonly asOf: string | null;
+  readonly position?: string | null;
+};
 
-/** A key claimed by the request that now runs. */
+/** An idempotency key claimed by the running request. */
 export type Claim = {
-  /** The same for whoever takes over, so that a command whose process died midway is not recorded twice. */
-  readonly commandId: string;
-  keep(answer: StoredReply): Promise<void>;
   /**
-   * The request came to nothing. Refused, it did nothing, and the next one with this key is a fresh attempt;
-   * failed, it may have recorded its events, so the next one takes over its command id.
+   * Passed on to a request that takes the claim over, so that the events of a crashed process are not appended
+   * twice.
+   */
+  readonly commandId: string;
+  store(reply: StoredReply): Promise<void>;
+  /**
+   * Releases the key without a reply. A refused request appended nothing, so the next request with this key
+   * gets a new command id. A failed request may have appended its events, so the next request takes over its
+   * command id.
    */
   release(outcome: 'refused' | 'failed'): Promise<void>;
 };
 
 export type IdempotentRequest = {
-  /** Id of the caller's API key: an idempotency key is the caller's own. */
+  /** Id of the caller's API key. Idempotency keys of different API keys are independent. */
   readonly scope: string;
-  /** Text of that API key. Answers are stored sealed with it. */
-  readonly sealedWith: string;
+  /** Text of that API key. Stored replies are encrypted with it. */
+  readonly keyText: string;
   readonly path: string;
   readonly key: string;
   readonly fingerprint: string;
 };
 
 export type IdempotencyStore = Disposable & {
-  /** A claim, or the answer that an earlier request got. */
+  /**
+   * Returns a claim, or the reply that an earlier request got. Throws `Refusal` when the key cannot be claimed.
+   */
   claim(request: IdempotentRequest): Promise<Claim | StoredReply>;
 };
 
@@ -58,57 +74,61 @@ type Row = {
   readonly answer: string | null;
 };
 
-/** Takes the key when it is new, expired, or abandoned by a request with the same body. */
-const TAKE = `
+/** Claims the key when it is new, expired, or abandoned by a request with the same body. */
+const CLAIM = `
   insert into access.idempotency as held (scope, path, key, fingerprint, command_id, created_at, taken_at)
   values ($1, $2, $3, $4, $5, now(), now())
   on conflict (scope, path, key) do update set
     fingerprint = excluded.fingerprint, taken_at = now(), status = null, answer = null,
-    command_id = case when held.created_at < now() - interval '${KEPT_HOURS} hours' then excluded.command_id else held.command_id end,
-    created_at = case when held.created_at < now() - interval '${KEPT_HOURS} hours' then now() else held.created_at end
-  where held.created_at < now() - interval '${KEPT_HOURS} hours'
+    command_id = case when held.created_at < now() - interval '${RETENTION_HOURS} hours' then excluded.command_id else held.command_id end,
+    created_at = case when held.created_at < now() - interval '${RETENTION_HOURS} hours' then now() else held.created_at end
+  where held.created_at < now() - interval '${RETENTION_HOURS} hours'
      or (held.status is null and held.fingerprint = excluded.fingerprint
          and held.taken_at < now() - interval '${ABANDONED_AFTER_SECONDS} seconds')
   returning command_id`;
 
-const LOOK =
+const FIND =
   'select fingerprint, command_id, status, answer from access.idempotency where scope = $1 and path = $2 and key = $3';
-const KEEP =
+const STORE =
   'update access.idempotency set status = $5, answer = $6 where scope = $1 and path = $2 and key = $3 and command_id = $4';
 const RELEASE =
   'delete from access.idempotency where scope = $1 and path = $2 and key = $3 and command_id = $4 and status is null';
 const ABANDON = `update access.idempotency set taken_at = '-infinity' where scope = $1 and path = $2 and key = $3 and command_id = $4 and status is null`;
-const PRUNE = `delete from access.idempotency where created_at < now() - interval '${KEPT_HOURS} hours'`;
+const PRUNE = `delete from access.idempotency where created_at < now() - interval '${RETENTION_HOURS} hours'`;
 
 export const createIdempotencyStore = (pool: Database): IdempotencyStore => {
   const pruning = setInterval(() => void pool.query(PRUNE).catch(() => undefined), PRUNE_EVERY_MS);
   pruning.unref();
 
   return {
-    claim: async ({ scope, sealedWith, path, key, fingerprint }) => {
-      const place = [scope, path, key];
+    claim: async ({ scope, keyText, path, key, fingerprint }) => {
+      const primaryKey = [scope, path, key];
       for (let waitedMs = 0; ; waitedMs += WAIT_STEP_MS) {
-        const taken = await pool.query<{ command_id: string }>(TAKE, [...place, fingerprint, randomUUID()]);
-        const commandId = taken.rows[0]?.command_id;
+        const claimed = await pool.query<{ command_id: string }>(CLAIM, [
+          ...primaryKey,
+          fingerprint,
+          randomUUID(),
+        ]);
+        const commandId = claimed.rows[0]?.command_id;
         if (commandId !== undefined) {
           return {
             commandId,
-            keep: async ({ status, data, asOf, position }) => {
-              const kept: Kept = { data, asOf, position: position?.toString() ?? null };
-              const sealed = encryptReply(JSON.stringify(kept), sealedWith);
-              await pool.query(KEEP, [...place, commandId, status, sealed]);
+            store: async ({ status, data, asOf, position }) => {
+              const content: StoredContent = { data, asOf, position: position?.toString() ?? null };
+              const encrypted = encryptReply(JSON.stringify(content), keyText);
+              await pool.query(STORE, [...primaryKey, commandId, status, encrypted]);
             },
             release: async (outcome) => {
-              await pool.query(outcome === 'refused' ? RELEASE : ABANDON, [...place, commandId]);
+              await pool.query(outcome === 'refused' ? RELEASE : ABANDON, [...primaryKey, commandId]);
             },
           };
         }
-        const row = (await pool.query<Row>(LOOK, place)).rows[0];
+        const row = (await pool.query<Row>(FIND, primaryKey)).rows[0];
         if (row && row.fingerprint !== fingerprint) {
           throw new Refusal('idempotency_key_reused', 'This idempotency key was used with another body.');
         }
         if (row?.status && row.answer !== null) {
-          const { data, asOf, position } = JSON.parse(decryptReply(row.answer, sealedWith)) as Kept;
+          const { data, asOf, position } = JSON.parse(decryptReply(row.answer, keyText)) as StoredContent;
           return { status: row.status, data, asOf, position: position ? BigInt(position) : null };
         }
         if (waitedMs >= WAIT_MS) {

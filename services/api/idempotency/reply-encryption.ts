@@ -1,26 +1,26 @@
 import { createCipheriv, createDecipheriv, hash, randomBytes } from 'node:crypto';
 
 /**
- * Answers kept for a repeated request may hold what is shown once, such as a new key. They are stored so that
- * only the caller who gets them can read them: sealed with AES-256-GCM under a key that follows from the text of
- * the caller's API key, which is stored nowhere (its SHA-256 is, and that is another hash).
+ * Encryption of stored replies. A stored reply may contain a value that is shown only once, such as a new API
+ * key, so only the caller may read it. It is encrypted with AES-256-GCM. The encryption key is derived from the
+ * text of the caller's API key, which is not stored. The stored SHA-256 of the API key is a different hash.
  */
 const ALGORITHM = 'aes-256-gcm';
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
-const sealingKeyOf = (keyText: string): Buffer => hash('sha256', `answers kept for ${keyText}`, 'buffer');
+const deriveKey = (keyText: string): Buffer => hash('sha256', `answers kept for ${keyText}`, 'buffer');
 
 export const encryptReply = (text: string, keyText: string): string => {
   const nonce = randomBytes(NONCE_BYTES);
-  const cipher = createCipheriv(ALGORITHM, sealingKeyOf(keyText), nonce);
-  const sealed = [cipher.update(text, 'utf8'), cipher.final()];
-  return Buffer.concat([nonce, cipher.getAuthTag(), ...sealed]).toString('base64');
+  const cipher = createCipheriv(ALGORITHM, deriveKey(keyText), nonce);
+  const encrypted = [cipher.update(text, 'utf8'), cipher.final()];
+  return Buffer.concat([nonce, cipher.getAuthTag(), ...encrypted]).toString('base64');
 };
 
-export const decryptReply = (sealed: string, keyText: string): string => {
-  const bytes = Buffer.from(sealed, 'base64');
-  const decipher = createDecipheriv(ALGORITHM, sealingKeyOf(keyText), bytes.subarray(0, NONCE_BYTES));
+export const decryptReply = (encrypted: string, keyText: string): string => {
+  const bytes = Buffer.from(encrypted, 'base64');
+  const decipher = createDecipheriv(ALGORITHM, deriveKey(keyText), bytes.subarray(0, NONCE_BYTES));
   decipher.setAuthTag(bytes.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES));
   return decipher.update(bytes.subarray(NONCE_BYTES + TAG_BYTES), undefined, 'utf8') + decipher.final('utf8');
 };

@@ -23,14 +23,17 @@ const META: Readonly<Record<ReplyShape, { readonly schema: z.ZodType; readonly e
   paged: { schema: PageMeta, example: { count: 1 } },
 };
 
-/** A reply's whole body, as tests hold every answer against it. */
+/** Returns the schema of a whole reply body. Tests validate every reply against it. */
 export const replySchema = (endpoint: Endpoint): z.ZodType => {
   const { shape, data } = endpoint.reply;
   const isList = shape === 'whole' || shape === 'paged';
   return z.strictObject({ data: isList ? z.array(data) : data, meta: META[shape].schema });
 };
 
-/** JSON Schema as OpenAPI 3.1 has it: what has an id becomes a component, everything else stands in place. */
+/**
+ * Converts zod schemas to JSON Schema for OpenAPI 3.1. A schema with an id becomes a component; others are
+ * inlined.
+ */
 const createSchemas = () => {
   const components: Record<string, unknown> = {};
   const lift = (schema: z.ZodType, io: 'input' | 'output'): Json => {
@@ -46,31 +49,35 @@ const createSchemas = () => {
 };
 type Lift = ReturnType<typeof createSchemas>['lift'];
 
-/** A format says it better than the pattern of several hundred characters that checks it. */
+/**
+ * Removes the pattern of a string that has a format: the format is readable, its pattern has several hundred
+ * characters.
+ */
 const withoutFormatPatterns = (_name: string, value: unknown): unknown => {
   if (typeof value !== 'object' || value === null || !('format' in value && 'pattern' in value)) return value;
   return Object.fromEntries(Object.entries(value).filter(([name]) => name !== 'pattern'));
 };
 
-/** `id` of a component is its name; inside the schema it would be a keyword nobody knows. */
+/** Removes `id`: it is the name of the component, and inside the schema it would be an unknown keyword. */
 const withoutId = (schema: Json): Json =>
   Object.fromEntries(Object.entries(schema).filter(([name]) => name !== 'id'));
 
 const parametersOf = (endpoint: Endpoint, lift: Lift): Json[] => {
-  const parameter = (place: 'path' | 'query', name: string, schema: z.ZodType): Json => {
-    // A parameter read from text by a transform is documented as that text.
+  const parameter = (location: 'path' | 'query', name: string, schema: z.ZodType): Json => {
+    // A schema with a transform has no input side, so it is documented by its output. Query parameters always
+    // are.
     const { description, ...rest } = lift(
       schema,
-      schema instanceof z.ZodPipe || place === 'query' ? 'output' : 'input',
+      schema instanceof z.ZodPipe || location === 'query' ? 'output' : 'input',
     );
-    const example = place === 'path' ? { example: endpoint.paramsExample[name] } : {};
+    const example = location === 'path' ? { example: endpoint.paramsExample[name] } : {};
     return {
       name,
-      in: place,
+      in: location,
       required: !schema.safeParse(undefined).success,
       ...(description ? { description } : {}),
       schema: rest,
-      // `a,b` and not `?types=a&types=b`.
+      // One comma-separated value: `?types=a,b`, not `?types=a&types=b`.
       ...(rest['type'] === 'array' ? { style: 'form', explode: false } : {}),
       ...example,
     };
@@ -191,7 +198,7 @@ Coverage is the brands this service tracks; a brand that is absent is no evidenc
 money figures and none may be inferred. Longevity is observed survival, not performance. Quote figures with their
 \`meta.as_of\`.`;
 
-/** The OpenAPI 3.1 document of every endpoint. `baseUrl`: where this instance is reached; `/` in the committed file. */
+/** Returns the OpenAPI 3.1 document. `baseUrl`: base URL of this installation; `/` in the committed file. */
 export const openApiDocument = (baseUrl = '/'): Json => {
   const { components, lift } = createSchemas();
   const paths: Record<string, Record<string, Json>> = {};

@@ -1,7 +1,7 @@
 import { TAGS } from '#operations/endpoint/define-endpoint.ts';
 import { ENDPOINTS } from '#operations/index.ts';
 
-/** Every endpoint with its scope, as Markdown, by the sections of the documentation. */
+/** Returns a Markdown table of all endpoints and their scopes, in the order of the documentation sections. */
 export const endpointTable = (): string => {
   const rows = Object.keys(TAGS).flatMap((section) =>
     ENDPOINTS.filter(({ tag }) => tag === section).map(

@@ -2,13 +2,16 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { endpointTable } from './endpoint-table.ts';
 import { openApiDocument } from './document.ts';
 
-/** Writes the contract down, or with `--check` says whether what is written is what the endpoints say. */
-const WRITTEN: Readonly<Record<string, string>> = {
+/**
+ * Generates the contract files. With `--check` it writes nothing and exits with 1 when a committed file is
+ * stale.
+ */
+const GENERATED: Readonly<Record<string, string>> = {
   'openapi.json': `${JSON.stringify(openApiDocument(), null, 2)}\n`,
   'endpoints.md': endpointTable(),
 };
 
-for (const [name, text] of Object.entries(WRITTEN)) {
+for (const [name, text] of Object.entries(GENERATED)) {
   const file = new URL(`../../../contracts/${name}`, import.meta.url);
   if (!process.argv.includes('--check')) await writeFile(file, text);
   else if ((await readFile(file, 'utf8').catch(() => '')) !== text) {

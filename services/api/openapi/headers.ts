@@ -1,11 +1,11 @@
 type Json = { readonly [key: string]: unknown };
 
-/** The headers of the contract beside `authorization`: what requests may send, and what answers carry. */
+/** Request and response headers of the contract, except `authorization`. */
 
 export const headerRefs = (names: readonly string[]): Json =>
   Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 
-/** Of every answer to a known caller. */
+/** Headers of every reply to an authenticated caller. */
 export const RATE_HEADERS = [
   'x-request-id',
   'x-ratelimit-limit',
@@ -14,7 +14,7 @@ export const RATE_HEADERS = [
   'ratelimit-policy',
   'ratelimit',
 ];
-/** Of every read of the corpus. */
+/** Additional headers of reads of the corpus. */
 export const CORPUS_HEADERS = ['etag', 'cache-control'];
 
 const integerHeader = (description: string): Json => ({

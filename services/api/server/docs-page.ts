@@ -4,7 +4,10 @@ import { openApiDocument } from '../openapi/document.ts';
 import { requestIdOf } from './request-id.ts';
 import { JSON_CONTENT } from './send-reply.ts';
 
-/** The contract for machines, and a page that shows it, whose script comes from here and not from a CDN. */
+/**
+ * Serves the OpenAPI document and a documentation page. The script of the page is served locally, not from a
+ * CDN.
+ */
 export const registerDocumentation = (app: FastifyInstance, baseUrl: string): void => {
   const document = JSON.stringify(openApiDocument(baseUrl));
   app.get('/v1/openapi.json', (request, reply) =>

@@ -6,8 +6,8 @@ import type { ApiDependencies } from '../dependencies.ts';
 import { sendError } from './send-error.ts';
 
 /**
- * Files of reports, by signed addresses. No endpoint of the contract: a browser or a spreadsheet opens the address
- * as it was answered, without a key, so none of the pipeline's checks applies.
+ * Serves report files by signed URL. The route is not an endpoint of the contract: a browser or a spreadsheet
+ * opens the URL without an API key, so the request pipeline does not apply.
  */
 export const registerDownloads = (app: FastifyInstance, dependencies: ApiDependencies): void => {
   app.get<{ Params: { fileName: string }; Querystring: Record<string, unknown> }>(
@@ -22,7 +22,7 @@ export const registerDownloads = (app: FastifyInstance, dependencies: ApiDepende
           dependencies.clock.now(),
         );
         const object = await dependencies.objectStore.open(objectKey);
-        if (!object) throw new Refusal('not_found', 'The file is gone. Ask for the report again.');
+        if (!object) throw new Refusal('not_found', 'The file no longer exists. Request the report again.');
         dependencies.log.info({ request_id: requestId, object_key: objectKey }, 'download');
         return await reply
           .header('x-request-id', requestId)

@@ -5,13 +5,13 @@ import type { Endpoint } from '#operations/endpoint/define-endpoint.ts';
 import type { Claim, StoredReply } from '../idempotency/idempotency-store.ts';
 import type { Allowance } from '#operations/dependencies/rate-limiter.ts';
 
-/** One request on its way through the pipeline; each step fills in what the later ones need. */
+/** State of one request in the pipeline. Each step sets the fields that later steps read. */
 export type RequestContext = {
   readonly endpoint: Endpoint;
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
   readonly requestId: string;
-  /** Milliseconds of the wall clock. */
+  /** Arrival time in milliseconds since 1970. */
   readonly now: number;
   caller: Caller | undefined;
   allowance: Allowance | undefined;
@@ -23,8 +23,8 @@ export type RequestContext = {
   after: readonly (string | number)[] | null;
   claim: Claim | undefined;
   commandId: string;
-  answer: Reply | undefined;
-  /** Of an answer given before to the same idempotency key. */
+  result: Reply | undefined;
+  /** Reply that was stored for the same idempotency key. */
   replayed: StoredReply | undefined;
 };
 
@@ -49,12 +49,12 @@ export const createRequestContext = (
   after: null,
   claim: undefined,
   commandId: '',
-  answer: undefined,
+  result: undefined,
   replayed: undefined,
 });
 
-/** The caller of an exchange that has passed `checkKey`. */
+/** Returns the caller. Throws when `authenticate` has not run. */
 export const callerOf = (context: RequestContext): Caller => {
-  if (!context.caller) throw new Error('the key is checked before anything asks who calls');
+  if (!context.caller) throw new Error('no caller: authenticate must run first');
   return context.caller;
 };

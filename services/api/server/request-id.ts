@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 
-/** A caller's own id is kept when it can stand in headers, logs and events as it is. */
+/** A request id from the caller is used when it is safe in headers, logs and events. */
 const ACCEPTED = /^[A-Za-z0-9._-]{8,64}$/;
 
-export const requestIdOf = (given: string | string[] | undefined): string =>
-  typeof given === 'string' && ACCEPTED.test(given) ? given : randomUUID();
+/** Returns the request id of the header, or a new one when the header is missing or not acceptable. */
+export const requestIdOf = (header: string | string[] | undefined): string =>
+  typeof header === 'string' && ACCEPTED.test(header) ? header : randomUUID();

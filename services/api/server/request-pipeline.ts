@@ -13,9 +13,10 @@ import { sendReply } from './send-reply.ts';
 import { sendError } from './send-error.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 
+/** A check or action of the pipeline. Throws `Refusal` to end the request. */
 export type Step = (context: RequestContext, dependencies: ApiDependencies) => void | Promise<void>;
 
-/** What every request goes through, in this order, after it got its request id. A step that throws ends it. */
+/** Steps of a read, in order. A step that throws ends the request with an error reply. */
 export const READ_PIPELINE: readonly Step[] = [
   authenticate,
   limitRate,
@@ -27,6 +28,7 @@ export const READ_PIPELINE: readonly Step[] = [
   sendReply,
 ];
 
+/** Steps of a write, in order. */
 export const WRITE_PIPELINE: readonly Step[] = [
   authenticate,
   limitRate,
@@ -39,19 +41,24 @@ export const WRITE_PIPELINE: readonly Step[] = [
   sendReply,
 ];
 
-/** Of a request that no endpoint is given to: why is for those to learn who may call it. */
-export const refusalPipeline = (refused: () => never): readonly Step[] => [
+/**
+ * Steps for a request whose body cannot be parsed: authenticate first, so that only authorised callers see the
+ * reason.
+ */
+export const refusalPipeline = (refuse: () => never): readonly Step[] => [
   authenticate,
   limitRate,
   authorizeWorkspace,
   authorizeScope,
-  refused,
+  refuse,
 ];
 
-/** Counts one request: its status, and the seconds until its answer was handed to the socket. */
+/** Records one request: its status, and the seconds until its reply was written to the socket. */
 export type MeterRequest = (status: number, seconds: number) => void;
 
-/** Steps that need no waiting run without it: most reads wait once, for the database. */
+/**
+ * Runs the steps in order. Awaits only steps that return a promise: most reads await once, for the database.
+ */
 export const runPipeline = async (
   steps: readonly Step[],
   context: RequestContext,
@@ -61,8 +68,8 @@ export const runPipeline = async (
   const since = performance.now();
   try {
     for (const step of steps) {
-      const waiting = step(context, dependencies);
-      if (waiting) await waiting;
+      const pending = step(context, dependencies);
+      if (pending) await pending;
     }
   } catch (error) {
     await context.claim?.release(error instanceof Refusal ? 'refused' : 'failed').catch(() => undefined);

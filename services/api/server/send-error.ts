@@ -4,7 +4,7 @@ import type { Log } from '#platform/logger.ts';
 import type { RequestContext } from './request-context.ts';
 import { type Headers, rateHeaders, send } from './send-reply.ts';
 
-/** The JSON text of the specification's error body. */
+/** Returns the error body of the specification as JSON text. */
 export const errorBody = (
   type: ErrorType,
   status: number,
@@ -16,7 +16,9 @@ export const errorBody = (
     error: { type, message, status, request_id: requestId, ...(details.length > 0 ? { details } : {}) },
   });
 
-/** The one place where a refusal becomes HTTP. Anything else that is thrown is our own fault: 500, logged. */
+/**
+ * Sends an error reply. The only place that maps a refusal to HTTP. Any other error is logged and sent as 500.
+ */
 export const sendError = (
   reply: FastifyReply,
   requestId: string,
@@ -27,7 +29,7 @@ export const sendError = (
   const refusal =
     error instanceof Refusal
       ? error
-      : new Refusal('internal', 'Something failed here. Try again and report the request_id.');
+      : new Refusal('internal', 'Internal error. Try again, and report the `request_id`.');
   if (refusal !== error) log.error({ err: error, request_id: requestId }, 'request failed');
   const { type, status } = ERRORS[refusal.code];
   const body = errorBody(type, status, refusal.message, requestId, refusal.details);

@@ -1,7 +1,10 @@
 import { inSpan, isTracing } from '#platform/telemetry/tracing.ts';
 import type { RequestContext } from './request-context.ts';
 
-/** One span for a request, which goes on with the caller's trace. The key and the parameters are in none. */
+/**
+ * Runs a request in a span that continues the trace of the caller. Spans contain neither the key nor
+ * parameters.
+ */
 export const traceRequest = (context: RequestContext, run: () => Promise<void>): Promise<void> => {
   if (!isTracing()) return run();
   const { endpoint, request, reply, requestId } = context;
@@ -10,7 +13,7 @@ export const traceRequest = (context: RequestContext, run: () => Promise<void>):
     `${endpoint.method} ${endpoint.path}`,
     {
       kind: 'server',
-      // A header that came twice is none.
+      // A repeated header is ignored.
       parent: typeof traceparent === 'string' ? traceparent : undefined,
       attributes: {
         'http.request.method': endpoint.method,

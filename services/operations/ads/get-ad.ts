@@ -7,7 +7,7 @@ import { AD_ID, adExample } from '../endpoint/examples.ts';
 import { adParams, noQuery } from '../endpoint/parameters.ts';
 import { creative, media } from '../creatives/examples.ts';
 
-const AD_UNKNOWN = new Refusal('not_found', 'There is no such ad in this service.');
+const AD_UNKNOWN = new Refusal('not_found', 'Ad not found.');
 
 const example = {
   ...adExample,

@@ -8,7 +8,10 @@ import { adSummary } from '../endpoint/examples.ts';
 import { given } from '../endpoint/omit-undefined.ts';
 import { noParams, pageQuery, searchText } from '../endpoint/parameters.ts';
 
-/** Without a brand, only ads started in so many days are looked at (specification, part "Limits"). */
+/**
+ * Search window in days when no brand is named: ads that started earlier are left out (specification, part
+ * "Limits").
+ */
 const WINDOW_DAYS = 90;
 const COPY_SEARCH_MAX_LENGTH = 200;
 const DAY_MS = 86_400_000;

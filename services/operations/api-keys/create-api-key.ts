@@ -28,7 +28,7 @@ export const createApiKey = endpoint({
   reads: [],
   handler: (call, dependencies) => {
     const { name } = call.body;
-    // Each once and in one order, however they were given.
+    // Removes duplicates and fixes the order.
     const scopes = SCOPES.filter((scope) => call.body.scopes.includes(scope));
     return answerNewKey(call, dependencies, (known) => issueApiKey({ ...known, name, scopes }));
   },

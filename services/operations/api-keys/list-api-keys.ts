@@ -8,7 +8,7 @@ import { memberNameOf } from '../dependencies/member-names.ts';
 import { pageQuery, workspaceParams } from '../endpoint/parameters.ts';
 import type { OperationDependencies } from '../dependencies/dependencies.ts';
 
-/** A page with the names that the vault opens, each once. */
+/** Returns the items of a page with the names decrypted from the vault. Each name is decrypted once. */
 const withNames = async (
   dependencies: OperationDependencies,
   workspaceId: string,

@@ -15,10 +15,7 @@ const SEGMENTS_DESCRIBED = Object.entries(AUDIENCE_SEGMENTS)
   .map(([segment, { description }]) => `\`${segment}\` (${description})`)
   .join(', ');
 
-const SEGMENT_UNKNOWN = new Refusal(
-  'not_found',
-  `There is no such segment. Use one of ${SEGMENTS.join(', ')}.`,
-);
+const SEGMENT_UNKNOWN = new Refusal('not_found', `Segment not found. Use one of ${SEGMENTS.join(', ')}.`);
 
 export const listAudience = endpoint({
   method: 'GET',

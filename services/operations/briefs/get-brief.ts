@@ -23,7 +23,7 @@ export const getBrief = endpoint({
   reads: ['briefs'],
   handler: async ({ params }, { db }) => {
     const data = await findBrief(db, params.ws, params.briefId);
-    if (data === null) throw new Refusal('not_found', 'The workspace has no such brief.');
+    if (data === null) throw new Refusal('not_found', 'Brief not found.');
     return { data, asOf: null };
   },
 });

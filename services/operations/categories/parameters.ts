@@ -6,4 +6,4 @@ export const categoryParams = z.strictObject({
   categoryId: Uuid.meta({ description: 'Id of a category of any level.' }),
 });
 
-export const CATEGORY_UNKNOWN = new Refusal('not_found', 'There is no such category in this service.');
+export const CATEGORY_UNKNOWN = new Refusal('not_found', 'Category not found.');

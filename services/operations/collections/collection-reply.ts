@@ -6,7 +6,7 @@ import {
   seesCollection,
 } from '#domain/workspace/collection/decider.ts';
 
-/** A collection as a write answers it: what the next list shows of it. */
+/** Returns the JSON text of a collection for the reply to a write, in the form of the list. */
 export const collectionText = (
   id: string,
   collection: Collection,

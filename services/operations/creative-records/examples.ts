@@ -1,7 +1,7 @@
 import { AD_ID, BRAND_ID, brandReference } from '../endpoint/examples.ts';
 import { CREATIVE_ID, CREATIVE_KEY, media } from '../creatives/examples.ts';
 
-/** Values that the documentation shows of creative records. */
+/** Examples of creative records in the API documentation. */
 const BASE_URL = 'https://ads.example.com';
 
 export const creativeRecordSummary = {

@@ -9,10 +9,10 @@ import { CREATIVE_KEY } from '../creatives/examples.ts';
 import { creativeRecord } from './examples.ts';
 
 const KEY_LENGTH = 64;
-const RECORD_UNKNOWN = new Refusal('not_found', 'There is no creative record whose key begins so.');
+const RECORD_UNKNOWN = new Refusal('not_found', 'No creative record has a key with this prefix.');
 const PREFIX_AMBIGUOUS = new Refusal(
   'ambiguous_prefix',
-  'Several creative records have keys that begin so; give more of the key.',
+  'Several creative records have keys with this prefix. Send more characters of the key.',
 );
 
 export const getCreativeRecord = endpoint({

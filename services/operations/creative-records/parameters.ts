@@ -6,7 +6,7 @@ import { AnalysisDepthName } from '#contracts/resources/corpus/creative-record.t
 import { pageQuery, searchText, wholeNumber } from '../endpoint/parameters.ts';
 
 const WORDS_MAX_LENGTH = 200;
-/** Beyond any file, and within what every column holds. */
+/** Upper bounds of range parameters: larger than any value of a file, and within the range of every column. */
 const WHOLE_MAX = 10_000_000_000;
 const PIXELS_MAX = 1_000_000;
 const SECONDS_MAX = 86_400;
@@ -25,7 +25,7 @@ const field = <Field extends keyof typeof CREATIVE_FIELDS>(name: Field, descript
 
 const RANGES = ['duration_seconds', 'bytes', 'width', 'height', 'active_ads'] as const;
 
-/** Query of the search of creative records. Both ends of a range are part of it. */
+/** Query parameters of the search for creative records. Both ends of a range are inclusive. */
 export const recordQuery = z
   .strictObject({
     ...pageQuery,
@@ -58,7 +58,11 @@ export const recordQuery = z
     for (const name of RANGES) {
       const [min, max] = [query[`min_${name}`], query[`max_${name}`]];
       if (min === undefined || max === undefined || min <= max) continue;
-      context.addIssue({ code: 'custom', path: [`max_${name}`], message: `is below min_${name}` });
+      context.addIssue({
+        code: 'custom',
+        path: [`max_${name}`],
+        message: `must not be below \`min_${name}\``,
+      });
     }
   });
 export type RecordQuery = z.infer<typeof recordQuery>;

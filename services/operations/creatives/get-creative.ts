@@ -7,7 +7,7 @@ import { endpoint } from '../endpoint/define-endpoint.ts';
 import { noQuery } from '../endpoint/parameters.ts';
 import { CREATIVE_ID, creative } from './examples.ts';
 
-const CREATIVE_UNKNOWN = new Refusal('not_found', 'There is no such archived creative in this service.');
+const CREATIVE_UNKNOWN = new Refusal('not_found', 'Archived creative not found.');
 
 export const getCreative = endpoint({
   method: 'GET',

@@ -25,7 +25,7 @@ export const listCreatives = endpoint({
     })
     .refine(({ ad_id, brand_id }) => (ad_id === undefined) !== (brand_id === undefined), {
       path: ['ad_id'],
-      message: 'exactly one of `ad_id` and `brand_id` is required',
+      message: 'Send exactly one of `ad_id` and `brand_id`.',
     }),
   body: null,
   paramsExample: {},

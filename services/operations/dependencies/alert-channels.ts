@@ -5,9 +5,9 @@ import type { Clock } from '#platform/clock.ts';
 import type { TargetRules } from '#platform/egress/check-target-url.ts';
 import { type EgressOptions, openEgress } from '#platform/egress/http-client.ts';
 
-/** The ways out of this process: samples of alerts, and nothing else, leave by them. */
+/** Outbound channels for alert samples. The process sends nothing else to customers. */
 export type AlertChannels = AsyncDisposable & {
-  /** Which addresses are taken at the door. */
+  /** Rules for accepted target addresses. */
   readonly rules: TargetRules;
   readonly webhook: WebhookChannel;
   readonly chat: ChatChannel;

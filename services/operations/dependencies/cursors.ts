@@ -2,21 +2,24 @@ import { createHmac, createSecretKey, hash, timingSafeEqual } from 'node:crypto'
 import { Refusal } from '#contracts/errors.ts';
 
 /**
- * A cursor is base64url of a 16-byte HMAC-SHA256 and, signed by it, the JSON of version, filter fingerprint,
- * and the sort key of the last item (tie-break included). A page starts after that key whatever was
- * inserted meanwhile. Cursors are not secret; the signature keeps out invented ones.
+ * Signed keyset cursors. A cursor is the base64url of a 16-byte HMAC-SHA256, followed by the signed JSON of
+ * version, filter fingerprint and sort key of the last item (tie-break included). The next page starts after
+ * that key, also when rows were inserted meanwhile. Cursors are not secret; the signature rejects forged ones.
  */
 const VERSION = 1;
 const SIGNATURE_BYTES = 16;
 const FINGERPRINT_LENGTH = 12;
-/** Longer than any cursor we make: a name of 200 characters may be six times as long when it is written as JSON. */
+/**
+ * Maximum length in characters, above that of any issued cursor: JSON can write a name of 200 characters six
+ * times as long.
+ */
 const CURSOR_MAX_LENGTH = 2_048;
 
 type SortKey = readonly (string | number)[];
 
 export type Cursors = {
   sign(filters: string, sortKey: SortKey): string;
-  /** Refuses a cursor that is altered, or was made with other filters. */
+  /** Returns the sort key. Throws `Refusal` when the cursor was altered or was issued for other filters. */
   open(cursor: string, filters: string): SortKey;
 };
 
@@ -26,7 +29,10 @@ const fingerprintOf = (filters: string): string =>
 const refusal = (message: string): Refusal =>
   new Refusal('invalid_cursor', message, [{ path: 'cursor', message, code: 'invalid_cursor' }]);
 
-/** The same secrets in every process of an installation; `second` is only accepted, while secrets change. */
+/**
+ * All processes of an installation use the same secrets. `second` is only accepted for reading, during a secret
+ * rotation.
+ */
 export const createCursors = (secret: string, second?: string): Cursors => {
   const key = createSecretKey(Buffer.from(secret, 'utf8'));
   const keys = second === undefined ? [key] : [key, createSecretKey(Buffer.from(second, 'utf8'))];
@@ -39,10 +45,10 @@ export const createCursors = (secret: string, second?: string): Cursors => {
       return Buffer.concat([signatureOf(payload), payload]).toString('base64url');
     },
     open: (cursor, filters) => {
-      const altered = refusal('This cursor is not one of ours. Start again without a cursor.');
+      const altered = refusal('The cursor is invalid. Start again without a cursor.');
       if (cursor.length > CURSOR_MAX_LENGTH) throw altered;
       const bytes = Buffer.from(cursor, 'base64url');
-      // Decoding skips what is not base64url and ignores spare bits: only the exact text is a cursor.
+      // Decoding skips characters outside base64url and ignores spare bits, so only the exact text is accepted.
       if (bytes.length <= SIGNATURE_BYTES || bytes.toString('base64url') !== cursor) throw altered;
       const payload = bytes.subarray(SIGNATURE_BYTES);
       const signature = bytes.subarray(0, SIGNATURE_BYTES);
@@ -54,7 +60,7 @@ export const createCursors = (secret: string, second?: string): Cursors => {
       ];
       if (version !== VERSION) throw altered;
       if (fingerprint !== fingerprintOf(filters)) {
-        throw refusal('This cursor belongs to other parameters. Start again without a cursor.');
+        throw refusal('The cursor belongs to other parameters. Start again without a cursor.');
       }
       return sortKey;
     },

@@ -18,7 +18,7 @@ import type { RateLimiter } from './rate-limiter.ts';
 import type { ScrapeRequests } from './scrape-requests.ts';
 import type { ReadCoalescing } from './read-coalescing.ts';
 
-/** Everything that operations reach the world through. */
+/** Dependencies of endpoint handlers. */
 export type OperationDependencies = {
   readonly db: ReadDatabase;
   readonly pool: Database;
@@ -31,15 +31,15 @@ export type OperationDependencies = {
   readonly cursors: Cursors;
   readonly downloadLinks: DownloadLinks;
   readonly objectStore: ObjectStore;
-  /** `null` without MEMBER_VAULT_KEY: names that are sealed stay so. */
+  /** `null` without MEMBER_VAULT_KEY: encrypted names cannot be read. */
   readonly memberVault: MemberVault | null;
-  /** `null` without MEMBER_VAULT_KEY: then there are no webhooks. */
+  /** `null` without MEMBER_VAULT_KEY: no webhooks are sent. */
   readonly secretVault: SecretVault | null;
   readonly signingSecrets: SigningSecrets | null;
   readonly alertChannels: AlertChannels;
   readonly scrapeRequests: ScrapeRequests;
   readonly coalesceReads: ReadCoalescing;
-  /** Without a slash at its end. */
+  /** Base URL of the API, without a trailing slash. */
   readonly baseUrl: string;
   readonly clock: Clock;
   readonly log: Log;

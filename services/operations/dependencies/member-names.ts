@@ -1,15 +1,18 @@
 import type { OperationDependencies } from './dependencies.ts';
 
-/** A member as the read model has it. */
+/** A member in the read model. */
 export type NamedMember = {
   readonly workspaceId: string;
   readonly memberId: string;
-  /** Empty where `sealed` holds it. */
+  /** Empty when the name is encrypted in `sealed`. */
   readonly name: string;
   readonly sealed: string | null;
 };
 
-/** `null` for a name that nobody opens (erased, or no key here), which is no reason to refuse the rest. */
+/**
+ * Returns the display name of a member. `null` when it cannot be decrypted (erased, or no vault key here): a
+ * missing name must not fail the whole reply.
+ */
 export const memberNameOf = async (
   { memberVault, log }: Pick<OperationDependencies, 'memberVault' | 'log'>,
   { workspaceId, memberId, name, sealed }: NamedMember,
@@ -18,10 +21,7 @@ export const memberNameOf = async (
   try {
     return (await memberVault?.open(workspaceId, memberId, sealed))?.name ?? null;
   } catch (error) {
-    log.error(
-      { err: error, member_id: memberId },
-      'a name does not open: is MEMBER_VAULT_KEY the right one?',
-    );
+    log.error({ err: error, member_id: memberId }, 'member name decryption failed; check MEMBER_VAULT_KEY');
     return null;
   }
 };

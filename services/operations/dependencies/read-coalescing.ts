@@ -1,24 +1,23 @@
 import type { Reply } from '../endpoint/reply.ts';
 
 /**
- * Reads that come in within one turn of the event loop and ask for the same are one read: what many look at is asked
- * of the database once, and none sees less than a read of its own would have shown, since queries are sent at the
- * end of the turn.
+ * Single-flight for reads: calls with the same key within one event-loop iteration share one read. Queries are
+ * sent at the end of the iteration, so a shared read is never older than a separate read would be.
  */
-export type ReadCoalescing = (what: string, read: () => Promise<Reply>) => Promise<Reply>;
+export type ReadCoalescing = (key: string, read: () => Promise<Reply>) => Promise<Reply>;
 
 export const createReadCoalescing = (): ReadCoalescing => {
-  let ofThisTurn = new Map<string, Promise<Reply>>();
-  return (what, read) => {
-    const shared = ofThisTurn.get(what);
+  let readsOfIteration = new Map<string, Promise<Reply>>();
+  return (key, read) => {
+    const shared = readsOfIteration.get(key);
     if (shared) return shared;
-    if (ofThisTurn.size === 0) {
+    if (readsOfIteration.size === 0) {
       setImmediate(() => {
-        ofThisTurn = new Map();
+        readsOfIteration = new Map();
       });
     }
     const reading = read();
-    ofThisTurn.set(what, reading);
+    readsOfIteration.set(key, reading);
     return reading;
   };
 };

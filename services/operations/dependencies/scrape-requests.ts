@@ -3,18 +3,18 @@ import { SCRAPE_REQUESTED, type ScrapeRequested } from '#contracts/messages/subj
 import type { Log } from '#platform/logger.ts';
 import { type Nats, tracedHeaders } from '#platform/nats/connection.ts';
 
-/** Two messages with the same are one. */
+/** NATS deduplicates messages with the same value of this header. */
 const MESSAGE_ID = 'Nats-Msg-Id';
 
 export type ScrapeRequests = {
   /**
-   * Asks collectors for a scan. Never throws, and waits for nothing: what the queue loses, the cadence loop asks for
-   * again. `factId` makes the same request one message.
+   * Requests a scan from the collectors. Never throws and does not wait: the cadence loop repeats a request
+   * that is lost. `eventId` deduplicates repeated requests.
    */
   request(scrape: ScrapeRequested, eventId: string): void;
 };
 
-/** `nats` may still be connecting; the API serves without it. */
+/** `nats` may still be connecting. Requests until then are logged and dropped. */
 export const createScrapeRequests = (nats: Promise<Nats>, log: Log): ScrapeRequests => {
   let connected: Nats | undefined;
   const connect = async (): Promise<void> => {
@@ -25,13 +25,13 @@ export const createScrapeRequests = (nats: Promise<Nats>, log: Log): ScrapeReque
     request: (scrape, eventId) => {
       try {
         if (!connected) throw new Error('not connected to NATS');
-        const given = tracedHeaders().headers ?? headers();
-        given.set(MESSAGE_ID, eventId);
-        connected.connection.publish(SCRAPE_REQUESTED, JSON.stringify(scrape), { headers: given });
+        const messageHeaders = tracedHeaders().headers ?? headers();
+        messageHeaders.set(MESSAGE_ID, eventId);
+        connected.connection.publish(SCRAPE_REQUESTED, JSON.stringify(scrape), { headers: messageHeaders });
       } catch (error) {
         log.warn(
           { err: error, brand_id: scrape.brand_id },
-          'scrape hand-off failed; the cadence loop will ask again',
+          'scrape request failed; the cadence loop will repeat it',
         );
       }
     },

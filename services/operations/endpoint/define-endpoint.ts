@@ -7,7 +7,7 @@ import type { ExecuteCommand } from './execute-command.ts';
 import type { Reply } from './reply.ts';
 import type { OperationDependencies } from '../dependencies/dependencies.ts';
 
-/** Sections of the documentation, in its order. */
+/** Sections of the documentation, in their order. */
 export const TAGS = {
   System: 'What the corpus holds and how fresh it is.',
   Brands: 'Brands and the figures observed of their ads.',
@@ -32,27 +32,27 @@ export const TAGS = {
 } as const;
 export type Tag = keyof typeof TAGS;
 
-/** What a handler is given: input that has passed the contract, and who asks. */
+/** Input of a handler: validated parameters and the caller. */
 export type Call<Params, Query, Body> = {
   readonly params: Params;
   readonly query: Query;
   readonly body: Body;
   readonly caller: Caller;
   readonly requestId: string;
-  /** Ids of events follow from it, so that a repeated command records once. */
+  /** Event ids are derived from it, so that a repeated command appends its events once. */
   readonly commandId: string;
-  /** The command may have come before, with its first attempt recorded or not. */
+  /** True when this may be a retry: an earlier attempt may already have appended its events. */
   readonly mayRepeat: boolean;
-  /** Of endpoints with pages: where this one starts. */
+  /** Size and start of the requested page. Only used by paged endpoints. */
   readonly page: PageRequest;
   /** Runs a command of the caller in the caller's workspace. */
   readonly execute: ExecuteCommand;
 };
 
-/** How `data` and `meta` of a reply look. `paged` lists have a cursor; `whole` lists have not. */
+/** Shape of `data` and `meta`. A `paged` list has a cursor, a `whole` list has none. */
 export type ReplyShape = 'record' | 'brand' | 'whole' | 'paged';
 
-/** Every endpoint may answer these besides its own. */
+/** Errors that every endpoint can return, in addition to its own. */
 export const SHARED_ERRORS = [
   'bad_request',
   'unauthorized',
@@ -73,30 +73,30 @@ type Contract = {
   readonly reply: {
     readonly status: 200 | 201;
     readonly shape: ReplyShape;
-    /** Of a list: one item. */
+    /** Schema of `data`; for a list, of one item. */
     readonly data: z.ZodType;
-    /** `data` of a reply. */
+    /** Example of `data`. */
     readonly example: unknown;
   };
-  /** Beyond `SHARED_ERRORS`. */
+  /** Errors in addition to `SHARED_ERRORS`. */
   readonly errors: readonly ErrorType[];
-  /** Reads the corpus: replies carry an ETag. */
+  /** True when the endpoint reads the corpus: replies carry an ETag. */
   readonly corpus: boolean;
-  /** Projections it reads, waited for when a caller sends `min-position`. */
+  /** Projections that the handler reads. A request with `min-position` waits for them. */
   readonly reads: readonly string[];
 };
 
-/** One endpoint: its contract and its handler. */
+/** An endpoint: contract and handler. */
 export type Endpoint = Contract & {
   readonly params: z.ZodObject;
   readonly query: z.ZodObject;
   readonly body: { readonly schema: z.ZodType; readonly example: unknown } | null;
-  /** Values of required parameters in the documentation. */
+  /** Examples of path parameters in the documentation. */
   readonly paramsExample: Readonly<Record<string, string>>;
   readonly handler: (call: Call<never, never, never>, dependencies: OperationDependencies) => Promise<Reply>;
 };
 
-/** An endpoint whose handler knows the types of its contract. */
+/** Defines an endpoint. The handler gets the types of its contract. */
 export const endpoint = <Params extends z.ZodObject, Query extends z.ZodObject, Body extends z.ZodType>(
   definition: Contract & {
     readonly params: Params;
@@ -110,10 +110,10 @@ export const endpoint = <Params extends z.ZodObject, Query extends z.ZodObject, 
   },
 ): Endpoint => definition;
 
-/** Errors an endpoint may answer with, all of them. */
-export const errorsOf = (one: Endpoint): readonly ErrorType[] => [
+/** Returns all errors that an endpoint can return. */
+export const errorsOf = ({ method, errors }: Endpoint): readonly ErrorType[] => [
   ...SHARED_ERRORS,
-  ...one.errors,
-  // The idempotency key of any POST may be in use for another body.
-  ...(one.method === 'POST' && !one.errors.includes('conflict') ? (['conflict'] as const) : []),
+  ...errors,
+  // Any POST can conflict: its idempotency key may belong to a request with another body.
+  ...(method === 'POST' && !errors.includes('conflict') ? (['conflict'] as const) : []),
 ];

@@ -1,4 +1,4 @@
-/** Values that the documentation shows. Tests hold each against the schema of its endpoint. */
+/** Examples in the API documentation. Tests validate each against the schema of its endpoint. */
 
 const BASE_URL = 'https://ads.example.com';
 export const WORKSPACE_ID = 'ws_4k7m2q9x8t3b6c1d';

@@ -3,56 +3,62 @@ import { CalendarDate, LibraryId, Slug, Uuid } from '#contracts/values/primitive
 import { ApiKeyId } from '#contracts/resources/workspace/api-key.ts';
 import type { BrandRef } from '#projections/brands/read.ts';
 
-/** Parameters that several endpoints share (specification, part "Endpoints", general rules). */
+/** Parameters shared by several endpoints (specification, part "Endpoints", general rules). */
 
 const WHOLE_NUMBER = /^[0-9]{1,15}$/;
 
-/** Query text as a whole number; what is none is left to fail the schema. */
+/** Converts query text to a whole number. Other text is passed on, so that the schema rejects it. */
 export const wholeNumber = <Schema extends z.ZodType>(schema: Schema) =>
   z.preprocess(
     (text: unknown) => (typeof text === 'string' && WHOLE_NUMBER.test(text) ? Number(text) : text),
     schema,
   );
 
-/** Query text as a list, in one order whichever it was given in, so that cursors do not depend on it. */
+/**
+ * Splits query text into a list without duplicates. The list is sorted, so that cursors do not depend on the
+ * order in the URL.
+ */
 export const commaSeparated = <Schema extends z.ZodType>(schema: Schema) =>
   z.preprocess(
     (text: unknown) => (typeof text === 'string' ? [...new Set(text.split(','))].toSorted() : text),
     schema,
   );
 
-/** Ids with commas between, each once: uuids are one id in whichever case they are written. */
+/** Splits comma-separated uuids, in lower case and without duplicates. Uuids are case-insensitive. */
 export const commaSeparatedUuids = (maxItems: number) =>
   z.preprocess(
     (text: unknown) => (typeof text === 'string' ? text.toLowerCase() : text),
     commaSeparated(z.array(Uuid).min(1).max(maxItems)),
   );
 
-/** Words to search for. Postgres holds no text with a NUL character, so no text can contain one. */
+/** Search text. NUL characters are rejected, because Postgres cannot store them in text. */
 export const searchText = (maxLength: number) =>
   z
     .string()
     .min(1)
     .max(maxLength)
-    .refine((text) => !text.includes('\u0000'), 'a NUL character occurs in no text');
+    .refine((text) => !text.includes('\u0000'), 'must not contain a NUL character');
 
-/** Older than anything the library holds, and so far from the last day there is that windows may be counted from it. */
-const ASKED_DATE_EARLIEST = '2000-01-01';
-const ASKED_DATE_LATEST = '2999-12-31';
+/**
+ * Range of accepted dates. The first is older than every ad of the library. The last is far enough below the
+ * largest date that a window can be added to it.
+ */
+const DATE_EARLIEST = '2000-01-01';
+const DATE_LATEST = '2999-12-31';
 
-/** A day that is asked for. */
-export const askedDate = (description: string) =>
+/** Optional date parameter. */
+export const dateParameter = (description: string) =>
   CalendarDate.refine(
-    (date) => date >= ASKED_DATE_EARLIEST && date <= ASKED_DATE_LATEST,
-    `a day from ${ASKED_DATE_EARLIEST} to ${ASKED_DATE_LATEST}`,
+    (date) => date >= DATE_EARLIEST && date <= DATE_LATEST,
+    `must be a date from ${DATE_EARLIEST} to ${DATE_LATEST}`,
   )
     .optional()
-    .meta({ description: `${description} Between ${ASKED_DATE_EARLIEST} and ${ASKED_DATE_LATEST}.` });
+    .meta({ description: `${description} Between ${DATE_EARLIEST} and ${DATE_LATEST}.` });
 
 export const PAGE_SIZE_MAX = 100;
 export const PAGE_SIZE_DEFAULT = 20;
 
-/** Spread into the query of every endpoint with pages. */
+/** Query parameters of every paged endpoint. */
 export const pageQuery = {
   limit: wholeNumber(
     z.int().min(1).max(PAGE_SIZE_MAX).default(PAGE_SIZE_DEFAULT).meta({ description: 'Items per page.' }),
@@ -67,7 +73,7 @@ export const pageQuery = {
 export const noParams = z.strictObject({});
 export const noQuery = z.strictObject({});
 
-/** Slug first: it accepts what almost every caller sends, a lower-case uuid included. */
+/** Tests the slug first, because it accepts almost every request, including a lower-case uuid. */
 export const slugOrUuid = z.union([Slug, Uuid], 'a slug, or a uuid');
 
 export const brandParams = z.strictObject({
@@ -103,6 +109,9 @@ export const briefParams = z.strictObject({
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
-/** No slug has the shape of a uuid: it has as many hyphens only with a top-level domain of twelve hex digits. */
+/**
+ * Returns the reference to a brand by uuid or slug. A slug never looks like a uuid: that would take a top-level
+ * domain of twelve hex digits.
+ */
 export const brandRefOf = (text: string): BrandRef =>
   UUID.test(text) ? { id: text.toLowerCase() } : { slug: text };

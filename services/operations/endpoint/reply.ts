@@ -1,25 +1,33 @@
 import type { Page } from '#contracts/ports/read-database.ts';
 
-/** What a handler answers: JSON text, and what the envelope says about it. */
+/** Result of a handler: `data` as JSON text, and the values for `meta` and headers. */
 export type Reply = {
   readonly data: string;
-  /** `null`: now, as for a workspace's own records. */
+  /** Time of the newest observation behind `data`. `null` means now, as for records of a workspace. */
   readonly asOf: string | null;
-  /** Items of a list. */
+  /** Number of items of a list. */
   readonly count?: number;
-  /** Sort key of the last item when more follow. */
+  /** Sort key of the last item of a page. `null` on the last page. */
   readonly next?: readonly (string | number)[] | null;
-  /** JSON text. */
+  /** `meta.freshness` as JSON text. */
   readonly freshness?: string;
-  /** Where a write stands in the log. */
+  /** Log position of a write. `null` when nothing was appended. */
   readonly position?: bigint | null;
 };
 
-/** How handlers put stored JSON texts together into answers. */
+const HOUR_MS = 3_600_000;
 
+/**
+ * Returns the age of `asOf` in hours, rounded down to hundredths. 0 when `asOf` is `null`. The clock of an
+ * observer may be ahead of ours; the age is never negative. `now`: milliseconds since 1970.
+ */
+export const lagHours = (asOf: string | null, now: number): number =>
+  asOf === null ? 0 : Math.max(0, Math.floor((now - Date.parse(asOf)) / (HOUR_MS / 100)) / 100);
+
+/** Joins stored JSON texts into a JSON array. */
 export const listText = (items: readonly string[]): string => `[${items.join(',')}]`;
 
-/** The latest of some times, however many fractional digits they have; `null` of none. */
+/** Returns the latest time. The number of fractional digits may differ. `null` without a time. */
 export const latestOf = (times: readonly (string | null)[]): string | null => {
   let latest: string | null = null;
   let latestMs = Number.NEGATIVE_INFINITY;
@@ -35,8 +43,8 @@ export const latestOf = (times: readonly (string | null)[]): string | null => {
 };
 
 /**
- * The latest time under `"<field>":"…"` in stored items. Reads the last such field of each text: it is the
- * item's own, since what is nested in these items has none of that name.
+ * Returns the latest time in `"<field>":"…"` of stored items. Reads the last such field of each text, which
+ * belongs to the item itself, because the objects nested in these items have no field of that name.
  */
 export const latestIn = (items: readonly string[], field: string): string | null => {
   const start = `"${field}":"`;
@@ -50,7 +58,7 @@ export const latestIn = (items: readonly string[], field: string): string | null
   );
 };
 
-/** A page of stored items, as of the latest time in `field`. */
+/** Returns a page of stored items. */
 export const pageReply = (page: Page, asOf: string | null): Reply => ({
   data: listText(page.items),
   asOf,
@@ -58,7 +66,7 @@ export const pageReply = (page: Page, asOf: string | null): Reply => ({
   next: page.next,
 });
 
-/** A list without pages. */
+/** Returns a list that is not paged. */
 export const listReply = (items: readonly string[], asOf: string | null): Reply => ({
   data: listText(items),
   asOf,

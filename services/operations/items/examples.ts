@@ -1,6 +1,6 @@
 import { AD_ID } from '../endpoint/examples.ts';
 
-/** Values that the documentation shows of collections, saved items and notes. */
+/** Examples of collections, saved items and notes in the API documentation. */
 
 const MEMBER_ID = 'mem_2h8k4n6p0r5s7v9w';
 export const COLLECTION_ID = '3e9b7d15-6a2c-5f48-9b0d-8c1a4e7f2d63';

@@ -3,7 +3,7 @@ import { ITEM_KEYS, type Item, ItemKey, type ItemType, ItemTypeName } from '#con
 import { Uuid } from '#contracts/values/primitives.ts';
 import { workspaceParams } from '../endpoint/parameters.ts';
 
-/** Parameters of paths that name a collection, an item of one, or a saved item. */
+/** Path parameters that name a collection, an item of a collection, or a saved item. */
 
 export const collectionParams = z.strictObject({
   ...workspaceParams.shape,
@@ -14,8 +14,8 @@ type NamedItem = { readonly itemType: ItemType; readonly itemKey: string };
 
 const itemShape = { itemType: ItemTypeName.meta({ description: 'Type of the item.' }), itemKey: ItemKey };
 
-/** The form of a key follows from the type beside it. */
-const authenticate = ({ itemType, itemKey }: NamedItem, faults: z.RefinementCtx): void => {
+/** Checks the key against the format of its item type. */
+const checkItemKey = ({ itemType, itemKey }: NamedItem, faults: z.RefinementCtx): void => {
   for (const { message } of ITEM_KEYS[itemType].safeParse(itemKey).error?.issues ?? []) {
     faults.addIssue({ code: 'custom', path: ['itemKey'], message });
   }
@@ -23,12 +23,12 @@ const authenticate = ({ itemType, itemKey }: NamedItem, faults: z.RefinementCtx)
 
 export const collectionItemParams = z
   .strictObject({ ...collectionParams.shape, ...itemShape })
-  .superRefine(authenticate);
+  .superRefine(checkItemKey);
 export const savedItemParams = z
   .strictObject({ ...workspaceParams.shape, ...itemShape })
-  .superRefine(authenticate);
+  .superRefine(checkItemKey);
 
-/** The item that a path names, its key in the one form it is stored in. */
+/** Returns the item that a path names, with its key in the stored form. */
 export const itemNamedBy = ({ itemType, itemKey }: NamedItem): Item => ({
   item_type: itemType,
   item_key: ITEM_KEYS[itemType].parse(itemKey),

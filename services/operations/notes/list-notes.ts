@@ -23,13 +23,13 @@ const NotesQuery = z
       faults.addIssue({
         code: 'custom',
         path: ['subject_type'],
-        message: 'Name the type of the subject too.',
+        message: '`subject_key` requires `subject_type`.',
       });
     } else if (!SUBJECT_KEYS[subject_type].safeParse(subject_key).success) {
       faults.addIssue({
         code: 'custom',
         path: ['subject_key'],
-        message: 'No subject of this type has such a key.',
+        message: 'The key does not have the format of keys of this subject type.',
       });
     }
   });

@@ -5,7 +5,7 @@ import { endpoint } from '../endpoint/define-endpoint.ts';
 import { noQuery, operatorParams } from '../endpoint/parameters.ts';
 import { OPERATOR_ID, operatorExample } from '../social-pages/examples.ts';
 
-const OPERATOR_UNKNOWN = new Refusal('not_found', 'There is no such operator in this service.');
+const OPERATOR_UNKNOWN = new Refusal('not_found', 'Operator not found.');
 
 export const getOperator = endpoint({
   method: 'GET',

@@ -7,7 +7,7 @@ import { endpoint } from '../endpoint/define-endpoint.ts';
 import { noQuery } from '../endpoint/parameters.ts';
 import { landingPage, PAGE_ID } from './examples.ts';
 
-const PAGE_UNKNOWN = new Refusal('not_found', 'There is no such landing page of a public brand.');
+const PAGE_UNKNOWN = new Refusal('not_found', 'Landing page not found among those of public brands.');
 
 export const getPage = endpoint({
   method: 'GET',

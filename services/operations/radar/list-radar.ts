@@ -7,7 +7,7 @@ import { endpoint } from '../endpoint/define-endpoint.ts';
 import { radarItem, WORKSPACE_ID } from '../endpoint/examples.ts';
 import { given } from '../endpoint/omit-undefined.ts';
 import {
-  askedDate,
+  dateParameter,
   commaSeparated,
   pageQuery,
   wholeNumber,
@@ -41,7 +41,7 @@ export const listRadar = endpoint({
         .meta({ description: 'Only these types, with commas between.' }),
     ),
     brand_id: Uuid.optional().meta({ description: 'Only this tracked brand.' }),
-    date: askedDate('Only what was observed on this day, in UTC, however many `days` ago.'),
+    date: dateParameter('Only what was observed on this day, in UTC, however many `days` ago.'),
   }),
   body: null,
   paramsExample: { ws: WORKSPACE_ID },

@@ -8,7 +8,10 @@ type Ranked = {
   readonly as_of: string | null;
 };
 
-/** A ranking's rows with the brand's summary in the place of its id. */
+/**
+ * Returns a page of a ranking, with the brand summary in place of the brand id. Rows without a summary are left
+ * out.
+ */
 export const rankingReply = async (db: ReadDatabase, { rows, next, as_of: asOf }: Ranked): Promise<Reply> => {
   const summaries = await readBrandSummaries(
     db,

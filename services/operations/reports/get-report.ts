@@ -24,7 +24,7 @@ export const getReport = endpoint({
   reads: ['reports'],
   handler: async ({ params }, { db, clock, downloadLinks }) => {
     const row = await findReport(db, params.ws, params.reportId);
-    if (!row) throw new Refusal('not_found', 'The workspace has no such report.');
+    if (!row) throw new Refusal('not_found', 'Report not found.');
     return { data: reportText(row, downloadLinks, clock.now()), asOf: null };
   },
 });

@@ -3,7 +3,7 @@ import type { RequestedReport } from '#domain/workspace/report.ts';
 import type { ReportRow } from '#projections/reports/read.ts';
 import type { DownloadLinks } from '../dependencies/download-links.ts';
 
-/** A report as its stream tells it, in the words of the read model. */
+/** Converts the state of a report stream to a row of the read model. */
 export const rowOfState = (state: RequestedReport): ReportRow => {
   const { request, status, started_at, finished_at, file, failure } = state;
   const { report_id, brand_ids, all_tracked, types, from, to, requested_at } = request;
@@ -26,7 +26,7 @@ export const rowOfState = (state: RequestedReport): ReportRow => {
   };
 };
 
-/** A report's JSON text, with a link signed just now where it is ready. */
+/** Returns the JSON text of a report. A finished report gets a newly signed download link. */
 export const reportText = (row: ReportRow, links: DownloadLinks, now: Date): string => {
   const { report_id, requested_at, object_key, bytes, brand_ids, types, ...shown } = row;
   const fileName = `radar-${row.from}-to-${row.to}.csv`;

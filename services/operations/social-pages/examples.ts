@@ -1,6 +1,6 @@
 import { adSummary, BRAND_ID, brandReference } from '../endpoint/examples.ts';
 
-/** Values that the documentation shows of pages beside brands, of networks and of operators. */
+/** Examples of social pages, brand networks and operators in the API documentation. */
 
 const BASE_URL = 'https://ads.example.com';
 export const OPERATOR_ID = '3d7b9f1c-5e2a-5c84-a6d0-8b4f2e6c1a39';

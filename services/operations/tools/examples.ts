@@ -1,6 +1,6 @@
 import { brandSummary } from '../endpoint/examples.ts';
 
-/** Values that the documentation shows of tools, split tests and storefronts. */
+/** Examples of tools, split tests and storefronts in the API documentation. */
 
 const BASE_URL = 'https://ads.example.com';
 export const TOOL_ID = '3f6d8b1a-9c2e-5f47-8a05-6b1d7e4c9f20';

@@ -7,8 +7,10 @@ export const toolParams = z.strictObject({
   toolSlug: slugOrUuid.meta({ description: 'Slug or uuid of a tool.' }),
 });
 
-/** A tool is told by slug or uuid as a brand is. */
+/** Returns the reference to a tool, by slug or uuid. Uses the rule for brands. */
 export const toolRefOf = (text: string): ToolRef => brandRefOf(text);
 
-/** Made once: a refusal says nothing of where it was thrown, and collecting that costs more than the look-up. */
-export const TOOL_UNKNOWN = new Refusal('not_found', 'No scan of a site has found such a tool.');
+/**
+ * Created once: capturing a stack trace per refusal costs more than the lookup, and the stack is never used.
+ */
+export const TOOL_UNKNOWN = new Refusal('not_found', 'Tool not found. No site scan has detected it.');

@@ -8,7 +8,9 @@ import { createCursors } from '#operations/dependencies/cursors.ts';
 import { createDownloadLinks } from '#operations/dependencies/download-links.ts';
 import { createTestDatabase } from '#tests/stack/database.ts';
 
-/** A secret changes in three steps, none of which anybody notices: the new one is accepted, is used, is alone. */
+/**
+ * A secret changes in three steps, none of which anybody notices: the new one is accepted, is used, is alone.
+ */
 const OLD = 'a secret that is to go';
 const NEW = 'a secret that is to come';
 
@@ -20,7 +22,7 @@ test('cursors hold through a change of the secret', () => {
     expect(one.open(young, 'f')).toEqual([2]);
   }
   expect(after.open(young, 'f')).toEqual([2]);
-  expect(() => after.open(old, 'f')).toThrow('not one of ours');
+  expect(() => after.open(old, 'f')).toThrow('The cursor is invalid.');
 });
 
 test('links to files hold through a change of the secret', () => {
@@ -40,8 +42,8 @@ test('links to files hold through a change of the secret', () => {
     expect(one.open('a.csv', young, now).objectKey).toBe('reports/a');
   }
   expect(after.open('a.csv', young, now).objectKey).toBe('reports/a');
-  expect(() => after.open('a.csv', old, now)).toThrow('not one of ours');
-  expect(() => during.open('b.csv', old, now)).toThrow('not one of ours');
+  expect(() => after.open('a.csv', old, now)).toThrow('The link is invalid.');
+  expect(() => during.open('b.csv', old, now)).toThrow('The link is invalid.');
 });
 
 describe('the key of the vaults', () => {

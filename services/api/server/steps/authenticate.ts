@@ -10,10 +10,13 @@ const BEARER = /^bearer +(\S+)$/i;
 
 const KEY_REFUSED = new Refusal('unauthorized', 'Send a valid API key: `Authorization: Bearer <API_KEY>`.');
 
+/** Returns the bearer token. `undefined` when the header is missing or has another scheme. */
 export const bearerOf = (request: FastifyRequest): string | undefined =>
   BEARER.exec(request.headers.authorization ?? '')?.[1];
 
-/** Who calls. The same answer for a missing, malformed, unknown and revoked key. */
+/**
+ * Identifies the caller by API key. The error is the same for a missing, malformed, unknown and revoked key.
+ */
 export const authenticate = (
   context: RequestContext,
   dependencies: ApiDependencies,

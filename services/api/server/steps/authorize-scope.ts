@@ -1,10 +1,6 @@
-import { Refusal } from '#contracts/errors.ts';
+import { requireScope } from '#operations/endpoint/authorize.ts';
 import { callerOf, type RequestContext } from '../request-context.ts';
 
-/** The endpoint's scope is among those of the key that its member's role still allows. */
-export const authorizeScope = (context: RequestContext): void => {
-  const { scope } = context.endpoint;
-  if (!callerOf(context).scopes.has(scope)) {
-    throw new Refusal('scope_missing', `This needs a key with the scope ${scope}.`);
-  }
-};
+/** Refuses a caller without the scope of the endpoint: 403. */
+export const authorizeScope = (context: RequestContext): void =>
+  requireScope(context.endpoint, callerOf(context));

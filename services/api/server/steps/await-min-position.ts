@@ -2,10 +2,13 @@ import { Refusal } from '#contracts/errors.ts';
 import type { RequestContext } from '../request-context.ts';
 import type { ApiDependencies } from '../../dependencies.ts';
 
-/** A position in the log: an unsigned 64-bit number. */
+/** A log position: an unsigned 64-bit number. */
 const POSITION = /^[0-9]{1,20}$/;
 
-/** `min-position: <x-read-position of a write>`: the read shows at least that write, or what there is in time. */
+/**
+ * Waits until the projections of a read have reached the position in the header `min-position`. After a timeout
+ * the read continues with the projections as they are.
+ */
 export const awaitMinPosition = (
   context: RequestContext,
   dependencies: ApiDependencies,
@@ -13,7 +16,7 @@ export const awaitMinPosition = (
   const position = context.request.headers['min-position'];
   if (position === undefined || context.endpoint.method !== 'GET') return;
   if (typeof position !== 'string' || !POSITION.test(position)) {
-    const message = 'Send the value of `x-read-position` as it was answered.';
+    const message = 'Send the value of `x-read-position` from an earlier reply, unchanged.';
     throw new Refusal('invalid_input', message, [{ path: 'min-position', message, code: 'invalid_format' }]);
   }
   return dependencies.projectionWait.wait(context.endpoint.reads, BigInt(position)).then(() => undefined);

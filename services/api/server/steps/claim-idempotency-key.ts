@@ -4,10 +4,10 @@ import { callerOf, type RequestContext } from '../request-context.ts';
 import type { ApiDependencies } from '../../dependencies.ts';
 import { bearerOf } from './authenticate.ts';
 
-/** Printable ASCII, as the header's draft has it. */
+/** 1 to 255 characters of printable ASCII without spaces, as in the draft of the header. */
 const KEY = /^[\x21-\x7e]{1,255}$/;
 
-/** `idempotency-key` on a POST: the second request with it gets the first one's answer and does nothing. */
+/** Claims the `idempotency-key` of a POST. A repeated request gets the stored reply and runs no handler. */
 export const claimIdempotencyKey = async (
   context: RequestContext,
   dependencies: ApiDependencies,
@@ -16,17 +16,17 @@ export const claimIdempotencyKey = async (
   const key = context.request.headers['idempotency-key'];
   if (key === undefined || context.endpoint.method !== 'POST') return;
   if (typeof key !== 'string' || !KEY.test(key)) {
-    const message = 'An idempotency key is 1 to 255 printable ASCII characters, none of them a space.';
+    const message = 'An idempotency key must be 1 to 255 printable ASCII characters without spaces.';
     throw new Refusal('invalid_input', message, [
       { path: 'idempotency-key', message, code: 'invalid_format' },
     ]);
   }
-  // Of the checked body, so that white space and the order of properties make no difference.
+  // Hashes the validated body, so that white space and property order do not matter.
   const fingerprint = hash('sha256', JSON.stringify(context.body) ?? '', 'base64url');
   const path = context.request.url.split('?', 1)[0] ?? '';
   const outcome = await dependencies.idempotencyStore.claim({
     scope: callerOf(context).keyId,
-    sealedWith: bearerOf(context.request) ?? '',
+    keyText: bearerOf(context.request) ?? '',
     path,
     key,
     fingerprint,
@@ -37,6 +37,6 @@ export const claimIdempotencyKey = async (
   } else {
     context.replayed = outcome;
     const { data, asOf, position } = outcome;
-    context.answer = { data, asOf, position };
+    context.result = { data, asOf, position };
   }
 };

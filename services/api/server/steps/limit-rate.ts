@@ -3,14 +3,14 @@ import { PLANS } from '#contracts/values/plans.ts';
 import { callerOf, type RequestContext } from '../request-context.ts';
 import type { ApiDependencies } from '../../dependencies.ts';
 
-/** Counts the request against the key's minute (specification, part "Limits"). */
+/** Counts the request against the limit per minute of the key (specification, part "Limits"). */
 export const limitRate = (context: RequestContext, dependencies: ApiDependencies): void => {
   const { keyId, plan } = callerOf(context);
   context.allowance = dependencies.rateLimiter.take(keyId, PLANS[plan].requestsPerMinute);
   if (!context.allowance.allowed) {
     throw new Refusal(
       'rate_limited',
-      `Wait until the time given by x-ratelimit-reset: ${context.allowance.resetIn} s.`,
+      `Rate limit exceeded. Try again in ${context.allowance.resetIn} s (\`x-ratelimit-reset\`).`,
     );
   }
 };

@@ -1,9 +1,11 @@
 import type { RequestContext } from '../request-context.ts';
 
-/** Stores the answer under the idempotency key before anybody sees it. */
+/**
+ * Stores the reply under the idempotency key. Runs before the reply is sent, so that a retry always finds it.
+ */
 export const storeIdempotentReply = (context: RequestContext): void | Promise<void> => {
-  const { claim, answer, endpoint } = context;
-  if (!claim || !answer) return;
-  const { data, asOf, position = null } = answer;
-  return claim.keep({ status: endpoint.reply.status, data, asOf, position });
+  const { claim, result, endpoint } = context;
+  if (!claim || !result) return;
+  const { data, asOf, position = null } = result;
+  return claim.store({ status: endpoint.reply.status, data, asOf, position });
 };

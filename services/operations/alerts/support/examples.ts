@@ -1,11 +1,11 @@
 import type { AlertPayload } from '#contracts/webhooks/alert-payload.ts';
 import { AD_ID, BRAND_ID, brandReference, radarItem, WORKSPACE_ID } from '#operations/endpoint/examples.ts';
 
-/** Values that the documentation shows of alerts. */
+/** Examples of alerts in the API documentation. */
 
 export const ALERT_ID = 'b7d1c3e5-2f4a-5b68-9c0d-6e8f1a3b5d70';
 export const DELIVERY_ID = '4e2a9c71-8d3b-5f06-a1e4-7b9d2c5f8036';
-/** Made of the numbers from 0 to 31. */
+/** Base64 of the bytes 0 to 31. */
 export const WEBHOOK_SECRET = 'whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=';
 
 const settings = {
@@ -69,7 +69,7 @@ export const alertDelivery = {
   ],
 };
 
-/** What a webhook receives. */
+/** A webhook body. */
 export const alertPayload: AlertPayload = {
   id: DELIVERY_ID,
   type: 'alert.matched',

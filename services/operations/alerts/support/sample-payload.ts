@@ -3,7 +3,10 @@ import type { AlertItem, AlertItemType, AlertPayload } from '#contracts/webhooks
 import type { AlertRule } from '#domain/workspace/alert/rule-decider.ts';
 import { brandIdOf, derivedId } from '#domain/ids.ts';
 
-/** What a sample shows, by what the rule fires on. No such brand, ad or page is in this service. */
+/**
+ * Item type and title of the sample for each trigger. The sample brand, ad and page do not exist in this
+ * service.
+ */
 const SAMPLES: Readonly<Record<AlertTrigger, readonly [AlertItemType, string]>> = {
   new_ads: ['ad_started', 'Sample: an ad was observed for the first time.'],
   stopped_ads: ['ad_stopped', 'Sample: the library shows an ad as ended.'],
@@ -41,7 +44,7 @@ const itemOf = (
   };
 };
 
-/** The shape of what the rule will send, with one invented item that says so. */
+/** Returns a payload in the shape of a real delivery of the rule, with one item that is marked as a sample. */
 export const samplePayload = (
   deliveryId: string,
   rule: AlertRule,

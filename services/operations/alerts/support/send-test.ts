@@ -6,8 +6,9 @@ import { webhookKeysOf } from '#platform/channels/webhook-signature.ts';
 import { findNames } from '#projections/workspaces/read.ts';
 import type { OperationDependencies } from '#operations/dependencies/dependencies.ts';
 
-/** Nothing was sent, since there is nowhere to send it. */
-const nowhere = (reason: string): SendOutcome => failedOutcome('blocked_target', reason, performance.now());
+/** Returns a failed outcome for a channel without a usable target. Nothing was sent. */
+const blockedOutcome = (reason: string): SendOutcome =>
+  failedOutcome('blocked_target', reason, performance.now());
 
 const byWebhook = async (
   rule: AlertRule,
@@ -15,7 +16,8 @@ const byWebhook = async (
   dependencies: OperationDependencies,
 ): Promise<SendOutcome> => {
   const secret = await dependencies.signingSecrets?.current(rule.workspace_id);
-  if (!secret || rule.webhook_url === null) return nowhere('There is no secret to sign with. Create one.');
+  if (!secret || rule.webhook_url === null)
+    return blockedOutcome('The workspace has no signing secret. Create one.');
   const target = { url: rule.webhook_url, deliveryId: payload.id, keys: webhookKeysOf(secret) };
   return dependencies.alertChannels.webhook.sendOnce(target, Buffer.from(JSON.stringify(payload), 'utf8'));
 };
@@ -27,7 +29,7 @@ const byChat = async (
 ): Promise<SendOutcome> => {
   const { workspace_id, alert_id, chat } = rule;
   const url = chat && (await dependencies.secretVault?.open(workspace_id, alert_id, chat.fingerprint));
-  if (!url) return nowhere('The address of the chat tool is not kept any more. Give it again.');
+  if (!url) return blockedOutcome('The address of the chat tool is no longer stored. Set it again.');
   return dependencies.alertChannels.chat.sendOnce({ url }, payload);
 };
 
@@ -41,7 +43,7 @@ const byEmail = async (
   const sealed = names?.sealed ?? null;
   const person =
     sealed === null ? null : await dependencies.memberVault?.open(workspace_id, member_id, sealed);
-  if (!person?.email) return nowhere('The member who created the rule has no e-mail address here.');
+  if (!person?.email) return blockedOutcome('The member who created the rule has no e-mail address.');
   return dependencies.alertChannels.email.sendOnce({ to: person.email, deliveryId: payload.id }, payload);
 };
 
@@ -51,7 +53,7 @@ const SENDERS: Readonly<Record<AlertChannel, typeof byEmail>> = {
   chat: byChat,
 };
 
-/** Sends once, now. What cannot be sent is an outcome too. */
+/** Sends the sample once, without retries. Returns a failed outcome when it cannot be sent. */
 export const sendSample = (
   channel: AlertChannel,
   rule: AlertRule,

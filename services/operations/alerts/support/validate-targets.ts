@@ -4,47 +4,53 @@ import { checkTargetUrl } from '#platform/egress/check-target-url.ts';
 import type { SecretVault } from '#application/vault/secret-vault.ts';
 import type { OperationDependencies } from '#operations/dependencies/dependencies.ts';
 
-/** Addresses as they came: absent, `null` for none, or a URL. */
-type GivenTargets = {
+/** Target addresses of a request: absent, `null` to remove the target, or a URL. */
+type RequestedTargets = {
   webhook_url?: string | null | undefined;
   chat_webhook_url?: string | null | undefined;
 };
 
-/** Without a vault there is nowhere to keep a secret, and that is for the operator to mend. */
+/** Returns the secret vault. Throws `Refusal` when none is configured (`MEMBER_VAULT_KEY`). */
 export const requireVault = ({ secretVault }: OperationDependencies): SecretVault => {
   if (secretVault) return secretVault;
   throw new Refusal(
     'internal',
-    'This installation keeps no secrets, so it sends no webhooks: its operator has to set MEMBER_VAULT_KEY.',
+    'This installation stores no secrets and sends no webhooks. Its operator has to set MEMBER_VAULT_KEY.',
   );
 };
 
-/** One address has one form, in printable characters, however it was written. */
-const normalised = (url: string): string => (URL.canParse(url) ? new URL(url).href : url);
+/** Returns the canonical form of a URL, in printable characters. Text that is not a URL stays unchanged. */
+const normalizeUrl = (url: string): string => (URL.canParse(url) ? new URL(url).href : url);
 
-/** The addresses as they are kept, or a refusal that names every one that this service would not call. */
-export const requireTargets = <Targets extends GivenTargets>(
-  given: Targets,
+/**
+ * Returns the targets in canonical form. Throws `Refusal` that names every address to which this service sends
+ * nothing, such as a private network address.
+ */
+export const requireTargets = <Targets extends RequestedTargets>(
+  requested: Targets,
   dependencies: OperationDependencies,
 ): Targets => {
   const { rules } = dependencies.alertChannels;
   const details: ErrorDetail[] = [];
-  const targets = { ...given };
+  const targets = { ...requested };
   for (const name of ['webhook_url', 'chat_webhook_url'] as const) {
-    const url = given[name];
+    const url = requested[name];
     if (typeof url !== 'string') continue;
-    targets[name] = normalised(url);
-    const fault = checkTargetUrl(url, rules) ?? checkTargetUrl(normalised(url), rules);
+    targets[name] = normalizeUrl(url);
+    const fault = checkTargetUrl(url, rules) ?? checkTargetUrl(normalizeUrl(url), rules);
     if (fault !== null) details.push({ path: name, message: fault, code: 'target_refused' });
   }
   if (details.length > 0) throw new Refusal('invalid_input', 'The input was rejected; see details.', details);
   return targets;
 };
 
-/** Stands for an address that is not sealed yet, where it is only asked whether a rule may be so. */
+/** Placeholder used while validating a rule, before its chat address is encrypted. */
 export const UNSEALED: SealedAddress = { host: '', fingerprint: '' };
 
-/** What events may hold of a chat tool's address; the address itself goes to the vault. */
+/**
+ * Encrypts the address of a chat tool into the vault. Returns the parts that events may hold: host and
+ * fingerprint. `null` without an address.
+ */
 export const sealedAddress = async (
   dependencies: OperationDependencies,
   workspaceId: string,

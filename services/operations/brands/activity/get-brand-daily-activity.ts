@@ -5,10 +5,10 @@ import { listReply } from '#operations/endpoint/reply.ts';
 import { endpoint } from '#operations/endpoint/define-endpoint.ts';
 import { BRAND_ID } from '#operations/endpoint/examples.ts';
 import { given } from '#operations/endpoint/omit-undefined.ts';
-import { askedDate, brandParams } from '#operations/endpoint/parameters.ts';
+import { dateParameter, brandParams } from '#operations/endpoint/parameters.ts';
 import { withBrand } from '../find-brand-or-404.ts';
 
-/** The longest span of one answer. Without dates: the last so many days. */
+/** Maximum number of days in a reply. A request without dates gets the last 366 days. */
 const DAYS_MAX = 366;
 const DAY_MS = 86_400_000;
 
@@ -17,16 +17,16 @@ const shift = (date: string, days: number): string =>
 
 const Query = z
   .strictObject({
-    from: askedDate(`First day. ${DAYS_MAX} days before \`to\` when absent.`),
-    to: askedDate('Last day. Open when absent.'),
+    from: dateParameter(`First day. ${DAYS_MAX} days before \`to\` when absent.`),
+    to: dateParameter('Last day. Open when absent.'),
   })
   .refine(({ from, to }) => from === undefined || to === undefined || from <= to, {
     path: ['from'],
-    message: 'from is not after to',
+    message: '`from` must not be after `to`',
   })
   .refine(({ from, to }) => from === undefined || to === undefined || shift(from, DAYS_MAX) > to, {
     path: ['to'],
-    message: `at most ${DAYS_MAX} days`,
+    message: `at most ${DAYS_MAX} days from \`from\` to \`to\``,
   });
 
 export const getBrandDailyActivity = endpoint({

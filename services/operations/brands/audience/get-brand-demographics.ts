@@ -6,8 +6,8 @@ import { brandParams, noQuery } from '#operations/endpoint/parameters.ts';
 import { demographicsExample } from '#operations/audience/examples.ts';
 import { withBrand } from '../find-brand-or-404.ts';
 
-/** Nothing was ever estimated of the brand's visitors: nothing is made up for them. */
-const NOT_SAID = JSON.stringify(
+/** Reply for a brand without estimates: every group is `null`. */
+const WITHOUT_ESTIMATES = JSON.stringify(
   Object.fromEntries(Object.keys(Demographics.shape).map((group) => [group, null])),
 );
 
@@ -30,6 +30,6 @@ export const getBrandDemographics = endpoint({
   reads: ['brands', 'traffic'],
   handler: async ({ params }, { db }) => {
     const { brand, found } = await withBrand(db, params.brandId, (id) => findEstimatedSite(db, id));
-    return { data: found?.demographics ?? NOT_SAID, asOf: found?.as_of ?? brand.as_of };
+    return { data: found?.demographics ?? WITHOUT_ESTIMATES, asOf: found?.as_of ?? brand.as_of };
   },
 });

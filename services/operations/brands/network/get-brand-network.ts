@@ -13,8 +13,8 @@ import { CATEGORY_UNKNOWN } from '#operations/categories/parameters.ts';
 import { networkExample } from '#operations/social-pages/examples.ts';
 import { withBrand } from '../find-brand-or-404.ts';
 
-/** Of a category that is known, though no public brand is in it. */
-const NOBODYS = JSON.stringify({
+/** Reply for an existing category without public brands. */
+const EMPTY_NETWORK = JSON.stringify({
   brands: [],
   links: [],
   brands_with_link: 0,
@@ -28,7 +28,7 @@ const Query = z
   })
   .refine(({ brand_id, category_id }) => (brand_id === undefined) !== (category_id === undefined), {
     path: ['brand_id'],
-    message: 'give either brand_id or category_id',
+    message: 'Send either `brand_id` or `category_id`.',
   });
 
 export const getBrandNetwork = endpoint({
@@ -63,6 +63,6 @@ export const getBrandNetwork = endpoint({
       readScannedAt(db),
     ]);
     if (network === null && !(await findCategory(db, query.category_id ?? ''))) throw CATEGORY_UNKNOWN;
-    return { data: network ?? NOBODYS, asOf: scannedAt };
+    return { data: network ?? EMPTY_NETWORK, asOf: scannedAt };
   },
 });

@@ -7,7 +7,7 @@ import { brandParams, wholeNumber } from '#operations/endpoint/parameters.ts';
 import { storeExample } from '#operations/tools/examples.ts';
 import { withBrand } from '../find-brand-or-404.ts';
 
-/** A catalogue page of the shape that shops publish holds as many. */
+/** Products per reply. The default equals the number of products on one page of a published shop catalogue. */
 const PRODUCTS_DEFAULT = 250;
 const PRODUCTS_MAX = 1_000;
 

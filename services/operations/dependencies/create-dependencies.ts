@@ -1,0 +1,68 @@
+import { openCallers } from '#application/access/key-lease-cache.ts';
+import { createKeyUsage } from '#application/access/key-usage.ts';
+import { createWorkspaceCommands } from '#application/commands/workspace-commands.ts';
+import type { MemberVault } from '#application/vault/member-vault.ts';
+import type { SecretVault } from '#application/vault/secret-vault.ts';
+import { openSigningSecrets } from '#application/vault/signing-secrets.ts';
+import type { Nats } from '#platform/nats/connection.ts';
+import { createCursors } from './cursors.ts';
+import type { OperationDependencies } from './dependencies.ts';
+import { createDownloadLinks } from './download-links.ts';
+import { createRateLimiter } from './rate-limiter.ts';
+import { createReadCoalescing } from './read-coalescing.ts';
+import { createScrapeRequests } from './scrape-requests.ts';
+
+/** Resources that the process opens and closes. */
+export type OperationResources = Pick<
+  OperationDependencies,
+  | 'db'
+  | 'pool'
+  | 'eventStore'
+  | 'projectionWait'
+  | 'objectStore'
+  | 'alertChannels'
+  | 'baseUrl'
+  | 'clock'
+  | 'log'
+> & {
+  /** May still be connecting. Requests do not wait for it. */
+  readonly nats: Promise<Nats>;
+  readonly cursorSecret: string;
+  /** Signs download URLs. */
+  readonly downloadSecret: string;
+  /** Also accepted for reading, during a secret rotation. */
+  readonly secondSecrets?: { readonly cursor?: string | undefined; readonly download?: string | undefined };
+  readonly memberVault?: MemberVault | null;
+  readonly secretVault?: SecretVault | null;
+};
+
+/** Creates the dependencies of endpoint handlers. The caller disposes `rateLimiter` and `keyUsage`. */
+export const createOperationDependencies = ({
+  nats,
+  cursorSecret,
+  downloadSecret,
+  secondSecrets = {},
+  memberVault = null,
+  secretVault = null,
+  ...resources
+}: OperationResources): OperationDependencies => {
+  const rateLimiter = createRateLimiter(resources.clock);
+  nats.then(
+    ({ connection }) => rateLimiter.share(connection),
+    (error: unknown) => resources.log.warn({ err: error }, 'NATS unavailable; request counts not shared'),
+  );
+  return {
+    ...resources,
+    workspaceCommands: createWorkspaceCommands(resources),
+    memberVault,
+    secretVault,
+    signingSecrets: secretVault && openSigningSecrets(resources.eventStore, secretVault),
+    rateLimiter,
+    callers: openCallers(resources.db),
+    keyUsage: createKeyUsage(resources.pool, resources.log),
+    cursors: createCursors(cursorSecret, secondSecrets.cursor),
+    downloadLinks: createDownloadLinks(downloadSecret, resources.baseUrl, secondSecrets.download),
+    scrapeRequests: createScrapeRequests(nats, resources.log),
+    coalesceReads: createReadCoalescing(),
+  };
+};

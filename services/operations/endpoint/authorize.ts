@@ -1,0 +1,27 @@
+import { Refusal } from '#contracts/errors.ts';
+import type { Caller } from '#application/access/key-lease-cache.ts';
+import type { Endpoint } from './define-endpoint.ts';
+
+/**
+ * Throws `Refusal` when `workspaceId`, the parameter `ws`, is not the workspace of the caller. The error is 404
+ * and not 403, so that a caller cannot find out which other workspaces exist. `undefined`: the endpoint has no
+ * workspace.
+ */
+export const requireWorkspace = (workspaceId: unknown, caller: Caller): void => {
+  if (workspaceId !== undefined && workspaceId !== caller.workspaceId) {
+    throw new Refusal(
+      'not_found',
+      'Workspace not found for this key. `GET /v1/me` returns the workspace of the key.',
+    );
+  }
+};
+
+/**
+ * Throws `Refusal` when the caller lacks the scope of the endpoint. The role of the member limits the scopes of
+ * a key.
+ */
+export const requireScope = ({ scope }: Endpoint, caller: Caller): void => {
+  if (!caller.scopes.has(scope)) {
+    throw new Refusal('scope_missing', `This needs a key with the scope ${scope}.`);
+  }
+};

@@ -1,0 +1,53 @@
+import type { Caller } from '#application/access/key-lease-cache.ts';
+import type { OperationDependencies } from '../dependencies/dependencies.ts';
+import type { Call, Endpoint } from './define-endpoint.ts';
+import { createExecute } from './execute-command.ts';
+import type { Reply } from './reply.ts';
+
+/**
+ * Placeholder of the base URL in stored JSON texts, so that they stay valid when the service moves to another
+ * URL.
+ */
+const BASE_URL_MARK = '\u0001';
+
+/** Input of a handler, without `execute`. The contract checks the types of its parameters, not the compiler. */
+export type HandlerCall = Omit<
+  Call<Record<string, unknown>, Record<string, unknown>, unknown>,
+  'execute'
+>;
+
+/**
+ * Returns the callers that may share one read: all callers for the corpus (`''`), one member for a workspace.
+ * `null` when a read must not be shared, because the reply depends on the API key.
+ */
+const sharingScope = (endpoint: Endpoint, caller: Caller): string | null => {
+  if (endpoint.method !== 'GET') return null;
+  if (endpoint.corpus) return '';
+  return endpoint.path.includes('{ws}') ? caller.memberId : null;
+};
+
+const callHandler = async (
+  endpoint: Endpoint,
+  call: HandlerCall,
+  dependencies: OperationDependencies,
+): Promise<Reply> => {
+  const execute = createExecute(dependencies.workspaceCommands, call);
+  const reply = await endpoint.handler({ ...call, execute } as Call<never, never, never>, dependencies);
+  return { ...reply, data: reply.data.replaceAll(BASE_URL_MARK, dependencies.baseUrl) };
+};
+
+/**
+ * Runs the handler and replaces the base-URL mark in its reply. Equal concurrent reads run the handler once:
+ * `readKey` identifies endpoint and input of a read, and `createCall` is only used when the handler runs.
+ */
+export const runEndpointHandler = (
+  endpoint: Endpoint,
+  caller: Caller,
+  readKey: string,
+  createCall: () => HandlerCall,
+  dependencies: OperationDependencies,
+): Promise<Reply> => {
+  const run = (): Promise<Reply> => callHandler(endpoint, createCall(), dependencies);
+  const scope = sharingScope(endpoint, caller);
+  return scope === null ? run() : dependencies.coalesceReads(`${scope} ${readKey}`, run);
+};
