@@ -18,12 +18,12 @@ import { creativeOf, keyOf, recordCreative } from '../operations/fixtures/creati
 import { seedEvents } from '../operations/fixtures/site-corpus.ts';
 import { type ApiStack, type Key, openApiStack } from '../operations/fixtures/stack.ts';
 
-/** What all endpoints owe: the statuses that do not depend on what they read. */
+/** Statuses that every endpoint has in common, because they do not depend on its data. */
 let stack: ApiStack;
 let app: FastifyInstance;
 let broken: FastifyInstance;
-/** An API whose minute never ends, so that a limit is used up however long a test takes. */
-let still: FastifyInstance;
+/** An API with a fixed clock: its rate-limit window never ends, however long a test takes. */
+let fixedClockApi: FastifyInstance;
 let key: Key;
 let other: Key;
 let alpha: CorpusBrand;
@@ -42,11 +42,11 @@ beforeAll(async () => {
   await seedEvents(stack, [...siteEvents(scan), nameOperator(OPERATOR_ID)]);
   broken = await openBroken();
   const noon = new Date('2026-11-20T12:00:30.000Z');
-  still = await stack.api({ clock: { now: () => noon }, nats: new Promise(() => undefined) });
+  fixedClockApi = await stack.api({ clock: { now: () => noon }, nats: new Promise(() => undefined) });
 });
 afterAll(() => stack[Symbol.asyncDispose]());
 
-/** An API whose reads and writes fail, though it still knows its callers. */
+/** An API whose reads and writes fail. Authentication still works. */
 const openBroken = async (): Promise<FastifyInstance> => {
   const query = async <Row>({
     sql,
@@ -68,14 +68,14 @@ const openBroken = async (): Promise<FastifyInstance> => {
   });
 };
 
-/** Where an ad of the corpus leads. */
+/** Destination URL of an ad of the corpus. */
 const ALPHA_LINK = 'https://shop.example.com/0';
 
-/** Ids in paths: those of the corpus, those that had to be made, and else what the documentation shows. */
+/** Ids in paths: of the corpus, of objects that a test created, or else of the documentation examples. */
 type PathIds = Readonly<Record<string, string>>;
 
-/** What a request needs to exist before it can be answered as declared. Each request makes its own. */
-const MAKING: Readonly<Record<string, () => Promise<string>>> = {
+/** Creates the object that a path parameter names and returns its id. Each request gets its own object. */
+const CREATE_BY_PARAMETER: Readonly<Record<string, () => Promise<string>>> = {
   collectionId: async () => {
     const body = { name: 'Boots', first_item: { item_type: 'ad', item_key: AD_ID } };
     const { data } = await on(app).post(`/v1/workspaces/${key.workspaceId}/collections`, { key, body });
@@ -113,20 +113,20 @@ const trackAlpha = async (): Promise<void> => {
   await on(app).post(`/v1/workspaces/${key.workspaceId}/tracked-brands`, { key, body });
 };
 
-/** What an endpoint needs beyond what its path names. */
-const PREPARING: Readonly<Record<string, () => Promise<void>>> = { createAlert: trackAlpha };
+/** Preparation of endpoints that need more than the objects of their path. */
+const PREPARE_BY_OPERATION: Readonly<Record<string, () => Promise<void>>> = { createAlert: trackAlpha };
 
-const made = async (endpoint: Endpoint): Promise<PathIds> => {
-  await PREPARING[endpoint.operationId]?.();
+const createObjects = async (endpoint: Endpoint): Promise<PathIds> => {
+  await PREPARE_BY_OPERATION[endpoint.operationId]?.();
   const ids: Record<string, string> = {};
   for (const name of Object.keys(endpoint.paramsExample)) {
-    const id = await MAKING[name]?.();
+    const id = await CREATE_BY_PARAMETER[name]?.();
     if (id !== undefined) ids[name] = id;
   }
   return ids;
 };
 
-/** Of endpoints that ask for a parameter: what they are asked with. */
+/** Query strings of endpoints with required query parameters. */
 const QUERIES: Readonly<Record<string, () => string>> = {
   listRanking: () => 'country=US',
   listPageDetails: () => `ids=${PAGE_ID}`,
@@ -136,7 +136,7 @@ const QUERIES: Readonly<Record<string, () => string>> = {
 };
 
 const urlOf = (endpoint: Endpoint, workspaceId: string, ids: PathIds = {}): string => {
-  const known: PathIds = {
+  const pathIds: PathIds = {
     ...endpoint.paramsExample,
     ws: workspaceId,
     brandId: alpha.id,
@@ -147,13 +147,13 @@ const urlOf = (endpoint: Endpoint, workspaceId: string, ids: PathIds = {}): stri
     ...ids,
   };
   const path = endpoint.path.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
-    encodeURIComponent(known[name] ?? ''),
+    encodeURIComponent(pathIds[name] ?? ''),
   );
   const query = QUERIES[endpoint.operationId]?.();
   return query === undefined ? path : `${path}?${query}`;
 };
 
-/** The body that the documentation shows, of a brand that there is. */
+/** Returns the body of the documentation example, with the id of a brand of the corpus. */
 const bodyOf = (endpoint: Endpoint): { body?: unknown } =>
   endpoint.body ? { body: JSON.stringify(endpoint.body.example).replaceAll(BRAND_ID, alpha.id) } : {};
 
@@ -168,9 +168,9 @@ const send = (
 describe.each(ENDPOINTS.map((endpoint) => [endpoint.operationId, endpoint] as const))(
   '%s',
   (_name, endpoint) => {
-    describe('as declared', () => {
-      test(`answers ${endpoint.reply.status} with request id, limit headers and nothing undocumented`, async () => {
-        const reply = await send(app, endpoint, { key }, key.workspaceId, await made(endpoint));
+    describe('declared reply', () => {
+      test(`is ${endpoint.reply.status} with request id, rate-limit headers and no undocumented field`, async () => {
+        const reply = await send(app, endpoint, { key }, key.workspaceId, await createObjects(endpoint));
         expect(reply.status).toBe(endpoint.reply.status);
         expect(reply.headers).toMatchObject({
           'content-type': 'application/json; charset=utf-8',
@@ -185,7 +185,7 @@ describe.each(ENDPOINTS.map((endpoint) => [endpoint.operationId, endpoint] as co
     });
 
     describe('400', () => {
-      test('names a parameter that does not exist', async () => {
+      test('names an unknown parameter', async () => {
         const known = urlOf(endpoint, key.workspaceId);
         const url = `${known}${known.includes('?') ? '&' : '?'}unheard_of=1`;
         const reply = await on(app).send(endpoint.method, url, { key, ...bodyOf(endpoint) });
@@ -201,7 +201,7 @@ describe.each(ENDPOINTS.map((endpoint) => [endpoint.operationId, endpoint] as co
         ['another scheme', { authorization: 'Basic c3ZjOmxpdmU=' }],
         ['no checksum', { authorization: `Bearer svc_live_${'a'.repeat(36)}` }],
         ['a key nobody issued', { authorization: `Bearer ${createKeyText()}` }],
-      ])('with %s', async (_case, headers) => {
+      ])('rejects %s', async (_case, headers) => {
         const reply = await send(app, endpoint, { headers });
         expect(reply.status).toBe(401);
         expect(reply.error.type).toBe('unauthorized');
@@ -210,7 +210,7 @@ describe.each(ENDPOINTS.map((endpoint) => [endpoint.operationId, endpoint] as co
     });
 
     describe('403', () => {
-      test('with a key that holds every scope but its own', async () => {
+      test('rejects a key that has all scopes except that of the endpoint', async () => {
         const lacking = await stack.key({ scopes: SCOPES.filter((scope) => scope !== endpoint.scope) });
         const reply = await send(app, endpoint, { key: lacking }, lacking.workspaceId);
         expect(reply.status).toBe(403);
@@ -219,12 +219,12 @@ describe.each(ENDPOINTS.map((endpoint) => [endpoint.operationId, endpoint] as co
     });
 
     describe('429', () => {
-      test('when the minute of the plan is used up', async () => {
+      test('rejects a request when the rate limit of the plan is exhausted', async () => {
         const free = await stack.key({ plan: 'free' });
         for (let count = 0; count < 100; count += 1) {
-          expect((await on(still).get('/v1/me', { key: free })).status).toBe(200);
+          expect((await on(fixedClockApi).get('/v1/me', { key: free })).status).toBe(200);
         }
-        const reply = await send(still, endpoint, { key: free }, free.workspaceId);
+        const reply = await send(fixedClockApi, endpoint, { key: free }, free.workspaceId);
         expect(reply.status).toBe(429);
         expect(reply.headers).toMatchObject({
           'x-ratelimit-limit': '100',
@@ -236,7 +236,7 @@ describe.each(ENDPOINTS.map((endpoint) => [endpoint.operationId, endpoint] as co
     });
 
     describe('500', () => {
-      test('when something fails, without saying what', async () => {
+      test('replies with a generic error when a dependency fails', async () => {
         const reply = await send(broken, endpoint, { key });
         expect(reply.status).toBe(500);
         expect(reply.error).toMatchObject({ type: 'internal' });
@@ -250,7 +250,7 @@ const corpusReads = ENDPOINTS.filter(({ corpus }) => corpus);
 describe.each(corpusReads.map((endpoint) => [endpoint.operationId, endpoint] as const))(
   '%s 304',
   (_name, endpoint) => {
-    test('304 to the ETag it gave, which does not count against the limit', async () => {
+    test('replies 304 to its own ETag, without counting the request against the rate limit', async () => {
       const own = await stack.key();
       const first = await send(app, endpoint, { key: own });
       const etag = String(first.headers['etag']);
@@ -273,7 +273,7 @@ const ofWorkspaces = ENDPOINTS.filter(({ path }) => path.includes('{ws}'));
 describe.each(ofWorkspaces.map((endpoint) => [endpoint.operationId, endpoint] as const))(
   '%s 404',
   (_name, endpoint) => {
-    test('404, never 403, for another workspace, also without the scope', async () => {
+    test('replies 404, not 403, for another workspace, also without the scope', async () => {
       const lacking = await stack.key({ scopes: ['me:read'] });
       for (const caller of [key, lacking]) {
         expect((await send(app, endpoint, { key: caller }, other.workspaceId)).status).toBe(404);

@@ -11,7 +11,7 @@ import { type RunningService, SERVICE_SECRETS, type ServiceServers, startService
 import { until } from '../stack/wait-until.ts';
 import { type ApiStack, type Key, openApiStack } from '../operations/fixtures/stack.ts';
 
-/** What a caller may not do to the servers, and what reads may not do to the database. */
+/** Limits of requests to the servers, and of the database role for reads. */
 const SHORT_MS = 200;
 const WAIT_MS = 20_000;
 const SECOND_TOKEN = 'another operator token of tests';
@@ -38,8 +38,8 @@ afterAll(async () => {
   await stack[Symbol.asyncDispose]();
 });
 
-/** Everything a server says to these bytes until it hangs up. */
-const said = async (url: string, bytes: string): Promise<string> => {
+/** Sends bytes to a server and returns all bytes that it sends until it closes the connection. */
+const exchange = async (url: string, bytes: string): Promise<string> => {
   const socket: Socket = connect(Number(new URL(url).port), '127.0.0.1');
   socket.on('error', () => undefined);
   let text = '';
@@ -55,15 +55,15 @@ describe.each([
   ['the API', () => service.apiUrl, () => key.text],
   ["operators' HTTP", () => service.opsUrl, () => SERVICE_SECRETS.OPS_TOKEN],
 ])('%s', (_name, url, token) => {
-  test('takes no more headers than are of use', async () => {
-    const reply = await said(
+  test('rejects request headers above the size limit', async () => {
+    const reply = await exchange(
       url(),
       `GET /v1/me HTTP/1.1\r\nhost: a\r\nx-long: ${'a'.repeat(20_000)}\r\n\r\n`,
     );
     expect(reply).toMatch(/^HTTP\/1.1 4\d\d /);
   });
 
-  test('takes no body larger than any of its own', async () => {
+  test('rejects a body above the size limit', async () => {
     const reply = await fetch(`${url()}/v1/workspaces/${key.workspaceId}/notes`, {
       method: 'POST',
       headers: { authorization: `Bearer ${token()}`, 'content-type': 'application/json' },
@@ -74,17 +74,17 @@ describe.each([
   });
 });
 
-test('the API waits only so long for headers that do not come', async () => {
+test('the API closes a connection when its headers do not arrive in time', async () => {
   const { server } = api;
   const { port } = server.address() as AddressInfo;
   expect(server.headersTimeout).toBeLessThanOrEqual(10_000);
   expect(server.requestTimeout).toBeLessThanOrEqual(30_000);
   server.headersTimeout = SHORT_MS;
-  const reply = await said(`http://127.0.0.1:${port}`, 'GET / HTTP/1.1\r\nhost: a\r\n');
+  const reply = await exchange(`http://127.0.0.1:${port}`, 'GET / HTTP/1.1\r\nhost: a\r\n');
   expect(reply).toMatch(/^HTTP\/1.1 4\d\d |^$/);
 });
 
-test('two operator tokens are accepted while they change', async () => {
+test('the operator API accepts both tokens during a token rotation', async () => {
   const url = `${service.opsUrl}/ops/workspaces/${key.workspaceId}/history`;
   const statusOf = async (token: string): Promise<number> =>
     (await fetch(url, { headers: { authorization: `Bearer ${token}` } })).status;
@@ -101,7 +101,7 @@ describe('the role for reads', () => {
   };
   const BRANDS = { sql: 'select count(*)::int as count from brands.brand', values: [] };
 
-  test('reads read models, and neither writes nor looks into the vault', async () => {
+  test('reads read models, and can neither write nor read the vault', async () => {
     await using db = reader();
     expect(await db.query(BRANDS)).toEqual([{ count: 1 }]);
     const refused = ['42501', '25006'];
@@ -118,7 +118,7 @@ describe('the role for reads', () => {
     }
   });
 
-  test('reads a read model that was built anew and swapped in', async () => {
+  test('reads a read model after a rebuild was swapped in', async () => {
     await stack.stopProjector();
     const ending = new AbortController();
     const running = runProjections({
@@ -146,7 +146,7 @@ describe('the role for reads', () => {
   });
 });
 
-test('asked to end, the API finishes what is in flight, on a connection that would be kept', async () => {
+test('the API finishes a request in flight on a keep-alive connection when it gets SIGTERM', async () => {
   const running = service.processes.get('api');
   const body = JSON.stringify({ subject_type: 'ad', subject_key: '100000000000001', body: 'Look again.' });
   const socket = connect(Number(new URL(service.apiUrl).port), '127.0.0.1');

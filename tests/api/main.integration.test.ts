@@ -6,7 +6,10 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { freePort } from '#deploy/local/os/ports.ts';
 import { type ApiStack, openApiStack } from '../operations/fixtures/stack.ts';
 
-/** Vitest transforms TypeScript, node strips it: only a started process proves that it starts. */
+/**
+ * Starts the process with plain node. Vitest transforms TypeScript while node only strips types, so other tests
+ * do not show it.
+ */
 const MAIN = join(import.meta.dirname, '../../services/api/main.ts');
 const START_TIMEOUT_MS = 20_000;
 
@@ -27,7 +30,7 @@ const start = (environment: Readonly<Record<string, string>>) => {
   return { child, lines, errors: () => errors };
 };
 
-test('the process starts on empty tables, serves, logs without secrets, and ends in order', async () => {
+test('the process starts with empty tables, serves, logs no secrets, and shuts down cleanly', async () => {
   const key = await stack.key();
   await stack.seed(['alpha']);
   const port = await freePort();
@@ -63,7 +66,7 @@ test('the process starts on empty tables, serves, logs without secrets, and ends
   expect(JSON.stringify(lines)).not.toContain(key.text);
 });
 
-test('the process names every setting that is wrong, at once', async () => {
+test('the process reports all invalid settings at once', async () => {
   const { child, errors } = start({ API_PORT: '70000', CURSOR_SECRET: 'short' });
   const [code] = (await once(child, 'exit')) as [number];
   expect(code).not.toBe(0);

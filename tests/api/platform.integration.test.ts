@@ -18,7 +18,7 @@ beforeAll(async () => {
 afterAll(() => stack[Symbol.asyncDispose]());
 
 describe('request ids', () => {
-  test("are the caller's own where it can stand in a header, and ours otherwise", async () => {
+  test('keep the id of the caller when it is safe in a header, and are generated otherwise', async () => {
     const key = await stack.key();
     const given = await on(app).get('/v1/me', { key, headers: { 'x-request-id': 'client-4711.a_b' } });
     expect(given.meta.request_id).toBe('client-4711.a_b');
@@ -27,13 +27,13 @@ describe('request ids', () => {
       expect(reply.meta.request_id).toMatch(/^[0-9a-f-]{36}$/);
     }
   });
-  test('stand on refusals too', async () => {
+  test('are sent with refusals', async () => {
     const reply = await on(app).get('/v1/me', { headers: { 'x-request-id': 'client-4711' } });
     expect(reply.headers['x-request-id']).toBe('client-4711');
   });
 });
 
-describe('what no endpoint serves', () => {
+describe('requests without an endpoint', () => {
   const notFound = { error: { type: 'not_found', status: 404 } };
   test.each([
     ['GET', '/'],
@@ -46,14 +46,14 @@ describe('what no endpoint serves', () => {
   ])('%s %s is 404', async (method, url) => {
     const reply = await app.inject({ method: method as 'GET', url });
     expect(reply.statusCode).toBe(404);
-    // The answer to HEAD is without a body, as HTTP has it.
+    // The reply to HEAD has no body.
     const body: unknown = method === 'HEAD' ? notFound : reply.json();
     expect(body).toMatchObject(notFound);
   });
-  test('a broken escape is 400', async () => {
+  test('a malformed percent-encoding is 400', async () => {
     expect((await on(app).get('/v1/brands/%E0%A4%A')).status).toBe(400);
   });
-  test('a body too large is 404 all the same', async () => {
+  test('an oversized body to an unknown path is 404', async () => {
     const reply = await app.inject({ method: 'POST', url: '/v1/nothing', payload: 'a'.repeat(100_000) });
     expect([reply.statusCode, reply.json()]).toMatchObject([404, notFound]);
   });
@@ -69,13 +69,13 @@ describe('bytes on the wire', () => {
     const [head = '', body = ''] = (await text(socket)).split('\r\n\r\n');
     return { head, error: (JSON.parse(body) as Pick<Reply, 'error'>).error };
   };
-  test('that are no HTTP are 400 with the same body', async () => {
+  test('that are not HTTP get 400 with the error body of the contract', async () => {
     const { head, error } = await answerTo('NONSENSE\r\n\r\n');
     expect(head).toContain('HTTP/1.1 400');
     expect(error).toMatchObject({ type: 'bad_request', status: 400, details: [{ code: 'not_http' }] });
     expect(head).toContain((error as { request_id?: string } | undefined)?.request_id);
   });
-  test('that name no host are 400 with the same body', async () => {
+  test('without a Host header get 400 with the error body of the contract', async () => {
     const { text: key } = await stack.key();
     const { head, error } = await answerTo(
       `GET /v1/me HTTP/1.1\r\nauthorization: Bearer ${key}\r\nconnection: close\r\n\r\n`,
@@ -83,7 +83,7 @@ describe('bytes on the wire', () => {
     expect(head).toContain('HTTP/1.1 400');
     expect(error).toMatchObject({ type: 'bad_request', details: [{ path: 'host' }] });
   });
-  test('that expect what nobody knows are answered as if they did not', async () => {
+  test('with an unknown expectation are served as if it were absent', async () => {
     const { text: key } = await stack.key();
     const { head, error } = await answerTo(
       `GET /v1/me HTTP/1.1\r\nhost: a\r\nexpect: wonders\r\nauthorization: Bearer ${key}\r\nconnection: close\r\n\r\n`,
@@ -93,7 +93,7 @@ describe('bytes on the wire', () => {
 });
 
 describe('the contract', () => {
-  test('is served with the address of this service', async () => {
+  test('is served with the base URL of this service', async () => {
     const reply = await app.inject({ method: 'GET', url: '/v1/openapi.json' });
     expect(reply.json()).toMatchObject({
       openapi: '3.1.0',
@@ -101,7 +101,7 @@ describe('the contract', () => {
       servers: [{ url: BASE_URL }],
     });
   });
-  test('is shown by a page whose script comes from this service', async () => {
+  test('is shown by a page whose scripts are served by this service', async () => {
     const page = await app.inject({ method: 'GET', url: '/docs/' });
     expect(page.statusCode).toBe(200);
     const scripts = [...page.body.matchAll(/<script[^>]*\ssrc="([^"]+)"/g)].map(([, source]) => source ?? '');
@@ -115,11 +115,11 @@ describe('the contract', () => {
 });
 
 describe('keys', () => {
-  test('issued a moment ago are known to every process, also with the projector stopped', async () => {
+  test('work in every process right after they are issued, also while the projector is stopped', async () => {
     const own = await openApiStack();
     try {
       const [one, other] = await Promise.all([own.api(), own.api()]);
-      // Once the read models are there, the projector may stand still.
+      // The projector is only needed until the read models exist.
       await own.seed([]);
       await own.stopProjector();
       const key = await own.key();
@@ -130,7 +130,7 @@ describe('keys', () => {
     }
   });
 
-  test('revoked a moment ago are refused by every process, however busy they were', async () => {
+  test('are rejected by every process right after their revocation, even when in constant use', async () => {
     const servers = await Promise.all([stack.api(), stack.api(), stack.api()]);
     const key = await stack.key({ plan: 'enterprise' });
     let revoked = false;
@@ -153,7 +153,7 @@ describe('keys', () => {
     expect(new Set(sinceRevoked)).toEqual(new Set([401]));
   });
 
-  test('keep working when the access tables are dropped: they are folded from the log again', async () => {
+  test('keep working after the access tables are dropped and rebuilt from the log', async () => {
     const own = await openApiStack();
     try {
       const server = await own.api();
@@ -169,7 +169,7 @@ describe('keys', () => {
     }
   });
 
-  test('of a member whose role was lowered lose what the role no longer allows', async () => {
+  test('lose the scopes that a lowered role of their member no longer allows', async () => {
     const key = await stack.key({ role: 'viewer', scopes: ['me:read', 'brands:read'] });
     const path = `/v1/workspaces/${key.workspaceId}/tracked-brands`;
     expect((await on(app).post(path, { key, body: {} })).status).toBe(403);
@@ -177,7 +177,7 @@ describe('keys', () => {
 });
 
 describe('rate limits', () => {
-  test('of one key are counted over all processes', async () => {
+  test('of one key are counted across all processes', async () => {
     const key = await stack.key({ plan: 'free' });
     const minute = { now: () => new Date('2026-11-20T12:00:30.000Z') };
     const [one, other] = await Promise.all([stack.api({ clock: minute }), stack.api({ clock: minute })]);

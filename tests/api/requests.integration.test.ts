@@ -9,9 +9,9 @@ import { registered } from '../operations/fixtures/corpus.ts';
 import { seedEvents } from '../operations/fixtures/site-corpus.ts';
 import { type ApiStack, type Key, openApiStack } from '../operations/fixtures/stack.ts';
 
-/** Requests at the edges of the contract: each is answered by it, none by a failure of ours. */
+/** Boundary cases of the contract: each gets the documented reply and none an internal error. */
 const TOO_LARGE = JSON.stringify({ body: 'a'.repeat(100_000) });
-/** A domain about as long as one can be. */
+/** A domain of nearly the maximum length. */
 const LONG_NAME = `${'a-'.repeat(30)}a.${'b'.repeat(60)}.${'c'.repeat(60)}`;
 
 let stack: ApiStack;
@@ -29,7 +29,7 @@ const here = (path: string, whose = key): string => `/v1/workspaces/${whose.work
 
 describe('a body', () => {
   test.each(ENDPOINTS.filter(({ body }) => body === null).map((one) => [one.operationId, one] as const))(
-    'is refused by %s, which takes none',
+    'is rejected by %s, which takes none',
     async (_name, { path, paramsExample }) => {
       const named: Readonly<Record<string, string>> = { ...paramsExample, ws: key.workspaceId };
       const url = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => named[name] ?? '');
@@ -38,7 +38,7 @@ describe('a body', () => {
     },
   );
 
-  test('too large to be read is told of to those who may send one there', async () => {
+  test('above the size limit is reported only to callers who may use the endpoint', async () => {
     const sender = (scopes: readonly ['notes:read'] | 'all') => stack.key({ scopes });
     const [reader, writer] = await Promise.all([sender(['notes:read']), sender('all')]);
     const send = (url: string, sentBy?: Key) =>
@@ -51,21 +51,21 @@ describe('a body', () => {
     expect(refused.headers['x-ratelimit-remaining']).toBeDefined();
   });
 
-  test('that is none hides no other fault', async () => {
+  test('with invalid JSON does not hide other faults', async () => {
     const { error } = await on(app).post(`${here('notes')}?limit=5`, { key, body: 'nonsense' });
     expect(error.details).toMatchObject([{ path: 'limit' }, { path: '', code: 'invalid_json' }]);
   });
 });
 
 describe('ids in paths', () => {
-  test('may be as long as a brand’s slug', async () => {
+  test('may be as long as the slug of a brand', async () => {
     const slug = `${LONG_NAME}.com`.replaceAll('-', '--').replaceAll('.', '-');
     expect(slug.length).toBeGreaterThan(200);
     const reply = await on(app).get(`/v1/brands/${slug}`, { key });
     expect([reply.status, (reply.data as { slug: string } | undefined)?.slug]).toEqual([200, slug]);
   });
 
-  test('may be as long as what was saved', async () => {
+  test('may be as long as the key of a saved item', async () => {
     const item = { item_type: 'creative_record', item_key: 'k'.repeat(128) };
     expect((await on(app).post(here('saved'), { key, body: item })).status).toBe(201);
     const removed = await on(app).delete(here(`saved/creative_record/${item.item_key}`), { key, body: {} });
@@ -84,7 +84,7 @@ describe('ids in paths', () => {
     );
   });
 
-  test('say what they are when they are nothing', async () => {
+  test('are named in the error when they are neither a slug nor a uuid', async () => {
     for (const [url, path] of [
       ['/v1/brands/%E2%82%AC', 'brandId'],
       ['/v1/tools/A%20B', 'toolSlug'],
@@ -99,13 +99,13 @@ describe('ids in paths', () => {
 describe('dates', () => {
   const far = ['0000-01-01', '0001-01-01', '1999-12-31', '3000-01-01', '9999-12-31', '2026-02-30'];
   const near = ['2000-01-01', '2024-02-29', '2999-12-31'];
-  test.each(['from', 'to'])('that no scan can have are refused in `%s` of daily activity', async (name) => {
+  test.each(['from', 'to'])('out of range are rejected in `%s` of daily activity', async (name) => {
     const ask = async (date: string): Promise<number> =>
       (await on(app).get(`/v1/brands/alpha-com/daily-activity?${name}=${date}`, { key })).status;
     expect(await Promise.all(far.map(ask))).toEqual(far.map(() => 400));
     expect(await Promise.all(near.map(ask))).toEqual(near.map(() => 200));
   });
-  test('that no scan can have are refused of the radar', async () => {
+  test('out of range are rejected by the radar', async () => {
     const ask = async (date: string): Promise<number> =>
       (await on(app).get(here(`radar?date=${date}`), { key })).status;
     expect(await Promise.all(far.map(ask))).toEqual(far.map(() => 400));
@@ -114,7 +114,7 @@ describe('dates', () => {
 });
 
 describe('text', () => {
-  test('of which nothing is seen is no name and no note', async () => {
+  test('without visible characters is rejected as a name and as a note', async () => {
     const named = async (name: string): Promise<number> =>
       (await on(app).post(here('collections'), { key, body: { name } })).status;
     const unseen = [' ', '\u00a0\u3000', '\u202e\ufeff', '\u200b\u2060\u200d'];
@@ -125,19 +125,19 @@ describe('text', () => {
     expect((await on(app).post(here('notes'), { key, body: note })).status).toBe(400);
   });
 
-  test.each(['a\u0000', '\ud800', ''])('%j is no idempotency key of a report', async (text) => {
+  test.each(['a\u0000', '\ud800', ''])('%j is rejected as the idempotency key of a report', async (text) => {
     const body = { from: '2026-01-01', to: '2026-01-31', idempotency_key: text };
     const { status, error } = await on(app).post(here('reports'), { key, body });
     expect([status, error.details]).toMatchObject([400, [{ path: 'idempotency_key' }]]);
   });
 });
 
-describe('words to search for', () => {
+describe('search text', () => {
   const namesFound = async (words: string): Promise<string[]> => {
     const { data } = await on(app).get(`/v1/brands?q=${encodeURIComponent(words)}`, { key });
     return (data as { name: string }[]).map(({ name }) => name);
   };
-  test('find a name in whichever case either is written, in every script', async () => {
+  test('find a name regardless of case, in every script', async () => {
     const names = ['İSTANBUL ΣΊΣΥΦΟΣ', 'École 100%'];
     await seedEvents(
       stack,
@@ -152,7 +152,7 @@ describe('words to search for', () => {
     for (const words of ['ÉCOLE', 'éc', '0%']) expect(await namesFound(words)).toEqual([names[1]]);
   });
 
-  test('are as long as they have characters, of whichever plane', async () => {
+  test('are limited by the number of characters, also outside the basic plane', async () => {
     const ask = async (words: string): Promise<number> =>
       (await on(app).get(`/v1/brands?q=${encodeURIComponent(words)}`, { key })).status;
     expect(await Promise.all([ask('👢'.repeat(100)), ask('👢'.repeat(101)), ask('a'.repeat(101))])).toEqual([
@@ -163,11 +163,11 @@ describe('words to search for', () => {
 
 describe('writes', () => {
   const body = { subject_type: 'ad', subject_key: AD_ID, body: 'Look again.' };
-  test('are not as of a time before what they wrote', async () => {
+  test('reply with an `as_of` that is not before the write', async () => {
     const { data, meta } = await on(app).post(here('notes'), { key, body });
     expect(meta.as_of >= (data as { created_at: string }).created_at).toBe(true);
   });
-  test('that are answered again say again where they stand', async () => {
+  test('that are replayed return the same `x-read-position`', async () => {
     const send = () =>
       on(app).post(here('notes', other), {
         key: other,

@@ -4,7 +4,7 @@ import { SCOPES, type Scope } from '#contracts/values/scopes.ts';
 import { ENDPOINTS } from '#operations/index.ts';
 import { on, type Reply } from '../dsl/api.ts';
 import {
-  feedDemo,
+  importDemo,
   missingIn,
   openWalk,
   prepareBriefs,
@@ -15,28 +15,28 @@ import { type ApiStack, type Key, openApiStack } from '../operations/fixtures/st
 import { walkWorkspace } from '../operations/fixtures/workspace-day.ts';
 
 /**
- * The specification's table walked from top to bottom on the demo corpus: fed as observations, recorded as events,
- * projected, asked. Each endpoint answers with something in it, and to nobody who lacks its scope.
+ * Calls every endpoint of the specification on the demo corpus, which is imported as observations, recorded as
+ * events and projected. Each endpoint must return data, and must refuse a key without its scope.
  */
 const LATER_MS = 2 * 86_400_000;
 let stack: ApiStack;
 let app: FastifyInstance;
-let answers: ReadonlyMap<string, Reply>;
-/** Of each scope, a key that holds every other one. */
-const lacking = new Map<Scope, Key>();
+let replies: ReadonlyMap<string, Reply>;
+/** For each scope, a key that has all other scopes. */
+const keysWithoutScope = new Map<Scope, Key>();
 
 beforeAll(async () => {
   stack = await openApiStack();
-  await feedDemo(stack);
+  await importDemo(stack);
   app = await stack.api();
-  // To an API whose clock has gone on, keys of today are unused.
+  // For an API with a later clock, the keys of today count as unused.
   const later = await stack.api({ clock: { now: () => new Date(Date.now() + LATER_MS) } });
   const walk = openWalk(app, await stack.key({ plan: 'business' }), later);
   await walkCorpus(walk);
   await walkWorkspace(walk, () => prepareBriefs(stack));
-  ({ answers } = walk);
+  ({ replies } = walk);
   for (const scope of SCOPES) {
-    lacking.set(scope, await stack.key({ scopes: SCOPES.filter((other) => other !== scope) }));
+    keysWithoutScope.set(scope, await stack.key({ scopes: SCOPES.filter((other) => other !== scope) }));
   }
 });
 afterAll(() => stack[Symbol.asyncDispose]());
@@ -44,14 +44,14 @@ afterAll(() => stack[Symbol.asyncDispose]());
 const endpoints = new Map(ENDPOINTS.map((endpoint) => [lineOf(endpoint), endpoint]));
 
 describe.each(SPECIFIED.map((one) => [lineOf(one), one] as const))('%s', (line, { method, path, scope }) => {
-  test('answers with something in it', () => {
-    const reply = answers.get(line);
+  test('replies with data that is not empty', () => {
+    const reply = replies.get(line);
     expect([reply?.status, missingIn(line, reply?.data)]).toEqual([endpoints.get(line)?.reply.status, []]);
   });
 
   test(`is forbidden without ${scope}`, async () => {
     const { paramsExample = {}, body = null } = endpoints.get(line) ?? {};
-    const key = lacking.get(scope);
+    const key = keysWithoutScope.get(scope);
     const named: Readonly<Record<string, string>> = { ...paramsExample, ws: key?.workspaceId ?? '' };
     const url = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => named[name] ?? '');
     const sent = { ...(key ? { key } : {}), ...(body ? { body: body.example } : {}) };

@@ -11,10 +11,7 @@ import type { Reply } from './reply.ts';
 const BASE_URL_MARK = '\u0001';
 
 /** Input of a handler, without `execute`. The contract checks the types of its parameters, not the compiler. */
-export type HandlerCall = Omit<
-  Call<Record<string, unknown>, Record<string, unknown>, unknown>,
-  'execute'
->;
+export type HandlerCall = Omit<Call<Record<string, unknown>, Record<string, unknown>, unknown>, 'execute'>;
 
 /**
  * Returns the callers that may share one read: all callers for the corpus (`''`), one member for a workspace.

@@ -25,7 +25,7 @@ afterAll(() => stack[Symbol.asyncDispose]());
 const idsOf = (data: unknown): readonly string[] => (data as { id: string }[]).map(({ id }) => id);
 
 describe('listBrandAds 200', () => {
-  test("every ad of the brand once, newest start first, and no other brand's", async () => {
+  test('lists every ad of the brand once, newest start first, and no ad of another brand', async () => {
     const seen: string[] = [];
     let cursor = '';
     do {
@@ -39,7 +39,7 @@ describe('listBrandAds 200', () => {
 });
 
 describe('listBrandAds 400', () => {
-  test('for a cursor of another brand', async () => {
+  test('rejects a cursor of another brand', async () => {
     const { meta } = await on(app).get(`/v1/brands/${alpha.id}/ads?limit=1`, { key });
     expect(
       (await on(app).get(`/v1/brands/${beta.id}/ads?limit=1&cursor=${meta.cursor}`, { key })).status,
@@ -48,7 +48,7 @@ describe('listBrandAds 400', () => {
 });
 
 describe('listBrandAds 404', () => {
-  test('for a brand nobody knows', async () => {
+  test('rejects an unknown brand', async () => {
     expect((await on(app).get(`/v1/brands/${brandIdOf('nowhere.example')}/ads`, { key })).status).toBe(404);
   });
 });
@@ -57,13 +57,13 @@ describe('searchAds 200', () => {
   const found = async (query: string): Promise<readonly string[]> =>
     idsOf((await on(app).get(`/v1/ads?${query}`, { key })).data).toSorted();
 
-  test('without a brand, only ads started in the last 90 days', async () => {
+  test('finds only ads started in the last 90 days when no brand is named', async () => {
     expect(await found('limit=100')).toEqual([...alpha.adIds.slice(2), ...beta.adIds.slice(2)]);
   });
-  test('of a brand, whenever started', async () => {
+  test('finds ads of a brand regardless of their start', async () => {
     expect(await found(`brand_id=${alpha.id}`)).toEqual(alpha.adIds);
   });
-  test('by words, status, format and country', async () => {
+  test('filters by words, status, format and country', async () => {
     expect(await found(`brand_id=${alpha.id}&q=winter`)).toEqual(alpha.adIds);
     expect(await found(`brand_id=${alpha.id}&q=summer`)).toEqual([]);
     expect(await found(`brand_id=${alpha.id}&status=inactive`)).toEqual([alpha.adIds[1]]);
@@ -81,13 +81,13 @@ describe('searchAds 400', () => {
     `q=${'x'.repeat(201)}`,
     'q=',
     'q=a%00b',
-  ])('for %s', async (query) => {
+  ])('rejects %s', async (query) => {
     expect((await on(app).get(`/v1/ads?${query}`, { key })).status).toBe(400);
   });
 });
 
 describe('getAd 200', () => {
-  test('with full copy, window and history', async () => {
+  test('returns the ad with full copy, window and history', async () => {
     const { data, meta } = await on(app).get(`/v1/ads/${alpha.adIds[0]}`, { key });
     expect(data).toMatchObject({
       id: alpha.adIds[0],
@@ -101,13 +101,13 @@ describe('getAd 200', () => {
 });
 
 describe('getAd 400', () => {
-  test.each(['abc', '12', '0123456789', '1'.repeat(21)])('for the id %s', async (id) => {
+  test.each(['abc', '12', '0123456789', '1'.repeat(21)])('rejects the id %s', async (id) => {
     expect((await on(app).get(`/v1/ads/${id}`, { key })).status).toBe(400);
   });
 });
 
 describe('getAd 404', () => {
-  test('for an id that no ad has', async () => {
+  test('rejects an unknown ad id', async () => {
     expect((await on(app).get('/v1/ads/77777777777', { key })).status).toBe(404);
   });
 });

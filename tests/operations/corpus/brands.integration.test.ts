@@ -26,7 +26,7 @@ afterAll(() => stack[Symbol.asyncDispose]());
 const UNKNOWN = brandIdOf('nowhere.example');
 
 describe('getBrand 200', () => {
-  test('by uuid and by slug, with freshness and addresses of this service', async () => {
+  test('returns a brand by uuid and by slug, with freshness and URLs of this service', async () => {
     const byId = await on(app).get(`/v1/brands/${alpha.id}`, { key });
     const bySlug = await on(app).get(`/v1/brands/${alpha.slug}`, { key });
     expect(byId.status).toBe(200);
@@ -42,7 +42,7 @@ describe('getBrand 200', () => {
     expect(byId.meta.freshness).toMatchObject({ freshness_tier: 'census', as_of: byId.meta.as_of });
   });
 
-  test('with its fields in the order of the specification', async () => {
+  test('returns the fields in the order of the specification', async () => {
     const { data } = await on(app).get(`/v1/brands/${alpha.slug}`, { key });
     const { category, ...others } = data as { category: object };
     expect(Object.keys(others)).toEqual(Object.keys(Brand.shape).filter((name) => name !== 'category'));
@@ -51,7 +51,7 @@ describe('getBrand 200', () => {
 });
 
 describe('getBrand 400', () => {
-  test('for what is neither uuid nor slug', async () => {
+  test('rejects text that is neither a uuid nor a slug', async () => {
     const reply = await on(app).get('/v1/brands/Not%20A%20Brand', { key });
     expect(reply.status).toBe(400);
     expect(reply.error.details).toMatchObject([{ path: 'brandId' }]);
@@ -59,14 +59,14 @@ describe('getBrand 400', () => {
 });
 
 describe('getBrand 404', () => {
-  test('for a uuid and a slug that nobody has', async () => {
+  test('rejects an unknown uuid and an unknown slug', async () => {
     expect((await on(app).get(`/v1/brands/${UNKNOWN}`, { key })).status).toBe(404);
     expect((await on(app).get('/v1/brands/nobody-com', { key })).status).toBe(404);
   });
 });
 
 describe('listBrands 200', () => {
-  test('page by page, each brand once', async () => {
+  test('lists each brand once over all pages', async () => {
     const seen: string[] = [];
     let cursor = '';
     do {
@@ -77,7 +77,7 @@ describe('listBrands 200', () => {
     expect(seen).toEqual(brands.map(({ slug }) => slug));
   });
 
-  test('filtered by letter, name, country and category', async () => {
+  test('filters by letter, name, country and category', async () => {
     const slugsOf = async (query: string): Promise<string[]> =>
       ((await on(app).get(`/v1/brands?sort=name&${query}`, { key })).data as { slug: string }[]).map(
         ({ slug }) => slug,
@@ -89,7 +89,7 @@ describe('listBrands 200', () => {
   });
 });
 
-describe('who is listed', () => {
+describe('listed brands', () => {
   const of = (domain: string, details: Parameters<typeof registered>[2]): GivenEvent => ({
     stream: brandStream(brandIdOf(domain)),
     event: registered(domain, '2026-05-01T00:00:00.000Z', { category_path: [], ...details }),
@@ -97,7 +97,7 @@ describe('who is listed', () => {
   const listed = async (path: string): Promise<string[]> =>
     ((await on(app).get(path, { key })).data as { slug: string }[]).map(({ slug }) => slug);
 
-  test('public brands alone, and of these the indexable ones in the sitemap; all of them can be read', async () => {
+  test('only public brands are listed, only indexable ones are in the sitemap, and all brands can be read', async () => {
     await seedEvents(stack, [
       of('hidden.net', { is_public: false }),
       of('unindexed.net', { indexable: false }),
@@ -110,7 +110,7 @@ describe('who is listed', () => {
     expect((await on(app).get('/v1/brands/hidden-net', { key })).status).toBe(200);
   });
 
-  test('with most active ads first, or most new ones, or by name', async () => {
+  test('brands are sorted by active ads, by new ads, or by name', async () => {
     const ads = await on(app).get('/v1/brands', { key });
     expect((ads.data as { active_ads: number }[]).map(({ active_ads }) => active_ads)).toEqual([
       3, 3, 3, 0, 0,
@@ -140,13 +140,13 @@ describe('listBrands 400', () => {
     ['category_id=shoes', 'category_id'],
     ['colour=red', 'colour'],
     ['cursor=altered', 'cursor'],
-  ])('for %s', async (query, path) => {
+  ])('rejects %s', async (query, path) => {
     const reply = await on(app).get(`/v1/brands?${query}`, { key });
     expect(reply.status).toBe(400);
     expect(reply.error.details).toMatchObject([{ path }]);
   });
 
-  test('for a cursor of other parameters', async () => {
+  test('rejects a cursor of other parameters', async () => {
     const { meta } = await on(app).get('/v1/brands?limit=1', { key });
     expect((await on(app).get(`/v1/brands?limit=1&country=US&cursor=${meta.cursor}`, { key })).status).toBe(
       400,
@@ -157,7 +157,7 @@ describe('listBrands 400', () => {
 });
 
 describe('listBrandSitemap 200', () => {
-  test('addresses of indexable brands', async () => {
+  test('lists the URLs of indexable brands', async () => {
     const { data } = await on(app).get(`/v1/brands/sitemap?category_id=${APPAREL_ID}`, { key });
     expect((data as { url: string }[]).map(({ url }) => url).toSorted()).toEqual(
       brands.map(({ slug }) => `${BASE_URL}/v1/brands/${slug}`),
@@ -166,13 +166,13 @@ describe('listBrandSitemap 200', () => {
 });
 
 describe('listBrandSitemap 400', () => {
-  test('for a category that is no uuid', async () => {
+  test('rejects a category id that is not a uuid', async () => {
     expect((await on(app).get('/v1/brands/sitemap?category_id=1', { key })).status).toBe(400);
   });
 });
 
 describe('getBrandVelocity 200', () => {
-  test('weeks with an observed day, oldest first', async () => {
+  test('lists the weeks with an observed day, oldest first', async () => {
     const { data } = await on(app).get(`/v1/brands/${alpha.slug}/velocity?weeks=4`, { key });
     const weeks = (data as { week_start: string; active_ads: number }[]).map((week) => week.week_start);
     expect(weeks.length).toBeGreaterThanOrEqual(2);
@@ -181,8 +181,8 @@ describe('getBrandVelocity 200', () => {
   });
 });
 
-describe('how many weeks', () => {
-  test('twelve unless asked otherwise, the latest ones', async () => {
+describe('number of weeks', () => {
+  test('returns the latest twelve by default, or the requested number', async () => {
     const days = Array.from({ length: 14 }, (_, week) => 5 + 7 * week);
     await seedEvents(stack, [
       brand('steady', { is_public: false }),
@@ -200,38 +200,38 @@ describe('how many weeks', () => {
 });
 
 describe('getBrandVelocity 400', () => {
-  test.each(['0', '53', 'x'])('for %s weeks', async (weeks) => {
+  test.each(['0', '53', 'x'])('rejects %s weeks', async (weeks) => {
     expect((await on(app).get(`/v1/brands/${alpha.id}/velocity?weeks=${weeks}`, { key })).status).toBe(400);
   });
 });
 
 describe('getBrandVelocity 404', () => {
-  test('for a brand nobody knows', async () => {
+  test('rejects an unknown brand', async () => {
     expect((await on(app).get(`/v1/brands/${UNKNOWN}/velocity`, { key })).status).toBe(404);
   });
 });
 
 describe('getBrandBreakdown 200', () => {
-  test('active ads by format', async () => {
+  test('counts active ads by format', async () => {
     const { data } = await on(app).get(`/v1/brands/${alpha.id}/breakdown`, { key });
     expect(data).toMatchObject({ formats: { video: 3, image: 0, carousel: 0, dco: 0, other: 0 } });
   });
 });
 
 describe('getBrandBreakdown 400', () => {
-  test('for a parameter it does not have', async () => {
+  test('rejects an unknown parameter', async () => {
     expect((await on(app).get(`/v1/brands/${alpha.id}/breakdown?limit=1`, { key })).status).toBe(400);
   });
 });
 
 describe('getBrandBreakdown 404', () => {
-  test('for a brand nobody knows', async () => {
+  test('rejects an unknown brand', async () => {
     expect((await on(app).get(`/v1/brands/${UNKNOWN}/breakdown`, { key })).status).toBe(404);
   });
 });
 
 describe('getBrandDailyActivity 200', () => {
-  test('observed days, oldest first, within the dates given', async () => {
+  test('lists the observed days in the requested range, oldest first', async () => {
     const all = await on(app).get(`/v1/brands/${alpha.id}/daily-activity`, { key });
     expect(all.data).toMatchObject([
       { active_ads: 2, reliable: true },
@@ -251,7 +251,7 @@ describe('getBrandDailyActivity 200', () => {
 
 describe('getBrandDailyActivity 400', () => {
   test.each(['from=2026-02-30', 'from=2026-02-02&to=2026-02-01', 'from=2025-01-01&to=2026-01-02'])(
-    'for %s',
+    'rejects %s',
     async (query) => {
       expect((await on(app).get(`/v1/brands/${alpha.id}/daily-activity?${query}`, { key })).status).toBe(400);
     },
@@ -259,7 +259,7 @@ describe('getBrandDailyActivity 400', () => {
 });
 
 describe('getBrandDailyActivity 404', () => {
-  test('for a brand nobody knows', async () => {
+  test('rejects an unknown brand', async () => {
     expect((await on(app).get(`/v1/brands/${UNKNOWN}/daily-activity`, { key })).status).toBe(404);
   });
 });

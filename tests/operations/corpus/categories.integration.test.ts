@@ -64,7 +64,7 @@ const read = async (path: string) => {
 };
 
 describe('getCategory 200', () => {
-  test('of any level, with the one above and totals', async () => {
+  test('returns a category of any level, with its parent and totals', async () => {
     const top = await read(`/v1/categories/${APPAREL}`);
     expect(top.data).toEqual({
       id: APPAREL,
@@ -91,13 +91,13 @@ describe('getCategory 200', () => {
 });
 
 describe('getCategory 400', () => {
-  test('for what is no uuid', async () => {
+  test('rejects an id that is not a uuid', async () => {
     expect((await on(app).get('/v1/categories/apparel', { key })).status).toBe(400);
   });
 });
 
 describe('getCategory 404', () => {
-  test('for a category nobody named', async () => {
+  test('rejects an unknown category', async () => {
     expect((await on(app).get(`/v1/categories/${NOWHERE}`, { key })).status).toBe(404);
   });
 });
@@ -106,7 +106,7 @@ describe('listCategories 200', () => {
   const slugs = async (query: string): Promise<unknown[]> =>
     (await read(`/v1/categories?${query}`)).data.map(({ slug, level }) => [slug, level].join(' '));
 
-  test('the top level, the children of one, and by slug those of any level', async () => {
+  test('lists the top level, the children of a category, and categories of any level by slug', async () => {
     expect(await slugs('')).toEqual(['apparel 1', 'vehicles 1']);
     expect(await slugs(`parent_id=${APPAREL}`)).toEqual(['hats 2', 'shoes 2']);
     expect(await slugs(`parent_id=${NOWHERE}`)).toEqual([]);
@@ -115,7 +115,7 @@ describe('listCategories 200', () => {
     expect(await slugs('slug=boots')).toEqual(['boots 3']);
   });
 
-  test('page by page', async () => {
+  test('returns each item once over all pages', async () => {
     const first = await read('/v1/categories?limit=1');
     const second = await read(`/v1/categories?limit=1&cursor=${first.meta.cursor}`);
     expect([...first.data, ...second.data].map(({ slug }) => slug)).toEqual(['apparel', 'vehicles']);
@@ -131,7 +131,7 @@ describe('listCategories 400', () => {
     ['level=1', 'level'],
     ['limit=0', 'limit'],
     ['cursor=altered', 'cursor'],
-  ])('for %s', async (query, path) => {
+  ])('rejects %s', async (query, path) => {
     const reply = await on(app).get(`/v1/categories?${query}`, { key });
     expect(reply.status).toBe(400);
     expect(reply.error.details).toMatchObject([{ path }]);
@@ -139,7 +139,7 @@ describe('listCategories 400', () => {
 });
 
 describe('listCategorySitemap 200', () => {
-  test('categories of every level that hold a public brand, page by page', async () => {
+  test('lists categories of every level with a public brand, over all pages', async () => {
     const seen: Record<string, unknown>[] = [];
     let cursor = '';
     do {
@@ -157,7 +157,7 @@ describe('listCategorySitemap 200', () => {
 });
 
 describe('listCategorySitemap 400', () => {
-  test('for a parameter it does not have', async () => {
+  test('rejects an unknown parameter', async () => {
     expect((await on(app).get('/v1/categories/sitemap?slug=shoes', { key })).status).toBe(400);
   });
 });
@@ -199,7 +199,7 @@ describe('getCategoryStats 200', () => {
   })(landingPage.initial);
 
   beforeAll(async () => {
-    // A brand of Apparel > Shoes, with ads that lead to landing pages.
+    // Adds a brand of Apparel > Shoes, with ads that lead to landing pages.
     await stack.seed(['zeta']);
     await append(siteStream('alpha.com'), [detected('alpha.com', ['both', 'one'])]);
     await append(siteStream('beta.com'), [detected('beta.com', ['both', 'left']), gone]);
@@ -208,7 +208,7 @@ describe('getCategoryStats 200', () => {
     await stack.projected(await append(landingPageStream(id), classified));
   });
 
-  test('of the public brands of a category and of those below it', async () => {
+  test('aggregates the public brands of a category and of its descendants', async () => {
     const pages = await read(`/v1/pages?category_id=${APPAREL}&limit=100`);
     expect(pages.data.length).toBeGreaterThan(2);
     const { data } = await read(`/v1/categories/${APPAREL}/stats`);
@@ -247,13 +247,13 @@ describe('getCategoryStats 200', () => {
 });
 
 describe('getCategoryStats 400', () => {
-  test('for what is no uuid', async () => {
+  test('rejects an id that is not a uuid', async () => {
     expect((await on(app).get('/v1/categories/apparel/stats', { key })).status).toBe(400);
   });
 });
 
 describe('getCategoryStats 404', () => {
-  test('for a category nobody named', async () => {
+  test('rejects an unknown category', async () => {
     expect((await on(app).get(`/v1/categories/${NOWHERE}/stats`, { key })).status).toBe(404);
   });
 });

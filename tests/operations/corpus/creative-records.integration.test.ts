@@ -12,8 +12,8 @@ let alpha: CorpusBrand;
 let beta: CorpusBrand;
 
 const UNKNOWN = '00000000-0000-4000-8000-000000000000';
-/** Shares ten characters with no other. */
-const ALONE = `0123456789${'a'.repeat(54)}`;
+/** The only key with this prefix of ten characters. */
+const UNIQUE_PREFIX_KEY = `0123456789${'a'.repeat(54)}`;
 
 beforeAll(async () => {
   stack = await openApiStack();
@@ -54,7 +54,7 @@ beforeAll(async () => {
       transcript: '',
     },
   );
-  await stack.projected(await recordCreative(stack, ALONE, ['7777777777'], {}));
+  await stack.projected(await recordCreative(stack, UNIQUE_PREFIX_KEY, ['7777777777'], {}));
 });
 afterAll(() => stack[Symbol.asyncDispose]());
 
@@ -62,16 +62,16 @@ const found = async (query: string): Promise<readonly number[]> => {
   const { data, status } = await on(app).get(`/v1/creative-records?${query}`, { key });
   expect(status).toBe(200);
   return (data as { creative_key: string }[]).map(({ creative_key }) =>
-    creative_key === ALONE ? 0 : Number(creative_key.slice(-1)),
+    creative_key === UNIQUE_PREFIX_KEY ? 0 : Number(creative_key.slice(-1)),
   );
 };
 
 describe('searchCreativeRecords 200', () => {
-  test('one record a file, most live ads first, page by page', async () => {
+  test('lists one record per file, most live ads first, over all pages', async () => {
     expect(await found('')).toEqual([1, 3, 2, 0]);
     const first = await on(app).get('/v1/creative-records?limit=3', { key });
     const second = await on(app).get(`/v1/creative-records?limit=3&cursor=${first.meta.cursor}`, { key });
-    expect(second.data).toMatchObject([{ creative_key: ALONE, active_ads: 0, total_ads: 0 }]);
+    expect(second.data).toMatchObject([{ creative_key: UNIQUE_PREFIX_KEY, active_ads: 0, total_ads: 0 }]);
     expect(second.meta.cursor).toBeUndefined();
   });
   test.each([
@@ -93,15 +93,15 @@ describe('searchCreativeRecords 200', () => {
     ['min_width=601&min_active_ads=1', [1, 3]],
     ['max_active_ads=0', [0]],
     ['min_height=1921', []],
-  ])('by %s', async (query, expected) => {
+  ])('filters by %s', async (query, expected) => {
     expect(await found(query)).toEqual(expected);
   });
-  test('by brand, alone and with values', async () => {
+  test('filters by brand, alone and combined with values', async () => {
     expect(await found(`brand_id=${alpha.id}`)).toEqual([1, 2]);
     expect(await found(`brand_id=${alpha.id}&media_kind=video`)).toEqual([1]);
     expect(await found(`brand_id=${UNKNOWN}`)).toEqual([]);
   });
-  test('counts ads that carry the file, and says null of what was not read', async () => {
+  test('counts the ads with the file, and returns null for fields that were not read', async () => {
     const { data } = await on(app).get(`/v1/creative-records?brand_id=${beta.id}`, { key });
     expect(data).toMatchObject([
       {
@@ -130,13 +130,13 @@ describe('searchCreativeRecords 400', () => {
     'min_bytes=1.5',
     'min_width=2&max_width=1',
     'min_spend=1',
-  ])('for %s', async (query) => {
+  ])('rejects %s', async (query) => {
     expect((await on(app).get(`/v1/creative-records?${query}`, { key })).status).toBe(400);
   });
 });
 
 describe('getCreativeRecord 200', () => {
-  test('by key: media facts, transcript with corrections, classification, and who carries it', async () => {
+  test('returns media data, transcript with corrections, classification and ads by key', async () => {
     const { data, meta } = await on(app).get(`/v1/creative-records/${keyOf(1)}`, { key });
     expect(data).toMatchObject({
       creative_key: keyOf(1),
@@ -155,36 +155,47 @@ describe('getCreativeRecord 200', () => {
     });
     expect(meta.as_of).toBe('2026-05-03T10:00:00.000Z');
   });
-  test('by a prefix of ten characters, in either case', async () => {
-    for (const prefix of [ALONE.slice(0, 10), ALONE.slice(0, 30).toUpperCase()]) {
+  test('finds a record by a key prefix of ten characters, regardless of case', async () => {
+    for (const prefix of [UNIQUE_PREFIX_KEY.slice(0, 10), UNIQUE_PREFIX_KEY.slice(0, 30).toUpperCase()]) {
       const { data } = await on(app).get(`/v1/creative-records/${prefix}`, { key });
-      expect(data).toMatchObject({ creative_key: ALONE, transcript: null, shown_texts: null, ads: [] });
+      expect(data).toMatchObject({
+        creative_key: UNIQUE_PREFIX_KEY,
+        transcript: null,
+        shown_texts: null,
+        ads: [],
+      });
     }
   });
 });
 
 describe('getCreativeRecord 400', () => {
-  test.each(['012345678', `${ALONE}0`, 'not-a-hexadecimal'])('for the key %s', async (text) => {
-    expect((await on(app).get(`/v1/creative-records/${text}`, { key })).status).toBe(400);
-  });
+  test.each(['012345678', `${UNIQUE_PREFIX_KEY}0`, 'not-a-hexadecimal'])(
+    'rejects the key %s',
+    async (text) => {
+      expect((await on(app).get(`/v1/creative-records/${text}`, { key })).status).toBe(400);
+    },
+  );
 });
 
 describe('getCreativeRecord 404', () => {
-  test('when no key begins so', async () => {
+  test('rejects a prefix without a matching key', async () => {
     expect((await on(app).get('/v1/creative-records/abcdefabcdef', { key })).status).toBe(404);
   });
 });
 
 describe('getCreativeRecord 409', () => {
-  test('when several keys begin so', async () => {
+  test('rejects a prefix with several matching keys', async () => {
     const { status, error } = await on(app).get('/v1/creative-records/9999999999', { key });
     expect(status).toBe(409);
-    expect(error).toMatchObject({ type: 'conflict', message: expect.stringContaining('more of the key') });
+    expect(error).toMatchObject({
+      type: 'conflict',
+      message: expect.stringContaining('Send more characters of the key.'),
+    });
   });
 });
 
 describe('getCreativeCoverage 200', () => {
-  test('over every public brand, each file once', async () => {
+  test('counts each file of all public brands once', async () => {
     const { data } = await on(app).get('/v1/creative-coverage', { key });
     expect(data).toMatchObject({
       brand: null,
@@ -195,7 +206,7 @@ describe('getCreativeCoverage 200', () => {
       described_files: 2,
     });
   });
-  test('of one brand, with the values of each closed field', async () => {
+  test('counts the files of one brand, with the values of each closed field', async () => {
     const { data } = await on(app).get(`/v1/creative-coverage?brand_id=${alpha.id}`, { key });
     expect(data).toMatchObject({ brand: { id: alpha.id }, measured_files: 2, described_files: 2 });
     expect((data as { fields: object[] }).fields).toContainEqual({
@@ -204,7 +215,7 @@ describe('getCreativeCoverage 200', () => {
       not_read: 1,
     });
   });
-  test('null, never zero, of what nobody has described', async () => {
+  test('returns null, not zero, for files that were not described', async () => {
     const { data } = await on(app).get(`/v1/creative-coverage?brand_id=${beta.id}`, { key });
     expect((data as { fields: object[] }).fields).toContainEqual({
       field: 'hook',
@@ -215,13 +226,13 @@ describe('getCreativeCoverage 200', () => {
 });
 
 describe('getCreativeCoverage 400', () => {
-  test('for a slug', async () => {
+  test('rejects a slug', async () => {
     expect((await on(app).get('/v1/creative-coverage?brand_id=alpha-com', { key })).status).toBe(400);
   });
 });
 
 describe('getCreativeCoverage 404', () => {
-  test('for an unknown brand', async () => {
+  test('rejects an unknown brand', async () => {
     expect((await on(app).get(`/v1/creative-coverage?brand_id=${UNKNOWN}`, { key })).status).toBe(404);
   });
 });

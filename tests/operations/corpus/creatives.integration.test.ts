@@ -23,7 +23,7 @@ beforeAll(async () => {
     stack.seed(['alpha', 'beta']),
   ]);
   [app, key, alpha, beta] = [opened, owned, brands[0] as CorpusBrand, brands[1] as CorpusBrand];
-  // Alpha: five files of its live ad 2, one of the ended ad 1, one that was measured and not stored.
+  // Alpha has five files of its live ad 2, one of the ended ad 1, and one that was measured but not stored.
   for (const n of [1, 2, 3, 4, 5]) await recordCreative(stack, keyOf(n), [adOf(alpha, 2)]);
   await recordCreative(stack, keyOf(6), [adOf(alpha, 1), adOf(alpha, 0)], {
     media_kind: 'image',
@@ -39,7 +39,7 @@ afterAll(() => stack[Symbol.asyncDispose]());
 const adsIn = (data: unknown): readonly string[] => (data as { ad_id: string }[]).map(({ ad_id }) => ad_id);
 
 describe('listCreatives 200', () => {
-  test('archived assets of an ad', async () => {
+  test('lists the archived assets of an ad', async () => {
     const { data } = await on(app).get(`/v1/creatives?ad_id=${adOf(alpha, 0)}`, { key });
     expect(data).toMatchObject([
       {
@@ -52,7 +52,7 @@ describe('listCreatives 200', () => {
       },
     ]);
   });
-  test("of a brand's attributed ads, newest ad first, page by page; files not stored are none", async () => {
+  test('lists the stored files of attributed ads of a brand, newest ad first, over all pages', async () => {
     const first = await on(app).get(`/v1/creatives?brand_id=${alpha.id}&limit=4`, { key });
     expect(new Set(adsIn(first.data))).toEqual(new Set([adOf(alpha, 2)]));
     const rest = await on(app).get(`/v1/creatives?brand_id=${alpha.id}&limit=4&cursor=${first.meta.cursor}`, {
@@ -61,7 +61,7 @@ describe('listCreatives 200', () => {
     expect(adsIn(rest.data).toSorted()).toEqual([adOf(alpha, 0), adOf(alpha, 1), adOf(alpha, 2)]);
     expect(rest.meta.cursor).toBeUndefined();
   });
-  test('none of what is not known', async () => {
+  test('returns an empty list for an unknown ad or brand', async () => {
     expect((await on(app).get(`/v1/creatives?brand_id=${UNKNOWN}`, { key })).data).toEqual([]);
     expect((await on(app).get('/v1/creatives?ad_id=123456', { key })).data).toEqual([]);
   });
@@ -69,7 +69,7 @@ describe('listCreatives 200', () => {
 
 describe('listCreatives 400', () => {
   test.each(['', `?ad_id=123456&brand_id=${UNKNOWN}`, '?ad_id=abc', '?brand_id=alpha-com'])(
-    'for %j',
+    'rejects %j',
     async (query) => {
       expect((await on(app).get(`/v1/creatives${query}`, { key })).status).toBe(400);
     },
@@ -77,7 +77,7 @@ describe('listCreatives 400', () => {
 });
 
 describe('getCreative 200', () => {
-  test('one file as one ad carries it', async () => {
+  test('returns one file of one ad', async () => {
     const { data, meta } = await on(app).get(`/v1/creatives/${creativeOf(6, adOf(alpha, 1))}`, { key });
     expect(data).toMatchObject({ ad_id: adOf(alpha, 1), creative_key: keyOf(6), ad_active: false });
     expect(meta.as_of).toBe('2026-05-02T10:00:00.000Z');
@@ -85,7 +85,7 @@ describe('getCreative 200', () => {
 });
 
 describe('getCreative 400', () => {
-  test('for what is no uuid', async () => {
+  test('rejects an id that is not a uuid', async () => {
     expect((await on(app).get(`/v1/creatives/${keyOf(1)}`, { key })).status).toBe(400);
   });
 });
@@ -94,13 +94,13 @@ describe('getCreative 404', () => {
   test.each([
     ['an unknown one', () => UNKNOWN],
     ['a file that is not stored', () => creativeOf(7, adOf(alpha, 3))],
-  ])('for %s', async (_case, id) => {
+  ])('rejects %s', async (_case, id) => {
     expect((await on(app).get(`/v1/creatives/${id()}`, { key })).status).toBe(404);
   });
 });
 
 describe('listAdCreatives 200', () => {
-  test('every archived asset of one ad, and an empty list where none is', async () => {
+  test('lists every archived asset of an ad, and an empty list for an ad without assets', async () => {
     const { data } = await on(app).get(`/v1/ads/${adOf(alpha, 2)}/creatives`, { key });
     expect(adsIn(data)).toHaveLength(5);
     expect((await on(app).get(`/v1/ads/${adOf(beta, 0)}/creatives`, { key })).data).toEqual([]);
@@ -113,7 +113,7 @@ describe('an ad', () => {
     const creatives = await on(app).get(`/v1/ads/${adId}/creatives`, { key });
     return { ad: data as { media: object[]; archived_media: object[] }, creatives: creatives.data };
   };
-  test('is read with its archived media', async () => {
+  test('is returned with its archived media', async () => {
     for (const adId of [adOf(alpha, 0), adOf(alpha, 2)]) {
       const { ad, creatives } = await ofAd(adId);
       expect(ad.archived_media).toEqual(creatives);
@@ -121,7 +121,7 @@ describe('an ad', () => {
     }
     expect((await ofAd(adOf(beta, 0))).ad.archived_media).toEqual([]);
   });
-  test('that shows one file of a kind and has one of it names it', async () => {
+  test('names the only archived file of a media kind when it shows one file of that kind', async () => {
     const archive = (kind: string) => ({ kind, media_url: `https://media.example/${kind}`, text: '' });
     const [image, video] = [archive('image'), archive('video')];
     expect(archivedUrlOf('image', [{ kind: 'image' }, { kind: 'video' }], [video, image])).toBe(
@@ -134,13 +134,13 @@ describe('an ad', () => {
 });
 
 describe('listAdCreatives 400', () => {
-  test('for what is no id of the library', async () => {
+  test('rejects an id that is not a library id', async () => {
     expect((await on(app).get('/v1/ads/abc/creatives', { key })).status).toBe(400);
   });
 });
 
 describe('listAdCreatives 404', () => {
-  test('for an ad that is not known', async () => {
+  test('rejects an unknown ad', async () => {
     expect((await on(app).get('/v1/ads/77777777777/creatives', { key })).status).toBe(404);
   });
 });
@@ -148,7 +148,7 @@ describe('listAdCreatives 404', () => {
 type Thumbs = { brand_id: string; thumbs: { creative_key: string; image_url: string }[] }[];
 
 describe('listBrandThumbs 200', () => {
-  test('answers every requested brand, with at most four live creatives, newest first', async () => {
+  test('returns every requested brand with at most four live creatives, newest first', async () => {
     const ids = [UNKNOWN, beta.id, alpha.id];
     const { data } = await on(app).get(`/v1/brand-thumbs?brand_ids=${ids.join(',')}`, { key });
     const thumbs = data as Thumbs;
@@ -168,12 +168,12 @@ describe('listBrandThumbs 200', () => {
 
 describe('listBrandThumbs 400', () => {
   test.each(['', '?brand_ids=', '?brand_ids=alpha-com', `?brand_ids=${`${UNKNOWN},`.repeat(2)}x`])(
-    'for %j',
+    'rejects %j',
     async (query) => {
       expect((await on(app).get(`/v1/brand-thumbs${query}`, { key })).status).toBe(400);
     },
   );
-  test('for 101 brands', async () => {
+  test('rejects 101 brands', async () => {
     const ids = Array.from(
       { length: 101 },
       (_, n) => `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`,
@@ -208,13 +208,13 @@ describe('getBrandCreativeLibrary 200', () => {
     });
     expect(Date.parse(meta.as_of)).toBeLessThan(Date.now());
   });
-  test('caps the sample: half longest-running, half newest', async () => {
+  test('limits the sample to half longest-running and half newest ads', async () => {
     const { data } = await on(app).get(`/v1/brands/${alpha.id}/creative-library?sample=2`, { key });
     const { longest_running: longest, newest } = data as Library;
     expect(longest.map(({ id }) => id)).toEqual([adOf(alpha, 0)]);
     expect(newest.map(({ id }) => id)).toEqual([adOf(alpha, 2)]);
   });
-  test('of a brand without stored media', async () => {
+  test('returns no samples for a brand without stored media', async () => {
     const { data } = await on(app).get(`/v1/brands/${beta.id}/creative-library?sample=1`, { key });
     expect(data).toMatchObject({
       sample_cap: 1,
@@ -226,13 +226,13 @@ describe('getBrandCreativeLibrary 200', () => {
 });
 
 describe('getBrandCreativeLibrary 400', () => {
-  test.each(['sample=0', 'sample=101', 'sample=all'])('for %s', async (query) => {
+  test.each(['sample=0', 'sample=101', 'sample=all'])('rejects %s', async (query) => {
     expect((await on(app).get(`/v1/brands/${alpha.id}/creative-library?${query}`, { key })).status).toBe(400);
   });
 });
 
 describe('getBrandCreativeLibrary 404', () => {
-  test('for an unknown brand', async () => {
+  test('rejects an unknown brand', async () => {
     expect((await on(app).get('/v1/brands/nobody-com/creative-library', { key })).status).toBe(404);
   });
 });

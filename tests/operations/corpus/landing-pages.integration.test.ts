@@ -76,23 +76,23 @@ const urls = async (query: string): Promise<readonly string[]> => {
 };
 
 describe('listPages 200', () => {
-  test('live pages on own hosts of public US brands, newest first', async () => {
+  test('lists live pages on own hosts of public US brands, newest first', async () => {
     expect(await urls('')).toEqual(['https://alpha.com/products/boot', QUIZ]);
   });
-  test('of a brand: also pages elsewhere that its ads lead to, most seen first with `sort=popular`', async () => {
+  test('includes pages on other hosts that the ads of a brand lead to, most seen first with `sort=popular`', async () => {
     const found = await urls(`brand_id=${alpha.id}&sort=popular`);
     expect(found).toHaveLength(7);
     expect(found.slice(0, 5).every((url) => url.startsWith('https://shop.example.com/'))).toBe(true);
     expect(found).not.toContain(GONE);
   });
-  test('by category of any level, type and part of the address', async () => {
+  test('filters by category of any level, page type and part of the URL', async () => {
     expect(await urls(`category_id=${APPAREL_ID}`)).toHaveLength(7);
     expect(await urls(`category_id=${APPAREL_ID}&page_type=quiz`)).toEqual([QUIZ]);
     expect(await urls('url=/Products/')).toEqual(['https://alpha.com/products/boot']);
     expect(await urls('url=___')).toEqual([]);
     expect(await urls('category_id=00000000-0000-4000-8000-000000000000')).toEqual([]);
   });
-  test('page by page', async () => {
+  test('returns each item once over all pages', async () => {
     const first = await on(app).get(`/v1/pages?limit=1`, { key });
     const second = await on(app).get(`/v1/pages?limit=1&cursor=${first.meta.cursor}`, { key });
     expect(second.data).toMatchObject([{ page_url: QUIZ }]);
@@ -102,7 +102,7 @@ describe('listPages 200', () => {
 
 describe('listPages 400', () => {
   test.each(['page_type=funnel', 'sort=oldest', 'brand_id=alpha-com', 'url=ab', 'url=a%00bc', 'limit=101'])(
-    'for %s',
+    'rejects %s',
     async (query) => {
       expect((await on(app).get(`/v1/pages?${query}`, { key })).status).toBe(400);
     },
@@ -110,7 +110,7 @@ describe('listPages 400', () => {
 });
 
 describe('getPage 200', () => {
-  test('with what was scraped and classified', async () => {
+  test('returns the scraped and classified data of a page', async () => {
     const { data, meta } = await on(app).get(`/v1/pages/${idOf(PRODUCT)}`, { key });
     expect(data).toMatchObject({
       page_url: 'https://alpha.com/products/boot',
@@ -123,7 +123,7 @@ describe('getPage 200', () => {
     });
     expect(meta.as_of).toBe('2026-05-03T00:00:00.000Z');
   });
-  test('of a page known from ads alone: what was not read is null', async () => {
+  test('returns null for unread fields of a page that is known only from ads', async () => {
     const { data } = await on(app).get(`/v1/pages/${idOf(LEAD)}`, { key });
     expect(data).toMatchObject({
       total_ads: 1,
@@ -136,13 +136,13 @@ describe('getPage 200', () => {
       brands: [{ brand: { id: alpha.id }, active_ads: 0, total_ads: 1 }],
     });
   });
-  test('of a page that is gone', async () => {
+  test('returns a page that no longer exists on its site', async () => {
     expect((await on(app).get(`/v1/pages/${idOf(GONE)}`, { key })).data).toMatchObject({ live: false });
   });
 });
 
 describe('getPage 400', () => {
-  test('for what is no uuid', async () => {
+  test('rejects an id that is not a uuid', async () => {
     expect((await on(app).get('/v1/pages/alpha', { key })).status).toBe(400);
   });
 });
@@ -151,32 +151,32 @@ describe('getPage 404', () => {
   test.each([
     ['a page nobody met', idOf('https://nobody.example')],
     ['a page of a brand that is not public', idOf(HIDDEN)],
-  ])('for %s', async (_case, id) => {
+  ])('rejects %s', async (_case, id) => {
     expect((await on(app).get(`/v1/pages/${id}`, { key })).status).toBe(404);
   });
 });
 
 describe('listPageDetails 200', () => {
-  test('leaves out unknown and non-public ids, and answers each once', async () => {
+  test('omits unknown and non-public ids, and returns each page once', async () => {
     const asked = [idOf(QUIZ), idOf(LEAD), idOf(HIDDEN), idOf('https://nobody.example'), idOf(QUIZ)];
     const ids = [...asked, idOf(LEAD).toUpperCase()];
     const { data } = await on(app).get(`/v1/page-details?ids=${ids.join(',')}`, { key });
     expect((data as { id: string }[]).map(({ id }) => id)).toEqual([idOf(QUIZ), idOf(LEAD)].toSorted());
   });
-  test('up to 100 ids', async () => {
+  test('accepts up to 100 ids', async () => {
     const ids = Array.from({ length: 100 }, (_, n) => idOf(`https://nobody.example/${n}`));
     expect((await on(app).get(`/v1/page-details?ids=${ids.join(',')}`, { key })).data).toEqual([]);
   });
 });
 
 describe('listPageDetails 400', () => {
-  test('for 101 ids', async () => {
+  test('rejects 101 ids', async () => {
     const ids = Array.from({ length: 101 }, (_, n) => idOf(`https://nobody.example/${n}`));
     const { status, error } = await on(app).get(`/v1/page-details?ids=${ids.join(',')}`, { key });
     expect(status).toBe(400);
     expect(error.details).toMatchObject([{ path: 'ids' }]);
   });
-  test.each(['', '?ids=', '?ids=alpha', `?ids=${idOf(QUIZ)},`])('for %j', async (query) => {
+  test.each(['', '?ids=', '?ids=alpha', `?ids=${idOf(QUIZ)},`])('rejects %j', async (query) => {
     expect((await on(app).get(`/v1/page-details${query}`, { key })).status).toBe(400);
   });
 });

@@ -12,7 +12,7 @@ import { on } from '#tests/dsl/api.ts';
 import { checksums } from '#tests/stack/read-models.ts';
 import { type ApiStack, openApiStack } from '../fixtures/stack.ts';
 
-/** Pages, partners and companies of a small demo corpus, from observations to what is served. */
+/** Social pages, partners and companies of a small demo corpus, from observations to API replies. */
 const CORPUS = { seed: 1, brands: 24, ads: 700, days: 10, until: '2026-02-01' } as const;
 const PROJECTIONS = [socialPages, partnerships, operators];
 
@@ -42,14 +42,14 @@ beforeAll(async () => {
 afterAll(() => stack[Symbol.asyncDispose]());
 
 test.each(['social-pages', 'copy-reuse', 'partnerships', 'operators'])(
-  'some brands have %s to show',
+  'some brands have non-empty %s',
   async (name) => {
     const shown = await Promise.all(slugs.map((slug) => get(`/v1/brands/${slug}/${name}`)));
     expect(shown.some((items: readonly unknown[]) => items.length > 0)).toBe(true);
   },
 );
 
-test('leakage adds up to the active ads of each brand', async () => {
+test('the leakage counts add up to the active ads of each brand', async () => {
   let third = 0;
   for (const slug of slugs) {
     const leakage = (await get(`/v1/brands/${slug}/leakage`)) as Record<string, number>;
@@ -62,7 +62,7 @@ test('leakage adds up to the active ads of each brand', async () => {
   expect(third).toBeGreaterThan(0);
 });
 
-test('hubs, operators and networks have something to show', async () => {
+test('hubs, operators and networks are not empty', async () => {
   expect(await get('/v1/hubs')).not.toEqual([]);
   expect(await get('/v1/operators')).not.toEqual([]);
   const tops = new Set(world.brandList.map(({ categoryPath }) => categoryPath[0]));
@@ -74,7 +74,7 @@ test('hubs, operators and networks have something to show', async () => {
   expect(networks.some(({ links }: { links: unknown[] }) => links.length > 0)).toBe(true);
 });
 
-test('replayed from nothing, the read models come out the same', async () => {
+test('a rebuild from an empty schema produces the same read models', async () => {
   const before = await checksums(stack.pool, PROJECTIONS);
   await stack.stopProjector();
   for (const projection of PROJECTIONS) {

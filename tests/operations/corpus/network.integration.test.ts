@@ -17,7 +17,7 @@ import {
 import { seedEvents } from '../fixtures/site-corpus.ts';
 import { type ApiStack, BASE_URL, type Key, openApiStack } from '../fixtures/stack.ts';
 
-/** Pages beside brands, networks and operators, over one small corpus. */
+/** Social pages, brand networks and operators of one small corpus. */
 let stack: ApiStack;
 let app: FastifyInstance;
 let key: Key;
@@ -28,7 +28,7 @@ const CREATOR = '100000003';
 const SHARED = '100000004';
 const OUTLET = '100000005';
 const SOCKS = { id: categoryIdOf(['Socks']), slug: 'socks', name: 'Socks' };
-/** Of a brand alone that is not public. */
+/** A category whose only brand is not public. */
 const UNWORN = { id: categoryIdOf(['Unworn']), slug: 'unworn', name: 'Unworn' };
 const HOLDING = derivedId('operator', 'holding');
 const SMALL = derivedId('operator', 'small');
@@ -68,7 +68,7 @@ beforeAll(async () => {
 afterAll(() => stack[Symbol.asyncDispose]());
 
 const get = (path: string) => on(app).get(path, { key });
-/** The path for a brand nobody knows, and with a parameter that does not exist. */
+/** Returns the statuses for an unknown brand and for an unknown parameter. */
 const statusesOf = async (path: string): Promise<readonly number[]> => [
   (await get(`/v1/brands/${idOf('nobody')}/${path}`)).status,
   (await get(`/v1/brands/alpha-example/${path}?limit=1`)).status,
@@ -76,7 +76,7 @@ const statusesOf = async (path: string): Promise<readonly number[]> => [
 const NOT_FOUND_AND_BAD = [404, 400];
 
 describe('listBrandSocialPages 200', () => {
-  test('served links, most ads first, with followers; what is held back is not there', async () => {
+  test('lists published links with followers, most ads first, and omits withheld links', async () => {
     const { data, meta } = await get('/v1/brands/alpha-example/social-pages');
     expect(data).toMatchObject([
       { page_id: OWN, page_name: `Page ${OWN}`, role: 'OFFICIAL', followers: 1_200, active_ads: 2 },
@@ -86,41 +86,41 @@ describe('listBrandSocialPages 200', () => {
   });
 });
 describe('listBrandSocialPages 400', () => {
-  test('for a parameter it does not have', async () => {
+  test('rejects an unknown parameter', async () => {
     expect(await statusesOf('social-pages')).toEqual(NOT_FOUND_AND_BAD);
   });
 });
 describe('listBrandSocialPages 404', () => {
-  test('for a brand nobody knows', async () => {
+  test('rejects an unknown brand', async () => {
     expect((await get('/v1/brands/nobody-com/social-pages')).status).toBe(404);
   });
 });
 
 describe('getBrandLeakage 200', () => {
-  test('active ads on its own pages and on others', async () => {
+  test('counts active ads on own pages and on other pages', async () => {
     const { data, meta } = await get(`/v1/brands/${idOf('alpha')}/leakage`);
     expect(data).toMatchObject({ active_ads: 4, own_page_ads: 2, third_party_ads: 2, third_party_pages: 2 });
     expect(meta.as_of).toBe(at(5));
   });
-  test('zeros of a brand without ads', async () => {
+  test('returns zeros for a brand without ads', async () => {
     const { data } = await get('/v1/brands/delta-example/leakage');
     expect(data).toMatchObject({ active_ads: 0, largest_third_party_pages: [] });
   });
 });
 describe('getBrandLeakage 400', () => {
-  test('for a parameter it does not have', async () => {
+  test('rejects an unknown parameter', async () => {
     expect(await statusesOf('leakage')).toEqual(NOT_FOUND_AND_BAD);
   });
 });
 describe('getBrandLeakage 404', () => {
-  test('for a brand nobody knows', async () => {
+  test('rejects an unknown brand', async () => {
     expect((await get('/v1/brands/nobody-com/leakage')).status).toBe(404);
   });
 });
 
 describe('getBrandCopyReuse 200', () => {
-  test('its texts on pages that are not linked to it', async () => {
-    // The shared page is linked to alpha, so it is no foreign page; beta has no linked page at all.
+  test('finds the texts of the brand on pages that are not linked to it', async () => {
+    // The shared page is linked to alpha, so it does not count as foreign. Beta has no linked page.
     expect((await get('/v1/brands/alpha-example/copy-reuse')).data).toEqual([
       {
         body: 'WARM SOCKS for cold feet',
@@ -134,18 +134,18 @@ describe('getBrandCopyReuse 200', () => {
   });
 });
 describe('getBrandCopyReuse 400', () => {
-  test('for a parameter it does not have', async () => {
+  test('rejects an unknown parameter', async () => {
     expect(await statusesOf('copy-reuse')).toEqual(NOT_FOUND_AND_BAD);
   });
 });
 describe('getBrandCopyReuse 404', () => {
-  test('for a brand nobody knows', async () => {
+  test('rejects an unknown brand', async () => {
     expect((await get('/v1/brands/nobody-com/copy-reuse')).status).toBe(404);
   });
 });
 
 describe('listBrandPartnerships 200', () => {
-  test('both directions, merged for the creator', async () => {
+  test('returns both directions, merged per creator', async () => {
     const { data, meta } = await get('/v1/brands/alpha-example/partnerships');
     expect(data).toMatchObject([
       { creator: { page_id: CREATOR }, ads: 2, brand_page_ads: 1, creator_page_ads: 1, active_ads: 2 },
@@ -154,18 +154,18 @@ describe('listBrandPartnerships 200', () => {
   });
 });
 describe('listBrandPartnerships 400', () => {
-  test('for a parameter it does not have', async () => {
+  test('rejects an unknown parameter', async () => {
     expect(await statusesOf('partnerships')).toEqual(NOT_FOUND_AND_BAD);
   });
 });
 describe('listBrandPartnerships 404', () => {
-  test('for a brand nobody knows', async () => {
+  test('rejects an unknown brand', async () => {
     expect((await get('/v1/brands/nobody-com/partnerships')).status).toBe(404);
   });
 });
 
 describe('getBrandNetwork 200', () => {
-  test('of a brand: itself and its direct neighbours, public ones only', async () => {
+  test('returns a brand and its direct public neighbours', async () => {
     const { data, meta } = await get('/v1/brand-network?brand_id=alpha-example');
     expect(data).toMatchObject({
       brands: [
@@ -178,12 +178,12 @@ describe('getBrandNetwork 200', () => {
     });
     expect(meta.as_of).toBe(at(5));
   });
-  test('of a category: its public brands, and how many of them share no page', async () => {
+  test('returns the public brands of a category, and how many of them share no page', async () => {
     const { data, meta } = await get(`/v1/brand-network?category_id=${SOCKS.id}`);
     expect(data).toMatchObject({ brands_with_link: 2, brands_without_link: 2 });
     expect(meta.as_of).toBe(at(6));
   });
-  test('of a brand without links: itself; of one that is not public, not whether it has any', async () => {
+  test('returns only the brand itself when it has no links or is not public', async () => {
     const alone = { links: [], brands_with_link: 0 };
     expect((await get('/v1/brand-network?brand_id=gamma-example')).data).toMatchObject({
       ...alone,
@@ -196,7 +196,7 @@ describe('getBrandNetwork 200', () => {
       brands_without_link: 0,
     });
   });
-  test('of a category without public brands: nobody', async () => {
+  test('returns an empty network for a category without public brands', async () => {
     expect((await get(`/v1/brand-network?category_id=${UNWORN.id}`)).data).toEqual({
       brands: [],
       links: [],
@@ -204,28 +204,28 @@ describe('getBrandNetwork 200', () => {
       brands_without_link: 0,
     });
   });
-  test('says nothing of owners', async () => {
+  test('contains no statement about owners', async () => {
     const { body } = await get('/v1/brand-network?brand_id=alpha-example');
     expect(body).not.toMatch(/own|parent|subsidiary|operator/i);
   });
 });
 describe('getBrandNetwork 400', () => {
   test.each(['', `?brand_id=alpha-example&category_id=${SOCKS.id}`, '?category_id=socks', '?brand_id=A%20B'])(
-    'for %j',
+    'rejects %j',
     async (query) => {
       expect((await get(`/v1/brand-network${query}`)).status).toBe(400);
     },
   );
 });
 describe('getBrandNetwork 404', () => {
-  test('for a brand nobody knows, and for such a category', async () => {
+  test('rejects an unknown brand and an unknown category', async () => {
     expect((await get('/v1/brand-network?brand_id=nobody-com')).status).toBe(404);
     expect((await get(`/v1/brand-network?category_id=${UNKNOWN}`)).status).toBe(404);
   });
 });
 
 describe('listHubs 200', () => {
-  test('pages of two public brands or more, with their roster', async () => {
+  test('lists pages of two or more public brands with their roster', async () => {
     const { data, meta } = await get('/v1/hubs');
     expect(data).toMatchObject([
       {
@@ -243,13 +243,13 @@ describe('listHubs 200', () => {
   });
 });
 describe('listHubs 400', () => {
-  test.each(['limit=0', 'cursor=altered', 'sort=name'])('for %s', async (query) => {
+  test.each(['limit=0', 'cursor=altered', 'sort=name'])('rejects %s', async (query) => {
     expect((await get(`/v1/hubs?${query}`)).status).toBe(400);
   });
 });
 
 describe('listOperators 200', () => {
-  test('companies with several domains or pages, with how many public brands', async () => {
+  test('lists companies with several domains or pages, with their number of public brands', async () => {
     const { data, meta } = await get('/v1/operators');
     expect(data).toEqual([
       {
@@ -267,13 +267,13 @@ describe('listOperators 200', () => {
   });
 });
 describe('listOperators 400', () => {
-  test.each(['limit=101', 'cursor=altered', 'q=x'])('for %s', async (query) => {
+  test.each(['limit=101', 'cursor=altered', 'q=x'])('rejects %s', async (query) => {
     expect((await get(`/v1/operators?${query}`)).status).toBe(400);
   });
 });
 
 describe('getOperator 200', () => {
-  test('with its public brands, and what each association was read from', async () => {
+  test('returns an operator with its public brands and the source of each association', async () => {
     const { data } = await get(`/v1/operators/${HOLDING}`);
     expect(data).toMatchObject({
       id: HOLDING,
@@ -284,18 +284,18 @@ describe('getOperator 200', () => {
   });
 });
 describe('getOperator 400', () => {
-  test('for what is no uuid', async () => {
+  test('rejects an id that is not a uuid', async () => {
     expect((await get('/v1/operators/holding')).status).toBe(400);
   });
 });
 describe('getOperator 404', () => {
-  test('for a uuid that nobody has', async () => {
+  test('rejects an unknown uuid', async () => {
     expect((await get(`/v1/operators/${UNKNOWN}`)).status).toBe(404);
   });
 });
 
 describe('listBrandOperators 200', () => {
-  test('operators of the brand’s domain, each with its other public brands', async () => {
+  test('lists the operators of the domain of the brand, each with its other public brands', async () => {
     const { data } = await get('/v1/brands/alpha-example/operators');
     expect(data).toMatchObject([
       { id: HOLDING, bases: ['site_imprint'], other_brands: [{ slug: 'beta-example' }] },
@@ -305,12 +305,12 @@ describe('listBrandOperators 200', () => {
   });
 });
 describe('listBrandOperators 400', () => {
-  test('for a parameter it does not have', async () => {
+  test('rejects an unknown parameter', async () => {
     expect(await statusesOf('operators')).toEqual(NOT_FOUND_AND_BAD);
   });
 });
 describe('listBrandOperators 404', () => {
-  test('for a brand nobody knows', async () => {
+  test('rejects an unknown brand', async () => {
     expect((await get('/v1/brands/nobody-com/operators')).status).toBe(404);
   });
 });

@@ -21,7 +21,7 @@ const brandIdsOf = (data: unknown): readonly string[] =>
   (data as { brand: { id: string } }[]).map(({ brand }) => brand.id);
 
 describe('listRisers 200', () => {
-  test('page by page, with ranks that go on', async () => {
+  test('continues the ranks from page to page', async () => {
     const first = await on(app).get(`/v1/rankings/risers?limit=1&category_id=${APPAREL_ID}&country=US`, {
       key,
     });
@@ -36,19 +36,19 @@ describe('listRisers 200', () => {
       brands.map(({ id }) => id).toSorted(),
     );
   });
-  test('none of another country', async () => {
+  test('returns an empty list for a country without risers', async () => {
     expect((await on(app).get('/v1/rankings/risers?country=DE', { key })).data).toEqual([]);
   });
 });
 
 describe('listRisers 400', () => {
-  test.each(['country=usa', 'category_id=1', 'days=3', 'limit=0'])('for %s', async (query) => {
+  test.each(['country=usa', 'category_id=1', 'days=3', 'limit=0'])('rejects %s', async (query) => {
     expect((await on(app).get(`/v1/rankings/risers?${query}`, { key })).status).toBe(400);
   });
 });
 
 describe('listNewAdvertisers 200', () => {
-  test('nothing before the first nightly rewrite, and the list with its time after it', async () => {
+  test('is empty before the first nightly rewrite, and returns the list with its time after it', async () => {
     expect((await on(app).get('/v1/rankings/new-advertisers', { key })).data).toEqual([]);
     await inTransaction(stack.pool, (client) => rewriteNewAdvertisers(client));
     const { status, meta } = await on(app).get('/v1/rankings/new-advertisers?days=90', { key });
@@ -58,7 +58,7 @@ describe('listNewAdvertisers 200', () => {
 });
 
 describe('listNewAdvertisers 400', () => {
-  test.each(['days=0', 'days=91', 'country=usa', 'category_id=1'])('for %s', async (query) => {
+  test.each(['days=0', 'days=91', 'country=usa', 'category_id=1'])('rejects %s', async (query) => {
     expect((await on(app).get(`/v1/rankings/new-advertisers?${query}`, { key })).status).toBe(400);
   });
 });

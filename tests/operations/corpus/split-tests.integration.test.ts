@@ -51,7 +51,7 @@ beforeAll(async () => {
               { name: '$119', allocation: 0.5 },
               { name: 'Control', allocation: 0.5 },
             ],
-            // The brand's three active ads lead below the second one, one of them to the first.
+            // Three active ads of the brand lead to paths below the second page, one of them to the first page.
             pages: [
               { url: 'https://shop.example.com/sale?price=119', match: 'exact' },
               { url: 'https://www.shop.example.com/', match: 'prefix' },
@@ -76,7 +76,7 @@ beforeAll(async () => {
 });
 afterAll(() => stack[Symbol.asyncDispose]());
 
-/** An ad with so many cards, each to a page of its own, and a link to the first of these. */
+/** Returns the ad with `count` cards, each with its own landing page. The ad links to the first of them. */
 const withCards = ({ stream, event }: GivenEvent, count: number): GivenEvent => {
   const { data } = event as AdStarted;
   const [card, ...more] = Array.from({ length: count }, (_, nth) => ({
@@ -97,7 +97,7 @@ const splitTestsOf = async (slug: string) => {
 };
 
 describe('getBrandSplitTests 200', () => {
-  test('testing tools, read or not, and no other tool', async () => {
+  test('lists testing tools, read or not, and no other tools', async () => {
     const { found, meta } = await splitTestsOf('alpha-com');
     expect(found['tools']).toMatchObject([
       { slug: 'arms', read: true, read_at: '2026-05-02T08:00:00.000Z', tests: 2 },
@@ -106,7 +106,7 @@ describe('getBrandSplitTests 200', () => {
     expect(found['scanned_at']).toBe(meta.as_of);
   });
 
-  test('every test with arms, state and its basis, running ones first', async () => {
+  test('lists every test with arms, state and basis, running tests first', async () => {
     const { found } = await splitTestsOf('alpha-com');
     expect(found['tests']).toMatchObject([
       { type: 'price', state: 'running', state_basis: 'configuration', tool: { slug: 'arms' } },
@@ -114,7 +114,7 @@ describe('getBrandSplitTests 200', () => {
     ]);
   });
 
-  test("pages acted on with the brand's active ads there", async () => {
+  test('returns the tested pages with the active ads that lead there', async () => {
     const { found } = await splitTestsOf('alpha-com');
     const [priceTest] = found['tests'] as { pages: object[] }[];
     expect(priceTest?.pages).toEqual([
@@ -125,7 +125,7 @@ describe('getBrandSplitTests 200', () => {
     ]);
   });
 
-  test('an ad whose cards lead to several of these pages counts once', async () => {
+  test('counts an ad once when its cards lead to several tested pages', async () => {
     const { found } = await splitTestsOf('deck-example');
     const [first] = found['tests'] as { pages: { active_ads: number }[] }[];
     expect(first?.pages.map(({ active_ads }) => active_ads)).toEqual([3, 3, 0]);
@@ -135,13 +135,13 @@ describe('getBrandSplitTests 200', () => {
     expect((data as { active_ads: number }[]).map(({ active_ads }) => active_ads)).toEqual([3, 2, 1]);
   });
 
-  test('no amount of a price, and nothing of which arm did better', async () => {
+  test('contains neither prices nor which arm performed better', async () => {
     const { body } = await splitTestsOf('alpha-com');
     expect(body).not.toMatch(/119|129|\$/);
     expect(body).not.toMatch(/winner|uplift|conversion|result/i);
   });
 
-  test("what tests of the brand's category vary", async () => {
+  test('returns what the tests in the category of the brand vary', async () => {
     const { found, body } = await splitTestsOf('beta-com');
     expect(body).toContain(`"category":${JSON.stringify(APPAREL)}`);
     expect(found['category_profile']).toEqual({
@@ -154,7 +154,7 @@ describe('getBrandSplitTests 200', () => {
     });
   });
 
-  test('null tests where no tool was read, and of a site never scanned', async () => {
+  test('returns null tests when no tool was read and when the site was never scanned', async () => {
     const { found: unread } = await splitTestsOf('beta-com');
     expect(unread).toMatchObject({ status: 'collected', tools: [{ slug: 'dark' }], tests: null });
     const { found: never } = await splitTestsOf('gamma-com');
@@ -163,13 +163,13 @@ describe('getBrandSplitTests 200', () => {
 });
 
 describe('getBrandSplitTests 400', () => {
-  test('for a parameter it does not have', async () => {
+  test('rejects an unknown parameter', async () => {
     expect((await on(app).get('/v1/brands/alpha-com/split-tests?limit=1', { key })).status).toBe(400);
   });
 });
 
 describe('getBrandSplitTests 404', () => {
-  test('for a brand nobody knows', async () => {
+  test('rejects an unknown brand', async () => {
     const path = `/v1/brands/${brandIdOf('nowhere.example')}/split-tests`;
     expect((await on(app).get(path, { key })).status).toBe(404);
   });

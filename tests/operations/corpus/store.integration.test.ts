@@ -35,7 +35,7 @@ const storeOf = async (path: string) => {
 };
 
 describe('getBrandStore 200', () => {
-  test('the catalogue as last collected, with variants, listed prices and the published flag', async () => {
+  test('returns the last collected catalogue with variants, listed prices and the published flag', async () => {
     const { store, meta } = await storeOf('alpha-com/store');
     expect(store).toMatchObject({
       status: 'collected',
@@ -81,7 +81,7 @@ describe('getBrandStore 200', () => {
     });
   });
 
-  test('what changed, in all and week by week', async () => {
+  test('returns the changes in total and per week', async () => {
     const { store } = await storeOf('alpha-com/store');
     expect(store['weeks']).toMatchObject([
       { week_start: '2026-05-04', scans: 1, complete_scans: 1, products: 3, changed: 0, cheaper: 0 },
@@ -101,7 +101,7 @@ describe('getBrandStore 200', () => {
     ]);
   });
 
-  test('some products at a time, each once', async () => {
+  test('returns each product once over several requests', async () => {
     const seen: string[] = [];
     let after = '';
     do {
@@ -116,7 +116,7 @@ describe('getBrandStore 200', () => {
   test.each([
     ['that nobody scanned', 'beta-com', null],
     ['of which every scan came back empty', 'gamma-com', { products_seen: 0 }],
-  ])('a shop %s is not collected, never an empty catalogue', async (_case, slug, latest_scan) => {
+  ])('reports a shop %s as not collected instead of an empty catalogue', async (_case, slug, latest_scan) => {
     const { store } = await storeOf(`${slug}/store`);
     expect(store).toMatchObject({
       status: 'not_collected',
@@ -128,13 +128,13 @@ describe('getBrandStore 200', () => {
 });
 
 describe('getBrandStore 400', () => {
-  test.each(['limit=0', 'limit=1001', 'after=boot', 'page=2'])('for %s', async (query) => {
+  test.each(['limit=0', 'limit=1001', 'after=boot', 'page=2'])('rejects %s', async (query) => {
     expect((await on(app).get(`/v1/brands/alpha-com/store?${query}`, { key })).status).toBe(400);
   });
 });
 
 describe('getBrandStore 404', () => {
-  test('for a brand nobody knows', async () => {
+  test('rejects an unknown brand', async () => {
     const path = `/v1/brands/${brandIdOf('nowhere.example')}/store`;
     expect((await on(app).get(path, { key })).status).toBe(404);
   });

@@ -73,7 +73,7 @@ const brandsOf = (data: unknown): readonly string[] =>
   (data as { brand: { slug: string } }[]).map(({ brand }) => brand.slug);
 
 describe('getBrandTechStack 200', () => {
-  test('by tool category, then name, with addresses of this service', async () => {
+  test('sorts by tool category and name, with URLs of this service', async () => {
     const { data, meta } = await on(app).get('/v1/brands/alpha-com/tech-stack', { key });
     expect(slugsOf(data)).toEqual(['arms', 'pixel', 'chat']);
     expect((data as object[])[0]).toEqual({
@@ -86,7 +86,7 @@ describe('getBrandTechStack 200', () => {
     expect(meta.as_of).toBe('2026-05-02T08:00:00.000Z');
   });
 
-  test('none where a scan found none, as of that scan, nor where there was no scan', async () => {
+  test('returns an empty list when a scan found no tool and when there was no scan', async () => {
     const bare = await on(app).get('/v1/brands/delta-com/tech-stack', { key });
     expect(bare.data).toEqual([]);
     expect(bare.meta.as_of).toBe('2026-05-01T08:00:00.000Z');
@@ -95,26 +95,26 @@ describe('getBrandTechStack 200', () => {
     expect(never.meta.as_of).not.toBe(bare.meta.as_of);
   });
 
-  test('of a brand that is not public too', async () => {
+  test('returns the tools of a brand that is not public', async () => {
     const { data } = await on(app).get(`/v1/brands/${brandIdOf('hidden.com')}/tech-stack`, { key });
     expect(slugsOf(data)).toEqual(['pixel', 'secret', 'chat']);
   });
 });
 
 describe('getBrandTechStack 400', () => {
-  test('for a parameter it does not have', async () => {
+  test('rejects an unknown parameter', async () => {
     expect((await on(app).get('/v1/brands/alpha-com/tech-stack?limit=1', { key })).status).toBe(400);
   });
 });
 
 describe('getBrandTechStack 404', () => {
-  test('for a brand nobody knows', async () => {
+  test('rejects an unknown brand', async () => {
     expect((await on(app).get(`/v1/brands/${UNKNOWN}/tech-stack`, { key })).status).toBe(404);
   });
 });
 
 describe('listTools 200', () => {
-  test('most adopted first, page by page, on public brands only', async () => {
+  test('lists tools of public brands, most adopted first, over all pages', async () => {
     const seen: { slug: string; brands: number }[] = [];
     let cursor = '';
     do {
@@ -131,20 +131,20 @@ describe('listTools 200', () => {
     ]);
   });
 
-  test('of one category, whatever its capitals', async () => {
+  test('filters by category regardless of case', async () => {
     const { data } = await on(app).get('/v1/tools?category=a%2Fb%20TESTING', { key });
     expect(slugsOf(data)).toEqual(['arms', 'dark']);
   });
 });
 
 describe('listTools 400', () => {
-  test.each(['limit=0', 'category=', 'cursor=altered', 'country=US'])('for %s', async (query) => {
+  test.each(['limit=0', 'category=', 'cursor=altered', 'country=US'])('rejects %s', async (query) => {
     expect((await on(app).get(`/v1/tools?${query}`, { key })).status).toBe(400);
   });
 });
 
 describe('getTool 200', () => {
-  test('by slug or uuid, with adoption, combinations and traffic', async () => {
+  test('returns a tool by slug or uuid, with adoption, combinations and traffic', async () => {
     const { data } = await on(app).get('/v1/tools/arms', { key });
     expect(data).toEqual({
       id: derivedId('tool', 'arms'),
@@ -174,7 +174,7 @@ describe('getTool 200', () => {
 });
 
 describe('getTool 400', () => {
-  test('for what is neither slug nor uuid', async () => {
+  test('rejects text that is neither a slug nor a uuid', async () => {
     const reply = await on(app).get('/v1/tools/A%20tool', { key });
     expect(reply.status).toBe(400);
     expect(reply.error.details).toMatchObject([{ path: 'toolSlug' }]);
@@ -182,14 +182,14 @@ describe('getTool 400', () => {
 });
 
 describe('getTool 404', () => {
-  test('for a slug and a uuid of none', async () => {
+  test('rejects an unknown slug and an unknown uuid', async () => {
     expect((await on(app).get('/v1/tools/unheard-of', { key })).status).toBe(404);
     expect((await on(app).get(`/v1/tools/${UNKNOWN}`, { key })).status).toBe(404);
   });
 });
 
 describe('listToolBrands 200', () => {
-  test('public brands by monthly visits, unknown ones last, page by page', async () => {
+  test('sorts public brands by monthly visits, unknown visits last, over all pages', async () => {
     const first = await on(app).get('/v1/tools/pixel/brands?limit=2', { key });
     expect(brandsOf(first.data)).toEqual(['beta-com', 'alpha-com']);
     expect((first.data as object[])[1]).toMatchObject({
@@ -207,32 +207,32 @@ describe('listToolBrands 200', () => {
     expect(rest.meta.cursor).toBeUndefined();
   });
 
-  test('of one top country, and none of another', async () => {
+  test('filters by top country', async () => {
     const of = async (country: string) =>
       brandsOf((await on(app).get(`/v1/tools/pixel/brands?country=${country}`, { key })).data);
     expect(await of('CA')).toEqual(['beta-com']);
     expect(await of('DE')).toEqual([]);
   });
 
-  test('none of a tool that only brands have that are not public', async () => {
+  test('returns an empty list for a tool that only non-public brands use', async () => {
     expect((await on(app).get('/v1/tools/secret/brands', { key })).data).toEqual([]);
   });
 });
 
 describe('listToolBrands 400', () => {
-  test.each(['country=us', 'limit=101', 'sort=name'])('for %s', async (query) => {
+  test.each(['country=us', 'limit=101', 'sort=name'])('rejects %s', async (query) => {
     expect((await on(app).get(`/v1/tools/pixel/brands?${query}`, { key })).status).toBe(400);
   });
 });
 
 describe('listToolBrands 404', () => {
-  test('for a tool nobody met', async () => {
+  test('rejects an unknown tool', async () => {
     expect((await on(app).get('/v1/tools/unheard-of/brands', { key })).status).toBe(404);
   });
 });
 
 describe('getSplitTestCensus 200', () => {
-  test('null counts of a tool that is not read, experiments only of one that is', async () => {
+  test('returns null counts for a tool that is not read, and experiments only for a tool that is', async () => {
     const { data, meta } = await on(app).get('/v1/split-test-census', { key });
     expect(data).toEqual([
       {
@@ -255,7 +255,7 @@ describe('getSplitTestCensus 200', () => {
 });
 
 describe('getSplitTestCensus 400', () => {
-  test('for a parameter it does not have', async () => {
+  test('rejects an unknown parameter', async () => {
     expect((await on(app).get('/v1/split-test-census?limit=1', { key })).status).toBe(400);
   });
 });

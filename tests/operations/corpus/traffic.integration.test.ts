@@ -83,7 +83,7 @@ const read = async (path: string) => {
 };
 
 describe('listSimilarSites 200', () => {
-  test('eight by default, most alike first, public brands named', async () => {
+  test('returns eight sites by default, most similar first, with public brands named', async () => {
     const { data, meta } = await read(`/v1/brands/${ALPHA}/similar`);
     expect(data).toHaveLength(8);
     expect(data.slice(0, 3)).toEqual([
@@ -106,7 +106,7 @@ describe('listSimilarSites 200', () => {
     ]);
     expect(meta.as_of).toBe(OBSERVED_AT);
   });
-  test('as many as asked for, and none where nothing was estimated', async () => {
+  test('returns the requested number, and an empty list without estimates', async () => {
     expect((await read(`/v1/brands/${ALPHA}/similar?limit=50`)).data).toHaveLength(12);
     expect((await read(`/v1/brands/${ALPHA}/similar?limit=1`)).data).toHaveLength(1);
     expect((await read(`/v1/brands/${QUIET}/similar`)).data).toEqual([]);
@@ -114,20 +114,20 @@ describe('listSimilarSites 200', () => {
 });
 
 describe('listSimilarSites 400', () => {
-  test.each(['limit=0', 'limit=51', 'limit=x', 'cursor=a'])('for %s', async (query) => {
+  test.each(['limit=0', 'limit=51', 'limit=x', 'cursor=a'])('rejects %s', async (query) => {
     expect((await on(app).get(`/v1/brands/${ALPHA}/similar?${query}`, { key })).status).toBe(400);
   });
 });
 
 describe('listSimilarSites 404', () => {
-  test('for a brand nobody knows', async () => {
+  test('rejects an unknown brand', async () => {
     expect((await on(app).get(`/v1/brands/${NOWHERE}/similar`, { key })).status).toBe(404);
     expect((await on(app).get('/v1/brands/elsewhere-net/similar', { key })).status).toBe(404);
   });
 });
 
 describe('getBrandTrajectory 200', () => {
-  test('months oldest first, and none where nothing was estimated', async () => {
+  test('lists months oldest first, and an empty list without estimates', async () => {
     const { data, meta } = await read(`/v1/brands/${ALPHA}/trajectory`);
     expect(data).toEqual([
       { date: '2026-04-01', global_ranking: null, category_ranking: null, monthly_visits: 900 },
@@ -139,19 +139,19 @@ describe('getBrandTrajectory 200', () => {
 });
 
 describe('getBrandTrajectory 400', () => {
-  test('for a parameter it does not have', async () => {
+  test('rejects an unknown parameter', async () => {
     expect((await on(app).get(`/v1/brands/${ALPHA}/trajectory?limit=1`, { key })).status).toBe(400);
   });
 });
 
 describe('getBrandTrajectory 404', () => {
-  test('for a brand nobody knows', async () => {
+  test('rejects an unknown brand', async () => {
     expect((await on(app).get(`/v1/brands/${NOWHERE}/trajectory`, { key })).status).toBe(404);
   });
 });
 
 describe('getBrandDemographics 200', () => {
-  test('what was estimated, and null for what was not', async () => {
+  test('returns estimates, and null where there are none', async () => {
     expect((await read(`/v1/brands/${ALPHA}/demographics`)).data).toEqual(
       sharesOf({ female: 0.6, male: 0.4, age_18_24: 0.3 }),
     );
@@ -160,13 +160,13 @@ describe('getBrandDemographics 200', () => {
 });
 
 describe('getBrandDemographics 400', () => {
-  test('for a parameter it does not have', async () => {
+  test('rejects an unknown parameter', async () => {
     expect((await on(app).get(`/v1/brands/${ALPHA}/demographics?country=US`, { key })).status).toBe(400);
   });
 });
 
 describe('getBrandDemographics 404', () => {
-  test('for a brand nobody knows', async () => {
+  test('rejects an unknown brand', async () => {
     expect((await on(app).get(`/v1/brands/${NOWHERE}/demographics`, { key })).status).toBe(404);
   });
 });
@@ -177,7 +177,7 @@ describe('listRanking 200', () => {
   const ranked = async (query: string): Promise<string[]> =>
     (await read(`/v1/rankings?${query}`)).data.map(placed);
 
-  test('public brands of the country, most visited first', async () => {
+  test('lists public brands of the country, most visited first', async () => {
     const { data, meta } = await read('/v1/rankings?country=US');
     expect(data.map(({ rank, monthly_visits }) => [rank, monthly_visits])).toEqual([
       [1, 3_000],
@@ -198,7 +198,7 @@ describe('listRanking 200', () => {
     expect(await ranked('country=DE')).toEqual([]);
   });
 
-  test('of a category of any level', async () => {
+  test('filters by a category of any level', async () => {
     expect(await ranked(`country=US&category_id=${categoryIdOf(['Apparel'])}`)).toEqual([
       '1 beta-com',
       '2 alpha-com',
@@ -211,7 +211,7 @@ describe('listRanking 200', () => {
   });
 
   test.each(['', `&category_id=${categoryIdOf(['Apparel'])}`])(
-    'page by page, ranks go on%s',
+    'continues the ranks from page to page%s',
     async (filter) => {
       const seen: string[] = [];
       let cursor = '';
@@ -232,7 +232,7 @@ describe('listRanking 400', () => {
     ['country=US&category_id=shoes', 'category_id'],
     ['country=US&limit=101', 'limit'],
     ['country=US&cursor=altered', 'cursor'],
-  ])('for %s', async (query, path) => {
+  ])('rejects %s', async (query, path) => {
     const reply = await on(app).get(`/v1/rankings?${query}`, { key });
     expect(reply.status).toBe(400);
     expect(reply.error.details).toMatchObject([{ path }]);
@@ -240,7 +240,7 @@ describe('listRanking 400', () => {
 });
 
 describe('listAudience 200', () => {
-  test('public brands of the segment, most visited first, with demographics', async () => {
+  test('lists public brands of the segment with demographics, most visited first', async () => {
     const { data, meta } = await read('/v1/audience/gen-z');
     expect(data).toMatchObject([
       { rank: 1, brand: { slug: 'beta-com' }, monthly_visits: 3_000, demographics: { age_18_24: 0.5 } },
@@ -257,13 +257,13 @@ describe('listAudience 200', () => {
 });
 
 describe('listAudience 400', () => {
-  test.each(['limit=0', 'cursor=altered', 'country=US'])('for %s', async (query) => {
+  test.each(['limit=0', 'cursor=altered', 'country=US'])('rejects %s', async (query) => {
     expect((await on(app).get(`/v1/audience/gen-z?${query}`, { key })).status).toBe(400);
   });
 });
 
 describe('listAudience 404', () => {
-  test.each(['gen-y', 'Gen%20Z', 'constructor'])('for the segment %s', async (segment) => {
+  test.each(['gen-y', 'Gen%20Z', 'constructor'])('rejects the segment %s', async (segment) => {
     const reply = await on(app).get(`/v1/audience/${segment}`, { key });
     expect(reply.status).toBe(404);
     expect(reply.error.message).toContain('majority-female');

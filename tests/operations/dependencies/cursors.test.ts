@@ -6,7 +6,7 @@ import { createCursors } from '#operations/dependencies/cursors.ts';
 const cursors = createCursors('a secret for tests only');
 const sortKeys = fc.array(fc.oneof(fc.string(), fc.integer()), { minLength: 1, maxLength: 4 });
 
-/** A list with ties, read page by page through cursors, while rows are inserted between the pages. */
+/** A row of a list with equal sort keys, which tests read in pages while rows are inserted. */
 type Row = { readonly key: number; readonly id: number };
 const newestFirst = (one: Row, other: Row): number => other.key - one.key || other.id - one.id;
 const pageAfter = (rows: readonly Row[], after: readonly (string | number)[] | null, limit: number) => {
@@ -24,7 +24,7 @@ const uniqueRows = fc.uniqueArray(fc.record({ key: fc.integer({ min: 0, max: 5 }
 });
 
 describe('cursors', () => {
-  test('carry a sort key as it was', () => {
+  test('return the signed sort key unchanged', () => {
     fc.assert(
       fc.property(sortKeys, fc.string(), (sortKey, filters) => {
         expect(cursors.open(cursors.sign(filters, sortKey), filters)).toEqual(sortKey);
@@ -32,12 +32,12 @@ describe('cursors', () => {
     );
   });
 
-  test('are taken back however long the name is that they carry', () => {
+  test('are accepted with a name of the maximum length', () => {
     const sortKey = ['\u0001'.repeat(200), 'c1f2b6a0-52a7-5b7e-9c4b-1f0d5a7e3c11'];
     expect(cursors.open(cursors.sign('brands', sortKey), 'brands')).toEqual(sortKey);
   });
 
-  test('neither skip nor repeat, also when rows are inserted between two pages', () => {
+  test('neither skip nor repeat rows, also when rows are inserted between two pages', () => {
     fc.assert(
       fc.property(uniqueRows, uniqueRows, fc.integer({ min: 1, max: 7 }), (rows, others, limit) => {
         const late = others.map((row) => ({ ...row, id: row.id + 20_000 }));
@@ -58,7 +58,7 @@ describe('cursors', () => {
     );
   });
 
-  test('are refused with other filters', () => {
+  test('are rejected with other filters', () => {
     fc.assert(
       fc.property(sortKeys, fc.string(), fc.string(), (sortKey, filters, others) => {
         fc.pre(filters !== others);
@@ -67,12 +67,12 @@ describe('cursors', () => {
     );
   });
 
-  test('are refused when any character is altered, cut or added', () => {
+  test('are rejected when any character is altered, removed or added', () => {
     const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_=. ';
     fc.assert(
-      fc.property(sortKeys, fc.nat(), fc.constantFrom(...letters.split('')), (sortKey, place, letter) => {
+      fc.property(sortKeys, fc.nat(), fc.constantFrom(...letters.split('')), (sortKey, index, letter) => {
         const cursor = cursors.sign('f', sortKey);
-        const at = place % cursor.length;
+        const at = index % cursor.length;
         const altered = cursor.slice(0, at) + letter + cursor.slice(at + 1);
         fc.pre(altered !== cursor);
         expect(() => cursors.open(altered, 'f')).toThrow(Refusal);
@@ -82,7 +82,7 @@ describe('cursors', () => {
     );
   });
 
-  test('are refused when made with another secret', () => {
+  test('are rejected when signed with another secret', () => {
     const other = createCursors('another secret for tests');
     expect(() => cursors.open(other.sign('f', [1]), 'f')).toThrow(Refusal);
   });

@@ -7,29 +7,29 @@ const at = (iso: string) => {
   return { time, clock: { now: () => new Date(time.ms) } };
 };
 
-/** Core NATS between processes of one test: every message reaches every subscriber at once. */
+/** In-memory replacement of core NATS: every subscriber receives every message immediately. */
 const createBus = () => {
   const subscribers = new Set<(text: string) => void>();
   return {
     connection: {
       isClosed: () => false,
       publish: (_subject: string, text: string) => {
-        for (const hear of subscribers) hear(text);
+        for (const receive of subscribers) receive(text);
       },
       subscribe: (
         _subject: string,
         { callback }: { callback: (error: null, message: { string: () => string }) => void },
       ) => {
-        const hear = (text: string): void => callback(null, { string: () => text });
-        subscribers.add(hear);
-        return { unsubscribe: () => subscribers.delete(hear) };
+        const receive = (text: string): void => callback(null, { string: () => text });
+        subscribers.add(receive);
+        return { unsubscribe: () => subscribers.delete(receive) };
       },
     } as unknown as NatsConnection,
   };
 };
 
 describe('rate limits', () => {
-  test('let a limit through in a minute, then refuse until the minute ends', () => {
+  test('allow the limit per minute, then refuse until the minute ends', () => {
     const { time, clock } = at('2026-11-20T09:00:10.000Z');
     using limits = createRateLimiter(clock);
     for (let count = 1; count <= 3; count += 1) {
@@ -47,7 +47,7 @@ describe('rate limits', () => {
     expect(limits.take('key', 3)).toMatchObject({ allowed: true, remaining: 2 });
   });
 
-  test('of one key are no other key’s', () => {
+  test('are counted separately for each key', () => {
     const { clock } = at('2026-11-20T09:00:10.000Z');
     using limits = createRateLimiter(clock);
     limits.take('one', 1);
@@ -55,14 +55,14 @@ describe('rate limits', () => {
     expect(limits.take('other', 1).allowed).toBe(true);
   });
 
-  test('give a request back', () => {
+  test('remove a request that is given back', () => {
     const { clock } = at('2026-11-20T09:00:10.000Z');
     using limits = createRateLimiter(clock);
     limits.take('key', 2);
     expect(limits.giveBack('key', 2).remaining).toBe(2);
   });
 
-  test('are shared between processes within a quarter of a second', async () => {
+  test('are shared between processes within 250 ms', async () => {
     const { clock } = at('2026-11-20T09:00:10.000Z');
     const { connection } = createBus();
     using one = createRateLimiter(clock);
@@ -71,13 +71,13 @@ describe('rate limits', () => {
     other.share(connection);
     for (let count = 0; count < 4; count += 1) one.take('key', 10);
     other.take('key', 10);
-    await expect.poll(() => peek(other), { timeout: 2_000 }).toBe(5);
-    expect(peek(one)).toBe(5);
+    await expect.poll(() => countRequests(other), { timeout: 2_000 }).toBe(5);
+    expect(countRequests(one)).toBe(5);
   });
 });
 
-/** How many requests of the key count against a limit of 10, without leaving a trace. */
-const peek = (limits: ReturnType<typeof createRateLimiter>): number => {
+/** Returns how many requests of the key count against a limit of 10, without changing the count. */
+const countRequests = (limits: ReturnType<typeof createRateLimiter>): number => {
   const { remaining } = limits.take('key', 10);
   limits.giveBack('key', 10);
   return 10 - remaining - 1;

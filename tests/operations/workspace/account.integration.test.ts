@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => stack[Symbol.asyncDispose]());
 
 describe('getSystemFreshness 200', () => {
-  test('before and after the first scan', async () => {
+  test('returns freshness before and after the first scan', async () => {
     const key = await stack.key();
     const empty = await on(app).get('/v1/system/freshness', { key });
     expect(empty.data).toMatchObject({
@@ -33,7 +33,7 @@ describe('getSystemFreshness 200', () => {
     });
   });
 
-  test('another version of the data whenever more was observed, whatever workspaces do', async () => {
+  test('changes the data version when more was observed, and not when workspaces change', async () => {
     const key = await stack.key();
     const versionAfter = async (position: string): Promise<string> => {
       await stack.projected(BigInt(position));
@@ -53,14 +53,14 @@ describe('getSystemFreshness 200', () => {
 });
 
 describe('getSystemFreshness 400', () => {
-  test('for any parameter', async () => {
+  test('rejects any parameter', async () => {
     const key = await stack.key();
     expect((await on(app).get('/v1/system/freshness?days=1', { key })).status).toBe(400);
   });
 });
 
 describe('getMe 200', () => {
-  test('names workspace, member, role, plan and what the key may do', async () => {
+  test('returns workspace, member, role, plan and scopes of the key', async () => {
     const key = await stack.key({ role: 'viewer', plan: 'business', scopes: ['me:read', 'brands:read'] });
     const { data } = await on(app).get('/v1/me', { key });
     expect(data).toMatchObject({
@@ -74,14 +74,14 @@ describe('getMe 200', () => {
       requests_per_minute: 1_000,
     });
   });
-  test('of an owner, every scope', async () => {
+  test('returns every scope for the key of an owner', async () => {
     const { data } = await on(app).get('/v1/me', { key: await stack.key() });
     expect(data).toMatchObject({ scopes: SCOPES });
   });
 });
 
 describe('getMe 400', () => {
-  test('for any parameter', async () => {
+  test('rejects any parameter', async () => {
     expect((await on(app).get('/v1/me?full=true', { key: await stack.key() })).status).toBe(400);
   });
 });

@@ -53,7 +53,7 @@ const recordedOf = async (key: Key): Promise<readonly RecordedEvent<ApiKeyEvent>
 const eventsOf = async (key: Key): Promise<readonly string[]> =>
   (await recordedOf(key)).map(({ type }) => type);
 
-/** An API that decides under the clock of some days later. */
+/** Creates an API server whose clock is some days ahead. */
 const daysLater = (days: number): Promise<FastifyInstance> =>
   stack.api({ clock: { now: () => new Date(Date.now() + days * 86_400_000) } });
 
@@ -63,7 +63,7 @@ const crowdedApi = (): Promise<FastifyInstance> => {
 };
 
 describe('createApiKey 201', () => {
-  test('answers the key once; it works at once in every process, and only its hash is recorded', async () => {
+  test('returns the key once, works in every process right away, and records only its hash', async () => {
     const key = await stack.key();
     const reply = await create(key, { scopes: ['me:read', 'brands:read', 'me:read'] });
     expect(reply.status).toBe(201);
@@ -94,7 +94,7 @@ describe('createApiKey 201', () => {
     expect(JSON.stringify(events.map(({ data }) => data))).not.toContain(created.api_key);
   });
 
-  test('with the same idempotency key makes one key and answers it again', async () => {
+  test('creates one key per idempotency key and repeats the reply', async () => {
     const key = await stack.key();
     const headers = { 'idempotency-key': randomUUID() };
     const [first, again] = [await create(key, {}, headers), await create(key, {}, headers)];
@@ -123,7 +123,7 @@ describe('createApiKey 400', () => {
     ['no scopes', { scopes: [] }, 'scopes'],
     ['a scope nobody knows', { scopes: ['spend:read'] }, 'scopes.0'],
     ['a property too many', { role: 'owner' }, 'role'],
-  ])('for %s, and nothing is recorded', async (_name, body, path) => {
+  ])('rejects %s and appends no event', async (_name, body, path) => {
     const key = await stack.key();
     const reply = await create(key, body);
     expect(reply.status).toBe(400);
@@ -133,7 +133,7 @@ describe('createApiKey 400', () => {
 });
 
 describe('createApiKey 403', () => {
-  test("for scopes beyond the caller's key or its member's role", async () => {
+  test('rejects scopes that the calling key or the role of its member lacks', async () => {
     const narrow = await stack.key({ scopes: ['apiKeys:write', 'me:read'] });
     const reply = await create(narrow, { scopes: ['me:read', 'brands:read'] });
     expect(reply.status).toBe(403);
@@ -145,7 +145,7 @@ describe('createApiKey 403', () => {
 });
 
 describe('createApiKey 404', () => {
-  test('for another workspace', async () => {
+  test('rejects a key of another workspace', async () => {
     const [key, stranger] = await Promise.all([stack.key(), stack.key()]);
     const body = { name: 'ci', scopes: SCOPES_OF_NEW };
     expect((await on(app).post(pathOf(stranger), { key, body })).status).toBe(404);
@@ -154,7 +154,7 @@ describe('createApiKey 404', () => {
 });
 
 describe('createApiKey 409', () => {
-  test('beyond the limit of active keys, until one is revoked', async () => {
+  test('rejects a key beyond the limit of active keys until one is revoked', async () => {
     const key = await stack.key();
     const issued = (await recordedOf(key))[0] as RecordedEvent<
       Extract<ApiKeyEvent, { type: 'ApiKeyIssued' }>
@@ -171,7 +171,7 @@ describe('createApiKey 409', () => {
     expect((await create(key)).status).toBe(201);
   });
 
-  test('when an idempotency key comes with another body', async () => {
+  test('rejects an idempotency key that was used with another body', async () => {
     const key = await stack.key();
     const headers = { 'idempotency-key': randomUUID() };
     await create(key, {}, headers);
@@ -180,7 +180,7 @@ describe('createApiKey 409', () => {
 });
 
 describe('listApiKeys 200', () => {
-  test('page by page, newest first, revoked ones included, never a key or its hash', async () => {
+  test('lists keys newest first over all pages, including revoked ones, without key texts and hashes', async () => {
     const key = await stack.key();
     const made: Created[] = [];
     for (const name of ['one', 'two', 'three']) made.push((await create(key, { name })).data);
@@ -207,7 +207,7 @@ describe('listApiKeys 200', () => {
     expect(seen[2]).toEqual(record);
   });
 
-  test('shows when a key was last used, written down in batches', async () => {
+  test('shows the last use of a key, which is written in batches', async () => {
     const key = await stack.key();
     const { api_key, key_id } = (await create(key)).data as Created;
     const lastUse = async () => (await list(key)).find((one) => one.key_id === key_id)?.last_used_at;
@@ -229,7 +229,7 @@ describe('listApiKeys 200', () => {
 });
 
 describe('listApiKeys 400', () => {
-  test('for a cursor of another workspace and for a page too large', async () => {
+  test('rejects a cursor of another workspace and a page size above the limit', async () => {
     const [key, stranger] = await Promise.all([stack.key(), stack.key()]);
     await create(key);
     const { meta } = await on(app).get(`${pathOf(key)}?limit=1`, { key });
@@ -240,14 +240,14 @@ describe('listApiKeys 400', () => {
 });
 
 describe('listApiKeys 404', () => {
-  test('for another workspace', async () => {
+  test('rejects a key of another workspace', async () => {
     const [key, stranger] = await Promise.all([stack.key(), stack.key()]);
     expect((await on(app).get(pathOf(stranger), { key })).status).toBe(404);
   });
 });
 
 describe('rotateApiKey 201', () => {
-  test('the replacement works and the old key is refused, in every process, from the next request on', async () => {
+  test('accepts the replacement and rejects the old key in every process from the next request on', async () => {
     const key = await stack.key();
     const old = (await create(key)).data as Created;
     expect(await statusOf(other, old.api_key)).toBe(200);
@@ -268,7 +268,7 @@ describe('rotateApiKey 201', () => {
     expect(issued?.metadata.$causationId).toBe(revoked?.metadata.$causationId);
   });
 
-  test('a key may rotate itself', async () => {
+  test('lets a key rotate itself', async () => {
     const key = await stack.key();
     const reply = await rotate(key, key.keyId);
     expect(reply.status).toBe(201);
@@ -276,7 +276,7 @@ describe('rotateApiKey 201', () => {
     expect(await statusOf(app, (reply.data as Created).api_key)).toBe(200);
   });
 
-  test('of many at once exactly one wins', async () => {
+  test('lets exactly one of several concurrent rotations succeed', async () => {
     const key = await stack.key();
     const { key_id } = (await create(key)).data as Created;
     const replies = await Promise.all(Array.from({ length: 8 }, () => rotate(key, key_id)));
@@ -289,7 +289,7 @@ describe('rotateApiKey 201', () => {
 });
 
 describe('rotateApiKey 400', () => {
-  test('for what is no id of a key, without a body, and with anything in the body', async () => {
+  test('rejects a malformed key id, a missing body, and a body with properties', async () => {
     const key = await stack.key();
     expect((await rotate(key, 'laptop')).error.details).toMatchObject([{ path: 'keyId' }]);
     expect((await rotate(key, key.keyId, '')).status).toBe(400);
@@ -299,7 +299,7 @@ describe('rotateApiKey 400', () => {
 });
 
 describe('rotateApiKey 403', () => {
-  test("for a key that may do more than the caller's: rotating is no way to get at more", async () => {
+  test('rejects the rotation of a key with scopes that the calling key lacks', async () => {
     const key = await stack.key();
     const narrow = (await create(key, { scopes: ['apiKeys:write'] })).data as Created;
     const reply = await on(app).post(`${pathOf(key)}/${key.keyId}/rotate`, { key: narrow.api_key, body: {} });
@@ -309,7 +309,7 @@ describe('rotateApiKey 403', () => {
 });
 
 describe('rotateApiKey 404', () => {
-  test('for a key that the workspace has not', async () => {
+  test('rejects an unknown key', async () => {
     const [key, stranger] = await Promise.all([stack.key(), stack.key()]);
     expect((await rotate(key, 'key_0000000000000000')).status).toBe(404);
     expect((await rotate(key, stranger.keyId)).status).toBe(404);
@@ -318,7 +318,7 @@ describe('rotateApiKey 404', () => {
 });
 
 describe('rotateApiKey 409', () => {
-  test('for a revoked key', async () => {
+  test('rejects a revoked key', async () => {
     const key = await stack.key();
     const { key_id } = (await create(key)).data as Created;
     await revoke(key, key_id);
@@ -329,7 +329,7 @@ describe('rotateApiKey 409', () => {
 });
 
 describe('revokeApiKey 200', () => {
-  test('once; the key is refused in every process from the next request on', async () => {
+  test('revokes once, and every process rejects the key from the next request on', async () => {
     const key = await stack.key();
     const { key_id, api_key } = (await create(key)).data as Created;
     expect(await statusOf(other, api_key)).toBe(200);
@@ -340,14 +340,14 @@ describe('revokeApiKey 200', () => {
     expect(await eventsOf(key)).toEqual(['ApiKeyIssued', 'ApiKeyIssued', 'ApiKeyRevoked']);
   });
 
-  test('removes nothing when the workspace has no such key, and nothing of another workspace', async () => {
+  test('removes nothing for an unknown key and for a key of another workspace', async () => {
     const [key, stranger] = await Promise.all([stack.key(), stack.key()]);
     expect((await revoke(key, 'key_0000000000000000')).data).toMatchObject({ removed: false });
     expect((await revoke(key, stranger.keyId)).data).toMatchObject({ removed: false });
     expect(await statusOf(app, stranger.text)).toBe(200);
   });
 
-  test('also of the calling key itself', async () => {
+  test('lets a key revoke itself', async () => {
     const key = await stack.key();
     expect((await revoke(key, key.keyId)).data).toMatchObject({ removed: true });
     expect(await statusOf(app, key.text)).toBe(401);
@@ -355,7 +355,7 @@ describe('revokeApiKey 200', () => {
 });
 
 describe('revokeApiKey 400', () => {
-  test('for what is no id of a key, without a body, and with anything in the body', async () => {
+  test('rejects a malformed key id, a missing body, and a body with properties', async () => {
     const key = await stack.key();
     expect((await revoke(key, 'laptop')).error.details).toMatchObject([{ path: 'keyId' }]);
     expect((await on(app).delete(`${pathOf(key)}/${key.keyId}`, { key })).status).toBe(400);
@@ -365,7 +365,7 @@ describe('revokeApiKey 400', () => {
 });
 
 describe('revokeApiKey 404', () => {
-  test('for another workspace', async () => {
+  test('rejects a key of another workspace', async () => {
     const [key, stranger] = await Promise.all([stack.key(), stack.key()]);
     const reply = await on(app).delete(`${pathOf(stranger)}/${stranger.keyId}`, { key, body: {} });
     expect(reply.status).toBe(404);
@@ -374,7 +374,7 @@ describe('revokeApiKey 404', () => {
 });
 
 describe('revokeApiKey 409', () => {
-  test('when others change the same for longer than anybody should wait', async () => {
+  test('rejects the command when concurrent changes exhaust all retries', async () => {
     const key = await stack.key();
     const path = `${pathOf(key)}/${key.keyId}`;
     expect((await on(await crowdedApi()).delete(path, { key, body: {} })).status).toBe(409);
@@ -382,7 +382,7 @@ describe('revokeApiKey 409', () => {
 });
 
 describe('revokeUnusedApiKeys 200', () => {
-  test('revokes what nobody used for so long, from creation where never used, but not the caller', async () => {
+  test('revokes keys unused for the given days, counted from creation when never used, except the calling key', async () => {
     const key = await stack.key();
     const never = (await create(key, { name: 'never' })).data as Created;
     const used = (await create(key, { name: 'used' })).data as Created;
@@ -399,14 +399,14 @@ describe('revokeUnusedApiKeys 200', () => {
     expect((await revokeUnused(later, key)).data).toMatchObject({ revoked: [] });
   });
 
-  test('leaves keys that are too young', async () => {
+  test('keeps keys that are younger than the given days', async () => {
     const key = await stack.key();
     const { api_key } = (await create(key)).data as Created;
     expect((await revokeUnused(app, key, 1)).data).toMatchObject({ revoked: [] });
     expect(await statusOf(app, api_key)).toBe(200);
   });
 
-  test('knows of a use in another process', async () => {
+  test('counts a use in another process', async () => {
     const key = await stack.key();
     const { api_key, key_id } = (await create(key)).data as Created;
     const [later, elsewhere] = await Promise.all([daysLater(3), daysLater(3)]);
@@ -419,7 +419,7 @@ describe('revokeUnusedApiKeys 200', () => {
 });
 
 describe('revokeUnusedApiKeys 400', () => {
-  test.each([0, 366, 1.5, '3', null])('for %s days', async (days) => {
+  test.each([0, 366, 1.5, '3', null])('rejects %s days', async (days) => {
     const key = await stack.key();
     const reply = await revokeUnused(app, key, days);
     expect(reply.error.details).toMatchObject([{ path: 'days' }]);
@@ -427,7 +427,7 @@ describe('revokeUnusedApiKeys 400', () => {
 });
 
 describe('revokeUnusedApiKeys 404', () => {
-  test('for another workspace', async () => {
+  test('rejects a key of another workspace', async () => {
     const [key, stranger] = await Promise.all([stack.key(), stack.key()]);
     const path = `${pathOf(stranger)}/revoke-unused`;
     expect((await on(await daysLater(9)).post(path, { key, body: { days: 1 } })).status).toBe(404);
@@ -436,14 +436,14 @@ describe('revokeUnusedApiKeys 404', () => {
 });
 
 describe('revokeUnusedApiKeys 409', () => {
-  test('when others change the same for longer than anybody should wait', async () => {
+  test('rejects the command when concurrent changes exhaust all retries', async () => {
     const key = await stack.key();
     expect((await revokeUnused(await crowdedApi(), key)).status).toBe(409);
   });
 });
 
 describe('created_by', () => {
-  test('names the member as the vault opens it, and nobody after an erasure', async () => {
+  test('is the decrypted name of the member, and null after an erasure', async () => {
     const memberVault = await openMemberVault(stack.pool, randomBytes(32).toString('base64'));
     const [named, unnamed] = await Promise.all([stack.api({ memberVault }), stack.api()]);
     const owner = await stack.key();
@@ -472,7 +472,7 @@ describe('created_by', () => {
     expect((await listed(named, owner)).slice(0, 2)).toMatchObject(nameless);
   });
 
-  test('has no name where that cannot be read, and the key is not lost for it', async () => {
+  test('is null when the name cannot be read, and the key is still returned', async () => {
     await using reads = openReadDatabase(stack.environment['DATABASE_URL'] ?? '');
     const db: ReadDatabase = {
       slow: (asked) => reads.slow(asked),

@@ -34,7 +34,7 @@ const eventsOf = async (key: Key, id: string): Promise<readonly string[]> => {
 };
 
 describe('listBriefs 200', () => {
-  test('page by page, newest period first, with counts over all brands', async () => {
+  test('lists briefs newest period first over all pages, with counts over all brands', async () => {
     const key = await stack.key();
     for (const [name, from, to] of [
       ['2026-W45', '2026-11-02', '2026-11-08'],
@@ -62,21 +62,21 @@ describe('listBriefs 200', () => {
 });
 
 describe('listBriefs 400', () => {
-  test('for a parameter that there is not', async () => {
+  test('rejects an unknown parameter', async () => {
     const key = await stack.key();
     expect((await on(app).get(`${pathOf(key)}?week=2026-W46`, { key })).status).toBe(400);
   });
 });
 
 describe('listBriefs 404', () => {
-  test('for another workspace', async () => {
+  test('rejects a key of another workspace', async () => {
     const [key, other] = await Promise.all([stack.key(), stack.key()]);
     expect((await on(app).get(pathOf(other), { key })).status).toBe(404);
   });
 });
 
 describe('getBrief 200', () => {
-  test('counts per tracked brand, most changes first, and notable items as they were', async () => {
+  test('returns counts per tracked brand, most changes first, and the recorded notable items', async () => {
     const key = await stack.key();
     const title = 'A "quoted" title \u0001/ with what our own addresses begin with, "url":"\u0001/';
     const id = await recordBrief(stack, key, counted(), {
@@ -119,14 +119,14 @@ describe('getBrief 200', () => {
 });
 
 describe('getBrief 400', () => {
-  test('for an id that is none', async () => {
+  test('rejects a malformed id', async () => {
     const key = await stack.key();
     expect((await on(app).get(`${pathOf(key)}/2026-W46`, { key })).status).toBe(400);
   });
 });
 
 describe('getBrief 404', () => {
-  test('for a brief of another workspace, and for none', async () => {
+  test('rejects an unknown brief and a brief of another workspace', async () => {
     const [key, other] = await Promise.all([stack.key(), stack.key()]);
     const id = await recordBrief(stack, other, counted());
     expect((await on(app).get(`${pathOf(key)}/${id}`, { key })).status).toBe(404);
@@ -135,7 +135,7 @@ describe('getBrief 404', () => {
 });
 
 describe('giveBriefFeedback 200', () => {
-  test('records it, another, the same again as nothing, and null clears', async () => {
+  test('records feedback and its change, nothing for the same value, and clears it with null', async () => {
     const key = await stack.key();
     const id = await recordBrief(stack, key, counted());
     const path = `${pathOf(key)}/${id}`;
@@ -160,7 +160,7 @@ describe('giveBriefFeedback 400', () => {
     ['an empty object', {}, 'feedback'],
     ['another word', { feedback: 'great' }, 'feedback'],
     ['a property too many', { feedback: 'useful', note: 'x' }, 'note'],
-  ])('for %s, and nothing is recorded', async (_case, body, path) => {
+  ])('rejects %s and appends no event', async (_case, body, path) => {
     const key = await stack.key();
     const id = await recordBrief(stack, key, counted());
     const reply = await on(app).patch(`${pathOf(key)}/${id}`, { key, ...(body ? { body } : {}) });
@@ -171,7 +171,7 @@ describe('giveBriefFeedback 400', () => {
 });
 
 describe('giveBriefFeedback 404', () => {
-  test('for a brief of another workspace, and for none', async () => {
+  test('rejects an unknown brief and a brief of another workspace', async () => {
     const [key, other] = await Promise.all([stack.key(), stack.key()]);
     const body = { feedback: 'useful' };
     const id = await recordBrief(stack, other, counted());
@@ -183,7 +183,7 @@ describe('giveBriefFeedback 404', () => {
 });
 
 describe('giveBriefFeedback 409', () => {
-  test('when others change the same for longer than anybody should wait', async () => {
+  test('rejects the command when concurrent changes exhaust all retries', async () => {
     const key = await stack.key();
     const load = (): Promise<never> => Promise.reject(new Refusal('changed_meanwhile', 'Try again.'));
     const crowded = await stack.api({ eventStore: { ...stack.eventStore, load } });

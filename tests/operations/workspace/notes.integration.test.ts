@@ -34,7 +34,7 @@ const eventsOf = async (key: Key, id: string): Promise<readonly string[]> => {
 };
 
 describe('listNotes 200', () => {
-  test('of all members, most recently edited first; on a type or on a subject', async () => {
+  test('lists the notes of all members, most recently edited first, filtered by subject type or subject', async () => {
     const key = await stack.key();
     const other = await colleague(stack, key, 'viewer');
     const ids = [await idOf(key, AD), await idOf(key, BRAND), await idOf(key, OTHER_AD)];
@@ -49,7 +49,7 @@ describe('listNotes 200', () => {
     expect(await read('?subject_type=ad&subject_key=123456')).toEqual([]);
   });
 
-  test('on a private collection, to those who see it; on a deleted one, to nobody', async () => {
+  test('lists notes on a private collection for members who see it, and none on a deleted collection', async () => {
     const key = await stack.key();
     const other = await colleague(stack, key, 'owner');
     const hidden = { name: 'hidden', visibility: 'private' };
@@ -67,7 +67,7 @@ describe('listNotes 400', () => {
     ['a type there is not', '?subject_type=video', 'subject_type'],
     ['a subject without its type', '?subject_key=123456', 'subject_type'],
     ['a key of another form', '?subject_type=brand&subject_key=123456', 'subject_key'],
-  ])('for %s', async (_name, query, path) => {
+  ])('rejects %s', async (_name, query, path) => {
     const key = await stack.key();
     const reply = await on(app).get(`${notesOf(key)}${query}`, { key });
     expect(reply.status).toBe(400);
@@ -76,14 +76,14 @@ describe('listNotes 400', () => {
 });
 
 describe('listNotes 404', () => {
-  test('for another workspace', async () => {
+  test('rejects a key of another workspace', async () => {
     const [key, other] = await Promise.all([stack.key(), stack.key()]);
     expect((await on(app).get(notesOf(other), { key })).status).toBe(404);
   });
 });
 
 describe('writeNote 201', () => {
-  test('creates it, replaces it under its id, and records the same words once', async () => {
+  test('creates a note, replaces its text under the same id, and appends nothing for equal text', async () => {
     const key = await stack.key();
     const first = await write(key, AD, 'First.\nOf two lines.');
     expect(first.data).toMatchObject({ ...AD, body: 'First.\nOf two lines.', created_by: key.memberId });
@@ -95,14 +95,14 @@ describe('writeNote 201', () => {
     expect(await eventsOf(key, id)).toEqual(['NoteWritten', 'NoteReplaced']);
   });
 
-  test('one for each member', async () => {
+  test('stores one note per member', async () => {
     const key = await stack.key();
     const other = await colleague(stack, key);
     expect(await idOf(key, AD)).not.toBe(await idOf(other, AD));
     expect(await everyPage(app, key, notesOf(key))).toHaveLength(2);
   });
 
-  test('as long as a note may be, in characters that take the most room', async () => {
+  test('accepts a note of the maximum length in characters of the maximum size', async () => {
     const key = await stack.key();
     const body = '漢'.repeat(10_000);
     expect((await write(key, AD, body)).data).toMatchObject({ body });
@@ -118,7 +118,7 @@ describe('writeNote 400', () => {
     ['another type', { subject_type: 'video', subject_key: '12345', body: 'x' }, 'subject_type'],
     ['a key of another form', { subject_type: 'brand', subject_key: 'a-com', body: 'x' }, 'subject_key'],
     ['a property too many', { ...AD, body: 'x', id: 'y' }, 'id'],
-  ])('for %s', async (_name, body, path) => {
+  ])('rejects %s', async (_name, body, path) => {
     const key = await stack.key();
     const reply = await on(app).post(notesOf(key), { key, body });
     expect(reply.status).toBe(400);
@@ -128,7 +128,7 @@ describe('writeNote 400', () => {
 });
 
 describe('writeNote 404', () => {
-  test('for another workspace, and on a collection that the caller does not see', async () => {
+  test('rejects another workspace, and a collection that the caller cannot see', async () => {
     const [key, foreign] = await Promise.all([stack.key(), stack.key()]);
     const other = await colleague(stack, key, 'owner');
     expect((await on(app).post(notesOf(foreign), { key, body: { ...AD, body: 'x' } })).status).toBe(404);
@@ -141,7 +141,7 @@ describe('writeNote 404', () => {
 });
 
 describe('writeNote 409', () => {
-  test('when an idempotency key comes with another body', async () => {
+  test('rejects an idempotency key that was used with another body', async () => {
     const key = await stack.key();
     const headers = { 'idempotency-key': randomUUID() };
     const send = (body: string) => on(app).post(notesOf(key), { key, headers, body: { ...AD, body } });
@@ -151,7 +151,7 @@ describe('writeNote 409', () => {
 });
 
 describe('deleteNote 200', () => {
-  test('once; written again it is there under its id', async () => {
+  test('deletes a note once; a new note on the subject has the same id', async () => {
     const key = await stack.key({ role: 'editor' });
     const id = await idOf(key, AD);
     const removed = { note_id: id, workspace_id: key.workspaceId };
@@ -162,7 +162,7 @@ describe('deleteNote 200', () => {
     expect((await remove(key, randomUUID())).data).toMatchObject({ removed: false });
   });
 
-  test("of another member, by those who run the workspace; another workspace's is absent", async () => {
+  test('lets admins and owners delete the note of another member, and removes nothing of another workspace', async () => {
     const [key, foreign] = await Promise.all([stack.key({ role: 'editor' }), stack.key()]);
     const admin = await colleague(stack, key, 'admin');
     const id = await idOf(key, AD);
@@ -170,7 +170,7 @@ describe('deleteNote 200', () => {
     expect((await remove(admin, id)).data).toMatchObject({ removed: true });
   });
 
-  test('of a note on a collection that the caller does not see, removes nothing', async () => {
+  test('removes nothing for a note on a collection that the caller cannot see', async () => {
     const key = await stack.key();
     const other = await colleague(stack, key, 'owner');
     const hidden = { name: 'hidden', visibility: 'private' };
@@ -182,7 +182,7 @@ describe('deleteNote 200', () => {
 });
 
 describe('deleteNote 400', () => {
-  test('for what is no uuid, without a body, and with anything in it', async () => {
+  test('rejects an id that is not a uuid, a missing body, and a body with properties', async () => {
     const key = await stack.key();
     const id = await idOf(key, AD);
     expect((await remove(key, 'mine')).error.details).toMatchObject([{ path: 'noteId' }]);
@@ -193,7 +193,7 @@ describe('deleteNote 400', () => {
 });
 
 describe('deleteNote 403', () => {
-  test("for another member's note", async () => {
+  test('rejects the note of another member', async () => {
     const key = await stack.key();
     const other = await colleague(stack, key);
     const id = await idOf(key, AD);
@@ -203,7 +203,7 @@ describe('deleteNote 403', () => {
 });
 
 describe('deleteNote 404', () => {
-  test('for another workspace', async () => {
+  test('rejects a key of another workspace', async () => {
     const [key, other] = await Promise.all([stack.key(), stack.key()]);
     const reply = await on(app).delete(`${notesOf(other)}/${randomUUID()}`, { key, body: {} });
     expect(reply.status).toBe(404);
@@ -211,7 +211,7 @@ describe('deleteNote 404', () => {
 });
 
 describe('deleteNote 409', () => {
-  test('when others change the same for longer than anybody should wait', async () => {
+  test('rejects the command when concurrent changes exhaust all retries', async () => {
     const key = await stack.key();
     const id = await idOf(key, AD);
     const reply = await on(await crowded(stack)).delete(`${notesOf(key)}/${id}`, { key, body: {} });

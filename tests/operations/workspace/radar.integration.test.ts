@@ -23,7 +23,7 @@ afterAll(() => stack[Symbol.asyncDispose]());
 type Item = { type: string; brand: { id: string }; ad: { id: string; url: string } };
 
 describe('listRadar 200', () => {
-  test('nothing while nothing is tracked, then the changes at tracked brands alone', async () => {
+  test('is empty without tracked brands, and lists only changes at tracked brands', async () => {
     const path = `/v1/workspaces/${key.workspaceId}/radar`;
     expect((await on(app).get(path, { key })).data).toEqual([]);
     await on(app).post(`/v1/workspaces/${key.workspaceId}/tracked-brands`, {
@@ -57,7 +57,7 @@ describe('listRadar 200', () => {
 
 describe('listRadar 400', () => {
   test.each(['days=0', 'days=366', 'types=ad_paused', 'types=', 'since=2026-01-01'])(
-    'for %s',
+    'rejects %s',
     async (query) => {
       expect((await on(app).get(`/v1/workspaces/${key.workspaceId}/radar?${query}`, { key })).status).toBe(
         400,
@@ -67,7 +67,7 @@ describe('listRadar 400', () => {
 });
 
 describe('listRadar 404', () => {
-  test('for another workspace', async () => {
+  test('rejects a key of another workspace', async () => {
     const other = await stack.key();
     expect((await on(app).get(`/v1/workspaces/${other.workspaceId}/radar`, { key })).status).toBe(404);
   });

@@ -50,7 +50,7 @@ const eventsOf = async (key: Key, id: string): Promise<readonly ReportEvent[]> =
   return events;
 };
 
-/** A report that a worker has made a file for, as workers do it. */
+/** Requests a report and finishes it with a file, as a worker does. */
 const ready = async (key: Key, text = 'observed_at,type\r\n'): Promise<Report> => {
   const { id } = reportOf(await request(key));
   const worker = { worker_id: 'worker', attempt: 1 };
@@ -87,7 +87,7 @@ const ready = async (key: Key, text = 'observed_at,type\r\n'): Promise<Report> =
 };
 
 describe('requestReport 201', () => {
-  test('queues a report on all tracked brands, and the next read shows it', async () => {
+  test('queues a report on all tracked brands, and the next read returns it', async () => {
     const key = await stack.key();
     await trackingThrough(app).track(key, alpha.id);
     await trackingThrough(app).track(key, beta.id);
@@ -104,7 +104,7 @@ describe('requestReport 201', () => {
     expect(await read(key, reportOf(reply).id)).toEqual(reply.data);
   });
 
-  test('on some of them, and on some types, each once', async () => {
+  test('accepts a subset of brands and types, without duplicates', async () => {
     const key = await stack.key();
     await trackingThrough(app).track(key, alpha.id);
     await trackingThrough(app).track(key, beta.id);
@@ -113,7 +113,7 @@ describe('requestReport 201', () => {
     expect(data).toMatchObject({ brand_ids: [beta.id], brands: 1, types: ['ad_stopped'] });
   });
 
-  test('with an idempotency key again answers the report that it created, in that workspace alone', async () => {
+  test('returns the existing report for a repeated idempotency key of the same workspace', async () => {
     const [key, other] = await Promise.all([stack.key(), stack.key()]);
     const idempotency_key = 'a key, with spaces and ümlauts';
     const first = reportOf(await request(key, { idempotency_key }));
@@ -124,7 +124,7 @@ describe('requestReport 201', () => {
     expect(reportOf(await request(key)).id).not.toBe(first.id);
   });
 
-  test('with an idempotency key from many at once creates one report', async () => {
+  test('creates one report for concurrent requests with one idempotency key', async () => {
     const key = await stack.key();
     const replies = await Promise.all(
       Array.from({ length: 10 }, () => request(key, { idempotency_key: 'once' })),
@@ -150,7 +150,7 @@ describe('requestReport 400', () => {
     ['an empty idempotency key', { idempotency_key: '' }, 'idempotency_key', 'too_small'],
     ['a long idempotency key', { idempotency_key: 'k'.repeat(201) }, 'idempotency_key', 'too_big'],
     ['a property too many', { format: 'xlsx' }, 'format', 'unrecognized_keys'],
-  ])('for %s, and nothing is recorded', async (_case, body, path, code) => {
+  ])('rejects %s and appends no event', async (_case, body, path, code) => {
     const key = await stack.key();
     const reply = await request(key, body);
     expect(reply.status).toBe(400);
@@ -158,7 +158,7 @@ describe('requestReport 400', () => {
     expect((await on(app).get(pathOf(key), { key })).data).toEqual([]);
   });
 
-  test('for no body, and names all that is missing', async () => {
+  test('rejects a missing body and names all missing properties', async () => {
     const key = await stack.key();
     expect((await on(app).post(pathOf(key), { key })).status).toBe(400);
     const reply = await on(app).post(pathOf(key), { key, body: {} });
@@ -167,14 +167,14 @@ describe('requestReport 400', () => {
 });
 
 describe('requestReport 404', () => {
-  test('for another workspace', async () => {
+  test('rejects a key of another workspace', async () => {
     const [key, other] = await Promise.all([stack.key(), stack.key()]);
     expect((await on(app).post(pathOf(other), { key, body: WINDOW })).status).toBe(404);
   });
 });
 
 describe('requestReport 409', () => {
-  test('when the header `idempotency-key` comes with another body', async () => {
+  test('rejects a header `idempotency-key` that was used with another body', async () => {
     const key = await stack.key();
     const headers = { 'idempotency-key': randomUUID() };
     const first = await request(key, {}, headers);
@@ -184,7 +184,7 @@ describe('requestReport 409', () => {
 });
 
 describe('listReports 200', () => {
-  test('page by page, newest first, each with its link once ready', async () => {
+  test('lists reports newest first over all pages, each with its link when ready', async () => {
     const key = await stack.key();
     const ids: string[] = [];
     for (let count = 0; count < 3; count += 1) ids.unshift(reportOf(await request(key)).id);
@@ -202,7 +202,7 @@ describe('listReports 200', () => {
 });
 
 describe('listReports 400', () => {
-  test('for a cursor of another workspace', async () => {
+  test('rejects a cursor of another workspace', async () => {
     const [key, other] = await Promise.all([stack.key(), stack.key()]);
     for (let count = 0; count < 2; count += 1) await request(key);
     const { meta } = await on(app).get(`${pathOf(key)}?limit=1`, { key });
@@ -212,14 +212,14 @@ describe('listReports 400', () => {
 });
 
 describe('listReports 404', () => {
-  test('for another workspace', async () => {
+  test('rejects a key of another workspace', async () => {
     const [key, other] = await Promise.all([stack.key(), stack.key()]);
     expect((await on(app).get(pathOf(other), { key })).status).toBe(404);
   });
 });
 
 describe('getReport 200', () => {
-  test('a ready one has a link that works without a key', async () => {
+  test('returns a link that works without a key for a ready report', async () => {
     const key = await stack.key();
     const text = 'observed_at,type\r\n2026-01-01T00:00:00.000Z,ad_started\r\n';
     const { download_url, status, size_bytes } = await ready(key, text);
@@ -237,7 +237,7 @@ describe('getReport 200', () => {
     });
   });
 
-  test('a link is signed anew at each read, and expires', async () => {
+  test('signs a new link at each read, and links expire', async () => {
     const key = await stack.key();
     const { id, download_url } = await ready(key);
     const after = (minutes: number) => ({ now: () => new Date(Date.now() + minutes * 60_000) });
@@ -256,7 +256,7 @@ describe('getReport 200', () => {
     expect((await later.inject({ method: 'GET', url: again })).statusCode).toBe(200);
   });
 
-  test('an altered link is refused, whatever was altered', async () => {
+  test('rejects a link when any part of it was altered', async () => {
     const [key, other] = await Promise.all([stack.key(), stack.key()]);
     const [mine, foreign] = await Promise.all([ready(key), ready(other)]);
     const url = new URL(String(mine.download_url));
@@ -283,7 +283,7 @@ describe('getReport 200', () => {
     }
   });
 
-  test('a link whose file is gone answers 404 in the error envelope', async () => {
+  test('replies 404 with the error body for a link whose file was deleted', async () => {
     const key = await stack.key();
     const { id, download_url } = await ready(key);
     await objectStore.removeAllBut(`reports/${key.workspaceId}/${id}`, null);
@@ -292,14 +292,14 @@ describe('getReport 200', () => {
 });
 
 describe('getReport 400', () => {
-  test('for an id that is none', async () => {
+  test('rejects a malformed id', async () => {
     const key = await stack.key();
     expect((await on(app).get(`${pathOf(key)}/october`, { key })).status).toBe(400);
   });
 });
 
 describe('getReport 404', () => {
-  test('for a report of another workspace, and for none', async () => {
+  test('rejects an unknown report and a report of another workspace', async () => {
     const [key, other] = await Promise.all([stack.key(), stack.key()]);
     const { id } = reportOf(await request(other));
     expect((await on(app).get(`${pathOf(key)}/${id}`, { key })).status).toBe(404);
@@ -308,7 +308,7 @@ describe('getReport 404', () => {
   });
 });
 
-test('requestReport answers 409 too when others change the same for longer than anybody should wait', async () => {
+test('requestReport replies 409 when concurrent changes exhaust all retries', async () => {
   const key = await stack.key();
   const crowded = await stack.api({
     eventStore: {

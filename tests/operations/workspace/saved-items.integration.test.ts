@@ -29,7 +29,7 @@ const eventsOf = async (key: Key): Promise<readonly string[]> => {
 };
 
 describe('listSavedItems 200', () => {
-  test('page by page, newest first, of all types or of one', async () => {
+  test('lists saved items of all types or of one, newest first over all pages', async () => {
     const key = await stack.key();
     for (const item of [AD, BRAND, OTHER_AD]) await save(key, item);
     expect(await everyPage(app, key, savedOf(key), 1)).toMatchObject([OTHER_AD, BRAND, AD]);
@@ -37,7 +37,7 @@ describe('listSavedItems 200', () => {
     expect(await everyPage(app, key, `${savedOf(key)}?item_type=page`)).toEqual([]);
   });
 
-  test('neither skips nor repeats what was saved at one moment', async () => {
+  test('neither skips nor repeats items that were saved at the same time', async () => {
     const key = await stack.key();
     const moment = new Date();
     const still = await stack.api({ clock: { now: () => moment } });
@@ -51,7 +51,7 @@ describe('listSavedItems 200', () => {
 });
 
 describe('listSavedItems 400', () => {
-  test('for a type there is not, and for a cursor of another type', async () => {
+  test('rejects an unknown type, and a cursor of another type', async () => {
     const key = await stack.key();
     for (const item of [AD, OTHER_AD]) await save(key, item);
     expect((await on(app).get(`${savedOf(key)}?item_type=video`, { key })).status).toBe(400);
@@ -62,14 +62,14 @@ describe('listSavedItems 400', () => {
 });
 
 describe('listSavedItems 404', () => {
-  test('for another workspace', async () => {
+  test('rejects a key of another workspace', async () => {
     const [key, other] = await Promise.all([stack.key(), stack.key()]);
     expect((await on(app).get(savedOf(other), { key })).status).toBe(404);
   });
 });
 
 describe('saveItem 201', () => {
-  test('once for the whole workspace; again answers what there is and records nothing', async () => {
+  test('saves an item once per workspace, and returns the existing item on repetition without an event', async () => {
     const key = await stack.key();
     const other = await colleague(stack, key);
     const first = await save(key, AD);
@@ -81,7 +81,7 @@ describe('saveItem 201', () => {
     expect(await eventsOf(key)).toEqual(['ItemSaved']);
   });
 
-  test('takes uuids in either case as one', async () => {
+  test('treats uuids as equal regardless of case', async () => {
     const key = await stack.key();
     await save(key, { ...BRAND, item_key: BRAND.item_key.toUpperCase() });
     expect((await save(key, BRAND)).data).toMatchObject(BRAND);
@@ -95,7 +95,7 @@ describe('saveItem 400', () => {
     ['an ad that is no number', { item_type: 'ad', item_key: 'abc' }, 'item_key'],
     ['a number for a key', { item_type: 'ad', item_key: 1_203_847 }, 'item_key'],
     ['a property too many', { ...AD, note: 'x' }, 'note'],
-  ])('for %s', async (_name, item, path) => {
+  ])('rejects %s', async (_name, item, path) => {
     const key = await stack.key();
     const reply = await save(key, item);
     expect(reply.status).toBe(400);
@@ -104,7 +104,7 @@ describe('saveItem 400', () => {
 });
 
 describe('saveItem 404', () => {
-  test('for another workspace', async () => {
+  test('rejects a key of another workspace', async () => {
     const [key, other] = await Promise.all([stack.key(), stack.key()]);
     expect((await on(app).post(savedOf(other), { key, body: AD })).status).toBe(404);
     expect(await eventsOf(other)).toEqual([]);
@@ -112,7 +112,7 @@ describe('saveItem 404', () => {
 });
 
 describe('saveItem 409', () => {
-  test('when the workspace has saved as much as it can, though what is saved may be saved again', async () => {
+  test('rejects a new item at the limit of the workspace, and accepts an item that is already saved', async () => {
     const key = await stack.key();
     await save(key, AD);
     await stack.pool.query(
@@ -127,7 +127,7 @@ describe('saveItem 409', () => {
 });
 
 describe('unsaveItem 200', () => {
-  test('once; saved again it is the newest', async () => {
+  test('removes an item once; an item that is saved again is the newest', async () => {
     const key = await stack.key();
     for (const item of [AD, BRAND]) await save(key, item);
     const removed = { workspace_id: key.workspaceId, ...AD };
@@ -141,7 +141,7 @@ describe('unsaveItem 200', () => {
 });
 
 describe('unsaveItem 400', () => {
-  test('for a key of another form, without a body, and with anything in it', async () => {
+  test('rejects a key of another format, a missing body, and a body with properties', async () => {
     const key = await stack.key();
     await save(key, AD);
     expect((await unsave(key, 'brand', AD.item_key)).error.details).toMatchObject([{ path: 'itemKey' }]);
@@ -154,7 +154,7 @@ describe('unsaveItem 400', () => {
 });
 
 describe('unsaveItem 404', () => {
-  test('for another workspace', async () => {
+  test('rejects a key of another workspace', async () => {
     const [key, other] = await Promise.all([stack.key(), stack.key()]);
     const reply = await on(app).delete(`${savedOf(other)}/ad/${AD.item_key}`, { key, body: {} });
     expect(reply.status).toBe(404);
@@ -162,7 +162,7 @@ describe('unsaveItem 404', () => {
 });
 
 describe('unsaveItem 409', () => {
-  test('when others change the same for longer than anybody should wait', async () => {
+  test('rejects the command when concurrent changes exhaust all retries', async () => {
     const key = await stack.key();
     const url = `${savedOf(key)}/ad/${AD.item_key}`;
     const reply = await on(await crowded(stack)).delete(url, { key, body: {} });

@@ -18,12 +18,12 @@ let path: string;
 const OWN_PAGE = '100000001';
 const LINKED_PAGE = '100000002';
 const DAY_MS = 86_400_000;
-/** Days before today. */
+/** Returns the story day that is `days` before today. */
 const ago = (days: number): number => storyDayOf(new Date(Date.now() - days * DAY_MS));
 
 const launches = (count: number, more: Launch = {}): Launch => ({ count, page: OWN_PAGE, ...more });
 
-/** Two brands with every kind of signal between them. */
+/** Events of two brands that together have every kind of signal. */
 const moves = () => {
   const brand = story('moves.example', 1);
   const old = { novelty: 'baseline', since: ago(200), link: 'https://moves.example/' } as const;
@@ -85,7 +85,7 @@ const STREAMS = ({ brand_id }: { readonly brand_id: string }): readonly string[]
   storefrontStream('moves.example'),
 ];
 
-/** What the lists behind evidence hold, as far as it is looked at. */
+/** Fields of evidence items that the tests read. */
 type Item = {
   readonly observed_at: string;
   readonly brand: { readonly id: string };
@@ -103,7 +103,7 @@ const list = async (query = ''): Promise<{ data: Signal[]; cursor: string | unde
 };
 
 describe('listSignals 200', () => {
-  test('each kind at tracked brands, newest first, page by page; another workspace sees none', async () => {
+  test('lists each kind of signal at tracked brands, newest first over all pages, and none for another workspace', async () => {
     const { data } = await list('days=30');
     expect([...new Set(data.map(({ kind }) => kind))].toSorted()).toEqual(SignalKind.options.toSorted());
     const times = data.map(({ observed_at }) => observed_at);
@@ -123,7 +123,7 @@ describe('listSignals 200', () => {
     expect(theirs.data).toEqual([]);
   });
 
-  test('narrowed by days and kinds', async () => {
+  test('filters by days and kinds', async () => {
     const { data } = await list('days=3&kinds=ads_stopped,drop');
     expect(data.map(({ kind, brand, counts }) => `${kind} ${brand.slug} ${counts.items}`).toSorted()).toEqual(
       ['ads_stopped falls-example 15', 'drop falls-example 15'],
@@ -131,7 +131,7 @@ describe('listSignals 200', () => {
     expect((await list('days=1')).data).toEqual([]);
   });
 
-  test('every link of evidence answers with the items behind the signal', async () => {
+  test('links each signal to the items behind it', async () => {
     const { data } = await list('days=30');
     for (const { kind, date, counts, about, compared_with, format, brand, evidence } of data) {
       for (const { resource, url } of evidence) {
@@ -167,20 +167,20 @@ describe('listSignals 200', () => {
 
 describe('listSignals 400', () => {
   test.each(['days=0', 'days=366', 'kinds=ad_started', 'kinds=', 'since=2026-01-01', 'cursor=x'])(
-    'for %s',
+    'rejects %s',
     async (query) => {
       expect((await on(app).get(`${path}?${query}`, { key })).status).toBe(400);
     },
   );
 
-  test('for a cursor of other filters', async () => {
+  test('rejects a cursor of other filters', async () => {
     const { cursor } = await list('days=30&limit=5');
     expect((await on(app).get(`${path}?days=29&limit=5&cursor=${cursor}`, { key })).status).toBe(400);
   });
 });
 
 describe('listSignals 404', () => {
-  test('for another workspace', async () => {
+  test('rejects a key of another workspace', async () => {
     const other = await stack.key();
     const url = `/v1/workspaces/${other.workspaceId}/radar/signals`;
     expect((await on(app).get(url, { key })).status).toBe(404);

@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => stack[Symbol.asyncDispose]());
 
-/** A workspace that tracks both brands. */
+/** Creates a workspace that tracks both brands. */
 const tracking = async (options: Parameters<ApiStack['key']>[0] = {}): Promise<Key> => {
   const key = await stack.key(options);
   await alertsThrough(app).track(key, brands);
@@ -30,7 +30,7 @@ const tracking = async (options: Parameters<ApiStack['key']>[0] = {}): Promise<K
 const rules = (key: Key) => everyPage<Rule>(app, key, alertsOf(key));
 
 describe('listAlerts 200', () => {
-  test('newest first, over pages, at once after a write', async () => {
+  test('lists rules newest first over all pages, right after a write', async () => {
     const key = await tracking({ role: 'editor' });
     const ids: string[] = [];
     for (const name of ['one', 'two', 'three']) {
@@ -42,7 +42,7 @@ describe('listAlerts 200', () => {
     expect(pages[0]).not.toHaveProperty('webhook_secret');
   });
 
-  test('to every member who may read them, and of no other workspace', async () => {
+  test('lists rules for every member with the scope, and none of another workspace', async () => {
     const [key, foreign] = await Promise.all([tracking(), tracking()]);
     const viewer = await colleague(stack, key, 'viewer');
     const { id, created_by } = (await alertsThrough(app).created(key, ruleOn(brands))) as Rule & {
@@ -55,21 +55,21 @@ describe('listAlerts 200', () => {
 });
 
 describe('listAlerts 400', () => {
-  test('for a cursor that is none', async () => {
+  test('rejects a malformed cursor', async () => {
     const key = await stack.key();
     expect((await on(app).get(`${alertsOf(key)}?cursor=x`, { key })).status).toBe(400);
   });
 });
 
 describe('listAlerts 404', () => {
-  test('for another workspace', async () => {
+  test('rejects a key of another workspace', async () => {
     const [key, other] = await Promise.all([stack.key(), stack.key()]);
     expect((await on(app).get(alertsOf(other), { key })).status).toBe(404);
   });
 });
 
 describe('createAlert 201', () => {
-  test('on tracked brands, with defaults', async () => {
+  test('creates a rule on tracked brands with defaults', async () => {
     const key = await tracking();
     const body = ruleOn([beta, alpha, beta], { webhook_url: HOOK });
     const { status, data } = await alertsThrough(app).create(key, body);
@@ -94,7 +94,7 @@ describe('createAlert 201', () => {
     expect(await rules(key)).toEqual([listed]);
   });
 
-  test('every trigger, cadence and channel', async () => {
+  test('accepts every trigger, cadence and channel', async () => {
     const key = await tracking();
     const chat_webhook_url = 'https://hooks.chat.example/services/T0/B0/very-secret';
     for (const trigger of ['new_ads', 'stopped_ads', 'page_changes', 'new_partners', 'activity']) {
@@ -112,7 +112,7 @@ describe('createAlert 201', () => {
     }
   });
 
-  test('an address in the one form it has', async () => {
+  test('stores an address in canonical form', async () => {
     const key = await tracking();
     const { webhook_url } = await alertsThrough(app).created(
       key,
@@ -121,7 +121,7 @@ describe('createAlert 201', () => {
     expect(webhook_url).toBe('https://hooks.shop.example/a%00%20b');
   });
 
-  test('once for an idempotency key, with the same answer', async () => {
+  test('creates one rule per idempotency key and repeats the reply', async () => {
     const key = await tracking();
     const headers = { 'idempotency-key': randomUUID() };
     const body = ruleOn(brands, { webhook_url: HOOK });
@@ -148,7 +148,7 @@ describe('createAlert 400', () => {
     ['no channel', { email: false }, ''],
     ['an address that is too long', { webhook_url: `https://a.example/${'x'.repeat(2_048)}` }, 'webhook_url'],
     ['a property too many', { secret: 'x' }, 'secret'],
-  ])('for %s', async (_name, more, path) => {
+  ])('rejects %s', async (_name, more, path) => {
     const key = await tracking();
     const reply = await alertsThrough(app).create(key, ruleOn([alpha], more));
     expect(reply.status).toBe(400);
@@ -156,7 +156,7 @@ describe('createAlert 400', () => {
     expect(await rules(key)).toEqual([]);
   });
 
-  test('naming each brand that is not tracked', async () => {
+  test('names each brand that is not tracked', async () => {
     const key = await stack.key();
     await alertsThrough(app).track(key, [alpha]);
     const unknown = randomUUID();
@@ -167,7 +167,7 @@ describe('createAlert 400', () => {
       { path: 'brand_ids.1', code: 'not_tracked', message: expect.stringContaining(beta.id) },
       { path: 'brand_ids.2', code: 'not_tracked', message: expect.stringContaining(unknown) },
     ]);
-    // What was refused has used up nothing: the first webhook rule still answers the secret.
+    // The refused rules issued no secret: the first accepted rule with a webhook still returns it.
     const { webhook_secret } = await alertsThrough(app).created(key, ruleOn([alpha], { webhook_url: HOOK }));
     expect(webhook_secret).not.toBeNull();
   });
@@ -192,7 +192,7 @@ describe('createAlert 400', () => {
     'hooks.shop.example/in',
     'https://hooks shop.example/in',
   ];
-  test.each(ADDRESSES)('for the address %s, on either channel', async (address) => {
+  test.each(ADDRESSES)('rejects the address %s on either channel', async (address) => {
     const key = await tracking();
     const both = { webhook_url: address, chat_webhook_url: address };
     const reply = await alertsThrough(app).create(key, ruleOn([alpha], both));
@@ -205,7 +205,7 @@ describe('createAlert 400', () => {
 });
 
 describe('createAlert 404', () => {
-  test('for another workspace', async () => {
+  test('rejects a key of another workspace', async () => {
     const [key, other] = await Promise.all([tracking(), tracking()]);
     expect((await on(app).post(alertsOf(other), { key, body: ruleOn(brands) })).status).toBe(404);
     expect(await rules(other)).toEqual([]);
@@ -213,14 +213,14 @@ describe('createAlert 404', () => {
 });
 
 describe('createAlert 409', () => {
-  test('when an idempotency key comes with another body', async () => {
+  test('rejects an idempotency key that was used with another body', async () => {
     const key = await tracking();
     const headers = { 'idempotency-key': randomUUID() };
     expect((await alertsThrough(app).create(key, ruleOn(brands), headers)).status).toBe(201);
     expect((await alertsThrough(app).create(key, ruleOn([alpha]), headers)).status).toBe(409);
   });
 
-  test('when the workspace has as many rules as it can', async () => {
+  test('rejects a rule beyond the limit of the workspace', async () => {
     const key = await tracking();
     const many = Array.from({ length: ALERT_RULES_MAX }, (_, index) => ruleOn([alpha], { name: `${index}` }));
     while (many.length > 0) {

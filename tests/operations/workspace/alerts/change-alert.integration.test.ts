@@ -29,7 +29,7 @@ beforeAll(async () => {
 });
 afterAll(() => stack[Symbol.asyncDispose]());
 
-/** A workspace that tracks both brands. */
+/** Creates a workspace that tracks both brands. */
 const tracking = async (options: Parameters<ApiStack['key']>[0] = {}): Promise<Key> => {
   const key = await stack.key(options);
   await alertsThrough(app).track(key, brands);
@@ -44,7 +44,7 @@ const eventsOf = async (key: Key, id: string): Promise<readonly string[]> => {
 };
 
 describe('changeAlert 200', () => {
-  test('what is named, and nothing else', async () => {
+  test('changes the named properties and nothing else', async () => {
     const key = await tracking({ role: 'editor' });
     const { id, ...before } = await alertsThrough(app).created(key, ruleOn(brands, { webhook_url: HOOK }));
     const changes = { name: 'Stops', trigger: 'stopped_ads', cadence: 'weekly', brand_ids: [beta.id] };
@@ -58,7 +58,7 @@ describe('changeAlert 200', () => {
     expect(await eventsOf(key, id)).toEqual(['AlertRuleCreated', 'AlertRuleChanged']);
   });
 
-  test('by a colleague; off and on', async () => {
+  test('lets a colleague disable and enable a rule', async () => {
     const key = await tracking();
     const other = await colleague(stack, key);
     const { id } = await alertsThrough(app).created(key, ruleOn(brands));
@@ -70,7 +70,7 @@ describe('changeAlert 200', () => {
     }
   });
 
-  test('null removes a channel', async () => {
+  test('removes a channel that is set to null', async () => {
     const key = await tracking();
     const urls = { webhook_url: HOOK, chat_webhook_url: 'https://hooks.chat.example/secret' };
     const { id } = await alertsThrough(app).created(key, ruleOn(brands, urls));
@@ -82,7 +82,7 @@ describe('changeAlert 200', () => {
     });
   });
 
-  test('an address, also the same, ends the suspension of its channel, and true of all', async () => {
+  test('ends the suspension of a channel when its address is set, and of all channels with `enabled: true`', async () => {
     const key = await tracking();
     const chat_webhook_url = 'https://hooks.chat.example/secret';
     const { id } = await alertsThrough(app).created(
@@ -121,7 +121,7 @@ describe('changeAlert 200', () => {
     expect(await eventsOf(key, id), 'nothing is left to end').toEqual(events);
   });
 
-  test('of a rule on a brand that was untracked since', async () => {
+  test('changes a rule on a brand that was untracked', async () => {
     const key = await tracking();
     const { id } = await alertsThrough(app).created(key, ruleOn(brands));
     await trackingThrough(app).untrack(key, beta.id);
@@ -138,7 +138,7 @@ describe('changeAlert 400', () => {
     ['an address that is not called', { webhook_url: 'https://10.1.1.1/' }, 'webhook_url'],
     ['null for what has to be', { name: null }, 'name'],
     ['a brand that is not tracked', { brand_ids: [randomUUID()] }, 'brand_ids.0'],
-  ])('for %s', async (_name, body, path) => {
+  ])('rejects %s', async (_name, body, path) => {
     const key = await tracking();
     const { id } = await alertsThrough(app).created(key, ruleOn(brands));
     const reply = await alertsThrough(app).change(key, id, body);
@@ -149,7 +149,7 @@ describe('changeAlert 400', () => {
 });
 
 describe('changeAlert 404', () => {
-  test("for a rule that is not there, not any more, or another workspace's", async () => {
+  test('rejects an unknown rule, a deleted rule, and a rule of another workspace', async () => {
     const [key, foreign] = await Promise.all([tracking(), tracking()]);
     const { id } = await alertsThrough(app).created(key, ruleOn(brands));
     expect((await alertsThrough(app).change(foreign, id, { name: 'x' })).status).toBe(404);
@@ -160,7 +160,7 @@ describe('changeAlert 404', () => {
 });
 
 describe('changeAlert 409', () => {
-  test('when others change the same for longer than anybody should wait', async () => {
+  test('rejects the command when concurrent changes exhaust all retries', async () => {
     const key = await tracking();
     const { id } = await alertsThrough(app).created(key, ruleOn(brands));
     const reply = await alertsThrough(await crowded(stack)).change(key, id, { name: 'x' });
@@ -169,7 +169,7 @@ describe('changeAlert 409', () => {
 });
 
 describe('deleteAlert 200', () => {
-  test('once', async () => {
+  test('deletes a rule once', async () => {
     const key = await tracking({ role: 'editor' });
     const { id } = await alertsThrough(app).created(key, ruleOn(brands));
     const removed = { alert_id: id, workspace_id: key.workspaceId };
@@ -179,7 +179,7 @@ describe('deleteAlert 200', () => {
     expect((await alertsThrough(app).delete(key, randomUUID())).data).toMatchObject({ removed: false });
   });
 
-  test("another workspace's is absent", async () => {
+  test('removes nothing of another workspace', async () => {
     const [key, foreign] = await Promise.all([tracking(), tracking()]);
     const { id } = await alertsThrough(app).created(key, ruleOn(brands));
     expect((await alertsThrough(app).delete(foreign, id)).data).toMatchObject({ removed: false });
@@ -188,7 +188,7 @@ describe('deleteAlert 200', () => {
 });
 
 describe('deleteAlert 400', () => {
-  test('for what is no uuid, without a body, and with anything in it', async () => {
+  test('rejects an id that is not a uuid, a missing body, and a body with properties', async () => {
     const key = await tracking();
     const { id } = await alertsThrough(app).created(key, ruleOn(brands));
     expect((await alertsThrough(app).delete(key, 'mine')).error.details).toMatchObject([{ path: 'alertId' }]);
@@ -199,7 +199,7 @@ describe('deleteAlert 400', () => {
 });
 
 describe('deleteAlert 404', () => {
-  test('for another workspace', async () => {
+  test('rejects a key of another workspace', async () => {
     const [key, other] = await Promise.all([stack.key(), stack.key()]);
     const reply = await on(app).delete(`${alertsOf(other)}/${randomUUID()}`, { key, body: {} });
     expect(reply.status).toBe(404);
@@ -207,7 +207,7 @@ describe('deleteAlert 404', () => {
 });
 
 describe('deleteAlert 409', () => {
-  test('when others change the same for longer than anybody should wait', async () => {
+  test('rejects the command when concurrent changes exhaust all retries', async () => {
     const key = await tracking();
     const { id } = await alertsThrough(app).created(key, ruleOn(brands));
     expect((await alertsThrough(await crowded(stack)).delete(key, id)).error.type).toBe('conflict');

@@ -11,7 +11,7 @@ import {
   alertsThrough,
   deliveriesOf,
   HOOK,
-  loseAnswer,
+  loseReply,
   MAIL_DIR,
   openLoopbackChannels,
   openReceiver,
@@ -56,7 +56,7 @@ afterAll(async () => {
   await stack[Symbol.asyncDispose]();
 });
 
-/** A workspace that tracks the brand. */
+/** Creates a workspace that tracks the brand. */
 const tracking = async (): Promise<Key> => {
   const key = await stack.key();
   await alertsThrough(app).track(key, brands);
@@ -67,12 +67,12 @@ const created = (key: Key, more: object) =>
 const tested = async (key: Key, id: string): Promise<Tested> => (await alertsThrough(app).test(key, id)).data;
 const deliveries = (key: Key, query = '') => everyPage<Sent>(app, key, `${deliveriesOf(key)}${query}`);
 
-/** What the receiver got under a path of a test's own. */
+/** Returns the requests that the receiver got for a path. Each test uses its own path. */
 const receivedAt = (path: string): readonly Received[] =>
   receiver.received.filter((request) => request.path === path);
 
 describe('testAlert 200', () => {
-  test('on each channel at once, signed, and listed as a delivery', async () => {
+  test('sends a signed sample on each channel at once and lists it as a delivery', async () => {
     const key = await tracking();
     const path = `/${randomUUID()}`;
     const urls = {
@@ -82,7 +82,7 @@ describe('testAlert 200', () => {
     const { id, webhook_secret } = await created(key, { ...urls, email: true });
     const { deliveries: sent } = await tested(key, id);
     expect(sent).toMatchObject([
-      // The key's member was added without an address.
+      // The member of the key has no e-mail address.
       { channel: 'email', delivered: false, failure: 'blocked_target', status_code: null },
       { channel: 'webhook', delivered: true, failure: null, status_code: 200, reason: null },
       { channel: 'chat', delivered: true, failure: null, status_code: 200, reason: null },
@@ -110,7 +110,7 @@ describe('testAlert 200', () => {
     }
   });
 
-  test('by e-mail, to the member who created the rule', async () => {
+  test('sends e-mail to the member who created the rule', async () => {
     const key = await tracking();
     const dependencies = { ...stack, actor: { kind: 'service', id: 'tests' } } as const;
     const { workspaceId } = key;
@@ -120,7 +120,7 @@ describe('testAlert 200', () => {
     const { key_id, api_key } = await issueKey(dependencies, workspaceId, member_id, 'mail', 'all');
     const ada: Key = { workspaceId, memberId: member_id, keyId: key_id, text: api_key };
     const { id } = await created(ada, { email: true });
-    // Asked for by a colleague, it goes to the creator all the same.
+    // A colleague requests the sample; it is sent to the creator of the rule.
     const { deliveries: sent } = await tested(key, id);
     expect(sent).toMatchObject([{ channel: 'email', delivered: true, failure: null }]);
     const file = readdirSync(MAIL_DIR).find((name) => name.startsWith(sent[0]?.delivery_id ?? '-'));
@@ -129,7 +129,7 @@ describe('testAlert 200', () => {
     expect(message).toMatch(/Subject: .*Test/);
   });
 
-  test('on suspended channels too, which stay so', async () => {
+  test('sends on suspended channels, which stay suspended', async () => {
     const key = await tracking();
     const { id } = await created(key, { webhook_url: `${receiver.url}/${randomUUID()}` });
     await suspendChannel(stack, key, id, 'webhook');
@@ -138,7 +138,7 @@ describe('testAlert 200', () => {
     expect(data).toMatchObject({ suspended: [{ channel: 'webhook' }] });
   });
 
-  test('says what went wrong, and does not try again', async () => {
+  test('reports the failure and does not retry', async () => {
     const key = await tracking();
     const closed = await openReceiver();
     await closed[Symbol.asyncDispose]();
@@ -159,20 +159,20 @@ describe('testAlert 200', () => {
     expect(listed.map(({ attempts }) => attempts.length)).toEqual([1, 1, 1]);
   });
 
-  test('of a rule that is off', async () => {
+  test('sends a sample of a disabled rule', async () => {
     const key = await tracking();
     const { id } = await created(key, { webhook_url: `${receiver.url}/off`, enabled: false });
     expect((await tested(key, id)).deliveries).toMatchObject([{ delivered: true }]);
   });
 
-  test('once for an idempotency key, also when the first answer was lost', async () => {
+  test('sends once per idempotency key, also when the first reply was lost', async () => {
     const key = await tracking();
     const path = `/${randomUUID()}`;
     const { id } = await created(key, { webhook_url: receiver.url + path });
     const headers = { 'idempotency-key': randomUUID() };
     const first = await alertsThrough(app).test(key, id, {}, headers);
     expect((await alertsThrough(app).test(key, id, {}, headers)).data).toEqual(first.data);
-    await loseAnswer(stack, headers['idempotency-key']);
+    await loseReply(stack, headers['idempotency-key']);
     expect((await alertsThrough(app).test(key, id, {}, headers)).data).toEqual(first.data);
     expect(receivedAt(path)).toHaveLength(1);
     expect(await deliveries(key)).toHaveLength(1);
@@ -180,7 +180,7 @@ describe('testAlert 200', () => {
 });
 
 describe('testAlert 400', () => {
-  test('for what is no uuid, and with anything in the body', async () => {
+  test('rejects an id that is not a uuid, and a body with properties', async () => {
     const key = await tracking();
     expect((await alertsThrough(app).test(key, 'mine')).error.details).toMatchObject([{ path: 'alertId' }]);
     const { id } = await created(key, { webhook_url: HOOK });
@@ -190,7 +190,7 @@ describe('testAlert 400', () => {
 });
 
 describe('testAlert 404', () => {
-  test("for a rule that is not there, not any more, or another workspace's", async () => {
+  test('rejects an unknown rule, a deleted rule, and a rule of another workspace', async () => {
     const [key, foreign] = await Promise.all([tracking(), tracking()]);
     const { id } = await created(key, { webhook_url: HOOK });
     expect((await alertsThrough(app).test(foreign, id)).status).toBe(404);
@@ -201,12 +201,12 @@ describe('testAlert 404', () => {
 });
 
 describe('testAlert 409', () => {
-  test('when an idempotency key comes with another body of another kind', async () => {
+  test('rejects an idempotency key that was used with another body', async () => {
     const key = await tracking();
     const { id } = await created(key, { webhook_url: `${receiver.url}/409` });
     const headers = { 'idempotency-key': randomUUID() };
     await alertsThrough(app).test(key, id, {}, headers);
-    // The one body there is, is empty; so the key is taken as by a request of an older version.
+    // The only valid body is empty, so the test changes the stored fingerprint to simulate another body.
     await stack.pool.query(`update access.idempotency set fingerprint = 'x' where key = $1`, [
       headers['idempotency-key'],
     ]);
@@ -215,7 +215,7 @@ describe('testAlert 409', () => {
 });
 
 describe('listAlertDeliveries 200', () => {
-  test('newest first, over pages, of all rules or of one, and gone with their rule', async () => {
+  test('lists deliveries of all rules or of one, newest first over all pages, until the rule is deleted', async () => {
     const key = await tracking();
     const viewer = await colleague(stack, key, 'viewer');
     const [one, two] = [
@@ -237,7 +237,7 @@ describe('listAlertDeliveries 200', () => {
 });
 
 describe('listAlertDeliveries 400', () => {
-  test('for what is no uuid', async () => {
+  test('rejects an id that is not a uuid', async () => {
     const key = await stack.key();
     const reply = await alertsThrough(app).deliveries(key, '?alert_id=mine');
     expect(reply.error.details).toMatchObject([{ path: 'alert_id' }]);
@@ -245,7 +245,7 @@ describe('listAlertDeliveries 400', () => {
 });
 
 describe('listAlertDeliveries 404', () => {
-  test('for another workspace', async () => {
+  test('rejects a key of another workspace', async () => {
     const [key, other] = await Promise.all([stack.key(), stack.key()]);
     expect((await on(app).get(deliveriesOf(other), { key })).status).toBe(404);
   });

@@ -10,7 +10,7 @@ import {
   alertsOf,
   alertsThrough,
   HOOK,
-  loseAnswer,
+  loseReply,
   openLoopbackChannels,
   openReceiver,
   type Received,
@@ -44,7 +44,7 @@ afterAll(async () => {
   await stack[Symbol.asyncDispose]();
 });
 
-/** A workspace that tracks the brand. */
+/** Creates a workspace that tracks the brand. */
 const tracking = async (): Promise<Key> => {
   const key = await stack.key();
   await alertsThrough(app).track(key, brands);
@@ -53,12 +53,12 @@ const tracking = async (): Promise<Key> => {
 const created = (key: Key, more: object) =>
   alertsThrough(app).created(key, ruleOn(brands, { email: false, ...more }));
 
-/** What the receiver got under a path of a test's own. */
+/** Returns the requests that the receiver got for a path. Each test uses its own path. */
 const receivedAt = (path: string): readonly Received[] =>
   receiver.received.filter((request) => request.path === path);
 
 describe('issueWebhookSecret 201', () => {
-  test('creates it, rotates it, and shows it once', async () => {
+  test('creates and rotates the secret, and shows it once', async () => {
     const key = await tracking();
     const first = await alertsThrough(app).issueSecret(key);
     expect(first.status).toBe(201);
@@ -67,12 +67,12 @@ describe('issueWebhookSecret 201', () => {
     expect(second.data).toMatchObject({ rotated: true });
     const secretOf = ({ data }: { data: unknown }) => (data as { webhook_secret: string }).webhook_secret;
     expect(secretOf(second)).not.toBe(secretOf(first));
-    // A workspace that has one does not answer it with a rule.
+    // A rule does not return the secret when the workspace already has one.
     expect((await created(key, { webhook_url: HOOK })).webhook_secret).toBeNull();
     expect((await on(app).get(alertsOf(key), { key })).body).not.toContain('whsec_');
   });
 
-  test('the first webhook rule answers it, later ones do not, also when a change makes it the first', async () => {
+  test('returns it for the first rule with a webhook, created or changed, and not for later rules', async () => {
     const key = await tracking();
     const { id, webhook_secret } = await created(key, { email: true });
     expect(webhook_secret).toBeNull();
@@ -84,20 +84,20 @@ describe('issueWebhookSecret 201', () => {
     expect((await created(key, { webhook_url: HOOK })).webhook_secret).toBeNull();
   });
 
-  test('of rules created at once, one answers it', async () => {
+  test('returns it for exactly one of several rules that are created concurrently', async () => {
     const key = await tracking();
     const rules = await Promise.all(Array.from({ length: 8 }, () => created(key, { webhook_url: HOOK })));
     expect(rules.filter(({ webhook_secret }) => webhook_secret !== null)).toHaveLength(1);
   });
 
-  test('when it has answered, no process signs with the one before', async () => {
+  test('no process signs with the previous secret after the reply', async () => {
     const key = await tracking();
     const path = `/${randomUUID()}`;
     const other = await stack.api({ alertChannels: openLoopbackChannels() });
     const { id } = await created(key, { webhook_url: receiver.url + path });
     let count = 0;
     for (let round = 0; round < 2; round += 1) {
-      // Both know the secret that is about to go.
+      // Both processes have cached the secret that is replaced next.
       await Promise.all([app, other].map((one) => alertsThrough(one).test(key, id)));
       const { data } = await alertsThrough(app).issueSecret(key);
       await Promise.all([app, other].map((one) => alertsThrough(one).test(key, id)));
@@ -109,31 +109,31 @@ describe('issueWebhookSecret 201', () => {
     expect(receivedAt(path)).toHaveLength(count);
   });
 
-  test('of an answer that was lost, the same request gets the same secret', async () => {
+  test('returns the same secret for a repeated request when the first reply was lost', async () => {
     const key = await tracking();
     const headers = { 'idempotency-key': randomUUID() };
     const first = await alertsThrough(app).issueSecret(key, {}, headers);
-    await loseAnswer(stack, headers['idempotency-key']);
+    await loseReply(stack, headers['idempotency-key']);
     expect((await alertsThrough(app).issueSecret(key, {}, headers)).data).toEqual(first.data);
     const again = { 'idempotency-key': randomUUID() };
     const body = ruleOn(brands, { webhook_url: HOOK });
     const fresh = await tracking();
     const rule = await alertsThrough(app).create(fresh, body, again);
-    await loseAnswer(stack, again['idempotency-key']);
+    await loseReply(stack, again['idempotency-key']);
     expect((await alertsThrough(app).create(fresh, body, again)).data).toEqual(rule.data);
     expect((rule.data as { webhook_secret: string }).webhook_secret).toMatch(/^whsec_/);
   });
 });
 
 describe('issueWebhookSecret 400', () => {
-  test('with anything in the body', async () => {
+  test('rejects a body with properties', async () => {
     const key = await stack.key();
     expect((await alertsThrough(app).issueSecret(key, { secret: 'mine' })).status).toBe(400);
   });
 });
 
 describe('issueWebhookSecret 404', () => {
-  test('for another workspace', async () => {
+  test('rejects a key of another workspace', async () => {
     const [key, other] = await Promise.all([stack.key(), stack.key()]);
     const reply = await on(app).post(`${alertsOf(other)}/webhook-secret`, { key, body: {} });
     expect(reply.status).toBe(404);
@@ -142,13 +142,13 @@ describe('issueWebhookSecret 404', () => {
 });
 
 describe('issueWebhookSecret 409', () => {
-  test('when others change the same for longer than anybody should wait', async () => {
+  test('rejects the command when concurrent changes exhaust all retries', async () => {
     const key = await stack.key();
     expect((await alertsThrough(await crowded(stack)).issueSecret(key)).error.type).toBe('conflict');
   });
 });
 
-/** Every text that stands in a table of the database, secrets of the vault included, which are sealed. */
+/** Returns the text of all rows of all tables, including the encrypted secrets of the vault. */
 const everythingStored = async (): Promise<string> => {
   const tables = await stack.pool.query<{ name: string }>(
     `select format('%I.%I', table_schema, table_name) as name from information_schema.tables
@@ -163,7 +163,7 @@ const everythingStored = async (): Promise<string> => {
 };
 
 describe('secrets', () => {
-  test('are in no event, no table, no line of the log and no later answer', async () => {
+  test('are in no event, no table, no log line and no later reply', async () => {
     const key = await tracking();
     const path = `/${randomUUID()}`;
     const chat_webhook_url = `${receiver.url}${path}/${CHAT_SECRET}`;
@@ -201,7 +201,7 @@ describe('secrets', () => {
     }
   });
 
-  test('of a deleted rule are forgotten', async () => {
+  test('of a deleted rule are removed from the vault', async () => {
     const key = await tracking();
     const { id } = await created(key, { chat_webhook_url: `${receiver.url}/${CHAT_SECRET}` });
     const kept = async () =>
@@ -211,7 +211,7 @@ describe('secrets', () => {
     expect(await kept()).toBe(0);
   });
 
-  test('are needed: without a vault there are no webhooks, and it says whom to ask', async () => {
+  test('are required: without a vault a webhook is refused, and the error names the missing setting', async () => {
     const key = await tracking();
     const bare = await stack.api({ secretVault: null });
     for (const channel of ['webhook_url', 'chat_webhook_url']) {

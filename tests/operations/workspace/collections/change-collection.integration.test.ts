@@ -30,7 +30,7 @@ const namesOf = async (key: Key): Promise<readonly string[]> =>
   (await boards.list(key)).map(({ name }) => name);
 
 describe('changeCollection 200', () => {
-  test('changes what is named and nothing else; the same again records nothing', async () => {
+  test('changes the named properties and nothing else, and appends nothing for equal values', async () => {
     const key = await stack.key();
     const folder = await boards.created(key, { name: 'folder' });
     const board = await boards.created(key, { name: 'board', description: 'old', first_item: AD });
@@ -52,7 +52,7 @@ describe('changeCollection 200', () => {
     ]);
   });
 
-  test('by an editor who does not own the workspace, of a private one', async () => {
+  test('lets an editor change a private collection', async () => {
     const key = await stack.key();
     const editor = await colleague(stack, key);
     const { id } = await boards.created(key, {
@@ -70,7 +70,7 @@ describe('changeCollection 400', () => {
     ['no name', { name: null }, 'name'],
     ['a property too many', { name: 'x', items: [] }, 'items'],
     ['an editor nobody knows', { editors: ['mem_nobody'] }, 'editors.0'],
-  ])('for %s', async (_name, body, path) => {
+  ])('rejects %s', async (_name, body, path) => {
     const key = await stack.key();
     const { id } = await boards.created(key, { name: 'x' });
     const reply = await boards.change(key, id, body);
@@ -81,7 +81,7 @@ describe('changeCollection 400', () => {
 });
 
 describe('changeCollection 403', () => {
-  test('for visibility and editors of what another member created, though admins may', async () => {
+  test('rejects a change of visibility and editors by other members, except admins', async () => {
     const key = await stack.key({ role: 'editor' });
     const [editor, admin] = [await colleague(stack, key), await colleague(stack, key, 'admin')];
     const { id } = await boards.created(key, { name: 'x' });
@@ -95,7 +95,7 @@ describe('changeCollection 403', () => {
 });
 
 describe('changeCollection 404', () => {
-  test('for one that is unknown, of another workspace or private, and for a folder that is', async () => {
+  test('rejects an unknown, foreign or private collection, and such a parent folder', async () => {
     const [key, foreign] = await Promise.all([stack.key(), stack.key()]);
     const other = await colleague(stack, key, 'owner');
     const hidden = await boards.created(key, { name: 'hidden', visibility: 'private' });
@@ -109,7 +109,7 @@ describe('changeCollection 404', () => {
 });
 
 describe('changeCollection 409', () => {
-  test('for a circle, also when both halves of it are asked for at once', async () => {
+  test('rejects a cycle of folders, also when two concurrent changes would form it', async () => {
     const key = await stack.key();
     const [one, two] = [await boards.created(key, { name: '1' }), await boards.created(key, { name: '2' })];
     expect((await boards.change(key, one.id, { parent_id: one.id })).status).toBe(409);
@@ -121,8 +121,8 @@ describe('changeCollection 409', () => {
   });
 });
 
-describe('changeCollection 409 to whoever would shut themselves out', () => {
-  test('and records nothing; with themselves among the editors they may', async () => {
+describe('changeCollection 409 when the caller would lose access', () => {
+  test('appends nothing, and accepts the change when the caller is among the editors', async () => {
     const key = await stack.key();
     const admin = await colleague(stack, key, 'admin');
     const { id } = await boards.created(key, { name: 'x' });
@@ -134,7 +134,7 @@ describe('changeCollection 409 to whoever would shut themselves out', () => {
 });
 
 describe('deleteCollection 200', () => {
-  test('takes everything inside in one event, and once', async () => {
+  test('deletes a collection with its content in one event, and only once', async () => {
     const key = await stack.key();
     const other = await colleague(stack, key);
     const folder = await boards.created(key, { name: 'folder' });
@@ -154,7 +154,7 @@ describe('deleteCollection 200', () => {
 });
 
 describe('deleteCollection 400', () => {
-  test('without a body, with anything in it, and for what is no uuid', async () => {
+  test('rejects a missing body, a body with properties, and an id that is not a uuid', async () => {
     const key = await stack.key();
     const { id } = await boards.created(key, { name: 'x' });
     expect((await on(app).delete(`${collectionsOf(key)}/${id}`, { key })).status).toBe(400);
@@ -165,7 +165,7 @@ describe('deleteCollection 400', () => {
 });
 
 describe('deleteCollection 404', () => {
-  test('for one that never was, of another workspace or not for the caller to see', async () => {
+  test('rejects an unknown collection, one of another workspace, and one that the caller cannot see', async () => {
     const [key, foreign] = await Promise.all([stack.key(), stack.key()]);
     const other = await colleague(stack, key, 'owner');
     const hidden = await boards.created(key, { name: 'hidden', visibility: 'private' });
@@ -179,7 +179,7 @@ describe('deleteCollection 404', () => {
 });
 
 describe('deleteCollection 409', () => {
-  test('when others change the same for longer than anybody should wait', async () => {
+  test('rejects the command when concurrent changes exhaust all retries', async () => {
     const key = await stack.key();
     const { id } = await boards.created(key, { name: 'x' });
     expect((await boardsThrough(await crowded(stack)).delete(key, id)).error.type).toBe('conflict');

@@ -24,7 +24,7 @@ beforeAll(async () => {
 afterAll(() => stack[Symbol.asyncDispose]());
 
 describe('addCollectionItem 201', () => {
-  test('once; again answers the one there is, also the first item', async () => {
+  test('adds an item once and returns the existing one on repetition, also for the first item', async () => {
     const key = await stack.key();
     const { id } = await boards.created(key, { name: 'x', first_item: AD });
     const first = await boards.add(key, id, OTHER_AD);
@@ -42,7 +42,7 @@ describe('addCollectionItem 201', () => {
     expect(board).toMatchObject({ item_count: 2, items: [OTHER_AD, AD] });
   });
 
-  test('of each type, by keys in one form', async () => {
+  test('accepts items of each type and stores their keys in canonical form', async () => {
     const key = await stack.key();
     const { id } = await boards.created(key, { name: 'x' });
     const uuid = randomUUID();
@@ -68,7 +68,7 @@ describe('addCollectionItem 400', () => {
     ['a short key', { item_type: 'creative_record', item_key: 'short' }, 'item_key'],
     ['a property too many', { ...AD, note: 'x' }, 'note'],
     ['no key', { item_type: 'ad' }, 'item_key'],
-  ])('for %s', async (_name, item, path) => {
+  ])('rejects %s', async (_name, item, path) => {
     const key = await stack.key();
     const { id } = await boards.created(key, { name: 'x' });
     const reply = await boards.add(key, id, item);
@@ -78,7 +78,7 @@ describe('addCollectionItem 400', () => {
 });
 
 describe('addCollectionItem 404', () => {
-  test('to one that is unknown, of another workspace or private', async () => {
+  test('rejects an unknown, foreign or private collection', async () => {
     const [key, foreign] = await Promise.all([stack.key(), stack.key()]);
     const other = await colleague(stack, key, 'owner');
     const hidden = await boards.created(key, { name: 'hidden', visibility: 'private' });
@@ -92,7 +92,7 @@ describe('addCollectionItem 404', () => {
 });
 
 describe('addCollectionItem 409', () => {
-  test('when an idempotency key comes with another body', async () => {
+  test('rejects an idempotency key that was used with another body', async () => {
     const key = await stack.key();
     const { id } = await boards.created(key, { name: 'x' });
     const headers = { 'idempotency-key': randomUUID() };
@@ -103,7 +103,7 @@ describe('addCollectionItem 409', () => {
 });
 
 describe('removeCollectionItem 200', () => {
-  test('once, also the first item; the key may be percent-encoded', async () => {
+  test('removes an item once, also the first item, with a percent-encoded key', async () => {
     const key = await stack.key();
     const { id } = await boards.created(key, { name: 'x', first_item: AD });
     const removed = { collection_id: id, workspace_id: key.workspaceId, ...AD };
@@ -117,7 +117,7 @@ describe('removeCollectionItem 200', () => {
 });
 
 describe('removeCollectionItem 400', () => {
-  test('for another type, a key of another form, and without a body', async () => {
+  test('rejects an unknown type, a key of another format, and a missing body', async () => {
     const key = await stack.key();
     const { id } = await boards.created(key, { name: 'x', first_item: AD });
     expect((await boards.remove(key, id, 'video', '12345')).error.details).toMatchObject([
@@ -133,7 +133,7 @@ describe('removeCollectionItem 400', () => {
 });
 
 describe('removeCollectionItem 404', () => {
-  test('for another workspace', async () => {
+  test('rejects a key of another workspace', async () => {
     const [key, other] = await Promise.all([stack.key(), stack.key()]);
     const url = `${collectionsOf(other)}/${randomUUID()}/items/ad/${AD.item_key}`;
     expect((await on(app).delete(url, { key, body: {} })).status).toBe(404);
@@ -141,7 +141,7 @@ describe('removeCollectionItem 404', () => {
 });
 
 describe('removeCollectionItem 409', () => {
-  test('when others change the same for longer than anybody should wait', async () => {
+  test('rejects the command when concurrent changes exhaust all retries', async () => {
     const key = await stack.key();
     const { id } = await boards.created(key, { name: 'x', first_item: AD });
     const reply = await boardsThrough(await crowded(stack)).remove(key, id, AD.item_type, AD.item_key);

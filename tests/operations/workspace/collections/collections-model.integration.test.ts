@@ -23,8 +23,8 @@ import {
 import { type ApiStack, type Key, openApiStack } from '#tests/operations/fixtures/stack.ts';
 
 /**
- * Random requests of three members, each held against a plain model of the rules: its status, what it removed,
- * and what every member's lists show afterwards. Each is sent twice, and the second time records nothing.
+ * Property test: random requests of three members, compared with a model of the rules by status, removals and
+ * the lists of every member. Each request is sent twice, and the second one must append nothing.
  */
 const RUNS = 10;
 const REQUESTS_MIN = 10;
@@ -38,8 +38,8 @@ let now = Date.parse('2026-11-20T09:00:00.000Z');
 
 beforeAll(async () => {
   stack = await openApiStack();
-  // Every look at the clock is later than the one before, so that "newest" has one meaning, and a minute of the
-  // rate limit never fills up.
+  // Each reading of the clock is one second later, so that "newest" is unambiguous and the rate limit is never
+  // reached.
   app = await stack.api({ clock: { now: () => new Date((now += TICK_MS)) } });
 });
 afterAll(() => stack[Symbol.asyncDispose]());
@@ -48,11 +48,11 @@ type Person = { readonly key: Key; readonly member: ModelMember };
 type World = {
   readonly people: readonly Person[];
   readonly model: BoardsModel;
-  /** Every collection there ever was. */
+  /** Ids of all collections, including deleted ones. */
   readonly ids: string[];
 };
 
-/** An owner, an admin and an editor. */
+/** Creates a workspace with an owner, an admin and an editor. */
 const openWorld = async (): Promise<World> => {
   const owner = await stack.key();
   const keys = [owner, await colleague(stack, owner, 'admin'), await colleague(stack, owner, 'editor')];
@@ -76,7 +76,7 @@ const hold = ({ status, data, error }: Reply, { removed, ...outcome }: Outcome):
   if (removed !== undefined) expect((data as { removed: boolean }).removed).toBe(removed);
 };
 
-/** Sends a request twice; what the second one took away was gone already. */
+/** Sends a request twice. The second one must remove nothing and append nothing. */
 const twice = async (send: () => Promise<Reply>, expected: Outcome): Promise<void> => {
   const first = await send();
   hold(first, expected);
@@ -87,7 +87,7 @@ const twice = async (send: () => Promise<Reply>, expected: Outcome): Promise<voi
 };
 
 const member = fc.nat({ max: 2 });
-/** A collection among all there ever were, or none. */
+/** Index of a collection, including deleted ones. The index after the last one is an unknown collection. */
 const place = fc.nat({ max: 20 });
 const parent = fc.option(place, { freq: 2 });
 const visibility = fc.constantFrom('workspace', 'private');
@@ -106,7 +106,7 @@ const subject = fc.oneof(
 );
 const body = fc.constantFrom('Good.', 'Better.');
 
-/** A request and what it is made of, so that a failing sequence can be read. */
+/** A request with its inputs, so that a failing sequence is readable. */
 type Request = { readonly of: unknown; readonly run: (world: World) => Promise<void> };
 const request = <T extends Record<string, unknown>>(
   kind: string,
@@ -241,7 +241,7 @@ const holdLists = async ({ people, model }: World): Promise<void> => {
 };
 
 test(
-  'whatever members ask for, in whichever order, lists show what the rules say',
+  'random requests of several members give the replies and lists of the model',
   () =>
     fc.assert(
       fc.asyncProperty(requests, async (sequence) => {

@@ -30,7 +30,7 @@ const namesOf = async (key: Key): Promise<readonly string[]> =>
   (await boards.list(key)).map(({ name }) => name);
 
 describe('listCollections 200', () => {
-  test('page by page, most recently changed first; an added and a removed item are changes', async () => {
+  test('lists collections most recently changed first over all pages; added and removed items are changes', async () => {
     const key = await stack.key();
     const ids: string[] = [];
     for (const name of ['one', 'two', 'three']) ids.push((await boards.created(key, { name })).id);
@@ -43,7 +43,7 @@ describe('listCollections 200', () => {
     expect(paged.map(({ name }) => name)).toEqual(['one', 'two', 'three']);
   });
 
-  test('shows the newest hundred items and how many there are', async () => {
+  test('shows the newest hundred items and the number of all items', async () => {
     const key = await stack.key({ plan: 'business' });
     const { id } = await boards.created(key, { name: 'full', first_item: AD });
     for (let digit = 0; digit < 105; digit += 1) {
@@ -57,7 +57,7 @@ describe('listCollections 200', () => {
     expect((await boards.list(key))[0]).toEqual(data);
   });
 
-  test('private ones for their creator and editors, and what stands in them for those who see them', async () => {
+  test('shows private collections to creator and editors, and their children to members who see them', async () => {
     const owner = await stack.key();
     const [editor, other] = [await colleague(stack, owner), await colleague(stack, owner, 'admin')];
     const secret = await boards.created(owner, {
@@ -71,7 +71,7 @@ describe('listCollections 200', () => {
     expect(await namesOf(editor)).toEqual(['inside', 'secret']);
     expect(await namesOf(other)).toEqual([]);
     await boards.change(owner, secret.id, { editors: [] });
-    // What is the editor's own stays theirs to see; where it stands is theirs no more.
+    // The editor still sees the collection that they created, but no longer its private parent.
     expect(await boards.list(editor)).toMatchObject([{ name: 'inside', parent_id: null }]);
     await boards.change(owner, secret.id, { visibility: 'workspace' });
     expect(await namesOf(other)).toEqual(['secret', 'inside']);
@@ -79,7 +79,7 @@ describe('listCollections 200', () => {
 });
 
 describe('listCollections 400', () => {
-  test("for another workspace's cursor", async () => {
+  test('rejects a cursor of another workspace', async () => {
     const [key, other] = await Promise.all([stack.key(), stack.key()]);
     for (const name of ['one', 'two']) await boards.created(key, { name });
     const { meta } = await on(app).get(`${collectionsOf(key)}?limit=1`, { key });
@@ -89,14 +89,14 @@ describe('listCollections 400', () => {
 });
 
 describe('listCollections 404', () => {
-  test('for another workspace', async () => {
+  test('rejects a key of another workspace', async () => {
     const [key, other] = await Promise.all([stack.key(), stack.key()]);
     expect((await on(app).get(collectionsOf(other), { key })).status).toBe(404);
   });
 });
 
 describe('createCollection 201', () => {
-  test('in a folder and with a first item, as the next list shows it', async () => {
+  test('creates a collection in a folder with a first item, equal to the next list', async () => {
     const key = await stack.key();
     const folder = await boards.created(key, { name: 'folder' });
     const board = await boards.created(key, {
@@ -117,7 +117,7 @@ describe('createCollection 201', () => {
     expect(await boards.list(key)).toEqual([board, folder]);
   });
 
-  test('keeps its creator out of the editors', async () => {
+  test('removes the creator from the editors', async () => {
     const key = await stack.key();
     const other = await colleague(stack, key);
     const editors = [key.memberId, other.memberId, other.memberId];
@@ -147,7 +147,7 @@ describe('createCollection 400', () => {
       { name: 'x', first_item: { item_type: 'brand', item_key: 'a-com' } },
       'first_item.item_key',
     ],
-  ])('for %s', async (_name, body, path) => {
+  ])('rejects %s', async (_name, body, path) => {
     const key = await stack.key();
     const reply = await boards.create(key, body);
     expect(reply.status).toBe(400);
@@ -157,7 +157,7 @@ describe('createCollection 400', () => {
 });
 
 describe('createCollection 404', () => {
-  test('for a folder that is unknown, of another workspace or not for the caller to see', async () => {
+  test('rejects a parent folder that is unknown, of another workspace, or not visible to the caller', async () => {
     const [key, foreign] = await Promise.all([stack.key(), stack.key()]);
     const other = await colleague(stack, key, 'owner');
     const elsewhere = await boards.created(foreign, { name: 'elsewhere' });
@@ -170,7 +170,7 @@ describe('createCollection 404', () => {
 });
 
 describe('createCollection 409', () => {
-  test('for an idempotency key with another body, and for a ninth level', async () => {
+  test('rejects an idempotency key that was used with another body, and a ninth level', async () => {
     const key = await stack.key();
     const headers = { 'idempotency-key': randomUUID() };
     const first = await on(app).post(collectionsOf(key), { key, headers, body: { name: 'a' } });

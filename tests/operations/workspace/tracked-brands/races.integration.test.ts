@@ -6,7 +6,7 @@ import type { CorpusBrand } from '#tests/operations/fixtures/corpus.ts';
 import { type ApiStack, openApiStack } from '#tests/operations/fixtures/stack.ts';
 import { eventsOf, pathOf, trackingThrough } from '#tests/operations/fixtures/tracking.ts';
 
-/** Two API servers, many callers, one slot. */
+/** Concurrent requests on two API servers for one free slot. */
 const RACERS = 50;
 const { slots } = PLANS.free;
 
@@ -27,7 +27,7 @@ const apiOf = (place: number): FastifyInstance => apis[place % apis.length] as F
 const statusesOf = (replies: readonly { status: number }[], status: number): number =>
   replies.filter((reply) => reply.status === status).length;
 
-test('of 50 requests at once for the last slot, for as many brands, exactly one wins', async () => {
+test('exactly one of 50 concurrent requests for the last slot succeeds', async () => {
   const key = await stack.key({ plan: 'free' });
   for (const { id } of brands.slice(0, slots - 1)) await trackingThrough(apiOf(0)).track(key, id);
   const replies = await Promise.all(
@@ -40,7 +40,7 @@ test('of 50 requests at once for the last slot, for as many brands, exactly one 
   expect(data).toHaveLength(slots);
 });
 
-test('50 requests at once for one brand take one slot, and all get the same record', async () => {
+test('50 concurrent requests for one brand use one slot and get the same record', async () => {
   const key = await stack.key({ plan: 'free' });
   const brandId = brands[0]?.id ?? '';
   const replies = await Promise.all(
@@ -51,7 +51,7 @@ test('50 requests at once for one brand take one slot, and all get the same reco
   expect(await eventsOf(stack, key)).toEqual(['BrandTracked']);
 });
 
-test('a cadence changed by tracking again keeps its time and its place in the list', async () => {
+test('a changed cadence keeps the creation time and the position in the list', async () => {
   const key = await stack.key();
   const own = brands.slice(0, 3).map(({ id }) => id);
   for (const id of own) await trackingThrough(apiOf(0)).track(key, id, 'weekly');
@@ -67,7 +67,7 @@ test('a cadence changed by tracking again keeps its time and its place in the li
   expect(after.map(({ cadence }) => cadence)).toEqual(['weekly', 'weekly', 'daily']);
 });
 
-test('freshness is listed most overdue first: a daily promise is over sooner than a weekly one', async () => {
+test('freshness is listed most overdue first, also across daily and weekly cadences', async () => {
   const key = await stack.key();
   const [daily = '', weekly = '', alsoDaily = ''] = brands.slice(0, 3).map(({ id }) => id);
   await trackingThrough(apiOf(0)).track(key, weekly, 'weekly');

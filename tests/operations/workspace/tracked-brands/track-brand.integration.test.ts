@@ -22,7 +22,7 @@ beforeAll(async () => {
 afterAll(() => stack[Symbol.asyncDispose]());
 
 describe('trackBrand 201', () => {
-  test('tracks weekly unless told otherwise, and the next read shows it', async () => {
+  test('tracks weekly by default, and the next read shows the brand', async () => {
     const key = await stack.key();
     const reply = await trackingThrough(app).track(key, alpha.id);
     expect(reply.status).toBe(201);
@@ -38,7 +38,7 @@ describe('trackBrand 201', () => {
     ]);
   });
 
-  test('again with another cadence keeps the time, and with the same one records nothing', async () => {
+  test('keeps the creation time for another cadence, and appends nothing for the same one', async () => {
     const key = await stack.key();
     const first = await trackingThrough(app).track(key, alpha.id, 'weekly');
     const second = await trackingThrough(app).track(key, alpha.id, 'daily');
@@ -50,7 +50,7 @@ describe('trackBrand 201', () => {
     expect(await eventsOf(stack, key)).toEqual(['BrandTracked', 'TrackingCadenceChanged']);
   });
 
-  test('hands the brand off to collectors, once', async () => {
+  test('sends one scrape request to the collectors', async () => {
     const key = await stack.key();
     const { data } = await trackingThrough(app).track(key, alpha.id, 'daily');
     await trackingThrough(app).track(key, alpha.id, 'daily');
@@ -65,20 +65,20 @@ describe('trackBrand 201', () => {
     expect(found).toEqual([{ brand_id: alpha.id, cadence: 'daily', requested_at: found[0]?.requested_at }]);
   });
 
-  test('of a brand registered a moment ago, before any projection knows it', async () => {
+  test('tracks a brand that is registered but not projected yet', async () => {
     const key = await stack.key();
     await seedBrand(stack.eventStore, registered('moment.com', new Date().toISOString()));
     expect((await trackingThrough(app).track(key, brandIdOf('moment.com'))).status).toBe(201);
   });
 
-  test('while NATS is away', async () => {
+  test('tracks a brand while NATS is unavailable', async () => {
     const key = await stack.key();
     const alone = await stack.api({ nats: new Promise(() => undefined) });
     const reply = await on(alone).post(pathOf(key), { key, body: { brand_id: alpha.id } });
     expect(reply.status).toBe(201);
   });
 
-  test('writes who asked in which request into the event', async () => {
+  test('records actor and request id in the event', async () => {
     const key = await stack.key();
     const requestId = `test-${randomUUID()}`;
     await trackingThrough(app).track(key, alpha.id, 'daily', { 'x-request-id': requestId });
@@ -90,7 +90,7 @@ describe('trackBrand 201', () => {
     expect(await recordedOf(stack, key)).toMatchObject([{ type: 'BrandTracked', metadata: asked }]);
   });
 
-  test('answers also when the projector stands still, after a bounded wait', async () => {
+  test('replies after a bounded wait when the projector is stopped', async () => {
     const own = await openApiStack();
     try {
       const [server, [brand]] = await Promise.all([own.api(), own.seed(['alpha'])]);
@@ -112,7 +112,7 @@ describe('trackBrand 400', () => {
     ['a slug', { brand_id: 'alpha-com' }, 'brand_id'],
     ['another cadence', { brand_id: '{id}', cadence: 'hourly' }, 'cadence'],
     ['a list', [], ''],
-  ])('for %s', async (_name, body, path) => {
+  ])('rejects %s', async (_name, body, path) => {
     const key = await stack.key();
     const text = typeof body === 'string' ? body : JSON.stringify(body).replace('{id}', alpha.id);
     const reply = await on(app).post(pathOf(key), { key, body: text });
@@ -120,7 +120,7 @@ describe('trackBrand 400', () => {
     expect(reply.error.details).toMatchObject([{ path }]);
   });
 
-  test('for another content type, and for a body beyond 64 KiB', async () => {
+  test('rejects another content type, and a body above 64 KiB', async () => {
     const key = await stack.key();
     const body = JSON.stringify({ brand_id: alpha.id });
     const typed = await on(app).post(pathOf(key), { key, body, headers: { 'content-type': 'text/plain' } });
@@ -131,7 +131,7 @@ describe('trackBrand 400', () => {
 });
 
 describe('trackBrand 402', () => {
-  test('when the slots of the plan are used up; a larger plan makes room at once', async () => {
+  test('rejects a brand when all slots of the plan are used, until the plan is raised', async () => {
     const key = await stack.key({ plan: 'free' });
     for (const { id } of brands.slice(0, 5))
       expect((await trackingThrough(app).track(key, id)).status).toBe(201);
@@ -144,7 +144,7 @@ describe('trackBrand 402', () => {
     expect((await trackingThrough(app).track(key, sixth)).status).toBe(201);
   });
 
-  test('under a race for the last slots, never one too many', async () => {
+  test('never exceeds the slots of the plan under concurrent requests', async () => {
     const key = await stack.key({ plan: 'free' });
     const replies = await Promise.all(brands.map(({ id }) => trackingThrough(app).track(key, id)));
     expect(replies.map(({ status }) => String(status)).toSorted()).toEqual([
@@ -159,7 +159,7 @@ describe('trackBrand 402', () => {
 });
 
 describe('trackBrand 404', () => {
-  test('for a brand nobody knows, and for another workspace', async () => {
+  test('rejects an unknown brand, and another workspace', async () => {
     const [key, other] = await Promise.all([stack.key(), stack.key()]);
     expect((await trackingThrough(app).track(key, brandIdOf('nowhere.example'))).status).toBe(404);
     const foreign = await on(app).post(pathOf(other), { key, body: { brand_id: alpha.id } });
@@ -169,7 +169,7 @@ describe('trackBrand 404', () => {
 });
 
 describe('trackBrand 409', () => {
-  test('when an idempotency key comes with another body', async () => {
+  test('rejects an idempotency key that was used with another body', async () => {
     const key = await stack.key();
     const headers = { 'idempotency-key': randomUUID() };
     const first = await trackingThrough(app).track(key, alpha.id, 'weekly', headers);
@@ -182,7 +182,7 @@ describe('trackBrand 409', () => {
     expect(await eventsOf(stack, key)).toEqual(['BrandTracked']);
   });
 
-  test('never for the same body, also at the same moment', async () => {
+  test('accepts repeated and concurrent requests with the same key and body', async () => {
     const key = await stack.key();
     const headers = { 'idempotency-key': randomUUID() };
     const replies = await Promise.all(
@@ -193,7 +193,7 @@ describe('trackBrand 409', () => {
     expect(replies.filter((reply) => reply.headers['idempotency-replayed'] === undefined)).toHaveLength(1);
   });
 
-  test('nor for the key of another caller, nor after a refusal', async () => {
+  test('accepts the same idempotency key from another caller, and after a refusal', async () => {
     const [key, other] = await Promise.all([stack.key(), stack.key()]);
     const headers = { 'idempotency-key': randomUUID() };
     expect((await trackingThrough(app).track(key, brandIdOf('later.com'), 'weekly', headers)).status).toBe(

@@ -20,7 +20,7 @@ beforeAll(async () => {
 afterAll(() => stack[Symbol.asyncDispose]());
 
 describe('listTrackedBrands 200', () => {
-  test('page by page, newest first', async () => {
+  test('lists tracked brands newest first over all pages', async () => {
     const key = await stack.key();
     for (const { id } of brands.slice(0, 3)) await trackingThrough(app).track(key, id);
     const seen: string[] = [];
@@ -38,7 +38,7 @@ describe('listTrackedBrands 200', () => {
     );
   });
 
-  test('shows a write of another process to whoever sends its position', async () => {
+  test('shows a write of another process when the request sends its position as `min-position`', async () => {
     const key = await stack.key();
     const written = await trackingThrough(app).track(key, alpha.id);
     const other = await stack.api();
@@ -48,7 +48,7 @@ describe('listTrackedBrands 200', () => {
 });
 
 describe('listTrackedBrands 400', () => {
-  test('for a cursor of another workspace, and for a position that is none', async () => {
+  test('rejects a cursor of another workspace, and a malformed `min-position`', async () => {
     const [key, other] = await Promise.all([stack.key(), stack.key()]);
     for (const { id } of brands.slice(0, 2)) await trackingThrough(app).track(key, id);
     const { meta } = await on(app).get(`${pathOf(key)}?limit=1`, { key });
@@ -60,14 +60,14 @@ describe('listTrackedBrands 400', () => {
 });
 
 describe('listTrackedBrands 404', () => {
-  test('for another workspace', async () => {
+  test('rejects a key of another workspace', async () => {
     const [key, other] = await Promise.all([stack.key(), stack.key()]);
     expect((await on(app).get(pathOf(other), { key })).status).toBe(404);
   });
 });
 
 describe('listTrackedBrandsFreshness 200', () => {
-  test('hours since the last reliable scan against the cadence, most overdue first', async () => {
+  test('compares the hours since the last reliable scan with the cadence, most overdue first', async () => {
     const key = await stack.key();
     await trackingThrough(app).track(key, alpha.id, 'weekly');
     await trackingThrough(app).track(key, brands[1]?.id ?? '', 'daily');
@@ -90,7 +90,7 @@ describe('listTrackedBrandsFreshness 200', () => {
     ]);
   });
 
-  test('breached when the hours are over', async () => {
+  test('reports `breached` when the hours of the cadence have passed', async () => {
     const key = await stack.key();
     await trackingThrough(app).track(key, alpha.id, 'daily');
     const later = await stack.api({ clock: { now: () => new Date(Date.now() + 31 * 3_600_000) } });
@@ -100,21 +100,21 @@ describe('listTrackedBrandsFreshness 200', () => {
 });
 
 describe('listTrackedBrandsFreshness 400', () => {
-  test('for any parameter: it has no pages', async () => {
+  test('rejects `limit`, because the list is not paged', async () => {
     const key = await stack.key();
     expect((await on(app).get(`${pathOf(key)}/freshness?limit=5`, { key })).status).toBe(400);
   });
 });
 
 describe('listTrackedBrandsFreshness 404', () => {
-  test('for another workspace', async () => {
+  test('rejects a key of another workspace', async () => {
     const [key, other] = await Promise.all([stack.key(), stack.key()]);
     expect((await on(app).get(`${pathOf(other)}/freshness`, { key })).status).toBe(404);
   });
 });
 
 describe('untrackBrand 200', () => {
-  test('removes it once; the next read shows that', async () => {
+  test('removes a brand once, and the next read no longer shows it', async () => {
     const key = await stack.key();
     await trackingThrough(app).track(key, alpha.id);
     const removed = { brand_id: alpha.id, workspace_id: key.workspaceId };
@@ -125,7 +125,7 @@ describe('untrackBrand 200', () => {
 });
 
 describe('untrackBrand 400', () => {
-  test('for a slug, without a body, and with anything in the body', async () => {
+  test('rejects a slug, a missing body, and a body with properties', async () => {
     const key = await stack.key();
     expect((await trackingThrough(app).untrack(key, alpha.slug)).status).toBe(400);
     expect((await trackingThrough(app).untrack(key, alpha.id, '')).status).toBe(400);
@@ -137,7 +137,7 @@ describe('untrackBrand 400', () => {
 });
 
 describe('untrackBrand 404', () => {
-  test('for another workspace', async () => {
+  test('rejects a key of another workspace', async () => {
     const [key, other] = await Promise.all([stack.key(), stack.key()]);
     const reply = await on(app).delete(`${pathOf(other)}/${alpha.id}`, { key, body: {} });
     expect(reply.status).toBe(404);
@@ -145,7 +145,7 @@ describe('untrackBrand 404', () => {
 });
 
 describe('untrackBrand 409', () => {
-  test('when others change the same for longer than anybody should wait', async () => {
+  test('rejects the command when concurrent changes exhaust all retries', async () => {
     const key = await stack.key();
     const load = (): Promise<never> => Promise.reject(new Refusal('changed_meanwhile', 'Try again.'));
     const crowded = await stack.api({ eventStore: { ...stack.eventStore, load } });
