@@ -8,10 +8,10 @@ import { untilServerAnswers } from '#platform/concurrency/retry.ts';
 import { buildOps } from './http/server.ts';
 import { OpsSettings } from './settings.ts';
 
-/** Deliveries and the vault of members; histories are read on the connections for reads. */
+/** Maximum connections for control tables, deliveries and the vault. Histories use the read connections. */
 const POOL_CLIENTS = 4;
 
-/** It listens whatever else is there: that a server is missing is what operators ask it for. */
+/** Starts listening even when a server is unreachable: operators use this process to find out which one. */
 await runProcess('ops', OpsSettings, async ({ settings, resources, log, signal }) => {
   const { DATABASE_URL, EVENT_STORE_URL, NATS_URL, OPS_HOST, OPS_PORT, MEMBER_VAULT_KEY } = settings;
   const pool = openPool(DATABASE_URL, POOL_CLIENTS);
@@ -21,13 +21,13 @@ await runProcess('ops', OpsSettings, async ({ settings, resources, log, signal }
   const servers = resources.use(
     openServerChecks({ DATABASE_URL, EVENT_STORE_URL, ...(NATS_URL === undefined ? {} : { NATS_URL }) }),
   );
-  // Looked for without end, and only its queues' depths are missing meanwhile.
+  // Connects in the background and retries without limit. Until then only the queue depths are missing.
   let nats: Nats | null = null;
   resources.defer(() => nats?.[Symbol.asyncDispose]());
   const connect = async (url: string): Promise<void> => {
     nats = await untilServerAnswers(log, signal, 'NATS', () => openNats(url, 'ops'));
   };
-  // It ends in a fault only when the process does.
+  // Rejects only when the process shuts down.
   if (NATS_URL !== undefined) connect(NATS_URL).catch(() => undefined);
   const memberVault =
     MEMBER_VAULT_KEY === undefined

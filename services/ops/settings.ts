@@ -5,7 +5,7 @@ import { vaultSettings } from '#application/vault/cipher.ts';
 
 const TOKEN_MIN_LENGTH = 16;
 
-/** What operator commands need as well. */
+/** Settings shared by this process and the command line. */
 export const auditSettings = {
   AUDIT_SIGNING_KEY: secret(
     z.string().optional(),

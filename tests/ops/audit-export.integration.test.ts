@@ -23,7 +23,7 @@ import { verifyExport } from '#services/ops/audit/verify-export.ts';
 import { writeExport } from '#services/ops/audit/write-export.ts';
 import { recorded } from '../dsl/projections.ts';
 
-/** Exports made without servers, then spoilt in every way: each is found, and named by its entry. */
+/** Exports written without servers, then tampered with. Verification finds each change and names its entry. */
 const ENTRIES = 7;
 const WORKSPACE_ID = 'ws_1';
 const { audit_signing_key } = createSigningKey();
@@ -57,7 +57,7 @@ beforeAll(async () => {
 afterAll(() => rm(root, { recursive: true }));
 
 const PEOPLE = [{ member_id: 'mem_1', name: 'Ada', email: 'ada@shop.example' }];
-const exportedTo = (directory: string, format: ExportFormat, people: typeof PEOPLE | null) =>
+const exportTo = (directory: string, format: ExportFormat, people: typeof PEOPLE | null) =>
   writeExport({
     workspaceId: WORKSPACE_ID,
     format,
@@ -69,9 +69,9 @@ const exportedTo = (directory: string, format: ExportFormat, people: typeof PEOP
     signingKey,
     exportedAt: new Date(0),
   });
-const exported = async (format: ExportFormat): Promise<string> => {
+const exportNew = async (format: ExportFormat): Promise<string> => {
   const directory = join(root, String((made += 1)));
-  await exportedTo(directory, format, PEOPLE);
+  await exportTo(directory, format, PEOPLE);
   return directory;
 };
 
@@ -80,12 +80,12 @@ const faultsOf = async (directory: string): Promise<string[]> =>
     ({ kind, sequence }) => `${kind} ${sequence}`,
   );
 
-/** Lines of the entries without the header, and a way to write them back. */
-const spoilLines = async (
+/** Changes the entry lines of a new export (without the header) and returns the faults that are found. */
+const tamperLines = async (
   format: ExportFormat,
   change: (lines: string[]) => readonly string[] | string,
 ): Promise<string[]> => {
-  const directory = await exported(format);
+  const directory = await exportNew(format);
   const file = join(directory, `entries.${format}`);
   const lines = (await readFile(file, 'utf8')).split('\n').slice(0, -1);
   const header = format === 'csv' ? lines.splice(0, 1) : [];
@@ -95,16 +95,16 @@ const spoilLines = async (
   return await faultsOf(directory);
 };
 
-const spoilManifest = async (change: (manifest: Manifest) => Manifest): Promise<string[]> => {
-  const directory = await exported('ndjson');
+const tamperManifest = async (change: (manifest: Manifest) => Manifest): Promise<string[]> => {
+  const directory = await exportNew('ndjson');
   const file = join(directory, 'manifest.json');
   await writeFile(file, manifestText(change(JSON.parse(await readFile(file, 'utf8')) as Manifest)));
   return await faultsOf(directory);
 };
 
 describe.each(EXPORT_FORMATS)('an export as %s', (format) => {
-  test('verifies as it was made', async () => {
-    expect(await verifyExport(await exported(format), signingKey.publicKey)).toMatchObject({
+  test('verifies when unchanged', async () => {
+    expect(await verifyExport(await exportNew(format), signingKey.publicKey)).toMatchObject({
       faults: [],
       key_compared: true,
       manifest: {
@@ -116,52 +116,52 @@ describe.each(EXPORT_FORMATS)('an export as %s', (format) => {
     });
   });
 
-  test('with any byte flipped is found, at the entry that holds it', async () => {
-    const directory = await exported(format);
+  test('fails at the entry with a flipped byte', async () => {
+    const directory = await exportNew(format);
     const file = join(directory, `entries.${format}`);
     const whole = await readFile(file);
     const headers = format === 'csv' ? 1 : 0;
     let line = 1 - headers;
     for (const [at, byte] of whole.entries()) {
       if (at % 3 !== 0 && byte !== 0x0a) continue;
-      const spoilt = Buffer.from(whole);
-      spoilt[at] = byte ^ 1;
-      await writeFile(file, spoilt);
+      const tampered = Buffer.from(whole);
+      tampered[at] = byte ^ 1;
+      await writeFile(file, tampered);
       const { faults } = await verifyExport(directory, null);
       const [first] = faults;
-      // A line feed belongs to both its neighbours: without it they are one line.
+      // A changed line feed merges two lines, so either entry may be named.
       const expected = line === 0 ? [null, 1] : [line, line + 1];
       expect(expected, `byte ${at}: ${JSON.stringify(faults)}`).toContain(first?.sequence);
       if (byte === 0x0a) line += 1;
     }
   });
 
-  test('with an entry dropped names it', async () => {
-    expect(await spoilLines(format, (lines) => lines.toSpliced(3, 1))).toEqual(['missing 4']);
-    expect(await spoilLines(format, (lines) => lines.toSpliced(0, 2))).toEqual(['missing 1', 'missing 2']);
+  test('names an entry that was dropped', async () => {
+    expect(await tamperLines(format, (lines) => lines.toSpliced(3, 1))).toEqual(['missing 4']);
+    expect(await tamperLines(format, (lines) => lines.toSpliced(0, 2))).toEqual(['missing 1', 'missing 2']);
   });
 
-  test('with entries reordered names the one that stands too late', async () => {
+  test('names the entry that comes too late when entries were reordered', async () => {
     const swap = (lines: string[]) => lines.toSpliced(2, 2, lines[3] ?? '', lines[2] ?? '');
-    expect(await spoilLines(format, swap)).toEqual(['reordered 3']);
+    expect(await tamperLines(format, swap)).toEqual(['reordered 3']);
   });
 
-  test('with an entry repeated names it', async () => {
-    expect(await spoilLines(format, (lines) => lines.toSpliced(3, 0, lines[2] ?? ''))).toEqual([
+  test('names an entry that was repeated', async () => {
+    expect(await tamperLines(format, (lines) => lines.toSpliced(3, 0, lines[2] ?? ''))).toEqual([
       'repeated 3',
     ]);
   });
 
-  test('cut short names the first entry that is not there', async () => {
-    expect(await spoilLines(format, (lines) => lines.slice(0, 5))).toEqual(['cut_short 6']);
-    const within = await spoilLines(format, (lines) => lines.join('\n').slice(0, -200));
+  test('names the first missing entry when the file was truncated', async () => {
+    expect(await tamperLines(format, (lines) => lines.slice(0, 5))).toEqual(['cut_short 6']);
+    const within = await tamperLines(format, (lines) => lines.join('\n').slice(0, -200));
     expect(new Set(within)).toEqual(new Set([`cut_short ${ENTRIES}`]));
-    expect(await spoilLines(format, () => '')).toEqual(['cut_short 1']);
+    expect(await tamperLines(format, () => '')).toEqual(['cut_short 1']);
   });
 });
 
 describe('an export', () => {
-  test('with entries made anew from one on, hashes and all, does not end where the manifest says', async () => {
+  test('fails when entries and their hashes were rewritten from one entry on', async () => {
     const { hash: before = '' } = entries[2] ?? {};
     const rewritten = (lines: string[]): string[] => {
       let hash = before;
@@ -173,39 +173,39 @@ describe('an export', () => {
         return canonicalJson({ ...JSON.parse(text), sequence, hash });
       });
     };
-    expect(await spoilLines('ndjson', rewritten)).toEqual([`changed ${ENTRIES}`]);
+    expect(await tamperLines('ndjson', rewritten)).toEqual([`changed ${ENTRIES}`]);
   });
 
-  test('with an entry of another workspace in it', async () => {
+  test('fails when it contains entries of another workspace', async () => {
     const foreign = (lines: string[]) => lines.map((line) => line.replace('"ws_1"', '"ws_2"'));
-    expect(await spoilLines('ndjson', foreign)).toContain('changed 1');
+    expect(await tamperLines('ndjson', foreign)).toContain('changed 1');
   });
 
-  test('with its manifest altered', async () => {
+  test('fails when its manifest was changed', async () => {
     expect(
-      await spoilManifest((manifest) => ({ ...manifest, exported_at: '2026-01-01T00:00:00.000Z' })),
+      await tamperManifest((manifest) => ({ ...manifest, exported_at: '2026-01-01T00:00:00.000Z' })),
     ).toEqual(['signature null']);
-    expect(await spoilManifest((manifest) => ({ ...manifest, last_sequence: 6, entries: 6 }))).toContain(
+    expect(await tamperManifest((manifest) => ({ ...manifest, last_sequence: 6, entries: 6 }))).toContain(
       'changed 7',
     );
     const longer = (manifest: Manifest) => ({ ...manifest, last_sequence: Number.MAX_SAFE_INTEGER });
-    expect(await spoilManifest(longer)).toEqual(['signature null', `cut_short ${ENTRIES + 1}`]);
-    expect(await spoilManifest((manifest) => ({ ...manifest, files: [] }))).toContain('manifest null');
-    expect(await spoilManifest((manifest) => ({ ...manifest, extra: 1 }) as Manifest)).toEqual([
+    expect(await tamperManifest(longer)).toEqual(['signature null', `cut_short ${ENTRIES + 1}`]);
+    expect(await tamperManifest((manifest) => ({ ...manifest, files: [] }))).toContain('manifest null');
+    expect(await tamperManifest((manifest) => ({ ...manifest, extra: 1 }) as Manifest)).toEqual([
       'manifest null',
     ]);
   });
 
-  test('leaves nothing of one that was made in the same folder before, nor its people', async () => {
-    const directory = await exported('csv');
-    await exportedTo(directory, 'ndjson', null);
+  test('removes the files of an earlier export in the same folder, including its people', async () => {
+    const directory = await exportNew('csv');
+    await exportTo(directory, 'ndjson', null);
     expect((await readdir(directory)).toSorted()).toEqual(['entries.ndjson', 'manifest.json']);
     expect(await faultsOf(directory)).toEqual([]);
   });
 
-  test('signed anew with another key', async () => {
+  test('fails when it was signed again with another key', async () => {
     const other = generateKeyPairSync('ed25519');
-    const faults = await spoilManifest((manifest) => {
+    const faults = await tamperManifest((manifest) => {
       const claimed = {
         ...manifest,
         public_key: publicKeyText(other.publicKey),
@@ -217,8 +217,8 @@ describe('an export', () => {
     expect(faults).toEqual(['signature null']);
   });
 
-  test('with files missing or changed', async () => {
-    const directory = await exported('csv');
+  test('fails when files are missing or changed', async () => {
+    const directory = await exportNew('csv');
     await writeFile(join(directory, 'people.json'), '[]\n');
     expect(await faultsOf(directory)).toEqual(['file null']);
     await rm(join(directory, 'people.json'));
@@ -231,14 +231,14 @@ describe('an export', () => {
 });
 
 describe('signing keys', () => {
-  test('are read as seed and as PEM, and nothing else', () => {
+  test('are accepted as seed and as PEM, and rejected otherwise', () => {
     const pem = signingKey.privateKey.export({ type: 'pkcs8', format: 'pem' }) as string;
     expect(publicKeyId(readSigningKey(pem).publicKey)).toBe(publicKeyId(signingKey.publicKey));
     const publicPem = signingKey.publicKey.export({ type: 'spki', format: 'pem' }) as string;
     expect(publicKeyId(readPublicKey(publicPem))).toBe(publicKeyId(signingKey.publicKey));
     for (const wrong of ['', 'c2hvcnQ=', pem.slice(0, 60)]) {
-      expect(() => readSigningKey(wrong)).toThrow('AUDIT_SIGNING_KEY is no Ed25519 key');
-      expect(() => readPublicKey(wrong)).toThrow('no Ed25519 public key');
+      expect(() => readSigningKey(wrong)).toThrow('AUDIT_SIGNING_KEY is not an Ed25519 key');
+      expect(() => readPublicKey(wrong)).toThrow('Not an Ed25519 public key');
     }
   });
 });

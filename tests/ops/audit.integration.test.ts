@@ -15,7 +15,7 @@ import { createSigningKey } from '#services/ops/audit/signing-key.ts';
 import { buildOps } from '#services/ops/http/server.ts';
 import { type ApiOptions, type ApiStack, openApiStack } from '../operations/fixtures/stack.ts';
 
-/** The history of a workspace through the command line and over HTTP, as operators and auditors meet it. */
+/** The history of a workspace, read and exported through the command line and over HTTP. */
 const CLI = join(import.meta.dirname, '../../services/ops/cli.ts');
 const TOKEN = 'the token of the operators';
 const run = promisify(execFile);
@@ -69,7 +69,7 @@ beforeAll(async () => {
   ({ member_id = '' } = await ops('member', 'add', workspace_id, ...person));
   await ops('key', 'issue', workspace_id, '--member', member_id, '--name', 'ci', '--scopes', 'all');
   await ops('plan', 'set', workspace_id, 'pro');
-  // Command line and histories wait for no projection here; everything below reads what is projected.
+  // Commands do not wait for projections, and the tests below read projected histories.
   await stack.projected(await stack.eventStore.head());
 });
 afterAll(async () => {
@@ -80,7 +80,7 @@ afterAll(async () => {
 });
 
 describe('ops audit', () => {
-  test('lists, newest first, page by page, and narrowed', async () => {
+  test('lists entries newest first, in pages, with filters', async () => {
     type Page = { readonly entries: HistoryEntry[]; readonly cursor: string | null };
     const page = await ops<Page>('audit', 'list', workspace_id, '--limit', '3');
     expect(page.entries.map(({ type }) => type)).toEqual(['PlanChanged', 'ApiKeyIssued', 'MemberAdded']);
@@ -97,7 +97,7 @@ describe('ops audit', () => {
     expect(keys.stdout).toMatch(/^sequence .*\n3 +\S+ +ApiKeyIssued +service:ops +apiKeys:ws_\S+ +\S+\n$/);
   });
 
-  test('follows until it is interrupted', async () => {
+  test('follows a history until SIGINT', async () => {
     const words = [CLI, '--json', 'audit', 'follow', workspace_id, '--after', '2', '--type', 'PlanChanged'];
     const child = spawn(process.execPath, words, { env: environment });
     const [line] = (await once(child.stdout, 'data')) as [Buffer];
@@ -106,7 +106,7 @@ describe('ops audit', () => {
     expect(await once(child, 'exit')).toEqual([0, null]);
   });
 
-  test('exports, verifies offline, and says where an export was changed', async () => {
+  test('writes exports that verify offline, and names the entry of an export that was changed', async () => {
     const publicKey = join(root, 'public.pem');
     await writeFile(publicKey, (await outcome(['audit', 'public-key'])).stdout);
     for (const format of ['ndjson', 'csv']) {
@@ -114,11 +114,11 @@ describe('ops audit', () => {
       const exported = await ops('audit', 'export', workspace_id, '--format', format, '--out', directory);
       expect(exported).toMatchObject({ entries: 4, last_sequence: 4 });
       const words = ['audit', 'verify', directory, '--public-key', publicKey];
-      // Without any setting: verifying needs no server.
+      // An empty environment: verifying needs no server.
       expect(await outcome(words, {})).toMatchObject({
         code: 0,
         stderr: '',
-        stdout: expect.stringContaining('whole and unchanged'),
+        stdout: expect.stringContaining('complete and unchanged'),
       });
       const file = join(directory, `entries.${format}`);
       const text = await readFile(file, 'utf8');
@@ -127,33 +127,33 @@ describe('ops audit', () => {
       await writeFile(file, text.replace('"free"', '"pro"').replace('""free""', '""pro""'));
       expect(await outcome(words, {})).toMatchObject({
         code: 1,
-        stdout: 'entry 1 was changed: its hash is not that of its content\n',
+        stdout: 'entry 1 was changed: its hash does not match its content\n',
       });
     }
   });
 
-  test('says what is wrong in one line', async () => {
+  test('reports an invalid command in one line', async () => {
     const failed = async (...words: readonly string[]) => (await outcome(['audit', ...words])).stderr;
     expect(await failed('list', 'ws_nowhere')).toBe('Workspace not found.\n');
-    expect(await failed('list', workspace_id, '--since', 'soon')).toMatch(
-      /^The parameters are wrong: since: /,
-    );
+    expect(await failed('list', workspace_id, '--since', 'soon')).toMatch(/^Invalid parameters: `since`: /);
     expect(await failed('export', 'ws_nowhere', '--format', 'csv', '--out', join(root, 'x'))).toMatch(
       'Workspace not found',
     );
     expect(await failed('verify', join(root, 'nowhere'))).toBe(
-      `${join(root, 'nowhere')} is no folder of an export.\n`,
+      `Export folder not found: ${join(root, 'nowhere')}.\n`,
     );
     const { AUDIT_SIGNING_KEY: _none, ...unsigned } = environment;
     const words = ['audit', 'export', workspace_id, '--format', 'csv', '--out', join(root, 'x')];
-    expect((await outcome(words, unsigned)).stderr).toMatch(/^Exports are signed: set AUDIT_SIGNING_KEY/);
+    expect((await outcome(words, unsigned)).stderr).toMatch(
+      /^AUDIT_SIGNING_KEY is not set, and exports must be signed/,
+    );
   });
 });
 
 describe('ops over HTTP', () => {
   const path = (rest: string) => `/ops/workspaces/${workspace_id}/history${rest}`;
 
-  test('asks for the token everywhere but for its health', async () => {
+  test('requires the token on every path except health checks', async () => {
     expect((await get('/healthz', {})).json()).toEqual({ status: 'ok' });
     for (const headers of [{}, { authorization: 'Bearer wrong' }, { authorization: TOKEN }]) {
       const refused = await get(path(''), headers);
@@ -165,7 +165,7 @@ describe('ops over HTTP', () => {
     expect(ErrorBody.parse((await get('/%zz')).json()).error.type).toBe('bad_request');
   });
 
-  test('shows pages of the history, narrowed', async () => {
+  test('returns pages of the history, with filters', async () => {
     const first = (await get(path('?limit=2'))).json<{ data: HistoryEntry[]; meta: { cursor: string } }>();
     expect(first).toMatchObject({
       data: [{ sequence: 4 }, { sequence: 3 }],
@@ -179,7 +179,7 @@ describe('ops over HTTP', () => {
     expect(await numbers('since=2000-01-01T00:00:00Z&limit=1')).toEqual([4]);
   });
 
-  test('refuses what does not fit, with details', async () => {
+  test('rejects invalid parameters, with details', async () => {
     for (const query of [
       'limit=0',
       'limit=201',
@@ -200,7 +200,7 @@ describe('ops over HTTP', () => {
     expect((await get('/ops/workspaces/ws_nowhere/history/export?format=csv')).statusCode).toBe(404);
   });
 
-  test('streams what comes, and ends with the server', async () => {
+  test('streams new entries until the server closes', async () => {
     const { pool, eventStore } = stack;
     const without = { nats: () => null, serverChecks: {}, memberVault: null, auditSigningKey: null };
     const other = buildOps({ db, pool, eventStore, ...without, token: TOKEN, log: silentLog() });
@@ -219,7 +219,7 @@ describe('ops over HTTP', () => {
     expect(await ended).toBe(true);
   });
 
-  test('sends an export as an archive that verifies', async () => {
+  test('sends an export as a tar archive that verifies', async () => {
     const archive = join(root, 'history.tar');
     await writeFile(archive, (await get(path('/export?format=ndjson'))).rawPayload);
     const directory = join(root, 'unpacked');
@@ -227,7 +227,7 @@ describe('ops over HTTP', () => {
     await run('tar', ['-xf', archive, '-C', directory]);
     expect(await outcome(['audit', 'verify', directory], {})).toMatchObject({
       code: 0,
-      stderr: 'The key was taken from the export itself. To know who signed, give --public-key.\n',
+      stderr: 'Verified with the key in the export itself. To verify the signer, add --public-key FILE.\n',
     });
   });
 });
@@ -236,7 +236,7 @@ describe('ops member', () => {
   type Member = { readonly member_id: string; readonly name: string | null; readonly email: string | null };
   const members = async () => await ops<Member[]>('member', 'list', workspace_id);
 
-  test('is a person until erased; the history from before and after verifies', async () => {
+  test('shows a member until the member is erased; the history before and after verifies', async () => {
     const issue = ['key', 'issue', workspace_id, '--name', 'laptop', '--scopes', 'all', '--member'];
     const person = ['--name', 'Bea Example', '--email', 'bea@shop.example', '--role', 'viewer'];
     const { member_id: erased = '' } = await ops('member', 'add', workspace_id, ...person);
@@ -280,7 +280,7 @@ describe('ops member', () => {
     );
     expect(texts.join()).not.toMatch(/Bea|bea@/);
     expect(texts[1]).toContain('Ada Example');
-    // What the events sealed is there still, and nobody opens it.
+    // The encrypted data is still in the event, but its key is deleted.
     let sealed = '';
     for await (const { type, data } of stack.eventStore.read<WorkspaceEvent>(workspaceStream(workspace_id))) {
       if (type === 'MemberAdded' && data.member_id === erased) sealed = data.sealed ?? '';
@@ -290,7 +290,7 @@ describe('ops member', () => {
     await expect(memberVault.open(workspace_id, member_id, sealed)).rejects.toThrow('authenticate');
   });
 
-  test('refuses addresses that are none, and to seal or erase without the vault', async () => {
+  test('rejects invalid addresses, and addresses or erasure without the vault', async () => {
     const add = ['member', 'add', workspace_id, '--name', 'Cleo', '--role', 'viewer'];
     expect((await outcome([...add, '--email', 'nowhere'])).stderr).toBe(
       'nowhere is not a valid e-mail address.\n',

@@ -18,23 +18,23 @@ import { faintText } from './fixtures/contrast.ts';
 import { recordRule } from './fixtures/record-rule.ts';
 
 /**
- * The console in a real browser, as an operator uses it. Screenshots of every page, at desktop and phone width, are
- * left in `console-screenshots` of the system's temporary folder, to be looked at.
+ * The console in a real browser. Writes screenshots of every page, at desktop and phone width, to
+ * `console-screenshots` in the system's temporary folder.
  */
 const TOKEN = 'the token of the operators';
 const SCREENSHOTS = join(tmpdir(), 'console-screenshots');
 const DESKTOP = { width: 1280, height: 860 };
 const PHONE = { width: 390, height: 844 };
 const PARKED = 120;
-/** The console asks how things are at least this often. */
-const LOOK_EVERY_MS = 5_000;
+/** Maximum poll interval of the console. */
+const POLL_EVERY_MS = 5_000;
 const SMALL_DRAWN_TEXT = `[...document.querySelectorAll('svg text')].some((one) => one.getBoundingClientRect().height < 10)`;
-/** A step that a person would have given up on. */
+/** Timeout of one browser step. */
 const STEP_LIMIT_MS = 10_000;
 
 const executable = findChromium();
 if (executable === null) {
-  console.warn('The console is not tested: no Chromium on the PATH, and CHROMIUM_PATH does not name one.');
+  console.warn('Console tests skipped: Chromium not found. Install it or set CHROMIUM_PATH.');
 }
 
 describe.skipIf(executable === null)('the console', () => {
@@ -52,7 +52,7 @@ describe.skipIf(executable === null)('the console', () => {
     await page.goto(`${url}/#/${hash}`);
     await heading(title).waitFor();
   };
-  /** As wide as a phone nothing is cut off: the page scrolls one way only. Everything on it can be read. */
+  /** Takes screenshots. Checks the contrast of all text, and that nothing overflows at phone width. */
   const screenshots = async (name: string, fullPage = true): Promise<void> => {
     await page.setViewportSize(DESKTOP);
     await expect.poll(() => faintText(page), { message: name }).toEqual([]);
@@ -61,7 +61,7 @@ describe.skipIf(executable === null)('the console', () => {
     const overflow = () =>
       page.evaluate<number>('document.documentElement.scrollWidth - document.documentElement.clientWidth');
     await expect.poll(overflow, { message: name }).toBe(0);
-    // Drawings are made anew for the width that they have now.
+    // Charts are redrawn for the current width.
     await expect.poll(() => page.evaluate<boolean>(SMALL_DRAWN_TEXT), { message: name }).toBe(false);
     await page.screenshot({ path: join(SCREENSHOTS, `${name}-phone.png`), fullPage });
     await page.setViewportSize(DESKTOP);
@@ -105,7 +105,7 @@ describe.skipIf(executable === null)('the console', () => {
     page = await context.newPage();
     page.on('pageerror', (error) => faults.push(error.message));
     page.on('console', (message) => {
-      // That a request was refused the browser says of its own; the page says it too, and that is looked for.
+      // The browser logs failed requests itself. The page shows them too, which the tests check.
       if (message.type() === 'error' && !message.text().startsWith('Failed to load resource'))
         faults.push(message.text());
     });
@@ -114,20 +114,20 @@ describe.skipIf(executable === null)('the console', () => {
     await resources.disposeAsync();
   });
 
-  test('lets in who has the token, and keeps it in this tab alone', async () => {
+  test('signs in with the token only, and stores it in this tab only', async () => {
     await page.goto(url);
     await page.getByLabel('Operator token').fill('a wrong token of nobody');
     await page.keyboard.press('Enter');
-    await page.getByText('That is not the operator token').waitFor();
+    await page.getByText('Invalid operator token').waitFor();
     await screenshots('sign-in');
-    // Away, and none that any header could carry: both are said, and neither leaves the page dead.
+    // An unreachable service and a token that no header can carry: each shows an error, and the form still works.
     await page.route('**/ops/deliveries?limit=1', (route) => route.abort());
     await page.keyboard.press('Enter');
-    await page.getByText('The service does not answer.').waitFor();
+    await page.getByText('The service does not respond.').waitFor();
     await page.unroute('**/ops/deliveries?limit=1');
     await page.getByLabel('Operator token').fill('‘pasted’ from a mail');
     await page.keyboard.press('Enter');
-    await page.getByText('That is not the operator token').waitFor();
+    await page.getByText('Invalid operator token').waitFor();
     await page.getByLabel('Operator token').fill(TOKEN);
     await page.keyboard.press('Enter');
     await heading('Projections').waitFor();
@@ -138,7 +138,7 @@ describe.skipIf(executable === null)('the console', () => {
     await other.close();
   });
 
-  test('serves its files with a policy that lets nothing else in', async () => {
+  test('serves its files with a restrictive content security policy', async () => {
     const { headers } = await fetch(url).then(async (response) => {
       await response.body?.cancel();
       return response;
@@ -153,7 +153,7 @@ describe.skipIf(executable === null)('the console', () => {
     expect((await fetch(`${url}/console/..%2fserver.ts`)).status).toBe(401);
   });
 
-  test('shows projections with their lag, and a rebuild from its beginning to its end', async () => {
+  test('shows projections with their lag, and a rebuild from start to end', async () => {
     await stack.pool.query(
       `insert into projector.sample (at, name, position, facts_applied, lag_facts)
        select now() - n * interval '30 s', name, 1, 1,
@@ -165,32 +165,32 @@ describe.skipIf(executable === null)('the console', () => {
     await screenshots('projections');
     await page.getByRole('link', { name: 'radar', exact: true }).click();
     await heading('radar').waitFor();
-    await page.getByRole('img', { name: /^Lag of the last hour: .* facts now/ }).waitFor();
+    await page.getByRole('img', { name: /^Lag of the last hour: .* events now/ }).waitFor();
     await page.getByRole('button', { name: 'Rebuild', exact: true }).click();
     await screenshots('confirm');
     await page.getByRole('dialog').getByRole('button', { name: 'Rebuild' }).click();
-    await page.getByText('The rebuild was asked for.').waitFor();
+    await page.getByText('Rebuild requested.').waitFor();
     await page.getByText(/^done/).waitFor();
     await page.getByRole('button', { name: 'Verify' }).click();
-    await page.getByText(/tables against a replay of/).waitFor();
+    await page.getByText(/tables compared with a replay of/).waitFor();
     await screenshots('projection');
   });
 
-  test('goes on by itself when the service was away for a moment', async () => {
+  test('continues by itself after a short outage of the service', async () => {
     await page.clock.install();
     await go('projections/radar', 'radar');
     await page.getByRole('button', { name: 'Pause' }).waitFor();
-    const asked = '**/ops/projections/radar';
-    await page.route(asked, (route) => route.abort());
-    await page.clock.runFor(LOOK_EVERY_MS);
-    await page.getByText('The service does not answer. It is asked again').waitFor();
-    await page.unroute(asked);
-    await page.clock.runFor(LOOK_EVERY_MS);
+    const polled = '**/ops/projections/radar';
+    await page.route(polled, (route) => route.abort());
+    await page.clock.runFor(POLL_EVERY_MS);
+    await page.getByText('The service does not respond. Retrying').waitFor();
+    await page.unroute(polled);
+    await page.clock.runFor(POLL_EVERY_MS);
     await page.clock.resume();
-    await expect.poll(() => page.locator('#said').textContent(), { timeout: STEP_LIMIT_MS }).toBe('');
+    await expect.poll(() => page.locator('#notice').textContent(), { timeout: STEP_LIMIT_MS }).toBe('');
   });
 
-  test('shows the projections at an address that is none, and asks nothing of a page that was left', async () => {
+  test('shows the projections at an unknown address, and closes a dialog when the page changes', async () => {
     for (const address of ['constructor', '%E0%A4%A', 'nowhere/at/all']) await go(address, 'Projections');
     await go('projections/radar', 'radar');
     await page.getByRole('button', { name: 'Rebuild', exact: true }).click();
@@ -210,42 +210,38 @@ describe.skipIf(executable === null)('the console', () => {
     );
     expect(rows.length).toBe(PARKED);
     await go('parked?projection=workspaces', 'Parked events');
-    // The heading is there before the rows are.
+    // The heading appears before the rows.
     await expect.poll(() => page.locator('tbody tr:not(.more)').count()).toBe(50);
     const stream = `workspace-${key.workspaceId}`;
     await page.getByRole('button', { name: stream, exact: true }).click();
     await page.getByText('"type": "WorkspaceCreated"').waitFor();
-    // What the whole service lacks is said in a line, and which projections that are on asking.
+    // One line reports the missing parts of the service; clicking it lists the projections.
     await page.reload();
-    await page
-      .getByText(`projector: ${projections.length} of ${projections.length} projected by nobody`)
-      .click();
+    await page.getByText(`projector: ${projections.length} of ${projections.length} no owner`).click();
     await page.getByText(/^ads, alert-deliveries/).waitFor();
     await page.getByRole('button', { name: stream, exact: true }).click();
     await page.getByText('"type": "WorkspaceCreated"').waitFor();
     await screenshots('parked', false);
-    await page
-      .getByText(`projector: ${projections.length} of ${projections.length} projected by nobody`)
-      .click();
+    await page.getByText(`projector: ${projections.length} of ${projections.length} no owner`).click();
     await page.getByRole('button', { name: `Retry ${stream}` }).click();
-    await page.getByText('retry asked for').waitFor();
-    // Pressed twice before the page is there, it turns once.
+    await page.getByText('retry requested').waitFor();
+    // A double click turns one page only.
     await page.getByRole('button', { name: 'Next' }).dblclick();
     await page.getByText('Page 2').waitFor();
     await page.getByRole('button', { name: 'Previous' }).click();
     await page.getByText('Page 1').waitFor();
     await page.route('**/ops/parked?*', (route) => route.abort());
     await page.getByRole('button', { name: 'Next' }).click();
-    await page.getByText('The service does not answer.').waitFor();
+    await page.getByText('The service does not respond.').waitFor();
     await page.unroute('**/ops/parked?*');
     await page.getByRole('button', { name: 'Next' }).click();
     await page.getByText('Page 2').waitFor();
     const second = page.locator('tbody tr:not(.more)').nth(5);
     await second.getByRole('button', { name: 'Skip' }).click();
-    await page.getByRole('dialog').getByRole('button', { name: 'Leave it out' }).click();
-    await second.getByText('skip asked for').waitFor();
+    await page.getByRole('dialog').getByRole('button', { name: 'Skip it' }).click();
+    await second.getByText('skip requested').waitFor();
     await page.getByRole('button', { name: 'Retry all of workspaces' }).click();
-    await page.getByText(`${PARKED} streams of workspaces are tried again.`).waitFor();
+    await page.getByText(`${PARKED} streams of workspaces will be retried.`).waitFor();
     await stack.pool.query('delete from projector.parked');
   });
 
@@ -258,23 +254,23 @@ describe.skipIf(executable === null)('the console', () => {
     await page.getByText('"items_total": 1').waitFor();
     await page.getByRole('button', { name: 'Cancel' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Cancel it' }).click();
-    await page.getByText('It was cancelled.').waitFor();
+    await page.getByText('Delivery cancelled.').waitFor();
     await page.getByText('An operator cancelled it.').waitFor();
     await screenshots('delivery');
     await page.getByRole('button', { name: 'Replay' }).click();
-    await page.getByText('Another round of attempts begins.').waitFor();
+    await page.getByText('Replay started.').waitFor();
   });
 
-  test('shows a history with filters, checks its chain and exports it', async () => {
+  test('shows a history with filters, checks its hash chain and exports it', async () => {
     await go('history', 'Histories');
     await page.getByRole('row', { name: /ApiKeyIssued/ }).waitFor();
-    await page.getByRole('button', { name: 'Check the chain' }).click();
-    await page.getByText(/4 entries follow from each other/).waitFor();
+    await page.getByRole('button', { name: 'Check chain' }).click();
+    await page.getByText(/4 entries checked/).waitFor();
     await screenshots('history');
-    await page.getByLabel('What').fill('MemberAdded');
+    await page.getByLabel('Event type').fill('MemberAdded');
     await page.getByRole('button', { name: 'Show' }).click();
     await page.waitForURL(/type=MemberAdded/);
-    // The address is there before the rows are.
+    // The address changes before the rows appear.
     await expect.poll(() => page.locator('tbody tr:not(.more)').count()).toBe(1);
     await page.getByRole('button', { name: 'Entry 2' }).click();
     await page.getByText('"type": "MemberAdded"').waitFor();
@@ -283,14 +279,14 @@ describe.skipIf(executable === null)('the console', () => {
     expect((await saved).suggestedFilename()).toBe(`history-${key.workspaceId}-ndjson.tar`);
   });
 
-  test('is gone through by keyboard, and is read in the dark', async () => {
+  test('is usable by keyboard and readable in dark mode', async () => {
     await go('projections', 'Projections');
     await page.getByRole('row', { name: /^radar/ }).waitFor();
     await page.getByRole('button', { name: 'Sign out' }).focus();
     const walked: string[] = [];
     for (let steps = 0; steps < 5; steps += 1) {
       await page.keyboard.press('Shift+Tab');
-      // Where the focus is can be seen, and is on the screen.
+      // The focus is visible, and on the screen.
       walked.push(
         await page.evaluate<string>(
           `((one) => one.textContent + (getComputedStyle(one).outlineStyle === 'solid' && one.getBoundingClientRect().left >= 0))(document.activeElement)`,
@@ -300,7 +296,7 @@ describe.skipIf(executable === null)('the console', () => {
     expect(walked).toEqual([
       'Historiestrue',
       'Deliveriestrue',
-      'Parked factstrue',
+      'Parked eventstrue',
       'Projectionstrue',
       'Skip to contenttrue',
     ]);
@@ -318,7 +314,7 @@ describe.skipIf(executable === null)('the console', () => {
     expect(await page.evaluate<number>('sessionStorage.length')).toBe(0);
   });
 
-  test('nothing went wrong in the browser meanwhile', () => {
+  test('logged no errors in the browser', () => {
     expect(faults).toEqual([]);
   });
 });

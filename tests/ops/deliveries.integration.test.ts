@@ -24,7 +24,7 @@ import { queueMissing } from '#services/ops/deliveries/requeue-missing.ts';
 import { newDelivery } from '../delivery/new-delivery.ts';
 import { type AlertsStack, openAlertsStack, type Rule } from '../alerts/stack.ts';
 
-/** The operator's command line as a process of its own; where it makes no difference, what is behind it. */
+/** Delivery commands: the command line as a separate process, or the functions behind it where that is equivalent. */
 const CLI = join(import.meta.dirname, '../../services/ops/cli.ts');
 const run = promisify(execFile);
 
@@ -38,7 +38,7 @@ const ops = (...words: readonly string[]): Promise<{ stdout: string; stderr: str
   run(process.execPath, [CLI, '--json', 'deliveries', ...words], { env: stack.environment }).catch(
     (error: { stdout: string; stderr: string; code: number }) => error,
   );
-/** What is refused before any server is asked. */
+/** Runs a command that is rejected before it connects to a server. Returns the message. */
 const refusal = async (...words: readonly string[]): Promise<string> => {
   const program = new Command();
   registerDeliveryCommands(program);
@@ -56,8 +56,8 @@ const missing = async (): Promise<number> =>
   );
 
 const URL_OF_RULE = 'https://hooks.shop.example/in';
-/** Deliveries of a rule that wait. */
 const WEBHOOK: DeliveryTarget = { channel: 'webhook', url: URL_OF_RULE };
+/** Enqueues deliveries of a rule and returns their ids, oldest first. */
 const queue = async (
   rule: Rule,
   count: number,
@@ -72,9 +72,9 @@ const queue = async (
 };
 const fail = async (ids: readonly string[], at: string | null = null): Promise<void> => {
   await stack.pool.query(
-    `with gone as (delete from delivery.due where delivery_id = any($1::uuid[]) returning delivery_id)
+    `with removed as (delete from delivery.due where delivery_id = any($1::uuid[]) returning delivery_id)
      insert into delivery.journal (delivery_id, type, at, attempt, outcome, failure, duration_ms)
-     select delivery_id, 'DeliveryAttempted', coalesce($2, now()), 10, 'failed', 'http', 3 from gone`,
+     select delivery_id, 'DeliveryAttempted', coalesce($2, now()), 10, 'failed', 'http', 3 from removed`,
     [ids, at],
   );
 };
@@ -88,7 +88,7 @@ const statusesOf = async (ids: readonly string[]): Promise<readonly (string | nu
 };
 
 describe('ops deliveries', () => {
-  test('lists page by page, newest first, and shows one with its attempts', async () => {
+  test('lists deliveries in pages, newest first, and shows one with its attempts', async () => {
     const rule = await stack.rule([randomUUID()]);
     const alert = rule.alert_id;
     const [first = '', second = '', third = ''] = await queue(rule, 3);
@@ -117,16 +117,16 @@ describe('ops deliveries', () => {
     });
   });
 
-  test('replays what failed since a time, or those named, and cancels', async () => {
+  test('replays deliveries that failed since a time, or by id, and cancels by id', async () => {
     const rule = await stack.rule([randomUUID()]);
     const ids = await queue(rule, 4);
     const [old = '', one = '', other = '', waiting = ''] = ids;
     await fail([one, other]);
     await fail([old], '2026-01-01T00:00:00Z');
-    const told: number[] = [];
+    const progress: number[] = [];
     const since = new Date(Date.now() - 60_000);
-    const { replayed } = await replayFailed(stack, since, (done) => void told.push(done));
-    expect(told.at(-1)).toBe(replayed);
+    const { replayed } = await replayFailed(stack, since, (done) => void progress.push(done));
+    expect(progress.at(-1)).toBe(replayed);
     expect(await statusesOf(ids)).toEqual(['failed', 'queued', 'queued', 'queued']);
     expect(await replayNamed(stack, [old, waiting])).toBe(1);
     expect(await cancelNamed(stack.pool, [old, waiting])).toBe(2);
@@ -145,7 +145,7 @@ describe('ops deliveries', () => {
     expect(history[3]?.reason).toBe('An operator cancelled it.');
   });
 
-  test('replays to where a rule leads now, and nothing of what it gave up', async () => {
+  test('replays to the current target of a rule, and nothing when the rule no longer sends', async () => {
     const rules = [await stack.rule([randomUUID()]), await stack.rule([randomUUID()])] as const;
     const [moved, off] = rules;
     const [gone, silent] = [
@@ -181,24 +181,24 @@ describe('ops deliveries', () => {
     await stack.pool.query('delete from delivery.journal where delivery_id = any($1::uuid[])', [others]);
   });
 
-  test('replays on where it was interrupted, and nothing twice', async () => {
+  test('resumes an interrupted replay without replaying a delivery twice', async () => {
     const rule = await stack.rule([randomUUID()]);
     const ids = await queue(rule, 2 * JOB_BATCH + 3);
     await fail(ids);
     const since = new Date(Date.now() - 60_000);
-    const told: number[] = [];
+    const progress: number[] = [];
     const interrupted = replayFailed(stack, since, (done) => {
-      told.push(done);
+      progress.push(done);
       if (done === JOB_BATCH) throw new Error('interrupted');
     });
     await expect(interrupted).rejects.toThrow('interrupted');
     const queuedOf = (statuses: readonly (string | null)[]) =>
       statuses.filter((one) => one === 'queued').length;
     expect(queuedOf(await statusesOf(ids))).toBe(JOB_BATCH);
-    // What was replayed before is sent by now, and has failed no more.
-    const rest = await replayFailed(stack, since, (done) => void told.push(done));
+    // Deliveries replayed before the interruption are no longer failed, so they are not selected again.
+    const rest = await replayFailed(stack, since, (done) => void progress.push(done));
     expect(rest).toEqual({ replayed: JOB_BATCH + 3, given_up: 0 });
-    expect(told).toEqual([JOB_BATCH, JOB_BATCH, JOB_BATCH + 3]);
+    expect(progress).toEqual([JOB_BATCH, JOB_BATCH, JOB_BATCH + 3]);
     expect(queuedOf(await statusesOf(ids))).toBe(ids.length);
     const replays = await stack.pool.query(
       `select count(*)::int as count from delivery.journal
@@ -209,7 +209,7 @@ describe('ops deliveries', () => {
     await cancelNamed(stack.pool, ids);
   });
 
-  test('queues on what was lost where it was interrupted', async () => {
+  test('resumes an interrupted search for missing deliveries', async () => {
     const rules = [await stack.rule([randomUUID()]), await stack.rule([randomUUID()])];
     const ids = (await Promise.all(rules.map((rule) => queue(rule, 3)))).flat();
     while ((await recordEvents(stack.pool, stack.eventStore)) > 0);
@@ -232,7 +232,7 @@ describe('ops deliveries', () => {
     await cancelNamed(stack.pool, ids);
   });
 
-  test('queues again what the log has and the tables lost, as far as it is not at an end', async () => {
+  test('queues unfinished deliveries that are in the log but missing from the tables', async () => {
     const [rule, off] = [await stack.rule([randomUUID()]), await stack.rule([randomUUID()])];
     const [kept = '', cancelled = '', lost = ''] = await queue(rule, 3);
     const ofRuleOff = await queue(off, 1);
@@ -242,8 +242,8 @@ describe('ops deliveries', () => {
     await stack.change(off, { enabled: false });
     await stack.change(rule, { webhook_url: 'https://hooks.shop.example/moved' });
     for (const table of ['delivery', 'due', 'journal']) {
-      const gone = [cancelled, lost, ...ofRuleOff];
-      await stack.pool.query(`delete from delivery.${table} where delivery_id = any($1::uuid[])`, [gone]);
+      const removed = [cancelled, lost, ...ofRuleOff];
+      await stack.pool.query(`delete from delivery.${table} where delivery_id = any($1::uuid[])`, [removed]);
     }
     expect(JSON.parse((await ops('replay', '--missing')).stdout)).toEqual({ queued: 1 });
     expect(await missing()).toBe(0);
@@ -253,7 +253,7 @@ describe('ops deliveries', () => {
     expect(again?.target).toContain('/moved');
   });
 
-  test('says what is wrong in one line', async () => {
+  test('reports an invalid command in one line', async () => {
     const unknown = randomUUID();
     const { stderr, code } = await ops('cancel', unknown);
     expect(code).toBe(1);
@@ -262,9 +262,9 @@ describe('ops deliveries', () => {
     await expect(page({ after: unknown })).rejects.toThrow(/^Delivery not found: /);
     expect(await refusal('show', 'nonsense')).toMatch(/must be a delivery id/);
     expect(await refusal('cancel', unknown, 'nonsense')).toMatch(/must be a delivery id/);
-    expect(await refusal('replay')).toMatch(/in one way/);
-    expect(await refusal('replay', unknown, '--missing')).toMatch(/in one way/);
+    expect(await refusal('replay')).toMatch(/exactly one of/);
+    expect(await refusal('replay', unknown, '--missing')).toMatch(/exactly one of/);
     expect(await refusal('replay', '--failed-since', 'yesterday')).toMatch(/a time such as/);
-    expect(await refusal('list', '--status', 'lost', '--limit', '0')).toMatch(/status: .*limit: /);
+    expect(await refusal('list', '--status', 'lost', '--limit', '0')).toMatch(/`status`: .*`limit`: /);
   });
 });

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { WORKSPACE_CATEGORIES } from '#contracts/audit/entry.ts';
 
-/** What belongs to no workspace; every other category of events is part of a workspace's history. */
+/** Categories outside of workspaces. Every other category is part of a workspace's history. */
 const CORPUS_CATEGORIES = [
   'adLibrary',
   'brand',
@@ -18,7 +18,7 @@ const CORPUS_CATEGORIES = [
 ];
 const EVENTS = join(import.meta.dirname, '../../contracts/events');
 
-test('every category of events is of the corpus or in the history of workspaces', async () => {
+test('every event category belongs to the corpus or to the history of workspaces', async () => {
   const categories: string[] = [];
   for (const file of globSync('{corpus,workspace}/*.ts', { cwd: EVENTS })) {
     const exported = (await import(join(EVENTS, file))) as Readonly<Record<string, unknown>>;
@@ -27,6 +27,6 @@ test('every category of events is of the corpus or in the history of workspaces'
     }
   }
   expect(categories).toContain('workspace');
-  const known: readonly string[] = [...WORKSPACE_CATEGORIES, ...CORPUS_CATEGORIES];
-  expect(categories.filter((category) => !known.includes(category))).toEqual([]);
+  const listed: readonly string[] = [...WORKSPACE_CATEGORIES, ...CORPUS_CATEGORIES];
+  expect(categories.filter((category) => !listed.includes(category))).toEqual([]);
 });

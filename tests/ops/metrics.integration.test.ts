@@ -13,7 +13,7 @@ import { seedCorpus } from '../operations/fixtures/corpus.ts';
 import { createTestDatabase, createTestEventStore } from '../stack/database.ts';
 import { untilPassed } from '../stack/read-models.ts';
 
-/** The series of this process by name and labels, as a scrape reads them. */
+/** Returns the metrics of this process by name and labels. */
 const scraped = async (): Promise<ReadonlyMap<string, number>> => {
   const lines = (await ownRegistry.metrics())
     .split('\n')
@@ -21,7 +21,7 @@ const scraped = async (): Promise<ReadonlyMap<string, number>> => {
   return new Map(lines.map((line) => [line.slice(0, line.lastIndexOf(' ')), Number(line.split(' ').at(-1))]));
 };
 
-/** What has come to each series since: the process may have run other tests before. */
+/** Returns a function for the increase of each metric since now. Earlier tests may have counted in this process. */
 const countedSince = async (): Promise<() => Promise<ReadonlyMap<string, number>>> => {
   const before = await scraped();
   return async () =>
@@ -29,7 +29,7 @@ const countedSince = async (): Promise<() => Promise<ReadonlyMap<string, number>
 };
 
 describe('timings', () => {
-  test('read out as a histogram of Prometheus', async () => {
+  test('are rendered as a Prometheus histogram', async () => {
     const registry = new Registry();
     const timings = openTimings(registry, { name: 'took_seconds', help: 'How long.', bounds: [0.1, 1] });
     const observe = timings.of({ status: 200 });
@@ -48,8 +48,8 @@ describe('timings', () => {
   });
 });
 
-describe('pools of connections', () => {
-  test('are counted while they are open: limit, busy, idle and who waits', async () => {
+describe('connection pools', () => {
+  test('report limit, busy, idle and waiting while they are open', async () => {
     const database = await createTestDatabase();
     const counted = await countedSince();
     const seen = async () => {
@@ -82,8 +82,8 @@ describe('pools of connections', () => {
   });
 });
 
-describe('batches of the projector', () => {
-  test('are counted with their events and their time, by projection', async () => {
+describe('projector batches', () => {
+  test('are counted by projection, with events and duration', async () => {
     await using resources = new AsyncDisposableStack();
     const since = await countedSince();
     const [database, store] = [await createTestDatabase(), await createTestEventStore()];
@@ -104,7 +104,7 @@ describe('batches of the projector', () => {
     resources.defer(() => projecting);
     resources.defer(() => ending.abort());
     await untilPassed(pool, await eventStore.head());
-    // Once while catching up, and once as they come. The second has the ads of the first, which `ads` parks.
+    // Once while catching up, and once live. The second corpus repeats ads of the first, which `ads` parks.
     await seedCorpus(eventStore, ['three'], Date.now());
     await untilPassed(pool, await eventStore.head());
     const { rows } = await pool.query<{ name: string; facts: number }>(
@@ -137,7 +137,7 @@ describe('the operator port', () => {
     expect(port.url).toBeNull();
   });
 
-  test('says that it lives, what is missing, and what was counted', async () => {
+  test('serves liveness, readiness with the missing parts, and metrics', async () => {
     const database = await createTestDatabase();
     const ending = new AbortController();
     try {
@@ -148,14 +148,14 @@ describe('the operator port', () => {
         signal: ending.signal,
         checks: { tables: untilFirstMet(async () => (made ? null : 'not made yet')) },
       });
-      const ask = async (path: string) => {
+      const request = async (path: string) => {
         const response = await fetch(`${port.url}${path}`);
         return { status: response.status, text: await response.text() };
       };
-      expect(await ask('/healthz')).toEqual({ status: 200, text: '{"status":"ok"}' });
-      expect((await ask('/elsewhere')).status).toBe(404);
-      const missing = async () => JSON.parse((await ask('/readyz')).text) as unknown;
-      expect((await ask('/readyz')).status).toBe(503);
+      expect(await request('/healthz')).toEqual({ status: 200, text: '{"status":"ok"}' });
+      expect((await request('/elsewhere')).status).toBe(404);
+      const missing = async () => JSON.parse((await request('/readyz')).text) as unknown;
+      expect((await request('/readyz')).status).toBe(503);
       expect(await missing()).toEqual({
         status: 'not_ready',
         missing: [
@@ -166,12 +166,12 @@ describe('the operator port', () => {
       made = true;
       port.started();
       expect(await missing()).toEqual({ status: 'ready', missing: [] });
-      // Asked for at the start only: what is built anew later takes nobody out of service.
+      // The check runs at startup only: a later rebuild must not take the process out of service.
       made = false;
-      expect((await ask('/readyz')).status).toBe(200);
+      expect((await request('/readyz')).status).toBe(200);
 
       requestMeter('getAnExample')(200, 0.002);
-      const { text } = await ask('/metrics');
+      const { text } = await request('/metrics');
       expect(text).toContain(
         'adintel_api_request_duration_seconds_bucket{operation="getAnExample",status="200",le="0.0025"} 1',
       );

@@ -11,7 +11,7 @@ import { projections } from '#projections/index.ts';
 import { buildOps, type OpsServerInput } from '#services/ops/http/server.ts';
 import { type ApiStack, type Key, openApiStack } from '../operations/fixtures/stack.ts';
 
-/** What operators do over HTTP, as the console and their own tools ask for it. */
+/** The operator HTTP API, as the console and scripts use it. */
 const TOKEN = 'the token of the operators';
 const PARKED = 7;
 
@@ -46,7 +46,7 @@ const refused = async (
   return ErrorBody.parse(response.json()).error.message;
 };
 
-/** Another port of the same room, but for what is given. */
+/** Creates a server with the shared dependencies, some of them replaced. */
 const openedWith = (dependencies: Partial<OpsServerInput>) =>
   buildOps({
     db,
@@ -61,7 +61,7 @@ const openedWith = (dependencies: Partial<OpsServerInput>) =>
     ...dependencies,
   });
 
-/** As the projector leaves them: the event that failed, and one that waits behind it. */
+/** Inserts parked events as a projector writes them: per stream, the failed event and one waiting behind it. */
 const parkEvents = async (projection: string): Promise<void> => {
   await stack.pool.query(
     `insert into projector.parked (projection, stream, position, type, error, revision)
@@ -86,8 +86,8 @@ afterAll(async () => {
   await stack[Symbol.asyncDispose]();
 });
 
-describe('how the service is', () => {
-  test('it is ready when nothing is missing, and says what is', async () => {
+describe('health', () => {
+  test('/readyz returns 200 when nothing is missing, and 503 with the missing parts otherwise', async () => {
     expect((await app.inject('/readyz')).json()).toEqual({ status: 'ready', missing: [] });
     postgresFault = 'connection refused';
     await stack.pool.query(`update projector.projection set is_paused = true where name = 'radar'`);
@@ -104,7 +104,7 @@ describe('how the service is', () => {
     });
   });
 
-  test('tables that no code is left for are missed by nobody', async () => {
+  test('/readyz ignores tables whose projection was removed from the code', async () => {
     await stack.pool.query(
       `insert into projector.projection (name, version, position, state) values ('abandoned', 1, 0, 'live')`,
     );
@@ -113,7 +113,7 @@ describe('how the service is', () => {
     expect(JSON.parse(body)).toEqual({ status: 'ready', missing: [] });
   });
 
-  test('metrics of the whole service are for operators alone', async () => {
+  test('/metrics requires the token and reports the whole service', async () => {
     expect((await app.inject('/metrics')).statusCode).toBe(401);
     const { body, headers } = await call('GET', '/metrics');
     expect(headers['content-type']).toMatch(/^text\/plain; version=0\.0\.4/);
@@ -135,8 +135,8 @@ describe('how the service is', () => {
   });
 });
 
-describe('scrapes', () => {
-  test('that come while a slow one reads are answered by that one', async () => {
+describe('scrapes of /metrics', () => {
+  test('share the read of a slow scrape that is already running', async () => {
     const checked: (() => void)[] = [];
     const postgres = () => new Promise<null>((resolve) => checked.push(() => resolve(null)));
     const nats = vi.fn<() => null>(() => null);
@@ -154,11 +154,11 @@ describe('scrapes', () => {
       expect(body).toContain('adintel_projection_state{projection="radar",state="live"} 1');
     }
     expect(nats).toHaveBeenCalledTimes(1);
-    // Of a server that nothing is set for, and nobody asks, nothing is said.
+    // A server without a setting has no check and no metric.
     expect((await first).body).not.toContain('server="event_store"');
   });
 
-  test('of a Postgres that does not answer say no figure of it', async () => {
+  test('omit the Postgres figures when Postgres does not respond', async () => {
     const nowhere = openPool('postgres://nobody@127.0.0.1:1/x', 1);
     const { body } = await openedWith({ pool: nowhere }).inject({
       url: '/metrics',
@@ -173,41 +173,41 @@ describe('scrapes', () => {
 });
 
 describe('limits', () => {
-  /** What a connection is answered that says this and then nothing more, and when it ends. */
-  const answerTo = async (said: string): Promise<string> => {
+  /** Sends raw bytes on a new connection, then nothing more. Returns the complete response. */
+  const responseTo = async (request: string): Promise<string> => {
     const { port } = new URL(await app.listen({ host: '127.0.0.1', port: 0 }));
     const socket = connect(Number(port), '127.0.0.1');
-    socket.write(said);
+    socket.write(request);
     return await text(socket);
   };
 
-  test('who does not say what he wants in time is cut off', { timeout: 15_000 }, async () => {
+  test('closes a connection whose request headers do not arrive in time', { timeout: 15_000 }, async () => {
     const startMs = performance.now();
-    const answer = await answerTo('GET /healthz HTTP/1.1\r\nhost: ops\r\nx-slow: ');
+    const answer = await responseTo('GET /healthz HTTP/1.1\r\nhost: ops\r\nx-slow: ');
     expect(answer).toMatch(/^HTTP\/1\.1 408 /);
     const seconds = (performance.now() - startMs) / 1_000;
     expect(seconds).toBeGreaterThan(4);
     expect(seconds).toBeLessThan(10);
-    // Others are answered meanwhile and after.
+    // Other requests still work.
     expect((await app.inject('/healthz')).statusCode).toBe(200);
   });
 });
 
-describe('what goes wrong', () => {
+describe('errors', () => {
   const broken = (url: string, dependencies: Partial<OpsServerInput>) =>
     openedWith(dependencies).inject({ url, headers: { authorization: `Bearer ${TOKEN}` } });
 
-  test('a server that does not answer is named', async () => {
+  test('name the server that does not respond', async () => {
     const nowhere = openPool('postgres://nobody@127.0.0.1:1/x', 1);
     const response = await broken('/ops/projections', { pool: nowhere });
     await nowhere.end();
     expect(response.statusCode).toBe(500);
     expect(ErrorBody.parse(response.json()).error.message).toBe(
-      'Postgres does not answer: connect ECONNREFUSED 127.0.0.1:1. DATABASE_URL says where it is.',
+      'Postgres does not respond: connect ECONNREFUSED 127.0.0.1:1. Check DATABASE_URL.',
     );
   });
 
-  test('a reader who leaves is no fault of the service', async () => {
+  test('are not logged when the client has disconnected', async () => {
     const faults: object[] = [];
     const log = pino({ level: 'error' }, { write: (line) => faults.push(JSON.parse(line) as object) });
     const left = new DOMException('left', 'AbortError');
@@ -218,14 +218,14 @@ describe('what goes wrong', () => {
     expect(faults).toMatchObject([{ msg: 'request failed' }]);
   });
 
-  test('what is answered here is kept by no cache, and what is asked for besides is refused', async () => {
+  test('replies are not cacheable, and unknown parameters are rejected', async () => {
     const { headers } = await call('GET', '/ops/workspaces');
     expect(headers).toMatchObject({ 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' });
-    const asked = ['projections', 'projections/lag', 'projections/diff', 'workspaces'];
-    for (const path of asked) await refused('GET', `/ops/${path}?projection=radar`, 400);
+    const paths = ['projections', 'projections/lag', 'projections/diff', 'workspaces'];
+    for (const path of paths) await refused('GET', `/ops/${path}?projection=radar`, 400);
   });
 
-  test('more searches of the log than it bears at once are refused, and are answered again later', async () => {
+  test('searches above the concurrency limit are rejected until one ends', async () => {
     const begun: (() => void)[] = [];
     const read = async function* (): AsyncGenerator<never> {
       await new Promise<void>((resolve) => begun.push(resolve));
@@ -251,7 +251,7 @@ describe('what goes wrong', () => {
 });
 
 describe('projections', () => {
-  test('are shown, all and one', async () => {
+  test('are returned as a list and one by one', async () => {
     type Status = { readonly name: string; readonly state: string; readonly lag_facts: number };
     const all = await answered<Status[]>('GET', '/ops/projections');
     expect(all.map(({ name }) => name)).toEqual(projections.map(({ name }) => name).toSorted());
@@ -265,7 +265,7 @@ describe('projections', () => {
     await refused('GET', '/ops/projections/radar?deep=true', 400);
   });
 
-  test('have their lag over the last hour beside each other', async () => {
+  test('have a lag series of the last hour', async () => {
     await stack.pool.query(
       `insert into projector.sample (at, name, position, facts_applied, lag_facts)
        select to_timestamp(floor(extract(epoch from now()) / 30) * 30) - interval '10 minutes' + n * interval '10 s',
@@ -280,11 +280,11 @@ describe('projections', () => {
     const series = await answered<Series[]>('GET', '/ops/projections/lag');
     const freshness = series.find(({ projection }) => projection === 'freshness');
     expect(freshness?.at.length).toBe(freshness?.lag_facts.length);
-    // Of each half minute the most.
+    // The maximum of each half minute.
     expect(freshness?.lag_facts.slice(0, 2)).toEqual([2, 5]);
   });
 
-  test('are rebuilt, verified and paused by being asked for it', async () => {
+  test('are rebuilt, verified, paused and resumed on request', async () => {
     const built = await answered<{ name: string; requested_by: string }>(
       'POST',
       '/ops/projections/rankings/rebuild',
@@ -308,9 +308,9 @@ describe('projections', () => {
   });
 });
 
-describe('what is parked', () => {
-  test('is listed page by page, shown, and tried again or left out on request', async () => {
-    // Nobody takes up what is asked for here, so that it can be seen.
+describe('parked events', () => {
+  test('are listed in pages, shown, retried and skipped on request', async () => {
+    // Without a projector the requests stay pending, so the test can read them.
     await stack.stopProjector();
     await parkEvents('radar');
     type Parked = { readonly stream: string; readonly waiting: number; readonly asked: string | null };
@@ -349,7 +349,7 @@ describe('what is parked', () => {
 });
 
 describe('the log and histories', () => {
-  test('events are found and shown', async () => {
+  test('finds and returns events', async () => {
     type Found = {
       readonly facts: readonly { type: string; stream: string }[];
       readonly is_complete: boolean;
@@ -367,7 +367,7 @@ describe('the log and histories', () => {
     await refused('GET', '/ops/log?limit=0', 400);
   });
 
-  test('a chain is gone through, and a changed entry is named', async () => {
+  test('checks the hash chain of a history and names a changed entry', async () => {
     const [workspace] = await answered<{ workspace_id: string }[]>('GET', '/ops/workspaces');
     expect(workspace?.workspace_id).toBe(key.workspaceId);
     const chain = `/ops/workspaces/${key.workspaceId}/history/chain`;
@@ -383,7 +383,7 @@ describe('the log and histories', () => {
 });
 
 describe('deliveries', () => {
-  test('are listed and shown, and what does not fit is refused', async () => {
+  test('are listed and replayed, and invalid requests are rejected', async () => {
     expect(await answered('GET', '/ops/deliveries?status=failed')).toEqual([]);
     expect(await answered('POST', '/ops/deliveries/replay', { failed_since: '2026-01-01' })).toEqual({
       replayed: 0,

@@ -3,7 +3,7 @@ import { afterEach, expect, test, vi } from 'vitest';
 import { printRecord, printTable } from '#services/ops/cli/output.ts';
 import { placeFault, serverFault } from '#services/ops/cli/describe-error.ts';
 
-/** What others wrote, shown on an operator's terminal. */
+/** Third-party text on an operator's terminal. */
 afterEach(() => vi.restoreAllMocks());
 
 const printed = (print: () => void): string[] => {
@@ -13,7 +13,7 @@ const printed = (print: () => void): string[] => {
   return lines;
 };
 
-test('a table stays one, and no text is obeyed by the terminal', () => {
+test('replaces line breaks and escape sequences in tables and records', () => {
   const error = 'no such column\n\tat row 7 \u001b[2Jgone \u202egnp.exe';
   const rows = [
     { name: 'radar', error },
@@ -27,28 +27,28 @@ test('a table stays one, and no text is obeyed by the terminal', () => {
   expect(printed(() => printRecord(new Command(), { name: 'Zoë 👩‍🚀\r' }))).toEqual(['name  Zoë 👩‍🚀 ']);
 });
 
-test('faults are said by what is to be done about them', () => {
+test('describes errors that operators can resolve, and no others', () => {
   const fault = (message: string, more: object = {}) => Object.assign(new Error(message), more);
-  const told = (error: unknown) => serverFault(error) ?? placeFault(error);
-  expect(told(fault('self-signed certificate', { code: 'DEPTH_ZERO_SELF_SIGNED_CERT' }))).toBe(
-    'Postgres does not answer: self-signed certificate. DATABASE_URL says where it is.',
+  const described = (error: unknown) => serverFault(error) ?? placeFault(error);
+  expect(described(fault('self-signed certificate', { code: 'DEPTH_ZERO_SELF_SIGNED_CERT' }))).toBe(
+    'Postgres does not respond: self-signed certificate. Check DATABASE_URL.',
   );
-  expect(told(fault('Connection terminated unexpectedly'))).toMatch(/^Postgres does not answer/);
-  expect(told(fault('canceling statement due to statement timeout', { code: '57014' }))).toMatch(
-    /^Postgres took longer/,
+  expect(described(fault('Connection terminated unexpectedly'))).toMatch(/^Postgres does not respond/);
+  expect(described(fault('canceling statement due to statement timeout', { code: '57014' }))).toMatch(
+    /^The Postgres query timed out/,
   );
-  expect(told(fault('relation "workspaces.workspace" does not exist', { code: '42P01' }))).toBe(
-    'This database has not what that needs: relation "workspaces.workspace" does not exist. Start the service on it, the projector first.',
+  expect(described(fault('relation "workspaces.workspace" does not exist', { code: '42P01' }))).toBe(
+    'The database is missing a table this command needs: relation "workspaces.workspace" does not exist. Start the service against it first, beginning with the projector.',
   );
-  expect(told(fault('permission denied for table parked', { code: '42501' }))).toMatch(
-    /^The role of DATABASE_URL may not/,
+  expect(described(fault('permission denied for table parked', { code: '42501' }))).toMatch(
+    /^The role in DATABASE_URL lacks the required privileges: /,
   );
-  expect(told(fault('cannot execute CREATE SCHEMA in a read-only transaction', { code: '25006' }))).toMatch(
-    /^The role of DATABASE_URL may not/,
-  );
-  expect(told(fault('ENOTDIR: not a directory', { code: 'ENOTDIR', path: 'out' }))).toBe(
+  expect(
+    described(fault('cannot execute CREATE SCHEMA in a read-only transaction', { code: '25006' })),
+  ).toMatch(/^The role in DATABASE_URL lacks the required privileges: /);
+  expect(described(fault('ENOTDIR: not a directory', { code: 'ENOTDIR', path: 'out' }))).toBe(
     'ENOTDIR: not a directory.',
   );
-  expect(told(fault('x is not a function'))).toBeNull();
-  expect(told(undefined)).toBeNull();
+  expect(described(fault('x is not a function'))).toBeNull();
+  expect(described(undefined)).toBeNull();
 });

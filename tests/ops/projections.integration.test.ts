@@ -16,7 +16,7 @@ import { createTestDatabase, createTestEventStore } from '../stack/database.ts';
 import { type ServiceProcess, startProcess } from '../stack/processes.ts';
 import { untilPassed } from '../stack/read-models.ts';
 
-/** The command line as a process of its own, beside a projector process with the radar. */
+/** Runs the command line and a projector of the radar as separate processes. */
 const CLI = join(import.meta.dirname, '../../services/ops/cli.ts');
 const PROJECTOR = join(import.meta.dirname, '../projector/radar-process.ts');
 const run = promisify(execFile);
@@ -59,7 +59,7 @@ const ops = async (
 };
 
 describe('ops projections', () => {
-  test('a rebuild whose process is killed goes on from where it stopped', async () => {
+  test('resumes a rebuild at its checkpoint after the projector is killed', async () => {
     await requestRebuild(database, 'radar', { from: 'start', by: 'test' });
     await expect.poll(async () => (await readBuild(database, 'radar'))?.facts ?? 0, WAIT).toBeGreaterThan(0);
     await projector.kill();
@@ -75,7 +75,7 @@ describe('ops projections', () => {
     expect(rows).toEqual([{ resumed: interrupted?.facts, rows: EVENTS }]);
   });
 
-  test('status, rebuild and verify say how it stands and what came of it', async () => {
+  test('prints status, the outcome of a rebuild and the differences that verify finds', async () => {
     const status = await ops('projections', 'status');
     expect(status.stdout).toMatch(/^name +state +version .*\nradar +live +\d+ +\d+ +0 +0 s /);
     const rebuilt = await ops('projections', 'rebuild', 'radar');
@@ -95,18 +95,18 @@ describe('ops projections', () => {
     expect(differs.stderr).toContain('the tables differ from a replay');
   });
 
-  test('what cannot be done is said in a line', async () => {
+  test('reports an invalid command in one line', async () => {
     expect(await ops('projections', 'rebuild')).toMatchObject({
       code: 1,
       stderr: expect.stringContaining('or --all'),
     });
     await expect(pauseProjection(database, 'nonsense')).rejects.toThrow('Projection nonsense not found.');
-    await expect(retryParked(database, 'radar', null)).rejects.toThrow('nothing parked');
+    await expect(retryParked(database, 'radar', null)).rejects.toThrow('No matching parked events');
   });
 });
 
 describe('ops log', () => {
-  test('finds events by stream, type and request, and shows one whole', async () => {
+  test('finds events by stream, type and request, and shows one event', async () => {
     const stream = adLibraryStream(brandIdOf('brand1.example'));
     const found = await ops(
       '--json',
@@ -126,7 +126,7 @@ describe('ops log', () => {
     expect(events.map(({ type }) => type)).toEqual(['AdStarted', 'AdStarted']);
     const shown = await showEvent(eventStore, brandStream(brandIdOf('brand1.example')), 0n);
     expect(shown).toMatchObject({ type: 'BrandRegistered', revision: 0n, metadata: { request_id: 'bench' } });
-    await expect(showEvent(eventStore, 'brand-nothing', null)).rejects.toThrow('The log has no such event');
+    await expect(showEvent(eventStore, 'brand-nothing', null)).rejects.toThrow('Event not found in stream');
     const registered: string[] = [];
     const filter = {
       category: 'brand',

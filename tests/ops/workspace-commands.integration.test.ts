@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { on } from '../dsl/api.ts';
 import { type ApiStack, openApiStack } from '../operations/fixtures/stack.ts';
 
-/** The operator's command line as a process of its own, run by plain node as operators run it. */
+/** Workspace commands: the command line as a separate process under plain Node, as operators run it. */
 const CLI = join(import.meta.dirname, '../../services/ops/cli.ts');
 const run = promisify(execFile);
 
@@ -32,7 +32,7 @@ beforeAll(async () => {
 afterAll(() => stack[Symbol.asyncDispose]());
 
 describe('ops', () => {
-  test('makes a workspace, a member and a key that works, changes the plan, and revokes', async () => {
+  test('creates a workspace, a member and a working key, sets the plan and revokes the key', async () => {
     const app = await stack.api();
     const { workspace_id = '' } = await ops('workspace', 'create', '--name', 'Demo', '--plan', 'free');
     const { member_id = '' } = await ops('member', 'add', workspace_id, '--name', 'Ada', '--role', 'editor');
@@ -74,7 +74,7 @@ describe('ops', () => {
     expect(Object.keys(keys[0] ?? {})).not.toContain('sha256');
   });
 
-  test('says what is wrong in one line', async () => {
+  test('reports a rejected command in one line', async () => {
     expect(await failure('plan', 'set', 'ws_nowhere', 'pro')).toMatchObject({
       code: 1,
       stderr: 'There is no such workspace.\n',
@@ -98,7 +98,7 @@ describe('ops', () => {
     });
   });
 
-  test('takes names as the API takes them, and no id of nothing', async () => {
+  test('rejects names that the API rejects, and unknown ids', async () => {
     const names = ['', 'two\nlines', 'x'.repeat(101)];
     const refused = await Promise.all(names.map((name) => failure('workspace', 'create', '--name', name)));
     expect(new Set(refused.map(({ stderr }) => stderr))).toEqual(
@@ -119,27 +119,27 @@ describe('ops', () => {
     });
   });
 
-  test('says of a file that it is not there, or there already', async () => {
+  test('reports a backup file that is missing, exists already or is invalid', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'ops-'));
     const file = join(folder, 'vault.ndjson');
-    const there = async (...words: string[]) => (await failure(...words)).stderr.split('\n');
-    expect(await there('vault', 'restore', file)).toEqual([
+    const errorLines = async (...words: string[]) => (await failure(...words)).stderr.split('\n');
+    expect(await errorLines('vault', 'restore', file)).toEqual([
       `ENOENT: no such file or directory, open '${file}'.`,
       '',
     ]);
     await writeFile(file, 'no backup\n');
-    expect(await there('vault', 'backup', file)).toEqual([
+    expect(await errorLines('vault', 'backup', file)).toEqual([
       `EEXIST: file already exists, open '${file}'.`,
       '',
     ]);
-    expect(await there('vault', 'restore', file)).toEqual([
+    expect(await errorLines('vault', 'restore', file)).toEqual([
       'Line 1 is none of a backup of the vaults. Nothing was put back.',
       '',
     ]);
     await rm(folder, { recursive: true });
   });
 
-  test('ends quietly when nobody reads on', async () => {
+  test('exits without an error when the reader of its output closes the pipe', async () => {
     const words = [process.execPath, CLI, 'log', 'find', '--category', 'workspace'];
     const { stdout, stderr } = await run('sh', ['-c', '"$@" | true', 'sh', ...words], {
       env: stack.environment,
@@ -147,7 +147,7 @@ describe('ops', () => {
     expect([stdout, stderr]).toEqual(['', '']);
   });
 
-  test('says which server does not answer, and leaves stack traces to what nobody knows', async () => {
+  test('names the server that does not respond, without a stack trace', async () => {
     const nowhere = '127.0.0.1:1';
     const url = new URL(stack.environment['DATABASE_URL'] ?? '');
     url.pathname = '/elsewhere';
@@ -157,14 +157,14 @@ describe('ops', () => {
       failureWith({ EVENT_STORE_URL: `esdb://${nowhere}?tls=false` }, 'log', 'find', '--category', 'brand'),
     ]);
     expect(faults.map(({ code }) => code)).toEqual([1, 1, 1]);
-    const said = faults.map(({ stderr }) => stderr.split('\n')[0]);
-    expect(said[0]).toBe(
-      `Postgres does not answer: connect ECONNREFUSED ${nowhere}. DATABASE_URL says where it is.`,
+    const firstLines = faults.map(({ stderr }) => stderr.split('\n')[0]);
+    expect(firstLines[0]).toBe(
+      `Postgres does not respond: connect ECONNREFUSED ${nowhere}. Check DATABASE_URL.`,
     );
-    expect(said[1]).toBe(
-      'Postgres does not answer: database "elsewhere" does not exist. DATABASE_URL says where it is.',
+    expect(firstLines[1]).toBe(
+      'Postgres does not respond: database "elsewhere" does not exist. Check DATABASE_URL.',
     );
-    expect(said[2]).toMatch(/^The event store does not answer: .*ECONNREFUSED/);
+    expect(firstLines[2]).toMatch(/^The event store does not respond: .*ECONNREFUSED/);
     for (const { stderr } of faults) expect(stderr).not.toMatch(/^ {4}at /m);
   });
 });

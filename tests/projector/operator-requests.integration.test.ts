@@ -185,5 +185,5 @@ test('shows no owner for a projection whose projector has stopped', async () => 
   }
   await expect.poll(async () => (await stack.statusOf(name)).owner, WAIT).toBeNull();
   await expect(stack.statusOf('nonsense')).rejects.toThrow('Projection nonsense not found.');
-  await expect(cancelRebuild(stack.database, name)).rejects.toThrow(/No build/);
+  await expect(cancelRebuild(stack.database, name)).rejects.toThrow(/No rebuild/);
 });

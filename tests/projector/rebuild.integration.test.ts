@@ -32,7 +32,7 @@ test('rebuilds while the live tables are served and projected, and repairs a cha
     await projector.passed();
     expect((await stack.totals(name))[name]).toBe(101);
     await expect(requestRebuild(stack.database, name, { from: 'start', by: 'test' })).rejects.toThrow(
-      /under way/,
+      /already running/,
     );
     await gate[Symbol.asyncDispose]();
   }

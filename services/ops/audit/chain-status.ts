@@ -3,22 +3,22 @@ import { Refusal } from '#contracts/errors.ts';
 import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 import { listHistory } from '#projections/workspace-history/read.ts';
 
-/** Entries read and hashed together; between two of these others get their turn. */
+/** Entries read and hashed per batch. Other requests run between two batches. */
 const READ_ENTRIES = 500;
 
 export type ChainStatus = {
   readonly entries: number;
   readonly head_hash: string;
   readonly last_recorded_at: string;
-  /** Whether every entry follows from the one before it. */
+  /** True when the hash of every entry matches its content and the hash before it. */
   readonly intact: boolean;
-  /** The first entry that does not; `null` where all do. */
+  /** Sequence of the first entry that does not match; `null` when all match. */
   readonly broken_at: number | null;
 };
 
 /**
- * Goes through a workspace's history from its first entry and computes every hash anew, from what the entry says and
- * the hash before it. Stops at the first that does not fit.
+ * Verifies the hash chain of a workspace's history from its first entry. Recomputes each hash from the entry's content
+ * and the hash before it, and stops at the first mismatch. Throws `not_found` when the workspace has no history.
  */
 export const checkChain = async (
   db: ReadDatabase,

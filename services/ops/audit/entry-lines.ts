@@ -3,7 +3,7 @@ import { canonicalJson } from '#contracts/audit/canonical.ts';
 import { HistoryEntry } from '#contracts/audit/entry.ts';
 import type { ExportFormat } from '#contracts/audit/manifest.ts';
 
-/** An entry as one line of an export, and back. There is one way to write an entry, so every byte counts. */
+/** Converts history entries to lines of an export and back. An entry has exactly one valid line. */
 const CSV_COLUMNS = [
   'sequence',
   'recorded_at',
@@ -24,7 +24,7 @@ const CSV_COLUMNS = [
   'hash',
 ] as const;
 
-/** RFC 4180. Spreadsheets take a leading `=` for a formula: no column here can begin with one. */
+/** Formats a CSV cell (RFC 4180). No column can start with `=`, which spreadsheets would run as a formula. */
 const cellOf = (value: string | number): string => {
   const text = String(value);
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
@@ -47,7 +47,7 @@ const csvLineOf = (entry: HistoryEntry): string => {
 const entryOfCsv = (line: string): unknown => {
   const [cells = []] = parse(line);
   if (cells.length !== CSV_COLUMNS.length)
-    throw new Error(`it has ${cells.length} of ${CSV_COLUMNS.length} cells`);
+    throw new Error(`it has ${cells.length} cells instead of ${CSV_COLUMNS.length}`);
   const {
     actor_kind,
     actor_id,
@@ -72,16 +72,16 @@ const entryOfCsv = (line: string): unknown => {
   };
 };
 
-/** The line before the entries, where the format has one. */
+/** Returns the header line; `null` when the format has none. */
 export const headerOf = (format: ExportFormat): string | null =>
   format === 'csv' ? CSV_COLUMNS.join() : null;
 
 export const lineOf = (format: ExportFormat, entry: HistoryEntry): string =>
   format === 'csv' ? csvLineOf(entry) : canonicalJson(entry);
 
-/** Throws where the line is not exactly what `lineOf` writes. */
+/** Parses a line. Throws when it is not byte for byte what `lineOf` writes. */
 export const entryOf = (format: ExportFormat, line: string): HistoryEntry => {
   const entry = HistoryEntry.parse(format === 'csv' ? entryOfCsv(line) : JSON.parse(line));
-  if (lineOf(format, entry) !== line) throw new Error('it is not written as exports are');
+  if (lineOf(format, entry) !== line) throw new Error('it is not in the canonical form of exports');
   return entry;
 };

@@ -7,8 +7,8 @@ export type FileSum = { bytes: number; sha256: string };
 const LINE_FEED = 0x0a;
 
 /**
- * The lines of a file, ended by line feeds alone (texts may hold other line separators), with the sum of its bytes
- * in `sum` once all are read. A line that is no UTF-8 is `null`.
+ * Reads a file line by line. Only line feeds end a line, because texts may contain other line separators. Yields `null`
+ * for a line that is not valid UTF-8. `sum` holds the size and hash of the file once all lines are read.
  */
 export const fileLines = async function* (path: string, sum: FileSum): AsyncGenerator<FileLine | null> {
   const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });

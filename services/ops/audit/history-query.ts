@@ -4,14 +4,14 @@ import { EXPORT_FORMATS } from '#contracts/audit/manifest.ts';
 import type { HistoryFilter } from '#projections/workspace-history/read.ts';
 import { Moment } from '../validate-query.ts';
 
-/** Entries of one page. */
+/** Maximum entries per result page. */
 export const PAGE_MAX = 200;
 const PAGE_DEFAULT = 50;
 const TEXT_MAX_LENGTH = 200;
 
 const Sequence = z
   .string()
-  .regex(/^\d{1,15}$/, 'the number of an entry')
+  .regex(/^\d{1,15}$/, 'must be the sequence number of an entry')
   .transform(Number);
 const IsoMoment = Moment.transform((at) => at.toISOString());
 const isCategory = (name: string): boolean => (WORKSPACE_CATEGORIES as readonly string[]).includes(name);
@@ -23,7 +23,7 @@ const filterShape = {
     .max(TEXT_MAX_LENGTH)
     .regex(
       /^(api_key|member|service):./,
-      'kind and id, as member:mem_…; kinds are api_key, member and service',
+      'must be kind and id, such as member:mem_…; kinds are api_key, member and service',
     )
     .optional(),
   since: IsoMoment.optional(),
@@ -33,12 +33,12 @@ const filterShape = {
     .max(TEXT_MAX_LENGTH)
     .refine(
       (text) => isCategory(text.split(':', 1)[0] ?? ''),
-      `a category, or category:id; categories are ${WORKSPACE_CATEGORIES.join(', ')}`,
+      `must be a category, or category:id; categories are ${WORKSPACE_CATEGORIES.join(', ')}`,
     )
     .optional(),
 } as const;
 
-/** The parameters of a page of history, as texts, from the command line or from HTTP. */
+/** Parameters of a page of history, as strings from the command line or from HTTP. */
 export const HistoryQuery = z.strictObject({
   ...filterShape,
   limit: z.coerce.number().int().min(1).max(PAGE_MAX).default(PAGE_DEFAULT),
@@ -46,7 +46,7 @@ export const HistoryQuery = z.strictObject({
 });
 export type HistoryQuery = z.infer<typeof HistoryQuery>;
 
-/** Of a history that is followed: entries after `after`, or those that come from now on. */
+/** Parameters of a followed history: entries after the sequence number `after`, or only new ones. */
 export const FollowQuery = z.strictObject({ ...filterShape, after: Sequence.optional() });
 export const ExportQuery = z.strictObject({ format: z.enum(EXPORT_FORMATS) });
 

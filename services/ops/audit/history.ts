@@ -11,15 +11,15 @@ import { openPerson } from '../workspaces/members.ts';
 import { readSigningKey } from './signing-key.ts';
 import { writeExport } from './write-export.ts';
 
-/** Entries read at once by an export and by one who follows. */
+/** Entries per read, for exports and followers. */
 const READ_ENTRIES = 500;
-/** How soon one who follows sees an entry that the projector has written. */
+/** Poll interval of followers. */
 const FOLLOW_POLL_MS = 250;
 
-/** What reading a history needs. */
+/** Dependencies of reading and exporting histories. */
 export type AuditDependencies = {
   readonly db: ReadDatabase;
-  /** `null` without MEMBER_VAULT_KEY: names stay sealed. */
+  /** `null` without MEMBER_VAULT_KEY: exports then contain no names. */
   readonly memberVault: MemberVault | null;
   /** The setting AUDIT_SIGNING_KEY. */
   readonly auditSigningKey: string | null;
@@ -33,7 +33,10 @@ const requireHead = async (db: ReadDatabase, workspaceId: string): Promise<{ rea
 
 export type HistoryPage = { readonly entries: readonly HistoryEntry[]; readonly cursor: string | null };
 
-/** Newest first. The cursor is the number of the last entry of the page; later entries do not move it. */
+/**
+ * Returns one page, newest first. The keyset cursor is the sequence number of its last entry, so new entries do not
+ * shift the pages. Throws `not_found` when the workspace has no history.
+ */
 export const readHistoryPage = async (
   db: ReadDatabase,
   workspaceId: string,
@@ -65,7 +68,10 @@ const entriesAfter = async function* (
   }
 };
 
-/** Entries as they come, oldest first, until the signal; those after `after`, or from now on. */
+/**
+ * Yields entries as they are recorded, oldest first, until the signal aborts. Starts after the sequence number `after`,
+ * or with the next new entry. Throws `not_found` when the workspace has no history.
+ */
 export const followHistory = async (
   db: ReadDatabase,
   workspaceId: string,
@@ -85,15 +91,15 @@ const entriesUpTo = async function* (
   for (let reached = 0; reached < last; ) {
     const limit = Math.min(READ_ENTRIES, last - reached);
     const found = await listHistory(db, workspaceId, {}, { limit, after: reached });
-    // A rebuilt read model that has not come so far: an export of it would be signed as whole.
+    // A rebuilt read model may still lag behind. Without this check, a partial export would be signed as complete.
     if (found.length === 0)
-      throw new Error(`the history of ${workspaceId} ends at ${reached}, not at ${last}`);
+      throw new Error(`the history of ${workspaceId} ends at entry ${reached}, expected ${last}`);
     yield* found;
     reached = found.at(-1)?.sequence ?? last;
   }
 };
 
-const peopleOf = async (
+const readPeople = async (
   db: ReadDatabase,
   vault: MemberVault,
   workspaceId: string,
@@ -107,7 +113,10 @@ const peopleOf = async (
   );
 };
 
-/** The whole history up to now, into a folder, signed. */
+/**
+ * Writes the complete current history into a folder, with a signed manifest. Throws `invalid_input` without a valid
+ * AUDIT_SIGNING_KEY and `not_found` when the workspace has no history.
+ */
 export const exportHistory = async (
   { db, memberVault, auditSigningKey }: AuditDependencies,
   workspaceId: string,
@@ -117,7 +126,7 @@ export const exportHistory = async (
   if (auditSigningKey === null) {
     throw new Refusal(
       'invalid_input',
-      'Exports are signed: set AUDIT_SIGNING_KEY. `ops audit keygen` makes one.',
+      'AUDIT_SIGNING_KEY is not set, and exports must be signed. Run `ops audit keygen` to create a key.',
     );
   }
   const signingKey = readSigningKey(auditSigningKey);
@@ -127,7 +136,7 @@ export const exportHistory = async (
     format,
     directory,
     entries: entriesUpTo(db, workspaceId, sequence),
-    people: memberVault && (await peopleOf(db, memberVault, workspaceId)),
+    people: memberVault && (await readPeople(db, memberVault, workspaceId)),
     signingKey,
     exportedAt: new Date(),
   });

@@ -1,12 +1,12 @@
 import { createPrivateKey, createPublicKey, generateKeyPairSync, hash, type KeyObject } from 'node:crypto';
 import { Refusal } from '#contracts/errors.ts';
 
-/** An Ed25519 key that signs exports. The setting holds it as a PEM, or as base64 of its 32-byte seed. */
+/** Ed25519 key pair that signs exports. The setting holds the private key as a PEM, or as base64 of its 32-byte seed. */
 export type SigningKey = { readonly privateKey: KeyObject; readonly publicKey: KeyObject };
 
 const SEED_BYTES = 32;
 const ID_LENGTH = 16;
-/** PKCS #8 of an Ed25519 key is this and the seed (RFC 8410). */
+/** PKCS #8 prefix of an Ed25519 private key; the seed follows (RFC 8410). */
 const PKCS8_BEFORE_SEED = Buffer.from('302e020100300506032b657004220420', 'hex');
 
 const spkiOf = (publicKey: KeyObject): Buffer => publicKey.export({ type: 'spki', format: 'der' });
@@ -22,6 +22,7 @@ const requireEd25519 = (key: KeyObject): KeyObject => {
 
 const isPem = (text: string): boolean => text.includes('-----BEGIN');
 
+/** Parses AUDIT_SIGNING_KEY. Throws `invalid_input`. */
 export const readSigningKey = (text: string): SigningKey => {
   try {
     const seed = Buffer.from(text, 'base64');
@@ -35,13 +36,13 @@ export const readSigningKey = (text: string): SigningKey => {
   } catch (cause) {
     const refusal = new Refusal(
       'invalid_input',
-      'AUDIT_SIGNING_KEY is no Ed25519 key: a PEM, or base64 of a 32-byte seed. `ops audit keygen` makes one.',
+      'AUDIT_SIGNING_KEY is not an Ed25519 key. Set a PEM or base64 of a 32-byte seed; `ops audit keygen` creates one.',
     );
     throw Object.assign(refusal, { cause });
   }
 };
 
-/** A public key as a PEM, or as base64 of its SPKI. */
+/** Parses a public key: a PEM, or base64 of its SPKI. Throws `invalid_input`. */
 export const readPublicKey = (text: string): KeyObject => {
   try {
     return requireEd25519(
@@ -52,7 +53,7 @@ export const readPublicKey = (text: string): KeyObject => {
   } catch (cause) {
     const refusal = new Refusal(
       'invalid_input',
-      'This is no Ed25519 public key: a PEM, or base64 of its SPKI.',
+      'Not an Ed25519 public key. Expected a PEM, or base64 of its SPKI.',
     );
     throw Object.assign(refusal, { cause });
   }

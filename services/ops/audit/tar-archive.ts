@@ -2,12 +2,12 @@ import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** Enough of the ustar format (POSIX.1-1988) to send a few files of a folder as one download. */
+/** Minimal writer of the ustar format (POSIX.1-1988), to send a few files of a folder as one download. */
 const BLOCK_BYTES = 512;
-/** The field for the size has eleven octal digits. */
+/** Maximum file size: the size field has eleven octal digits. */
 const FILE_MAX_BYTES = 8 ** 11 - 1;
 const FILE_MODE = 0o600;
-/** The sum of the header's bytes is taken with its own field full of spaces. */
+/** Offset of the checksum: the sum of the header's bytes, computed with this field filled with spaces. */
 const CHECKSUM_AT = 148;
 const CHECKSUM_BYTES = 8;
 
@@ -28,8 +28,11 @@ const headerOf = (name: string, bytes: number, modified: Date): Buffer => {
   return header;
 };
 
-/** Files of a folder, one after the other, and the two empty blocks that end an archive. */
-export const tarOf = async function* (directory: string, names: readonly string[]): AsyncGenerator<Buffer> {
+/** Streams the named files of a folder as an archive, followed by the two empty blocks that end it. */
+export const streamTar = async function* (
+  directory: string,
+  names: readonly string[],
+): AsyncGenerator<Buffer> {
   for (const name of names) {
     const path = join(directory, name);
     const { size, mtime } = await stat(path);

@@ -4,7 +4,7 @@ import type { Manifest } from '#contracts/audit/manifest.ts';
 import { entryOf, headerOf } from './entry-lines.ts';
 import type { FileLine } from './file-lines.ts';
 
-/** One thing that is not as it was exported: at which entry (`null`: not at one), and what. */
+/** A difference between an export and its original. `sequence`: the entry; `null` when it concerns no single entry. */
 export type Fault = {
   readonly sequence: number | null;
   readonly kind:
@@ -20,10 +20,10 @@ export type Fault = {
   readonly message: string;
 };
 
-/** Enough to see where it begins; an export full of faults is not listed to its end. */
+/** Maximum faults reported per export. */
 export const FAULTS_MAX = 100;
 
-type Known = { readonly entry: HistoryEntry; readonly computed: string | null };
+type CheckedEntry = { readonly entry: HistoryEntry; readonly computed: string | null };
 
 const reasonOf = (error: unknown): string => {
   const [issue] = error instanceof z.ZodError ? error.issues : [];
@@ -31,11 +31,11 @@ const reasonOf = (error: unknown): string => {
   return (error instanceof Error ? error.message : String(error)).split('\n', 1)[0] as string;
 };
 
-/** Missing numbers as faults: those at the end mean that the export was cut short. */
+/** Returns a fault for each missing sequence number. Missing numbers at the end mean that the export was truncated. */
 const gapFaults = (seen: ReadonlySet<number>, manifest: Manifest): Fault[] => {
   const { first_sequence, last_sequence } = manifest;
   const faults: Fault[] = [];
-  // From what is there: where the manifest was altered, its last number may be any.
+  // Bounded by the entries present: in a tampered manifest `last_sequence` can be any number.
   let last = first_sequence - 1;
   for (const sequence of seen) if (sequence <= last_sequence) last = Math.max(last, sequence);
   for (let sequence = first_sequence; sequence < last && faults.length < FAULTS_MAX; sequence += 1) {
@@ -43,20 +43,20 @@ const gapFaults = (seen: ReadonlySet<number>, manifest: Manifest): Fault[] => {
     faults.push({ sequence, kind: 'missing', message: `entry ${sequence} is missing` });
   }
   if (last < last_sequence) {
-    const what = `the export is cut short: entries ${last + 1} to ${last_sequence} are missing`;
+    const what = `the export is truncated: entries ${last + 1} to ${last_sequence} are missing`;
     faults.push({ sequence: last + 1, kind: 'cut_short', message: what });
   }
   return faults;
 };
 
-/** Takes the lines of an export one by one and remembers what is wrong with them. */
+/** Checks an export line by line and collects its faults. Call `take` for each line, then `finish`. */
 export class EntryCheck {
   readonly faults: Fault[] = [];
   readonly #manifest: Manifest;
   readonly #seen = new Set<number>();
   #line = 0;
   #headerDue: boolean;
-  #before: Known | null = null;
+  #before: CheckedEntry | null = null;
   #highest = 0;
   #types = new Map<string, number>();
 
@@ -74,7 +74,7 @@ export class EntryCheck {
     if (this.#headerDue) {
       this.#headerDue = false;
       if (line?.text !== headerOf(this.#manifest.format)) {
-        this.#fault(null, 'changed', 'line 1, the names of the columns, was changed');
+        this.#fault(null, 'changed', 'line 1, the column names, was changed');
       }
       return;
     }
@@ -83,12 +83,12 @@ export class EntryCheck {
       this.#fault(
         expected,
         'cut_short',
-        `the export is cut short inside line ${this.#line}, after entry ${expected - 1}`,
+        `the export is truncated within line ${this.#line}, after entry ${expected - 1}`,
       );
       return;
     }
     try {
-      if (line === null) throw new Error('it is no UTF-8');
+      if (line === null) throw new Error('it is not valid UTF-8');
       this.#takeEntry(this.#numbered(entryOf(this.#manifest.format, line.text), expected));
     } catch (error) {
       this.#fault(
@@ -96,20 +96,23 @@ export class EntryCheck {
         'unreadable',
         `entry ${expected} (line ${this.#line}) was changed: ${reasonOf(error)}`,
       );
-      // Counted as there, since a line stands in its place; what follows it cannot be tied to it.
+      // Counted as present, because a line occupies its position. The next entry cannot be checked against it.
       this.#seen.add(expected);
       this.#highest = expected;
       this.#before = null;
     }
   }
 
-  /** An entry whose number alone was altered still has the hash of its place, and is taken by that. */
+  /**
+   * Corrects the sequence number of an entry in which only that number was changed. Its hash still matches the expected
+   * position; the change is recorded as a fault.
+   */
   #numbered(entry: HistoryEntry, expected: number): HistoryEntry {
     const { first_sequence, previous_hash } = this.#manifest;
     const hash = expected === first_sequence ? previous_hash : this.#before?.entry.hash;
     if (entry.sequence === expected || hash === undefined) return entry;
     if (chainHash(hash, expected, recordTextOf(entry)) !== entry.hash) return entry;
-    const message = `entry ${expected} was changed: its number reads ${entry.sequence}`;
+    const message = `entry ${expected} was changed: its sequence number is ${entry.sequence}`;
     this.#fault(expected, 'changed', message);
     return { ...entry, sequence: expected };
   }
@@ -118,16 +121,20 @@ export class EntryCheck {
     const { sequence } = entry;
     const { workspace_id, first_sequence, last_sequence, previous_hash } = this.#manifest;
     if (entry.workspace_id !== workspace_id) {
-      this.#fault(sequence, 'changed', `entry ${sequence} is of another workspace, ${entry.workspace_id}`);
+      this.#fault(
+        sequence,
+        'changed',
+        `entry ${sequence} belongs to another workspace, ${entry.workspace_id}`,
+      );
     }
     if (sequence < first_sequence || sequence > last_sequence) {
       const range = `${first_sequence} to ${last_sequence}`;
-      this.#fault(sequence, 'changed', `entry ${sequence} is none of the entries ${range} of the manifest`);
+      this.#fault(sequence, 'changed', `entry ${sequence} is outside the range ${range} of the manifest`);
     }
     if (this.#seen.has(sequence)) {
-      this.#fault(sequence, 'repeated', `entry ${sequence} stands in line ${this.#line} again`);
+      this.#fault(sequence, 'repeated', `entry ${sequence} is repeated in line ${this.#line}`);
     } else if (sequence < this.#highest) {
-      const message = `entry ${sequence} stands after entry ${this.#highest}, in line ${this.#line}: they were reordered`;
+      const message = `entry ${sequence} follows entry ${this.#highest}, in line ${this.#line}: entries were reordered`;
       this.#fault(sequence, 'reordered', message);
     }
     const before = this.#before;
@@ -135,13 +142,13 @@ export class EntryCheck {
       sequence === first_sequence
         ? [previous_hash]
         : before?.entry.sequence === sequence - 1
-          ? // Where only the hash of the entry before was altered, this one is in order.
+          ? // If only the stored hash of the previous entry was changed, this entry still matches the computed one.
             [before.entry.hash, ...(before.computed === null ? [] : [before.computed])]
           : [];
     const text = recordTextOf(entry);
     const computed = candidates.map((hash) => chainHash(hash, sequence, text));
     if (candidates.length > 0 && !computed.includes(entry.hash)) {
-      this.#fault(sequence, 'changed', `entry ${sequence} was changed: its hash is not that of its content`);
+      this.#fault(sequence, 'changed', `entry ${sequence} was changed: its hash does not match its content`);
     }
     this.#before = { entry, computed: computed[0] ?? null };
     this.#seen.add(sequence);
@@ -149,21 +156,21 @@ export class EntryCheck {
     this.#types.set(entry.type, (this.#types.get(entry.type) ?? 0) + 1);
   }
 
-  /** Once every line is taken: what is missing, and whether the chain ends where the manifest says. */
+  /** Returns all faults, after the last line: also missing entries, and a chain that does not match the manifest. */
   finish(): readonly Fault[] {
     const manifest = this.#manifest;
     this.faults.push(...gapFaults(this.#seen, manifest));
     if (this.faults.length > 0) return this.faults;
     if (this.#before?.entry.hash !== manifest.head_hash) {
       const message =
-        'the chain does not end in the hash of the manifest: entries were made anew from some point on';
+        'the chain does not end with the head hash of the manifest: entries were rewritten from some point on';
       this.#fault(manifest.last_sequence, 'changed', message);
     }
     if (this.#seen.size !== manifest.entries) {
       this.#fault(
         null,
         'manifest',
-        `the manifest counts ${manifest.entries} entries, there are ${this.#seen.size}`,
+        `the manifest states ${manifest.entries} entries, the export has ${this.#seen.size}`,
       );
     }
     for (const type of new Set([...this.#types.keys(), ...Object.keys(manifest.entries_by_type)])) {
@@ -173,7 +180,7 @@ export class EntryCheck {
       this.#fault(
         null,
         'manifest',
-        `the manifest counts ${counted} entries of type ${type}, there are ${found}`,
+        `the manifest states ${counted} entries of type ${type}, the export has ${found}`,
       );
     }
     return this.faults;

@@ -14,7 +14,7 @@ import { EntryCheck, type Fault } from './verify-entries.ts';
 
 export type Verdict = {
   readonly manifest: Manifest | null;
-  /** Whether the signature was compared with a key that the caller holds, instead of the export's own. */
+  /** True when the signature was checked with the caller's key; false when with the key in the export itself. */
   readonly key_compared: boolean;
   readonly faults: readonly Fault[];
 };
@@ -23,17 +23,17 @@ const fault = (kind: Fault['kind'], message: string): Fault => ({ sequence: null
 
 const readManifest = async (directory: string): Promise<Manifest | string> => {
   const text = await readFile(join(directory, MANIFEST_FILE), 'utf8').catch(() => null);
-  if (text === null) return `${MANIFEST_FILE} is missing: the export was not finished, or it was taken away`;
+  if (text === null) return `${MANIFEST_FILE} is missing: the export did not finish, or the file was removed`;
   try {
     const read = Manifest.safeParse(JSON.parse(text));
     if (read.success) {
       if (manifestText(read.data) === text) return read.data;
-      return `${MANIFEST_FILE} was changed: it is not written as exports are`;
+      return `${MANIFEST_FILE} was changed: it is not in the canonical form of exports`;
     }
     const [issue] = read.error.issues;
     return `${MANIFEST_FILE} was changed: ${issue?.path.join('.') ?? ''}: ${issue?.message ?? ''}`;
   } catch {
-    return `${MANIFEST_FILE} was changed: it is no JSON`;
+    return `${MANIFEST_FILE} was changed: it is not valid JSON`;
   }
 };
 
@@ -42,11 +42,11 @@ const signatureFaults = (manifest: Manifest, held: KeyObject | null): readonly F
   try {
     own = readPublicKey(manifest.public_key);
   } catch {
-    return [fault('signature', `${MANIFEST_FILE} was changed: its public key is none`)];
+    return [fault('signature', `${MANIFEST_FILE} was changed: its public key is invalid`)];
   }
   if (held && publicKeyId(held) !== publicKeyId(own)) {
     const [theirs, ours] = [publicKeyId(own), publicKeyId(held)];
-    return [fault('signature', `${MANIFEST_FILE} is signed by the key ${theirs}, and not by yours, ${ours}`)];
+    return [fault('signature', `${MANIFEST_FILE} is signed with key ${theirs}, not with your key ${ours}`)];
   }
   const signed = Buffer.from(signedTextOf(manifest), 'utf8');
   const holds = verify(null, signed, own, Buffer.from(manifest.signature, 'base64'));
@@ -61,11 +61,11 @@ const sumOf = async (path: string): Promise<FileSum | null> => {
 
 const fileFault = ({ name, bytes, sha256 }: Manifest['files'][number], sum: FileSum | null): Fault[] => {
   if (sum === null) return [fault('file', `${name} is missing`)];
-  if (sum.bytes !== bytes) return [fault('file', `${name} has ${sum.bytes} bytes and had ${bytes}`)];
+  if (sum.bytes !== bytes) return [fault('file', `${name} has ${sum.bytes} bytes instead of ${bytes}`)];
   return sum.sha256 === sha256 ? [] : [fault('file', `${name} was changed`)];
 };
 
-/** Checks an export with nothing but itself and, where the caller has it, the operator's public key. */
+/** Verifies an export offline. `held`: the operator's public key; without it, the key in the manifest is used. */
 export const verifyExport = async (directory: string, held: KeyObject | null): Promise<Verdict> => {
   const manifest = await readManifest(directory);
   if (typeof manifest === 'string') {
@@ -91,7 +91,7 @@ export const verifyExport = async (directory: string, held: KeyObject | null): P
       faults.push(...fileFault(file, null));
       continue;
     }
-    // The entries say where; the sum of the file is for what stands between them.
+    // Faults of entries are more precise. The file hash catches changes between entries.
     const found = check.finish();
     faults.push(...(found.length > 0 ? found : fileFault(file, sum)));
   }

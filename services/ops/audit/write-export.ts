@@ -18,9 +18,9 @@ import {
 import { headerOf, lineOf } from './entry-lines.ts';
 import { publicKeyId, publicKeyText, type SigningKey } from './signing-key.ts';
 
-/** Text gathered before it is written. */
+/** Write buffer, in characters. */
 const WRITE_CHARACTERS = 256 * 1024;
-/** Exports hold what a workspace did, so nobody else on the machine reads them. */
+/** File mode: only the owner can read and write. Exports hold the activity of a workspace. */
 const PRIVATE_MODE = 0o600;
 
 export type ExportInput = {
@@ -28,7 +28,7 @@ export type ExportInput = {
   readonly format: ExportFormat;
   readonly directory: string;
   readonly entries: AsyncIterable<HistoryEntry>;
-  /** `null`: nobody can open what is sealed, so the export names nobody. */
+  /** Decrypted members; `null` without a vault, and then the export contains no names. */
   readonly people: readonly ExportedPerson[] | null;
   readonly signingKey: SigningKey;
   readonly exportedAt: Date;
@@ -61,11 +61,11 @@ const writeFile = async (
   return { name, bytes, sha256: sum.digest('hex') };
 };
 
-/** Writes the entries, the people and, last, the signed manifest: a folder without one is no finished export. */
+/** Writes the entries, the people and, last, the signed manifest. A folder without a manifest is an unfinished export. */
 export const writeExport = async (input: ExportInput): Promise<Manifest> => {
   const { workspaceId, format, directory, people, signingKey, exportedAt } = input;
   await mkdir(directory, { recursive: true });
-  // Of an export that was made here before nothing is left: its people may have been erased since.
+  // Removes the files of an earlier export in this folder: its people may have been erased since.
   const before = [MANIFEST_FILE, PEOPLE_FILE, ...EXPORT_FORMATS.map(entriesFileOf)];
   await Promise.all(before.map((name) => rm(join(directory, name), { force: true })));
   const byType = new Map<string, number>();

@@ -14,7 +14,7 @@ import { auditSettings } from '../settings.ts';
 
 const POOL_CLIENTS = 2;
 
-/** A command-line tool says what it has to say itself; the log is for faults. */
+/** Settings of the command line. It logs errors only, because commands print their own output. */
 const Settings = z
   .object({
     ...serverSettings,
@@ -24,7 +24,7 @@ const Settings = z
   })
   .omit({ NATS_URL: true });
 
-/** Everything that operator commands reach the world through. */
+/** Dependencies of operator commands. */
 export type OpsDependencies = {
   readonly eventStore: EventStore;
   readonly pool: Database;
@@ -37,7 +37,7 @@ export type OpsDependencies = {
   readonly auditSigningKey: string | null;
 };
 
-/** Opens the room, runs one command in it, and closes it again. */
+/** Opens the dependencies, runs one command and closes them. */
 export const withOpsDependencies = async <T>(
   run: (dependencies: OpsDependencies) => Promise<T>,
 ): Promise<T> => {

@@ -1,64 +1,65 @@
-/** Faults that operators can do something about, in words: whoever operates at night needs no stack trace for them. */
+/** Turns errors that operators can resolve into one line of text. All other errors keep their stack trace. */
 
 type Fault = {
-  /** Of the event store's client. */
+  /** Error type of the event store client. */
   readonly type?: string;
   readonly code?: unknown;
   readonly message?: string;
-  /** Of a file that could not be read or written. */
+  /** The file that could not be read or written. */
   readonly path?: unknown;
   readonly errors?: readonly Fault[];
 };
 
 const NOT_REACHED = ['ECONNREFUSED', 'ECONNRESET', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENOTFOUND', 'EAI_AGAIN'];
-/** SQL states: who may not come in, a database that is not there, a server that is full, starting or stopping. */
+/** SQL states: login rejected, unknown database, too many connections, server starting or stopping. */
 const NOT_LET_IN = /^(28|3D|53300|57P)/;
-/** SQL states: no such table, no such schema. */
+/** SQL states: undefined table, undefined schema. */
 const NOT_MADE = ['42P01', '3F000'];
-/** SQL states: not granted, and a connection that may only read. */
+/** SQL states: insufficient privilege, read-only connection. */
 const NOT_ALLOWED = ['42501', '25006'];
 const TOOK_TOO_LONG = '57014';
 const EVENT_STORE_FAULTS = ['unavailable', 'access-denied', 'timeout', 'deadline-exceeded'];
-/** Faults of connections as `pg` throws them, which have no code. */
+/** Beginnings of the connection errors of `pg` that have no code. */
 const LOST = [
   'timeout exceeded when trying to connect',
   'Connection terminated',
   'Client has encountered a',
   'The server does not support SSL connections',
 ];
-/** Codes of TLS, as Node has them. */
+/** TLS error codes of Node. */
 const NOT_TRUSTED = /CERT|TLS|SSL|UNABLE_TO/;
 
 const firstOf = (error: unknown): Fault => {
   const fault = (error ?? {}) as Fault;
-  // Of a name with several addresses, each has failed.
+  // A host name with several addresses yields an AggregateError. Its first error is reported.
   return fault.errors?.[0] ?? fault;
 };
 
 const reasonOf = ({ message = '' }: Fault): string =>
   (message.split('\n')[0] ?? '').replace(/ Resolution note: ?$/, '');
 
-/** `null`: none that says that a server does not answer. */
+/** Describes a server that is unreachable or too slow; `null` for any other error. */
 export const serverFault = (error: unknown): string | null => {
   const fault = firstOf(error);
   const { type = '', code, message = '' } = fault;
   if (EVENT_STORE_FAULTS.includes(type))
-    return `The event store does not answer: ${reasonOf(fault)} EVENT_STORE_URL says where it is.`;
-  if (code === TOOK_TOO_LONG) return 'Postgres took longer over this than is allowed. Ask for less at once.';
+    return `The event store does not respond: ${reasonOf(fault)} Check EVENT_STORE_URL.`;
+  if (code === TOOK_TOO_LONG) return 'The Postgres query timed out. Request less data at once.';
   const isPostgres =
     typeof code === 'string'
       ? NOT_REACHED.includes(code) || NOT_LET_IN.test(code) || NOT_TRUSTED.test(code)
       : LOST.some((start) => message.startsWith(start));
-  return isPostgres ? `Postgres does not answer: ${reasonOf(fault)}. DATABASE_URL says where it is.` : null;
+  return isPostgres ? `Postgres does not respond: ${reasonOf(fault)}. Check DATABASE_URL.` : null;
 };
 
-/** `null`: something else, which its stack trace says best. */
+/** Describes a missing table, a missing privilege or a file error; `null` for any other error. */
 export const placeFault = (error: unknown): string | null => {
   const fault = firstOf(error);
   const { code } = fault;
   if (typeof code !== 'string') return null;
   if (NOT_MADE.includes(code))
-    return `This database has not what that needs: ${reasonOf(fault)}. Start the service on it, the projector first.`;
-  if (NOT_ALLOWED.includes(code)) return `The role of DATABASE_URL may not do that: ${reasonOf(fault)}.`;
+    return `The database is missing a table this command needs: ${reasonOf(fault)}. Start the service against it first, beginning with the projector.`;
+  if (NOT_ALLOWED.includes(code))
+    return `The role in DATABASE_URL lacks the required privileges: ${reasonOf(fault)}.`;
   return typeof fault.path === 'string' ? `${reasonOf(fault)}.` : null;
 };

@@ -6,8 +6,8 @@ type Fields = Readonly<Record<string, Value>>;
 export const isJson = (command: Command): boolean => Boolean(command.optsWithGlobals()['json']);
 
 /**
- * What stands in names, errors and answers of receivers was written by others: a line break in it would break the
- * table, and an escape sequence would be obeyed by the terminal.
+ * Replaces control characters with spaces. Names, errors and response bodies come from third parties: a line break
+ * would break the table, and the terminal would execute an escape sequence.
  */
 export const onOneLine = (text: string): string =>
   text.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]+/gu, ' ');
@@ -17,14 +17,14 @@ const asText = (value: Value): string => {
   return onOneLine(typeof value === 'object' ? value.join(', ') : String(value));
 };
 
-/** One record as `name  value` lines, or as JSON with `--json`. */
+/** Prints one record as `name  value` lines, or as JSON with `--json`. */
 export const printRecord = (command: Command, record: Fields): void => {
   if (isJson(command)) return console.log(JSON.stringify(record));
   const width = Math.max(...Object.keys(record).map((name) => name.length));
   for (const [name, value] of Object.entries(record)) console.log(`${name.padEnd(width)}  ${asText(value)}`);
 };
 
-/** Records as columns, or as a JSON array with `--json`. That there are none is said beside, for eyes alone. */
+/** Prints records as columns, or as a JSON array with `--json`. Reports an empty list on standard error only. */
 export const printTable = (
   command: Command,
   columns: readonly string[],
@@ -33,11 +33,11 @@ export const printTable = (
   if (isJson(command)) return console.log(JSON.stringify(records));
   if (records.length === 0) console.error('none');
   const rows = [columns, ...records.map((record) => columns.map((column) => asText(record[column] ?? '')))];
-  const widths = columns.map((_, place) => Math.max(...rows.map((row) => row[place]?.length ?? 0)));
+  const widths = columns.map((_, index) => Math.max(...rows.map((row) => row[index]?.length ?? 0)));
   for (const row of rows)
     console.log(
       row
-        .map((cell, place) => cell.padEnd(widths[place] ?? 0))
+        .map((cell, index) => cell.padEnd(widths[index] ?? 0))
         .join('  ')
         .trimEnd(),
     );

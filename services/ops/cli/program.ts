@@ -13,7 +13,7 @@ import { registerSecurityCommands } from './commands/security.ts';
 import { registerWorkspaceCommands } from './commands/workspace.ts';
 import { placeFault, serverFault } from './describe-error.ts';
 
-/** `npm run ops -- …`: what operators do. Beside a running `npm start` it needs no settings. */
+/** The operator command line, `npm run ops -- …`. It finds the settings of a running `npm start` by itself. */
 const program = new Command('ops').description('operate this service').option('--json', 'print JSON');
 
 for (const register of [
@@ -31,7 +31,7 @@ for (const register of [
   register(program);
 }
 
-// Who pipes the answer to `head` has seen enough of it.
+// The reader of a pipe, such as `head`, may close it early, which is not an error.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') throw error;
   process.exit();
@@ -40,12 +40,13 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 try {
   await program.parseAsync();
 } catch (error) {
-  const told = error instanceof Refusal || error instanceof SettingsError ? error.message : placeFault(error);
-  const text = told ?? serverFault(error);
+  const ownMessage =
+    error instanceof Refusal || error instanceof SettingsError ? error.message : placeFault(error);
+  const text = ownMessage ?? serverFault(error);
   if (text === null) throw error;
   console.error(text);
-  if (error instanceof SettingsError || told === null) {
-    console.error('Beside a running `npm start` no settings are needed; DATA_DIR is its folder.');
+  if (error instanceof SettingsError || ownMessage === null) {
+    console.error('While `npm start` runs, no settings are needed. DATA_DIR must name its data folder.');
   }
   process.exitCode = 1;
 }

@@ -1,11 +1,12 @@
 import { MultiBar, type SingleBar } from 'cli-progress';
 
-/** On a terminal bars, redrawn so often; elsewhere a line each so often. */
+/** Redraws per second of the progress bars on a terminal. */
 const REDRAWN_PER_SECOND = 5;
+/** Interval of progress lines when standard error is not a terminal. */
 const LINE_EVERY_MS = 5_000;
 const NAME_WIDTH = 20;
 
-/** Nobody has taken up what was asked for within this time: then it is said that nobody may be there. */
+/** Time after which a request that no projector has started is reported as waiting. */
 const TAKEN_UP_MS = 5_000;
 
 export type Progress = {
@@ -20,25 +21,28 @@ export type Progress = {
   end(): void;
 };
 
+/** Returns the display name of a state: `asked`, the stored name of a request that has not started, reads `requested`. */
+export const formatState = (state: string): string => (state === 'asked' ? 'requested' : state);
+
 const duration = (seconds: number): string => {
   const rounded = Math.max(0, Math.round(seconds));
   const minutes = Math.floor(rounded / 60);
   return minutes === 0 ? `${rounded} s` : `${minutes} min ${rounded % 60} s`;
 };
 
-/** Says once, of what is still only asked for after a while, what it waits for. */
-export const openWaitingNotice = (): ((state: string) => void) => {
+/** Creates a function that reports once when a request still waits for its projector after a few seconds. */
+export const createWaitingNotice = (): ((state: string) => void) => {
   const startedMs = performance.now();
-  let isTold = false;
+  let isPrinted = false;
   return (state) => {
-    if (state !== 'asked' || isTold || performance.now() - startedMs < TAKEN_UP_MS) return;
-    isTold = true;
-    console.error('\nWaiting: it begins when the projector that owns it is free, or one is started.');
+    if (state !== 'asked' || isPrinted || performance.now() - startedMs < TAKEN_UP_MS) return;
+    isPrinted = true;
+    console.error('\nWaiting for the projector that owns this projection (busy or not running).');
   };
 };
 
-/** Bars on standard error, one a name: what is piped on holds nothing of them. */
-export const openProgress = (): Progress => {
+/** Creates progress bars, one per name. They go to standard error, so piped output does not contain them. */
+export const createProgressBars = (): Progress => {
   const bars = new MultiBar({
     format: '{name} {bar} {value} of {total} events, {pace}{state}',
     stream: process.stderr,
@@ -48,18 +52,18 @@ export const openProgress = (): Progress => {
     hideCursor: true,
     barsize: 24,
   });
-  const shown = new Map<string, SingleBar>();
+  const barByName = new Map<string, SingleBar>();
   return {
     show: (name, done, total, state, rate, etaSeconds) => {
       const pace = [
         ...(rate > 0 ? [`${rate}/s, `] : []),
         ...(etaSeconds === null ? [] : [`${duration(etaSeconds)} left, `]),
       ].join('');
-      const words = { name: name.padEnd(NAME_WIDTH), state, pace };
-      const bar = shown.get(name) ?? bars.create(total, done, words);
-      shown.set(name, bar);
+      const labels = { name: name.padEnd(NAME_WIDTH), state: formatState(state), pace };
+      const bar = barByName.get(name) ?? bars.create(total, done, labels);
+      barByName.set(name, bar);
       bar.setTotal(total);
-      bar.update(done, words);
+      bar.update(done, labels);
     },
     end: () => bars.stop(),
   };

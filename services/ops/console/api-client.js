@@ -1,41 +1,41 @@
 /**
- * The operator's token is kept in `sessionStorage`: it is this tab's alone and gone with it, and no request carries it
- * unless this file adds it.
+ * Client of the operator HTTP API. The token is in `sessionStorage`: it belongs to this tab and is deleted with it.
+ * Only this file adds it to requests.
  */
 const TOKEN = 'operator-token';
 
 export const isSignedIn = () => sessionStorage.getItem(TOKEN) !== null;
 export const signOut = () => sessionStorage.removeItem(TOKEN);
 
-/** What the service refused, in its own words. */
-export class Refused extends Error {
+/** An error reply of the service, or `status` 0 when it does not respond. `message` is for display. */
+export class RequestError extends Error {
   constructor(status, message) {
     super(message);
     this.status = status;
   }
 }
 
-/** A service that answers nothing by then does not answer. Going through a chain and exporting take as long as they do. */
-const ANSWER_LIMIT_MS = 20_000;
+/** Request timeout. Chain checks and exports run without one, because they take as long as the history is. */
+const REQUEST_TIMEOUT_MS = 20_000;
 
 const within = (limitMs, signal) => {
   const limit = limitMs === null ? null : AbortSignal.timeout(limitMs);
   return AbortSignal.any([limit, signal].filter((one) => one !== null && one !== undefined));
 };
 
-/** Why no answer came, in words; that the page was left is told as it is. */
-const noAnswer = (error) =>
-  error.name === 'AbortError' ? error : new Refused(0, 'The service does not answer.');
+/** Returns the error of a request without a reply. An `AbortError` stays as it is: the user has left the page. */
+const describeNoReply = (error) =>
+  error.name === 'AbortError' ? error : new RequestError(0, 'The service does not respond.');
 
-const send = async (method, path, body, signal, limitMs = ANSWER_LIMIT_MS) => {
+const send = async (method, path, body, signal, limitMs = REQUEST_TIMEOUT_MS) => {
   const headers = { authorization: `Bearer ${sessionStorage.getItem(TOKEN) ?? ''}` };
-  const given = { method, headers, signal: within(limitMs, signal) };
+  const options = { method, headers, signal: within(limitMs, signal) };
   if (body !== undefined) {
     headers['content-type'] = 'application/json';
-    given.body = JSON.stringify(body);
+    options.body = JSON.stringify(body);
   }
-  const response = await fetch(path, given).catch((error) => {
-    throw noAnswer(error);
+  const response = await fetch(path, options).catch((error) => {
+    throw describeNoReply(error);
   });
   if (response.ok) return response;
   const refusal = await response.json().catch(() => null);
@@ -43,38 +43,39 @@ const send = async (method, path, body, signal, limitMs = ANSWER_LIMIT_MS) => {
     signOut();
     dispatchEvent(new Event('signed-out'));
   }
-  throw new Refused(response.status, refusal?.error?.message ?? `The service answered ${response.status}.`);
+  const message = refusal?.error?.message ?? `The service returned status ${response.status}.`;
+  throw new RequestError(response.status, message);
 };
 
-/** No header can carry anything else, so no token is. */
+/** Headers can carry printable ASCII only, so no other text can be a valid token. */
 const isPrintable = (token) => /^[\x20-\x7e]+$/.test(token);
 
-/** Keeps the token when it is one, and answers whether it is; what else is wrong will show on the page. */
+/** Stores the token if the service accepts it. Returns whether it does. Pages report all other errors themselves. */
 export const signIn = async (token) => {
   if (!isPrintable(token)) return false;
   const { status } = await fetch('/ops/deliveries?limit=1', {
     headers: { authorization: `Bearer ${token}` },
-    signal: within(ANSWER_LIMIT_MS),
+    signal: within(REQUEST_TIMEOUT_MS),
   }).catch((error) => {
-    throw noAnswer(error);
+    throw describeNoReply(error);
   });
   if (status === 401) return false;
   sessionStorage.setItem(TOKEN, token);
   return true;
 };
 
-/** `null` and empty values are left out. */
+/** Formats a query string. Omits `null`, `undefined` and empty values. */
 export const query = (values) => {
-  const given = Object.entries(values).filter(
+  const present = Object.entries(values).filter(
     ([, value]) => value !== null && value !== undefined && value !== '',
   );
-  return given.length === 0 ? '' : `?${new URLSearchParams(given)}`;
+  return present.length === 0 ? '' : `?${new URLSearchParams(present)}`;
 };
 
 export const get = async (path, signal, limitMs) =>
   (await (await send('GET', path, undefined, signal, limitMs)).json()).data;
 
-/** One page with the cursor of the next, or `null`. */
+/** Returns the items of a result page and the cursor of the next page, `null` after the last. */
 export const getPage = async (path, signal) => {
   const { data, meta } = await (await send('GET', path, undefined, signal)).json();
   return { items: data, cursor: meta.cursor ?? null };
@@ -82,18 +83,18 @@ export const getPage = async (path, signal) => {
 
 export const post = async (path, body = {}) => (await (await send('POST', path, body)).json()).data;
 
-const SAVING_MS = 60_000;
-/** Saves an answer as a file; a link could not carry the token. */
+/** Time after which a download's object URL is revoked. Some browsers start to read it with a delay. */
+const REVOKE_AFTER_MS = 60_000;
+/** Saves a reply as a file. A plain link could not send the token. */
 export const download = async (path, name) => {
   const url = URL.createObjectURL(await (await send('GET', path, undefined, undefined, null)).blob());
   const link = document.createElement('a');
   link.href = url;
   link.download = name;
   link.click();
-  // Not at once: some browsers begin to read it later.
-  setTimeout(() => URL.revokeObjectURL(url), SAVING_MS);
+  setTimeout(() => URL.revokeObjectURL(url), REVOKE_AFTER_MS);
 };
 
-/** What the whole service lacks; needs no token. */
-export const missing = async () =>
-  (await (await fetch('/readyz', { signal: within(ANSWER_LIMIT_MS) })).json()).missing ?? null;
+/** Returns the missing parts of the whole service, from `/readyz`. Needs no token. */
+export const readMissing = async () =>
+  (await (await fetch('/readyz', { signal: within(REQUEST_TIMEOUT_MS) })).json()).missing ?? null;

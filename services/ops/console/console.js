@@ -1,11 +1,12 @@
-import { isSignedIn, missing, signIn, signOut } from './api-client.js';
-import { button, element, field, say } from './dom.js';
-import { repeat } from './polling.js';
+import { isSignedIn, readMissing, signIn, signOut } from './api-client.js';
+import { button, element, field, notify } from './dom.js';
+import { poll } from './polling.js';
 
-/** The frame: who is signed in, which page is shown, and what the whole service lacks. */
+/** Frame of the console: sign-in, hash router, and the line with the missing parts of the service. */
 
+/** Poll interval of the missing parts. */
 const MISSING_EVERY_MS = 10_000;
-/** Longer ones are folded. */
+/** Maximum characters of a reason shown in full. A longer list is collapsed. */
 const REASON_MAX_LENGTH = 90;
 const PAGES = {
   projections: () => import('./projections.js'),
@@ -19,8 +20,8 @@ const nav = document.querySelector('nav');
 const signOutButton = document.querySelector('#sign-out');
 let leaving = new AbortController();
 
-/** Half an escape, as of an address that was cut off, is what it says. */
-const decoded = (text) => {
+/** Decodes a URL part. Returns invalid escapes, such as those of a truncated address, unchanged. */
+const decodePart = (text) => {
   try {
     return decodeURIComponent(text);
   } catch {
@@ -28,15 +29,15 @@ const decoded = (text) => {
   }
 };
 
-/** `#/parked?projection=radar` and `#/deliveries/ID`. */
-const place = () => {
+/** Parses the location hash, such as `#/parked?projection=radar` or `#/deliveries/ID`. */
+const readRoute = () => {
   const [path, search] = location.hash.replace(/^#\/?/, '').split('?');
-  const [name, ...rest] = path.split('/').map(decoded);
+  const [name, ...rest] = path.split('/').map(decodePart);
   if (!Object.hasOwn(PAGES, name)) return { name: 'projections', id: null, values: new URLSearchParams() };
   return { name, id: rest.join('/') || null, values: new URLSearchParams(search) };
 };
 
-const showFault = (error) => {
+const showError = (error) => {
   if (error.name === 'AbortError' || error.status === 401) return;
   main.append(
     element(
@@ -57,16 +58,16 @@ const showSignIn = () => {
     name: 'token',
     required: true,
     autocomplete: 'current-password',
-    'aria-describedby': 'wrong',
+    'aria-describedby': 'sign-in-error',
   });
-  const wrong = element('p', { id: 'wrong', class: 'bad', role: 'alert' });
+  const message = element('p', { id: 'sign-in-error', class: 'bad', role: 'alert' });
   const enter = async (event) => {
     event.preventDefault();
     try {
       if (await signIn(token.value)) return show();
-      wrong.textContent = 'That is not the operator token of this service.';
+      message.textContent = 'Invalid operator token.';
     } catch (error) {
-      wrong.textContent = error.message;
+      message.textContent = error.message;
     }
     token.select();
   };
@@ -76,12 +77,12 @@ const showSignIn = () => {
       { class: 'sign-in panel', onsubmit: (event) => void enter(event) },
       element('h1', {}, 'Sign in'),
       field('Operator token', token),
-      wrong,
+      message,
       element('button', { class: 'main' }, 'Sign in'),
       element(
         'p',
         { class: 'muted' },
-        'The setting OPS_TOKEN; after npm start it is ops_token in .data/secrets.json. This tab keeps it until it is closed.',
+        'Value of the setting OPS_TOKEN. With npm start: ops_token in .data/secrets.json. Stored in this tab until it is closed.',
       ),
     ),
   );
@@ -92,9 +93,9 @@ const show = async () => {
   leaving.abort();
   leaving = new AbortController();
   const { signal } = leaving;
-  say('');
+  notify('');
   if (!isSignedIn()) return showSignIn();
-  const { name, id, values } = place();
+  const { name, id, values } = readRoute();
   nav.hidden = false;
   signOutButton.hidden = false;
   for (const link of nav.children) {
@@ -104,7 +105,7 @@ const show = async () => {
   }
   try {
     const page = await PAGES[name]();
-    // Meanwhile another page was asked for, and is shown.
+    // Another page was opened while this one loaded.
     if (signal.aborted) return;
     const heading = element('h1', { tabindex: '-1' });
     main.replaceChildren(heading);
@@ -117,12 +118,12 @@ const show = async () => {
     scrollTo(0, 0);
     await shown;
   } catch (error) {
-    if (!signal.aborted) showFault(error);
+    if (!signal.aborted) showError(error);
   }
 };
 
-/** `31 of 31 projected by nobody: ads, …` keeps its list behind what it says; a short one is said at once. */
-const reasonOf = (what, reason) => {
+/** Formats a reason such as `31 of 31 no owner: ads, …`. Collapses the list after the colon if it is long. */
+const formatReason = (what, reason) => {
   const [, head, list] = /^(.*?): (.*)$/.exec(reason) ?? [];
   if (list === undefined || reason.length <= REASON_MAX_LENGTH) return element('p', {}, `${what}: ${reason}`);
   return element('details', {}, element('summary', {}, `${what}: ${head}`), element('p', {}, list));
@@ -130,17 +131,17 @@ const reasonOf = (what, reason) => {
 
 const showMissing = async () => {
   const line = document.querySelector('#missing');
-  const all = await missing().catch(() => null);
+  const all = await readMissing().catch(() => null);
   const key = JSON.stringify(all);
-  // What was opened stays open until there is something else to say.
+  // An unchanged line is not redrawn, so that an expanded list stays expanded.
   if (line.dataset.shown === key) return;
   line.dataset.shown = key;
   line.hidden = all?.length === 0;
   line.replaceChildren(
     ...(all === null
-      ? [element('p', {}, 'The service does not answer.')]
+      ? [element('p', {}, 'The service does not respond.')]
       : all.flatMap(({ what, why }) =>
-          why.split('; ').map((reason) => reasonOf(what.replaceAll('_', ' '), reason)),
+          why.split('; ').map((reason) => formatReason(what.replaceAll('_', ' '), reason)),
         )),
   );
 };
@@ -150,11 +151,11 @@ signOutButton.addEventListener('click', () => {
   void show();
 });
 addEventListener('signed-out', () => void show());
-// The address stays that of the page: to follow the link as one would leave it.
+// Moves the focus without following the link, because its hash would open another page.
 document.querySelector('.skip').addEventListener('click', (event) => {
   event.preventDefault();
   main.focus();
 });
 addEventListener('hashchange', () => void show());
 void show();
-void repeat(showMissing, MISSING_EVERY_MS, new AbortController().signal);
+void poll(showMissing, MISSING_EVERY_MS, new AbortController().signal);

@@ -1,13 +1,13 @@
 import { get, getPage, post, query } from './api-client.js';
-import { badge, button, choice, confirmed, element, field, json, pairs, row, say, table } from './dom.js';
-import { filters, pages } from './pagination.js';
+import { badge, button, choice, confirmed, element, field, json, notify, pairs, row, table } from './dom.js';
+import { filters, paginate } from './pagination.js';
 import { moment } from './format.js';
 
-/** What alert rules sent, each with its attempts, and another round or an end to it. */
+/** Deliveries of alert rules: list, attempts of one delivery, replay and cancel. */
 
 const PAGE_ITEMS = 50;
 const COLUMNS = ['Queued', 'Status', 'Channel', 'Kind', 'Attempts', 'Next attempt', 'Workspace'];
-const ATTEMPT_COLUMNS = ['At', 'What', 'Outcome', 'Class', 'Answer', 'Took', 'Reason'];
+const ATTEMPT_COLUMNS = ['Time', 'Event', 'Outcome', 'Failure', 'Response', 'Duration', 'Reason'];
 const STATUSES = ['queued', 'retrying', 'delivered', 'failed', 'cancelled'];
 const TONES = { delivered: 'good', failed: 'bad', retrying: 'warn' };
 
@@ -24,12 +24,12 @@ const rowOf = (one) =>
     one.workspace_id,
   ]);
 
-const answerOf = ({ answer, status_code: status }) => {
+const responseCell = ({ answer, status_code: status }) => {
   if (answer === null || answer === '') return status === null ? '–' : String(status);
   return element(
     'details',
     {},
-    element('summary', {}, String(status ?? 'answer')),
+    element('summary', {}, String(status ?? 'response')),
     element('pre', { tabindex: '0' }, answer),
   );
 };
@@ -40,33 +40,33 @@ const attemptRow = (entry) =>
     entry.type.replace(/^Delivery/, '') + (entry.attempt ? ` ${entry.attempt}` : ''),
     entry.outcome === null ? '–' : statusBadge(entry.outcome),
     entry.failure ?? '–',
-    answerOf(entry),
+    responseCell(entry),
     entry.duration_ms === null ? '–' : `${entry.duration_ms} ms`,
     entry.reason ?? '–',
   ]);
 
 const showOne = async ({ main, title, id, signal }) => {
   title('Delivery');
-  const place = element('div', {});
-  main.append(element('p', {}, element('a', { href: '#/deliveries' }, '← All deliveries')), place);
-  const act = async (what, said) => {
+  const content = element('div', {});
+  main.append(element('p', {}, element('a', { href: '#/deliveries' }, '← All deliveries')), content);
+  const act = async (action, success) => {
     try {
-      const done = await post(`/ops/deliveries/${what}`, { ids: [id] });
-      say((done.replayed ?? done.cancelled) === 0 ? 'Nothing was to be done.' : said);
+      const done = await post(`/ops/deliveries/${action}`, { ids: [id] });
+      notify((done.replayed ?? done.cancelled) === 0 ? 'Nothing to do.' : success);
     } catch (error) {
-      say(error.message, 'bad');
+      notify(error.message, 'bad');
     }
     await draw();
   };
-  const replay = () => act('replay', 'Another round of attempts begins.');
+  const replay = () => act('replay', 'Replay started.');
   const cancel = async () => {
-    if (await confirmed('Send nothing more of this delivery?', 'Cancel it'))
-      await act('cancel', 'It was cancelled.');
+    if (await confirmed('Cancel this delivery? No further attempts are made.', 'Cancel it'))
+      await act('cancel', 'Delivery cancelled.');
   };
   const draw = async () => {
     const one = await get(`/ops/deliveries/${encodeURIComponent(id)}`, signal);
     const isOver = one.next_attempt_at === null;
-    place.replaceChildren(
+    content.replaceChildren(
       element(
         'section',
         { class: 'panel', 'aria-label': 'Delivery' },
@@ -86,10 +86,10 @@ const showOne = async ({ main, title, id, signal }) => {
           isOver ? button('Replay', replay, { class: 'main' }) : button('Cancel', cancel),
         ),
       ),
-      element('h2', {}, 'What happened'),
+      element('h2', {}, 'Events'),
       one.history.length === 0
-        ? element('p', { class: 'muted' }, 'Nothing yet.')
-        : table('What happened to this delivery', ATTEMPT_COLUMNS, one.history.map(attemptRow)),
+        ? element('p', { class: 'muted' }, 'No events yet.')
+        : table('Events of this delivery', ATTEMPT_COLUMNS, one.history.map(attemptRow)),
       element('h2', {}, 'Payload'),
       json(one.payload),
     );
@@ -101,11 +101,11 @@ export const show = async ({ main, title, id, values, signal }) => {
   if (id !== null) return showOne({ main, title, id, signal });
   title('Deliveries');
   const [status, workspace, since] = ['status', 'workspace', 'since'].map((name) => values.get(name) ?? '');
-  const list = pages(
+  const list = paginate(
     (after) =>
       getPage(`/ops/deliveries${query({ status, workspace, since, after, limit: PAGE_ITEMS })}`, signal),
     (items) => table('Deliveries, newest first', COLUMNS, items.map(rowOf)),
-    'There are no such deliveries.',
+    'No deliveries found.',
   );
   main.append(
     filters('deliveries', [

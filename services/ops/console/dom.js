@@ -1,4 +1,4 @@
-/** Markup is made of elements, never of text: what the service says cannot become any. */
+/** Creates DOM elements. Text never becomes markup, so data from the service cannot inject HTML. */
 
 const SVG = 'http://www.w3.org/2000/svg';
 
@@ -12,39 +12,40 @@ const fill = (made, attributes, children) => {
   return made;
 };
 
-/** `element('a', { href }, 'text', child, …)`; `null` attributes and children are left out. */
+/** Creates an element: `element('a', { href }, 'text', child, …)`. Omits `null` attributes and children. */
 export const element = (name, attributes = {}, ...children) =>
   fill(document.createElement(name), attributes, children);
 
 export const drawing = (name, attributes = {}, ...children) =>
   fill(document.createElementNS(SVG, name), attributes, children);
 
-/** What goes wrong in `act` is said, unless it is that the page was left meanwhile or the token is no longer one. */
-const reporting = (act) => async () => {
+/** Wraps a click handler: shows its error, except when the user left the page or was signed out. */
+const reportErrors = (act) => async () => {
   try {
     await act();
   } catch (error) {
-    if (error.name !== 'AbortError' && error.status !== 401) say(error.message, 'bad');
+    if (error.name !== 'AbortError' && error.status !== 401) notify(error.message, 'bad');
   }
 };
 
 export const button = (label, act, attributes = {}) =>
-  element('button', { type: 'button', onclick: reporting(act), ...attributes }, label);
+  element('button', { type: 'button', onclick: reportErrors(act), ...attributes }, label);
 
-/** A label with its field, which is named by it. */
+/** Creates a labelled input. */
 export const field = (label, input) =>
   element('label', { class: 'field' }, element('span', {}, label), input);
 
-export const choice = (name, options, chosen) =>
+/** Creates a select box. `options`: pairs of value and label. */
+export const choice = (name, options, selected) =>
   element(
     'select',
     { name },
-    options.map(([value, label]) => element('option', { value, selected: value === chosen }, label)),
+    options.map(([value, label]) => element('option', { value, selected: value === selected }, label)),
   );
 
 /**
- * A table whose cells know their columns: on a narrow screen each row is shown as a card, with the names of the
- * columns beside the values. `compact`: two values side by side, where all of them are short.
+ * Creates a responsive table. On a narrow screen each row becomes a card that repeats the column names. The kind
+ * `compact` puts two values on a line of the card, for short values.
  */
 export const table = (caption, columns, rows, kind = '') =>
   element(
@@ -67,15 +68,15 @@ export const table = (caption, columns, rows, kind = '') =>
     ),
   );
 
-/** Cells in the order of the columns; the first names the row. */
+/** Creates a row. Cells are in column order; the first is the row header. */
 export const row = (columns, cells) =>
   element(
     'tr',
     {},
-    cells.map((content, place) =>
+    cells.map((content, index) =>
       element(
-        place === 0 ? 'th' : 'td',
-        { 'data-column': columns[place], scope: place === 0 ? 'row' : null },
+        index === 0 ? 'th' : 'td',
+        { 'data-column': columns[index], scope: index === 0 ? 'row' : null },
         element('div', { class: 'cell' }, content),
       ),
     ),
@@ -92,7 +93,7 @@ export const badge = (word, tone = 'plain') => element('span', { class: `badge $
 
 export const json = (value) => element('pre', { tabindex: '0' }, JSON.stringify(value, null, 2));
 
-/** Asks before something that cannot be taken back. Resolves to whether to go on. */
+/** Shows a confirmation dialog. Resolves to true when the user confirms. */
 export const confirmed = (question, yes) =>
   new Promise((resolve) => {
     const closed = new AbortController();
@@ -117,19 +118,19 @@ export const confirmed = (question, yes) =>
     );
     document.body.append(dialog);
     dialog.showModal();
-    // Asked on one page, it is not answered on another.
+    // Closes when another page opens.
     addEventListener('hashchange', () => dialog.close('no'), { signal: closed.signal });
   });
 
-/** It covers a corner of the page, so what went well is not said for ever; what did not, stays. */
-const SAID_MS = 10_000;
-let unsay;
+/** Display time of a notice, which covers a corner of the page. Errors stay until the next notice. */
+const NOTICE_MS = 10_000;
+let hideTimer;
 
-/** Tells what came of an action, to eyes and to screen readers. */
-export const say = (text, tone = 'plain') => {
-  clearTimeout(unsay);
-  const said = document.querySelector('#said');
-  said.className = `said ${tone}`;
-  said.textContent = text;
-  if (text !== '' && tone !== 'bad') unsay = setTimeout(() => say(''), SAID_MS);
+/** Shows the result of an action, also to screen readers. An empty text hides the notice. */
+export const notify = (text, tone = 'plain') => {
+  clearTimeout(hideTimer);
+  const notice = document.querySelector('#notice');
+  notice.className = `notice ${tone}`;
+  notice.textContent = text;
+  if (text !== '' && tone !== 'bad') hideTimer = setTimeout(() => notify(''), NOTICE_MS);
 };

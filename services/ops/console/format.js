@@ -1,4 +1,4 @@
-/** Figures and times as people read them. */
+/** Formats numbers, rates, times and durations for display. */
 
 const NUMBER = new Intl.NumberFormat('en');
 const MOMENT = new Intl.DateTimeFormat('en-GB', {
@@ -14,14 +14,14 @@ export const count = (value) => NUMBER.format(Math.round(value));
 
 export const plural = (value, one, many = `${one}s`) => `${count(value)} ${value === 1 ? one : many}`;
 
-/** Of events in a second; what is slow is not nothing. */
+/** Formats events per second. Distinguishes very slow from zero. */
 export const rate = (value) => {
   if (value === 0) return '–';
   if (value < 0.1) return '< 0.1/s';
   return `${value < 10 ? Math.round(value * 10) / 10 : count(value)}/s`;
 };
 
-/** In UTC, as everything that is recorded. */
+/** Formats a timestamp in UTC, the time zone of all recorded times. */
 export const moment = (iso) => (iso === null ? '–' : `${MOMENT.format(new Date(iso))} UTC`);
 
 export const duration = (seconds) => {

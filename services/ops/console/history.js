@@ -1,12 +1,12 @@
 import { download, get, getPage, query } from './api-client.js';
-import { badge, button, choice, element, field, json, row, say, table } from './dom.js';
-import { filters, pages } from './pagination.js';
+import { badge, button, choice, element, field, json, notify, row, table } from './dom.js';
+import { filters, paginate } from './pagination.js';
 import { count, moment } from './format.js';
 
-/** Who did what in a workspace, whether the chain of it holds, and the export that auditors check. */
+/** History of a workspace: entries with filters, check of the hash chain, and exports for auditors. */
 
 const PAGE_ITEMS = 50;
-const COLUMNS = ['Entry', 'Recorded', 'What', 'Who', 'Of', 'Request'];
+const COLUMNS = ['Entry', 'Recorded', 'Event type', 'Actor', 'Resource', 'Request'];
 const FILTERS = ['type', 'actor', 'resource', 'since', 'until'];
 
 const rowsOf = (entry) => {
@@ -38,14 +38,14 @@ const rowsOf = (entry) => {
 };
 
 const chainPanel = (path, workspace, signal) => {
-  const status = element('p', { class: 'muted' }, 'Each entry holds the hash of the one before it.');
+  const status = element('p', { class: 'muted' }, 'Each entry contains the hash of the previous entry.');
   const check = async () => {
-    status.textContent = 'Going through the chain …';
+    status.textContent = 'Checking …';
     try {
       const one = await get(`${path}/chain`, signal, null);
       status.replaceChildren(
         badge(one.intact ? 'intact' : `broken at entry ${count(one.broken_at)}`, one.intact ? 'good' : 'bad'),
-        ` ${count(one.entries)} entries follow from each other, the last of ${moment(one.last_recorded_at)}. Head `,
+        ` ${count(one.entries)} entries checked, the last of ${moment(one.last_recorded_at)}. Head hash `,
         element('code', {}, one.head_hash.slice(0, 16)),
         '…',
       );
@@ -54,23 +54,23 @@ const chainPanel = (path, workspace, signal) => {
     }
   };
   const save = (format) => async () => {
-    say('The export is being written …');
+    notify('Exporting …');
     try {
       await download(`${path}/export?format=${format}`, `history-${workspace}-${format}.tar`);
-      say('The export was saved. Check it with: ops audit verify FOLDER');
+      notify('Export saved. Verify it: ops audit verify FOLDER');
     } catch (error) {
-      say(error.message, 'bad');
+      notify(error.message, 'bad');
     }
   };
   return element(
     'section',
-    { class: 'panel', 'aria-label': 'Chain and export' },
-    element('h2', {}, 'Chain'),
+    { class: 'panel', 'aria-label': 'Hash chain and export' },
+    element('h2', {}, 'Hash chain'),
     status,
     element(
       'div',
       { class: 'actions' },
-      button('Check the chain', check),
+      button('Check chain', check),
       button('Export as NDJSON', save('ndjson')),
       button('Export as CSV', save('csv')),
     ),
@@ -80,30 +80,30 @@ const chainPanel = (path, workspace, signal) => {
 export const show = async ({ main, title, values, signal }) => {
   title('Histories');
   const workspaces = await get('/ops/workspaces', signal);
-  const given = Object.fromEntries(FILTERS.map((name) => [name, values.get(name) ?? '']));
+  const selected = Object.fromEntries(FILTERS.map((name) => [name, values.get(name) ?? '']));
   const workspace = values.get('workspace') ?? workspaces[0]?.workspace_id ?? '';
   const options = workspaces.map((one) => [one.workspace_id, `${one.name} (${one.workspace_id})`]);
   if (!options.some(([id]) => id === workspace)) options.unshift([workspace, workspace]);
-  const text = (name, placeholder) => element('input', { name, value: given[name], placeholder });
+  const text = (name, placeholder) => element('input', { name, value: selected[name], placeholder });
   main.append(
     filters('history', [
       field('Workspace', choice('workspace', options, workspace)),
-      field('What', text('type', 'BrandTracked')),
-      field('Who', text('actor', 'member:mem_…')),
-      field('Of', text('resource', 'apiKeys')),
-      field('Since', element('input', { name: 'since', type: 'date', value: given.since })),
-      field('Until', element('input', { name: 'until', type: 'date', value: given.until })),
+      field('Event type', text('type', 'BrandTracked')),
+      field('Actor', text('actor', 'member:mem_…')),
+      field('Resource', text('resource', 'apiKeys')),
+      field('Since', element('input', { name: 'since', type: 'date', value: selected.since })),
+      field('Until', element('input', { name: 'until', type: 'date', value: selected.until })),
     ]),
   );
   if (workspace === '') {
-    main.append(element('p', { class: 'muted' }, 'There is no workspace yet.'));
+    main.append(element('p', { class: 'muted' }, 'No workspaces yet.'));
     return;
   }
   const path = `/ops/workspaces/${encodeURIComponent(workspace)}/history`;
-  const list = pages(
-    (cursor) => getPage(`${path}${query({ ...given, cursor, limit: PAGE_ITEMS })}`, signal),
+  const list = paginate(
+    (cursor) => getPage(`${path}${query({ ...selected, cursor, limit: PAGE_ITEMS })}`, signal),
     (items) => table('Entries, newest first', COLUMNS, items.flatMap(rowsOf)),
-    'There are no such entries.',
+    'No entries found.',
   );
   main.append(chainPanel(path, workspace, signal), list.element);
   await list.load();

@@ -1,14 +1,14 @@
 import { drawing, element } from './dom.js';
 import { count, moment } from './format.js';
 
-/** Lag over the last hour, drawn as an area. Colours and widths are the style sheet's. */
+/** Draws the lag over the last hour as an area chart. The style sheet defines colours and line widths. */
 
 const HOUR_MS = 3_600_000;
 
 const pathOf = ({ at, lag_facts: lag }, width, height, most, now) => {
-  const points = at.map((time, place) => {
+  const points = at.map((time, index) => {
     const x = width * (1 - (now - Date.parse(time)) / HOUR_MS);
-    return [Math.max(0, x), height - (height * lag[place]) / most];
+    return [Math.max(0, x), height - (height * lag[index]) / most];
   });
   if (points.length === 0) return null;
   const line = points.map(([x, y]) => `${x.toFixed(1)},${y.toFixed(1)}`).join(' L');
@@ -19,10 +19,10 @@ const pathOf = ({ at, lag_facts: lag }, width, height, most, now) => {
 
 const summaryOf = ({ lag_facts: lag }) =>
   lag.length === 0
-    ? 'Nothing was written down in the last hour.'
+    ? 'No samples in the last hour.'
     : `Lag of the last hour: ${count(lag.at(-1))} events now, ${count(Math.max(...lag))} at most.`;
 
-/** A small one for a row of the table. */
+/** Draws a small chart for a table row. */
 export const sparkline = (series) => {
   const [width, height] = [120, 24];
   const most = Math.max(1, ...series.lag_facts);
@@ -39,7 +39,7 @@ export const NARROW = matchMedia('(max-width: 720px)');
 
 const plotWidth = () => (NARROW.matches ? 280 : 640);
 
-/** With axes: events upwards, the last hour from left to right. As wide as it is seen, so that figures can be read. */
+/** Draws a chart with axes: events upwards, the last hour from left to right. Its width fits the screen. */
 export const plot = (series) => {
   const [width, height, left, bottom] = [plotWidth(), 160, 52, 22];
   const most = Math.max(1, ...series.lag_facts);
@@ -90,7 +90,7 @@ export const plot = (series) => {
       'figcaption',
       {},
       summaryOf(series),
-      series.at.length === 0 ? '' : ` Last written down ${moment(series.at.at(-1))}.`,
+      series.at.length === 0 ? '' : ` Last sample ${moment(series.at.at(-1))}.`,
     ),
   );
 };

@@ -1,49 +1,55 @@
 import { button, element } from './dom.js';
 
 /**
- * A list that is asked for page by page and holds one page at a time: ten thousand entries cost what fifty do.
- * `read(cursor)` answers `{ items, cursor }`; `draw(items)` answers elements.
+ * A paginated list that holds one result page at a time, so its cost does not depend on the number of entries.
+ * `read(cursor)` returns `{ items, cursor }`, `draw(items)` returns elements, `emptyText` replaces an empty list.
  */
-export const pages = (read, draw, nothing) => {
-  const body = element('div', { 'aria-live': 'off' }, element('p', { class: 'muted' }, 'Reading …'));
-  const where = element('span', { class: 'muted', role: 'status' });
+export const paginate = (read, draw, emptyText) => {
+  const body = element('div', { 'aria-live': 'off' }, element('p', { class: 'muted' }, 'Loading …'));
+  const pageNumber = element('span', { class: 'muted', role: 'status' });
   const cursors = [null];
   let next = null;
-  let isTurning = false;
+  let isLoading = false;
   const load = async () => {
     const found = await read(cursors.at(-1));
     next = found.cursor;
     body.replaceChildren(
-      found.items.length === 0 ? element('p', { class: 'muted' }, nothing) : draw(found.items),
+      found.items.length === 0 ? element('p', { class: 'muted' }, emptyText) : draw(found.items),
     );
-    back.disabled = cursors.length === 1;
-    forth.disabled = next === null;
+    previousButton.disabled = cursors.length === 1;
+    nextButton.disabled = next === null;
     bar.hidden = cursors.length === 1 && next === null;
-    where.textContent = `Page ${cursors.length}`;
+    pageNumber.textContent = `Page ${cursors.length}`;
   };
-  /** A page that does not come leaves the one before it, and pressing twice turns once. */
-  const turn = async (to) => {
-    if (isTurning) return;
-    isTurning = true;
-    const from = [...cursors];
-    cursors.splice(0, cursors.length, ...to);
+  /** Loads another page. If that fails, the current page stays. Ignores clicks while a page is loading. */
+  const openPage = async (target) => {
+    if (isLoading) return;
+    isLoading = true;
+    const previous = [...cursors];
+    cursors.splice(0, cursors.length, ...target);
     try {
       await load();
     } catch (error) {
-      cursors.splice(0, cursors.length, ...from);
+      cursors.splice(0, cursors.length, ...previous);
       throw error;
     } finally {
-      isTurning = false;
+      isLoading = false;
     }
     body.scrollIntoView({ block: 'nearest' });
   };
-  const back = button('Previous', () => turn(cursors.slice(0, -1)));
-  const forth = button('Next', () => turn([...cursors, next]));
-  const bar = element('nav', { class: 'actions', 'aria-label': 'Pages', hidden: true }, back, where, forth);
+  const previousButton = button('Previous', () => openPage(cursors.slice(0, -1)));
+  const nextButton = button('Next', () => openPage([...cursors, next]));
+  const bar = element(
+    'nav',
+    { class: 'actions', 'aria-label': 'Pages', hidden: true },
+    previousButton,
+    pageNumber,
+    nextButton,
+  );
   return { element: element('div', {}, body, bar), load };
 };
 
-/** A row of fields whose values are the address, so that it can be kept and sent. */
+/** Creates a filter form. Its values become part of the address, so a filtered list can be bookmarked and shared. */
 export const filters = (name, fields) => {
   const form = element(
     'form',
@@ -52,8 +58,8 @@ export const filters = (name, fields) => {
       'aria-label': 'Filters',
       onsubmit: (event) => {
         event.preventDefault();
-        const given = [...new FormData(form)].filter(([, value]) => value !== '');
-        location.hash = `#/${name}${given.length === 0 ? '' : `?${new URLSearchParams(given)}`}`;
+        const values = [...new FormData(form)].filter(([, value]) => value !== '');
+        location.hash = `#/${name}${values.length === 0 ? '' : `?${new URLSearchParams(values)}`}`;
       },
     },
     fields,

@@ -1,63 +1,63 @@
 import { get, getPage, post, query } from './api-client.js';
-import { badge, button, choice, confirmed, element, field, json, pairs, row, say, table } from './dom.js';
-import { filters, pages } from './pagination.js';
+import { badge, button, choice, confirmed, element, field, json, notify, pairs, row, table } from './dom.js';
+import { filters, paginate } from './pagination.js';
 import { count, moment, plural } from './format.js';
 
-/** Events that a projection could not apply, and what waits behind each of them. */
+/** Parked events: events that a projection could not apply, with retry and skip. */
 
 const PAGE_ITEMS = 50;
-const COLUMNS = ['Stream', 'Projection', 'Event', 'Error', 'Waiting', 'Tried', ''];
+const COLUMNS = ['Stream', 'Projection', 'Event', 'Error', 'Waiting', 'Attempts', ''];
 
-const showEvent = async (one, place) => {
-  place.replaceChildren(element('p', { class: 'muted' }, 'Reading …'));
+const showEvent = async (one, content) => {
+  content.replaceChildren(element('p', { class: 'muted' }, 'Loading …'));
   try {
     const path = [one.projection, one.stream].map(encodeURIComponent).join('/');
-    const whole = await get(`/ops/parked/${path}`);
-    place.replaceChildren(
+    const parked = await get(`/ops/parked/${path}`);
+    content.replaceChildren(
       pairs([
-        ['Error', element('span', { class: 'bad' }, whole.error)],
-        ['Parked', moment(whole.parked_at)],
-        ['Last tried', moment(whole.tried_at)],
-        ['Position', whole.position],
-        ['Waiting behind it', plural(whole.waiting, 'event')],
+        ['Error', element('span', { class: 'bad' }, parked.error)],
+        ['Parked', moment(parked.parked_at)],
+        ['Last attempt', moment(parked.tried_at)],
+        ['Position', parked.position],
+        ['Waiting behind it', plural(parked.waiting, 'event')],
       ]),
-      whole.fact === null ? element('p', {}, 'The log does not have this event any more.') : json(whole.fact),
+      parked.fact === null ? element('p', {}, 'The log no longer contains this event.') : json(parked.fact),
     );
   } catch (error) {
-    place.replaceChildren(element('p', { class: 'bad' }, error.message));
+    content.replaceChildren(element('p', { class: 'bad' }, error.message));
   }
 };
 
 const rowsOf = (one) => {
-  const asked = element('span', {}, one.asked === null ? '' : badge(`${one.asked} asked for`));
-  const act = async (what, body, said) => {
+  const pending = element('span', {}, one.asked === null ? '' : badge(`${one.asked} requested`));
+  const act = async (action, body, success) => {
     try {
-      await post(`/ops/parked/${what}`, { projection: one.projection, ...body });
-      asked.replaceChildren(badge(`${what} asked for`));
-      say(said);
+      await post(`/ops/parked/${action}`, { projection: one.projection, ...body });
+      pending.replaceChildren(badge(`${action} requested`));
+      notify(success);
     } catch (error) {
-      say(error.message, 'bad');
+      notify(error.message, 'bad');
     }
   };
-  const retry = () => act('retry', { streams: [one.stream] }, `${one.stream} is tried again.`);
+  const retry = () => act('retry', { streams: [one.stream] }, `Retry of ${one.stream} requested.`);
   const skip = async () => {
-    const question = `Leave this ${one.type} of ${one.stream} out of ${one.projection} for good, and apply what waits behind it?`;
-    if (await confirmed(question, 'Leave it out')) {
-      await act('skip', { stream: one.stream }, `The event is left out of ${one.projection}.`);
+    const question = `Exclude this ${one.type} of ${one.stream} from ${one.projection} for good, and apply the events waiting behind it?`;
+    if (await confirmed(question, 'Skip it')) {
+      await act('skip', { stream: one.stream }, `Skip of the event in ${one.projection} requested.`);
     }
   };
-  const place = element('div', { class: 'cell' });
+  const content = element('div', { class: 'cell' });
   const more = element(
     'tr',
     { class: 'more', hidden: true },
-    element('td', { colspan: String(COLUMNS.length) }, place),
+    element('td', { colspan: String(COLUMNS.length) }, content),
   );
   const toggle = button(
     one.stream,
     () => {
       more.hidden = !more.hidden;
       toggle.setAttribute('aria-expanded', String(!more.hidden));
-      if (!more.hidden) void showEvent(one, place);
+      if (!more.hidden) void showEvent(one, content);
     },
     { class: 'link', 'aria-expanded': 'false' },
   );
@@ -74,7 +74,7 @@ const rowsOf = (one) => {
         { class: 'actions' },
         button('Retry', retry, { 'aria-label': `Retry ${one.stream}` }),
         button('Skip', skip, { class: 'quiet', 'aria-label': `Skip the event of ${one.stream}` }),
-        asked,
+        pending,
       ),
     ]),
     more,
@@ -84,10 +84,10 @@ const rowsOf = (one) => {
 const retryAll = (projection) =>
   button(`Retry all of ${projection}`, async () => {
     try {
-      const { streams_asked: asked } = await post('/ops/parked/retry', { projection, streams: 'all' });
-      say(`${plural(asked, 'stream')} of ${projection} are tried again.`);
+      const { streams_asked: streams } = await post('/ops/parked/retry', { projection, streams: 'all' });
+      notify(`${plural(streams, 'stream')} of ${projection} will be retried.`);
     } catch (error) {
-      say(error.message, 'bad');
+      notify(error.message, 'bad');
     }
   });
 
@@ -95,16 +95,16 @@ export const show = async ({ main, title, values, signal }) => {
   title('Parked events');
   const projection = values.get('projection');
   const names = element('div', {});
-  const list = pages(
+  const list = paginate(
     (cursor) => getPage(`/ops/parked${query({ projection, cursor, limit: PAGE_ITEMS })}`, signal),
     (items) => table('Parked events', COLUMNS, items.flatMap(rowsOf)),
-    'Nothing is parked.',
+    'No parked events.',
   );
   main.append(
     element(
       'p',
       { class: 'muted' },
-      'An event that a projection cannot apply is set aside with the later ones of its stream; everything else goes on. Mend the code, then retry.',
+      'An event that a projection cannot apply is parked, together with the later events of its stream. All other streams continue. Fix the code, then retry.',
     ),
     names,
     list.element,

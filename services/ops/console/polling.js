@@ -1,4 +1,4 @@
-import { say } from './dom.js';
+import { notify } from './dom.js';
 
 const wait = (ms, signal) =>
   new Promise((resolve) => {
@@ -11,30 +11,30 @@ const wait = (ms, signal) =>
     signal.addEventListener('abort', done);
   });
 
-/** Waited for in steps, so that another pace holds at once. */
+/** Waiting step. Short steps let a changed interval take effect at once. */
 const STEP_MS = 1_000;
 
-/** What asking again does not mend: the page is left, the token is none, or there is no such thing. */
+/** Returns true for errors that a retry cannot fix: page left, token rejected, resource not found. */
 const isFinal = ({ name, status }) => name === 'AbortError' || (status >= 400 && status < 500);
 
 /**
- * Runs `look` at once and then again and again, while the tab is seen and until the page is left. A service that is
- * away for a moment, as when it is deployed, is asked again: who watches a rebuild goes on watching.
+ * Runs `load` at once and then at an interval, while the tab is visible and until the signal aborts. Retries while the
+ * service is unreachable, so that the display of a rebuild survives a deployment.
  */
-export const repeat = async (look, everyMs, signal) => {
+export const poll = async (load, everyMs, signal) => {
   let isStale = false;
   while (!signal.aborted) {
     try {
-      if (!document.hidden) await look();
-      if (isStale) say('');
+      if (!document.hidden) await load();
+      if (isStale) notify('');
       isStale = false;
     } catch (error) {
       if (isFinal(error)) throw error;
-      if (!isStale) say(`${error.message} It is asked again; until then the page is as it was.`, 'bad');
+      if (!isStale) notify(`${error.message} Retrying; the page shows the last known state.`, 'bad');
       isStale = true;
     }
-    const pace = typeof everyMs === 'function' ? everyMs : () => everyMs;
-    for (let waitedMs = 0; waitedMs < pace() && !signal.aborted; waitedMs += STEP_MS)
+    const intervalMs = typeof everyMs === 'function' ? everyMs : () => everyMs;
+    for (let waitedMs = 0; waitedMs < intervalMs() && !signal.aborted; waitedMs += STEP_MS)
       await wait(STEP_MS, signal);
   }
 };

@@ -2,16 +2,16 @@ import { get } from './api-client.js';
 import { element, row, table } from './dom.js';
 import { sparkline } from './lag-chart.js';
 import { show as showOne } from './projection.js';
-import { repeat } from './polling.js';
-import { behind, stateBadges } from './projection-state.js';
+import { poll } from './polling.js';
+import { lagText, stateBadges } from './projection-state.js';
 import { count, rate } from './format.js';
 
-/** All projections: how they stand and how far behind they were over the last hour. */
+/** Page of all projections: status, and lag over the last hour. */
 
-const LOOK_EVERY_MS = 5_000;
-/** The plots move slowly; they are asked for every so many looks. */
-const PLOT_EVERY_LOOKS = 6;
-const COLUMNS = ['Projection', 'State', 'Behind', 'Last hour', 'Rate', 'Parked', 'Version'];
+const POLL_EVERY_MS = 5_000;
+/** Polls per load of the lag charts, which change slowly. */
+const POLLS_PER_CHART = 6;
+const COLUMNS = ['Projection', 'State', 'Lag', 'Last hour', 'Rate', 'Parked', 'Version'];
 const parkedLink = ({ name, parked }) =>
   parked === 0
     ? '0'
@@ -20,7 +20,7 @@ const parkedLink = ({ name, parked }) =>
 const cellsOf = (one, series) => [
   element('a', { href: `#/projections/${encodeURIComponent(one.name)}` }, one.name),
   stateBadges(one),
-  behind(one),
+  lagText(one),
   sparkline(series),
   rate(one.rate_per_second),
   parkedLink(one),
@@ -35,7 +35,7 @@ const summaryOf = (all) => {
   const parts = [
     `${count(all.length)} projections`,
     late === 0 ? 'none behind' : `${count(late)} behind`,
-    parked === 0 ? 'nothing parked' : `${count(parked)} events parked`,
+    parked === 0 ? 'no parked events' : `${count(parked)} events parked`,
   ];
   return parts.join(', ');
 };
@@ -43,23 +43,23 @@ const summaryOf = (all) => {
 export const show = async ({ main, title, id, ...page }) => {
   if (id !== null) return showOne({ main, title, id, ...page });
   title('Projections');
-  const summary = element('p', { class: 'muted' }, 'Reading …');
-  const body = table('Projections and how they stand', COLUMNS, [], 'compact');
+  const summary = element('p', { class: 'muted' }, 'Loading …');
+  const body = table('Projections', COLUMNS, [], 'compact');
   main.append(summary, body);
   let series = new Map();
-  let looks = 0;
+  let polls = 0;
   let focused = null;
-  await repeat(
+  await poll(
     async () => {
-      const isPlotDue = looks % PLOT_EVERY_LOOKS === 0;
-      looks += 1;
+      const isChartDue = polls % POLLS_PER_CHART === 0;
+      polls += 1;
       const [all, lags] = await Promise.all([
         get('/ops/projections', page.signal),
-        isPlotDue ? get('/ops/projections/lag', page.signal) : null,
+        isChartDue ? get('/ops/projections/lag', page.signal) : null,
       ]);
       if (lags) series = new Map(lags.map((one) => [one.projection, one]));
       summary.textContent = summaryOf(all);
-      // Who stands on a link of the table stands there after it is drawn again.
+      // Keeps the focus on the same link across the redraw.
       focused = document.activeElement?.closest('tbody') ? document.activeElement.getAttribute('href') : null;
       body
         .querySelector('tbody')
@@ -69,7 +69,7 @@ export const show = async ({ main, title, id, ...page }) => {
       if (focused)
         [...body.querySelectorAll('tbody a')].find((link) => link.getAttribute('href') === focused)?.focus();
     },
-    LOOK_EVERY_MS,
+    POLL_EVERY_MS,
     page.signal,
   );
 };

@@ -1,15 +1,15 @@
 import { badge, element } from './dom.js';
 import { count, moment } from './format.js';
 
-/** What came of a verification: equal, or where the tables differ from a replay. */
+/** Report of a verification: equal, or the differences between the live tables and a replay. */
 
 const keyText = (key) =>
   Object.entries(key)
     .map(([column, value]) => `${column}=${value ?? 'null'}`)
     .join(' ');
 
-const whatOf = ({ only_in: side, columns }) =>
-  side === null ? `differs in ${columns.join(', ')}` : side === 'live' ? 'should not be there' : 'is missing';
+const formatDifference = ({ only_in: side, columns }) =>
+  side === null ? `differs in ${columns.join(', ')}` : side === 'live' ? 'is unexpected' : 'is missing';
 
 const tableOf = ({ table, live_rows: live, replayed_rows: replayed, first_keys: keys, groups }) => [
   element('h3', {}, table),
@@ -20,7 +20,7 @@ const tableOf = ({ table, live_rows: live, replayed_rows: replayed, first_keys: 
   element(
     'ul',
     {},
-    keys.map((key) => element('li', {}, element('code', {}, keyText(key.key)), ` ${whatOf(key)}`)),
+    keys.map((key) => element('li', {}, element('code', {}, keyText(key.key)), ` ${formatDifference(key)}`)),
   ),
 ];
 
@@ -28,13 +28,13 @@ export const verificationReport = ({ state, report, error, finished_at: finished
   const tone = state === 'passed' ? 'good' : state === 'cancelled' ? 'plain' : 'bad';
   const head = element('p', {}, badge(state, tone), ` ${moment(finishedAt)}`);
   if (report === null) return [head, error === null ? null : element('p', { class: 'bad' }, error)];
-  const left = report.left_out === 0 ? '' : `, without ${count(report.left_out)} that are parked or left out`;
+  const left = report.left_out === 0 ? '' : `, without ${count(report.left_out)} parked or skipped events`;
   return [
     head,
     element(
       'p',
       {},
-      `${count(report.tables.length)} tables against a replay of ${count(report.facts)} events up to ${report.position}${left}.`,
+      `${count(report.tables.length)} tables compared with a replay of ${count(report.facts)} events up to position ${report.position}${left}.`,
     ),
     ...report.tables.filter((one) => !one.is_equal).flatMap(tableOf),
   ];

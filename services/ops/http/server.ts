@@ -16,31 +16,31 @@ import { registerWorkspaceRoutes } from './routes/workspaces.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Answers without a token, and is not logged: what an orchestrator asks, and the files of the console. */
+    /** Needs no token, and is not logged: health checks and the files of the console. */
     readonly open?: boolean;
   }
 }
 
-/** What operators and auditors ask over HTTP. The port is no public one; the token is one for all of it. */
+/** Dependencies of the operator HTTP server. Its port must not be public. One token gives access to everything. */
 export type OpsServerInput = AuditDependencies &
   DeliveryDependencies &
   HealthDependencies & {
     readonly token: string;
-    /** Accepted too, while tokens change. */
+    /** Second accepted token, for rotation. */
     readonly secondToken?: string | undefined;
     readonly log: Log;
   };
 
-/** A body of an operator names ids, or says since when. */
+/** Maximum body size: bodies hold ids or times. */
 const BODY_MAX_BYTES = 64 * 1024;
 const HEADERS_MAX_BYTES = 16 * 1024;
-/** An operator's request is in by then; what is followed is an answer, and has no limit. */
+/** Timeout for receiving a request. Streamed responses have no limit. */
 const REQUEST_TIMEOUT_MS = 15_000;
 const HEADERS_TIMEOUT_MS = 5_000;
-/** How often connections are looked at for these. */
+/** Interval at which connections are checked for these timeouts. */
 const TIMEOUT_CHECK_MS = 1_000;
 
-/** Of hashes, so that neither the length nor the bytes of the token show in how long it takes. */
+/** Compares hashes in constant time, so that the duration reveals neither length nor bytes of the token. */
 const isToken = (authorization: string | undefined, token: string): boolean =>
   timingSafeEqual(hash('sha256', authorization ?? '', 'buffer'), hash('sha256', `Bearer ${token}`, 'buffer'));
 
@@ -48,15 +48,15 @@ const refusalOf = (error: unknown, log: Log, requestId: string): Refusal => {
   if (error instanceof Refusal) return error;
   const { statusCode = 500, message, name } = error as Error & { statusCode?: number };
   if (statusCode >= 400 && statusCode < 500) return new Refusal('invalid_input', message);
-  // Nobody is left to read this but one who asked while the process is being ended.
-  if (name === 'AbortError') return new Refusal('internal', 'This process is ending. Ask again.');
+  // The client has disconnected, or the process is shutting down. Only in the second case can anyone read this.
+  if (name === 'AbortError') return new Refusal('internal', 'This process is shutting down. Try again.');
   log.error({ err: error, request_id: requestId }, 'request failed');
   const fault = serverFault(error);
   if (fault !== null) return new Refusal('internal', fault);
-  return new Refusal('internal', 'Something failed here. Try again and report the request_id.');
+  return new Refusal('internal', 'Internal error. Try again; if it persists, report the `request_id`.');
 };
 
-/** The error body of the API. */
+/** Sends the error body of the API. */
 const refuse = (error: unknown, log: Log, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
   const { code, message, details } = refusalOf(error, log, request.id);
   const { type, status } = ERRORS[code];
@@ -69,7 +69,7 @@ const refuse = (error: unknown, log: Log, request: FastifyRequest, reply: Fastif
     });
 };
 
-/** Not yet listening. Closing it ends what is being followed, and leaves what it was given open. */
+/** Creates the server without listening. Closing it ends its streams, but does not close its dependencies. */
 export const buildOps = ({ token, secondToken, log, ...dependencies }: OpsServerInput): FastifyInstance => {
   const isOperator = (authorization: string | undefined): boolean =>
     isToken(authorization, token) || (secondToken !== undefined && isToken(authorization, secondToken));
@@ -85,7 +85,7 @@ export const buildOps = ({ token, secondToken, log, ...dependencies }: OpsServer
       headersTimeout: HEADERS_TIMEOUT_MS,
       connectionsCheckingInterval: TIMEOUT_CHECK_MS,
     },
-    // A broken address is met before any hook.
+    // A malformed URL is rejected before any hook runs.
     frameworkErrors: (error, request, reply) => {
       void refuse(error, log, request, reply);
     },
@@ -103,7 +103,7 @@ export const buildOps = ({ token, secondToken, log, ...dependencies }: OpsServer
   });
   app.setErrorHandler((error, request, reply) => refuse(error, log, request, reply));
   app.setNotFoundHandler(() => {
-    throw new Refusal('not_found', 'There is no such path.');
+    throw new Refusal('not_found', 'Path not found.');
   });
   registerHealthRoutes(app, dependencies);
   registerConsole(app);

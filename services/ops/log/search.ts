@@ -4,26 +4,28 @@ import { categoryOf, type RecordedEvent } from '#contracts/events/event.ts';
 import type { EventStore } from '#platform/event-store/event-store.ts';
 import { Moment } from '../validate-query.ts';
 
-/** Reading the log as operators do: all of it, by what they know of an event. */
+/** Searches the event log for operators. */
 
+/** Maximum events that one search returns. */
 export const FOUND_MAX = 1_000;
 const FOUND_DEFAULT = 50;
 export const LOG_TEXT_MAX_LENGTH = 300;
+/** Maximum events per read of the subscription. */
 const TAKEN_TOGETHER = 500;
-/** Categories begin with a small letter; what the event store keeps of its own, with a `$`. */
+/** Prefixes that match every category: they start with a lower-case letter, system streams with `$`. */
 const EVERY_CATEGORY = 'abcdefghijklmnopqrstuvwxyz'.split('');
 
 const Text = z.string().min(1).max(LOG_TEXT_MAX_LENGTH).optional();
-/** What narrows events down that are yet to come, from the command line. */
+/** Filter of `log tail`. */
 export const TailQuery = z.strictObject({
-  /** Events of one stream, which is read alone. */
+  /** Exact stream name. Only this stream is read. */
   stream: Text,
   category: Text,
   type: Text,
-  /** As the answer to a request said it, in `x-request-id`. */
+  /** Request id, from the `x-request-id` response header. */
   correlation: Text,
 });
-/** The same of those there are, from the command line or from HTTP. */
+/** Filter of a search, from the command line or from HTTP. */
 export const LogQuery = TailQuery.extend({
   since: Moment.optional(),
   until: Moment.optional(),
@@ -31,7 +33,7 @@ export const LogQuery = TailQuery.extend({
 });
 export type LogFilter = Partial<Omit<z.infer<typeof LogQuery>, 'limit'>>;
 
-/** An event as JSON can say it. Names and addresses of members stand in it as they do in the log: encrypted. */
+/** Returns an event in its JSON form. Names and addresses of members stay encrypted, as in the log. */
 export const eventFields = ({
   type,
   stream,
@@ -65,12 +67,12 @@ const matches = (filter: LogFilter, { type, stream, recordedAt, metadata }: Reco
 const prefixesOf = ({ stream, category }: LogFilter): readonly string[] =>
   stream !== undefined ? [stream] : category !== undefined ? [`${category}-`] : EVERY_CATEGORY;
 
-/** Told every so many events: how many were looked at. */
+/** Progress callback: the number of events read so far. Called after each read. */
 export type Looked = (events: number) => void;
 
 /**
- * Events in the order of the log, from its beginning to its end of now; those of one stream from that alone. Nothing
- * but streams and positions is indexed there, so the rest is looked through.
+ * Finds events in log order, from the beginning of the log to its current end, or in one stream. The log has indexes
+ * on streams and positions only, so the other filters scan.
  */
 export const findEvents = async function* (
   eventStore: EventStore,
@@ -88,7 +90,7 @@ export const findEvents = async function* (
   yield* follow(eventStore, filter, null, true, signal, onLooked);
 };
 
-/** Events as they are recorded from now on, until the signal. */
+/** Follows the log from its current end until the signal aborts. */
 export const tailLog = async function* (
   eventStore: EventStore,
   filter: LogFilter,
@@ -130,7 +132,10 @@ const follow = async function* (
   }
 };
 
-/** One event, by its stream and revision; without a revision, the stream's last. */
+/**
+ * Returns one event by stream and revision (0-based); the last event of the stream when `revision` is `null`. Throws
+ * `not_found`.
+ */
 export const showEvent = async (
   eventStore: EventStore,
   stream: string,
@@ -145,5 +150,5 @@ export const showEvent = async (
       break;
     }
   }
-  throw new Refusal('not_found', `The log has no such event of ${stream}.`);
+  throw new Refusal('not_found', `Event not found in stream ${stream}.`);
 };

@@ -2,12 +2,13 @@ import { Counter, type Registry } from 'prom-client';
 import { SERVICE_METRICS } from '#platform/telemetry/metrics.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 
-/** Entries counted by one scrape; what a burst leaves is counted by the next. */
+/** Maximum journal entries counted by one scrape. The next scrape counts the rest of a burst. */
 const ENTRIES_MAX = 100_000;
 
 /**
- * Attempts of all delivery processes, as their journal has them, since this process looks. Entries get their numbers
- * before they are committed, so they are counted up to the one that events were made from, and none is passed by.
+ * Counts the attempts of all delivery processes from their journal, since the first scrape of this process. Entries
+ * get their sequence numbers before they are committed. The count therefore stops at the last entry that was
+ * published as an event: below it every entry is committed, so none is missed.
  */
 export const openAttemptTally = (registry: Registry, pool: Database): (() => Promise<void>) => {
   const { name, help, labelNames } = SERVICE_METRICS.deliveryAttempts;
@@ -32,7 +33,7 @@ export const openAttemptTally = (registry: Registry, pool: Database): (() => Pro
     for (const { attempts, ...labels } of counted.rows) counter.inc(labels, attempts);
     after = to;
   };
-  // One at a time: two would count the same entries.
+  // Single-flight: two concurrent runs would count the same entries twice.
   return () => {
     counting ??= count().finally(() => {
       counting = null;

@@ -2,17 +2,17 @@ import type { Database } from '#platform/postgres/pool.ts';
 import { isoTime } from '#platform/postgres/iso-time.ts';
 import { fromProjector } from '../projections/projector-tables.ts';
 
-/** A point of a plot stands for so many seconds, and for the most that was behind in them. */
+/** Seconds per point of the chart. A point shows the maximum lag in its interval. */
 export const POINT_SECONDS = 30;
 
-/** Points of the last hour, oldest first; beside each other as two lists, since there are thousands. */
+/** Points of the last hour, oldest first. Two parallel arrays, because thousands of objects would repeat their keys. */
 export type LagSeries = {
   readonly projection: string;
   readonly at: readonly string[];
   readonly lag_facts: readonly number[];
 };
 
-/** How far projections were behind over the last hour, of what the projector writes down every few seconds. */
+/** Returns the lag of every projection over the last hour, from the projector's samples. */
 export const readLagSeries = async (database: Database): Promise<readonly LagSeries[]> => {
   const { rows } = await fromProjector(() =>
     database.query<LagSeries>(

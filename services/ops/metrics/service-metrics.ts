@@ -9,27 +9,27 @@ import { projections } from '#projections/index.ts';
 import { openAttemptTally } from './attempt-counter.ts';
 import { readStatus } from '../projections/status.ts';
 
-/** Scrapes that come closer together share what was read: it costs the servers something. */
+/** Cache time of the figures, in ms. Scrapes within it share one read, to limit the load on the servers. */
 const READ_AGAIN_MS = 2_000;
-/** What has not answered by then is left out: a scraper waits for ten seconds. */
+/** Timeout of each read, in ms. Late figures are omitted. Prometheus itself waits ten seconds. */
 const READ_LIMIT_MS = 6_000;
 const STATES = ['building', 'live', 'paused', 'failed'];
 
 export type MetricsDependencies = {
   readonly pool: Database;
   readonly eventStore: EventStore;
-  /** `null` while its server is looked for. */
+  /** `null` until the connection is established. */
   readonly nats: () => Nats | null;
   readonly missing: () => Promise<readonly Missing[]>;
-  /** Those that are asked whether they answer; of one without a setting nothing is known. */
+  /** Names of the servers that have a connectivity check. A server without a setting has none. */
   readonly servers: readonly string[];
 };
 
 type Gauges = Readonly<Record<keyof typeof SERVICE_METRICS, Gauge>>;
 
 const readServers = async (gauges: Gauges, { missing, servers }: MetricsDependencies): Promise<void> => {
-  const gone = new Set((await missing()).map(({ what }) => what));
-  for (const server of servers) gauges.up.set({ server }, gone.has(server) ? 0 : 1);
+  const down = new Set((await missing()).map(({ what }) => what));
+  for (const server of servers) gauges.up.set({ server }, down.has(server) ? 0 : 1);
 };
 
 const readProjections = async (gauges: Gauges, { pool, eventStore }: MetricsDependencies): Promise<void> => {
@@ -73,8 +73,8 @@ const readQueues = async (gauges: Gauges, { nats }: MetricsDependencies): Promis
 };
 
 /**
- * Everything of the whole service that its servers know, as one text with what this process counts of itself. A
- * server that does not answer leaves its figures out, and `adintel_server_up` says which.
+ * Creates the function that renders `/metrics`: the metrics of the whole service, read from its servers, and the
+ * metrics of this process. The figures of an unreachable server are omitted; `adintel_server_up` reports it as 0.
  */
 export const openServiceMetrics = (dependencies: MetricsDependencies): (() => Promise<string>) => {
   const registry = new Registry();
@@ -90,7 +90,7 @@ export const openServiceMetrics = (dependencies: MetricsDependencies): (() => Pr
 
   const read = async (): Promise<string> => {
     for (const gauge of Object.values(gauges)) gauge.reset();
-    // Of a gauge without labels that leaves a nought, which would be taken for an answer.
+    // `reset` sets a gauge without labels to 0, which would look like a measured value.
     gauges.deliveriesOverdue.remove();
     const parts = [readServers, readProjections, readDeliveries, readQueues, tally];
     const late = new AbortController();
@@ -100,7 +100,7 @@ export const openServiceMetrics = (dependencies: MetricsDependencies): (() => Pr
     return `${await registry.metrics()}\n${await ownRegistry.metrics()}`;
   };
 
-  // One reading at a time: a second would empty the gauges of the first.
+  // Single-flight: a second read would reset the gauges of the first.
   let reading: Promise<string> | null = null;
   let last: Promise<string> | null = null;
   let readAtMs = Number.NEGATIVE_INFINITY;

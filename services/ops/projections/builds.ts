@@ -6,19 +6,19 @@ import { ask, fromProjector, WATCH_EVERY_MS } from './projector-tables.ts';
 
 export type Build = {
   readonly name: string;
-  /** Of the code that builds; 0 until a process has taken it up. */
+  /** Version of the code that rebuilds; 0 until a projector has started it. */
   readonly version: number;
   readonly state: 'asked' | 'reading' | 'indexing' | 'ready' | 'failed' | 'done' | 'cancelled';
   readonly position: string;
   readonly facts: number;
-  /** As the log was counted last. */
+  /** Events in the log for this projection, at the last count. */
   readonly total_facts: number;
   readonly rate_per_second: number;
   readonly eta_seconds: number | null;
   readonly requested_by: string | null;
   readonly started_at: string | null;
   readonly finished_at: string | null;
-  /** Of a build that stopped at an event: which, and why. */
+  /** The event on which the rebuild failed, and why. `null` when it has not failed. */
   readonly error: string | null;
 };
 
@@ -26,7 +26,7 @@ const RATE = `((b.facts_applied - b.resumed_facts)
   / nullif(extract(epoch from coalesce(b.finished_at, b.updated_at) - b.resumed_at), 0))`;
 const BEGUN = `b.state <> 'asked'`;
 
-/** Of `projector.build b` beside `projector.lag l`. */
+/** SQL expression for a `Build`. Expects `projector.build b` and `projector.lag l` in the FROM clause. */
 export const BUILD_JSON = `case when b.name is not null then json_build_object(
   'name', b.name, 'version', b.version, 'state', b.state, 'position', b.position::text,
   'facts', case when ${BEGUN} then b.facts_applied else 0 end, 'total_facts', greatest(l.log_facts, b.facts_applied),
@@ -39,18 +39,21 @@ const OVER: readonly Build['state'][] = ['failed', 'done', 'cancelled'];
 export const isOver = ({ state }: Build): boolean => OVER.includes(state);
 
 export type RebuildRequest = {
-  /** `checkpoint`: go on with an unfinished build of this version, if there is one. */
+  /** `checkpoint`: resume an unfinished rebuild of this version, if one exists. */
   readonly from: 'start' | 'checkpoint';
   readonly by: string;
 };
 
-/** Has the owner build a projection anew beside its live tables, and swap. */
+/**
+ * Requests a rebuild: the owning projector replays the log into a shadow schema and swaps it in. Throws
+ * `already_exists` when a rebuild is running.
+ */
 export const requestRebuild = async (
   database: Database,
   name: string,
   { from, by }: RebuildRequest,
 ): Promise<void> => {
-  const asked = await ask(
+  const requested = await ask(
     database,
     name,
     `insert into projector.build as b (name, version, position, state, from_start, requested_by)
@@ -60,20 +63,27 @@ export const requestRebuild = async (
      where b.state in ('failed', 'done', 'cancelled')`,
     [from === 'start', by],
   );
-  if (asked === 0)
-    throw new Refusal('already_exists', `A build of ${name} is under way. Cancel it first, or wait for it.`);
+  if (requested === 0)
+    throw new Refusal(
+      'already_exists',
+      `A rebuild of ${name} is already running. Wait for it, or cancel it first.`,
+    );
 };
 
-/** Has the build stopped and its tables dropped; the live tables stay as they are. */
+/**
+ * Requests that a rebuild stops and its shadow schema is dropped. The live tables do not change. Throws `not_found`
+ * when no rebuild is running.
+ */
 export const cancelRebuild = async (database: Database, name: string): Promise<void> => {
   const cancelled = await ask(
     database,
     name,
     `update projector.build set is_cancelled = true where name = $1 and state in ('asked', 'reading', 'indexing', 'ready')`,
   );
-  if (cancelled === 0) throw new Refusal('not_found', `No build of ${name} is under way.`);
+  if (cancelled === 0) throw new Refusal('not_found', `No rebuild of ${name} is running.`);
 };
 
+/** Returns the latest rebuild of a projection, finished or not; `null` when it was never rebuilt. */
 export const readBuild = async (database: Database, name: string): Promise<Build | null> => {
   const { rows } = await fromProjector(() =>
     database.query<{ build: Build | null }>(
@@ -84,7 +94,7 @@ export const readBuild = async (database: Database, name: string): Promise<Build
   return rows[0]?.build ?? null;
 };
 
-/** Tells how a build goes on until it is over, or until the signal; answers how it stands then. */
+/** Polls a rebuild and reports its progress, until it has ended or the signal aborts. Returns its last state. */
 export const watchBuild = async (
   database: Database,
   name: string,
@@ -99,7 +109,7 @@ export const watchBuild = async (
   }
 };
 
-/** An owner stops at once; the tables are served as they are. */
+/** Requests that the owner stops projecting at once. The tables stay readable. */
 export const pauseProjection = async (database: Database, name: string): Promise<void> => {
   await ask(
     database,

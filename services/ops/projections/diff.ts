@@ -5,13 +5,16 @@ import { fromProjector } from './projector-tables.ts';
 
 export type SchemaDifference = {
   readonly name: string;
-  /** Of the tables; `null`: there are none. */
+  /** Version of the tables; `null` when they do not exist. */
   readonly database_version: number | null;
   readonly code_version: number | null;
   /**
-   * `same`; `changed`: the projector builds the code's version beside; `newer`: the tables are, and this code leaves
-   * them alone; `missing`: no tables yet; `orphaned`: no code; `unversioned`: the code was changed and its version not
-   * raised.
+   * - `same`: equal versions and fingerprints.
+   * - `changed`: the code is newer; the projector rebuilds into a shadow schema.
+   * - `newer`: the tables are newer; this code does not change them.
+   * - `missing`: no tables yet.
+   * - `orphaned`: tables without code.
+   * - `unversioned`: the code changed, but its version was not raised.
    */
   readonly difference: 'same' | 'changed' | 'newer' | 'missing' | 'orphaned' | 'unversioned';
 };
@@ -28,7 +31,7 @@ const differenceOf = (
   return made.fingerprint === null || made.fingerprint === fingerprintOf(code) ? 'same' : 'unversioned';
 };
 
-/** What the database has against what this code would make. */
+/** Compares the versions of the tables with the versions of this code, for every projection of either. */
 export const readDiff = async (
   database: Database,
   projections: readonly Projection[],

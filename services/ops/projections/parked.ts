@@ -6,24 +6,25 @@ import type { Database } from '#platform/postgres/pool.ts';
 import { isoTime } from '#platform/postgres/iso-time.ts';
 import { ask, requireProjection, fromProjector } from './projector-tables.ts';
 
+/** Maximum parked streams per result page. */
 export const PARKED_PAGE_MAX = 500;
 const PAGE_DEFAULT = 50;
 export const PROJECTION_MAX_LENGTH = 100;
 export const STREAM_MAX_LENGTH = 300;
 
 export const ParkedPageLimit = z.coerce.number().int().min(1).max(PARKED_PAGE_MAX).default(PAGE_DEFAULT);
-/** Where a page ended, as `PROJECTION/STREAM`. */
+/** Keyset cursor `PROJECTION/STREAM`: the last row of the previous result page. */
 export const ParkedPlace = z
   .string()
   .max(PROJECTION_MAX_LENGTH + 1 + STREAM_MAX_LENGTH)
-  .regex(/^[^/]+\/.+$/, 'PROJECTION/STREAM, as the page before says')
+  .regex(/^[^/]+\/.+$/, 'must be PROJECTION/STREAM, as the previous page returned it')
   .transform((text) => ({
     projection: text.slice(0, text.indexOf('/')),
     stream: text.slice(text.indexOf('/') + 1),
   }));
 type ParkedPlace = z.infer<typeof ParkedPlace>;
 
-/** An event that a projection could not apply, and how many later ones of its stream wait behind it. */
+/** An event that a projection could not apply. Later events of its stream wait for it (`waiting`). */
 export type ParkedEvent = {
   readonly projection: string;
   readonly stream: string;
@@ -35,7 +36,7 @@ export type ParkedEvent = {
   readonly attempts: number;
   readonly parked_at: string;
   readonly tried_at: string | null;
-  /** What an operator has asked for, until the owner has done it. */
+  /** The pending request of an operator; `null` when there are none, or once the owner has carried it out. */
   readonly asked: 'retry' | 'skip' | null;
 };
 
@@ -43,15 +44,18 @@ export type ParkedQuery = {
   readonly projection: string | null;
   readonly stream: string | null;
   readonly limit: number;
-  /** Where the page before ended. */
+  /** Cursor: the last row of the previous result page. */
   readonly after: ParkedPlace | null;
 };
 
-/** The place after which the next page begins; `null` after the last. */
+/** Returns the cursor of the next result page; `null` after the last page. */
 export const placeAfter = (page: readonly ParkedEvent[], limit: number): string | null => {
   const last = page.at(-1);
   return last && page.length === limit ? `${last.projection}/${last.stream}` : null;
 };
+
+const notParked = (projection: string, stream: string): Refusal =>
+  new Refusal('not_found', `No parked events of stream ${stream} in projection ${projection}.`);
 
 export const listParked = async (database: Database, query: ParkedQuery): Promise<readonly ParkedEvent[]> => {
   const { projection, stream, limit, after } = query;
@@ -74,7 +78,10 @@ export const listParked = async (database: Database, query: ParkedQuery): Promis
   return rows;
 };
 
-/** One, with the event as the log has it; `event` is `null` when the log does not have it any more. */
+/**
+ * Returns the parked event of a stream, with the event from the log. `fact` is `null` when the log no longer holds the
+ * event. Throws `not_found` when the stream is not parked.
+ */
 export const showParked = async (
   database: Database,
   eventStore: EventStore,
@@ -82,7 +89,7 @@ export const showParked = async (
   stream: string,
 ): Promise<ParkedEvent & { readonly fact: RecordedEvent | null }> => {
   const [parked] = await listParked(database, { projection, stream, limit: 1, after: null });
-  if (!parked) throw new Refusal('not_found', `${projection} has nothing parked of ${stream}.`);
+  if (!parked) throw notParked(projection, stream);
   let found: RecordedEvent | null = null;
   if (parked.revision !== null) {
     for await (const event of eventStore.read(stream, BigInt(parked.revision) - 1n)) {
@@ -93,13 +100,16 @@ export const showParked = async (
   return { ...parked, fact: found };
 };
 
-/** Has the owner apply what is parked, of some streams or of all; answers of how many streams. */
+/**
+ * Requests that the owner retries the parked events of these streams, or of all (`null`). Returns the number of
+ * streams. Throws `not_found` when none of them is parked.
+ */
 export const retryParked = async (
   database: Database,
   projection: string,
   streams: readonly string[] | null,
 ): Promise<number> => {
-  const asked = await ask(
+  const requested = await ask(
     database,
     projection,
     `update projector.parked k set asked = 'retry' from (
@@ -108,13 +118,17 @@ export const retryParked = async (
      ) h where k.projection = $1 and k.stream = h.stream and k.position = h.position`,
     [streams],
   );
-  if (asked === 0) throw new Refusal('not_found', `${projection} has nothing parked of that.`);
-  return asked;
+  if (requested === 0)
+    throw new Refusal('not_found', `No matching parked events in projection ${projection}.`);
+  return requested;
 };
 
-/** Has the owner leave out the event that a stream waits for, for good, and apply those behind it. */
+/**
+ * Requests that the owner excludes the failed event of a stream for good and applies the events waiting behind it.
+ * Throws `not_found` when the stream is not parked.
+ */
 export const skipParked = async (database: Database, projection: string, stream: string): Promise<void> => {
-  const asked = await ask(
+  const requested = await ask(
     database,
     projection,
     `update projector.parked k set asked = 'skip' from (
@@ -122,5 +136,5 @@ export const skipParked = async (database: Database, projection: string, stream:
      ) h where k.projection = $1 and k.stream = $2 and k.position = h.position`,
     [stream],
   );
-  if (asked === 0) throw new Refusal('not_found', `${projection} has nothing parked of ${stream}.`);
+  if (requested === 0) throw notParked(projection, stream);
 };

@@ -7,38 +7,39 @@ import { type Build, BUILD_JSON } from './builds.ts';
 import { isoTime } from '#platform/postgres/iso-time.ts';
 import { fromProjector, unknownProjection } from './projector-tables.ts';
 
-/** The rate is that of so long a time, as far as it was watched. */
+/** Averaging window of the rate, in seconds; shorter when the samples do not go back that far. */
 const RATE_SECONDS = 60;
-/** Reading the oldest event that a projection lacks may take this long; then how old it is stays unknown. */
+/** Timeout for reading the oldest unapplied event, in ms. After it, the lag in seconds is unknown. */
 const OLDEST_LIMIT_MS = 2_000;
+/** Maximum events per read while searching for it. */
 const OLDEST_TAKE = 50;
 
 export type ProjectionStatus = {
   readonly name: string;
-  /** `paused`: by an operator. `failed`: a changed version could not be built, and the tables stand still. */
+  /** `paused`: by an operator. `failed`: a changed version could not be built, and the tables no longer change. */
   readonly state: 'building' | 'live' | 'paused' | 'failed';
-  /** Of the tables. */
+  /** Version of the tables. */
   readonly version: number;
-  /** Of this code; `null` where it has no such projection. */
+  /** Version of this code; `null` when it does not contain the projection. */
   readonly code_version: number | null;
   readonly position: string;
   readonly facts_applied: number;
-  /** Events that are still to be applied, as the log was counted last; parked ones not among them. */
+  /** Events not yet applied, at the last count of the log. Parked events are not included. */
   readonly lag_facts: number;
-  /** Age of the oldest of them; 0 when there is none, `null` when the event store did not say. */
+  /** Age of the oldest unapplied event in seconds; 0 without one, `null` when the event store did not answer in time. */
   readonly lag_seconds: number | null;
   readonly rate_per_second: number;
   readonly parked: number;
   readonly skipped: number;
-  /** The process that projects it; `null`: none does. */
+  /** The projector process that owns the projection; `null` when none does. */
   readonly owner: string | null;
   readonly last_error: string | null;
   readonly updated_at: string;
-  /** Since when it stands still though there are events to apply. */
+  /** Since when the projection is stalled: events are waiting, but its position does not move. */
   readonly standing_since: string | null;
-  /** Since when the tables that a swap replaced are kept. */
+  /** Time of the last swap, while the replaced tables are still retained. */
   readonly replaced_at: string | null;
-  /** The last build beside, also one that is over. */
+  /** The latest rebuild, finished or not. */
   readonly build: Build | null;
 };
 
@@ -63,7 +64,7 @@ const STATUS = `
 
 type Row = Omit<ProjectionStatus, 'code_version' | 'lag_seconds'> & { readonly prefixes: readonly string[] };
 
-/** When the first event after a position was recorded; `null` when there is none, or no answer in time. */
+/** Returns the time of the first event after a position; `null` when there are none or the read timed out. */
 const firstRecordedAt = async (
   eventStore: EventStore,
   position: bigint,
@@ -75,7 +76,7 @@ const firstRecordedAt = async (
     prefixes,
     bufferItems: OLDEST_TAKE,
   });
-  const look = async (): Promise<Date | null> => {
+  const readFirst = async (): Promise<Date | null> => {
     for (;;) {
       for (const item of await follower.take(OLDEST_TAKE)) {
         if (item.kind === 'event') return item.event.recordedAt;
@@ -86,7 +87,7 @@ const firstRecordedAt = async (
   };
   try {
     return await Promise.race([
-      look().catch(() => null),
+      readFirst().catch(() => null),
       pause(OLDEST_LIMIT_MS, limit.signal).then(() => null),
     ]);
   } finally {
@@ -103,7 +104,7 @@ const lagSeconds = async (
   return at === null ? null : Math.max(0, (Date.now() - at.getTime()) / 1_000);
 };
 
-/** How every projection stands, or one. `projections`: those of this code. */
+/** Returns the status of all projections, or of one. `projections`: the projections of this code. */
 export const readStatus = async (
   database: Database,
   eventStore: EventStore,
@@ -112,14 +113,14 @@ export const readStatus = async (
 ): Promise<readonly ProjectionStatus[]> => {
   const { rows } = await fromProjector(() => database.query<Row>(STATUS, [name]));
   if (name !== null && rows.length === 0) throw unknownProjection(name);
-  // Those that stand at one place with one filter, as after a start, are asked about once.
-  const asked = new Map<string, Promise<number | null>>();
+  // Projections with the same position and filter (as after a start) share one read of the log.
+  const lagByPosition = new Map<string, Promise<number | null>>();
   return Promise.all(
     rows.map(async (row) => {
       const { prefixes, ...status } = row;
-      const place = `${row.lag_facts > 0} ${row.position} ${prefixes.join()}`;
-      const seconds = asked.get(place) ?? lagSeconds(eventStore, row);
-      asked.set(place, seconds);
+      const key = `${row.lag_facts > 0} ${row.position} ${prefixes.join()}`;
+      const seconds = lagByPosition.get(key) ?? lagSeconds(eventStore, row);
+      lagByPosition.set(key, seconds);
       return {
         ...status,
         code_version: projections.find((one) => one.name === row.name)?.version ?? null,

@@ -6,11 +6,11 @@ import type { Database } from '#platform/postgres/pool.ts';
 import { isoTime } from '#platform/postgres/iso-time.ts';
 import { ask, fromProjector, WATCH_EVERY_MS } from './projector-tables.ts';
 
-const POSITION = 'a position of the log, as the status of projections shows it';
-/** Of what Postgres keeps positions in. */
+const POSITION = 'must be a log position, as `projections status` shows it';
+/** Maximum value of a Postgres `bigint`, the type of positions. */
 const POSITION_MAX = 2n ** 63n - 1n;
 
-/** How far to replay, from the command line or from HTTP. */
+/** Parameters of a verification, from the command line or from HTTP. `to`: the log position to replay up to. */
 export const VerifyQuery = z.strictObject({
   to: z
     .string()
@@ -27,7 +27,7 @@ export type Verification = {
   readonly total_facts: number;
   readonly started_at: string | null;
   readonly finished_at: string | null;
-  /** Why it could not be told whether they differ. */
+  /** The reason why the comparison failed; `null` when it has not failed. */
   readonly error: string | null;
   readonly report: VerificationReport | null;
 };
@@ -35,13 +35,16 @@ export type Verification = {
 const OVER: readonly Verification['state'][] = ['passed', 'differs', 'failed', 'cancelled'];
 export const isVerified = ({ state }: Verification): boolean => OVER.includes(state);
 
-/** Has a projector replay the log beside and compare. `to`: hold the projection at this position meanwhile. */
+/**
+ * Requests a verification: a projector replays the log into a shadow schema and compares it with the live tables.
+ * `to`: the position at which to hold the projection meanwhile. Throws `already_exists` when one is running.
+ */
 export const requestVerification = async (
   database: Database,
   name: string,
   { to, by }: { readonly to: bigint | null; readonly by: string },
 ): Promise<void> => {
-  const asked = await ask(
+  const requested = await ask(
     database,
     name,
     `insert into projector.verification as v (name, state, to_position, requested_by) values ($1, 'asked', $2, $3)
@@ -51,7 +54,12 @@ export const requestVerification = async (
      where v.state in ('passed', 'differs', 'failed', 'cancelled')`,
     [to, by],
   );
-  if (asked === 0) throw new Refusal('already_exists', `${name} is being verified already.`);
+  if (requested === 0) {
+    throw new Refusal(
+      'already_exists',
+      `A verification of ${name} is already running. Wait for it, or cancel it first.`,
+    );
+  }
 };
 
 export const cancelVerification = async (database: Database, name: string): Promise<void> => {
@@ -60,10 +68,10 @@ export const cancelVerification = async (database: Database, name: string): Prom
     name,
     `update projector.verification set is_cancelled = true where name = $1 and state in ('asked', 'reading', 'comparing')`,
   );
-  if (cancelled === 0) throw new Refusal('not_found', `${name} is not being verified.`);
+  if (cancelled === 0) throw new Refusal('not_found', `No verification of ${name} is running.`);
 };
 
-/** The last verification, also one that is over. */
+/** Returns the latest verification, finished or not; `null` when the projection was never verified. */
 export const readVerification = async (database: Database, name: string): Promise<Verification | null> => {
   const { rows } = await fromProjector(() =>
     database.query<Verification>(
@@ -76,7 +84,7 @@ export const readVerification = async (database: Database, name: string): Promis
   return rows[0] ?? null;
 };
 
-/** Tells how a verification goes on until it is over, or until the signal; answers how it stands then. */
+/** Polls a verification and reports its progress, until it has ended or the signal aborts. Returns its last state. */
 export const watchVerification = async (
   database: Database,
   name: string,

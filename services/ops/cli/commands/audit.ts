@@ -19,11 +19,11 @@ import { withOpsDependencies } from '../dependencies.ts';
 const withFilters = (command: Command): Command =>
   command
     .argument('<workspace>', 'workspace id')
-    .option('--type <type>', 'entries of this type, as BrandTracked')
-    .option('--actor <kind:id>', 'entries that this actor caused, as member:mem_…')
-    .option('--since <time>', 'entries recorded at or after this time')
-    .option('--until <time>', 'entries recorded before this time')
-    .option('--resource <category[:id]>', 'entries about this');
+    .option('--type <type>', 'event type, such as BrandTracked')
+    .option('--actor <kind:id>', 'actor that caused the entry, such as member:mem_…')
+    .option('--since <time>', 'earliest time (inclusive)')
+    .option('--until <time>', 'latest time (exclusive)')
+    .option('--resource <category[:id]>', 'changed resource, such as apiKeys');
 
 const asFields = ({ sequence, recorded_at, type, actor, resource, request_id }: HistoryEntry) => ({
   sequence,
@@ -83,7 +83,7 @@ const verify = async (
     process.exitCode = 1;
     if (isJson(command)) return console.log(JSON.stringify(record));
     for (const { message } of faults) console.log(onOneLine(message));
-    return console.error('This export is not as it was made.');
+    return console.error('The export was changed after it was written.');
   }
   if (isJson(command)) return console.log(JSON.stringify(record));
   const {
@@ -94,31 +94,32 @@ const verify = async (
     public_key_id = '',
   } = manifest ?? {};
   console.log(
-    onOneLine(`${entries} entries of ${workspace_id}, up to ${last_sequence}: whole and unchanged.`),
+    onOneLine(`${entries} entries of ${workspace_id}, up to entry ${last_sequence}: complete and unchanged.`),
   );
-  console.log(onOneLine(`head hash ${head_hash}, signed by the key ${public_key_id}`));
+  console.log(onOneLine(`head hash ${head_hash}, signed with key ${public_key_id}`));
   if (!key_compared) {
-    console.error('The key was taken from the export itself. To know who signed, give --public-key.');
+    console.error('Verified with the key in the export itself. To verify the signer, add --public-key FILE.');
   }
 };
 
-/** Of a path that is mistyped nothing is said about an export. */
+/** Throws `invalid_input` when the path is not a folder: a mistyped path must not look like a damaged export. */
 const requireFolder = async (path: string): Promise<void> => {
   const found = await stat(path).catch(() => null);
-  if (!found?.isDirectory()) throw new Refusal('invalid_input', `${path} is no folder of an export.`);
+  if (!found?.isDirectory()) throw new Refusal('invalid_input', `Export folder not found: ${path}.`);
 };
 
 const readText = async (file: string): Promise<string> => {
   try {
     return await readFile(file, 'utf8');
   } catch (cause) {
-    throw Object.assign(new Refusal('invalid_input', `${file} cannot be read.`), { cause });
+    throw Object.assign(new Refusal('invalid_input', `Cannot read ${file}.`), { cause });
   }
 };
 
 const printPublicKey = async (_options: object, command: Command): Promise<void> => {
   const text = await withOpsDependencies(({ auditSigningKey }) => Promise.resolve(auditSigningKey));
-  if (text === null) throw new Refusal('not_found', 'AUDIT_SIGNING_KEY is not set.');
+  if (text === null)
+    throw new Refusal('not_found', 'AUDIT_SIGNING_KEY is not set. Run `ops audit keygen` to create a key.');
   const { publicKey } = readSigningKey(text);
   if (isJson(command)) {
     return printRecord(command, {
@@ -131,35 +132,32 @@ const printPublicKey = async (_options: object, command: Command): Promise<void>
 
 /** `ops audit list|follow|export|verify|keygen|public-key` */
 export const registerAuditCommands = (program: Command): void => {
-  const audit = program.command('audit').description('the history of a workspace, chained and exportable');
+  const audit = program.command('audit').description('read, export and verify the history of a workspace');
   withFilters(audit.command('list').description('list entries, newest first'))
-    .option('--limit <number>', `entries at once, up to ${PAGE_MAX}`)
-    .option('--cursor <cursor>', 'where the page before ended')
+    .option('--limit <number>', `maximum entries, up to ${PAGE_MAX}`)
+    .option('--cursor <cursor>', 'cursor of the previous page')
     .action(list);
-  withFilters(audit.command('follow').description('print entries as they come, until Ctrl-C'))
-    .option('--after <sequence>', 'begin after this entry instead of with the next')
+  withFilters(audit.command('follow').description('print new entries until Ctrl-C'))
+    .option('--after <sequence>', 'sequence number to start after (default: new entries only)')
     .action(follow);
   audit
     .command('export')
-    .description('write the whole history with a signed manifest')
+    .description('write the complete history, with a signed manifest')
     .argument('<workspace>', 'workspace id')
     .addOption(
-      new Option('--format <format>', 'of the entries').choices(EXPORT_FORMATS).makeOptionMandatory(),
+      new Option('--format <format>', 'format of the entries').choices(EXPORT_FORMATS).makeOptionMandatory(),
     )
-    .requiredOption('--out <directory>', 'folder to write to; made where it is absent')
+    .requiredOption('--out <directory>', 'folder to write to (created if missing)')
     .action(exportTo);
   audit
     .command('verify')
-    .description('check an export, offline; says where it was changed, and exits with 1')
+    .description('verify an export offline; lists every change and exits 1 if there are any')
     .argument('<directory>', 'folder of the export')
-    .option('--public-key <file>', "the operator's public key, to know who signed")
+    .option('--public-key <file>', "file with the operator's public key, to verify the signer")
     .action(verify);
   audit
     .command('keygen')
-    .description('make a key for AUDIT_SIGNING_KEY')
+    .description('create a key for AUDIT_SIGNING_KEY')
     .action((_options: object, command: Command) => printRecord(command, createSigningKey()));
-  audit
-    .command('public-key')
-    .description('print the public key that goes to auditors')
-    .action(printPublicKey);
+  audit.command('public-key').description('print the public key for auditors').action(printPublicKey);
 };

@@ -16,14 +16,14 @@ import { isJson, printRecord, printTable } from '../output.ts';
 import { Moment, readQuery } from '#services/ops/validate-query.ts';
 import { withOpsDependencies, type OpsDependencies } from '../dependencies.ts';
 
-/** The beginning of what a receiver answered says what is wrong; all that is kept of it is in the JSON. */
+/** Maximum characters of a response body in the table. `--json` prints everything that is stored. */
 const ANSWER_SHOWN_LENGTH = 120;
 
-/** Beside the answer, so that what is piped on holds nothing else. */
-const tell = (text: string): void => console.error(text);
+/** Prints to standard error, so that piped output contains only the result. */
+const printNotice = (text: string): void => console.error(text);
 
-const idsOf = (given: readonly string[]): readonly string[] => {
-  const ids = readQuery(z.strictObject({ id: DeliveryIds }), { id: [...given] }).id;
+const parseIds = (input: readonly string[]): readonly string[] => {
+  const ids = readQuery(z.strictObject({ id: DeliveryIds }), { id: [...input] }).id;
   return [...new Set(ids.map((id) => id.toLowerCase()))];
 };
 
@@ -33,11 +33,12 @@ const list = async (options: object, command: Command): Promise<void> => {
   const columns = ['queued_at', 'status', 'channel', 'kind', 'attempts', 'workspace_id', 'alert_id'];
   printTable(command, [...columns, 'delivery_id'], rows);
   const last = rows.at(-1);
-  if (last && rows.length === query.limit && !isJson(command)) tell(`More: --after ${last.delivery_id}`);
+  if (last && rows.length === query.limit && !isJson(command))
+    printNotice(`More: --after ${last.delivery_id}`);
 };
 
 const show = async (id: string, _options: object, command: Command): Promise<void> => {
-  const [deliveryId = ''] = idsOf([id]);
+  const [deliveryId = ''] = parseIds([id]);
   const { payload, history, ...row } = await withOpsDependencies(({ pool }) =>
     showDelivery(pool, deliveryId),
   );
@@ -63,7 +64,7 @@ const show = async (id: string, _options: object, command: Command): Promise<voi
   console.log(`\n${JSON.stringify(payload, null, 2)}`);
 };
 
-/** Those that are not at an end are tried again anyway. */
+/** Replays the finished deliveries among these. The others are still being attempted. */
 const replayThese = async (dependencies: OpsDependencies, ids: readonly string[]) => {
   const replayed = await replayNamed(dependencies, ids);
   return { replayed, still_under_way: ids.length - replayed };
@@ -71,51 +72,51 @@ const replayThese = async (dependencies: OpsDependencies, ids: readonly string[]
 
 const Replay = z.strictObject({ failedSince: Moment.optional(), missing: z.literal(true).optional() });
 
-const replay = async (given: readonly string[], options: object, command: Command): Promise<void> => {
+const replay = async (ids: readonly string[], options: object, command: Command): Promise<void> => {
   const { failedSince, missing } = readQuery(Replay, options);
-  const asked = [given.length > 0, failedSince !== undefined, missing === true].filter(Boolean).length;
-  if (asked !== 1) {
+  const selections = [ids.length > 0, failedSince !== undefined, missing === true].filter(Boolean).length;
+  if (selections !== 1) {
     throw new Refusal(
       'invalid_input',
-      'Say what to replay, in one way: ids of deliveries, --failed-since TIME, or --missing.',
+      'Specify exactly one of: delivery ids, --failed-since TIME, or --missing.',
     );
   }
   if (missing) {
     const queued = await withOpsDependencies((dependencies) =>
       queueMissing(
         dependencies,
-        (events) => tell(`${events} events read`),
-        (done, total) => tell(`${done} of ${total} that are not at an end looked at`),
+        (events) => printNotice(`${events} events read`),
+        (done, total) => printNotice(`${done} of ${total} unfinished deliveries checked`),
       ),
     );
     return printRecord(command, { queued });
   }
   const outcome = await withOpsDependencies(async (dependencies) =>
     failedSince === undefined
-      ? replayThese(dependencies, idsOf(given))
-      : replayFailed(dependencies, failedSince, (done) => tell(`${done} replayed`)),
+      ? replayThese(dependencies, parseIds(ids))
+      : replayFailed(dependencies, failedSince, (done) => printNotice(`${done} replayed`)),
   );
   printRecord(command, outcome);
 };
 
-const cancel = async (given: readonly string[], _options: object, command: Command): Promise<void> => {
-  const ids = idsOf(given);
+const cancel = async (input: readonly string[], _options: object, command: Command): Promise<void> => {
+  const ids = parseIds(input);
   const cancelled = await withOpsDependencies(({ pool }) => cancelNamed(pool, ids));
   printRecord(command, { cancelled, already_at_an_end: ids.length - cancelled });
 };
 
 /** `ops deliveries list|show|replay|cancel` */
 export const registerDeliveryCommands = (program: Command): void => {
-  const deliveries = program.command('deliveries').description('what alert rules sent, or are to send');
+  const deliveries = program.command('deliveries').description('inspect, replay and cancel alert deliveries');
   deliveries
     .command('list')
     .description('list deliveries, newest first')
-    .option('--workspace <id>', 'of this workspace')
-    .option('--alert <id>', 'of this rule')
+    .option('--workspace <id>', 'workspace id')
+    .option('--alert <id>', 'alert rule id')
     .option('--status <status>', 'queued, retrying, delivered, failed or cancelled')
-    .option('--since <time>', 'queued at or after this time')
-    .option('--limit <number>', `deliveries at once, up to ${LIST_MAX}`)
-    .option('--after <id>', 'where the page before ended')
+    .option('--since <time>', 'earliest queue time (inclusive)')
+    .option('--limit <number>', `maximum deliveries, up to ${LIST_MAX}`)
+    .option('--after <id>', 'last delivery id of the previous page')
     .action(list);
   deliveries
     .command('show')
@@ -124,14 +125,14 @@ export const registerDeliveryCommands = (program: Command): void => {
     .action(show);
   deliveries
     .command('replay')
-    .description('another round of attempts, over the same bytes and under the same id')
+    .description('start a new round of attempts, with the same payload and the same id')
     .argument('[deliveries...]', 'delivery ids')
-    .option('--failed-since <time>', 'all that were given up at or after this time')
-    .option('--missing', 'all that the log has as queued and the tables do not have')
+    .option('--failed-since <time>', 'replay all deliveries that failed at or after this time')
+    .option('--missing', 'queue deliveries that are unfinished in the log but missing from the tables')
     .action(replay);
   deliveries
     .command('cancel')
-    .description('send nothing more of these')
+    .description('cancel deliveries that are not finished')
     .argument('<deliveries...>', 'delivery ids')
     .action(cancel);
 };

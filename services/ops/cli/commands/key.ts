@@ -10,7 +10,7 @@ const parseScopes = (text: string): readonly Scope[] | 'all' => {
   const unknown = names.filter((name) => !(SCOPES as readonly string[]).includes(name));
   if (unknown.length > 0) {
     throw new InvalidArgumentError(
-      `No such scope: ${unknown.join(', ')}. There are: ${SCOPES.join(', ')}, or all.`,
+      `Scope not found: ${unknown.join(', ')}. Valid scopes: ${SCOPES.join(', ')}, or all.`,
     );
   }
   return names as Scope[];
@@ -18,16 +18,16 @@ const parseScopes = (text: string): readonly Scope[] | 'all' => {
 
 /** `ops key issue|list|revoke` */
 export const registerKeyCommands = (program: Command): void => {
-  const key = program.command('key').description('API keys of a workspace');
+  const key = program.command('key').description('manage the API keys of a workspace');
   key
     .command('issue')
-    .description('issue a key; it is shown this once')
+    .description('issue a key; the key is printed only once')
     .argument('<workspace>', 'workspace id')
-    .requiredOption('--member <member>', 'id of the member it belongs to')
-    .requiredOption('--name <name>', 'what it is for')
+    .requiredOption('--member <member>', 'id of the member who owns the key')
+    .requiredOption('--name <name>', 'name that describes its use')
     .requiredOption(
       '--scopes <scopes>',
-      'scopes with commas between, or all that the role allows: all',
+      'comma-separated scopes, or `all` for every scope of the role',
       parseScopes,
     )
     .action(
@@ -47,7 +47,7 @@ export const registerKeyCommands = (program: Command): void => {
     );
   key
     .command('list')
-    .description('list keys, revoked ones too; a key is told by its last four characters')
+    .description('list keys, including revoked keys, with their last four characters')
     .argument('<workspace>', 'workspace id')
     .action(async (workspaceId: string, _options: object, command: Command) => {
       const keys = await withOpsDependencies(async (dependencies) => {
@@ -63,7 +63,7 @@ export const registerKeyCommands = (program: Command): void => {
     });
   key
     .command('revoke')
-    .description('revoke a key; the next request with it is refused')
+    .description('revoke a key; requests with it fail at once')
     .argument('<workspace>', 'workspace id')
     .argument('<key>', 'key id')
     .action(async (workspaceId: string, keyId: string, _options: object, command: Command) => {

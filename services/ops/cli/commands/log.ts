@@ -14,13 +14,13 @@ import { isJson, onOneLine } from '../output.ts';
 import { readQuery } from '#services/ops/validate-query.ts';
 import { withOpsDependencies } from '../dependencies.ts';
 
-/** While nothing is found, it is said how far the reading is, every so many events. */
-const TOLD_EVERY_EVENTS = 50_000;
+/** Progress interval of a search, in events read. */
+const PROGRESS_EVERY_EVENTS = 50_000;
 
 const Revision = z.strictObject({
   revision: z
     .string()
-    .regex(/^\d{1,15}$/, 'the number of the event in its stream')
+    .regex(/^\d{1,15}$/, 'must be the revision of the event in its stream')
     .transform(BigInt)
     .optional(),
 });
@@ -40,20 +40,20 @@ const untilInterrupted = (): AbortSignal => {
 const find = async (options: object, command: Command): Promise<void> => {
   const { limit, ...filter } = readQuery(LogQuery, options);
   const signal = untilInterrupted();
-  let told = 0;
-  const tell = (events: number): void => {
-    if (events - told < TOLD_EVERY_EVENTS) return;
-    told = events;
-    console.error(`${events} events looked at`);
+  let reported = 0;
+  const reportProgress = (events: number): void => {
+    if (events - reported < PROGRESS_EVERY_EVENTS) return;
+    reported = events;
+    console.error(`${events} events read`);
   };
   await withOpsDependencies(async ({ eventStore }) => {
     let found = 0;
-    for await (const event of findEvents(eventStore, filter, signal, tell)) {
+    for await (const event of findEvents(eventStore, filter, signal, reportProgress)) {
       print(command, event);
       found += 1;
-      if (found === limit) return console.error(`The first ${limit}; there may be more.`);
+      if (found === limit) return console.error(`Stopped at the limit of ${limit}; there may be more.`);
     }
-    if (found === 0) console.error('There is no such event.');
+    if (found === 0) console.error('No events found.');
   });
 };
 
@@ -65,8 +65,8 @@ const tail = async (options: object, command: Command): Promise<void> => {
   });
 };
 
-const show = async (stream: string, given: string | undefined): Promise<void> => {
-  const { revision } = readQuery(Revision, { revision: given });
+const show = async (stream: string, revisionText: string | undefined): Promise<void> => {
+  const { revision } = readQuery(Revision, { revision: revisionText });
   const event = await withOpsDependencies(({ eventStore }) =>
     showEvent(eventStore, stream, revision ?? null),
   );
@@ -75,30 +75,26 @@ const show = async (stream: string, given: string | undefined): Promise<void> =>
 
 const withFilters = (command: Command): Command =>
   command
-    .option('--stream <stream>', 'events of one stream, as brand-…')
-    .option('--category <category>', 'events of streams of this category, as adLibrary')
-    .option('--type <type>', 'events of this type, as BrandTracked')
-    .option('--correlation <id>', 'events of one request, by its x-request-id');
+    .option('--stream <stream>', 'exact stream name, such as brand-…')
+    .option('--category <category>', 'stream category, such as adLibrary')
+    .option('--type <type>', 'event type, such as BrandTracked')
+    .option('--correlation <id>', 'x-request-id of the request that caused the events');
 
 /** `ops log tail|find|show` */
 export const registerLogCommands = (program: Command): void => {
-  const log = program.command('log').description('the events themselves');
-  withFilters(log.command('tail').description('print events as they are recorded, until Ctrl-C')).action(
-    tail,
-  );
+  const log = program.command('log').description('read the event log');
+  withFilters(log.command('tail').description('print new events until Ctrl-C')).action(tail);
   withFilters(
-    log
-      .command('find')
-      .description('events in the order of the log; without --stream it is read from its beginning'),
+    log.command('find').description('find events in log order; without --stream the whole log is read'),
   )
-    .option('--since <time>', 'recorded at or after this time')
-    .option('--until <time>', 'recorded before this time')
-    .option('--limit <number>', `events at most, up to ${FOUND_MAX}`)
+    .option('--since <time>', 'earliest time (inclusive)')
+    .option('--until <time>', 'latest time (exclusive)')
+    .option('--limit <number>', `maximum events, up to ${FOUND_MAX}`)
     .action(find);
   log
     .command('show')
-    .description('one event whole, as JSON')
-    .argument('<stream>', 'stream')
-    .argument('[revision]', 'its number in the stream; the last, where left out')
+    .description('print one event as JSON')
+    .argument('<stream>', 'stream name')
+    .argument('[revision]', 'revision in the stream (default: the last event)')
     .action(show);
 };

@@ -8,15 +8,15 @@ import { knownWorkspace } from '#services/ops/workspaces/operations.ts';
 
 /** `ops member add|list|erase` */
 export const registerMemberCommands = (program: Command): void => {
-  const member = program.command('member').description('people of a workspace');
+  const member = program.command('member').description('manage the members of a workspace');
   member
     .command('add')
     .description('add a member')
     .argument('<workspace>', 'workspace id')
-    .requiredOption('--name <name>', 'what people call them')
-    .option('--email <address>', 'where they are written to; kept sealed')
+    .requiredOption('--name <name>', 'display name')
+    .option('--email <address>', 'e-mail address (stored encrypted)')
     .addOption(
-      new Option('--role <role>', 'what their keys may do')
+      new Option('--role <role>', 'role; limits the scopes of their keys')
         .choices(Object.keys(SCOPES_OF_ROLE))
         .makeOptionMandatory(),
     )
@@ -53,7 +53,7 @@ export const registerMemberCommands = (program: Command): void => {
     });
   member
     .command('erase')
-    .description('forget who a member was, for good, and revoke their keys; the history stays verifiable')
+    .description("erase a member's name and address for good and revoke their keys; history stays verifiable")
     .argument('<workspace>', 'workspace id')
     .argument('<member>', 'member id')
     .action(async (workspaceId: string, memberId: string, _options: object, command: Command) => {

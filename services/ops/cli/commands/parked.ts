@@ -43,7 +43,7 @@ const show = async (
   if (isJson(command))
     return console.log(JSON.stringify({ ...parked, fact: event === null ? null : eventFields(event) }));
   printRecord(command, parked);
-  if (event === null) return console.error('The log does not have this event any more.');
+  if (event === null) return console.error('The log no longer contains this event.');
   console.log(`\n${JSON.stringify(eventFields(event), null, 2)}`);
 };
 
@@ -54,12 +54,12 @@ const retry = async (
   command: Command,
 ): Promise<void> => {
   if (streams.length > 0 === (all === true)) {
-    throw new Refusal('invalid_input', 'Say what to retry: streams, or --all.');
+    throw new Refusal('invalid_input', 'Specify either stream names or --all.');
   }
-  const asked = await withOpsDependencies(({ pool }) =>
+  const requested = await withOpsDependencies(({ pool }) =>
     retryParked(pool, projection, all === true ? null : streams),
   );
-  printRecord(command, { projection, streams_asked: asked });
+  printRecord(command, { projection, streams_asked: requested });
 };
 
 const skip = async (
@@ -74,31 +74,33 @@ const skip = async (
 
 /** `ops projections parked list|show|retry|skip` */
 export const registerParkedCommands = (group: Command): void => {
-  const parked = group.command('parked').description('events that a projection could not apply');
+  const parked = group
+    .command('parked')
+    .description('inspect, retry and skip parked events (events that a projection could not apply)');
   parked
     .command('list')
-    .description('the event that each stream waits for')
-    .argument('[projection]', 'of this projection')
-    .option('--limit <number>', `streams at once, up to ${PARKED_PAGE_MAX}`)
-    .option('--after <projection/stream>', 'where the page before ended')
+    .description('list the first parked event of each stream')
+    .argument('[projection]', 'name of a projection')
+    .option('--limit <number>', `maximum streams, up to ${PARKED_PAGE_MAX}`)
+    .option('--after <projection/stream>', 'last row of the previous page')
     .action(list);
   parked
     .command('show')
-    .description('one of them, with the event and the error')
-    .argument('<projection>', 'projection')
-    .argument('<stream>', 'stream')
+    .description('show the first parked event of a stream, with its error')
+    .argument('<projection>', 'name of a projection')
+    .argument('<stream>', 'stream name')
     .action(show);
   parked
     .command('retry')
-    .description('apply what is parked, once the code is mended')
-    .argument('<projection>', 'projection')
-    .argument('[streams...]', 'streams')
-    .option('--all', 'every stream')
+    .description('apply parked events again, after the code is fixed')
+    .argument('<projection>', 'name of a projection')
+    .argument('[streams...]', 'stream names')
+    .option('--all', 'retry every parked stream')
     .action(retry);
   parked
     .command('skip')
-    .description('leave the event that a stream waits for out for good, and apply those behind it')
-    .argument('<projection>', 'projection')
-    .argument('<stream>', 'stream')
+    .description('exclude the failed event of a stream for good and apply the events waiting behind it')
+    .argument('<projection>', 'name of a projection')
+    .argument('<stream>', 'stream name')
     .action(skip);
 };

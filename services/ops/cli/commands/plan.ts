@@ -7,12 +7,12 @@ import { setPlan } from '#services/ops/workspaces/operations.ts';
 
 /** `ops plan set` */
 export const registerPlanCommands = (program: Command): void => {
-  const plan = program.command('plan').description('plans of workspaces');
+  const plan = program.command('plan').description('manage the plan of a workspace');
   plan
     .command('set')
-    .description('change the plan of a workspace')
+    .description('set the plan of a workspace')
     .argument('<workspace>', 'workspace id')
-    .addArgument(new Argument('<plan>', 'the new plan').choices(Object.keys(PLANS)))
+    .addArgument(new Argument('<plan>', 'new plan').choices(Object.keys(PLANS)))
     .action(async (workspaceId: string, name: Plan, _options: object, command: Command) => {
       printRecord(
         command,

@@ -14,7 +14,7 @@ import {
 import { readDiff } from '#services/ops/projections/diff.ts';
 import { readStatus } from '#services/ops/projections/status.ts';
 import { withOpsDependencies, type OpsDependencies } from '../dependencies.ts';
-import { openProgress, openWaitingNotice } from '../progress.ts';
+import { createProgressBars, createWaitingNotice, formatState } from '../progress.ts';
 import { registerParkedCommands } from './parked.ts';
 import { registerVerifyCommand } from './verify.ts';
 
@@ -44,13 +44,13 @@ const status = async (name: string | undefined, _options: object, command: Comma
     all.map((one) => {
       const { build, code_version: code, version } = one;
       const remarks = [
-        ...(one.owner === null ? ['nobody projects it'] : []),
-        ...(one.standing_since === null ? [] : [`stands still since ${one.standing_since}`]),
-        ...(code === version ? [] : [code === null ? 'no code for it' : `code is version ${code}`]),
+        ...(one.owner === null ? ['no owner'] : []),
+        ...(one.standing_since === null ? [] : [`stalled since ${one.standing_since}`]),
+        ...(code === version ? [] : [code === null ? 'removed from the code' : `code has version ${code}`]),
         ...(build && ['reading', 'indexing', 'ready', 'asked'].includes(build.state)
-          ? [`build: ${build.state}, ${build.facts} of ${build.total_facts} events`]
+          ? [`rebuild: ${formatState(build.state)}, ${build.facts} of ${build.total_facts} events`]
           : []),
-        ...(build?.state === 'failed' ? [`build failed: ${build.error}`] : []),
+        ...(build?.state === 'failed' ? [`rebuild failed: ${build.error}`] : []),
         ...(one.last_error === null || build?.error === one.last_error ? [] : [one.last_error]),
       ];
       return {
@@ -64,9 +64,9 @@ const status = async (name: string | undefined, _options: object, command: Comma
   );
 };
 
-const namesOf = async ({ pool, eventStore }: OpsDependencies, name: string | undefined, all: boolean) => {
+const selectNames = async ({ pool, eventStore }: OpsDependencies, name: string | undefined, all: boolean) => {
   if ((name === undefined) !== all) {
-    throw new Refusal('invalid_input', 'Say what to rebuild: the name of a projection, or --all.');
+    throw new Refusal('invalid_input', 'Specify either the name of a projection or --all.');
   }
   if (name !== undefined) return [name];
   return (await readStatus(pool, eventStore, projections))
@@ -74,25 +74,24 @@ const namesOf = async ({ pool, eventStore }: OpsDependencies, name: string | und
     .map((one) => one.name);
 };
 
-const outcomeOf = ({ name, state, facts: events, error }: Build): string => {
+const formatOutcome = ({ name, state, facts: events, error }: Build): string => {
   if (state === 'done')
-    return `${name}: rebuilt from ${events} events and swapped in. Prove it with: ops projections verify ${name}`;
-  if (state === 'cancelled') return `${name}: cancelled; the live tables are as they were.`;
-  if (state === 'failed')
-    return `${name}: stopped at an event that cannot be applied; the live tables are as they were. ${error}`;
-  return `${name}: goes on in the projector (${state}).`;
+    return `${name}: rebuilt from ${events} events and swapped in. Verify it: ops projections verify ${name}`;
+  if (state === 'cancelled') return `${name}: rebuild cancelled; live tables unchanged.`;
+  if (state === 'failed') return `${name}: rebuild failed on an event; live tables unchanged. ${error}`;
+  return `${name}: the rebuild continues in the projector (${formatState(state)}).`;
 };
 
-/** Shows builds until they are over; Ctrl-C leaves them to the projector. */
+/** Shows the progress of rebuilds until they end. Ctrl-C detaches; the projector continues. */
 const watch = async (dependencies: OpsDependencies, names: readonly string[]): Promise<readonly Build[]> => {
   const detaching = new AbortController();
   const detach = (): void => {
     detaching.abort();
-    console.error('\nDetached. The projector goes on; `ops projections cancel NAME` stops it.');
+    console.error('\nDetached. The rebuild continues; cancel it with `ops projections cancel NAME`.');
   };
   process.once('SIGINT', detach);
-  const progress = openProgress();
-  const noticeWaiting = openWaitingNotice();
+  const progress = createProgressBars();
+  const noticeWaiting = createWaitingNotice();
   try {
     const builds = await Promise.all(
       names.map((name) =>
@@ -123,7 +122,7 @@ const watch = async (dependencies: OpsDependencies, names: readonly string[]): P
 
 type RebuildOptions = { readonly all?: true; readonly from: 'start' | 'checkpoint'; readonly detach?: true };
 
-/** Of all, those that are under way go on: `--all` said again asks for the rest. */
+/** Requests one rebuild. With `--all`, rebuilds that already run continue, so the command can be repeated. */
 const request = async (
   { pool }: OpsDependencies,
   name: string,
@@ -133,7 +132,7 @@ const request = async (
     await requestRebuild(pool, name, { from, by: 'ops' });
   } catch (error) {
     if (all !== true || !(error instanceof Refusal) || error.code !== 'already_exists') throw error;
-    console.error(`A build of ${name} is under way already.`);
+    console.error(`A rebuild of ${name} is already running.`);
   }
 };
 
@@ -143,7 +142,7 @@ const rebuild = async (
   command: Command,
 ): Promise<void> => {
   const builds = await withOpsDependencies(async (dependencies) => {
-    const names = await namesOf(dependencies, name, options.all === true);
+    const names = await selectNames(dependencies, name, options.all === true);
     for (const one of names) await request(dependencies, one, options);
     if (options.detach !== true) return await watch(dependencies, names);
     return (await Promise.all(names.map((one) => readBuild(dependencies.pool, one)))).filter(
@@ -152,7 +151,7 @@ const rebuild = async (
   });
   if (builds.some(({ state }) => state === 'failed' || state === 'cancelled')) process.exitCode = 1;
   if (isJson(command)) return console.log(JSON.stringify(builds));
-  for (const build of builds) console.log(onOneLine(outcomeOf(build)));
+  for (const build of builds) console.log(onOneLine(formatOutcome(build)));
 };
 
 const diff = async (_options: object, command: Command): Promise<void> => {
@@ -161,48 +160,53 @@ const diff = async (_options: object, command: Command): Promise<void> => {
 };
 
 const change =
-  (done: string, run: (pool: OpsDependencies['pool'], name: string) => Promise<void>) =>
+  (action: string, run: (pool: OpsDependencies['pool'], name: string) => Promise<void>) =>
   async (name: string, _options: object, command: Command): Promise<void> => {
     await withOpsDependencies(({ pool }) => run(pool, name));
-    printRecord(command, { projection: name, asked: done });
+    printRecord(command, { projection: name, asked: action });
   };
 
 /** `ops projections status|rebuild|cancel|verify|pause|resume|parked|diff` */
 export const registerProjectionCommands = (program: Command): void => {
-  const group = program.command('projections').description('read models: how they stand, rebuild, verify');
+  const group = program
+    .command('projections')
+    .description('inspect, rebuild and verify projections (read models)');
   group
     .command('status')
-    .description('how every projection stands, or one')
-    .argument('[name]', 'projection')
+    .description('show the status of all projections, or of one')
+    .argument('[name]', 'name of a projection')
     .action(status);
   group
     .command('rebuild')
-    .description('build anew beside the live tables, and swap; Ctrl-C leaves it to the projector')
-    .argument('[name]', 'projection')
-    .option('--all', 'every projection')
+    .description('rebuild into new tables and swap them in; Ctrl-C detaches')
+    .argument('[name]', 'name of a projection')
+    .option('--all', 'rebuild every projection')
     .addOption(
-      new Option('--from <where>', 'checkpoint: go on with a build that stopped')
+      new Option('--from <where>', '`checkpoint` resumes a rebuild that stopped')
         .choices(['start', 'checkpoint'])
         .default('start'),
     )
-    .option('--detach', 'ask for it and return')
+    .option('--detach', 'request the rebuild and return at once')
     .action(rebuild);
   group
     .command('cancel')
-    .description('stop a build and drop it; the live tables stay as they are')
-    .argument('<name>', 'projection')
+    .description('cancel a rebuild and drop its tables; live tables unchanged')
+    .argument('<name>', 'name of a projection')
     .action(change('cancel', cancelRebuild));
   registerVerifyCommand(group);
   group
     .command('pause')
-    .description('stop projecting; the tables are served as they are')
-    .argument('<name>', 'projection')
+    .description('pause a projection; its tables stay readable')
+    .argument('<name>', 'name of a projection')
     .action(change('pause', pauseProjection));
   group
     .command('resume')
-    .description('go on projecting')
-    .argument('<name>', 'projection')
+    .description('resume a paused projection')
+    .argument('<name>', 'name of a projection')
     .action(change('resume', resumeProjection));
   registerParkedCommands(group);
-  group.command('diff').description('versions of the tables against those of this code').action(diff);
+  group
+    .command('diff')
+    .description('compare the versions of the tables with the versions of this code')
+    .action(diff);
 };

@@ -6,7 +6,7 @@ import { withOpsDependencies } from '../dependencies.ts';
 
 /** `ops rankings rewrite` */
 export const registerRankingCommands = (program: Command): void => {
-  const rankings = program.command('rankings').description('rankings that are rewritten nightly');
+  const rankings = program.command('rankings').description('manage the rankings that are rewritten nightly');
   rankings
     .command('rewrite')
     .description('rewrite the list of new advertisers now')

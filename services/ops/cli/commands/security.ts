@@ -12,13 +12,13 @@ import { printRecord } from '../output.ts';
 
 const PASSWORD_MIN_LENGTH = 16;
 
-/** These need Postgres alone, and are run when other servers may not be there. */
+/** Settings of these commands. They need Postgres only, so they run while other servers are down. */
 const Settings = z.object({
   DATABASE_URL: serverSettings.DATABASE_URL,
   ...vaultSettings,
   READER_PASSWORD: secret(
     z.string().min(PASSWORD_MIN_LENGTH).optional(),
-    'Password of the role that may only read, where `database grant-reads` makes it.',
+    'Password for the read-only role, if `database grant-reads` creates it.',
   ),
 });
 
@@ -38,24 +38,27 @@ const onDatabase = async <T>(
 export const registerSecurityCommands = (program: Command): void => {
   program
     .command('database')
-    .description('roles of the database')
+    .description('manage the roles of the database')
     .command('grant-reads')
-    .description('let a role read the read models, those to come too; READER_PASSWORD makes it')
-    .argument('<role>', 'the role that READ_DATABASE_URL names')
+    .description('grant a role read access to all read models, also future ones; READER_PASSWORD creates it')
+    .argument('<role>', 'role in READ_DATABASE_URL')
     .action(async (role: string, _options: object, command: Command) => {
       const granted = await onDatabase((database, { READER_PASSWORD }) =>
         grantReads(database, role, READER_PASSWORD ?? null),
       );
       printRecord(command, granted);
     });
-  const vault = program.command('vault').description('what is kept sealed');
+  const vault = program.command('vault').description('manage encrypted data (names, addresses, secrets)');
   vault
     .command('rewrap')
-    .description('seal under MEMBER_VAULT_KEY what is still sealed under MEMBER_VAULT_KEY_SECOND')
+    .description('encrypt with MEMBER_VAULT_KEY what is still encrypted with MEMBER_VAULT_KEY_SECOND')
     .action(async (_options: object, command: Command) => {
       const done = await onDatabase((database, { MEMBER_VAULT_KEY, MEMBER_VAULT_KEY_SECOND }) => {
         if (MEMBER_VAULT_KEY === undefined || MEMBER_VAULT_KEY_SECOND === undefined) {
-          throw new Refusal('invalid_input', 'Set MEMBER_VAULT_KEY and MEMBER_VAULT_KEY_SECOND.');
+          throw new Refusal(
+            'invalid_input',
+            'MEMBER_VAULT_KEY and MEMBER_VAULT_KEY_SECOND are required. Set both.',
+          );
         }
         return rewrapVault(database, MEMBER_VAULT_KEY, MEMBER_VAULT_KEY_SECOND);
       });
@@ -63,18 +66,18 @@ export const registerSecurityCommands = (program: Command): void => {
     });
   vault
     .command('backup')
-    .description('write the vaults to a file, sealed as they are')
-    .argument('<file>', 'a new file')
+    .description('write the vaults to a file, still encrypted')
+    .argument('<file>', 'path of a new file')
     .action(async (file: string, _options: object, command: Command) => {
       const lines = await onDatabase(backUpVaults);
-      // Never over a backup that is there already.
+      // `wx`: fails rather than overwrite an existing backup.
       await writeFile(file, lines.map((line) => `${line}\n`).join(''), { mode: 0o600, flag: 'wx' });
       printRecord(command, { file, entries: lines.length });
     });
   vault
     .command('restore')
-    .description('put back what a backup of the vaults has and they have not')
-    .argument('<file>', 'a file that backup wrote')
+    .description('restore the vault entries of a backup that are missing')
+    .argument('<file>', 'file written by `vault backup`')
     .action(async (file: string, _options: object, command: Command) => {
       const lines = (await readFile(file, 'utf8')).split('\n').filter((line) => line !== '');
       const restored = await onDatabase((database) => restoreVaults(database, lines));

@@ -12,9 +12,9 @@ import {
 import { isJson, onOneLine } from '../output.ts';
 import { readQuery } from '#services/ops/validate-query.ts';
 import { withOpsDependencies } from '../dependencies.ts';
-import { openProgress, openWaitingNotice } from '../progress.ts';
+import { createProgressBars, createWaitingNotice, formatState } from '../progress.ts';
 
-/** A projector that is there stops within this time. */
+/** Maximum wait for a cancelled verification to stop. A running projector stops within this time. */
 const CANCEL_WAIT_MS = 5_000;
 
 const keyText = (key: Readonly<Record<string, string | null>>): string =>
@@ -36,7 +36,7 @@ const differenceLines = ({
       only_in === null
         ? `differs in ${columns.join(', ')}`
         : only_in === 'live'
-          ? 'should not be there'
+          ? 'is unexpected'
           : 'is missing';
     return `  ${keyText(key)}: ${what}`;
   }),
@@ -45,22 +45,26 @@ const differenceLines = ({
 const print = (verification: Verification): void => {
   const { name, state, error, report } = verification;
   if (!isVerified(verification))
-    return console.error(`${name}: ${state}. It is cancelled as soon as a projector is there.`);
+    return console.error(
+      `${name}: ${formatState(state)}. The verification is cancelled when a projector is running.`,
+    );
   if (report === null) return console.error(onOneLine(`${name}: ${state}. ${error ?? ''}`).trim());
   const { position, facts: events, left_out, tables } = report;
-  const without = left_out === 0 ? '' : `, without ${left_out} that are parked or skipped`;
+  const without = left_out === 0 ? '' : `, without ${left_out} parked or skipped events`;
   if (state === 'passed') {
     return console.log(
-      `${name}: ${tables.length} tables are those of a replay of ${events} events up to ${position}${without}.`,
+      `${name}: ${tables.length} tables equal a replay of ${events} events up to position ${position}${without}.`,
     );
   }
   for (const table of tables.filter((one) => !one.is_equal)) {
     for (const line of differenceLines(table)) console.log(onOneLine(line));
   }
-  console.error(`${name}: the tables differ from a replay of ${events} events up to ${position}${without}.`);
+  console.error(
+    `${name}: the tables differ from a replay of ${events} events up to position ${position}${without}.`,
+  );
 };
 
-/** Asks, and waits: nobody else has use of the answer, so Ctrl-C cancels. */
+/** Requests a verification and waits for it. Ctrl-C cancels it, because its result has no other reader. */
 const verify = async (name: string, options: object, command: Command): Promise<void> => {
   const { to } = readQuery(VerifyQuery, options);
   const verification = await withOpsDependencies(async ({ pool }) => {
@@ -68,8 +72,8 @@ const verify = async (name: string, options: object, command: Command): Promise<
     const cancelling = new AbortController();
     const cancel = (): void => cancelling.abort();
     process.once('SIGINT', cancel);
-    const progress = openProgress();
-    const noticeWaiting = openWaitingNotice();
+    const progress = createProgressBars();
+    const noticeWaiting = createWaitingNotice();
     try {
       const seen = await watchVerification(
         pool,
@@ -82,7 +86,7 @@ const verify = async (name: string, options: object, command: Command): Promise<
       );
       if (!cancelling.signal.aborted) return seen;
       await cancelVerification(pool, name).catch((error: unknown) => {
-        // It came to its end in the same moment.
+        // The verification ended at the same moment.
         if (!(error instanceof Refusal)) throw error;
       });
       return await watchVerification(pool, name, () => undefined, AbortSignal.timeout(CANCEL_WAIT_MS));
@@ -99,8 +103,10 @@ const verify = async (name: string, options: object, command: Command): Promise<
 export const registerVerifyCommand = (group: Command): void => {
   group
     .command('verify')
-    .description('replay beside and compare; names what differs, and exits with 1; Ctrl-C cancels')
-    .argument('<name>', 'projection')
-    .option('--to <position>', 'hold the projection at this position of the log meanwhile')
+    .description(
+      'replay into a shadow schema and compare with the live tables; exits 1 if they differ; Ctrl-C cancels',
+    )
+    .argument('<name>', 'name of a projection')
+    .option('--to <position>', 'log position at which the projection is held meanwhile')
     .action(verify);
 };

@@ -8,13 +8,15 @@ import { createWorkspaceNamed } from '#services/ops/workspaces/operations.ts';
 
 /** `ops workspace create|list` */
 export const registerWorkspaceCommands = (program: Command): void => {
-  const workspace = program.command('workspace').description('workspaces, the unit of ownership');
+  const workspace = program.command('workspace').description('create and list workspaces');
   workspace
     .command('create')
-    .description('make a workspace')
-    .requiredOption('--name <name>', 'what people call it')
+    .description('create a workspace')
+    .requiredOption('--name <name>', 'display name')
     .addOption(
-      new Option('--plan <plan>', 'slots and requests a minute').choices(Object.keys(PLANS)).default('free'),
+      new Option('--plan <plan>', 'plan; sets brand slots and requests per minute')
+        .choices(Object.keys(PLANS))
+        .default('free'),
     )
     .action(async (options: { name: string; plan: Plan }, command: Command) => {
       printRecord(

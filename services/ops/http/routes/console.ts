@@ -4,9 +4,9 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { extname } from 'node:path';
 
 /**
- * The operators' console: files as they are written, read once. They hold no secret and are served without a token;
- * what they show they ask for with the token that the operator types in, and keep it in the tab's `sessionStorage`.
- * There is no cookie, so no other page can have a browser do anything here.
+ * Serves the static files of the operator console, read once at startup. They hold no secret and need no token. The
+ * console calls the HTTP API with the token that the operator enters, and stores it in the tab's `sessionStorage`.
+ * Without cookies, another site cannot make the browser send authenticated requests (CSRF).
  */
 const FOLDER = new URL('../../console/', import.meta.url);
 
@@ -17,7 +17,7 @@ const TYPES: Readonly<Record<string, string>> = {
   '.svg': 'image/svg+xml',
 };
 
-/** Scripts, styles and requests of this origin alone; text never becomes markup or code. */
+/** Allows scripts, styles and requests of this origin only. Trusted Types block injection through strings. */
 const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -36,7 +36,7 @@ const HEADERS = {
   'referrer-policy': 'no-referrer',
   'cross-origin-opener-policy': 'same-origin',
   'cross-origin-resource-policy': 'same-origin',
-  // Asked for again each time, and answered with 304: a new version is there at once.
+  // Browsers revalidate on each use and get 304, so a new version takes effect at once.
   'cache-control': 'no-cache',
 } as const;
 

@@ -18,22 +18,22 @@ import { Moment, readQuery } from '#services/ops/validate-query.ts';
 export type { DeliveryDependencies };
 
 const Ids = z.strictObject({ ids: DeliveryIds });
-/** Which to replay, said in one way. */
+/** Selection of the deliveries to replay: exactly one of three forms. */
 const Replay = z.union(
   [Ids, z.strictObject({ failed_since: Moment }), z.strictObject({ missing: z.literal(true) })],
-  'one of {"ids": […]}, {"failed_since": time} and {"missing": true}',
+  'must be exactly one of {"ids": […]}, {"failed_since": time} and {"missing": true}',
 );
 
 const distinct = (ids: readonly string[]): readonly string[] => [
   ...new Set(ids.map((id) => id.toLowerCase())),
 ];
-const nobody = (): void => undefined;
+const ignoreProgress = (): void => undefined;
 
-/** What `ops deliveries list|show|replay|cancel` does. */
+/** Registers the HTTP form of `ops deliveries list|show|replay|cancel`. */
 export const registerDeliveryRoutes = (app: FastifyInstance, dependencies: DeliveryDependencies): void => {
   const { pool } = dependencies;
-  /** It reads every delivery of the log, so one at a time is enough. */
-  let queueingMissing = false;
+  /** True while missing deliveries are searched. The search reads every delivery in the log, so only one may run. */
+  let isSearchingMissing = false;
 
   app.route({
     method: 'GET',
@@ -59,23 +59,28 @@ export const registerDeliveryRoutes = (app: FastifyInstance, dependencies: Deliv
     method: 'POST',
     url: '/ops/deliveries/replay',
     handler: async (request) => {
-      const wanted = readQuery(Replay, request.body);
-      if ('ids' in wanted) {
-        const ids = distinct(wanted.ids);
+      const selection = readQuery(Replay, request.body);
+      if ('ids' in selection) {
+        const ids = distinct(selection.ids);
         const replayed = await replayNamed(dependencies, ids);
         return record(request, { replayed, still_under_way: ids.length - replayed });
       }
-      if ('failed_since' in wanted) {
-        return record(request, await replayFailed(dependencies, wanted.failed_since, nobody));
+      if ('failed_since' in selection) {
+        return record(request, await replayFailed(dependencies, selection.failed_since, ignoreProgress));
       }
-      if (queueingMissing) {
-        throw new Refusal('already_exists', 'What is missing is looked for already. Wait for that answer.');
+      if (isSearchingMissing) {
+        throw new Refusal(
+          'already_exists',
+          'A search for missing deliveries is already running. Wait until it ends.',
+        );
       }
-      queueingMissing = true;
+      isSearchingMissing = true;
       try {
-        return record(request, { queued: await queueMissing(dependencies, nobody, nobody) });
+        return record(request, {
+          queued: await queueMissing(dependencies, ignoreProgress, ignoreProgress),
+        });
       } finally {
-        queueingMissing = false;
+        isSearchingMissing = false;
       }
     },
   });

@@ -11,16 +11,16 @@ import { openServiceMetrics } from '#services/ops/metrics/service-metrics.ts';
 export type HealthDependencies = {
   readonly pool: Database;
   readonly eventStore: EventStore;
-  /** `null` while its server is looked for. */
+  /** `null` until the connection is established. */
   readonly nats: () => Nats | null;
-  /** Whether the servers answer. */
+  /** Connectivity checks of the servers. */
   readonly serverChecks: Checks;
 };
 
 /**
- * `/healthz` is about this process, and what an orchestrator should ask it. `/readyz` is about the whole service: it
- * says no, with what is missing, also when this process could answer everything else. Both need no token; `/metrics`
- * does, since it names every projection and queue.
+ * Registers the health routes. `/healthz` reports this process: use it as the liveness probe. `/readyz` reports the
+ * whole service: it returns 503 with the missing parts, even when this process itself works. Both need no token.
+ * `/metrics` needs one, because it names every projection and queue.
  */
 export const registerHealthRoutes = (app: FastifyInstance, dependencies: HealthDependencies): void => {
   meterProcess();

@@ -16,18 +16,18 @@ import {
   readHistoryPage,
 } from '#services/ops/audit/history.ts';
 import { ExportQuery, filterOf, FollowQuery, HistoryQuery } from '#services/ops/audit/history-query.ts';
-import { tarOf } from '#services/ops/audit/tar-archive.ts';
+import { streamTar } from '#services/ops/audit/tar-archive.ts';
 import { readQuery } from '#services/ops/validate-query.ts';
 
 type Workspace = { Params: { workspaceId: string } };
 export type HistoryDependencies = AuditDependencies & { readonly log: Log };
 
-/** Each who follows looks into the table several times a second. */
+/** Maximum concurrent followers. Each polls the table several times a second. */
 const FOLLOWERS_MAX = 50;
-/** Each export lies in the folder for temporary files until it is sent. */
+/** Maximum concurrent exports. Each occupies the temporary folder until it is sent. */
 const EXPORTS_MAX = 4;
 
-/** `follow` chooses between the two shapes of the same address. */
+/** `follow=true` selects a stream of new entries instead of a result page. */
 const Follow = z.looseObject({ follow: z.enum(['true', 'false']).optional() });
 
 type Sent = {
@@ -39,34 +39,34 @@ type Sent = {
   readonly log: Log;
 };
 
-/** Sends a stream whose head is decided: from here on a fault can only end the connection, and is told to the log. */
+/** Sends a streamed response. The status is already 200, so a later error can only be logged and close the connection. */
 const stream = async ({ request, reply, headers, source, signal, log }: Sent): Promise<void> => {
-  const told = async function* (): AsyncGenerator<string | Buffer> {
+  const logged = async function* (): AsyncGenerator<string | Buffer> {
     try {
       yield* source;
     } catch (error) {
-      if (!signal.aborted) log.error({ err: error, request_id: request.id }, 'an answer broke off');
+      if (!signal.aborted) log.error({ err: error, request_id: request.id }, 'response aborted');
       throw error;
     }
   };
   reply.hijack();
   reply.raw.writeHead(200, { ...PRIVATE_HEADERS, ...headers, 'x-request-id': request.id }).flushHeaders();
   try {
-    await pipeline(Readable.from(told(), { objectMode: false }), reply.raw, { signal });
+    await pipeline(Readable.from(logged(), { objectMode: false }), reply.raw, { signal });
   } catch {
-    // The reader went away, or this process is ending, or it is told already.
+    // The client disconnected, the process is shutting down, or the error is already logged.
     reply.raw.destroy();
   }
 };
 
-/** The history of a workspace: pages, as it comes, and as an export that `ops audit verify` checks. */
+/** Registers the history routes: result pages, a stream of new entries, and an export for `ops audit verify`. */
 export const registerHistoryRoutes = (
   app: FastifyInstance,
   dependencies: HistoryDependencies,
   ending: AbortSignal,
 ): void => {
   const { log } = dependencies;
-  const following = atMost(FOLLOWERS_MAX, 'histories that are followed');
+  const following = atMost(FOLLOWERS_MAX, 'followed histories');
   const exporting = atMost(EXPORTS_MAX, 'exports');
 
   app.get<Workspace>('/ops/workspaces/:workspaceId/history', async (request, reply) => {
@@ -80,16 +80,16 @@ export const registerHistoryRoutes = (
       );
       return page(request, entries, cursor);
     }
-    const wanted = readQuery(FollowQuery, query);
+    const filter = readQuery(FollowQuery, query);
     return await following(async () => {
-      const gone = new AbortController();
-      reply.raw.once('close', () => gone.abort());
-      const signal = AbortSignal.any([ending, gone.signal]);
+      const disconnected = new AbortController();
+      reply.raw.once('close', () => disconnected.abort());
+      const signal = AbortSignal.any([ending, disconnected.signal]);
       const entries = await followHistory(
         dependencies.db,
         workspaceId,
-        filterOf(wanted),
-        wanted.after,
+        filterOf(filter),
+        filter.after,
         signal,
       );
       const lines = async function* (): AsyncGenerator<string> {
@@ -105,7 +105,7 @@ export const registerHistoryRoutes = (
     const { workspaceId } = request.params;
     const { format } = readQuery(ExportQuery, request.query);
     return await exporting(async () => {
-      // Written first, since the manifest and the archive both say how long the files are.
+      // Written to disk first: the manifest and the tar headers both contain the file sizes.
       const directory = await mkdtemp(join(tmpdir(), 'history-export-'));
       try {
         const { files } = await exportHistory(dependencies, workspaceId, format, directory);
@@ -113,7 +113,7 @@ export const registerHistoryRoutes = (
           'content-type': 'application/x-tar',
           'content-disposition': `attachment; filename="history-${workspaceId.replace(/\W/g, '_')}.tar"`,
         };
-        const source = tarOf(directory, [...files.map(({ name }) => name), MANIFEST_FILE]);
+        const source = streamTar(directory, [...files.map(({ name }) => name), MANIFEST_FILE]);
         await stream({ request, reply, headers, source, signal: ending, log });
       } finally {
         await rm(directory, { recursive: true });

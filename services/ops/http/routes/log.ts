@@ -12,41 +12,42 @@ import {
 } from '#services/ops/log/search.ts';
 import { readQuery } from '#services/ops/validate-query.ts';
 
-/** Looking through the log takes as long as the log is; a request ends with what it found by then. */
-const LOOK_LIMIT_MS = 20_000;
-/** Each of these reads the log from its beginning. */
-const LOOKS_MAX = 4;
+/** Timeout of a search, in ms. A search takes as long as the log is; after the timeout it returns what it has found. */
+const SEARCH_LIMIT_MS = 20_000;
+/** Maximum concurrent searches. Each reads the log from its beginning. */
+const SEARCHES_MAX = 4;
 
 const Show = z.strictObject({
   stream: z.string().min(1).max(LOG_TEXT_MAX_LENGTH),
   revision: z
     .string()
-    .regex(/^(\d{1,15}|last)$/, 'the number of the event in its stream, or `last`')
+    .regex(/^(\d{1,15}|last)$/, 'must be the revision of the event in its stream, or `last`')
     .transform((text) => (text === 'last' ? null : BigInt(text))),
 });
 
-/** What `ops log find|show` does; to follow it there is `ops log tail`. */
+/** Registers the HTTP form of `ops log find|show`. `ops log tail` has no HTTP form. */
 export const registerLogRoutes = (
   app: FastifyInstance,
   { eventStore }: { readonly eventStore: EventStore },
   ending: AbortSignal,
 ): void => {
-  const looking = atMost(LOOKS_MAX, 'searches of the log');
+  const searching = atMost(SEARCHES_MAX, 'searches of the log');
   app.route({
     method: 'GET',
     url: '/ops/log',
     handler: (request, reply) =>
-      looking(async () => {
+      searching(async () => {
         const { limit, ...filter } = readQuery(LogQuery, request.query);
-        const gone = new AbortController();
-        reply.raw.once('close', () => gone.abort());
-        const signal = AbortSignal.any([ending, gone.signal, AbortSignal.timeout(LOOK_LIMIT_MS)]);
+        const disconnected = new AbortController();
+        reply.raw.once('close', () => disconnected.abort());
+        const timeout = AbortSignal.timeout(SEARCH_LIMIT_MS);
+        const signal = AbortSignal.any([ending, disconnected.signal, timeout]);
         const events: ReturnType<typeof eventFields>[] = [];
         for await (const event of findEvents(eventStore, filter, signal)) {
           events.push(eventFields(event));
           if (events.length === limit) break;
         }
-        // Of a log that was not looked through to its end there may be more.
+        // Incomplete when the search stopped before the end of the log.
         return record(request, { facts: events, is_complete: events.length < limit && !signal.aborted });
       }),
   });

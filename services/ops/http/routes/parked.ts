@@ -19,7 +19,7 @@ import { readQuery } from '#services/ops/validate-query.ts';
 
 export type ParkedDependencies = { readonly pool: Database; readonly eventStore: EventStore };
 
-/** Streams of one request. */
+/** Maximum streams per request. */
 const STREAMS_MAX = 1_000;
 
 const Projection = z.string().min(1).max(PROJECTION_MAX_LENGTH);
@@ -33,12 +33,15 @@ const Retry = z.strictObject({
   projection: Projection,
   streams: z.union(
     [z.array(Stream).min(1).max(STREAMS_MAX), z.literal('all')],
-    `names of streams, ${STREAMS_MAX} at most, or "all"`,
+    `must be up to ${STREAMS_MAX} stream names, or "all"`,
   ),
 });
 const Skip = z.strictObject({ projection: Projection, stream: Stream });
 
-/** What `ops projections parked list|show|retry|skip` does. The owner of the projection does what is asked for here. */
+/**
+ * Registers the HTTP form of `ops projections parked list|show|retry|skip`. Retry and skip are requests (202): the
+ * projector that owns the projection carries them out.
+ */
 export const registerParkedRoutes = (
   app: FastifyInstance,
   { pool, eventStore }: ParkedDependencies,
@@ -73,9 +76,9 @@ export const registerParkedRoutes = (
     url: '/ops/parked/retry',
     handler: async (request, reply) => {
       const { projection, streams } = readQuery(Retry, request.body);
-      const asked = await retryParked(pool, projection, streams === 'all' ? null : streams);
+      const requested = await retryParked(pool, projection, streams === 'all' ? null : streams);
       void reply.status(202);
-      return record(request, { projection, streams_asked: asked });
+      return record(request, { projection, streams_asked: requested });
     },
   });
 

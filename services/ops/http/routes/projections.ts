@@ -25,14 +25,14 @@ import { Nothing, readQuery } from '#services/ops/validate-query.ts';
 
 export type ProjectionDependencies = { readonly pool: Database; readonly eventStore: EventStore };
 
-/** Who asked, as builds and verifications say it: one token is all that is known of them. */
+/** Recorded as `requested_by`. All operators share one token, so the person is unknown. */
 const BY = 'ops-http';
 
 const Rebuild = z.strictObject({ from: z.enum(['start', 'checkpoint']).default('start') });
 
 /**
- * What `ops projections status|diff|rebuild|cancel|verify|pause|resume` does. What takes long is asked for (202), and
- * looked at again: the projector does it, whether or not anybody waits.
+ * Registers the HTTP form of `ops projections status|diff|rebuild|cancel|verify|pause|resume`. Long operations are
+ * requests (202) that the projector carries out. Clients poll their state.
  */
 export const registerProjectionRoutes = (
   app: FastifyInstance,
@@ -48,10 +48,10 @@ export const registerProjectionRoutes = (
       },
     });
   };
-  const ask = <T>(
+  const accept = <T>(
     what: string,
     body: z.ZodType<T>,
-    run: (name: string, given: T) => Promise<void>,
+    run: (name: string, input: T) => Promise<void>,
     show: (name: string) => Promise<unknown>,
   ): void => {
     app.route<{ Params: { name: string } }>({
@@ -68,7 +68,7 @@ export const registerProjectionRoutes = (
   const statusOf = async (name: string) => (await readStatus(pool, eventStore, projections, name))[0];
   const verificationOf = async (name: string) => {
     const found = await readVerification(pool, name);
-    if (!found) throw new Refusal('not_found', `${name} was never verified.`);
+    if (!found) throw new Refusal('not_found', `Verification not found: ${name} was never verified.`);
     return found;
   };
 
@@ -100,12 +100,12 @@ export const registerProjectionRoutes = (
   read('/ops/projections/:name/verification', verificationOf);
 
   const build = (name: string) => readBuild(pool, name);
-  ask('rebuild', Rebuild, (name, { from }) => requestRebuild(pool, name, { from, by: BY }), build);
-  ask('cancel', Nothing, (name) => cancelRebuild(pool, name), build);
-  ask('pause', Nothing, (name) => pauseProjection(pool, name), statusOf);
-  ask('resume', Nothing, (name) => resumeProjection(pool, name), statusOf);
+  accept('rebuild', Rebuild, (name, { from }) => requestRebuild(pool, name, { from, by: BY }), build);
+  accept('cancel', Nothing, (name) => cancelRebuild(pool, name), build);
+  accept('pause', Nothing, (name) => pauseProjection(pool, name), statusOf);
+  accept('resume', Nothing, (name) => resumeProjection(pool, name), statusOf);
   const verify = (name: string, { to }: z.infer<typeof VerifyQuery>) =>
     requestVerification(pool, name, { to: to ?? null, by: BY });
-  ask('verify', VerifyQuery, verify, verificationOf);
-  ask('verify/cancel', Nothing, (name) => cancelVerification(pool, name), verificationOf);
+  accept('verify', VerifyQuery, verify, verificationOf);
+  accept('verify/cancel', Nothing, (name) => cancelVerification(pool, name), verificationOf);
 };

@@ -5,7 +5,7 @@ import { page, record } from '../reply.ts';
 import { checkChain } from '#services/ops/audit/chain-status.ts';
 import { Nothing, readQuery } from '#services/ops/validate-query.ts';
 
-/** Which workspaces there are, and whether the chain of one's history holds. Their histories: `history-routes.ts`. */
+/** Registers the list of workspaces and the check of a history's hash chain. Histories are in `history.ts`. */
 export const registerWorkspaceRoutes = (
   app: FastifyInstance,
   { db }: { readonly db: ReadDatabase },
@@ -24,9 +24,9 @@ export const registerWorkspaceRoutes = (
     '/ops/workspaces/:workspaceId/history/chain',
     async (request, reply) => {
       readQuery(Nothing, request.query);
-      const gone = new AbortController();
-      reply.raw.once('close', () => gone.abort());
-      const signal = AbortSignal.any([ending, gone.signal]);
+      const disconnected = new AbortController();
+      reply.raw.once('close', () => disconnected.abort());
+      const signal = AbortSignal.any([ending, disconnected.signal]);
       return record(request, await checkChain(db, request.params.workspaceId, signal));
     },
   );
