@@ -9,7 +9,7 @@ const TOKEN_MIN_LENGTH = 16;
 export const auditSettings = {
   AUDIT_SIGNING_KEY: secret(
     z.string().optional(),
-    'Ed25519 key that signs exports, as PEM or seed, made by `npm run ops -- audit keygen`; none are made without it.',
+    'Ed25519 key that signs audit exports, as PEM or seed. Create it with `npm run ops -- audit keygen`. Exports need it.',
   ),
 } as const;
 
@@ -18,13 +18,13 @@ export const OpsSettings = z.object({
   NATS_URL: serverSettings.NATS_URL.optional().meta(serverSettings.NATS_URL.meta() ?? {}),
   ...readDatabaseSettings,
   ...processSettings,
-  OPS_HOST: z.string().default('127.0.0.1').describe("Where operators' HTTP listens."),
-  OPS_PORT: Port.default(8081).describe("Port of operators' HTTP."),
-  OPS_TOKEN: secret(
-    z.string().min(TOKEN_MIN_LENGTH),
-    'What operators send as bearer token, 16 characters at least.',
+  OPS_HOST: z.string().default('127.0.0.1').describe('Listen address of the operator HTTP server.'),
+  OPS_PORT: Port.default(8081).describe('Port of the operator HTTP server.'),
+  OPS_TOKEN: secret(z.string().min(TOKEN_MIN_LENGTH), 'Bearer token of operators, at least 16 characters.'),
+  OPS_TOKEN_SECOND: secret(
+    z.string().min(TOKEN_MIN_LENGTH).optional(),
+    'Second accepted token, for rotation.',
   ),
-  OPS_TOKEN_SECOND: secret(z.string().min(TOKEN_MIN_LENGTH).optional(), 'Accepted too, while tokens change.'),
   ...vaultSettings,
   ...auditSettings,
 });

@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import { afterEach, expect, test, vi } from 'vitest';
 import { printRecord, printTable } from '#services/ops/cli/output.ts';
-import { placeFault, serverFault } from '#services/ops/cli/describe-error.ts';
+import { describeCommandError, describeServerError } from '#services/ops/cli/describe-error.ts';
 
 /** Third-party text on an operator's terminal. */
 afterEach(() => vi.restoreAllMocks());
@@ -29,7 +29,7 @@ test('replaces line breaks and escape sequences in tables and records', () => {
 
 test('describes errors that operators can resolve, and no others', () => {
   const fault = (message: string, more: object = {}) => Object.assign(new Error(message), more);
-  const described = (error: unknown) => serverFault(error) ?? placeFault(error);
+  const described = (error: unknown) => describeServerError(error) ?? describeCommandError(error);
   expect(described(fault('self-signed certificate', { code: 'DEPTH_ZERO_SELF_SIGNED_CERT' }))).toBe(
     'Postgres does not respond: self-signed certificate. Check DATABASE_URL.',
   );

@@ -39,7 +39,7 @@ const reasonOf = ({ message = '' }: Fault): string =>
   (message.split('\n')[0] ?? '').replace(/ Resolution note: ?$/, '');
 
 /** Describes a server that is unreachable or too slow; `null` for any other error. */
-export const serverFault = (error: unknown): string | null => {
+export const describeServerError = (error: unknown): string | null => {
   const fault = firstOf(error);
   const { type = '', code, message = '' } = fault;
   if (EVENT_STORE_FAULTS.includes(type))
@@ -53,7 +53,7 @@ export const serverFault = (error: unknown): string | null => {
 };
 
 /** Describes a missing table, a missing privilege or a file error; `null` for any other error. */
-export const placeFault = (error: unknown): string | null => {
+export const describeCommandError = (error: unknown): string | null => {
   const fault = firstOf(error);
   const { code } = fault;
   if (typeof code !== 'string') return null;

@@ -11,7 +11,7 @@ import { registerProjectionCommands } from './commands/projections.ts';
 import { registerRankingCommands } from './commands/rankings.ts';
 import { registerSecurityCommands } from './commands/security.ts';
 import { registerWorkspaceCommands } from './commands/workspace.ts';
-import { placeFault, serverFault } from './describe-error.ts';
+import { describeCommandError, describeServerError } from './describe-error.ts';
 
 /** The operator command line, `npm run ops -- …`. It finds the settings of a running `npm start` by itself. */
 const program = new Command('ops').description('operate this service').option('--json', 'print JSON');
@@ -41,8 +41,8 @@ try {
   await program.parseAsync();
 } catch (error) {
   const ownMessage =
-    error instanceof Refusal || error instanceof SettingsError ? error.message : placeFault(error);
-  const text = ownMessage ?? serverFault(error);
+    error instanceof Refusal || error instanceof SettingsError ? error.message : describeCommandError(error);
+  const text = ownMessage ?? describeServerError(error);
   if (text === null) throw error;
   console.error(text);
   if (error instanceof SettingsError || ownMessage === null) {

@@ -22,7 +22,7 @@ export const readRule = async (
 };
 
 /** Returns `null` when the rule is off or deleted, or its channel was removed or is suspended. */
-export const targetNow = (
+export const currentTarget = (
   rule: AlertRuleState,
   { channel, kind }: { readonly channel: AlertChannel; readonly kind: DeliveryKind },
 ): DeliveryTarget | null => {
@@ -40,31 +40,31 @@ type Row = {
   readonly kind: DeliveryKind;
 };
 
-export type Standing = {
+export type CurrentTargets = {
   readonly targets: ReadonlyMap<string, DeliveryTarget>;
   /** Ids of the deliveries that have no current target. */
-  readonly givenUp: readonly string[];
+  readonly withoutTarget: readonly string[];
 };
 
 /** Returns the current target of each delivery. Ids that are not in the tables are in neither part of the result. */
-export const standingOf = async (
+export const findCurrentTargets = async (
   { pool, eventStore }: { readonly pool: Database; readonly eventStore: EventStore },
   deliveryIds: readonly string[],
-): Promise<Standing> => {
+): Promise<CurrentTargets> => {
   const { rows } = await pool.query<Row>(
     `select delivery_id, workspace_id, alert_id, channel, kind from delivery.delivery
      where delivery_id = any($1::uuid[])`,
     [deliveryIds],
   );
   const targets = new Map<string, DeliveryTarget>();
-  const givenUp: string[] = [];
+  const withoutTarget: string[] = [];
   for (const [alertId, ofRule] of Map.groupBy(rows, ({ alert_id }) => alert_id)) {
     const rule = await readRule(eventStore, ofRule[0]?.workspace_id ?? '', alertId);
     for (const row of ofRule) {
-      const target = targetNow(rule, row);
+      const target = currentTarget(rule, row);
       if (target) targets.set(row.delivery_id, target);
-      else givenUp.push(row.delivery_id);
+      else withoutTarget.push(row.delivery_id);
     }
   }
-  return { targets, givenUp };
+  return { targets, withoutTarget };
 };

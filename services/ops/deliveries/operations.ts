@@ -12,7 +12,7 @@ import type { EventStore } from '#platform/event-store/event-store.ts';
 import { type Database, inTransaction } from '#platform/postgres/pool.ts';
 import { isoTime } from '#platform/postgres/iso-time.ts';
 import { Moment } from '../validate-query.ts';
-import { type Standing, standingOf } from './current-rule.ts';
+import { type CurrentTargets, findCurrentTargets } from './current-rule.ts';
 
 /** Operator commands on deliveries. They write to Postgres only; the delivery process claims what becomes due. */
 
@@ -136,11 +136,15 @@ export const showDelivery = async (pool: Database, deliveryId: string): Promise<
   };
 };
 
-const replay = (pool: Database, ids: readonly string[], { targets }: Standing): Promise<readonly string[]> =>
+const replay = (
+  pool: Database,
+  ids: readonly string[],
+  { targets }: CurrentTargets,
+): Promise<readonly string[]> =>
   inTransaction(pool, async (client) => {
     await readdressDeliveries(client, targets);
-    const standing = ids.filter((id) => targets.has(id));
-    return replayDeliveries(client, standing, new Date());
+    const sendable = ids.filter((id) => targets.has(id));
+    return replayDeliveries(client, sendable, new Date());
   });
 
 export type Replayed = {
@@ -168,9 +172,9 @@ export const replayFailed = async (
     const last = failed.at(-1);
     if (!last) return { replayed, given_up };
     const ids = failed.map(({ deliveryId }) => deliveryId);
-    const standing = await standingOf(dependencies, ids);
-    replayed += (await replay(pool, ids, standing)).length;
-    given_up += standing.givenUp.length;
+    const current = await findCurrentTargets(dependencies, ids);
+    replayed += (await replay(pool, ids, current)).length;
+    given_up += current.withoutTarget.length;
     after = last;
     progress(replayed, null);
   }
@@ -181,34 +185,34 @@ const requireExisting = async (pool: Database, ids: readonly string[]): Promise<
     'select delivery_id from delivery.delivery where delivery_id = any($1::uuid[])',
     [ids],
   );
-  const known = new Set(rows.map(({ delivery_id }) => delivery_id));
-  const unknown = ids.filter((id) => !known.has(id.toLowerCase()));
+  const existing = new Set(rows.map(({ delivery_id }) => delivery_id));
+  const unknown = ids.filter((id) => !existing.has(id.toLowerCase()));
   if (unknown.length > 0) {
     throw new Refusal('not_found', `Delivery not found: ${unknown.join(', ')}. Nothing was changed.`);
   }
 };
 
 /**
- * Starts a new round of attempts for the finished deliveries among `given`, to their rules' current targets. Returns
+ * Starts a new round of attempts for the finished deliveries among `input`, to their rules' current targets. Returns
  * how many. Throws `not_found` for an unknown id and `changed_meanwhile` when a delivery has no current target; in
  * both cases nothing is changed.
  */
 export const replayNamed = async (
   dependencies: DeliveryDependencies,
-  given: readonly string[],
+  input: readonly string[],
 ): Promise<number> => {
   const { pool } = dependencies;
-  const ids = given.map((id) => id.toLowerCase());
+  const ids = input.map((id) => id.toLowerCase());
   await createDeliveryTables(pool);
   await requireExisting(pool, ids);
-  const standing = await standingOf(dependencies, ids);
-  if (standing.givenUp.length > 0) {
+  const current = await findCurrentTargets(dependencies, ids);
+  if (current.withoutTarget.length > 0) {
     throw new Refusal(
       'changed_meanwhile',
-      `The rule is off or deleted, or its channel was removed or is suspended: ${standing.givenUp.join(', ')}. Nothing was changed.`,
+      `The rule is off or deleted, or its channel was removed or is suspended: ${current.withoutTarget.join(', ')}. Nothing was changed.`,
     );
   }
-  return (await replay(pool, ids, standing)).length;
+  return (await replay(pool, ids, current)).length;
 };
 
 /** Cancels the unfinished deliveries among `ids`. Returns how many. Throws `not_found` for an unknown id. */

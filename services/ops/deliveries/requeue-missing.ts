@@ -10,10 +10,10 @@ import { createDeliveryTables } from '#application/delivery-outbox/schema/create
 import type { EventStore } from '#platform/event-store/event-store.ts';
 import { type Database, inTransaction } from '#platform/postgres/pool.ts';
 import { JOB_BATCH, type Progress } from './operations.ts';
-import { readRule, targetNow } from './current-rule.ts';
+import { readRule, currentTarget } from './current-rule.ts';
 
 /** Maximum events per read of the subscription; also the interval of progress reports, in events. */
-const FOLLOWED_TOGETHER = 2_000;
+const EVENTS_PER_READ = 2_000;
 /** Maximum events that the subscription buffers. */
 const BUFFERED_ITEMS = 10_000;
 
@@ -38,12 +38,12 @@ const openInLog = async (
     bufferItems: BUFFERED_ITEMS,
   });
   for (let events = 0; ; ) {
-    for (const item of await follower.take(FOLLOWED_TOGETHER)) {
+    for (const item of await follower.take(EVENTS_PER_READ)) {
       if (item.kind === 'caught_up') return open;
       if (item.kind !== 'event') continue;
       follow(item.event as RecordedEvent<AlertDeliveryEvent>);
       events += 1;
-      if (events % FOLLOWED_TOGETHER === 0) read(events);
+      if (events % EVENTS_PER_READ === 0) read(events);
     }
   }
 };
@@ -53,13 +53,13 @@ const notInTables = async (pool: Database, ids: ReadonlySet<string>): Promise<Re
     'select delivery_id from delivery.delivery where delivery_id = any($1::uuid[])',
     [[...ids]],
   );
-  const there = new Set(rows.map(({ delivery_id }) => delivery_id));
-  return new Set([...ids].filter((id) => !there.has(id)));
+  const existing = new Set(rows.map(({ delivery_id }) => delivery_id));
+  return new Set([...ids].filter((id) => !existing.has(id)));
 };
 
 /** Returns the delivery as it was queued, with its rule's current target; `null` without a target. */
-const queuedAgain = ({ data }: DeliveryQueued, rule: AlertRuleState, at: Date): NewDelivery | null => {
-  const target = targetNow(rule, data);
+const toNewDelivery = ({ data }: DeliveryQueued, rule: AlertRuleState, at: Date): NewDelivery | null => {
+  const target = currentTarget(rule, data);
   return (
     target && {
       deliveryId: data.delivery_id,
@@ -85,26 +85,26 @@ export const queueMissing = async (
   await createDeliveryTables(pool);
   const open = await openInLog(eventStore, read);
   let queued = 0;
-  let looked = 0;
+  let checked = 0;
   const total = [...open.values()].reduce((sum, ids) => sum + ids.size, 0);
   for (const [stream, ids] of open) {
     const missing = await notInTables(pool, ids);
-    looked += ids.size;
+    checked += ids.size;
     if (missing.size === 0) continue;
     const [workspaceId = '', alertId = ''] = idOf(stream).split('+');
     const rule = await readRule(eventStore, workspaceId, alertId);
     const deliveries = new Map<string, NewDelivery>();
     for await (const event of eventStore.read<AlertDeliveryEvent>(stream)) {
       if (event.type !== 'DeliveryQueued' || !missing.has(event.data.delivery_id)) continue;
-      const again = queuedAgain(event, rule, new Date());
-      if (again) deliveries.set(again.deliveryId, again);
+      const delivery = toNewDelivery(event, rule, new Date());
+      if (delivery) deliveries.set(delivery.deliveryId, delivery);
     }
     const all = [...deliveries.values()];
     for (let from = 0; from < all.length; from += JOB_BATCH) {
       const batch = all.slice(from, from + JOB_BATCH);
       queued += (await inTransaction(pool, (client) => enqueue(client, batch))).length;
     }
-    progress(looked, total);
+    progress(checked, total);
   }
   return queued;
 };

@@ -11,7 +11,7 @@ import { registerHistoryRoutes } from './routes/history.ts';
 import { registerLogRoutes } from './routes/log.ts';
 import { registerParkedRoutes } from './routes/parked.ts';
 import { registerProjectionRoutes } from './routes/projections.ts';
-import { serverFault } from '../cli/describe-error.ts';
+import { describeServerError } from '../cli/describe-error.ts';
 import { registerWorkspaceRoutes } from './routes/workspaces.ts';
 
 declare module 'fastify' {
@@ -51,7 +51,7 @@ const refusalOf = (error: unknown, log: Log, requestId: string): Refusal => {
   // The client has disconnected, or the process is shutting down. Only in the second case can anyone read this.
   if (name === 'AbortError') return new Refusal('internal', 'This process is shutting down. Try again.');
   log.error({ err: error, request_id: requestId }, 'request failed');
-  const fault = serverFault(error);
+  const fault = describeServerError(error);
   if (fault !== null) return new Refusal('internal', fault);
   return new Refusal('internal', 'Internal error. Try again; if it persists, report the `request_id`.');
 };

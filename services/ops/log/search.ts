@@ -68,7 +68,7 @@ const prefixesOf = ({ stream, category }: LogFilter): readonly string[] =>
   stream !== undefined ? [stream] : category !== undefined ? [`${category}-`] : EVERY_CATEGORY;
 
 /** Progress callback: the number of events read so far. Called after each read. */
-export type Looked = (events: number) => void;
+export type OnRead = (events: number) => void;
 
 /**
  * Finds events in log order, from the beginning of the log to its current end, or in one stream. The log has indexes
@@ -78,7 +78,7 @@ export const findEvents = async function* (
   eventStore: EventStore,
   filter: LogFilter,
   signal: AbortSignal,
-  onLooked: Looked = () => undefined,
+  onRead: OnRead = () => undefined,
 ): AsyncGenerator<RecordedEvent> {
   if (filter.stream !== undefined) {
     for await (const event of eventStore.read(filter.stream)) {
@@ -87,7 +87,7 @@ export const findEvents = async function* (
     }
     return;
   }
-  yield* follow(eventStore, filter, null, true, signal, onLooked);
+  yield* follow(eventStore, filter, null, true, signal, onRead);
 };
 
 /** Follows the log from its current end until the signal aborts. */
@@ -106,7 +106,7 @@ const follow = async function* (
   after: bigint | null,
   endsWhenCaughtUp: boolean,
   signal: AbortSignal,
-  onLooked: Looked,
+  onRead: OnRead,
 ): AsyncGenerator<RecordedEvent> {
   await using follower = eventStore.follow({
     after,
@@ -115,7 +115,7 @@ const follow = async function* (
   });
   const stop = (): void => void follower[Symbol.asyncDispose]();
   signal.addEventListener('abort', stop, { once: true });
-  let looked = 0;
+  let count = 0;
   try {
     for (;;) {
       const items = await follower.take(TAKEN_TOGETHER);
@@ -124,8 +124,8 @@ const follow = async function* (
         if (item.kind === 'caught_up' && endsWhenCaughtUp) return;
         if (item.kind === 'event' && matches(filter, item.event)) yield item.event;
       }
-      looked += items.length;
-      onLooked(looked);
+      count += items.length;
+      onRead(count);
     }
   } finally {
     signal.removeEventListener('abort', stop);

@@ -10,7 +10,7 @@ const ENTRIES_MAX = 100_000;
  * get their sequence numbers before they are committed. The count therefore stops at the last entry that was
  * published as an event: below it every entry is committed, so none is missed.
  */
-export const openAttemptTally = (registry: Registry, pool: Database): (() => Promise<void>) => {
+export const createAttemptCounter = (registry: Registry, pool: Database): (() => Promise<void>) => {
   const { name, help, labelNames } = SERVICE_METRICS.deliveryAttempts;
   const counter = new Counter({ name, help, labelNames: [...labelNames], registers: [registry] });
   let after: string | null = null;

@@ -6,7 +6,7 @@ import type { Nats } from '#platform/nats/connection.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 import type { Missing } from '#platform/process/readiness.ts';
 import { projections } from '#projections/index.ts';
-import { openAttemptTally } from './attempt-counter.ts';
+import { createAttemptCounter } from './attempt-counter.ts';
 import { readStatus } from '../projections/status.ts';
 
 /** Cache time of the figures, in ms. Scrapes within it share one read, to limit the load on the servers. */
@@ -76,7 +76,7 @@ const readQueues = async (gauges: Gauges, { nats }: MetricsDependencies): Promis
  * Creates the function that renders `/metrics`: the metrics of the whole service, read from its servers, and the
  * metrics of this process. The figures of an unreachable server are omitted; `adintel_server_up` reports it as 0.
  */
-export const openServiceMetrics = (dependencies: MetricsDependencies): (() => Promise<string>) => {
+export const createServiceMetrics = (dependencies: MetricsDependencies): (() => Promise<string>) => {
   const registry = new Registry();
   const gauges = Object.fromEntries(
     Object.entries(SERVICE_METRICS)
@@ -86,7 +86,7 @@ export const openServiceMetrics = (dependencies: MetricsDependencies): (() => Pr
         new Gauge({ ...metric, labelNames: [...metric.labelNames], registers: [registry] }),
       ]),
   ) as unknown as Gauges;
-  const tally = openAttemptTally(registry, dependencies.pool);
+  const tally = createAttemptCounter(registry, dependencies.pool);
 
   const read = async (): Promise<string> => {
     for (const gauge of Object.values(gauges)) gauge.reset();

@@ -2,7 +2,7 @@ import { Refusal } from '#contracts/errors.ts';
 import { pause } from '#platform/clock.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 import { isoTime } from '#platform/postgres/iso-time.ts';
-import { ask, fromProjector, WATCH_EVERY_MS } from './projector-tables.ts';
+import { sendRequest, fromProjector, WATCH_EVERY_MS } from './projector-tables.ts';
 
 export type Build = {
   readonly name: string;
@@ -53,7 +53,7 @@ export const requestRebuild = async (
   name: string,
   { from, by }: RebuildRequest,
 ): Promise<void> => {
-  const requested = await ask(
+  const requested = await sendRequest(
     database,
     name,
     `insert into projector.build as b (name, version, position, state, from_start, requested_by)
@@ -75,7 +75,7 @@ export const requestRebuild = async (
  * when no rebuild is running.
  */
 export const cancelRebuild = async (database: Database, name: string): Promise<void> => {
-  const cancelled = await ask(
+  const cancelled = await sendRequest(
     database,
     name,
     `update projector.build set is_cancelled = true where name = $1 and state in ('asked', 'reading', 'indexing', 'ready')`,
@@ -111,7 +111,7 @@ export const watchBuild = async (
 
 /** Requests that the owner stops projecting at once. The tables stay readable. */
 export const pauseProjection = async (database: Database, name: string): Promise<void> => {
-  await ask(
+  await sendRequest(
     database,
     name,
     'update projector.projection set is_paused = true, pause_at = null where name = $1',
@@ -119,7 +119,7 @@ export const pauseProjection = async (database: Database, name: string): Promise
 };
 
 export const resumeProjection = async (database: Database, name: string): Promise<void> => {
-  await ask(
+  await sendRequest(
     database,
     name,
     'update projector.projection set is_paused = false, pause_at = null where name = $1',

@@ -4,7 +4,7 @@ import type { RecordedEvent } from '#contracts/events/event.ts';
 import type { EventStore } from '#platform/event-store/event-store.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 import { isoTime } from '#platform/postgres/iso-time.ts';
-import { ask, requireProjection, fromProjector } from './projector-tables.ts';
+import { sendRequest, requireProjection, fromProjector } from './projector-tables.ts';
 
 /** Maximum parked streams per result page. */
 export const PARKED_PAGE_MAX = 500;
@@ -14,7 +14,7 @@ export const STREAM_MAX_LENGTH = 300;
 
 export const ParkedPageLimit = z.coerce.number().int().min(1).max(PARKED_PAGE_MAX).default(PAGE_DEFAULT);
 /** Keyset cursor `PROJECTION/STREAM`: the last row of the previous result page. */
-export const ParkedPlace = z
+export const ParkedCursor = z
   .string()
   .max(PROJECTION_MAX_LENGTH + 1 + STREAM_MAX_LENGTH)
   .regex(/^[^/]+\/.+$/, 'must be PROJECTION/STREAM, as the previous page returned it')
@@ -22,7 +22,7 @@ export const ParkedPlace = z
     projection: text.slice(0, text.indexOf('/')),
     stream: text.slice(text.indexOf('/') + 1),
   }));
-type ParkedPlace = z.infer<typeof ParkedPlace>;
+type ParkedCursor = z.infer<typeof ParkedCursor>;
 
 /** An event that a projection could not apply. Later events of its stream wait for it (`waiting`). */
 export type ParkedEvent = {
@@ -45,11 +45,11 @@ export type ParkedQuery = {
   readonly stream: string | null;
   readonly limit: number;
   /** Cursor: the last row of the previous result page. */
-  readonly after: ParkedPlace | null;
+  readonly after: ParkedCursor | null;
 };
 
 /** Returns the cursor of the next result page; `null` after the last page. */
-export const placeAfter = (page: readonly ParkedEvent[], limit: number): string | null => {
+export const nextParkedCursor = (page: readonly ParkedEvent[], limit: number): string | null => {
   const last = page.at(-1);
   return last && page.length === limit ? `${last.projection}/${last.stream}` : null;
 };
@@ -109,7 +109,7 @@ export const retryParked = async (
   projection: string,
   streams: readonly string[] | null,
 ): Promise<number> => {
-  const requested = await ask(
+  const requested = await sendRequest(
     database,
     projection,
     `update projector.parked k set asked = 'retry' from (
@@ -128,7 +128,7 @@ export const retryParked = async (
  * Throws `not_found` when the stream is not parked.
  */
 export const skipParked = async (database: Database, projection: string, stream: string): Promise<void> => {
-  const requested = await ask(
+  const requested = await sendRequest(
     database,
     projection,
     `update projector.parked k set asked = 'skip' from (

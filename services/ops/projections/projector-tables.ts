@@ -57,7 +57,7 @@ export const requireProjection = async (database: Database, name: string): Promi
  * Runs a statement that requests something of a projection (`$1` is its name), and notifies all projectors. Returns
  * the number of changed rows. Throws `not_found` for an unknown projection.
  */
-export const ask = async (
+export const sendRequest = async (
   database: Database,
   name: string,
   sql: string,

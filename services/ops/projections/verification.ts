@@ -4,7 +4,7 @@ import type { VerificationReport } from '#contracts/messages/verification-report
 import { pause } from '#platform/clock.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 import { isoTime } from '#platform/postgres/iso-time.ts';
-import { ask, fromProjector, WATCH_EVERY_MS } from './projector-tables.ts';
+import { sendRequest, fromProjector, WATCH_EVERY_MS } from './projector-tables.ts';
 
 const POSITION = 'must be a log position, as `projections status` shows it';
 /** Maximum value of a Postgres `bigint`, the type of positions. */
@@ -33,7 +33,7 @@ export type Verification = {
 };
 
 const OVER: readonly Verification['state'][] = ['passed', 'differs', 'failed', 'cancelled'];
-export const isVerified = ({ state }: Verification): boolean => OVER.includes(state);
+export const isVerificationOver = ({ state }: Verification): boolean => OVER.includes(state);
 
 /**
  * Requests a verification: a projector replays the log into a shadow schema and compares it with the live tables.
@@ -44,7 +44,7 @@ export const requestVerification = async (
   name: string,
   { to, by }: { readonly to: bigint | null; readonly by: string },
 ): Promise<void> => {
-  const requested = await ask(
+  const requested = await sendRequest(
     database,
     name,
     `insert into projector.verification as v (name, state, to_position, requested_by) values ($1, 'asked', $2, $3)
@@ -63,7 +63,7 @@ export const requestVerification = async (
 };
 
 export const cancelVerification = async (database: Database, name: string): Promise<void> => {
-  const cancelled = await ask(
+  const cancelled = await sendRequest(
     database,
     name,
     `update projector.verification set is_cancelled = true where name = $1 and state in ('asked', 'reading', 'comparing')`,
@@ -94,7 +94,7 @@ export const watchVerification = async (
   for (;;) {
     const verification = await readVerification(database, name);
     if (verification) onProgress(verification);
-    if (!verification || isVerified(verification) || signal.aborted) return verification;
+    if (!verification || isVerificationOver(verification) || signal.aborted) return verification;
     await pause(WATCH_EVERY_MS, signal);
   }
 };

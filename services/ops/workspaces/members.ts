@@ -7,10 +7,10 @@ import type { MemberVault, Person } from '#application/vault/member-vault.ts';
 import {
   createId,
   requireName,
-  knownKeys,
-  knownWorkspace,
+  loadApiKeys,
+  loadWorkspace,
   now,
-  onWorkspace,
+  runOnWorkspace,
   type OperatorDependencies,
   revokeKey,
 } from './operations.ts';
@@ -41,10 +41,10 @@ const requirePerson = ({ name, email }: Person): Person => {
 export const addPerson = async (
   dependencies: MemberDependencies,
   workspace_id: string,
-  given: Person,
+  input: Person,
   role: Role,
 ) => {
-  const person = requirePerson(given);
+  const person = requirePerson(input);
   const vault = dependencies.memberVault;
   if (!vault && person.email !== null) {
     throw new Refusal(
@@ -53,12 +53,12 @@ export const addPerson = async (
     );
   }
   // Checked before the vault creates a key, so an unknown workspace leaves no unused key behind.
-  await knownWorkspace(dependencies, workspace_id);
+  await loadWorkspace(dependencies, workspace_id);
   const member_id = createId('mem');
   const shown = vault
     ? { name: '', sealed: await vault.seal(workspace_id, member_id, person) }
     : { name: person.name };
-  await onWorkspace(
+  await runOnWorkspace(
     dependencies,
     workspace_id,
     addMember({ workspace_id, member_id, ...shown, role, at: now() }),
@@ -90,13 +90,13 @@ export const erasePerson = async (
   const vault = dependencies.memberVault;
   if (!vault)
     throw new Refusal('invalid_input', 'Erasing a member requires the vault. Set MEMBER_VAULT_KEY.');
-  const { events } = await onWorkspace(
+  const { events } = await runOnWorkspace(
     dependencies,
     workspace_id,
     eraseMember({ workspace_id, member_id, at: now() }),
   );
   await vault.erase(workspace_id, member_id);
-  const keys = (await knownKeys(dependencies, workspace_id)).filter(
+  const keys = (await loadApiKeys(dependencies, workspace_id)).filter(
     (key) => key.member_id === member_id && key.revoked_at === null,
   );
   for (const { key_id } of keys) await revokeKey(dependencies, workspace_id, key_id);

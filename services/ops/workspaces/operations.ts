@@ -43,8 +43,8 @@ export type OperatorDependencies = {
 const WORKSPACE_NAME_MAX_LENGTH = 100;
 
 /** Returns the trimmed name. Applies the API's rule for names: one line, not blank. Throws `invalid_input`. */
-export const requireName = (given: string, maxLength: number): string => {
-  const read = nameText(maxLength).safeParse(given.trim());
+export const requireName = (input: string, maxLength: number): string => {
+  const read = nameText(maxLength).safeParse(input.trim());
   if (read.success) return read.data;
   throw new Refusal('invalid_input', `A name must be one line of 1 to ${maxLength} characters.`);
 };
@@ -58,7 +58,7 @@ export const createId = (prefix: 'ws' | 'mem' | 'key'): string =>
 
 export const now = (): string => new Date().toISOString();
 
-export const onWorkspace = (
+export const runOnWorkspace = (
   dependencies: OperatorDependencies,
   workspaceId: string,
   decision: (state: WorkspaceState) => readonly WorkspaceEvent[],
@@ -75,7 +75,7 @@ export const onWorkspace = (
     shownIn: ['workspaces'],
   });
 
-const onApiKeys = (
+const runOnApiKeys = (
   dependencies: OperatorDependencies,
   workspaceId: string,
   decision: (state: ApiKeysState) => readonly ApiKeyEvent[],
@@ -92,15 +92,19 @@ const onApiKeys = (
     shownIn: ['api-keys'],
   });
 
-export const createWorkspaceNamed = async (dependencies: OperatorDependencies, given: string, plan: Plan) => {
-  const name = requireName(given, WORKSPACE_NAME_MAX_LENGTH);
+export const createWorkspaceNamed = async (
+  dependencies: OperatorDependencies,
+  displayName: string,
+  plan: Plan,
+) => {
+  const name = requireName(displayName, WORKSPACE_NAME_MAX_LENGTH);
   const workspace_id = createId('ws');
-  await onWorkspace(dependencies, workspace_id, createWorkspace({ workspace_id, name, plan, at: now() }));
+  await runOnWorkspace(dependencies, workspace_id, createWorkspace({ workspace_id, name, plan, at: now() }));
   return { workspace_id, name, plan };
 };
 
 export const setPlan = async (dependencies: OperatorDependencies, workspace_id: string, plan: Plan) => {
-  const { events } = await onWorkspace(
+  const { events } = await runOnWorkspace(
     dependencies,
     workspace_id,
     changePlan({ workspace_id, plan, at: now() }),
@@ -115,7 +119,7 @@ export const addMemberNamed = async (
   role: Role,
 ) => {
   const member_id = createId('mem');
-  await onWorkspace(
+  await runOnWorkspace(
     dependencies,
     workspace_id,
     addMember({ workspace_id, member_id, name, role, at: now() }),
@@ -127,7 +131,7 @@ export const addMemberNamed = async (
  * Loads a workspace from its event stream, not from a read model: it works right after creation and without a running
  * projector. Throws `not_found`.
  */
-export const knownWorkspace = async (
+export const loadWorkspace = async (
   { eventStore }: Pick<OperatorDependencies, 'eventStore'>,
   workspaceId: string,
 ): Promise<WorkspaceState> => {
@@ -137,7 +141,7 @@ export const knownWorkspace = async (
 };
 
 /** Loads every key of a workspace from its event stream, including revoked keys, oldest first. */
-export const knownKeys = async (
+export const loadApiKeys = async (
   { eventStore }: Pick<OperatorDependencies, 'eventStore'>,
   workspaceId: string,
 ): Promise<readonly KnownKey[]> => {
@@ -150,7 +154,7 @@ const roleOf = async (
   workspaceId: string,
   memberId: string,
 ): Promise<Role> => {
-  const role = (await knownWorkspace(dependencies, workspaceId)).members.get(memberId);
+  const role = (await loadWorkspace(dependencies, workspaceId)).members.get(memberId);
   if (!role) throw new Refusal('not_found', 'Member not found in this workspace.');
   return role;
 };
@@ -163,10 +167,10 @@ export const issueKey = async (
   dependencies: OperatorDependencies,
   workspace_id: string,
   memberId: string,
-  given: string,
+  keyName: string,
   scopes: readonly Scope[] | 'all',
 ) => {
-  const name = requireName(given, KEY_NAME_LENGTH_MAX);
+  const name = requireName(keyName, KEY_NAME_LENGTH_MAX);
   const grantable = SCOPES_OF_ROLE[await roleOf(dependencies, workspace_id, memberId)];
   const granted = scopes === 'all' ? grantable : scopes;
   const text = createKeyText();
@@ -182,13 +186,13 @@ export const issueKey = async (
     member_id: memberId,
     at: now(),
   });
-  await onApiKeys(dependencies, workspace_id, decision);
+  await runOnApiKeys(dependencies, workspace_id, decision);
   return { workspace_id, key_id, name, scopes: granted, api_key: text };
 };
 
 export const revokeKey = async (dependencies: OperatorDependencies, workspace_id: string, key_id: string) => {
   const revoke = revokeApiKey({ workspace_id, key_id, reason: 'revoked', at: now() });
-  const { events } = await onApiKeys(dependencies, workspace_id, (state) => {
+  const { events } = await runOnApiKeys(dependencies, workspace_id, (state) => {
     // The decision alone accepts an unknown id; an operator who mistypes one must get an error.
     requireApiKey(state, key_id);
     return revoke(state);

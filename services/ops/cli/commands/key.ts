@@ -2,7 +2,7 @@ import { type Command, InvalidArgumentError } from 'commander';
 import { SCOPES, type Scope } from '#contracts/values/scopes.ts';
 import { printRecord, printTable } from '../output.ts';
 import { withOpsDependencies } from '../dependencies.ts';
-import { issueKey, knownKeys, knownWorkspace, revokeKey } from '#services/ops/workspaces/operations.ts';
+import { issueKey, loadApiKeys, loadWorkspace, revokeKey } from '#services/ops/workspaces/operations.ts';
 
 const parseScopes = (text: string): readonly Scope[] | 'all' => {
   if (text === 'all') return 'all';
@@ -51,8 +51,8 @@ export const registerKeyCommands = (program: Command): void => {
     .argument('<workspace>', 'workspace id')
     .action(async (workspaceId: string, _options: object, command: Command) => {
       const keys = await withOpsDependencies(async (dependencies) => {
-        await knownWorkspace(dependencies, workspaceId);
-        return await knownKeys(dependencies, workspaceId);
+        await loadWorkspace(dependencies, workspaceId);
+        return await loadApiKeys(dependencies, workspaceId);
       });
       const columns = ['key_id', 'name', 'last_four', 'member_id', 'issued_at', 'revoked_at'];
       printTable(

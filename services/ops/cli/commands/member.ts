@@ -4,7 +4,7 @@ import { listMembers } from '#projections/workspaces/read.ts';
 import { addPerson, erasePerson, openPerson } from '#services/ops/workspaces/members.ts';
 import { printRecord, printTable } from '../output.ts';
 import { withOpsDependencies } from '../dependencies.ts';
-import { knownWorkspace } from '#services/ops/workspaces/operations.ts';
+import { loadWorkspace } from '#services/ops/workspaces/operations.ts';
 
 /** `ops member add|list|erase` */
 export const registerMemberCommands = (program: Command): void => {
@@ -39,7 +39,7 @@ export const registerMemberCommands = (program: Command): void => {
     .argument('<workspace>', 'workspace id')
     .action(async (workspaceId: string, _options: object, command: Command) => {
       const rows = await withOpsDependencies(async (dependencies) => {
-        await knownWorkspace(dependencies, workspaceId);
+        await loadWorkspace(dependencies, workspaceId);
         return Promise.all(
           (await listMembers(dependencies.db, workspaceId)).map(async (row) => ({
             member_id: row.member_id,

@@ -7,8 +7,8 @@ import {
   listParked,
   PARKED_PAGE_MAX,
   ParkedPageLimit,
-  ParkedPlace,
-  placeAfter,
+  ParkedCursor,
+  nextParkedCursor,
   retryParked,
   showParked,
   skipParked,
@@ -16,7 +16,7 @@ import {
 import { readQuery } from '#services/ops/validate-query.ts';
 import { withOpsDependencies } from '../dependencies.ts';
 
-const ListOptions = z.strictObject({ limit: ParkedPageLimit, after: ParkedPlace.optional() });
+const ListOptions = z.strictObject({ limit: ParkedPageLimit, after: ParkedCursor.optional() });
 
 const list = async (projection: string | undefined, options: object, command: Command): Promise<void> => {
   const { limit, after } = readQuery(ListOptions, options);
@@ -27,7 +27,7 @@ const list = async (projection: string | undefined, options: object, command: Co
     ['projection', 'stream', 'type', 'position', 'waiting', 'attempts', 'parked_at', 'error'],
     parked,
   );
-  const next = placeAfter(parked, limit);
+  const next = nextParkedCursor(parked, limit);
   if (next !== null && !isJson(command)) console.error(`More: --after ${next}`);
 };
 

@@ -3,7 +3,7 @@ import { Refusal } from '#contracts/errors.ts';
 import type { TableComparison } from '#contracts/messages/verification-report.ts';
 import {
   cancelVerification,
-  isVerified,
+  isVerificationOver,
   requestVerification,
   type Verification,
   VerifyQuery,
@@ -44,7 +44,7 @@ const differenceLines = ({
 
 const print = (verification: Verification): void => {
   const { name, state, error, report } = verification;
-  if (!isVerified(verification))
+  if (!isVerificationOver(verification))
     return console.error(
       `${name}: ${formatState(state)}. The verification is cancelled when a projector is running.`,
     );

@@ -6,7 +6,7 @@ import { openReadiness } from '#platform/process/health-server.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 import type { Checks } from '#platform/process/readiness.ts';
 import { serviceChecks } from '#services/ops/metrics/readiness-checks.ts';
-import { openServiceMetrics } from '#services/ops/metrics/service-metrics.ts';
+import { createServiceMetrics } from '#services/ops/metrics/service-metrics.ts';
 
 export type HealthDependencies = {
   readonly pool: Database;
@@ -25,7 +25,7 @@ export type HealthDependencies = {
 export const registerHealthRoutes = (app: FastifyInstance, dependencies: HealthDependencies): void => {
   meterProcess();
   const readiness = openReadiness({ ...dependencies.serverChecks, ...serviceChecks(dependencies.pool) });
-  const metrics = openServiceMetrics({
+  const metrics = createServiceMetrics({
     ...dependencies,
     missing: async () => (await readiness()).missing,
     servers: Object.keys(dependencies.serverChecks),

@@ -7,8 +7,8 @@ import { eventFields } from '#services/ops/log/search.ts';
 import {
   listParked,
   ParkedPageLimit,
-  ParkedPlace,
-  placeAfter,
+  ParkedCursor,
+  nextParkedCursor,
   PROJECTION_MAX_LENGTH,
   retryParked,
   showParked,
@@ -27,7 +27,7 @@ const Stream = z.string().min(1).max(STREAM_MAX_LENGTH);
 const Page = z.strictObject({
   projection: Projection.optional(),
   limit: ParkedPageLimit,
-  cursor: ParkedPlace.optional(),
+  cursor: ParkedCursor.optional(),
 });
 const Retry = z.strictObject({
   projection: Projection,
@@ -57,7 +57,7 @@ export const registerParkedRoutes = (
         limit,
         after: cursor ?? null,
       });
-      return page(request, parked, placeAfter(parked, limit));
+      return page(request, parked, nextParkedCursor(parked, limit));
     },
   });
 
