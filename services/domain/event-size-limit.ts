@@ -1,9 +1,9 @@
-/** Ids that one bulk event holds at most. */
+/** Maximum ids in one bulk event. */
 export const BULK_IDS_MAX = 5_000;
 
 /**
- * Items in groups, one for each event: at most `charactersMax` of JSON together, unless one item alone is longer, and
- * at most `itemsMax`. The same items always fall into the same groups.
+ * Splits items into groups, one group for each event. A group holds at most `itemsMax` items and `charactersMax`
+ * characters of JSON; a single longer item gets its own group. The same items always fall into the same groups.
  */
 export const boundedGroups = <Item>(
   items: readonly Item[],

@@ -1,28 +1,28 @@
 import { derivedId as derive } from '#contracts/values/derived-id.ts';
 
-/** Ids of corpus things, each derived from its natural key. */
+/** Ids and slugs. Each id is derived from a natural key, so the same key always has the same id. */
 
-/** `domain` in lower case, without `www.`. */
+/** Expects `domain` in lower case, without `www.`. */
 export const brandIdOf = (domain: string): string => derive('brand', domain);
 
-/** `path` holds names from the top level down. */
+/** Expects `path` to hold category names from the top level down. */
 export const categoryIdOf = (path: readonly string[]): string =>
   derive('category', path.map((name) => name.trim().toLowerCase()).join(' > '));
 
-/** One id for one scan, however often and by whomever it is handed in. */
+/** Returns the same id whenever the same scan is submitted again, by any submitter. */
 export const scanIdOf = (brandDomain: string, scannedAt: string, fingerprint: string): string =>
   derive('scan', `${brandDomain}|${scannedAt}|${fingerprint}`);
 
-/** Any other id that has to come out the same when its cause comes again. */
+/** Returns any other id that must be the same when its cause is repeated. */
 export const derivedId = (kind: string, key: string): string => derive(kind, key);
 
 /**
- * A brand's slug: its domain with `.` written `-` and `-` written `--`, which no two domains share
- * (a label neither begins nor ends with a hyphen).
+ * Returns a brand's slug: its domain with `.` written `-` and `-` written `--`. No two domains share a slug, because
+ * a label of a domain neither begins nor ends with a hyphen.
  */
 export const brandSlugOf = (domain: string): string => domain.replaceAll('-', '--').replaceAll('.', '-');
 
-/** A name as a slug: `Home & Garden` becomes `home-garden`. */
+/** Returns a name as a slug: `Home & Garden` becomes `home-garden`. */
 export const slugOf = (name: string): string =>
   name
     .normalize('NFKD')

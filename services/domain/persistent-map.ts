@@ -1,8 +1,4 @@
-/**
- * A map that changes by making another, which shares with it all but one of its buckets. Folding a stream makes a
- * state for every event: with a copy of a whole `Map` each, a thousand collections changed three thousand times
- * cost half a second at every command; with these it costs a twentieth of that.
- */
+/** Number of hash buckets of a map. */
 const BUCKETS = 64;
 const HASH_FACTOR = 31;
 
@@ -16,7 +12,13 @@ const bucketOf = (key: string): number => {
   return hash % BUCKETS;
 };
 
-/** Entries come in an order that follows from the keys and from how they came, the same for the same events. */
+/**
+ * Immutable map for decider states. A change returns a new map that shares all buckets but one with the old map.
+ * Folding a stream creates a state for every event. With a copy of a whole `Map` each time, a thousand collections
+ * changed three thousand times took half a second at every command; this map takes a twentieth of that.
+ *
+ * The order of iteration depends only on the keys and their order of insertion, so the same events give the same order.
+ */
 export class PersistentMap<Value> implements Iterable<readonly [string, Value]> {
   readonly size: number;
   private readonly buckets: readonly Bucket<Value>[];

@@ -318,7 +318,7 @@ describe('ops member', () => {
       ),
     });
     expect((await outcome(['member', 'erase', workspace_id, 'mem_nobody'])).stderr).toBe(
-      'The workspace has no such member.\n',
+      'Member not found in this workspace.\n',
     );
   });
 });

@@ -77,7 +77,7 @@ describe('ops', () => {
   test('reports a rejected command in one line', async () => {
     expect(await failure('plan', 'set', 'ws_nowhere', 'pro')).toMatchObject({
       code: 1,
-      stderr: 'There is no such workspace.\n',
+      stderr: 'Workspace not found.\n',
     });
     const { workspace_id = '' } = await ops('workspace', 'create', '--name', 'Other');
     const { member_id = '' } = await ops('member', 'add', workspace_id, '--name', 'Bea', '--role', 'viewer');

@@ -1,16 +1,24 @@
 import type { BrandDetails, BrandEvent } from '#contracts/events/corpus/brand.ts';
 import type { BrandProfile } from '#contracts/observations/brand-profile.ts';
 import { categoryPathOf } from './category.ts';
+import type { Decider } from '../decider.ts';
 import { brandIdOf, brandSlugOf } from '../ids.ts';
 
-/** Who a brand is. `null`: never heard of. */
+/**
+ * Aggregate brand, stream `brand-<brandId>`: the name, category and profile of one brand.
+ * Parts, in order: state, evolve, decisions (`recordBrandProfile`, `registerBrand`).
+ */
+
+/** A brand's profile; `null` when the brand is not registered. */
 export type BrandState = {
   readonly details: BrandDetails;
-  /** When its newest profile was observed; `null` where only a scan named it. */
+  /** Time of the newest profile; `null` when only a scan has named the brand. */
   readonly observed_at: string | null;
 } | null;
 
-/** Registered by its domain: nobody has said anything of it. */
+const initial = null as BrandState;
+
+/** True for a brand that a scan registered by its domain alone, without a profile. */
 const isUndescribed = (
   domain: string,
   { name, description, logo_url, country, category_path }: BrandDetails,
@@ -21,27 +29,26 @@ const isUndescribed = (
   country === null &&
   category_path.length === 0;
 
-export const brand = {
-  initial: null as BrandState,
-  evolve: (state: BrandState, event: BrandEvent): BrandState => {
-    switch (event.type) {
-      case 'BrandRegistered': {
-        const { brand_id: _id, domain, slug: _slug, observed_at, ...details } = event.data;
-        return { details, observed_at: isUndescribed(domain, details) ? null : observed_at };
-      }
-      case 'BrandProfileChanged':
-        return (
-          state && {
-            details: { ...state.details, ...event.data.changes },
-            observed_at: event.data.observed_at,
-          }
-        );
+const evolve = (state: BrandState, event: BrandEvent): BrandState => {
+  switch (event.type) {
+    case 'BrandRegistered': {
+      const { brand_id: _id, domain, slug: _slug, observed_at, ...details } = event.data;
+      return { details, observed_at: isUndescribed(domain, details) ? null : observed_at };
     }
-  },
+    case 'BrandProfileChanged':
+      return (
+        state && {
+          details: { ...state.details, ...event.data.changes },
+          observed_at: event.data.observed_at,
+        }
+      );
+  }
 };
 
-/** What a profile says, without what it leaves unsaid. */
-const saidBy = (profile: BrandProfile): Partial<BrandDetails> => ({
+export const brand: Decider<BrandState, BrandEvent> = { initial, evolve };
+
+/** Returns the fields that a profile states; blanks are left out. */
+const statedFields = (profile: BrandProfile): Partial<BrandDetails> => ({
   name: profile.name,
   ...(profile.description === null ? {} : { description: profile.description }),
   ...(profile.url === null ? {} : { url: profile.url }),
@@ -52,7 +59,7 @@ const saidBy = (profile: BrandProfile): Partial<BrandDetails> => ({
   ...(profile.indexable === null ? {} : { indexable: profile.indexable }),
 });
 
-const registration = (domain: string, observedAt: string, said: Partial<BrandDetails>): BrandEvent => ({
+const registration = (domain: string, observedAt: string, stated: Partial<BrandDetails>): BrandEvent => ({
   type: 'BrandRegistered',
   data: {
     brand_id: brandIdOf(domain),
@@ -66,21 +73,23 @@ const registration = (domain: string, observedAt: string, said: Partial<BrandDet
     category_path: [],
     is_public: true,
     indexable: true,
-    ...said,
+    ...stated,
     observed_at: observedAt,
   },
 });
 
-/** A profile older than the newest completes nothing and overwrites nothing. */
+/** Registers or changes the brand. A profile older than the newest one fills no blank and overwrites nothing. */
 export const recordBrandProfile =
   (profile: BrandProfile) =>
   (state: BrandState): BrandEvent[] => {
-    const said = saidBy(profile);
-    if (state === null) return [registration(profile.domain, profile.observed_at, said)];
+    const stated = statedFields(profile);
+    if (state === null) return [registration(profile.domain, profile.observed_at, stated)];
     if (state.observed_at !== null && profile.observed_at < state.observed_at) return [];
-    const known = state.details as Readonly<Record<string, unknown>>;
+    const existing = state.details as Readonly<Record<string, unknown>>;
     const changes = Object.fromEntries(
-      Object.entries(said).filter(([field, value]) => JSON.stringify(known[field]) !== JSON.stringify(value)),
+      Object.entries(stated).filter(
+        ([field, value]) => JSON.stringify(existing[field]) !== JSON.stringify(value),
+      ),
     );
     if (Object.keys(changes).length === 0) return [];
     return [
@@ -91,7 +100,7 @@ export const recordBrandProfile =
     ];
   };
 
-/** A scan names a brand that nobody has described yet: it is registered by its domain. */
+/** Registers a brand by its domain when a scan names it before any profile does. */
 export const registerBrand =
   (domain: string, observedAt: string) =>
   (state: BrandState): BrandEvent[] =>

@@ -1,9 +1,15 @@
 import { ANALYSIS_DEPTHS } from '#contracts/values/creatives.ts';
 import type { CreativeEvent, CreativeMedia, CreativeReading } from '#contracts/events/corpus/creative.ts';
 import type { CreativeAnalysis, CreativeFile } from '#contracts/observations/creative.ts';
+import type { Decider } from '../decider.ts';
 import { PersistentMap } from '../persistent-map.ts';
 
-/** What is known of one file. An analysis may come before the file itself was measured. */
+/**
+ * Aggregate creative, stream `creative-<creativeKey>`: one media file of ads, its measurements and its analysis.
+ * Parts, in order: state, evolve, decisions (`recordCreativeFile`, `recordCreativeAnalysis`).
+ */
+
+/** One media file. An analysis may be recorded before the file is measured. */
 export type CreativeState = {
   readonly media: CreativeMedia | null;
   readonly measured_at: string | null;
@@ -11,18 +17,6 @@ export type CreativeState = {
   readonly reading: Partial<CreativeReading>;
   readonly read_at: string | null;
 };
-
-const withAds = (ads: PersistentMap<true>, ids: readonly string[]): PersistentMap<true> =>
-  ids.reduce((known, id) => known.with(id, true), ads);
-
-const withReading = (
-  known: Partial<CreativeReading>,
-  changes: Partial<CreativeReading>,
-): Partial<CreativeReading> => ({
-  ...known,
-  ...changes,
-  ...(changes.fields ? { fields: { ...known.fields, ...changes.fields } } : {}),
-});
 
 const initial: CreativeState = {
   media: null,
@@ -32,45 +26,56 @@ const initial: CreativeState = {
   read_at: null,
 };
 
-export const creative = {
-  initial,
-  evolve: (state: CreativeState, event: CreativeEvent): CreativeState => {
-    switch (event.type) {
-      case 'CreativeStored': {
-        const { media, ad_ids, observed_at } = event.data;
-        return { ...state, media, measured_at: observed_at, ad_ids: withAds(state.ad_ids, ad_ids) };
-      }
-      case 'CreativeMeasured':
-        return {
-          ...state,
-          media: state.media && { ...state.media, ...event.data.changes },
-          measured_at: event.data.observed_at,
-        };
-      case 'CreativeCarried':
-        return { ...state, ad_ids: withAds(state.ad_ids, event.data.ad_ids) };
-      case 'CreativeAnalysed':
-        return {
-          ...state,
-          reading: withReading(state.reading, event.data.changes),
-          read_at: event.data.observed_at,
-        };
+const withAds = (ads: PersistentMap<true>, ids: readonly string[]): PersistentMap<true> =>
+  ids.reduce((existing, id) => existing.with(id, true), ads);
+
+const withReading = (
+  existing: Partial<CreativeReading>,
+  changes: Partial<CreativeReading>,
+): Partial<CreativeReading> => ({
+  ...existing,
+  ...changes,
+  ...(changes.fields ? { fields: { ...existing.fields, ...changes.fields } } : {}),
+});
+
+const evolve = (state: CreativeState, event: CreativeEvent): CreativeState => {
+  switch (event.type) {
+    case 'CreativeStored': {
+      const { media, ad_ids, observed_at } = event.data;
+      return { ...state, media, measured_at: observed_at, ad_ids: withAds(state.ad_ids, ad_ids) };
     }
-  },
+    case 'CreativeMeasured':
+      return {
+        ...state,
+        media: state.media && { ...state.media, ...event.data.changes },
+        measured_at: event.data.observed_at,
+      };
+    case 'CreativeCarried':
+      return { ...state, ad_ids: withAds(state.ad_ids, event.data.ad_ids) };
+    case 'CreativeAnalysed':
+      return {
+        ...state,
+        reading: withReading(state.reading, event.data.changes),
+        read_at: event.data.observed_at,
+      };
+  }
 };
 
-/** Fields that say something, and something else than what is known. */
-const newIn = <Known extends object>(known: Known, said: object): Partial<Known> => {
-  const before = known as Readonly<Record<string, unknown>>;
+export const creative: Decider<CreativeState, CreativeEvent> = { initial, evolve };
+
+/** Returns the stated fields that are not blank and differ from the existing ones. */
+const differingFields = <Existing extends object>(existing: Existing, stated: object): Partial<Existing> => {
+  const before = existing as Readonly<Record<string, unknown>>;
   return Object.fromEntries(
-    Object.entries(said).filter(
+    Object.entries(stated).filter(
       ([field, value]) => value !== null && JSON.stringify(before[field]) !== JSON.stringify(value),
     ),
-  ) as Partial<Known>;
+  ) as Partial<Existing>;
 };
 
 /**
- * The first observation stores the file. Later ones complete its media properties, unless they are older than what is
- * known, and add ads: that an ad carried the file is so whenever it was seen.
+ * Stores the file at its first observation. A later observation changes the media properties, unless it is older than
+ * the last measurement. It always adds its ads: an ad that carried the file once counts at any observation time.
  */
 export const recordCreativeFile =
   (observation: CreativeFile) =>
@@ -82,7 +87,7 @@ export const recordCreativeFile =
       ];
     }
     const isOlder = state.measured_at !== null && observed_at < state.measured_at;
-    const changes = isOlder ? {} : newIn(state.media, media);
+    const changes = isOlder ? {} : differingFields(state.media, media);
     const carriers = [...new Set(ad_ids)].filter((id) => !state.ad_ids.get(id));
     return [
       ...(Object.keys(changes).length === 0
@@ -94,21 +99,23 @@ export const recordCreativeFile =
     ];
   };
 
-/** How deep a file was looked at never falls: what was read stays read. */
-const deeper = (known: CreativeReading['depth'] | undefined, said: CreativeReading['depth']): boolean =>
-  known === undefined || ANALYSIS_DEPTHS.indexOf(said) > ANALYSIS_DEPTHS.indexOf(known);
+/** True when the analysis goes deeper than before. The depth never falls, because earlier results are kept. */
+const isDeeper = (
+  existing: CreativeReading['depth'] | undefined,
+  stated: CreativeReading['depth'],
+): boolean => existing === undefined || ANALYSIS_DEPTHS.indexOf(stated) > ANALYSIS_DEPTHS.indexOf(existing);
 
-/** An analysis older than the last one changes nothing. */
+/** Records the analysis of a file. An analysis older than the last one changes nothing. */
 export const recordCreativeAnalysis =
   (observation: CreativeAnalysis) =>
   (state: CreativeState): CreativeEvent[] => {
-    const { type: _type, creative_key, observed_at, depth, fields, ...said } = observation;
+    const { type: _type, creative_key, observed_at, depth, fields, ...stated } = observation;
     if (state.read_at !== null && observed_at < state.read_at) return [];
-    const known = state.reading;
-    const newFields = newIn(known.fields ?? {}, fields ?? {});
+    const existing = state.reading;
+    const newFields = differingFields(existing.fields ?? {}, fields ?? {});
     const changes: Partial<CreativeReading> = {
-      ...newIn(known, said),
-      ...(deeper(known.depth, depth) ? { depth } : {}),
+      ...differingFields(existing, stated),
+      ...(isDeeper(existing.depth, depth) ? { depth } : {}),
       ...(Object.keys(newFields).length === 0 ? {} : { fields: newFields }),
     };
     if (Object.keys(changes).length === 0) return [];

@@ -1,65 +1,79 @@
 import type { OperatorEvent } from '#contracts/events/corpus/operator.ts';
 import type { OperatorBasis, OperatorRecord } from '#contracts/observations/operator-record.ts';
+import type { Decider } from '../decider.ts';
 import { brandIdOf, derivedId } from '../ids.ts';
 
-type Named = {
+/**
+ * Aggregate operator, stream `operator-<operatorId>`: one company, and the domains and social pages that it operates.
+ * Parts, in order: state, evolve, decision (`recordOperator`).
+ */
+
+/** Domains and social pages that one basis, such as a company register, names for the company. */
+type Associations = {
   readonly observed_at: string;
   readonly domains: ReadonlySet<string>;
   readonly pages: ReadonlySet<string>;
 };
 
-/** Who a company is, and what each basis names for it. `null`: never heard of. */
+/** A company, with its associations by basis; `null` when no record has named it. */
 export type OperatorState = {
   readonly name: string;
   readonly country: string | null;
   readonly observed_at: string;
-  readonly named: ReadonlyMap<OperatorBasis, Named>;
+  readonly associations: ReadonlyMap<OperatorBasis, Associations>;
 } | null;
 
-/** One company for one name, however it is spaced and capitalised. Its legal form is part of the name. */
-export const operatorIdOf = (name: string): string =>
-  derivedId('operator', name.normalize('NFKC').toLowerCase().replace(/\s+/g, ' ').trim());
+const initial = null as OperatorState;
 
-const NOTHING: Named = { observed_at: '', domains: new Set(), pages: new Set() };
+const NO_ASSOCIATIONS: Associations = { observed_at: '', domains: new Set(), pages: new Set() };
 
 const without = (from: ReadonlySet<string>, removed: readonly string[]): Set<string> => {
   const left = new Set(from);
-  for (const one of removed) left.delete(one);
+  for (const item of removed) left.delete(item);
   return left;
 };
 
-export const operator = {
-  initial: null as OperatorState,
-  evolve: (state: OperatorState, event: OperatorEvent): OperatorState => {
-    switch (event.type) {
-      case 'OperatorNamed': {
-        const { name, country, observed_at } = event.data;
-        return { name, country, observed_at, named: state?.named ?? new Map() };
-      }
-      case 'OperatorAssociationsChanged': {
-        if (state === null) return state;
-        const { basis, observed_at, domains_added, domains_removed, pages_added, pages_removed } = event.data;
-        const known = state.named.get(basis) ?? NOTHING;
-        const domains = without(
-          known.domains,
-          domains_removed.map(({ domain }) => domain),
-        );
-        for (const { domain } of domains_added) domains.add(domain);
-        const pages = without(known.pages, pages_removed);
-        for (const page of pages_added) pages.add(page);
-        return { ...state, named: new Map(state.named).set(basis, { observed_at, domains, pages }) };
-      }
+const evolve = (state: OperatorState, event: OperatorEvent): OperatorState => {
+  switch (event.type) {
+    case 'OperatorNamed': {
+      const { name, country, observed_at } = event.data;
+      return { name, country, observed_at, associations: state?.associations ?? new Map() };
     }
-  },
+    case 'OperatorAssociationsChanged': {
+      if (state === null) return state;
+      const { basis, observed_at, domains_added, domains_removed, pages_added, pages_removed } = event.data;
+      const existing = state.associations.get(basis) ?? NO_ASSOCIATIONS;
+      const domains = without(
+        existing.domains,
+        domains_removed.map(({ domain }) => domain),
+      );
+      for (const { domain } of domains_added) domains.add(domain);
+      const pages = without(existing.pages, pages_removed);
+      for (const page of pages_added) pages.add(page);
+      return {
+        ...state,
+        associations: new Map(state.associations).set(basis, { observed_at, domains, pages }),
+      };
+    }
+  }
 };
+
+export const operator: Decider<OperatorState, OperatorEvent> = { initial, evolve };
+
+/** Returns one id for a company name in any spacing and capitalisation. The legal form is part of the name. */
+export const operatorIdOf = (name: string): string =>
+  derivedId('operator', name.normalize('NFKC').toLowerCase().replace(/\s+/g, ' ').trim());
 
 const domainsOf = (domains: readonly string[]) =>
   domains.map((domain) => ({ domain, brand_id: brandIdOf(domain) }));
 
-/** In one order and once each, so that the same record in another order says the same. */
+/** Returns the texts sorted and without duplicates, so that the order within a record does not matter. */
 const distinct = (texts: readonly string[]): readonly string[] => [...new Set(texts)].toSorted();
 
-/** A record older than the last one of its basis changes nothing; a country that is not said neither. */
+/**
+ * Records a company. A record older than the last one of its basis changes no association; a blank country changes
+ * nothing.
+ */
 export const recordOperator =
   (record: OperatorRecord) =>
   (state: OperatorState): OperatorEvent[] => {
@@ -72,15 +86,17 @@ export const recordOperator =
       const name = state?.name ?? record.name;
       events.push({ type: 'OperatorNamed', data: { operator_id, name, country, observed_at } });
     }
-    const known = state?.named.get(basis) ?? NOTHING;
-    if (observed_at < known.observed_at) return events;
+    const existing = state?.associations.get(basis) ?? NO_ASSOCIATIONS;
+    if (observed_at < existing.observed_at) return events;
     const domains = distinct(record.domains);
     const pages = distinct(record.page_ids);
     const changes = {
-      domains_added: domainsOf(domains.filter((domain) => !known.domains.has(domain))),
-      domains_removed: domainsOf([...known.domains].filter((domain) => !domains.includes(domain)).toSorted()),
-      pages_added: pages.filter((page) => !known.pages.has(page)),
-      pages_removed: [...known.pages].filter((page) => !pages.includes(page)).toSorted(),
+      domains_added: domainsOf(domains.filter((domain) => !existing.domains.has(domain))),
+      domains_removed: domainsOf(
+        [...existing.domains].filter((domain) => !domains.includes(domain)).toSorted(),
+      ),
+      pages_added: pages.filter((page) => !existing.pages.has(page)),
+      pages_removed: [...existing.pages].filter((page) => !pages.includes(page)).toSorted(),
     };
     if (Object.values(changes).some((list) => list.length > 0)) {
       events.push({

@@ -1,31 +1,38 @@
 import type { SimilarSite, TrafficEvent, TrafficFigures } from '#contracts/events/corpus/traffic.ts';
 import type { TrafficEstimate } from '#contracts/observations/traffic-estimate.ts';
+import type { Decider } from '../decider.ts';
 import { brandIdOf } from '../ids.ts';
 import { PersistentMap } from '../persistent-map.ts';
 
+/**
+ * Aggregate traffic, stream `traffic-<domain>`: estimated traffic figures of one site, by month or day.
+ * Parts, in order: state, evolve, decision (`recordTrafficEstimate`).
+ */
+
 type FigureName = keyof TrafficFigures;
-/** A figure of one month or day as text, and when it was last said anew. */
-type Said = { readonly text: string; readonly observed_at: string };
-type Known = Partial<Readonly<Record<FigureName, Said>>>;
+/** A figure of one month or day as JSON text, and the time of the observation that last changed it. */
+type DatedFigure = { readonly text: string; readonly observed_at: string };
+type ExistingFigures = Partial<Readonly<Record<FigureName, DatedFigure>>>;
 
-/** Day, or first of the month, to what was estimated for it. */
-export type TrafficState = PersistentMap<Known>;
+/** Estimated figures by date. The date of a month is its first day. */
+export type TrafficState = PersistentMap<ExistingFigures>;
 
-/** Figures are plain values, always written in one order, so that equal figures have equal texts. */
-const textOf = (figure: unknown): string => JSON.stringify(figure);
+const initial: TrafficState = PersistentMap.empty<ExistingFigures>();
 
-export const traffic = {
-  initial: PersistentMap.empty<Known>(),
-  evolve: (state: TrafficState, event: TrafficEvent): TrafficState => {
-    const { date, observed_at, figures } = event.data;
-    const said = Object.entries(figures).map(
-      ([name, figure]) => [name, { text: textOf(figure), observed_at }] as const,
-    );
-    return state.with(date, { ...state.get(date), ...Object.fromEntries(said) });
-  },
+/** Returns the JSON text of a figure. Fields always have the same order, so equal figures have equal texts. */
+const figureText = (figure: unknown): string => JSON.stringify(figure);
+
+const evolve = (state: TrafficState, event: TrafficEvent): TrafficState => {
+  const { date, observed_at, figures } = event.data;
+  const stated = Object.entries(figures).map(
+    ([name, figure]) => [name, { text: figureText(figure), observed_at }] as const,
+  );
+  return state.with(date, { ...state.get(date), ...Object.fromEntries(stated) });
 };
 
-const bySize =
+export const traffic: Decider<TrafficState, TrafficEvent> = { initial, evolve };
+
+const descending =
   <T>(sizeOf: (item: T) => number, keyOf: (item: T) => string) =>
   (one: T, other: T): number =>
     sizeOf(other) - sizeOf(one) || (keyOf(one) < keyOf(other) ? -1 : 1);
@@ -33,7 +40,7 @@ const bySize =
 const similarSitesOf = (sites: NonNullable<TrafficEstimate['similar_sites']>): SimilarSite[] =>
   sites
     .toSorted(
-      bySize(
+      descending(
         ({ affinity }) => affinity,
         ({ domain }) => domain,
       ),
@@ -45,8 +52,8 @@ const similarSitesOf = (sites: NonNullable<TrafficEstimate['similar_sites']>): S
       provider_category,
     }));
 
-/** What an estimate says, without what it leaves unsaid. */
-const saidBy = (estimate: TrafficEstimate): Partial<TrafficFigures> => ({
+/** Returns the figures that an estimate states; blanks are left out. */
+const statedFields = (estimate: TrafficEstimate): Partial<TrafficFigures> => ({
   ...(estimate.monthly_visits === null ? {} : { monthly_visits: estimate.monthly_visits }),
   ...(estimate.global_rank === null ? {} : { global_ranking: estimate.global_rank }),
   ...(estimate.category_rank === null ? {} : { category_ranking: estimate.category_rank }),
@@ -57,7 +64,7 @@ const saidBy = (estimate: TrafficEstimate): Partial<TrafficFigures> => ({
         countries: estimate.countries
           .map(({ country, share }) => ({ country, share }))
           .toSorted(
-            bySize(
+            descending(
               ({ share }) => share,
               ({ country }) => country,
             ),
@@ -84,19 +91,19 @@ const FIRST_OF_MONTH = '-01';
 const MONTH_CHARACTERS = 'YYYY-MM'.length;
 
 /**
- * Records the figures of a month or day that are new or other than known for it. Another month's figures stay as
- * they are, so that an estimate of an old month is history of that month, whenever it comes. A figure said at the
- * same moment or before changes nothing: importing a file twice is harmless, also one that contradicts itself.
+ * Records the figures of a month or day that are new or changed. Figures of other months stay unchanged, so an
+ * estimate of an old month is recorded for that month at any time. An existing figure changes only when the
+ * observation is newer. A file can therefore be imported twice, even one that contradicts itself.
  */
 export const recordTrafficEstimate =
   (estimate: TrafficEstimate) =>
   (state: TrafficState): TrafficEvent[] => {
     const { domain, period, provider, observed_at } = estimate;
     const date = period.length === MONTH_CHARACTERS ? `${period}${FIRST_OF_MONTH}` : period;
-    const known = state.get(date) ?? {};
-    const changed = Object.entries(saidBy(estimate)).filter(([name, figure]) => {
-      const before = known[name as FigureName];
-      return before === undefined || (observed_at > before.observed_at && before.text !== textOf(figure));
+    const existing = state.get(date) ?? {};
+    const changed = Object.entries(statedFields(estimate)).filter(([name, figure]) => {
+      const before = existing[name as FigureName];
+      return before === undefined || (observed_at > before.observed_at && before.text !== figureText(figure));
     });
     if (changed.length === 0) return [];
     const figures = Object.fromEntries(changed) as Partial<TrafficFigures>;

@@ -2,10 +2,15 @@ import { Refusal } from '#contracts/errors.ts';
 import type { ApiKeyEvent, ApiKeyIssued, ApiKeyRevoked } from '#contracts/events/workspace/workspace.ts';
 import { ACTIVE_KEYS_MAX } from '#contracts/resources/workspace/api-key.ts';
 import type { Scope } from '#contracts/values/scopes.ts';
+import type { Decider } from '../decider.ts';
 import { derivedId } from '../ids.ts';
 import { PersistentMap } from '../persistent-map.ts';
 
-/** Stream `apiKeys-<workspaceId>`: which keys a workspace has. A key is known by its hash only. */
+/**
+ * Aggregate API keys, stream `apiKeys-<workspaceId>`: all API keys of one workspace. Only the hash of a key is stored.
+ * Parts, in order: state, evolve, decisions (`issueApiKey`, `rotateApiKey`, `revokeApiKey`, `revokeUnusedApiKeys`).
+ */
+
 export type KnownKey = ApiKeyIssued['data'] & { readonly revoked_at: string | null };
 export type ApiKeysState = { readonly keys: PersistentMap<KnownKey> };
 
@@ -24,46 +29,46 @@ const evolve = (state: ApiKeysState, event: ApiKeyEvent): ApiKeysState => {
   }
 };
 
-export const apiKeys = { initial, evolve };
+export const apiKeys: Decider<ApiKeysState, ApiKeyEvent> = { initial, evolve };
 
-/** Letters that do not look alike, as in ids that operators make. */
+/** Characters of a key id; letters that are easily confused are left out, as in ids made by operators. */
 const ID_LETTERS = '0123456789abcdefghjkmnpqrstvwxyz';
 const ID_LENGTH = 16;
 const HEX_DIGITS_OF_ID = 20;
 
-/** The id of the key that a command makes: the same when the command comes again. */
+/** Returns the id of the key that a command creates. A repeated command gets the same id. */
 export const keyIdOf = (commandId: string): string => {
   const hex = derivedId('api key', commandId).replaceAll('-', '').slice(0, HEX_DIGITS_OF_ID);
   const digits = BigInt(`0x${hex}`).toString(32).padStart(ID_LENGTH, '0');
   return `key_${Array.from(digits, (digit) => ID_LETTERS[Number.parseInt(digit, 32)]).join('')}`;
 };
 
-/** The text of a key, as far as it may be known, and who gets it. */
+/** A key to be issued: its hash, its last four characters and its owner. */
 type NewKey = {
   readonly key_id: string;
   readonly sha256: string;
   readonly last_four: string;
   readonly member_id: string;
-  /** What may be granted: the scopes of the member's role and, where a key asks, of that key. */
+  /** Scopes that may be granted: those of the member's role and, if the caller uses a key, of that key. */
   readonly grantable: readonly Scope[];
 };
 
 /**
- * True when the key was issued already. A repetition that brings another text than the first attempt can
- * make nobody the owner of the first text, which went with an answer that never arrived.
+ * True when the key was already issued. Throws `already_exists` when a repeated command brings another hash than the
+ * first attempt: the text of the issued key was in a reply that was lost, and it cannot be sent again.
  */
 const isIssued = (state: ApiKeysState, { key_id, sha256 }: NewKey): boolean => {
-  const known = state.keys.get(key_id);
-  if (known && known.sha256 !== sha256) {
+  const existing = state.keys.get(key_id);
+  if (existing && existing.sha256 !== sha256) {
     throw new Refusal(
       'already_exists',
-      `An earlier attempt made the key ${key_id}, and its answer was lost. Rotate or revoke that key.`,
+      `An earlier attempt created the key ${key_id}, and its reply was lost. Rotate or revoke that key.`,
     );
   }
-  return known !== undefined;
+  return existing !== undefined;
 };
 
-/** Scopes never exceed `grantable` (specification, part "Authentication", item 7). */
+/** Throws `scope_missing` when scopes exceed `grantable` (specification, part "Authentication", item 7). */
 const requireGrantable = (scopes: readonly Scope[], grantable: readonly Scope[]): void => {
   const beyond = scopes.filter((scope) => !grantable.includes(scope));
   if (beyond.length > 0) {
@@ -87,22 +92,23 @@ export const issueApiKey =
     if ([...state.keys].filter(([, key]) => key.revoked_at === null).length >= ACTIVE_KEYS_MAX) {
       throw new Refusal(
         'too_many_keys',
-        `A workspace has at most ${ACTIVE_KEYS_MAX} active keys. Revoke one that is not needed.`,
+        `A workspace can have at most ${ACTIVE_KEYS_MAX} active keys. Revoke an unused key.`,
       );
     }
     return [{ type: 'ApiKeyIssued', data: { ...issued, issued_at: at } }];
   };
 
+/** Returns the key. Throws `not_found` when the workspace does not have it. */
 export const requireApiKey = (state: ApiKeysState, keyId: string): KnownKey => {
   const key = state.keys.get(keyId);
-  if (!key) throw new Refusal('not_found', 'The workspace has no such key.');
+  if (!key) throw new Refusal('not_found', 'API key not found.');
   return key;
 };
 
 /**
- * Revokes a key and issues one of the same name and scopes in its place, in one append: never both, never
- * neither. The new key belongs to the member who asked, not to the member of the old one, and its scopes are
- * measured against the caller's: rotating somebody's key is no way to act as them or to get at more.
+ * Revokes a key and issues one of the same name and scopes in one append, so that exactly one of the two is active.
+ * The new key belongs to the caller, not to the owner of the old key, and its scopes are checked against the caller's.
+ * Rotating another member's key therefore gives no access as that member and no further scopes.
  */
 export const rotateApiKey =
   (
@@ -117,7 +123,7 @@ export const rotateApiKey =
     if (isIssued(state, input)) return [];
     const { name, scopes, revoked_at } = requireApiKey(state, rotated_key_id);
     if (revoked_at !== null) {
-      throw new Refusal('key_revoked', 'This key is revoked already. Create a new one.');
+      throw new Refusal('key_revoked', 'This key is already revoked. Create a new one.');
     }
     requireGrantable(scopes, grantable);
     const issued = { workspace_id, key_id, name, sha256, last_four, scopes, member_id };
@@ -130,7 +136,7 @@ export const rotateApiKey =
     ];
   };
 
-/** Revoking a key that is revoked, or that the workspace never had, is already so. */
+/** Revokes a key. Records nothing when the key is already revoked or does not exist. */
 export const revokeApiKey =
   (input: {
     readonly workspace_id: string;
@@ -146,12 +152,12 @@ export const revokeApiKey =
 
 const DAY_MS = 86_400_000;
 
-/** Revokes every active key last used (or, never used, issued) at least so many days before `at`. */
+/** Revokes each active key that was last used at least `days` days before `at`. An unused key counts from its issue. */
 export const revokeUnusedApiKeys =
   (input: {
     readonly workspace_id: string;
     readonly days: number;
-    /** By key id; a key that was never used is absent. */
+    /** Time of last use by key id; keys that were never used are absent. */
     readonly lastUses: ReadonlyMap<string, string>;
     readonly at: string;
   }) =>

@@ -6,9 +6,14 @@ import type {
   RadarSnapshot,
 } from '#contracts/events/workspace/brief.ts';
 import { BRIEF_NOTABLE_MAX, type BriefFeedback } from '#contracts/resources/workspace/brief.ts';
+import type { Decider } from '../decider.ts';
 import { derivedId } from '../ids.ts';
 
-/** Stream `brief-<workspaceId>+<briefId>`: written once for its week, then told how good it was. */
+/**
+ * Aggregate brief, stream `brief-<workspaceId>+<briefId>`: one weekly brief and the feedback on it.
+ * Parts, in order: state, evolve, weeks, choice of items, decisions (`prepareBrief`, `giveBriefFeedback`).
+ */
+
 export type BriefState = {
   readonly prepared: BriefPrepared['data'];
   readonly feedback: BriefFeedback | null;
@@ -25,23 +30,23 @@ const evolve = (state: BriefState, event: BriefEvent): BriefState => {
   }
 };
 
-export const brief = { initial, evolve };
+export const brief: Decider<BriefState, BriefEvent> = { initial, evolve };
 
-/** An ISO week by its Monday and its Sunday, calendar dates in UTC. */
+/** An ISO week; `from` is its Monday and `to` its Sunday, as calendar dates in UTC. */
 export type Week = { readonly name: string; readonly from: string; readonly to: string };
 
 const DAY_MS = 86_400_000;
 const WEEK_MS = 7 * DAY_MS;
-/** Briefs of a week are due on the Monday after it, at this hour in UTC. */
+/** Hour of the day, in UTC, at which the briefs of a week are due on the Monday after it. */
 export const BRIEF_DUE_HOUR = 6;
-/** After a longer time away, older weeks are left out. */
+/** Maximum weeks to catch up with after an outage. Older weeks are left out. */
 export const BRIEF_WEEKS_MISSED_MAX = 4;
 
 const dateOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
-/** Monday is 0. 1970 began on a Thursday. */
+/** Returns the day of the week; Monday is 0. 1 January 1970 was a Thursday. */
 const weekdayOf = (ms: number): number => (Math.floor(ms / DAY_MS) + 3) % 7;
 
-/** ISO 8601: a week belongs to the year of its Thursday. */
+/** Returns the week that begins on a Monday. By ISO 8601 a week belongs to the year of its Thursday. */
 const weekFrom = (mondayMs: number): Week => {
   const thursday = new Date(mondayMs + 3 * DAY_MS);
   const year = thursday.getUTCFullYear();
@@ -53,28 +58,28 @@ const weekFrom = (mondayMs: number): Week => {
   };
 };
 
-/** Weeks whose briefs are due at `now`, oldest first; at most as many as may be caught up with. */
+/** Returns the last weeks whose briefs are due at `now`, oldest first; `BRIEF_WEEKS_MISSED_MAX` of them. */
 export const weeksDue = (now: Date): readonly Week[] => {
   const due = now.getTime() - BRIEF_DUE_HOUR * 3_600_000;
   const midnight = Math.floor(due / DAY_MS) * DAY_MS;
   const monday = midnight - weekdayOf(midnight) * DAY_MS;
-  return Array.from({ length: BRIEF_WEEKS_MISSED_MAX }, (_, place) =>
-    weekFrom(monday - (BRIEF_WEEKS_MISSED_MAX - place) * WEEK_MS),
+  return Array.from({ length: BRIEF_WEEKS_MISSED_MAX }, (_, index) =>
+    weekFrom(monday - (BRIEF_WEEKS_MISSED_MAX - index) * WEEK_MS),
   );
 };
 
-/** One brief for a workspace and a week, however often it is prepared. */
+/** Returns one id for a workspace and a week, so that a week has one brief. */
 export const briefIdOf = (workspaceId: string, week: Week): string =>
   derivedId('brief', `${workspaceId}|${week.name}`);
 
-/** From as many days on an ad counts as long-running. Observed survival, not performance. */
+/** Minimum days for an ad to count as long-running. This is observed survival, not performance. */
 const LONG_RUNNING_DAYS = 60;
 
 const isLongRunning = ({ ad, observed_at }: RadarSnapshot): boolean =>
   ad.started_on !== null && Date.parse(observed_at) - Date.parse(ad.started_on) >= LONG_RUNNING_DAYS * DAY_MS;
 
-/** The smaller, the more notable: what a brand changes about ads that it kept for long says most. */
-const rankOf = (item: RadarSnapshot): number => {
+/** Returns a rank; a smaller rank is more notable. Changes of long-running ads are the most notable. */
+const notabilityRank = (item: RadarSnapshot): number => {
   switch (item.type) {
     case 'destination_changed':
       return isLongRunning(item) ? 0 : 3;
@@ -86,15 +91,15 @@ const rankOf = (item: RadarSnapshot): number => {
 };
 
 /**
- * The most notable items: changed destinations of long-running ads, stops of long-running ads, launches, other
- * changed destinations, other stops; newest first within each, then by id. Choosing from what was chosen before
- * and more comes to the same as choosing from all at once.
+ * Returns the most notable items, in this order: changed destinations of long-running ads, stops of long-running ads,
+ * launches, other changed destinations, other stops. Within each group items are sorted newest first, then by id.
+ * Items may be chosen page by page: adding a page to the earlier choice gives the same result as choosing from all.
  */
 export const chooseNotable = (items: readonly RadarSnapshot[]): readonly RadarSnapshot[] =>
   items
     .toSorted(
       (one, other) =>
-        rankOf(one) - rankOf(other) ||
+        notabilityRank(one) - notabilityRank(other) ||
         Date.parse(other.observed_at) - Date.parse(one.observed_at) ||
         (one.id < other.id ? -1 : 1),
     )
@@ -102,7 +107,7 @@ export const chooseNotable = (items: readonly RadarSnapshot[]): readonly RadarSn
 
 const NO_CHANGES: RadarChanges = { ads_started: 0, ads_stopped: 0, destinations_changed: 0 };
 
-const FIELD_OF: Readonly<Record<RadarSnapshot['type'], keyof RadarChanges>> = {
+const CHANGE_FIELDS: Readonly<Record<RadarSnapshot['type'], keyof RadarChanges>> = {
   ad_started: 'ads_started',
   ad_stopped: 'ads_stopped',
   destination_changed: 'destinations_changed',
@@ -113,19 +118,20 @@ export const countChanges = (
   before: RadarChanges = NO_CHANGES,
 ): RadarChanges => {
   const counts = { ...before };
-  for (const { type } of items) counts[FIELD_OF[type]] += 1;
+  for (const { type } of items) counts[CHANGE_FIELDS[type]] += 1;
   return counts;
 };
 
 export const addChanges = (all: readonly RadarChanges[]): RadarChanges => {
   const sum = { ...NO_CHANGES };
-  for (const field of Object.values(FIELD_OF)) for (const one of all) sum[field] += one[field];
+  for (const field of Object.values(CHANGE_FIELDS)) for (const one of all) sum[field] += one[field];
   return sum;
 };
 
-const totalOf = (one: RadarChanges): number => one.ads_started + one.ads_stopped + one.destinations_changed;
+const totalChanges = (one: RadarChanges): number =>
+  one.ads_started + one.ads_stopped + one.destinations_changed;
 
-/** Writes a week's brief. One that is there stays as it is; a workspace that tracked nothing has none. */
+/** Records the brief of a week. Records nothing when the brief exists or the workspace tracked no brand. */
 export const prepareBrief =
   (input: {
     readonly workspace_id: string;
@@ -144,7 +150,7 @@ export const prepareBrief =
       from: week.from,
       to: week.to,
       brands: brands.toSorted(
-        (one, other) => totalOf(other) - totalOf(one) || (one.brand_id < other.brand_id ? -1 : 1),
+        (one, other) => totalChanges(other) - totalChanges(one) || (one.brand_id < other.brand_id ? -1 : 1),
       ),
       notable_items: chooseNotable(notable_items),
       prepared_at: at,
@@ -152,7 +158,7 @@ export const prepareBrief =
     return [{ type: 'BriefPrepared', data }];
   };
 
-/** Says how good a brief was; `null` takes that back. */
+/** Records feedback on a brief; `null` removes it. */
 export const giveBriefFeedback =
   (input: {
     readonly workspace_id: string;
@@ -162,7 +168,7 @@ export const giveBriefFeedback =
   }) =>
   (state: BriefState): readonly BriefEvent[] => {
     const { workspace_id, brief_id, feedback, at } = input;
-    if (!state) throw new Refusal('not_found', 'The workspace has no such brief.');
+    if (!state) throw new Refusal('not_found', 'Brief not found.');
     if (state.feedback === feedback) return [];
     return [{ type: 'BriefFeedbackGiven', data: { workspace_id, brief_id, feedback, given_at: at } }];
   };

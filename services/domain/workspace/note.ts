@@ -2,9 +2,15 @@ import { Refusal } from '#contracts/errors.ts';
 import type { NoteEvent } from '#contracts/events/workspace/note.ts';
 import type { Subject } from '#contracts/values/items.ts';
 import type { Role } from '#contracts/values/roles.ts';
+import type { Decider } from '../decider.ts';
 import { derivedId } from '../ids.ts';
 
-/** Stream `note-<workspaceId>+<noteId>`: one member's note on one subject. */
+/**
+ * Aggregate note, stream `note-<workspaceId>+<noteId>`: the note of one member on one subject.
+ * Parts, in order: state, evolve, decisions (`writeNote`, `deleteNote`).
+ */
+
+/** The note; `null` when it was never written or is deleted. */
 export type Note = {
   readonly subject: Subject;
   readonly body: string;
@@ -29,13 +35,13 @@ const evolve = (state: Note, event: NoteEvent): Note => {
   }
 };
 
-export const note = { initial: initial as Note, evolve };
+export const note: Decider<Note, NoteEvent> = { initial, evolve };
 
-/** One id for the one note that a member has on a subject: replacing it, or writing it anew, keeps the id. */
+/** Returns one id for a member and a subject. A note that is replaced, or deleted and written again, keeps its id. */
 export const noteIdOf = (workspaceId: string, memberId: string, subject: Subject): string =>
   derivedId('note', `${workspaceId}|${memberId}|${subject.subject_type}|${subject.subject_key}`);
 
-/** The same words again change nothing, nor when the note was last edited. */
+/** Writes or replaces a note. The same text again records nothing and leaves `updated_at` unchanged. */
 export const writeNote =
   (input: {
     readonly workspace_id: string;
@@ -55,7 +61,7 @@ export const writeNote =
     return [{ type: 'NoteReplaced', data: { workspace_id, note_id, body, replaced_at: at } }];
   };
 
-/** Members delete their own notes; those who run the workspace delete any. */
+/** Deletes a note. A member may delete their own note; an admin or owner may delete any. */
 export const deleteNote =
   (input: {
     readonly workspace_id: string;
@@ -67,10 +73,7 @@ export const deleteNote =
     const { workspace_id, note_id, by, at } = input;
     if (!state) return [];
     if (state.created_by !== by.member_id && by.role !== 'admin' && by.role !== 'owner') {
-      throw new Refusal(
-        'not_yours',
-        'A note is deleted by the member who wrote it, or by an admin or owner.',
-      );
+      throw new Refusal('not_yours', 'Only the author of a note, an admin or an owner can delete it.');
     }
     return [
       { type: 'NoteDeleted', data: { workspace_id, note_id, deleted_by: by.member_id, deleted_at: at } },

@@ -2,14 +2,21 @@ import { type ErrorDetail, Refusal } from '#contracts/errors.ts';
 import type { ReportEvent, ReportFinished, ReportRequested } from '#contracts/events/workspace/report.ts';
 import type { RadarItemType } from '#contracts/resources/workspace/radar.ts';
 import { REPORT_DAYS_MAX, type ReportStatus } from '#contracts/resources/workspace/report.ts';
+import type { Decider } from '../decider.ts';
 
-/** Stream `report-<workspaceId>+<reportId>`: one export, which one worker at a time works on. */
+/**
+ * Aggregate report, stream `report-<workspaceId>+<reportId>`: one CSV export. A worker holds a lease while it works on
+ * it, so that only one worker does.
+ * Parts, in order: state, evolve, decisions (`requestReport`, `startReport`, `extendReportLease`, `finishReport`,
+ * `failReport`).
+ */
+
 export type RequestedReport = {
   readonly request: ReportRequested['data'];
   readonly status: ReportStatus;
   readonly attempt: number;
   readonly worker_id: string | null;
-  /** While queued or running: from when on a worker may take it. */
+  /** Time from which a worker may take the report: the retry time while queued, the end of the lease while running. */
   readonly claimable_at: string;
   readonly started_at: string | null;
   readonly finished_at: string | null;
@@ -56,18 +63,18 @@ const evolve = (state: ReportState, event: ReportEvent): ReportState => {
   }
 };
 
-export const report = { initial, evolve };
+export const report: Decider<ReportState, ReportEvent> = { initial, evolve };
 
-/** Workers that try a report before it is given up. */
+/** Maximum attempts before a report fails for good. */
 export const REPORT_ATTEMPTS_MAX = 3;
-/** After a failed attempt, in seconds and times the attempts so far. */
+/** Seconds between a failed attempt and the next one, multiplied by the number of attempts so far. */
 const RETRY_AFTER_SECONDS = 10;
 const DAY_MS = 86_400_000;
 
-const later = (at: string, seconds: number): string =>
+const addSeconds = (at: string, seconds: number): string =>
   new Date(Date.parse(at) + seconds * 1_000).toISOString();
 
-/** What is wrong with a window of calendar dates, first and last included; `today` is in UTC. */
+/** Returns the errors of a window of calendar dates, both included. `today` is the date in UTC. */
 export const windowFaults = (from: string, to: string, today: string): readonly ErrorDetail[] => {
   const days = (Date.parse(to) - Date.parse(from)) / DAY_MS + 1;
   const faults: ErrorDetail[] = [];
@@ -83,14 +90,14 @@ export const windowFaults = (from: string, to: string, today: string): readonly 
 };
 
 /**
- * Asks for an export. The report's id follows from the workspace and the caller's idempotency key, so a stream
- * that is there already is the report which that key created, whatever else was asked for this time.
+ * Queues an export. The report's id follows from the workspace and the caller's idempotency key. An existing stream is
+ * therefore the report that this key created, and nothing is recorded, even if the other parameters differ.
  */
 export const requestReport =
   (input: {
     readonly workspace_id: string;
     readonly report_id: string;
-    /** `null`: all that are tracked. */
+    /** `null` selects all tracked brands. */
     readonly brand_ids: readonly string[] | null;
     readonly tracked: ReadonlySet<string>;
     readonly types: readonly RadarItemType[];
@@ -110,7 +117,7 @@ export const requestReport =
       ),
     ];
     if (faults.length > 0) {
-      throw new Refusal('invalid_input', 'The report cannot be made as asked for; see details.', faults);
+      throw new Refusal('invalid_input', 'The report request is invalid; see `details`.', faults);
     }
     const data = {
       workspace_id,
@@ -127,12 +134,12 @@ export const requestReport =
 
 type Attempt = { readonly worker_id: string; readonly attempt: number };
 
-const isWorkedOnBy = (state: ReportState, { worker_id, attempt }: Attempt): state is RequestedReport =>
+const isLeaseHolder = (state: ReportState, { worker_id, attempt }: Attempt): state is RequestedReport =>
   state?.status === 'running' && state.worker_id === worker_id && state.attempt === attempt;
 
 /**
- * Takes a report that is queued, or whose worker let its lease run out. Nothing to record: somebody else has
- * it, or it is done. A report that outlived every attempt is given up here, since no worker is left to say so.
+ * Takes a report that is queued or whose lease has expired. Records nothing when another worker holds the lease or the
+ * report is done. If the last attempt's lease has expired, the report fails here, because its worker no longer can.
  */
 export const startReport =
   (input: { readonly worker_id: string; readonly at: string; readonly lease_seconds: number }) =>
@@ -140,48 +147,51 @@ export const startReport =
     const { worker_id, at, lease_seconds } = input;
     if (!state || state.status === 'ready' || state.status === 'failed' || state.claimable_at > at) return [];
     const { workspace_id, report_id } = state.request;
-    const named = { workspace_id, report_id, worker_id };
+    const ids = { workspace_id, report_id, worker_id };
     if (state.attempt >= REPORT_ATTEMPTS_MAX) {
-      const reason = `${REPORT_ATTEMPTS_MAX} workers stopped half-way; ask for the report again, or for a shorter window.`;
-      return [{ type: 'ReportFailed', data: { ...named, attempt: state.attempt, reason, failed_at: at } }];
+      const reason = `${REPORT_ATTEMPTS_MAX} workers stopped half-way; request the report again, or a shorter window.`;
+      return [{ type: 'ReportFailed', data: { ...ids, attempt: state.attempt, reason, failed_at: at } }];
     }
-    const lease_until = later(at, lease_seconds);
-    const data = { ...named, attempt: state.attempt + 1, started_at: at, lease_until };
+    const lease_until = addSeconds(at, lease_seconds);
+    const data = { ...ids, attempt: state.attempt + 1, started_at: at, lease_until };
     return [{ type: 'ReportStarted', data }];
   };
 
-/** Says that the worker is alive. Nothing to record: the lease lasts as long already, or the report is another's. */
+/**
+ * Extends the lease of a working worker. Records nothing when the lease already lasts as long or another worker holds
+ * it.
+ */
 export const extendReportLease =
   (input: Attempt & { readonly at: string; readonly lease_seconds: number }) =>
   (state: ReportState): readonly ReportEvent[] => {
     const { worker_id, attempt, at, lease_seconds } = input;
-    const lease_until = later(at, lease_seconds);
-    if (!isWorkedOnBy(state, input) || state.claimable_at >= lease_until) return [];
+    const lease_until = addSeconds(at, lease_seconds);
+    if (!isLeaseHolder(state, input) || state.claimable_at >= lease_until) return [];
     const { workspace_id, report_id } = state.request;
     return [
       { type: 'ReportLeaseExtended', data: { workspace_id, report_id, worker_id, attempt, lease_until } },
     ];
   };
 
-/** The file is there. A worker that lost its report to another records nothing. */
+/** Records the finished file. Records nothing when the worker no longer holds the lease. */
 export const finishReport =
   (input: Attempt & NonNullable<RequestedReport['file']> & { readonly at: string }) =>
   (state: ReportState): readonly ReportEvent[] => {
-    if (!isWorkedOnBy(state, input)) return [];
+    if (!isLeaseHolder(state, input)) return [];
     const { at, ...finished } = input;
     const { workspace_id, report_id } = state.request;
     return [{ type: 'ReportFinished', data: { workspace_id, report_id, ...finished, finished_at: at } }];
   };
 
-/** Queues it again after a failure, or gives it up after the last attempt. */
+/** Queues the report again after a failed attempt. After the last attempt the report fails for good. */
 export const failReport =
   (input: Attempt & { readonly reason: string; readonly at: string }) =>
   (state: ReportState): readonly ReportEvent[] => {
-    if (!isWorkedOnBy(state, input)) return [];
+    if (!isLeaseHolder(state, input)) return [];
     const { worker_id, attempt, reason, at } = input;
     const { workspace_id, report_id } = state.request;
     const data = { workspace_id, report_id, worker_id, attempt, reason, failed_at: at };
     if (attempt >= REPORT_ATTEMPTS_MAX) return [{ type: 'ReportFailed', data }];
-    const retry_at = later(at, RETRY_AFTER_SECONDS * attempt);
+    const retry_at = addSeconds(at, RETRY_AFTER_SECONDS * attempt);
     return [{ type: 'ReportAttemptFailed', data: { ...data, retry_at } }];
   };

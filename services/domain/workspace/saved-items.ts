@@ -2,8 +2,14 @@ import { Refusal } from '#contracts/errors.ts';
 import type { SavedEvent } from '#contracts/events/workspace/saved-items.ts';
 import type { Item } from '#contracts/values/items.ts';
 import { SAVED_ITEMS_MAX } from '#contracts/resources/workspace/saved-item.ts';
+import type { Decider } from '../decider.ts';
 
-/** Stream `saved-<workspaceId>+<itemType>:<itemKey>`: whether a thing is saved, by whom and since when. */
+/**
+ * Aggregate saved item, stream `saved-<workspaceId>+<itemType>:<itemKey>`: one item that a workspace may save.
+ * Parts, in order: state, evolve, decisions (`saveItem`, `unsaveItem`).
+ */
+
+/** The member and time of saving; `null` when the item is not saved. */
 export type Saved = { readonly created_by: string; readonly created_at: string } | null;
 
 const initial: Saved = null;
@@ -17,7 +23,7 @@ const evolve = (_state: Saved, event: SavedEvent): Saved => {
   }
 };
 
-export const saved = { initial: initial as Saved, evolve };
+export const saved: Decider<Saved, SavedEvent> = { initial, evolve };
 
 type Command = {
   readonly workspace_id: string;
@@ -26,17 +32,21 @@ type Command = {
   readonly at: string;
 };
 
-/** Saving a saved one changes nothing. `saved_items`: how many the workspace has. */
+/** Saves an item. Records nothing when it is already saved. `saved_items`: number of saved items of the workspace. */
 export const saveItem =
   ({ workspace_id, item, by, at, saved_items }: Command & { readonly saved_items: number }) =>
   (state: Saved): readonly SavedEvent[] => {
     if (state) return [];
     if (saved_items >= SAVED_ITEMS_MAX) {
-      throw new Refusal('limit_reached', `A workspace saves at most ${SAVED_ITEMS_MAX} items. Unsave some.`);
+      throw new Refusal(
+        'limit_reached',
+        `A workspace can save at most ${SAVED_ITEMS_MAX} items. Unsave some.`,
+      );
     }
     return [{ type: 'ItemSaved', data: { workspace_id, ...item, saved_by: by, saved_at: at } }];
   };
 
+/** Unsaves an item. Records nothing when it is not saved. */
 export const unsaveItem =
   ({ workspace_id, item, by, at }: Command) =>
   (state: Saved): readonly SavedEvent[] =>

@@ -2,9 +2,15 @@ import { Refusal } from '#contracts/errors.ts';
 import type { Plan, TrackingEvent } from '#contracts/events/workspace/workspace.ts';
 import { PLANS } from '#contracts/values/plans.ts';
 import type { Cadence } from '#contracts/values/primitives.ts';
+import type { Decider } from '../decider.ts';
 import { PersistentMap } from '../persistent-map.ts';
 
-/** Stream `tracking-<workspaceId>`: the brands that a workspace follows, and how closely. */
+/**
+ * Aggregate tracked brands, stream `tracking-<workspaceId>`: the brands that a workspace tracks, each with the cadence
+ * of its scans.
+ * Parts, in order: state, evolve, decisions (`trackBrand`, `untrackBrand`).
+ */
+
 export type TrackedBrand = { readonly cadence: Cadence; readonly tracked_at: string };
 export type TrackingState = { readonly brands: PersistentMap<TrackedBrand> };
 
@@ -27,10 +33,10 @@ const evolve = ({ brands }: TrackingState, event: TrackingEvent): TrackingState 
   }
 };
 
-export const tracking = { initial, evolve };
+export const tracking: Decider<TrackingState, TrackingEvent> = { initial, evolve };
 
 /**
- * Follows a brand, or changes how closely. A slot of the plan is taken only by a brand not yet tracked
+ * Tracks a brand, or changes its cadence. Only a brand that is not tracked yet takes a slot of the plan
  * (specification, part "States and transitions").
  */
 export const trackBrand =
@@ -58,7 +64,7 @@ export const trackBrand =
     return [{ type: 'BrandTracked', data: { workspace_id, brand_id, cadence, tracked_at: at } }];
   };
 
-/** Untracking a brand that is not tracked is already so. */
+/** Untracks a brand. Records nothing when it is not tracked. */
 export const untrackBrand =
   (input: { readonly workspace_id: string; readonly brand_id: string; readonly at: string }) =>
   (state: TrackingState): readonly TrackingEvent[] => {

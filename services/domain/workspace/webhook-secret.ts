@@ -1,6 +1,12 @@
 import type { WebhookSecretEvent } from '#contracts/events/workspace/webhook-secret.ts';
+import type { Decider } from '../decider.ts';
 
-/** Stream `webhookSecret-<workspaceId>`: which secret signs, by fingerprint; `null` while there is none. */
+/**
+ * Aggregate webhook secret, stream `webhookSecret-<workspaceId>`: the secret that signs a workspace's webhooks.
+ * Parts, in order: state, evolve, decisions (`issueWebhookSecret`, `issueFirstWebhookSecret`).
+ */
+
+/** Fingerprint of the signing secret; `null` when none was issued. The secret itself is in no event. */
 export type WebhookSecretState = { readonly fingerprint: string; readonly issued_at: string } | null;
 
 const initial = null as WebhookSecretState;
@@ -12,11 +18,11 @@ const evolve = (_state: WebhookSecretState, event: WebhookSecretEvent): WebhookS
   }
 };
 
-export const webhookSecret = { initial, evolve };
+export const webhookSecret: Decider<WebhookSecretState, WebhookSecretEvent> = { initial, evolve };
 
 type Secret = { readonly workspace_id: string; readonly fingerprint: string; readonly at: string };
 
-/** From here on this one signs, in the place of any other. */
+/** Issues a secret, which replaces the one before. Records nothing when it is the current one. */
 export const issueWebhookSecret =
   ({ workspace_id, fingerprint, at }: Secret) =>
   (state: WebhookSecretState): readonly WebhookSecretEvent[] =>
@@ -24,7 +30,7 @@ export const issueWebhookSecret =
       ? []
       : [{ type: 'WebhookSecretIssued', data: { workspace_id, fingerprint, issued_at: at } }];
 
-/** A workspace that has a secret keeps it. */
+/** Issues a secret only when the workspace has none. */
 export const issueFirstWebhookSecret =
   (secret: Secret) =>
   (state: WebhookSecretState): readonly WebhookSecretEvent[] =>

@@ -1,10 +1,16 @@
 import { Refusal } from '#contracts/errors.ts';
 import type { Plan, WorkspaceEvent } from '#contracts/events/workspace/workspace.ts';
 import type { Role } from '#contracts/values/roles.ts';
+import type { Decider } from '../decider.ts';
 
-/** Stream `workspace-<workspaceId>`: its plan and its members. Operators decide here; there is no self-service. */
+/**
+ * Aggregate workspace, stream `workspace-<workspaceId>`: the plan and the members of one workspace. Only operators
+ * change it; members cannot.
+ * Parts, in order: state, evolve, decisions (`createWorkspace`, `changePlan`, `addMember`, `eraseMember`).
+ */
+
 export type WorkspaceState = {
-  /** `null` until it is created. */
+  /** `null` when the workspace does not exist. */
   readonly name: string | null;
   readonly plan: Plan;
   readonly members: ReadonlyMap<string, Role>;
@@ -31,15 +37,16 @@ const evolve = (state: WorkspaceState, event: WorkspaceEvent): WorkspaceState =>
   }
 };
 
-export const workspace = { initial, evolve };
+export const workspace: Decider<WorkspaceState, WorkspaceEvent> = { initial, evolve };
 
-/** A workspace's members are people; beyond this somebody is scripting. */
+/** Maximum members of a workspace. Members are people, so a larger number can only come from a script. */
 export const MEMBERS_MAX = 1_000;
 
 const requireCreated = (state: WorkspaceState): void => {
-  if (state.name === null) throw new Refusal('not_found', 'There is no such workspace.');
+  if (state.name === null) throw new Refusal('not_found', 'Workspace not found.');
 };
 
+/** Creates a workspace. Records nothing when it exists with the same name and plan. */
 export const createWorkspace =
   (input: {
     readonly workspace_id: string;
@@ -49,12 +56,13 @@ export const createWorkspace =
   }) =>
   (state: WorkspaceState): readonly WorkspaceEvent[] => {
     if (state.name === input.name && state.plan === input.plan) return [];
-    if (state.name !== null) throw new Refusal('already_exists', 'A workspace with this id exists.');
+    if (state.name !== null)
+      throw new Refusal('already_exists', 'A workspace with this id already exists. Choose another id.');
     const { workspace_id, name, plan, at } = input;
     return [{ type: 'WorkspaceCreated', data: { workspace_id, name, plan, created_at: at } }];
   };
 
-/** Slots already in use stay in use when the new plan has fewer: nothing is untracked behind anyone's back. */
+/** Changes the plan. When the new plan has fewer slots, brands stay tracked: none is untracked without a command. */
 export const changePlan =
   (input: { readonly workspace_id: string; readonly plan: Plan; readonly at: string }) =>
   (state: WorkspaceState): readonly WorkspaceEvent[] => {
@@ -64,13 +72,13 @@ export const changePlan =
     return [{ type: 'PlanChanged', data: { workspace_id, plan, changed_at: at } }];
   };
 
-/** Adding a present member again sets their role. */
+/** Adds a member. For an existing member it sets the role. */
 export const addMember =
   (input: {
     readonly workspace_id: string;
     readonly member_id: string;
     readonly name: string;
-    /** Name and e-mail address as the vault sealed them; `name` is then empty. */
+    /** Name and e-mail address, encrypted by the member vault; `name` is then empty. */
     readonly sealed?: string;
     readonly role: Role;
     readonly at: string;
@@ -78,28 +86,34 @@ export const addMember =
   (state: WorkspaceState): readonly WorkspaceEvent[] => {
     requireCreated(state);
     const { workspace_id, member_id, name, sealed, role, at } = input;
-    const present = state.members.get(member_id);
-    if (present === role) return [];
-    if (present !== undefined) {
+    const currentRole = state.members.get(member_id);
+    if (currentRole === role) return [];
+    if (currentRole !== undefined) {
       return [{ type: 'MemberRoleChanged', data: { workspace_id, member_id, role, changed_at: at } }];
     }
     if (state.erased.has(member_id)) {
       throw new Refusal('already_exists', 'This member was erased. Add the person as a new member.');
     }
     if (state.members.size >= MEMBERS_MAX) {
-      throw new Refusal('quota_used_up', `A workspace has at most ${MEMBERS_MAX} members.`);
+      throw new Refusal(
+        'quota_used_up',
+        `A workspace can have at most ${MEMBERS_MAX} members. Erase one first.`,
+      );
     }
     const person = sealed === undefined ? { name } : { name, sealed };
     return [{ type: 'MemberAdded', data: { workspace_id, member_id, ...person, role, added_at: at } }];
   };
 
-/** Takes a member out and says so; who they were is forgotten with their key, which no event holds. */
+/**
+ * Removes a member. Their name and e-mail address become unreadable when the vault deletes their key, which is in no
+ * event.
+ */
 export const eraseMember =
   (input: { readonly workspace_id: string; readonly member_id: string; readonly at: string }) =>
   (state: WorkspaceState): readonly WorkspaceEvent[] => {
     requireCreated(state);
     const { workspace_id, member_id, at } = input;
     if (state.erased.has(member_id)) return [];
-    if (!state.members.has(member_id)) throw new Refusal('not_found', 'The workspace has no such member.');
+    if (!state.members.has(member_id)) throw new Refusal('not_found', 'Member not found in this workspace.');
     return [{ type: 'MemberErased', data: { workspace_id, member_id, erased_at: at } }];
   };

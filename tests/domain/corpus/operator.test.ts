@@ -108,7 +108,9 @@ describe('an operator', () => {
         const last = drawn.at(-1);
         const newest = drawn.every(({ day }) => day <= (last?.day ?? 0));
         if (newest) {
-          expect([...(state?.named.get('site_imprint')?.domains ?? [])].toSorted()).toEqual(last?.domains);
+          expect([...(state?.associations.get('site_imprint')?.domains ?? [])].toSorted()).toEqual(
+            last?.domains,
+          );
         }
       }),
     );

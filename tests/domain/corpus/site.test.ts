@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import type { SiteEvent } from '#contracts/events/corpus/site.ts';
 import { type DetectedTool, type ObservedSplitTest, SiteScan } from '#contracts/observations/site-scan.ts';
-import { withoutAmounts } from '#domain/corpus/site/redact-amounts.ts';
+import { redactAmounts } from '#domain/corpus/site/redact-amounts.ts';
 import { brandIdOf, derivedId } from '#domain/ids.ts';
 import { recordSiteScan } from '#domain/corpus/site/decider.ts';
 import { site, type SiteState } from '#domain/corpus/site/state.ts';
-import { withoutVerdicts } from '#domain/corpus/site/redact-results.ts';
+import { redactResults } from '#domain/corpus/site/redact-results.ts';
 
 const tool = (slug: string, fields: Partial<DetectedTool> = {}): DetectedTool => ({
   slug,
@@ -227,7 +227,7 @@ describe('amounts', () => {
     ['content', 'Hero 2026', 'Hero 2026'],
     ['theme', '9,90 € teaser', '… teaser'],
   ] as const)('of a %s test: %s', (type, name, kept) => {
-    expect(withoutAmounts(name, type)).toBe(kept);
+    expect(redactAmounts(name, type)).toBe(kept);
   });
 
   test('never get into an event', () => {
@@ -259,7 +259,7 @@ describe('how a test went', () => {
     ['Variant 2', 'Variant 2'],
     ['Hero at 50% width', 'Hero at 50% width'],
   ])('is not in its names: %s', (name, kept) => {
-    expect(withoutVerdicts(name)).toBe(kept);
+    expect(redactResults(name)).toBe(kept);
   });
 
   test('never gets into an event', () => {

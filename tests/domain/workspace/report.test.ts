@@ -113,7 +113,7 @@ describe('startReport', () => {
           ...named,
           worker_id: 'four',
           attempt: 3,
-          reason: '3 workers stopped half-way; ask for the report again, or for a shorter window.',
+          reason: '3 workers stopped half-way; request the report again, or a shorter window.',
           failed_at: at(181),
         },
       }));

@@ -4,14 +4,19 @@ import { countedOf, excerptOf, type ScanHeader, sightingOf } from './scan.ts';
 import { type KnownAd, lastSeenAt, type LibraryState } from './state.ts';
 import { BULK_IDS_MAX } from '#domain/event-size-limit.ts';
 
-/** Absence confirms a stop when this long passed since the first complete scan that missed the ad (rule 1). */
+/**
+ * Decision `recordAbsences` of the ad library: ads that a complete scan did not show (rule 1 of DESIGN §5). The first
+ * absence marks an ad as missing. A second one confirms the stop, if enough time has passed.
+ */
+
+/** Minimum hours between the first complete scan that missed an ad and the one that confirms its stop (rule 1). */
 export const ABSENCE_CONFIRMS_AFTER_HOURS = 20;
 
 const HOUR_MS = 3_600_000;
 const hoursBetween = (from: string, to: string): number => (Date.parse(to) - Date.parse(from)) / HOUR_MS;
 
-/** Whether a scan's silence about this ad means anything: page and countries covered, and nothing newer known. */
-const judgesAbsence = (scan: ScanHeader, ad: KnownAd, state: LibraryState): boolean => {
+/** True when the scan covered the ad's page and countries, and the ad was not seen by a newer scan. */
+const countsAsAbsent = (scan: ScanHeader, ad: KnownAd, state: LibraryState): boolean => {
   if (!scan.complete || ad.page_id === null || ad.status === 'inactive') return false;
   if (!scan.pages.some(({ page_id }) => page_id === ad.page_id)) return false;
   if (!scan.countries.includes('ALL') && !ad.countries.every((country) => scan.countries.includes(country)))
@@ -22,7 +27,10 @@ const judgesAbsence = (scan: ScanHeader, ad: KnownAd, state: LibraryState): bool
   );
 };
 
-/** Events about known ads that the scan, now fully read, did not show (rule 1). */
+/**
+ * Records the ads among `adIds` that the scan did not show (rule 1). Call it after all sightings of the scan have been
+ * recorded. A scan that is already recorded adds no events.
+ */
 export const recordAbsences =
   (scan: ScanHeader, adIds: readonly string[]) =>
   (state: LibraryState): AdLibraryEvent[] => {
@@ -30,7 +38,7 @@ export const recordAbsences =
     const sighting = sightingOf(scan);
     const absent = adIds
       .map((adId) => state.ads.get(adId))
-      .filter((ad): ad is KnownAd => ad !== undefined && judgesAbsence(scan, ad, state));
+      .filter((ad): ad is KnownAd => ad !== undefined && countsAsAbsent(scan, ad, state));
     const events: AdLibraryEvent[] = absent
       .filter(
         ({ missing_since }) =>

@@ -1,104 +1,124 @@
 import { destinationKey } from '#contracts/values/ad-destination.ts';
 import type { AdCardContent } from '#contracts/events/corpus/ad-library.ts';
 
-/** Cards of a carousel, which have no ids: they are told apart by their words. A blank in one says nothing (rule 4). */
+/**
+ * Comparison of the cards of a carousel ad. Cards have no ids, so they are identified by title and body. A blank field
+ * is never a difference (rule 4).
+ */
 type Cards = readonly AdCardContent[];
 
-const isSaid = (text: string | null): text is string => text !== null && text.trim() !== '';
+const isPresent = (text: string | null): text is string => text !== null && text.trim() !== '';
+
+/** Returns a text in the form in which texts are compared: NFC, with each run of white space as one blank. */
 export const textKey = (text: string): string => text.normalize('NFC').replace(/\s+/g, ' ').trim();
-const wordsOf = ({ title, body }: AdCardContent): readonly string[] =>
+
+/** Returns the comparable title and body of a card. */
+const cardTexts = ({ title, body }: AdCardContent): readonly string[] =>
   [title, body].map((text) => textKey(text ?? ''));
 
-/** The cards' words in any order. */
+/** Returns the comparable texts of all cards; the order of the cards does not matter. */
 export const cardsKey = (cards: Cards): string =>
   cards
-    .map((card) => wordsOf(card).join('|'))
+    .map((card) => cardTexts(card).join('|'))
     .toSorted()
     .join('\n');
 
 const areSame = (one: AdCardContent, other: AdCardContent): boolean =>
-  wordsOf(one).join('|') === wordsOf(other).join('|');
+  cardTexts(one).join('|') === cardTexts(other).join('|');
 
 const isSameOrBlank = (one: string, other: string): boolean => one === '' || other === '' || one === other;
-const linkOf = ({ link_url }: AdCardContent): string => (isSaid(link_url) ? destinationKey(link_url) : '');
+const linkOf = ({ link_url }: AdCardContent): string => (isPresent(link_url) ? destinationKey(link_url) : '');
 
-/** Nothing that both say differs. */
+/** True when the cards differ in no text or link that both of them have. */
 const areCompatible = (one: AdCardContent, other: AdCardContent): boolean => {
-  const words = wordsOf(other);
+  const otherTexts = cardTexts(other);
   return (
-    wordsOf(one).every((text, at) => isSameOrBlank(text, words[at] ?? '')) &&
+    cardTexts(one).every((text, index) => isSameOrBlank(text, otherTexts[index] ?? '')) &&
     isSameOrBlank(linkOf(one), linkOf(other))
   );
 };
 
-/** No words that both say differ, and they say some in common. */
-const agree = (one: AdCardContent, other: AdCardContent): boolean => {
-  const [first, second] = [wordsOf(one), wordsOf(other)];
+/** True when the cards differ in no text that both have, and have at least one text in common. */
+const shareText = (one: AdCardContent, other: AdCardContent): boolean => {
+  const [first, second] = [cardTexts(one), cardTexts(other)];
   return (
-    first.every((text, at) => isSameOrBlank(text, second[at] ?? '')) &&
-    first.some((text, at) => text !== '' && text === second[at])
+    first.every((text, index) => isSameOrBlank(text, second[index] ?? '')) &&
+    first.some((text, index) => text !== '' && text === second[index])
   );
 };
 
 /**
- * The known card that each seen one is; `undefined` where it is another. Cards that may all be those in their places
- * are: filled once, they are filled the same when they are seen again.
+ * Returns the existing card of each seen card; `undefined` for a new card. If each seen card is compatible with the
+ * existing card at the same index, cards are matched by index. Cards that were filled once are then filled in the
+ * same way at the next scan.
  */
-const counterparts = (known: Cards, seen: Cards): readonly (AdCardContent | undefined)[] => {
-  const inPlace = (card: AdCardContent, at: number): boolean => {
-    const place = known[at];
-    return place !== undefined && areCompatible(place, card);
+const matchCards = (existing: Cards, seen: Cards): readonly (AdCardContent | undefined)[] => {
+  const isCompatibleAt = (card: AdCardContent, index: number): boolean => {
+    const counterpart = existing[index];
+    return counterpart !== undefined && areCompatible(counterpart, card);
   };
-  if (known.length === seen.length && seen.every(inPlace)) return known;
-  const left = new Set(known);
-  const found: (AdCardContent | undefined)[] = seen.map(() => undefined);
-  const take = (isIt: (one: AdCardContent, other: AdCardContent) => boolean): void => {
-    seen.forEach((card, at) => {
-      const counterpart = found[at] ?? [...left].find((one) => isIt(one, card));
-      if (counterpart !== undefined) left.delete(counterpart);
-      found[at] = counterpart;
+  if (existing.length === seen.length && seen.every(isCompatibleAt)) return existing;
+  const unmatched = new Set(existing);
+  const matched: (AdCardContent | undefined)[] = seen.map(() => undefined);
+  const matchRemaining = (matches: (one: AdCardContent, other: AdCardContent) => boolean): void => {
+    seen.forEach((card, index) => {
+      const counterpart = matched[index] ?? [...unmatched].find((one) => matches(one, card));
+      if (counterpart !== undefined) unmatched.delete(counterpart);
+      matched[index] = counterpart;
     });
   };
-  take(areSame);
-  take(agree);
-  return found;
+  matchRemaining(areSame);
+  matchRemaining(shareText);
+  return matched;
 };
 
-const filled = (card: AdCardContent, words: AdCardContent | undefined, rest: AdCardContent | undefined) => {
-  const said = (text: string | null, of: AdCardContent | undefined, name: keyof AdCardContent) =>
-    isSaid(text) ? text : (of?.[name] ?? text);
+/**
+ * Returns the card with its blanks filled: texts from the matched card, else button text and link from a leftover
+ * one.
+ */
+const fillCard = (
+  card: AdCardContent,
+  matchedCard: AdCardContent | undefined,
+  leftoverCard: AdCardContent | undefined,
+) => {
+  const orExisting = (text: string | null, source: AdCardContent | undefined, name: keyof AdCardContent) =>
+    isPresent(text) ? text : (source?.[name] ?? text);
   return {
-    body: said(card.body, words, 'body'),
-    title: said(card.title, words, 'title'),
-    link_description: said(card.link_description, words, 'link_description'),
-    cta_text: said(card.cta_text, words ?? rest, 'cta_text'),
-    link_url: said(card.link_url, words ?? rest, 'link_url'),
+    body: orExisting(card.body, matchedCard, 'body'),
+    title: orExisting(card.title, matchedCard, 'title'),
+    link_description: orExisting(card.link_description, matchedCard, 'link_description'),
+    cta_text: orExisting(card.cta_text, matchedCard ?? leftoverCard, 'cta_text'),
+    link_url: orExisting(card.link_url, matchedCard ?? leftoverCard, 'link_url'),
   };
 };
 
 /**
- * The cards as seen, with what is known where they say nothing. Where there are as many as before, those worded anew
- * lead where those lead that are left over, unless they say where.
+ * Returns the seen cards with blanks filled from the existing cards. If the number of cards is unchanged, reworded
+ * cards without a link take the links of the existing cards that no seen card matches.
  */
-export const filledCards = (known: Cards, seen: Cards): Cards => {
-  if (known.length === 0 || seen.length === 0) return seen;
-  const found = counterparts(known, seen);
-  const taken = new Set(found);
-  const left = known.length === seen.length ? known.filter((card) => !taken.has(card)).values() : null;
-  return seen.map((card, at) =>
-    filled(card, found[at], found[at] === undefined ? left?.next().value : undefined),
+export const fillCards = (existing: Cards, seen: Cards): Cards => {
+  if (existing.length === 0 || seen.length === 0) return seen;
+  const matched = matchCards(existing, seen);
+  const matchedCards = new Set(matched);
+  const unmatched =
+    existing.length === seen.length ? existing.filter((card) => !matchedCards.has(card)).values() : null;
+  return seen.map((card, index) =>
+    fillCard(card, matched[index], matched[index] === undefined ? unmatched?.next().value : undefined),
   );
 };
 
 const linksOf = (cards: Cards): ReadonlySet<string> =>
   new Set(cards.map(linkOf).filter((link) => link !== ''));
-const areAllLinked = (cards: Cards): boolean => cards.every(({ link_url }) => isSaid(link_url));
+const areAllLinked = (cards: Cards): boolean => cards.every(({ link_url }) => isPresent(link_url));
 
-/** Whether cards, filled with what was known, lead elsewhere than before; or were found to lead anywhere at all. */
-export const compareCardLinks = (known: Cards, seen: Cards): 'same' | 'completed' | 'different' => {
-  const [before, now] = [linksOf(known), linksOf(seen)];
+/**
+ * Compares the links of filled cards with those before. `completed`: links were added where none was known before.
+ * `different`: the cards lead to another place.
+ */
+export const compareCardLinks = (existing: Cards, seen: Cards): 'same' | 'completed' | 'different' => {
+  const [before, now] = [linksOf(existing), linksOf(seen)];
   const added = now.difference(before).size > 0;
   const removed = before.difference(now).size > 0;
-  if ((removed && (added || areAllLinked(seen))) || (added && areAllLinked(known))) return 'different';
+  if ((removed && (added || areAllLinked(seen))) || (added && areAllLinked(existing))) return 'different';
   return added ? 'completed' : 'same';
 };

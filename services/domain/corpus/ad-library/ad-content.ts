@@ -1,9 +1,9 @@
 import type { AdContent, Aspect, ContentChanges } from '#contracts/events/corpus/ad-library.ts';
 import type { ObservedAd } from '#contracts/observations/ad-library-scan.ts';
 import { destinationKey } from '#contracts/values/ad-destination.ts';
-import { cardsKey, compareCardLinks, filledCards, textKey } from './ad-cards.ts';
+import { cardsKey, compareCardLinks, fillCards, textKey } from './ad-cards.ts';
 
-/** Comparing what a scan shows of an ad with what is known of it. A blank is never a difference (rule 4). */
+/** Comparison of the content of an ad in a scan with its recorded content. A blank is never a difference (rule 4). */
 
 export const contentOf = (ad: ObservedAd): AdContent => ({
   body: ad.body,
@@ -21,23 +21,23 @@ export const contentOf = (ad: ObservedAd): AdContent => ({
   versions: ad.versions,
 });
 
-/** What a scan shows of a known ad, its cards with what is known where they say nothing. */
-export const contentBeside = (known: AdContent, ad: ObservedAd): AdContent => {
+/** Returns the content that a scan shows of an existing ad, with blanks in its cards filled from the existing cards. */
+export const withExistingCards = (existing: AdContent, ad: ObservedAd): AdContent => {
   const seen = contentOf(ad);
-  return { ...seen, cards: filledCards(known.cards, seen.cards) };
+  return { ...seen, cards: fillCards(existing.cards, seen.cards) };
 };
 
 type Field = keyof AdContent;
 type FieldKey = (value: never) => string;
 
 /**
- * Media addresses expire and differ in every scan, and how many of an ad's versions a scan shows varies, so
- * only which kinds there are is compared.
+ * Returns the distinct kinds of media. Only the kinds are compared: media addresses expire and differ in every scan,
+ * and the number of versions that a scan shows of an ad varies.
  */
 const mediaKey = (media: AdContent['media']): string =>
   [...new Set(media.map(({ kind }) => kind))].toSorted().join();
 
-/** Fields whose difference is a change, and the part of the ad they belong to. */
+/** Fields in which a difference is a change, each with the aspect of the ad it belongs to. */
 const COMPARED: readonly { readonly field: Field; readonly aspect: Aspect; readonly key: FieldKey }[] = [
   { field: 'body', aspect: 'copy', key: textKey },
   { field: 'title', aspect: 'copy', key: textKey },
@@ -48,34 +48,36 @@ const COMPARED: readonly { readonly field: Field; readonly aspect: Aspect; reado
   { field: 'link_url', aspect: 'destination', key: destinationKey },
 ];
 
-/** Fields that complete the record once and are not compared: their wording is the collector's. */
+/** Fields that are filled once and never compared, because their wording comes from the collector. */
 const COMPLETED_ONLY: readonly Field[] = ['caption', 'platforms', 'languages', 'versions'];
 
 export const isBlank = (value: AdContent[Field]): boolean =>
   value === null ||
   (typeof value === 'string' ? value.trim() === '' : Array.isArray(value) && value.length === 0);
 
-/** The call to action is compared by type; by label only where a source gives no type. */
-const differentCta = (known: AdContent, seen: AdContent): readonly Field[] => {
-  if (!isBlank(known.cta_type) && !isBlank(seen.cta_type)) {
-    if (known.cta_type === seen.cta_type) return [];
+/**
+ * Returns the fields in which the call to action differs. It is compared by type, or by label if one side has no type.
+ */
+const differentCta = (existing: AdContent, seen: AdContent): readonly Field[] => {
+  if (!isBlank(existing.cta_type) && !isBlank(seen.cta_type)) {
+    if (existing.cta_type === seen.cta_type) return [];
     return isBlank(seen.cta_text) ? ['cta_type'] : ['cta_type', 'cta_text'];
   }
-  if (isBlank(known.cta_text) || isBlank(seen.cta_text)) return [];
+  if (isBlank(existing.cta_text) || isBlank(seen.cta_text)) return [];
   const label = (text: string | null): string => textKey(text ?? '').toLowerCase();
-  return label(known.cta_text) === label(seen.cta_text) ? [] : ['cta_text'];
+  return label(existing.cta_text) === label(seen.cta_text) ? [] : ['cta_text'];
 };
 
 export type Comparison = {
-  /** Aspects that both sides show, so that they could differ. */
+  /** Aspects that both sides show. */
   readonly comparable: ReadonlySet<Aspect>;
   readonly different: ReadonlyMap<Aspect, readonly Field[]>;
-  /** Fields blank until now. */
+  /** Fields that were blank before. */
   readonly completed: readonly Field[];
 };
 
-/** `seen`: as `contentBeside` gives it. */
-export const compareContent = (known: AdContent, seen: AdContent): Comparison => {
+/** Compares the existing content with the seen one. Expects `seen` as returned by `withExistingCards`. */
+export const compareContent = (existing: AdContent, seen: AdContent): Comparison => {
   const comparable = new Set<Aspect>();
   const different = new Map<Aspect, Field[]>();
   const completed: Field[] = [];
@@ -84,41 +86,45 @@ export const compareContent = (known: AdContent, seen: AdContent): Comparison =>
   };
   for (const { field, aspect, key } of COMPARED) {
     if (isBlank(seen[field])) continue;
-    if (isBlank(known[field])) {
+    if (isBlank(existing[field])) {
       completed.push(field);
       continue;
     }
     comparable.add(aspect);
-    if (known[field] === seen[field]) continue;
-    if (key(known[field] as never) !== key(seen[field] as never)) differs(aspect, field);
+    if (existing[field] === seen[field]) continue;
+    if (key(existing[field] as never) !== key(seen[field] as never)) differs(aspect, field);
   }
-  if (!isBlank(known.cards) && !isBlank(seen.cards)) {
-    const links = compareCardLinks(known.cards, seen.cards);
+  if (!isBlank(existing.cards) && !isBlank(seen.cards)) {
+    const links = compareCardLinks(existing.cards, seen.cards);
     if (links !== 'completed') comparable.add('destination');
     if (links === 'different') differs('destination', 'cards');
     else if (links === 'completed' && !different.get('copy')?.includes('cards')) completed.push('cards');
   }
   for (const field of ['cta_type', 'cta_text'] as const) {
-    if (!isBlank(seen[field]) && isBlank(known[field])) completed.push(field);
+    if (!isBlank(seen[field]) && isBlank(existing[field])) completed.push(field);
   }
-  if (!isBlank(known.cta_text) || !isBlank(known.cta_type)) {
+  if (!isBlank(existing.cta_text) || !isBlank(existing.cta_type)) {
     comparable.add('cta');
-    const fields = differentCta(known, seen);
+    const fields = differentCta(existing, seen);
     if (fields.length > 0) different.set('cta', [...fields]);
   }
   for (const field of COMPLETED_ONLY) {
-    if (!isBlank(seen[field]) && isBlank(known[field])) completed.push(field);
+    if (!isBlank(seen[field]) && isBlank(existing[field])) completed.push(field);
   }
   return { comparable, different, completed };
 };
 
 /**
- * Whether two texts are the same but for what stands around it: collectors keep or drop the page's own
- * labels before and after the copy.
+ * True when in each field one text contains the other. Collectors keep or drop the page's own labels before and after
+ * the copy, so such a difference does not change the copy itself.
  */
-export const framesTheSameText = (known: AdContent, seen: AdContent, fields: readonly Field[]): boolean =>
+export const differOnlyInFraming = (
+  existing: AdContent,
+  seen: AdContent,
+  fields: readonly Field[],
+): boolean =>
   fields.every((field) => {
-    const [a, b] = [known[field], seen[field]];
+    const [a, b] = [existing[field], seen[field]];
     if (typeof a !== 'string' || typeof b !== 'string') return false;
     const [shorter = '', longer = ''] = [textKey(a), textKey(b)].toSorted((x, y) => x.length - y.length);
     return longer.includes(shorter);
@@ -127,8 +133,8 @@ export const framesTheSameText = (known: AdContent, seen: AdContent, fields: rea
 export const pick = (content: AdContent, fields: readonly Field[]): Partial<AdContent> =>
   Object.fromEntries(fields.map((field) => [field, content[field]]));
 
-export const changesOf = (known: AdContent, seen: AdContent, fields: readonly Field[]): ContentChanges =>
-  Object.fromEntries(fields.map((field) => [field, { from: known[field], to: seen[field] }]));
+export const changesOf = (existing: AdContent, seen: AdContent, fields: readonly Field[]): ContentChanges =>
+  Object.fromEntries(fields.map((field) => [field, { from: existing[field], to: seen[field] }]));
 
 export const withChanges = (content: AdContent, changes: ContentChanges): AdContent => ({
   ...content,

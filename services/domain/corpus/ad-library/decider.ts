@@ -22,28 +22,36 @@ import {
   NO_COUNTS,
   NO_PAGE,
 } from './state.ts';
+import type { Decider } from '#domain/decider.ts';
 import { boundedGroups, BULK_IDS_MAX } from '#domain/event-size-limit.ts';
 
 /**
- * From library scans to events: the eleven rules of DESIGN §5. A scan is decided in parts, so that its size
- * is bounded by nothing here: sightings of some of its ads at a time, then absences, then its end. Each part
- * decided again on the state after its own events records nothing.
+ * Aggregate ad library, stream `adLibrary-<brandId>`: the ads of one brand, by the eleven rules of DESIGN §5.
+ * Parts, in order: state and evolve (`state.ts`), decisions (`recordSightings`, `recordAbsences` in `absences.ts`,
+ * `recordScan`).
  *
- * Rules 1 to 3, 9 and 11 stand here, of rule 1 what absence means in `ad-library-absences.ts`; 4 and 5 in
- * `ad-content.ts` and `contracts/values/ad-destination.ts`; 6 in `ad-library-rewording.ts` and `ad-library-comparison.ts`; 7
- * and 8 with the readers and the staging of observations; 10 with the staging.
+ * A scan of any size is decided in parts: first the sightings, some ads at a time, then the absences, then the end of
+ * the scan. A part that is decided again on the state after its own events records nothing.
+ *
+ * This file implements rules 1 to 3, 9 and 11, except for absence (rule 1), which is in `absences.ts`. Rules 4 and 5
+ * are in `ad-content.ts`, `ad-cards.ts` and `contracts/values/ad-destination.ts`. Rule 6 is in
+ * `collector-rewording.ts` and `compare-sighting.ts`. Rules 7 and 8 are in the readers and the staging of
+ * observations, rule 10 in the staging.
  */
-export const adLibrary = {
+
+/** `initial` returns a new state at each access, because `evolve` changes the state in place. */
+export const adLibrary: Decider<LibraryState, AdLibraryEvent> = {
   get initial(): LibraryState {
     return emptyLibrary();
   },
   evolve,
 };
 
-/** A start date this long before the last complete scan still counts as after it (rule 3). */
+/** Days by which a start date may precede the last complete scan and still count as after it (rule 3). */
 const NEWS_GRACE_DAYS = 1;
+/** Maximum ads in one `AdsReworded` event. */
 const REWORDED_ADS_PER_EVENT = 100;
-/** Of one event's wordings as JSON: in any script they fit into an append with what surrounds them. */
+/** Maximum JSON characters of the wordings in one event. In any script they then fit into one append. */
 const REWORDED_CHARACTERS_PER_EVENT = 200_000;
 
 const HOUR_MS = 3_600_000;
@@ -52,12 +60,12 @@ const dayOf = (timestamp: string): string => timestamp.slice(0, 10);
 const daysBefore = (timestamp: string, days: number): string =>
   new Date(Date.parse(timestamp) - days * 24 * HOUR_MS).toISOString().slice(0, 10);
 
-/** The library says that the ad has ended: by its flag, else by a stop date not after the scan (rules 1, 7). */
+/** True when the library shows the ad as ended: by its flag, else by a stop date not after the scan (rules 1, 7). */
 const endedInLibrary = (ad: ObservedAd, scannedAt: string): boolean =>
   ad.is_active === false ||
   (ad.is_active === null && ad.stopped_on !== null && ad.stopped_on <= dayOf(scannedAt));
 
-/** Rule 3, on the page's history before this scan. */
+/** Returns the novelty of a first sighting by rule 3, from the page's history before this scan. */
 const noveltyOf = (ad: ObservedAd, scan: ScanHeader, page: PageHistory | undefined): Novelty => {
   if (!page || scan.scanned_at === page.first_scan_at) return 'baseline';
   if (scan.scanned_at < page.last_scan_at || ad.started_on === null || page.last_complete_at === null)
@@ -65,8 +73,8 @@ const noveltyOf = (ad: ObservedAd, scan: ScanHeader, page: PageHistory | undefin
   return ad.started_on >= daysBefore(page.last_complete_at, NEWS_GRACE_DAYS) ? 'news' : 'late';
 };
 
-/** An ad never seen before, and its stop where the library shows it as ended already. */
-const start = (scan: ScanHeader, ad: ObservedAd, page: PageHistory | undefined): AdLibraryEvent[] => {
+/** Returns the start of a new ad, and its stop if the library already shows it as ended. */
+const startAd = (scan: ScanHeader, ad: ObservedAd, page: PageHistory | undefined): AdLibraryEvent[] => {
   const novelty = noveltyOf(ad, scan, page);
   const content = contentOf(ad);
   const about = {
@@ -77,8 +85,8 @@ const start = (scan: ScanHeader, ad: ObservedAd, page: PageHistory | undefined):
     started_on: ad.started_on,
   };
   const { page_id, page_name } = ad;
-  const overtaken = page?.last_complete_at && page.last_complete_at > scan.scanned_at && page_id !== null;
-  const missing_since = overtaken ? page.last_complete_at : null;
+  const isOvertaken = page?.last_complete_at && page.last_complete_at > scan.scanned_at && page_id !== null;
+  const missing_since = isOvertaken ? page.last_complete_at : null;
   const { collector } = scan;
   const partner = ad.branded_content ? { branded_content: ad.branded_content } : {};
   const events: AdLibraryEvent[] = [
@@ -103,73 +111,82 @@ const start = (scan: ScanHeader, ad: ObservedAd, page: PageHistory | undefined):
   return events;
 };
 
-/** Rule 11: what an older scan shows of a known ad is history, and moves nothing. */
+/** True when the scan is older than the state of the ad. Such a sighting is history and changes nothing (rule 11). */
 const isHistory = (
   scan: ScanHeader,
-  known: KnownAd,
+  existing: KnownAd,
   page: KnownPage | undefined,
   history: PageHistories,
 ): boolean => {
-  const lastScanOfPage = history.get(known.page_id ?? NO_PAGE)?.last_scan_at;
+  const lastScanOfPage = history.get(existing.page_id ?? NO_PAGE)?.last_scan_at;
   return (
-    scan.scanned_at < lastSeenAt(known, page) ||
+    scan.scanned_at < lastSeenAt(existing, page) ||
     (lastScanOfPage !== undefined && scan.scanned_at < lastScanOfPage) ||
-    (known.inactive_since !== null && scan.scanned_at <= known.inactive_since)
+    (existing.inactive_since !== null && scan.scanned_at <= existing.inactive_since)
   );
 };
 
-/** A known ad that the library shows as ended. */
-const stop = (
+/** Returns the stop of an existing ad that the library shows as ended (rule 1). */
+const stopAd = (
   scan: ScanHeader,
   ad: ObservedAd,
-  known: KnownAd,
+  existing: KnownAd,
   page: KnownPage | undefined,
 ): AdLibraryEvent[] =>
-  known.status === 'inactive'
+  existing.status === 'inactive'
     ? []
     : [
         {
           type: 'AdConfirmedInactive',
           data: {
             ...sightingOf(scan),
-            ...countedOf(known),
-            excerpt: excerptOf(known.page_id, known.page_name, known.content),
+            ...countedOf(existing),
+            excerpt: excerptOf(existing.page_id, existing.page_name, existing.content),
             basis: 'library',
             stopped_on: ad.stopped_on,
-            last_seen_at: lastSeenAt(known, page),
-            news: known.observed_running,
+            last_seen_at: lastSeenAt(existing, page),
+            news: existing.observed_running,
           },
         },
       ];
 
-const comeBack = (scan: ScanHeader, known: KnownAd): AdLibraryEvent => ({
+/** Returns the event of a stopped ad that runs again (rule 2). */
+const returnAd = (scan: ScanHeader, existing: KnownAd): AdLibraryEvent => ({
   type: 'AdReturned',
   data: {
     ...sightingOf(scan),
-    ...countedOf(known),
-    excerpt: excerptOf(known.page_id, known.page_name, known.content),
-    inactive_since: known.inactive_since ?? known.seen_at,
+    ...countedOf(existing),
+    excerpt: excerptOf(existing.page_id, existing.page_name, existing.content),
+    inactive_since: existing.inactive_since ?? existing.seen_at,
   },
 });
 
-/** The end of a complete scan implies that its whole pages' active ads were seen; other sightings are said. */
-const mustBeSaid = (
+/**
+ * True when a sighting needs an `AdsSeen` event. The end of a complete scan implies that the active ads of its fully
+ * covered pages were seen, so these need none.
+ */
+const needsSeenEvent = (
   scan: ScanHeader,
-  known: KnownAd,
+  existing: KnownAd,
   page: KnownPage | undefined,
   covered: ReadonlySet<string>,
 ): boolean => {
-  if (known.status === 'missing') return true;
-  if (known.page_id !== null && covered.has(known.page_id)) return false;
-  return lastSeenAt(known, page) < scan.scanned_at;
+  if (existing.status === 'missing') return true;
+  if (existing.page_id !== null && covered.has(existing.page_id)) return false;
+  return lastSeenAt(existing, page) < scan.scanned_at;
 };
 
 /**
- * Events of some ads of a scan. `verdict` names the aspects that rule 6 takes for the collector's; `history`
- * tells of the scan's pages before it.
+ * Records the sightings of some ads of a scan. `rewordedAspects`: aspects that the collector reworded (rule 6).
+ * `history`: earlier scans of the scan's pages, by page id.
  */
 export const recordSightings =
-  (scan: ScanHeader, ads: readonly ObservedAd[], verdict: readonly Aspect[], history: PageHistories) =>
+  (
+    scan: ScanHeader,
+    ads: readonly ObservedAd[],
+    rewordedAspects: readonly Aspect[],
+    history: PageHistories,
+  ) =>
   (state: LibraryState): AdLibraryEvent[] => {
     if (state.recordedScans.has(scan.scan_id)) return [];
     const covered = new Set(scan.complete ? scan.pages.map(({ page_id }) => page_id) : []).difference(
@@ -179,20 +196,20 @@ export const recordSightings =
     const seen: string[] = [];
     const rewordings: RewordedAd[] = [];
     for (const ad of ads) {
-      const known = state.ads.get(ad.ad_id);
-      if (!known) {
-        events.push(...start(scan, ad, history.get(ad.page_id ?? NO_PAGE)));
+      const existing = state.ads.get(ad.ad_id);
+      if (!existing) {
+        events.push(...startAd(scan, ad, history.get(ad.page_id ?? NO_PAGE)));
         continue;
       }
-      const page = state.pages.get(known.page_id ?? NO_PAGE);
-      if (isHistory(scan, known, page, history)) continue;
+      const page = state.pages.get(existing.page_id ?? NO_PAGE);
+      if (isHistory(scan, existing, page, history)) continue;
       if (endedInLibrary(ad, scan.scanned_at)) {
-        events.push(...stop(scan, ad, known, page));
+        events.push(...stopAd(scan, ad, existing, page));
         continue;
       }
-      if (known.status === 'inactive') events.push(comeBack(scan, known));
-      else if (mustBeSaid(scan, known, page, covered)) seen.push(ad.ad_id);
-      const compared = compareSighting(scan, ad, known, page, verdict);
+      if (existing.status === 'inactive') events.push(returnAd(scan, existing));
+      else if (needsSeenEvent(scan, existing, page, covered)) seen.push(ad.ad_id);
+      const compared = compareSighting(scan, ad, existing, page, rewordedAspects);
       events.push(...compared.events);
       if (compared.reworded) rewordings.push(compared.reworded);
     }
@@ -203,7 +220,7 @@ export const recordSightings =
     for (const slice of boundedGroups(rewordings, REWORDED_CHARACTERS_PER_EVENT, REWORDED_ADS_PER_EVENT)) {
       events.push({
         type: 'AdsReworded',
-        data: { ...sighting, collector: scan.collector, aspects: verdict, ads: slice },
+        data: { ...sighting, collector: scan.collector, aspects: rewordedAspects, ads: slice },
       });
     }
     return events;
@@ -212,11 +229,11 @@ export const recordSightings =
 export type ScanEnd = {
   /** Distinct ads of this brand that the scan showed. */
   readonly seen: number;
-  /** Pages linked to the brand (rule 9). Empty: the pages its complete scans have covered so far. */
+  /** Pages linked to the brand (rule 9). If empty, the pages that complete scans have covered so far are used. */
   readonly linkedPages: readonly string[];
 };
 
-/** Rule 9: complete scans of this day cover every page linked to the brand. */
+/** True when complete scans of this day cover every page linked to the brand (rule 9). */
 const isReliable = (scan: ScanHeader, { linkedPages }: ScanEnd, state: LibraryState): boolean => {
   if (!scan.complete || scan.pages.length === 0) return false;
   const now = new Set(scan.pages.map(({ page_id }) => page_id));
@@ -232,7 +249,7 @@ const isReliable = (scan: ScanHeader, { linkedPages }: ScanEnd, state: LibrarySt
   });
 };
 
-/** Closes the scan of one brand with its totals. Scans already recorded are closed once. */
+/** Closes the scan with its totals. A scan that is already recorded adds no events. */
 export const recordScan =
   (scan: ScanHeader, end: ScanEnd, history: PageHistories) =>
   (state: LibraryState): ScanRecorded[] => {

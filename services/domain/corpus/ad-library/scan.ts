@@ -6,6 +6,7 @@ import {
 } from '#contracts/events/corpus/ad-library.ts';
 import { formatOf, type KnownAd } from './state.ts';
 
+/** Data of a library scan apart from its ads, and the fields that its events have in common. */
 export type ScanHeader = {
   readonly scan_id: string;
   readonly brand_id: string;
@@ -15,11 +16,11 @@ export type ScanHeader = {
   readonly countries: readonly string[];
   readonly collector: string;
   readonly pages: readonly { readonly page_id: string; readonly page_name: string | null }[];
-  /** Of the pages, those with live ads of the brand that are known from other countries too. */
+  /** Ids of pages that this scan covers in part only: some of their live ads also ran in countries outside the scan. */
   readonly partialPages: ReadonlySet<string>;
 };
 
-/** What other brands' scans tell of a page: its baseline and completeness are the page's, not a brand's. */
+/** Scans of a page for any brand. Baseline and completeness belong to the page, not to one brand. */
 export type PageHistory = {
   readonly first_scan_at: string;
   readonly last_scan_at: string;
@@ -27,7 +28,7 @@ export type PageHistory = {
 };
 export type PageHistories = ReadonlyMap<string, PageHistory>;
 
-/** In every event of a scan: which brand's, which scan's, and when it looked. */
+/** Returns the fields that every event of a scan has: brand, scan and time of the scan. */
 export const sightingOf = (scan: ScanHeader) => ({
   brand_id: scan.brand_id,
   scan_id: scan.scan_id,

@@ -9,42 +9,49 @@ import type { BrandedContent } from '#contracts/observations/ad-library-scan.ts'
 import type { AdFormat } from '#contracts/values/primitives.ts';
 import { withChanges } from './ad-content.ts';
 
-/** Ads whose source names no page share this page key: met, but never covered. */
+/** State and evolve of the ad library; see `decider.ts` for the aggregate. */
+
+/** Page key shared by all ads whose source names no page. Scans never cover this page. */
 export const NO_PAGE = '';
 
 export type AdStatus = 'active' | 'missing' | 'inactive';
 
-/** What is known of one ad of a brand. */
+/** One ad of the brand, as recorded so far. */
 export type KnownAd = {
   readonly ad_id: string;
   readonly page_id: string | null;
   readonly page_name: string | null;
   readonly status: AdStatus;
   readonly novelty: Novelty;
-  /** By an event of its own; the last complete scan of its page may be later, see `lastSeenAt`. */
+  /**
+   * Time of the last sighting with an event of its own. A later complete scan may imply a sighting; see `lastSeenAt`.
+   */
   readonly seen_at: string;
   readonly missing_since: string | null;
   readonly inactive_since: string | null;
-  /** Whether any scan showed it running. */
+  /** True when some scan showed the ad running. */
   readonly observed_running: boolean;
   readonly started_on: string | null;
   readonly countries: readonly string[];
-  /** Whose wording `content` is. */
+  /** The collector that worded `content`. */
   readonly collector: string;
   readonly content: AdContent;
-  /** The partner that the ad names; absent where none was seen. */
+  /** The partner that the ad names; absent when none was seen. */
   readonly branded_content?: BrandedContent;
 };
 
-/** What is known of a page, as far as this brand's stream tells. */
+/** Scans of one page, as recorded in this brand's stream. */
 export type KnownPage = {
   readonly page_id: string;
   readonly first_scan_at: string;
   readonly last_scan_at: string;
   readonly last_complete_at: string | null;
-  /** The complete scan before that: what scans of one moment, of several countries each, find before them. */
+  /**
+   * The complete scan before the last one. Several scans of one time, each of other countries, all use it as the scan
+   * before them.
+   */
   readonly complete_before?: string | null;
-  /** The last complete scan that showed every active ad. Absent where it was not told apart from the one above. */
+  /** The last complete scan that showed every active ad. Absent in older states, where `last_complete_at` applies. */
   readonly all_seen_at?: string | null;
   /** The collector of the last scan, complete or not. */
   readonly collector: string;
@@ -53,8 +60,8 @@ export type KnownPage = {
 type ScanCounts = Omit<ScanTotals, 'seen' | 'active' | 'missing' | 'total'>;
 
 /**
- * A brand's ads as far as a decision needs them: counters of all of them, and those ads and pages that the
- * scan at hand touches. The ingest working table loads just these.
+ * The part of a brand's ads that a decision needs: counters over all ads, and the ads and pages that the current scan
+ * touches. The state store of ingest loads only these.
  */
 export type LibraryState = {
   readonly ads: Map<string, KnownAd>;
@@ -63,7 +70,7 @@ export type LibraryState = {
   live: number;
   missing: number;
   total: number;
-  /** A scan of which events are recorded, but not its end: counts so far, and its verdict on rewording. */
+  /** The scan that is recorded in part: its counts so far, and the aspects that its collector reworded (rule 6). */
   open: {
     readonly scan_id: string;
     readonly counts: ScanCounts;
@@ -95,13 +102,18 @@ export const emptyLibrary = (): LibraryState => ({
 const allSeenAt = ({ all_seen_at, last_complete_at }: KnownPage): string | null =>
   all_seen_at === undefined ? last_complete_at : all_seen_at;
 
-/** An active ad was also seen by every complete scan of its page, for all countries, since its own last event. */
+/**
+ * Returns the time at which the ad was last seen. An active ad was also seen by the last complete scan of its page that
+ * showed every active ad, without an event of its own.
+ */
 export const lastSeenAt = (ad: KnownAd, page: KnownPage | undefined): string => {
   const allSeen = page && ad.status === 'active' && ad.page_id !== null ? allSeenAt(page) : null;
   return allSeen !== null && allSeen > ad.seen_at ? allSeen : ad.seen_at;
 };
 
-/** Whose wording an ad was last seen in: an unchanged ad was seen in the wording of its page's last scan. */
+/**
+ * Returns the collector that last saw the ad. An unchanged ad was last seen by the collector of its page's last scan.
+ */
 export const collectorOf = (ad: KnownAd, page: KnownPage | undefined): string =>
   page && lastSeenAt(ad, page) !== ad.seen_at ? page.collector : ad.collector;
 
@@ -110,8 +122,8 @@ export const formatOf = (content: AdContent): AdFormat => content.format ?? 'oth
 const later = (a: string | null, b: string): string => (a !== null && a > b ? a : b);
 
 /**
- * Folds an event in. The maps are changed in place: a scan of a large brand folds tens of thousands of events,
- * and every holder of a state made it with `emptyLibrary`.
+ * Returns the state after one more event. It changes the state in place, because a scan of a large brand folds tens of
+ * thousands of events. This is safe because every state was created by `emptyLibrary` for one owner.
  */
 export const evolve = (state: LibraryState, event: AdLibraryEvent): LibraryState => {
   const { scan_id, observed_at } = event.data;

@@ -6,29 +6,33 @@ import type { SiteState } from './state.ts';
 import { splitTestEvents } from './split-tests.ts';
 
 /**
- * What a scan of a site says. Absent is not gone: a tool is gone when complete scans at least 20 hours apart both
- * miss it, and the tools of the first complete scan are a baseline. A scan not newer than the last changes nothing.
+ * Aggregate site, stream `site-<domain>`: the tools and split tests of one site, scan by scan.
+ * Parts, in order: state and evolve (`state.ts`), decision (`recordSiteScan`, with `split-tests.ts`).
+ *
+ * Absent is not gone: a tool is gone when two complete scans at least 20 hours apart both miss it. The tools of the
+ * first complete scan are a baseline. A scan that is not newer than the last one changes nothing.
  */
-/** How collectors file tools for split tests. */
+
+/** Category, in lower case, under which collectors list tools for split tests. */
 const SPLIT_TESTING_CATEGORY = 'a/b testing';
 
-/** The scan's tools, each once; what it does not say of one stays as known. */
-const toolsOf = (scan: SiteScan, state: SiteState): readonly SiteTool[] => {
+/** Returns the tools of the scan without duplicates, with blanks filled from the existing tools. */
+const scannedTools = (scan: SiteScan, state: SiteState): readonly SiteTool[] => {
   const forSplitTests = new Set(scan.split_test_tools.map(({ slug }) => slug));
   const tools = new Map<string, SiteTool>();
   for (const { slug, name, category, website_url } of scan.tools) {
     if (tools.has(slug)) continue;
-    const known = state.tools.get(slug)?.tool;
+    const existing = state.tools.get(slug)?.tool;
     const split_testing =
       forSplitTests.has(slug) ||
       category.toLowerCase() === SPLIT_TESTING_CATEGORY ||
-      known?.split_testing === true;
+      existing?.split_testing === true;
     tools.set(slug, {
       tool_id: derivedId('tool', slug),
       slug,
       name,
       category,
-      website_url: website_url ?? known?.website_url ?? null,
+      website_url: website_url ?? existing?.website_url ?? null,
       split_testing,
     });
   }
@@ -42,17 +46,17 @@ const isSameTool = (one: SiteTool, other: SiteTool): boolean =>
   one.split_testing === other.split_testing;
 
 const toolEvents = (scan: SiteScan, at: SiteSighting, state: SiteState): SiteEvent[] => {
-  const tools = toolsOf(scan, state);
-  const found = new Set(tools.map(({ slug }) => slug));
-  const knownOf = ({ slug }: SiteTool) => state.tools.get(slug);
+  const tools = scannedTools(scan, state);
+  const scannedSlugs = new Set(tools.map(({ slug }) => slug));
+  const existingOf = ({ slug }: SiteTool) => state.tools.get(slug);
   const novelty = state.completed_at === null ? 'baseline' : 'news';
-  const fresh = tools.filter((tool) => knownOf(tool) === undefined);
-  const returned = tools.filter((tool) => knownOf(tool)?.present === false);
-  const still = tools.filter((tool) => knownOf(tool)?.present === true);
-  const described = still.filter((tool) => !isSameTool(knownOf(tool)?.tool ?? tool, tool));
-  const seen = still.filter((tool) => knownOf(tool)?.missing_since !== null);
+  const fresh = tools.filter((tool) => existingOf(tool) === undefined);
+  const returned = tools.filter((tool) => existingOf(tool)?.present === false);
+  const stillPresent = tools.filter((tool) => existingOf(tool)?.present === true);
+  const described = stillPresent.filter((tool) => !isSameTool(existingOf(tool)?.tool ?? tool, tool));
+  const seen = stillPresent.filter((tool) => existingOf(tool)?.missing_since !== null);
   const absent = scan.complete
-    ? [...state.tools.values()].filter(({ tool, present }) => present && !found.has(tool.slug))
+    ? [...state.tools.values()].filter(({ tool, present }) => present && !scannedSlugs.has(tool.slug))
     : [];
   const missed = absent.filter(({ missing_since }) => missing_since === null);
   const gone = absent.flatMap(({ tool: { slug }, missing_since }) =>
@@ -75,7 +79,7 @@ const toolEvents = (scan: SiteScan, at: SiteSighting, state: SiteState): SiteEve
   ];
 };
 
-/** Which split-testing tools can be read now, where that is not what was known. */
+/** Returns events about split-testing tools that became readable or unreadable. */
 const readingEvents = (scan: SiteScan, at: SiteSighting, state: SiteState): SiteEvent[] => {
   const now = new Map(scan.split_test_tools.map(({ slug, readable }) => [slug, readable]));
   const tools = [...now].flatMap(([slug, readable]) =>
@@ -84,6 +88,7 @@ const readingEvents = (scan: SiteScan, at: SiteSighting, state: SiteState): Site
   return inGroups(tools, (group) => ({ type: 'SplitTestToolsRead', data: { ...at, tools: group } }));
 };
 
+/** Records a scan of the site. A scan that is not newer than the last one records nothing. */
 export const recordSiteScan =
   (scan: SiteScan) =>
   (state: SiteState): SiteEvent[] => {
@@ -92,7 +97,7 @@ export const recordSiteScan =
     const at = { brand_id: brandIdOf(domain), domain, observed_at };
     const tools = toolEvents(scan, at, state);
     const present = new Set(
-      [...state.tools.values()].flatMap((known) => (known.present ? [known.tool.slug] : [])),
+      [...state.tools.values()].flatMap((existing) => (existing.present ? [existing.tool.slug] : [])),
     );
     const gone = new Set<string>();
     for (const event of tools) {

@@ -1,12 +1,12 @@
 import type { SiteEvent, SplitTestDetails, SplitTestKey } from '#contracts/events/corpus/site.ts';
 import type { ObservedSplitTest, SiteScan } from '#contracts/observations/site-scan.ts';
-import { withoutAmounts } from './redact-amounts.ts';
+import { redactAmounts } from './redact-amounts.ts';
 import { derivedId } from '#domain/ids.ts';
 import { inGroups, isGone, type SiteSighting } from './sighting.ts';
-import type { KnownSplitTest, SiteState } from './state.ts';
-import { withoutVerdicts } from './redact-results.ts';
+import type { SplitTestState, SiteState } from './state.ts';
+import { redactResults } from './redact-results.ts';
 
-/** What a scan of a site says of the split tests that the site's tools are configured to run. */
+/** Events about the split tests that a site's tools are configured to run; part of the decision `recordSiteScan`. */
 
 const keyOf = (domain: string, { tool, test_id }: ObservedSplitTest): SplitTestKey => ({
   id: derivedId('split test', `${domain}|${tool}|${test_id}`),
@@ -14,32 +14,35 @@ const keyOf = (domain: string, { tool, test_id }: ObservedSplitTest): SplitTestK
   test_id,
 });
 
-/** A page by its address alone: a query may hold amounts, and names no other page. */
-const pageOf = ({ url, match }: { readonly url: string; readonly match: 'exact' | 'prefix' }) => {
+/** Returns the page without the query of its URL: a query may hold amounts and does not select another page. */
+const toPage = ({ url, match }: { readonly url: string; readonly match: 'exact' | 'prefix' }) => {
   const { origin, pathname } = new URL(url);
   return { url: `${origin}${pathname}`, match };
 };
 
-/** A name as it may be served: it tells tests and arms apart, and nothing of prices or of how they went. */
-const servable = (name: string, { type }: ObservedSplitTest): string =>
-  withoutVerdicts(withoutAmounts(name, type));
+/** Returns a name as it may be served, without amounts and results. */
+const redactName = (name: string, { type }: ObservedSplitTest): string =>
+  redactResults(redactAmounts(name, type));
 
-/** What the scan says of a test, with what was known where it says nothing. */
-const detailsOf = (said: ObservedSplitTest, known: SplitTestDetails | undefined): SplitTestDetails => {
-  const unsaid = said.state === 'unknown' && known !== undefined;
+/** Returns the observed details of a test, with blanks filled from the existing details. */
+const detailsOf = (
+  observedTest: ObservedSplitTest,
+  existing: SplitTestDetails | undefined,
+): SplitTestDetails => {
+  const keepsState = observedTest.state === 'unknown' && existing !== undefined;
   return {
-    name: said.name === null ? (known?.name ?? null) : servable(said.name, said),
-    type: said.type,
-    state: unsaid ? known.state : said.state,
-    state_basis: unsaid ? known.state_basis : said.state_basis,
+    name: observedTest.name === null ? (existing?.name ?? null) : redactName(observedTest.name, observedTest),
+    type: observedTest.type,
+    state: keepsState ? existing.state : observedTest.state,
+    state_basis: keepsState ? existing.state_basis : observedTest.state_basis,
     arms:
-      said.arms?.map(({ name, allocation }) => ({
-        name: name === null ? null : servable(name, said),
+      observedTest.arms?.map(({ name, allocation }) => ({
+        name: name === null ? null : redactName(name, observedTest),
         allocation,
       })) ??
-      known?.arms ??
+      existing?.arms ??
       null,
-    pages: said.pages?.map(pageOf) ?? known?.pages ?? null,
+    pages: observedTest.pages?.map(toPage) ?? existing?.pages ?? null,
   };
 };
 
@@ -55,19 +58,22 @@ const changesOf = (from: SplitTestDetails, to: SplitTestDetails): Partial<SplitT
 
 const ENDED_BY_ABSENCE = { state: 'ended', state_basis: 'absence' } as const;
 
-/** Tests that were not shown: of tools that were read to the end, and of tools that are gone from the site. */
-const unshown = (
+/**
+ * Returns existing tests that the scan did not show. `missed`: absent for the first time. `ended`: absent for long
+ * enough, or their tool is gone from the site. Absence counts only when the scan is complete and could read the tool.
+ */
+const findAbsentTests = (
   scan: SiteScan,
   state: SiteState,
   shown: ReadonlySet<string>,
   goneTools: ReadonlySet<string>,
 ) => {
-  const read = new Set(scan.split_test_tools.flatMap(({ slug, readable }) => (readable ? [slug] : [])));
+  const readTools = new Set(scan.split_test_tools.flatMap(({ slug, readable }) => (readable ? [slug] : [])));
   const open = [...state.tests.values()].filter(
     ({ key, details }) => !shown.has(key.id) && details.state !== 'ended',
   );
-  const absent = scan.complete ? open.filter(({ key }) => read.has(key.tool)) : [];
-  const isEnded = ({ missing_since }: KnownSplitTest): boolean =>
+  const absent = scan.complete ? open.filter(({ key }) => readTools.has(key.tool)) : [];
+  const isEnded = ({ missing_since }: SplitTestState): boolean =>
     missing_since !== null && isGone(missing_since, scan.observed_at);
   return {
     missed: absent.filter(({ missing_since }) => missing_since === null),
@@ -75,6 +81,7 @@ const unshown = (
   };
 };
 
+/** Returns the events about split tests. `goneTools`: slugs of tools that this scan found gone. */
 export const splitTestEvents = (
   scan: SiteScan,
   at: SiteSighting,
@@ -82,30 +89,30 @@ export const splitTestEvents = (
   goneTools: ReadonlySet<string>,
 ): SiteEvent[] => {
   const shown = new Map<string, SplitTestKey & { readonly details: SplitTestDetails }>();
-  for (const said of scan.split_tests) {
-    const key = keyOf(scan.domain, said);
+  for (const observedTest of scan.split_tests) {
+    const key = keyOf(scan.domain, observedTest);
     if (!shown.has(key.id))
-      shown.set(key.id, { ...key, details: detailsOf(said, state.tests.get(key.id)?.details) });
+      shown.set(key.id, { ...key, details: detailsOf(observedTest, state.tests.get(key.id)?.details) });
   }
   const fresh = [...shown.values()].filter(({ id }) => !state.tests.has(id));
-  const observed = (isFirst: boolean) =>
+  const newTests = (isFirst: boolean) =>
     fresh
       .filter(({ tool }) => state.read.has(tool) !== isFirst)
       .map(({ id, tool, test_id, details }) => ({ id, tool, test_id, ...details }));
   const changed = [...shown.values()].flatMap(({ id, tool, test_id, details }) => {
-    const known = state.tests.get(id);
-    const changes = known === undefined ? {} : changesOf(known.details, details);
+    const existing = state.tests.get(id);
+    const changes = existing === undefined ? {} : changesOf(existing.details, details);
     return Object.keys(changes).length === 0 ? [] : [{ id, tool, test_id, changes }];
   });
   const seen = [...shown.keys()].filter((id) => (state.tests.get(id)?.missing_since ?? null) !== null);
-  const { missed, ended } = unshown(scan, state, new Set(shown.keys()), goneTools);
+  const { missed, ended } = findAbsentTests(scan, state, new Set(shown.keys()), goneTools);
   const endings = ended.map(({ key }) => ({ ...key, changes: ENDED_BY_ABSENCE }));
   return [
-    ...inGroups(observed(true), (tests) => ({
+    ...inGroups(newTests(true), (tests) => ({
       type: 'SplitTestsObserved',
       data: { ...at, novelty: 'baseline', tests },
     })),
-    ...inGroups(observed(false), (tests) => ({
+    ...inGroups(newTests(false), (tests) => ({
       type: 'SplitTestsObserved',
       data: { ...at, novelty: 'news', tests },
     })),

@@ -1,13 +1,14 @@
 import type { SiteEvent, SiteTool, SplitTestDetails, SplitTestKey } from '#contracts/events/corpus/site.ts';
+import type { Decider } from '#domain/decider.ts';
 
-/** Stream `site-<domain>`: the tools and split tests of a site, as last observed. */
+/** State and evolve of the site: its tools and split tests as last observed. See `decider.ts` for the aggregate. */
 
-export type KnownTool = {
+export type ToolState = {
   readonly tool: SiteTool;
   readonly present: boolean;
   readonly missing_since: string | null;
 };
-export type KnownSplitTest = {
+export type SplitTestState = {
   readonly key: SplitTestKey;
   readonly details: SplitTestDetails;
   readonly missing_since: string | null;
@@ -15,15 +16,15 @@ export type KnownSplitTest = {
 
 export type SiteState = {
   /** By slug. */
-  readonly tools: ReadonlyMap<string, KnownTool>;
-  /** By slug: whether the last scan that met the tool could read it. */
+  readonly tools: ReadonlyMap<string, ToolState>;
+  /** By slug: true when the last scan that showed the tool could read it. */
   readonly readable: ReadonlyMap<string, boolean>;
   /** Slugs of tools that some scan could read. */
   readonly read: ReadonlySet<string>;
   /** By id. */
-  readonly tests: ReadonlyMap<string, KnownSplitTest>;
+  readonly tests: ReadonlyMap<string, SplitTestState>;
   readonly scanned_at: string | null;
-  /** The last complete scan. */
+  /** Time of the last complete scan. */
   readonly completed_at: string | null;
 };
 
@@ -36,18 +37,18 @@ const initial: SiteState = {
   completed_at: null,
 };
 
-/** The map with the entries under the keys changed; a key that is not there stays away. */
-const changing = <Value>(
+/** Returns a copy of the map with the entries of the keys changed. Keys that the map does not have are ignored. */
+const updateEntries = <Value>(
   map: ReadonlyMap<string, Value>,
   keys: readonly string[],
   change: (value: Value) => Value,
 ): ReadonlyMap<string, Value> => {
-  const changed = new Map(map);
+  const updated = new Map(map);
   for (const key of keys) {
     const value = map.get(key);
-    if (value !== undefined) changed.set(key, change(value));
+    if (value !== undefined) updated.set(key, change(value));
   }
-  return changed;
+  return updated;
 };
 
 const evolve = (state: SiteState, event: SiteEvent): SiteState => {
@@ -61,9 +62,9 @@ const evolve = (state: SiteState, event: SiteEvent): SiteState => {
       const described = new Map(event.data.tools.map((tool) => [tool.slug, tool]));
       return {
         ...state,
-        tools: changing(state.tools, [...described.keys()], (known) => ({
-          ...known,
-          tool: described.get(known.tool.slug) ?? known.tool,
+        tools: updateEntries(state.tools, [...described.keys()], (existing) => ({
+          ...existing,
+          tool: described.get(existing.tool.slug) ?? existing.tool,
         })),
       };
     }
@@ -71,19 +72,26 @@ const evolve = (state: SiteState, event: SiteEvent): SiteState => {
       const { slugs, observed_at } = event.data;
       return {
         ...state,
-        tools: changing(state.tools, slugs, (known) => ({ ...known, missing_since: observed_at })),
+        tools: updateEntries(state.tools, slugs, (existing) => ({ ...existing, missing_since: observed_at })),
       };
     }
     case 'ToolsSeen':
       return {
         ...state,
-        tools: changing(state.tools, event.data.slugs, (known) => ({ ...known, missing_since: null })),
+        tools: updateEntries(state.tools, event.data.slugs, (existing) => ({
+          ...existing,
+          missing_since: null,
+        })),
       };
     case 'ToolsGone': {
       const slugs = event.data.tools.map(({ slug }) => slug);
       return {
         ...state,
-        tools: changing(state.tools, slugs, (known) => ({ ...known, present: false, missing_since: null })),
+        tools: updateEntries(state.tools, slugs, (existing) => ({
+          ...existing,
+          present: false,
+          missing_since: null,
+        })),
       };
     }
     case 'SplitTestToolsRead': {
@@ -106,9 +114,9 @@ const evolve = (state: SiteState, event: SiteEvent): SiteState => {
       const changes = new Map(event.data.tests.map((test) => [test.id, test.changes]));
       return {
         ...state,
-        tests: changing(state.tests, [...changes.keys()], (known) => ({
-          ...known,
-          details: { ...known.details, ...changes.get(known.key.id) },
+        tests: updateEntries(state.tests, [...changes.keys()], (existing) => ({
+          ...existing,
+          details: { ...existing.details, ...changes.get(existing.key.id) },
         })),
       };
     }
@@ -116,13 +124,16 @@ const evolve = (state: SiteState, event: SiteEvent): SiteState => {
       const { ids, observed_at } = event.data;
       return {
         ...state,
-        tests: changing(state.tests, ids, (known) => ({ ...known, missing_since: observed_at })),
+        tests: updateEntries(state.tests, ids, (existing) => ({ ...existing, missing_since: observed_at })),
       };
     }
     case 'SplitTestsSeen':
       return {
         ...state,
-        tests: changing(state.tests, event.data.ids, (known) => ({ ...known, missing_since: null })),
+        tests: updateEntries(state.tests, event.data.ids, (existing) => ({
+          ...existing,
+          missing_since: null,
+        })),
       };
     case 'SiteScanRecorded': {
       const { observed_at, complete } = event.data;
@@ -135,4 +146,4 @@ const evolve = (state: SiteState, event: SiteEvent): SiteState => {
   }
 };
 
-export const site = { initial, evolve };
+export const site: Decider<SiteState, SiteEvent> = { initial, evolve };

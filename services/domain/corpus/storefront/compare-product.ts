@@ -8,52 +8,55 @@ import type {
 } from '#contracts/events/corpus/storefront.ts';
 import type { ObservedProduct, ObservedVariant } from '#contracts/observations/storefront-scan.ts';
 
-/** What a page says of a product, held against what is known of it. What it leaves unsaid changes nothing. */
+/** Comparison of a product on a scanned page with its recorded state. A blank changes nothing. */
 
-const inUtc = (timestamp: string | null): string | null =>
+const toUtc = (timestamp: string | null): string | null =>
   timestamp === null ? null : new Date(timestamp).toISOString();
 
-/** `52.0` and `52.00` are one price. */
+/** True for equal amounts: `52.0` and `52.00` are the same price. */
 const isSamePrice = (one: string | null, other: string | null): boolean =>
   one === other || (one !== null && other !== null && Number(one) === Number(other));
 
-const saidOf = <Value>(said: Value | null, known: Value | null): Value | null => said ?? known;
+const orExisting = <Value>(observed: Value | null, existing: Value | null): Value | null =>
+  observed ?? existing;
 
-const priceSaid = (said: string | null, known: string | null): string | null =>
-  said === null || isSamePrice(said, known) ? known : said;
+const observedPrice = (observed: string | null, existing: string | null): string | null =>
+  observed === null || isSamePrice(observed, existing) ? existing : observed;
 
-const variantOf = (said: ObservedVariant, known: ProductVariant | undefined): ProductVariant => ({
-  variant_id: said.id,
-  title: saidOf(said.title, known?.title ?? null),
-  sku: saidOf(said.sku, known?.sku ?? null),
-  price: priceSaid(said.price, known?.price ?? null),
+const variantOf = (observed: ObservedVariant, existing: ProductVariant | undefined): ProductVariant => ({
+  variant_id: observed.id,
+  title: orExisting(observed.title, existing?.title ?? null),
+  sku: orExisting(observed.sku, existing?.sku ?? null),
+  price: observedPrice(observed.price, existing?.price ?? null),
   compare_at_price:
-    said.compare_at_price === 'none'
+    observed.compare_at_price === 'none'
       ? null
-      : priceSaid(said.compare_at_price, known?.compare_at_price ?? null),
-  available: saidOf(said.available, known?.available ?? null),
+      : observedPrice(observed.compare_at_price, existing?.compare_at_price ?? null),
+  available: orExisting(observed.available, existing?.available ?? null),
 });
 
-const detailsOf = (said: ObservedProduct, known: Product | undefined): ProductDetails => ({
-  handle: said.handle,
-  title: said.title,
-  product_type: saidOf(said.product_type, known?.product_type ?? null),
-  vendor: saidOf(said.vendor, known?.vendor ?? null),
-  published_at: saidOf(inUtc(said.published_at), known?.published_at ?? null),
-  image_url: saidOf(said.image_url, known?.image_url ?? null),
+const detailsOf = (observed: ObservedProduct, existing: Product | undefined): ProductDetails => ({
+  handle: observed.handle,
+  title: observed.title,
+  product_type: orExisting(observed.product_type, existing?.product_type ?? null),
+  vendor: orExisting(observed.vendor, existing?.vendor ?? null),
+  published_at: orExisting(toUtc(observed.published_at), existing?.published_at ?? null),
+  image_url: orExisting(observed.image_url, existing?.image_url ?? null),
 });
 
-/** A page that names a variant twice means the first. */
+/** Returns the variants without duplicates; the first one of an id counts. */
 const distinctVariants = (variants: readonly ObservedVariant[]): readonly ObservedVariant[] =>
   [...new Map(variants.toReversed().map((variant) => [variant.id, variant])).values()].toReversed();
 
-/** The product as it stands after the page, with what was known where the page says nothing. */
-export const productOf = (said: ObservedProduct, known?: Product): Product => {
-  const variants = new Map(known?.variants.map((variant) => [variant.variant_id, variant]));
+/** Returns the product as observed, with blanks filled from the existing product. */
+export const productOf = (observed: ObservedProduct, existing?: Product): Product => {
+  const variants = new Map(existing?.variants.map((variant) => [variant.variant_id, variant]));
   return {
-    product_id: said.id,
-    ...detailsOf(said, known),
-    variants: distinctVariants(said.variants).map((variant) => variantOf(variant, variants.get(variant.id))),
+    product_id: observed.id,
+    ...detailsOf(observed, existing),
+    variants: distinctVariants(observed.variants).map((variant) =>
+      variantOf(variant, variants.get(variant.id)),
+    ),
   };
 };
 
@@ -69,6 +72,7 @@ const variantChange = (from: ProductVariant, to: ProductVariant): VariantChange 
   };
 };
 
+/** Returns the direction in which prices moved; `null` when none did. */
 const priceMoveOf = (changes: readonly VariantChange[]): PriceMove | null => {
   let fell = false;
   let rose = false;
@@ -81,22 +85,28 @@ const priceMoveOf = (changes: readonly VariantChange[]): PriceMove | null => {
   return fell ? 'cheaper' : rose ? 'dearer' : null;
 };
 
-/** A blank that became known is no news. That a price to compare with came or went is: none is a price's own state. */
-const isVariantNews = (change: VariantChange, restated: boolean): boolean => {
+/**
+ * True when the change of a variant is news. A filled blank is not news. A compare-at price that appears or disappears
+ * is news, because having none is a state of its own.
+ */
+const isVariantNews = (change: VariantChange, currencyChanged: boolean): boolean => {
   const { title, sku, price, compare_at_price, available } = change;
   if ([title, sku, available].some((moved) => moved && moved.from !== null)) return true;
-  return !restated && (compare_at_price !== undefined || (price !== undefined && price.from !== null));
+  return !currencyChanged && (compare_at_price !== undefined || (price !== undefined && price.from !== null));
 };
 
-/** `restated`: the scan tells prices in another currency, so that their change is no move of a price. */
-export const productChange = (from: Product, to: Product, restated: boolean): ProductChange | null => {
-  const known = new Map(from.variants.map((variant) => [variant.variant_id, variant]));
-  const kept = new Set(to.variants.map(({ variant_id }) => variant_id));
+/**
+ * Returns the change from one state of a product to the next; `null` when nothing changed. `currencyChanged`: the scan
+ * gives prices in another currency than before, so a different amount is not a price move.
+ */
+export const productChange = (from: Product, to: Product, currencyChanged: boolean): ProductChange | null => {
+  const existing = new Map(from.variants.map((variant) => [variant.variant_id, variant]));
+  const remaining = new Set(to.variants.map(({ variant_id }) => variant_id));
   const details = DETAIL_FIELDS.filter((field) => from[field] !== to[field]);
-  const listed = to.variants.filter(({ variant_id }) => !known.has(variant_id));
-  const delisted = from.variants.flatMap(({ variant_id }) => (kept.has(variant_id) ? [] : [variant_id]));
+  const listed = to.variants.filter(({ variant_id }) => !existing.has(variant_id));
+  const delisted = from.variants.flatMap(({ variant_id }) => (remaining.has(variant_id) ? [] : [variant_id]));
   const changed = to.variants.flatMap((variant) => {
-    const before = known.get(variant.variant_id);
+    const before = existing.get(variant.variant_id);
     return (before && variantChange(before, variant)) ?? [];
   });
   const order = to.variants.map(({ variant_id }) => variant_id);
@@ -110,18 +120,18 @@ export const productChange = (from: Product, to: Product, restated: boolean): Pr
     variants_listed: listed,
     variants_changed: changed,
     variants_delisted: delisted,
-    price_move: restated ? null : priceMoveOf(changed),
+    price_move: currencyChanged ? null : priceMoveOf(changed),
     news:
       listed.length + delisted.length > 0 ||
       details.some((field) => from[field] !== null) ||
-      changed.some((change) => isVariantNews(change, restated)),
+      changed.some((change) => isVariantNews(change, currencyChanged)),
   };
 };
 
 const moved = <Value>(change: { readonly to: Value } | undefined, before: Value): Value =>
   change === undefined ? before : change.to;
 
-const changedVariant = (variant: ProductVariant, change: VariantChange | undefined): ProductVariant =>
+const applyVariantChange = (variant: ProductVariant, change: VariantChange | undefined): ProductVariant =>
   change === undefined
     ? variant
     : {
@@ -133,11 +143,13 @@ const changedVariant = (variant: ProductVariant, change: VariantChange | undefin
         available: moved(change.available, variant.available),
       };
 
-/** The product after a recorded change. */
+/** Returns the product after a recorded change. */
 export const changedProduct = (product: Product, change: ProductChange): Product => {
   const { details, order, variants_listed } = change;
   const changes = new Map(change.variants_changed.map((one) => [one.variant_id, one]));
-  const changed = product.variants.map((variant) => changedVariant(variant, changes.get(variant.variant_id)));
+  const changed = product.variants.map((variant) =>
+    applyVariantChange(variant, changes.get(variant.variant_id)),
+  );
   if (order === null) return { ...product, ...details, variants: changed };
   const variants = new Map([...changed, ...variants_listed].map((variant) => [variant.variant_id, variant]));
   return { ...product, ...details, variants: order.flatMap((id) => variants.get(id) ?? []) };

@@ -7,33 +7,30 @@ import {
   type StorefrontTotals,
 } from '#contracts/events/corpus/storefront.ts';
 import type { ObservedProduct, StorefrontScanEnd } from '#contracts/observations/storefront-scan.ts';
+import type { Decider } from '#domain/decider.ts';
 import { boundedGroups } from '#domain/event-size-limit.ts';
 import { brandIdOf } from '#domain/ids.ts';
 import { PersistentMap } from '#domain/persistent-map.ts';
 import { changedProduct, productChange, productOf } from './compare-product.ts';
 
 /**
- * Stream `storefront-<domain>`: a shop's public catalogue, scan by scan. The rules are those of library scans
- * (DESIGN §5): absent is not delisted, the first complete scan is a baseline, blanks overwrite nothing, and a scan
- * that is older than the last is history. An empty answer after a full one is a fetch that failed, whatever was
- * claimed of it: it never empties a shop.
+ * Aggregate storefront, stream `storefront-<domain>`: the public catalogue of one shop, scan by scan.
+ * Parts, in order: state, evolve, decision (`recordStorefrontScan`).
+ *
+ * The rules are those of library scans (DESIGN §5): absent is not delisted, the first complete scan is a baseline,
+ * blanks overwrite nothing, and a scan older than the last one is history. A scan without any product counts as a
+ * failed fetch, even if it claims to be complete: it never delists a whole shop.
  */
 
-/** A product is delisted when complete scans at least so far apart both miss it. */
-export const DELISTED_AFTER_HOURS = 20;
-/** Ids of products that one event may hold. */
-const EVENT_IDS_MAX = 5_000;
-const HOUR_MS = 3_600_000;
-
-type KnownProduct = {
+type ProductState = {
   readonly product: Product;
   readonly listed: boolean;
   readonly missing_since: string | null;
 };
 
-/** What the events of a scan that is not closed yet add up to. */
+/** Counts of the events of a scan that is not closed yet. */
 type Tally = Omit<StorefrontTotals, 'seen' | 'products' | 'missing'>;
-const NOTHING: Tally = {
+const EMPTY_TALLY: Tally = {
   baseline: 0,
   listed: 0,
   returned: 0,
@@ -45,10 +42,10 @@ const NOTHING: Tally = {
 };
 
 export type StorefrontState = {
-  readonly products: ReadonlyMap<string, KnownProduct>;
+  readonly products: ReadonlyMap<string, ProductState>;
   readonly scans: PersistentMap<true>;
   readonly scanned_at: string | null;
-  /** The last complete scan. */
+  /** Time of the last complete scan. */
   readonly completed_at: string | null;
   readonly currency: string | null;
   readonly open: { readonly scan_id: string; readonly tally: Tally };
@@ -60,7 +57,7 @@ const initial: StorefrontState = {
   scanned_at: null,
   completed_at: null,
   currency: null,
-  open: { scan_id: '', tally: NOTHING },
+  open: { scan_id: '', tally: EMPTY_TALLY },
 };
 
 const tallyOf = (event: StorefrontEvent): Partial<Tally> => {
@@ -70,8 +67,8 @@ const tallyOf = (event: StorefrontEvent): Partial<Tally> => {
       return { [novelty === 'news' ? 'listed' : novelty]: products.length };
     }
     case 'ProductsChanged': {
-      const count = (wanted: (change: ProductChange) => boolean): number =>
-        event.data.changes.filter(wanted).length;
+      const count = (matches: (change: ProductChange) => boolean): number =>
+        event.data.changes.filter(matches).length;
       return {
         changed: count(({ news }) => news),
         cheaper: count(({ price_move }) => price_move === 'cheaper'),
@@ -88,31 +85,34 @@ const tallyOf = (event: StorefrontEvent): Partial<Tally> => {
   }
 };
 
-const counted = (state: StorefrontState, event: StorefrontEvent): StorefrontState => {
+const withTally = (state: StorefrontState, event: StorefrontEvent): StorefrontState => {
   const { scan_id } = event.data;
-  const before = state.open.scan_id === scan_id ? state.open.tally : NOTHING;
+  const before = state.open.scan_id === scan_id ? state.open.tally : EMPTY_TALLY;
   const more = tallyOf(event);
-  const names = Object.keys(NOTHING) as (keyof Tally)[];
+  const names = Object.keys(EMPTY_TALLY) as (keyof Tally)[];
   const tally = Object.fromEntries(names.map((name) => [name, before[name] + (more[name] ?? 0)])) as Tally;
   return { ...state, open: { scan_id, tally } };
 };
 
-/** Events hold many products each: one copy of the map an event costs less than sharing most of it for each product. */
-const changing = (
+/**
+ * Returns the state with some products changed. It copies the map once per event: an event holds many products, so one
+ * copy costs less than a persistent map with a new version per product.
+ */
+const updateProducts = (
   state: StorefrontState,
   ids: readonly string[],
-  change: (known: KnownProduct) => KnownProduct,
+  change: (existing: ProductState) => ProductState,
 ): StorefrontState => {
   const products = new Map(state.products);
   for (const id of ids) {
-    const known = products.get(id);
-    if (known) products.set(id, change(known));
+    const existing = products.get(id);
+    if (existing) products.set(id, change(existing));
   }
   return { ...state, products };
 };
 
 const evolve = (before: StorefrontState, event: StorefrontEvent): StorefrontState => {
-  const state = counted(before, event);
+  const state = withTally(before, event);
   switch (event.type) {
     case 'ProductsListed': {
       const products = new Map(state.products);
@@ -123,20 +123,23 @@ const evolve = (before: StorefrontState, event: StorefrontEvent): StorefrontStat
     }
     case 'ProductsChanged': {
       const changes = new Map(event.data.changes.map((change) => [change.product_id, change]));
-      return changing(state, [...changes.keys()], (known) => {
-        const change = changes.get(known.product.product_id);
-        return change ? { ...known, product: changedProduct(known.product, change) } : known;
+      return updateProducts(state, [...changes.keys()], (existing) => {
+        const change = changes.get(existing.product.product_id);
+        return change ? { ...existing, product: changedProduct(existing.product, change) } : existing;
       });
     }
     case 'ProductsMissed': {
       const { product_ids, observed_at } = event.data;
-      return changing(state, product_ids, (known) => ({ ...known, missing_since: observed_at }));
+      return updateProducts(state, product_ids, (existing) => ({ ...existing, missing_since: observed_at }));
     }
     case 'ProductsSeen':
-      return changing(state, event.data.product_ids, (known) => ({ ...known, missing_since: null }));
+      return updateProducts(state, event.data.product_ids, (existing) => ({
+        ...existing,
+        missing_since: null,
+      }));
     case 'ProductsDelisted': {
       const ids = event.data.products.map(({ product_id }) => product_id);
-      return changing(state, ids, (known) => ({ ...known, listed: false, missing_since: null }));
+      return updateProducts(state, ids, (existing) => ({ ...existing, listed: false, missing_since: null }));
     }
     case 'StorefrontScanRecorded': {
       const { scan_id, observed_at, complete, late_arrival, currency } = event.data;
@@ -153,8 +156,15 @@ const evolve = (before: StorefrontState, event: StorefrontEvent): StorefrontStat
   }
 };
 
-export const storefront = { initial, evolve };
+export const storefront: Decider<StorefrontState, StorefrontEvent> = { initial, evolve };
 
+/** Minimum hours between two complete scans that both miss a product before it is delisted. */
+export const DELISTED_AFTER_HOURS = 20;
+/** Maximum product ids in one event. */
+const EVENT_IDS_MAX = 5_000;
+const HOUR_MS = 3_600_000;
+
+/** Fields that every event of a storefront scan has. */
 type Sighting = {
   readonly brand_id: string;
   readonly domain: string;
@@ -164,31 +174,35 @@ type Sighting = {
 
 const hoursBetween = (from: string, to: string): number => (Date.parse(to) - Date.parse(from)) / HOUR_MS;
 
-/** What the products that a scan shows say: which are new, which changed, and which are no longer missing. */
-const sightings = (
+/** Returns the events about products that the scan shows: new or returned, changed, and no longer missing. */
+const sightingEvents = (
   state: StorefrontState,
   at: Sighting,
   shown: ReadonlyMap<string, ObservedProduct>,
-  restated: boolean,
+  currencyChanged: boolean,
 ): StorefrontEvent[] => {
   const first = state.completed_at === null ? 'baseline' : 'news';
-  const met: Record<ProductsListed['data']['novelty'], Product[]> = { baseline: [], news: [], returned: [] };
+  const listings: Record<ProductsListed['data']['novelty'], Product[]> = {
+    baseline: [],
+    news: [],
+    returned: [],
+  };
   const changes: ProductChange[] = [];
   const seen: string[] = [];
-  for (const said of shown.values()) {
-    const known = state.products.get(said.id);
-    const product = productOf(said, known?.product);
-    if (!known?.listed) {
-      met[known ? 'returned' : first].push(product);
+  for (const observed of shown.values()) {
+    const existing = state.products.get(observed.id);
+    const product = productOf(observed, existing?.product);
+    if (!existing?.listed) {
+      listings[existing ? 'returned' : first].push(product);
       continue;
     }
-    const change = productChange(known.product, product, restated);
+    const change = productChange(existing.product, product, currencyChanged);
     if (change) changes.push(change);
-    if (known.missing_since !== null) seen.push(said.id);
+    if (existing.missing_since !== null) seen.push(observed.id);
   }
   return [
     ...(['baseline', 'news', 'returned'] as const).flatMap((novelty) =>
-      boundedGroups(met[novelty], STOREFRONT_EVENT_MAX_CHARACTERS).map(
+      boundedGroups(listings[novelty], STOREFRONT_EVENT_MAX_CHARACTERS).map(
         (products): StorefrontEvent => ({
           type: 'ProductsListed',
           data: { ...at, novelty, products },
@@ -210,8 +224,8 @@ const sightings = (
   ];
 };
 
-/** What a complete scan says by not showing a product. */
-const absences = (
+/** Returns the events about products that a complete scan does not show: missing, or delisted. */
+const absenceEvents = (
   state: StorefrontState,
   at: Sighting,
   shown: ReadonlyMap<string, ObservedProduct>,
@@ -235,7 +249,7 @@ const absences = (
   ];
 };
 
-/** Decides a scan whose pages have all arrived. May be decided again after any interruption. */
+/** Records a scan of which all pages have arrived. It may be decided again after an interruption at any event. */
 export const recordStorefrontScan =
   (end: StorefrontScanEnd, products: readonly ObservedProduct[]) =>
   (state: StorefrontState): StorefrontEvent[] => {
@@ -244,17 +258,17 @@ export const recordStorefrontScan =
     const at = { brand_id: brandIdOf(domain), domain, scan_id, observed_at };
     const late = state.scanned_at !== null && observed_at < state.scanned_at;
     const complete = end.complete && products.length > 0;
-    // A page that names a product twice means the first.
+    // A scan may show a product twice; the first one counts.
     const shown = new Map(products.toReversed().map((product) => [product.id, product]));
-    const restated = currency !== null && state.currency !== null && currency !== state.currency;
+    const currencyChanged = currency !== null && state.currency !== null && currency !== state.currency;
     const events = late
       ? []
       : [
-          ...sightings(state, at, new Map([...shown].toReversed()), restated),
-          ...(complete ? absences(state, at, shown) : []),
+          ...sightingEvents(state, at, new Map([...shown].toReversed()), currencyChanged),
+          ...(complete ? absenceEvents(state, at, shown) : []),
         ];
     const after = events.reduce(evolve, state);
-    const listed = [...after.products].filter(([, known]) => known.listed);
+    const listed = [...after.products].filter(([, existing]) => existing.listed);
     return [
       ...events,
       {
@@ -272,7 +286,7 @@ export const recordStorefrontScan =
             seen: shown.size,
             products: listed.length,
             missing: listed.filter(([, { missing_since }]) => missing_since !== null).length,
-            ...(after.open.scan_id === scan_id ? after.open.tally : NOTHING),
+            ...(after.open.scan_id === scan_id ? after.open.tally : EMPTY_TALLY),
           },
         },
       },

@@ -11,11 +11,14 @@ import type { PageRole } from '#contracts/observations/social-page-link.ts';
 import type { AlertItemType } from '#contracts/webhooks/alert-payload.ts';
 import { derivedId } from '#domain/ids.ts';
 
-/** Which events which rules fire on, and under which ids. Everything here follows from the log alone. */
+/**
+ * Matching of events with alert rules: the happenings that rules fire on, and the ids of their deliveries. Everything
+ * here follows from the log alone, so that a replay gives the same deliveries.
+ */
 
-/** Something that rules of a brand may fire on, as it was observed. */
+/** An observation about a brand that alert rules may fire on. */
 export type Happening = {
-  /** That of the event; the same as the radar's item where there is one. */
+  /** Id of the event, which is also the id of its radar item. A new partner has an id derived from it. */
   readonly id: string;
   readonly trigger: AlertTrigger;
   readonly type: AlertItemType;
@@ -28,28 +31,28 @@ export type Happening = {
   readonly previous_destination_url: string | null;
   /** The ad's title, else the beginning of its text. */
   readonly words: string | null;
-  /** What the page was linked as, where that is what was observed. */
+  /** Role of a linked page; `null` for other happenings. */
   readonly role: PageRole | null;
   readonly basis: 'library' | 'absence' | null;
 };
 
-/** What is known of a page beside a brand, before an event. */
+/** State of a social page with respect to one brand, before an event. */
 export type PageOfBrand = {
-  /** What it is linked as; `null` when it is not. */
+  /** Role as which the page is linked to the brand; `null` when it is not linked. */
   readonly role: PageRole | null;
   readonly ran_ads: boolean;
-  /** It has been a new partner once, and is no new one again. */
+  /** True when the page was reported as a new partner once; it is never reported again. */
   readonly was_new_partner: boolean;
 };
 export const UNKNOWN_PAGE: PageOfBrand = { role: null, ran_ads: false, was_new_partner: false };
 
 const DAY_MS = 86_400_000;
-/** As for the novelty of ads (DESIGN §5, rule 3): the library's dates are days of another time zone. */
+/** Tolerance of start dates, as for the novelty of ads (DESIGN §5, rule 3): they are days of another time zone. */
 const NEWS_GRACE_MS = DAY_MS;
 
 const dateOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
 
-const NOTHING_ELSE = {
+const EMPTY_FIELDS = {
   ad_id: null,
   page_id: null,
   page_name: null,
@@ -61,7 +64,7 @@ const NOTHING_ELSE = {
 } as const;
 
 const started = (id: string, { data }: AdStarted): Happening => ({
-  ...NOTHING_ELSE,
+  ...EMPTY_FIELDS,
   id,
   trigger: 'new_ads',
   type: 'ad_started',
@@ -75,7 +78,7 @@ const started = (id: string, { data }: AdStarted): Happening => ({
 });
 
 const stopped = (id: string, { data }: AdConfirmedInactive): Happening => ({
-  ...NOTHING_ELSE,
+  ...EMPTY_FIELDS,
   id,
   trigger: 'stopped_ads',
   type: 'ad_stopped',
@@ -88,8 +91,8 @@ const stopped = (id: string, { data }: AdConfirmedInactive): Happening => ({
   basis: data.basis,
 });
 
-const moved = (id: string, { data }: AdDestinationChanged): Happening => ({
-  ...NOTHING_ELSE,
+const destinationChanged = (id: string, { data }: AdDestinationChanged): Happening => ({
+  ...EMPTY_FIELDS,
   id,
   trigger: 'page_changes',
   type: 'destination_changed',
@@ -103,7 +106,7 @@ const moved = (id: string, { data }: AdDestinationChanged): Happening => ({
   words: data.excerpt.title ?? data.excerpt.body,
 });
 
-/** What an event about a brand's ads says to rules, apart from partners. Baselines and late finds are no news. */
+/** Returns the happenings of an ad library event, without new partners. Baseline and late ads are not news. */
 export const happeningsInLibrary = (id: string, event: AdLibraryEvent): readonly Happening[] => {
   switch (event.type) {
     case 'AdStarted':
@@ -111,7 +114,7 @@ export const happeningsInLibrary = (id: string, event: AdLibraryEvent): readonly
     case 'AdConfirmedInactive':
       return event.data.news ? [stopped(id, event)] : [];
     case 'AdDestinationChanged':
-      return [moved(id, event)];
+      return [destinationChanged(id, event)];
     case 'AdRevised':
     case 'AdDetailsObserved':
     case 'AdReturned':
@@ -125,19 +128,19 @@ export const happeningsInLibrary = (id: string, event: AdLibraryEvent): readonly
 
 const isPartner = (role: PageRole | null): boolean => role === 'CREATOR' || role === 'PARTNER';
 
-/** What an event says of a page beside a brand: what happened, and what is known from here on. */
+/** Result of an event about a page and a brand: the page's new state, and the happenings. */
 export type PageOutcome = { readonly page: PageOfBrand; readonly happenings: readonly Happening[] };
 
 /**
- * An ad of the brand on a page that never ran one: a new partner, unless the page is the brand's own. The first
- * scan of the brand is no news, and neither is an ad that ran before the last complete one. That a page was looked
- * at for the first time does not matter: partners are met on pages that nobody had a reason to look at.
+ * Handles the first ad of the brand on a page: a new partner, unless the page is the brand's own. It is not news in the
+ * first scan of the brand, nor if the ad started before the brand's last complete scan. A page that was never scanned
+ * before may be a new partner: partners usually appear on pages that no earlier scan had a reason to cover.
  */
 export const meetAdOnPage = (
   id: string,
   { data }: AdStarted,
   page: PageOfBrand,
-  /** When a complete scan of the brand last looked, before this one. */
+  /** Time of the brand's last complete scan before this one; `null` when there was none. */
   lastCompleteAt: string | null,
 ): PageOutcome => {
   if (page.ran_ads) return { page, happenings: [] };
@@ -160,13 +163,16 @@ export const meetAdOnPage = (
   };
 };
 
-/** A page linked or unlinked; another role or confidence of the same link is no page newly linked. */
+/**
+ * Handles a page that is linked or unlinked. A new role or confidence of an existing link does not count as a newly
+ * linked page.
+ */
 export const meetPageLink = (id: string, event: SocialPageEvent, page: PageOfBrand): PageOutcome => {
   if (event.type === 'PageProfileObserved') return { page, happenings: [] };
   if (event.type !== 'PageLinked') return { page: { ...page, role: null }, happenings: [] };
   const { brand_id, page_id, page_name, role, observed_at } = event.data;
   const linked: Happening = {
-    ...NOTHING_ELSE,
+    ...EMPTY_FIELDS,
     id,
     trigger: 'page_changes',
     type: 'page_linked',
@@ -195,21 +201,21 @@ export const meetPageLink = (id: string, event: SocialPageEvent, page: PageOfBra
   };
 };
 
-/** Days of a digest, both included, and the moment after them. */
+/** Period of a digest: its first and last day, and the time at which it ends (exclusive). */
 export type Period = { readonly from: string; readonly to: string; readonly end: string };
 
-/** The UTC day or ISO week that a time lies in. */
+/** Returns the UTC day or ISO week that contains a time. */
 export const periodOf = (cadence: Exclude<AlertCadence, 'instant'>, time: string): Period => {
   const day = Date.parse(time.slice(0, 10));
-  // 1970 began on a Thursday; weeks begin on Monday.
+  // 1 January 1970 was a Thursday; weeks begin on Monday.
   const first = cadence === 'daily' ? day : day - ((Math.floor(day / DAY_MS) + 3) % 7) * DAY_MS;
   const end = first + (cadence === 'daily' ? 1 : 7) * DAY_MS;
   return { from: dateOf(first), to: dateOf(end - DAY_MS), end: new Date(end).toISOString() };
 };
 
 /**
- * The same match is the same delivery however often it is met. `cause`: the event that closed a scan or linked a
- * page, the id of a signal, or the days of a digest.
+ * Returns the id of a delivery. The same match always has the same id, so a replay sends nothing twice. `cause`: the
+ * id of the event that closed a scan or linked a page, the id of a signal, or the days of a digest.
  */
 export const deliveryIdOf = (alertId: string, channel: AlertChannel, cause: string): string =>
   derivedId('alert delivery', `${alertId}|${channel}|${cause}`);

@@ -4,7 +4,9 @@ import type { AlertItem, AlertPayload } from '#contracts/webhooks/alert-payload.
 import type { Happening, Period } from './match-events.ts';
 import type { AlertRule } from './rule-decider.ts';
 
-/** How a brand is called where it is mentioned. */
+/** Payloads of alert deliveries: items with a sentence each, and the message that customers receive. */
+
+/** Fields of a brand that items mention. */
 export type BrandName = {
   readonly brand_id: string;
   readonly slug: string;
@@ -12,19 +14,19 @@ export type BrandName = {
   readonly logo_url: string | null;
 };
 
-/** Of an ad's words, in a sentence; longer ones are cut and say so. */
+/** Maximum characters of an ad's text within a sentence. A longer text is truncated and ends with an ellipsis. */
 const WORDS_MAX = 80;
-/** Of a link, in a sentence; the item holds the whole of it. */
+/** Maximum characters of a link within a sentence. The item also has the whole link. */
 const LINK_MAX = 120;
 
-const cut = (text: string, max: number): string => {
+const truncate = (text: string, max: number): string => {
   const characters = Array.from(text);
   return characters.length <= max ? text : `${characters.slice(0, max - 1).join('')}…`;
 };
 
-const quoted = (words: string | null): string => {
+const quoteText = (words: string | null): string => {
   const line = words?.replaceAll(/\s+/g, ' ').trim() ?? '';
-  return line === '' ? '.' : `: “${cut(line, WORDS_MAX)}”`;
+  return line === '' ? '.' : `: “${truncate(line, WORDS_MAX)}”`;
 };
 
 const ROLE_WORDS: Readonly<Record<PageRole, string>> = {
@@ -36,42 +38,44 @@ const ROLE_WORDS: Readonly<Record<PageRole, string>> = {
   UNVERIFIED: 'a page of unverified standing',
 };
 
-const pageOf = ({ page_name, page_id }: Happening): string =>
-  page_name === null ? `the page ${page_id ?? 'without an id'}` : `the page “${cut(page_name, WORDS_MAX)}”`;
+const describePage = ({ page_name, page_id }: Happening): string =>
+  page_name === null
+    ? `the page ${page_id ?? 'without an id'}`
+    : `the page “${truncate(page_name, WORDS_MAX)}”`;
 
-const capitalised = (sentence: string): string => `${sentence.slice(0, 1).toUpperCase()}${sentence.slice(1)}`;
+const capitalize = (sentence: string): string => `${sentence.slice(0, 1).toUpperCase()}${sentence.slice(1)}`;
 
-/** What was observed, as a sentence: never why, never whose. */
-const titleOf = (happening: Happening, brand: BrandName): string => {
+/** Returns a sentence that reports the observation. It never states a reason or an owner. */
+const describe = (happening: Happening, brand: BrandName): string => {
   const { type, words, role, basis, destination_url, previous_destination_url } = happening;
   switch (type) {
     case 'ad_started':
-      return `${brand.name} was observed running a new ad${quoted(words)}`;
+      return `${brand.name} was observed running a new ad${quoteText(words)}`;
     case 'ad_stopped':
       return basis === 'library'
-        ? `The library shows an ad of ${brand.name} as ended${quoted(words)}`
-        : `An ad of ${brand.name} was absent from two complete scans in a row${quoted(words)}`;
+        ? `The library shows an ad of ${brand.name} as ended${quoteText(words)}`
+        : `An ad of ${brand.name} was absent from two complete scans in a row${quoteText(words)}`;
     case 'destination_changed':
-      return `An ad of ${brand.name} links to ${cut(destination_url ?? '', LINK_MAX)} and no longer to ${cut(previous_destination_url ?? '', LINK_MAX)}`;
+      return `An ad of ${brand.name} links to ${truncate(destination_url ?? '', LINK_MAX)} and no longer to ${truncate(previous_destination_url ?? '', LINK_MAX)}`;
     case 'page_linked':
-      return capitalised(
-        `${pageOf(happening)} was observed as ${ROLE_WORDS[role ?? 'UNVERIFIED']} of ${brand.name}.`,
+      return capitalize(
+        `${describePage(happening)} was observed as ${ROLE_WORDS[role ?? 'UNVERIFIED']} of ${brand.name}.`,
       );
     case 'partner_started':
       return role === null
-        ? `An ad of ${brand.name} was observed on ${pageOf(happening)} for the first time${quoted(words)}`
-        : capitalised(
-            `${pageOf(happening)} was observed as ${ROLE_WORDS[role]} of ${brand.name} for the first time.`,
+        ? `An ad of ${brand.name} was observed on ${describePage(happening)} for the first time${quoteText(words)}`
+        : capitalize(
+            `${describePage(happening)} was observed as ${ROLE_WORDS[role]} of ${brand.name} for the first time.`,
           );
     case 'activity':
       return words ?? '';
   }
 };
 
-const urlOf = ({ ad_id }: Happening, brand: BrandName, baseUrl: string): string =>
+const itemUrl = ({ ad_id }: Happening, brand: BrandName, baseUrl: string): string =>
   ad_id === null ? `${baseUrl}/v1/brands/${brand.slug}/social-pages` : `${baseUrl}/v1/ads/${ad_id}`;
 
-export const brandReferenceOf = (brand: BrandName, baseUrl: string): AlertItem['brand'] => ({
+export const toBrandReference = (brand: BrandName, baseUrl: string): AlertItem['brand'] => ({
   id: brand.brand_id,
   slug: brand.slug,
   name: brand.name,
@@ -83,22 +87,22 @@ export const alertItem = (happening: Happening, brand: BrandName, baseUrl: strin
   id: happening.id,
   type: happening.type,
   observed_at: happening.observed_at,
-  brand: brandReferenceOf(brand, baseUrl),
-  title: titleOf(happening, brand),
+  brand: toBrandReference(brand, baseUrl),
+  title: describe(happening, brand),
   ad_id: happening.ad_id,
   page_id: happening.page_id,
   destination_url: happening.destination_url,
   previous_destination_url: happening.previous_destination_url,
   signal: null,
-  url: urlOf(happening, brand, baseUrl),
+  url: itemUrl(happening, brand, baseUrl),
 });
 
-/** A signal as far as rules need it. */
+/** The fields of a signal that rules need. */
 export type ActivitySignal = {
   readonly id: string;
   readonly kind: string;
   readonly observed_at: string;
-  /** A sentence: what changed, never why. */
+  /** Sentence that reports the change, without a reason. */
   readonly summary: string;
 };
 
@@ -111,7 +115,7 @@ export const signalItem = (
   id,
   type: 'activity',
   observed_at,
-  brand: brandReferenceOf(brand, baseUrl),
+  brand: toBrandReference(brand, baseUrl),
   title: `${brand.name}: ${summary}`,
   ad_id: null,
   page_id: null,
@@ -121,7 +125,7 @@ export const signalItem = (
   url: `${baseUrl}/v1/workspaces/${workspaceId}/radar/signals`,
 });
 
-/** What one delivery is about: the first items of it, how many there are, and the newest of their times. */
+/** Content of one delivery: its first items, the number of all items, and the time of the newest item. */
 export type Matched = {
   readonly items: readonly AlertItem[];
   readonly items_total: number;
@@ -142,7 +146,7 @@ export const alertPayload = (input: {
   readonly matched: Matched;
   readonly period: Period | null;
   readonly at: string;
-  /** Of a notice. */
+  /** The suspended channel; only in a notice. */
   readonly suspended_channel?: EndpointChannel;
 }): AlertPayload => {
   const { delivery_id, kind, rule, matched, period, at, suspended_channel } = input;

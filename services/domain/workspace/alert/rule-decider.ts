@@ -7,16 +7,23 @@ import type {
   Suspension,
 } from '#contracts/events/workspace/alert-rule.ts';
 import { ALERT_RULES_MAX } from '#contracts/resources/workspace/alert.ts';
+import type { Decider } from '#domain/decider.ts';
 
-/** Channels that the service gave up. Enabling the rule, or giving the channel an address, ends that. */
+/**
+ * Aggregate alert rule, stream `alertRule-<workspaceId>+<alertId>`: the settings of one rule and its suspensions.
+ * Parts, in order: state, evolve, questions about a rule, decisions (`createAlertRule`, `changeAlertRule`,
+ * `suspendAlertChannel`, `deleteAlertRule`).
+ */
+
+/** Suspensions by channel. Enabling the rule, or setting the channel's address, ends a suspension. */
 export type Suspensions = Readonly<Record<EndpointChannel, Suspension | null>>;
-const NONE: Suspensions = { webhook: null, chat: null };
+const NO_SUSPENSIONS: Suspensions = { webhook: null, chat: null };
 
-/** Stream `alertRule-<workspaceId>+<alertId>`: one rule. A deleted one stays known as such. */
+/** One rule. A deleted rule keeps its state, with the status `deleted`. */
 export type AlertRule = AlertRuleSettings & {
   readonly workspace_id: string;
   readonly alert_id: string;
-  /** Who created it, and whom its e-mails go to. */
+  /** The member who created the rule and receives its e-mails. */
   readonly member_id: string;
   readonly created_at: string;
   readonly updated_at: string;
@@ -27,10 +34,13 @@ export type AlertRuleState = AlertRule | null;
 
 const initial = null as AlertRuleState;
 
-/** Whatever is named is meant afresh, also where it is as it was. */
-const stillSuspended = (suspended: Suspensions, changes: Partial<AlertRuleSettings>): Suspensions =>
+/**
+ * Returns the suspensions that remain after a change. A field in `changes` ends a suspension even if its value is the
+ * same as before.
+ */
+const remainingSuspensions = (suspended: Suspensions, changes: Partial<AlertRuleSettings>): Suspensions =>
   changes.enabled === true
-    ? NONE
+    ? NO_SUSPENSIONS
     : {
         webhook: changes.webhook_url === undefined ? suspended.webhook : null,
         chat: changes.chat === undefined ? suspended.chat : null,
@@ -44,13 +54,13 @@ const suspend = (state: AlertRule, { channel, failing_since, suspended_at }: Sus
 const evolve = (state: AlertRuleState, event: AlertRuleEvent): AlertRuleState => {
   if (event.type === 'AlertRuleCreated') {
     const rule = { ...event.data, updated_at: event.data.created_at };
-    return { ...rule, status: 'present', suspended: NONE };
+    return { ...rule, status: 'present', suspended: NO_SUSPENSIONS };
   }
   if (!state) return state;
   switch (event.type) {
     case 'AlertRuleChanged': {
       const { changes, changed_at } = event.data;
-      const suspended = stillSuspended(state.suspended, changes);
+      const suspended = remainingSuspensions(state.suspended, changes);
       return { ...state, ...changes, suspended, updated_at: changed_at };
     }
     case 'AlertChannelSuspended':
@@ -62,32 +72,34 @@ const evolve = (state: AlertRuleState, event: AlertRuleEvent): AlertRuleState =>
   }
 };
 
-export const alertRule = { initial, evolve };
+export const alertRule: Decider<AlertRuleState, AlertRuleEvent> = { initial, evolve };
 
 type Channels = Pick<AlertRuleSettings, 'email' | 'webhook_url' | 'chat'>;
 
+/** Returns the channels that the rule has set up, suspended ones included. */
 export const channelsOf = ({ email, webhook_url, chat }: Channels): readonly AlertChannel[] => [
   ...(email ? (['email'] as const) : []),
   ...(webhook_url === null ? [] : (['webhook'] as const)),
   ...(chat === null ? [] : (['chat'] as const)),
 ];
 
-/** Those that what it matches now is to be sent on. */
+/** Returns the channels on which new matches are sent: none when the rule is off or deleted, and no suspended one. */
 export const sendingChannelsOf = (rule: AlertRuleState): readonly AlertChannel[] =>
   rule?.enabled && rule.status === 'present'
     ? channelsOf(rule).filter((channel) => channel === 'email' || rule.suspended[channel] === null)
     : [];
 
-/** Whether what it matches now is to be sent at all. */
+/** True when new matches of the rule are sent on at least one channel. */
 export const isActive = (rule: AlertRuleState): rule is AlertRule => sendingChannelsOf(rule).length > 0;
 
+/** Returns the rule. Throws `not_found` when it does not exist or is deleted. */
 export const requireAlertRule = (state: AlertRuleState): AlertRule => {
-  if (state === null || state.status === 'deleted') throw new Refusal('not_found', 'There is no such rule.');
+  if (state === null || state.status === 'deleted') throw new Refusal('not_found', 'Alert rule not found.');
   return state;
 };
 
 const refuse = (details: readonly ErrorDetail[]): never => {
-  throw new Refusal('invalid_input', 'The rule cannot be as asked for; see details.', details);
+  throw new Refusal('invalid_input', 'The alert rule is invalid; see `details`.', details);
 };
 
 const requireTracked = (brandIds: readonly string[], tracked: ReadonlySet<string>): void => {
@@ -107,19 +119,20 @@ const requireTracked = (brandIds: readonly string[], tracked: ReadonlySet<string
 
 const requireChannel = (channels: Channels): void => {
   if (channelsOf(channels).length > 0) return;
-  const message = 'A rule answers on at least one of `email`, `webhook_url` and `chat_webhook_url`.';
+  const message = 'A rule needs at least one channel: set `email`, `webhook_url` or `chat_webhook_url`.';
   refuse([{ path: '', message, code: 'no_channel' }]);
 };
 
-/** Each once and in one order, however they were given. */
-const settled = (brandIds: readonly string[]): readonly string[] => [...new Set(brandIds)].toSorted();
+/** Returns the brand ids sorted and without duplicates. */
+const normalizeBrandIds = (brandIds: readonly string[]): readonly string[] =>
+  [...new Set(brandIds)].toSorted();
 
-type Named = { readonly workspace_id: string; readonly alert_id: string; readonly at: string };
+type Command = { readonly workspace_id: string; readonly alert_id: string; readonly at: string };
 
-/** `tracked`: what the workspace follows now. `rules`: how many it has. */
+/** Creates a rule. `tracked`: ids of the tracked brands. `rules`: number of rules of the workspace. */
 export const createAlertRule =
   (
-    input: Named & {
+    input: Command & {
       readonly settings: AlertRuleSettings;
       readonly member_id: string;
       readonly tracked: ReadonlySet<string>;
@@ -132,13 +145,21 @@ export const createAlertRule =
     requireTracked(settings.brand_ids, tracked);
     requireChannel(settings);
     if (rules >= ALERT_RULES_MAX) {
-      throw new Refusal('limit_reached', `A workspace has at most ${ALERT_RULES_MAX} rules. Delete some.`);
+      throw new Refusal(
+        'limit_reached',
+        `A workspace can have at most ${ALERT_RULES_MAX} rules. Delete some.`,
+      );
     }
-    const created = { ...settings, brand_ids: settled(settings.brand_ids), member_id, created_at: at };
+    const created = {
+      ...settings,
+      brand_ids: normalizeBrandIds(settings.brand_ids),
+      member_id,
+      created_at: at,
+    };
     return [{ type: 'AlertRuleCreated', data: { workspace_id, alert_id, ...created } }];
   };
 
-/** What is not named stays. */
+/** Fields to change. An absent field stays unchanged. */
 export type AlertRuleChange = {
   readonly name?: string;
   readonly trigger?: AlertTrigger;
@@ -152,44 +173,48 @@ export type AlertRuleChange = {
 
 const isSame = (before: unknown, after: unknown): boolean => JSON.stringify(before) === JSON.stringify(after);
 
-const changesOf = (before: AlertRule, named: AlertRuleChange): Partial<AlertRuleSettings> => {
+/** Returns the requested fields that differ from the rule, and those that end a suspension. */
+const changesOf = (before: AlertRule, requested: AlertRuleChange): Partial<AlertRuleSettings> => {
   const { suspended } = before;
   return Object.fromEntries(
-    Object.entries(named).filter(([name, value]) => {
+    Object.entries(requested).filter(([name, value]) => {
       if (value === undefined) return false;
-      const endsSuspension = !isSame(stillSuspended(suspended, { [name]: value }), suspended);
+      const endsSuspension = !isSame(remainingSuspensions(suspended, { [name]: value }), suspended);
       return endsSuspension || !isSame(before[name as keyof AlertRuleChange], value);
     }),
   );
 };
 
-/** Brands that a rule has and that were untracked since are no reason to refuse a change of something else. */
+/**
+ * Changes a rule. Whether brands are tracked is checked only when `brand_ids` is given: a brand that was untracked
+ * later does not block changes of other fields.
+ */
 export const changeAlertRule =
-  (input: Named & { readonly change: AlertRuleChange; readonly tracked: ReadonlySet<string> }) =>
+  (input: Command & { readonly change: AlertRuleChange; readonly tracked: ReadonlySet<string> }) =>
   (state: AlertRuleState): readonly AlertRuleEvent[] => {
     const { workspace_id, alert_id, change, tracked, at } = input;
     const before = requireAlertRule(state);
     const { brand_ids, ...others } = change;
     if (brand_ids) requireTracked(brand_ids, tracked);
     requireChannel({ ...before, ...change });
-    const named = { ...others, ...(brand_ids ? { brand_ids: settled(brand_ids) } : {}) };
-    const changes = changesOf(before, named);
+    const requested = { ...others, ...(brand_ids ? { brand_ids: normalizeBrandIds(brand_ids) } : {}) };
+    const changes = changesOf(before, requested);
     if (Object.keys(changes).length === 0) return [];
     return [{ type: 'AlertRuleChanged', data: { workspace_id, alert_id, changes, changed_at: at } }];
   };
 
-/** A channel that nothing is sent on needs no suspending. */
+/** Suspends a failing channel. Records nothing when the rule sends nothing on it. */
 export const suspendAlertChannel =
-  (input: Named & Pick<Suspension, 'channel' | 'failing_since'>) =>
+  (input: Command & Pick<Suspension, 'channel' | 'failing_since'>) =>
   (state: AlertRuleState): readonly AlertRuleEvent[] => {
     if (!sendingChannelsOf(state).includes(input.channel)) return [];
     const { at, ...suspended } = input;
     return [{ type: 'AlertChannelSuspended', data: { ...suspended, suspended_at: at } }];
   };
 
-/** Deleting what is not there is already so. */
+/** Deletes a rule. Records nothing when it does not exist or is deleted. */
 export const deleteAlertRule =
-  ({ workspace_id, alert_id, at }: Named) =>
+  ({ workspace_id, alert_id, at }: Command) =>
   (state: AlertRuleState): readonly AlertRuleEvent[] => {
     if (state === null || state.status === 'deleted') return [];
     return [{ type: 'AlertRuleDeleted', data: { workspace_id, alert_id, deleted_at: at } }];

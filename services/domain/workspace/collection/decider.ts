@@ -3,9 +3,15 @@ import type { CollectionTreeEvent, Visibility } from '#contracts/events/workspac
 import type { Item } from '#contracts/values/items.ts';
 import type { Role } from '#contracts/values/roles.ts';
 import { COLLECTION_DEPTH_MAX, COLLECTIONS_MAX } from '#contracts/resources/workspace/collection.ts';
+import type { Decider } from '#domain/decider.ts';
 import { PersistentMap } from '#domain/persistent-map.ts';
 
-/** Stream `collection-<workspaceId>`: which collections there are, what stands in what, and who sees it. */
+/**
+ * Aggregate collection tree, stream `collection-<workspaceId>`: all collections of a workspace, how they are nested,
+ * and who sees them. The items of a collection are an aggregate of their own, in `items.ts`.
+ * Parts, in order: state, visibility, evolve, decisions (`createCollection`, `changeCollection`, `deleteCollection`).
+ */
+
 export type Collection = {
   readonly name: string;
   readonly description: string | null;
@@ -19,24 +25,24 @@ export type Collection = {
 };
 type Collections = PersistentMap<Collection>;
 
-/** Ids of the members who see a collection; `null`: everybody in the workspace. */
+/** Ids of the members who see a collection; `null` when all members of the workspace see it. */
 export type Audience = readonly string[] | null;
 
 export type CollectionTree = {
   readonly collections: Collections;
-  /** Those that are gone, with who saw them: to others they never were. */
+  /** Audience of each deleted collection. To all other members a deleted collection never existed. */
   readonly deleted: PersistentMap<Audience>;
 };
 
-/** Who asks: a member, and what the workspace lets them do. */
+/** The member who sends a command, with their role in the workspace. */
 export type Asking = { readonly member_id: string; readonly role: Role };
 
 const initial: CollectionTree = { collections: PersistentMap.empty(), deleted: PersistentMap.empty() };
 
 /**
- * A collection's creator and editors see it always. Others see it when it is for the workspace and they see what
- * it stands in: nothing inside a private folder is found by those who are kept out of the folder, and nobody
- * loses sight of what is their own.
+ * Returns the members who see a collection. Its creator and editors always see it. Other members see it when its
+ * visibility is `workspace` and they see its parent. A private collection thus hides all that is inside it, except from
+ * the creators and editors of what is inside.
  */
 const audienceIn = (collections: Collections, id: string): Audience => {
   const collection = collections.get(id);
@@ -94,22 +100,24 @@ const evolve = (state: CollectionTree, event: CollectionTreeEvent): CollectionTr
   }
 };
 
-export const collectionTree = { initial, evolve };
+export const collectionTree: Decider<CollectionTree, CollectionTreeEvent> = { initial, evolve };
 
+/** True when the collection exists and the member sees it. */
 export const seesCollection = (tree: CollectionTree, id: string, memberId: string): boolean =>
   tree.collections.has(id) && isAmong(audienceIn(tree.collections, id), memberId);
 
-/** The collection, for a member who sees it. To all others there is none. */
+/** Returns the collection. Throws `not_found` when it does not exist or the member does not see it. */
 export const requireCollection = (tree: CollectionTree, id: string, memberId: string): Collection => {
   const collection = tree.collections.get(id);
   if (collection && isAmong(audienceIn(tree.collections, id), memberId)) return collection;
-  throw new Refusal('not_found', 'There is no such collection.');
+  throw new Refusal('not_found', 'Collection not found.');
 };
 
+/** Returns the number of levels from the top down to a collection, itself included; 0 for `null`. */
 const depthOf = (collections: Collections, id: string | null): number =>
   id === null ? 0 : 1 + depthOf(collections, collections.get(id)?.parent_id ?? null);
 
-/** Everything inside a collection, level by level, each in the order of ids. */
+/** Returns the ids of all collections inside a collection, level by level, each level sorted by id. */
 const levelsInside = (collections: Collections, id: string): readonly (readonly string[])[] => {
   const inside = new Map<string, string[]>();
   for (const [child, { parent_id }] of collections) {
@@ -131,16 +139,18 @@ const requireDepth = (depth: number): void => {
   if (depth <= COLLECTION_DEPTH_MAX) return;
   throw new Refusal(
     'limit_reached',
-    `Collections stand in one another ${COLLECTION_DEPTH_MAX} deep at most.`,
+    `Collections can be nested at most ${COLLECTION_DEPTH_MAX} levels deep.`,
   );
 };
 
+/** Returns the editors sorted and without duplicates. The creator can always edit and is left out. */
 const editorsOf = (editors: readonly string[], createdBy: string): readonly string[] =>
   [...new Set(editors)].filter((editor) => editor !== createdBy).toSorted();
 
 type Target = { readonly workspace_id: string; readonly collection_id: string };
 type Command = Target & { readonly by: Asking; readonly at: string };
 
+/** Creates a collection. Records nothing when the id is or was in use, so a repeated command creates nothing. */
 export const createCollection =
   (
     input: Command & {
@@ -161,7 +171,7 @@ export const createCollection =
     if (state.collections.size >= COLLECTIONS_MAX) {
       throw new Refusal(
         'limit_reached',
-        `A workspace has at most ${COLLECTIONS_MAX} collections. Delete some.`,
+        `A workspace can have at most ${COLLECTIONS_MAX} collections. Delete some.`,
       );
     }
     const editors = editorsOf(input.editors, by.member_id);
@@ -170,6 +180,7 @@ export const createCollection =
     return [{ type: 'CollectionCreated', data: created }];
   };
 
+/** Fields to change. An absent field stays unchanged. */
 export type CollectionChange = {
   readonly name?: string;
   readonly description?: string | null;
@@ -178,26 +189,33 @@ export type CollectionChange = {
   readonly editors?: readonly string[];
 };
 
+/** Throws when the new parent is not visible, is inside the collection, or would make the nesting too deep. */
 const requireMovable = (state: CollectionTree, id: string, parentId: string | null, by: Asking): void => {
   if (parentId === null) return;
   requireCollection(state, parentId, by.member_id);
   const levels = levelsInside(state.collections, id);
   if (parentId === id || levels.some((level) => level.includes(parentId))) {
-    throw new Refusal('inside_itself', 'A collection cannot stand in itself, nor in one that stands in it.');
+    throw new Refusal(
+      'inside_itself',
+      'A collection cannot be moved into itself or into a collection inside it.',
+    );
   }
   requireDepth(depthOf(state.collections, parentId) + 1 + levels.length);
 };
 
-/** Who sees a collection and who changes it is for its creator to say, and for those who run the workspace. */
+/** Throws `not_yours` unless the member may change visibility and editors: its creator, an admin or an owner. */
 const requireRights = (collection: Collection, by: Asking): void => {
   if (collection.created_by === by.member_id || by.role === 'admin' || by.role === 'owner') return;
   throw new Refusal(
     'not_yours',
-    'Visibility and editors are changed by the creator of the collection, or by an admin or owner who sees it.',
+    'Only the creator of the collection, or an admin or owner who sees it, can change `visibility` and `editors`.',
   );
 };
 
-/** Nobody locks a door behind themselves: who could not come back to look could not put it right either. */
+/**
+ * Throws `shuts_out` when the member would no longer see the collection after their own change. They could then
+ * neither check nor undo it.
+ */
 const requireStaysVisible = (
   state: CollectionTree,
   id: string,
@@ -205,13 +223,10 @@ const requireStaysVisible = (
   by: Asking,
 ) => {
   if (seesCollection(events.reduce(evolve, state), id, by.member_id)) return;
-  throw new Refusal(
-    'shuts_out',
-    'You would not see this collection any more. Name yourself among the editors.',
-  );
+  throw new Refusal('shuts_out', 'You would no longer see this collection. Add yourself to `editors`.');
 };
 
-/** What is not named stays, and what is named as it is already records nothing. */
+/** Changes a collection. Absent fields stay unchanged, and a field with its present value records nothing. */
 export const changeCollection =
   (input: Command & { readonly change: CollectionChange }) =>
   (state: CollectionTree): readonly CollectionTreeEvent[] => {
@@ -244,8 +259,8 @@ export const changeCollection =
   };
 
 /**
- * Takes everything inside along, as the specification has it, also what the asking member does not see: whoever
- * puts a private collection into a folder of others has put it into their hands.
+ * Deletes a collection and everything inside it, as the specification requires. This includes collections that the
+ * member does not see: a private collection inside another member's collection is deleted with it.
  */
 export const deleteCollection =
   ({ workspace_id, collection_id, by, at }: Command) =>

@@ -3,21 +3,27 @@ import type { CollectionItemEvent } from '#contracts/events/workspace/collection
 import type { Item } from '#contracts/values/items.ts';
 import { COLLECTION_ITEMS_MAX } from '#contracts/resources/workspace/collection.ts';
 import type { Collection } from './decider.ts';
+import type { Decider } from '#domain/decider.ts';
 import { PersistentMap } from '#domain/persistent-map.ts';
 
-/** Stream `collection-<workspaceId>+<collectionId>`: the items of one collection. */
+/**
+ * Aggregate collection items, stream `collection-<workspaceId>+<collectionId>`: the items of one collection.
+ * Parts, in order: state, evolve, list of items, decisions (`addCollectionItem`, `removeCollectionItem`).
+ */
+
 export type PlacedItem = Item & { readonly created_by: string; readonly created_at: string };
-/** By type and key. */
+/** Items by type and key. */
 export type ItemsState = PersistentMap<PlacedItem>;
-/** Where the first item is: in the event that created the collection. */
+/** The fields of a collection that hold its first item, which is in the event that created the collection. */
 type WithFirstItem = Pick<Collection, 'first_item' | 'created_by' | 'created_at'>;
 
 const keyOf = ({ item_type, item_key }: Item): string => `${item_type}:${item_key}`;
 
-const firstOf = ({ first_item, created_by, created_at }: WithFirstItem): PlacedItem | null =>
+const firstItem = ({ first_item, created_by, created_at }: WithFirstItem): PlacedItem | null =>
   first_item && { ...first_item, created_by, created_at };
 
-const placedBy = (event: CollectionItemEvent): PlacedItem | null => {
+/** Returns the item after the event; `null` when it is removed. */
+const itemAfter = (event: CollectionItemEvent): PlacedItem | null => {
   switch (event.type) {
     case 'CollectionItemAdded': {
       const { item_type, item_key, added_by, added_at } = event.data;
@@ -29,13 +35,13 @@ const placedBy = (event: CollectionItemEvent): PlacedItem | null => {
 };
 
 const evolve = (state: ItemsState, event: CollectionItemEvent): ItemsState => {
-  const placed = placedBy(event);
-  return placed ? state.with(keyOf(placed), placed) : state.without(keyOf(event.data));
+  const itemState = itemAfter(event);
+  return itemState ? state.with(keyOf(itemState), itemState) : state.without(keyOf(event.data));
 };
 
-/** Begins with the item that the collection was created with. */
-export const collectionItems = (collection: WithFirstItem) => {
-  const first = firstOf(collection);
+/** Returns the decider of a collection's items. Its initial state has the item that the collection was created with. */
+export const collectionItems = (collection: WithFirstItem): Decider<ItemsState, CollectionItemEvent> => {
+  const first = firstItem(collection);
   const none = PersistentMap.empty<PlacedItem>();
   return { initial: first ? none.with(keyOf(first), first) : none, evolve };
 };
@@ -45,30 +51,30 @@ export const findItem = (state: ItemsState, item: Item): PlacedItem | undefined 
 export type CollectionItems = {
   /** Newest first. */
   readonly items: readonly PlacedItem[];
-  /** When one was last added or removed; `null`: none since the collection was created. */
+  /** Time of the last addition or removal; `null` when there was none since the collection was created. */
   readonly changed_at: string | null;
 };
 
-/** All items of a collection, from all events of its stream. */
+/** Returns all items of a collection, from all events of its stream. */
 export const itemsOf = (
   collection: WithFirstItem,
   events: readonly CollectionItemEvent[],
 ): CollectionItems => {
   const items = new Map<string, PlacedItem>();
-  const put = (item: Item, placed: PlacedItem | null): void => {
+  const replaceItem = (item: Item, itemState: PlacedItem | null): void => {
     const key = keyOf(item);
     items.delete(key);
-    if (placed) items.set(key, placed);
+    if (itemState) items.set(key, itemState);
   };
-  const first = firstOf(collection);
-  if (first) put(first, first);
+  const first = firstItem(collection);
+  if (first) replaceItem(first, first);
   let changed_at: string | null = null;
   for (const event of events) {
-    put(event.data, placedBy(event));
+    replaceItem(event.data, itemAfter(event));
     const at = event.type === 'CollectionItemAdded' ? event.data.added_at : event.data.removed_at;
     if (changed_at === null || at > changed_at) changed_at = at;
   }
-  // Those of one moment stay in the order of the log.
+  // The sort is stable, so items of the same time stay in the order of the log, newest first.
   const newest = [...items.values()]
     .toReversed()
     .toSorted((one, other) =>
@@ -85,7 +91,7 @@ type Command = {
   readonly at: string;
 };
 
-/** Adding a present one changes nothing. */
+/** Adds an item. Records nothing when the collection already has it. */
 export const addCollectionItem =
   ({ workspace_id, collection_id, item, by, at }: Command) =>
   (state: ItemsState): readonly CollectionItemEvent[] => {
@@ -93,13 +99,14 @@ export const addCollectionItem =
     if (state.size >= COLLECTION_ITEMS_MAX) {
       throw new Refusal(
         'limit_reached',
-        `A collection holds at most ${COLLECTION_ITEMS_MAX} items. Remove some.`,
+        `A collection can hold at most ${COLLECTION_ITEMS_MAX} items. Remove some.`,
       );
     }
     const added = { workspace_id, collection_id, ...item, added_by: by, added_at: at };
     return [{ type: 'CollectionItemAdded', data: added }];
   };
 
+/** Removes an item. Records nothing when the collection does not have it. */
 export const removeCollectionItem =
   ({ workspace_id, collection_id, item, by, at }: Command) =>
   (state: ItemsState): readonly CollectionItemEvent[] => {
