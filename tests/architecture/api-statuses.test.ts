@@ -6,9 +6,9 @@ import { errorsOf } from '#operations/endpoint/define-endpoint.ts';
 import { ENDPOINTS } from '#operations/index.ts';
 import { openApiDocument, replySchema } from '#services/api/openapi/document.ts';
 
-/** Every status that an endpoint declares has a test, and every example is what the endpoint would answer. */
+/** Checks that each status that an endpoint declares has a test, and that each example is a valid reply. */
 const TESTS = join(import.meta.dirname, '..');
-/** Proved for all endpoints alike by `every-endpoint`, which has a describe for each of them. */
+/** Statuses that `every-endpoint` tests for all endpoints, with one describe for each status. */
 const PROVED_FOR_ALL = [401, 403, 429, 500];
 
 const tests = globSync('{api,operations}/**/*.test.ts', { cwd: TESTS })
@@ -19,7 +19,7 @@ const forAll = readFileSync(join(TESTS, 'api/every-endpoint.integration.test.ts'
 describe.each(ENDPOINTS.map((endpoint) => [endpoint.operationId, endpoint] as const))(
   '%s',
   (name, endpoint) => {
-    test('has a describe for each status it declares', () => {
+    test('has a describe for each declared status', () => {
       const declared = Object.values(ERRORS)
         .filter(({ type }) => errorsOf(endpoint).includes(type))
         .map(({ status }) => status);
@@ -42,14 +42,14 @@ describe.each(ENDPOINTS.map((endpoint) => [endpoint.operationId, endpoint] as co
       expect(endpoint.body?.schema.safeParse(endpoint.body.example).error?.issues ?? []).toEqual([]);
     });
 
-    test('is an operation by its own name, in the order of the documentation', () => {
+    test('has a unique operation id and a description', () => {
       expect(ENDPOINTS.filter((other) => other.operationId === name)).toHaveLength(1);
       expect(endpoint.description).not.toBe('');
     });
   },
 );
 
-test('the committed contract is what the endpoints say', () => {
+test('the committed contract equals the generated one', () => {
   const written: unknown = JSON.parse(
     readFileSync(join(import.meta.dirname, '../../contracts/openapi.json'), 'utf8'),
   );

@@ -12,7 +12,7 @@ import { OpsSettings } from '#services/ops/settings.ts';
 import { ProjectorSettings } from '#services/projector/settings.ts';
 import { WorkerSettings } from '#services/worker/settings.ts';
 
-/** What in `deploy/` cannot be run here is held against the code it deploys. */
+/** Checks the files in `deploy/` that no test can run against the code that they deploy. */
 const ROOT = join(import.meta.dirname, '../..');
 const PROCESSES: Readonly<Record<string, z.ZodObject>> = {
   alerts: AlertsSettings,
@@ -24,8 +24,8 @@ const PROCESSES: Readonly<Record<string, z.ZodObject>> = {
   worker: WorkerSettings,
 };
 const NAMES = Object.keys(PROCESSES);
-/** Settings that a container is told whoever runs in it, since all share them. */
-const OF_ANY = new Set(Object.values(PROCESSES).flatMap(({ shape }) => Object.keys(shape)));
+/** Settings of any process. Containers share some sources of settings, so one may get settings of another process. */
+const ALL_SETTINGS = new Set(Object.values(PROCESSES).flatMap(({ shape }) => Object.keys(shape)));
 
 const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
 
@@ -46,7 +46,7 @@ const manifests = FILES.filter((file) => !file.endsWith('kustomization.yaml')).f
 );
 const ofKind = (kind: string): readonly Manifest[] => manifests.filter((one) => one.kind === kind);
 
-/** Where `kubernetes-types` has the type of a kind. */
+/** Module of `kubernetes-types` that declares each kind. */
 const MODULES: Readonly<Record<string, string>> = {
   Namespace: 'core/v1',
   ConfigMap: 'core/v1',
@@ -60,7 +60,7 @@ const MODULES: Readonly<Record<string, string>> = {
 };
 
 describe('Kubernetes manifests', () => {
-  test('are what the API of Kubernetes 1.30 takes', () => {
+  test('match the types of the Kubernetes 1.30 API', () => {
     const folder = mkdtempSync(join(ROOT, 'node_modules/.manifests-'));
     try {
       const lines = manifests.map((manifest, index) => {
@@ -74,7 +74,7 @@ describe('Kubernetes manifests', () => {
         '--noEmit --strict --ignoreConfig --skipLibCheck --module esnext --moduleResolution bundler'.split(
           ' ',
         );
-      const said = (() => {
+      const output = (() => {
         try {
           return execFileSync(
             join(ROOT, 'node_modules/.bin/tsc'),
@@ -87,20 +87,20 @@ describe('Kubernetes manifests', () => {
           return (error as { stdout: string }).stdout;
         }
       })();
-      expect(said).toBe('');
+      expect(output).toBe('');
     } finally {
       rmSync(folder, { recursive: true, force: true });
     }
   });
 
-  test('name every file in the kustomization, and none that is not there', () => {
+  test('are all listed in the kustomization, which lists no missing file', () => {
     const { resources } = parse(read('deploy/kubernetes/kustomization.yaml')) as { resources: string[] };
-    const there = FILES.map((file) => file.split('/').at(-1) ?? '');
-    const apart = ['kustomization.yaml', 'secret.example.yaml'];
-    expect(resources.toSorted()).toEqual(there.filter((file) => !apart.includes(file)));
+    const existing = FILES.map((file) => file.split('/').at(-1) ?? '');
+    const excluded = ['kustomization.yaml', 'secret.example.yaml'];
+    expect(resources.toSorted()).toEqual(existing.filter((file) => !excluded.includes(file)));
   });
 
-  test.each(NAMES)('run %s as it wants to be run', (name) => {
+  test.each(NAMES)('run %s with its command, probes, security context and settings', (name) => {
     type Container = Readonly<Record<string, never>> & {
       readonly command: readonly string[];
       readonly envFrom: readonly { secretRef?: { name: string }; configMapRef?: { name: string } }[];
@@ -121,35 +121,35 @@ describe('Kubernetes manifests', () => {
     expect(container).toMatchObject({
       startupProbe: { httpGet: { path: '/healthz' } },
       livenessProbe: { httpGet: { path: '/healthz' } },
-      // That of ops is about the whole service, and is for people.
+      // The readiness endpoint of ops reports on the whole service, so it cannot serve as the probe of one container.
       readinessProbe: { httpGet: { path: name === 'ops' ? '/healthz' : '/readyz' } },
       securityContext: { readOnlyRootFilesystem: true, allowPrivilegeEscalation: false },
     });
     expect(securityContext).toMatchObject({ runAsNonRoot: true });
-    // A process takes eight seconds at most.
+    // A process shuts down within eight seconds.
     expect(terminationGracePeriodSeconds).toBeGreaterThan(8);
     expect(Object.keys(container?.resources.requests ?? {}).toSorted()).toEqual(['cpu', 'memory']);
     expect(container?.resources.limits).toHaveProperty('memory');
     const budget = ofKind('PodDisruptionBudget').find((one) => one.metadata.name === name);
     expect(budget?.spec).toMatchObject({ maxUnavailable: 1 });
 
-    // Every setting that it cannot do without is given to it, and none that nobody knows.
-    const given = new Set((container?.env ?? []).map((one) => one.name));
+    // Each process gets all required settings and no unknown ones.
+    const provided = new Set((container?.env ?? []).map((one) => one.name));
     for (const { secretRef, configMapRef } of container?.envFrom ?? []) {
       const source = manifests.find(
         ({ kind, metadata }) =>
           (kind === 'Secret' && metadata.name === secretRef?.name) ||
           (kind === 'ConfigMap' && metadata.name === configMapRef?.name),
       );
-      for (const key of Object.keys({ ...source?.data, ...source?.stringData })) given.add(key);
+      for (const key of Object.keys({ ...source?.data, ...source?.stringData })) provided.add(key);
     }
-    for (const setting of given) expect(OF_ANY, setting).toContain(setting);
+    for (const setting of provided) expect(ALL_SETTINGS, setting).toContain(setting);
     for (const [setting, schema] of Object.entries(PROCESSES[name]?.shape ?? {})) {
-      if (!(schema as z.ZodType).safeParse(undefined).success) expect(given, setting).toContain(setting);
+      if (!(schema as z.ZodType).safeParse(undefined).success) expect(provided, setting).toContain(setting);
     }
   });
 
-  test('hold a standby of whatever only one process does at a time', () => {
+  test('have at least two replicas of each process that elects a leader', () => {
     for (const name of ['ingest', 'projector', 'alerts', 'delivery', 'worker']) {
       const deployment = ofKind('Deployment').find((one) => one.metadata.name === name);
       expect((deployment?.spec as { replicas?: number } | undefined)?.replicas, name).toBeGreaterThan(1);
@@ -163,10 +163,10 @@ describe('compose.yaml', () => {
     services: Record<string, Service>;
   };
 
-  test.each(NAMES)('runs %s with settings that it knows', (name) => {
+  test.each(NAMES)('runs %s with its required settings and no unknown ones', (name) => {
     const { command, environment = {} } = services[name] ?? {};
     expect(command).toEqual(['node', `services/${name}/main.ts`]);
-    for (const setting of Object.keys(environment)) expect(OF_ANY, setting).toContain(setting);
+    for (const setting of Object.keys(environment)) expect(ALL_SETTINGS, setting).toContain(setting);
     for (const [setting, schema] of Object.entries(PROCESSES[name]?.shape ?? {})) {
       if ((schema as z.ZodType).safeParse(undefined).success) continue;
       expect(Object.keys(environment), setting).toContain(setting);
@@ -178,9 +178,9 @@ describe('compose.yaml', () => {
   });
 });
 
-describe('what is watched', () => {
-  /** Named in code, and those that every Node process has. */
-  const known = new Set(
+describe('monitored metrics', () => {
+  /** Names of the service's own metrics in the code. */
+  const metricNames = new Set(
     ['services/platform/telemetry/metrics.ts', ...globSync('services/ops/**/*.ts', { cwd: ROOT })].flatMap(
       (file) => [...read(file).matchAll(/name: '(adintel_[a-z_]+)'/g)].map(([, name]) => name ?? ''),
     ),
@@ -191,23 +191,23 @@ describe('what is watched', () => {
     ),
   ];
 
-  test('by the alerts is counted', () => {
+  test('of the alert rules exist in code', () => {
     const names = namesIn(read('deploy/prometheus/alerts.yml'));
     expect(names.length).toBeGreaterThan(8);
-    for (const name of names) expect(known, name).toContain(name);
+    for (const name of names) expect(metricNames, name).toContain(name);
   });
 
-  test('by the dashboard is counted, and each panel has an id of its own', () => {
+  test('of the dashboard exist in code, and panel ids are unique', () => {
     const text = read('deploy/grafana/dashboards/service.json');
     const names = namesIn(text);
     expect(names.length).toBeGreaterThan(15);
-    for (const name of names) expect(known, name).toContain(name);
+    for (const name of names) expect(metricNames, name).toContain(name);
     const { panels } = JSON.parse(text) as { panels: { id: number }[] };
     expect(new Set(panels.map(({ id }) => id)).size).toBe(panels.length);
   });
 });
 
-test('the image copies what is there, and runs as nobody in particular', () => {
+test('the image copies existing paths and runs as an unprivileged user', () => {
   const lines = read('deploy/Dockerfile').split('\n');
   const copied = lines.flatMap((line) => /^COPY (?!--from)(.+) \S+$/.exec(line)?.[1]?.split(' ') ?? []);
   expect(copied.length).toBeGreaterThan(4);

@@ -4,8 +4,8 @@ import { expect, test } from 'vitest';
 import packageJson from '../../package.json' with { type: 'json' };
 
 /**
- * Dependencies point one way. oxlint shows most violations while one types, by the `#` aliases; this test
- * resolves every import to its file, so that a relative path is no way around.
+ * Checks that dependencies point one way. oxlint reports most violations in the editor, by the `#` aliases. This test
+ * resolves every import to its file, so that relative paths are checked too.
  */
 const ROOT = resolve(import.meta.dirname, '../..');
 const BELOW_APPLICATION = ['contracts', 'services/domain', 'services/platform', 'projections'];
@@ -19,20 +19,20 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'services/platform': ['contracts'],
   'services/application': BELOW_APPLICATION,
   'services/operations': BELOW_PROCESSES,
-  // Two processes answer callers, by the same operations.
+  // Both processes serve callers with the same operations.
   'services/api': [...BELOW_PROCESSES, 'services/operations'],
   'services/mcp': [...BELOW_PROCESSES, 'services/operations'],
   deploy: ['contracts', 'services/domain', 'services/platform'],
 };
 /** Every other folder under `services` is a process: it imports all layers below, and no other process. */
 const PROCESS_MAY_IMPORT = BELOW_PROCESSES;
-/** The settings reference is written from the settings of each process. */
+/** The script that generates the settings reference; it imports the settings of each process. */
 const SETTINGS_REFERENCE = 'deploy/write-settings.ts';
 const SETTINGS_OF_PROCESS = /^services\/\w+\/settings\.ts$/;
-/** The domain's only way out of the language: hashes, which are pure. */
+/** Packages and Node modules that the domain and the contracts may use. All are pure; `node:crypto` is for hashes. */
 const DOMAIN_MAY_USE = ['node:crypto', 'es-toolkit', 'uuid', 'tldts', 'zod'];
 
-/** Folders that projections share: reads over several of them, fragments of SQL, tables that each keeps its own. */
+/** Folders that projections share: reads over several read models, SQL fragments, and definitions of equal tables. */
 const SHARED_BY_PROJECTIONS = ['queries', 'sql', 'shared-tables'];
 
 const IMPORT = /^\s*(?:import|export)\s(?:[^;'"]*?\sfrom\s+)?'([^']+)'|\bimport\(\s*'([^']+)'/gm;
@@ -46,7 +46,8 @@ const resolveImport = (file: string, specifier: string): string | null => {
   if (specifier.startsWith('.')) return relative(ROOT, join(ROOT, dirname(file), specifier));
   if (!specifier.startsWith('#')) return null;
   const alias = Object.entries(packageJson.imports).find(([name]) => specifier.startsWith(name.slice(0, -1)));
-  if (alias === undefined) throw new Error(`${file} imports ${specifier}, which is no alias of package.json`);
+  if (alias === undefined)
+    throw new Error(`${file} imports ${specifier}, which is not an alias of package.json`);
   const [name, target] = alias;
   return target.slice(2).replace('*', specifier.slice(name.length - 1));
 };
@@ -74,7 +75,7 @@ test('every file imports only from the layers below its own', () => {
   expect(violations).toEqual([]);
 });
 
-/** What several projections say alike stands at the top of `projections`, in nobody's folder. */
+/** Code that several projections use is at the top of `projections` or in a shared folder, not in one of theirs. */
 test('one projection imports nothing from the folder of another', () => {
   const violations = files
     .filter((file) => file.startsWith('projections/') && file.split('/').length > 2)

@@ -4,7 +4,10 @@ import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-/** A rule that never fires looks like a rule that is kept: each one is shown a file that breaks it. */
+/**
+ * Checks that each lint rule fires on a file that breaks it. Without this test a rule that never fires looks like a
+ * rule that is never broken.
+ */
 const ROOT = resolve(import.meta.dirname, '../..');
 const LINT_LIMIT_MS = 60_000;
 
@@ -97,12 +100,12 @@ beforeAll(() => {
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-test.each(Object.entries(VIOLATIONS))('%s is refused', (file, { rule }) => {
+test.each(Object.entries(VIOLATIONS))('the linter rejects %s', (file, { rule }) => {
   expect(findings.filter((finding) => finding.filename === file).map(({ code }) => code)).toContainEqual(
     expect.stringContaining(`(${rule})`),
   );
 });
 
-test.each(Object.keys(ALLOWED))('%s is allowed', (file) => {
+test.each(Object.keys(ALLOWED))('the linter accepts %s', (file) => {
   expect(findings.filter((finding) => finding.filename === file)).toEqual([]);
 });

@@ -8,7 +8,7 @@ import { ENDPOINTS } from '#operations/index.ts';
 import { endpointTable } from '#services/api/openapi/endpoint-table.ts';
 import { lineOf, SPECIFIED } from '../operations/fixtures/specification.ts';
 
-/** What is served is what was specified: every endpoint, by its method, path and scope, and none besides. */
+/** Checks that exactly the specified endpoints are served, each with the specified method, path and scope. */
 const ROOT = resolve(import.meta.dirname, '../..');
 const { AD_SPEC } = readSettings(
   z.object({ AD_SPEC: z.string().default('../shared/spec/ad-intelligence-rest-service.md') }),
@@ -16,14 +16,12 @@ const { AD_SPEC } = readSettings(
 const file = resolve(ROOT, AD_SPEC);
 const absent = !existsSync(file);
 if (absent) {
-  console.warn(
-    `the list of endpoints is not compared: there is no specification at ${file}; name it with AD_SPEC`,
-  );
+  console.warn(`list of endpoints not compared: no specification found at ${file}; set AD_SPEC to its path`);
 }
 
 const served = new Map(ENDPOINTS.map((endpoint) => [lineOf(endpoint), endpoint]));
 
-test.skipIf(absent)('the list is that of the specification', () => {
+test.skipIf(absent)('the list of endpoints equals that of the specification', () => {
   const text = readFileSync(file, 'utf8');
   const headed = [...text.matchAll(/^#### (\w+ \/v1\S*) \(scope `([\w:]+)`/gm)];
   const rows = [...text.matchAll(/^\| (\w+ \/v1\S*)(?: \(paginated\))? \| ([\w:]+) \|/gm)];
@@ -31,7 +29,7 @@ test.skipIf(absent)('the list is that of the specification', () => {
   expect(SPECIFIED.map((one) => `${lineOf(one)} ${one.scope}`)).toEqual(named);
 });
 
-test('the list has 85 endpoints, no two alike, and uses every scope', () => {
+test('the list has 85 distinct endpoints and uses every scope', () => {
   expect(new Set(SPECIFIED.map(lineOf)).size).toBe(85);
   expect(SPECIFIED).toHaveLength(85);
   expect(new Set(SPECIFIED.map(({ scope }) => scope))).toEqual(new Set(SCOPES));
@@ -41,11 +39,11 @@ test.each(SPECIFIED.map((one) => [lineOf(one), one] as const))('%s is served wit
   expect(served.get(line)?.scope).toBe(one.scope);
 });
 
-test('nothing is served that was not specified', () => {
+test('no endpoint is served that is not specified', () => {
   const specified = new Set(SPECIFIED.map(lineOf));
   expect([...served.keys()].filter((line) => !specified.has(line))).toEqual([]);
 });
 
-test('the committed table of endpoints is what they say', () => {
+test('the committed table of endpoints equals the generated one', () => {
   expect(readFileSync(resolve(ROOT, 'contracts/endpoints.md'), 'utf8')).toBe(endpointTable());
 });

@@ -6,14 +6,15 @@ import { metadataCases } from './event-store/metadata.ts';
 import { readCases } from './event-store/reads.ts';
 import { subscriptionCases } from './event-store/subscriptions.ts';
 
-/** What the suite needs of a server: a client of its own, connected by nothing but the official package. */
+/** A server under test. `connect` returns a new client of the official package. */
 export interface EventStoreAdapter {
   connect(): EventStoreDBClient;
 }
 
 /**
- * What every service here relies on, checked against whatever speaks EventStoreDB's protocol. Cases share a server
- * and tell their streams apart by random names, so that they also pass on one that holds other data.
+ * Conformance suite of the event store: the behaviour that the services rely on, tested against any server that speaks
+ * EventStoreDB's protocol. Cases share a server and use streams with random names, so they also pass on a server that
+ * holds other data.
  */
 export function eventStoreConformance(adapter: EventStoreAdapter): void {
   appendCases(adapter);

@@ -37,7 +37,7 @@ describe('the local event store', () => {
   });
   afterAll(() => client.dispose());
 
-  test('is found by discovery as well', async () => {
+  test('accepts clients that use discovery', async () => {
     const discovering = EventStoreDBClient.connectionString(
       `esdb+discover://127.0.0.1:${store.port}?tls=false`,
     );
@@ -48,7 +48,7 @@ describe('the local event store', () => {
     await discovering.dispose();
   });
 
-  test('refuses what it does not offer with UNIMPLEMENTED and says what to use instead', async () => {
+  test('rejects unsupported calls with UNIMPLEMENTED and names the alternative', async () => {
     const settings = persistentSubscriptionToStreamSettingsFromDefaults();
     const persistent = await failureOf(
       client.createPersistentSubscriptionToStream(newStream(), 'group', settings),
@@ -60,7 +60,7 @@ describe('the local event store', () => {
     expect(String(links)).toMatch(/UNIMPLEMENTED.*Links are not resolved/);
   });
 
-  test('gives up an append at its deadline, which can then be sent again', async () => {
+  test('cancels an append at its deadline, after which the append can be sent again', async () => {
     const stream = newStream();
     const events = newEvents(1);
     const blocker = new pg.Client({ connectionString: database.url });
@@ -93,7 +93,7 @@ describe('the local event store', () => {
     expect(await ended).toMatchObject({ type: 'stream-deleted' });
   });
 
-  test('takes a subscriber that is far behind back through the log', async () => {
+  test('serves a subscriber that is far behind from the stored log', async () => {
     const category = `behind${newStream('').replaceAll('-', '')}`;
     const filter = streamNameFilter({ prefixes: [category] });
     const subscription = client.subscribeToAll({ fromPosition: 'end', filter });
@@ -101,7 +101,7 @@ describe('the local event store', () => {
     const seen: string[] = [];
     await new Promise((resolve) => subscription.once('caughtUp', resolve).resume());
     subscription.pause();
-    // More than the store holds in memory.
+    // More events than the store caches in memory.
     for (let part = 0; part < 44; part += 1) {
       const events = newEvents(500);
       await client.appendToStream(`${category}-${part % 3}`, events);
@@ -126,13 +126,13 @@ describe('the local event store', () => {
     await stream.close();
   });
 
-  test('refuses a second writer on the same database', async () => {
+  test('rejects a second writer on the same database', async () => {
     const options = { databaseUrl: database.url, host: '127.0.0.1', port: 0, lockWaitMs: 200 };
     const second = startEventStore(options);
     await expect(second).rejects.toThrow(/Another event store process writes to this database/);
   });
 
-  test('answers its readers the same after a restart, and goes on where it was', async () => {
+  test('reads and appends the same after a restart', async () => {
     const stream = newStream();
     const before = await fill(client, stream, 3);
     await client.setStreamMetadata(stream, { maxCount: 2 });
@@ -143,10 +143,10 @@ describe('the local event store', () => {
     store = await startEventStore({ databaseUrl: database.url, host: '127.0.0.1', port: 0 });
     const again = connect();
     expect(idsOf(await readWhole(again, stream))).toEqual(idsOf(before).slice(1));
-    // The store knows nothing of this stream yet, takes it for new, and finds that it is not.
+    // After the restart the stream is not cached: the store first takes it for new, then finds its events.
     const repeated = await again.appendToStream(stream, before, { expectedRevision: 'no_stream' });
     expect(repeated.nextExpectedRevision).toBe(2n);
-    // Ids written before the restart are still known, also where no exact revision is expected.
+    // Ids written before the restart are still recognised, also without an exact expected revision.
     await again.appendToStream(stream, before, { expectedRevision: 'any' });
     const written = await again.appendToStream(stream, newEvents(1), { expectedRevision: 2n });
     expect(written.nextExpectedRevision).toBe(3n);

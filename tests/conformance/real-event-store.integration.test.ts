@@ -7,11 +7,11 @@ const IMAGE = 'eventstore/eventstore:24.10';
 const PORT = 2113;
 const START_LIMIT_MS = 180_000;
 
-/** The settings of a test run are its environment; they are read here and nowhere below. */
+/** Connection string of a server to test, from the environment of the test run; empty to start a container. */
 // oxlint-disable-next-line node/no-process-env
-const givenUrl = process.env['EVENTSTORE_URL'] ?? '';
-const engine = givenUrl === '' ? await findEngine() : null;
-const reason = givenUrl === '' && engine !== null ? engine.problem : null;
+const configuredUrl = process.env['EVENTSTORE_URL'] ?? '';
+const engine = configuredUrl === '' ? await findEngine() : null;
+const reason = configuredUrl === '' && engine !== null ? engine.problem : null;
 
 if (reason !== null) {
   console.log(
@@ -20,7 +20,7 @@ if (reason !== null) {
 }
 
 describe.skipIf(reason !== null)('a real EventStoreDB', () => {
-  let url = givenUrl;
+  let url = configuredUrl;
   let stop = async () => {};
 
   beforeAll(async () => {
@@ -45,17 +45,17 @@ describe.skipIf(reason !== null)('a real EventStoreDB', () => {
 });
 
 describe.runIf(reason !== null)('a real EventStoreDB', () => {
-  // oxlint-disable-next-line vitest/no-disabled-tests -- It stands in the report for the suite that could not run.
+  // oxlint-disable-next-line vitest/no-disabled-tests -- It shows in the test report that the suite did not run.
   test.skip(`conformance: skipped, ${reason}`, () => undefined);
 });
 
-/** Whether containers can be started here, and if not, why. */
+/** Checks that containers can be started. Returns the reason when they cannot, else `null`. */
 async function findEngine(): Promise<{ problem: string | null }> {
   const { getContainerRuntimeClient } = await import('testcontainers');
   try {
     await getContainerRuntimeClient();
     return { problem: null };
   } catch {
-    return { problem: 'no Docker engine answers on this machine.' };
+    return { problem: 'no Docker engine is available.' };
   }
 }

@@ -7,7 +7,7 @@ const change = fc.record({ key, value: fc.option(fc.nat()) });
 const sorted = <T>(entries: Iterable<readonly [string, T]>) =>
   [...entries].toSorted(([one], [other]) => Number(one) - Number(other));
 
-test('is what a map would be, and what it was before stays as it was', () => {
+test('PersistentMap behaves like a Map, and a change leaves earlier versions unchanged', () => {
   fc.assert(
     fc.property(fc.array(change, { maxLength: 200 }), (changes) => {
       const model = new Map<string, number>();

@@ -7,8 +7,8 @@ import { ENDPOINTS } from '#operations/index.ts';
 import { openApiDocument, replySchema } from '#services/api/openapi/document.ts';
 
 /**
- * The test language of the API: `await on(app).get(path, { key })` answers status, headers and body, after
- * holding them against what the endpoint publishes. No test sees an answer that breaks the contract.
+ * Test language of the API: `await on(app).get(path, { key })` returns status, headers and body. It first checks every
+ * reply against the published contract of the endpoint, so a reply that breaks the contract fails the test.
  */
 export type Reply = {
   readonly status: number;
@@ -27,7 +27,7 @@ export type Reply = {
 type Options = {
   readonly key?: string | { readonly text: string };
   readonly headers?: Readonly<Record<string, string>>;
-  /** Sent as it is when it is text. */
+  /** Request body: a string is sent unchanged, any other value as JSON. */
   readonly body?: unknown;
 };
 
@@ -44,7 +44,7 @@ const endpointAt = (method: string, url: string): Endpoint | undefined => {
   const fits = ({ path: template }: Endpoint): boolean =>
     new RegExp(`^${template.replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(path);
   const candidates = ENDPOINTS.filter((endpoint) => endpoint.method === method && fits(endpoint));
-  // A path without parameters wins over one with, as in the router.
+  // The path with the fewest parameters wins, as in the router.
   return candidates.toSorted((one, other) => one.path.split('{').length - other.path.split('{').length)[0];
 };
 
@@ -55,20 +55,21 @@ type Document = {
 };
 const published = openApiDocument() as unknown as Document;
 
-/** Of HTTP itself. */
+/** Headers of HTTP itself, which no endpoint documents. */
 const TRANSPORT_HEADERS = ['content-type', 'content-length', 'date', 'connection', 'keep-alive'];
 
-/** Headers of an answer that the contract does not name. */
+/** Returns the headers of a reply that the contract does not document. */
 const unnamedHeaders = (endpoint: Endpoint, status: number, headers: Reply['headers']): readonly string[] => {
   const response = published.paths[endpoint.path]?.[endpoint.method.toLowerCase()]?.responses[status];
   const named = response?.$ref
     ? published.components.responses[response.$ref.split('/').at(-1) ?? '']
     : response;
-  const known = new Set([...TRANSPORT_HEADERS, ...Object.keys(named?.headers ?? {})]);
-  return Object.keys(headers).filter((name) => !known.has(name));
+  const documented = new Set([...TRANSPORT_HEADERS, ...Object.keys(named?.headers ?? {})]);
+  return Object.keys(headers).filter((name) => !documented.has(name));
 };
 
-const holdAgainstContract = (
+/** Fails the test when a reply breaks the contract: status, headers, body, request id and count. */
+const checkAgainstContract = (
   endpoint: Endpoint | undefined,
   status: number,
   headers: Reply['headers'],
@@ -107,7 +108,7 @@ const call = async (app: FastifyInstance, method: string, url: string, options: 
     },
     ...(text === undefined ? {} : { payload: text }),
   });
-  holdAgainstContract(endpointAt(method, url), reply.statusCode, reply.headers, reply.body);
+  checkAgainstContract(endpointAt(method, url), reply.statusCode, reply.headers, reply.body);
   const { data, meta, error } = (reply.body === '' ? {} : JSON.parse(reply.body)) as Pick<
     Reply,
     'data' | 'meta' | 'error'

@@ -4,10 +4,10 @@ import type { Event } from '#contracts/events/event.ts';
 import type { Decider } from '#domain/decider.ts';
 
 /**
- * The test language of deciders: `given(decider, events).when(decision).records(events)` or `.refuses(code)`.
+ * Test language of deciders: `given(decider, ...events).when(decision).records(...events)` or `.refuses(code)`.
  *
- * `records` decides once more on what it recorded and expects nothing: a command that arrives twice is
- * recorded once.
+ * `records` also decides again on the state after the recorded events and expects no further events: a command that
+ * arrives twice is recorded once.
  */
 export const given = <State, F extends Event>(
   decider: Decider<State, F>,

@@ -11,16 +11,17 @@ import { createTestDatabase } from '#tests/stack/database.ts';
 import { checksums } from '#tests/stack/read-models.ts';
 
 /**
- * The test language of projections, on a real Postgres:
- * `given(events).into(projection).shows(read, rows)`. Each case is projected as one batch, event by event, and
- * in uneven batches, each time from nothing, and must show the same, and hold the same rows, also those that
- * nothing shows: batches are the projector's affair.
+ * Test language of projections, on a real Postgres: `given(events).into(projection).shows(read, rows)`. The events are
+ * projected three times into empty tables: as one batch, event by event, and in batches of three. Each time `read` must
+ * return the same result and the tables must have the same rows, also those that no read returns. The size of batches
+ * is the projector's choice and must not matter.
  */
 
 export type GivenEvent = { readonly stream: string; readonly event: Event };
 
 const BATCH_SIZES = [Number.POSITIVE_INFINITY, 1, 3] as const;
 
+/** Returns the events as if read from the log, with revisions, positions and metadata. */
 export const recorded = (events: readonly GivenEvent[]): RecordedEvent[] => {
   const revisions = new Map<string, bigint>();
   return events.map(({ stream, event }, index) => {
@@ -44,6 +45,7 @@ export const recorded = (events: readonly GivenEvent[]): RecordedEvent[] => {
   });
 };
 
+/** Creates the tables and indexes of a projection, empty, and returns them as a target of batches. */
 export const openTarget = async (
   database: ReturnType<typeof openPool>,
   projection: Projection,
@@ -66,18 +68,18 @@ export const given = (events: readonly GivenEvent[]) => ({
       const database = openPool(url, 4);
       try {
         await createProjectorTables(database);
-        let held: object | null = null;
+        let rowsOfFirstRun: object | null = null;
         for (const size of BATCH_SIZES) {
           const target = await openTarget(database, projection);
-          const wanted = recorded(events).filter(({ stream }) =>
+          const subscribed = recorded(events).filter(({ stream }) =>
             projection.prefixes.some((prefix) => stream.startsWith(prefix)),
           );
-          for (let from = 0; from < wanted.length; from += size) {
-            const batch = wanted.slice(from, from + size);
+          for (let from = 0; from < subscribed.length; from += size) {
+            const batch = subscribed.slice(from, from + size);
             await applyBatch(database, target, batch, batch.at(-1)?.position ?? 0n);
           }
           const rows = await checksums(database, [projection]);
-          expect(rows, `tables in batches of ${size}`).toEqual((held ??= rows));
+          expect(rows, `tables in batches of ${size}`).toEqual((rowsOfFirstRun ??= rows));
           const db = openReadDatabase(url);
           try {
             expect(await read(db), `in batches of ${size}`).toEqual(expected);

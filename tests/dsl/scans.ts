@@ -12,7 +12,7 @@ import {
 import type { ScanHeader } from '#domain/corpus/ad-library/scan.ts';
 import { brandIdOf, scanIdOf } from '#domain/ids.ts';
 
-/** The test language of library scans: whole scans are recorded on one brand's library, in order. */
+/** Test language of library scans: `library().scan(options, ads)` records whole scans of one brand, in order. */
 
 export const BRAND = brandIdOf('shop.example');
 export const PAGE = '100000001';
@@ -68,13 +68,13 @@ export const scanHeader = ({
 
 export type Library = {
   readonly state: LibraryState;
-  /** Records a whole scan, and decides each part again to see that it then records nothing. */
+  /** Records a whole scan. Throws when a part of it records further events on being decided again. */
   scan(
     options: ScanOptions,
     ads: readonly ObservedAd[],
     linkedPages?: readonly string[],
   ): readonly AdLibraryEvent[];
-  /** Totals of the last scan recorded. */
+  /** Totals of the last recorded scan. Throws when none was recorded. */
   readonly totals: ScanTotals;
 };
 
@@ -83,10 +83,12 @@ const partialPagesOf = (
   { countries = ['US'], pages = [PAGE], complete = true }: ScanOptions,
 ): ReadonlySet<string> =>
   new Set(
-    [...ads.values()].flatMap((known) => {
-      const isElsewhere = known.countries.some((country) => !countries.includes(country));
-      const isCovered = complete && !countries.includes('ALL') && known.status !== 'inactive';
-      return isElsewhere && isCovered && pages.includes(known.page_id ?? '') ? [known.page_id ?? ''] : [];
+    [...ads.values()].flatMap((existing) => {
+      const isElsewhere = existing.countries.some((country) => !countries.includes(country));
+      const isCovered = complete && !countries.includes('ALL') && existing.status !== 'inactive';
+      return isElsewhere && isCovered && pages.includes(existing.page_id ?? '')
+        ? [existing.page_id ?? '']
+        : [];
     }),
   );
 

@@ -6,7 +6,10 @@ import { openTarget } from './projections.ts';
 
 export type FilledTables = AsyncDisposable & { readonly db: ReadDatabase };
 
-/** The tables of projections in a database of their own, filled at once with more rows than events would be told of. */
+/**
+ * Opens a new database with the tables of some projections, and fills them directly. For tests that need more rows than
+ * can be projected from events in a test.
+ */
 export const openFilledTables = async (
   projections: readonly Projection[],
   fill: (pool: Database) => Promise<unknown>,

@@ -11,7 +11,7 @@ import { site, type SiteState } from '#domain/corpus/site/state.ts';
 import { recordStorefrontScan, storefront, type StorefrontState } from '#domain/corpus/storefront/decider.ts';
 import type { GivenEvent } from './projections.ts';
 
-/** The test language of scans of sites and shops: events as the deciders make them. */
+/** Test language of site and shop scans: turns scans into the events that their deciders record. */
 
 type Tool = SiteScan['tools'][number];
 type SplitTest = SiteScan['split_tests'][number];
@@ -47,7 +47,7 @@ export const siteScan = (domain: string, at: string, fields: Partial<SiteScan> =
   ...fields,
 });
 
-/** Events of the scans of sites, in the order given. */
+/** Returns the events of site scans, recorded in the order of the arguments. */
 export const siteEvents = (...scans: readonly SiteScan[]): readonly GivenEvent[] => {
   const states = new Map<string, SiteState>();
   return scans.flatMap((scan) => {
@@ -93,7 +93,7 @@ export const shopScan = (
   ...fields,
 });
 
-/** Events of the scans of one shop, in the order given. */
+/** Returns the events of one shop's scans, recorded in the order of the arguments. */
 export const shopEvents = (
   ...scans: readonly { readonly scan: StorefrontScanEnd; readonly products: readonly ObservedProduct[] }[]
 ): readonly GivenEvent[] => {

@@ -24,7 +24,7 @@ export function appendCases(adapter: EventStoreAdapter): void {
   }
 
   describe('appending with an expected revision', () => {
-    test('no_stream is taken by a stream without events, and refused afterwards', async () => {
+    test('accepts no_stream for a stream without events, and rejects it afterwards', async () => {
       const stream = newStream();
       const written = await client.appendToStream(stream, newEvents(2), { expectedRevision: 'no_stream' });
       expect(written.nextExpectedRevision).toBe(1n);
@@ -34,7 +34,7 @@ export function appendCases(adapter: EventStoreAdapter): void {
       expect(error).toMatchObject({ streamName: stream, expectedVersion: 'no_stream', actualVersion: 1n });
     });
 
-    test('an exact revision is taken only at that revision', async () => {
+    test('accepts an exact revision only at that revision', async () => {
       const stream = newStream();
       await fill(client, stream, 3);
       const early = await conflictOf(client.appendToStream(stream, newEvents(1), { expectedRevision: 1n }));
@@ -45,14 +45,14 @@ export function appendCases(adapter: EventStoreAdapter): void {
       expect(written.nextExpectedRevision).toBe(3n);
     });
 
-    test('an exact revision of a stream without events is refused', async () => {
+    test('rejects an exact revision of a stream without events', async () => {
       const error = await conflictOf(
         client.appendToStream(newStream(), newEvents(1), { expectedRevision: 0n }),
       );
       expect(error).toMatchObject({ expectedVersion: 0n, actualVersion: 'no_stream' });
     });
 
-    test('stream_exists is refused without events and taken with some', async () => {
+    test('rejects stream_exists for a stream without events, and accepts it with events', async () => {
       const stream = newStream();
       const options = { expectedRevision: 'stream_exists' } as const;
       const error = await conflictOf(client.appendToStream(stream, newEvents(1), options));
@@ -62,7 +62,7 @@ export function appendCases(adapter: EventStoreAdapter): void {
       expect(written.nextExpectedRevision).toBe(1n);
     });
 
-    test('any is always taken', async () => {
+    test('always accepts any', async () => {
       const stream = newStream();
       await client.appendToStream(stream, newEvents(1), { expectedRevision: 'any' });
       const written = await client.appendToStream(stream, newEvents(2), { expectedRevision: 'any' });
@@ -70,7 +70,7 @@ export function appendCases(adapter: EventStoreAdapter): void {
       expect(revisionsOf(await readWhole(client, stream))).toEqual([0, 1, 2]);
     });
 
-    test('positions grow with every append', async () => {
+    test('returns growing positions', async () => {
       const first = await client.appendToStream(newStream(), newEvents(1));
       const second = await client.appendToStream(newStream(), newEvents(3));
       if (first.position === undefined || second.position === undefined) throw new Error('no position');
@@ -79,7 +79,7 @@ export function appendCases(adapter: EventStoreAdapter): void {
   });
 
   describe('repeating an append', () => {
-    test('with the same exact revision and ids is answered as the first time', async () => {
+    test('returns the first result for the same exact revision and ids', async () => {
       const stream = newStream();
       await fill(client, stream, 1);
       const events = newEvents(3);
@@ -90,7 +90,7 @@ export function appendCases(adapter: EventStoreAdapter): void {
       expect(await readWhole(client, stream)).toHaveLength(5);
     });
 
-    test('with no_stream and the same ids is answered as the first time', async () => {
+    test('returns the first result for no_stream and the same ids', async () => {
       const stream = newStream();
       const events = newEvents(2);
       const options = { expectedRevision: 'no_stream' } as const;
@@ -99,7 +99,7 @@ export function appendCases(adapter: EventStoreAdapter): void {
     });
 
     test.each(['any', 'stream_exists'] as const)(
-      'with %s and ids written not long ago is not written twice',
+      'writes nothing for %s and recently written ids',
       async (expectedRevision) => {
         const stream = newStream();
         await fill(client, stream, 1);
@@ -111,7 +111,7 @@ export function appendCases(adapter: EventStoreAdapter): void {
       },
     );
 
-    test('at the same time leaves one copy', async () => {
+    test('stores one copy when repetitions are concurrent', async () => {
       const stream = newStream();
       const events = newEvents(2);
       const options = { expectedRevision: 'no_stream' } as const;
@@ -122,20 +122,20 @@ export function appendCases(adapter: EventStoreAdapter): void {
       expect(idsOf(await readWhole(client, stream))).toEqual(idsOf(events));
     });
 
-    test('with a different later id is refused', async () => {
+    test('rejects a repetition in which a later id differs', async () => {
       const stream = newStream();
       const [first, second] = await fill(client, stream, 2);
       if (first === undefined || second === undefined) throw new Error('no events');
       const options = { expectedRevision: 'no_stream' } as const;
       const changed = [first, jsonEvent({ type: 'Happened', data: {} })];
       await conflictOf(client.appendToStream(stream, changed, options));
-      // The repetition reaches beyond what was written.
+      // The repetition has more events than the first append.
       await conflictOf(client.appendToStream(stream, [first, second, ...newEvents(1)], options));
       await conflictOf(client.appendToStream(stream, [first, ...newEvents(1)], { expectedRevision: 'any' }));
       expect(await readWhole(client, stream)).toHaveLength(2);
     });
 
-    test('into another stream is a new append', async () => {
+    test('appends again when the stream is another', async () => {
       const events = newEvents(1);
       const [one, other] = [newStream(), newStream()];
       await client.appendToStream(one, events);
@@ -144,8 +144,8 @@ export function appendCases(adapter: EventStoreAdapter): void {
     });
   });
 
-  describe('what is appended', () => {
-    test('comes back as it was: json, bytes, metadata, id, type, time', async () => {
+  describe('appended events', () => {
+    test('are read back unchanged: JSON, bytes, metadata, id, type and time', async () => {
       const stream = newStream();
       const id = randomUUID();
       const json = jsonEvent({
@@ -175,11 +175,11 @@ export function appendCases(adapter: EventStoreAdapter): void {
       expect(Buffer.from(second?.data as Uint8Array)).toEqual(Buffer.from([0, 1, 255, 254]));
       expect(Buffer.from(second?.metadata as Uint8Array)).toEqual(Buffer.from([7, 0]));
       expect(third?.metadata).toBeUndefined();
-      // A server in a container may keep slightly other time.
+      // The clock of a server in a container may differ slightly.
       expect(Math.abs((first?.created.getTime() ?? 0) - beforeMs)).toBeLessThan(60_000);
     });
 
-    test('may be many events: all or none, without a hole', async () => {
+    test('are stored all or none, without a gap', async () => {
       const stream = newStream();
       const events = newEvents(1_000);
       const written = await client.appendToStream(stream, events, { expectedRevision: 'no_stream' });
@@ -187,14 +187,14 @@ export function appendCases(adapter: EventStoreAdapter): void {
       expect(idsOf(await readWhole(client, stream))).toEqual(idsOf(events));
     });
 
-    test('may come in several messages and is still one append', async () => {
+    test('may arrive in several messages of one append', async () => {
       const stream = newStream();
       const events = newEvents(50);
       await client.appendToStream(stream, events, { expectedRevision: 'no_stream', batchAppendSize: 1_000 });
       expect(idsOf(await readWhole(client, stream))).toEqual(idsOf(events));
     });
 
-    test('is refused above the maximum size, and nothing of it is written', async () => {
+    test('are rejected above the maximum size, and none is written', async () => {
       const stream = newStream();
       const large = Array.from({ length: 3 }, () =>
         jsonEvent({ type: 'Large', data: { text: 'x'.repeat(400_000) } }),
@@ -208,9 +208,9 @@ export function appendCases(adapter: EventStoreAdapter): void {
       expect(await readWhole(client, stream)).toHaveLength(2);
     });
 
-    test('goes through the call for single appends as well', async () => {
+    test('may be sent by the call for single appends', async () => {
       const stream = newStream();
-      // Credentials make the client use the other call; without TLS they are not sent.
+      // With credentials the client uses the call for single appends; without TLS it does not send them.
       const options = {
         expectedRevision: 'no_stream',
         credentials: { username: 'a', password: 'b' },

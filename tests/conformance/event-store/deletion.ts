@@ -16,7 +16,7 @@ export function deletionCases(adapter: EventStoreAdapter): void {
   afterAll(() => client.dispose());
 
   describe('deleting a stream', () => {
-    test('hides its events, which $all still shows', async () => {
+    test('hides its events from reads of the stream, but not of $all', async () => {
       const stream = newStream();
       const events = await fill(client, stream, 3);
       const { position } = await client.deleteStream(stream, { expectedRevision: 2n });
@@ -28,7 +28,7 @@ export function deletionCases(adapter: EventStoreAdapter): void {
       expect(all.toReversed()).toEqual(idsOf(events));
     });
 
-    test('expects a revision like an append', async () => {
+    test('checks the expected revision like an append', async () => {
       const stream = newStream();
       await fill(client, stream, 2);
       const error = await failureOf(client.deleteStream(stream, { expectedRevision: 0n }));
@@ -37,12 +37,12 @@ export function deletionCases(adapter: EventStoreAdapter): void {
       expect(await readWhole(client, stream)).toHaveLength(2);
     });
 
-    test('that never was is refused', async () => {
+    test('is rejected when the stream never existed', async () => {
       expect(await failureOf(client.deleteStream(newStream()))).toBeInstanceOf(WrongExpectedVersionError);
     });
 
     test.each(['no_stream', 'any', 1n] as const)(
-      'is undone by an append that expects %s; revisions go on',
+      'is undone by an append that expects %s, and revisions continue',
       async (expectedRevision) => {
         const stream = newStream();
         await fill(client, stream, 2);
@@ -56,7 +56,7 @@ export function deletionCases(adapter: EventStoreAdapter): void {
       },
     );
 
-    test('makes it one that does not exist', async () => {
+    test('makes the stream count as absent', async () => {
       const stream = newStream();
       await fill(client, stream, 1);
       await client.deleteStream(stream);
@@ -66,7 +66,7 @@ export function deletionCases(adapter: EventStoreAdapter): void {
   });
 
   describe('a tombstone', () => {
-    test('ends a stream for ever', async () => {
+    test('closes a stream for good', async () => {
       const stream = newStream();
       await fill(client, stream, 2);
       await client.tombstoneStream(stream, { expectedRevision: 1n });
@@ -80,7 +80,7 @@ export function deletionCases(adapter: EventStoreAdapter): void {
       expect(await failureOf(client.deleteStream(stream))).toBeInstanceOf(StreamDeletedError);
     });
 
-    test('expects a revision like an append', async () => {
+    test('checks the expected revision like an append', async () => {
       const stream = newStream();
       await fill(client, stream, 2);
       const error = await failureOf(client.tombstoneStream(stream, { expectedRevision: 5n }));
@@ -88,7 +88,7 @@ export function deletionCases(adapter: EventStoreAdapter): void {
       expect(await readWhole(client, stream)).toHaveLength(2);
     });
 
-    test('is an event of $all', async () => {
+    test('is an event in $all', async () => {
       const stream = newStream();
       await fill(client, stream, 1);
       const { position } = await client.tombstoneStream(stream);
@@ -98,7 +98,7 @@ export function deletionCases(adapter: EventStoreAdapter): void {
       expect(type).toBe('$streamDeleted');
     });
 
-    test('fails a subscription that begins after it', async () => {
+    test('fails a subscription that starts after it', async () => {
       const stream = newStream();
       await fill(client, stream, 1);
       await client.tombstoneStream(stream);

@@ -15,12 +15,12 @@ const MAX_EVENTS = 4;
 const RUNS = 30;
 const TIME_LIMIT_MS = 60_000;
 
-/** One step of a random history: an append with some expectation, or the repetition of an earlier step. */
+/** One step of a random history: an append with some expected revision, or the repetition of an earlier append. */
 interface Step {
   readonly stream: number;
   readonly expectation: 'any' | 'no_stream' | 'stream_exists' | 'right' | 'low' | 'high';
   readonly events: number;
-  /** Which earlier append is sent again; `null` for a new one. */
+  /** Index of the earlier append to repeat; `null` for a new append. */
   readonly repeats: number | null;
 }
 
@@ -40,7 +40,7 @@ interface Append {
   readonly events: readonly JSONEventData[];
 }
 
-/** The whole of what appends mean, as plain as it can be said: streams are lists of ids. */
+/** Reference model of appends: each stream is a list of event ids. */
 class Model {
   readonly streams = new Map<string, string[]>();
 
@@ -48,7 +48,7 @@ class Model {
     return this.streams.get(stream) ?? [];
   }
 
-  /** The revision that is answered, or `null` for a conflict. */
+  /** Returns the revision that the server must return; `null` for a conflict. */
   append({ stream, expected, events }: Append): number | null {
     const ids = this.ids(stream);
     const sent = idsOf(events);
@@ -72,7 +72,7 @@ export function interleavingCases(adapter: EventStoreAdapter): void {
   });
   afterAll(() => client.dispose());
 
-  /** The revision that was answered, or `null` for a conflict; anything else is thrown. */
+  /** Returns the revision that the server returned; `null` for a conflict. Other errors are thrown. */
   async function send({ stream, expected, events }: Append): Promise<number | null> {
     try {
       const answer = await client.appendToStream(stream, [...events], { expectedRevision: expected });
@@ -88,7 +88,7 @@ export function interleavingCases(adapter: EventStoreAdapter): void {
   }
 
   describe('random histories', () => {
-    test('of appends and repetitions mean the same as a list of ids', {
+    test('of appends and repetitions behave like a list of ids', {
       timeout: TIME_LIMIT_MS,
     }, async () => {
       await fc.assert(
@@ -112,7 +112,7 @@ export function interleavingCases(adapter: EventStoreAdapter): void {
       await fc.assert(
         fc.asyncProperty(fc.array(step, { minLength: 2, maxLength: MAX_STEPS }), async (steps) => {
           const names = Array.from({ length: STREAMS }, () => newStream());
-          // Everybody decides on the same empty streams, then all write at once.
+          // All writers expect the same empty streams, then all append at once.
           const appends = steps.map(({ stream, events }, index) => ({
             stream: names[stream] as string,
             expected: index % 3 === 0 ? ('any' as const) : ('no_stream' as const),
@@ -123,7 +123,7 @@ export function interleavingCases(adapter: EventStoreAdapter): void {
           for (const name of names) {
             const own = won.filter((append) => append.stream === name);
             const stored = own.length === 0 ? [] : idsOf(await readWhole(client, name));
-            // Each accepted append is there once, in one piece, and the one that expected no stream came first.
+            // Each accepted append is stored once, in one piece, and the one that expected no stream is first.
             expect(stored).toHaveLength(own.reduce((sum, append) => sum + append.events.length, 0));
             for (const { events } of own) {
               const at = stored.indexOf(events[0]?.id ?? '');
@@ -134,7 +134,7 @@ export function interleavingCases(adapter: EventStoreAdapter): void {
               .map((append) => append.events[0]?.id);
             expect([[], [stored[0]]]).toContainEqual(first);
           }
-          // An append that expected nothing in particular is never refused.
+          // An append with the expectation `any` never conflicts.
           const unconditional = answers.filter((_, index) => appends[index]?.expected === 'any');
           expect(unconditional).not.toContain(null);
         }),

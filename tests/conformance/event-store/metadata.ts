@@ -18,12 +18,12 @@ export function metadataCases(adapter: EventStoreAdapter): void {
   }
 
   describe('stream metadata', () => {
-    test('of a stream without any is nothing', async () => {
+    test('is empty for a stream without metadata', async () => {
       const stream = newStream();
       expect(await client.getStreamMetadata(stream)).toEqual({ streamName: stream });
     });
 
-    test('is what was set last, and what was set is kept', async () => {
+    test('is the value that was set last, and earlier values stay stored', async () => {
       const stream = newStream();
       await client.setStreamMetadata(stream, { maxCount: 3 });
       await client.setStreamMetadata(stream, { maxCount: 5, maxAge: 60, owner: 'team' });
@@ -31,7 +31,7 @@ export function metadataCases(adapter: EventStoreAdapter): void {
       expect(metadata).toEqual({ maxCount: 5, maxAge: 60, owner: 'team' });
     });
 
-    test('expects a revision of its own', async () => {
+    test('has its own expected revision', async () => {
       const stream = newStream();
       await client.setStreamMetadata(stream, { maxCount: 3 }, { expectedRevision: 'no_stream' });
       const error = await failureOf(
@@ -41,7 +41,7 @@ export function metadataCases(adapter: EventStoreAdapter): void {
       await client.setStreamMetadata(stream, { maxCount: 4 }, { expectedRevision: 0n });
     });
 
-    test('alone makes a stream that exists without events', async () => {
+    test('makes a stream without events exist', async () => {
       const stream = newStream();
       await client.setStreamMetadata(stream, { maxCount: 9 });
       const written = await client.appendToStream(stream, newEvents(1), {
@@ -50,7 +50,7 @@ export function metadataCases(adapter: EventStoreAdapter): void {
       expect(written.nextExpectedRevision).toBe(0n);
     });
 
-    test('with a maximum count shows only the newest events; revisions go on', async () => {
+    test('limits reads to the newest events by a maximum count, and revisions continue', async () => {
       const stream = newStream();
       await fill(client, stream, 5);
       await client.setStreamMetadata(stream, { maxCount: 2 });
@@ -61,7 +61,7 @@ export function metadataCases(adapter: EventStoreAdapter): void {
       expect(revisionsOf(await readWhole(client, stream))).toEqual([4, 5]);
     });
 
-    test('with a truncation shows only what is at and after it', async () => {
+    test('limits reads to events at and after a truncation', async () => {
       const stream = newStream();
       await fill(client, stream, 5);
       await client.setStreamMetadata(stream, { truncateBefore: 3 });
@@ -69,7 +69,7 @@ export function metadataCases(adapter: EventStoreAdapter): void {
       expect(await backwards(stream)).toEqual([4, 3]);
     });
 
-    test('with a maximum age keeps what is younger', async () => {
+    test('limits reads to events younger than a maximum age', async () => {
       const stream = newStream();
       await fill(client, stream, 2);
       await client.setStreamMetadata(stream, { maxAge: 3_600 });

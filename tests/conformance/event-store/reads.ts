@@ -26,7 +26,7 @@ export function readCases(adapter: EventStoreAdapter): void {
   }
 
   describe('reading a stream', () => {
-    test('forwards and backwards from a revision includes that revision', async () => {
+    test('includes the start revision, forwards and backwards', async () => {
       const stream = newStream();
       await fill(client, stream, 6);
       expect(await revisions(stream, {})).toEqual([0, 1, 2, 3, 4, 5]);
@@ -38,7 +38,7 @@ export function readCases(adapter: EventStoreAdapter): void {
       expect(await revisions(stream, { fromRevision: 'start', direction: 'backwards' })).toEqual([0]);
     });
 
-    test('stops at the number of events asked for', async () => {
+    test('stops at the requested number of events', async () => {
       const stream = newStream();
       await fill(client, stream, 6);
       expect(await revisions(stream, { maxCount: 2 })).toEqual([0, 1]);
@@ -48,7 +48,7 @@ export function readCases(adapter: EventStoreAdapter): void {
       expect(await revisions(stream, { maxCount: 100, fromRevision: 3n })).toEqual([3, 4, 5]);
     });
 
-    test('beyond its end is empty', async () => {
+    test('returns nothing beyond the end', async () => {
       const stream = newStream();
       await fill(client, stream, 2);
       expect(await revisions(stream, { fromRevision: 5n })).toEqual([]);
@@ -56,7 +56,7 @@ export function readCases(adapter: EventStoreAdapter): void {
       expect(await revisions(stream, { fromRevision: 5n, direction: 'backwards' })).toEqual([1, 0]);
     });
 
-    test('of many pages comes whole and in order', async () => {
+    test('returns a stream of many pages whole and in order', async () => {
       const stream = newStream();
       for (let round = 0; round < 3; round += 1) await client.appendToStream(stream, newEvents(500));
       const all = Array.from({ length: 1_500 }, (_, revision) => revision);
@@ -66,7 +66,7 @@ export function readCases(adapter: EventStoreAdapter): void {
       );
     });
 
-    test('that does not exist fails with stream not found', async () => {
+    test('fails with stream not found when the stream does not exist', async () => {
       const stream = newStream();
       const error = await failureOf(readWhole(client, stream));
       expect(error).toBeInstanceOf(StreamNotFoundError);
@@ -75,7 +75,7 @@ export function readCases(adapter: EventStoreAdapter): void {
       ).toBeInstanceOf(StreamNotFoundError);
     });
 
-    test('right after an append shows what was acknowledged', async () => {
+    test('returns acknowledged events immediately after the append', async () => {
       const stream = newStream();
       for (let revision = 0; revision < 20; revision += 1) {
         await client.appendToStream(stream, newEvents(1));
@@ -85,7 +85,7 @@ export function readCases(adapter: EventStoreAdapter): void {
       }
     });
 
-    test('names that look like patterns or statements are only names', async () => {
+    test('treats stream names like patterns or SQL as plain names', async () => {
       for (const name of [`it's-${newStream()}`, `100%_\\${newStream()}`, `漢字 🙂-${newStream()}`]) {
         const events = await fill(client, name, 1);
         expect(idsOf(await readWhole(client, name))).toEqual(idsOf(events));
@@ -107,7 +107,7 @@ export function readCases(adapter: EventStoreAdapter): void {
       return { ids: written, positions };
     }
 
-    test('forwards from a position includes the event there', async () => {
+    test('includes the event at the start position when it reads forwards', async () => {
       const { ids: written, positions } = await threeAppends();
       expect((await ids({ fromPosition: positions[0] ?? 'start', maxCount: 3 })).slice(0, 1)).toEqual(
         written.slice(0, 1),
@@ -117,7 +117,7 @@ export function readCases(adapter: EventStoreAdapter): void {
       expect(found).toEqual(expect.arrayContaining(written.slice(1)));
     });
 
-    test('backwards from a position leaves out the event there', async () => {
+    test('excludes the event at the start position when it reads backwards', async () => {
       const { ids: written, positions } = await threeAppends();
       const found = await ids({ fromPosition: positions[2] ?? 'end', direction: 'backwards', maxCount: 50 });
       expect(found).not.toContain(written[2]);
@@ -125,14 +125,14 @@ export function readCases(adapter: EventStoreAdapter): void {
       expect(found).toEqual(expect.arrayContaining(written.slice(0, 2)));
     });
 
-    test('backwards from the end begins with the newest, and forwards from there is empty', async () => {
+    test('starts with the newest event backwards from the end, and is empty forwards from it', async () => {
       const { ids: written } = await threeAppends();
       expect(await ids({ fromPosition: 'end', direction: 'backwards', maxCount: 200 })).toContain(written[2]);
       expect(await ids({ fromPosition: 'end', direction: 'forwards' })).toEqual([]);
       expect(await ids({ fromPosition: 'start', direction: 'backwards' })).toEqual([]);
     });
 
-    test('shows one total order of growing positions that holds system events too', async () => {
+    test('returns one total order of growing positions, system events included', async () => {
       let last = -1n;
       let systemEvents = 0;
       for await (const { event } of client.readAll()) {
@@ -144,7 +144,7 @@ export function readCases(adapter: EventStoreAdapter): void {
       expect(systemEvents).toBeGreaterThan(0);
     });
 
-    test('holds the events of one append together and in order', async () => {
+    test('returns the events of one append together and in order', async () => {
       const events = newEvents(20);
       const stream = newStream();
       const [written] = await Promise.all([

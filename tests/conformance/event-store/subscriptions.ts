@@ -10,7 +10,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { EventStoreAdapter } from '../event-store.ts';
 import { fill, Follower, idsOf, newEvents, newStream, readWhole, revisionsOf } from './support.ts';
 
-/** A category of letters and digits only, so that a case can filter for its own streams. */
+/** Returns a new category of letters and digits only, so that a case can filter for its own streams. */
 function newCategory(): string {
   return newStream('c').replaceAll('-', '');
 }
@@ -51,7 +51,7 @@ export function subscriptionCases(adapter: EventStoreAdapter): void {
   }
 
   describe('subscribing to a stream', () => {
-    test('brings what is there, says that it caught up, then what comes', async () => {
+    test('delivers existing events, then caughtUp, then new events', async () => {
       const stream = newStream();
       const before = await fill(client, stream, 300);
       const follower = followStream(stream);
@@ -63,7 +63,7 @@ export function subscriptionCases(adapter: EventStoreAdapter): void {
       expect(follower.count('caughtUp')).toBe(1);
     });
 
-    test('from a revision leaves out the event there', async () => {
+    test('excludes the event at the start revision', async () => {
       const stream = newStream();
       await fill(client, stream, 5);
       const follower = followStream(stream, 2n);
@@ -71,7 +71,7 @@ export function subscriptionCases(adapter: EventStoreAdapter): void {
       expect(revisionsOf(follower.events)).toEqual([3, 4]);
     });
 
-    test('from the end brings only what comes', async () => {
+    test('delivers only new events from the end', async () => {
       const stream = newStream();
       await fill(client, stream, 5);
       const follower = followStream(stream, 'end');
@@ -81,7 +81,7 @@ export function subscriptionCases(adapter: EventStoreAdapter): void {
       expect(revisionsOf(follower.events)).toEqual([5]);
     });
 
-    test('that does not exist yet waits for it', async () => {
+    test('waits for a stream that does not exist yet', async () => {
       const stream = newStream();
       const follower = followStream(stream);
       await follower.until((seen) => seen.count('caughtUp') === 1, 'caughtUp');
@@ -91,7 +91,7 @@ export function subscriptionCases(adapter: EventStoreAdapter): void {
     });
   });
 
-  test('subscribing to a stream or to $all while it is written to brings each event once', async () => {
+  test('a subscription to a stream or to $all delivers each event once during appends', async () => {
     const stream = newStream(newCategory());
     const { position } = await appendAt(stream);
     const filter = () => streamNameFilter({ prefixes: [stream] });
@@ -109,7 +109,7 @@ export function subscriptionCases(adapter: EventStoreAdapter): void {
   });
 
   describe('subscribing to $all', () => {
-    test('from a position leaves out the event there', async () => {
+    test('excludes the event at the start position', async () => {
       const first = await appendAt(newStream());
       const second = await appendAt(newStream());
       const follower = followAll(first.position);
@@ -117,7 +117,7 @@ export function subscriptionCases(adapter: EventStoreAdapter): void {
       expect(follower.trace).not.toContain(first.ids[0]);
     });
 
-    test('from the end brings only what comes', async () => {
+    test('delivers only new events from the end', async () => {
       const before = await appendAt(newStream());
       const follower = followAll('end');
       await follower.until((seen) => seen.count('caughtUp') === 1, 'caughtUp');
@@ -126,7 +126,7 @@ export function subscriptionCases(adapter: EventStoreAdapter): void {
       expect(follower.trace).not.toContain(before.ids[0]);
     });
 
-    test('from the start catches up once and holds system events', async () => {
+    test('catches up once from the start and delivers system events', async () => {
       const { ids } = await appendAt(newStream());
       const follower = followAll('start');
       await follower.until((seen) => seen.count('caughtUp') === 1, 'caughtUp');
@@ -134,7 +134,7 @@ export function subscriptionCases(adapter: EventStoreAdapter): void {
       expect(follower.events.some((event) => event.type.startsWith('$'))).toBe(true);
     });
 
-    test('keeps one order, the same for everybody, under concurrent writers', async () => {
+    test('delivers the same order to all subscribers under concurrent writers', async () => {
       const category = newCategory();
       const filter = () => streamNameFilter({ prefixes: [category] });
       const early = followAll('end', filter());
@@ -157,7 +157,7 @@ export function subscriptionCases(adapter: EventStoreAdapter): void {
       }
     });
 
-    test('waits for a slow reader and loses nothing', async () => {
+    test('waits for a slow reader without losing events', async () => {
       const category = newCategory();
       const subscription = client.subscribeToAll({
         fromPosition: 'end',
@@ -182,7 +182,7 @@ export function subscriptionCases(adapter: EventStoreAdapter): void {
   });
 
   describe('filtering $all', () => {
-    test('by prefixes of stream names', async () => {
+    test('selects by prefixes of stream names', async () => {
       const [one, two, other] = [newCategory(), newCategory(), newCategory()];
       const start = await appendAt(newStream());
       const wanted = await appendAt(`${one}-1`);
@@ -193,7 +193,7 @@ export function subscriptionCases(adapter: EventStoreAdapter): void {
       expect(idsOf(follower.events)).toEqual([...wanted.ids, ...alsoWanted.ids]);
     });
 
-    test('by prefixes of event types', async () => {
+    test('selects by prefixes of event types', async () => {
       const type = newCategory();
       const stream = newStream();
       const wanted = newEvents(2, `${type}Opened`);
@@ -203,7 +203,7 @@ export function subscriptionCases(adapter: EventStoreAdapter): void {
       expect(idsOf(follower.events)).toEqual(idsOf(wanted));
     });
 
-    test('by a pattern, as excludeSystemEvents does', async () => {
+    test('selects by a pattern, as excludeSystemEvents does', async () => {
       const stream = newStream();
       await client.setStreamMetadata(stream, { maxCount: 5 });
       const { ids } = await appendAt(stream);
@@ -212,7 +212,7 @@ export function subscriptionCases(adapter: EventStoreAdapter): void {
       expect(follower.events.filter((event) => event.type.startsWith('$'))).toEqual([]);
     });
 
-    test('by a pattern of stream names', async () => {
+    test('selects by a pattern of stream names', async () => {
       const category = newCategory();
       const wanted = await appendAt(`${category}-7`);
       await appendAt(`${category}-x`);
@@ -221,7 +221,7 @@ export function subscriptionCases(adapter: EventStoreAdapter): void {
       expect(idsOf(follower.events)).toEqual(wanted.ids);
     });
 
-    test('tells how far it has looked although nothing passes', async () => {
+    test('sends checkpoints when no event matches', async () => {
       const start = await appendAt(newStream());
       const { position: end } = await appendAt(newStream(), 530);
       const filter = streamNameFilter({
@@ -235,12 +235,12 @@ export function subscriptionCases(adapter: EventStoreAdapter): void {
       expect(follower.checkpoints.length).toBeGreaterThanOrEqual(3);
       const commits = follower.checkpoints.map((position) => position.commit);
       expect(commits).toEqual(commits.toSorted((a, b) => (a < b ? -1 : 1)));
-      // The checkpoint before going live covers everything that was there.
+      // The checkpoint before `caughtUp` covers all existing events.
       expect(follower.trace.indexOf('caughtUp')).toBeGreaterThan(follower.trace.indexOf('checkpoint'));
       expect(commits.at(-1)).toBeGreaterThanOrEqual(end.commit);
     });
 
-    test('can go on from a checkpoint without a hole or a repetition', async () => {
+    test('resumes from a checkpoint without a gap or a repetition', async () => {
       const category = newCategory();
       for (let round = 0; round < 10; round += 1) {
         await appendAt(`${category}-1`, 2);

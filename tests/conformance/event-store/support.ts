@@ -10,10 +10,10 @@ import {
   type StreamSubscription,
 } from '@eventstore/db-client';
 
-/** Long enough for a server in a container that has just started; reached only when something is wrong. */
+/** Milliseconds to wait for a condition. Enough for a container that has just started; reached only on failure. */
 const WAIT_LIMIT_MS = 15_000;
 
-/** A stream that no other case uses. The category is one that no service uses. */
+/** Returns the name of a stream that no other case uses. No service uses the default category. */
 export function newStream(category = 'conformance'): string {
   return `${category}-${randomUUID()}`;
 }
@@ -22,7 +22,7 @@ export function newEvents(count: number, type = 'Happened'): JSONEventData[] {
   return Array.from({ length: count }, (_, number) => jsonEvent({ type, data: { number } }));
 }
 
-/** Appends these many events at once and returns what was sent. */
+/** Appends `count` events in one append and returns them. */
 export async function fill(
   client: EventStoreDBClient,
   stream: string,
@@ -51,21 +51,21 @@ export function isBefore(first: Position, second: Position): boolean {
   return first.commit < second.commit;
 }
 
-/** Resolves with the error that the promise rejects with; fails when it does not. */
+/** Resolves with the error that the promise rejects with. Throws when it does not reject. */
 export async function failureOf(promise: Promise<unknown>): Promise<unknown> {
   return promise.then(
     (value) => {
-      throw new Error(`Expected a refusal, got ${String(value)}.`);
+      throw new Error(`Expected an error, got ${String(value)}.`);
     },
     (error: unknown) => error,
   );
 }
 
-/** Follows a subscription: what came, in order, and waits for a condition on it. */
+/** Records the messages of a subscription in order, and waits for conditions on them. */
 export class Follower {
   readonly events: AllStreamRecordedEvent[] = [];
   readonly checkpoints: Position[] = [];
-  /** Everything in the order it came: ids of events, and the names of the other messages. */
+  /** All messages in order of arrival: ids of events, and names of other messages. */
   readonly trace: string[] = [];
   error: Error | null = null;
   readonly #counts = new Map<string, number>();
@@ -97,13 +97,13 @@ export class Follower {
     return this.#counts.get(entry) ?? 0;
   }
 
-  /** Waits until the condition holds, and no longer than the limit. */
+  /** Waits until the condition holds. Throws after `WAIT_LIMIT_MS`. */
   async until(condition: (follower: Follower) => boolean, what: string): Promise<void> {
     const deadline = Date.now() + WAIT_LIMIT_MS;
     while (!condition(this)) {
       const leftMs = deadline - Date.now();
       if (leftMs <= 0)
-        throw new Error(`Waited in vain for ${what}; came: ${this.trace.slice(-20).join(', ')}`);
+        throw new Error(`Timed out waiting for ${what}; last messages: ${this.trace.slice(-20).join(', ')}`);
       await this.#change(leftMs);
     }
   }

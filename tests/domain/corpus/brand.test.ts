@@ -9,7 +9,7 @@ import { given } from '#tests/dsl/deciders.ts';
 const BRAND = brandIdOf('soft-socks.example');
 const at = (day: number): string => `2026-05-0${day}T00:00:00.000Z`;
 
-const profile = (said: Partial<BrandProfile> = {}): BrandProfile => ({
+const profile = (fields: Partial<BrandProfile> = {}): BrandProfile => ({
   type: 'brand.profile',
   domain: 'soft-socks.example',
   observed_at: at(1),
@@ -21,7 +21,7 @@ const profile = (said: Partial<BrandProfile> = {}): BrandProfile => ({
   category_path: null,
   is_public: null,
   indexable: null,
-  ...said,
+  ...fields,
 });
 
 const registered: BrandEvent = {
@@ -42,12 +42,12 @@ const registered: BrandEvent = {
   },
 };
 
-describe('a brand', () => {
-  it('is registered by its first profile', () => {
+describe('recordBrandProfile and registerBrand', () => {
+  it('register the brand with its first profile', () => {
     given(brand).when(recordBrandProfile(profile())).records(registered);
   });
 
-  it('is registered by its domain where only a scan names it, and once', () => {
+  it('register the brand once by its domain when only a scan names it', () => {
     given(brand)
       .when(registerBrand('soft-socks.example', at(1)))
       .records({ ...registered, data: { ...registered.data, name: 'soft-socks.example' } });
@@ -56,7 +56,7 @@ describe('a brand', () => {
       .records();
   });
 
-  it('that only a scan named is described by a profile of before that scan', () => {
+  it('accept a profile older than the scan that registered the brand', () => {
     const named = {
       ...registered,
       data: { ...registered.data, name: 'soft-socks.example', observed_at: at(5) },
@@ -69,7 +69,7 @@ describe('a brand', () => {
       });
   });
 
-  it('changes in what a later profile says, and only there', () => {
+  it('change only the fields that a later profile states', () => {
     const path = ['Apparel', 'Socks & Hosiery'];
     given(brand, registered)
       .when(recordBrandProfile(profile({ observed_at: at(2), country: 'US', category_path: path })))
@@ -89,7 +89,7 @@ describe('a brand', () => {
       });
   });
 
-  it('is not changed by an older profile, nor by a blank', () => {
+  it('ignore an older profile and blanks', () => {
     const changed: BrandEvent = {
       type: 'BrandProfileChanged',
       data: { brand_id: BRAND, observed_at: at(3), changes: { country: 'US' } },
@@ -103,8 +103,8 @@ describe('a brand', () => {
   });
 });
 
-describe('a page', () => {
-  const link = (said: { observed_at?: string; linked?: boolean; confidence?: number } = {}) => ({
+describe('recordPageLink', () => {
+  const link = (fields: { observed_at?: string; linked?: boolean; confidence?: number } = {}) => ({
     type: 'social_page.link' as const,
     brand_domain: 'soft-socks.example',
     page_id: '100000001',
@@ -113,7 +113,7 @@ describe('a page', () => {
     role: 'OFFICIAL' as const,
     confidence: 0.9,
     linked: true,
-    ...said,
+    ...fields,
   });
   const linked = {
     type: 'PageLinked' as const,
@@ -127,7 +127,7 @@ describe('a page', () => {
     },
   };
 
-  it('is linked, linked otherwise, and unlinked', () => {
+  it('links a page, changes its link and unlinks it', () => {
     given(socialPage).when(recordPageLink(link(), BRAND)).records(linked);
     given(socialPage, linked)
       .when(recordPageLink(link({ observed_at: at(2), confidence: 0.5 }), BRAND))
@@ -137,7 +137,7 @@ describe('a page', () => {
       .records({ type: 'PageUnlinked', data: { page_id: '100000001', brand_id: BRAND, observed_at: at(2) } });
   });
 
-  it('that was never linked cannot be unlinked, and an older observation changes nothing', () => {
+  it('ignores an older observation, and unlinking of a page that was never linked', () => {
     given(socialPage)
       .when(recordPageLink(link({ linked: false }), BRAND))
       .records();

@@ -10,7 +10,7 @@ const at = (day: number): string => `2026-05-0${day}T00:00:00.000Z`;
 const PATH = ['Apparel', 'Shoes'];
 const SHOES = categoryIdOf(PATH);
 
-const definition = (said: Partial<CategoryDefine> = {}): CategoryDefine => ({
+const definition = (fields: Partial<CategoryDefine> = {}): CategoryDefine => ({
   type: 'category.define',
   observed_at: at(1),
   path: PATH,
@@ -18,7 +18,7 @@ const definition = (said: Partial<CategoryDefine> = {}): CategoryDefine => ({
   taxonomy: 'shop-taxonomy',
   taxonomy_id: '187',
   description: null,
-  ...said,
+  ...fields,
 });
 
 const defined: CategoryEvent = {
@@ -36,15 +36,15 @@ const defined: CategoryEvent = {
   },
 };
 
-describe('a category', () => {
-  it('is defined once, with the path it stands at', () => {
+describe('defineCategory', () => {
+  it('defines a category once, with its path', () => {
     given(category).when(defineCategory(definition())).records(defined);
     given(category, defined)
       .when(defineCategory(definition({ observed_at: at(2) })))
       .records();
   });
 
-  it('changes in what a later definition says, and only there', () => {
+  it('changes only the fields that a later definition states', () => {
     given(category, defined)
       .when(
         defineCategory(
@@ -61,7 +61,7 @@ describe('a category', () => {
       });
   });
 
-  it('keeps the ids of every taxonomy that defines it', () => {
+  it('keeps the ids of every taxonomy that defines the category', () => {
     given(category, defined)
       .when(defineCategory(definition({ observed_at: at(2), taxonomy: 'other', taxonomy_id: 'X-9' })))
       .records({
@@ -74,7 +74,7 @@ describe('a category', () => {
       });
   });
 
-  it('is completed by an older definition in what nobody said, and in nothing else', () => {
+  it('fills only blanks from an older definition', () => {
     const older = definition({
       observed_at: '2021-09-21T00:00:00.000Z',
       path: ['apparel', 'shoes'],
@@ -96,7 +96,7 @@ describe('a category', () => {
       .records();
   });
 
-  it('is not changed by an older definition, one of the same moment, nor by a blank', () => {
+  it('ignores blanks and values of a definition that is not newer', () => {
     given(category, defined)
       .when(defineCategory(definition({ path: ['Apparel', 'SHOES'], taxonomy_id: '188' })))
       .records();
@@ -113,9 +113,9 @@ describe('a category', () => {
   });
 });
 
-describe('a definition is refused', () => {
-  const faultOf = (said: object): string => {
-    const parsed = Observation.safeParse({ ...definition(), ...said });
+describe('the definition schema', () => {
+  const faultOf = (fields: object): string => {
+    const parsed = Observation.safeParse({ ...definition(), ...fields });
     const issue = parsed.error?.issues[0];
     return issue ? `${issue.path.join('.')}: ${issue.message}` : 'taken';
   };
@@ -128,10 +128,10 @@ describe('a definition is refused', () => {
     ['an empty name', { path: [' '], level: 1 }, /path.0: /],
     ['an empty path', { path: [], level: null }, /path: /],
     ['an unknown field', { colour: 'red' }, /colour/],
-  ])('%s', (_, said, fault) => {
-    expect(faultOf(said)).toMatch(fault);
+  ])('rejects %s', (_, fields, fault) => {
+    expect(faultOf(fields)).toMatch(fault);
   });
-  it('and a sound one is taken', () => {
+  it('accepts a valid definition', () => {
     expect(faultOf({})).toBe('taken');
     expect(CategoryDefine.parse(definition({ path: [' Apparel ', 'Shoes'] })).path).toEqual(PATH);
   });

@@ -73,39 +73,39 @@ const analysed = (day: number, changes: object): CreativeEvent => ({
   data: { creative_key: KEY, observed_at: at(day), changes },
 });
 
-describe('a file', () => {
-  test('is stored with its media facts and the ads that carry it, each once', () =>
+describe('recordCreativeFile', () => {
+  test('stores the file with its media properties and its ads without duplicates', () =>
     given(creative)
       .when(recordCreativeFile(file(1, { ad_ids: ['123456', '123457', '123456'] })))
       .records(stored(1)));
-  test('seen again with more ads adds these', () =>
+  test('adds the new ads when the file is seen again', () =>
     given(creative, stored(1))
       .when(recordCreativeFile(file(2, { ad_ids: ['123457', '123458'] })))
       .records(carried(2, '123458')));
-  test('measured anew records only what changed', () =>
+  test('records only the changed properties when the file is measured again', () =>
     given(creative, stored(1))
       .when(recordCreativeFile(file(2, { media_url: 'https://media.example/a.mp4', width: null })))
       .records(measured(2, { media_url: 'https://media.example/a.mp4' })));
-  test('as known records nothing', () =>
+  test('records nothing when nothing changed', () =>
     given(creative, stored(1), carried(2, '123458'))
       .when(recordCreativeFile(file(3, { ad_ids: ['123458'] })))
       .records());
-  test('of an older observation measures nothing, yet its ads carried it', () =>
+  test('adds the ads of an older observation but ignores its measurements', () =>
     given(creative, stored(3))
       .when(recordCreativeFile(file(2, { bytes: 5, ad_ids: ['123499'] })))
       .records(carried(2, '123499')));
 });
 
-describe('an analysis', () => {
-  test('is recorded with what it read, also before the file was measured', () =>
+describe('recordCreativeAnalysis', () => {
+  test('records the analysis, also before the file is measured', () =>
     given(creative)
       .when(recordCreativeAnalysis(analysis(2)))
       .records(analysed(2, { depth: 'transcribed', transcript: 'the cove boot is back' })));
-  test('of a silent film says so', () =>
+  test('records that a film has no speech', () =>
     given(creative, stored(1))
       .when(recordCreativeAnalysis(analysis(2, { transcript: '' })))
       .records(analysed(2, { depth: 'transcribed', transcript: '' })));
-  test('adds to what was read, and blanks nothing', () =>
+  test('adds fields to earlier results and blanks none', () =>
     given(
       creative,
       stored(1),
@@ -121,25 +121,25 @@ describe('an analysis', () => {
         ),
       )
       .records(analysed(3, { fields: { tone: 'urgent' } })));
-  test('never makes a file less deep', () =>
+  test('never lowers the depth of analysis', () =>
     given(creative, stored(1), analysed(2, { depth: 'described' }))
       .when(recordCreativeAnalysis(analysis(3, { depth: 'transcribed' })))
       .records(analysed(3, { transcript: 'the cove boot is back' })));
-  test('as before records nothing', () =>
+  test('records nothing when nothing changed', () =>
     given(creative, analysed(2, { depth: 'transcribed', transcript: 'the cove boot is back' }))
       .when(recordCreativeAnalysis(analysis(3)))
       .records());
-  test('older than the last changes nothing', () =>
+  test('ignores an analysis older than the last one', () =>
     given(creative, analysed(2, { depth: 'transcribed', transcript: 'hi' }))
       .when(recordCreativeAnalysis(analysis(1)))
       .records());
 });
 
-describe('an observation is refused', () => {
+describe('the observation schema', () => {
   test.each([
     ['a transcript of 5 MB', analysis(1, { transcript: 'x'.repeat(5_000_000) }), 'transcript'],
     [
-      'a value that is not on the list',
+      'a value that is not listed',
       analysis(1, { depth: 'described', fields: { ...NO_FIELDS, hook: 'shock' as 'story' } }),
       'fields.hook',
     ],
@@ -151,7 +151,7 @@ describe('an observation is refused', () => {
       'shown_texts',
     ],
     ['a NUL character', analysis(1, { transcript: 'a\u0000' }), 'transcript'],
-    ['a key that is no SHA-256', file(1, { creative_key: 'abc' }), 'creative_key'],
+    ['a key that is not a SHA-256 hash', file(1, { creative_key: 'abc' }), 'creative_key'],
     ['no ads', file(1, { ad_ids: [] }), 'ad_ids'],
     [
       '1,001 ads',
@@ -159,19 +159,19 @@ describe('an observation is refused', () => {
       'ad_ids',
     ],
     ['a negative size', file(1, { bytes: -1 }), 'bytes'],
-    ['an image that lasts', file(1, { media_kind: 'image' }), 'duration_seconds'],
+    ['an image with a duration', file(1, { media_kind: 'image' }), 'duration_seconds'],
     ['frames out of order', file(1, { frame_times_seconds: [1, 1] }), 'frame_times_seconds'],
-    ['an address that is script', file(1, { media_url: 'javascript:1' }), 'media_url'],
-    ['money', { ...file(1), spend: 3 }, ''],
-  ])('for %s', (_case, observation, path) => {
+    ['an address with the scheme javascript', file(1, { media_url: 'javascript:1' }), 'media_url'],
+    ['an amount of money', { ...file(1), spend: 3 }, ''],
+  ])('rejects %s', (_case, observation, path) => {
     const result = Observation.safeParse(observation);
     expect(result.error?.issues.map((issue) => issue.path.join('.'))).toEqual([path]);
   });
-  test('and says how long a transcript may be', () => {
+  test('states the maximum length when it rejects a transcript', () => {
     const { error } = Observation.safeParse(analysis(1, { transcript: 'x'.repeat(5_000_000) }));
     expect(error?.issues[0]?.message).toContain(String(TRANSCRIPT_MAX_CHARACTERS));
   });
-  test('and taken as it is otherwise', () => {
+  test('accepts a complete observation unchanged', () => {
     const whole = analysis(1, {
       depth: 'described',
       transcript: 'x'.repeat(TRANSCRIPT_MAX_CHARACTERS),

@@ -53,57 +53,57 @@ const classified = (day: number, more: object = {}): LandingPageEvent => ({
 });
 const FIRST = { http_status: 200, title: 'A boot', language: 'en-US', headings: ['Cove boot'] };
 
-describe('a scrape', () => {
-  test('is recorded with what it says', () =>
+describe('recordPageScrape', () => {
+  test('records the stated fields', () =>
     given(landingPage)
       .when(recordPageScrape(scrape(2)))
       .records(scraped(2, FIRST)));
-  test('that says nothing is still a first visit', () =>
+  test('records a first scrape without any field', () =>
     given(landingPage)
       .when(recordPageScrape(scrape(2, { http_status: null, title: null, language: null, headings: null })))
       .records(scraped(2, {})));
-  test('records only what changed', () =>
+  test('records only the changed fields', () =>
     given(landingPage, scraped(2, FIRST))
       .when(recordPageScrape(scrape(3, { title: 'The boot', headings: [] })))
       .records(scraped(3, { title: 'The boot', headings: [] })));
-  test('without something new records nothing', () =>
+  test('records nothing when nothing changed', () =>
     given(landingPage, scraped(2, FIRST))
       .when(recordPageScrape(scrape(3)))
       .records());
-  test('does not blank what it does not say', () =>
+  test('keeps a field that the scrape leaves blank', () =>
     given(landingPage, scraped(2, FIRST))
       .when(recordPageScrape(scrape(3, { title: null, http_status: 404 })))
       .records(scraped(3, { http_status: 404 })));
-  test('older than the last changes nothing', () =>
+  test('ignores an observation older than the last one', () =>
     given(landingPage, scraped(2, FIRST))
       .when(recordPageScrape(scrape(1, { title: 'Earlier' })))
       .records());
 });
 
-describe('a classification', () => {
-  test('is recorded, also of a page that was never scraped', () =>
+describe('recordPageClassification', () => {
+  test('records the type of a page that was never scraped', () =>
     given(landingPage)
       .when(recordPageClassification(classify(2)))
       .records(classified(2)));
-  test('is independent of scrapes', () =>
+  test('accepts a classification older than the last scrape', () =>
     given(landingPage, scraped(9, FIRST))
       .when(recordPageClassification(classify(2)))
       .records(classified(2)));
-  test('as before records nothing', () =>
+  test('records nothing when nothing changed', () =>
     given(landingPage, classified(2))
       .when(recordPageClassification(classify(3)))
       .records());
-  test('that differs is recorded', () =>
+  test('records a different classification', () =>
     given(landingPage, classified(2))
       .when(recordPageClassification(classify(3, { confidence: 0.5 })))
       .records(classified(3, { confidence: 0.5 })));
-  test('older than the last changes nothing', () =>
+  test('ignores an observation older than the last one', () =>
     given(landingPage, classified(2))
       .when(recordPageClassification(classify(1, { page_type: 'quiz' })))
       .records());
 });
 
-describe('the address of a page', () => {
+describe('landingPageOf', () => {
   const urlOf = (link: string): string | undefined => landingPageOf(link)?.page_url;
 
   test.each([
@@ -116,7 +116,7 @@ describe('the address of a page', () => {
       `https://l.facebook.com/l.php?u=${encodeURIComponent('https://shop.example/x')}`,
       'https://shop.example/x',
     ],
-  ])('%s is %s', (link, expected) => {
+  ])('normalizes %s to %s', (link, expected) => {
     expect(urlOf(link)).toBe(expected);
   });
   test.each([
@@ -127,14 +127,14 @@ describe('the address of a page', () => {
     'not a link',
     '{{product.url}}',
     '',
-  ])('%j has none', (link) => {
+  ])('returns no address for %j', (link) => {
     expect(urlOf(link)).toBeUndefined();
   });
-  test('names the domains it may belong to, and none on a shared host', () => {
+  test('returns the domains that may own the page, and none for a shared host', () => {
     expect(landingPageOf('https://eu.shop.example/a')?.domains).toEqual(['eu.shop.example', 'shop.example']);
     expect(landingPageOf('https://linktr.ee/shop')?.domains).toEqual([]);
   });
-  test('is its own address, whatever the link', () => {
+  test('returns the same address for its own result, for any link', () => {
     fc.assert(
       fc.property(fc.webUrl({ withQueryParameters: true, withFragments: true }), (link) => {
         const address = landingPageOf(link);
@@ -142,28 +142,32 @@ describe('the address of a page', () => {
       }),
     );
   });
-  test('is never thrown over, whatever the text', () => {
+  test('never throws, for any text', () => {
     fc.assert(fc.property(fc.string(), (text) => void landingPageOf(text)));
   });
 });
 
-describe('an observation is refused', () => {
+describe('the observation schema', () => {
   test.each([
-    ['a page type that is not on the list', classify(1, { page_type: 'funnel' as 'quiz' }), 'page_type'],
+    ['a page type that is not listed', classify(1, { page_type: 'funnel' as 'quiz' }), 'page_type'],
     ['a confidence over 1', classify(1, { confidence: 1.2 }), 'confidence'],
-    ['a link into an app', classify(1, { page_url: 'https://apps.apple.com/us/app/x/id1' }), 'page_url'],
-    ['a status that is none', scrape(1, { http_status: 42 }), 'http_status'],
-    ['a title without end', scrape(1, { title: 'x'.repeat(1_001) }), 'title'],
+    ['a link to an app store', classify(1, { page_url: 'https://apps.apple.com/us/app/x/id1' }), 'page_url'],
+    ['an invalid HTTP status', scrape(1, { http_status: 42 }), 'http_status'],
+    ['a title over the maximum length', scrape(1, { title: 'x'.repeat(1_001) }), 'title'],
     ['51 headings', scrape(1, { headings: Array.from({ length: 51 }, () => 'h') }), 'headings'],
     ['a NUL character', scrape(1, { title: 'a\u0000b' }), 'title'],
-    ['a language that is none', scrape(1, { language: 'english please' }), 'language'],
-    ['a canonical address that is script', scrape(1, { canonical_url: 'javascript:1' }), 'canonical_url'],
-    ['money', { ...scrape(1), spend: 5 }, ''],
-  ])('for %s', (_case, observation, path) => {
+    ['an invalid language', scrape(1, { language: 'english please' }), 'language'],
+    [
+      'a canonical address with the scheme javascript',
+      scrape(1, { canonical_url: 'javascript:1' }),
+      'canonical_url',
+    ],
+    ['an amount of money', { ...scrape(1), spend: 5 }, ''],
+  ])('rejects %s', (_case, observation, path) => {
     const result = Observation.safeParse(observation);
     expect(result.error?.issues.map((issue) => issue.path.join('.'))).toEqual([path]);
   });
-  test('and taken as it is otherwise', () => {
+  test('accepts each listed page type', () => {
     for (const page_type of PAGE_TYPES) {
       expect(Observation.parse(classify(1, { page_type }))).toEqual(classify(1, { page_type }));
     }

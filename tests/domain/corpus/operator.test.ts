@@ -9,7 +9,7 @@ import { given } from '#tests/dsl/deciders.ts';
 const ID = operatorIdOf('Harbor Holdings');
 const at = (day: number): string => `2026-05-${String(day).padStart(2, '0')}T10:00:00.000Z`;
 
-const record = (said: Partial<OperatorRecord> = {}): OperatorRecord => ({
+const record = (fields: Partial<OperatorRecord> = {}): OperatorRecord => ({
   type: 'operator.record',
   observed_at: at(1),
   name: 'Harbor Holdings',
@@ -17,7 +17,7 @@ const record = (said: Partial<OperatorRecord> = {}): OperatorRecord => ({
   basis: 'site_imprint',
   domains: ['b.example', 'a.example', 'a.example'],
   page_ids: ['100000001'],
-  ...said,
+  ...fields,
 });
 const named = (country: string | null = 'US', day = 1): OperatorEvent => ({
   type: 'OperatorNamed',
@@ -42,17 +42,17 @@ const first = changed({
   pages_added: ['100000001'],
 });
 
-describe('an operator', () => {
-  it('is recorded by its name with what a basis names for it, each once', () => {
+describe('recordOperator', () => {
+  it('records the company and its associations of one basis without duplicates', () => {
     given(operator).when(recordOperator(record())).records(named(), first);
   });
 
-  it('is one company however its name is spaced and capitalised', () => {
+  it('treats names in other spacing and capitalisation as one company', () => {
     expect(operatorIdOf(' HARBOR   holdings')).toBe(ID);
     expect(operatorIdOf('Harbor Holdings Inc.')).not.toBe(ID);
   });
 
-  it('records only what a basis names now and did not before, and what it names no longer', () => {
+  it('records only the associations that a basis added or removed', () => {
     given(operator, named(), first)
       .when(recordOperator(record({ observed_at: at(2), domains: ['c.example', 'b.example'] })))
       .records(
@@ -67,7 +67,7 @@ describe('an operator', () => {
       .records();
   });
 
-  it('keeps what each basis names: another basis that is silent takes nothing away', () => {
+  it('keeps the associations of a basis when another basis does not have them', () => {
     given(operator, named(), first)
       .when(recordOperator(record({ basis: 'filing', domains: [], page_ids: [], observed_at: at(2) })))
       .records();
@@ -76,7 +76,7 @@ describe('an operator', () => {
       .records(changed({ basis: 'filing', domains_added: [domain('a.example')] }));
   });
 
-  it('learns of a country, and forgets none that is not said', () => {
+  it('records a country, and keeps it when a record has none', () => {
     given(operator, named(null), first)
       .when(recordOperator(record({ observed_at: at(3) })))
       .records(named('US', 3));
@@ -85,28 +85,28 @@ describe('an operator', () => {
       .records();
   });
 
-  it('is not changed by a record older than the last of its basis', () => {
+  it('ignores a record older than the last one of its basis', () => {
     given(operator, named('US', 5), changed({ observed_at: at(5), domains_added: [domain('a.example')] }))
       .when(recordOperator(record({ observed_at: at(4), country: 'DE' })))
       .records();
   });
 
-  it('comes to what the newest record of each basis names, whatever came before', () => {
+  it('has the associations of the newest record of each basis, in any order of records', () => {
     const names = ['a.example', 'b.example', 'c.example', 'd.example'];
     const records = fc.array(
       fc.record({ day: fc.integer({ min: 1, max: 20 }), domains: fc.subarray(names) }),
       { minLength: 1, maxLength: 12 },
     );
     fc.assert(
-      fc.property(records, (drawn) => {
+      fc.property(records, (generated) => {
         let state = operator.initial;
-        for (const { day, domains } of drawn) {
+        for (const { day, domains } of generated) {
           const events = recordOperator(record({ observed_at: at(day), domains }))(state);
           state = events.reduce(operator.evolve, state);
         }
-        // Of records of one moment the later one counts; an unchanged one leaves no trace of its time.
-        const last = drawn.at(-1);
-        const newest = drawn.every(({ day }) => day <= (last?.day ?? 0));
+        // Among records of the same time the last one counts. An unchanged record leaves no time in the state.
+        const last = generated.at(-1);
+        const newest = generated.every(({ day }) => day <= (last?.day ?? 0));
         if (newest) {
           expect([...(state?.associations.get('site_imprint')?.domains ?? [])].toSorted()).toEqual(
             last?.domains,
@@ -117,9 +117,9 @@ describe('an operator', () => {
   });
 });
 
-describe('refused at the door', () => {
+describe('the operator record schema', () => {
   it.each([
-    ['a basis nobody knows', { basis: 'hearsay' }],
+    ['an unknown basis', { basis: 'hearsay' }],
     ['a domain that is none', { domains: ['not a domain'] }],
     [
       'too many domains',
@@ -127,7 +127,7 @@ describe('refused at the door', () => {
     ],
     ['a company without a name', { name: '  ' }],
     ['a field nobody knows', { revenue: 5 }],
-  ])('%s', (_what, said) => {
-    expect(OperatorRecord.safeParse({ ...record(), ...said }).success).toBe(false);
+  ])('rejects %s', (_what, fields) => {
+    expect(OperatorRecord.safeParse({ ...record(), ...fields }).success).toBe(false);
   });
 });

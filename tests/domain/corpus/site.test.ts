@@ -39,7 +39,7 @@ const scan = (at: string, fields: Partial<SiteScan> = {}): SiteScan => ({
   ...fields,
 });
 
-/** A scan of a site with one split-testing tool, read, that is configured with these tests. */
+/** Returns a scan of a site with one split-testing tool that could be read and has these tests. */
 const read = (at: string, ...split_tests: readonly ObservedSplitTest[]): SiteScan =>
   scan(at, {
     tools: [tool('splitter', { category: 'A/B testing' })],
@@ -65,8 +65,8 @@ const scanned = () => {
 const typesOf = (events: readonly SiteEvent[]): readonly string[] =>
   events.flatMap(({ type }) => (type === 'SiteScanRecorded' ? [] : [type]));
 
-describe('tools', () => {
-  test('of the first complete scan are a baseline, later ones news', () => {
+describe('tools of a site', () => {
+  test('are a baseline in the first complete scan, and news later', () => {
     const one = scanned();
     expect(one.scan(scan('2026-05-01T08:00Z', { tools: [tool('pixel'), tool('pixel')] }))).toMatchObject([
       {
@@ -85,7 +85,7 @@ describe('tools', () => {
     ]);
   });
 
-  test('are gone after two complete scans at least 20 hours apart, and may return', () => {
+  test('are gone after two complete scans at least 20 hours apart miss them, and may return', () => {
     const one = scanned();
     one.scan(scan('2026-05-01T08:00Z', { tools: [tool('pixel'), tool('chat')] }));
     const without = (at: string, complete = true) => one.scan(scan(at, { complete, tools: [tool('pixel')] }));
@@ -102,14 +102,14 @@ describe('tools', () => {
     ]);
   });
 
-  test('that were missing once are seen again', () => {
+  test('are recorded as seen after one absence', () => {
     const one = scanned();
     one.scan(scan('2026-05-01T08:00Z', { tools: [tool('pixel')] }));
     one.scan(scan('2026-05-02T08:00Z'));
     expect(typesOf(one.scan(scan('2026-05-03T08:00Z', { tools: [tool('pixel')] })))).toEqual(['ToolsSeen']);
   });
 
-  test('are described anew, and a blank address leaves the known one', () => {
+  test('are recorded when their description changes, and a blank address keeps the existing one', () => {
     const one = scanned();
     const address = { website_url: 'https://pixel.example/' };
     one.scan(scan('2026-05-01T08:00Z', { tools: [tool('pixel', address)] }));
@@ -121,14 +121,14 @@ describe('tools', () => {
     });
   });
 
-  test('of a scan not newer than the last change nothing', () => {
+  test('are unchanged by a scan that is not newer than the last', () => {
     const one = scanned();
     one.scan(scan('2026-05-02T08:00Z', { tools: [tool('pixel')] }));
     expect(one.scan(scan('2026-05-01T08:00Z', { tools: [tool('chat')] }))).toEqual([]);
     expect(one.scan(scan('2026-05-02T08:00Z', { tools: [tool('chat')] }))).toEqual([]);
   });
 
-  test('for split tests are known by the scan or by their category', () => {
+  test('count as split-testing tools by the scan or by their category', () => {
     const filed = tool('filed', { category: 'A/B Testing' });
     const events = scanned().scan(
       scan('2026-05-01T08:00Z', {
@@ -144,8 +144,8 @@ describe('tools', () => {
   });
 });
 
-describe('split tests', () => {
-  test('of the first reading are a baseline, later ones news', () => {
+describe('split tests of a site', () => {
+  test('are a baseline when their tool is first read, and news later', () => {
     const one = scanned();
     const arms = [
       { name: 'Control', allocation: 0.5 },
@@ -164,7 +164,7 @@ describe('split tests', () => {
     expect(events[0]).toMatchObject({ data: { novelty: 'news', tests: [{ test_id: '2' }] } });
   });
 
-  test('record the fields that changed, and blanks change nothing', () => {
+  test('record only the changed fields, and ignore blanks', () => {
     const one = scanned();
     const pages = [{ url: 'https://shop.example/sale?price=9', match: 'exact' as const }];
     one.scan(read('2026-05-01T08:00Z', splitTest('1', { name: 'Hero', pages })));
@@ -180,7 +180,7 @@ describe('split tests', () => {
     expect(one.test('1')?.details.pages).toEqual([{ url: 'https://shop.example/sale', match: 'exact' }]);
   });
 
-  test('end by absence only where their tool was read in complete scans', () => {
+  test('end by absence only when complete scans could read their tool', () => {
     const one = scanned();
     one.scan(read('2026-05-01T08:00Z', splitTest('1')));
     const unreadable = scan('2026-05-02T08:00Z', {
@@ -204,7 +204,7 @@ describe('split tests', () => {
     });
   });
 
-  test('end with their tool', () => {
+  test('end when their tool is gone', () => {
     const one = scanned();
     one.scan(read('2026-05-01T08:00Z', splitTest('1'), splitTest('2', { state: 'ended' })));
     expect(typesOf(one.scan(scan('2026-05-02T08:00Z')))).toEqual(['ToolsMissed']);
@@ -214,7 +214,7 @@ describe('split tests', () => {
   });
 });
 
-describe('amounts', () => {
+describe('redactAmounts', () => {
   test.each([
     ['price', 'Price $49.99', 'Price …'],
     ['price', '49', '…'],
@@ -230,7 +230,7 @@ describe('amounts', () => {
     expect(redactAmounts(name, type)).toBe(kept);
   });
 
-  test('never get into an event', () => {
+  test('keeps amounts out of every event', () => {
     const events = scanned().scan(
       read(
         '2026-05-01T08:00Z',
@@ -248,7 +248,7 @@ describe('amounts', () => {
   });
 });
 
-describe('how a test went', () => {
+describe('redactResults', () => {
   test.each([
     ['Winner', '…'],
     ['Hero B – winning variant', 'Hero B – … variant'],
@@ -258,11 +258,11 @@ describe('how a test went', () => {
     ['Win a bag', 'Win a bag'],
     ['Variant 2', 'Variant 2'],
     ['Hero at 50% width', 'Hero at 50% width'],
-  ])('is not in its names: %s', (name, kept) => {
+  ])('replaces the result in %s', (name, kept) => {
     expect(redactResults(name)).toBe(kept);
   });
 
-  test('never gets into an event', () => {
+  test('keeps results out of every event', () => {
     const arms = [
       { name: 'Control (loser)', allocation: 0.5 },
       { name: 'Hero B +9%', allocation: 0.5 },
@@ -274,20 +274,20 @@ describe('how a test went', () => {
   });
 });
 
-describe('the contract refuses', () => {
+describe('the site scan schema', () => {
   const refused = (fields: object): string =>
     JSON.stringify(
       SiteScan.safeParse({ ...scan('2026-05-01T08:00Z'), ...fields }).error?.issues ?? 'nothing',
     );
 
-  test('a test of a tool that was not read, and a split-testing tool that was not found', () => {
+  test('rejects a test whose tool was not read, and a split-testing tool that is not among the tools', () => {
     expect(refused({ split_tests: [splitTest('1')] })).toContain('splitter is no readable tool');
     expect(refused({ split_test_tools: [{ slug: 'x', readable: true }] })).toContain(
       'is not among the tools',
     );
   });
 
-  test('amounts, results and shares over 1', () => {
+  test('rejects amounts, results and shares over 1', () => {
     expect(refused({ split_tests: [{ ...splitTest('1'), price: 9 }] })).toContain('unrecognized_keys');
     expect(refused({ split_tests: [splitTest('1', { arms: [{ name: null, allocation: 50 }] })] })).toContain(
       'too_big',

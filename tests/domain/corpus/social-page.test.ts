@@ -11,7 +11,7 @@ const BRAND = brandIdOf('shop.example');
 const PAGE = '100000001';
 const at = (day: number): string => `2026-05-${String(day).padStart(2, '0')}T10:00:00.000Z`;
 
-const link = (said: Partial<SocialPageLink> = {}): SocialPageLink => ({
+const link = (fields: Partial<SocialPageLink> = {}): SocialPageLink => ({
   type: 'social_page.link',
   brand_domain: 'shop.example',
   page_id: PAGE,
@@ -20,7 +20,7 @@ const link = (said: Partial<SocialPageLink> = {}): SocialPageLink => ({
   role: 'CREATOR',
   confidence: 0.9,
   linked: true,
-  ...said,
+  ...fields,
 });
 const about = { page_id: PAGE, page_name: 'Shop', brand_id: BRAND };
 const linked: SocialPageEvent = {
@@ -32,9 +32,9 @@ const quarantined: SocialPageEvent = {
   data: { ...about, claim: 'CREATOR', confidence: 0.9, observed_at: at(2) },
 };
 
-describe('a claim about a page', () => {
+describe('the role of a page link', () => {
   it.each(['OWNER', 'AGENCY', 'AMBASSADOR', 'EMPLOYEE'] as const)(
-    '%s cannot be served: its role is UNVERIFIED, and the claim is kept',
+    'is UNVERIFIED for the claim %s, and the claim is stored',
     (role) => {
       given(socialPage)
         .when(recordPageLink(link({ role }), BRAND))
@@ -42,7 +42,7 @@ describe('a claim about a page', () => {
     },
   );
 
-  it('that is more likely wrong than right cannot be served either', () => {
+  it('is UNVERIFIED below the minimum confidence', () => {
     given(socialPage)
       .when(recordPageLink(link({ confidence: 0.49 }), BRAND))
       .records({
@@ -51,7 +51,7 @@ describe('a claim about a page', () => {
       });
   });
 
-  it('is served as a role of the closed list, whatever is claimed', () => {
+  it('is one of the listed roles, for any claim', () => {
     fc.assert(
       fc.property(fc.constantFrom(...PageClaim.options), fc.double({ min: 0, max: 1 }), (claim, confidence) =>
         PageRole.options.includes(servableRole(claim, confidence)),
@@ -60,14 +60,14 @@ describe('a claim about a page', () => {
   });
 });
 
-describe('a link held back', () => {
-  it('is recorded as such, whether the page was linked before or not', () => {
+describe('a quarantined page link', () => {
+  it('is recorded for pages that were and were not linked before', () => {
     const held = link({ quarantined: true, observed_at: at(2) });
     given(socialPage).when(recordPageLink(held, BRAND)).records(quarantined);
     given(socialPage, linked).when(recordPageLink(held, BRAND)).records(quarantined);
   });
 
-  it('is a link again when it is no longer held back, and may be unlinked', () => {
+  it('becomes a link when the quarantine ends, and may be unlinked', () => {
     given(socialPage, quarantined)
       .when(recordPageLink(link({ observed_at: at(3), quarantined: false }), BRAND))
       .records({ ...linked, data: { ...linked.data, observed_at: at(3) } });
@@ -76,14 +76,14 @@ describe('a link held back', () => {
       .records({ type: 'PageUnlinked', data: { page_id: PAGE, brand_id: BRAND, observed_at: at(3) } });
   });
 
-  it('stays held back whatever an older observation says', () => {
+  it('stays quarantined after an older observation', () => {
     given(socialPage, quarantined)
       .when(recordPageLink(link({ observed_at: at(1) }), BRAND))
       .records();
   });
 });
 
-const profile = (said: Partial<SocialPageProfile> = {}): SocialPageProfile => ({
+const profile = (fields: Partial<SocialPageProfile> = {}): SocialPageProfile => ({
   type: 'social_page.profile',
   page_id: PAGE,
   observed_at: at(1),
@@ -94,7 +94,7 @@ const profile = (said: Partial<SocialPageProfile> = {}): SocialPageProfile => ({
   verified: true,
   followers: 1_200,
   likes: 1_000,
-  ...said,
+  ...fields,
 });
 const observed = (data: Partial<PageProfileObserved['data']>): PageProfileObserved => ({
   type: 'PageProfileObserved',
@@ -107,8 +107,8 @@ const observed = (data: Partial<PageProfileObserved['data']>): PageProfileObserv
   },
 });
 
-describe('a profile of a page', () => {
-  it('is recorded with what changed alone; what is not said overwrites nothing', () => {
+describe('recordPageProfile', () => {
+  it('records only the changed fields, and ignores blanks', () => {
     given(socialPage).when(recordPageProfile(profile())).records(observed({}));
     given(socialPage, observed({}))
       .when(recordPageProfile(profile({ observed_at: at(2), followers: 1_300, category: null })))
@@ -118,7 +118,7 @@ describe('a profile of a page', () => {
       .records();
   });
 
-  it('is kept for each source: one that disagrees changes nothing of the other', () => {
+  it('keeps the profile of each source apart when sources disagree', () => {
     given(socialPage, observed({}))
       .when(recordPageProfile(profile({ source: 'page', followers: 900, observed_at: at(1) })))
       .records(
@@ -132,16 +132,16 @@ describe('a profile of a page', () => {
       .records();
   });
 
-  it('older than the last of its source changes nothing', () => {
+  it('ignores a profile older than the last one of its source', () => {
     given(socialPage, observed({ observed_at: at(5) }))
       .when(recordPageProfile(profile({ observed_at: at(4), followers: 1 })))
       .records();
   });
 });
 
-describe('refused at the door', () => {
+describe('the observation schema', () => {
   it.each([
-    ['a claim nobody knows', SocialPageLink, { ...link(), role: 'BOSS' }],
+    ['an unknown claim', SocialPageLink, { ...link(), role: 'BOSS' }],
     ['a confidence over 1', SocialPageLink, { ...link(), confidence: 1.5 }],
     ['a page id that is none', SocialPageLink, { ...link(), page_id: 'shop' }],
     ['a negative count', SocialPageProfile, { ...profile(), followers: -1 }],
@@ -149,7 +149,7 @@ describe('refused at the door', () => {
     ['no source', SocialPageProfile, { ...profile(), source: '' }],
     ['a name as long as a book', SocialPageProfile, { ...profile(), page_name: 'x'.repeat(501) }],
     ['a field nobody knows', SocialPageProfile, { ...profile(), reach: 5 }],
-  ])('%s', (_what, schema, input) => {
+  ])('rejects %s', (_what, schema, input) => {
     expect(schema.safeParse(input).success).toBe(false);
   });
 });

@@ -40,7 +40,7 @@ const product = (
   ...fields,
 });
 
-/** A shop whose scans are recorded in order; each is decided twice, and must then record nothing. */
+/** Returns a shop that records scans in order. Each scan is decided twice, and the second time must record nothing. */
 const shop = () => {
   let state: StorefrontState = storefront.initial;
   const types = (events: readonly StorefrontEvent[]) => events.slice(0, -1).map(({ type }) => type);
@@ -54,11 +54,11 @@ const shop = () => {
       return { events, types: types(events), recorded: last.data, totals: last.data.totals };
     },
     products: (): readonly Product[] =>
-      [...state.products].flatMap(([, known]) => (known.listed ? [known.product] : [])),
+      [...state.products].flatMap(([, existing]) => (existing.listed ? [existing.product] : [])),
   };
 };
 
-describe('the first scan', () => {
+describe('the first storefront scan', () => {
   test('is a baseline', () => {
     const { events, totals } = shop().scan(scan('2026-05-01T08:00Z'), product(1), product(2));
     expect(events).toMatchObject([
@@ -75,7 +75,7 @@ describe('the first scan', () => {
     expect(totals).toMatchObject({ seen: 2, products: 2, baseline: 2, listed: 0, cheaper: 0 });
   });
 
-  test('that broke off leaves what comes after it in the baseline too', () => {
+  test('leaves the next scan in the baseline when it is incomplete', () => {
     const one = shop();
     one.scan(scan('2026-05-01T08:00Z', { complete: false }), product(1));
     const { totals, recorded } = one.scan(scan('2026-05-02T08:00Z'), product(1), product(2));
@@ -84,14 +84,14 @@ describe('the first scan', () => {
     expect(one.scan(scan('2026-05-03T08:00Z'), product(1), product(2), product(3)).totals.listed).toBe(1);
   });
 
-  test('names a product twice and means the first', () => {
+  test('counts the first of two products with the same id', () => {
     const one = shop();
     expect(one.scan(scan('2026-05-01T08:00Z'), product(1, '5'), product(1, '9')).totals.seen).toBe(1);
     expect(one.products()[0]?.variants[0]?.price).toBe('5');
   });
 });
 
-describe('absence', () => {
+describe('absence of a product', () => {
   test('delists after two complete scans at least 20 hours apart', () => {
     const one = shop();
     one.scan(scan('2026-05-01T08:00Z'), product(1), product(2));
@@ -107,7 +107,7 @@ describe('absence', () => {
     expect(totals).toMatchObject({ products: 1, missing: 0, delisted: 1 });
   });
 
-  test('is ended by a sighting, and a delisted product comes back as returned', () => {
+  test('ends at the next sighting, and a delisted product is recorded as returned', () => {
     const one = shop();
     one.scan(scan('2026-05-01T08:00Z'), product(1), product(2));
     one.scan(scan('2026-05-02T08:00Z'), product(1));
@@ -118,7 +118,7 @@ describe('absence', () => {
     expect(one.scan(scan('2026-05-06T08:00Z'), product(1), product(2)).totals.returned).toBe(1);
   });
 
-  test('says nothing in an incomplete scan', () => {
+  test('has no effect in an incomplete scan', () => {
     const one = shop();
     one.scan(scan('2026-05-01T08:00Z'), product(1), product(2));
     for (const day of [2, 3, 4]) {
@@ -128,7 +128,7 @@ describe('absence', () => {
     }
   });
 
-  test('of everything is a fetch that failed, whatever is claimed of it', () => {
+  test('counts as a failed fetch when a scan has no product, even if it claims to be complete', () => {
     const one = shop();
     one.scan(scan('2026-05-01T08:00Z'), product(1), product(2));
     for (const day of [2, 3, 4]) {
@@ -140,7 +140,7 @@ describe('absence', () => {
   });
 });
 
-describe('prices', () => {
+describe('price changes', () => {
   const cheap = (id: number, ...prices: readonly string[]): ObservedProduct =>
     product(id, null, {
       variants: prices.map((price, index) => ({
@@ -153,7 +153,7 @@ describe('prices', () => {
       })),
     });
 
-  test('fall, rise and do both, counted for the scan', () => {
+  test('are counted per scan as cheaper, dearer or mixed', () => {
     const one = shop();
     one.scan(
       scan('2026-05-01T08:00Z'),
@@ -186,7 +186,7 @@ describe('prices', () => {
     });
   });
 
-  test('in another currency are known from then on and are no move', () => {
+  test('record a new currency without a price move', () => {
     const one = shop();
     one.scan(scan('2026-05-01T08:00Z'), product(1, '20.00'));
     const { totals } = one.scan(scan('2026-05-02T08:00Z', { currency: 'EUR' }), product(1, '15.00'));
@@ -196,7 +196,7 @@ describe('prices', () => {
     expect(next.totals.cheaper).toBe(1);
   });
 
-  test('to compare with come and go, and a blank leaves them', () => {
+  test('record a compare-at price that appears or disappears, and ignore a blank', () => {
     const one = shop();
     const compared = (price: string | null): ObservedProduct =>
       product(1, '20.00', {
@@ -213,8 +213,8 @@ describe('prices', () => {
   });
 });
 
-describe('other changes', () => {
-  test('of variants: listed, delisted, put in another order', () => {
+describe('other product changes', () => {
+  test('include variants that are listed, delisted or reordered', () => {
     const one = shop();
     const variant = (id: string) => ({
       id,
@@ -245,7 +245,7 @@ describe('other changes', () => {
     expect(one.products()[0]?.variants.map(({ variant_id }) => variant_id)).toEqual(['11', '13']);
   });
 
-  test('from blank to known are no news', () => {
+  test('are not news when they fill a blank', () => {
     const one = shop();
     one.scan(scan('2026-05-01T08:00Z'), product(1));
     const { types, totals } = one.scan(scan('2026-05-02T08:00Z'), product(1, '20.00', { vendor: 'Ada' }));
@@ -255,7 +255,7 @@ describe('other changes', () => {
   });
 });
 
-test('a scan that arrives late is history of its day', () => {
+test('a scan older than the last one is recorded as late and changes no product', () => {
   const one = shop();
   one.scan(scan('2026-05-02T08:00Z'), product(1));
   const { types, recorded } = one.scan(scan('2026-05-01T08:00Z'), product(1, '99.00'), product(2));
@@ -264,7 +264,7 @@ test('a scan that arrives late is history of its day', () => {
   expect(one.scan(scan('2026-05-03T08:00Z'), product(1)).types).toEqual([]);
 });
 
-test('a catalogue of 5,000 products is few events of bounded size', () => {
+test('a catalogue of 5,000 products gives few events of bounded size', () => {
   const one = shop();
   const catalogue = (price: string): ObservedProduct[] =>
     Array.from({ length: 5_000 }, (_, index) => product(index + 1, price));
@@ -280,27 +280,27 @@ test('a catalogue of 5,000 products is few events of bounded size', () => {
   }
 });
 
-test('interrupted between any two events and decided again, a scan records the same in sum', () => {
+test('a scan that is interrupted at any event and decided again records the same events in total', () => {
   const first = recordStorefrontScan(scan('2026-05-01T08:00Z'), [
     product(1),
     product(2),
     product(3),
     product(5),
   ])(storefront.initial);
-  const known = first.reduce(storefront.evolve, storefront.initial);
+  const existing = first.reduce(storefront.evolve, storefront.initial);
   const next = recordStorefrontScan(scan('2026-05-02T08:00Z'), [product(1, '9'), product(2), product(4)]);
-  const whole = next(known);
+  const whole = next(existing);
   const totalsOf = (events: readonly StorefrontEvent[]): StorefrontTotals | undefined =>
     events.flatMap((event) => (event.type === 'StorefrontScanRecorded' ? [event.data.totals] : []))[0];
   for (let cut = 0; cut < whole.length; cut += 1) {
     const recorded = whole.slice(0, cut);
-    const rest = next(recorded.reduce(storefront.evolve, known));
+    const rest = next(recorded.reduce(storefront.evolve, existing));
     expect([...recorded, ...rest]).toEqual(whole);
     expect(totalsOf(rest)).toEqual(totalsOf(whole));
   }
 });
 
-test('whatever scans come, the products are those of the last sightings', () => {
+test('after any sequence of scans the state has the products of the last sightings', () => {
   const arbitraryScan = fc.record({
     complete: fc.boolean(),
     hours: fc.integer({ min: 1, max: 40 }),
@@ -323,7 +323,7 @@ test('whatever scans come, the products are those of the last sightings', () => 
         const { recorded } = one.scan(scan(new Date(atMs).toISOString(), { complete }), ...shown);
         for (const { id, variants } of shown) prices.set(id, variants[0]?.price ?? '');
         const listed = one.products();
-        // What a scan shows is listed, at the price it shows; nothing is listed that was never shown.
+        // Each shown product is listed at the shown price, and no other product is listed.
         for (const { id } of shown) expect(listed.map(({ product_id }) => product_id)).toContain(id);
         for (const { product_id, variants } of listed)
           expect(variants[0]?.price).toBe(prices.get(product_id));

@@ -9,7 +9,7 @@ import { given } from '#tests/dsl/deciders.ts';
 
 const at = (day: number): string => `2026-06-0${day}T00:00:00.000Z`;
 
-const estimate = (said: Partial<TrafficEstimate> = {}): TrafficEstimate => ({
+const estimate = (fields: Partial<TrafficEstimate> = {}): TrafficEstimate => ({
   type: 'traffic.estimate',
   domain: 'shop.example',
   observed_at: at(2),
@@ -22,12 +22,12 @@ const estimate = (said: Partial<TrafficEstimate> = {}): TrafficEstimate => ({
   countries: null,
   demographics: null,
   similar_sites: null,
-  ...said,
+  ...fields,
 });
 
 const estimated = (
   figures: Partial<TrafficFigures>,
-  said: { date?: string; observed_at?: string } = {},
+  fields: { date?: string; observed_at?: string } = {},
 ): TrafficEvent => ({
   type: 'TrafficEstimated',
   data: {
@@ -36,7 +36,7 @@ const estimated = (
     date: '2026-05-01',
     provider: 'estimates',
     observed_at: at(2),
-    ...said,
+    ...fields,
     figures,
   },
 });
@@ -52,8 +52,8 @@ const SHARES = {
   age_65_plus: null,
 };
 
-describe('an estimate', () => {
-  it('is recorded for its month, countries and similar sites in one order', () => {
+describe('recordTrafficEstimate', () => {
+  it('records the figures of a month, with countries and similar sites sorted', () => {
     given(traffic)
       .when(
         recordTrafficEstimate(
@@ -90,7 +90,7 @@ describe('an estimate', () => {
       );
   });
 
-  it('records only what changed, and overwrites nothing with a blank', () => {
+  it('records only the changed figures, and ignores blanks', () => {
     given(traffic, estimated({ monthly_visits: 1_000, global_ranking: 7, demographics: SHARES }))
       .when(
         recordTrafficEstimate(
@@ -100,19 +100,19 @@ describe('an estimate', () => {
       .records(estimated({ monthly_visits: 1_200 }, { observed_at: at(3) }));
   });
 
-  it('of an older month is history of that month, whenever it comes', () => {
+  it('records an older month without changing later months', () => {
     given(traffic, estimated({ monthly_visits: 1_000 }))
       .when(recordTrafficEstimate(estimate({ observed_at: at(5), period: '2026-03', monthly_visits: 800 })))
       .records(estimated({ monthly_visits: 800 }, { observed_at: at(5), date: '2026-03-01' }));
   });
 
-  it('of a day is not of its month, and the same figure of another day is news of that day', () => {
+  it('records days apart from their month and from each other', () => {
     given(traffic, estimated({ global_ranking: 7 }, { date: '2026-05-02' }))
       .when(recordTrafficEstimate(estimate({ period: '2026-05-03', global_rank: 7 })))
       .records(estimated({ global_ranking: 7 }, { date: '2026-05-03' }));
   });
 
-  it('observed earlier, or at the same moment, changes no figure and completes what was not said', () => {
+  it('fills blanks but changes no figure when the observation is not newer', () => {
     given(traffic, estimated({ monthly_visits: 1_000 }))
       .when(recordTrafficEstimate(estimate({ observed_at: at(1), monthly_visits: 1, global_rank: 5 })))
       .records(estimated({ global_ranking: 5 }, { observed_at: at(1) }));
@@ -121,7 +121,7 @@ describe('an estimate', () => {
       .records();
   });
 
-  it('handed in once more, in any order, says nothing new', () => {
+  it('records nothing when the same estimates are repeated in any order', () => {
     const observed = fc.record({
       day: fc.integer({ min: 1, max: 9 }),
       month: fc.integer({ min: 1, max: 3 }),
@@ -135,7 +135,7 @@ describe('an estimate', () => {
             estimate({ observed_at: at(day), period: `2026-0${month}`, monthly_visits: visits }),
           );
         const state = inTime.reduce(
-          (known, one) => recordTrafficEstimate(one)(known).reduce(traffic.evolve, known),
+          (existing, one) => recordTrafficEstimate(one)(existing).reduce(traffic.evolve, existing),
           traffic.initial,
         );
         const turned = inTime.map(
@@ -147,9 +147,9 @@ describe('an estimate', () => {
   });
 });
 
-describe('an estimate is refused', () => {
-  const faultOf = (said: object): string => {
-    const parsed = Observation.safeParse({ ...estimate(), ...said });
+describe('the estimate schema', () => {
+  const faultOf = (fields: object): string => {
+    const parsed = Observation.safeParse({ ...estimate(), ...fields });
     const issue = parsed.error?.issues[0];
     return issue ? `${issue.path.join('.')}: ${issue.message}` : 'taken';
   };
@@ -174,10 +174,10 @@ describe('an estimate is refused', () => {
     ['a day to come', { period: '2026-06-03' }, /period: lies after the observation/],
     ['an unknown field', { bounce_rate: 0.4 }, /bounce_rate/],
     ['a share missing', { demographics: { female: 0.5, male: 0.5 } }, /demographics.age_18_24/],
-  ])('%s', (_, said, fault) => {
-    expect(faultOf(said)).toMatch(fault);
+  ])('rejects %s', (_, fields, fault) => {
+    expect(faultOf(fields)).toMatch(fault);
   });
-  it('and a sound one is taken', () => {
+  it('accepts a valid estimate', () => {
     expect(faultOf({ demographics: SHARES, countries: [country('US', 1)], period: '2026-05-31' })).toBe(
       'taken',
     );

@@ -34,20 +34,20 @@ const issue = (grantable: readonly Scope[]) => issueApiKey({ ...keyData('key_1')
 const revoke = revokeApiKey({ workspace_id: 'ws_1', key_id: 'key_1', reason: 'revoked', at: AT });
 
 describe('issueApiKey', () => {
-  test('makes it known by its hash', () =>
+  test('issues a key and stores only its hash', () =>
     given(apiKeys)
       .when(issue(['brands:read', 'ads:read']))
       .records(issued('key_1')));
-  test('refuses scopes beyond what may be granted', () =>
+  test('refuses scopes that cannot be granted', () =>
     given(apiKeys)
       .when(issue(['ads:read']))
       .refuses('scope_missing'));
-  test('refuses a repetition that lost the text of the key', () =>
+  test('refuses a repeated command with another key text', () =>
     given(apiKeys, issued('key_1'))
       .when(issueApiKey({ ...keyData('key_1'), sha256: 'cd'.repeat(32), grantable: ['brands:read'], at: AT }))
       .refuses('already_exists'));
-  test('refuses beyond the limit, which revoked keys do not count against', () => {
-    const others = Array.from({ length: ACTIVE_KEYS_MAX }, (_, place) => issued(`key_of_${place}`));
+  test('refuses a key above the maximum number of active keys', () => {
+    const others = Array.from({ length: ACTIVE_KEYS_MAX }, (_, index) => issued(`key_of_${index}`));
     given(apiKeys, ...others)
       .when(issue(['brands:read']))
       .refuses('too_many_keys');
@@ -61,10 +61,10 @@ describe('issueApiKey', () => {
 });
 
 describe('revokeApiKey', () => {
-  test('revokes it', () => given(apiKeys, issued('key_1')).when(revoke).records(revoked));
-  test('of a revoked key is already so', () =>
+  test('revokes the key', () => given(apiKeys, issued('key_1')).when(revoke).records(revoked));
+  test('records nothing when the key is already revoked', () =>
     given(apiKeys, issued('key_1'), revoked).when(revoke).records());
-  test('of a key that the workspace has not is already so', () => given(apiKeys).when(revoke).records());
+  test('records nothing when the key does not exist', () => given(apiKeys).when(revoke).records());
 });
 
 describe('rotateApiKey', () => {
@@ -79,7 +79,7 @@ describe('rotateApiKey', () => {
       grantable,
       at: AT,
     });
-  test('revokes it and issues another of its name and scopes to the member who asks', () =>
+  test('revokes the key and issues one of the same name and scopes to the caller', () =>
     given(apiKeys, issued('key_1'))
       .when(rotate(['brands:read', 'ads:read']))
       .records(
@@ -96,11 +96,11 @@ describe('rotateApiKey', () => {
           },
         },
       ));
-  test('refuses a key whose scopes the caller has not', () =>
+  test('refuses a key with scopes that the caller does not have', () =>
     given(apiKeys, issued('key_1'))
       .when(rotate(['ads:read']))
       .refuses('scope_missing'));
-  test('refuses a key that is revoked, and one that the workspace has not', () => {
+  test('refuses a key that is revoked or does not exist', () => {
     given(apiKeys, issued('key_1'), revoked)
       .when(rotate(['brands:read']))
       .refuses('key_revoked');
@@ -122,19 +122,19 @@ describe('revokeUnusedApiKeys', () => {
     ...revoked,
     data: { ...revoked.data, reason: 'unused', revoked_at: '2026-11-23T09:00:00.000Z' },
   };
-  test('counts keys that were never used from their creation', () =>
+  test('revokes a key that was never used, counted from its issue', () =>
     given(apiKeys, issued('key_1')).when(unused({})).records(revokedThen));
-  test('leaves keys that are younger than the days', () =>
+  test('keeps keys that are younger than the limit', () =>
     given(apiKeys, issued('key_1')).when(unused({}, '2026-11-23T08:59:59.999Z')).records());
-  test('leaves keys in use and revokes the others', () =>
+  test('keeps keys in use and revokes the others', () =>
     given(apiKeys, issued('key_1'), issued('key_2'))
       .when(unused({ key_1: AT, key_2: '2026-11-21T00:00:00.000Z' }))
       .records(revokedThen));
-  test('leaves revoked keys as they are', () =>
+  test('records nothing for revoked keys', () =>
     given(apiKeys, issued('key_1'), revoked).when(unused({})).records());
 });
 
-test('the id of a key follows from its command', () => {
+test('keyIdOf returns the same id for the same command', () => {
   expect(keyIdOf('one')).toBe(keyIdOf('one'));
   expect(keyIdOf('one')).not.toBe(keyIdOf('another'));
   expect(keyIdOf('one')).toMatch(/^key_[0-9a-z]{16}$/);

@@ -71,24 +71,27 @@ const gave = (value: 'useful' | 'wrong' | null): BriefEvent => ({
 });
 
 describe('prepareBrief', () => {
-  test('writes it, most changes first', () => given(brief).when(prepare).records(prepared));
-  test('again is already so', () => given(brief, prepared, gave('useful')).when(prepare).records());
-  test('without brands is nothing', () =>
+  test('prepares a brief with the brands of most changes first', () =>
+    given(brief).when(prepare).records(prepared));
+  test('records nothing when the brief exists', () =>
+    given(brief, prepared, gave('useful')).when(prepare).records());
+  test('records nothing without brands', () =>
     given(brief)
       .when(prepareBrief({ workspace_id, week, brands: [], notable_items: [], at: AT }))
       .records());
 });
 
 describe('giveBriefFeedback', () => {
-  test('records it', () => given(brief, prepared).when(feedback('useful')).records(gave('useful')));
-  test('records another', () =>
+  test('records feedback', () => given(brief, prepared).when(feedback('useful')).records(gave('useful')));
+  test('replaces earlier feedback', () =>
     given(brief, prepared, gave('useful')).when(feedback('wrong')).records(gave('wrong')));
-  test('clears it', () => given(brief, prepared, gave('useful')).when(feedback(null)).records(gave(null)));
-  test('the same is already so', () => {
+  test('removes feedback', () =>
+    given(brief, prepared, gave('useful')).when(feedback(null)).records(gave(null)));
+  test('records nothing for the same feedback', () => {
     given(brief, prepared, gave('useful')).when(feedback('useful')).records();
     given(brief, prepared).when(feedback(null)).records();
   });
-  test('refuses for a brief that is not there', () =>
+  test('refuses a brief that does not exist', () =>
     given(brief).when(feedback('useful')).refuses('not_found'));
 });
 
@@ -100,9 +103,9 @@ describe('weeksDue', () => {
     ['2027-01-04T06:00:00.000Z', '2026-W53'],
     ['2027-01-11T06:00:00.000Z', '2027-W01'],
     ['2025-01-06T06:00:00.000Z', '2025-W01'],
-  ])('at %s ends with %s', (now, name) => expect(weeksDue(new Date(now)).at(-1)?.name).toBe(name));
+  ])('at %s ends with week %s', (now, name) => expect(weeksDue(new Date(now)).at(-1)?.name).toBe(name));
 
-  test('catches up with four weeks, oldest first', () =>
+  test('returns four weeks, oldest first', () =>
     expect(weeksDue(new Date('2026-11-16T06:00:00Z'))).toEqual([
       { name: '2026-W43', from: '2026-10-19', to: '2026-10-25' },
       { name: '2026-W44', from: '2026-10-26', to: '2026-11-01' },
@@ -112,7 +115,7 @@ describe('weeksDue', () => {
 });
 
 describe('chooseNotable', () => {
-  test('what changed about long-running ads first, then launches, then the rest; newest first, then by id', () => {
+  test('sorts changes of long-running ads first, then launches, then the rest; newest first, then by id', () => {
     const items = [
       item('stop', 'ad_stopped', '2026-11-01'),
       item('move', 'destination_changed', null),
@@ -135,7 +138,7 @@ describe('chooseNotable', () => {
     ]);
   });
 
-  test('ten at most, and the same whether chosen from all at once or from page after page', () => {
+  test('returns ten items at most, and the same ones when items are chosen page by page', () => {
     const types = fc.constantFrom('ad_started', 'ad_stopped', 'destination_changed');
     const started = fc.constantFrom(null, '2026-01-01', '2026-11-01');
     const times = fc.constantFrom('2026-11-10T08:00:00.000Z', '2026-11-11T08:00:00.500000Z');
@@ -143,9 +146,9 @@ describe('chooseNotable', () => {
       fc.property(
         fc.array(fc.tuple(types, started, times), { maxLength: 60 }),
         fc.integer({ min: 1, max: 7 }),
-        (drawn, size) => {
-          const items = drawn.map(([type, started_on, time], place) =>
-            item(String(place).padStart(3, '0'), type, started_on, time),
+        (generated, size) => {
+          const items = generated.map(([type, started_on, time], index) =>
+            item(String(index).padStart(3, '0'), type, started_on, time),
           );
           let notable: readonly RadarSnapshot[] = [];
           for (let from = 0; from < items.length; from += size) {
@@ -159,7 +162,7 @@ describe('chooseNotable', () => {
   });
 });
 
-test('countChanges counts by type, on top of what was counted before', () =>
+test('countChanges adds counts by type to earlier counts', () =>
   expect(
     countChanges([item('a', 'ad_started', null), item('b', 'destination_changed', null)], counts(2)),
   ).toEqual({ ads_started: 3, ads_stopped: 0, destinations_changed: 1 }));

@@ -76,41 +76,41 @@ const about = (collection_id: string, by: string) => ({
   changed_by: by,
   changed_at: AT,
 });
-/** Each in the one before. */
+/** Returns collections of which each is inside the one before. */
 const nested = (levels: number): CollectionTreeEvent[] =>
   Array.from({ length: levels }, (_, level) =>
     created(`level-${level + 1}`, level === 0 ? {} : { parent_id: `level-${level}` }),
   );
 
 describe('createCollection', () => {
-  test('creates it', () => given(collectionTree).when(create('a', ada)).records(created('a')));
-  test('names editors once, in one order, and not its creator', () =>
+  test('creates the collection', () => given(collectionTree).when(create('a', ada)).records(created('a')));
+  test('stores editors sorted, without duplicates and without the creator', () =>
     given(collectionTree)
       .when(create('a', ada, { editors: ['cy', 'ada', 'bea', 'cy'] }))
       .records(created('a', { editors: ['bea', 'cy'] })));
-  test('of an id that was deleted is already done', () =>
+  test('records nothing for the id of a deleted collection', () =>
     given(collectionTree, created('a'), {
       type: 'CollectionDeleted',
       data: { workspace_id, collection_id: 'a', inside: [], deleted_by: 'ada', deleted_at: AT },
     })
       .when(create('a', ada))
       .records());
-  test('refuses a folder that the member does not see', () =>
+  test('refuses a parent that the member does not see', () =>
     given(collectionTree, created('hidden', { visibility: 'private' }))
       .when(create('a', owner, { parent_id: 'hidden' }))
       .refuses('not_found'));
-  test('refuses to go deeper than trees go', () =>
+  test('refuses a nesting that is too deep', () =>
     given(collectionTree, ...nested(COLLECTION_DEPTH_MAX))
       .when(create('a', ada, { parent_id: `level-${COLLECTION_DEPTH_MAX}` }))
       .refuses('limit_reached'));
-  test('refuses one too many', () =>
-    given(collectionTree, ...Array.from({ length: COLLECTIONS_MAX }, (_, place) => created(`${place}`)))
+  test('refuses a collection above the maximum number', () =>
+    given(collectionTree, ...Array.from({ length: COLLECTIONS_MAX }, (_, index) => created(`${index}`)))
       .when(create('a', ada))
       .refuses('limit_reached'));
 });
 
 describe('changeCollection', () => {
-  test('records what differs, an event for each', () =>
+  test('records one event for each changed field', () =>
     given(collectionTree, created('a'), created('b'))
       .when(change('a', bea, { name: 'boots', description: 'all', parent_id: 'b', visibility: 'workspace' }))
       .records(
@@ -118,48 +118,50 @@ describe('changeCollection', () => {
         { type: 'CollectionDescribed', data: { ...about('a', 'bea'), description: 'all' } },
         { type: 'CollectionMoved', data: { ...about('a', 'bea'), parent_id: 'b' } },
       ));
-  test('to what it is already is already so', () =>
+  test('records nothing when all fields have their present values', () =>
     given(collectionTree, created('a', { editors: ['bea', 'cy'] }))
       .when(
         change('a', bea, { name: 'a', description: null, parent_id: null, editors: ['cy', 'bea', 'ada'] }),
       )
       .records());
-  test('lets the creator say who sees it', () =>
+  test('lets the creator change visibility and editors', () =>
     given(collectionTree, created('a'))
       .when(change('a', ada, { visibility: 'private', editors: ['bea'] }))
       .records(
         { type: 'CollectionVisibilityChanged', data: { ...about('a', 'ada'), visibility: 'private' } },
         { type: 'CollectionEditorsChanged', data: { ...about('a', 'ada'), editors: ['bea'] } },
       ));
-  test('lets an owner who sees it say so too', () =>
+  test('lets an owner who sees it change visibility and editors', () =>
     given(collectionTree, created('a'))
       .when(change('a', owner, { editors: ['bea'] }))
       .records({ type: 'CollectionEditorsChanged', data: { ...about('a', 'owner'), editors: ['bea'] } }));
-  test('lets nobody shut themselves out', () =>
+  test('refuses a change that hides the collection from the member who makes it', () =>
     given(collectionTree, created('a'))
       .when(change('a', owner, { visibility: 'private', editors: ['bea'] }))
       .refuses('shuts_out'));
-  test('lets no other member say so', () =>
+  test('refuses changes of visibility and editors by other members', () =>
     given(collectionTree, created('a'))
       .when(change('a', bea, { visibility: 'private' }))
       .refuses('not_yours'));
-  test('knows nothing of a private one to others, owners too', () =>
+  test('refuses a private collection as not found to members who do not see it, owners included', () =>
     given(collectionTree, created('a', { visibility: 'private' }))
       .when(change('a', owner, { name: 'x' }))
       .refuses('not_found'));
-  test.each(['level-1', 'level-2', 'level-3'])('refuses a circle by %s', (parent_id) =>
-    given(collectionTree, ...nested(3))
-      .when(change('level-1', ada, { parent_id }))
-      .refuses('inside_itself'),
+  test.each(['level-1', 'level-2', 'level-3'])(
+    'refuses to move a collection into %s, which is inside it',
+    (parent_id) =>
+      given(collectionTree, ...nested(3))
+        .when(change('level-1', ada, { parent_id }))
+        .refuses('inside_itself'),
   );
-  test('refuses to move a tree deeper than trees go', () =>
+  test('refuses a move that makes the nesting too deep', () =>
     given(collectionTree, ...nested(COLLECTION_DEPTH_MAX - 1), created('a'), created('b', { parent_id: 'a' }))
       .when(change('a', ada, { parent_id: `level-${COLLECTION_DEPTH_MAX - 1}` }))
       .refuses('limit_reached'));
 });
 
 describe('deleteCollection', () => {
-  test('takes everything inside along, seen or not', () =>
+  test('deletes everything inside, including what the member does not see', () =>
     given(
       collectionTree,
       ...nested(3),
@@ -177,20 +179,20 @@ describe('deleteCollection', () => {
           deleted_at: AT,
         },
       }));
-  test('knows nothing of a private one to others, not even that it was', () => {
+  test('refuses a deleted private collection as not found to members who did not see it', () => {
     const hidden = created('hidden', { visibility: 'private' });
     given(collectionTree, hidden).when(remove('hidden', bea)).refuses('not_found');
-    const gone = remove('hidden', ada)(collectionTree.evolve(collectionTree.initial, hidden));
-    given(collectionTree, hidden, ...gone)
+    const deleted = remove('hidden', ada)(collectionTree.evolve(collectionTree.initial, hidden));
+    given(collectionTree, hidden, ...deleted)
       .when(remove('hidden', bea))
       .refuses('not_found');
-    given(collectionTree, hidden, ...gone)
+    given(collectionTree, hidden, ...deleted)
       .when(remove('hidden', ada))
       .records();
   });
 });
 
-describe('who sees a collection', () => {
+describe('seesCollection', () => {
   const tree = [
     created('folder', { visibility: 'private', created_by: 'ada', editors: ['bea'] }),
     created('inside', { parent_id: 'folder', created_by: 'cy', editors: ['dee'] }),
@@ -202,7 +204,7 @@ describe('who sees a collection', () => {
     ['inside', ['ada', 'bea', 'cy', 'dee']],
     ['deeper', ['ada', 'bea', 'cy', 'dee']],
     ['secret', ['eve']],
-  ])('%s', (id, expected) => {
+  ])('shows the collection %s only to its audience', (id, expected) => {
     const members = ['ada', 'bea', 'cy', 'dee', 'eve', 'fay'];
     expect(members.filter((member) => seesCollection(tree, id, member))).toEqual(expected);
   });
@@ -221,21 +223,22 @@ describe('items of a collection', () => {
     type: 'CollectionItemRemoved',
     data: { workspace_id, collection_id: 'a', ...item, removed_by: 'bea', removed_at: AT },
   };
-  test('one is added', () => given(empty).when(addCollectionItem(command)).records(added('12345')));
-  test('a present one changes nothing', () =>
+  test('adds an item', () => given(empty).when(addCollectionItem(command)).records(added('12345')));
+  test('records nothing when the item is already in the collection', () =>
     given(empty, added('12345')).when(addCollectionItem(command)).records());
-  test('nor does the one it was created with', () =>
+  test('records nothing for the item that the collection was created with', () =>
     given(withFirst).when(addCollectionItem(command)).records());
-  test('one is removed', () => given(withFirst).when(removeCollectionItem(command)).records(removed));
-  test('an absent one is not', () => given(withFirst, removed).when(removeCollectionItem(command)).records());
-  test('are read newest first, those of one moment in the order of the log', () => {
+  test('removes an item', () => given(withFirst).when(removeCollectionItem(command)).records(removed));
+  test('records nothing when the item to remove is absent', () =>
+    given(withFirst, removed).when(removeCollectionItem(command)).records());
+  test('lists items newest first, and items of the same time in reverse order of the log', () => {
     const events = [added('11111'), added('22222'), removed, added('12345')];
     const { items, changed_at } = itemsOf({ first_item: item, created_by: 'ada', created_at: AT }, events);
     expect(items.map(({ item_key }) => item_key)).toEqual(['12345', '22222', '11111']);
     expect(changed_at).toBe(AT);
   });
-  test('one too many is refused', () =>
-    given(empty, ...Array.from({ length: COLLECTION_ITEMS_MAX }, (_, place) => added(`${20_000 + place}`)))
+  test('refuses an item above the maximum number', () =>
+    given(empty, ...Array.from({ length: COLLECTION_ITEMS_MAX }, (_, index) => added(`${20_000 + index}`)))
       .when(addCollectionItem(command))
       .refuses('limit_reached'));
 });

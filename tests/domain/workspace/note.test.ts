@@ -22,30 +22,32 @@ const remove = (member_id: string, role: Role) =>
   deleteNote({ workspace_id, note_id, by: { member_id, role }, at: LATER });
 
 describe('writeNote', () => {
-  test('writes it', () => given(note).when(write('one')).records(written('one', LATER)));
-  test('replaces it', () =>
+  test('writes the note', () => given(note).when(write('one')).records(written('one', LATER)));
+  test('replaces the text of the note', () =>
     given(note, written('one'))
       .when(write('two'))
       .records({
         type: 'NoteReplaced',
         data: { workspace_id, note_id, body: 'two', replaced_at: LATER },
       }));
-  test('in the same words changes nothing', () => given(note, written('one')).when(write('one')).records());
-  test('anew after it was deleted', () =>
+  test('records nothing for the same text', () => given(note, written('one')).when(write('one')).records());
+  test('writes the note again after it was deleted', () =>
     given(note, written('one'), deleted('ada')).when(write('one')).records(written('one', LATER)));
 });
 
 describe('deleteNote', () => {
-  test('by the member who wrote it', () =>
+  test('lets the author delete the note', () =>
     given(note, written('one')).when(remove('ada', 'editor')).records(deleted('ada')));
-  test.each(['admin', 'owner'] as const)('by an %s', (role) =>
+  test.each(['admin', 'owner'] as const)('lets an %s delete the note', (role) =>
     given(note, written('one')).when(remove('bea', role)).records(deleted('bea')),
   );
-  test('by no other', () => given(note, written('one')).when(remove('bea', 'editor')).refuses('not_yours'));
-  test('that is not there is already so', () => given(note).when(remove('bea', 'editor')).records());
+  test('refuses other members', () =>
+    given(note, written('one')).when(remove('bea', 'editor')).refuses('not_yours'));
+  test('records nothing when the note does not exist', () =>
+    given(note).when(remove('bea', 'editor')).records());
 });
 
-test('one note for each member and subject', () => {
+test('noteIdOf returns one id for each member and subject', () => {
   const ids = [
     noteIdOf('ws_1', 'ada', subject),
     noteIdOf('ws_1', 'bea', subject),

@@ -13,7 +13,7 @@ import { given } from '#tests/dsl/deciders.ts';
 
 const named = { workspace_id: 'ws_1', report_id: 'report' };
 const AT = '2026-11-20T09:00:00.000Z';
-const wanted = {
+const request = {
   ...named,
   brand_ids: ['b', 'a', 'b'],
   tracked: new Set(['a', 'b', 'c']),
@@ -57,21 +57,22 @@ const fail = (attempt: number) =>
   failReport({ worker_id: 'one', attempt, reason: 'There is no room left for the file.', at: at(5) });
 
 describe('requestReport', () => {
-  test('queues it, each brand once', () => given(report).when(requestReport(wanted)).records(requested));
-  test('is about all tracked brands where it names none', () =>
+  test('queues a report with brands without duplicates', () =>
+    given(report).when(requestReport(request)).records(requested));
+  test('covers all tracked brands when it names none', () =>
     given(report)
-      .when(requestReport({ ...wanted, brand_ids: null }))
+      .when(requestReport({ ...request, brand_ids: null }))
       .records({
         type: 'ReportRequested',
         data: { ...requested.data, brand_ids: ['a', 'b', 'c'], all_tracked: true },
       }));
-  test('again is already so, whatever is asked for', () =>
+  test('records nothing for a repeated request, even with other parameters', () =>
     given(report, requested)
-      .when(requestReport({ ...wanted, brand_ids: ['unknown'], to: '2027-01-01' }))
+      .when(requestReport({ ...request, brand_ids: ['unknown'], to: '2027-01-01' }))
       .records());
   test('refuses a brand that is not tracked', () =>
     given(report)
-      .when(requestReport({ ...wanted, brand_ids: ['a', 'd'] }))
+      .when(requestReport({ ...request, brand_ids: ['a', 'd'] }))
       .refuses('invalid_input'));
   test.each([
     ['2026-10-01', '2026-10-31', []],
@@ -80,31 +81,31 @@ describe('requestReport', () => {
     ['2026-11-20', '2026-11-21', ['window_in_future']],
     ['2026-11-02', '2026-11-01', ['window_reversed']],
     ['2026-10-01', '2026-12-01', ['window_too_long', 'window_in_future']],
-  ])('from %s to %s has the faults %j', (from, to, faults) =>
+  ])('gives a window from %s to %s the errors %j', (from, to, faults) =>
     expect(windowFaults(from, to, '2026-11-20').map(({ code }) => code)).toEqual(faults),
   );
 });
 
 describe('startReport', () => {
-  test('takes a queued one', () => given(report, requested).when(take('one', 1)).records(first));
-  test('keeps off one that another works on', () =>
+  test('starts a queued report', () => given(report, requested).when(take('one', 1)).records(first));
+  test('records nothing while another worker holds the lease', () =>
     given(report, requested, first).when(take('two', 60)).records());
-  test('takes over one whose lease has run out', () =>
+  test('takes over a report whose lease has expired', () =>
     given(report, requested, first)
       .when(take('two', 61))
       .records(started('two', 2, at(61), at(121))));
-  test('keeps off one whose lease was extended', () =>
+  test('records nothing when the lease was extended', () =>
     given(report, requested, first, {
       type: 'ReportLeaseExtended',
       data: { ...named, worker_id: 'one', attempt: 1, lease_until: at(81) },
     })
       .when(take('two', 61))
       .records());
-  test('of one that is ready, or of none, is nothing', () => {
+  test('records nothing for a finished or absent report', () => {
     given(report, requested, first, finished).when(take('two', 100)).records();
     given(report).when(take('two', 100)).records();
   });
-  test('gives it up when three workers stopped half-way', () =>
+  test('fails the report when three workers stopped half-way', () =>
     given(report, requested, first, started('two', 2, at(61), at(121)), started('three', 3, at(121), at(181)))
       .when(take('four', 181))
       .records({
@@ -122,19 +123,20 @@ describe('startReport', () => {
 describe('extendReportLease', () => {
   const extend = (worker_id: string) =>
     extendReportLease({ worker_id, attempt: 1, at: at(21), lease_seconds: 60 });
-  test('extends it for the worker that has it', () =>
+  test('extends the lease of the worker that holds it', () =>
     given(report, requested, first)
       .when(extend('one'))
       .records({
         type: 'ReportLeaseExtended',
         data: { ...named, worker_id: 'one', attempt: 1, lease_until: at(81) },
       }));
-  test('for nobody else', () => given(report, requested, first).when(extend('two')).records());
+  test('records nothing for another worker', () =>
+    given(report, requested, first).when(extend('two')).records());
 });
 
 describe('finishReport', () => {
-  test('makes it ready', () => given(report, requested, first).when(finish).records(finished));
-  test('of a worker that lost it is nothing', () =>
+  test('makes the report ready', () => given(report, requested, first).when(finish).records(finished));
+  test('records nothing for a worker that lost the lease', () =>
     given(report, requested, first, started('two', 2, at(61), at(121)))
       .when(finish)
       .records());
@@ -147,15 +149,15 @@ describe('failReport', () => {
     reason: 'There is no room left for the file.',
     failed_at: at(5),
   };
-  test('queues it again, later after each attempt', () =>
+  test('queues the report again, with a longer delay after each attempt', () =>
     given(report, requested, started('one', 2, at(1), at(61)))
       .when(fail(2))
       .records({ type: 'ReportAttemptFailed', data: { ...data, attempt: 2, retry_at: at(25) } }));
-  test('gives it up after the last attempt', () =>
+  test('fails the report after the last attempt', () =>
     given(report, requested, started('one', 3, at(1), at(61)))
       .when(fail(3))
       .records({ type: 'ReportFailed', data: { ...data, attempt: 3 } }));
-  test('of a worker that lost it is nothing', () =>
+  test('records nothing for a worker that lost the lease', () =>
     given(report, requested, started('two', 2, at(61), at(121)))
       .when(fail(1))
       .records());

@@ -19,17 +19,19 @@ const save = (saved_items = 0) => saveItem({ workspace_id, item, by: 'ada', at: 
 const unsave = unsaveItem({ workspace_id, item, by: 'bea', at: AT });
 
 describe('saveItem', () => {
-  test('saves it', () => given(saved).when(save()).records(wasSaved));
-  test('that is saved changes nothing, also when no more can be saved', () =>
+  test('saves an item', () => given(saved).when(save()).records(wasSaved));
+  test('records nothing for a saved item, also at the maximum number', () =>
     given(saved, wasSaved).when(save(SAVED_ITEMS_MAX)).records());
-  test('that was unsaved saves it again', () =>
+  test('saves an item again after it was unsaved', () =>
     given(saved, wasSaved, wasUnsaved)
       .when(save(SAVED_ITEMS_MAX - 1))
       .records(wasSaved));
-  test('refuses one too many', () => given(saved).when(save(SAVED_ITEMS_MAX)).refuses('limit_reached'));
+  test('refuses an item above the maximum number', () =>
+    given(saved).when(save(SAVED_ITEMS_MAX)).refuses('limit_reached'));
 });
 
 describe('unsaveItem', () => {
-  test('unsaves it', () => given(saved, wasSaved).when(unsave).records(wasUnsaved));
-  test('that is not saved is already so', () => given(saved, wasSaved, wasUnsaved).when(unsave).records());
+  test('unsaves a saved item', () => given(saved, wasSaved).when(unsave).records(wasUnsaved));
+  test('records nothing when the item is not saved', () =>
+    given(saved, wasSaved, wasUnsaved).when(unsave).records());
 });

@@ -13,31 +13,31 @@ const tracked = (brand_id: string): TrackingEvent => ({
 const track = (brand_id: string, cadence: 'daily' | 'weekly' = 'weekly') =>
   trackBrand({ workspace_id, brand_id, cadence, plan: 'free', at: AT });
 const untrack = (brand_id: string) => untrackBrand({ workspace_id, brand_id, at: AT });
-const full = Array.from({ length: PLANS.free.slots }, (_, place) => tracked(`other-${place}`));
+const full = Array.from({ length: PLANS.free.slots }, (_, index) => tracked(`other-${index}`));
 
 describe('trackBrand', () => {
-  test('tracks it', () => given(tracking).when(track('brand')).records(tracked('brand')));
-  test('again with the same cadence is already so', () =>
+  test('tracks a brand', () => given(tracking).when(track('brand')).records(tracked('brand')));
+  test('records nothing for a tracked brand with the same cadence', () =>
     given(tracking, tracked('brand')).when(track('brand')).records());
-  test('again with another cadence changes the cadence', () =>
+  test('changes the cadence of a tracked brand', () =>
     given(tracking, tracked('brand'))
       .when(track('brand', 'daily'))
       .records({
         type: 'TrackingCadenceChanged',
         data: { workspace_id, brand_id: 'brand', cadence: 'daily', changed_at: AT },
       }));
-  test('refuses when the slots are used up', () =>
+  test('refuses a brand when all slots are used', () =>
     given(tracking, ...full)
       .when(track('brand'))
       .refuses('quota_used_up'));
-  test('changes a cadence also when the slots are used up', () =>
+  test('changes a cadence also when all slots are used', () =>
     given(tracking, ...full)
       .when(track('other-0', 'daily'))
       .records({
         type: 'TrackingCadenceChanged',
         data: { workspace_id, brand_id: 'other-0', cadence: 'daily', changed_at: AT },
       }));
-  test('takes a slot that became free', () =>
+  test('tracks a brand in a slot that became free', () =>
     given(tracking, ...full, {
       type: 'BrandUntracked',
       data: { workspace_id, brand_id: 'other-0', untracked_at: AT },
@@ -47,10 +47,10 @@ describe('trackBrand', () => {
 });
 
 describe('untrackBrand', () => {
-  test('untracks it', () =>
+  test('untracks a brand', () =>
     given(tracking, tracked('brand'))
       .when(untrack('brand'))
       .records({ type: 'BrandUntracked', data: { workspace_id, brand_id: 'brand', untracked_at: AT } }));
-  test('of a brand that is not tracked is already so', () =>
+  test('records nothing when the brand is not tracked', () =>
     given(tracking).when(untrack('brand')).records());
 });

@@ -32,10 +32,10 @@ const anyCards = fc.array(anyCard, { maxLength: 4 });
 
 describe('cards of an ad', () => {
   it.each([
-    ['one leads elsewhere', [card('Hats', HAT), card('Socks', SHOE)]],
-    ['one more leads to another page', [card('Hats', HAT), card('Socks', SOCK), card('Socks', SHOE)]],
-    ['one is gone with its page', [card('Hats', HAT)]],
-  ])('are revised where %s, though the main link is as it was', (_, cards) => {
+    ['one links to another place', [card('Hats', HAT), card('Socks', SHOE)]],
+    ['one is added with another link', [card('Hats', HAT), card('Socks', SOCK), card('Socks', SHOE)]],
+    ['one is removed with its link', [card('Hats', HAT)]],
+  ])('are revised when %s, although the main link is unchanged', (_, cards) => {
     const shop = library();
     shop.scan({ at: at(1) }, carousel(card('Hats', HAT), card('Socks', SOCK)));
     const events = shop.scan({ at: at(2) }, carousel(...cards));
@@ -52,18 +52,18 @@ describe('cards of an ad', () => {
     ['with one link of two', [card('Hats', HAT), card('Socks', null)]],
     ['without words', [card('Hats', HAT, { body: 'Warm' }), card(null, SOCK, { body: 'Soft' })]],
     ['not at all', []],
-  ])('are the same %s (rules 4 and 5)', (_, cards) => {
-    const known = [card('Hats', HAT, { body: 'Warm' }), card('Socks', SOCK, { body: 'Soft' })];
-    const said = cards.map((one) =>
+  ])('are unchanged when shown %s (rules 4 and 5)', (_, cards) => {
+    const existing = [card('Hats', HAT, { body: 'Warm' }), card('Socks', SOCK, { body: 'Soft' })];
+    const fields = cards.map((one) =>
       one.title === null ? one : { ...one, body: one.title === 'Hats' ? 'Warm' : 'Soft' },
     );
     const shop = library();
-    shop.scan({ at: at(1) }, carousel(...known));
-    expect(typesOf(shop.scan({ at: at(2) }, carousel(...said)))).toEqual([]);
-    expect(cardsOf(shop)).toEqual(known);
+    shop.scan({ at: at(1) }, carousel(...existing));
+    expect(typesOf(shop.scan({ at: at(2) }, carousel(...fields)))).toEqual([]);
+    expect(cardsOf(shop)).toEqual(existing);
   });
 
-  it('keep their links where all are worded anew by a scan that shows none', () => {
+  it('keep their links when a scan rewords all of them and shows no link', () => {
     const shop = library();
     shop.scan({ at: at(1) }, carousel(card('Hats', HAT), card('Socks', SOCK)));
     const events = shop.scan({ at: at(2) }, carousel(card('Warm hats', null), card('Soft socks', null)));
@@ -71,7 +71,7 @@ describe('cards of an ad', () => {
     expect(cardsOf(shop)).toEqual([card('Warm hats', HAT), card('Soft socks', SOCK)]);
   });
 
-  it('whose links become known are completed, and that is no news', () => {
+  it('take links that were blank before, without news', () => {
     const shop = library();
     shop.scan({ at: at(1) }, carousel(card('Hats', null), card('Socks', null)));
     const events = shop.scan({ at: at(2) }, carousel(card('Hats', HAT), card('Socks', SOCK)));
@@ -79,7 +79,7 @@ describe('cards of an ad', () => {
     expect(cardsOf(shop)).toEqual([card('Hats', HAT), card('Socks', SOCK)]);
   });
 
-  it('that another collector links in its own way are reworded', () => {
+  it('are reworded, not revised, when another collector writes the links differently', () => {
     const shop = library();
     const to = (id: number, url: string) => ad(id, { cards: [card(`Card ${id}`, url)] });
     shop.scan({ at: at(1) }, [to(1, HAT), to(2, SOCK), to(3, SHOE)]);
@@ -91,13 +91,13 @@ describe('cards of an ad', () => {
     expect(typesOf(events)).toEqual(['AdsReworded']);
   });
 
-  it('whatever they show, are decided once', () => {
+  it('record nothing when any sequence of cards is decided again', () => {
     const scans = fc.array(fc.tuple(anyCards, fc.constantFrom('one', 'two')), { minLength: 2, maxLength: 6 });
     fc.assert(
       fc.property(scans, (shown) => {
         const shop = library();
         shown.forEach(([seen, collector], day) => {
-          // `scan` decides each part twice, and throws where the second time records anything.
+          // `scan` decides each part twice and throws when the second time records an event.
           shop.scan({ at: at(day + 1), collector }, carousel(...seen));
           const again = shop.scan(
             { at: `2026-05-${String(day + 1).padStart(2, '0')}T11:00Z`, collector },
@@ -110,7 +110,7 @@ describe('cards of an ad', () => {
     );
   });
 
-  it('as many as before and without links lead where they led, however they are worded', () => {
+  it('keep their links when the number of cards is unchanged and the scan shows no link, in any wording', () => {
     const unlinked = anyCards.map((some) => some.map((seen) => ({ ...seen, link_url: null })));
     const linksOf = (some: readonly Card[]) => some.map(({ link_url }) => (link_url ?? '').trim()).toSorted();
     fc.assert(

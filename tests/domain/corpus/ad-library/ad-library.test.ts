@@ -32,7 +32,7 @@ describe('rule 1: absent is not stopped', () => {
     expect(shop.totals).toMatchObject({ active: 1, missing: 0, stopped: 1 });
   });
 
-  it('believes the flag and a stop date not after the scan, but no stop date that lies ahead', () => {
+  it('stops an ad by the flag or by a stop date up to the scan, but not by a later date', () => {
     const shop = library();
     shop.scan({ at: '2026-05-01T10:00Z' }, [ad(1), ad(2), ad(3)]);
     const events = shop.scan({ at: '2026-05-02T10:00Z', complete: false }, [
@@ -48,7 +48,7 @@ describe('rule 1: absent is not stopped', () => {
     ['an incomplete scan', { complete: false }],
     ['a scan of other pages', { pages: ['200000002'] }],
     ['a scan of other countries', { countries: ['DE'] }],
-  ])('judges nothing by %s', (_, options) => {
+  ])('ignores absence in %s', (_, options) => {
     const shop = library();
     shop.scan({ at: '2026-05-01T10:00Z' }, [ad(1)]);
     shop.scan({ at: '2026-05-02T10:00Z', ...options }, []);
@@ -56,7 +56,7 @@ describe('rule 1: absent is not stopped', () => {
     expect(shop.totals).toMatchObject({ active: 1, missing: 0 });
   });
 
-  it('judges no ad whose page is unknown', () => {
+  it('ignores the absence of an ad whose page is unknown', () => {
     const shop = library();
     shop.scan({ at: '2026-05-01T10:00Z', pages: [PAGE, ''] }, [ad(1, { page_id: null }), ad(2)]);
     shop.scan({ at: '2026-05-02T10:00Z', pages: [PAGE] }, [ad(2)]);
@@ -64,7 +64,7 @@ describe('rule 1: absent is not stopped', () => {
     expect(shop.totals).toMatchObject({ active: 2, missing: 0 });
   });
 
-  it('takes a missing ad that is seen again as seen', () => {
+  it('records a missing ad as seen when it is shown again', () => {
     const shop = library();
     shop.scan({ at: '2026-05-01T10:00Z' }, [ad(1)]);
     shop.scan({ at: '2026-05-02T10:00Z' }, []);
@@ -75,7 +75,7 @@ describe('rule 1: absent is not stopped', () => {
 });
 
 describe('rule 2: an ad that comes back', () => {
-  it('has returned, and counts again', () => {
+  it('is recorded as returned, and counts as active again', () => {
     const shop = library();
     shop.scan({ at: '2026-05-01T10:00Z' }, [ad(1)]);
     shop.scan({ at: '2026-05-02T10:00Z' }, [ad(1, { is_active: false })]);
@@ -89,7 +89,7 @@ describe('rule 3: baseline, news and late', () => {
   const novelties = (events: readonly AdLibraryEvent[]) =>
     events.flatMap((event) => (event.type === 'AdStarted' ? [event.data.novelty] : []));
 
-  it('takes the first scan of a page as its baseline, whatever the start dates', () => {
+  it('makes the first scan of a page its baseline, for any start dates', () => {
     const shop = library();
     expect(
       novelties(shop.scan({ at: '2026-05-10T10:00Z' }, [ad(1, { started_on: '2026-05-10' }), ad(2)])),
@@ -108,7 +108,7 @@ describe('rule 3: baseline, news and late', () => {
     ['2026-05-08', 'late'],
     [null, 'late'],
   ])(
-    'takes an unknown ad started on %s, after a complete scan on 2026-05-10, as %s',
+    'gives a new ad that started on %s, after a complete scan on 2026-05-10, the novelty %s',
     (started_on, novelty) => {
       const shop = library();
       shop.scan({ at: '2026-05-10T10:00Z' }, [ad(1)]);
@@ -118,7 +118,7 @@ describe('rule 3: baseline, news and late', () => {
     },
   );
 
-  it('makes no news of a stop first seen as a stop', () => {
+  it('does not count the stop of an ad as news when the ad was first seen as stopped', () => {
     const shop = library();
     const events = shop.scan({ at: '2026-05-10T10:00Z' }, [
       ad(1, { is_active: false, stopped_on: '2026-05-01' }),
@@ -131,7 +131,7 @@ describe('rule 3: baseline, news and late', () => {
 describe('scans of some countries', () => {
   const of = (at: string, country: string) => ({ at, countries: [country] });
 
-  it('tell nothing of ads known from others: not seen by them, nor missed', () => {
+  it('neither see nor miss ads of other countries', () => {
     const shop = library();
     shop.scan(of('2026-05-01T10:00Z', 'DE'), [ad(1)]);
     expect(typesOf(shop.scan(of('2026-05-02T10:00Z', 'US'), [ad(2)]))).toEqual(['AdStarted']);
@@ -141,7 +141,7 @@ describe('scans of some countries', () => {
     expect(stop.data).toMatchObject({ ad_id: ad(1).ad_id, last_seen_at: '2026-05-01T10:00:00.000Z' });
   });
 
-  it('name the ads that they saw, where their end does not say that all were', () => {
+  it('list the ads that they saw when the end of the scan does not imply it', () => {
     const shop = library();
     shop.scan(of('2026-05-01T10:00Z', 'DE'), [ad(1), ad(2)]);
     const events = shop.scan(of('2026-05-02T10:00Z', 'US'), [ad(1)]);
@@ -155,7 +155,7 @@ describe('scans of some countries', () => {
 });
 
 describe('rule 4: blank never overwrites', () => {
-  it('keeps what was known, and completes what was blank without making news of it', () => {
+  it('keeps existing values, and fills blanks without news', () => {
     const shop = library();
     shop.scan({ at: '2026-05-01T10:00Z' }, [
       ad(1, { body: 'Soft socks', link_url: 'https://shop.example/socks' }),
@@ -189,7 +189,7 @@ describe('rule 5: destinations', () => {
     ['https://apps.apple.com/us/app/x/id123', 'https://apps.apple.com/us/app/x/id124', true],
     ['https://shop.example/a', 'https://shop.example/b', true],
     ['https://shop.example/a?color=red', 'https://shop.example/a?color=blue', true],
-  ])('%s to %s: changed %s', (from, to, changed) => {
+  ])('compares %s with %s: changed %s', (from, to, changed) => {
     const shop = library();
     shop.scan({ at: '2026-05-01T10:00Z' }, [ad(1, { link_url: from })]);
     const events = shop.scan({ at: '2026-05-02T10:00Z' }, [ad(1, { link_url: to })]);
@@ -201,7 +201,7 @@ describe('rule 6: another collector', () => {
   const texts = ['red', 'green', 'blue', 'grey'].map((colour) => `Socks in ${colour}`);
   const worded = (prefix: string) => texts.map((text, index) => ad(index + 1, { body: `${prefix}${text}` }));
 
-  it('is not taken for revisions when most texts differ, and its wording is what is compared from then on', () => {
+  it('records a rewording when most texts differ, and compares later scans with the new wording', () => {
     const shop = library();
     shop.scan({ at: '2026-05-01T10:00Z' }, worded(''));
     const events = shop.scan({ at: '2026-05-02T10:00Z', collector: 'two' }, worded('0:00 / 0:45 '));
@@ -218,7 +218,7 @@ describe('rule 6: another collector', () => {
     expect(typesOf(revised)).toEqual(['AdRevised']);
   });
 
-  it('does not hide the revision of one text among many that stayed', () => {
+  it('records the revision of one text when most texts are unchanged', () => {
     const shop = library();
     shop.scan({ at: '2026-05-01T10:00Z' }, worded(''));
     const events = shop.scan({ at: '2026-05-02T10:00Z', collector: 'two' }, [
@@ -228,7 +228,7 @@ describe('rule 6: another collector', () => {
     expect(typesOf(events)).toEqual(['AdRevised']);
   });
 
-  it('of the same name makes every difference the brand’s', () => {
+  it('records each difference as a revision when the collector is the same', () => {
     const shop = library();
     shop.scan({ at: '2026-05-01T10:00Z' }, worded(''));
     expect(typesOf(shop.scan({ at: '2026-05-02T10:00Z' }, worded('Sale! ')))).toEqual(
@@ -241,7 +241,7 @@ describe('rule 9: reliable days', () => {
   const other = '200000002';
   const reliable = (events: readonly AdLibraryEvent[]) => first(events, 'ScanRecorded').data.reliable;
 
-  it('needs complete scans of all linked pages on one day', () => {
+  it('require complete scans of all linked pages on one day', () => {
     const shop = library();
     const linked = [PAGE, other];
     expect(reliable(shop.scan({ at: '2026-05-01T10:00Z' }, [ad(1)], linked))).toBe(false);
@@ -253,7 +253,7 @@ describe('rule 9: reliable days', () => {
     expect(reliable(shop.scan({ at: '2026-05-04T12:00Z', pages: linked }, [], linked))).toBe(true);
   });
 
-  it('goes by the pages scanned so far where none is linked', () => {
+  it('use the pages scanned so far when no page is linked', () => {
     const shop = library();
     expect(reliable(shop.scan({ at: '2026-05-01T10:00Z', pages: [PAGE, other] }, []))).toBe(true);
     expect(reliable(shop.scan({ at: '2026-05-02T10:00Z', pages: [PAGE] }, []))).toBe(false);
@@ -267,7 +267,7 @@ describe('rule 11: late and repeated scans', () => {
     expect(shop.scan({ at: '2026-05-01T10:00Z' }, [ad(1)])).toEqual([]);
   });
 
-  it('neither stops nor un-stops by an older scan', () => {
+  it('neither stops nor returns an ad by an older scan', () => {
     const shop = library();
     shop.scan({ at: '2026-05-01T10:00Z' }, [ad(1), ad(2)]);
     shop.scan({ at: '2026-05-08T10:00Z' }, [ad(1, { is_active: false }), ad(2)]);
@@ -277,7 +277,7 @@ describe('rule 11: late and repeated scans', () => {
     expect(shop.totals).toMatchObject({ active: 1, missing: 0 });
   });
 
-  it('takes an ad known from an older scan alone as missing since the newer one', () => {
+  it('marks an ad that only an older scan showed as missing since the newer scan', () => {
     const shop = library();
     shop.scan({ at: '2026-05-08T10:00Z' }, [ad(1)]);
     const started = first(
@@ -301,7 +301,7 @@ describe('any sequence of scans', () => {
     { maxLength: 12 },
   );
 
-  it('gives the statuses of a plain model, and decided again records nothing', () => {
+  it('gives the same statuses as a simple model, and records nothing when decided again', () => {
     fc.assert(
       fc.property(scans, (sequence) => {
         const shop = library();
@@ -318,10 +318,10 @@ describe('any sequence of scans', () => {
           for (const id of shown)
             model.set(id, { status: ended.has(id) ? 'inactive' : 'active', since: hours });
           if (!complete) continue;
-          for (const [id, known] of model) {
-            if (shown.includes(id) || known.status === 'inactive') continue;
-            if (known.status === 'active') model.set(id, { status: 'missing', since: hours });
-            else if (hours - known.since >= 20) model.set(id, { status: 'inactive', since: hours });
+          for (const [id, existing] of model) {
+            if (shown.includes(id) || existing.status === 'inactive') continue;
+            if (existing.status === 'active') model.set(id, { status: 'missing', since: hours });
+            else if (hours - existing.since >= 20) model.set(id, { status: 'inactive', since: hours });
           }
         }
         const statuses = new Map(

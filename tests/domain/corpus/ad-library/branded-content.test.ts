@@ -7,7 +7,7 @@ const LUIS = { page_id: '500000002', page_name: 'Luis' };
 const day = (number: number) => ({ at: `2026-05-0${number}T10:00Z` });
 
 describe('the partner of an ad', () => {
-  it('stands in the event that the ad started, and nothing stands there without one', () => {
+  it('is part of the AdStarted event, and absent from it when the ad names no partner', () => {
     const shop = library();
     const events = shop.scan(day(1), [
       ad(1, { branded_content: MAYA }),
@@ -19,7 +19,7 @@ describe('the partner of an ad', () => {
     for (const { data } of started.slice(1)) expect(data).not.toHaveProperty('branded_content');
   });
 
-  it('completes the record when it is seen later, and is no news', () => {
+  it('is added without news when a later scan shows it', () => {
     const shop = library();
     shop.scan(day(1), [ad(1)]);
     const events = shop.scan(day(2), [ad(1, { branded_content: MAYA })]);
@@ -27,7 +27,7 @@ describe('the partner of an ad', () => {
     expect((events[0] as AdDetailsObserved).data).toMatchObject({ details: {}, branded_content: MAYA });
   });
 
-  it('is recorded again only when it is another', () => {
+  it('is recorded again only when it changes', () => {
     const shop = library();
     shop.scan(day(1), [ad(1, { branded_content: { page_id: null, page_name: 'Maya' } })]);
     const told = (branded_content: typeof MAYA | { page_id: null; page_name: string } | null, on: number) =>

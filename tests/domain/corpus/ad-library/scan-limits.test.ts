@@ -3,10 +3,10 @@ import type { AdLibraryEvent } from '#contracts/events/corpus/ad-library.ts';
 import { AD_MAX_BYTES, ObservedAd } from '#contracts/observations/ad-library-scan.ts';
 import { ad, library } from '#tests/dsl/scans.ts';
 
-/** What an event store takes in one append, where nobody set another limit. */
+/** Default maximum bytes of one append to an event store. */
 const APPEND_MAX_BYTES = 1024 * 1024;
-/** Metadata, the type and what the client sends around an event. */
-const AROUND_A_EVENT_BYTES = 2_000;
+/** Bytes of an event apart from its data: metadata, type and the client's framing. */
+const EVENT_OVERHEAD_BYTES = 2_000;
 
 const bytesOf = (value: object): number => Buffer.byteLength(JSON.stringify(value));
 const card = (body: string) => ({
@@ -17,7 +17,7 @@ const card = (body: string) => ({
   link_url: null,
 });
 
-/** As long as an ad may be, in a script of three bytes a character. */
+/** Returns an ad of the maximum length. `sign` is the character that fills its texts. */
 const longest = (id: number, sign: string): ObservedAd => {
   const shell = ad(id, { cards: Array.from({ length: 10 }, () => card('')) });
   const signs = Math.floor((AD_MAX_BYTES - bytesOf(shell)) / 10 / Buffer.byteLength(sign));
@@ -27,16 +27,16 @@ const longest = (id: number, sign: string): ObservedAd => {
 const largest = (events: readonly AdLibraryEvent[]): number =>
   Math.max(...events.map(({ data }) => bytesOf(data)));
 
-it('an ad may be so long, and not longer', () => {
+it('the ad schema accepts an ad of the maximum length and rejects a longer one', () => {
   expect(ObservedAd.safeParse(longest(1, 'क')).success).toBe(true);
   const longer = { ...longest(1, 'क'), body: 'क'.repeat(20) };
   expect(ObservedAd.safeParse(longer).error?.issues[0]?.message).toContain(`at most ${AD_MAX_BYTES} bytes`);
-  // Few characters, many bytes.
+  // A control character takes six bytes in JSON.
   const escaped = { ...ad(1), cards: Array.from({ length: 10 }, () => card('\u0001'.repeat(8_000))) };
   expect(ObservedAd.safeParse(escaped).success).toBe(false);
 });
 
-it('every event about the longest ads fits into an append, also where all are revised or worded anew', () => {
+it('every event about ads of the maximum length fits into one append, also when all are revised or reworded', () => {
   const ids = [1, 2, 3, 4, 5];
   const shop = library();
   const scans = [
@@ -54,5 +54,5 @@ it('every event about the longest ads fits into an append, also where all are re
     ),
   ];
   expect(scans.map((events) => events[0]?.type)).toEqual(['AdStarted', 'AdRevised', 'AdsReworded']);
-  for (const events of scans) expect(largest(events)).toBeLessThan(APPEND_MAX_BYTES - AROUND_A_EVENT_BYTES);
+  for (const events of scans) expect(largest(events)).toBeLessThan(APPEND_MAX_BYTES - EVENT_OVERHEAD_BYTES);
 });

@@ -18,7 +18,7 @@ const BRAND_NAME = { brand_id: BRAND, slug: 'shop-example', name: 'Shop', logo_u
 const BASE_URL = 'https://api.test';
 const at = (day: number): string => `2026-05-${String(day).padStart(2, '0')}T08:00:00Z`;
 
-/** Events of a brand with a baseline, a launch, a changed link and a stop. */
+/** Returns events of a brand with a baseline, a launch, a changed link and a stop. */
 const events = () => {
   const shop = library();
   const link = (path: string) => `https://shop.example/${path}`;
@@ -34,7 +34,7 @@ const events = () => {
 };
 
 describe('happeningsInLibrary', () => {
-  test('are launches, stops and changed links; baselines and late finds are no news', () => {
+  test('returns launches, stops and changed links, but no baseline or late ads', () => {
     const happenings = events().flatMap((event) => happeningsInLibrary(ID, event));
     expect(happenings.map(({ trigger, type, ad_id }) => [trigger, type, ad_id])).toEqual([
       ['page_changes', 'destination_changed', '9999999991'],
@@ -59,7 +59,7 @@ describe('meetAdOnPage', () => {
   const meet = (page: Parameters<typeof meetAdOnPage>[2], event = started(), since: string | null = at(1)) =>
     meetAdOnPage(ID, event, page, since);
 
-  test('on a page that never ran one is a new partner, once', () => {
+  test('reports a new partner once, for the first ad on a page', () => {
     const first = meet(UNKNOWN_PAGE);
     expect(first.happenings).toMatchObject([
       { trigger: 'new_partners', type: 'partner_started', page_id: PAGE },
@@ -67,12 +67,12 @@ describe('meetAdOnPage', () => {
     expect(meet(first.page)).toEqual({ page: first.page, happenings: [] });
   });
 
-  test.each(['CREATOR', 'PARTNER'] as const)('on a page linked as %s too', (role) => {
+  test.each(['CREATOR', 'PARTNER'] as const)('reports a new partner on a page linked as %s', (role) => {
     expect(meet({ ...UNKNOWN_PAGE, role }).happenings).toHaveLength(1);
   });
 
   test.each(['OFFICIAL', 'REGIONAL', 'RESELLER', 'UNVERIFIED'] as const)(
-    'on a page linked as %s is none',
+    'reports no new partner on a page linked as %s',
     (role) => {
       expect(meet({ ...UNKNOWN_PAGE, role })).toEqual({
         page: { role, ran_ads: true, was_new_partner: false },
@@ -81,13 +81,13 @@ describe('meetAdOnPage', () => {
     },
   );
 
-  test('in the first scan of the brand is no news; later it is no new partner either', () => {
+  test('reports no new partner in the first scan of the brand, nor for the same page later', () => {
     const first = meet(UNKNOWN_PAGE, started(), null);
     expect(first.happenings).toEqual([]);
     expect(meet(first.page).happenings).toEqual([]);
   });
 
-  test('that began before the last complete scan is no news; on a page looked at for the first time it may be', () => {
+  test('reports a new partner only for ads that started after the last complete scan and are not late', () => {
     expect(meet(UNKNOWN_PAGE, started({ started_on: '2026-04-20' })).happenings).toEqual([]);
     expect(meet(UNKNOWN_PAGE, started({ started_on: null })).happenings).toEqual([]);
     expect(meet(UNKNOWN_PAGE, started({ novelty: 'late' })).happenings).toEqual([]);
@@ -107,20 +107,20 @@ describe('meetPageLink', () => {
   const typesAfter = (...links: readonly SocialPageEvent[]): readonly string[] => {
     let page = UNKNOWN_PAGE;
     return links.flatMap((event) => {
-      const met = meetPageLink(ID, event, page);
-      page = met.page;
-      return met.happenings.map(({ type }) => type);
+      const outcome = meetPageLink(ID, event, page);
+      page = outcome.page;
+      return outcome.happenings.map(({ type }) => type);
     });
   };
 
-  test('is a page linked when it was not, whatever changes about the link then', () => {
+  test('reports a linked page once, and ignores later changes of the link', () => {
     expect(typesAfter(link('OFFICIAL'), link('OFFICIAL', 0.5), unlink, link('OFFICIAL'))).toEqual([
       'page_linked',
       'page_linked',
     ]);
   });
 
-  test('is a new partner once, linked as one or become one', () => {
+  test('reports a new partner once, when it is linked as one or becomes one', () => {
     expect(typesAfter(link('CREATOR'), unlink, link('CREATOR'))).toEqual([
       'page_linked',
       'partner_started',
@@ -131,7 +131,7 @@ describe('meetPageLink', () => {
 });
 
 describe('periodOf', () => {
-  test('is the UTC day, or the ISO week from Monday', () => {
+  test('returns the UTC day, or the ISO week from Monday', () => {
     expect(periodOf('daily', '2026-12-31T23:59:59.999Z')).toEqual({
       from: '2026-12-31',
       to: '2026-12-31',
@@ -153,7 +153,7 @@ describe('alertPayload', () => {
   } as const;
   const [happening] = events().flatMap((event) => happeningsInLibrary(ID, event));
 
-  test('is as customers are promised, and counts what it does not hold', () => {
+  test('matches the published schema, and counts the items that it leaves out', () => {
     if (!happening) throw new Error('nothing happened');
     const item = alertItem(happening, BRAND_NAME, BASE_URL);
     const matched = {
@@ -175,7 +175,7 @@ describe('alertPayload', () => {
     expect(payload.items).toHaveLength(PAYLOAD_ITEMS_MAX);
   });
 
-  test('has an id of its own for each rule, channel and cause', () => {
+  test('has a distinct delivery id for each rule, channel and cause', () => {
     const ids = [
       deliveryIdOf(ID, 'webhook', 'a'),
       deliveryIdOf(ID, 'email', 'a'),

@@ -54,8 +54,8 @@ const suspended = (channel: EndpointChannel = 'webhook'): AlertRuleEvent => ({
   type: 'AlertChannelSuspended',
   data: { ...named, ...suspension(channel) },
 });
-/** As the whole rule was suspended once. */
-const suspendedAsWhole: AlertRuleEvent = {
+/** Suspension of a whole rule, as recorded when one failing channel still disabled the rule. */
+const ruleSuspended: AlertRuleEvent = {
   type: 'AlertRuleSuspended',
   data: { ...named, ...suspension('webhook') },
 };
@@ -77,23 +77,23 @@ const suspend = (channel: EndpointChannel = 'webhook') =>
 const remove = deleteAlertRule({ ...named, at: LATER });
 
 describe('createAlertRule', () => {
-  test('creates it, naming each brand once and in one order', () =>
+  test('creates a rule with brands sorted and without duplicates', () =>
     given(alertRule)
       .when(create({ brand_ids: ['brand b', 'brand a', 'brand b'] }))
       .records(created()));
-  test('once, also when it was deleted since', () => {
+  test('records nothing when the rule exists or was deleted', () => {
     given(alertRule, created()).when(create()).records();
     given(alertRule, created(), deleted).when(create()).records();
   });
-  test('only on brands that are tracked', () =>
+  test('refuses a brand that is not tracked', () =>
     given(alertRule)
       .when(create({ brand_ids: ['brand a', 'brand z'] }))
       .refuses('invalid_input'));
-  test('only with a channel', () =>
+  test('refuses a rule without a channel', () =>
     given(alertRule)
       .when(create({ webhook_url: null }))
       .refuses('invalid_input'));
-  test('up to as many as a workspace has', () => {
+  test('refuses a rule above the maximum number', () => {
     given(alertRule)
       .when(create({}, ALERT_RULES_MAX - 1))
       .records(created());
@@ -102,17 +102,17 @@ describe('createAlertRule', () => {
 });
 
 describe('changeAlertRule', () => {
-  test('records what changed and nothing else', () => {
-    const asked = { name: 'Launches', trigger: 'activity', brand_ids: ['brand b', 'brand a'] } as const;
+  test('records only the changed fields', () => {
+    const requested = { name: 'Launches', trigger: 'activity', brand_ids: ['brand b', 'brand a'] } as const;
     given(alertRule, created())
-      .when(change({ ...asked, chat: CHAT }))
+      .when(change({ ...requested, chat: CHAT }))
       .records(changed({ trigger: 'activity', chat: CHAT }));
   });
-  test('to what it is already, changes nothing', () =>
+  test('records nothing when all fields have their present values', () =>
     given(alertRule, created({ chat: CHAT }))
       .when(change({ ...settings, chat: { ...CHAT } }))
       .records());
-  test('keeps a channel', () => {
+  test('refuses to remove the last channel', () => {
     given(alertRule, created())
       .when(change({ webhook_url: null }))
       .refuses('invalid_input');
@@ -120,7 +120,7 @@ describe('changeAlertRule', () => {
       .when(change({ webhook_url: null, email: true }))
       .records(changed({ webhook_url: null, email: true }));
   });
-  test('asks whether brands are tracked only when they are named', () => {
+  test('checks that brands are tracked only when brands are given', () => {
     given(alertRule, created({ brand_ids: ['brand z'] }))
       .when(change({ name: 'Starts' }))
       .records(changed({ name: 'Starts' }));
@@ -128,11 +128,11 @@ describe('changeAlertRule', () => {
       .when(change({ brand_ids: ['brand z'] }))
       .refuses('invalid_input');
   });
-  test('enables a rule that was suspended as a whole', () =>
-    given(alertRule, created(), suspendedAsWhole)
+  test('enables a rule that was suspended with all its channels', () =>
+    given(alertRule, created(), ruleSuspended)
       .when(change({ enabled: true }))
       .records(changed({ enabled: true })));
-  test('ends suspensions by what is as it was', () => {
+  test('ends a suspension when a field is set to its present value', () => {
     const both = created({ chat: CHAT });
     given(alertRule, both, suspended(), suspended('chat'))
       .when(change({ ...settings, chat: { ...CHAT } }))
@@ -144,7 +144,7 @@ describe('changeAlertRule', () => {
       .when(change({ webhook_url: settings.webhook_url, chat: { ...CHAT } }))
       .records(changed({ chat: CHAT }));
   });
-  test('of something else ends none', () => {
+  test('keeps suspensions when another field changes', () => {
     given(alertRule, created(), suspended())
       .when(change({ name: 'Starts', enabled: false }))
       .records(changed({ name: 'Starts', enabled: false }));
@@ -152,7 +152,7 @@ describe('changeAlertRule', () => {
       .when(change({ name: settings.name, email: false }))
       .records();
   });
-  test('of a rule that is not there, or not any more', () => {
+  test('refuses a rule that does not exist or is deleted', () => {
     given(alertRule)
       .when(change({ name: 'Starts' }))
       .refuses('not_found');
@@ -163,45 +163,45 @@ describe('changeAlertRule', () => {
 });
 
 describe('suspendAlertChannel', () => {
-  test('suspends it, each for itself', () => {
+  test('suspends each channel separately', () => {
     const both = created({ chat: CHAT });
     given(alertRule, both).when(suspend()).records(suspended());
     given(alertRule, both, suspended()).when(suspend('chat')).records(suspended('chat'));
   });
-  test('again, once it was sent to again', () =>
+  test('suspends a channel again after it was enabled again', () =>
     given(alertRule, created(), suspended(), changed({ enabled: true }))
       .when(suspend())
       .records(suspended()));
-  test('needs nothing of a rule that is off, gone or never was', () => {
+  test('records nothing for a rule that is off, deleted or absent', () => {
     given(alertRule, created({ enabled: false }))
       .when(suspend())
       .records();
-    given(alertRule, created(), suspendedAsWhole).when(suspend()).records();
+    given(alertRule, created(), ruleSuspended).when(suspend()).records();
     given(alertRule, created(), deleted).when(suspend()).records();
     given(alertRule).when(suspend()).records();
   });
-  test('needs nothing of a channel that the rule has not', () =>
+  test('records nothing for a channel that the rule does not have', () =>
     given(alertRule, created()).when(suspend('chat')).records());
 });
 
 describe('deleteAlertRule', () => {
-  test('deletes it', () => given(alertRule, created()).when(remove).records(deleted));
-  test('that is not there is already so', () => given(alertRule).when(remove).records());
+  test('deletes the rule', () => given(alertRule, created()).when(remove).records(deleted));
+  test('records nothing when the rule does not exist', () => given(alertRule).when(remove).records());
 });
 
-describe('what is known of a rule', () => {
+describe('the state of a rule', () => {
   const after = (...events: readonly AlertRuleEvent[]) => events.reduce(alertRule.evolve, alertRule.initial);
-  test('whether it is active', () => {
+  test('is active only while it sends on a channel', () => {
     expect(isActive(after(created()))).toBe(true);
     expect(isActive(after(created({ enabled: false })))).toBe(false);
     expect(isActive(after(created(), suspended()))).toBe(false);
     expect(isActive(after(created({ email: true }), suspended()))).toBe(true);
-    expect(isActive(after(created({ email: true }), suspendedAsWhole))).toBe(false);
+    expect(isActive(after(created({ email: true }), ruleSuspended))).toBe(false);
     expect(isActive(after(created(), suspended(), changed({ enabled: true })))).toBe(true);
     expect(isActive(after(created(), deleted))).toBe(false);
     expect(isActive(after())).toBe(false);
   });
-  test('which channels are suspended, until it is enabled or they are given an address', () => {
+  test('has suspended channels until the rule is enabled or their address is set', () => {
     const both = [created({ email: true, chat: CHAT }), suspended(), suspended('chat')] as const;
     const [webhook, chat] = [suspension('webhook'), suspension('chat')];
     const expectAfter = (changes: AlertRuleChange, left: object, sendsOn: readonly string[]) => {
@@ -217,21 +217,21 @@ describe('what is known of a rule', () => {
     expectAfter({ chat: CHAT }, { webhook, chat: null }, ['email', 'chat']);
     expect(after(...both)?.enabled).toBe(true);
   });
-  test('that it was suspended as a whole, until it is enabled', () => {
-    const before = after(created({ email: true }), suspendedAsWhole, changed({ name: 'x' }));
+  test('stays off after a suspension of all channels until it is enabled', () => {
+    const before = after(created({ email: true }), ruleSuspended, changed({ name: 'x' }));
     expect(before).toMatchObject({ enabled: false, suspended: { webhook: suspension('webhook') } });
-    const mended = after(created(), suspendedAsWhole, changed({ webhook_url: 'https://two.example/' }));
+    const mended = after(created(), ruleSuspended, changed({ webhook_url: 'https://two.example/' }));
     expect(mended).toMatchObject({ enabled: false, suspended: { webhook: null } });
-    const again = after(created({ email: true }), suspendedAsWhole, changed({ enabled: true }));
+    const again = after(created({ email: true }), ruleSuspended, changed({ enabled: true }));
     expect(sendingChannelsOf(again)).toEqual(['email', 'webhook']);
   });
-  test('its channels', () => {
+  test('lists its channels', () => {
     expect(channelsOf(settings)).toEqual(['webhook']);
     expect(channelsOf({ email: true, webhook_url: null, chat: CHAT })).toEqual(['email', 'chat']);
   });
 });
 
-describe('whatever is asked of a rule, in whatever order', () => {
+describe('any sequence of commands to a rule', () => {
   const brandIds = fc.array(fc.constantFrom(...BRANDS, 'brand z'), { minLength: 1, maxLength: 4 });
   const url = fc.constantFrom(null, 'https://one.example/', 'https://two.example/');
   const channels = {
@@ -258,10 +258,10 @@ describe('whatever is asked of a rule, in whatever order', () => {
     }
   };
 
-  test('it has a channel, is on brands in one order, is decided once, and stays deleted', () => {
-    const asked = fc.array(decision, { maxLength: 12 });
+  test('keeps a channel, keeps brands sorted, records each command once, and never revives a deleted rule', () => {
+    const requested = fc.array(decision, { maxLength: 12 });
     fc.assert(
-      fc.property(asked, (decisions) => {
+      fc.property(requested, (decisions) => {
         let state: AlertRuleState = null;
         for (const decide of decisions) {
           const before: AlertRuleState = state;
@@ -273,7 +273,7 @@ describe('whatever is asked of a rule, in whatever order', () => {
           expect(state.brand_ids).not.toContain('brand z');
           if (before?.status === 'deleted') expect(state).toBe(before);
           if (state.status === 'deleted') continue;
-          // Whatever is suspended is a channel that it has.
+          // Each suspended channel is one that the rule has.
           const { webhook, chat } = state.suspended;
           const givenUp: string[] = [...(webhook ? ['webhook'] : []), ...(chat ? ['chat'] : [])];
           expect(channelsOf(state)).toEqual(expect.arrayContaining(givenUp));
@@ -292,7 +292,7 @@ describe('webhook secrets', () => {
     type: 'WebhookSecretIssued',
     data: { workspace_id: 'ws_1', fingerprint, issued_at: AT },
   });
-  test('the first is issued once', () => {
+  test('issues the first secret once', () => {
     given(webhookSecret)
       .when(issueFirstWebhookSecret(secret('one')))
       .records(issued('one'));
@@ -300,7 +300,7 @@ describe('webhook secrets', () => {
       .when(issueFirstWebhookSecret(secret('two')))
       .records();
   });
-  test('another takes its place', () => {
+  test('replaces a secret with another one', () => {
     given(webhookSecret)
       .when(issueWebhookSecret(secret('one')))
       .records(issued('one'));
