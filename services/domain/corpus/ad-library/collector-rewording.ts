@@ -6,7 +6,7 @@ import { collectorOf, type LibraryState, NO_PAGE } from './state.ts';
 
 /**
  * Rule 6 of DESIGN §5: collectors word the same ads differently, and such a difference is not a change by the brand.
- * When a scan comes from another collector than the last one, its ads are counted before any is decided. An aspect
+ * When a scan comes from another collector than its pages' last one, its ads are counted before any is decided. An aspect
  * that differs in most ads counts as reworded by the collector.
  */
 
@@ -20,7 +20,7 @@ export const emptyTally = (): RewordingTally => ({
   destination: { comparable: 0, different: 0 },
 });
 
-/** True when the scan's collector differs from that of a page's last scan, so that rule 6 applies. */
+/** True when the scan's collector differs from the recorded collector of one of its pages, so that rule 6 applies. */
 export const collectorChanged = (scan: ScanHeader, state: LibraryState): boolean =>
   scan.pages.some(({ page_id }) => {
     const page = state.pages.get(page_id);
@@ -45,9 +45,6 @@ export const tallyRewording =
     return tally;
   };
 
-/**
- * Returns the aspects that the collector reworded: those that differ in more than half of the comparable ads (rule
- * 6).
- */
+/** Returns the aspects that differ in more than half of the comparable ads: the collector reworded them (rule 6). */
 export const rewordedAspects = (tally: RewordingTally): readonly Aspect[] =>
   (Object.keys(tally) as Aspect[]).filter((aspect) => tally[aspect].different * 2 > tally[aspect].comparable);

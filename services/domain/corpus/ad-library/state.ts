@@ -53,7 +53,7 @@ export type KnownPage = {
   readonly complete_before?: string | null;
   /** The last complete scan that showed every active ad. Absent in older states, where `last_complete_at` applies. */
   readonly all_seen_at?: string | null;
-  /** The collector of the last scan, complete or not. */
+  /** The collector of the last complete scan; of the first scan when none after it was complete. */
   readonly collector: string;
 };
 
@@ -112,7 +112,8 @@ export const lastSeenAt = (ad: KnownAd, page: KnownPage | undefined): string => 
 };
 
 /**
- * Returns the collector that last saw the ad. An unchanged ad was last seen by the collector of its page's last scan.
+ * Returns the collector that last saw the ad. An ad without a later event of its own was last seen by the collector of
+ * its page's last complete scan.
  */
 export const collectorOf = (ad: KnownAd, page: KnownPage | undefined): string =>
   page && lastSeenAt(ad, page) !== ad.seen_at ? page.collector : ad.collector;

@@ -86,8 +86,8 @@ const priceMoveOf = (changes: readonly VariantChange[]): PriceMove | null => {
 };
 
 /**
- * True when the change of a variant is news. A filled blank is not news. A compare-at price that appears or disappears
- * is news, because having none is a state of its own.
+ * True when the change of a variant is news. A filled blank is not news, nor is a price in another currency. A
+ * compare-at price that appears or disappears is news, because having none is a state of its own.
  */
 const isVariantNews = (change: VariantChange, currencyChanged: boolean): boolean => {
   const { title, sku, price, compare_at_price, available } = change;

@@ -143,7 +143,7 @@ const requireDepth = (depth: number): void => {
   );
 };
 
-/** Returns the editors sorted and without duplicates. The creator can always edit and is left out. */
+/** Returns the editors sorted and without duplicates. The creator needs no entry and is left out. */
 const editorsOf = (editors: readonly string[], createdBy: string): readonly string[] =>
   [...new Set(editors)].filter((editor) => editor !== createdBy).toSorted();
 
