@@ -33,7 +33,7 @@ import type { EventStore } from '#platform/event-store/event-store.ts';
 
 /** Operator commands on workspaces. Sign-up is not open, so operators create workspaces, members and keys. */
 
-/** Where operator commands run, and the actor recorded with each event. */
+/** Dependencies of operator commands, with the actor that is recorded with each event. */
 export type OperatorDependencies = {
   readonly eventStore: EventStore;
   readonly workspaceCommands: WorkspaceCommands;
