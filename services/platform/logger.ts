@@ -2,14 +2,14 @@ import { type Logger, pino } from 'pino';
 
 export type Log = Logger;
 
-/** Causes of a fault that are told with it. */
+/** Maximum length of the logged cause chain. */
 const CAUSES_MAX = 3;
 
 /**
- * Of a fault, what it is and where. Drivers hang more onto theirs: the row that was refused, the statement's values, the
- * request that was sent. None of that is told.
+ * Serialises an error for the log: type, message, code, stack and causes only. Drivers attach more to their errors,
+ * such as the rejected row, statement values or the request. These can hold personal data and are left out.
  */
-export const describeFault = (error: unknown, causes = CAUSES_MAX): unknown => {
+export const serializeError = (error: unknown, causes = CAUSES_MAX): unknown => {
   if (!(error instanceof Error)) return typeof error === 'object' ? 'not an error' : error;
   const { code } = error as { code?: unknown };
   return {
@@ -17,18 +17,18 @@ export const describeFault = (error: unknown, causes = CAUSES_MAX): unknown => {
     message: error.message,
     ...(typeof code === 'string' || typeof code === 'number' ? { code } : {}),
     stack: error.stack,
-    ...(error.cause === undefined || causes === 0 ? {} : { cause: describeFault(error.cause, causes - 1) }),
+    ...(error.cause === undefined || causes === 0 ? {} : { cause: serializeError(error.cause, causes - 1) }),
   };
 };
 
-/** Fields first, constant message. Never a key, a secret or an address of a person. */
+/** Creates a JSON logger. Call it with fields first and a constant message. Never log keys, secrets or addresses. */
 export const createLog = (name: string, level: string): Log =>
   pino({
     name,
     level,
     base: { name },
     timestamp: pino.stdTimeFunctions.isoTime,
-    serializers: { err: (error: unknown) => describeFault(error) },
+    serializers: { err: (error: unknown) => serializeError(error) },
     redact: {
       paths: ['authorization', '*.authorization', 'key', 'api_key', 'secret', '*.secret'],
       censor: '[hidden]',

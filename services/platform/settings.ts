@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { z } from 'zod';
 
 /**
- * The one place that reads the environment. Each process describes its settings with one schema; all
- * faults are reported at once, with the name of each setting.
+ * Thrown when settings are missing or invalid. Its message lists all faults at once, with the name of each setting
+ * and without values.
  */
 export class SettingsError extends Error {
   constructor(faults: readonly string[]) {
@@ -13,56 +13,63 @@ export class SettingsError extends Error {
   }
 }
 
-/** An empty string counts as not set, as shells and compose files produce them. */
+/**
+ * Reads the settings of a schema from the environment. Only this file reads `process.env`. An empty string counts as
+ * not set, because shells and compose files produce them. Throws `SettingsError`.
+ */
 export const readSettings = <Shape extends z.ZodRawShape>(
   schema: z.ZodObject<Shape>,
   environment: Readonly<Record<string, string | undefined>> = process.env,
 ): z.infer<z.ZodObject<Shape>> => {
-  const given = Object.fromEntries(
+  const values = Object.fromEntries(
     Object.keys(schema.shape)
       .map((name) => [name, environment[name]] as const)
       .filter(([, value]) => value !== undefined && value !== ''),
   );
-  const parsed = schema.safeParse(given);
+  const parsed = schema.safeParse(values);
   if (parsed.success) return parsed.data;
   throw new SettingsError(parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`));
 };
 
 /**
- * How much of a setting's value may be shown, as its schema's `meta` says: `whole`, nothing of it; `credentials`, a URL
- * without what it is opened with. This is the one place where it is decided, for the log and for the reference.
+ * Secret part of a setting's value, stored in the `meta` of its schema. `whole`: the value is never shown.
+ * `credentials`: a URL is shown without its credentials. The log and the settings reference both use it.
  */
 export type Secrecy = 'whole' | 'credentials';
 
-/** A setting that nobody may see. */
+/** Marks a setting whose value is never shown. */
 export const secret = <Schema extends z.ZodType>(schema: Schema, description: string): Schema =>
   schema.meta({ description, secret: 'whole' satisfies Secrecy });
 
-/** A URL that may hold a user and a password. */
+/** Marks a URL that may hold a user and a password. */
 export const credentialedUrl = <Schema extends z.ZodType>(schema: Schema, description: string): Schema =>
   schema.meta({ description, secret: 'credentials' satisfies Secrecy });
 
+/** Returns the secrecy of a setting, or `null` when its value may be shown. */
 export const secrecyOf = (schema: z.ZodType): Secrecy | null =>
   (schema.meta()?.['secret'] as Secrecy | undefined) ?? null;
 
 const HIDDEN = '[hidden]';
-/** Words of a connection string that say nothing of anybody; the value of any other is hidden. */
+/** Names of connection parameters whose values are harmless. The values of all others are hidden. */
 const SHOWN_PARAMETERS =
   /^(sslmode|sslrootcert|sslcert|sslkey|application_name|tls|tlsverifycert|tlscafile|usercertfile|userkeyfile|ca_file|cert_file|key_file|credentials_file|nkey_seed_file|region|nodepreference|keepaliveinterval|keepalivetimeout|discoveryinterval|maxdiscoverattempts|gossiptimeout|throwonappendfailure|defaultdeadline)$/i;
 
-/** `postgres://[hidden]@host/name?sslmode=verify-full`; nothing at all of what does not look like a URL. */
+/**
+ * Hides the credentials of a URL: `postgres://[hidden]@host/name?sslmode=verify-full`. A text that is not a URL is
+ * hidden completely.
+ */
 export const withoutCredentials = (url: string): string => {
   const parts = /^([a-z][a-z0-9+.-]*:\/\/)(?:([^/?#]*)@)?([^@?#]*)(?:\?([^#]*))?$/i.exec(url);
   if (!parts) return HIDDEN;
-  const [, scheme = '', user, place = '', query] = parts;
+  const [, scheme = '', user, location = '', query] = parts;
   const shown = query?.split('&').map((pair) => {
     const [name = '', value] = pair.split('=', 2);
     return value === undefined || SHOWN_PARAMETERS.test(name) ? pair : `${name}=${HIDDEN}`;
   });
-  return `${scheme}${user === undefined ? '' : `${HIDDEN}@`}${place}${shown ? `?${shown.join('&')}` : ''}`;
+  return `${scheme}${user === undefined ? '' : `${HIDDEN}@`}${location}${shown ? `?${shown.join('&')}` : ''}`;
 };
 
-/** The settings as a process may say them: `null` for those that are not set. */
+/** Returns the settings with secrets hidden, for the log. The value of an unset setting is `null`. */
 export const showSettings = (
   schema: z.ZodObject,
   settings: Readonly<Record<string, unknown>>,
@@ -90,32 +97,32 @@ export const LogLevel = z
 
 const PostgresUrl = z.string().regex(/^postgres(ql)?:\/\//, 'a Postgres URL, postgres://…');
 
-/** What every process that touches the three servers needs. */
+/** Settings of every process that uses the three servers. */
 export const serverSettings = {
   DATABASE_URL: credentialedUrl(
     PostgresUrl,
-    'Postgres of the read models; `sslmode=verify-full` and `sslrootcert=FILE` for TLS.',
+    'Postgres URL of the read models; add `sslmode=verify-full` and `sslrootcert=FILE` for TLS.',
   ),
   EVENT_STORE_URL: credentialedUrl(
     z.string().regex(/^(esdb|kurrentdb)(\+discover)?:\/\//, 'an EventStoreDB connection string, esdb://…'),
-    'EventStoreDB connection string; user and password in it, `tls=true` and `tlsCAFile=FILE` for TLS.',
+    'EventStoreDB connection string, with user and password; add `tls=true` and `tlsCAFile=FILE` for TLS.',
   ),
   NATS_URL: credentialedUrl(
     z.string().regex(/^(nats|tls):\/\//, 'a NATS URL, nats://… or tls://…'),
-    'NATS with JetStream, hosts of a cluster with commas between; `tls://` and `ca_file=FILE` for TLS; user and password or a token in it, or `credentials_file` or `nkey_seed_file`.',
+    'URL of NATS with JetStream; separate the hosts of a cluster with commas. For TLS: `tls://` and `ca_file=FILE`. To authenticate: user and password, a token, `credentials_file` or `nkey_seed_file`.',
   ),
-  LOG_LEVEL: LogLevel.describe('How much is logged: `fatal` to `trace`, or `silent`.'),
+  LOG_LEVEL: LogLevel.describe('Minimum level of log messages: `fatal` to `trace`, or `silent`.'),
 } as const;
 
-/** A role that may only read: `npm run ops -- database grant-reads` makes what it needs. */
+/** Setting for a read-only database role. `npm run ops -- database grant-reads` creates its privileges. */
 export const readDatabaseSettings = {
   READ_DATABASE_URL: credentialedUrl(
     PostgresUrl.optional(),
-    'The same Postgres, or a replica of it, as a role that may only read; `DATABASE_URL` when not set.',
+    'URL of the same Postgres, or of a replica, with a read-only role; `DATABASE_URL` when not set.',
   ),
 } as const;
 
-/** What `npm start` writes down about the stack it runs. */
+/** Content of `local.json`, which `npm start` writes about the local stack. */
 export const LocalStack = z.object({
   api_url: z.string(),
   ops_url: z.string(),
@@ -127,14 +134,14 @@ export const LocalStack = z.object({
 });
 export type LocalStack = z.infer<typeof LocalStack>;
 
-/** Secrets of the local stack that operator commands need too, as it keeps them in its data folder. */
+/** Content of `secrets.json` in the data folder of the local stack: the secrets that operator commands need. */
 const LocalSecrets = z.object({ member_vault_key: z.string(), audit_signing_key: z.string() }).partial();
 
 const DataDirectory = z.object({ DATA_DIR: z.string().default('.data') });
 
 /**
- * The environment, completed by the running local stack: a command-line tool started beside `npm start`
- * finds its servers without settings. What the environment says wins.
+ * Returns the environment, completed with the values of the running local stack. A command-line tool finds the
+ * servers of `npm start` without settings. Variables of the environment take precedence.
  */
 export const environmentWithLocalStack = (
   environment: Readonly<Record<string, string | undefined>> = process.env,
@@ -156,8 +163,8 @@ export const environmentWithLocalStack = (
     MEMBER_VAULT_KEY: secrets.member_vault_key,
     AUDIT_SIGNING_KEY: secrets.audit_signing_key,
   };
-  const given = Object.fromEntries(
+  const nonEmpty = Object.fromEntries(
     Object.entries(environment).filter(([, value]) => value !== undefined && value !== ''),
   );
-  return { ...found, ...given };
+  return { ...found, ...nonEmpty };
 };

@@ -90,9 +90,9 @@ describe('e-mail', () => {
     const { payload } = emailTo('mem_ada');
     const notice = { ...payload, type: 'alert.suspended' as const, kind: 'notice' as const, items: [] };
     const { subject, text } = emailMessageOf({ ...notice, suspended_channel: 'chat' });
-    expect(subject).toBe('The alert “Größe & <Preis>” does not send to the chat tool any more');
-    expect(text).toContain('Its other channels are not concerned.');
-    expect(emailMessageOf(notice).subject).toBe('The alert “Größe & <Preis>” was switched off');
+    expect(subject).toBe('The alert “Größe & <Preis>” no longer sends to the chat tool');
+    expect(text).toContain('Its other channels are not affected.');
+    expect(emailMessageOf(notice).subject).toBe('The alert “Größe & <Preis>” was disabled');
   });
 
   test('cancels a delivery to an erased member', async () => {

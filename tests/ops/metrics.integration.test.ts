@@ -159,7 +159,7 @@ describe('the operator port', () => {
       expect(await missing()).toEqual({
         status: 'not_ready',
         missing: [
-          { what: 'process', why: 'it is still starting' },
+          { what: 'process', why: 'starting' },
           { what: 'tables', why: 'not made yet' },
         ],
       });
@@ -177,7 +177,7 @@ describe('the operator port', () => {
       );
       expect(text).toContain('nodejs_eventloop_lag_p99_seconds ');
       ending.abort();
-      expect(await missing()).toMatchObject({ missing: [{ what: 'process', why: 'it is ending' }] });
+      expect(await missing()).toMatchObject({ missing: [{ what: 'process', why: 'shutting down' }] });
     } finally {
       await database.drop();
     }

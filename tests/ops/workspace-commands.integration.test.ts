@@ -133,7 +133,7 @@ describe('ops', () => {
       '',
     ]);
     expect(await errorLines('vault', 'restore', file)).toEqual([
-      'Line 1 is none of a backup of the vaults. Nothing was put back.',
+      'Line 1 is not a line of a vault backup. Nothing was restored. Check the file.',
       '',
     ]);
     await rm(folder, { recursive: true });

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { describeFault } from '#platform/logger.ts';
+import { serializeError } from '#platform/logger.ts';
 
-test('of a fault its kind, message, code, place and causes are told, and nothing that a driver hung onto it', () => {
+test('logs type, message, code, stack and causes of an error, and no other properties', () => {
   const cause = Object.assign(new Error('refused'), {
     code: '23505',
     detail: 'Key (email)=(hush)',
@@ -11,18 +11,18 @@ test('of a fault its kind, message, code, place and causes are told, and nothing
     parameters: ['hush'],
     config: 'hush',
   });
-  const told = describeFault(error);
-  expect(told).toMatchObject({
+  const logged = serializeError(error);
+  expect(logged).toMatchObject({
     type: 'TypeError',
     message: 'could not write',
     cause: { type: 'Error', message: 'refused', code: '23505' },
   });
-  expect(JSON.stringify(told)).not.toContain('hush');
-  expect(describeFault({ secret: 'hush' })).toBe('not an error');
+  expect(JSON.stringify(logged)).not.toContain('hush');
+  expect(serializeError({ secret: 'hush' })).toBe('not an error');
 });
 
-test('causes that go on and on are cut off', () => {
+test('limits the length of a circular chain of causes', () => {
   const error = new Error('it');
   error.cause = error;
-  expect(JSON.stringify(describeFault(error)).length).toBeLessThan(20_000);
+  expect(JSON.stringify(serializeError(error)).length).toBeLessThan(20_000);
 });

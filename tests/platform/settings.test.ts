@@ -29,11 +29,11 @@ const ALL: readonly z.ZodObject[] = [
   ProjectorSettings,
   WorkerSettings,
 ];
-/** What a setting with such a name may hold is not for everybody. */
+/** Names of settings that may hold a secret. */
 const SOUNDS_SECRET = /SECRET|TOKEN|PASSWORD|KEY|HEADERS|^(?!API_BASE).*_URL/;
 
-describe('what is secret', () => {
-  test('every setting that sounds like it is marked', () => {
+describe('secret settings', () => {
+  test('are marked in the schema when their name sounds secret', () => {
     for (const { shape } of ALL) {
       for (const [name, schema] of Object.entries(shape)) {
         if (SOUNDS_SECRET.test(name)) expect(secrecyOf(schema as z.ZodType), name).not.toBeNull();
@@ -41,7 +41,7 @@ describe('what is secret', () => {
     }
   });
 
-  test('is not shown', () => {
+  test('are hidden in the shown settings', () => {
     const schema = z.object({
       TOKEN: secret(z.string().optional(), 'a token'),
       OTHER_TOKEN: secret(z.string().optional(), 'another'),
@@ -67,12 +67,12 @@ describe('what is secret', () => {
     ['smtp://user:p%40ss@mail:25', 'smtp://[hidden]@mail:25'],
     ['hush', '[hidden]'],
     ['postgres://host/db#hush', '[hidden]'],
-  ])('of %s nothing is left but %s', (url, shown) => {
+  ])('hides the credentials of %s as %s', (url, shown) => {
     expect(withoutCredentials(url)).toBe(shown);
   });
 });
 
-test('all faults of the settings are told at once, and none repeats a value', () => {
+test('reports all invalid settings at once, without their values', () => {
   const settings = {
     DATABASE_URL: 'mysql://ada:hush@host',
     EVENT_STORE_URL: 'ada:hush@host',
@@ -96,31 +96,31 @@ test('all faults of the settings are told at once, and none repeats a value', ()
 });
 
 describe('NATS_URL', () => {
-  test('holds hosts, user and password', () => {
+  test('accepts several hosts with user and password', () => {
     expect(natsOptions('nats://ada:p%40ss@one:4222,two:4222')).toEqual({
       servers: ['one:4222', 'two:4222'],
       user: 'ada',
       pass: 'p@ss',
     });
   });
-  test('holds a token', () => {
+  test('accepts a token', () => {
     expect(natsOptions('nats://hush@one:4222')).toEqual({ servers: ['one:4222'], token: 'hush' });
   });
-  test('asks for TLS by its scheme or a file', () => {
+  test('requires TLS by its scheme or by a certificate file', () => {
     expect(natsOptions('tls://one:4222')).toEqual({ servers: ['one:4222'], tls: {} });
     expect(natsOptions('nats://one:4222?ca_file=/ca.pem&cert_file=/c&key_file=/k')).toEqual({
       servers: ['one:4222'],
       tls: { caFile: '/ca.pem', certFile: '/c', keyFile: '/k' },
     });
   });
-  test('repeats nothing of what it cannot read', () => {
+  test('does not repeat an invalid URL in the error', () => {
     expect(() => natsOptions('nats://hush hush')).not.toThrow(/hush hush/);
     expect(() => natsOptions('http://hush')).toThrow('NATS_URL');
-    expect(() => natsOptions('nats://one?tls=true')).toThrow('no parameter tls');
+    expect(() => natsOptions('nats://one?tls=true')).toThrow('unknown parameter tls');
   });
 });
 
-test('the reference of the settings is current', () => {
+test('deploy/SETTINGS.md matches the generated settings reference', () => {
   const file = join(import.meta.dirname, '../../deploy/SETTINGS.md');
   expect(readFileSync(file, 'utf8')).toBe(settingsReference());
 });

@@ -12,20 +12,26 @@ import {
 } from './access-tables.ts';
 
 const PREFIXES = [`${WORKSPACE}-`, `${API_KEYS}-`];
+/** Maximum items handled per batch. */
 const BATCH_MAX = 1_000;
+/** Maximum items buffered from the event store. */
 const BUFFER_ITEMS = 5_000;
+/** Milliseconds between a failure and the next subscription. */
 const RECONNECT_MS = 1_000;
-/** Commands fold what they record. Who comes right behind them folds nothing, and takes their locks. */
+/**
+ * Milliseconds that the subscription stays behind the commands once it has caught up. Commands update the tables
+ * themselves. Without this delay the subscription would find nothing to do and would compete for their row locks.
+ */
 const BEHIND_COMMANDS_MS = 250;
 
 export type AccessFollower = AsyncDisposable & {
-  /** Resolves when the tables hold everything that the log held at some moment after the start. */
+  /** Resolves when the tables have caught up with the log once, at a time after the start. */
   readonly filled: Promise<void>;
 };
 
 /**
- * Follows the log and folds what others left out: events of a process that died between append and fold, and
- * everything when the tables are new. Commands do not wait for it.
+ * Catch-up subscription that repairs the access tables: events of a process that crashed between append and update,
+ * and everything on first start. Commands do not wait for it.
  */
 export const followAccess = (pool: Database, eventStore: EventStore, log: Log): AccessFollower => {
   const ending = new AbortController();
@@ -40,14 +46,14 @@ export const followAccess = (pool: Database, eventStore: EventStore, log: Log): 
       bufferItems: BUFFER_ITEMS,
     });
     ending.signal.addEventListener('abort', () => void follower[Symbol.asyncDispose](), { once: true });
-    // An abort that came before the listener is seen here; one that comes later closes the follower.
+    // The condition covers an abort before the listener was added; a later abort closes the follower.
     for (let isCaughtUp = false; !ending.signal.aborted; ) {
       if (isCaughtUp) await pause(BEHIND_COMMANDS_MS, ending.signal);
       const items = await follower.take(BATCH_MAX);
       if (items.length === 0) return;
       const newest = new Map<string, bigint>();
       for (const item of items) if (item.kind === 'event') newest.set(item.event.stream, item.event.revision);
-      // Mostly the command folded what it recorded.
+      // Usually the command has applied its own events already.
       const folded = newest.size === 0 ? newest : await readFolded(pool, [...newest.keys()]);
       for (const [stream, revision] of newest) {
         if ((folded.get(stream) ?? -1n) < revision) await foldStream(pool, eventStore, stream);
@@ -69,8 +75,7 @@ export const followAccess = (pool: Database, eventStore: EventStore, log: Log): 
   const following = (async () => {
     while (!ending.signal.aborted) {
       await followOnce().catch((error: unknown) => {
-        if (!ending.signal.aborted)
-          log.warn({ err: error }, 'following keys and workspaces failed; trying again');
+        if (!ending.signal.aborted) log.warn({ err: error }, 'access subscription failed; retrying');
       });
       await pause(RECONNECT_MS, ending.signal);
     }

@@ -5,39 +5,45 @@ import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 import type { Scope } from '#contracts/values/scopes.ts';
 
 /**
- * How long a process may believe what it read about a key. A revocation answers only when this time has passed
- * since it was written down (`LEASE_PASSED_MS`), so from then on no process anywhere still believes otherwise.
+ * Lease of a cached API key in milliseconds: a process may use a cached key for this long. A revocation replies only
+ * after `LEASE_PASSED_MS` have passed since it was stored. From then on no process accepts the revoked key.
  *
- * Leases were chosen over LISTEN/NOTIFY because they are strict on their own: a notification may come late
- * or be lost with its connection, and then somebody has to notice; a lease runs out wherever nobody is
- * listening. The price is a look-up per process and lease, taken in the background while keys are busy: a key that
- * is due takes along those that soon will be. Ages are measured by the monotonic clock from before the look-up was
- * sent.
+ * Leases were chosen over LISTEN/NOTIFY because they need no delivery guarantee. A notification can be late or lost
+ * with its connection, and that loss must be detected; a lease always expires. The cost is one query per process and
+ * lease. It runs in the background while a key is in use, and one query renews many keys. The age of a lease counts
+ * from before its query was sent, on the monotonic clock.
  */
 const LEASE_MS = 300;
+/** Age in milliseconds from which a lease in use is renewed in the background. */
 const RENEW_AFTER_MS = 150;
-/** Renewed with one that is due, when used since it was renewed itself. */
+/** Minimum age in milliseconds of a lease that is renewed together with a due one, if it was used since. */
 const RENEW_ALONG_AFTER_MS = 50;
+/** Number of most recently used leases that one renewal considers. */
 const RENEWED_TOGETHER_MAX = 100;
-/** Covers the difference in speed of two machines' clocks, with much to spare. */
+/** Safety margin in milliseconds for clocks of two machines that run at different speeds. */
 const LEASE_MARGIN_MS = 50;
+/** Milliseconds after which every lease that existed before has expired, in every process. */
 export const LEASE_PASSED_MS = LEASE_MS + LEASE_MARGIN_MS;
-/** Keys remembered by one process. */
+/** Maximum keys cached per process. */
 const REMEMBERED_MAX = 10_000;
 
-/** Who is calling, with what they may do now. */
+/** The authenticated caller with its current permissions. */
 export type Caller = {
   readonly keyId: string;
   readonly workspaceId: string;
   readonly memberId: string;
   readonly role: Role;
   readonly plan: Plan;
-  /** Those of the key that the member's role still allows. */
+  /** Scopes of the key that the member's current role still allows. */
   readonly scopes: ReadonlySet<Scope>;
 };
 
+/** Cache of authenticated callers, bounded by leases. */
 export type Callers = {
-  /** By the key's SHA-256. `null`: unknown or revoked. At once where a lease holds. */
+  /**
+   * Finds the caller by the SHA-256 of the key. Returns synchronously while a lease is valid, otherwise a promise.
+   * `null` when the key is unknown or revoked.
+   */
   find(sha256: string): Caller | null | Promise<Caller | null>;
 };
 
@@ -68,19 +74,20 @@ const callerOf = (row: Row): Caller => ({
 });
 
 type Lease = { readonly caller: Caller; readonly since: number; isUsed: boolean };
-type Found = ReadonlyMap<string, Caller>;
-type Asking = { readonly since: number; readonly answer: Promise<Found> };
+type CallersByHash = ReadonlyMap<string, Caller>;
+/** A query in flight. */
+type PendingQuery = { readonly since: number; readonly result: Promise<CallersByHash> };
 
-/** `now`: the monotonic clock, in milliseconds. */
+/** Creates the lease cache over the access tables. `now`: the monotonic clock, in milliseconds. */
 export const openCallers = (db: ReadDatabase, now: () => number = () => performance.now()): Callers => {
   const leases = new LRUCache<string, Lease>({ max: REMEMBERED_MAX });
-  const asking = new Map<string, Asking>();
+  const pending = new Map<string, PendingQuery>();
 
-  const look = async (hashes: readonly string[], since: number): Promise<Found> => {
+  const queryCallers = async (hashes: readonly string[], since: number): Promise<CallersByHash> => {
     const rows = await db.query<Row>({ sql: FIND, values: [hashes] });
     const found = new Map(rows.map((row) => [row.sha256, callerOf(row)]));
     for (const sha256 of hashes) {
-      // An older answer that comes in late must not displace a newer one.
+      // A late result of an older query must not replace a newer one.
       if ((leases.peek(sha256)?.since ?? -1) > since) continue;
       const caller = found.get(sha256);
       if (caller) leases.set(sha256, { caller, since, isUsed: false });
@@ -89,41 +96,44 @@ export const openCallers = (db: ReadDatabase, now: () => number = () => performa
     return found;
   };
 
-  const soonDue = (at: number): readonly string[] => {
+  const renewableHashes = (at: number): readonly string[] => {
     const hashes: string[] = [];
-    let seen = 0;
-    // The most recently used first.
+    let checked = 0;
+    // The cache iterates over the most recently used entries first.
     for (const [sha256, { since, isUsed }] of leases.entries()) {
-      if (isUsed && at - since >= RENEW_ALONG_AFTER_MS && !asking.has(sha256)) hashes.push(sha256);
-      seen += 1;
-      if (seen === RENEWED_TOGETHER_MAX) break;
+      if (isUsed && at - since >= RENEW_ALONG_AFTER_MS && !pending.has(sha256)) hashes.push(sha256);
+      checked += 1;
+      if (checked === RENEWED_TOGETHER_MAX) break;
     }
     return hashes;
   };
 
-  /** Joins a look-up under way only when that one was sent within the lease; else it might answer the past. */
-  const ask = async (sha256: string, at: number): Promise<Caller | null> => {
-    let question = asking.get(sha256);
-    if (!question || at - question.since >= LEASE_MS) {
-      const hashes = [...new Set([sha256, ...soonDue(at)])];
-      question = { since: at, answer: look(hashes, at) };
-      for (const hash of hashes) asking.set(hash, question);
-      const over = (): void => {
-        for (const hash of hashes) if (asking.get(hash) === question) asking.delete(hash);
+  /**
+   * Single-flight: joins a query in flight for the same key, but only if it was sent within the lease. An older one
+   * could return a state from before a revocation.
+   */
+  const loadCaller = async (sha256: string, at: number): Promise<Caller | null> => {
+    let query = pending.get(sha256);
+    if (!query || at - query.since >= LEASE_MS) {
+      const hashes = [...new Set([sha256, ...renewableHashes(at)])];
+      query = { since: at, result: queryCallers(hashes, at) };
+      for (const hash of hashes) pending.set(hash, query);
+      const removePending = (): void => {
+        for (const hash of hashes) if (pending.get(hash) === query) pending.delete(hash);
       };
-      question.answer.then(over, over);
+      query.result.then(removePending, removePending);
     }
-    return (await question.answer).get(sha256) ?? null;
+    return (await query.result).get(sha256) ?? null;
   };
 
   return {
     find: (sha256) => {
       const at = now();
       const lease = leases.get(sha256);
-      if (!lease || at - lease.since >= LEASE_MS) return ask(sha256, at);
+      if (!lease || at - lease.since >= LEASE_MS) return loadCaller(sha256, at);
       lease.isUsed = true;
-      // A failed renewal leaves the lease to run out; the request after it then meets the failure itself.
-      if (at - lease.since >= RENEW_AFTER_MS) ask(sha256, at).catch(() => undefined);
+      // After a failed renewal the lease expires, and the next request gets the error of its own query.
+      if (at - lease.since >= RENEW_AFTER_MS) loadCaller(sha256, at).catch(() => undefined);
       return lease.caller;
     },
   };

@@ -3,30 +3,32 @@ import type { Log } from '#platform/logger.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 import type { Caller } from './key-lease-cache.ts';
 
-/** A key in steady use is written down this often. */
+/** Milliseconds between two flushes: a key in steady use is written this often. */
 const FLUSH_EVERY_MS = 30_000;
-/** A key that nobody was seen to use for a while is written down this soon. */
+/** Milliseconds until the first use after `IN_STEADY_USE_MS` is written. */
 const FLUSH_SOON_MS = 1_000;
+/** A key counts as in steady use when its last written use is more recent than this, in milliseconds. */
 const IN_STEADY_USE_MS = 3_600_000;
+/** Maximum rows per statement. */
 const KEYS_PER_STATEMENT = 2_000;
-/** Keys remembered as written lately; of one that is forgotten, the next use is written soon, no harm. */
+/** Maximum keys whose last written use is cached. The next use of an evicted key is only written sooner. */
 const REMEMBERED_MAX = 10_000;
 
 /**
- * When keys were last used, without a write per request: remembered here, written in batches. What a process has
- * not yet written when it is killed is lost, at most half a minute of a key in steady use.
+ * Records the last use of each API key without a write per request: uses are buffered in memory and written in
+ * batches. A killed process loses its buffer, at most `FLUSH_EVERY_MS` for a key in steady use.
  *
- * The first use after an hour is written within a second, so that another process which revokes unused keys
- * does not take a key that has just come back for one that nobody needs.
+ * The first use after an hour is written within a second. Otherwise another process that revokes unused keys could
+ * revoke a key that is in use again.
  */
 export type KeyUsage = AsyncDisposable & {
-  /** `atMs`: milliseconds of the wall clock. */
+  /** Buffers one use. `atMs`: wall-clock time in milliseconds. */
   record(caller: Pick<Caller, 'workspaceId' | 'keyId'>, atMs: number): void;
-  /** Writes down what is not yet written. */
+  /** Writes all buffered uses. Rejects when the write fails; the uses stay buffered. */
   flush(): Promise<void>;
 };
 
-// In the order of their keys, so that two processes never wait for each other's rows crosswise.
+// Rows are written in key order, so two processes cannot deadlock.
 const WRITE = `
   insert into access.key_use as held (workspace_id, key_id, last_used_at)
   select workspace_id, key_id, last_used_at
@@ -38,7 +40,7 @@ const WRITE = `
 type Use = { readonly workspaceId: string; readonly keyId: string; readonly atMs: number };
 
 export const createKeyUsage = (pool: Database, log: Log): KeyUsage => {
-  /** By key id, which names a key in all workspaces but for a chance of one in 2^80. */
+  /** Buffered uses by key id. Key ids collide between workspaces with a probability of 2^-80. */
   let unwritten = new Map<string, Use>();
   const writtenMs = new LRUCache<string, number>({ max: REMEMBERED_MAX });
   let soon: NodeJS.Timeout | undefined;
@@ -54,7 +56,7 @@ export const createKeyUsage = (pool: Database, log: Log): KeyUsage => {
       try {
         await pool.query(WRITE, [workspaces, keys, times]);
       } catch (error) {
-        // Kept for the next time, unless the key was used again meanwhile.
+        // Buffers the uses again for the next flush, unless a newer use of the key arrived.
         for (const use of uses.slice(from)) if (!unwritten.has(use.keyId)) unwritten.set(use.keyId, use);
         throw error;
       }
@@ -62,7 +64,7 @@ export const createKeyUsage = (pool: Database, log: Log): KeyUsage => {
     }
   };
 
-  /** One after the other: what a flush answers for was handed over before it or is in it. */
+  /** Flushes run one after another, so a flush resolves only after every earlier use is written. */
   const flush = (): Promise<void> => {
     clearTimeout(soon);
     soon = undefined;
@@ -70,7 +72,7 @@ export const createKeyUsage = (pool: Database, log: Log): KeyUsage => {
     return writing;
   };
   const flushQuietly = (): void => {
-    flush().catch((error: unknown) => log.warn({ err: error }, 'last uses of keys were not written'));
+    flush().catch((error: unknown) => log.warn({ err: error }, 'key usage flush failed'));
   };
 
   const flushing = setInterval(flushQuietly, FLUSH_EVERY_MS);
@@ -86,12 +88,12 @@ export const createKeyUsage = (pool: Database, log: Log): KeyUsage => {
     flush,
     [Symbol.asyncDispose]: async () => {
       clearInterval(flushing);
-      await flush().catch((error: unknown) => log.warn({ err: error }, 'last uses of keys were not written'));
+      await flush().catch((error: unknown) => log.warn({ err: error }, 'key usage flush failed'));
     },
   };
 };
 
-/** Last uses of a workspace's keys, by key id, as they were written down. */
+/** Returns the last written use of each key of a workspace, by key id. Keys never used have no entry. */
 export const readLastUses = async (
   pool: Database,
   workspaceId: string,

@@ -1,15 +1,15 @@
--- The working tables that requests are authenticated with. Folded from the streams `workspace-…` and
--- `apiKeys-…`, stream by stream, so they can be dropped at any time. Two are not derived: `idempotency`, which
--- is kept for a day only, and `key_use`, which is operational and no event; without it keys look never used.
+-- Tables for API-key authentication. They are derived from the streams `workspace-…` and `apiKeys-…`, stream by
+-- stream, so they can be dropped at any time and are filled again. Two tables are not derived. `idempotency` stores
+-- replies for one day only. `key_use` is operational data without events; without it, keys appear never used.
 create schema if not exists access;
 
--- Up to which revision a stream is folded in. Its row is the lock under which that happens.
+-- Last applied revision of each stream. The row is also the lock under which a stream is applied.
 create table if not exists access.stream (
   stream text primary key,
   revision bigint not null
 );
 
--- Up to which position of the log every stream is folded in.
+-- Checkpoint: every event up to this log position is applied.
 create table if not exists access.checkpoint (
   single_row boolean primary key default true check (single_row),
   position bigint not null
@@ -37,7 +37,7 @@ create table if not exists access.api_key (
   unique (workspace_id, key_id)
 );
 
--- When a request last used a key, as ISO text in UTC. Written in batches, never backwards.
+-- Time of the last request with a key, as ISO text in UTC. Written in batches; the time never decreases.
 create table if not exists access.key_use (
   workspace_id text not null,
   key_id text collate "C" not null,
@@ -45,7 +45,7 @@ create table if not exists access.key_use (
   primary key (workspace_id, key_id)
 );
 
--- Answers to POST requests that carried an idempotency key. `status` is null while the first one runs.
+-- Idempotency keys: replies to POST requests that carried one. `status` is null while the first request runs.
 create table if not exists access.idempotency (
   scope text not null,
   path text not null,

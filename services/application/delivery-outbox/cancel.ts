@@ -2,7 +2,7 @@ import type { AlertChannel } from '#contracts/values/alerts.ts';
 import type { Transaction } from '#platform/postgres/pool.ts';
 import { type DeliveryTarget, endpointOf } from './target.ts';
 
-/** Nothing more is sent of those that were not delivered or given up yet. */
+/** Removes unfinished deliveries from the lease queue and records the cancellation. `__WHICH__` selects them. */
 const CANCEL = `
   with moved as (
     delete from delivery.due u using delivery.delivery d
@@ -23,7 +23,7 @@ const cancelWith = async (client: Transaction, text: string, values: readonly un
   return rows.length;
 };
 
-/** Cancels these, as far as they are not at an end. `reason` is a sentence. Answers how many. */
+/** Cancels the unfinished ones of these deliveries. `reason` is a sentence. Returns how many were cancelled. */
 export const cancelDeliveries = (
   client: Transaction,
   deliveryIds: readonly string[],
@@ -31,7 +31,10 @@ export const cancelDeliveries = (
   at: Date,
 ): Promise<number> => cancelWith(client, CANCEL_NAMED, [reason, at.toISOString(), deliveryIds]);
 
-/** Cancels what a rule has still to send on these channels, but what the service itself has to say about it. */
+/**
+ * Cancels the unfinished deliveries of a rule on these channels, except notices (messages of the service about the
+ * rule). Returns how many were cancelled.
+ */
 export const cancelOfAlert = (
   client: Transaction,
   alertId: string,
@@ -40,7 +43,7 @@ export const cancelOfAlert = (
   at: Date,
 ): Promise<number> => cancelWith(client, CANCEL_OF_ALERT, [reason, at.toISOString(), alertId, channels]);
 
-/** What a rule has still to send goes to its new address. */
+/** Changes the target of a rule's unfinished deliveries on the target's channel. */
 export const retargetOfAlert = async (
   client: Transaction,
   alertId: string,
@@ -58,8 +61,8 @@ export const retargetOfAlert = async (
 };
 
 /**
- * Forgets everything that a deleted rule sent or was to send. What is due goes first: who writes an attempt down at
- * the same moment has either done so by then, or finds nothing to write it to.
+ * Deletes all deliveries of a deleted rule. Rows of `due` go first: a concurrent writer of an attempt has either
+ * committed by then, or finds no row to update and records nothing.
  */
 export const forgetAlert = async (client: Transaction, alertId: string): Promise<void> => {
   for (const table of ['due', 'journal']) {

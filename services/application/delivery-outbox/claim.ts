@@ -2,24 +2,25 @@ import type { AlertChannel, DeliveryKind } from '#contracts/values/alerts.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 import { type DeliveryTarget, readTarget } from './target.ts';
 
-/** A delivery that a worker has to itself for now, with what it takes to send it. */
+/** A delivery that a worker holds the lease of, with everything needed to send it. */
 export type ClaimedDelivery = {
   readonly deliveryId: string;
   readonly workspaceId: string;
   readonly alertId: string;
   readonly kind: DeliveryKind;
   readonly endpoint: string;
-  /** Attempts so far, and those of them in rounds before the last replay. */
+  /** Attempts made, across replays. */
   readonly attempts: number;
+  /** Attempts made before the last replay. */
   readonly attemptsBefore: number;
   readonly target: DeliveryTarget;
-  /** Exactly what is signed and sent. */
+  /** The exact bytes that are signed and sent. */
   readonly payload: Buffer;
 };
 
-/** A worker that is not heard of for so long has died, and its deliveries are another's to take. */
+/** Lease of a claim in milliseconds. When it expires, the worker counts as crashed and others may claim. */
 export const CLAIM_LEASE_MS = 15_000;
-/** How often a worker extends what it still works on; several times a lease. */
+/** Interval in milliseconds at which a worker renews its leases; several times per lease. */
 export const CLAIM_EXTEND_MS = 4_000;
 
 type Row = {
@@ -58,9 +59,9 @@ const claimedOf = (row: Row): ClaimedDelivery => ({
 });
 
 /**
- * Takes those of the deliveries that are due and nobody else's. The rest is done, put off, or being sent. One that
- * cannot be read, as after a return to an older version, keeps no other from being sent: `unreadable` is told of it,
- * and it is due again when its lease has run out.
+ * Claims the deliveries that are due and not leased to another worker. The others are finished, postponed or being
+ * sent. A delivery that cannot be parsed (for example after a rollback to an older version) must not block the rest:
+ * it is reported to `unreadable` and is due again when its lease expires.
  */
 export const claim = async (
   pool: Database,
@@ -81,7 +82,7 @@ export const claim = async (
   });
 };
 
-/** Keeps what this worker still works on. Answers what is still its: the rest was cancelled, or taken over. */
+/** Renews leases. Returns the ids that this worker still holds: the others were cancelled or claimed by another. */
 export const extendClaims = async (
   pool: Database,
   workerId: string,
@@ -98,10 +99,10 @@ export const extendClaims = async (
   return new Set(rows.map(({ delivery_id }) => delivery_id));
 };
 
-/** What could not be prepared for reasons of ours, such as a server that was slow, is taken up again this soon. */
+/** Milliseconds until a delivery is tried again that failed for an internal reason, such as a slow server. */
 const PUT_OFF_MS = 1_000;
 
-/** Gives a delivery back unsent, to be claimed by anybody in a while. */
+/** Releases a claim without an attempt. Any worker can claim the delivery after `PUT_OFF_MS`. */
 export const putOffClaim = async (
   pool: Database,
   workerId: string,
@@ -115,7 +116,7 @@ export const putOffClaim = async (
   );
 };
 
-/** Gives deliveries back unsent: they stay due. */
+/** Releases claims without an attempt. The deliveries stay due. */
 export const releaseClaims = async (
   pool: Database,
   workerId: string,

@@ -1,12 +1,12 @@
 import type { Database } from '#platform/postgres/pool.ts';
 
 /**
- * What was queued a moment ago is being published by whoever queued it. After this, the message is taken for lost
- * and the delivery is published again.
+ * Grace period in milliseconds for new deliveries: the process that enqueued them publishes them itself. Afterwards
+ * the message counts as lost, and the sweep publishes the delivery again.
  */
 const PUBLISHING_MS = 2_000;
 
-/** Deliveries that are due and nobody's, longest due first, but those of endpoints that have enough to do. */
+/** Returns deliveries that are due and not claimed, oldest due time first, without the excluded endpoints. */
 export const dueDeliveries = async (
   pool: Database,
   now: Date,
@@ -25,7 +25,7 @@ export const dueDeliveries = async (
   return rows.map(({ delivery_id }) => delivery_id);
 };
 
-/** Of one endpoint, those due and nobody's. */
+/** Returns deliveries of one endpoint that are due and not claimed, oldest due time first. */
 export const dueOfEndpoint = async (
   pool: Database,
   endpoint: string,

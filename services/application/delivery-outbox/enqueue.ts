@@ -3,33 +3,34 @@ import type { AlertPayload } from '#contracts/webhooks/alert-payload.ts';
 import type { Transaction } from '#platform/postgres/pool.ts';
 import { type DeliveryTarget, endpointOf } from './target.ts';
 
-/** Deliveries written by one statement; callers may hand in any number. */
+/** Maximum deliveries per statement. Callers may pass any number. */
 const ROWS_PER_STATEMENT = 1_000;
 
 export type NewDelivery = {
-  /** Derived from what it is about, so that the same match is the same delivery however often it is met. */
+  /** Idempotency key: derived from the match, so the same match is always the same delivery. */
   readonly deliveryId: string;
   readonly workspaceId: string;
   readonly alertId: string;
   readonly kind: DeliveryKind;
   readonly target: DeliveryTarget;
-  /** Stored as bytes right here: what is signed and sent, in every attempt. */
+  /** Serialised once, when enqueued. Every attempt signs and sends the same bytes. */
   readonly payload: AlertPayload;
   readonly queuedAt: string;
 };
 
 const NOT_ASCII = /[\u0080-\uffff]/g;
-/** JSON in ASCII signs only: the same text in every encoding on its way, and half the work to read it for sending. */
+/** Serialises to ASCII-only JSON: identical bytes in every encoding, and half the work to read for sending. */
 const asciiJson = (payload: AlertPayload): string =>
   JSON.stringify(payload).replace(
     NOT_ASCII,
-    (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
 
 /**
- * Writes deliveries that are due now, in the caller's transaction; those that are there already stay as they are.
- * Answers the ids of the new ones, for `publishDue` once the transaction is committed. The events `DeliveryQueued`
- * follow from the journal.
+ * Adds deliveries to the outbox, due now, in the caller's transaction. Existing deliveries stay unchanged.
+ * `DeliveryQueued` events are published from the journal later.
+ *
+ * @returns the ids of the new deliveries; pass them to `publishDue` after the commit.
  */
 export const enqueue = async (
   client: Transaction,
@@ -44,7 +45,7 @@ export const enqueue = async (
 };
 
 const ENQUEUE = `
-  with given as (
+  with input as (
     select * from unnest($1::uuid[], $2::text[], $3::uuid[], $4::text[], $5::text[], $6::text[], $7::timestamptz[],
       $8::text[], $9::text[])
       with ordinality as g (delivery_id, workspace_id, alert_id, channel, kind, endpoint, queued_at, target, payload, n)
@@ -52,16 +53,16 @@ const ENQUEUE = `
     insert into delivery.delivery
       (delivery_id, workspace_id, alert_id, channel, kind, queued_at, endpoint, target, payload)
     select delivery_id, workspace_id, alert_id, channel, kind, queued_at, endpoint, target, payload
-    from given order by n
+    from input order by n
     on conflict do nothing
     returning delivery_id
   ), put as (
     insert into delivery.due (delivery_id, endpoint, attempts, attempts_before, next_attempt_at)
-    select delivery_id, endpoint, 0, 0, queued_at from given join added using (delivery_id) order by n
+    select delivery_id, endpoint, 0, 0, queued_at from input join added using (delivery_id) order by n
   ), noted as (
     insert into delivery.journal (delivery_id, type, at, attempt)
     select delivery_id, 'DeliveryQueued', queued_at, 0
-    from given join added using (delivery_id) order by n
+    from input join added using (delivery_id) order by n
   )
   select delivery_id from added`;
 

@@ -1,13 +1,13 @@
 import type { AlertChannel, EndpointChannel } from '#contracts/values/alerts.ts';
 import type { Database, Transaction } from '#platform/postgres/pool.ts';
 
-/** An endpoint that has done nothing but fail for so long is given up. */
+/** Milliseconds of failures without a success after which an endpoint is suspended: five days. */
 export const FAILING_LIMIT_MS = 5 * 86_400_000;
 
-/** What becomes of deliveries that still wait for one. */
+/** Reason recorded when the pending deliveries of a suspended endpoint are cancelled. */
 export const SUSPENDED = 'The channel was suspended, because everything sent on it for five days failed.';
 
-/** An endpoint of a rule, and since when nothing has come through to it. */
+/** An endpoint of a rule, with the start of its failure streak. */
 export type FailingEndpoint = {
   readonly alertId: string;
   readonly workspaceId: string;
@@ -15,7 +15,7 @@ export type FailingEndpoint = {
   readonly since: Date;
 };
 
-/** Endpoints whose attempts, first to last, have failed for longer than the limit. */
+/** Returns endpoints to suspend: their failure streak, from first to last attempt, has reached the limit. */
 export const endpointsToGiveUp = async (
   pool: Database,
   limit: number,
@@ -38,7 +38,10 @@ export const endpointsToGiveUp = async (
   }));
 };
 
-/** `at`: when its channel was suspended; `null` where there was nothing to suspend, and its failures are forgotten. */
+/**
+ * Closes the failure streak of an endpoint. `at`: time of the suspension; `null` when there was nothing to suspend,
+ * which deletes the streak.
+ */
 export const closeFailing = async (
   client: Transaction,
   { alertId, channel }: FailingEndpoint,
@@ -52,7 +55,7 @@ export const closeFailing = async (
   );
 };
 
-/** An address that was given, or a rule that was off meanwhile, has five days again. */
+/** Resets the failure streaks of channels: after a new address or a pause of the rule, the five days start again. */
 export const forgetFailures = async (
   client: Transaction,
   alertId: string,

@@ -2,13 +2,15 @@ import { chunk } from 'es-toolkit';
 import { DELIVERIES_DUE, type DeliveriesDue, DUE_IDS_MAX } from '#contracts/messages/subjects.ts';
 import type { Nats } from '#platform/nats/connection.ts';
 
-/** Publications that wait for the server's word at once. */
+/** Maximum published messages that wait for the acknowledgement of the server. */
 const IN_FLIGHT_MAX = 500;
+/** Milliseconds to wait for an acknowledgement. */
 const PUBLISH_TIMEOUT_MS = 5_000;
 
 /**
- * Tells the delivery process that these are due, after they were committed. Losing a message loses nothing: whatever
- * is due in Postgres is published again by its sweep. Rejects when the queue did not take one of them.
+ * Publishes the ids of due deliveries to the queue of the delivery process. Call it after the commit. A lost message
+ * only causes a delay: the sweep of the delivery process publishes everything due in Postgres again. Rejects when the
+ * queue did not accept a message.
  */
 export const publishDue = async (nats: Nats, deliveryIds: readonly string[]): Promise<void> => {
   for (const some of chunk(chunk(deliveryIds, DUE_IDS_MAX), IN_FLIGHT_MAX)) {

@@ -1,8 +1,8 @@
 import type { Database } from '#platform/postgres/pool.ts';
 
 /**
- * Takes the next turn at an endpoint that wants so much time between two messages, for all workers together. Answers
- * how long to wait for it.
+ * Reserves the next send slot of a rate-limited endpoint, across all workers. `intervalMs`: minimum milliseconds
+ * between two messages. Returns the wait in ms.
  */
 export const takeTurn = async (
   pool: Database,

@@ -14,8 +14,10 @@ const REPLAY = `
   returning delivery_id`;
 
 /**
- * Another round of attempts, over the same bytes and under the same id, of those that are at an end. Answers which,
- * for `publishDue` once the transaction is committed.
+ * Starts a new round of attempts for finished deliveries, with the same bytes and the same id. Deliveries that are
+ * still due stay unchanged.
+ *
+ * @returns the ids of the replayed deliveries; pass them to `publishDue` after the commit.
  */
 export const replayDeliveries = async (
   client: Transaction,
@@ -26,21 +28,21 @@ export const replayDeliveries = async (
   return rows.map(({ delivery_id }) => delivery_id);
 };
 
-/** Where deliveries lead that are to be sent again: somewhere else, where their rule was changed since. */
+/** Sets the targets of deliveries before a replay: their rule may have changed since they were sent. */
 export const readdressDeliveries = async (
   client: Transaction,
   targets: ReadonlyMap<string, DeliveryTarget>,
 ): Promise<void> => {
-  const given = [...targets.values()];
+  const newTargets = [...targets.values()];
   await client.query(
     `update delivery.delivery d set endpoint = g.endpoint, target = g.target
      from unnest($1::uuid[], $2::text[], $3::text[]) as g (delivery_id, endpoint, target)
      where d.delivery_id = g.delivery_id and d.target <> g.target`,
-    [[...targets.keys()], given.map(endpointOf), given.map((target) => JSON.stringify(target))],
+    [[...targets.keys()], newTargets.map(endpointOf), newTargets.map((target) => JSON.stringify(target))],
   );
 };
 
-/** Deliveries whose last word since a time is that they failed, in the order in which they did, after one of them. */
+/** Deliveries that failed at or after `since`, oldest failure first, starting after the given id. */
 export const failedDeliveries = async (
   pool: Database,
   since: Date,

@@ -1,10 +1,11 @@
 import { type Database, inTransaction } from '#platform/postgres/pool.ts';
 
-/** What came to an end is kept for so long here; its events stay. */
+/** Retention of finished deliveries in days. Their events stay in the log. */
 export const FINISHED_KEPT_DAYS = 30;
+/** Maximum deliveries deleted per call. */
 const ROWS_PER_TRIM = 5_000;
 
-/** Removes deliveries that ended long ago, those of deleted rules among them. Answers how many. */
+/** Deletes deliveries that finished before the retention period, with their journal entries. Returns how many. */
 export const trimFinished = (pool: Database, now: Date): Promise<number> =>
   inTransaction(pool, async (client) => {
     const { rows } = await client.query<{ delivery_id: string }>(

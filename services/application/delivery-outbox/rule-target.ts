@@ -2,7 +2,7 @@ import type { AlertChannel } from '#contracts/values/alerts.ts';
 import type { AlertRule } from '#domain/workspace/alert/rule-decider.ts';
 import type { DeliveryTarget } from './target.ts';
 
-/** Where a channel of a rule leads; `null` when the rule has it not, or it is suspended. */
+/** Returns the target of a rule's channel; `null` when the rule does not use the channel or it is suspended. */
 export const targetOfRule = (rule: AlertRule, channel: AlertChannel): DeliveryTarget | null => {
   if (channel !== 'email' && rule.suspended[channel] !== null) return null;
   switch (channel) {

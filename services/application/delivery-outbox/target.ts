@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 
-/** Where a delivery goes. Addresses that are secrets, or persons', are named here and looked up when it is sent. */
+/** Target of a delivery. Secret and personal addresses are stored as references and resolved when it is sent. */
 export const DeliveryTarget = z.discriminatedUnion('channel', [
   z.strictObject({ channel: z.literal('webhook'), url: z.string() }),
   /** The fingerprint of `SealedAddress` in `contracts/events/workspace/alert-rule.ts`. */
@@ -11,22 +11,23 @@ export const DeliveryTarget = z.discriminatedUnion('channel', [
 ]);
 export type DeliveryTarget = z.infer<typeof DeliveryTarget>;
 
-/** Few endpoints get most of what is sent. */
+/** Maximum parsed targets cached. A few targets receive most deliveries. */
 const READ_MAX = 10_000;
-const read = new LRUCache<string, DeliveryTarget>({ max: READ_MAX });
+const parsedTargets = new LRUCache<string, DeliveryTarget>({ max: READ_MAX });
 
-/** A target as it is stored. */
+/** Parses a stored target. Throws when it does not match the schema. */
 export const readTarget = (text: string): DeliveryTarget => {
-  const known = read.get(text);
-  if (known) return known;
+  const cached = parsedTargets.get(text);
+  if (cached) return cached;
   const target = DeliveryTarget.parse(JSON.parse(text));
-  read.set(text, target);
+  parsedTargets.set(text, target);
   return target;
 };
 
+/** Characters of the digest in an endpoint key. */
 const KEY_CHARACTERS = 20;
 
-/** The key under which deliveries to the same place share limits. All e-mail goes through one server. */
+/** Returns the endpoint key: deliveries with the same key share limits. All e-mail shares one mail server. */
 export const endpointOf = (target: DeliveryTarget): string => {
   switch (target.channel) {
     case 'webhook': {

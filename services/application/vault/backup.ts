@@ -5,8 +5,8 @@ import { type Database, inTransaction } from '#platform/postgres/pool.ts';
 import { createVaultTables } from './cipher.ts';
 
 /**
- * The vaults as lines of JSON: sealed as they are, so that the backup is worth nothing without MEMBER_VAULT_KEY. They
- * are the one thing in Postgres that no log brings back.
+ * Schemas of both vaults. A backup holds the vaults as lines of JSON. Values stay encrypted, so a backup is useless
+ * without MEMBER_VAULT_KEY. The vaults are the only data in Postgres that cannot be rebuilt from the log.
  */
 const SCHEMAS = ['./member-vault.sql', './secret-vault.sql'].map((file) =>
   readFileSync(new URL(file, import.meta.url), 'utf8'),
@@ -41,13 +41,13 @@ const ALL = `
     'sealed_at', to_char(sealed_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))::text
   from vault.secret order by 1`;
 
-const makeTables = async (database: Database): Promise<void> => {
+const createTables = async (database: Database): Promise<void> => {
   for (const schema of SCHEMAS) await createVaultTables(database, schema);
 };
 
-/** What the vaults hold at one moment, a line each, in an order that does not change. */
+/** Returns all vault rows of one snapshot, one JSON line each, in a stable order. */
 export const backUpVaults = async (database: Database): Promise<readonly string[]> => {
-  await makeTables(database);
+  await createTables(database);
   const { rows } = await database.query<{ line: string }>(ALL);
   return rows.map(({ line }) => line);
 };
@@ -69,16 +69,19 @@ const lineOf = (line: string, index: number): Line => {
   try {
     return Line.parse(JSON.parse(line));
   } catch (cause) {
-    const text = `Line ${index + 1} is none of a backup of the vaults. Nothing was put back.`;
+    const text = `Line ${index + 1} is not a line of a vault backup. Nothing was restored. Check the file.`;
     const refusal = new Refusal('invalid_input', text);
     throw Object.assign(refusal, { cause });
   }
 };
 
-/** Puts back what is not there; all of it or, where a line is none of ours, nothing. Answers how many were put back. */
+/**
+ * Restores missing rows in one transaction; existing rows stay unchanged. Returns how many were restored. Throws
+ * `Refusal('invalid_input')` and restores nothing when a line is invalid.
+ */
 export const restoreVaults = async (database: Database, lines: readonly string[]): Promise<number> => {
   const parsed = lines.map(lineOf);
-  await makeTables(database);
+  await createTables(database);
   return inTransaction(database, async (client) => {
     let restored = 0;
     for (const { sql, values } of parsed.map(insertOf)) {

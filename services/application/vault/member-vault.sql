@@ -1,5 +1,5 @@
--- Keys that open what events say about people. Not derived from anything: it is backed up on its own, for a shorter
--- time than the log, since whoever restores an old copy restores the people erased since.
+-- Keys that decrypt the personal data in events. They are not derived from anything, so they have their own backup.
+-- Its retention is shorter than that of the log: an old backup would restore members who were erased since.
 create schema if not exists vault;
 create table if not exists vault.member_key (
   workspace_id text not null,

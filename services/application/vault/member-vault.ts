@@ -13,22 +13,25 @@ import {
 } from './cipher.ts';
 
 /**
- * Who a member is (name and e-mail address) stands in events sealed: AES-256-GCM under a key of the member's own,
- * which is kept here, outside the log, wrapped by the master key from the setting. Events cannot be taken back, a key
- * can: without it nobody opens what was sealed, in no copy of the log and no export.
+ * Personal data of a member, stored encrypted in events (crypto-shredding). Each member has a key (AES-256-GCM). It
+ * is stored here, outside the log, wrapped by the master key from the settings. Events cannot be deleted, but a key
+ * can: without it, the data is unreadable in every copy of the log and every export.
  */
 export type Person = { readonly name: string; readonly email: string | null };
 
 export type MemberVault = {
-  /** Makes the member's key where there is none. Refuses under another master key than the others' were. */
+  /**
+   * Encrypts personal data. Creates the member's key if there is none. Throws `Refusal('invalid_input')` when the
+   * master key does not decrypt the existing keys.
+   */
   seal(workspaceId: string, memberId: string, person: Person): Promise<string>;
-  /** `null` where the key is gone. */
+  /** Decrypts personal data. Returns `null` when the member's key was erased. */
   open(workspaceId: string, memberId: string, sealed: string): Promise<Person | null>;
-  /** Forgets the member's key, for good. */
+  /** Deletes the member's key permanently. */
   erase(workspaceId: string, memberId: string): Promise<void>;
 };
 
-/** Begins every sealed text, so that another cipher can come beside this one. */
+/** Prefix of every encrypted text. A later version can use another cipher. */
 const VERSION = 'v1.';
 const SCHEMA = readFileSync(new URL('./member-vault.sql', import.meta.url), 'utf8');
 
@@ -40,11 +43,14 @@ const OLDEST_AND_NEWEST = `
   (select workspace_id, member_id, wrapped_key from vault.member_key order by created_at limit 1)
   union all (select workspace_id, member_id, wrapped_key from vault.member_key order by created_at desc limit 1)`;
 
-/** What a member's wrapped key is bound to. */
+/** Additional authenticated data (AAD) of a member's wrapped key. */
 export const memberKeyContext = (workspaceId: string, memberId: string): string =>
   `${workspaceId}/${memberId}`;
 
-/** `masterKey`: the setting MEMBER_VAULT_KEY. `secondKey`: MEMBER_VAULT_KEY_SECOND, which only opens. */
+/**
+ * Opens the vault and creates its tables. `masterKey`: the setting MEMBER_VAULT_KEY. `secondKey`: the setting
+ * MEMBER_VAULT_KEY_SECOND, which only decrypts.
+ */
 export const openMemberVault = async (
   pool: Database,
   masterKey: string,
@@ -79,12 +85,13 @@ export const openMemberVault = async (
         [workspaceId, memberId, encrypt(masters[0], context, randomBytes(KEY_BYTES))],
       );
       const key = await findKey(workspaceId, memberId);
-      if (!key) throw new Error('a member was erased while being added');
+      if (!key) throw new Error('The member was erased while being added.');
       const plain = Buffer.from(JSON.stringify(person), 'utf8');
       return VERSION + encrypt(key, context, plain).toString('base64url');
     },
     open: async (workspaceId, memberId, sealed) => {
-      if (!sealed.startsWith(VERSION)) throw new Error('this was sealed by a later version');
+      if (!sealed.startsWith(VERSION))
+        throw new Error('Encrypted by an unknown version. Update this service.');
       const key = await findKey(workspaceId, memberId);
       if (!key) return null;
       const bytes = Buffer.from(sealed.slice(VERSION.length), 'base64url');
@@ -100,7 +107,7 @@ export const openMemberVault = async (
   };
 };
 
-/** Opened when it is first asked, for a process that starts without Postgres. */
+/** Opens the vault on first use, for a process that starts without Postgres. A failed opening is tried again. */
 export const openMemberVaultLater = (pool: Database, masterKey: string, secondKey?: string): MemberVault => {
   let opened: Promise<MemberVault> | undefined;
   const vault = (): Promise<MemberVault> => {
@@ -112,8 +119,8 @@ export const openMemberVaultLater = (pool: Database, masterKey: string, secondKe
     return opening;
   };
   return {
-    seal: async (...given) => (await vault()).seal(...given),
-    open: async (...given) => (await vault()).open(...given),
-    erase: async (...given) => (await vault()).erase(...given),
+    seal: async (...input) => (await vault()).seal(...input),
+    open: async (...input) => (await vault()).open(...input),
+    erase: async (...input) => (await vault()).erase(...input),
   };
 };

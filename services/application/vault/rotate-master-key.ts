@@ -3,16 +3,16 @@ import { type Database, inTransaction } from '#platform/postgres/pool.ts';
 import { secretContext } from './secret-vault.ts';
 import { decrypt, decryptWithAny, encrypt, masterKeysOf } from './cipher.ts';
 
-/** Rows sealed anew in one transaction. */
+/** Maximum rows encrypted again per transaction. */
 const ROWS_PER_TRANSACTION = 500;
 
 export type Rewrapped = { readonly rewrapped: number; readonly already: number };
 
-type Sealed = { readonly place: readonly string[]; readonly context: string; readonly sealed: Buffer };
+type EncryptedRow = { readonly key: readonly string[]; readonly context: string; readonly sealed: Buffer };
 type Table = {
   readonly all: string;
   readonly update: string;
-  readonly read: (row: Readonly<Record<string, unknown>>) => Sealed;
+  readonly read: (row: Readonly<Record<string, unknown>>) => EncryptedRow;
 };
 
 const text = (value: unknown): string => (typeof value === 'string' ? value : '');
@@ -23,8 +23,8 @@ const TABLES: readonly Table[] = [
     update:
       'update vault.member_key set wrapped_key = $1 where workspace_id = $3 and member_id = $4 and wrapped_key = $2',
     read: ({ workspace_id, member_id, sealed }) => {
-      const place = [text(workspace_id), text(member_id)] as const;
-      return { place, context: memberKeyContext(...place), sealed: sealed as Buffer };
+      const key = [text(workspace_id), text(member_id)] as const;
+      return { key, context: memberKeyContext(...key), sealed: sealed as Buffer };
     },
   },
   {
@@ -32,13 +32,13 @@ const TABLES: readonly Table[] = [
     update:
       'update vault.secret set sealed = $1 where workspace_id = $3 and owner = $4 and fingerprint = $5 and sealed = $2',
     read: ({ workspace_id, owner, fingerprint, sealed }) => {
-      const place = [text(workspace_id), text(owner), text(fingerprint)];
-      return { place, context: secretContext(...place), sealed: sealed as Buffer };
+      const key = [text(workspace_id), text(owner), text(fingerprint)];
+      return { key, context: secretContext(...key), sealed: sealed as Buffer };
     },
   },
 ];
 
-const isSealedBy = (key: Buffer, { context, sealed }: Sealed): boolean => {
+const isEncryptedWith = (key: Buffer, { context, sealed }: EncryptedRow): boolean => {
   try {
     decrypt(key, context, sealed);
     return true;
@@ -48,9 +48,9 @@ const isSealedBy = (key: Buffer, { context, sealed }: Sealed): boolean => {
 };
 
 /**
- * Seals everything in the vaults under the first key that is still under the second, so that the second can be
- * forgotten. What somebody else seals meanwhile is left as it is. Throws at what neither key opens; run again, it goes
- * on where it was.
+ * Rotates the master key: encrypts every vault row of `secondKey` again with `masterKey`. Afterwards `secondKey` can
+ * be removed. A row that another process writes meanwhile is left unchanged (compare-and-set). Throws when neither
+ * key decrypts a row; a repeated run continues with the remaining rows.
  */
 export const rewrapVault = async (
   database: Database,
@@ -61,13 +61,13 @@ export const rewrapVault = async (
   let [rewrapped, already] = [0, 0];
   for (const { all, update, read } of TABLES) {
     const { rows } = await database.query<Readonly<Record<string, unknown>>>(all);
-    const old = rows.map(read).filter((one) => !isSealedBy(keys[0], one));
+    const old = rows.map(read).filter((row) => !isEncryptedWith(keys[0], row));
     already += rows.length - old.length;
     for (let from = 0; from < old.length; from += ROWS_PER_TRANSACTION) {
       await inTransaction(database, async (client) => {
-        for (const { place, context, sealed } of old.slice(from, from + ROWS_PER_TRANSACTION)) {
-          const anew = encrypt(keys[0], context, decryptWithAny(keys, context, sealed));
-          rewrapped += (await client.query(update, [anew, sealed, ...place])).rowCount ?? 0;
+        for (const { key, context, sealed } of old.slice(from, from + ROWS_PER_TRANSACTION)) {
+          const updated = encrypt(keys[0], context, decryptWithAny(keys, context, sealed));
+          rewrapped += (await client.query(update, [updated, sealed, ...key])).rowCount ?? 0;
         }
       });
     }

@@ -1,5 +1,5 @@
--- Secrets of workspaces, which events name by fingerprint only: signing secrets of webhooks, and addresses of chat
--- tools that carry their own secret. `owner` is what a secret is for, and goes with it.
+-- Encrypted secrets of workspaces: signing secrets of webhooks, and chat addresses that contain a secret. Events hold
+-- only their fingerprints. `owner` is the object that a secret belongs to; its secrets are deleted together.
 create schema if not exists vault;
 create table if not exists vault.secret (
   workspace_id text not null,

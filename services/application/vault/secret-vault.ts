@@ -4,20 +4,20 @@ import type { Database } from '#platform/postgres/pool.ts';
 import { createVaultTables, decryptWithAny, encrypt, keyProof, masterKeysOf } from './cipher.ts';
 
 /**
- * Secrets that have to be used again, so that a hash of them would not do: kept outside the log, sealed under the
- * master key, and known to events by fingerprint. `owner`: what a secret is for, such as a rule.
+ * Store of secrets that must be readable again, so a hash is not enough. They are stored outside the log, encrypted
+ * with the master key. Events refer to them by fingerprint. `owner`: the object a secret belongs to, such as a rule.
  */
 export type SecretVault = {
   /**
-   * Keeps a secret, and answers the fingerprint it is known by. Sealing it again is harmless. Refuses under another
-   * master key than the others were sealed under.
+   * Encrypts and stores a secret; idempotent. Returns its fingerprint. Throws `Refusal('invalid_input')` when the
+   * master key does not decrypt the existing secrets.
    */
   seal(workspaceId: string, owner: string, secret: string): Promise<string>;
-  /** `null` where it is forgotten. */
+  /** Returns the decrypted secret, or `null` when it was deleted. */
   open(workspaceId: string, owner: string, fingerprint: string): Promise<string | null>;
   /**
-   * Forgets the owner's secrets, all but one or all. With `fingerprint`, those sealed a moment ago stay too: they
-   * may be what another command is about to record.
+   * Deletes the owner's secrets. With `fingerprint`, this secret stays, and also secrets younger than
+   * `FRESH_SECONDS`: another command may be about to record them.
    */
   forget(workspaceId: string, owner: string, fingerprint?: string): Promise<void>;
 };
@@ -25,11 +25,11 @@ export type SecretVault = {
 /** The owner of the secret that signs a workspace's webhooks. */
 export const WEBHOOK_SECRET_OWNER = 'webhook-secret';
 
-/** Longer than any command takes from sealing to recording. */
+/** Minimum age in seconds of deleted secrets. Longer than any command takes from encrypting to appending its event. */
 const FRESH_SECONDS = 60;
 const SCHEMA = readFileSync(new URL('./secret-vault.sql', import.meta.url), 'utf8');
 
-/** SHA-256, hexadecimal. Of a secret with enough chance in it, this says nothing. */
+/** Returns the SHA-256 of a secret in hexadecimal. It reveals nothing about a secret with enough random bits. */
 export const fingerprintOf = (secret: string): string => hash('sha256', secret, 'hex');
 
 const SEAL = `
@@ -39,7 +39,7 @@ const OPEN = 'select sealed from vault.secret where workspace_id = $1 and owner 
 const FORGET_ALL = 'delete from vault.secret where workspace_id = $1 and owner = $2';
 const FORGET_OTHERS = `${FORGET_ALL} and fingerprint <> $3 and sealed_at < now() - interval '${FRESH_SECONDS} seconds'`;
 
-type KeptSecret = Readonly<Record<'workspace_id' | 'owner' | 'fingerprint', string>> & {
+type StoredSecret = Readonly<Record<'workspace_id' | 'owner' | 'fingerprint', string>> & {
   readonly sealed: Buffer;
 };
 
@@ -47,10 +47,13 @@ const OLDEST_AND_NEWEST = `
   (select workspace_id, owner, fingerprint, sealed from vault.secret order by sealed_at limit 1)
   union all (select workspace_id, owner, fingerprint, sealed from vault.secret order by sealed_at desc limit 1)`;
 
-/** What a sealed secret is bound to. */
-export const secretContext = (...place: readonly string[]): string => `secret/${place.join('/')}`;
+/** Additional authenticated data (AAD) of the encrypted secret. */
+export const secretContext = (...key: readonly string[]): string => `secret/${key.join('/')}`;
 
-/** `masterKey`: the setting MEMBER_VAULT_KEY. `secondKey`: MEMBER_VAULT_KEY_SECOND, which only opens. */
+/**
+ * Opens the vault and creates its tables. `masterKey`: the setting MEMBER_VAULT_KEY. `secondKey`: the setting
+ * MEMBER_VAULT_KEY_SECOND, which only decrypts.
+ */
 export const openSecretVault = async (
   pool: Database,
   masterKey: string,
@@ -60,7 +63,7 @@ export const openSecretVault = async (
   await createVaultTables(pool, SCHEMA);
   const contextOf = secretContext;
   const proveKey = keyProof(masters, async () => {
-    const { rows } = await pool.query<KeptSecret>(OLDEST_AND_NEWEST);
+    const { rows } = await pool.query<StoredSecret>(OLDEST_AND_NEWEST);
     return rows.map(({ workspace_id, owner, fingerprint, sealed }) => ({
       context: contextOf(workspace_id, owner, fingerprint),
       sealed,
@@ -70,23 +73,18 @@ export const openSecretVault = async (
     seal: async (workspaceId, owner, secret) => {
       await proveKey();
       const fingerprint = fingerprintOf(secret);
-      const place = [workspaceId, owner, fingerprint];
-      await pool.query(SEAL, [
-        ...place,
-        encrypt(masters[0], contextOf(...place), Buffer.from(secret, 'utf8')),
-      ]);
+      const key = [workspaceId, owner, fingerprint];
+      await pool.query(SEAL, [...key, encrypt(masters[0], contextOf(...key), Buffer.from(secret, 'utf8'))]);
       return fingerprint;
     },
-    open: async (...place) => {
-      const { rows } = await pool.query<{ sealed: Buffer }>(OPEN, place);
-      return rows[0] ? decryptWithAny(masters, contextOf(...place), rows[0].sealed).toString('utf8') : null;
+    open: async (...key) => {
+      const { rows } = await pool.query<{ sealed: Buffer }>(OPEN, key);
+      return rows[0] ? decryptWithAny(masters, contextOf(...key), rows[0].sealed).toString('utf8') : null;
     },
     forget: async (workspaceId, owner, fingerprint) => {
-      const isKept = fingerprint !== undefined;
-      await pool.query(
-        isKept ? FORGET_OTHERS : FORGET_ALL,
-        isKept ? [workspaceId, owner, fingerprint] : [workspaceId, owner],
-      );
+      await (fingerprint === undefined
+        ? pool.query(FORGET_ALL, [workspaceId, owner])
+        : pool.query(FORGET_OTHERS, [workspaceId, owner, fingerprint]));
     },
   };
 };

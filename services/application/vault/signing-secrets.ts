@@ -6,75 +6,79 @@ import type { EventStore } from '#platform/event-store/event-store.ts';
 import { type SecretVault, WEBHOOK_SECRET_OWNER } from './secret-vault.ts';
 
 /**
- * The secret that signs a workspace's webhooks. Which one that is, the log says, and what was read there may be
- * believed for so long: less than a rotation waits before it answers (`LEASE_PASSED_MS`), so from its answer on no
- * process anywhere signs with the secret that was. As with API keys, a lease needs nobody to be told.
+ * Lease of a cached signing secret in milliseconds. The log names the current secret of a workspace, and a process
+ * may use what it read there for this long. A rotation replies only after the longer `LEASE_PASSED_MS`. From its
+ * reply on, no process signs with the old secret. As with API keys, a lease needs no notification.
  */
 const LEASE_MS = 300;
-/** Workspaces remembered by one process. */
+/** Maximum workspaces, and maximum secrets, cached per process. */
 const REMEMBERED_MAX = 10_000;
 const SECRET_BYTES = 32;
-/** A secret rotated between the log and the vault, or while the log was slow, is looked up again. */
-const LOOK_UPS_MAX = 3;
+/** Maximum attempts to read a secret. It is read again after a rotation between log and vault, or a slow read. */
+const ATTEMPTS_MAX = 3;
 
 export { LEASE_PASSED_MS as ROTATION_WAIT_MS };
 
-/** In the form of Standard Webhooks: `whsec_` and base64 of 32 random bytes. */
+/** Creates a signing secret in the format of Standard Webhooks: `whsec_` and base64 of 32 random bytes. */
 export const createWebhookSecret = (): string => `whsec_${randomBytes(SECRET_BYTES).toString('base64')}`;
 
 export type SigningSecrets = {
-  /** What signs now; `null` while the workspace has no secret. */
+  /**
+   * Returns the current signing secret, or `null` when the workspace has none. Throws when the vault does not hold
+   * it, or when reading takes longer than the lease.
+   */
   current(workspaceId: string): Promise<string | null>;
 };
 
-type Known = { readonly since: number; readonly secret: Promise<string | null> };
+type Lease = { readonly since: number; readonly secret: Promise<string | null> };
 
-/** `now`: the monotonic clock, in milliseconds. */
+/** Creates the lease cache of signing secrets. `now`: the monotonic clock, in milliseconds. */
 export const openSigningSecrets = (
   eventStore: EventStore,
   vault: SecretVault,
   now: () => number = () => performance.now(),
 ): SigningSecrets => {
-  const known = new LRUCache<string, Known>({ max: REMEMBERED_MAX });
-  const opened = new LRUCache<string, string>({ max: REMEMBERED_MAX });
+  const leases = new LRUCache<string, Lease>({ max: REMEMBERED_MAX });
+  const secretByFingerprint = new LRUCache<string, string>({ max: REMEMBERED_MAX });
 
-  const look = async (workspaceId: string): Promise<string | null> => {
-    for (let lookUps = 0; lookUps < LOOK_UPS_MAX; lookUps += 1) {
+  const readSecret = async (workspaceId: string): Promise<string | null> => {
+    for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt += 1) {
       const issued = await eventStore.last<WebhookSecretIssued>(webhookSecretStream(workspaceId));
       if (!issued) return null;
       const { fingerprint } = issued.data;
       const secret =
-        opened.get(fingerprint) ?? (await vault.open(workspaceId, WEBHOOK_SECRET_OWNER, fingerprint));
+        secretByFingerprint.get(fingerprint) ??
+        (await vault.open(workspaceId, WEBHOOK_SECRET_OWNER, fingerprint));
       if (secret !== null) {
-        opened.set(fingerprint, secret);
+        secretByFingerprint.set(fingerprint, secret);
         return secret;
       }
     }
-    throw new Error('the vault does not hold the secret that signs');
+    throw new Error('The vault does not hold the current signing secret.');
   };
 
-  const ask = (workspaceId: string, since: number): Known => {
-    const asked: Known = { since, secret: look(workspaceId) };
-    known.set(workspaceId, asked);
-    // A failure is no answer, and "none" may be over at once: the first secret waits for nobody.
-    const forget = (): void => {
-      if (known.peek(workspaceId) === asked) known.delete(workspaceId);
+  const createLease = (workspaceId: string, since: number): Lease => {
+    const lease: Lease = { since, secret: readSecret(workspaceId) };
+    leases.set(workspaceId, lease);
+    // Failures are not cached. Neither is `null`: issuing the first secret does not wait for leases to expire.
+    const removeLease = (): void => {
+      if (leases.peek(workspaceId) === lease) leases.delete(workspaceId);
     };
-    asked.secret.then((secret) => secret ?? forget(), forget);
-    return asked;
+    lease.secret.then((secret) => secret ?? removeLease(), removeLease);
+    return lease;
   };
 
   return {
     current: async (workspaceId) => {
-      for (let lookUps = 0; lookUps < LOOK_UPS_MAX; lookUps += 1) {
+      for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt += 1) {
         const at = now();
-        const lease = known.get(workspaceId);
-        const held = lease && at - lease.since < LEASE_MS ? lease : ask(workspaceId, at);
-        const secret = await held.secret;
-        // What took longer to look up than it may be believed may be over by now.
-        if (now() - held.since < LEASE_MS) return secret;
+        const cached = leases.get(workspaceId);
+        const lease = cached && at - cached.since < LEASE_MS ? cached : createLease(workspaceId, at);
+        const secret = await lease.secret;
+        // A read that took longer than the lease may return a secret that was rotated meanwhile.
+        if (now() - lease.since < LEASE_MS) return secret;
       }
-      throw new Error('the log takes too long to say which secret signs');
+      throw new Error('Reading the current signing secret from the log took too long.');
     },
   };
 };

@@ -1,13 +1,13 @@
 import type { AlertItem, AlertPayload } from '#contracts/webhooks/alert-payload.ts';
 import { explanationOf, headlineOf, itemsNamed, remainderOf } from './message-text.ts';
 
-/** What chat tools take at most of a heading and of a section; one sign less each, for the ellipsis. */
+/** Maximum characters of a heading and of a section in chat tools. Longer texts are cut and end in an ellipsis. */
 const HEADER_MAX_CHARACTERS = 150;
 const SECTION_MAX_CHARACTERS = 3_000;
 
 type Text = { readonly type: 'plain_text' | 'mrkdwn'; readonly text: string };
 export type ChatMessage = {
-  /** Shown where blocks are not: in notifications, and by tools that know no blocks. */
+  /** Fallback text: shown in notifications and by tools that do not support blocks. */
   readonly text: string;
   readonly blocks: readonly (
     | { readonly type: 'header' | 'section'; readonly text: Text }
@@ -17,14 +17,14 @@ export type ChatMessage = {
 
 const cut = (text: string, max: number): string => (text.length <= max ? text : `${text.slice(0, max - 1)}…`);
 
-/** The three signs that chat tools read as their own markup; escaped, nothing of a name becomes a mention or a link. */
+/** Escapes the three characters of chat markup, so that no part of a name becomes a mention or a link. */
 const escaped = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 
 const lineOf = ({ brand, title, url }: AlertItem): string =>
   `*${escaped(brand.name)}*: <${url}|${escaped(title).replaceAll('|', '¦')}>`;
 
-/** An incoming webhook's usual body: a text, and the same as blocks. */
+/** Builds the body of an incoming webhook of a chat tool: a text, and the same content as blocks. */
 export const chatMessageOf = (payload: AlertPayload): ChatMessage => {
   const headline = headlineOf(payload);
   const explanation = explanationOf(payload);

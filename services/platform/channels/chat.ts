@@ -5,11 +5,14 @@ import { chatMessageOf } from './chat-message.ts';
 import type { SendOutcome } from './send-outcome.ts';
 import { postOnce } from './http-post.ts';
 
-/** An incoming webhook takes one message a second; whoever sends keeps to it (`deliveries/pace.ts`). */
+/**
+ * Minimum milliseconds between two messages to one incoming webhook. The sender enforces it
+ * (`application/delivery-outbox/rate-limit.ts`).
+ */
 export const CHAT_INTERVAL_MS = 1_000;
 
 export type ChatChannel = {
-  /** Sends once to an incoming webhook of a chat tool, whose address is its secret. Never rejects. */
+  /** Makes one attempt to post to an incoming webhook of a chat tool. Its URL is a secret. Never rejects. */
   sendOnce(target: { readonly url: string }, payload: AlertPayload): Promise<SendOutcome>;
 };
 

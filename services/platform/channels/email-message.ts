@@ -3,7 +3,7 @@ import { explanationOf, headlineOf, itemsNamed, remainderOf } from './message-te
 
 export type EmailMessage = { readonly subject: string; readonly text: string };
 
-/** Plain text: nothing of an ad is ever read as markup. */
+/** Builds the e-mail as plain text, so that no content of an ad is interpreted as markup. */
 export const emailMessageOf = (payload: AlertPayload): EmailMessage => {
   const lines = [
     headlineOf(payload),

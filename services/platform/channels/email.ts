@@ -11,29 +11,30 @@ import { ANSWER_MAX_BYTES, failedOutcome, NO_TIMING, type SendOutcome } from './
 
 const CONNECT_TIMEOUT_MS = 5_000;
 const SOCKET_TIMEOUT_MS = 15_000;
-/** Connections to the mail server, and messages over one of them. */
+/** Maximum connections to the mail server. */
 const CONNECTIONS_MAX = 4;
+/** Maximum messages per connection. */
 const MESSAGES_PER_CONNECTION = 100;
-/** From here on an SMTP reply says that trying again is of no use (RFC 5321, 4.2.1). */
+/** Lowest SMTP reply code of a permanent failure: a retry is useless (RFC 5321, 4.2.1). */
 const PERMANENT = 500;
 const DELIVERY_ID = /^[\w-]{1,64}$/;
 
 export const emailSettings = {
   SMTP_URL: credentialedUrl(
     z.url({ protocol: /^smtps?$/ }).optional(),
-    'Mail server, `smtp://` or `smtps://` with user and password; when not set, e-mails are files in `MAIL_DIR`.',
+    'Mail server URL, `smtp://` or `smtps://` with user and password; when not set, e-mails are files in `MAIL_DIR`.',
   ),
   MAIL_DIR: z
     .string()
     .min(1)
     .default('.data/mail')
-    .describe('Folder of e-mails where there is no mail server.'),
+    .describe('Folder for e-mails when no mail server is set.'),
   MAIL_FROM: z
     .string()
     .min(3)
     .max(200)
     .default('Ad intelligence <alerts@localhost.invalid>')
-    .describe('Sender of e-mails.'),
+    .describe('Sender address of e-mails.'),
 } as const;
 export type EmailSettings = {
   readonly SMTP_URL?: string | undefined;
@@ -43,12 +44,12 @@ export type EmailSettings = {
 
 export type EmailTarget = {
   readonly to: string;
-  /** Makes the message's id, so that mail programs show a message that was sent twice once. */
+  /** Source of the `Message-ID`: mail programs show a message that was sent twice only once. */
   readonly deliveryId: string;
 };
 
 export type EmailChannel = Disposable & {
-  /** Sends once. Never rejects. */
+  /** Makes one attempt to send. Never rejects. */
   sendOnce(target: EmailTarget, payload: AlertPayload): Promise<SendOutcome>;
 };
 
@@ -83,7 +84,7 @@ const delivered = (startedMs: number, status: number | null, answer: string): Se
   terminal: false,
 });
 
-/** A refusal by the server has a reply code; anything else went wrong on the way to it. */
+/** Converts an error to an outcome. Errors with a reply code are from the mail server; others are network errors. */
 const failureOf = (error: Error, startedMs: number): SendOutcome => {
   const { responseCode, response } = error as { responseCode?: number; response?: string };
   if (responseCode === undefined) {
@@ -97,7 +98,7 @@ const failureOf = (error: Error, startedMs: number): SendOutcome => {
   });
 };
 
-/** Through a mail server, over a few connections that are kept. */
+/** Opens a channel that sends through a mail server, over a pool of connections. */
 const openSmtp = (url: string, from: string, clock: Clock): EmailChannel => {
   const transport = createTransport({
     url,
@@ -124,7 +125,7 @@ const openSmtp = (url: string, from: string, clock: Clock): EmailChannel => {
   };
 };
 
-/** As files that any mail program opens, for a machine without a mail server. A message sent twice is one file. */
+/** Opens a channel that writes `.eml` files, for use without a mail server. A message sent twice is one file. */
 const openFiles = (directory: string, from: string, clock: Clock): EmailChannel => {
   const folder = resolve(directory);
   const transport = createTransport({ streamTransport: true, buffer: true, newline: 'unix' });
@@ -132,7 +133,8 @@ const openFiles = (directory: string, from: string, clock: Clock): EmailChannel 
     sendOnce: async (target, payload) => {
       const startedMs = performance.now();
       try {
-        if (!DELIVERY_ID.test(target.deliveryId)) throw new Error('no name of a file');
+        if (!DELIVERY_ID.test(target.deliveryId))
+          throw new Error('The delivery id is not a valid file name.');
         const { message } = await transport.sendMail(messageOf(from, target, payload, clock.now()));
         const path = join(folder, `${target.deliveryId}.eml`);
         await mkdir(folder, { recursive: true });

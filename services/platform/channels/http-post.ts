@@ -5,40 +5,40 @@ import { networkFailure } from './classify-failure.ts';
 import { ANSWER_MAX_BYTES, type AttemptTiming, failedOutcome, type SendOutcome } from './send-outcome.ts';
 import { retryAfterMs } from './retry-after.ts';
 
-/** From the attempt's beginning to the head of its answer. Connecting has its own limit within. */
+/** Milliseconds from the start of an attempt to its response headers. Includes connecting, which has its own limit. */
 export const TOTAL_TIMEOUT_MS = 15_000;
-/** The status decides; what a receiver says besides is read for so long and no longer. */
+/** Milliseconds to read the response body. The status alone decides the outcome; the body is only recorded. */
 const ANSWER_READ_MS = 2_000;
-/** The receiver says that it is gone for good (RFC 9110, 15.5.11): another attempt would be told the same. */
+/** HTTP 410: the receiver is gone permanently (RFC 9110, 15.5.11), so a retry is useless. */
 const GONE = 410;
 
 class TookTooLong extends Error {
   readonly code = 'ETIMEDOUT';
 }
-/** Ours: enough of the answer has been read, and its sender keeps the connection for no other. */
+/** Abort reason of this code: enough of the response body is read. The connection is closed, not reused. */
 class EnoughRead extends Error {}
 
 export type Post = {
   readonly url: string;
-  /** Names and values, one after the other. */
+  /** Names and values, alternating. */
   readonly headers: readonly string[];
   readonly body: Buffer;
 };
 
-/** How often the attempts under way are looked at for what took too long: one timer for all, since each costs. */
-const LOOK_EVERY_MS = 100;
-const underWay = new Set<Attempt>();
-let looking: NodeJS.Timeout | undefined;
+/** Interval in milliseconds of the timeout check. One timer serves all attempts, because timers cost. */
+const TIMEOUT_CHECK_MS = 100;
+const activeAttempts = new Set<Attempt>();
+let timeoutTimer: NodeJS.Timeout | undefined;
 
-const lookAtAll = (): void => {
+const checkTimeouts = (): void => {
   const nowMs = performance.now();
-  for (const attempt of underWay) attempt.endIfLate(nowMs);
-  if (underWay.size > 0) return;
-  clearInterval(looking);
-  looking = undefined;
+  for (const attempt of activeAttempts) attempt.endIfLate(nowMs);
+  if (activeAttempts.size > 0) return;
+  clearInterval(timeoutTimer);
+  timeoutTimer = undefined;
 };
 
-/** One request and what became of it: the handler of one dispatch. */
+/** One request and its outcome: the `undici` handler of one dispatch. */
 class Attempt implements Dispatcher.DispatchHandler {
   readonly #startedMs = performance.now();
   readonly #origin: string;
@@ -60,17 +60,17 @@ class Attempt implements Dispatcher.DispatchHandler {
     this.#egress = egress;
     this.#clock = clock;
     this.#done = done;
-    underWay.add(this);
-    looking ??= setInterval(lookAtAll, LOOK_EVERY_MS);
+    activeAttempts.add(this);
+    timeoutTimer ??= setInterval(checkTimeouts, TIMEOUT_CHECK_MS);
   }
 
-  /** Without a head of an answer in time there is no answer; with one, enough of it has been read. */
+  /** Ends an attempt after its deadline: a timeout without response headers, else the end of reading the body. */
   endIfLate(nowMs: number): void {
     if (nowMs >= this.#endsMs) this.#abort(this.#status === null ? new TookTooLong() : new EnoughRead());
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
-    // Given up while it waited for a connection.
+    // The attempt timed out while it waited for a connection.
     if (this.#settled) {
       controller.abort(new TookTooLong());
       return;
@@ -87,9 +87,9 @@ class Attempt implements Dispatcher.DispatchHandler {
     const nowMs = performance.now();
     this.#timing = { ...this.#timing, wait_ms: nowMs - this.#sentMs };
     const now = this.#clock.now();
-    // Said twice, the later one holds: never earlier than any of them.
-    for (const asked of [headers['retry-after']].flat()) {
-      const ms = typeof asked === 'string' ? retryAfterMs(asked, now) : null;
+    // With repeated headers the latest time counts, so a retry is never earlier than any of them requests.
+    for (const value of [headers['retry-after']].flat()) {
+      const ms = typeof value === 'string' ? retryAfterMs(value, now) : null;
       if (ms !== null) this.#retryAfterMs = Math.max(ms, this.#retryAfterMs ?? 0);
     }
     this.#endsMs = nowMs + ANSWER_READ_MS;
@@ -108,14 +108,14 @@ class Attempt implements Dispatcher.DispatchHandler {
   onResponseError(_: unknown, error: Error): void {
     if (this.#status !== null) return this.#settle(this.#answered());
     if (error instanceof TookTooLong) {
-      const reason = `No answer within ${TOTAL_TIMEOUT_MS / 1_000} seconds.`;
+      const reason = `No response within ${TOTAL_TIMEOUT_MS / 1_000} seconds.`;
       return this.#settle(failedOutcome('timeout', reason, this.#startedMs, { timing: this.#timing }));
     }
     const { failure, reason } = networkFailure(error);
     this.#settle(failedOutcome(failure, reason, this.#startedMs, { timing: this.#timing }));
   }
 
-  /** Before the request has a connection there is nothing to abort; then its start finds it settled. */
+  /** Aborts the request. Before it has a connection, the controller is `null`; `onRequestStart` aborts it then. */
   #abort(reason: Error): void {
     this.#controller?.abort(reason);
     this.onResponseError(null, reason);
@@ -140,18 +140,18 @@ class Attempt implements Dispatcher.DispatchHandler {
   #settle(outcome: SendOutcome): void {
     if (this.#settled) return;
     this.#settled = true;
-    underWay.delete(this);
+    activeAttempts.delete(this);
     this.#done(outcome);
   }
 }
 
 const reasonOf = (status: number): string => {
   if (status >= 300 && status < 400) return `The receiver answered ${status}; redirects are not followed.`;
-  if (status === GONE) return 'The receiver answered 410: it is gone for good.';
+  if (status === GONE) return 'The receiver answered 410: it is gone permanently.';
   return `The receiver answered ${status}.`;
 };
 
-/** Posts once, through the guard. Never rejects, never follows a redirect, and ends within its limits. */
+/** Makes one POST through the SSRF guard. Never rejects, never follows a redirect, and ends within the timeouts. */
 export const postOnce = (egress: Egress, clock: Clock, post: Post): Promise<SendOutcome> => {
   const target = egress.targetOf(post.url);
   if ('fault' in target) {

@@ -1,7 +1,7 @@
-/** A receiver may put us off for a day at most; what asks for more is taken for a day. */
+/** Maximum delay that a receiver can request, in milliseconds: one day. Longer requests are reduced to it. */
 export const RETRY_AFTER_MAX_MS = 86_400_000;
 
-/** The three forms of a date (RFC 9110, 5.6.7), all of them in UTC, whatever zone this machine is in. */
+/** The three date formats of HTTP (RFC 9110, 5.6.7). All are in UTC, independent of the local time zone. */
 const IMF_OR_RFC850 = /^[A-Z][a-z]+, \d{2}[ -][A-Z][a-z]{2}[ -]\d{2}(\d{2})? \d{2}:\d{2}:\d{2} GMT$/;
 const ASCTIME = /^[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d{2}:\d{2}:\d{2} \d{4}$/;
 
@@ -10,7 +10,10 @@ const dateMs = (text: string): number => {
   return ASCTIME.test(text) ? Date.parse(`${text} GMT`) : Number.NaN;
 };
 
-/** `Retry-After` (RFC 9110, 10.2.3), in seconds or as a date, as milliseconds from now; `null` where it says nothing. */
+/**
+ * Parses a `Retry-After` header (RFC 9110, 10.2.3), in seconds or as a date. Returns milliseconds from now, or `null`
+ * when the header is absent or invalid.
+ */
 export const retryAfterMs = (value: string | undefined, now: Date): number | null => {
   const text = value?.trim() ?? '';
   const ms = /^\d+$/.test(text) ? Number(text) * 1_000 : dateMs(text) - now.getTime();

@@ -1,39 +1,39 @@
 import type { FailureClass } from '#contracts/values/alerts.ts';
 
-/** Of an answer, this much is kept for whoever asks why. */
+/** Maximum bytes of a response body that are stored, to explain a failure. */
 export const ANSWER_MAX_BYTES = 16 * 1024;
 
-/** Where the time of one attempt went, in milliseconds; `null` for a step that there was not. */
+/** Durations of the steps of one attempt in milliseconds; `null` when a step did not happen. */
 export type AttemptTiming = {
   readonly dns_ms: number | null;
   readonly connect_ms: number | null;
   readonly tls_ms: number | null;
-  /** From the request on its way to the first of the answer. */
+  /** From sending the request to the response headers. */
   readonly wait_ms: number | null;
 };
 
-/** What happened when something was sent once. */
+/** Outcome of one attempt to send. */
 export type SendOutcome = {
   readonly delivered: boolean;
   /** `null` when delivered. */
   readonly failure: FailureClass | null;
-  /** The receiver's HTTP status, or SMTP reply code; `null` where there was no answer. */
+  /** HTTP status or SMTP reply code of the receiver; `null` without a response. */
   readonly status_code: number | null;
-  /** A sentence; `null` when delivered. */
+  /** Reason of the failure, as a sentence; `null` when delivered. */
   readonly reason: string | null;
   readonly duration_ms: number;
   readonly timing: AttemptTiming;
-  /** The first of what was answered. */
+  /** First bytes of the response, at most `ANSWER_MAX_BYTES`; `null` without a response. */
   readonly answer: Buffer | null;
-  /** The receiver asked for no other attempt before this time has passed. */
+  /** Minimum milliseconds until the next attempt, requested by the receiver; `null` when not requested. */
   readonly retry_after_ms: number | null;
-  /** Another attempt would come out the same. */
+  /** True when a retry would have the same outcome. */
   readonly terminal: boolean;
 };
 
 export const NO_TIMING: AttemptTiming = { dns_ms: null, connect_ms: null, tls_ms: null, wait_ms: null };
 
-/** An attempt that got no answer to speak of. */
+/** Creates the outcome of a failed attempt. `startedMs`: its start on the monotonic clock. */
 export const failedOutcome = (
   failure: FailureClass,
   reason: string,

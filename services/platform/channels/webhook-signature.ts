@@ -3,20 +3,20 @@ import { createHmac, createSecretKey, type KeyObject } from 'node:crypto';
 const PREFIX = 'whsec_';
 
 /**
- * A workspace's signing secret, `whsec_` and base64, as keys: ours is the whole text (specification, "Events" 3),
- * that of Standard Webhooks is what the base64 says. Key objects sign five times as fast as bytes.
+ * Keys of a workspace's signing secret, which is `whsec_` and base64. `ours` is the whole text (specification,
+ * "Events" 3); `standard` is the decoded base64, as in Standard Webhooks. Key objects sign five times as fast as bytes.
  */
 export type WebhookKeys = { readonly ours: KeyObject; readonly standard: KeyObject };
 
 export const webhookKeysOf = (secret: string): WebhookKeys => {
-  if (!secret.startsWith(PREFIX)) throw new Error(`a webhook secret begins with ${PREFIX}`);
+  if (!secret.startsWith(PREFIX)) throw new Error(`A webhook secret must begin with ${PREFIX}.`);
   return {
     ours: createSecretKey(Buffer.from(secret, 'utf8')),
     standard: createSecretKey(Buffer.from(secret.slice(PREFIX.length), 'base64')),
   };
 };
 
-/** The headers that say who sent this and when, over the bytes exactly as they are sent. */
+/** Builds the signature headers (HMAC-SHA-256) of both schemes. `body`: the exact bytes that are sent. */
 export const signatureHeaders = (
   deliveryId: string,
   at: Date,

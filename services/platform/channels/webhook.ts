@@ -8,12 +8,12 @@ export type WebhookTarget = {
   readonly url: string;
   /** Sent as `webhook-id`: the same in every attempt. */
   readonly deliveryId: string;
-  /** Of the secret that signs now. */
+  /** Keys of the current signing secret. */
   readonly keys: WebhookKeys;
 };
 
 export type WebhookChannel = {
-  /** Sends these bytes once, signed as of now. Never rejects. */
+  /** Makes one attempt to send these bytes, signed with the current time. Never rejects. */
   sendOnce(target: WebhookTarget, payload: Buffer): Promise<SendOutcome>;
 };
 

@@ -3,16 +3,16 @@ import { isGloballyReachable, isLoopback } from './public-address.ts';
 
 export const TARGET_URL_MAX_LENGTH = 2_048;
 
-/** Names that lead nowhere outside of a machine or a network (RFC 6761, 6762, 8375 and ICANN's `.internal`). */
+/** Names that exist only on one machine or network (RFC 6761, 6762, 8375 and ICANN's `.internal`). */
 const LOCAL_NAMES = /(^|\.)(localhost|local|internal|home\.arpa|onion|invalid)$/;
 const LOCALHOST = /^(.+\.)?localhost$/;
 
 export type TargetRules = {
-  /** Of the local stack and of tests: this machine's own addresses are targets too, by http as well. */
+  /** For the local stack and tests: also allows loopback addresses, and plain http to them. */
   readonly allowLoopback: boolean;
 };
 
-/** The host of a URL as the network takes it: without the brackets of an IPv6 literal. */
+/** Returns the host of a URL, without the brackets of an IPv6 literal. */
 export const hostOf = (url: URL): string => url.hostname.replace(/^\[(.*)\]$/, '$1');
 
 const namesLoopback = (host: string): boolean => LOCALHOST.test(host) || isLoopback(host);
@@ -26,9 +26,9 @@ const faultOfHost = (host: string): string | null => {
 };
 
 /**
- * What is wrong with an address that a user gives us to call, as a sentence, or `null`. Asked where it is given and
- * again before each call. URLs are read as WHATWG says, which turns octal, decimal and hexadecimal hosts into plain
- * ones before they are judged. What a name resolves to is judged when it is called (`guarded-connector.ts`).
+ * Checks a URL that a user wants this service to call. Returns the fault as a sentence, or `null` when it is allowed.
+ * It runs when the URL is submitted and again before each call. The WHATWG URL parser first normalises octal, decimal
+ * and hexadecimal hosts. Resolved addresses are checked at connect time (`ssrf-guard.ts`).
  */
 export const checkTargetUrl = (text: string, { allowLoopback }: TargetRules): string | null => {
   if (text.length > TARGET_URL_MAX_LENGTH) return `Use a URL of at most ${TARGET_URL_MAX_LENGTH} characters.`;

@@ -4,42 +4,47 @@ import { z } from 'zod';
 import { checkTargetUrl, type TargetRules } from './check-target-url.ts';
 import { type ConnectTiming, guardedConnector, type Resolve, resolveByNameServer } from './ssrf-guard.ts';
 
-/** Connections to one host at once; what is more waits for one of them. */
+/** Maximum connections per origin. Further requests wait for a free one. */
 const CONNECTIONS_PER_HOST = 64;
-/** Hosts with open connections. Idle ones are closed after a few seconds. */
+/** Milliseconds until an idle connection is closed. */
 const KEEP_IDLE_MS = 10_000;
+/** Upper limit in milliseconds of the idle time that a server can request. */
 const KEEP_IDLE_MAX_MS = 60_000;
-/** An answer begins within this time, and its parts follow one another within it; the caller's own limit is shorter. */
+/** Milliseconds until the response headers, and between parts of the body. Callers have shorter limits of their own. */
 const ANSWER_TIMEOUT_MS = 30_000;
-/** New connections whose request has not begun yet. It begins at once, or was given up: then nobody asks for these. */
+/** Maximum stored timings of new connections whose request has not started. */
 const FRESH_MAX = 1_000;
+/** Milliseconds that such a timing is stored. A request starts at once, or was cancelled and never reads its timing. */
 const FRESH_MS = 1_000;
 
-/** Targets whose address was read and judged before: nothing in the judgement changes. */
+/** Maximum parsed and checked URLs cached. The result for a URL never changes. */
 const TARGETS_MAX = 10_000;
 
-/** An address in the parts that a request wants, or what is wrong with it, as a sentence. */
+/** A checked URL in the parts that a request needs, or its fault as a sentence. */
 export type Target = { readonly origin: string; readonly path: string } | { readonly fault: string };
 
 export const egressSettings = {
   EGRESS_ALLOW_LOOPBACK: z
     .stringbool()
     .default(false)
-    .describe('`true` lets webhooks lead to this machine, by http too: for the local stack and tests.'),
+    .describe('`true` allows webhooks to loopback addresses, also with http; for the local stack and tests.'),
 } as const;
 
-/** The way out to addresses that users give. Nothing else in this project calls them. */
+/** HTTP client for URLs that users submit, behind the SSRF guard. No other code calls such URLs. */
 export type Egress = AsyncDisposable & {
   readonly rules: TargetRules;
   readonly dispatcher: Agent;
   targetOf(url: string): Target;
-  /** The steps of the connection that a request which begins now was opened for; `null` when one was reused. */
+  /**
+   * Returns and removes the timing of the connection that was opened for a request starting now; `null` when the
+   * request reuses a connection.
+   */
   takeTiming(origin: string): ConnectTiming | null;
 };
 
 export type EgressOptions = TargetRules & {
   readonly resolve?: Resolve;
-  /** Certificates to trust besides, as PEM: of tests. */
+  /** Additional trusted certificates, as PEM; for tests. */
   readonly ca?: string;
 };
 
@@ -56,14 +61,14 @@ export const openEgress = ({ allowLoopback, resolve, ca }: EgressOptions): Egres
     bodyTimeout: ANSWER_TIMEOUT_MS,
     connect: (options, done) =>
       connect(options, (error, socket, timing) => {
-        if (error || !socket) return done(error ?? new Error('no connection'), null);
+        if (error || !socket) return done(error ?? new Error('No connection.'), null);
         const origin = `${options.protocol}//${options.host}`;
         if (timing && fresh.length < FRESH_MAX) fresh.push({ origin, timing, atMs: performance.now() });
         done(null, socket);
       }),
   });
   const targets = new LRUCache<string, Target>({ max: TARGETS_MAX });
-  const read = (url: string): Target => {
+  const parseTarget = (url: string): Target => {
     const fault = checkTargetUrl(url, rules);
     if (fault !== null) return { fault };
     const { origin, pathname, search } = new URL(url);
@@ -73,9 +78,9 @@ export const openEgress = ({ allowLoopback, resolve, ca }: EgressOptions): Egres
     rules,
     dispatcher,
     targetOf: (url) => {
-      const known = targets.get(url);
-      if (known) return known;
-      const target = read(url);
+      const cached = targets.get(url);
+      if (cached) return cached;
+      const target = parseTarget(url);
       targets.set(url, target);
       return target;
     },

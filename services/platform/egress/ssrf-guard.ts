@@ -4,14 +4,14 @@ import { buildConnector } from 'undici';
 import { isGloballyReachable, isLoopback } from './public-address.ts';
 import type { TargetRules } from './check-target-url.ts';
 
-/** Resolving, connecting and TLS together. */
+/** Milliseconds for DNS, TCP and TLS together. */
 export const CONNECT_TIMEOUT_MS = 5_000;
 const RESOLVE_TIMEOUT_MS = 2_000;
 const RESOLVE_TRIES = 2;
-/** Addresses of one name that are looked at; a name with more is refused, not cut. */
+/** Maximum addresses per name. A name with more is rejected, not truncated. */
 const ADDRESSES_MAX = 64;
 
-/** A target that we do not call, whatever it would answer. */
+/** Thrown for a target that must not be called. */
 export class BlockedTarget extends Error {
   constructor(reason: string) {
     super(reason);
@@ -20,12 +20,12 @@ export class BlockedTarget extends Error {
 }
 
 export type ResolvedAddress = { readonly address: string; readonly family: 4 | 6 };
-/** All addresses of a name, of both families. Rejects with a DNS error code where there are none. */
+/** Resolves a name to all its addresses, IPv4 and IPv6. Rejects with a DNS error code when there are none. */
 export type Resolve = (hostname: string) => Promise<readonly ResolvedAddress[]>;
 
 /**
- * Asks name servers directly: `getaddrinfo` would run in the few threads that the whole process shares, where one
- * name server that does not answer holds everybody up.
+ * Creates a resolver that queries name servers directly. `getaddrinfo` would use the small thread pool of the process,
+ * where one unresponsive name server delays all other work.
  */
 export const resolveByNameServer = (): Resolve => {
   const resolver = new Resolver({ timeout: RESOLVE_TIMEOUT_MS, tries: RESOLVE_TRIES });
@@ -36,11 +36,11 @@ export const resolveByNameServer = (): Resolve => {
       ...(v6.status === 'fulfilled' ? v6.value : []).map((address) => ({ address, family: 6 as const })),
     ];
     if (found.length > 0) return found;
-    throw v4.status === 'rejected' ? v4.reason : new Error(`no address of ${hostname}`);
+    throw v4.status === 'rejected' ? v4.reason : new Error(`No address found for ${hostname}.`);
   };
 };
 
-/** How long each step of a new connection took, in milliseconds; `null` where there was no such step. */
+/** Durations of the steps of a new connection in milliseconds; `null` when a step did not happen. */
 export type ConnectTiming = {
   readonly dns_ms: number | null;
   readonly connect_ms: number;
@@ -55,9 +55,9 @@ const LOOPBACK: readonly ResolvedAddress[] = [
 ];
 
 /**
- * Connects to checked addresses only. A name is resolved once; if any of its addresses is not globally reachable, all
- * are refused; and it is those addresses that are connected to, so that a second answer of the name server plays no
- * part. The name stays the one that TLS asks for. What the socket has reached in the end is checked once more.
+ * SSRF guard: creates a connector that connects only to checked addresses. A name is resolved once. If any of its
+ * addresses is not globally reachable, all are rejected. The connection uses exactly the checked addresses, so DNS
+ * rebinding has no effect. TLS still verifies the name. The remote address of the socket is checked once more.
  */
 export const guardedConnector = (
   { allowLoopback }: TargetRules,
@@ -68,13 +68,15 @@ export const guardedConnector = (
     isGloballyReachable(address) || (allowLoopback && isLoopback(address));
 
   const checked = async (hostname: string): Promise<readonly ResolvedAddress[]> => {
-    // A resolver does not know this name, and nothing may make it mean another machine (RFC 6761).
+    // Name servers do not resolve `localhost`, and it must never point to another machine (RFC 6761).
     const addresses = allowLoopback && hostname === 'localhost' ? LOOPBACK : await resolve(hostname);
     if (addresses.length === 0 || addresses.length > ADDRESSES_MAX) {
-      throw new BlockedTarget(`The name has ${addresses.length} addresses.`);
+      throw new BlockedTarget(
+        `The host name has ${addresses.length} addresses; 1 to ${ADDRESSES_MAX} are allowed.`,
+      );
     }
     const refused = addresses.find(({ address }) => !permits(address));
-    if (refused) throw new BlockedTarget('The name leads to an address that is not on the public internet.');
+    if (refused) throw new BlockedTarget('The host name resolves to an address outside the public internet.');
     return addresses;
   };
 
@@ -89,12 +91,12 @@ export const guardedConnector = (
     if (options.all) answer(null, [...addresses]);
     else answer(null, addresses[0]?.address ?? '', addresses[0]?.family);
   };
-  const lookup: LookupFunction = (...asked) => void answerLookup(...asked);
+  const lookup: LookupFunction = (...input) => void answerLookup(...input);
   const connector = buildConnector({ timeout: CONNECT_TIMEOUT_MS, lookup, allowH2: false, ...tls });
 
   return (options: buildConnector.Options, done: Connected): void => {
     const host = options.hostname.replace(/^\[(.*)\]$/, '$1');
-    // Node looks literals up nowhere, so the look-up does not see them.
+    // Node does not call `lookup` for literal addresses, so they are checked here.
     if (isIP(host) !== 0 && !permits(host)) {
       queueMicrotask(() =>
         done(new BlockedTarget('This address is not on the public internet.'), null, null),
@@ -108,7 +110,7 @@ export const guardedConnector = (
       if (error) return done(error, null, null);
       if (!permits(socket.remoteAddress ?? '')) {
         socket.destroy();
-        return done(new BlockedTarget('The connection led to an address that was not checked.'), null, null);
+        return done(new BlockedTarget('The connection reached an address that was not checked.'), null, null);
       }
       const nowMs = performance.now();
       const reachedMs = connectedMs ?? nowMs;

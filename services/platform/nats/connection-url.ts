@@ -3,7 +3,7 @@ import { type ConnectionOptions, credsAuthenticator, nkeyAuthenticator, type Tls
 
 const NATS_URL = /^(nats|tls):\/\/(?:([^@/?]*)@)?([^@/?]+)\/?(?:\?(.*))?$/i;
 
-/** What cannot be read is not repeated: it may hold a password. */
+/** Creates an error for an invalid URL. The URL is not part of the message, because it may hold a password. */
 const fault = (why: string): Error => new Error(`NATS_URL: ${why}`);
 
 const userOf = (text: string): Partial<ConnectionOptions> => {
@@ -11,7 +11,7 @@ const userOf = (text: string): Partial<ConnectionOptions> => {
   return password === undefined ? { token: user } : { user, pass: password };
 };
 
-/** Who connects, by a file that is read at each connection, so that what is in it may change. */
+/** Creates the authenticator of a credentials file. The file is read at each connection, so its content can change. */
 const authenticatorOf = (query: URLSearchParams): Partial<ConnectionOptions> => {
   const credentials = query.get('credentials_file');
   if (credentials !== null) {
@@ -34,17 +34,18 @@ const tlsOf = (scheme: string, query: URLSearchParams): TlsOptions | null => {
   };
 };
 
-const KNOWN = new Set(['ca_file', 'cert_file', 'key_file', 'credentials_file', 'nkey_seed_file']);
+const PARAMETERS = new Set(['ca_file', 'cert_file', 'key_file', 'credentials_file', 'nkey_seed_file']);
 
 /**
- * `nats://user:password@host:4222,other:4222?credentials_file=…`: everything about one server in one setting, as with
- * the other two. `tls://`, or a `ca_file`, refuses a connection that is not encrypted.
+ * Parses `nats://user:password@host:4222,other:4222?credentials_file=…`. One setting holds all options of the server,
+ * as for Postgres and the event store. `tls://`, `ca_file` or `cert_file` requires an encrypted connection. Throws for
+ * an invalid URL or an unknown parameter.
  */
 export const natsOptions = (url: string): ConnectionOptions => {
   const [, scheme = '', user, hosts = '', parameters = ''] = NATS_URL.exec(url) ?? [];
-  if (hosts === '') throw fault('not like nats://user:password@host:4222');
+  if (hosts === '') throw fault('invalid URL; use nats://user:password@host:4222');
   const query = new URLSearchParams(parameters);
-  for (const name of query.keys()) if (!KNOWN.has(name)) throw fault(`there is no parameter ${name}`);
+  for (const name of query.keys()) if (!PARAMETERS.has(name)) throw fault(`unknown parameter ${name}`);
   const tls = tlsOf(scheme, query);
   return {
     servers: hosts.split(','),

@@ -24,29 +24,31 @@ import {
 import { natsOptions } from './connection-url.ts';
 import { currentTraceparent } from '../telemetry/tracing.ts';
 
-/** A lost server is looked for without end, this often; the process lives through its restarts. */
+/** Milliseconds between reconnection attempts. They never end, so the process survives restarts of the server. */
 const RECONNECT_WAIT_MS = 1_000;
 const CONNECT_TIMEOUT_MS = 5_000;
 const NANOS_PER_DAY = 86_400_000_000_000;
-/** Work that nobody took in this time is asked for again by whoever wants it. */
+/** Retention of work messages in days. Producers must request expired work again. */
 const WORK_KEPT_DAYS = 7;
 const DEAD_LETTERS_KEPT_DAYS = 30;
 const STREAM_MAX_BYTES = 8 * 1024 ** 3;
-/** Ids only: a hundred bytes each. */
+/** Maximum bytes of the delivery queue. It holds only ids, about a hundred bytes each. */
 const DELIVERIES_MAX_BYTES = 1024 ** 3;
 const DUPLICATE_WINDOW_NANOS = 120_000_000_000;
 
-/** The header by which whoever takes a message goes on with the trace that published it. */
+/** Header that carries the trace context from the publisher to the consumer of a message. */
 const TRACEPARENT = 'traceparent';
 
+/** Returns publish options with the current trace context; empty when tracing is off. */
 export const tracedHeaders = (): { readonly headers?: MsgHdrs } => {
   const traceparent = currentTraceparent();
   if (traceparent === undefined) return {};
-  const given = headers();
-  given.set(TRACEPARENT, traceparent);
-  return { headers: given };
+  const messageHeaders = headers();
+  messageHeaders.set(TRACEPARENT, traceparent);
+  return { headers: messageHeaders };
 };
 
+/** Returns the `traceparent` of a message, or `undefined` when it has none. */
 export const traceparentOf = (message: JsMsg): string | undefined =>
   message.headers?.get(TRACEPARENT) || undefined;
 
@@ -84,7 +86,7 @@ const STREAMS = [
 ] as const;
 
 /**
- * Makes sure that the streams are there: at the start, and again by whoever finds that the server came back without
+ * Creates or updates the streams. It runs at start, and again when a caller finds that the server restarted without
  * its storage.
  */
 export const ensureStreams = async (manager: JetStreamManager): Promise<void> => {
@@ -97,7 +99,7 @@ export const ensureStreams = async (manager: JetStreamManager): Promise<void> =>
       max_age: stream.days * NANOS_PER_DAY,
       max_bytes: stream.name === DELIVERIES_STREAM ? DELIVERIES_MAX_BYTES : STREAM_MAX_BYTES,
       duplicate_window: DUPLICATE_WINDOW_NANOS,
-      // A full queue refuses what is handed in rather than dropping what waits.
+      // A full work queue rejects new messages and does not drop waiting ones.
       discard: stream.retention === RetentionPolicy.Workqueue ? DiscardPolicy.New : DiscardPolicy.Old,
     };
     await manager.streams.add(config).catch(() => manager.streams.update(stream.name, config));
@@ -105,25 +107,25 @@ export const ensureStreams = async (manager: JetStreamManager): Promise<void> =>
 };
 
 /**
- * Tells of each time that the connection came back. `next` resolves at the next one; what was pulled or acknowledged
- * around the loss may not have reached the server.
+ * Watches for reconnections. `next` resolves at the next one. Pulls and acknowledgements sent around the disconnect
+ * may not have reached the server, so consumers must repeat them.
  */
 export const watchReconnects = (connection: NatsConnection): { next(): Promise<void> } => {
-  let coming = Promise.withResolvers<void>();
+  let nextReconnect = Promise.withResolvers<void>();
   const watch = async (): Promise<void> => {
     for await (const { type } of connection.status()) {
       if (type !== Events.Reconnect) continue;
-      coming.resolve();
-      coming = Promise.withResolvers<void>();
+      nextReconnect.resolve();
+      nextReconnect = Promise.withResolvers<void>();
     }
   };
   void watch();
-  return { next: () => coming.promise };
+  return { next: () => nextReconnect.promise };
 };
 
 /**
- * Connects and makes sure that the streams are there. Throws when the server is not there: whoever waits for it says
- * so. A connection that was made once lives through its restarts.
+ * Connects and creates the streams. Throws when the server is not available; use `waitForServers` before. An open
+ * connection survives restarts of the server.
  */
 export const openNats = async (url: string, name: string): Promise<Nats> => {
   const connection = await connect({

@@ -4,12 +4,12 @@ import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { assertObjectKey, type ObjectStore } from './object-store.ts';
 
-/** What is being written has this ending and is no object yet. */
+/** File extension of an object that is still being written. */
 const UNFINISHED = '.part';
 
 const isMissing = (error: unknown): boolean => (error as { code?: string }).code === 'ENOENT';
 
-/** Objects as files of a folder: written to a temporary name, made durable, then renamed. */
+/** Creates an object store in a folder. A file is written under a temporary name, synced to disk, then renamed. */
 export const openFolderStore = (folder: string): ObjectStore => {
   const root = resolve(folder);
   const pathOf = (key: string): string => join(root, assertObjectKey(key));

@@ -2,21 +2,22 @@ import type { Readable } from 'node:stream';
 
 export type StoredObject = { readonly bytes: number; readonly sha256: string };
 
-/** Whole files by key. An object appears at once and complete, or not at all. */
+/** Stores whole files by key. Writes are atomic: an object is visible completely or not at all. */
 export type ObjectStore = {
-  /** Writes what the source yields; a source that throws leaves nothing behind. */
+  /** Writes the content of `source`. When `source` throws, an existing object stays unchanged. */
   write(key: string, source: AsyncIterable<string | Uint8Array>): Promise<StoredObject>;
-  /** `null` where there is no such object. */
+  /** Opens an object, or returns `null` when it does not exist. */
   open(key: string): Promise<{ readonly bytes: number; read(): Readable } | null>;
-  /** Removes everything below a prefix but one object. */
+  /** Removes all objects below `prefix` except the object `key`; all of them when `key` is `null`. */
   removeAllBut(prefix: string, key: string | null): Promise<void>;
 };
 
-/** Lower-case names with slashes between; nothing that could leave a folder. */
+/** Valid keys: lower-case names separated by slashes. No key can leave the folder. */
 const KEY = /^[a-z0-9_-]+(\/[a-z0-9_-]+)*(\.[a-z0-9]+)?$/;
 const KEY_MAX_LENGTH = 500;
 
+/** Returns the key. Throws when it is invalid. */
 export const assertObjectKey = (key: string): string => {
-  if (key.length > KEY_MAX_LENGTH || !KEY.test(key)) throw new Error(`no key of an object: ${key}`);
+  if (key.length > KEY_MAX_LENGTH || !KEY.test(key)) throw new Error(`Invalid object key: ${key}`);
   return key;
 };

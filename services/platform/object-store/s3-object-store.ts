@@ -9,30 +9,31 @@ import {
 import { Upload } from '@aws-sdk/lib-storage';
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
-import { bucketPlaceOf } from './s3-url.ts';
+import { parseBucketUrl } from './s3-url.ts';
 import { assertObjectKey, type ObjectStore } from './object-store.ts';
 
 const CONNECT_TIMEOUT_MS = 5_000;
-/** Without an answer, or without a byte of a body. */
+/** Milliseconds without a response, or without a byte of a body. */
 const ANSWER_TIMEOUT_MS = 30_000;
 const ATTEMPTS_MAX = 5;
-/** An object is sent in parts of this size, of which so many are held at once. */
+/** Bytes per part of a multipart upload. */
 const PART_BYTES = 8 * 1024 * 1024;
+/** Maximum parts of one upload in memory. */
 const PARTS_AT_ONCE = 2;
 
 /**
- * Objects of a bucket of any service that speaks S3. An upload shows when its last part is there and it is told so;
- * what a writer that died had sent is kept by the service until it is aborted, by a rule of the bucket.
+ * Creates an object store in a bucket of any S3-compatible service. An object becomes visible when its multipart
+ * upload is completed. Parts of a crashed writer stay in the service; a lifecycle rule of the bucket must abort them.
  * `url`: the setting OBJECT_STORE_URL.
  */
 export const openBucketStore = (url: string): ObjectStore => {
-  const { endpoint, region, bucket, prefix, credentials } = bucketPlaceOf(url);
+  const { endpoint, region, bucket, prefix, credentials } = parseBucketUrl(url);
   const client = new S3Client({
     endpoint,
     region,
     forcePathStyle: true,
     maxAttempts: ATTEMPTS_MAX,
-    // Services other than Amazon's refuse checksums that nobody asked for.
+    // Some other S3 services reject checksums that they did not request.
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
     requestHandler: { connectionTimeout: CONNECT_TIMEOUT_MS, socketTimeout: ANSWER_TIMEOUT_MS },
@@ -71,7 +72,7 @@ export const openBucketStore = (url: string): ObjectStore => {
       try {
         await upload.done();
       } catch (error) {
-        // The service may have had something to say against being told to forget the parts: that is not the cause.
+        // Prefers the error of the source: aborting the upload can fail too, and that error is not the cause.
         throw (broken as { readonly by: unknown } | null)?.by ?? error;
       }
       return { bytes, sha256: digest.digest('hex') };

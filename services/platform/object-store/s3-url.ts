@@ -1,28 +1,28 @@
-/** `s3://KEY_ID:SECRET@host:port/bucket/folder?region=…&tls=false`, user and password percent-encoded. */
+/** Format `s3://KEY_ID:SECRET@host:port/bucket/folder?region=…&tls=false`; key id and secret are percent-encoded. */
 export const BUCKET_URL =
   /^s3:\/\/(?:([^:@/?#]+):([^:@/?#]+)@)?([^@/?#]+)\/([a-z0-9.-]{3,63})((?:\/[a-z0-9_-]+)*)\/?(?:\?([^#]*))?$/;
 
-const REGION_OTHERWISE = 'us-east-1';
+const DEFAULT_REGION = 'us-east-1';
 
-export type BucketPlace = {
+export type BucketLocation = {
   readonly endpoint: string;
   readonly region: string;
   readonly bucket: string;
-  /** Empty, or with a slash at its end. */
+  /** Key prefix: empty, or ending in a slash. */
   readonly prefix: string;
-  /** `null`: whatever the machine is allowed. */
+  /** `null`: the default credentials of the machine apply. */
   readonly credentials: { readonly accessKeyId: string; readonly secretAccessKey: string } | null;
 };
 
-/** What cannot be read is not repeated: it may hold a secret. */
-export const bucketPlaceOf = (url: string): BucketPlace => {
+/** Parses a bucket URL. The error does not repeat an invalid URL, because it may hold a secret. */
+export const parseBucketUrl = (url: string): BucketLocation => {
   const parts = BUCKET_URL.exec(url);
-  if (!parts) throw new Error('OBJECT_STORE_URL is no bucket like s3://KEY_ID:SECRET@host/bucket');
+  if (!parts) throw new Error('OBJECT_STORE_URL is not a bucket URL. Use s3://KEY_ID:SECRET@host/bucket.');
   const [, keyId, secret, host = '', bucket = '', folder = '', query = ''] = parts;
-  const words = new URLSearchParams(query);
+  const parameters = new URLSearchParams(query);
   return {
-    endpoint: `${words.get('tls') === 'false' ? 'http' : 'https'}://${host}`,
-    region: words.get('region') ?? REGION_OTHERWISE,
+    endpoint: `${parameters.get('tls') === 'false' ? 'http' : 'https'}://${host}`,
+    region: parameters.get('region') ?? DEFAULT_REGION,
     bucket,
     prefix: folder === '' ? '' : `${folder.slice(1)}/`,
     credentials:

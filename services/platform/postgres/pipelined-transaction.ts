@@ -2,22 +2,23 @@ import { Client, type ClientConfig } from 'pg';
 import type { Writable } from 'node:stream';
 import { statementNames } from './statement-names.ts';
 
+/** Milliseconds to open the connection. */
 const CONNECT_TIMEOUT_MS = 5_000;
 
 export type PipelinedStatement = { readonly text: string; readonly values?: readonly unknown[] };
 
-/** One connection for transactions whose statements do not depend on each other's answers. */
+/** One connection with query pipelining, for transactions whose statements do not depend on earlier results. */
 export type Pipeline = AsyncDisposable & {
   /**
-   * Runs the statements as one transaction that leaves in one write: of small statements, writing each and waiting for
-   * it costs more than running it. Throws what the first that failed says; then none of them did anything.
+   * Runs the statements in one transaction and sends them in one write: for small statements, the round trips cost
+   * more than the work. Throws the error of the first failed statement; the transaction is then rolled back.
    */
   transaction(statements: readonly PipelinedStatement[]): Promise<void>;
-  /** Statements are planned anew on their next use: tables have grown by other hands than these. */
+  /** Discards cached plans before the next transaction. Call it after other connections filled the tables. */
   forgetPlans(): void;
 };
 
-/** Connects on first use, and again after the connection was lost. */
+/** Creates a pipeline. It connects on first use and reconnects after the connection was lost. */
 export const openPipeline = (url: string, settings: Partial<ClientConfig> = {}): Pipeline => {
   const nameOf = statementNames();
   let opened: Promise<Client> | undefined;
@@ -51,11 +52,11 @@ export const openPipeline = (url: string, settings: Partial<ClientConfig> = {}):
   return {
     transaction: async (statements) => {
       const client = await connected();
-      // The stream is `pg`'s own, which it does not document.
+      // `connection.stream` of `pg` is not documented.
       const { stream } = (client as unknown as { readonly connection: { readonly stream: Writable } })
         .connection;
       stream.cork();
-      const answers = [
+      const queries = [
         ...(isStale ? [client.query('discard plans')] : []),
         client.query('begin'),
         ...statements.map(({ text, values }) =>
@@ -63,12 +64,12 @@ export const openPipeline = (url: string, settings: Partial<ClientConfig> = {}):
             ? client.query(text)
             : client.query({ ...nameOf(text), values: values as unknown[] }),
         ),
-        // After a failure the server takes it for a rollback.
+        // After a failed statement the server executes `commit` as a rollback.
         client.query('commit'),
       ];
       isStale = false;
       stream.uncork();
-      const outcomes = await Promise.allSettled(answers);
+      const outcomes = await Promise.allSettled(queries);
       for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
     },
     forgetPlans: () => {

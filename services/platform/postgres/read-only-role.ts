@@ -3,9 +3,9 @@ import { Refusal } from '#contracts/errors.ts';
 import { type Database, inTransaction } from './pool.ts';
 
 /**
- * Schemas that a role for reads does not enter: secrets, and tables that the processes work with. They are made here
- * where they are not there yet: what is made later is readable by default, so that a read model that is built anew and
- * swapped in is readable from its first moment.
+ * Schemas that a read-only role cannot access: secrets, and state of the processes. Missing ones are created here,
+ * before the default privileges: schemas created later are readable by default. A rebuilt read model is therefore
+ * readable as soon as it is swapped in.
  */
 const PRIVATE_SCHEMAS = ['vault', 'ingest', 'alerting', 'delivery', 'tracing'] as const;
 const ROLE = /^[a-z_][a-z0-9_]{0,62}$/;
@@ -17,8 +17,11 @@ export type GrantedReads = {
 };
 
 /**
- * Lets a role read everything but the private schemas, now and in read models to come. To be run as the role that the
- * processes run as: defaults hold for what that one makes. Harmless when run again. `password`: makes the role, too.
+ * Grants a role read access to everything except the private schemas, including future read models. Run it as the
+ * role of the processes, because default privileges apply only to objects of the role that sets them. Idempotent.
+ * `password`: creates the role or sets its password; `null` requires an existing role.
+ *
+ * Throws `Refusal('invalid_input')` for an invalid role name, `Refusal('not_found')` when the role does not exist.
  */
 export const grantReads = (
   database: Database,
@@ -26,20 +29,23 @@ export const grantReads = (
   password: string | null,
 ): Promise<GrantedReads> => {
   if (!ROLE.test(role)) {
-    throw new Refusal('invalid_input', 'A role is small letters, digits and underscores, 63 at most.');
+    throw new Refusal(
+      'invalid_input',
+      'A role name has 1 to 63 characters: lower-case letters, digits and underscores, not a digit first.',
+    );
   }
   const quoted = escapeIdentifier(role);
   return inTransaction(database, async (client) => {
-    const known = await client.query('select from pg_roles where rolname = $1', [role]);
-    const made = known.rows.length === 0;
+    const existing = await client.query('select from pg_roles where rolname = $1', [role]);
+    const made = existing.rows.length === 0;
     if (made && password === null) {
       throw new Refusal(
         'not_found',
-        `There is no role ${role}. Make it, or set READER_PASSWORD and run this again.`,
+        `Role ${role} not found. Create it, or set READER_PASSWORD and run this command again.`,
       );
     }
     if (password !== null) {
-      // A statement of this kind takes no parameters.
+      // `create role` accepts no parameters, so the statement is built with `format`.
       const { rows } = await client.query<{ statement: string }>(
         `select format('${made ? 'create' : 'alter'} role %I login password %L', $1::text, $2::text) as statement`,
         [role, password],
@@ -47,8 +53,10 @@ export const grantReads = (
       await client.query(rows[0]?.statement ?? '');
     }
     await client.query(`alter role ${quoted} set default_transaction_read_only = on`);
-    const { rows: place } = await client.query<{ name: string }>('select current_database() as name');
-    await client.query(`grant connect on database ${escapeIdentifier(place[0]?.name ?? '')} to ${quoted}`);
+    const { rows: databases } = await client.query<{ name: string }>('select current_database() as name');
+    await client.query(
+      `grant connect on database ${escapeIdentifier(databases[0]?.name ?? '')} to ${quoted}`,
+    );
     for (const schema of PRIVATE_SCHEMAS) {
       await client.query(`create schema if not exists ${schema}`);
       await client.query(`revoke all on schema ${schema} from ${quoted}`);

@@ -6,18 +6,20 @@ import type { Log } from '../logger.ts';
 import { meterProcess, registry } from '../telemetry/metrics.ts';
 import { type Checks, findMissing, type Missing, openServerChecks, type ServerUrls } from './readiness.ts';
 
-/** What is asked here has no body and few headers. */
+/** Milliseconds to receive a request. Requests of this server have no body and few headers. */
 const REQUEST_TIMEOUT_MS = 10_000;
+/** Maximum bytes of request headers. */
 const HEADERS_MAX_BYTES = 8 * 1024;
 
 /**
- * Where a process says how it is. Off when no port is set. There is no token, so it is for loopback and for networks
- * that only the scraper and the orchestrator reach; nothing that it answers is of a customer.
+ * Settings of the operator port: health, readiness and metrics over HTTP. It is off when no port is set. It needs no
+ * token, so bind it to loopback or to a network that only the scraper and the orchestrator reach. Its replies hold no
+ * customer data.
  */
 export const operatorPortSettings = {
-  METRICS_HOST: z.string().default('127.0.0.1').describe('Where the operator port listens.'),
+  METRICS_HOST: z.string().default('127.0.0.1').describe('Host that the operator port listens on.'),
   METRICS_PORT: Port.optional().describe(
-    'Port of `/healthz`, `/readyz` and `/metrics` of this process; none when not set. It asks for no token.',
+    'Port of `/healthz`, `/readyz` and `/metrics` of this process, without authentication; off when not set.',
   ),
 } as const;
 export type OperatorPortSettings = {
@@ -27,26 +29,26 @@ export type OperatorPortSettings = {
 
 export type Readiness = { readonly status: 'ready' | 'not_ready'; readonly missing: readonly Missing[] };
 
-/** Asked by several at once, the servers are asked once. */
+/** Creates the readiness check. Single-flight: concurrent callers share one run of the checks. */
 export const openReadiness = (checks: Checks): (() => Promise<Readiness>) => {
-  let asking: Promise<Readiness> | undefined;
+  let running: Promise<Readiness> | undefined;
   return () => {
-    asking ??= findMissing(checks)
+    running ??= findMissing(checks)
       .then((missing) => ({
         status: missing.length === 0 ? ('ready' as const) : ('not_ready' as const),
         missing,
       }))
       .finally(() => {
-        asking = undefined;
+        running = undefined;
       });
-    return asking;
+    return running;
   };
 };
 
 export type OperatorPort = AsyncDisposable & {
-  /** `null` when it is off. */
+  /** URL of the port; `null` when it is off. */
   readonly url: string | null;
-  /** Says that the process does its work now: until then it is not ready. */
+  /** Marks the process as started. Until then it is not ready. */
   started(): void;
 };
 
@@ -61,13 +63,16 @@ const json = (status: number, body: object): Reply => ({
 export type OperatorPortInput = {
   readonly settings: OperatorPortSettings & ServerUrls;
   readonly log: Log;
-  /** Aborted when the process is asked to end; it is not ready from then on. */
+  /** Aborted at shutdown. From then on the process is not ready. */
   readonly signal: AbortSignal;
-  /** Beyond that the servers answer. */
+  /** Readiness checks in addition to those of the servers. */
   readonly checks?: Checks;
 };
 
-/** `/healthz`: the process lives. `/readyz`: it can do its work, or what is missing, with 503. `/metrics`. */
+/**
+ * Serves `/healthz` (the process runs), `/readyz` (200, or 503 with the failed checks) and `/metrics` (Prometheus
+ * text).
+ */
 export const openOperatorPort = async ({
   settings,
   log,
@@ -83,14 +88,15 @@ export const openOperatorPort = async ({
   const resources = new AsyncDisposableStack();
   const servers = resources.use(openServerChecks(settings));
   const readiness = openReadiness({
-    process: async () => (signal.aborted ? 'it is ending' : started ? null : 'it is still starting'),
+    process: async () => (signal.aborted ? 'shutting down' : started ? null : 'starting'),
     ...servers.checks,
     ...checks,
   });
 
-  const answerOf = async ({ method, url = '' }: IncomingMessage): Promise<Reply> => {
+  const replyTo = async ({ method, url = '' }: IncomingMessage): Promise<Reply> => {
     const [path] = url.split('?', 1);
-    if (method !== 'GET' && method !== 'HEAD') return json(405, { error: 'Only GET is answered here.' });
+    if (method !== 'GET' && method !== 'HEAD')
+      return json(405, { error: 'Method not allowed. Use GET or HEAD.' });
     if (path === '/healthz') return json(200, { status: 'ok' });
     if (path === '/readyz') {
       const found = await readiness();
@@ -99,10 +105,10 @@ export const openOperatorPort = async ({
     if (path === '/metrics') {
       return { status: 200, type: registry.contentType, body: await registry.metrics() };
     }
-    return json(404, { error: 'There are /healthz, /readyz and /metrics.' });
+    return json(404, { error: 'Path not found. Use /healthz, /readyz or /metrics.' });
   };
   const respond = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    const { status, type, body } = await answerOf(request);
+    const { status, type, body } = await replyTo(request);
     response.writeHead(status, { 'content-type': type, 'cache-control': 'no-store' });
     response.end(request.method === 'HEAD' ? '' : body);
   };
@@ -111,7 +117,7 @@ export const openOperatorPort = async ({
     { requestTimeout: REQUEST_TIMEOUT_MS, maxHeaderSize: HEADERS_MAX_BYTES },
     (request, response) => {
       respond(request, response).catch((error: unknown) => {
-        log.warn({ err: error, url: request.url }, 'an operator was not answered');
+        log.warn({ err: error, url: request.url }, 'operator request failed');
         response.destroy();
       });
     },
@@ -127,7 +133,7 @@ export const openOperatorPort = async ({
   );
   const { port } = server.address() as { readonly port: number };
   const url = `http://${METRICS_HOST}:${port}`;
-  log.info({ url }, 'operator port open');
+  log.info({ url }, 'operator port opened');
   return {
     url,
     started: () => {

@@ -4,10 +4,10 @@ import { openEventStore } from '../event-store/event-store.ts';
 import { natsOptions } from '../nats/connection-url.ts';
 import { type Database, openPool } from '../postgres/pool.ts';
 
-/** A server that has not answered in this time does not answer. */
+/** Milliseconds after which a check without a result counts as failed. */
 const CHECK_TIMEOUT_MS = 2_000;
 
-/** `null` when all is well; else what is missing, in a few words. To throw says the same. */
+/** A readiness check. Resolves to `null` when it passes, else to a short reason. A rejection counts as a failure. */
 export type Check = () => Promise<string | null>;
 export type Checks = Readonly<Record<string, Check>>;
 
@@ -15,56 +15,57 @@ export type Missing = { readonly what: string; readonly why: string };
 
 const reasonOf = (error: unknown): string => {
   const { message, code } = error as { message?: string; code?: unknown };
-  return message || (typeof code === 'string' ? code : 'it failed');
+  return message || (typeof code === 'string' ? code : 'unknown error');
 };
 
-const within = async (check: Check): Promise<string | null> => {
-  const answered = new AbortController();
-  const late = pause(CHECK_TIMEOUT_MS, answered.signal).then(() => `no answer in ${CHECK_TIMEOUT_MS} ms`);
-  const why = await Promise.race([check().catch(reasonOf), late]);
-  answered.abort();
+const runWithTimeout = async (check: Check): Promise<string | null> => {
+  const finished = new AbortController();
+  const timeout = pause(CHECK_TIMEOUT_MS, finished.signal).then(() => `no answer in ${CHECK_TIMEOUT_MS} ms`);
+  const why = await Promise.race([check().catch(reasonOf), timeout]);
+  finished.abort();
   return why;
 };
 
-/** Asks all at once, each within its time. Empty: ready. */
+/** Runs all checks concurrently, each with a timeout. Returns the failed ones; empty means ready. */
 export const findMissing = async (checks: Checks): Promise<readonly Missing[]> => {
-  const answers = await Promise.all(
+  const failures = await Promise.all(
     Object.entries(checks).map(async ([what, check]) => {
-      const why = await within(check);
+      const why = await runWithTimeout(check);
       return why === null ? [] : [{ what, why }];
     }),
   );
-  return answers.flat();
+  return failures.flat();
 };
 
 /**
- * A condition of the start that is not asked for again once it was met: read models that are built anew later must
- * not take every process that reads them out of service at once.
+ * Wraps a start condition: after the first pass it always passes. Otherwise a later rebuild of a read model would
+ * make every process that reads it not ready at once.
  */
 export const untilFirstMet = (check: Check): Check => {
-  let met = false;
+  let hasPassed = false;
   return async () => {
-    if (met) return null;
+    if (hasPassed) return null;
     const why = await check();
-    met = why === null;
+    hasPassed = why === null;
     return why;
   };
 };
 
+/** SQLSTATE `undefined_table`. */
 const UNDEFINED_TABLE = '42P01';
 
-/** Whether the tables of these projections were ever built; what they lag behind is another question. */
+/** Checks that the tables of these projections were built at least once. It does not check their lag. */
 export const readModelsMade =
   (pool: Database, names: readonly string[]): Check =>
   async () => {
-    const made = await pool
+    const built = await pool
       .query<{ name: string }>(`select name from projector.projection where state <> 'building'`)
       .catch((error: unknown) => {
         if ((error as { code?: unknown }).code === UNDEFINED_TABLE) return { rows: [] };
         throw error;
       });
-    const known = new Set(made.rows.map(({ name }) => name));
-    const missing = names.filter((name) => !known.has(name));
+    const builtNames = new Set(built.rows.map(({ name }) => name));
+    const missing = names.filter((name) => !builtNames.has(name));
     return missing.length === 0 ? null : `not built yet: ${missing.join(', ')}`;
   };
 
@@ -76,7 +77,7 @@ export type ServerUrls = {
 
 export type ServerChecks = AsyncDisposable & { readonly checks: Checks };
 
-/** Whether the servers answer, over connections of its own that are opened when they are first asked. */
+/** Checks that the servers answer, over separate connections that are opened by the first check. */
 export const openServerChecks = (urls: ServerUrls): ServerChecks => {
   const resources = new AsyncDisposableStack();
   const pool = openPool(urls.DATABASE_URL, 1);

@@ -4,23 +4,23 @@ import { createLog, type Log } from '../logger.ts';
 import { operatorPortSettings } from './health-server.ts';
 import { tracingSettings } from '../telemetry/tracing.ts';
 
-/** Ordered shutdown may take this long before the process leaves anyway. */
+/** Maximum milliseconds of an ordered shutdown. Then the process exits with code 1. */
 const SHUTDOWN_DEADLINE_MS = 8_000;
 
 /** Settings of every process. */
 export const processSettings = {
-  LOG_LEVEL: LogLevel.describe('How much is logged: `fatal` to `trace`, or `silent`.'),
+  LOG_LEVEL: LogLevel.describe('Minimum level of log messages: `fatal` to `trace`, or `silent`.'),
   ...tracingSettings,
 } as const;
 
-/** Settings of every process but `ops`, which has a port for operators anyway. */
+/** Settings of every process except `ops`, which has its own operator port. */
 export const serviceSettings = { ...processSettings, ...operatorPortSettings } as const;
 
 export type ProcessScope<Settings> = {
   readonly settings: Settings;
   /** Resources, disposed in reverse order at shutdown. */
   readonly resources: AsyncDisposableStack;
-  /** Aborted when the process is asked to end; loops watch it. */
+  /** Aborted at shutdown; loops must stop then. */
   readonly signal: AbortSignal;
   readonly log: Log;
 };
@@ -39,9 +39,9 @@ const readOrExit = <S extends Schema>(schema: S): z.infer<S> => {
 };
 
 /**
- * Runs a long-lived process: the one owner of signals, and the one reader of its settings, which it says, with the
- * secrets hidden. `start` sets everything up and returns; SIGTERM, SIGINT or a fault then disposes of the resources in
- * reverse order, within a deadline. A second signal ends it at once.
+ * Runs a long-lived process. It reads the settings, logs them with secrets hidden, and handles signals; no other code
+ * does. `start` sets everything up and returns. SIGTERM, SIGINT or an unhandled error then disposes the resources in
+ * reverse order, within a deadline. A second signal exits at once.
  */
 export const runProcess = async <S extends Schema>(
   name: string,
@@ -49,7 +49,7 @@ export const runProcess = async <S extends Schema>(
   start: (scope: ProcessScope<z.infer<S>>) => Promise<void>,
 ): Promise<void> => {
   const settings = readOrExit(schema);
-  // What every schema has, which its inferred type is too general to say.
+  // Every schema includes these settings; the inferred generic type does not express it.
   const own = settings as unknown as ProcessSettings;
   const log = createLog(name, own.LOG_LEVEL);
   const controller = new AbortController();
@@ -60,7 +60,7 @@ export const runProcess = async <S extends Schema>(
   const end = async (reason: string, exitCode: number): Promise<void> => {
     if (ending) process.exit(exitCode || 1);
     ending = true;
-    log.info({ reason }, 'ending');
+    log.info({ reason }, 'shutdown started');
     controller.abort();
     const deadline = setTimeout(() => {
       log.error({ deadline_ms: SHUTDOWN_DEADLINE_MS }, 'shutdown deadline passed');
@@ -72,7 +72,7 @@ export const runProcess = async <S extends Schema>(
       log.error({ err: error }, 'shutdown failed');
     }
     clearTimeout(deadline);
-    log.info({}, 'ended');
+    log.info({}, 'shutdown finished');
     process.exit(exitCode);
   };
 
@@ -90,13 +90,13 @@ export const runProcess = async <S extends Schema>(
   try {
     log.info({ settings: showSettings(schema, settings), node: process.version }, 'starting');
     if (own.OTEL_EXPORTER_OTLP_ENDPOINT !== undefined) {
-      // Nothing of it is loaded where nobody asked for it.
+      // The tracing SDK is loaded only when tracing is on.
       const { startTracing } = await import('../telemetry/tracing-sdk.ts');
       resources.use(startTracing(name, own, log));
     }
     await start({ settings, resources, signal, log });
   } catch (error) {
-    // Asked to end while it waited for a server: that is under way.
+    // The shutdown began while `start` waited for a server and is already running.
     if (signal.aborted) return;
     log.fatal({ err: error }, 'start failed');
     await end('start failed', 1);

@@ -9,8 +9,8 @@ const NAMES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Waits until every server that a process cannot begin without answers. It says which do not, and why, and is over at
- * once when the process is asked to end.
+ * Waits until every server that a process needs to start answers. Logs the servers that do not, with the reason.
+ * Rejects at once when `signal` is aborted.
  */
 export const waitForServers = async (log: Log, signal: AbortSignal, urls: ServerUrls): Promise<void> => {
   await using servers = openServerChecks(urls);

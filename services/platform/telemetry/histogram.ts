@@ -5,19 +5,19 @@ export type Observe = (value: number) => void;
 
 type Series = {
   readonly labels: Readonly<Record<string, string | number>>;
-  /** One more than there are bounds: what is above the last. Not cumulative. */
+  /** Count per bucket, not cumulative. The last one counts values above the last bound. */
   readonly counts: Float64Array;
   sum: number;
 };
 
 export type Timings = {
-  /** The series with these labels, to be kept by whoever observes: it is looked up here and nowhere else. */
+  /** Returns the series with these labels. Callers store it, so that labels are resolved once and not per value. */
   of(labels: Series['labels']): Observe;
 };
 
 /**
- * A histogram for paths that are taken ten thousand times a second. Where `prom-client` makes a key of the labels at
- * each value, a series here is found once, and a value adds to two numbers. It is read out in the same text.
+ * Creates a histogram for paths that run ten thousand times a second. `prom-client` computes a key of the labels for
+ * each value. Here a series is resolved once, and a value only changes two numbers. The exposed text is the same.
  */
 export const openTimings = (
   registry: Registry,
@@ -27,7 +27,7 @@ export const openTimings = (
     bounds,
   }: { readonly name: string; readonly help: string; readonly bounds: readonly number[] },
 ): Timings => {
-  const known = new Map<string, Series>();
+  const seriesByLabels = new Map<string, Series>();
 
   const valuesOf = ({ labels, counts, sum }: Series): MetricValueWithName<string>[] => {
     let total = 0;
@@ -47,16 +47,20 @@ export const openTimings = (
       help,
       type: 'histogram',
       aggregator: 'sum',
-      values: [...known.values()].flatMap(valuesOf),
+      values: [...seriesByLabels.values()].flatMap(valuesOf),
     }) as never;
-  // The registry asks a metric for its name and its values, and for nothing else of the library's classes.
-  registry.registerMetric({ name, help, get, reset: () => known.clear() } as unknown as Metric);
+  // The registry uses only these members of a metric, so the class of the library is not needed.
+  registry.registerMetric({ name, help, get, reset: () => seriesByLabels.clear() } as unknown as Metric);
 
   return {
     of: (labels) => {
       const key = JSON.stringify(labels);
-      const series = known.get(key) ?? { labels, counts: new Float64Array(bounds.length + 1), sum: 0 };
-      known.set(key, series);
+      const series = seriesByLabels.get(key) ?? {
+        labels,
+        counts: new Float64Array(bounds.length + 1),
+        sum: 0,
+      };
+      seriesByLabels.set(key, series);
       return (value) => {
         let bucket = 0;
         while (bucket < bounds.length && value > (bounds[bucket] as number)) bucket += 1;

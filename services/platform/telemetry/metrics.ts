@@ -3,8 +3,8 @@ import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client';
 import { type Observe, openTimings } from './histogram.ts';
 
 /**
- * What a process counts of itself. A process has one registry, and counts whether or not anybody asks: what is
- * counted here costs less than asking whether to. Names end in their unit; labels have few values, all of them ours.
+ * Metrics registry of the process. Values are always counted, also when no port exposes them: counting is cheaper
+ * than checking. Metric names end in their unit. Labels have few values, all defined by this code.
  */
 export const registry = new Registry();
 
@@ -15,11 +15,11 @@ const BATCH_BOUNDS = [1, 2, 5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000];
 
 const requests = openTimings(registry, {
   name: 'adintel_api_request_duration_seconds',
-  help: 'From a request being read to its answer being handed to the socket, by operation and status.',
+  help: 'Duration from reading a request to writing its reply to the socket, by operation and status.',
   bounds: API_BOUNDS_SECONDS,
 });
 
-/** Counts the requests of one operation. `none` is what no operation of the API answers. */
+/** Creates the meter of one operation's requests. The operation `none` counts requests that match no operation. */
 export const requestMeter = (operation: string): ((status: number, seconds: number) => void) => {
   const byStatus = new Map<number, Observe>();
   return (status, seconds) => {
@@ -34,7 +34,7 @@ export const requestMeter = (operation: string): ((status: number, seconds: numb
 
 const appends = openTimings(registry, {
   name: 'adintel_event_store_append_duration_seconds',
-  help: 'One append with its repetitions. outcome: recorded, conflict (somebody else was faster), failed.',
+  help: 'Duration of one append with its retries. outcome: recorded, conflict (concurrent append), failed.',
   bounds: WRITE_BOUNDS_SECONDS,
 });
 export const appendMeter = {
@@ -50,11 +50,11 @@ const batchEvents = openTimings(registry, {
 });
 const batchSeconds = openTimings(registry, {
   name: 'adintel_projection_apply_duration_seconds',
-  help: 'Projecting, writing and committing one batch.',
+  help: 'Duration of projecting, writing and committing one batch.',
   bounds: WRITE_BOUNDS_SECONDS,
 });
 
-/** Counts the batches of one projection. */
+/** Creates the meter of one projection's batches. */
 export const batchMeter = (projection: string): ((events: number, seconds: number) => void) => {
   const events = batchEvents.of({ projection });
   const duration = batchSeconds.of({ projection });
@@ -65,12 +65,12 @@ export const batchMeter = (projection: string): ((events: number, seconds: numbe
 };
 
 /**
- * `outcome`: taken, refused (set aside), put_back (the rest of its scan is still on its way). What is not taken has
- * the type `unknown`: anybody may write anything there.
+ * Counts observations. `outcome`: taken, refused (dead letter), put_back (the rest of its scan has not arrived). The
+ * type of an observation that is not taken is `unknown`, because a collector could send any text as type.
  */
 export const observationsTaken = new Counter({
   name: 'adintel_ingest_observations_total',
-  help: 'Observations taken from the queue, by type and outcome.',
+  help: 'Observations consumed from the queue, by type and outcome.',
   labelNames: ['type', 'outcome'] as const,
   registers: [registry],
 });
@@ -80,19 +80,20 @@ export const observedEvents = new Counter({
   registers: [registry],
 });
 
-/** `class`: delivered, cancelled, or the class of the failure. */
+/** Counts delivery attempts. `class`: delivered, cancelled, or the failure class. */
 export const deliveryAttempts = new Counter({
   name: 'adintel_delivery_attempts_total',
-  help: 'Attempts of this process to deliver, by channel and class.',
+  help: 'Delivery attempts of this process, by channel and class.',
   labelNames: ['channel', 'class'] as const,
   registers: [registry],
 });
 const attemptSeconds = openTimings(registry, {
   name: 'adintel_delivery_attempt_duration_seconds',
-  help: 'One attempt to deliver, by channel.',
+  help: 'Duration of one delivery attempt, by channel.',
   bounds: SEND_BOUNDS_SECONDS,
 });
 const attemptMeters = new Map<string, Observe>();
+/** Records one delivery attempt: its class and its duration. */
 export const meterAttempt = (channel: string, outcome: string, seconds: number): void => {
   deliveryAttempts.inc({ channel, class: outcome });
   const observe = attemptMeters.get(channel) ?? attemptSeconds.of({ channel });
@@ -104,7 +105,7 @@ const pools = new Set<Pool>();
 const dropEnded = (): void => {
   for (const pool of pools) if (pool.ending) pools.delete(pool);
 };
-/** Counts a pool of connections among those of this process, until it is ended. */
+/** Adds a connection pool to the pool metrics of this process, until the pool is ended. */
 export const meterPool = (pool: Pool): void => {
   dropEnded();
   pools.add(pool);
@@ -132,7 +133,7 @@ void new Gauge({
 });
 void new Gauge({
   name: 'adintel_postgres_pool_limit',
-  help: 'Connections that the pools of this process may open.',
+  help: 'Maximum connections of the pools of this process.',
   registers: [registry],
   collect() {
     this.set(sumOfPools((pool) => pool.options.max ?? 0));
@@ -147,12 +148,12 @@ void new Gauge({
   },
 });
 
-/** Memory, processor, garbage collection, event-loop lag: `process_*` and `nodejs_*`. Once in a process. */
+/** Registers the default metrics `process_*` and `nodejs_*`: memory, CPU, garbage collection, event-loop lag. */
 export const meterProcess = (): void => {
   if (!registry.getSingleMetric('process_cpu_seconds_total')) collectDefaultMetrics({ register: registry });
 };
 
-/** What the process `ops` reads from the three servers about the whole service, at each scrape. */
+/** Metrics of the whole service. The process `ops` reads them from the three servers at each scrape. */
 export const SERVICE_METRICS = {
   up: {
     name: 'adintel_server_up',
@@ -161,57 +162,57 @@ export const SERVICE_METRICS = {
   },
   projectionState: {
     name: 'adintel_projection_state',
-    help: '1 for the state that the projection is in.',
+    help: '1 for the current state of the projection.',
     labelNames: ['projection', 'state'],
   },
   lagEvents: {
     name: 'adintel_projection_lag_facts',
-    help: 'Events that the projection has still to apply.',
+    help: 'Events that the projection has not applied yet.',
     labelNames: ['projection'],
   },
   lagSeconds: {
     name: 'adintel_projection_lag_seconds',
-    help: 'Age of the oldest event that the projection has still to apply; 0 when there is none.',
+    help: 'Age of the oldest event that the projection has not applied yet; 0 when there is none.',
     labelNames: ['projection'],
   },
   appliedEvents: {
     name: 'adintel_projection_facts_applied',
-    help: 'Events that the tables of the projection were made from.',
+    help: 'Events applied to the current tables of the projection.',
     labelNames: ['projection'],
   },
   parked: {
     name: 'adintel_projection_parked_facts',
-    help: 'Events that wait: one that could not be applied, and the later ones of its stream.',
+    help: 'Parked events: events that failed to apply, and the later events of their streams.',
     labelNames: ['projection'],
   },
   buildProgress: {
     name: 'adintel_projection_build_progress_ratio',
-    help: 'Of a projection that is built anew beside its tables: how much of the log it has, 0 to 1.',
+    help: 'Share of the log that a running rebuild of the projection has applied, 0 to 1.',
     labelNames: ['projection'],
   },
   deliveriesWaiting: {
     name: 'adintel_deliveries_waiting',
-    help: 'Deliveries that are not at an end. status: queued, retrying.',
+    help: 'Unfinished deliveries. status: queued, retrying.',
     labelNames: ['status'],
   },
   deliveriesOverdue: {
     name: 'adintel_deliveries_overdue_seconds',
-    help: 'How long the delivery that waits longest is due; 0 when none is.',
+    help: 'Time since the oldest due delivery became due; 0 when none is due.',
     labelNames: [],
   },
   deliveryAttempts: {
     name: 'adintel_service_delivery_attempts_total',
-    help: 'Attempts of all delivery processes, as the journal has them, since this process looks.',
+    help: 'Delivery attempts of all processes, counted from the journal since this process started.',
     labelNames: ['channel', 'class'],
   },
   queueMessages: {
     name: 'adintel_queue_messages',
-    help: 'Messages in a stream of JetStream. Of OBSERVATIONS and DELIVERIES: work to do.',
+    help: 'Messages in a JetStream stream. In OBSERVATIONS and DELIVERIES: pending work.',
     labelNames: ['stream'],
   },
   queueUnacknowledged: {
     name: 'adintel_queue_unacknowledged_messages',
-    help: 'Messages that a consumer has taken and not answered.',
+    help: 'Messages that a consumer has received and not acknowledged.',
     labelNames: ['stream', 'consumer'],
   },
 } as const;

@@ -19,14 +19,14 @@ import {
 import type { Log } from '../logger.ts';
 import { type RunningSpan, type SpanKind, type TracingSettings, useTracer } from './tracing.ts';
 
-/** Loaded only where a setting asks for it: see `process.ts`. */
+// OpenTelemetry adapter. `run-process.ts` loads it only when tracing is on.
 
 const SERVICE_PREFIX = 'ad-intelligence-';
 const EXPORT_EVERY_MS = 2_000;
 const EXPORT_TIMEOUT_MS = 5_000;
-/** A receiver that is away costs at most this many spans of memory; then spans are dropped. */
+/** Maximum spans queued in memory while the receiver is unavailable. Further spans are dropped. */
 const QUEUED_SPANS_MAX = 4_096;
-/** The process has eight seconds to end; spans get a part of it. */
+/** Maximum milliseconds of the last export at shutdown: a part of the eight seconds that a shutdown may take. */
 const FLUSH_LIMIT_MS = 2_000;
 
 const KINDS: Readonly<Record<SpanKind, OtelKind>> = {
@@ -37,7 +37,7 @@ const KINDS: Readonly<Record<SpanKind, OtelKind>> = {
   internal: OtelKind.INTERNAL,
 };
 
-/** W3C Trace Context, section 3.2; anything else begins a trace of its own. */
+/** Format of `traceparent` (W3C Trace Context, section 3.2). Any other text starts a new trace. */
 const TRACEPARENT = /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/;
 
 const contextOf = (traceparent: string | undefined): Context => {
@@ -68,10 +68,10 @@ const runningSpanOf = (span: Span): RunningSpan => ({
   },
 });
 
-/** Spans go out in batches; what is left goes when this is disposed of. */
+/** Starts tracing. Spans are exported in batches; disposing exports the remaining ones. */
 export const startTracing = (name: string, settings: TracingSettings, log: Log): AsyncDisposable => {
   const endpoint = settings.OTEL_EXPORTER_OTLP_ENDPOINT ?? '';
-  // Headers, resource attributes and the like are read by the packages, from the variables of their specification.
+  // The packages themselves read headers, resource attributes and other options from the standard OTEL_* variables.
   const exporter = new OTLPTraceExporter({
     url: `${endpoint.replace(/\/+$/, '')}/v1/traces`,
     timeoutMillis: EXPORT_TIMEOUT_MS,
@@ -101,12 +101,10 @@ export const startTracing = (name: string, settings: TracingSettings, log: Log):
   return {
     [Symbol.asyncDispose]: async () => {
       useTracer(null);
-      const left = new Promise<void>((resolve) => setTimeout(resolve, FLUSH_LIMIT_MS).unref());
+      const deadline = new Promise<void>((resolve) => setTimeout(resolve, FLUSH_LIMIT_MS).unref());
       await Promise.race([
-        provider
-          .shutdown()
-          .catch((error: unknown) => log.warn({ err: error }, 'the last spans were not taken')),
-        left,
+        provider.shutdown().catch((error: unknown) => log.warn({ err: error }, 'final span export failed')),
+        deadline,
       ]);
     },
   };

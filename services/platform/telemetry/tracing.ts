@@ -3,18 +3,18 @@ import { z } from 'zod';
 import { secret } from '../settings.ts';
 
 /**
- * Spans, where a setting asks for them. Without it nothing of OpenTelemetry is loaded, and each function here is one
- * comparison. What is one trace is carried as W3C `traceparent`: in the headers of a request or a message, and in the
- * metadata of events.
+ * Settings of tracing, which is off without an endpoint. When it is off, OpenTelemetry is not loaded and each function
+ * here is one comparison. The trace context travels as W3C `traceparent`: in headers of requests and messages, and in
+ * the metadata of events.
  */
 export const tracingSettings = {
   OTEL_EXPORTER_OTLP_ENDPOINT: z
     .url({ protocol: /^https?$/ })
     .optional()
-    .describe('Where spans go, by OTLP over HTTP, without `/v1/traces`; no tracing when not set.'),
+    .describe('OTLP/HTTP endpoint for spans, without `/v1/traces`; no tracing when not set.'),
   OTEL_EXPORTER_OTLP_HEADERS: secret(
     z.string().optional(),
-    'Headers of the exporter, `name=value` with commas between; read by its package.',
+    'Headers of the span exporter, comma-separated `name=value`.',
   ),
   OTEL_TRACES_SAMPLER_ARG: z.coerce
     .number()
@@ -22,7 +22,7 @@ export const tracingSettings = {
     .max(1)
     .default(1)
     .describe(
-      'Share of traces that begin here and are kept; one that came with a request is kept as it says.',
+      'Share of new traces that are sampled, 0 to 1; a trace that comes with a request keeps its own decision.',
     ),
 } as const;
 export type TracingSettings = {
@@ -35,48 +35,48 @@ export type SpanAttributes = Readonly<Record<string, string | number | boolean |
 
 export type SpanInput = {
   readonly kind?: SpanKind;
-  /** What it continues; the span around it when not given, and a trace of its own when there is none. */
+  /** `traceparent` of the parent. Default: the enclosing span; without one, a new trace starts. */
   readonly parent?: string | undefined;
   readonly attributes?: SpanAttributes;
 };
 
-/** A span that runs. */
+/** A started span. */
 export type RunningSpan = {
   readonly traceparent: string;
   set(attributes: SpanAttributes): void;
-  /** Of a failure, its class alone: messages may hold what somebody sent. */
+  /** Ends the span. `failure`: the class of the error only, because messages can hold data of a sender. */
   end(failure?: string): void;
 };
 
 export type Tracer = { start(name: string, input: SpanInput): RunningSpan };
 
-const around = new AsyncLocalStorage<RunningSpan>();
+const enclosingSpan = new AsyncLocalStorage<RunningSpan>();
 let tracer: Tracer | null = null;
 
-/** Called once, by what brings the SDK. */
-export const useTracer = (given: Tracer | null): void => {
-  tracer = given;
+/** Sets the tracer. The SDK adapter calls it at start, and with `null` at shutdown. */
+export const useTracer = (newTracer: Tracer | null): void => {
+  tracer = newTracer;
 };
 
 export const isTracing = (): boolean => tracer !== null;
 
-/** What is recorded, published or called right now belongs to this. */
+/** Returns the `traceparent` of the enclosing span, or `undefined` when there is none or tracing is off. */
 export const currentTraceparent = (): string | undefined =>
-  tracer === null ? undefined : around.getStore()?.traceparent;
+  tracer === null ? undefined : enclosingSpan.getStore()?.traceparent;
 
 const failureOf = (error: unknown): string => (error instanceof Error ? error.name : 'unknown');
 
-/** Runs `work` as a span. `null` is handed to it where nothing is traced. */
+/** Runs `work` in a span and makes it the enclosing span. `work` receives `null` when tracing is off. */
 export const inSpan = async <T>(
   name: string,
   input: SpanInput,
   work: (span: RunningSpan | null) => Promise<T>,
 ): Promise<T> => {
   if (tracer === null) return work(null);
-  const parent = input.parent ?? around.getStore()?.traceparent;
+  const parent = input.parent ?? enclosingSpan.getStore()?.traceparent;
   const span = tracer.start(name, { ...input, parent });
   try {
-    const result = await around.run(span, () => work(span));
+    const result = await enclosingSpan.run(span, () => work(span));
     span.end();
     return result;
   } catch (error) {
@@ -85,7 +85,7 @@ export const inSpan = async <T>(
   }
 };
 
-/** The same for what takes no time of its own to wait for. */
+/** Runs synchronous `work` in a span. The span does not become the enclosing span. */
 export const inSyncSpan = <T>(name: string, input: SpanInput, work: () => T): T => {
   if (tracer === null) return work();
   const span = tracer.start(name, input);

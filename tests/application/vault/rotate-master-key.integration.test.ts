@@ -8,13 +8,11 @@ import { createCursors } from '#operations/dependencies/cursors.ts';
 import { createDownloadLinks } from '#operations/dependencies/download-links.ts';
 import { createTestDatabase } from '#tests/stack/database.ts';
 
-/**
- * A secret changes in three steps, none of which anybody notices: the new one is accepted, is used, is alone.
- */
-const OLD = 'a secret that is to go';
-const NEW = 'a secret that is to come';
+// A secret is rotated in three steps without an interruption: the new one is accepted, then used, then the only one.
+const OLD = 'the old secret';
+const NEW = 'the new secret';
 
-test('cursors hold through a change of the secret', () => {
+test('cursors stay valid during a rotation of their secret', () => {
   const [before, during, after] = [createCursors(OLD, NEW), createCursors(NEW, OLD), createCursors(NEW)];
   const [old, young] = [before.sign('f', [1]), during.sign('f', [2])];
   for (const one of [before, during]) {
@@ -25,7 +23,7 @@ test('cursors hold through a change of the secret', () => {
   expect(() => after.open(old, 'f')).toThrow('The cursor is invalid.');
 });
 
-test('links to files hold through a change of the secret', () => {
+test('download links stay valid during a rotation of their secret', () => {
   const now = new Date('2026-05-01T08:00:00.000Z');
   const [before, during, after] = [
     createDownloadLinks(OLD, 'https://api.test', NEW),
@@ -46,7 +44,7 @@ test('links to files hold through a change of the secret', () => {
   expect(() => during.open('b.csv', old, now)).toThrow('The link is invalid.');
 });
 
-describe('the key of the vaults', () => {
+describe('rotation of the vault master key', () => {
   const [oldKey, newKey, otherKey] = [1, 2, 3].map(() => randomBytes(32).toString('base64'));
   let pool: Database;
   let drop: () => Promise<void>;
@@ -60,7 +58,7 @@ describe('the key of the vaults', () => {
     await drop();
   });
 
-  test('changes under what is sealed, and the old one is of no use afterwards', async () => {
+  test('encrypts all rows with the new key, and afterwards the old key decrypts nothing', async () => {
     const [old = '', young = '', other = ''] = [oldKey, newKey, otherKey];
     const person = { name: 'Ada', email: 'ada@shop.example' };
     const members = await openMemberVault(pool, old);

@@ -20,12 +20,12 @@ beforeAll(async () => {
 });
 afterAll(() => drop());
 
-/** As if it had been sealed an hour ago. */
-const age = async (): Promise<void> => {
+/** Makes all secrets one hour older. */
+const ageSecrets = async (): Promise<void> => {
   await pool.query(`update vault.secret set sealed_at = sealed_at - interval '1 hour'`);
 };
 
-test('what was sealed opens by its fingerprint, for whom it was sealed', async () => {
+test('returns a secret by its fingerprint, only for its workspace and owner', async () => {
   const fingerprint = await vault.seal('ws_1', 'rule 1', 'a secret');
   expect(fingerprint).toBe(fingerprintOf('a secret'));
   expect(await vault.open('ws_1', 'rule 1', fingerprint)).toBe('a secret');
@@ -35,7 +35,7 @@ test('what was sealed opens by its fingerprint, for whom it was sealed', async (
   expect(await vault.open('ws_1', 'rule 1', fingerprint)).toBe('a secret');
 });
 
-test('a row moved elsewhere, altered, or read with another key does not open', async () => {
+test('rejects a row that was moved, modified, or is read with another key', async () => {
   const fingerprint = await vault.seal('ws_3', 'rule 1', 'a secret');
   await pool.query(`insert into vault.secret select 'ws_4', owner, fingerprint, sealed, sealed_at
     from vault.secret where workspace_id = 'ws_3'`);
@@ -50,10 +50,10 @@ test('a row moved elsewhere, altered, or read with another key does not open', a
   await expect(vault.open('ws_3', 'rule 1', fingerprint)).rejects.toThrow('unable to authenticate');
 });
 
-test("all of an owner's secrets are forgotten, or all but one and those of a moment ago", async () => {
+test("deletes all of an owner's secrets, or all except one and the recent ones", async () => {
   const [one, two] = [await vault.seal('ws_5', 'rule', 'one'), await vault.seal('ws_5', 'rule', 'two')];
   const other = await vault.seal('ws_5', 'another rule', 'one');
-  await age();
+  await ageSecrets();
   const three = await vault.seal('ws_5', 'rule', 'three');
   const opened = async () =>
     Promise.all([one, two, three].map((fingerprint) => vault.open('ws_5', 'rule', fingerprint)));
@@ -64,6 +64,6 @@ test("all of an owner's secrets are forgotten, or all but one and those of a mom
   expect(await vault.open('ws_5', 'another rule', other)).toBe('one');
 });
 
-test('many processes make its tables at once', async () => {
+test('creates its tables when several processes open the vault concurrently', async () => {
   await Promise.all(Array.from({ length: 4 }, () => openSecretVault(pool, KEY)));
 });

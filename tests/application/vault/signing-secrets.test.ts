@@ -7,23 +7,25 @@ import {
   ROTATION_WAIT_MS,
 } from '#application/vault/signing-secrets.ts';
 
-/** A log that names one fingerprint, a vault, and a clock, all in the hands of the test. */
+/** Stubs of a log that names one fingerprint, of a vault, and of a clock, controlled by the test. */
 const setup = () => {
   let now = 1_000;
-  let named: string | null = null;
-  let takesMs = 0;
+  let currentFingerprint: string | null = null;
+  let delayMs = 0;
   let fails = false;
-  const kept = new Map<string, string>();
-  const asked: string[] = [];
+  const secrets = new Map<string, string>();
+  const reads: string[] = [];
   const last = (): Promise<unknown> => {
-    asked.push('log');
-    now += takesMs;
+    reads.push('log');
+    now += delayMs;
     if (fails) return Promise.reject(new Error('no event store'));
-    return Promise.resolve(named === null ? null : { data: { fingerprint: named } });
+    return Promise.resolve(
+      currentFingerprint === null ? null : { data: { fingerprint: currentFingerprint } },
+    );
   };
   const open = (_workspace: string, _owner: string, fingerprint: string): Promise<string | null> => {
-    asked.push('vault');
-    return Promise.resolve(kept.get(fingerprint) ?? null);
+    reads.push('vault');
+    return Promise.resolve(secrets.get(fingerprint) ?? null);
   };
   const signing = openSigningSecrets(
     { last } as unknown as EventStore,
@@ -31,30 +33,30 @@ const setup = () => {
     () => now,
   );
   return {
-    asked,
-    kept,
+    reads,
+    secrets,
     current: () => signing.current('ws_1'),
     issue: (fingerprint: string) => {
-      named = fingerprint;
-      kept.set(fingerprint, `secret ${fingerprint}`);
+      currentFingerprint = fingerprint;
+      secrets.set(fingerprint, `secret ${fingerprint}`);
     },
     pass: (ms: number) => (now += ms),
-    takes: (ms: number) => (takesMs = ms),
-    fail: (does: boolean) => (fails = does),
+    delayReads: (ms: number) => (delayMs = ms),
+    failReads: (isFailing: boolean) => (fails = isFailing),
   };
 };
 
-describe('the secret that signs', () => {
-  test('is looked up once and then known for a while', async () => {
-    const { asked, current, issue } = setup();
+describe('the signing secret', () => {
+  test('is read once and then cached for the lease', async () => {
+    const { reads, current, issue } = setup();
     issue('one');
     expect(await Promise.all([current(), current()])).toEqual(['secret one', 'secret one']);
     expect(await current()).toBe('secret one');
-    expect(asked).toEqual(['log', 'vault']);
+    expect(reads).toEqual(['log', 'vault']);
   });
 
-  test('is believed for less than the time a rotation waits', async () => {
-    const { asked, current, issue, pass } = setup();
+  test('expires from the cache within the time that a rotation waits', async () => {
+    const { reads, current, issue, pass } = setup();
     issue('one');
     await current();
     issue('two');
@@ -62,44 +64,44 @@ describe('the secret that signs', () => {
     expect(await current()).toBe('secret two');
     pass(ROTATION_WAIT_MS);
     await current();
-    // What a fingerprint stands for never changes.
-    expect(asked).toEqual(['log', 'vault', 'log', 'vault', 'log']);
+    // The secret of a fingerprint never changes, so the vault is not read again.
+    expect(reads).toEqual(['log', 'vault', 'log', 'vault', 'log']);
   });
 
-  test('is asked for again when it took too long to find out', async () => {
-    const { current, issue, takes } = setup();
+  test('is not used when reading it took longer than the lease', async () => {
+    const { current, issue, delayReads } = setup();
     issue('one');
-    takes(ROTATION_WAIT_MS);
+    delayReads(ROTATION_WAIT_MS);
     await expect(current()).rejects.toThrow('too long');
-    takes(0);
+    delayReads(0);
     expect(await current()).toBe('secret one');
   });
 
-  test('may come at any time where there was none', async () => {
+  test('is found at once after the first one was issued', async () => {
     const { current, issue } = setup();
     expect(await current()).toBeNull();
     issue('one');
     expect(await current()).toBe('secret one');
   });
 
-  test('is asked for again after a failure', async () => {
-    const { current, issue, fail } = setup();
+  test('is read again after a failure', async () => {
+    const { current, issue, failReads } = setup();
     issue('one');
-    fail(true);
+    failReads(true);
     await expect(current()).rejects.toThrow('no event store');
-    fail(false);
+    failReads(false);
     expect(await current()).toBe('secret one');
   });
 
-  test('that the vault does not hold is a fault, and no reason to sign with another', async () => {
-    const { current, issue, kept } = setup();
+  test('causes an error when the vault does not hold it', async () => {
+    const { current, issue, secrets } = setup();
     issue('one');
-    kept.clear();
+    secrets.clear();
     await expect(current()).rejects.toThrow('vault');
   });
 });
 
-test('a new secret has 32 bytes, in the form of Standard Webhooks', () => {
+test('creates secrets of 32 bytes in the format of Standard Webhooks', () => {
   const secrets = Array.from({ length: 100 }, createWebhookSecret);
   expect(new Set(secrets).size).toBe(100);
   for (const secret of secrets) {

@@ -3,7 +3,7 @@ import type { FailureClass } from '#contracts/values/alerts.ts';
 import { networkFailure } from '#platform/channels/classify-failure.ts';
 import { BlockedTarget } from '#platform/egress/ssrf-guard.ts';
 
-const coded = (code: string): Error => Object.assign(new Error('told by 10.0.0.7'), { code });
+const coded = (code: string): Error => Object.assign(new Error('failed at 10.0.0.7'), { code });
 const cases: readonly (readonly [FailureClass, Error])[] = [
   ['timeout', coded('UND_ERR_CONNECT_TIMEOUT')],
   ['timeout', coded('ETIMEDOUT')],
@@ -19,16 +19,16 @@ const cases: readonly (readonly [FailureClass, Error])[] = [
   ['http', Object.assign(new Error('no code'), { name: 'HTTPParserError' })],
   ['connection', coded('ECONNREFUSED')],
   ['connection', coded('UND_ERR_SOCKET')],
-  ['connection', new Error('nobody knows')],
+  ['connection', new Error('unknown error')],
   ['connection', new AggregateError([coded('ENETUNREACH'), coded('ECONNREFUSED')])],
   ['timeout', new AggregateError([coded('ENETUNREACH'), coded('ETIMEDOUT')])],
   ['blocked_target', new BlockedTarget('This address is not on the public internet.')],
 ];
 
-test.each(cases)('%s: %s', (failure, error) => {
+test.each(cases)('classifies as %s: %s', (failure, error) => {
   const found = networkFailure(error);
   expect(found.failure).toBe(failure);
-  // A sentence, and nothing of what the network is like inside.
+  // The reason is a sentence without internal addresses.
   expect(found.reason).toMatch(/^[A-Z].*[.)]$/);
   expect(found.reason).not.toContain('10.0.0.7');
 });

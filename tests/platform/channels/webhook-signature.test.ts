@@ -14,7 +14,7 @@ const headersAt = (at: Date): Readonly<Record<string, string>> => {
   );
 };
 
-test('the signature is what openssl makes of timestamp, dot and body under the secret as text', () => {
+test('signs timestamp, dot and body with the secret as text, verified with openssl', () => {
   const headers = headersAt(new Date('2026-11-21T08:00:00.900Z'));
   expect(headers['x-service-timestamp']).toBe('1795248000');
   const signed = Buffer.concat([Buffer.from(`${headers['x-service-timestamp']}.`), body]);
@@ -22,7 +22,7 @@ test('the signature is what openssl makes of timestamp, dot and body under the s
   expect(headers['x-service-signature']).toBe(`v1=${made.toString().trim().split('= ').at(-1)}`);
 });
 
-test('Standard Webhooks verifies its headers, and nothing that was changed', () => {
+test('produces headers that Standard Webhooks verifies, and that fail after any change', () => {
   const headers = headersAt(new Date());
   const webhook = new Webhook(SECRET);
   expect(webhook.verify(body, { ...headers })).toEqual(JSON.parse(body.toString()));
@@ -31,6 +31,6 @@ test('Standard Webhooks verifies its headers, and nothing that was changed', () 
   expect(() => new Webhook('whsec_b3RoZXI=').verify(body, { ...headers })).toThrow(/signature/);
 });
 
-test('a secret of another form signs nothing', () => {
+test('rejects a secret in another format', () => {
   expect(() => webhookKeysOf('secret')).toThrow(/whsec_/);
 });

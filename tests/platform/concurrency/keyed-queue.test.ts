@@ -1,31 +1,31 @@
-import { setImmediate as turn } from 'node:timers/promises';
+import { setImmediate as nextIteration } from 'node:timers/promises';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { Lanes } from '#platform/concurrency/keyed-queue.ts';
 
 const AT_ONCE = 3;
 
-describe('lanes', () => {
-  test('keep the order of a key, run so much at once and lose nothing', async () => {
-    const brought = fc.array(fc.record({ key: fc.constantFrom('a', 'b', 'c', 'd'), turns: fc.nat(4) }), {
+describe('keyed queue', () => {
+  test('runs all tasks, in order within a key, and at most the given number at once', async () => {
+    const tasks = fc.array(fc.record({ key: fc.constantFrom('a', 'b', 'c', 'd'), iterations: fc.nat(4) }), {
       maxLength: 40,
     });
     await fc.assert(
-      fc.asyncProperty(brought, async (works) => {
-        const lanes = new Lanes(AT_ONCE);
+      fc.asyncProperty(tasks, async (works) => {
+        const queue = new Lanes(AT_ONCE);
         const done: string[] = [];
         let running = 0;
         let most = 0;
-        for (const [index, { key, turns }] of works.entries()) {
-          await lanes.add(key, async () => {
+        for (const [index, { key, iterations }] of works.entries()) {
+          await queue.add(key, async () => {
             running += 1;
             most = Math.max(most, running);
-            for (let count = 0; count < turns; count += 1) await turn();
+            for (let count = 0; count < iterations; count += 1) await nextIteration();
             running -= 1;
             done.push(`${key}${index}`);
           });
         }
-        await lanes.end();
+        await queue.end();
         expect(done).toHaveLength(works.length);
         expect(most).toBeLessThanOrEqual(AT_ONCE);
         for (const key of 'abcd') {
@@ -38,26 +38,26 @@ describe('lanes', () => {
     );
   });
 
-  test('run side by side what has different keys', async () => {
-    const lanes = new Lanes(2);
+  test('runs tasks of different keys concurrently', async () => {
+    const queue = new Lanes(2);
     let meet: () => void = () => undefined;
     const met = new Promise<void>((resolve) => {
       meet = resolve;
     });
-    await lanes.add('a', () => met);
-    await lanes.add('b', async () => meet());
-    await lanes.end();
+    await queue.add('a', () => met);
+    await queue.add('b', async () => meet());
+    await queue.end();
   });
 
-  test('begin nothing after a failure, and tell of it', async () => {
-    const lanes = new Lanes(1);
-    const begun: string[] = [];
-    await lanes.add('a', async () => {
-      begun.push('a');
-      throw new Error('the log is gone');
+  test('starts no task after a failure, and rejects with its error', async () => {
+    const queue = new Lanes(1);
+    const started: string[] = [];
+    await queue.add('a', async () => {
+      started.push('a');
+      throw new Error('log unavailable');
     });
-    await expect(lanes.add('b', async () => void begun.push('b'))).rejects.toThrow('the log is gone');
-    await expect(lanes.end()).rejects.toThrow('the log is gone');
-    expect(begun).toEqual(['a']);
+    await expect(queue.add('b', async () => void started.push('b'))).rejects.toThrow('log unavailable');
+    await expect(queue.end()).rejects.toThrow('log unavailable');
+    expect(started).toEqual(['a']);
   });
 });

@@ -13,21 +13,21 @@ const keys = webhookKeysOf('whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw');
 const v4 = (address: string): ResolvedAddress => ({ address, family: 4 });
 const v6 = (address: string): ResolvedAddress => ({ address, family: 6 });
 
-/** What an attempt comes to, through the whole sender, when a name resolves to this. */
+/** Sends through the complete webhook channel, while each resolution of the name returns the next of `answers`. */
 const sendTo = async (url: string, ...answers: readonly (readonly ResolvedAddress[])[]) => {
-  let asked = 0;
+  let resolutions = 0;
   await using egress = openEgress({
     allowLoopback: false,
     resolve: async () => {
-      asked += 1;
-      return answers[Math.min(asked, answers.length) - 1] ?? [];
+      resolutions += 1;
+      return answers[Math.min(resolutions, answers.length) - 1] ?? [];
     },
   });
   const outcome = await openWebhookChannel(egress, systemClock).sendOnce(
     { url, deliveryId: '5f0e5d9a-2f0d-4b11-8a58-6f0c1c4e3b7a', keys },
     Buffer.from('{}'),
   );
-  return { outcome, asked };
+  return { outcome, resolutions };
 };
 
 /** A server on this machine that must never be reached. */
@@ -47,10 +47,10 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await new Promise((resolve) => server.close(resolve));
-  expect(reached, 'connections to a target that is not called').toBe(0);
+  expect(reached, 'connections to a blocked target').toBe(0);
 });
 
-describe('a target that is wrong as it is written', () => {
+describe('rejects a target by its URL', () => {
   const refused = [
     ['http', 'http://shop.example/hook'],
     ['another protocol', 'ftp://shop.example/hook'],
@@ -103,20 +103,20 @@ describe('a target that is wrong as it is written', () => {
   ] as const;
   test.each(refused)('%s', async (_, url) => {
     expect(checkTargetUrl(url, { allowLoopback: false })).toMatch(/^[A-Z].*\.$/);
-    // Whoever skipped the door meets the same at the sender, before any name is resolved.
-    const { outcome, asked } = await sendTo(url, [v4('93.184.216.34')]);
+    // The sender checks the URL again, before it resolves a name.
+    const { outcome, resolutions } = await sendTo(url, [v4('93.184.216.34')]);
     expect(outcome).toMatchObject({ delivered: false, failure: 'blocked_target', terminal: true });
-    expect(asked).toBe(0);
+    expect(resolutions).toBe(0);
   });
 
   test.each(['https://shop.example/hook?a=1', 'https://8.8.8.8:8443/', 'https://[2606:4700::1111]/hook'])(
-    '%s is fine',
+    'accepts %s',
     (url) => {
       expect(checkTargetUrl(url, { allowLoopback: false })).toBeNull();
     },
   );
 
-  test('the local stack may call this machine, and nothing else that is not public', () => {
+  test('allows loopback in the local stack, and no other address that is not public', () => {
     for (const url of ['http://127.0.0.1:8090/hook', 'https://localhost:8443/', 'http://[::1]/']) {
       expect(checkTargetUrl(url, { allowLoopback: true })).toBeNull();
     }
@@ -131,7 +131,7 @@ describe('a target that is wrong as it is written', () => {
   });
 });
 
-describe('a name that leads to where we do not call', () => {
+describe('rejects a target when its name resolves to a blocked address', () => {
   const refused: readonly (readonly [string, readonly ResolvedAddress[]])[] = [
     ['loopback', [v4('127.0.0.1')]],
     ['a private network', [v4('10.0.0.8')]],
@@ -148,27 +148,27 @@ describe('a name that leads to where we do not call', () => {
     ['a zone', [v6('fe80::1%eth0')]],
   ];
   test.each(refused)('%s', async (_, addresses) => {
-    const { outcome, asked } = await sendTo(`https://hook.shop.example:${port}/`, addresses);
+    const { outcome, resolutions } = await sendTo(`https://hook.shop.example:${port}/`, addresses);
     expect(outcome).toMatchObject({
       delivered: false,
       failure: 'blocked_target',
       terminal: true,
       status_code: null,
     });
-    // One answer is all that is asked for: it is checked, and it is what would be connected to.
-    expect(asked).toBe(1);
+    // The name is resolved once: the checked addresses are those that would be connected to.
+    expect(resolutions).toBe(1);
   });
 
-  test('a name that was public when it was checked and is private when it is called', async () => {
+  test('a name that resolves to a private address only at the call (DNS rebinding)', async () => {
     const url = `https://rebinding.shop.example:${port}/`;
     expect(checkTargetUrl(url, { allowLoopback: false })).toBeNull();
-    const { outcome, asked } = await sendTo(url, [v4('127.0.0.1')], [v4('93.184.216.34')]);
+    const { outcome, resolutions } = await sendTo(url, [v4('127.0.0.1')], [v4('93.184.216.34')]);
     expect(outcome).toMatchObject({ failure: 'blocked_target' });
-    expect(asked).toBe(1);
+    expect(resolutions).toBe(1);
   });
 });
 
-test('an IPv6 address that carries a public IPv4 one is as public as that one', () => {
+test('treats an IPv6 address with an embedded public IPv4 address as public', () => {
   expect(isGloballyReachable('::ffff:8.8.8.8')).toBe(true);
   expect(isGloballyReachable('64:ff9b::808:808')).toBe(true);
   expect(isGloballyReachable('2002:808:808::1')).toBe(true);

@@ -4,12 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { bucketPlaceOf } from '#platform/object-store/s3-url.ts';
+import { parseBucketUrl } from '#platform/object-store/s3-url.ts';
 import type { ObjectStore } from '#platform/object-store/object-store.ts';
 import { openObjectStore } from '#platform/object-store/open-object-store.ts';
 import { type Bucket, startBucket } from '#tests/stack/bucket.ts';
 
-/** More than one part of an upload. */
+/** Enough chunks for several parts of an upload. */
 const LARGE_CHUNKS = 20;
 const CHUNK = Buffer.alloc(1024 * 1024, 'größer ');
 
@@ -44,11 +44,13 @@ const read = async (store: ObjectStore, key: string): Promise<string | null> => 
 describe.each(['folder', 'bucket'])('objects in a %s', (kind) => {
   let store: ObjectStore;
   beforeAll(async () => {
-    const place = { OBJECT_STORE_DIR: folder };
-    store = await openObjectStore(kind === 'folder' ? place : { ...place, OBJECT_STORE_URL: bucket.url });
+    const settings = { OBJECT_STORE_DIR: folder };
+    store = await openObjectStore(
+      kind === 'folder' ? settings : { ...settings, OBJECT_STORE_URL: bucket.url },
+    );
   });
 
-  test('are read as they were written, with their size and digest', async () => {
+  test('are read with the content, size and digest that were written', async () => {
     const written = await store.write('a/small.csv', text('erste Zeile\r\n', 'zweite ä\r\n'));
     const whole = 'erste Zeile\r\nzweite ä\r\n';
     expect(await read(store, 'a/small.csv')).toBe(whole);
@@ -59,7 +61,7 @@ describe.each(['folder', 'bucket'])('objects in a %s', (kind) => {
     expect(await read(store, 'a/other.csv')).toBeNull();
   });
 
-  test('may be empty, and larger than what is held at once', async () => {
+  test('can be empty, or larger than the upload buffer', async () => {
     expect(await store.write('a/empty.csv', text())).toMatchObject({ bytes: 0 });
     expect(await read(store, 'a/empty.csv')).toBe('');
     const { bytes, sha256 } = await store.write('a/large.csv', chunks(LARGE_CHUNKS));
@@ -70,19 +72,16 @@ describe.each(['folder', 'bucket'])('objects in a %s', (kind) => {
     expect(digest.digest('hex')).toBe(sha256);
   });
 
-  test.each([1, LARGE_CHUNKS])(
-    'a source that throws after %s chunks leaves what was there',
-    async (count) => {
-      const fault = new Error('the source broke');
-      await expect(store.write('b/new.csv', chunks(count, fault))).rejects.toThrow('the source broke');
-      expect(await store.open('b/new.csv')).toBeNull();
-      await store.write('b/old.csv', text('old'));
-      await expect(store.write('b/old.csv', chunks(count, fault))).rejects.toThrow('the source broke');
-      expect(await read(store, 'b/old.csv')).toBe('old');
-    },
-  );
+  test.each([1, LARGE_CHUNKS])('stay unchanged when the source throws after %s chunks', async (count) => {
+    const fault = new Error('the source broke');
+    await expect(store.write('b/new.csv', chunks(count, fault))).rejects.toThrow('the source broke');
+    expect(await store.open('b/new.csv')).toBeNull();
+    await store.write('b/old.csv', text('old'));
+    await expect(store.write('b/old.csv', chunks(count, fault))).rejects.toThrow('the source broke');
+    expect(await read(store, 'b/old.csv')).toBe('old');
+  });
 
-  test('below a prefix are removed but one, and none beside it', async () => {
+  test('below a prefix are removed except one, and other prefixes stay unchanged', async () => {
     for (const key of ['c/1/a.csv', 'c/1/b.csv', 'c/10/a.csv']) await store.write(key, text(key));
     await store.removeAllBut('c/1', 'c/1/b.csv');
     expect(await store.open('c/1/a.csv')).toBeNull();
@@ -94,43 +93,43 @@ describe.each(['folder', 'bucket'])('objects in a %s', (kind) => {
   });
 
   test.each(['../outside', '/a', 'a//b', 'a/..', 'A', `a/${'b'.repeat(500)}`])(
-    'are not named %s',
+    'reject the invalid key %s',
     async (key) => {
-      await expect(store.write(key, text('x'))).rejects.toThrow('no key of an object');
-      await expect(store.open(key)).rejects.toThrow('no key of an object');
+      await expect(store.write(key, text('x'))).rejects.toThrow('Invalid object key');
+      await expect(store.open(key)).rejects.toThrow('Invalid object key');
     },
   );
 });
 
 describe('a bucket', () => {
-  test('says what it refuses', async () => {
-    const place = { OBJECT_STORE_DIR: folder };
+  test('reports an unknown access key and a missing bucket', async () => {
+    const settings = { OBJECT_STORE_DIR: folder };
     const wrong = await openObjectStore({
-      ...place,
+      ...settings,
       OBJECT_STORE_URL: bucket.url.replace('//S3RVER', '//nobody'),
     });
     await expect(wrong.write('a.csv', text('x'))).rejects.toThrow(/Access Key Id/);
     const missing = bucket.url.replace('/reports/', '/elsewhere/');
-    const nowhere = await openObjectStore({ ...place, OBJECT_STORE_URL: missing });
-    await expect(nowhere.write('a.csv', text('x'))).rejects.toThrow(/bucket does not exist/);
+    const absent = await openObjectStore({ ...settings, OBJECT_STORE_URL: missing });
+    await expect(absent.write('a.csv', text('x'))).rejects.toThrow(/bucket does not exist/);
   });
 
-  test('that is gone is given up after some attempts', async () => {
-    const gone = await startBucket();
-    const store = await openObjectStore({ OBJECT_STORE_DIR: folder, OBJECT_STORE_URL: gone.url });
+  test('causes an error after some attempts when its server has stopped', async () => {
+    const stopped = await startBucket();
+    const store = await openObjectStore({ OBJECT_STORE_DIR: folder, OBJECT_STORE_URL: stopped.url });
     await store.write('a.csv', text('x'));
-    await gone.kill();
+    await stopped.kill();
     await expect(store.open('a.csv')).rejects.toThrow(/ECONNREFUSED/);
-    await gone[Symbol.asyncDispose]();
+    await stopped[Symbol.asyncDispose]();
   });
 
   test.each([
     ['s3://key:se%2Fcret@s3.example.com/reports', 'https://s3.example.com', 'us-east-1', '', 'se/cret'],
     ['s3://key:s@host:9000/reports/a/b?tls=false&region=eu', 'http://host:9000', 'eu', 'a/b/', 's'],
     ['s3://host/reports/?region=eu', 'https://host', 'eu', '', undefined],
-  ])('is found by %s', (url, endpoint, region, prefix, secret) => {
-    const place = bucketPlaceOf(url);
-    expect(place).toMatchObject({ endpoint, region, prefix, bucket: 'reports' });
-    expect(place.credentials?.secretAccessKey).toBe(secret);
+  ])('is located by %s', (url, endpoint, region, prefix, secret) => {
+    const location = parseBucketUrl(url);
+    expect(location).toMatchObject({ endpoint, region, prefix, bucket: 'reports' });
+    expect(location.credentials?.secretAccessKey).toBe(secret);
   });
 });

@@ -2,20 +2,20 @@ import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-const openssl = (folder: string, words: string): void => {
-  execFileSync('openssl', words.split(' '), { cwd: folder, stdio: 'ignore' });
+const openssl = (folder: string, command: string): void => {
+  execFileSync('openssl', command.split(' '), { cwd: folder, stdio: 'ignore' });
 };
 
 export type Certificates = {
-  /** Files: who vouches, and what the server shows. */
+  /** Path of the certificate of the authority that signed the server certificate. */
   readonly ca: string;
   readonly certificate: string;
   readonly key: string;
-  /** Somebody else, who vouches for nothing here. */
+  /** Path of the certificate of another authority, which did not sign the server certificate. */
   readonly otherCa: string;
 };
 
-/** An authority of a test's own, and a certificate of it for this machine. */
+/** Creates two test authorities, and a server certificate of the first one for localhost. */
 export const makeCertificates = (folder: string): Certificates => {
   for (const name of ['ca', 'other-ca']) {
     openssl(

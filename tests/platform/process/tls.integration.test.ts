@@ -19,7 +19,7 @@ import { createTestDatabase } from '#tests/stack/database.ts';
 import { until } from '#tests/stack/wait-until.ts';
 import { type Certificates, makeCertificates } from './certificates.ts';
 
-/** All three servers over TLS with an authority of our own, by their URLs alone. */
+// Connects to all three servers over TLS with a private authority, configured only by their URLs.
 const CACHE = join(import.meta.dirname, '../../../.cache/nats');
 const START_MS = 15_000;
 
@@ -55,7 +55,7 @@ describe('Postgres', () => {
   const IS_ENCRYPTED = 'select ssl from pg_stat_ssl where pid = pg_backend_pid()';
   const verifying = (ca: string): string => `${url}?sslmode=verify-full&sslrootcert=${ca}`;
 
-  test('is reached encrypted, and its certificate verified, on every kind of connection', async () => {
+  test('accepts encrypted connections of every kind, with a verified certificate', async () => {
     const pool = openPool(verifying(files.ca), 1);
     expect((await pool.query(IS_ENCRYPTED)).rows).toEqual([{ ssl: true }]);
     await pool.end();
@@ -66,7 +66,7 @@ describe('Postgres', () => {
     expect(await ownership.acquire('tls')).toBe(true);
   });
 
-  test('is not talked to when somebody else vouches for it', async () => {
+  test('is rejected by the client when another authority signed its certificate', async () => {
     const pool = openPool(verifying(files.otherCa), 1);
     await expect(pool.query('select 1')).rejects.toThrow(/certificate/);
     await pool.end();
@@ -92,9 +92,9 @@ authorization { users: [ { user: "ada", password: "p@ss word" }, { nkey: ${user.
       stdio: 'ignore',
     });
     resources.defer(async () => {
-      const gone = once(child, 'exit');
+      const exited = once(child, 'exit');
       child.kill('SIGTERM');
-      await gone;
+      await exited;
     });
     await until('NATS answers', START_MS, async () => {
       const nats = await openNats(urlOf('ada:p%40ss%20word@', files.ca), 'test').catch(() => null);
@@ -102,20 +102,20 @@ authorization { users: [ { user: "ada", password: "p@ss word" }, { nkey: ${user.
       return nats !== null;
     });
   });
-  const urlOf = (who: string, ca: string, more = ''): string =>
-    `tls://${who}127.0.0.1:${port}?ca_file=${ca}${more}`;
+  const urlOf = (credentials: string, ca: string, parameters = ''): string =>
+    `tls://${credentials}127.0.0.1:${port}?ca_file=${ca}${parameters}`;
 
-  test('is reached with a user and password of the URL', async () => {
+  test('accepts the user and password of the URL', async () => {
     await using nats = await openNats(urlOf('ada:p%40ss%20word@', files.ca), 'test');
     expect((await nats.manager.streams.list().next()).length).toBeGreaterThan(0);
   });
 
-  test('is reached with the seed of an nkey from a file', async () => {
+  test('accepts an nkey whose seed is in a file', async () => {
     await using nats = await openNats(urlOf('', files.ca, `&nkey_seed_file=${join(folder, 'seed')}`), 'test');
     expect(nats.connection.isClosed()).toBe(false);
   });
 
-  test('refuses another password, and is refused with another authority', async () => {
+  test('rejects a wrong password, and the client rejects a server of another authority', async () => {
     const refused = await openNats(urlOf('ada:wrong@', files.ca), 'test').catch((error: unknown) => error);
     expect(refused).toMatchObject({ code: 'AUTHORIZATION_VIOLATION' });
     expect(String(refused)).not.toContain('wrong');
@@ -151,7 +151,7 @@ describe('the event store', () => {
     schema_version: 1,
   } as const;
 
-  test('is reached encrypted, and its certificate verified', async () => {
+  test('accepts an encrypted connection with a verified certificate', async () => {
     await using store = openEventStore(`${url}&tlsCAFile=${files.ca}`);
     await store.append(
       'tls-1',
@@ -163,7 +163,7 @@ describe('the event store', () => {
     expect((await store.last('tls-1'))?.type).toBe('Tried');
   });
 
-  test('is not talked to when somebody else vouches for it', async () => {
+  test('is rejected by the client when another authority signed its certificate', async () => {
     await using store = openEventStore(`${url}&tlsCAFile=${files.otherCa}`);
     await expect(store.last('tls-1')).rejects.toThrow(/certificate|unavailable/i);
   });

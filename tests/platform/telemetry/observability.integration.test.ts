@@ -29,10 +29,8 @@ import { createTestDatabase, createTestEventStore, createTestNats } from '#tests
 import { type RunningService, SERVICE_SECRETS, startService } from '#tests/stack/service.ts';
 import { until } from '#tests/stack/wait-until.ts';
 
-/**
- * The whole service runs with tracing on, and a customer, a collector and an operator send things through it that
- * nobody else may see. One trace is found over all processes; what was sent is found in no log, span or refusal.
- */
+// Runs the whole service with tracing on. A customer, a collector and an operator send data that must stay private.
+// The test finds one trace across all processes, and none of the private data in a log, span or error reply.
 const WAIT_MS = 20_000;
 const LIMIT_MS = 90_000;
 const DOMAIN = 'shop.example';
@@ -125,7 +123,7 @@ beforeAll(async () => {
 }, LIMIT_MS);
 afterAll(() => resources.disposeAsync());
 
-/** A customer with an e-mail address and a key, made as operators make them. */
+/** Creates a customer with an e-mail address and an API key, by the operations that operators use. */
 const openCustomer = async () => {
   const pool = openPool(servers.DATABASE_URL, 2);
   resources.defer(() => pool.end());
@@ -179,10 +177,10 @@ const scanOf = (at: string, ids: readonly number[]): readonly Observation[] => {
 const publish = async (observations: readonly Observation[], traceparent?: string): Promise<void> => {
   await using nats = await openNats(servers.NATS_URL, 'collector');
   for (const observation of observations) {
-    const given = natsHeaders();
-    if (traceparent !== undefined) given.set('traceparent', traceparent);
+    const headers = natsHeaders();
+    if (traceparent !== undefined) headers.set('traceparent', traceparent);
     const text = JSON.stringify(observation);
-    await nats.jetstream.publish(observationSubject(keyOf(observation)), text, { headers: given });
+    await nats.jetstream.publish(observationSubject(keyOf(observation)), text, { headers });
   }
 };
 
@@ -197,18 +195,20 @@ const eventsOf = async (stream: string): Promise<readonly RecordedEvent[]> => {
   return events;
 };
 
-test('one trace, and no secret anywhere', { timeout: LIMIT_MS }, async () => {
+test('connects all processes in one trace, and leaks no secret to logs, spans or errors', {
+  timeout: LIMIT_MS,
+}, async () => {
   const customer = await openCustomer();
   const days = (count: number): string => new Date(Date.now() - count * 86_400_000).toISOString();
   const scans = async (): Promise<number> =>
     (await eventsOf(adLibraryStream(BRAND))).filter(({ type }) => type === 'ScanRecorded').length;
 
-  // A first scan, so that the brand is there to be tracked.
+  // A first scan registers the brand, so that it can be tracked.
   await publish(scanOf(days(2), [1, 2]));
   await until('the first scan is recorded', WAIT_MS, async () => (await scans()) === 1);
   await customer.wait((await eventsOf(adLibraryStream(BRAND))).at(-1)?.position ?? 0n);
 
-  // The request that the trace begins with; the collector it asks goes on with it.
+  // This request starts the trace. Its scrape request carries the trace to the collector.
   const requestId = 'request-of-the-trace-1';
   const tracked = await customer.call(
     'POST',
@@ -236,10 +236,12 @@ test('one trace, and no secret anywhere', { timeout: LIMIT_MS }, async () => {
   expect(first?.metadata.$correlationId).toBe(requestId);
   expect(first?.metadata.traceparent).toContain(TRACE);
   await using nats = await openNats(servers.NATS_URL, 'collector');
-  const asked = await nats.manager.streams.getMessage(SCRAPES_STREAM, { last_by_subj: SCRAPE_REQUESTED });
-  const passedOn = asked.header.get('traceparent');
-  expect(passedOn).toContain(TRACE);
-  await publish(scanOf(new Date().toISOString(), [1, 2, 3]), passedOn);
+  const scrapeRequest = await nats.manager.streams.getMessage(SCRAPES_STREAM, {
+    last_by_subj: SCRAPE_REQUESTED,
+  });
+  const scrapeTraceparent = scrapeRequest.header.get('traceparent');
+  expect(scrapeTraceparent).toContain(TRACE);
+  await publish(scanOf(new Date().toISOString(), [1, 2, 3]), scrapeTraceparent);
   await until('the webhook comes', WAIT_MS, () => receivers.at('/hook').length > 0);
   await until('the chat message comes', WAIT_MS, () => receivers.at(CHAT_PATH).length > 0);
   const mails = async () => (await readdir(mailFolder)).filter((name) => name.endsWith('.eml'));
@@ -247,7 +249,7 @@ test('one trace, and no secret anywhere', { timeout: LIMIT_MS }, async () => {
   const [mail = ''] = await mails();
   expect(await readFile(join(mailFolder, mail), 'utf8')).toContain(EMAIL);
 
-  // Secrets where they do not belong, to see who repeats them.
+  // Sends secrets in wrong places, to check that no error reply repeats them.
   const wrongKey = customer.api_key.replace(/.$/, (last) => (last === 'a' ? 'b' : 'a'));
   const refusals = [
     await customer.call('GET', `/v1/me?api_key=${customer.api_key}`, undefined, { authorization: '' }),
@@ -269,7 +271,7 @@ test('one trace, and no secret anywhere', { timeout: LIMIT_MS }, async () => {
     });
   }
 
-  // Each process sends its last spans when it ends.
+  // Each process exports its last spans at shutdown.
   await Promise.all([...service.processes.values()].map((one) => one.stop()));
   const own = otlp.spans.filter(({ traceId }) => traceId === TRACE);
   const seen = new Set(own.map((span) => `${span.service.replace('ad-intelligence-', '')}: ${span.name}`));
@@ -287,7 +289,7 @@ test('one trace, and no secret anywhere', { timeout: LIMIT_MS }, async () => {
       'delivery: send email',
     ]),
   );
-  // Whole: every span but the caller's own has its parent among the others.
+  // The trace is complete: every span except the caller's own has its parent in the trace.
   const ids = new Set([...own.map(({ spanId }) => spanId), 'b7ad6b7169203331']);
   for (const { parentSpanId, name } of own) expect(ids.has(parentSpanId ?? ''), name).toBe(true);
 

@@ -13,14 +13,14 @@ import {
 const ROOT = join(import.meta.dirname, '../../..');
 afterEach(() => useTracer(null));
 
-describe('off', () => {
-  test('work is done as if there were no tracing', async () => {
+describe('tracing off', () => {
+  test('runs the work without a span', async () => {
     expect(isTracing()).toBe(false);
     expect(await inSpan('a', {}, async (span) => [span, currentTraceparent()])).toEqual([null, undefined]);
     expect(inSyncSpan('a', {}, () => 1)).toBe(1);
   });
 
-  test('nothing of OpenTelemetry is loaded: one file imports it, and that one is imported when asked for', () => {
+  test('does not load OpenTelemetry: one file imports it, and that file is imported dynamically', () => {
     const files = globSync(['services/**/*.ts', 'projections/**/*.ts', 'contracts/**/*.ts'], { cwd: ROOT });
     const importing = (what: RegExp): readonly string[] =>
       files.filter((file) => what.test(readFileSync(join(ROOT, file), 'utf8')));
@@ -29,19 +29,19 @@ describe('off', () => {
   });
 });
 
-describe('on', () => {
+describe('tracing on', () => {
   type Started = SpanInput & { readonly name: string; failure?: string | undefined };
   const record = (): Started[] => {
     const started: Started[] = [];
     useTracer({
       start: (name, input) => {
-        const one: Started = { name, ...input };
-        started.push(one);
+        const span: Started = { name, ...input };
+        started.push(span);
         return {
           traceparent: `of ${name}`,
           set: () => undefined,
           end: (failure) => {
-            one.failure = failure;
+            span.failure = failure;
           },
         };
       },
@@ -49,7 +49,7 @@ describe('on', () => {
     return started;
   };
 
-  test('a span goes on with the one around it, or with what it is given', async () => {
+  test('uses the enclosing span as parent, unless a parent is passed', async () => {
     const started = record();
     await inSpan('outer', { parent: 'caller' }, async () => {
       await inSpan('inner', {}, async () => expect(currentTraceparent()).toBe('of inner'));
@@ -64,7 +64,7 @@ describe('on', () => {
     expect(currentTraceparent()).toBeUndefined();
   });
 
-  test('of a failure its class is told, and not what it says', async () => {
+  test('records the class of an error, and not its message', async () => {
     const started = record();
     const fail = (): never => {
       throw new TypeError('hush');

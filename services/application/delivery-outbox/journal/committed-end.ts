@@ -1,12 +1,18 @@
 import type { Transaction } from '#platform/postgres/pool.ts';
 
-/** The lock that whoever writes entries shares until they are committed (`schema.sql`). */
+/** Advisory lock id. Writers of journal entries hold it shared until they commit (`schema.sql`). */
 const JOURNAL_LOCK = 7_205_314;
 
-/** Behind a writer that does not end, whoever asks would hold up all others: it gives up and asks again later. */
+/**
+ * Milliseconds to wait for the lock. A waiting exclusive request blocks all new writers, so behind a writer that does
+ * not finish it must give up; the relay tries again later.
+ */
 const LOCK_TIMEOUT_MS = 1_000;
 
-/** The last entry of the journal up to which nothing is still on its way. In a transaction of its own. */
+/**
+ * Returns the sequence number up to which all journal entries are committed and visible. Call it in a transaction of
+ * its own, which ends the exclusive lock at once. Throws when the lock is not granted within the timeout.
+ */
 export const lastSettledEntry = async (client: Transaction): Promise<bigint> => {
   await client.query(`set local lock_timeout = ${LOCK_TIMEOUT_MS}`);
   await client.query('select pg_advisory_xact_lock($1)', [JOURNAL_LOCK]);

@@ -11,9 +11,9 @@ import { eventMetadata, serviceActor } from '../../commands/event-metadata.ts';
 import { handleCommand, UNBOUNDED_CONFLICTS } from '../../commands/handle-command.ts';
 import { lastSettledEntry } from './committed-end.ts';
 
-/** Entries made into events at once. */
+/** Maximum journal entries published per call. */
 export const ENTRIES_PER_BATCH = 2_000;
-/** Streams appended to at once. */
+/** Maximum concurrent appends. */
 const STREAMS_AT_ONCE = 8;
 
 type Entry = {
@@ -33,7 +33,7 @@ type Entry = {
   readonly channel: AlertChannel;
   readonly kind: DeliveryKind;
   readonly payload: string | null;
-  /** Of its stream, as it was when the cursor stood where it is; `null` where nothing is known of it. */
+  /** Revision of the rule's stream when the cursor was last moved; `null` when it was never stored. */
   readonly revision: string | null;
 };
 
@@ -41,9 +41,9 @@ const iso = (column: string): string =>
   `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 
 /**
- * The entries behind the cursor, and up to where their streams were known when it was set: from one snapshot, since a
- * newer revision with an older cursor would let the same entries be appended once more. An entry whose delivery was
- * forgotten meanwhile has no history left to be part of.
+ * Selects the entries after the cursor, with the stored revisions of their streams. Both must come from one snapshot:
+ * a newer revision with an older cursor would append the same entries twice. Entries of deleted deliveries are left
+ * out by the join.
  */
 const ENTRIES = `
   select j.seq, j.delivery_id, d.workspace_id, d.alert_id, j.type, ${iso('j.at')} as at, j.attempt, j.outcome,
@@ -58,39 +58,42 @@ const ENTRIES = `
 
 const eventOf = (entry: Entry): AlertDeliveryEvent => {
   const { workspace_id, alert_id, delivery_id, at } = entry;
-  const named = { workspace_id, alert_id, delivery_id };
+  const ids = { workspace_id, alert_id, delivery_id };
   switch (entry.type) {
     case 'DeliveryQueued': {
       const { channel, kind } = entry;
       const payload = JSON.parse(entry.payload ?? 'null');
-      return { type: 'DeliveryQueued', data: { ...named, channel, kind, payload, queued_at: at } };
+      return { type: 'DeliveryQueued', data: { ...ids, channel, kind, payload, queued_at: at } };
     }
     case 'DeliveryAttempted': {
       const { attempt, outcome, failure, status_code, reason, duration_ms, next_attempt_at } = entry;
       const data = { attempt, outcome, failure, status_code, reason, duration_ms, next_attempt_at };
-      return { type: 'DeliveryAttempted', data: { ...named, attempted_at: at, ...data } };
+      return { type: 'DeliveryAttempted', data: { ...ids, attempted_at: at, ...data } };
     }
     case 'DeliveryCancelled':
-      return { type: 'DeliveryCancelled', data: { ...named, reason: entry.reason ?? '', cancelled_at: at } };
+      return { type: 'DeliveryCancelled', data: { ...ids, reason: entry.reason ?? '', cancelled_at: at } };
     case 'DeliveryReplayed':
-      return { type: 'DeliveryReplayed', data: { ...named, replayed_at: at } };
+      return { type: 'DeliveryReplayed', data: { ...ids, replayed_at: at } };
   }
 };
 
-/** The id of the event that an entry becomes, however often it does. */
+/** Returns the event id of an entry: derived, so publishing an entry again produces the same id. */
 const eventIdOf = (entry: Entry): string => derivedId('delivery fact', `${entry.delivery_id}|${entry.seq}`);
 
 /**
- * Appends what entries of one stream become, after what is known to be there. Where the stream has come further,
- * somebody appended and died before saying so, or appends now: what is there already is not appended again.
+ * Appends the events of one stream's entries at the expected revision. On a conflict, another process appended them
+ * and crashed before it moved the cursor, or appends them now. The stream is then read from the stored revision, and
+ * only missing events are appended.
+ *
+ * @returns the revision of the stream afterwards.
  */
 const appendToStream = async (
   eventStore: EventStore,
   stream: string,
-  known: bigint,
+  storedRevision: bigint,
   entries: readonly Entry[],
 ): Promise<bigint> => {
-  let revision = known;
+  let revision = storedRevision;
   let missing = entries;
   const first = entries[0];
   if (!first) return revision;
@@ -105,15 +108,15 @@ const appendToStream = async (
     store: {
       load: async (conflicts) => {
         if (conflicts === 0) return missing;
-        const recorded = new Set<string>();
+        const existingIds = new Set<string>();
         const before = revision;
         for await (const event of eventStore.read(stream, revision)) {
-          recorded.add(event.id);
+          existingIds.add(event.id);
           revision = event.revision;
         }
-        // A conflict without new events: the known revision is of a stream that was deleted and made again.
+        // A conflict without newer events: the stream was deleted and created again, so the stored revision is invalid.
         if (revision === before) revision = -1n;
-        missing = missing.filter((entry) => !recorded.has(eventIdOf(entry)));
+        missing = missing.filter((entry) => !existingIds.has(eventIdOf(entry)));
         return missing;
       },
       append: async (events) => {
@@ -152,8 +155,8 @@ const moveCursor = (pool: Database, seq: bigint, revisions: ReadonlyMap<string, 
   });
 
 /**
- * Makes events of the next entries of the journal, in one append for each rule's stream, and moves the cursor behind
- * them. One process does this at a time; two at once would do no harm. Answers how many entries it was.
+ * Journal relay: publishes the next journal entries as events, with one append per rule's stream, then moves the
+ * cursor. Only the leader runs it; two processes at once would be harmless. Returns the number of entries.
  */
 export const recordEvents = async (pool: Database, eventStore: EventStore): Promise<number> => {
   const last = await inTransaction(pool, lastSettledEntry);
@@ -165,8 +168,8 @@ export const recordEvents = async (pool: Database, eventStore: EventStore): Prom
     for (let next = streams.shift(); next !== undefined; next = streams.shift()) {
       const [alertId, entries] = next;
       const stream = alertDeliveryStream(entries[0]?.workspace_id ?? '', alertId);
-      const known = BigInt(entries[0]?.revision ?? -1);
-      revisions.set(alertId, await appendToStream(eventStore, stream, known, entries));
+      const storedRevision = BigInt(entries[0]?.revision ?? -1);
+      revisions.set(alertId, await appendToStream(eventStore, stream, storedRevision, entries));
     }
   };
   await Promise.all(Array.from({ length: STREAMS_AT_ONCE }, appendNext));

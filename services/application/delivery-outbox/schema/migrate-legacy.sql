@@ -1,4 +1,5 @@
--- What the tables held as they were before, when one of them had the state of deliveries and another what is sent.
+-- Migration from the old layout, in schema `delivery_before`: there, `delivery` held the state of deliveries and
+-- `content` held what is sent.
 insert into delivery.delivery
   (delivery_id, workspace_id, alert_id, channel, kind, queued_at, endpoint, target, payload)
 select delivery_id, workspace_id, alert_id, channel, kind, queued_at, endpoint, target, payload

@@ -1,8 +1,9 @@
--- What is to be sent, and what was tried. Operational: the queue carries ids of these rows, and the log gets every
--- entry of the journal as an event. Rows are the first to know, events follow from them.
+-- Transactional outbox of alert deliveries, and the journal of their attempts. The NATS queue carries only ids of
+-- these rows. The rows are written first; the journal relay then publishes each journal entry to the log as an event.
 create schema if not exists delivery;
 
--- What is sent, byte by byte (the text's UTF-8 is what is signed), and where to. Written once; an address may change.
+-- Content and target of each delivery. The UTF-8 bytes of `payload` are exactly what is signed and sent. A row is
+-- written once; only its target may change.
 create table if not exists delivery.delivery (
   delivery_id uuid primary key,
   workspace_id text not null,
@@ -10,7 +11,7 @@ create table if not exists delivery.delivery (
   channel text not null,
   kind text not null,
   queued_at timestamptz not null,
-  -- What is called, as a short key: deliveries with the same one share its limits.
+  -- Short key of the receiver: deliveries with the same key share its limits.
   endpoint text not null,
   target text not null,
   payload text not null
@@ -18,25 +19,26 @@ create table if not exists delivery.delivery (
 create index if not exists delivery_of_alert on delivery.delivery (alert_id);
 create index if not exists delivery_queued on delivery.delivery (queued_at, delivery_id);
 
--- What is still to be done, small because each attempt writes it twice. What is over has no row here.
+-- Lease queue: deliveries that are not finished. Rows are small because each attempt writes them twice. A finished
+-- delivery has no row.
 create table if not exists delivery.due (
   delivery_id uuid primary key,
   endpoint text not null,
   attempts integer not null,
-  -- Attempts of the rounds before the last replay: the schedule begins anew after them.
+  -- Attempts before the last replay. The retry schedule starts again after a replay.
   attempts_before integer not null,
   next_attempt_at timestamptz not null,
-  -- Whose attempt it is for now. A worker that died leaves a lease that runs out.
+  -- Lease: the worker that has claimed the delivery, and the expiry. The lease of a crashed worker expires.
   taken_by text,
   taken_until timestamptz
 ) with (
-  -- Room for a claimed version of every row of a page beside it, so that a claim touches no index.
+  -- Free space on each page for a second version of every row, so that a claim is a HOT update without index writes.
   fillfactor = 45
 );
 create index if not exists due_next on delivery.due (next_attempt_at);
 
--- Everything that happened to deliveries, in order: the attempt log, and what events are made from. How a delivery
--- ended is what its last entry says; `attempt` is how many there were by then.
+-- Journal: everything that happened to deliveries, in order. It is the attempt log and the source of the events. The
+-- last entry of a delivery holds its outcome; `attempt` is the number of attempts up to the entry.
 create table if not exists delivery.journal (
   seq bigint generated always as identity primary key,
   delivery_id uuid not null,
@@ -58,7 +60,7 @@ create table if not exists delivery.journal (
 create index if not exists journal_of_delivery on delivery.journal (delivery_id, seq);
 create index if not exists journal_failed on delivery.journal (at, delivery_id) where outcome = 'failed';
 
--- Deliveries and how they stand, for whoever looks at some of them.
+-- Deliveries with their current status.
 create or replace view delivery.overview as
 select d.delivery_id, d.workspace_id, d.alert_id, d.channel, d.kind, d.endpoint, d.target, d.queued_at,
   case
@@ -77,9 +79,10 @@ left join lateral (
   where j.delivery_id = d.delivery_id order by j.seq desc limit 1
 ) last on u.delivery_id is null;
 
--- Entries get their numbers before they are committed. Whoever writes some holds this lock shared until then, and who
--- asks how far they go takes it alone for a moment, so that no entry is passed by that is not to be seen yet. The
--- horizon of a snapshot would say the same, but stand still for as long as any transaction of the server lasts.
+-- Entries get their sequence numbers before they commit, so a higher number can become visible first. Writers hold
+-- this advisory lock shared until they commit. The relay takes it exclusively for a moment to read the last number:
+-- all entries up to it are then visible, and it skips none. The alternative, the horizon (`xmin`) of a snapshot, would
+-- not advance while any other transaction of the server is open.
 create or replace function delivery.share_journal() returns trigger language plpgsql as $$
 begin
   perform pg_advisory_xact_lock_shared(7205314);
@@ -88,19 +91,19 @@ end $$;
 create or replace trigger share_journal before insert on delivery.journal
   for each statement execute function delivery.share_journal();
 
--- Up to which entry of the journal there are events.
+-- Cursor of the journal relay: the last entry that is published as an event.
 create table if not exists delivery.recorded (
   single_row boolean primary key default true check (single_row),
   seq bigint not null
 );
 
--- The revision of a rule's stream as it was last appended to.
+-- Revision of each rule's delivery stream after the last append of the relay.
 create table if not exists delivery.stream (
   alert_id uuid primary key,
   revision bigint not null
 );
 
--- Endpoints that fail: since when nothing has come through. No row means healthy.
+-- Failure streaks: endpoints without a successful attempt since `since`. No row means healthy.
 create table if not exists delivery.failing (
   alert_id uuid not null,
   channel text not null,
@@ -111,7 +114,7 @@ create table if not exists delivery.failing (
   primary key (alert_id, channel)
 );
 
--- When the next message may go to a chat channel, for all workers together.
+-- Rate limit: the time of the next free send slot of a chat channel, across all workers.
 create table if not exists delivery.pace (
   endpoint text primary key,
   next_at timestamptz not null
