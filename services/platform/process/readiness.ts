@@ -20,7 +20,9 @@ const reasonOf = (error: unknown): string => {
 
 const runWithTimeout = async (check: Check): Promise<string | null> => {
   const finished = new AbortController();
-  const timeout = pause(CHECK_TIMEOUT_MS, finished.signal).then(() => `no answer in ${CHECK_TIMEOUT_MS} ms`);
+  const timeout = pause(CHECK_TIMEOUT_MS, finished.signal).then(
+    () => `no response in ${CHECK_TIMEOUT_MS} ms`,
+  );
   const why = await Promise.race([check().catch(reasonOf), timeout]);
   finished.abort();
   return why;
