@@ -5,7 +5,7 @@ import { searchAds as readAds } from '#projections/ads/read.ts';
 import { latestIn, pageReply } from '../endpoint/reply.ts';
 import { endpoint } from '../endpoint/define-endpoint.ts';
 import { adSummary } from '../endpoint/examples.ts';
-import { given } from '../endpoint/omit-undefined.ts';
+import { omitUndefined } from '../endpoint/omit-undefined.ts';
 import { noParams, pageQuery, searchText } from '../endpoint/parameters.ts';
 
 /**
@@ -48,7 +48,11 @@ export const searchAds = endpoint({
     const { q, format, status, country, brand_id: brandId } = query;
     const windowStart = new Date(clock.now().getTime() - WINDOW_DAYS * DAY_MS).toISOString().slice(0, 10);
     const startedSince = brandId === undefined ? windowStart : undefined;
-    const found = await readAds(db, given({ q, format, status, country, brandId, startedSince }), page);
+    const found = await readAds(
+      db,
+      omitUndefined({ q, format, status, country, brandId, startedSince }),
+      page,
+    );
     return pageReply(found, latestIn(found.items, 'last_seen_at'));
   },
 });

@@ -3,13 +3,13 @@ import { ChangeAlert, WrittenAlert } from '#contracts/resources/workspace/alert.
 import { alertRule, changeAlertRule, requireAlertRule } from '#domain/workspace/alert/rule-decider.ts';
 import { endpoint } from '../endpoint/define-endpoint.ts';
 import { WORKSPACE_ID } from '../endpoint/examples.ts';
-import { given } from '../endpoint/omit-undefined.ts';
+import { omitUndefined } from '../endpoint/omit-undefined.ts';
 import { noQuery } from '../endpoint/parameters.ts';
 import { trackedBrandIds } from '../tracked-brands/tracked-brand-ids.ts';
-import { readPresentRule, writtenAlertText } from './support/load-alert-rule.ts';
+import { requireRule, writtenAlertText } from './support/load-alert-rule.ts';
 import { alert, ALERT_ID } from './support/examples.ts';
 import { alertParams } from './support/parameters.ts';
-import { requireTargets, sealedAddress, UNSEALED } from './support/validate-targets.ts';
+import { requireTargets, sealAddress, PLACEHOLDER_ADDRESS } from './support/validate-targets.ts';
 import { issueFirstSecret } from './support/webhook-secrets.ts';
 
 const NONE: ReadonlySet<string> = new Set();
@@ -39,17 +39,17 @@ export const changeAlert = endpoint({
   handler: async (call, dependencies) => {
     const { ws: workspace_id, alertId: alert_id } = call.params;
     const { chat_webhook_url, ...named } = requireTargets(call.body, dependencies);
-    const known = await readPresentRule(dependencies.eventStore, workspace_id, alert_id);
+    const current = await requireRule(dependencies.eventStore, workspace_id, alert_id);
     const tracked = named.brand_ids ? await trackedBrandIds(dependencies.eventStore, workspace_id) : NONE;
     const at = dependencies.clock.now().toISOString();
     const decisionOn = (chat: SealedAddress | null | undefined) =>
-      changeAlertRule({ workspace_id, alert_id, change: given({ ...named, chat }), tracked, at });
+      changeAlertRule({ workspace_id, alert_id, change: omitUndefined({ ...named, chat }), tracked, at });
     // Validates the rule first, so that a refused rule leaves no secret in the vault.
-    decisionOn(typeof chat_webhook_url === 'string' ? UNSEALED : chat_webhook_url)(known);
+    decisionOn(typeof chat_webhook_url === 'string' ? PLACEHOLDER_ADDRESS : chat_webhook_url)(current);
     const chat =
       chat_webhook_url === undefined
         ? undefined
-        : await sealedAddress(dependencies, workspace_id, alert_id, chat_webhook_url);
+        : await sealAddress(dependencies, workspace_id, alert_id, chat_webhook_url);
     const secret = typeof named.webhook_url === 'string' ? await issueFirstSecret(call, dependencies) : null;
     const { state, position } = await call.execute({
       stream: alertRuleStream(workspace_id, alert_id),

@@ -9,7 +9,7 @@ import { noQuery, workspaceParams } from '../endpoint/parameters.ts';
 import { trackedBrandIds } from '../tracked-brands/tracked-brand-ids.ts';
 import { readAlertRule, writtenAlertText } from './support/load-alert-rule.ts';
 import { alert, createAlert as exampleBody, WEBHOOK_SECRET } from './support/examples.ts';
-import { requireTargets, sealedAddress, UNSEALED } from './support/validate-targets.ts';
+import { requireTargets, sealAddress, PLACEHOLDER_ADDRESS } from './support/validate-targets.ts';
 import { issueFirstSecret } from './support/webhook-secrets.ts';
 
 export const createAlert = endpoint({
@@ -38,7 +38,7 @@ export const createAlert = endpoint({
     const workspace_id = params.ws;
     const alert_id = derivedId('alert', commandId);
     const { chat_webhook_url, ...named } = requireTargets(call.body, dependencies);
-    const [tracked, rules, known] = await Promise.all([
+    const [tracked, rules, current] = await Promise.all([
       trackedBrandIds(dependencies.eventStore, workspace_id),
       countAlerts(dependencies.db, workspace_id),
       readAlertRule(dependencies.eventStore, workspace_id, alert_id),
@@ -52,8 +52,8 @@ export const createAlert = endpoint({
     const decisionOn = (chat: SealedAddress | null) =>
       createAlertRule({ ...by, settings: { ...named, chat }, tracked, rules });
     // Validates the rule first, so that a refused rule leaves no secret in the vault.
-    decisionOn(chat_webhook_url === null ? null : UNSEALED)(known);
-    const chat = await sealedAddress(dependencies, workspace_id, alert_id, chat_webhook_url);
+    decisionOn(chat_webhook_url === null ? null : PLACEHOLDER_ADDRESS)(current);
+    const chat = await sealAddress(dependencies, workspace_id, alert_id, chat_webhook_url);
     const secret = named.webhook_url === null ? null : await issueFirstSecret(call, dependencies);
     const { state, position } = await call.execute({
       stream: alertRuleStream(workspace_id, alert_id),

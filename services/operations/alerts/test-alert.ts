@@ -5,12 +5,12 @@ import { derivedId } from '#domain/ids.ts';
 import { endpoint } from '../endpoint/define-endpoint.ts';
 import { WORKSPACE_ID } from '../endpoint/examples.ts';
 import { noQuery } from '../endpoint/parameters.ts';
-import { readPresentRule } from './support/load-alert-rule.ts';
+import { requireRule } from './support/load-alert-rule.ts';
 import { ALERT_ID, DELIVERY_ID } from './support/examples.ts';
 import { alertParams } from './support/parameters.ts';
 import { samplePayload } from './support/sample-payload.ts';
 import { sendSample } from './support/send-test.ts';
-import { eventsOf, recordedBefore, recordTest } from './support/record-test.ts';
+import { eventsOf, findEarlierTest, recordTest } from './support/record-test.ts';
 
 const deliveriesOf = (events: readonly AlertDeliveryEvent[]): TestedAlert['deliveries'] =>
   events.flatMap((queued) => {
@@ -62,7 +62,7 @@ export const testAlert = endpoint({
   reads: [],
   handler: async (call, dependencies) => {
     const { ws: workspace_id, alertId: alert_id } = call.params;
-    const rule = await readPresentRule(dependencies.eventStore, workspace_id, alert_id);
+    const rule = await requireRule(dependencies.eventStore, workspace_id, alert_id);
     const send = async () => {
       const sending = channelsOf(rule).map(async (channel) => {
         const attempted_at = dependencies.clock.now().toISOString();
@@ -73,7 +73,7 @@ export const testAlert = endpoint({
       });
       return recordTest(call, dependencies, (await Promise.all(sending)).flat());
     };
-    const { events, position } = (await recordedBefore(call, dependencies)) ?? (await send());
+    const { events, position } = (await findEarlierTest(call, dependencies)) ?? (await send());
     await dependencies.projectionWait.wait(['alert-deliveries'], position);
     const data = JSON.stringify({ alert_id, workspace_id, deliveries: deliveriesOf(events) });
     return { data, asOf: null, position };

@@ -4,7 +4,7 @@ import { issueApiKey } from '#domain/workspace/api-keys.ts';
 import { endpoint } from '../endpoint/define-endpoint.ts';
 import { createdApiKey, WORKSPACE_ID } from '../endpoint/examples.ts';
 import { noQuery, workspaceParams } from '../endpoint/parameters.ts';
-import { answerNewKey } from './run-key-command.ts';
+import { issueKey } from './run-key-command.ts';
 
 export const createApiKey = endpoint({
   method: 'POST',
@@ -30,6 +30,6 @@ export const createApiKey = endpoint({
     const { name } = call.body;
     // Removes duplicates and fixes the order.
     const scopes = SCOPES.filter((scope) => call.body.scopes.includes(scope));
-    return answerNewKey(call, dependencies, (known) => issueApiKey({ ...known, name, scopes }));
+    return issueKey(call, dependencies, (input) => issueApiKey({ ...input, name, scopes }));
   },
 });

@@ -3,7 +3,7 @@ import { rotateApiKey as decideToRotate } from '#domain/workspace/api-keys.ts';
 import { endpoint } from '../endpoint/define-endpoint.ts';
 import { createdApiKey, KEY_ID, WORKSPACE_ID } from '../endpoint/examples.ts';
 import { apiKeyParams, noQuery } from '../endpoint/parameters.ts';
-import { answerNewKey } from './run-key-command.ts';
+import { issueKey } from './run-key-command.ts';
 
 export const rotateApiKey = endpoint({
   method: 'POST',
@@ -28,7 +28,5 @@ export const rotateApiKey = endpoint({
   corpus: false,
   reads: [],
   handler: (call, dependencies) =>
-    answerNewKey(call, dependencies, (known) =>
-      decideToRotate({ ...known, rotated_key_id: call.params.keyId }),
-    ),
+    issueKey(call, dependencies, (input) => decideToRotate({ ...input, rotated_key_id: call.params.keyId })),
 });

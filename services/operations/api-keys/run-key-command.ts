@@ -25,11 +25,11 @@ export const runKeyCommand = (call: KeyCall, decision: (state: ApiKeysState) => 
  * Creates a key that is not recorded yet. Its id is derived from the command id. Its text is random: a text
  * derived from stored values could be computed from them.
  */
-const newKey = ({ params, caller, commandId }: KeyCall, dependencies: OperationDependencies) => {
+const createKey = ({ params, caller, commandId }: KeyCall, dependencies: OperationDependencies) => {
   const text = createKeyText();
   return {
     text,
-    known: {
+    input: {
       workspace_id: params.ws,
       key_id: keyIdOf(commandId),
       sha256: sha256Of(text),
@@ -59,7 +59,7 @@ const recordOf = (key: KnownKey, memberName: string | null): ApiKey => ({
  * Returns the display name of the calling member. `null` when there is none or it cannot be read: a failed read
  * must not lose a key whose text is shown only once.
  */
-const callerName = async (
+const readCallerName = async (
   { caller }: KeyCall,
   dependencies: OperationDependencies,
 ): Promise<string | null> => {
@@ -80,18 +80,18 @@ const callerName = async (
  * Runs the command that issues a new key for the calling member. The reply holds its record and its plaintext;
  * no other reply ever shows the plaintext.
  */
-export const answerNewKey = async (
+export const issueKey = async (
   call: KeyCall,
   dependencies: OperationDependencies,
-  decide: (known: ReturnType<typeof newKey>['known']) => (state: ApiKeysState) => readonly ApiKeyEvent[],
+  decide: (input: ReturnType<typeof createKey>['input']) => (state: ApiKeysState) => readonly ApiKeyEvent[],
 ): Promise<Reply> => {
-  const { text, known } = newKey(call, dependencies);
+  const { text, input } = createKey(call, dependencies);
   // The name is read while the event is appended: creating a key does not change it.
   const [{ state, position }, name] = await Promise.all([
-    runKeyCommand(call, decide(known)),
-    callerName(call, dependencies),
+    runKeyCommand(call, decide(input)),
+    readCallerName(call, dependencies),
   ]);
-  const key = state.keys.get(known.key_id);
+  const key = state.keys.get(input.key_id);
   if (!key) throw new Error('issued API key is missing from the state');
   return { data: JSON.stringify({ ...recordOf(key, name), api_key: text }), asOf: null, position };
 };

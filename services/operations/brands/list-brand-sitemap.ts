@@ -5,7 +5,7 @@ import { listBrandSitemap as readSitemap } from '#projections/brands/read.ts';
 import { latestIn, pageReply } from '../endpoint/reply.ts';
 import { endpoint } from '../endpoint/define-endpoint.ts';
 import { brandSummary } from '../endpoint/examples.ts';
-import { given } from '../endpoint/omit-undefined.ts';
+import { omitUndefined } from '../endpoint/omit-undefined.ts';
 import { noParams, pageQuery } from '../endpoint/parameters.ts';
 
 export const listBrandSitemap = endpoint({
@@ -33,7 +33,7 @@ export const listBrandSitemap = endpoint({
   corpus: true,
   reads: ['brands'],
   handler: async ({ query, page }, { db }) => {
-    const found = await readSitemap(db, given({ categoryId: query.category_id }), page);
+    const found = await readSitemap(db, omitUndefined({ categoryId: query.category_id }), page);
     return pageReply(found, latestIn(found.items, 'updated_at'));
   },
 });

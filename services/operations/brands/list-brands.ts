@@ -5,7 +5,7 @@ import { listBrands as readBrands } from '#projections/brands/read.ts';
 import { latestIn, pageReply } from '../endpoint/reply.ts';
 import { endpoint } from '../endpoint/define-endpoint.ts';
 import { brandSummary } from '../endpoint/examples.ts';
-import { given } from '../endpoint/omit-undefined.ts';
+import { omitUndefined } from '../endpoint/omit-undefined.ts';
 import { noParams, pageQuery, searchText } from '../endpoint/parameters.ts';
 
 const NAME_SEARCH_MAX_LENGTH = 100;
@@ -42,7 +42,7 @@ export const listBrands = endpoint({
   reads: ['brands'],
   handler: async ({ query, page }, { db }) => {
     const { category_id: categoryId, country, q, letter, sort } = query;
-    const found = await readBrands(db, given({ categoryId, country, q, letter, sort }), page);
+    const found = await readBrands(db, omitUndefined({ categoryId, country, q, letter, sort }), page);
     return pageReply(found, latestIn(found.items, 'as_of'));
   },
 });

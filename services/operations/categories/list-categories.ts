@@ -4,7 +4,7 @@ import { Category } from '#contracts/resources/corpus/category.ts';
 import { listCategories as readCategories } from '#projections/categories/read.ts';
 import { latestOf, pageReply } from '../endpoint/reply.ts';
 import { endpoint } from '../endpoint/define-endpoint.ts';
-import { given } from '../endpoint/omit-undefined.ts';
+import { omitUndefined } from '../endpoint/omit-undefined.ts';
 import { noParams, pageQuery } from '../endpoint/parameters.ts';
 import { categoryExample } from './examples.ts';
 
@@ -35,7 +35,7 @@ export const listCategories = endpoint({
   reads: ['categories'],
   handler: async ({ query, page }, { db }) => {
     const { parent_id: parentId, slug } = query;
-    const found = await readCategories(db, given({ parentId, slug }), page);
+    const found = await readCategories(db, omitUndefined({ parentId, slug }), page);
     return pageReply(found, latestOf(found.asOf));
   },
 });

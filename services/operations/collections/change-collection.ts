@@ -7,7 +7,7 @@ import {
 } from '#domain/workspace/collection/decider.ts';
 import { endpoint } from '../endpoint/define-endpoint.ts';
 import { WORKSPACE_ID } from '../endpoint/examples.ts';
-import { given } from '../endpoint/omit-undefined.ts';
+import { omitUndefined } from '../endpoint/omit-undefined.ts';
 import { noQuery } from '../endpoint/parameters.ts';
 import { collection, COLLECTION_ID } from '../items/examples.ts';
 import { collectionParams } from '../items/parameters.ts';
@@ -40,7 +40,7 @@ export const changeCollection = endpoint({
     const { state, position } = await execute({
       stream: collectionTreeStream(params.ws),
       decider: collectionTree,
-      decision: decideToChange({ ...about, change: given(body) }),
+      decision: decideToChange({ ...about, change: omitUndefined(body) }),
       shownIn: ['collections'],
       isShared: true,
     });

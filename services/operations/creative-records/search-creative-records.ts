@@ -3,7 +3,7 @@ import { CreativeRecordSummary } from '#contracts/resources/corpus/creative-reco
 import { type Range, RANGED_FIELDS, searchRecords } from '#projections/creatives/read-records.ts';
 import { latestIn, pageReply } from '../endpoint/reply.ts';
 import { endpoint } from '../endpoint/define-endpoint.ts';
-import { given } from '../endpoint/omit-undefined.ts';
+import { omitUndefined } from '../endpoint/omit-undefined.ts';
 import { noParams } from '../endpoint/parameters.ts';
 import { creativeRecordSummary } from './examples.ts';
 import { type RecordQuery, recordQuery } from './parameters.ts';
@@ -41,7 +41,11 @@ export const searchCreativeRecords = endpoint({
   reads: ['creatives'],
   handler: async ({ query, page }, { db }) => {
     const { brand_id: brandId, said, shown } = query;
-    const filter = { ...given({ brandId, said, shown }), facets: facetsOf(query), ranges: rangesOf(query) };
+    const filter = {
+      ...omitUndefined({ brandId, said, shown }),
+      facets: facetsOf(query),
+      ranges: rangesOf(query),
+    };
     const found = await searchRecords(db, filter, page);
     return pageReply(found, latestIn(found.items, 'as_of'));
   },

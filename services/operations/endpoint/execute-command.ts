@@ -6,21 +6,21 @@ import type {
   WorkspaceResult,
 } from '#application/commands/workspace-commands.ts';
 
-/** A command of a call. Workspace, actor, request and command ids are the call's own unless they are given. */
+/** A command of a call. Actor, workspace, request id and command id default to those of the call. */
 export type CallCommand<State, E extends Event> = Pick<
   WorkspaceCommand<State, E>,
   'stream' | 'decider' | 'decision' | 'shownIn' | 'isShared'
 > & {
-  /** For a second command of the same call: event ids follow from it, so it must be another than the call's. */
+  /** Required for a second command of the same call: event ids are derived from it, so it must be unique. */
   readonly commandId?: string;
 };
 
-/** Runs a command of a call and waits until its outcome can be relied on. Throws the decision's refusals. */
+/** Runs a command of a call and waits until the read models show its result. Throws the refusal of the decision. */
 export type ExecuteCommand = <State, E extends Event>(
   command: CallCommand<State, E>,
 ) => Promise<WorkspaceResult<State, E>>;
 
-/** Creates the `execute` of one call. */
+/** Creates the function `execute` of a call. */
 export const createExecute =
   (
     workspaceCommands: WorkspaceCommands,

@@ -1,7 +1,9 @@
-type Given<T> = { [Name in keyof T as undefined extends T[Name] ? never : Name]: T[Name] } & {
+type WithoutUndefined<T> = { [Name in keyof T as undefined extends T[Name] ? never : Name]: T[Name] } & {
   [Name in keyof T as undefined extends T[Name] ? Name : never]?: Exclude<T[Name], undefined>;
 };
 
 /** Removes properties whose value is `undefined`. */
-export const given = <T extends object>(filters: T): Given<T> =>
-  Object.fromEntries(Object.entries(filters).filter(([, value]) => value !== undefined)) as Given<T>;
+export const omitUndefined = <T extends object>(filters: T): WithoutUndefined<T> =>
+  Object.fromEntries(
+    Object.entries(filters).filter(([, value]) => value !== undefined),
+  ) as WithoutUndefined<T>;

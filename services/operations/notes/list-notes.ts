@@ -5,7 +5,7 @@ import { listNotes as readNotes } from '#projections/notes/read.ts';
 import { pageReply } from '../endpoint/reply.ts';
 import { endpoint } from '../endpoint/define-endpoint.ts';
 import { WORKSPACE_ID } from '../endpoint/examples.ts';
-import { given } from '../endpoint/omit-undefined.ts';
+import { omitUndefined } from '../endpoint/omit-undefined.ts';
 import { pageQuery, workspaceParams } from '../endpoint/parameters.ts';
 import { note } from '../items/examples.ts';
 
@@ -54,7 +54,7 @@ export const listNotes = endpoint({
   handler: async ({ params, query, caller, page }, { db }) => {
     const { subject_type, subject_key: key } = query;
     const subject_key = subject_type && key && SUBJECT_KEYS[subject_type].parse(key);
-    const filter = given({ subject_type, subject_key });
+    const filter = omitUndefined({ subject_type, subject_key });
     return pageReply(await readNotes(db, params.ws, caller.memberId, filter, page), null);
   },
 });

@@ -4,7 +4,7 @@ import { LandingPageSummary, PageTypeName } from '#contracts/resources/corpus/la
 import { listPages as readPages } from '#projections/pages/read.ts';
 import { latestIn, pageReply } from '../endpoint/reply.ts';
 import { endpoint } from '../endpoint/define-endpoint.ts';
-import { given } from '../endpoint/omit-undefined.ts';
+import { omitUndefined } from '../endpoint/omit-undefined.ts';
 import { noParams, pageQuery, searchText } from '../endpoint/parameters.ts';
 import { landingPageSummary } from './examples.ts';
 
@@ -47,7 +47,7 @@ export const listPages = endpoint({
   reads: ['pages'],
   handler: async ({ query, page }, { db }) => {
     const { page_type: pageType, brand_id: brandId, category_id: categoryId, url: urlPart, sort } = query;
-    const found = await readPages(db, given({ pageType, brandId, categoryId, urlPart, sort }), page);
+    const found = await readPages(db, omitUndefined({ pageType, brandId, categoryId, urlPart, sort }), page);
     return pageReply(found, latestIn(found.items, 'as_of'));
   },
 });

@@ -5,7 +5,7 @@ import { listTrackedRadar } from '#projections/queries/tracked-radar.ts';
 import { pageReply } from '../endpoint/reply.ts';
 import { endpoint } from '../endpoint/define-endpoint.ts';
 import { radarItem, WORKSPACE_ID } from '../endpoint/examples.ts';
-import { given } from '../endpoint/omit-undefined.ts';
+import { omitUndefined } from '../endpoint/omit-undefined.ts';
 import {
   dateParameter,
   commaSeparated,
@@ -54,7 +54,7 @@ export const listRadar = endpoint({
     const sinceMs = date === undefined ? clock.now().getTime() - query.days * DAY_MS : Date.parse(date);
     const since = new Date(sinceMs).toISOString();
     const until = date === undefined ? undefined : new Date(sinceMs + DAY_MS).toISOString();
-    const filter = given({ workspaceId: params.ws, since, until, types, brandId });
+    const filter = omitUndefined({ workspaceId: params.ws, since, until, types, brandId });
     const found = await listTrackedRadar(db, filter, page);
     return pageReply(found.page, found.asOf);
   },

@@ -5,7 +5,7 @@ import { listTrackedSignals } from '#projections/queries/tracked-signals.ts';
 import { pageReply } from '../endpoint/reply.ts';
 import { endpoint } from '../endpoint/define-endpoint.ts';
 import { WORKSPACE_ID } from '../endpoint/examples.ts';
-import { given } from '../endpoint/omit-undefined.ts';
+import { omitUndefined } from '../endpoint/omit-undefined.ts';
 import { commaSeparated, pageQuery, wholeNumber, workspaceParams } from '../endpoint/parameters.ts';
 import { rampSignal, refreshedSignal } from './examples.ts';
 
@@ -69,7 +69,7 @@ export const listSignals = endpoint({
   reads: ['tracking', 'signals', 'freshness'],
   handler: async ({ params, query, page }, { db, clock }) => {
     const since = new Date(clock.now().getTime() - query.days * DAY_MS).toISOString();
-    const filter = given({ workspaceId: params.ws, since, kinds: query.kinds });
+    const filter = omitUndefined({ workspaceId: params.ws, since, kinds: query.kinds });
     const found = await listTrackedSignals(db, filter, page);
     return pageReply(found.page, found.asOf);
   },

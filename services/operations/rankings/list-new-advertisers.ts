@@ -4,7 +4,7 @@ import { NewAdvertiser } from '#contracts/resources/corpus/ranking.ts';
 import { listNewAdvertisers as readNewAdvertisers } from '#projections/new-advertisers/read.ts';
 import { endpoint } from '../endpoint/define-endpoint.ts';
 import { brandSummary } from '../endpoint/examples.ts';
-import { given } from '../endpoint/omit-undefined.ts';
+import { omitUndefined } from '../endpoint/omit-undefined.ts';
 import { noParams, pageQuery, wholeNumber } from '../endpoint/parameters.ts';
 import { rankingReply } from './ranking-reply.ts';
 
@@ -42,6 +42,6 @@ export const listNewAdvertisers = endpoint({
   reads: ['new-advertisers', 'brands'],
   handler: async ({ query, page }, { db }) => {
     const { days, category_id: categoryId, country } = query;
-    return rankingReply(db, await readNewAdvertisers(db, given({ days, categoryId, country }), page));
+    return rankingReply(db, await readNewAdvertisers(db, omitUndefined({ days, categoryId, country }), page));
   },
 });

@@ -5,7 +5,7 @@ import { listBrandsOfCountry } from '#projections/queries/brands-by-visits.ts';
 import { latestOf, pageReply } from '../endpoint/reply.ts';
 import { endpoint } from '../endpoint/define-endpoint.ts';
 import { brandSummary } from '../endpoint/examples.ts';
-import { given } from '../endpoint/omit-undefined.ts';
+import { omitUndefined } from '../endpoint/omit-undefined.ts';
 import { noParams, pageQuery } from '../endpoint/parameters.ts';
 
 export const listRanking = endpoint({
@@ -48,7 +48,7 @@ export const listRanking = endpoint({
   reads: ['traffic', 'brands'],
   handler: async ({ query, page }, { db }) => {
     const { country, category_id: categoryId } = query;
-    const found = await listBrandsOfCountry(db, given({ country, categoryId }), page);
+    const found = await listBrandsOfCountry(db, omitUndefined({ country, categoryId }), page);
     return pageReply(found, latestOf(found.asOf));
   },
 });

@@ -4,7 +4,7 @@ import { Riser } from '#contracts/resources/corpus/ranking.ts';
 import { listRisers as readRisers } from '#projections/rankings/read.ts';
 import { endpoint } from '../endpoint/define-endpoint.ts';
 import { brandSummary } from '../endpoint/examples.ts';
-import { given } from '../endpoint/omit-undefined.ts';
+import { omitUndefined } from '../endpoint/omit-undefined.ts';
 import { noParams, pageQuery } from '../endpoint/parameters.ts';
 import { rankingReply } from './ranking-reply.ts';
 
@@ -48,7 +48,7 @@ export const listRisers = endpoint({
   handler: async ({ query, page }, { db }) => {
     const found = await readRisers(
       db,
-      given({ categoryId: query.category_id, country: query.country }),
+      omitUndefined({ categoryId: query.category_id, country: query.country }),
       page,
     );
     return rankingReply(db, found);

@@ -5,7 +5,7 @@ import { listBrandsOfTool } from '#projections/queries/tool-brands.ts';
 import { findToolSlug, readToolsAsOf } from '#projections/tools/read.ts';
 import { latestOf, pageReply } from '../endpoint/reply.ts';
 import { endpoint } from '../endpoint/define-endpoint.ts';
-import { given } from '../endpoint/omit-undefined.ts';
+import { omitUndefined } from '../endpoint/omit-undefined.ts';
 import { pageQuery } from '../endpoint/parameters.ts';
 import { toolBrandExample } from './examples.ts';
 import { TOOL_UNKNOWN, toolParams, toolRefOf } from './find-tool-or-404.ts';
@@ -33,7 +33,7 @@ export const listToolBrands = endpoint({
   handler: async ({ params, query, page }, { db }) => {
     const slug = await findToolSlug(db, toolRefOf(params.toolSlug));
     if (slug === null) throw TOOL_UNKNOWN;
-    const found = await listBrandsOfTool(db, { slug, ...given({ country: query.country }) }, page);
+    const found = await listBrandsOfTool(db, { slug, ...omitUndefined({ country: query.country }) }, page);
     return pageReply(found, latestOf(found.asOf) ?? (await readToolsAsOf(db)));
   },
 });

@@ -3,7 +3,7 @@ import { ToolSummary } from '#contracts/resources/corpus/tool.ts';
 import { listTools as readTools, readToolsAsOf } from '#projections/tools/read.ts';
 import { pageReply } from '../endpoint/reply.ts';
 import { endpoint } from '../endpoint/define-endpoint.ts';
-import { given } from '../endpoint/omit-undefined.ts';
+import { omitUndefined } from '../endpoint/omit-undefined.ts';
 import { noParams, pageQuery, searchText } from '../endpoint/parameters.ts';
 import { toolSummary } from './examples.ts';
 
@@ -32,7 +32,7 @@ export const listTools = endpoint({
   reads: ['tools'],
   handler: async ({ query, page }, { db }) => {
     const [found, asOf] = await Promise.all([
-      readTools(db, given({ category: query.category }), page),
+      readTools(db, omitUndefined({ category: query.category }), page),
       readToolsAsOf(db),
     ]);
     return pageReply(found, asOf);

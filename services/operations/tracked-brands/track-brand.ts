@@ -11,13 +11,13 @@ import { BRAND_ID, trackedBrand, WORKSPACE_ID } from '../endpoint/examples.ts';
 import { noQuery, workspaceParams } from '../endpoint/parameters.ts';
 
 /** Maximum number of cached slugs of registered brands. The slug of a registered brand never changes. */
-const REMEMBERED_MAX = 20_000;
-const remembered = new WeakMap<EventStore, LRUCache<string, string>>();
+const CACHED_SLUGS_MAX = 20_000;
+const slugCaches = new WeakMap<EventStore, LRUCache<string, string>>();
 
-const slugsOf = (eventStore: EventStore): LRUCache<string, string> => {
-  const known = remembered.get(eventStore) ?? new LRUCache<string, string>({ max: REMEMBERED_MAX });
-  remembered.set(eventStore, known);
-  return known;
+const slugCacheOf = (eventStore: EventStore): LRUCache<string, string> => {
+  const slugs = slugCaches.get(eventStore) ?? new LRUCache<string, string>({ max: CACHED_SLUGS_MAX });
+  slugCaches.set(eventStore, slugs);
+  return slugs;
 };
 
 /**
@@ -25,7 +25,7 @@ const slugsOf = (eventStore: EventStore): LRUCache<string, string> => {
  * be tracked.
  */
 const slugOfRegistered = async (eventStore: EventStore, brandId: string): Promise<string> => {
-  const slugs = slugsOf(eventStore);
+  const slugs = slugCacheOf(eventStore);
   let slug = slugs.get(brandId);
   if (slug !== undefined) return slug;
   // Reads to the end although the first event has the slug. The stream is short, and the client keeps an

@@ -23,7 +23,7 @@ export const readAlertRule = async (
 };
 
 /** Returns an existing alert rule. Throws `Refusal` when there is none. */
-export const readPresentRule = async (
+export const requireRule = async (
   eventStore: EventStore,
   workspaceId: string,
   alertId: string,

@@ -54,7 +54,7 @@ export type RecordedTest = { readonly events: readonly AlertDeliveryEvent[]; rea
  * Returns the events that an earlier attempt of the same command appended, so that a retry sends nothing again.
  * `null` when there are none.
  */
-export const recordedBefore = async (
+export const findEarlierTest = async (
   call: TestCall,
   dependencies: OperationDependencies,
 ): Promise<RecordedTest | null> => {

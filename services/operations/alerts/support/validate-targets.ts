@@ -45,13 +45,13 @@ export const requireTargets = <Targets extends RequestedTargets>(
 };
 
 /** Placeholder used while validating a rule, before its chat address is encrypted. */
-export const UNSEALED: SealedAddress = { host: '', fingerprint: '' };
+export const PLACEHOLDER_ADDRESS: SealedAddress = { host: '', fingerprint: '' };
 
 /**
  * Encrypts the address of a chat tool into the vault. Returns the parts that events may hold: host and
  * fingerprint. `null` without an address.
  */
-export const sealedAddress = async (
+export const sealAddress = async (
   dependencies: OperationDependencies,
   workspaceId: string,
   alertId: string,

@@ -32,7 +32,7 @@ const commandIdOf = ({ commandId }: SecretCall): string => derivedId('webhook se
  * Returns the secret that an earlier attempt of the same command issued, so that a retry replies with it.
  * `null` when no earlier attempt issued one, or when the secret was rotated since.
  */
-const issuedBefore = async (
+const findEarlierSecret = async (
   call: SecretCall,
   dependencies: OperationDependencies,
 ): Promise<IssuedSecret | null> => {
@@ -51,7 +51,7 @@ type Decide = typeof issueWebhookSecret;
  * Stores a new secret in the vault, then appends its event. In this order every secret in the log can be
  * decrypted. `null` when the decision appended no event.
  */
-const issue = async (
+const issueSecret = async (
   call: SecretCall,
   dependencies: OperationDependencies,
   decide: Decide,
@@ -65,9 +65,9 @@ const issue = async (
   const { state, events, position } = await call.execute({
     stream: webhookSecretStream(workspace_id),
     decider: webhookSecret,
-    decision: (known) => {
-      before = known;
-      return decision(known);
+    decision: (current) => {
+      before = current;
+      return decision(current);
     },
     commandId: commandIdOf(call),
     shownIn: [],
@@ -83,12 +83,12 @@ export const issueFirstSecret = async (
   call: SecretCall,
   dependencies: OperationDependencies,
 ): Promise<string | null> => {
-  const before = await issuedBefore(call, dependencies);
+  const before = await findEarlierSecret(call, dependencies);
   if (before) return before.text;
-  // Every rule with a webhook gets here, but only the first one needs a secret. The others seal none.
-  const known = await dependencies.eventStore.last(webhookSecretStream(call.params.ws));
-  if (known) return null;
-  return (await issue(call, dependencies, issueFirstWebhookSecret))?.text ?? null;
+  // Every rule with a webhook gets here, but only the first one needs a secret. The others create none.
+  const existing = await dependencies.eventStore.last(webhookSecretStream(call.params.ws));
+  if (existing) return null;
+  return (await issueSecret(call, dependencies, issueFirstWebhookSecret))?.text ?? null;
 };
 
 /**
@@ -100,7 +100,8 @@ export const rotateSecret = async (
   dependencies: OperationDependencies,
 ): Promise<IssuedSecret> => {
   const issued =
-    (await issuedBefore(call, dependencies)) ?? (await issue(call, dependencies, issueWebhookSecret));
+    (await findEarlierSecret(call, dependencies)) ??
+    (await issueSecret(call, dependencies, issueWebhookSecret));
   if (!issued) throw new Error('issueWebhookSecret appended no event');
   await pause(ROTATION_WAIT_MS);
   const { ws } = call.params;

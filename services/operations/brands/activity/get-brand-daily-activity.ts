@@ -4,7 +4,7 @@ import { readDailyActivity } from '#projections/daily-activity/read.ts';
 import { listReply } from '#operations/endpoint/reply.ts';
 import { endpoint } from '#operations/endpoint/define-endpoint.ts';
 import { BRAND_ID } from '#operations/endpoint/examples.ts';
-import { given } from '#operations/endpoint/omit-undefined.ts';
+import { omitUndefined } from '#operations/endpoint/omit-undefined.ts';
 import { dateParameter, brandParams } from '#operations/endpoint/parameters.ts';
 import { withBrand } from '../find-brand-or-404.ts';
 
@@ -56,7 +56,7 @@ export const getBrandDailyActivity = endpoint({
     const to = query.to ?? (query.from ? shift(query.from, DAYS_MAX - 1) : undefined);
     const from = query.from ?? shift(query.to ?? today, 1 - DAYS_MAX);
     const { brand, found } = await withBrand(db, params.brandId, (id) =>
-      readDailyActivity(db, id, given({ from, to })),
+      readDailyActivity(db, id, omitUndefined({ from, to })),
     );
     return listReply(found, brand.as_of);
   },
