@@ -32,8 +32,8 @@ export type LibraryStateStore = StateStore<OpenLibrary, AdLibraryEvent> & {
 };
 
 /**
- * Creates the state store of one brand's ad library: the working tables beside the brand's stream, at the revision
- * that they reflect. A library is too large to be folded for each scan.
+ * Creates the state store of one brand's ad library. It loads the state from the working tables, at the stream revision
+ * that they reflect, because a library is too large to be folded from its stream for each scan.
  */
 export const createLibraryStateStore = (
   database: Database,
