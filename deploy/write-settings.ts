@@ -12,7 +12,10 @@ import { WorkerSettings } from '#services/worker/settings.ts';
 import { EventStoreSettings } from './local/event-store/main.ts';
 import { LocalSettings } from './local/stack/settings.ts';
 
-/** `npm run settings` writes `deploy/SETTINGS.md` from the schemas; with `--check` it says whether it is current. */
+/**
+ * `npm run settings` writes `deploy/SETTINGS.md` from the settings schemas. With `--check` it fails when the file
+ * is outdated.
+ */
 
 const FILE = join(import.meta.dirname, 'SETTINGS.md');
 
@@ -26,8 +29,11 @@ const PROCESSES: Readonly<Record<string, z.ZodObject>> = {
   ops: OpsSettings,
 };
 
-/** Of one setting in one process: the same setting may be demanded by one and left out by another. */
-const needOf = (schema: z.ZodType): string => {
+/**
+ * Returns "required", the default, or nothing, for one setting in one process. The same setting may be required in
+ * one process and optional in another.
+ */
+const describeDefault = (schema: z.ZodType): string => {
   const empty = schema.safeParse(undefined);
   if (!empty.success) return 'required';
   return empty.data === undefined ? '' : `\`${JSON.stringify(empty.data).replaceAll('"', '')}\``;
@@ -47,7 +53,7 @@ const rowsOf = (processes: Readonly<Record<string, z.ZodObject>>): readonly Row[
   for (const [process, { shape }] of Object.entries(processes)) {
     for (const [name, one] of Object.entries(shape)) {
       const schema = one as z.ZodType;
-      const need = needOf(schema);
+      const need = describeDefault(schema);
       const key = `${name} ${need}`;
       const before = rows.get(key);
       rows.set(key, { name, schema, need, of: [...(before?.of ?? []), process] });
@@ -68,7 +74,7 @@ const textOf = ({ name, schema, of, need }: Row, everywhere: number): string => 
 const tableOf = (processes: Readonly<Record<string, z.ZodObject>>): string => {
   const everywhere = Object.keys(processes).length;
   return [
-    '| setting | of | default | secret | meaning |',
+    '| setting | processes | default | secret | meaning |',
     '|---|---|---|---|---|',
     ...rowsOf(processes).map((row) => textOf(row, everywhere)),
   ].join('\n');
@@ -76,17 +82,18 @@ const tableOf = (processes: Readonly<Record<string, z.ZodObject>>): string => {
 
 export const settingsReference = (): string => `# Settings
 
-Environment variables; written by \`npm run settings\` from the schemas that the processes read them with, so change it
-there. An empty variable counts as not set. Each process reports every fault at once, before it does anything, and
-says at its start which settings it runs with: nothing of those marked *secret*, and of URLs that *may hold a password*
-no user, no password and no parameter that is not known to be harmless.
+Environment variables. \`npm run settings\` writes this file from the schemas with which the processes read them, so
+change a setting in its schema. An empty variable counts as not set. A process checks all settings before it does
+anything, and reports every fault at once.
+
+A process logs its settings when it starts. Settings marked *secret* are left out. URLs that *may hold a password* are
+logged without user, password and any parameter that is not known to be harmless.
 
 ## Processes
 
 ${tableOf(PROCESSES)}
 
-OpenTelemetry's packages read the other variables of their specification themselves, such as
-\`OTEL_RESOURCE_ATTRIBUTES\`.
+The OpenTelemetry packages also read the other variables of their specification, such as \`OTEL_RESOURCE_ATTRIBUTES\`.
 
 ## The local stack, \`npm start\`
 
@@ -101,7 +108,7 @@ if (import.meta.main) {
   const written = settingsReference();
   if (process.argv.includes('--check')) {
     if ((await readFile(FILE, 'utf8').catch(() => '')) !== written) {
-      console.error('deploy/SETTINGS.md is not current: run `npm run settings`.');
+      console.error('deploy/SETTINGS.md is outdated. Run `npm run settings`.');
       process.exitCode = 1;
     }
   } else await writeFile(FILE, written);

@@ -8,8 +8,8 @@ import { CACHE } from '#deploy/local/stack/settings.ts';
 import { inheritedEnvironment } from '#platform/settings.ts';
 
 /**
- * `npm test`: every test of every project. The report streams by as vitest writes it; the very last line is
- * `N passed, N failed`, with `, N skipped` where some were. Words on the command line go to vitest.
+ * `npm test`: runs every test of every project. The report of vitest is printed as it comes. The very last line is
+ * `N passed, N failed`, with `, N skipped` when some were skipped. Arguments are passed to vitest.
  */
 const Report = z.object({
   numPassedTests: z.int(),
@@ -40,11 +40,11 @@ function runVitest(reportFile: string): Promise<number> {
     `--outputFile.json=${reportFile}`,
   ];
   const child = spawn(process.execPath, [vitest, ...words, ...process.argv.slice(2)], {
-    // Hundreds of processes load the same code: compiled once, it takes a third of a second less in each.
+    // Hundreds of processes load the same code. A shared compile cache saves a third of a second in each.
     env: { ...inheritedEnvironment(), NODE_COMPILE_CACHE: join(CACHE, 'node') },
     stdio: 'inherit',
   });
-  // Ctrl-C in a terminal reaches vitest by itself, and a second one would cut short how it stops its servers.
+  // Ctrl-C in a terminal reaches vitest directly. A second signal would interrupt the stop of its servers.
   process.on('SIGINT', () => undefined);
   process.on('SIGTERM', () => child.kill('SIGTERM'));
   return new Promise((resolve, reject) => {
@@ -58,16 +58,16 @@ async function readReport(file: string): Promise<z.infer<typeof Report> | null> 
   return text === null ? null : Report.parse(JSON.parse(text));
 }
 
-/** Prints the last line and answers the exit code. */
+/** Prints the last line and returns the exit code. */
 function summarise(report: z.infer<typeof Report> | null, exitCode: number): number {
   const passed = report?.numPassedTests ?? 0;
-  // A file that could not even be loaded has failed without any of its tests having run.
+  // A file that failed to load counts as one failure, although none of its tests ran.
   const unloaded =
     report?.testResults.filter(
       (file) => file.status === 'failed' && !file.assertionResults.some((test) => test.status === 'failed'),
     ).length ?? 0;
   const counted = (report?.numFailedTests ?? 0) + unloaded;
-  // An error outside of any test, or no test at all, must not end in "0 failed".
+  // An error outside of any test, or a run without tests, must not end in "0 failed".
   const failed = counted === 0 && (exitCode !== 0 || passed === 0) ? 1 : counted;
   const skipped = (report?.numPendingTests ?? 0) + (report?.numTodoTests ?? 0);
   console.log(`${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`);

@@ -1,16 +1,19 @@
 import { configDefaults, defineConfig } from 'vitest/config';
 
-/** Both cores of a small machine. More workers would make integration tests depend on scheduling. */
+/** One worker per core of a small machine. More workers would make integration tests depend on scheduling. */
 const WORKERS = 2;
 const UNIT_TIMEOUT_MS = 10_000;
-/** Every wait in an integration test has its own limit; this one catches a wait that has none. */
+/** Each wait in an integration test has its own limit. This timeout covers a wait without one. */
 const INTEGRATION_TIMEOUT_MS = 60_000;
 const HOOK_TIMEOUT_MS = 120_000;
 
-/** Tests that need a server: Postgres, NATS, an event store or a process of our own. */
+/** Tests that need a server: Postgres, NATS, an event store or a process of the service. */
 const INTEGRATION = 'tests/**/*.integration.test.ts';
 
-/** Tests keep what they open to themselves; loading the code anew for each file would take 90 seconds more. */
+/**
+ * Off, because tests keep no state in shared modules and loading the code again for each file would take 90 seconds
+ * more.
+ */
 const isolate = false;
 
 export default defineConfig({

@@ -1,20 +1,20 @@
 import { mkdir } from 'node:fs/promises';
 import { LocalStack, SettingsError } from '#platform/settings.ts';
-import { endLeftovers } from './stack/supervisor.ts';
+import { stopOrphans } from './stack/supervisor.ts';
 import {
   addAlertRule,
   createDemoWorkspace,
   type DemoWorkspace,
-  stillWorks,
+  isKeyValid,
   trackBrands,
 } from './demo/workspace.ts';
 import { loadDemo } from './demo/load-demo.ts';
 import { buildWorld, busiestBrands } from './demo/world/world.ts';
-import { FolderInUse, holdFolder } from './os/folder-lock.ts';
+import { FolderInUse, lockFolder } from './os/folder-lock.ts';
 import { Interrupted, watchInterrupts } from './os/interrupt-signal.ts';
 import { readJsonFile, writeJsonFile } from './os/json-file.ts';
 import { openProgress, type Progress } from './stack/progress.ts';
-import { readOrMakeSecrets } from './stack/secrets.ts';
+import { readOrCreateSecrets } from './stack/secrets.ts';
 import { startServers } from './stack/servers.ts';
 import { environmentOf, operatorEnvironment, startServices } from './stack/services.ts';
 import {
@@ -26,13 +26,13 @@ import {
 } from './stack/settings.ts';
 import { summaryOf } from './stack/summary.ts';
 
-/** Brands that the demo workspace follows. */
+/** Number of brands that the demo workspace tracks. */
 const TRACKED_BRANDS = 8;
-const LEFTOVER_STOP_MS = 3_000;
-/** Everything has its own, shorter limit; this one is for what nobody thought of. */
+const ORPHAN_STOP_MS = 3_000;
+/** Deadline of the whole stop. Each part has its own, shorter limit; this one covers a stop that hangs anyway. */
 const STOP_LIMIT_MS = 9_500;
 
-/** `npm start`: the whole service on one machine, without Docker, with data to look at. */
+/** `npm start`: runs the whole service on one machine, without Docker and with demo data. */
 const start = async (
   settings: LocalSettings,
   folders: Folders,
@@ -41,22 +41,22 @@ const start = async (
   signal: AbortSignal,
 ): Promise<string> => {
   await mkdir(folders.root, { recursive: true });
-  resources.use(await holdFolder(folders.root, folders.run));
-  await endLeftovers(folders, LEFTOVER_STOP_MS);
-  const secrets = await readOrMakeSecrets(folders.secretsFile);
+  resources.use(await lockFolder(folders.root, folders.run));
+  await stopOrphans(folders, ORPHAN_STOP_MS);
+  const secrets = await readOrCreateSecrets(folders.secretsFile);
   const servers = await startServers(settings, folders, resources, progress, signal);
   const services = await startServices(settings, servers, secrets, folders, resources, progress, signal);
   const { apiUrl, opsUrl } = services;
 
   let tracked: readonly string[] = [];
   if (settings.DEMO_ADS > 0 && settings.DEMO_BRANDS > 0) {
-    const asked = {
+    const requested = {
       seed: settings.DEMO_SEED,
       brands: settings.DEMO_BRANDS,
       ads: settings.DEMO_ADS,
       days: settings.DEMO_DAYS,
     };
-    const size = await loadDemo(servers, asked, folders.demoFile, progress, signal);
+    const size = await loadDemo(servers, requested, folders.demoFile, progress, signal);
     tracked = busiestBrands(buildWorld(size), TRACKED_BRANDS).map(({ domain }) => domain);
   }
   await services.startWorker();
@@ -79,7 +79,7 @@ const start = async (
   return summaryOf(stack, folders.secretsFile, mail, tracked[0] ?? null);
 };
 
-/** The workspace of an earlier start where its key still works, else a new one. */
+/** Returns the workspace of an earlier start if its key is still valid. Otherwise creates one. */
 const openWorkspace = async (
   apiUrl: string,
   folders: Folders,
@@ -87,16 +87,16 @@ const openWorkspace = async (
   tracked: readonly string[],
   progress: Progress,
 ): Promise<DemoWorkspace> => {
-  const known = await readJsonFile(folders.localFile, LocalStack);
-  if (known !== null && (await stillWorks(apiUrl, known))) {
-    progress.step('demo workspace: already here');
-    return known;
+  const existing = await readJsonFile(folders.localFile, LocalStack);
+  if (existing !== null && (await isKeyValid(apiUrl, existing))) {
+    progress.step('demo workspace: already exists');
+    return existing;
   }
-  const made = await createDemoWorkspace(environment);
-  await trackBrands(apiUrl, made, tracked);
-  await addAlertRule(apiUrl, made, tracked);
-  progress.step(`demo workspace: made, following ${tracked.length} brands`);
-  return made;
+  const created = await createDemoWorkspace(environment);
+  await trackBrands(apiUrl, created, tracked);
+  await addAlertRule(apiUrl, created, tracked);
+  progress.step(`demo workspace: created, tracking ${tracked.length} brands`);
+  return created;
 };
 
 const run = async (): Promise<number> => {
@@ -112,7 +112,7 @@ const run = async (): Promise<number> => {
     console.log(summary);
     await new Promise<void>((resolve) => {
       if (signal.aborted) resolve();
-      // Nothing else keeps this process running: the servers' handles are unreferenced.
+      // The only handle that keeps this process alive: the handles of the servers are unreferenced.
       const keepRunning = setInterval(() => undefined, 60_000);
       signal.addEventListener('abort', () => {
         clearInterval(keepRunning);
@@ -122,7 +122,7 @@ const run = async (): Promise<number> => {
   } catch (error) {
     exitCode = signal.aborted || error instanceof Interrupted ? 0 : 1;
     if (error instanceof SettingsError || error instanceof FolderInUse) {
-      // Nothing has been started yet.
+      // Thrown before anything was started, so there is nothing to stop.
       console.error(error.message);
       return exitCode;
     }
@@ -131,7 +131,7 @@ const run = async (): Promise<number> => {
   const stopStartedMs = Date.now();
   progress.step('stopping');
   setTimeout(() => {
-    progress.step('stopping took too long; leaving');
+    progress.step('stopping took too long; exiting');
     process.exit(1);
   }, STOP_LIMIT_MS).unref();
   await resources.disposeAsync();
@@ -141,7 +141,7 @@ const run = async (): Promise<number> => {
 
 if (process.argv.includes('--help')) {
   console.log(
-    `npm start brings up the whole service on this machine. Settings, by environment variable:\n${settingsHelp()}`,
+    `npm start runs the whole service on this machine. Settings (environment variables):\n${settingsHelp()}`,
   );
   process.exit(0);
 }

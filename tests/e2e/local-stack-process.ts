@@ -12,10 +12,10 @@ const PROJECT = resolve(import.meta.dirname, '../..');
 const START_LIMIT_MS = 150_000;
 const END_LIMIT_MS = 30_000;
 const CURL_LIMIT_MS = 20_000;
-/** The last line that `npm start` prints when everything is up. */
+/** Start of the last line that `npm start` prints when everything runs. */
 const READY = 'Ctrl-C stops everything in order';
 
-/** An `npm start` of a test, on a data folder of its own and on any free ports. */
+/** An `npm start` of a test, with its own data folder and unused ports. */
 export class StackProcess {
   readonly child: ChildProcess;
   readonly #folder: string;
@@ -46,7 +46,7 @@ export class StackProcess {
   }
 
   /** Waits for the closing summary. */
-  async untilReady(): Promise<LocalStack> {
+  async waitUntilReady(): Promise<LocalStack> {
     await until('the stack is ready', START_LIMIT_MS, () => {
       if (this.hasEnded) throw new Error(`npm start ended:\n${this.#output}`);
       return this.#output.includes(READY);
@@ -56,7 +56,7 @@ export class StackProcess {
     return LocalStack.parse(JSON.parse(await readFile(join(this.#folder, 'local.json'), 'utf8')));
   }
 
-  /** Answers the exit code, and how long it took. */
+  /** Returns the exit code and the duration of the stop. */
   async end(signal: NodeJS.Signals): Promise<{ readonly code: number | null; readonly ms: number }> {
     const startedMs = Date.now();
     this.child.kill(signal);
@@ -64,7 +64,7 @@ export class StackProcess {
     return { code: this.child.exitCode, ms: Date.now() - startedMs };
   }
 
-  /** Every process that this start brought up, itself included. */
+  /** Returns the ids of all processes of this start, including its own. */
   processes(): number[] {
     const found = this.child.pid === undefined ? [] : [this.child.pid];
     const parents = parentsOfAll();
@@ -74,7 +74,7 @@ export class StackProcess {
     return found;
   }
 
-  /** Runs the printed curl lines as a shell would and answers their status codes and bodies. */
+  /** Runs the printed `curl` lines in a shell and returns their status codes and bodies. */
   async runCurlLines(): Promise<readonly { readonly status: number; readonly body: string }[]> {
     const lines = this.#output.split('\n').filter((line) => line.startsWith('curl '));
     return Promise.all(
@@ -100,7 +100,7 @@ const parentsOfAll = (): [number, number][] =>
         const parent = /^PPid:\s*(\d+)/m.exec(readFileSync(`/proc/${name}/status`, 'utf8'))?.[1];
         return [[Number(name), Number(parent)]];
       } catch {
-        // It ended while we looked.
+        // The process ended during the scan.
         return [];
       }
     });

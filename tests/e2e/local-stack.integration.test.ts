@@ -13,10 +13,10 @@ import { allGone, StackProcess } from './local-stack-process.ts';
 const run = promisify(execFile);
 const CASE_LIMIT_MS = 200_000;
 const STOP_LIMIT_MS = 10_000;
-/** After `kill -9` the servers notice by themselves that their clients are gone. */
+/** Time after `kill -9` in which the servers detect that their clients have ended. */
 const LEAVE_LIMIT_MS = 15_000;
 
-/** The cases follow one data folder through its life, so they run in this order. */
+/** The tests share one data folder and must run in this order. */
 describe.sequential('npm start', { timeout: CASE_LIMIT_MS }, () => {
   let folder: string;
   let first: LocalStack;
@@ -51,7 +51,7 @@ describe.sequential('npm start', { timeout: CASE_LIMIT_MS }, () => {
 
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'local-stack-'));
-    // As root, PostgreSQL runs as another user, who has to pass through.
+    // As root, PostgreSQL runs as another user, who needs access to this folder.
     await chmod(folder, 0o755);
   });
 
@@ -60,9 +60,9 @@ describe.sequential('npm start', { timeout: CASE_LIMIT_MS }, () => {
     await rm(folder, { recursive: true, force: true });
   });
 
-  test('brings everything up, and its curl lines answer', async () => {
+  test('starts everything and answers the printed curl lines', async () => {
     const stack = start();
-    first = await stack.untilReady();
+    first = await stack.waitUntilReady();
     expect(stack.output).toContain('synthetic');
     const answers = await stack.runCurlLines();
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
@@ -70,7 +70,7 @@ describe.sequential('npm start', { timeout: CASE_LIMIT_MS }, () => {
     expect(await tracked(first)).toHaveLength(8);
   });
 
-  test('serves operators the history of the demo workspace, with the token it made', async () => {
+  test('serves operators the history of the demo workspace with the generated token', async () => {
     const { ops_token } = JSON.parse(await readFile(join(folder, 'secrets.json'), 'utf8')) as {
       ops_token: string;
     };
@@ -82,7 +82,7 @@ describe.sequential('npm start', { timeout: CASE_LIMIT_MS }, () => {
     expect(me.data).toMatchObject({ member: { name: 'Demo owner' } });
   });
 
-  test('refuses a second start on the same folder, and names the first', async () => {
+  test('refuses a second start on the same folder and names the first', async () => {
     const running = started.at(-1);
     const second = start();
     await until('the second start ends', STOP_LIMIT_MS, () => second.hasEnded);
@@ -91,9 +91,9 @@ describe.sequential('npm start', { timeout: CASE_LIMIT_MS }, () => {
     expect(running?.hasEnded).toBe(false);
   });
 
-  test('starts a crashed service again', async () => {
+  test('restarts a crashed service', async () => {
     const [api] = await servicesOf(folder, 'api');
-    // Process id 0 would be the whole group, the test run included.
+    // Process id 0 would signal the whole group, including the test run.
     if (api === undefined) throw new Error('the API is not running');
     process.kill(api, 'SIGKILL');
     await until('the API is another process', STOP_LIMIT_MS, async () => {
@@ -106,10 +106,10 @@ describe.sequential('npm start', { timeout: CASE_LIMIT_MS }, () => {
       return answer !== null;
     });
     expect(answer).toMatchObject({ status: 200 });
-    expect(started.at(0)?.output).toContain('api ended (SIGKILL); starting it again');
+    expect(started.at(0)?.output).toContain('api ended (SIGKILL); restarting');
   });
 
-  test('stops in order on Ctrl-C, within ten seconds, and leaves nothing behind', async () => {
+  test('stops in order on Ctrl-C within ten seconds and leaves no process running', async () => {
     const stack = started.find(({ hasEnded }) => !hasEnded) as StackProcess;
     const processes = stack.processes();
     expect(processes.length).toBeGreaterThan(6);
@@ -119,12 +119,12 @@ describe.sequential('npm start', { timeout: CASE_LIMIT_MS }, () => {
     expect(await allGone(processes)).toBe(true);
   });
 
-  test('resumes with everything it had, on another port when its own is taken', async () => {
+  test('resumes with all data, on another port when its own is taken', async () => {
     const port = await freePort();
     const occupier = createServer().listen(port, '127.0.0.1');
     try {
       const stack = start({ API_PORT: String(port), NATS_PORT: String(port), POSTGRES_PORT: String(port) });
-      const resumed = await stack.untilReady();
+      const resumed = await stack.waitUntilReady();
       expect(new URL(resumed.api_url).port).not.toBe(String(port));
       expect(resumed).toMatchObject({ workspace_id: first.workspace_id, api_key: first.api_key });
       expect((await stack.runCurlLines()).map(({ status }) => status)).toEqual([200, 200, 200]);
@@ -134,9 +134,9 @@ describe.sequential('npm start', { timeout: CASE_LIMIT_MS }, () => {
     }
   });
 
-  test('loses nothing it acknowledged when everything is killed', async () => {
+  test('keeps every acknowledged write when all processes are killed', async () => {
     const stack = started.at(-1) as StackProcess;
-    const before = await stack.untilReady();
+    const before = await stack.waitUntilReady();
     const known = await tracked(before);
     const { data: brands } = await ask(before, '/v1/brands?limit=100');
     const brand = (brands as { id: string }[]).find(({ id }) => !known.includes(id));
@@ -148,13 +148,13 @@ describe.sequential('npm start', { timeout: CASE_LIMIT_MS }, () => {
     expect(status).toBe(201);
     await until('all are gone', LEAVE_LIMIT_MS, () => allGone(processes));
 
-    const after = await start().untilReady();
+    const after = await start().waitUntilReady();
     expect(after.api_key).toBe(before.api_key);
     expect(await tracked(after)).toEqual([...known, String(brand?.id)].toSorted((a, b) => (a < b ? -1 : 1)));
     expect((await ask(after, '/v1/brands?limit=100')).data).toHaveLength((brands as object[]).length);
   });
 
-  test('leaves no service running when only the start itself is killed', async () => {
+  test('leaves no service running when only the start process is killed', async () => {
     const stack = started.at(-1) as StackProcess;
     const services = (
       await Promise.all(['api', 'ingest', 'projector', 'worker'].map((name) => servicesOf(folder, name)))
@@ -162,7 +162,7 @@ describe.sequential('npm start', { timeout: CASE_LIMIT_MS }, () => {
     expect(services).toHaveLength(4);
     await stack.end('SIGKILL');
     await until('the services have left', LEAVE_LIMIT_MS, () => allGone(services));
-    // What is left, the servers, is found and stopped by the next start or by the reset.
+    // The servers are still running; the next start or the reset finds and stops them.
     const { stdout } = await run(
       process.execPath,
       [resolve(import.meta.dirname, '../../deploy/local/reset.ts')],
@@ -175,7 +175,7 @@ describe.sequential('npm start', { timeout: CASE_LIMIT_MS }, () => {
   });
 });
 
-/** Process ids that a start has written down. */
+/** Returns the recorded process ids of a service. */
 const servicesOf = async (folder: string, name: string): Promise<number[]> => {
   const pid = Number(await readFile(join(folder, 'run', `${name}.pid`), 'utf8').catch(() => ''));
   return pid > 0 ? [pid] : [];

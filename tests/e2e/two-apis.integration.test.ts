@@ -4,7 +4,7 @@ import { type ApiStack, type Key, openApiStack } from '../operations/fixtures/st
 import type { CorpusBrand } from '../operations/fixtures/corpus.ts';
 import { startProcess } from '../stack/processes.ts';
 
-/** Two API processes over one event store and one database, as production runs them. */
+/** Two API processes on one event store and one database, as in production. */
 const CLIENTS = 200;
 const CLIENTS_OF_A_WORKSPACE = 5;
 const ROUNDS = 2;
@@ -56,7 +56,7 @@ afterAll(async () => {
 
 const otherThan = (api: Api): Api => (api === apis[0] ? apis[1] : apis[0]);
 
-/** Whether the workspace's list, asked of an API, shows the brand. */
+/** Returns whether the tracked-brands list of an API contains the brand. */
 const shows = async (api: Api, key: Key, brandId: string, minPosition?: string): Promise<boolean> => {
   const path = `/v1/workspaces/${key.workspaceId}/tracked-brands?limit=100`;
   const asking = minPosition === undefined ? { key: key.text } : { key: key.text, minPosition };
@@ -65,7 +65,7 @@ const shows = async (api: Api, key: Key, brandId: string, minPosition?: string):
   return (data as { brand: { id: string } }[]).some(({ brand }) => brand.id === brandId);
 };
 
-/** Tracks and untracks brands that nobody else of its workspace touches, and reads after each write. */
+/** Tracks and untracks brands that no other client of the workspace uses, and reads after each write. */
 const runClient = async (api: Api, key: Key, own: readonly CorpusBrand[]): Promise<readonly string[]> => {
   const missed: string[] = [];
   const path = `/v1/workspaces/${key.workspaceId}/tracked-brands`;
@@ -84,7 +84,7 @@ const runClient = async (api: Api, key: Key, own: readonly CorpusBrand[]): Promi
 };
 
 describe.sequential('two API processes', { timeout: CASE_LIMIT_MS }, () => {
-  test('show each of 200 clients its own write in its next read, through either', async () => {
+  test('show each of 200 clients its own write in the next read, through either API', async () => {
     const keys = await Promise.all(
       Array.from({ length: CLIENTS / CLIENTS_OF_A_WORKSPACE }, () => stack.key()),
     );
@@ -98,7 +98,7 @@ describe.sequential('two API processes', { timeout: CASE_LIMIT_MS }, () => {
     expect((await Promise.all(clients)).flat()).toEqual([]);
   });
 
-  test('refuse a revoked key from the next request on, also with the projector stopped', async () => {
+  test('refuse a revoked key from the next request on, even while the projector is stopped', async () => {
     const key = await stack.key();
     await stack.stopProjector();
     const path = `/v1/workspaces/${key.workspaceId}/api-keys`;

@@ -7,18 +7,18 @@ const MAINS = { alerts: 'services/alerts/main.ts', delivery: 'services/delivery/
 type Name = keyof typeof MAINS;
 const OUTPUT_SHOWN = 3_000;
 
-/** What is killed the hard way, or loses all it stored, and is started again where it was. */
+/** A fault: one process is killed and restarted, or one store loses its data. */
 export type Blow = Name | 'nats' | 'natsStorage' | 'postgres' | 'alertsTables';
 
 export type AlertingStack = AsyncDisposable & {
   readonly databaseUrl: string;
   readonly eventStoreUrl: string;
   readonly strike: Readonly<Record<Blow, () => Promise<void>>>;
-  /** The last of what alerts and delivery wrote. */
+  /** Returns the end of the output of alerts and delivery. */
   output(): string;
 };
 
-/** The servers with the processes alerts and delivery. `vaultKey`: the setting MEMBER_VAULT_KEY. */
+/** Starts the servers and the processes alerts and delivery. `vaultKey`: the setting MEMBER_VAULT_KEY. */
 export const openAlertingStack = async (name: string, vaultKey: string): Promise<AlertingStack> => {
   const resources = new AsyncDisposableStack();
   const servers = resources.use(await startKillableServers(name));

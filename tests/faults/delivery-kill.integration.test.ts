@@ -19,8 +19,8 @@ import { type AlertingStack, openAlertingStack } from './alerting-stack.ts';
 import { choices } from './seeded-faults.ts';
 
 /**
- * Alerts, delivery, NATS and PostgreSQL are killed the hard way while scans are recorded, matched and sent, and NATS's
- * storage is deleted once. DELIVERY_KILL_COUNT=5000 and DELIVERY_KILL_ROUNDS=20 are the full exercise.
+ * Kills alerts, delivery, NATS and PostgreSQL with SIGKILL while scans are recorded, matched and sent. Deletes the
+ * storage of NATS once. DELIVERY_KILL_COUNT=5000 and DELIVERY_KILL_ROUNDS=20 run the full exercise.
  */
 const { DELIVERY_KILL_COUNT, DELIVERY_KILL_ROUNDS, DELIVERY_KILL_SEED } = readSettings(
   z.object({
@@ -45,7 +45,7 @@ beforeAll(async () => {
 });
 afterAll(() => resources.disposeAsync());
 
-/** Records a scan with one new ad after the other, each until it is acknowledged; answers the ads. */
+/** Records one scan with one new ad after the other, each until it is acknowledged. Returns the ad ids. */
 const recordScans = async (
   eventStore: EventStore,
   rules: readonly WebhookRule[],
@@ -59,7 +59,7 @@ const recordScans = async (
       const commandId = randomUUID();
       for (;;) {
         try {
-          // The same ids at the same place: what was recorded without our hearing of it is recorded once.
+          // Same ids at the same revision: an append that succeeded without an acknowledgement is recorded once.
           ({ revision } = await eventStore.append(
             adLibraryStream(brandId),
             revision,
@@ -94,7 +94,7 @@ const eventsOf = async (
   return events;
 };
 
-test(`each of ${DELIVERY_KILL_COUNT} matches arrives, whatever is killed meanwhile`, {
+test(`each of ${DELIVERY_KILL_COUNT} matches arrives while processes and servers are killed`, {
   timeout: LIMIT_MS * 2,
 }, async () => {
   const pool = openPool(stack.databaseUrl, 4);
@@ -105,12 +105,12 @@ test(`each of ${DELIVERY_KILL_COUNT} matches arrives, whatever is killed meanwhi
   const rules = await createWebhookRules(eventStore, pool, WORKSPACE_ID, urls);
   const slowly = (status: number) => (response: Parameters<ReturnType<typeof answers>>[0]) =>
     void setTimeout(() => response.writeHead(status).end(), RECEIVER_MS);
-  // One rule's receiver refuses the first it gets, so that retries are under way while things are killed.
+  // One receiver refuses its first request, so that retries are pending during the kills.
   for (let n = 0; n < RULES; n += 1) receivers.behave(`/rule/${n}`, slowly(n === 0 ? 503 : 200), slowly(200));
 
   const recording = recordScans(eventStore, rules);
   const below = choices(DELIVERY_KILL_SEED);
-  // Each of them first, then whichever.
+  // Each fault once, then random ones.
   const once = ['delivery', 'alerts', 'postgres', 'natsStorage', 'nats'] as const;
   const targets = ['delivery', 'alerts', 'nats', 'postgres'] as const;
   const killed: string[] = [];
@@ -138,7 +138,7 @@ test(`each of ${DELIVERY_KILL_COUNT} matches arrives, whatever is killed meanwhi
   const arrived = Map.groupBy(receivers.received, (_, n) => payloads[n]?.items[0]?.ad_id ?? '');
   expect(adIds.filter((adId) => !arrived.has(adId)).length, 'missing').toBe(0);
   expect(arrived.size).toBe(DELIVERY_KILL_COUNT);
-  // However often a match came, it is the same bytes under the same id.
+  // A repeated delivery has the same bytes and the same id.
   for (const requests of arrived.values()) {
     expect(
       new Set(requests.map(({ headers, body }) => `${headers['webhook-id']} ${body.toString()}`)).size,
@@ -146,7 +146,7 @@ test(`each of ${DELIVERY_KILL_COUNT} matches arrives, whatever is killed meanwhi
   }
   for (const request of receivers.received.slice(-VERIFIED)) verifySignatures(request, SECRET);
 
-  // The log comes to say the same as the rows: each delivery and each attempt once.
+  // The log and the tables agree in the end: each delivery and each attempt once.
   const attempts = await pool.query<{ count: number }>(
     `select count(*)::int as count from delivery.journal where type = 'DeliveryAttempted'`,
   );

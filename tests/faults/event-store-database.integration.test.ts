@@ -49,8 +49,8 @@ function pause(durationMs: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, durationMs));
 }
 
-describe('the event store while its database is away', () => {
-  test('refuses calls at once, lives on, and takes them again afterwards', {
+describe('the event store while its database is down', () => {
+  test('refuses calls at once, keeps running, and accepts them after the database is back', {
     timeout: TIME_LIMIT_MS,
   }, async () => {
     const client = connect();
@@ -68,7 +68,7 @@ describe('the event store while its database is away', () => {
     await client.dispose();
   });
 
-  test('ends reads that are under way with an error, never with silence', {
+  test('ends running reads with an error instead of hanging', {
     timeout: TIME_LIMIT_MS,
   }, async () => {
     const client = connect();
@@ -87,7 +87,7 @@ describe('the event store while its database is away', () => {
     const outcomes = Promise.allSettled(reads);
     await begun.promise;
     await killPostgres();
-    // A read that had its last page already may have come to its end.
+    // A read that already had its last page may have completed.
     const reasons = (await outcomes).flatMap((outcome) =>
       outcome.status === 'rejected' ? [outcome.reason] : [],
     );
@@ -98,7 +98,7 @@ describe('the event store while its database is away', () => {
     await client.dispose();
   });
 
-  test('loses nothing that was acknowledged, and no live subscriber misses any', {
+  test('keeps every acknowledged append, and live subscribers receive all of them', {
     timeout: TIME_LIMIT_MS,
   }, async () => {
     const follower = connect();
@@ -149,7 +149,7 @@ describe('the event store while its database is away', () => {
   });
 });
 
-/** Repeats what failed because the store or its database was away; the ids make that safe. */
+/** Retries calls that failed while the store or its database was down. The event ids make this safe. */
 async function retried<T>(action: () => Promise<T>): Promise<T> {
   const deadline = Date.now() + TIME_LIMIT_MS / 3;
   for (;;) {

@@ -6,12 +6,12 @@ import { type LocalEventStore, startEventStore } from '#deploy/local/event-store
 import { freePort } from '#deploy/local/os/ports.ts';
 import { createTestDatabase } from '../stack/database.ts';
 
-/** How long the database may take for one commit before its connection is cut. */
+/** Time for the database to execute one commit before its connection is cut. */
 const COMMIT_MS = 500;
 const RETRY_PAUSE_MS = 50;
 const WAIT_LIMIT_MS = 20_000;
 
-/** Stands between the store and PostgreSQL, and can keep back the answers before it cuts the connections. */
+/** TCP proxy between the store and PostgreSQL. It can hold back replies and then cut the connections. */
 class Proxy {
   readonly #server: Server;
   readonly #pairs = new Set<readonly [Socket, Socket]>();
@@ -75,8 +75,8 @@ afterAll(async () => {
   await database.drop();
 });
 
-describe('an append whose commit was not answered', () => {
-  test('is refused, reaches live subscribers, and is recognised when it is sent again', async () => {
+describe('an append whose commit was not confirmed', () => {
+  test('is refused, reaches live subscribers, and is recognised as a duplicate when it is repeated', async () => {
     const client = EventStoreDBClient.connectionString(store.url);
     const first = jsonEvent({ type: 'Written', data: {} });
     await client.appendToStream('doubt-1', first, { expectedRevision: 'no_stream' });

@@ -10,7 +10,7 @@ const MAIN = fileURLToPath(new URL('../../deploy/local/event-store/main.ts', imp
 const KILLS = 4;
 const WRITERS = 12;
 const EVENTS_PER_APPEND = 3;
-/** Each life of the process is cut short after this many acknowledged appends, in the middle of others. */
+/** Number of acknowledged appends after which the process is killed, in the middle of others. */
 const APPENDS_PER_LIFE = 150;
 const START_LIMIT_MS = 20_000;
 const RETRY_PAUSE_MS = 50;
@@ -54,7 +54,7 @@ function connect(): EventStoreDBClient {
   return EventStoreDBClient.connectionString(`esdb://127.0.0.1:${port}?tls=false`);
 }
 
-/** One writer of one stream: appends by exact revision and repeats what was not answered, by the same ids. */
+/** Writer of one stream: appends at the expected revision and repeats unanswered appends with the same ids. */
 class Writer {
   readonly stream: string;
   readonly acknowledged: string[] = [];
@@ -87,7 +87,7 @@ class Writer {
       try {
         await this.append();
       } catch (error) {
-        // Any answer other than a broken connection would be a wrong one.
+        // Any other error than a broken connection is a failure of the test.
         if (!/UNAVAILABLE|CANCELLED|INTERNAL|ECONN/.test(String(error))) throw error;
         await new Promise((resolve) => setTimeout(resolve, RETRY_PAUSE_MS));
       }
@@ -114,7 +114,7 @@ async function readAll(): Promise<Entry[]> {
   return entries;
 }
 
-describe('the event store killed in the middle of appends', () => {
+describe('the event store killed during appends', () => {
   test('keeps what it acknowledged, once and in one order', { timeout: TIME_LIMIT_MS }, async () => {
     // One client for all: a broken call rejects the pending appends of every client of the process.
     const client = connect();
@@ -125,7 +125,7 @@ describe('the event store killed in the middle of appends', () => {
     for (let life = 1; life <= KILLS + 1; life += 1) {
       await startServer();
       const afterRestart = await readAll();
-      // What was in $all before the kill is its beginning afterwards, to the letter.
+      // After a restart, $all starts with exactly the events that it held before the kill.
       expect(afterRestart.slice(0, seen.length)).toEqual(seen);
       const goal = appends() + APPENDS_PER_LIFE;
       const writing = Promise.all(writers.map((writer) => writer.appendUntil(() => appends() >= goal)));
@@ -145,7 +145,7 @@ describe('the event store killed in the middle of appends', () => {
     for (const writer of writers) {
       const own = all.filter((entry) => entry.stream === writer.stream);
       expect(own.map((entry) => entry.revision)).toEqual(own.map((_, revision) => revision));
-      // The last append may have been written without its answer having come; everything else is acknowledged.
+      // The last append may have been written without an acknowledgement; all others are acknowledged.
       expect(own.map((entry) => entry.id).slice(0, writer.acknowledged.length)).toEqual(writer.acknowledged);
     }
     expect(new Set(all.map((entry) => entry.id)).size).toBe(all.length);

@@ -20,7 +20,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** The process as `npm start` runs it: plain Node, settings from the environment. */
+/** Starts the process as `npm start` does: plain Node, settings from the environment. */
 function start(settings: Record<string, string>): { child: ChildProcess; output: () => string } {
   const child = spawn(process.execPath, [MAIN], { env: settings, stdio: ['ignore', 'pipe', 'pipe'] });
   running.push(child);
@@ -45,7 +45,7 @@ async function startListening(port: number): Promise<ChildProcess> {
 }
 
 describe('the event store process', () => {
-  test('names every fault of its settings and ends with 1', async () => {
+  test('names every invalid setting and exits with code 1', async () => {
     const { child, output } = start({ EVENT_STORE_PORT: 'high', EVENT_STORE_DATABASE_URL: 'nowhere' });
     const [code] = await once(child, 'close');
     expect(code).toBe(1);
@@ -53,7 +53,7 @@ describe('the event store process', () => {
     expect(output()).toContain('EVENT_STORE_DATABASE_URL');
   });
 
-  test('ends with 1 and a sentence when another one writes to the database', async () => {
+  test('exits with code 1 and an explanation when another process writes to the database', async () => {
     const first = await startListening(await freePort());
     const { child, output } = start({
       EVENT_STORE_PORT: String(await freePort()),
@@ -67,7 +67,7 @@ describe('the event store process', () => {
     await once(first, 'exit');
   });
 
-  test('takes over from one that is killed at the same moment', async () => {
+  test('takes over from a process that is killed at the same time', async () => {
     const first = await startListening(await freePort());
     const second = startListening(await freePort());
     first.kill('SIGKILL');
@@ -77,7 +77,7 @@ describe('the event store process', () => {
     await once(child, 'exit');
   });
 
-  test('stops on SIGTERM with 0, after what it accepted, and ends subscriptions', async () => {
+  test('exits with code 0 on SIGTERM, after completing accepted appends and ending subscriptions', async () => {
     const port = await freePort();
     const child = await startListening(port);
     const client = EventStoreDBClient.connectionString(`esdb://127.0.0.1:${port}?tls=false`);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { z } from 'zod';
 import { demoObservations } from '#deploy/local/demo/generators/scans.ts';
-import { feedObservations } from '#deploy/local/demo/publish-observations.ts';
+import { publishObservations } from '#deploy/local/demo/publish-observations.ts';
 import { startNats } from '#deploy/local/nats/start.ts';
 import { startPostgres } from '#deploy/local/postgres/start.ts';
 import { readSettings } from '#platform/settings.ts';
@@ -18,9 +18,8 @@ import { checksums, untilPassed } from '../stack/read-models.ts';
 import { choices } from './seeded-faults.ts';
 
 /**
- * A load of observations is fed while processes, servers and everything at once are killed the hard way; the
- * read models must come out equal to those of an undisturbed run. KILL_TEST_ADS and KILL_TEST_ROUNDS make it
- * larger: 200000 and 10 is the full exercise.
+ * Kills processes, servers and everything at once with SIGKILL while observations are ingested. The read models
+ * must equal those of an undisturbed run. KILL_TEST_ADS=200000 and KILL_TEST_ROUNDS=10 run the full exercise.
  */
 const { KILL_TEST_ADS, KILL_TEST_ROUNDS, KILL_TEST_SEED } = readSettings(
   z.object({
@@ -49,7 +48,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-/** The whole stack in a folder, each part of which can be killed and started again. */
+/** Starts the whole stack in a folder. Each part can be killed and restarted. */
 const openStack = async (name: string) => {
   const home = join(folder, name);
   await mkdir(home, { recursive: true, mode: 0o755 });
@@ -73,7 +72,7 @@ const openStack = async (name: string) => {
         DATABASE_URL: databaseUrl(),
         EVENT_STORE_URL: eventStoreUrl,
         NATS_URL: nats.url,
-        // One lane keeps the order across brands too, which pages shared by brands make a difference of.
+        // A single ingest queue keeps the order across brands too, which matters for pages that brands share.
         INGEST_LANES: '1',
       }),
     projector: () =>
@@ -96,11 +95,11 @@ const openStack = async (name: string) => {
   };
   for (const which of Object.keys(mains)) start(which);
 
-  /** None of them may end by itself, whatever is gone around it. */
+  /** Throws when a process has exited by itself, even if its servers are down. */
   const assertAllRun = (): void => {
     for (const [which, one] of running) {
       if (one.child.exitCode === null) continue;
-      throw new Error(`${which} ended by itself:\n${one.output().slice(-3_000)}`);
+      throw new Error(`${which} exited by itself:\n${one.output().slice(-3_000)}`);
     }
   };
 
@@ -114,7 +113,7 @@ const openStack = async (name: string) => {
       await running.get(which)?.kill();
       start(which);
     },
-    /** Everything at once, servers first gone; then all is started as after a power cut. */
+    /** Kills everything at once, servers first, then restarts all of it, as after a power cut. */
     killAll: async () => {
       await Promise.all([...running.values()].map((one) => one.kill()));
       await killOn(home);
@@ -145,12 +144,12 @@ const run = async (
       for (let from = 0; ; ) {
         try {
           stack.assertAllRun();
-          await feedObservations(nats, corpus(), from, abandon.signal, ({ taken }) => {
+          await publishObservations(nats, corpus(), from, abandon.signal, ({ taken }) => {
             from = taken;
           });
           return;
         } catch (error) {
-          // The queue was gone for a while; what is published twice is recorded once.
+          // The queue was down for a while. An observation published twice is recorded once.
           if (abandon.signal.aborted || Date.now() > deadline) throw error;
           await new Promise((resolve) => setTimeout(resolve, 200));
         }

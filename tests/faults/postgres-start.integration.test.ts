@@ -31,7 +31,7 @@ async function postmaster(): Promise<number> {
   return Number(text.split('\n')[0]);
 }
 
-/** A process of its own that starts the database and then only lives. */
+/** A separate process that starts the database and then stays alive. */
 async function startInAnotherProcess(): Promise<ChildProcess> {
   const script =
     `import { startPostgres } from ${JSON.stringify(POSTGRES)};` +
@@ -69,7 +69,7 @@ async function visit(): Promise<number> {
 }
 
 describe('starting the local database', { timeout: TIME_LIMIT_MS }, () => {
-  test('resumes with its data, after a stop and after each kind of kill', async () => {
+  test('resumes with its data after a stop and after each kind of kill', async () => {
     expect(await visit()).toBe(1);
     expect(await visit()).toBe(2);
 
@@ -85,7 +85,7 @@ describe('starting the local database', { timeout: TIME_LIMIT_MS }, () => {
     expect(await visit()).toBe(4);
   });
 
-  test('refuses a folder that a living process uses, and leaves that one alone', async () => {
+  test('refuses a folder that a running process uses, and leaves its server running', async () => {
     const other = await startInAnotherProcess();
     const pid = await postmaster();
     await expect(visit()).rejects.toThrow(/is in use by a running server/);
@@ -94,7 +94,7 @@ describe('starting the local database', { timeout: TIME_LIMIT_MS }, () => {
     expect(await visit()).toBe(5);
   });
 
-  test('takes another port when the preferred one is taken, below those of outgoing connections', async () => {
+  test('chooses another port when the preferred one is taken, below the range of outgoing connections', async () => {
     const port = await freePort();
     expect(await choosePort(port)).toBe(port);
     const holder = createServer().listen(port, '127.0.0.1');

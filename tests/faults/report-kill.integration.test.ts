@@ -11,7 +11,7 @@ import { on } from '../dsl/api.ts';
 import { startProcess } from '../stack/processes.ts';
 import { until } from '../stack/wait-until.ts';
 
-/** A worker is killed while it writes a file; another finishes the report, and nobody finishes it twice. */
+/** A worker is killed while it writes a file. Another worker finishes the report, and it is finished once. */
 const ROWS = 60_000;
 const LEASE_SECONDS = 2;
 const LIMIT_MS = 60_000;
@@ -28,7 +28,10 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** A radar large enough that its export takes a while; the read model is written to as nothing else is at stake. */
+/**
+ * Fills a radar large enough that its export takes a while. Writing to the read model directly is enough for this
+ * test.
+ */
 const fillRadar = (brandId: string) =>
   stack.pool.query(
     `insert into radar.item select id, $1, '2026-05-10T00:00:00Z'::timestamptz + n * interval '1 second', 'ad_started',
@@ -49,13 +52,13 @@ const startWorker = () =>
 
 const filesOf = (path: string): Promise<readonly string[]> => readdir(path).catch(() => []);
 
-/** The size of what is being written below a folder. */
+/** Returns the size of the unfinished file in a folder. */
 const unfinishedBytes = async (path: string): Promise<number> => {
   const name = (await filesOf(path)).find((one) => one.endsWith('.part'));
   return name === undefined ? 0 : (await stat(join(path, name)).catch(() => ({ size: 0 }))).size;
 };
 
-test('a report whose worker was killed half-way is finished by another, once', {
+test('a report whose worker was killed during the export is finished once by another worker', {
   timeout: 120_000,
 }, async () => {
   const [app, [brand], key] = await Promise.all([stack.api(), stack.seed(['alpha']), stack.key()]);
@@ -83,7 +86,7 @@ test('a report whose worker was killed half-way is finished by another, once', {
       const { status } = (await on(app).get(`${path}/${id}`, { key })).data as Report;
       return status === 'ready';
     });
-    // Longer than a lease, in which a second worker would begin if it could.
+    // Longer than a lease, so that a second worker would start if it could.
     await new Promise((resolve) => setTimeout(resolve, (LEASE_SECONDS + 1) * 1_000));
   } finally {
     await Promise.all(others.map((worker) => worker.stop()));

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { demoObservations } from '#deploy/local/demo/generators/scans.ts';
-import { feedObservations } from '#deploy/local/demo/publish-observations.ts';
+import { publishObservations } from '#deploy/local/demo/publish-observations.ts';
 import { pause } from '#platform/clock.ts';
 import { readSettings } from '#platform/settings.ts';
 import { openEventStore } from '#platform/event-store/event-store.ts';
@@ -21,9 +21,9 @@ import { PROCESS_NAMES, type RunningService, startService } from '../stack/servi
 import { until } from '../stack/wait-until.ts';
 
 /**
- * All processes are started before any server is there; then each server is killed and comes back under load. No
- * process may end, nothing acknowledged may be gone, and what is read afterwards must be what the log says.
- * RESTARTS_ADS=100000 and RESTARTS_ROUNDS=10 are the full exercise.
+ * Starts all processes before any server is up; then restarts each server under load. No process may exit, no
+ * acknowledged write may be lost, and later reads must match the log. RESTARTS_ADS=100000 and RESTARTS_ROUNDS=10
+ * run the full exercise.
  */
 const { RESTARTS_ADS, RESTARTS_ROUNDS, RESTARTS_DOWN_MS } = readSettings(
   z.object({
@@ -37,7 +37,7 @@ const LIMIT_MS = 160_000 + RESTARTS_ADS * 20 + RESTARTS_ROUNDS * 60_000;
 const LOAD_MS = 800 + RESTARTS_ADS / 50;
 const BACK_MS = 30_000;
 const FEED_MS = 90_000 + RESTARTS_ADS * 10;
-/** Within what a key may ask in a minute. */
+/** Interval that stays within the rate limit of an API key. */
 const WRITE_EVERY_MS = 80;
 
 let servers: KillableServers;
@@ -56,7 +56,7 @@ type Writer = {
   read(): Promise<ReadonlySet<string>>;
 };
 
-/** A customer who writes notes, and knows which were acknowledged. */
+/** A customer who writes notes and remembers which writes were acknowledged. */
 const openWriter = async (): Promise<Writer> => {
   await using opened = new AsyncDisposableStack();
   const pool = openPool(servers.urls.DATABASE_URL, 2);
@@ -107,8 +107,8 @@ const openWriter = async (): Promise<Writer> => {
   };
 };
 
-describe('servers that are not there', () => {
-  test('are waited for and named by every process, which says its settings and no secret', async () => {
+describe('servers that are down at the start', () => {
+  test('are awaited and named by every process, which logs its settings without secrets', async () => {
     for (const [name, one] of service.processes) {
       await one.says('"starting"');
       if (name === 'ops') await one.says('listening');
@@ -121,21 +121,21 @@ describe('servers that are not there', () => {
     expect(service.output()).not.toContain(new URL(servers.urls.DATABASE_URL).password);
   });
 
-  test('let a process end at once when it is asked to', async () => {
+  test('do not keep a process from exiting on SIGTERM', async () => {
     await using waiting = await startService(servers.urls, {}, ['worker']);
     const worker = waiting.processes.get('worker');
     await worker?.says('waiting for a server');
     expect(await worker?.stop()).toBe(0);
   });
 
-  test('begin the work of all when they come', { timeout: LIMIT_MS }, async () => {
+  test('let every process start its work once they are up', { timeout: LIMIT_MS }, async () => {
     for (const which of KILLABLE) await servers.start(which);
     await service.ready();
     service.assertAllRun();
   });
 });
 
-test('each server is restarted under load', { timeout: LIMIT_MS }, async () => {
+test('every process survives the restart of each server under load', { timeout: LIMIT_MS }, async () => {
   const writer = await openWriter();
   const done = new AbortController();
   const writing = (async () => {
@@ -152,7 +152,7 @@ test('each server is restarted under load', { timeout: LIMIT_MS }, async () => {
       await using nats = await openNats(servers.urls.NATS_URL, 'test feed').catch(() => null);
       try {
         if (nats === null) throw new Error('no NATS');
-        await feedObservations(nats, observations, from, done.signal, ({ taken }) => {
+        await publishObservations(nats, observations, from, done.signal, ({ taken }) => {
           from = taken;
         });
         return;
@@ -221,7 +221,7 @@ test('each server is restarted under load', { timeout: LIMIT_MS }, async () => {
   }
 });
 
-test('every process ends in order when asked', { timeout: LIMIT_MS }, async () => {
+test('every process exits in order on SIGTERM', { timeout: LIMIT_MS }, async () => {
   const codes = await Promise.all([...service.processes.values()].map((one) => one.stop()));
   expect(Object.fromEntries(PROCESS_NAMES.map((name, index) => [name, codes[index]]))).toEqual(
     Object.fromEntries(PROCESS_NAMES.map((name) => [name, 0])),

@@ -1,4 +1,4 @@
-/** Repeatable choices, so that a failing run can be run again. Answers whole numbers from 0 to below the limit. */
+/** Returns a seeded generator of integers from 0 to below a limit, so that a failing run can be repeated. */
 export const choices = (seed: number): ((below: number) => number) => {
   let state = seed;
   return (below) => {

@@ -25,8 +25,9 @@ import { createTestDatabase } from '../stack/database.ts';
 import { checksums, untilPassed } from '../stack/read-models.ts';
 
 /**
- * The steps of `deploy/OPERATIONS.md` with the local stack's servers: the log and the vaults are kept, everything else
- * is lost, and comes back from them. The local event store keeps its log in a database, which is copied as one.
+ * Runs the steps of `deploy/OPERATIONS.md` with the local stack's servers. The log and the vaults are backed up;
+ * everything else is lost and rebuilt from them. The local event store keeps its log in a database, which is copied
+ * as a whole.
  */
 const ROOT = join(import.meta.dirname, '../..');
 const VAULT_KEY = Buffer.alloc(32, 6).toString('base64');
@@ -53,7 +54,7 @@ const ops = async (databaseUrl: string, ...words: readonly string[]): Promise<Re
   return JSON.parse(stdout) as Record<string, unknown>;
 };
 
-/** Read models of everything in the log, and their checksums. */
+/** Builds the read models of the whole log and returns their checksums. */
 const project = async (databaseUrl: string, eventStoreUrl: string) => {
   const ending = new AbortController();
   const running = runProjections({
@@ -76,7 +77,7 @@ const project = async (databaseUrl: string, eventStoreUrl: string) => {
   }
 };
 
-/** A workspace with a person and a secret, and a corpus. */
+/** Creates a workspace with a member and a secret, and a corpus. */
 const fill = async (databaseUrl: string, eventStoreUrl: string) => {
   await using opened = new AsyncDisposableStack();
   const pool = openPool(databaseUrl, 2);
@@ -105,7 +106,7 @@ const fill = async (databaseUrl: string, eventStoreUrl: string) => {
 
 const startStore = (databaseUrl: string) => startEventStore({ databaseUrl, host: '127.0.0.1', port: 0 });
 
-test('from a copy of the log and of the vaults, everything comes back', async () => {
+test('restores everything from a backup of the log and the vaults', async () => {
   const [before, log] = [await createTestDatabase(), await createTestDatabase()];
   resources.defer(() => before.drop());
   resources.defer(() => log.drop());
@@ -113,7 +114,7 @@ test('from a copy of the log and of the vaults, everything comes back', async ()
   const { workspace_id, member_id, fingerprint } = await fill(before.url, store.url);
   const wanted = await project(before.url, store.url);
 
-  // Backup: the vaults after the log.
+  // Backup: the log first, then the vaults.
   await store.stop();
   const copy = `${new URL(log.url).pathname.slice(1)}_copy`;
   const maintenance = openPool(inject('databaseUrl'), 1);
@@ -125,7 +126,7 @@ test('from a copy of the log and of the vaults, everything comes back', async ()
   expect(await readFile(file, 'utf8')).not.toMatch(/Ada|hush/);
   await expect(ops(before.url, 'vault', 'backup', file)).rejects.toThrow('EEXIST');
 
-  // Restore: into an empty database, the vaults first.
+  // Restore into an empty database: the vaults first.
   const after = await createTestDatabase();
   resources.defer(() => after.drop());
   const copied = new URL(log.url);

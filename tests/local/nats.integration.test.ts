@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { connect } from 'nats';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { clearNatsLeftover, type LocalNats, startNats } from '#deploy/local/nats/start.ts';
+import { clearStaleNatsServer, type LocalNats, startNats } from '#deploy/local/nats/start.ts';
 import { isRunning } from '#deploy/local/os/processes.ts';
 import { openNats } from '#platform/nats/connection.ts';
 import { until } from '../stack/wait-until.ts';
@@ -24,7 +24,7 @@ beforeEach(async () => {
 afterEach(async () => {
   await running?.stop();
   running = undefined;
-  await clearNatsLeftover(folder);
+  await clearStaleNatsServer(folder);
   await rm(folder, { recursive: true, force: true });
 });
 
@@ -43,7 +43,7 @@ const waiting = async (url: string): Promise<number> => {
 };
 
 describe('startNats', () => {
-  test('keeps every acknowledged message over kill -9 of the server', async () => {
+  test('keeps every acknowledged message after kill -9 of the server', async () => {
     const killed = await startNats({ folder, port: 0 });
     await publish(killed.url, 200);
     const pid = await pidOf();
@@ -53,7 +53,7 @@ describe('startNats', () => {
     expect(await waiting(running.url)).toBe(200);
   });
 
-  test('drops a message that comes twice with the same id', async () => {
+  test('drops a message that is published twice with the same id', async () => {
     running = await startNats({ folder, port: 0 });
     await using nats = await openNats(running.url, 'test');
     const first = await nats.jetstream.publish('observations.brand_example', 'a', { msgID: 'same' });
@@ -61,7 +61,7 @@ describe('startNats', () => {
     expect([first.duplicate, second.duplicate]).toEqual([false, true]);
   });
 
-  test('stops a server that outlived its starter, and serves its folder', async () => {
+  test('stops a server that survived the process that started it, and serves its folder', async () => {
     const source = resolve(import.meta.dirname, '../../deploy/local/nats/start.ts');
     const script = `const { startNats } = await import(${JSON.stringify(source)});
       await startNats({ folder: ${JSON.stringify(folder)}, port: 0 });
@@ -80,7 +80,7 @@ describe('startNats', () => {
     expect(await waiting(running.url)).toBe(0);
   });
 
-  test('leaves a program alone that was given the recorded process id since', async () => {
+  test('does not stop another program that now has the recorded process id', async () => {
     const stranger = spawn(process.execPath, ['-e', 'setInterval(() => undefined, 1000)']);
     try {
       await writeFile(join(folder, 'nats.pid'), String(stranger.pid));
@@ -91,7 +91,7 @@ describe('startNats', () => {
     }
   });
 
-  test('picks another port for one that is taken', async () => {
+  test('chooses another port when the preferred one is taken', async () => {
     running = await startNats({ folder, port: 0 });
     const other = await mkdtemp(join(tmpdir(), 'local-nats-'));
     const second = await startNats({ folder: other, port: running.port });

@@ -5,13 +5,13 @@ import { freePort } from '#deploy/local/os/ports.ts';
 import { startProcess } from './processes.ts';
 
 export type Bucket = AsyncDisposable & {
-  /** As the setting OBJECT_STORE_URL. */
+  /** Value for the setting OBJECT_STORE_URL. */
   readonly url: string;
-  /** `kill -9` of the service. */
+  /** Kills the server with SIGKILL. */
   kill(): Promise<void>;
 };
 
-/** A service that speaks S3, with one bucket, on a port and a folder of its own. It knows one key: `S3RVER`. */
+/** Starts an S3-compatible server with one bucket, on its own port and folder. Its only access key is `S3RVER`. */
 export const startBucket = async (): Promise<Bucket> => {
   const directory = await mkdtemp(join(tmpdir(), 'bucket-'));
   const port = await freePort();

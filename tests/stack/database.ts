@@ -7,7 +7,7 @@ import { inject } from 'vitest';
 import { startEventStore } from '#deploy/local/event-store/start.ts';
 import { startNats } from '#deploy/local/nats/start.ts';
 
-/** A database of its own on the shared cluster. */
+/** Creates a database on the shared cluster. */
 export const createTestDatabase = async (): Promise<{ url: string; drop(): Promise<void> }> => {
   const maintenance = inject('databaseUrl');
   const name = `test_${randomBytes(8).toString('hex')}`;
@@ -16,12 +16,12 @@ export const createTestDatabase = async (): Promise<{ url: string; drop(): Promi
   url.pathname = `/${name}`;
   return {
     url: url.href,
-    // `force`: a test that failed half-way may have left its connections open.
+    // `force`: a test that failed half-way may have left connections open.
     drop: () => run(maintenance, `drop database if exists ${name} with (force)`),
   };
 };
 
-/** An event store of its own, empty, in this process: tests must not see each other's events. */
+/** Starts an empty event store in this process, for tests that must not see events of others. */
 export const createTestEventStore = async (): Promise<{ url: string; stop(): Promise<void> }> => {
   const database = await createTestDatabase();
   const store = await startEventStore({ databaseUrl: database.url, host: '127.0.0.1', port: 0 });
@@ -34,7 +34,7 @@ export const createTestEventStore = async (): Promise<{ url: string; stop(): Pro
   };
 };
 
-/** A NATS server of its own, for tests whose streams must hold nothing of others. */
+/** Starts a NATS server, for tests whose streams must not hold messages of others. */
 export const createTestNats = async (): Promise<{ url: string; stop(): Promise<void> }> => {
   const folder = await mkdtemp(join(tmpdir(), `test-nats-${process.pid}-`));
   const nats = await startNats({ folder, port: 0 });

@@ -9,9 +9,11 @@ import { clearStaleStacks, STACK_FOLDER_PREFIX } from './stale-databases.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** The cluster's maintenance database, as its superuser. Tests make their own beside it. */
+    /**
+     * Superuser connection to the cluster's maintenance database. Tests create their own databases in the cluster.
+     */
     databaseUrl: string;
-    /** An EventStoreDB connection string. Tests that must see no events but their own start another. */
+    /** EventStoreDB connection string. Tests that must see only their own events start another store. */
     eventStoreUrl: string;
     natsUrl: string;
   }
@@ -19,7 +21,7 @@ declare module 'vitest' {
 
 const EVENT_STORE_DATABASE = 'event_store';
 
-/** The data is gone with the run, so nothing has to reach the disk. */
+/** Durability is off: the data is deleted after the run. */
 const UNSAFE_AND_FAST = {
   fsync: 'off',
   synchronous_commit: 'off',
@@ -28,11 +30,11 @@ const UNSAFE_AND_FAST = {
   max_connections: '300',
 };
 
-/** The servers that integration tests share, started once and stopped whatever happens. */
+/** Starts the servers that integration tests share, once per run, and always stops them. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   await clearStaleStacks();
   const folder = await mkdtemp(join(tmpdir(), `${STACK_FOLDER_PREFIX}${process.pid}-`));
-  // As root, PostgreSQL runs as another user, who has to pass through.
+  // As root, PostgreSQL runs as another user, who needs access to this folder.
   await chmod(folder, 0o755);
   const resources = new AsyncDisposableStack();
   resources.defer(() => rm(folder, { recursive: true, force: true }));

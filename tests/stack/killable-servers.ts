@@ -9,23 +9,23 @@ import { pause } from '#platform/clock.ts';
 import { type ServiceProcess, startProcess } from './processes.ts';
 import type { ServiceServers } from './service.ts';
 
-/** The three servers, each of which can be killed and started again where it was. */
+/** The three servers. Each can be killed and restarted with its data. */
 export const KILLABLE = ['postgres', 'nats', 'event store'] as const;
 export type Killable = (typeof KILLABLE)[number];
 
 export type KillableServers = AsyncDisposable & {
-  /** Theirs, and of what else a test keeps. */
+  /** Folder of the servers; tests may store their files in it too. */
   readonly home: string;
   readonly urls: ServiceServers;
-  /** `kill -9` of the server and its children. */
+  /** Kills the server and its children with SIGKILL. */
   kill(which: Killable): Promise<void>;
-  /** On the same port, with the same folder. */
+  /** Starts the server again on the same port, with the same folder. */
   start(which: Killable): Promise<void>;
-  /** Deletes all that the killed NATS had stored. */
+  /** Deletes the storage of the killed NATS server. */
   loseNatsStorage(): Promise<void>;
 };
 
-/** `kill -9` for whatever was started on this folder of ours. */
+/** Kills every process whose command line contains this folder, with SIGKILL. */
 export const killOn = async (folder: string): Promise<void> => {
   const runsOn = (pid: string): boolean => {
     try {

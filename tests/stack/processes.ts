@@ -4,7 +4,7 @@ import { appendFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { inheritedEnvironment } from '#platform/settings.ts';
 
-/** A process of the service, run as production runs it: plain `node` on its `main.ts`. */
+/** A process of the service, started as in production: plain `node` on its `main.ts`. */
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const READY_LIMIT_MS = 30_000;
@@ -12,13 +12,13 @@ const STOP_LIMIT_MS = 12_000;
 
 export type ServiceProcess = {
   readonly child: ChildProcess;
-  /** Everything it wrote so far. */
+  /** Returns its output so far. */
   output(): string;
-  /** Waits until its log says this; fails when it ends before, or takes too long. */
+  /** Waits until its log contains the message. Throws when it exits first or takes too long. */
   says(message: string): Promise<void>;
-  /** `kill -9`, and waits until it is gone. */
+  /** Kills it with SIGKILL and waits until it has exited. */
   kill(): Promise<void>;
-  /** SIGTERM, and waits until it is gone; answers its exit code. */
+  /** Sends SIGTERM and waits until it has exited. Returns the exit code. */
   stop(): Promise<number | null>;
 };
 
@@ -54,7 +54,7 @@ export const startProcess = (
       const deadline = Date.now() + READY_LIMIT_MS;
       while (!output.includes(message)) {
         if (child.exitCode !== null || child.signalCode !== null || Date.now() > deadline) {
-          throw new Error(`${main} never said «${message}»; it said:\n${output.slice(-4_000)}`);
+          throw new Error(`${main} did not log "${message}". Its output:\n${output.slice(-4_000)}`);
         }
         await new Promise<void>((resolve) => {
           const wake = (): void => {

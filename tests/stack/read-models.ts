@@ -3,8 +3,8 @@ import type { Projection } from '#projections/define-projection.ts';
 import { schemaOf } from '#services/projector/read-model-schema.ts';
 
 /**
- * Row count and order-independent checksum of each table of some projections. `without` leaves out columns
- * that may differ between two logs of the same events, as positions do.
+ * Row count and order-independent checksum of each table of some projections. `without` excludes columns that may
+ * differ between two logs of the same events, such as positions.
  */
 export const checksums = async (
   database: Database,
@@ -30,7 +30,7 @@ export const checksums = async (
   return sums;
 };
 
-/** Waits until every projection, or each of these, has passed the head of the log. */
+/** Waits until all projections, or the given ones, have passed the head of the log. */
 export const untilPassed = async (
   database: Database,
   head: bigint,

@@ -1,8 +1,8 @@
 import { freePort } from '#deploy/local/os/ports.ts';
 import { type ServiceProcess, startProcess } from './processes.ts';
 
-/** Every process of the service, and what it says when it does its work. */
-const SAYS = {
+/** Log message of each process that shows that it is ready for work. */
+const READY_MESSAGES = {
   api: 'listening',
   ingest: 'ingest consumer started',
   projector: 'caught up',
@@ -11,8 +11,8 @@ const SAYS = {
   delivery: 'became leader for delivery tasks',
   ops: 'listening',
 } as const;
-export type ProcessName = keyof typeof SAYS;
-export const PROCESS_NAMES = Object.keys(SAYS) as readonly ProcessName[];
+export type ProcessName = keyof typeof READY_MESSAGES;
+export const PROCESS_NAMES = Object.keys(READY_MESSAGES) as readonly ProcessName[];
 
 export const SERVICE_SECRETS = {
   CURSOR_SECRET: 'a cursor secret of tests only',
@@ -26,11 +26,11 @@ export type RunningService = AsyncDisposable & {
   readonly apiUrl: string;
   readonly opsUrl: string;
   readonly processes: ReadonlyMap<ProcessName, ServiceProcess>;
-  /** Waits until each says that it does its work. */
+  /** Waits until each process is ready for work. */
   ready(): Promise<void>;
-  /** Throws when one has ended by itself. */
+  /** Throws when a process has exited by itself. */
   assertAllRun(): void;
-  /** Everything that all of them wrote. */
+  /** Returns the output of all processes. */
   output(): string;
 };
 
@@ -40,7 +40,7 @@ export type ServiceServers = {
   readonly NATS_URL: string;
 };
 
-/** Starts the processes as production does, each with the settings of all. */
+/** Starts the processes as in production, each with the settings of all. */
 export const startService = async (
   servers: ServiceServers,
   environment: Readonly<Record<string, string>> = {},
@@ -63,12 +63,12 @@ export const startService = async (
     opsUrl,
     processes,
     ready: async () => {
-      await Promise.all([...processes].map(([name, one]) => one.says(SAYS[name])));
+      await Promise.all([...processes].map(([name, one]) => one.says(READY_MESSAGES[name])));
     },
     assertAllRun: () => {
       for (const [name, one] of processes) {
         if (one.child.exitCode === null && one.child.signalCode === null) continue;
-        throw new Error(`${name} ended by itself:\n${one.output().slice(-3_000)}`);
+        throw new Error(`${name} exited by itself:\n${one.output().slice(-3_000)}`);
       }
     },
     output: () => [...processes.values()].map((one) => one.output()).join('\n'),

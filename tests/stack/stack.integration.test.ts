@@ -6,7 +6,7 @@ import { type EventStore, openEventStore } from '#platform/event-store/event-sto
 import { createTestDatabase, createTestEventStore, createTestNats } from './database.ts';
 
 describe('the test stack', () => {
-  test('gives each caller a database of its own', async () => {
+  test('gives each caller its own database', async () => {
     const first = await createTestDatabase();
     const second = await createTestDatabase();
     try {
@@ -22,7 +22,7 @@ describe('the test stack', () => {
     }
   });
 
-  test('has a NATS server with JetStream, and gives another of its own', async () => {
+  test('has a shared NATS server with JetStream, and starts separate ones', async () => {
     const own = await createTestNats();
     try {
       const streamsOf = async (url: string): Promise<number> => {
@@ -31,7 +31,7 @@ describe('the test stack', () => {
         await connection.close();
         return account.streams;
       };
-      // Other tests may have made streams on the shared one by now.
+      // Other tests may have created streams on the shared server by now.
       expect(await streamsOf(inject('natsUrl'))).toBeGreaterThanOrEqual(0);
       expect(await streamsOf(own.url)).toBe(0);
     } finally {
@@ -39,7 +39,7 @@ describe('the test stack', () => {
     }
   });
 
-  test('has an event store, and gives another of its own that sees nothing of it', async () => {
+  test('has a shared event store, and starts separate ones that do not see its events', async () => {
     const own = await createTestEventStore();
     try {
       await using shared = openEventStore(inject('eventStoreUrl'));

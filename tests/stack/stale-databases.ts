@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { commandOf, endProcess, isRunning } from '#deploy/local/os/processes.ts';
 
-/** Folders of stacks carry the process id of the run that made them. */
+/** Test folders carry the process id of the run that created them. */
 export const STACK_FOLDER_PREFIX = 'test-stack-';
 const PID_FILES = [join('postgres', 'cluster', 'postmaster.pid'), join('nats', 'nats.pid')];
 const STOP_LIMIT_MS = 10_000;
 
-/** Stops servers of test runs that were killed before they could, and removes their folders. */
+/** Stops servers of test runs that were killed, and removes their folders. */
 export const clearStaleStacks = async (): Promise<void> => {
   for (const name of await readdir(tmpdir())) {
     const maker = new RegExp(`^${STACK_FOLDER_PREFIX}(\\d+)-`).exec(name)?.[1];

@@ -2,7 +2,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 const POLL_MS = 50;
 
-/** Waits for something that has no position to wait for: a process, a file, a port. Bounded. */
+/**
+ * Polls until a condition holds that has no log position to wait for: a process, a file, a port. Throws after the
+ * limit.
+ */
 export const until = async (
   what: string,
   limitMs: number,
@@ -10,7 +13,7 @@ export const until = async (
 ): Promise<void> => {
   const deadline = Date.now() + limitMs;
   while (!(await check())) {
-    if (Date.now() > deadline) throw new Error(`Not within ${limitMs} ms: ${what}.`);
+    if (Date.now() > deadline) throw new Error(`Timed out after ${limitMs} ms: ${what}.`);
     await delay(POLL_MS);
   }
 };

@@ -6,8 +6,8 @@ import { openProgress } from '../stack/progress.ts';
 import { loadDemo } from './load-demo.ts';
 
 /**
- * Feeds a demo corpus of any size to given servers, for benches:
- * `node deploy/local/demo/main.ts --brands 5000 --ads 1000000`. Beside a running `npm start` it needs no settings.
+ * Loads a demo corpus of any size into the given servers, for benchmarks: `node deploy/local/demo/main.ts --brands
+ * 5000 --ads 1000000`. While `npm start` runs, its servers are used and no settings are needed.
  */
 const Servers = z.object({
   DATABASE_URL: serverSettings.DATABASE_URL,
@@ -17,21 +17,22 @@ const Servers = z.object({
 
 const whole = (text: string): number => {
   const value = Number(text);
-  if (!Number.isSafeInteger(value) || value < 1) throw new InvalidArgumentError('A whole number above 0.');
+  if (!Number.isSafeInteger(value) || value < 1)
+    throw new InvalidArgumentError('Must be an integer above 0.');
   return value;
 };
 
 const program = new Command('demo')
-  .requiredOption('--brands <count>', 'brands of the corpus', whole)
-  .requiredOption('--ads <count>', 'ads of the corpus', whole)
+  .requiredOption('--brands <count>', 'number of brands', whole)
+  .requiredOption('--ads <count>', 'number of ads', whole)
   .option('--days <count>', 'days of scans', whole, 60)
-  .option('--seed <number>', 'another seed, another corpus', whole, 1)
-  .option('--state <file>', 'where to write down how far it has come', join('.data', 'demo-bench.json'))
+  .option('--seed <number>', 'seed of the corpus', whole, 1)
+  .option('--state <file>', 'file that stores the progress', join('.data', 'demo-bench.json'))
   .action(async (options: { brands: number; ads: number; days: number; seed: number; state: string }) => {
     const settings = readSettings(Servers, environmentWithLocalStack());
     const interrupted = new AbortController();
     process.once('SIGINT', () =>
-      interrupted.abort(new Error('Interrupted; the same command goes on from here.')),
+      interrupted.abort(new Error('Interrupted. Run the same command to resume.')),
     );
     const { brands, ads, days, seed } = options;
     await loadDemo(

@@ -4,46 +4,46 @@ import { keyOf, type Observation, observedAtOf } from '#contracts/observations/i
 import { pause } from '#platform/clock.ts';
 import type { Nats } from '#platform/nats/connection.ts';
 
-/** Published together, acknowledged before the next; keeps the order of a corpus over many windows. */
+/** Messages published concurrently. The next window waits for their acknowledgements, which keeps the order. */
 const WINDOW_MESSAGES = 128;
 const WINDOW_MAX_BYTES = 8 * 1024 * 1024;
 /**
- * Messages that may wait for ingest. The stream drops its oldest beyond its size, so a corpus larger than the
- * stream must not run ahead.
+ * Maximum unprocessed messages in the stream. The stream drops its oldest message at its size limit, so a larger
+ * corpus must not run ahead of ingest.
  */
 const BACKLOG_MAX = 1_000;
 const POLL_MS = 100;
 const PUBLISH_ATTEMPTS = 5;
 const PUBLISH_TIMEOUT_MS = 10_000;
-/** Nobody takes anything for this long: ingest is down, and waiting on would be for ever. */
+/** Time without progress after which ingest counts as down. */
 const STALLED_MS = 120_000;
 
-export type FeedProgress = {
-  /** Observations handed to the queue, from the beginning of the corpus. */
+export type PublishProgress = {
+  /** Observations published, counted from the start of the corpus. */
   readonly published: number;
-  /** Of these, the first so many are known to be recorded. */
+  /** Observations known to be recorded, counted from the start of the corpus. */
   readonly taken: number;
-  /** When the newest one was observed. */
+  /** Time of the newest published observation. */
   readonly at: string;
 };
 
 /**
- * Publishes observations in order from number `from` on, and waits until ingest has taken every one. May be
- * broken off and called again from the last `taken`: what is published twice is recorded once.
+ * Publishes observations in order, starting after number `from`, and waits until ingest has recorded all of them.
+ * An interrupted call can be repeated from the last `taken`: an observation published twice is recorded once.
  */
-export const feedObservations = async (
+export const publishObservations = async (
   nats: Nats,
   observations: Iterable<Observation>,
   from: number,
   signal: AbortSignal,
-  onProgress: (progress: FeedProgress) => Promise<void> | void,
-): Promise<FeedProgress> => {
+  onProgress: (progress: PublishProgress) => Promise<void> | void,
+): Promise<PublishProgress> => {
   const encoder = new TextEncoder();
-  /** Ends of windows that may still wait in the queue: their last sequence, and how far into the corpus. */
+  /** Ends of windows that may still be in the queue: last sequence number, and observations published by then. */
   const windows: { readonly sequence: number; readonly published: number }[] = [];
   let window: Message[] = [];
   let windowBytes = 0;
-  let progress: FeedProgress = { published: 0, taken: from, at: '' };
+  let progress: PublishProgress = { published: 0, taken: from, at: '' };
 
   const flush = async (): Promise<void> => {
     if (window.length === 0) return;
@@ -51,10 +51,10 @@ export const feedObservations = async (
     windows.push({ sequence, published: progress.published });
     window = [];
     windowBytes = 0;
-    await untilTaken(BACKLOG_MAX);
+    await waitUntilTaken(BACKLOG_MAX);
   };
 
-  const untilTaken = async (backlogMax: number): Promise<void> => {
+  const waitUntilTaken = async (backlogMax: number): Promise<void> => {
     let stalledSinceMs = Date.now();
     for (let before = -1; ; ) {
       const { messages, first_seq, last_seq } = (await nats.manager.streams.info(OBSERVATIONS_STREAM)).state;
@@ -68,7 +68,7 @@ export const feedObservations = async (
       signal.throwIfAborted();
       if (messages !== before) stalledSinceMs = Date.now();
       if (Date.now() - stalledSinceMs > STALLED_MS) {
-        throw new Error(`Ingest has taken nothing for ${STALLED_MS / 1_000} seconds; its log says why.`);
+        throw new Error(`Ingest has recorded nothing for ${STALLED_MS / 1_000} seconds. See its log.`);
       }
       before = messages;
       await pause(POLL_MS, signal);
@@ -85,16 +85,16 @@ export const feedObservations = async (
     if (window.length >= WINDOW_MESSAGES || windowBytes >= WINDOW_MAX_BYTES) await flush();
   }
   await flush();
-  await untilTaken(0);
+  await waitUntilTaken(0);
   return { ...progress, taken: Math.max(progress.published, from) };
 };
 
 type Message = { readonly subject: string; readonly id: string; readonly data: Uint8Array };
 
 /**
- * Publishes a window in order: each message names the sequence it must follow, so that when one is lost those
- * after it are refused too, and none overtakes it. What is refused is published again; what was stored and only
- * not answered for comes twice, which records nothing.
+ * Publishes a window in order. Each message names the sequence that it must follow, so when one is lost the later
+ * ones are refused too. Refused messages are published again. A message that was stored without an acknowledgement
+ * is stored twice, and ingest records it once.
  */
 const publishWindow = async (
   nats: Nats,
@@ -130,5 +130,5 @@ const publishWindow = async (
   }
 };
 
-/** The same observation has the same id, so that JetStream drops one that comes twice in two minutes. */
+/** Message id derived from the content, so that JetStream drops a duplicate within two minutes. */
 const messageIdOf = (data: Uint8Array): string => createHash('sha256').update(data).digest('hex');

@@ -4,18 +4,21 @@ import { openPool } from '#platform/postgres/pool.ts';
 
 const POLL_MS = 100;
 /**
- * The newest events of the log may be none that any projection follows, and then no position reaches the head:
- * live projections that stand still for this long have everything there is for them.
+ * The newest events of the log may concern no projection, and then no position reaches the head. Live projections
+ * whose position has not changed for this time have processed everything.
  */
-const STANDING_STILL_MS = 2_000;
+const IDLE_MS = 2_000;
 const STALLED_MS = 120_000;
-/** Disposing of a client whose last read was left early may never end. */
+/** Limit for closing the event store client, which may hang after a read that ended early. */
 const DISPOSE_LIMIT_MS = 500;
 
-type Standing = { readonly position: bigint; readonly isLive: boolean; readonly count: number };
+type ProjectionStatus = { readonly position: bigint; readonly isLive: boolean; readonly count: number };
 
-/** Waits until every projection shows what is in the log now. Fails when one of them has failed, or none moves. */
-export const untilProjected = async (
+/**
+ * Waits until every projection has processed the current log. Throws when a projection has failed or none makes
+ * progress.
+ */
+export const waitUntilProjected = async (
   databaseUrl: string,
   eventStoreUrl: string,
   signal: AbortSignal,
@@ -28,18 +31,18 @@ export const untilProjected = async (
     let before = -1n;
     let movedMs = Date.now();
     for (;;) {
-      const standing = await readStanding(database);
-      if (standing.count > 0 && standing.position >= head) return;
-      if (standing.position !== before) movedMs = Date.now();
-      before = standing.position;
-      const stillMs = Date.now() - movedMs;
-      if (standing.count > 0 && standing.isLive && stillMs > STANDING_STILL_MS) return;
-      if (stillMs > STALLED_MS) {
+      const status = await readProjectionStatus(database);
+      if (status.count > 0 && status.position >= head) return;
+      if (status.position !== before) movedMs = Date.now();
+      before = status.position;
+      const unchangedMs = Date.now() - movedMs;
+      if (status.count > 0 && status.isLive && unchangedMs > IDLE_MS) return;
+      if (unchangedMs > STALLED_MS) {
         throw new Error(
-          `The projections have not moved for ${STALLED_MS / 1_000} seconds; the projector's log says why.`,
+          `The projections have made no progress for ${STALLED_MS / 1_000} seconds. See the projector's log.`,
         );
       }
-      onProgress(head === 0n ? 1 : Number(standing.position) / Number(head));
+      onProgress(head === 0n ? 1 : Number(status.position) / Number(head));
       signal.throwIfAborted();
       await pause(POLL_MS, signal);
     }
@@ -49,7 +52,7 @@ export const untilProjected = async (
   }
 };
 
-const readStanding = async (database: ReturnType<typeof openPool>): Promise<Standing> => {
+const readProjectionStatus = async (database: ReturnType<typeof openPool>): Promise<ProjectionStatus> => {
   try {
     const { rows } = await database.query<{
       name: string;
@@ -70,7 +73,7 @@ const readStanding = async (database: ReturnType<typeof openPool>): Promise<Stan
       ),
     };
   } catch (error) {
-    // The projector has not made its tables yet.
+    // The projector has not created its tables yet.
     const { code } = error as { code?: string };
     if (code === '42P01' || code === '3F000') return { count: 0, isLive: false, position: -1n };
     throw error;

@@ -11,18 +11,21 @@ const run = promisify(execFile);
 
 const COMMAND_LIMIT_MS = 30_000;
 const REQUEST_LIMIT_MS = 10_000;
-/** The plan whose slots hold every brand the demo follows, with room to try tracking more. */
+/** A plan with enough slots for the demo's brands and for tracking more by hand. */
 const PLAN = 'pro';
-/** Without a mail server, what is written there is a file; with one, nobody of this name is found. */
+/**
+ * Recipient of the demo's e-mails. Without a mail server they are files; a real mail server finds no such
+ * recipient.
+ */
 const EMAIL = 'owner@demo.example';
 
 export type DemoWorkspace = { readonly workspace_id: string; readonly api_key: string };
 
-/** Whether the workspace remembered from an earlier start is still there and its key still good. */
-export const stillWorks = (apiUrl: string, { api_key }: DemoWorkspace): Promise<boolean> =>
+/** Returns whether the API key of an earlier start is still valid. */
+export const isKeyValid = (apiUrl: string, { api_key }: DemoWorkspace): Promise<boolean> =>
   answersOk(`${apiUrl}/v1/me`, { authorization: `Bearer ${api_key}` });
 
-/** Makes the demo workspace with the same commands an operator would type. */
+/** Creates the demo workspace with the operator commands. */
 export const createDemoWorkspace = async (
   environment: Readonly<Record<string, string>>,
 ): Promise<DemoWorkspace> => {
@@ -85,12 +88,14 @@ const post = async (
   });
   const answer = await response.text();
   if (!response.ok) {
-    throw new Error(`${path} with ${JSON.stringify(body)} was answered ${response.status}: ${answer}`);
+    throw new Error(
+      `POST ${path} with ${JSON.stringify(body)} failed with status ${response.status}: ${answer}`,
+    );
   }
   return JSON.parse(answer);
 };
 
-/** Has the workspace follow brands, through the API and with its own key. Tracking one again is harmless. */
+/** Tracks brands through the API with the workspace's key. Tracking a brand again changes nothing. */
 export const trackBrands = async (
   apiUrl: string,
   workspace: DemoWorkspace,
@@ -102,7 +107,7 @@ export const trackBrands = async (
   }
 };
 
-/** A rule on the brands it follows, and a sample of what the rule sends. */
+/** Creates an alert rule on the tracked brands and sends a test alert. */
 export const addAlertRule = async (
   apiUrl: string,
   workspace: DemoWorkspace,

@@ -48,7 +48,7 @@ export class Connection {
     this.#session = client;
   }
 
-  /** To be told when the session in use can no longer be trusted. */
+  /** Calls back when the session in use can no longer be trusted. */
   distrust(error: unknown): void {
     if (this.#session !== null) this.#lose(this.#session, error);
   }

@@ -5,24 +5,26 @@ import { startEventStore } from './start.ts';
 
 export { startEventStore } from './start.ts';
 
-/** A stop that takes longer ends without ceremony: what was acknowledged is on disk anyway. */
+/**
+ * Deadline of an orderly stop. After it the process exits at once, which is safe: acknowledged events are on disk.
+ */
 const STOP_LIMIT_MS = 10_000;
 
 export const EventStoreSettings = z.object({
-  EVENT_STORE_PORT: Port.default(2113).describe('Where it listens; 0 for any free port.'),
-  EVENT_STORE_HOST: z.string().min(1).default('127.0.0.1').describe('Address that it listens on.'),
+  EVENT_STORE_PORT: Port.default(2113).describe('Port of the server; 0 selects any free port.'),
+  EVENT_STORE_HOST: z.string().min(1).default('127.0.0.1').describe('Address of the server.'),
   EVENT_STORE_LOCK_WAIT_MS: z.coerce
     .number()
     .int()
     .min(0)
     .max(600_000)
     .default(15_000)
-    .describe('How long to wait for a predecessor on the same database to leave.'),
+    .describe('Maximum wait in ms for another process to release the database.'),
   EVENT_STORE_DATABASE_URL: credentialedUrl(
     z.url({ protocol: /^postgres(ql)?$/ }),
-    'PostgreSQL database that holds the log, its own.',
+    'PostgreSQL database of the log, used by nothing else.',
   ),
-  LOG_LEVEL: LogLevel.describe('How much is logged: `fatal` to `trace`, or `silent`.'),
+  LOG_LEVEL: LogLevel.describe('Log level: `fatal` to `trace`, or `silent`.'),
 });
 
 async function main(): Promise<void> {

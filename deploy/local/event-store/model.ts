@@ -1,6 +1,6 @@
-/** What the store keeps and what callers ask of it, in the store's own words rather than the protocol's. */
+/** Events, requests and outcomes of the store, independent of the wire protocol. */
 
-/** One event as it is kept. Byte fields may be views of larger buffers and must not be changed. */
+/** One stored event. Byte fields may be views of larger buffers and must not be changed. */
 export interface StoredEvent {
   /** Strictly increasing over the whole store, not contiguous. */
   readonly position: number;
@@ -16,7 +16,7 @@ export interface StoredEvent {
   readonly createdMs: number;
   readonly data: Buffer;
   readonly metadata: Buffer;
-  /** The event as a read answers it, made when first needed and shared by all who read it live. */
+  /** The event in the encoding of a read reply. Created on first use and shared by all live subscribers. */
   wire?: Buffer;
 }
 
@@ -28,12 +28,12 @@ export interface ProposedEvent {
   readonly metadata: Buffer;
 }
 
-/** A revision, or what the caller knows instead of one. */
+/** An expected revision, or a condition on the stream instead of one. */
 export type Expected = number | 'any' | 'no_stream' | 'stream_exists';
 
 export interface Written {
   readonly kind: 'written';
-  /** Of the last event written; -1 when nothing was written to a stream without events. */
+  /** Revision of the last event written; -1 when nothing was written to a stream without events. */
   readonly revision: number;
   /** `null` when nothing was written. */
   readonly position: number | null;
@@ -54,7 +54,7 @@ export interface WriteRequest {
   readonly stream: string;
   readonly expected: Expected;
   readonly events: readonly ProposedEvent[];
-  /** When the caller stops waiting; `Infinity` for never. */
+  /** Time at which the caller stops waiting; `Infinity` for no deadline. */
   readonly deadlineMs: number;
   /** Called exactly once, after the commit when something was written. */
   settle(outcome: WriteOutcome): void;

@@ -15,11 +15,17 @@ import { StreamStates } from './storage/stream-states.ts';
 import { streamsDefinition, streamsService } from './calls/streams-service.ts';
 import { Writer } from './write/writer.ts';
 
-/** A predecessor that was killed is gone at once; one that stops in order needs its own deadline. */
+/**
+ * Default wait for a predecessor. A killed one has released its lock at once; one that stops in order needs its own
+ * deadline.
+ */
 const LOCK_WAIT_MS = 15_000;
 /** Each running page of a read or of a subscription that catches up takes one connection. */
 const READER_CONNECTIONS = 8;
-/** An append holds at most 1 MiB, but a client may send it in parts of 3 MiB before it is told. */
+/**
+ * Maximum bytes of a gRPC message. An append holds at most 1 MiB, but a client may send it in parts of up to 3 MiB
+ * before it gets the refusal.
+ */
 const MAX_MESSAGE_BYTES = 17 * 1024 * 1024;
 const MAX_CALLS_PER_CONNECTION = 10_000;
 const STOP_LIMIT_MS = 3_000;
@@ -27,12 +33,12 @@ const STOP_LIMIT_MS = 3_000;
 export interface EventStoreOptions {
   readonly databaseUrl: string;
   readonly host: string;
-  /** 0 means: any free one. */
+  /** 0 selects any unused port. */
   readonly port: number;
   readonly log?: EventStoreLog;
-  /** PEM texts; without them it speaks in the clear. */
+  /** PEM texts. Without them the server does not use TLS. */
   readonly tls?: { readonly key: Buffer; readonly certificate: Buffer };
-  /** How long to wait for a predecessor on the same database to leave; fifteen seconds unless given. */
+  /** Maximum wait in ms for a predecessor on the same database to release it; fifteen seconds by default. */
   readonly lockWaitMs?: number;
 }
 
@@ -46,8 +52,8 @@ export interface LocalEventStore {
 const SILENT: EventStoreLog = { info: () => undefined, warn: () => undefined };
 
 /**
- * Starts the local event store over a PostgreSQL database. It throws `OwnedByAnother` when another process writes
- * to the same database. While PostgreSQL is away calls are answered UNAVAILABLE, and it carries on when it is back.
+ * Starts the local event store on a PostgreSQL database. Throws `OwnedByAnother` when another process writes to the
+ * same database. While PostgreSQL is down, calls end with UNAVAILABLE; the store resumes when it is back.
  */
 export async function startEventStore(options: EventStoreOptions): Promise<LocalEventStore> {
   const log = options.log ?? SILENT;
@@ -100,7 +106,7 @@ export async function startEventStore(options: EventStoreOptions): Promise<Local
     url: `esdb://${options.host}:${port}?tls=${options.tls !== undefined}`,
     port,
     stop: async () => {
-      // What was accepted is written and answered before the calls are ended.
+      // Accepted appends are written and answered before the calls are ended.
       await within(STOP_LIMIT_MS, writer.close());
       for (const call of openCalls) call.fail(unavailable('The event store is stopping.'));
       await within(STOP_LIMIT_MS, new Promise<void>((resolve) => server.tryShutdown(() => resolve())));
@@ -112,7 +118,7 @@ export async function startEventStore(options: EventStoreOptions): Promise<Local
   };
 }
 
-/** Waits for one step of a stop, and goes on without it when it takes too long. */
+/** Waits for one step of a stop, but not longer than its limit. */
 async function within(limitMs: number, step: Promise<unknown>): Promise<void> {
   await Promise.race([step, delay(limitMs, undefined, { ref: false })]);
 }

@@ -15,9 +15,9 @@ const VERSION_LIMIT_MS = 5_000;
 const PACKAGE = 'nats-server';
 
 /**
- * Finds a `nats-server`: the one named, else one on PATH, else the one in the cache, else (on Debian and its
- * kin) the distribution's package, fetched into the cache as the current user. Fails with the one command that
- * installs it.
+ * Finds a `nats-server`: the configured one, one on PATH, the cached one, or (on Debian and derivatives) the
+ * distribution's package, downloaded into the cache without root. Throws an error with the install command when
+ * there is none.
  */
 export const findNatsServer = async (named: string | undefined, cache: string): Promise<string> => {
   if (named !== undefined) {
@@ -31,19 +31,19 @@ export const findNatsServer = async (named: string | undefined, cache: string): 
   try {
     await fetchPackage(resolve(cache), cached);
   } catch (cause) {
-    throw new Error(`No nats-server was found, and none could be fetched. ${howToInstall()}`, { cause });
+    throw new Error(`No nats-server was found, and none could be downloaded. ${howToInstall()}`, { cause });
   }
   return cached;
 };
 
 const howToInstall = (): string => {
   const command = platform() === 'darwin' ? 'brew install nats-server' : 'sudo apt-get install nats-server';
-  return `Install it with "${command}", or name one with the setting NATS_SERVER_BIN.`;
+  return `Install it with "${command}", or set NATS_SERVER_BIN to the path of one.`;
 };
 
 const candidatesOnPath = (): string[] => {
   const folders = (inheritedEnvironment()['PATH'] ?? '').split(delimiter).filter((folder) => folder !== '');
-  // Where packages put servers; the PATH of an ordinary user often leaves it out.
+  // Folders in which packages install servers. The PATH of an ordinary user often lacks them.
   return [...folders, '/usr/sbin', '/usr/local/sbin', join(homedir(), 'go', 'bin')].map((folder) =>
     join(folder, PACKAGE),
   );
@@ -59,47 +59,47 @@ const assertWorks = async (binary: string): Promise<void> => {
   try {
     await run(binary, ['--version'], { timeout: VERSION_LIMIT_MS });
   } catch (cause) {
-    throw new Error(`${binary} is no nats-server that runs here. ${howToInstall()}`, { cause });
+    throw new Error(`${binary} is not a nats-server that runs on this machine. ${howToInstall()}`, { cause });
   }
 };
 
 /**
- * Fetched and unpacked in a folder of its own, tried, and only then moved into place by a rename: two starts at
- * once both succeed, and a kill in the middle leaves nothing that looks whole.
+ * Downloads and unpacks in a temporary folder, tests the binary, and moves it into place by a rename. Two
+ * concurrent starts both succeed, and a kill leaves no incomplete binary.
  */
 const fetchPackage = async (cache: string, target: string): Promise<void> => {
-  const workshop = join(cache, `fetch-${process.pid}-${randomBytes(4).toString('hex')}`);
-  await mkdir(workshop, { recursive: true });
+  const temporary = join(cache, `fetch-${process.pid}-${randomBytes(4).toString('hex')}`);
+  await mkdir(temporary, { recursive: true });
   try {
-    await downloadPackage(workshop);
-    const archive = (await readdir(workshop)).find((name) => name.endsWith('.deb'));
-    if (archive === undefined) throw new Error('apt-get fetched no package');
-    const unpacked = join(workshop, 'unpacked');
-    await run('dpkg-deb', ['-x', join(workshop, archive), unpacked], { timeout: UNPACK_LIMIT_MS });
+    await downloadPackage(temporary);
+    const archive = (await readdir(temporary)).find((name) => name.endsWith('.deb'));
+    if (archive === undefined) throw new Error('apt-get downloaded no package');
+    const unpacked = join(temporary, 'unpacked');
+    await run('dpkg-deb', ['-x', join(temporary, archive), unpacked], { timeout: UNPACK_LIMIT_MS });
     const binary = await findUnpacked(unpacked);
     await chmod(binary, 0o755);
     await run(binary, ['--version'], { timeout: VERSION_LIMIT_MS });
     await mkdir(join(target, '..'), { recursive: true });
     await rename(binary, target);
   } finally {
-    await rm(workshop, { recursive: true, force: true });
+    await rm(temporary, { recursive: true, force: true });
   }
 };
 
 const findUnpacked = async (folder: string): Promise<string> => {
-  for (const place of ['usr/sbin', 'usr/bin']) {
-    const binary = join(folder, place, PACKAGE);
+  for (const subfolder of ['usr/sbin', 'usr/bin']) {
+    const binary = join(folder, subfolder, PACKAGE);
     if (await isExecutable(binary)) return binary;
   }
-  throw new Error(`the package ${PACKAGE} holds no ${PACKAGE}`);
+  throw new Error(`the package ${PACKAGE} contains no ${PACKAGE} binary`);
 };
 
 /**
- * First with the system's package lists. A fresh machine or container has none, or lists so old that the
- * archive has moved on: then with lists of our own, beside the system's, which needs no root.
+ * Downloads the package with the system's package lists first. A fresh container has none, or outdated ones. In
+ * that case it uses package lists of its own in the temporary folder, which needs no root.
  */
 const downloadPackage = async (folder: string): Promise<void> => {
-  // As root, apt would hand the download to a user who may not write here.
+  // As root, apt would download as another user, who may not write to this folder.
   const options = ['-q', '-o', 'APT::Sandbox::User=root'];
   try {
     await apt(folder, [...options, 'download', PACKAGE], DOWNLOAD_LIMIT_MS);
@@ -116,6 +116,6 @@ const downloadPackage = async (folder: string): Promise<void> => {
   await apt(folder, [...own, 'download', PACKAGE], DOWNLOAD_LIMIT_MS);
 };
 
-const apt = async (folder: string, words: readonly string[], limitMs: number): Promise<void> => {
-  await run('apt-get', [...words], { cwd: folder, timeout: limitMs });
+const apt = async (folder: string, options: readonly string[], limitMs: number): Promise<void> => {
+  await run('apt-get', [...options], { cwd: folder, timeout: limitMs });
 };

@@ -7,24 +7,24 @@ import { findNatsServer } from './binary.ts';
 import { choosePort } from '../os/ports.ts';
 import { commandOf, endProcess, isRunning, parentOf } from '../os/processes.ts';
 
-/** After a crash the server first reads its streams in, which grows with what waits in them. */
+/** Start limit. After a crash the server first reads its streams, which takes longer the more messages they hold. */
 const READY_LIMIT_MS = 60_000;
 const CONNECT_LIMIT_MS = 1_000;
 const POLL_MS = 25;
 const STOP_LIMIT_MS = 5_000;
 const START_ATTEMPTS = 5;
-/** A ceiling that all streams reserve from, not space taken. By default the server derives it from the free disk. */
+/** Upper limit of JetStream storage, not reserved disk space. The server's default depends on the free disk space. */
 const STORE_MAX_GIB = 32;
 const LOG_TAIL_BYTES = 2_000;
 
 export type NatsOptions = {
-  /** Ours alone; made when missing. Holds the streams, the configuration and the log. */
+  /** Folder of this server alone, created when missing. Holds the streams, the configuration and the log. */
   readonly folder: string;
-  /** 0, or a port that is taken, means: pick a free one. */
+  /** Preferred port. 0, or a port that is taken, selects an unused one. */
   readonly port: number;
-  /** A `nats-server` to use instead of looking for one. */
+  /** Path of the `nats-server` to use; skips the search. */
   readonly binary?: string;
-  /** Where a fetched `nats-server` is kept for the next time. */
+  /** Cache folder of a downloaded `nats-server`. */
   readonly cache?: string;
 };
 
@@ -35,18 +35,16 @@ export type LocalNats = {
 };
 
 /**
- * Starts a NATS server with JetStream on the loopback address. A folder that was used before resumes with
- * everything in it.
+ * Starts a NATS server with JetStream on the loopback address. A folder that was used before resumes with its data.
  *
- * What holds: a publish is acknowledged once the message has been handed to the operating system, so whatever was
- * acknowledged survives `kill -9` of the server. It is forced to the disk every two minutes, the server's
- * default: after a power cut the last two minutes of the queue may be gone. The queue carries work and never
- * truth, so that is derived from the log, or handed in, again.
+ * Durability: a publish is acknowledged once the operating system has the message, so acknowledged messages survive
+ * `kill -9` of the server. The server syncs to disk every two minutes (its default), so a power cut may lose the
+ * last two minutes of the queue. That loses only work items, which are derived from the log or submitted again.
  */
 export const startNats = async (options: NatsOptions): Promise<LocalNats> => {
   const folder = resolve(options.folder);
   await mkdir(folder, { recursive: true });
-  await clearNatsLeftover(folder);
+  await clearStaleNatsServer(folder);
   const binary = await findNatsServer(options.binary, options.cache ?? join('.cache', 'nats'));
   for (let attempt = 1; ; attempt += 1) {
     const port = await choosePort(options.port);
@@ -56,7 +54,7 @@ export const startNats = async (options: NatsOptions): Promise<LocalNats> => {
       return describe(server.child, port);
     } catch (error) {
       if (server.child.pid !== undefined) await endProcess(server.child.pid, STOP_LIMIT_MS);
-      // Another process took the port between our look and the server's bind.
+      // Another process took the port between our check and the server's bind.
       if (attempt >= START_ATTEMPTS || !/address already in use/i.test(String(error))) throw error;
     }
   }
@@ -84,7 +82,7 @@ const launch = async (binary: string, folder: string, port: number): Promise<Ser
     const child = spawn(binary, ['--config', configurationFile(folder)], {
       cwd: folder,
       stdio: ['ignore', log.fd, log.fd],
-      // In a session of its own: Ctrl-C in a terminal reaches the services first and the servers last.
+      // In its own session, so that Ctrl-C in a terminal does not reach it: services stop first, servers last.
       detached: true,
     });
     return { child, logStart };
@@ -133,7 +131,7 @@ const answers = async (port: number): Promise<boolean> => {
 };
 
 const describe = (child: ChildProcess, port: number): LocalNats => {
-  // A process that leaves without stopping in order still takes its server with it.
+  // When this process exits without an orderly stop, the server is still stopped.
   const stopAtExit = (): void => {
     child.kill('SIGTERM');
   };
@@ -152,10 +150,10 @@ const describe = (child: ChildProcess, port: number): LocalNats => {
 };
 
 /**
- * Stops a server that outlived whoever started it: two servers on one folder would destroy the streams. One
- * whose starter lives is in use and not ours to stop.
+ * Stops a server that survived the process that started it: two servers on one folder would destroy the streams.
+ * Throws when that process is still running, because the server is then in use.
  */
-export const clearNatsLeftover = async (folder: string): Promise<void> => {
+export const clearStaleNatsServer = async (folder: string): Promise<void> => {
   const pid = Number.parseInt(await readFile(pidFile(folder), 'utf8').catch(() => ''), 10);
   if (!Number.isInteger(pid) || pid <= 1 || !(await isRunning(pid))) return;
   if (!(await commandOf(pid)).includes(configurationFile(folder))) return;

@@ -15,10 +15,10 @@ export class FolderInUse extends Error {
 }
 
 /**
- * Takes the data folder for this process. A lock whose holder is gone, or whose process id another program has
- * been given since, is taken over. Dispose of it to let go.
+ * Locks the data folder for this process; disposing releases the lock. A stale lock is taken over: its process has
+ * ended, or its process id now belongs to another program.
  */
-export const holdFolder = async (folder: string, runFolder: string): Promise<AsyncDisposable> => {
+export const lockFolder = async (folder: string, runFolder: string): Promise<AsyncDisposable> => {
   await mkdir(runFolder, { recursive: true });
   const file = join(runFolder, 'stack.pid');
   for (let attempt = 1; ; attempt += 1) {
@@ -32,7 +32,7 @@ export const holdFolder = async (folder: string, runFolder: string): Promise<Asy
     if (Number.isInteger(holder) && holder !== process.pid && (await isStack(holder))) {
       throw new FolderInUse(holder, folder);
     }
-    // Moved away before it is removed: of two that find a stale lock, only one moves it.
+    // Renamed before it is deleted: of two processes that find a stale lock, only one can rename it.
     const stale = `${file}.${process.pid}`;
     await rename(file, stale).catch(() => undefined);
     await rm(stale, { force: true });

@@ -1,9 +1,10 @@
-/** Signals within this time of the first are the same key press. */
+/** Signals within this time of the first one count as the same key press. */
 const SAME_KEY_PRESS_MS = 1_500;
 
 /**
- * Aborted when this process is asked to end. The terminal sends Ctrl-C to every process of the group, and a runner
- * between us and the terminal may pass its own on: one key press can arrive twice. A later signal ends at once.
+ * Returns a signal that is aborted on SIGINT, SIGTERM or SIGHUP. The terminal sends Ctrl-C to every process of the
+ * group, and a runner in between may forward its own, so one key press can arrive twice. A later second signal
+ * exits at once.
  */
 export const watchInterrupts = (): AbortSignal => {
   const controller = new AbortController();

@@ -6,10 +6,10 @@ import { pause } from '#platform/clock.ts';
 const run = promisify(execFile);
 
 const POLL_MS = 20;
-/** What the kernel takes at most to clear a killed process away. */
+/** Time limit for the kernel to remove a killed process. */
 const KILL_LIMIT_MS = 5_000;
 
-/** True while the process is there and has not ended; an ended one that nobody collected does not count. */
+/** Returns whether the process is running. A zombie counts as ended. */
 export const isRunning = async (pid: number): Promise<boolean> => {
   try {
     process.kill(pid, 0);
@@ -21,15 +21,15 @@ export const isRunning = async (pid: number): Promise<boolean> => {
 };
 
 /**
- * The command line of a process, its words joined by spaces; empty when there is none. A recorded process id
- * may belong to another program by now: whoever means to stop it first finds its own words in here.
+ * Returns the command line of a process, joined by spaces; empty when there is none. A recorded process id may
+ * belong to another program by now, so a caller checks the command line before it stops the process.
  */
 export const commandOf = async (pid: number): Promise<string> => {
-  const words = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => null);
-  if (words !== null) return words.split('\0').join(' ').trim();
-  // Without /proc, as on macOS.
-  const answer = await run('ps', ['-o', 'command=', '-p', String(pid)]).catch(() => ({ stdout: '' }));
-  return answer.stdout.trim();
+  const commandLine = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => null);
+  if (commandLine !== null) return commandLine.split('\0').join(' ').trim();
+  // Systems without /proc, such as macOS.
+  const output = await run('ps', ['-o', 'command=', '-p', String(pid)]).catch(() => ({ stdout: '' }));
+  return output.stdout.trim();
 };
 
 export const parentOf = async (pid: number): Promise<number | null> => {
@@ -42,7 +42,7 @@ export const parentOf = async (pid: number): Promise<number | null> => {
   return Number.isInteger(parent) ? parent : null;
 };
 
-/** Asks a process to end (SIGTERM), and kills it when it has not gone within `limitMs`. */
+/** Sends SIGTERM, and SIGKILL when the process has not ended within `limitMs`. */
 export const endProcess = async (pid: number, limitMs: number): Promise<void> => {
   for (const [signal, waitMs] of [
     ['SIGTERM', limitMs],

@@ -5,17 +5,20 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 
-/** The system user that PostgreSQL runs as when we are root, because PostgreSQL refuses to run as root. */
+/** System user that runs PostgreSQL when this process is root, because PostgreSQL refuses to run as root. */
 const SYSTEM_USER = 'postgres';
 
-/** `null` means: run as ourselves. */
+/** Account that runs PostgreSQL. `null` is the current user. */
 export interface Account {
   readonly name: string;
   readonly uid: number;
   readonly gid: number;
 }
 
-/** The account for PostgreSQL: ourselves for an ordinary user, for root an unprivileged one that is made if missing. */
+/**
+ * Returns the account for PostgreSQL: `null` for an ordinary user. For root, an unprivileged system user, created
+ * when missing.
+ */
 export async function findOrCreateAccount(): Promise<Account | null> {
   if (process.getuid?.() !== 0) return null;
   const found = await findAccount(SYSTEM_USER);
@@ -51,8 +54,8 @@ async function findAccount(name: string): Promise<Account | null> {
 }
 
 /**
- * Fails with the one command that helps when the account may not pass through a folder above `path`.
- * We never change the mode of a folder that is not ours.
+ * Throws an error with the command that helps when the account may not enter a folder above `path`. It never
+ * changes the mode of folders that are not ours.
  */
 export async function assertReachable(path: string, account: Account | null, what: string): Promise<void> {
   if (account === null) return;
@@ -61,8 +64,8 @@ export async function assertReachable(path: string, account: Account | null, wha
     const executeBit = uid === account.uid ? 0o100 : gid === account.gid ? 0o010 : 0o001;
     if ((mode & executeBit) !== 0) continue;
     throw new Error(
-      `PostgreSQL runs as the system user "${account.name}" because we are root, but that user may not pass ` +
-        `through ${folder} to reach ${what} at ${path}. Allow it with "chmod o+x ${folder}", put the project ` +
+      `PostgreSQL runs as the system user "${account.name}" because this process is root, but that user may not enter ` +
+        `${folder}, which leads to ${what} at ${path}. Allow it with "chmod o+x ${folder}", put the project ` +
         'and its data elsewhere, or start as an ordinary user.',
     );
   }

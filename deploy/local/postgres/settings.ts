@@ -1,11 +1,11 @@
 /**
- * Settings for one machine of about two cores that the database shares with everything else. They are given as
- * arguments, never written into the cluster, so that a changed setting holds from the next start.
- * `fsync` and `synchronous_commit` stay on: what the event store acknowledges must survive a power cut.
+ * Settings for a machine of about two cores that the database shares with all other processes. They are passed as
+ * arguments and not written into the cluster, so a changed setting applies from the next start. `fsync` and
+ * `synchronous_commit` stay on: what the event store acknowledges must survive a power cut.
  */
 const DEFAULT_SETTINGS: Readonly<Record<string, string>> = {
   listen_addresses: '127.0.0.1',
-  // No socket file: its path would be limited to 107 bytes, and every client of ours speaks TCP.
+  // No socket file: its path would be limited to 107 bytes, and all our clients use TCP.
   unix_socket_directories: '',
   max_connections: '200',
   shared_buffers: '256MB',
@@ -13,8 +13,8 @@ const DEFAULT_SETTINGS: Readonly<Record<string, string>> = {
   work_mem: '16MB',
   maintenance_work_mem: '128MB',
   max_wal_size: '2GB',
-  // One server without replicas: a table filled in the transaction that made it needs no log of its rows,
-  // which is how read models are rebuilt beside the live ones.
+  // One server without replicas: rows loaded in the transaction that created their table need no write-ahead log.
+  // Rebuilds of read models load their shadow tables this way.
   wal_level: 'minimal',
   max_wal_senders: '0',
   fsync: 'on',
@@ -29,15 +29,15 @@ const DEFAULT_SETTINGS: Readonly<Record<string, string>> = {
   log_line_prefix: '%m [%p] %d ',
 };
 
-/** The `-c name=value` arguments of the server; the caller's settings win over ours. */
+/** Returns the `-c name=value` arguments of the server. The caller's settings override the defaults. */
 export function settingArguments(overrides: Readonly<Record<string, string>>): string[] {
   const settings = { ...DEFAULT_SETTINGS, ...overrides };
   return Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
 }
 
 /**
- * UTF-8 text, compared by code point on every machine alike. The built-in provider sorts as the C locale does
- * (so a plain index serves `like 'abc%'`) and still knows upper and lower case beyond ASCII.
+ * Arguments of initdb: UTF-8 text, compared by code point on every machine. The built-in provider sorts like the C
+ * locale (so a plain index serves `like 'abc%'`) and still maps case beyond ASCII.
  */
 export const CLUSTER_ARGUMENTS: readonly string[] = [
   '--encoding=UTF8',

@@ -6,18 +6,18 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 
-/** How long a server may take to close its connections and write its last checkpoint. */
+/** Time limit for a server to close its connections and write its last checkpoint. */
 export const FAST_STOP_MS = 20_000;
-/** How long a server may take to drop everything when it was told to stop at once. */
+/** Time limit for a server to exit after an immediate shutdown. */
 const IMMEDIATE_STOP_MS = 10_000;
 const POLL_MS = 20;
 
 /**
- * Clears the way for a start on a cluster whose last server was not stopped in order: a stale `postmaster.pid` is
- * left to PostgreSQL, which knows it, unless another program has been given that process id since; a server that
- * still runs without the process that started it is stopped. A server whose starter lives is not ours to stop.
+ * Prepares a cluster whose last server was not stopped in order. A server that still runs without the process that
+ * started it is stopped. A `postmaster.pid` whose process id now belongs to another program is removed; other stale
+ * files are left to PostgreSQL, which detects them. Throws when the server's starter is still running.
  */
-export async function clearLeftover(cluster: string): Promise<void> {
+export async function clearStaleServer(cluster: string): Promise<void> {
   const pidFile = join(cluster, 'postmaster.pid');
   const pid = await readPid(pidFile);
   if (pid === null || !isAlive(pid)) return;
@@ -35,7 +35,7 @@ export async function clearLeftover(cluster: string): Promise<void> {
   await stopServer(pid);
 }
 
-/** Stops a server in order; when it does not go within its time it is told to stop at once, then killed. */
+/** Stops a server: fast shutdown, then immediate shutdown, then SIGKILL, each after a time limit. */
 export async function stopServer(pid: number): Promise<void> {
   // SIGINT: disconnect clients, checkpoint, exit. SIGQUIT: exit now and recover at the next start.
   const steps: [NodeJS.Signals, number][] = [
@@ -81,7 +81,10 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** In a container without an init process nobody collects an orphan that has ended: it stays listed as a zombie. */
+/**
+ * Returns whether the process is a zombie. In a container without an init process, an orphan that has ended stays
+ * one.
+ */
 async function isZombie(pid: number): Promise<boolean> {
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
   return stat.slice(stat.lastIndexOf(')') + 2).startsWith('Z');

@@ -8,12 +8,12 @@ import pg from 'pg';
 import { choosePort } from '../os/ports.ts';
 import { type Account, assertReachable, findOrCreateAccount } from './account.ts';
 import { type Binaries, findBinaries } from './binaries.ts';
-import { clearLeftover, stopServer } from './stale-server.ts';
+import { clearStaleServer, stopServer } from './stale-server.ts';
 import { CLUSTER_ARGUMENTS, settingArguments } from './settings.ts';
 
 const run = promisify(execFile);
 
-/** Crash recovery replays up to `max_wal_size`; it may take a while on a slow disk. */
+/** Start limit. Crash recovery replays up to `max_wal_size`, which takes a while on a slow disk. */
 const READY_LIMIT_MS = 60_000;
 const INITDB_LIMIT_MS = 60_000;
 const CONNECT_LIMIT_MS = 5_000;
@@ -22,15 +22,15 @@ const MAX_START_ATTEMPTS = 20;
 const ATTEMPT_PAUSE_MS = 500;
 const MAX_LOG_BYTES = 16 * 1024 * 1024;
 const LOG_TAIL_BYTES = 2_000;
-/** The whole environment of the server: neither a PG* variable nor a locale of the caller may reach it. */
+/** The whole environment of the server. The caller's PG* variables and locale must not reach it. */
 const SERVER_ENVIRONMENT = { PATH: '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' };
 
 export interface PostgresOptions {
-  /** Ours alone; made when missing. Holds the cluster, the password and the log. */
+  /** Folder of this server alone, created when missing. Holds the cluster, the password and the log. */
   readonly folder: string;
-  /** 0, or a port that is taken, means: pick a free one. */
+  /** Preferred port. 0, or a port that is taken, selects an unused one. */
   readonly port: number;
-  /** Server settings that win over the defaults of `postgres/settings.ts`. */
+  /** Server settings that override the defaults in `postgres/settings.ts`. */
   readonly settings?: Record<string, string>;
 }
 
@@ -39,14 +39,14 @@ export interface LocalPostgres {
   readonly url: string;
   readonly port: number;
   databaseUrl(name: string): string;
-  /** Makes the database unless it exists. */
+  /** Creates the database unless it exists. */
   createDatabase(name: string): Promise<void>;
   stop(): Promise<void>;
 }
 
 interface Server {
   readonly process: ChildProcess;
-  /** Where this start begins in the log file, which earlier starts have written to as well. */
+  /** Offset of this start's output in the log file, to which earlier starts have written too. */
   readonly logStart: number;
 }
 
@@ -60,12 +60,12 @@ interface Site {
 }
 
 /**
- * Starts a real PostgreSQL on the loopback address. A folder that was used before resumes with all its data,
- * also after a crash of the server, of this process, or of both.
+ * Starts a PostgreSQL server on the loopback address. A folder that was used before resumes with its data, also
+ * after a crash of the server or of this process.
  */
 export async function startPostgres(options: PostgresOptions): Promise<LocalPostgres> {
   const site = await prepareSite(resolve(options.folder));
-  await clearLeftover(site.cluster);
+  await clearStaleServer(site.cluster);
   for (let attempt = 1; ; attempt += 1) {
     const port = await choosePort(options.port);
     const server = await spawnServer(site, port, options.settings ?? {});
@@ -74,17 +74,17 @@ export async function startPostgres(options: PostgresOptions): Promise<LocalPost
       return describeServer(site, server, port);
     } catch (error) {
       await endServer(server);
-      if (!isPassing(error) || attempt === MAX_START_ATTEMPTS) throw error;
+      if (!isTransient(error) || attempt === MAX_START_ATTEMPTS) throw error;
       await delay(ATTEMPT_PAUSE_MS);
     }
   }
 }
 
 /**
- * Another process took the port between our look and the bind; or the sessions of a killed server are still
- * leaving, and PostgreSQL rightly refuses to start beside them.
+ * Returns whether a retry can succeed: another process took the port between our check and the bind, or sessions of
+ * a killed server are still ending and PostgreSQL refuses to start until they have.
  */
-function isPassing(error: unknown): boolean {
+function isTransient(error: unknown): boolean {
   return /Address already in use|pre-existing shared memory block/.test(String(error));
 }
 
@@ -101,22 +101,24 @@ async function prepareSite(folder: string): Promise<Site> {
   await assertReachable(folder, account, 'the data folder');
   await assertReachable(binaries.postgres, account, 'the PostgreSQL binaries');
   if (account !== null) await chmod(folder, 0o755);
-  const password = await readOrMakePassword(join(folder, 'password'));
-  await makeCluster({ ...site, password });
+  const password = await readOrCreatePassword(join(folder, 'password'));
+  await createCluster({ ...site, password });
   return { ...site, password };
 }
 
-async function readOrMakePassword(file: string): Promise<string> {
-  const known = await readFile(file, 'utf8').catch(() => '');
-  if (known !== '') return known;
+async function readOrCreatePassword(file: string): Promise<string> {
+  const existing = await readFile(file, 'utf8').catch(() => '');
+  if (existing !== '') return existing;
   const password = randomBytes(18).toString('base64url');
   await writeFile(`${file}.new`, password, { mode: 0o600 });
   await rename(`${file}.new`, file);
   return password;
 }
 
-/** Built beside and renamed, so that a kill in the middle never leaves half a cluster that looks whole. */
-async function makeCluster(site: Site): Promise<void> {
+/**
+ * Creates the cluster in a draft folder and renames it, so that a kill never leaves an incomplete cluster in place.
+ */
+async function createCluster(site: Site): Promise<void> {
   if (await exists(join(site.cluster, 'PG_VERSION'))) return;
   const draft = join(site.folder, 'cluster.new');
   const passwordFile = join(site.folder, 'password.initdb');
@@ -154,7 +156,7 @@ async function spawnServer(site: Site, port: number, settings: Record<string, st
     const child = spawn(site.binaries.postgres, serverArguments, {
       ...spawnAs(site),
       stdio: ['ignore', log.fd, log.fd],
-      // In a session of its own: Ctrl-C in a terminal must reach the services first and the database last.
+      // In its own session, so that Ctrl-C in a terminal does not reach it: services stop first, the database last.
       detached: true,
     });
     return { process: child, logStart };
@@ -190,7 +192,7 @@ async function answers(url: string): Promise<boolean> {
     await client.query('select 1');
     return true;
   } catch (error) {
-    // Refused or still in recovery means wait. A wrong password is final, and waiting would hide it.
+    // Connection refused or recovery in progress: retry. A wrong password is final, and a retry would hide it.
     if ((error as { code?: string }).code === '28P01') throw error;
     return false;
   } finally {
@@ -199,7 +201,7 @@ async function answers(url: string): Promise<boolean> {
 }
 
 function describeServer(site: Site, server: Server, port: number): LocalPostgres {
-  // A process that leaves without stopping in order still takes its database with it.
+  // When this process exits without an orderly stop, the server is still stopped.
   const stopAtExit = () => server.process.kill('SIGINT');
   process.once('exit', stopAtExit);
   server.process.once('exit', () => process.off('exit', stopAtExit));
@@ -222,7 +224,7 @@ async function createDatabase(url: string, name: string): Promise<void> {
   try {
     await client.query(`create database ${pg.escapeIdentifier(name)}`);
   } catch (error) {
-    // 42P04: it exists. 23505: another process makes it at this moment. Both are what was asked for.
+    // 42P04: the database exists. 23505: another process creates it at the same time. Both are fine.
     const code = (error as { code?: string }).code;
     if (code !== '42P04' && code !== '23505') throw error;
   } finally {

@@ -1,6 +1,6 @@
 /**
- * Loaded before each service (`node --import`): when the process that started it is gone, however it went, the
- * service stops in order as if asked to. So a killed `npm start` leaves nothing running.
+ * Loaded into each service with `node --import`. Stops the service in order when the process that started it has
+ * ended for any reason, so a killed `npm start` leaves no process running.
  */
 const LEAVE_LIMIT_MS = 9_000;
 
@@ -8,5 +8,5 @@ process.once('disconnect', () => {
   setTimeout(() => process.exit(1), LEAVE_LIMIT_MS).unref();
   process.kill(process.pid, 'SIGTERM');
 });
-// The channel alone must not keep a process running whose work is done.
+// Unreferenced, so that the channel does not keep a process alive that has finished.
 process.channel?.unref();

@@ -1,8 +1,8 @@
-/** Lines on what `npm start` is doing, each with the seconds since it began. */
+/** Progress output of `npm start`: lines with the seconds since the start. */
 export type Progress = {
-  /** Something is done, or begins. */
+  /** Writes a line when a step begins or has ended. */
   readonly step: (text: string) => void;
-  /** Something goes on: the same line again in a terminal, a line now and then elsewhere. */
+  /** Reports progress within a step. A terminal rewrites one line; other outputs get a line every few seconds. */
   readonly update: (text: string) => void;
 };
 

@@ -7,21 +7,21 @@ const Secret = z.string().min(16);
 const Secrets = z.object({
   cursor_secret: Secret,
   ops_token: Secret,
-  /** Base64 of as many bytes as the two keys have. */
+  /** Base64 of 32 bytes, the length of this key and of the audit signing key. */
   member_vault_key: Secret,
   audit_signing_key: Secret,
 });
 export type Secrets = z.infer<typeof Secrets>;
 
 /**
- * Secrets of this data folder: made once, so that cursors handed out before a restart still hold and names that were
- * sealed still open. A folder of an earlier version gets those that it lacks.
+ * Returns the secrets of this data folder. They are generated once, so that cursors and encrypted names stay valid
+ * after a restart. Secrets missing from an older folder are added.
  */
-export const readOrMakeSecrets = async (file: string): Promise<Secrets> => {
-  const known = await readJsonFile(file, Secrets.partial());
-  const made = Object.fromEntries(Object.keys(Secrets.shape).map((name) => [name, newSecret()]));
-  const secrets = Secrets.parse({ ...made, ...known });
-  if (Object.keys(known ?? {}).length < Object.keys(made).length) await writeJsonFile(file, secrets);
+export const readOrCreateSecrets = async (file: string): Promise<Secrets> => {
+  const existing = await readJsonFile(file, Secrets.partial());
+  const generated = Object.fromEntries(Object.keys(Secrets.shape).map((name) => [name, newSecret()]));
+  const secrets = Secrets.parse({ ...generated, ...existing });
+  if (Object.keys(existing ?? {}).length < Object.keys(generated).length) await writeJsonFile(file, secrets);
   return secrets;
 };
 

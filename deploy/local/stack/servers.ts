@@ -4,17 +4,17 @@ import { startNats } from '../nats/start.ts';
 import { choosePort } from '../os/ports.ts';
 import { startPostgres } from '../postgres/start.ts';
 import type { Progress } from './progress.ts';
-import { acceptsConnections, untilReady } from './wait-until-ready.ts';
+import { acceptsConnections, waitUntilReady } from './wait-until-ready.ts';
 import { CACHE, type Folders, type LocalSettings } from './settings.ts';
 
 const READ_MODELS_DATABASE = 'ad_intelligence';
 const EVENT_STORE_DATABASE = 'event_store';
 const EVENT_STORE_READY_MS = 60_000;
-/** The event store answers what it has accepted before it goes. */
+/** On stop, the event store still answers the calls that it has accepted. */
 const EVENT_STORE_STOP_MS = 2_000;
 /**
- * PostgreSQL writes a last checkpoint when it stops. It is not killed for being slow at that: past this time we
- * leave, and it ends on its own.
+ * Stop limit for PostgreSQL, which writes a last checkpoint. After it this process exits without killing the
+ * server; the server then ends by itself.
  */
 const POSTGRES_STOP_MS = 3_000;
 
@@ -24,7 +24,9 @@ export type Servers = {
   readonly natsUrl: string;
 };
 
-/** Starts the servers that no setting names, and defers their stop: the event store, then NATS, then PostgreSQL. */
+/**
+ * Starts each server that no setting replaces, and defers its stop: event store first, then NATS, then PostgreSQL.
+ */
 export const startServers = async (
   settings: LocalSettings,
   folders: Folders,
@@ -38,7 +40,7 @@ export const startServers = async (
     settings.NATS_URL === undefined ? startLocalNats(settings, folders) : null,
   ]);
   const [postgresStart, natsStart] = starts;
-  // Both are deferred before either failure is thrown, so that neither is left running.
+  // Deferred before a failure is thrown, so that neither server is left running.
   const postgres = postgresStart.status === 'fulfilled' ? postgresStart.value : null;
   const nats = natsStart.status === 'fulfilled' ? natsStart.value : null;
   if (postgres !== null) resources.defer(() => Promise.race([postgres.stop(), leaveAfter(POSTGRES_STOP_MS)]));
@@ -49,14 +51,14 @@ export const startServers = async (
   if (postgres !== null) {
     await postgres.createDatabase(READ_MODELS_DATABASE);
     await postgres.createDatabase(EVENT_STORE_DATABASE);
-    progress.step(`PostgreSQL on port ${postgres.port}${moved(settings.POSTGRES_PORT, postgres.port)}`);
+    progress.step(`PostgreSQL on port ${postgres.port}${portNote(settings.POSTGRES_PORT, postgres.port)}`);
   }
-  if (nats !== null) progress.step(`NATS on port ${nats.port}${moved(settings.NATS_PORT, nats.port)}`);
+  if (nats !== null) progress.step(`NATS on port ${nats.port}${portNote(settings.NATS_PORT, nats.port)}`);
   let eventStoreUrl = settings.EVENT_STORE_URL;
   if (eventStoreUrl === undefined) {
     const databaseUrl = postgres?.databaseUrl(EVENT_STORE_DATABASE) ?? '';
     const port = await startLocalEventStore({ settings, folders, databaseUrl }, resources, progress, signal);
-    progress.step(`event store on port ${port}${moved(settings.EVENT_STORE_PORT, port)}`);
+    progress.step(`event store on port ${port}${portNote(settings.EVENT_STORE_PORT, port)}`);
     eventStoreUrl = `esdb://127.0.0.1:${port}?tls=false`;
   }
   return {
@@ -74,14 +76,14 @@ const startLocalNats = (settings: LocalSettings, folders: Folders) =>
     ...(settings.NATS_SERVER_BIN === undefined ? {} : { binary: settings.NATS_SERVER_BIN }),
   });
 
-type EventStoreSite = {
+type EventStoreOptions = {
   readonly settings: LocalSettings;
   readonly folders: Folders;
   readonly databaseUrl: string;
 };
 
 const startLocalEventStore = async (
-  { settings, folders, databaseUrl }: EventStoreSite,
+  { settings, folders, databaseUrl }: EventStoreOptions,
   resources: AsyncDisposableStack,
   progress: Progress,
   signal: AbortSignal,
@@ -96,15 +98,17 @@ const startLocalEventStore = async (
   const definition = { name: 'event-store', entry: 'deploy/local/event-store/main.ts', environment };
   const service: Service = await startService(definition, folders, progress.step);
   resources.defer(() => service.stop(EVENT_STORE_STOP_MS));
-  await untilReady('The event store', EVENT_STORE_READY_MS, service, signal, () => acceptsConnections(port));
+  await waitUntilReady('The event store', EVENT_STORE_READY_MS, service, signal, () =>
+    acceptsConnections(port),
+  );
   return port;
 };
 
-/** Says so where a port is another than the one asked for. */
-export const moved = (asked: number, got: number): string =>
-  asked === got || asked === 0 ? '' : ` (${asked} is taken)`;
+/** Returns a note when the requested port is taken and another one is used. */
+export const portNote = (requested: number, chosen: number): string =>
+  requested === chosen || requested === 0 ? '' : ` (${requested} is taken)`;
 
-/** Unreferenced, so that a stop in time does not wait for it. */
+/** Unreferenced, so that a stop that finishes earlier does not wait for the timer. */
 const leaveAfter = (ms: number): Promise<void> =>
   new Promise((resolve) => {
     setTimeout(resolve, ms).unref();

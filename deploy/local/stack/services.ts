@@ -1,23 +1,23 @@
 import { type Service, type ServiceDefinition, startService } from './supervisor.ts';
 import { choosePort } from '../os/ports.ts';
 import type { Progress } from './progress.ts';
-import { answersOk, untilReady } from './wait-until-ready.ts';
+import { answersOk, waitUntilReady } from './wait-until-ready.ts';
 import type { Secrets } from './secrets.ts';
-import { moved, type Servers } from './servers.ts';
+import { portNote, type Servers } from './servers.ts';
 import type { Folders, LocalSettings } from './settings.ts';
 
 const API_READY_MS = 60_000;
-/** Asked to end all at once; whatever a service has not finished by then is found again in the log or the queue. */
+/** Stop limit of the services, which are stopped together. Unfinished work is found again in the log or the queue. */
 const SERVICE_STOP_MS = 3_000;
 
 export type RunningServices = {
   readonly apiUrl: string;
   readonly opsUrl: string;
-  /** The nightly lists are made when the worker starts, so it starts when there is something to list. */
+  /** Starts the worker. It runs after the demo is loaded, because it rewrites the nightly lists when it starts. */
   startWorker(): Promise<void>;
 };
 
-/** Starts every process of ours but the worker, and waits until the API answers. */
+/** Starts every service process except the worker, and waits until the API is ready. */
 export const startServices = async (
   settings: LocalSettings,
   servers: Servers,
@@ -86,16 +86,16 @@ export const startServices = async (
   for (const definition of [api, plain('ingest'), plain('projector'), ops, delivery, alerts]) {
     await start(definition);
   }
-  await untilReady('The API', API_READY_MS, running[0] ?? null, signal, () =>
+  await waitUntilReady('The API', API_READY_MS, running[0] ?? null, signal, () =>
     answersOk(`${apiUrl}/v1/openapi.json`),
   );
   progress.step(
-    `services: ${running.map(({ name }) => name).join(', ')}; API on port ${apiPort}${moved(settings.API_PORT, apiPort)}, operators on ${opsPort}${moved(settings.OPS_PORT, opsPort)}`,
+    `services: ${running.map(({ name }) => name).join(', ')}; API on port ${apiPort}${portNote(settings.API_PORT, apiPort)}, operators on ${opsPort}${portNote(settings.OPS_PORT, opsPort)}`,
   );
   return { apiUrl, opsUrl: `http://127.0.0.1:${opsPort}`, startWorker: () => start(worker) };
 };
 
-/** What every process of ours is told. */
+/** Environment of every service process. */
 export const environmentOf = (
   settings: LocalSettings,
   servers: Servers,
@@ -106,7 +106,10 @@ export const environmentOf = (
   LOG_LEVEL: settings.LOG_LEVEL,
 });
 
-/** What a process that sends something is told: webhooks may go to this machine, by http too; e-mails are files. */
+/**
+ * Environment of a process that sends deliveries: webhooks to loopback and http are allowed, e-mails are files by
+ * default.
+ */
 const sendingEnvironment = (
   { SMTP_URL }: LocalSettings,
   folders: Folders,
@@ -116,7 +119,7 @@ const sendingEnvironment = (
   ...(SMTP_URL === undefined ? {} : { SMTP_URL }),
 });
 
-/** What operator commands are told besides: they seal names and sign exports. */
+/** Additional environment of operator commands, which encrypt names and sign exports. */
 export const operatorEnvironment = (secrets: Secrets): Readonly<Record<string, string>> => ({
   MEMBER_VAULT_KEY: secrets.member_vault_key,
   AUDIT_SIGNING_KEY: secrets.audit_signing_key,

@@ -3,8 +3,8 @@ import { z } from 'zod';
 import { credentialedUrl, LogLevel, Port, readSettings } from '#platform/settings.ts';
 
 /**
- * Brands and ads of the demo corpus: enough to look around in, and about 30 seconds of work for one core, so that a
- * first start stays well within a minute on two.
+ * Default size of the demo corpus: about 30 seconds of work for one core, so that the first start takes well under
+ * a minute on two cores.
  */
 const DEMO_BRANDS_DEFAULT = 40;
 const DEMO_ADS_DEFAULT = 3_000;
@@ -13,9 +13,9 @@ const DEMO_ADS_MAX = 20_000_000;
 
 const Whole = (max: number) => z.coerce.number().int().min(0).max(max);
 
-/** The settings of `npm start`, by environment variable. A port that is taken is replaced by a free one. */
+/** Settings of `npm start`, read from environment variables. A port that is taken is replaced by a free one. */
 export const LocalSettings = z.object({
-  DATA_DIR: z.string().default('.data').describe('Folder of everything the stack keeps.'),
+  DATA_DIR: z.string().default('.data').describe('Data folder of the local stack.'),
   API_PORT: Port.default(8080).describe('Port of the REST API.'),
   OPS_PORT: Port.default(8081).describe('Port of the operator API.'),
   POSTGRES_PORT: Port.default(5433).describe('Port of PostgreSQL.'),
@@ -37,13 +37,13 @@ export const LocalSettings = z.object({
   NATS_SERVER_BIN: z
     .string()
     .optional()
-    .describe('The nats-server to run, instead of one that is found or fetched.'),
+    .describe('Path of the nats-server to run. Without it, one is searched for or downloaded.'),
   DEMO_BRANDS: Whole(DEMO_BRANDS_MAX)
     .default(DEMO_BRANDS_DEFAULT)
     .describe('Brands of the synthetic demo corpus.'),
   DEMO_ADS: Whole(DEMO_ADS_MAX)
     .default(DEMO_ADS_DEFAULT)
-    .describe('Ads of the demo corpus; 0 for no corpus.'),
+    .describe('Ads of the demo corpus; 0 loads no corpus.'),
   DEMO_DAYS: z.coerce
     .number()
     .int()
@@ -53,14 +53,14 @@ export const LocalSettings = z.object({
     .describe('Days of scans of the demo corpus.'),
   DEMO_SEED: Whole(2 ** 31 - 1)
     .default(1)
-    .describe('Another seed, another corpus.'),
-  LOG_LEVEL: LogLevel.describe('Level of the logs of every process, in DATA_DIR/logs.'),
+    .describe('Seed of the demo corpus; another seed gives another corpus.'),
+  LOG_LEVEL: LogLevel.describe('Log level of every process. Logs are in DATA_DIR/logs.'),
 });
 export type LocalSettings = z.infer<typeof LocalSettings>;
 
 export const readLocalSettings = (): LocalSettings => readSettings(LocalSettings);
 
-/** One line for each setting, as `npm start -- --help` prints them. */
+/** Formats one line per setting for `npm start -- --help`. */
 export const settingsHelp = (): string =>
   Object.entries(LocalSettings.shape)
     .map(([name, schema]) => {
@@ -70,7 +70,7 @@ export const settingsHelp = (): string =>
     })
     .join('\n');
 
-/** What lies where in the data folder. `npm run reset` removes these and nothing else. */
+/** Returns the paths of the data folder. `npm run reset` deletes these and nothing else. */
 export const foldersOf = (dataDir: string) => {
   const root = resolve(dataDir);
   return {
@@ -88,7 +88,7 @@ export const foldersOf = (dataDir: string) => {
 };
 export type Folders = ReturnType<typeof foldersOf>;
 
-/** The project's own folder; settings of paths are taken from where the command was started. */
+/** Root folder of the project. Paths in settings are relative to the working directory instead. */
 export const PROJECT = resolve(import.meta.dirname, '../../..');
-/** Kept over `npm run reset`: what was fetched, and compiled code. */
+/** Cache that survives `npm run reset`: downloaded binaries and compiled code. */
 export const CACHE = join(PROJECT, '.cache');

@@ -1,7 +1,7 @@
 import type { LocalStack } from '#platform/settings.ts';
 import { brandSlugOf } from '#domain/ids.ts';
 
-/** Lines that work when pasted; each asks for something the demo has. */
+/** Returns three `curl` commands that work when pasted; each reads data that the demo has. */
 export const curlLines = (stack: LocalStack, brandDomain: string | null): readonly string[] => {
   const ask = (path: string): string =>
     `curl -s -H 'authorization: Bearer ${stack.api_key}' '${stack.api_url}${path}'`;
@@ -12,11 +12,11 @@ export const curlLines = (stack: LocalStack, brandDomain: string | null): readon
   ];
 };
 
-/** What `npm start` ends with. */
+/** Returns the text that `npm start` prints when everything runs. */
 export const summaryOf = (
   stack: LocalStack,
   secretsFile: string,
-  /** Where e-mails go, as a phrase. */
+  /** Phrase that says how e-mails are sent. */
   mail: string,
   brandDomain: string | null,
 ): string =>

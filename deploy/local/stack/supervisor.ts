@@ -6,10 +6,13 @@ import { inheritedEnvironment } from '#platform/settings.ts';
 import { commandOf, endProcess, isRunning } from '../os/processes.ts';
 import { CACHE, type Folders, PROJECT } from './settings.ts';
 
-/** A service that ends by itself is started again after this, doubled with each time in a row. */
+/** Restart delay of a service that ended unexpectedly. It doubles with each restart in a row. */
 const RESTART_FIRST_MS = 250;
 const RESTART_MAX_MS = 8_000;
-/** Ends in a row after which it is left down; one that ran this long begins a new row. */
+/**
+ * RESTARTS_MAX: restarts in a row before a service is given up. STEADY_MS: run time after which the count starts
+ * over.
+ */
 const RESTARTS_MAX = 8;
 const STEADY_MS = 60_000;
 const LOG_MAX_BYTES = 16 * 1024 * 1024;
@@ -17,24 +20,27 @@ const LOG_TAIL_BYTES = 1_500;
 
 export type ServiceDefinition = {
   readonly name: string;
-  /** Its main file, from the project's folder. */
+  /** Path of its main file, relative to the project folder. */
   readonly entry: string;
   readonly environment: Readonly<Record<string, string>>;
 };
 
 export type Service = {
   readonly name: string;
-  /** Why it is down for good; `null` while it runs or is about to be started again. */
+  /** Returns why the service was given up; `null` while it runs or will be restarted. */
   readonly failure: () => string | null;
-  /** Asks it to end, and kills it when it has not within the limit. It is not started again. */
+  /** Sends SIGTERM, and SIGKILL after the limit. The service is not restarted. */
   stop(limitMs: number): Promise<void>;
 };
 
-/** What the process of a service of this folder has among its words, by which it is known again. */
+/**
+ * Marker in the command line of a service of this data folder. It identifies the process behind a recorded process
+ * id.
+ */
 const markOf = (folders: Folders): string => `data-folder=${folders.root}`;
 const pidFileOf = (folders: Folders, name: string): string => join(folders.run, `${name}.pid`);
 
-/** Starts a service, with its output in a log file, and again whenever it ends without having been asked. */
+/** Starts a service with its output in a log file, and restarts it when it ends unexpectedly. */
 export const startService = async (
   definition: ServiceDefinition,
   folders: Folders,
@@ -54,10 +60,10 @@ export const startService = async (
       if (Date.now() - startedMs > STEADY_MS) restarts = 0;
       if (restarts >= RESTARTS_MAX) {
         failure = `${name} ended ${restarts + 1} times in a row (${ended}). From its log:\n${await tailOf(folders, name)}`;
-        report(`${name} keeps ending and is left down; see ${logFileOf(folders, name)}`);
+        report(`${name} ended too often and stays down; see ${logFileOf(folders, name)}`);
         return;
       }
-      report(`${name} ended (${ended}); starting it again`);
+      report(`${name} ended (${ended}); restarting`);
       await pause(Math.min(RESTART_MAX_MS, RESTART_FIRST_MS * 2 ** restarts), stopping.signal);
       if (stopping.signal.aborted) return;
       restarts += 1;
@@ -98,7 +104,7 @@ const launch = async (
       cwd: PROJECT,
       env: { ...inheritedEnvironment(), NODE_COMPILE_CACHE: join(CACHE, 'node'), ...environment },
       stdio: ['ignore', log.fd, log.fd, 'ipc'],
-      // In a session of its own: Ctrl-C reaches it through us, in order, and once.
+      // In its own session, so that Ctrl-C does not reach it directly: we stop the services once and in order.
       detached: true,
     });
     if (child.pid !== undefined) await writeFile(pidFileOf(folders, name), String(child.pid));
@@ -123,8 +129,8 @@ export const logFileOf = (folders: Folders, name: string): string => join(folder
 const tailOf = async (folders: Folders, name: string): Promise<string> =>
   (await readFile(logFileOf(folders, name), 'utf8').catch(() => '')).slice(-LOG_TAIL_BYTES);
 
-/** Ends services of this folder that outlived whoever started them. */
-export const endLeftovers = async (folders: Folders, limitMs: number): Promise<void> => {
+/** Stops services of this data folder that survived the process that started them. */
+export const stopOrphans = async (folders: Folders, limitMs: number): Promise<void> => {
   const names = (await readdir(folders.run).catch(() => [])).filter((name) => name.endsWith('.pid'));
   await Promise.all(
     names.map(async (file) => {

@@ -5,8 +5,8 @@ import type { Service } from './supervisor.ts';
 const POLL_MS = 50;
 const TRY_LIMIT_MS = 2_000;
 
-/** Waits until `check` holds, as long as the service behind it is not down for good. Bounded. */
-export const untilReady = async (
+/** Polls `check` until it is true. Throws when the service was given up or the limit has passed. */
+export const waitUntilReady = async (
   what: string,
   limitMs: number,
   service: Service | null,
@@ -18,7 +18,7 @@ export const untilReady = async (
     signal.throwIfAborted();
     const failure = service?.failure() ?? null;
     if (failure !== null) throw new Error(failure);
-    if (Date.now() > deadline) throw new Error(`${what} did not answer within ${limitMs / 1_000} seconds.`);
+    if (Date.now() > deadline) throw new Error(`${what} was not ready within ${limitMs / 1_000} seconds.`);
     await pause(POLL_MS, signal);
   }
 };
@@ -26,13 +26,13 @@ export const untilReady = async (
 export const acceptsConnections = (port: number): Promise<boolean> =>
   new Promise((resolve) => {
     const socket = connect({ port, host: '127.0.0.1', timeout: TRY_LIMIT_MS });
-    const settle = (answer: boolean): void => {
+    const finish = (isOpen: boolean): void => {
       socket.destroy();
-      resolve(answer);
+      resolve(isOpen);
     };
-    socket.once('connect', () => settle(true));
-    socket.once('error', () => settle(false));
-    socket.once('timeout', () => settle(false));
+    socket.once('connect', () => finish(true));
+    socket.once('error', () => finish(false));
+    socket.once('timeout', () => finish(false));
   });
 
 export const answersOk = async (

@@ -19,7 +19,7 @@ const digestOf = (options: CorpusOptions): string => {
 
 type Scan = { readonly end: AdLibraryScanEnd; readonly ads: readonly ObservedAd[] };
 
-/** Scans in order, put together from their chunks. */
+/** Scans in order, assembled from their chunks. */
 const scansOf = (observations: readonly Observation[]): Scan[] => {
   const chunks = new Map<string, AdLibraryScanChunk[]>();
   const scans: Scan[] = [];
@@ -38,7 +38,7 @@ const scansOf = (observations: readonly Observation[]): Scan[] => {
 describe('the demo corpus', () => {
   let observations: Observation[];
   let scans: Scan[];
-  /** Every sighting of each ad, in order. */
+  /** Sightings of each ad, in order. */
   let sightings: Map<string, { readonly at: string; readonly collector: string; readonly ad: ObservedAd }[]>;
 
   beforeAll(() => {
@@ -56,13 +56,13 @@ describe('the demo corpus', () => {
 
   const histories = () => [...sightings.values()];
 
-  test('is the same byte for byte for the same options, and another for another seed', () => {
+  test('is the same byte for byte for the same options, and differs for another seed', () => {
     const digest = digestOf(OPTIONS);
     expect(digestOf(OPTIONS)).toBe(digest);
     expect(digestOf({ ...OPTIONS, seed: 8 })).not.toBe(digest);
   });
 
-  test('leaves everything before as it was when days are added', () => {
+  test('keeps the earlier days unchanged when days are added', () => {
     const longer = [...demoObservations({ ...OPTIONS, extraDays: 70 })];
     expect(longer.length).toBeGreaterThan(observations.length);
     expect(longer.slice(0, observations.length)).toEqual(observations);
@@ -72,14 +72,14 @@ describe('the demo corpus', () => {
     expect(added.some(({ ad_id }) => !sightings.has(ad_id))).toBe(true);
   });
 
-  test('holds to the contracts and to the size of a message', () => {
+  test('fits the contracts and the message size', () => {
     for (const observation of observations) {
       expect(Observation.parse(observation)).toEqual(observation);
       expect(Buffer.byteLength(JSON.stringify(observation))).toBeLessThan(OBSERVATION_MAX_BYTES);
     }
   });
 
-  test('says of every brand that it is synthetic, and uses reserved domains only', () => {
+  test('describes every brand as synthetic and uses only reserved domains', () => {
     const profiles = observations.filter(({ type }) => type === 'brand.profile');
     expect(profiles).toHaveLength(OPTIONS.brands);
     for (const profile of profiles) {
@@ -93,20 +93,20 @@ describe('the demo corpus', () => {
     );
   });
 
-  test('has about as many ads as asked for, with ids of 15 to 17 digits', () => {
+  test('has about the requested number of ads, with ids of 15 to 17 digits', () => {
     expect(sightings.size).toBeGreaterThan(OPTIONS.ads * 0.8);
     expect(sightings.size).toBeLessThanOrEqual(OPTIONS.ads);
     expect(new Set([...sightings.keys()].map(({ length }) => length))).toEqual(new Set([15, 16, 17]));
   });
 
-  test('comes in the order of the scans, and ends on the day before `until`', () => {
+  test('is ordered by scan and ends on the day before `until`', () => {
     const times = scans.map(({ end }) => end.scanned_at);
     expect(times).toEqual(times.toSorted());
     expect(times[0]?.slice(0, 10)).toBe('2025-12-31');
     expect(times.at(-1)?.slice(0, 10)).toBe('2026-02-28');
   });
 
-  test('has brands scanned daily and weekly, whole scans, broken-off ones, and ones of some pages', () => {
+  test('has daily and weekly brands, and complete, incomplete and partial scans', () => {
     const counts = new Map<string, number>();
     const pages = new Map<string, Set<number>>();
     for (const { end } of scans) {
@@ -157,7 +157,7 @@ describe('the demo corpus', () => {
     }
   });
 
-  test('has a collector that words most copy differently from some day on', () => {
+  test('has a collector whose version change alters most copy from one day on', () => {
     const both = histories().filter((seen) => new Set(seen.map(({ collector }) => collector)).size === 2);
     expect(both.length).toBeGreaterThan(10);
     const reworded = both.filter((seen) => {
@@ -168,7 +168,7 @@ describe('the demo corpus', () => {
     expect(reworded.length).toBeGreaterThan(both.length / 2);
   });
 
-  test('has blank fields, late-seen ads, and pages linked later or no more', () => {
+  test('has blank fields, ads that appear late, and pages linked or unlinked during the corpus', () => {
     const blank = histories().filter((seen) =>
       seen.some(({ ad }) => ad.started_on === null && ad.link_url === null),
     );
@@ -189,7 +189,7 @@ describe('the demo corpus', () => {
     expect(links.some(({ linked, observed_at }) => linked && observed_at > '2026-01-01')).toBe(true);
   });
 
-  test('has creator pages that run ads of several brands, shown whole by the scan of each', () => {
+  test('has creator pages with ads of several brands, all shown by the scan of each brand', () => {
     const byPage = new Map<string, Set<string>>();
     for (const [first] of histories()) {
       const host = /^https:\/\/(?:www\.)?([a-z0-9-]+\.example)/.exec(first?.ad.link_url ?? '')?.[1];
@@ -199,7 +199,7 @@ describe('the demo corpus', () => {
     expect([...byPage.values()].filter(({ size }) => size > 1).length).toBeGreaterThan(1);
   });
 
-  test('has brands that begin to advertise while they are watched', () => {
+  test('has brands that start to advertise during the corpus', () => {
     const newcomers = buildWorld(OPTIONS).brandList.filter(({ launch }) => launch !== null);
     expect(newcomers.length).toBeGreaterThan(3);
     for (const { domain } of newcomers) {
@@ -221,7 +221,7 @@ describe('the demo corpus', () => {
     expect(ads.filter((ad) => /sale|% off/i.test(ad?.body ?? '')).length).toBeGreaterThan(50);
   });
 
-  test('offers daily brands with many ads to follow', () => {
+  test('has daily scanned brands with many ads to track', () => {
     const brands = busiestBrands(buildWorld(OPTIONS), 8);
     expect(brands).toHaveLength(8);
     expect(brands.every(({ tracksDaily }) => tracksDaily)).toBe(true);

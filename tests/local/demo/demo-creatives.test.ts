@@ -19,8 +19,8 @@ const scanned = [...demoObservations({ ...SIZE, until: LAST_DAY })].flatMap((one
   one.type === 'ad_library.scan' ? one.ads : [],
 );
 
-describe('the demo corpus of pages and creatives', () => {
-  test('holds to the contracts, within the days of the corpus', () => {
+describe('the demo corpus of landing pages and creatives', () => {
+  test('fits the contracts and the days of the corpus', () => {
     for (const one of [...visits, ...files]) {
       expect(Observation.parse(one)).toEqual(one);
       const at = 'observed_at' in one ? one.observed_at : '';
@@ -28,7 +28,7 @@ describe('the demo corpus of pages and creatives', () => {
     }
   });
 
-  test('visits pages that ads of the scans lead to', () => {
+  test('scrapes landing pages of ads in the scans', () => {
     const led = new Set(scanned.map(({ link_url }) => link_url && landingPageOf(link_url)?.landing_page_id));
     const visited = of(visits, 'landing_page.scrape').map(({ page_url }) => landingPageOf(page_url));
     expect(new Set(visited.map((page) => page?.landing_page_id)).size).toBeGreaterThan(100);
@@ -40,7 +40,7 @@ describe('the demo corpus of pages and creatives', () => {
     ).toBeGreaterThan(5);
   });
 
-  test('has files of ads of the scans, some of several ads, at every depth', () => {
+  test('has files of ads in the scans, some shared by several ads, at every analysis depth', () => {
     const known = new Set(scanned.map(({ ad_id }) => ad_id));
     const stored = of(files, 'creative.file');
     expect(new Set(stored.map(({ creative_key }) => creative_key)).size).toBe(stored.length);

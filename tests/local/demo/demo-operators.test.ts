@@ -2,18 +2,18 @@ import { expect, test } from 'vitest';
 import { Observation } from '#contracts/observations/index.ts';
 import { demoObservations } from '#deploy/local/demo/generators/scans.ts';
 
-/** What the demo corpus holds of pages, partners and companies, so that every endpoint has something to show. */
+/** Profiles, partners and companies of the demo corpus, so that every endpoint has something to show. */
 const observations = [
   ...demoObservations({ seed: 1, brands: 24, ads: 1_500, days: 20, until: '2026-02-01' }),
 ];
 
-test('fits the contracts, and is the same every time', () => {
+test('fits the contracts and is the same each time', () => {
   for (const observation of observations) expect(Observation.safeParse(observation).success).toBe(true);
   const again = [...demoObservations({ seed: 1, brands: 24, ads: 1_500, days: 20, until: '2026-02-01' })];
   expect(again).toEqual(observations);
 });
 
-test('has profiles on which two sources disagree', () => {
+test('has page profiles on which two sources disagree', () => {
   const profiles = observations.filter((item) => item.type === 'social_page.profile');
   const byPage = Map.groupBy(profiles, ({ page_id }) => page_id);
   const disagreeing = [...byPage.values()].filter(
@@ -22,7 +22,7 @@ test('has profiles on which two sources disagree', () => {
   expect(disagreeing.length).toBeGreaterThan(3);
 });
 
-test('has links that are held back, and claims that cannot be served', () => {
+test('has quarantined links, and claims that are never served', () => {
   const links = observations.filter((item) => item.type === 'social_page.link');
   expect(links.some(({ quarantined }) => quarantined === true)).toBe(true);
   expect(links.some(({ role, quarantined }) => role === 'AMBASSADOR' && quarantined !== true)).toBe(true);

@@ -15,7 +15,7 @@ const DAY_MS = 86_400_000;
 const world = buildWorld({ seed: 7, brands: 40, ads: 400, days: 60 });
 const observations = [...sites(world, FIRST_DAY_MS), ...storefronts(world, FIRST_DAY_MS)];
 
-/** Events as ingest would record them. */
+/** Returns the events that ingest would record. */
 const events = (): readonly (SiteEvent | StorefrontEvent)[] => {
   const siteStates = new Map<string, SiteState>();
   const shopStates = new Map<string, StorefrontState>();
@@ -41,7 +41,7 @@ const events = (): readonly (SiteEvent | StorefrontEvent)[] => {
 };
 
 describe('the demo corpus of sites and shops', () => {
-  test('is the same each time, and holds to the contracts and the days of the corpus', () => {
+  test('is the same each time and fits the contracts and the days of the corpus', () => {
     expect([...sites(world, FIRST_DAY_MS), ...storefronts(world, FIRST_DAY_MS)]).toEqual(observations);
     for (const observation of observations) {
       expect(Observation.parse(observation)).toEqual(observation);
@@ -52,7 +52,7 @@ describe('the demo corpus of sites and shops', () => {
     }
   });
 
-  test('has tools of every site, some that come and go, and tools that are read and not', () => {
+  test('has tools on every site, some added or removed later, and readable and unreadable split-testing tools', () => {
     const recorded = events();
     const detected = recorded.filter((event) => event.type === 'ToolsDetected');
     expect(new Set(detected.map(({ data }) => data.domain)).size).toBe(world.brands);
@@ -63,7 +63,7 @@ describe('the demo corpus of sites and shops', () => {
     expect(new Set(readable)).toEqual(new Set([true, false]));
   });
 
-  test('has split tests of several types, new ones and ones that ended', () => {
+  test('has split tests of several types, running and ended', () => {
     const recorded = events();
     const tests = recorded.flatMap((event) => (event.type === 'SplitTestsObserved' ? event.data.tests : []));
     expect(new Set(tests.map(({ type }) => type)).size).toBeGreaterThan(5);
@@ -72,7 +72,7 @@ describe('the demo corpus of sites and shops', () => {
     expect(changes.some(({ changes: { state } }) => state === 'ended')).toBe(true);
   });
 
-  test('has sales that signals can find, new products, delisted ones and a fetch that failed', () => {
+  test('has sales that signals detect, new products, delisted ones and a failed scan', () => {
     const recorded = events();
     const scans = recorded.flatMap((event) => (event.type === 'StorefrontScanRecorded' ? [event.data] : []));
     expect(new Set(scans.map(({ domain }) => domain)).size).toBeGreaterThan(10);

@@ -10,12 +10,12 @@ const observations = [...traffic(world, FIRST_DAY_MS)];
 const estimates = observations.filter((one) => one.type === 'traffic.estimate');
 
 describe('the demo corpus of traffic', () => {
-  test('is the same each time, and holds to the contracts', () => {
+  test('is the same each time and fits the contracts', () => {
     expect([...traffic(world, FIRST_DAY_MS)]).toEqual(observations);
     for (const observation of observations) expect(Observation.parse(observation)).toEqual(observation);
   });
 
-  test('has months, countries, visitors and similar sites of every brand', () => {
+  test('has months, countries, demographics and similar sites for every brand', () => {
     for (const { domain, country } of world.brandList) {
       const own = estimates.filter((one) => one.domain === domain);
       expect(own.map(({ period }) => period)).toEqual([
@@ -46,14 +46,14 @@ describe('the demo corpus of traffic', () => {
     );
   });
 
-  test('has somebody in every audience segment', () => {
+  test('has a brand in every audience segment', () => {
     const found = new Set(
       estimates.flatMap(({ demographics }) => (demographics ? segmentsOf(demographics) : [])),
     );
     expect([...found].toSorted()).toEqual(Object.keys(AUDIENCE_SEGMENTS).toSorted());
   });
 
-  test('defines every category that a brand of it names, on three levels', () => {
+  test('defines every category of its brands, on three levels', () => {
     const defined = new Set(
       observations.flatMap((one) => (one.type === 'category.define' ? [one.path.join('>')] : [])),
     );

@@ -8,12 +8,12 @@ import type { StoredEvent } from '#deploy/local/event-store/model.ts';
 import { MalformedMessage, TOMBSTONE_REVISION } from '#deploy/local/event-store/wire/protobuf.ts';
 import { checkpoint, decodeRead, encodeEvent } from '#deploy/local/event-store/wire/read-codec.ts';
 
-/** Our own coding of the hot messages against the classes that the client was generated with. */
+/** Compares our own encoding of the frequent messages with the generated classes of the official client. */
 const bytes = (maxLength: number) => fc.uint8Array({ maxLength }).map((array) => Buffer.from(array));
 const name = fc
   .string({ minLength: 1, maxLength: 100, unit: 'grapheme' })
   .filter((text) => !text.includes('\0'));
-/** Lengths around the places where a varint grows, and payloads of more than one of them. */
+/** Lengths around the sizes at which a varint grows, and larger payloads. */
 const payload = fc.oneof(
   bytes(200),
   fc.constantFrom(127, 128, 16_383, 16_384, 70_000).map((length) => Buffer.alloc(length, 'x')),
@@ -35,8 +35,8 @@ const stored: fc.Arbitrary<StoredEvent> = fc.record({
   metadata: payload,
 });
 
-describe('the coding of hot messages', () => {
-  test('an event that is read', () => {
+describe('the encoding of frequent messages', () => {
+  test('encodes an event of a read', () => {
     fc.assert(
       fc.property(stored, (event) => {
         const decoded = streams.ReadResp.deserializeBinary(encodeEvent(event)).getEvent();
@@ -61,7 +61,7 @@ describe('the coding of hot messages', () => {
     );
   });
 
-  test('a batch that is appended', () => {
+  test('decodes a batch append', () => {
     const proposed = fc.record({
       id: fc.uuid(),
       type: name,
@@ -109,7 +109,7 @@ describe('the coding of hot messages', () => {
     );
   });
 
-  test('what a batch is answered', () => {
+  test('encodes the reply to a batch append', () => {
     const correlation = Buffer.from(new shared.UUID().setString('correlation').serializeBinary());
     const identifier = Buffer.from(
       new shared.StreamIdentifier().setStreamName(Buffer.from('a-1')).serializeBinary(),
@@ -138,14 +138,14 @@ describe('the coding of hot messages', () => {
     expect(details.getExpectedStreamPosition()).toBe('3');
   });
 
-  test('a checkpoint', () => {
+  test('encodes a checkpoint', () => {
     const decoded = streams.ReadResp.deserializeBinary(checkpoint(2 ** 40)).getCheckpoint();
     expect(decoded?.getCommitPosition()).toBe(String(2 ** 40));
   });
 });
 
-describe('messages that are not what they should be', () => {
-  test('are refused as malformed, whatever the bytes', () => {
+describe('malformed messages', () => {
+  test('are refused as malformed, for any bytes', () => {
     fc.assert(
       fc.property(bytes(200), fc.constantFrom(decodeBatchPart, decodeRead), (noise, decode) => {
         expect([null, MalformedMessage]).toContain(failureOf(() => decode(noise)));
@@ -154,7 +154,7 @@ describe('messages that are not what they should be', () => {
     );
   });
 
-  test('an event without a type, a content type or an id is a bad event, not a bad call', () => {
+  test('with an event that lacks a type, a content type or an id fail that event and not the call', () => {
     const request = new streams.BatchAppendReq();
     request.setCorrelationId(new shared.UUID().setString('correlation'));
     const noType = new streams.BatchAppendReq.ProposedMessage();
@@ -174,12 +174,12 @@ describe('messages that are not what they should be', () => {
   });
 });
 
-/** Comparing long strings is fast where comparing long buffers is not. */
+/** Latin-1 text, because comparing long strings is fast where comparing long buffers is not. */
 function latin1(data: Uint8Array | undefined): string {
   return Buffer.from(data ?? []).toString('latin1');
 }
 
-/** The class of what was thrown, `null` when nothing was. */
+/** Returns the class of the thrown error; `null` when nothing was thrown. */
 function failureOf(action: () => unknown): unknown {
   try {
     action();

@@ -13,15 +13,15 @@ import {
 import { FOR, Random } from '../world/seeded-random.ts';
 import type { DemoBrand, DemoPage, World } from '../world/world.ts';
 
-/** Wording of the two versions of the web collector, and of the API's. */
+/** Versions of the collectors. Their observations of the same ad differ in content. */
 export type Collector = 'demo-web/1' | 'demo-web/2' | 'demo-api/1';
 
-/** One creative idea serves this many ads of a page, so that copy is used again as it is in life. */
+/** Ads of a page that share one creative concept, so that copy is reused as in real libraries. */
 const ADS_PER_CONCEPT = 3;
 const APP_LINK_SHARE = 0.4;
-/** Ten digits from here up: beyond the app ids that the store has given out. */
+/** First app id, with ten digits: higher than the ids that the app store has assigned. */
 const FIRST_APP_ID = 9_900_000_000;
-/** Each with the upper end of its share. */
+/** Formats with the upper bound of their cumulative share. */
 const FORMATS: readonly (readonly [AdFormat, number])[] = [
   ['video', 0.4],
   ['image', 0.76],
@@ -35,14 +35,14 @@ type Content = Omit<
   'ad_id' | 'page_id' | 'page_name' | 'is_active' | 'started_on' | 'stopped_on'
 >;
 
-/** 15 to 17 digits, in the order of the ads within each length, never the same twice. */
+/** Returns an ad id of 15 to 17 digits. Ids are unique, and ascend with the ad number within each length. */
 export const adIdOf = (seed: number, ad: number): string => {
   const random = new Random(seed, FOR.link, ad, 1);
   const core = String(120_000_000_000_000 + ad * 7_919 + random.below(7_919));
   return core + String(random.below(100)).padStart(2, '0').slice(0, random.below(3));
 };
 
-/** What an ad looks like on a day to a collector. */
+/** Returns the content of an ad on a day, as this collector observes it. */
 export const contentOn = (
   world: World,
   page: DemoPage,
@@ -83,7 +83,7 @@ export const contentOn = (
     cards,
     versions,
   };
-  return wordedBy(collector, content);
+  return asObservedBy(collector, content);
 };
 
 const voiceOf = (world: World, page: DemoPage, life: Life): Voice => {
@@ -110,8 +110,8 @@ type Destination = { readonly path: string; readonly isApp: boolean; readonly mo
 
 const linkOf = (world: World, brand: DemoBrand, life: Life, { path, isApp, moved }: Destination): string => {
   const random = new Random(world.seed, FOR.link, life.ad);
-  // The new place of a link that changed, whatever the old one was.
-  const place = moved ? `/pages/offer-${random.between(1, 9)}` : path;
+  // Destination after a link change, independent of the earlier one.
+  const destination = moved ? `/pages/offer-${random.between(1, 9)}` : path;
   if (isApp && !moved) {
     return brand.index % 2 === 0
       ? `https://apps.apple.com/us/app/${slug(brand.name)}/id${FIRST_APP_ID + brand.index}`
@@ -122,7 +122,7 @@ const linkOf = (world: World, brand: DemoBrand, life: Life, { path, isApp, moved
     `?utm_source={{site_source_name}}&utm_campaign=demo-${random.below(1_000)}`,
     '',
   ]);
-  return `https://${random.chance(0.8) ? 'www.' : ''}${brand.domain}${place}${tracking}`;
+  return `https://${random.chance(0.8) ? 'www.' : ''}${brand.domain}${destination}${tracking}`;
 };
 
 const cardsOf = (random: Random, brand: DemoBrand, link: string, count: number): Content['cards'] =>
@@ -134,7 +134,7 @@ const cardsOf = (random: Random, brand: DemoBrand, link: string, count: number):
     link_url: link,
   }));
 
-/** Addresses of pictures expire: every day shows others, of the same kinds. */
+/** Media addresses expire: each day has other addresses of the same kinds. */
 const mediaOf = (name: string, format: AdFormat, day: number): Content['media'] => {
   const address = (extension: string): string =>
     `https://media.library.example/${name}.${extension}?expires=${day + 400}`;
@@ -143,15 +143,15 @@ const mediaOf = (name: string, format: AdFormat, day: number): Content['media'] 
   return [{ kind: 'image', url: address('jpg'), poster_url: null }];
 };
 
-const wordedBy = (collector: Collector, content: Content): Content => {
+const asObservedBy = (collector: Collector, content: Content): Content => {
   switch (collector) {
     case 'demo-web/1':
       return content;
     case 'demo-web/2':
-      // This version takes the label of the button for the last line of the copy.
+      // This version appends the button label to the copy.
       return { ...content, body: `${content.body}\n${content.cta_text}` };
     case 'demo-api/1':
-      // The official API gives neither button nor media, nor says what kind of ad it is.
+      // The official API reports neither button, media nor format.
       return { ...content, cta_type: null, cta_text: null, format: null, media: [], cards: [], versions: [] };
   }
 };

@@ -3,7 +3,7 @@ import { CREATIVE_FIELDS, type MediaKind } from '#contracts/values/creatives.ts'
 import { CREATIVE_ADS_MAX, type CreativeAnalysis } from '#contracts/observations/creative.ts';
 import type { Observation } from '#contracts/observations/index.ts';
 import { adIdOf } from './ad-content.ts';
-import { type LookedAtAd, lookedAtAds } from './sampled-ads.ts';
+import { type SampledAd, sampleAds } from './sampled-ads.ts';
 import { FOR, Random } from '../world/seeded-random.ts';
 import type { DemoBrand, DemoPage, World } from '../world/world.ts';
 
@@ -24,10 +24,10 @@ const HOUR_MS = 3_600_000;
 type File = {
   readonly kind: MediaKind;
   readonly ads: string[];
-  readonly first: LookedAtAd;
+  readonly first: SampledAd;
 };
 
-/** Files that the brands' ads carry, as an archive would have measured and an analysis read them. */
+/** Generates the media files of the brands' ads, with measurements of an archive and results of an analysis. */
 export function* creatives(world: World, firstDayMs: number): Generator<Observation> {
   for (const page of world.pageList) {
     for (const [name, file] of filesOf(world, page)) {
@@ -37,10 +37,10 @@ export function* creatives(world: World, firstDayMs: number): Generator<Observat
   }
 }
 
-/** By the name that the file has in the library: ads of one creative idea share it. */
+/** Returns files by their name in the library. Ads with the same creative concept share a file. */
 const filesOf = (world: World, page: DemoPage): ReadonlyMap<string, File> => {
   const files = new Map<string, File>();
-  for (const ad of lookedAtAds(world, page)) {
+  for (const ad of sampleAds(world, page)) {
     const [media] = ad.content.media;
     if (media?.url === null || media === undefined) continue;
     const name = `${media.url.split('?', 1)[0]}#${ad.life.brand}`;
@@ -99,8 +99,8 @@ const framesOf = (seconds: number | null): number[] | null =>
 type Spoken = Pick<CreativeAnalysis, 'transcript' | 'language' | 'corrections'>;
 const SILENT: Spoken = { transcript: null, language: null, corrections: null };
 
-/** Reads the copy aloud; now and then the brand's name is misheard. */
-const spokenOf = ({ content }: LookedAtAd, brand: DemoBrand, random: Random): Spoken => {
+/** Returns the copy as spoken text. In some files the brand's name is transcribed wrongly. */
+const spokenOf = ({ content }: SampledAd, brand: DemoBrand, random: Random): Spoken => {
   const text = [content.title, content.body].filter((part) => part !== null).join('. ');
   const heard = `${brand.name.split(' ')[0]?.toLowerCase()}s`;
   return random.chance(CORRECTED_SHARE)
@@ -126,7 +126,7 @@ const unread = (creative_key: string, observed_at: string): CreativeAnalysis => 
 const describedOf = (
   creative_key: string,
   observed_at: string,
-  { content }: LookedAtAd,
+  { content }: SampledAd,
   said: Spoken,
   frames: readonly number[] | null,
   random: Random,

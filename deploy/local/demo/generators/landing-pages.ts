@@ -1,25 +1,25 @@
 import type { PageType } from '#contracts/values/landing-pages.ts';
 import { landingPageOf } from '#contracts/values/landing-pages.ts';
 import type { Observation } from '#contracts/observations/index.ts';
-import { lookedAtAds } from './sampled-ads.ts';
+import { sampleAds } from './sampled-ads.ts';
 import { FOR, Random } from '../world/seeded-random.ts';
 import type { DemoBrand, World } from '../world/world.ts';
 
 const SCRAPED_SHARE = 0.85;
 const CLASSIFIED_SHARE = 0.9;
 const GONE_SHARE = 0.04;
-/** How often the classifier takes a page for something else: it can be wrong. */
+/** Share of pages that the classifier assigns a wrong type. */
 const MISTAKEN_SHARE = 0.05;
 const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
 const CTAS = ['Add to cart', 'Shop now', 'Buy now', 'Get the offer', 'Take the quiz', 'Learn more'] as const;
 const OTHER_TYPES = ['listicle', 'advertorial', 'article', 'bundle', 'lead_form'] as const;
 
-/** The pages that the brands' ads lead to, as a scraper and a classifier would have found them. */
+/** Generates scrapes and classifications of the landing pages of the brands' ads. */
 export function* pages(world: World, firstDayMs: number): Generator<Observation> {
   for (const page of world.pageList) {
     const seen = new Set<string>();
-    for (const { life, content, day } of lookedAtAds(world, page)) {
+    for (const { life, content, day } of sampleAds(world, page)) {
       const address = content.link_url === null ? null : landingPageOf(content.link_url);
       const brand = world.brandList[life.brand];
       if (address === null || brand === undefined || seen.has(address.landing_page_id)) continue;
@@ -29,7 +29,7 @@ export function* pages(world: World, firstDayMs: number): Generator<Observation>
   }
 }
 
-/** What is said of a page follows from its address, so that two visits from two pages' ads say the same. */
+/** Everything about a page derives from its address, so that two ads with the same page agree. */
 function* visitsOf(world: World, brand: DemoBrand, page_url: string, dayMs: number): Generator<Observation> {
   const random = new Random(world.seed, FOR.landingPage, brand.index, numberOf(page_url));
   if (!random.chance(SCRAPED_SHARE)) return;
@@ -84,7 +84,7 @@ const headingOf = (brand: DemoBrand, url: string, type: PageType): string => {
   }
 };
 
-/** A number for a text, the same on every machine. */
+/** Hash of a text, the same on every machine. */
 const numberOf = (text: string): number => {
   let hash = 0;
   for (let index = 0; index < text.length; index += 1)

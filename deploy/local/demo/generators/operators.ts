@@ -3,20 +3,20 @@ import type { SocialPageProfile } from '#contracts/observations/social-page-prof
 import { FOR, Random } from '../world/seeded-random.ts';
 import type { DemoBrand, DemoPage, World } from '../world/world.ts';
 
-/** Of so many brands in a row, the first few belong to one company as far as can be seen. */
+/** Brands are grouped in runs of this length; the first two to four of each run belong to one company. */
 const BRANDS_PER_OPERATOR = 8;
 const OPERATOR_BRANDS_MAX = 4;
-/** Pages of which a second source says something else. */
+/** Share of social pages on which a second source disagrees. */
 const DISAGREEING_SHARE = 0.3;
-/** Brands with a page that is held back. */
+/** Share of brands with a quarantined page link. */
 const QUARANTINED_SHARE = 0.15;
-/** Beyond the ids of the pages that run ads. */
+/** First id of quarantined pages, above the ids of pages that run ads. */
 const FIRST_DOUBTFUL_PAGE = 190_000_000_000_000;
 const HOUR_MS = 3_600_000;
 
 const PAGE_CATEGORIES = ['Clothing store', 'Product/service', 'Health/beauty', 'Home decor'] as const;
 
-/** What sources say of pages, links that are held back, and companies behind several brands. */
+/** Generates page profiles, quarantined links, and companies behind several brands. */
 export function* operators(world: World, firstDayMs: number): Generator<Observation> {
   const observed_at = new Date(firstDayMs + 2 * HOUR_MS).toISOString();
   for (const page of world.pageList) yield* profilesOf(world, page, observed_at);

@@ -7,17 +7,17 @@ import type { DemoPage, World } from '../world/world.ts';
 
 const CREATOR_NAMES_BRAND_SHARE = 0.5;
 const BRAND_NAMES_CREATOR_SHARE = 0.15;
-/** Some sources claim a contract for a creator, which cannot be served. */
+/** Share of creators for whom a source claims a contract. The API never serves such a claim. */
 const CONTRACT_CLAIMED_SHARE = 0.12;
 
-/** The partner that an ad names, if any: a creator's ad the brand, or a brand's ad one of its creators. */
+/** Returns the partner that an ad names, if any: the brand in a creator's ad, or a creator in a brand's ad. */
 export const partnerOf = (
   world: World,
   page: DemoPage,
   life: Life,
   collector: Collector,
 ): Pick<ObservedAd, 'branded_content'> => {
-  // The official API does not say.
+  // The official API does not report partners.
   if (collector === 'demo-api/1') return {};
   const random = new Random(world.seed, FOR.partner, life.ad);
   const pages = world.brandList[life.brand]?.pages.map((index) => world.pageList[index]) ?? [];
@@ -34,7 +34,7 @@ export const partnerOf = (
   return { branded_content };
 };
 
-/** What the link of a page claims it to be. */
+/** Returns the role that the link of a page claims. */
 export const claimOf = (world: World, page: DemoPage): PageClaim => {
   const random = new Random(world.seed, FOR.partner, page.index, 1);
   return page.role === 'CREATOR' && random.chance(CONTRACT_CLAIMED_SHARE) ? 'AMBASSADOR' : page.role;

@@ -1,42 +1,42 @@
 import { CHUNK_ADS_MAX, type ObservedAd } from '#contracts/observations/ad-library-scan.ts';
 import type { Observation } from '#contracts/observations/index.ts';
 import { scanIdOf } from '#domain/ids.ts';
-import { AROUND } from './side-observations.ts';
+import { SIDE_OBSERVATIONS } from './side-observations.ts';
 import { adIdOf, type Collector, contentOn } from './ad-content.ts';
 import { type Life, lifeOf, shownOn } from './ad-lifecycle.ts';
 import { claimOf, partnerOf } from './partners.ts';
 import { FOR, Random } from '../world/seeded-random.ts';
 import { buildWorld, type CorpusSize, type DemoBrand, type DemoPage, type World } from '../world/world.ts';
 
-/** Ads of one chunk: carousels are long, and a chunk has to fit into a message. */
+/** Ads per chunk. A chunk with carousels still has to fit into one message. */
 const CHUNK_ADS = Math.min(200, CHUNK_ADS_MAX);
 const INCOMPLETE_SHARE = 0.05;
 const PARTIAL_SHARE = 0.04;
 const BLANK_SHARE = 0.03;
 const SKIPPED_SHARE = 0.01;
 const DAY_MS = 86_400_000;
-/** Scans of a day begin at 02:00 UTC, in the order of the brands, within four hours. */
+/** Scans of a day start at 02:00 UTC and are spread over four hours, in the order of the brands. */
 const SCANS_FROM_MS = 2 * 3_600_000;
 const SCANS_SPREAD_MS = 4 * 3_600_000;
 
 export type CorpusOptions = CorpusSize & {
   /** The day after the last one, `YYYY-MM-DD`. */
   readonly until: string;
-  /** Days added behind `until`: they leave everything before as it was. */
+  /** Days added after `until`. They do not change the earlier days. */
   readonly extraDays?: number;
 };
 
 /**
- * The synthetic demo corpus: who the brands are, then day by day what scans of the ad library would have shown.
- * The same options give the same observations, byte for byte. Nothing of the ads is held in memory, so a million
- * cost no more than a hundred.
+ * Yields the observations of the synthetic demo corpus: brand profiles first, then ad library scans day by day. The
+ * same options give the same observations, byte for byte. Ads are not held in memory, so a million need no more
+ * memory than a hundred.
  */
 export function* demoObservations(options: CorpusOptions): Generator<Observation> {
   const world = buildWorld(options);
   const firstDayMs = Date.parse(`${options.until}T00:00:00.000Z`) - options.days * DAY_MS;
   const lastDay = options.days - 1 + (options.extraDays ?? 0);
   for (const brand of world.brandList) yield profileOf(brand, firstDayMs);
-  for (const around of AROUND) yield* around(world, firstDayMs);
+  for (const generate of SIDE_OBSERVATIONS) yield* generate(world, firstDayMs);
   for (let day = 0; day <= lastDay; day += 1) {
     const dayMs = firstDayMs + day * DAY_MS;
     for (const page of world.pageList) yield* linksOf(world, page, day, dayMs);
@@ -124,12 +124,12 @@ function* scanOf(world: World, brand: DemoBrand, day: number, dayMs: number): Ge
 type Coverage = {
   readonly pages: readonly DemoPage[];
   readonly complete: boolean;
-  /** Share of the ads at which an incomplete scan broke off. */
+  /** Share of the ads after which an incomplete scan ended. */
   readonly cut: number;
   readonly blank: boolean;
 };
 
-/** Most scans are whole; some break off, some look at some of the pages only, some leave fields blank. */
+/** Most scans are complete. Some end early, some cover only half of the pages, some leave fields blank. */
 const coverageOf = (world: World, brand: DemoBrand, day: number): Coverage => {
   const linked = brand.pages
     .map((index) => world.pageList[index] as DemoPage)
@@ -153,7 +153,7 @@ const collectorOn = (brand: DemoBrand, day: number): Collector => {
   return brand.collectorSwitch !== null && day >= brand.collectorSwitch ? 'demo-web/2' : 'demo-web/1';
 };
 
-/** Every ad of the pages that the library shows on that day, whichever brand it is for. */
+/** Yields every ad of the pages that the library shows on that day, for any brand. */
 function* shownAds(
   world: World,
   pages: readonly DemoPage[],
@@ -172,7 +172,7 @@ function* shownAds(
   }
 }
 
-type Look = {
+type ScanView = {
   readonly day: number;
   readonly dayMs: number;
   readonly collector: Collector;
@@ -183,7 +183,7 @@ const observe = (
   world: World,
   page: DemoPage,
   life: Life,
-  { day, dayMs, collector, blank }: Look,
+  { day, dayMs, collector, blank }: ScanView,
 ): ObservedAd => {
   const running = shownOn(life, day) === 'running';
   const dateOf = (of: number): string => new Date(dayMs + (of - day) * DAY_MS).toISOString().slice(0, 10);
@@ -191,7 +191,7 @@ const observe = (
     ad_id: adIdOf(world.seed, life.ad),
     page_id: page.id,
     page_name: page.name,
-    // The API gives a date of the stop and no flag.
+    // The API reports a stop date and no active flag.
     is_active: collector === 'demo-api/1' ? null : running,
     started_on: dateOf(life.started),
     stopped_on: running ? null : dateOf(life.stopped),

@@ -8,11 +8,11 @@ import { traffic } from './traffic.ts';
 import type { World } from '../world/world.ts';
 
 /**
- * What is observed around the ads: of the brands' sites, shops, traffic, files. Each generator is seeded by the
- * world alone and answers the same observations every time, dated within the corpus's days (`firstDayMs` is the
- * first one's midnight). They are fed once, before the scans.
+ * Generates the observations besides ad scans: sites, shops, traffic, files. Each generator depends only on the
+ * world's seed, so its observations are the same each time. They are dated within the corpus (`firstDayMs` is
+ * midnight of its first day) and published once, before the scans.
  */
-export const AROUND: readonly ((world: World, firstDayMs: number) => Iterable<Observation>)[] = [
+export const SIDE_OBSERVATIONS: readonly ((world: World, firstDayMs: number) => Iterable<Observation>)[] = [
   pages,
   creatives,
   traffic,

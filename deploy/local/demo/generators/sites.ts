@@ -5,12 +5,12 @@ import type { DemoBrand, World } from '../world/world.ts';
 
 const DAY_MS = 86_400_000;
 const SCANS_FROM_MS = 5 * 3_600_000;
-/** Scans of sites come so far apart, from the brand's first day on. */
+/** Days between two scans of a site, starting on the brand's first day. */
 const DAYS_BETWEEN_SCANS = 24;
 const SPLIT_TESTING_SHARE = 0.45;
 const SPLIT_TESTING = 'A/B testing';
 
-/** Of each category a site has one tool, or none: [category, share of sites, tools]. Invented, as everything here. */
+/** Tool categories: [category, share of sites with a tool, tools]. All names are invented. */
 const CATEGORIES: readonly (readonly [string, number, readonly string[]])[] = [
   ['Ecommerce', 1, ['Cartwheel', 'Cartwheel', 'Cartwheel', 'Shopstead', 'Vendora']],
   ['Analytics', 0.95, ['Tallyho', 'Tallyho', 'Countinghouse']],
@@ -25,7 +25,7 @@ const CATEGORIES: readonly (readonly [string, number, readonly string[]])[] = [
   ['Personalization', 0.15, ['Mirrorly']],
   ['Security', 0.5, ['Gatewarden']],
 ];
-/** Tools for split tests, and whether what they are configured to do can be read. */
+/** Split-testing tools, and whether their configuration can be read. */
 const SPLIT_TESTERS = [
   { name: 'Arm & Leg', readable: true },
   { name: 'Forkroad', readable: true },
@@ -65,7 +65,7 @@ const SPLITS = [
   [0.8, 0.2],
 ] as const;
 
-/** The brands' sites as scans of them would have found them: tools, and split tests where these can be read. */
+/** Generates scans of the brands' sites: tools, and split tests where they can be read. */
 export function* sites(world: World, firstDayMs: number): Generator<Observation> {
   for (const brand of world.brandList) {
     for (let day = brand.offset; day < world.days; day += DAYS_BETWEEN_SCANS) {
@@ -83,7 +83,7 @@ const toolNamed = (name: string, category: string): DetectedTool => ({
   website_url: `https://${slug(name)}.example/`,
 });
 
-/** What a site has from first to last, but for one tool that comes or goes. */
+/** Returns the tools of a site on a day. One tool is added or removed during the corpus; the others stay. */
 const toolsOf = (world: World, brand: DemoBrand, day: number): readonly DetectedTool[] => {
   const random = new Random(world.seed, FOR.site, brand.index);
   const tools = CATEGORIES.flatMap(([category, share, names]) => {
@@ -116,7 +116,9 @@ function scanOf(world: World, brand: DemoBrand, day: number, dayMs: number): Obs
   };
 }
 
-/** A test is configured on one day and ends some weeks later; the tool goes on showing it. */
+/**
+ * Returns the split tests of a site on a day. A test ends some weeks after its start and stays visible in the tool.
+ */
 const testsOf = (world: World, brand: DemoBrand, tool: string, day: number): ObservedSplitTest[] => {
   const count = new Random(world.seed, FOR.site, brand.index, 2).below(6);
   return Array.from({ length: count }, (_, test): ObservedSplitTest | null => {

@@ -7,7 +7,9 @@ import type { DemoBrand, World } from '../world/world.ts';
 const DAY_MS = 86_400_000;
 const SCANS_FROM_MS = 4 * 3_600_000;
 const DAYS_BETWEEN_SCANS = 7;
-/** Every third brand has a shop whose catalogue can be collected, and no more than so many. */
+/**
+ * STOREFRONT_EVERY: one brand in three has a shop whose catalogue can be collected. STOREFRONTS_MAX: maximum shops.
+ */
 const STOREFRONT_EVERY = 3;
 const STOREFRONTS_MAX = 2_000;
 const FAILED_SHARE = 0.05;
@@ -16,7 +18,7 @@ const PRODUCTS_PER_SHOP_MAX = 100;
 const COLORS = ['Sand', 'Moss', 'Ink', 'Clay', 'Fog'] as const;
 const SIZES = ['Small', 'Medium', 'Large'] as const;
 
-/** Public catalogues as scans of them would have found them: sales, new products, products that sell out or go. */
+/** Generates scans of public shop catalogues: sales, new products, and products that sell out or are removed. */
 export function* storefronts(world: World, firstDayMs: number): Generator<Observation> {
   const shops = world.brandList
     .filter(({ index }) => index % STOREFRONT_EVERY === 0)
@@ -26,7 +28,7 @@ export function* storefronts(world: World, firstDayMs: number): Generator<Observ
   }
 }
 
-/** Weekly, and when a sale begins and is over. */
+/** Returns the days of scans: weekly, and when a sale begins and ends. */
 const scanDays = (world: World, brand: DemoBrand): readonly number[] => {
   const days = new Set<number>();
   for (let day = brand.offset; day < world.days; day += DAYS_BETWEEN_SCANS) days.add(day);
@@ -64,7 +66,10 @@ const catalogueOn = (world: World, brand: DemoBrand, day: number): ObservedProdu
 
 const dollars = (cents: number): string => (cents / 100).toFixed(2);
 
-/** `null`: not listed on that day. The first twelve are those that ads lead to, and stay. */
+/**
+ * Returns `null` when the product is not listed on that day. The first twelve products are always listed, because
+ * ads link to them.
+ */
 const productOn = (
   world: World,
   brand: DemoBrand,

@@ -4,22 +4,22 @@ import { CATEGORY_PATHS } from './categories.ts';
 import { FOR, Random } from '../world/seeded-random.ts';
 import type { DemoBrand, World } from '../world/world.ts';
 
-/** Complete months before the corpus ends. */
+/** Complete months of estimates before the end of the corpus. */
 const MONTHS = 6;
 const DAY_MS = 86_400_000;
-/** A provider needs so long after a month to estimate it. */
+/** Delay after a month until the provider estimates it. */
 const ESTIMATED_AFTER_MS = 2 * DAY_MS;
 const SIMILAR_BRANDS_MAX = 10;
 const STRANGERS = 3;
 const VISITS_MIN = 4_000;
-/** The most visited brand has this many times the visits of the least. */
+/** Visits of the most visited brand as a multiple of the least visited. */
 const VISITS_SPREAD = 1_500;
 const OTHER_COUNTRIES = ['US', 'CA', 'GB', 'AU', 'DE', 'FR'] as const;
-/** The estimates of a month arrive within an hour. */
+/** Spread of the arrival of one month's estimates. */
 const ARRIVAL_MS = 3_600_000;
 const PROVIDER = 'demo-estimates/1';
 
-/** Weights of the six age groups, from 18 to 24 up: who a brand speaks to. */
+/** Weights of the six age groups, youngest first, one row per kind of audience. */
 const CROWDS = [
   [40, 30, 14, 8, 5, 3],
   [14, 34, 26, 14, 8, 4],
@@ -28,7 +28,7 @@ const CROWDS = [
 ] as const;
 const AGE_GROUPS = ['age_18_24', 'age_25_34', 'age_35_44', 'age_45_54', 'age_55_64', 'age_65_plus'] as const;
 
-/** The categories of the demo, defined, and what a provider would estimate of each brand's site. */
+/** Generates the category definitions of the demo, and traffic estimates of each brand's site. */
 export function* traffic(world: World, firstDayMs: number): Generator<Observation> {
   yield* definitions(firstDayMs);
   const neighbours = neighboursOf(world);
@@ -57,7 +57,7 @@ function* definitions(firstDayMs: number): Generator<Observation> {
 
 const trunkOf = (brand: DemoBrand): string => brand.categoryPath.slice(0, 2).join('>');
 
-/** Brands that share a middle category, by it. */
+/** Returns brands by their middle category. */
 const neighboursOf = (world: World): ReadonlyMap<string, readonly DemoBrand[]> => {
   const byTrunk = new Map<string, DemoBrand[]>();
   for (const brand of world.brandList) {
@@ -98,7 +98,7 @@ function* estimatesOf(
       monthly_visits: visits,
       global_rank: 1 + Math.floor(40_000_000_000 / (visits + 1)),
       category_rank: 1 + Math.floor(60_000_000 / (visits + 1)),
-      // Older months are known by their figures only.
+      // Older months have figures only.
       provider_category: null,
       countries: null,
       demographics: null,
@@ -108,13 +108,16 @@ function* estimatesOf(
   }
 }
 
-/** When the month begins that is so many after that of a moment. */
+/** Returns the start of the month that is `months` after the month of `ms`. */
 const monthMs = (ms: number, months: number): number => {
   const date = new Date(ms);
   return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + months, 1);
 };
 
-/** Some days after the month, and within the days of the corpus: months before it are known when it begins. */
+/**
+ * Returns the arrival time: some days after the month, but within the days of the corpus. Months before the corpus
+ * arrive on its first day.
+ */
 const arrivalOf = (firstDayMs: number, untilMs: number, back: number): number =>
   Math.max(firstDayMs, Math.min(monthMs(untilMs, 1 - back) + ESTIMATED_AFTER_MS, untilMs - DAY_MS));
 
@@ -147,14 +150,14 @@ const demographicsOf = (random: Random): NonNullable<TrafficEstimate['demographi
   return { female, male: hundredths(1 - female), ...ages };
 };
 
-/** A few of whatever category, so that no brand of a small corpus is without similar ones. */
+/** Returns a few brands of any category, so that each brand of a small corpus has similar ones. */
 const strangersTo = (world: World, { index }: DemoBrand): readonly DemoBrand[] =>
   Array.from(
     { length: STRANGERS },
     (_, step) => world.brandList[(index + step + 1) % world.brands] as DemoBrand,
   );
 
-/** Brands, those of the same middle category first, and a site that is no brand of the service. */
+/** Returns similar sites: brands of the same middle category first, and one site that is not a brand here. */
 const similarTo = (
   random: Random,
   brand: DemoBrand,

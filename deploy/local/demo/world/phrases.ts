@@ -1,6 +1,6 @@
 import type { Random } from './seeded-random.ts';
 
-/** Words of the synthetic corpus. Invented: likeness to any brand is chance, and every domain is reserved. */
+/** Vocabulary of the synthetic corpus. All names are invented, and every domain is in a reserved zone. */
 export const BRAND_FIRST = [
   'Lumo',
   'Veska',
@@ -203,7 +203,7 @@ const fill = (text: string, slots: Slots): string =>
     .replace(/\{(\w+)\}/g, (_, name: keyof Slots) => slots[name])
     .replace(/^./, (first) => first.toUpperCase());
 
-/** Copy of one ad; the same draws give the same words. */
+/** Composes the copy of one ad. The same random stream gives the same text. */
 export const composeCopy = (
   random: Random,
   voice: Voice,
@@ -216,6 +216,6 @@ export const composeCopy = (
   return { body: sentences.map((sentence) => fill(sentence, slots)).join(' '), title: fill(title, slots) };
 };
 
-/** The same copy after an edit. */
+/** Returns the copy after an edit. */
 export const reviseCopy = (random: Random, body: string): string =>
   `${random.pick(REVISED_OPENINGS)} ${body}`;

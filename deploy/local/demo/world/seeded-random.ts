@@ -1,6 +1,7 @@
 /**
- * Seeded randomness in 32-bit integer arithmetic, the same on every machine. A stream is named by numbers: what
- * happens to one ad is drawn from that ad's own stream, so nothing has to be remembered and no draw moves another.
+ * Seeded random numbers in 32-bit integer arithmetic, the same on every machine. Each stream has numbers as its
+ * name, for example one stream per ad. A draw from one stream does not change another, so no state has to be
+ * stored.
  */
 export class Random {
   #state: number;
@@ -11,7 +12,7 @@ export class Random {
     this.#state = hash;
   }
 
-  /** At least 0, below 1 (mulberry32). */
+  /** Returns a number of at least 0 and below 1 (mulberry32). */
   next(): number {
     this.#state = (this.#state + 0x6d2b79f5) | 0;
     let t = this.#state;
@@ -20,12 +21,12 @@ export class Random {
     return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296;
   }
 
-  /** A whole number from 0, below `limit`. */
+  /** Returns an integer of at least 0 and below `limit`. */
   below(limit: number): number {
     return Math.floor(this.next() * limit);
   }
 
-  /** A whole number from `low` to `high`, both included. */
+  /** Returns an integer from `low` to `high`, both inclusive. */
   between(low: number, high: number): number {
     return low + this.below(high - low + 1);
   }
@@ -39,7 +40,7 @@ export class Random {
   }
 }
 
-/** The finishing step of MurmurHash3: every bit of the input moves every bit of the answer. */
+/** Finalizer of MurmurHash3: every input bit affects every output bit. */
 const mix = (value: number): number => {
   let hash = value | 0;
   hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
@@ -47,7 +48,7 @@ const mix = (value: number): number => {
   return (hash ^ (hash >>> 16)) | 0;
 };
 
-/** The first part of a stream's name: what it is drawn for. */
+/** First part of a stream's name: the purpose of its draws. */
 export const FOR = {
   brand: 1,
   page: 2,

@@ -3,11 +3,11 @@ import { CATEGORY_PATHS } from '../generators/categories.ts';
 import { BRAND_FIRST, BRAND_SECOND, CREATOR_FIRST, CREATOR_SECOND, type Language } from './phrases.ts';
 import { FOR, Random } from './seeded-random.ts';
 
-/** Who is in the corpus: brands, their pages, and how many ads each page runs. Kept in memory whole. */
+/** Size of the corpus. The world of brands, pages and ad counts per page is held in memory as a whole. */
 export type CorpusSize = {
   readonly seed: number;
   readonly brands: number;
-  /** Distinct ads of the first `days` days, about a third of them already running on the first. */
+  /** Distinct ads of the first `days` days. About a third of them already run on the first day. */
   readonly ads: number;
   readonly days: number;
 };
@@ -18,12 +18,12 @@ export type DemoPage = {
   readonly name: string;
   readonly role: PageRole;
   readonly confidence: number;
-  /** Brands whose ads the page runs; several only for a shared creator page. */
+  /** Brands whose ads the page runs. Only a shared creator page has several. */
   readonly brands: readonly number[];
-  /** Days counted from the first; `null` for a link that lasts. */
+  /** Days counted from the first day of the corpus; `null` when the link never ends. */
   readonly linkedFrom: number;
   readonly linkedUntil: number | null;
-  /** Its ads are numbered from here. */
+  /** Number of its first ad; its other ads follow in sequence. */
   readonly firstAd: number;
   readonly ads: number;
 };
@@ -36,14 +36,14 @@ export type DemoBrand = {
   readonly country: string;
   readonly language: Language;
   readonly tracksDaily: boolean;
-  /** Day of the week of a weekly scan, and of the first scan. */
+  /** Weekday of a weekly scan, and day of the first scan. */
   readonly offset: number;
   readonly collector: 'web' | 'api';
-  /** Day on which another version of the collector takes over; `null`: never. */
+  /** Day on which another version of the collector is used; `null` without a change. */
   readonly collectorSwitch: number | null;
   readonly sales: readonly { readonly from: number; readonly to: number }[];
   readonly burst: number;
-  /** Day on which its first ad starts; `null`: it ran ads before the corpus's first day. */
+  /** Day on which its first ad starts; `null` when it ran ads before the first day of the corpus. */
   readonly launch: number | null;
   readonly hasApp: boolean;
   readonly pages: number[];
@@ -54,9 +54,9 @@ export type World = CorpusSize & {
   readonly pageList: readonly DemoPage[];
 };
 
-/** Every fourth brand is scanned daily, the others weekly. */
+/** One brand in four is scanned daily, the others weekly. */
 const DAILY_EVERY = 4;
-/** Some brands, scanned weekly, begin to advertise while they are watched. */
+/** One weekly scanned brand in eight starts to advertise during the corpus. */
 const NEWCOMER_EVERY = 8;
 const NEWCOMER_AT = 6;
 const API_SHARE = 0.15;
@@ -109,13 +109,13 @@ const brandAt = ({ seed, days }: CorpusSize, index: number): DemoBrand => {
   };
 };
 
-/** In the corpus's second half, so that scans before it showed no ad and some behind it show the first. */
+/** Returns a day in the second half of the corpus, so that earlier scans show no ad and later ones show the first. */
 const launchOf = ({ seed, days }: Pick<CorpusSize, 'seed' | 'days'>, index: number): number | null => {
   if (index % NEWCOMER_EVERY !== NEWCOMER_AT) return null;
   return Math.floor(days * (0.55 + 0.2 * new Random(seed, FOR.launch, index).next()));
 };
 
-/** Unique for every index: first and second word together, then with a number behind. */
+/** Returns a name that is unique per index: two words, with a number once the pairs are used up. */
 const nameOf = (index: number): { name: string; domain: string } => {
   const first = index % BRAND_FIRST.length;
   const round = Math.floor(index / BRAND_FIRST.length);
@@ -133,7 +133,7 @@ type Draft = Omit<DemoPage, 'index' | 'id' | 'firstAd' | 'ads'> & { readonly wei
 
 const ownPages = ({ seed, days }: CorpusSize, brand: DemoBrand): Draft[] => {
   const random = new Random(seed, FOR.page, brand.index);
-  // Few brands run many ads, as in any library.
+  // A few brands run most of the ads, as in a real ad library.
   const brandWeight = 0.3 + 6 * random.next() ** 3;
   const official: Draft = {
     name: brand.name,
@@ -161,7 +161,7 @@ const ownPages = ({ seed, days }: CorpusSize, brand: DemoBrand): Draft[] => {
   return [official, ...others];
 };
 
-/** Creators who run ads of several brands from one page. */
+/** Creator pages that run ads of several brands. */
 const sharedPages = ({ seed, brands }: CorpusSize): Draft[] => {
   if (brands < 2) return [];
   return Array.from({ length: Math.ceil(brands / BRANDS_PER_SHARED_PAGE) }, (_, index): Draft => {
@@ -183,11 +183,11 @@ const sharedPages = ({ seed, brands }: CorpusSize): Draft[] => {
 const creatorName = (random: Random): string =>
   `${random.pick(CREATOR_FIRST)} ${random.pick(CREATOR_SECOND)}`;
 
-/** 15 digits; the stride keeps neighbours from looking like a list. */
+/** 15 digits. The stride and the random part keep consecutive ids from looking sequential. */
 const pageIdOf = (seed: number, index: number): string =>
   String(101_000_000_000_000 + index * 104_729 + new Random(seed, FOR.link, index).below(104_729));
 
-/** Brands worth following in a demo: scanned daily, with the most ads first. */
+/** Returns the brands to track in the demo: daily scanned ones first, then by number of ads. */
 export const busiestBrands = ({ brandList, pageList }: World, count: number): readonly DemoBrand[] => {
   const adsOf = (brand: DemoBrand): number =>
     brand.pages.reduce((sum, page) => sum + (pageList[page]?.ads ?? 0), 0);

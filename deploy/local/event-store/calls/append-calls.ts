@@ -65,7 +65,10 @@ class Draft {
   }
 }
 
-/** BatchAppend: one call per client for all its appends, each answered by its correlation id when it is durable. */
+/**
+ * BatchAppend: one call per client for all its appends. Each append is answered by its correlation id once it is
+ * durable.
+ */
 export function serveBatchAppend(call: ServerDuplexStream<Buffer, Buffer>, writer: Writer): CallWriter {
   const out = new CallWriter(call);
   const drafts = new Map<string, Draft>();
@@ -119,7 +122,7 @@ function beginDraft(part: BatchPart): Draft {
   return new Draft(part.options);
 }
 
-/** Append: one call per append, used by clients that give credentials with the call or know no batches. */
+/** Append: one call per append. Used by clients that send credentials with the call or do not support batches. */
 export function serveAppend(
   call: ServerReadableStream<Buffer, Buffer>,
   answer: sendUnaryData<Buffer>,
@@ -161,7 +164,7 @@ export function serveAppend(
   });
 }
 
-/** The call's own deadline: an append that nobody waits for any more is not carried out. */
+/** Returns the call's own deadline in ms. An append is dropped once its caller has stopped waiting. */
 export function deadlineOf(call: { getDeadline(): Date | number }): number {
   return Number(call.getDeadline());
 }

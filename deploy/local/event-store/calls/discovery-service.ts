@@ -10,7 +10,10 @@ import { STREAMS } from './streams-service.ts';
 /** The version of the server whose protocol this follows. */
 const PROTOCOL_VERSION = '24.10.0';
 
-/** What a client asks before its first append: which calls there are. It batches appends only if told so. */
+/**
+ * ServerFeatures: the list of supported calls, which a client requests before its first append. It batches appends
+ * only if BatchAppend is in the list.
+ */
 const getSupportedMethods: handleUnaryCall<shared.Empty, features.SupportedMethods> = (_call, answer) => {
   const methods = ['read', 'append', 'batchappend', 'delete', 'tombstone'].map((name) => {
     const method = new features.SupportedMethod();
@@ -24,7 +27,7 @@ const getSupportedMethods: handleUnaryCall<shared.Empty, features.SupportedMetho
   answer(null, reply);
 };
 
-/** What a client asks to find the leader of a cluster: one member, which is alive and leads. */
+/** Gossip: the members of the cluster, from which a client chooses the leader. One member, alive and leading. */
 function readGossip(
   address: () => { host: string; port: number },
 ): handleUnaryCall<shared.Empty, gossip.ClusterInfo> {

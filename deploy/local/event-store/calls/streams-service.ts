@@ -16,24 +16,24 @@ import type { Writer } from '../write/writer.ts';
 
 export interface StreamsContext extends ReadContext {
   readonly writer: Writer;
-  /** Told of every call that stays open, so that a stop can end it. */
+  /** Registers every call that stays open, so that a stop can end it. */
   onOpen(call: CallWriter): void;
 }
 
 export const STREAMS = 'event_store.client.streams.Streams';
 
-/** Messages pass as they are: the codecs read and write bytes. */
-const AS_IT_IS = (bytes: Buffer): Buffer => bytes;
+/** Identity codec: messages stay bytes here, because the codecs read and write bytes. */
+const IDENTITY = (bytes: Buffer): Buffer => bytes;
 
 function method(name: string, requestStream: boolean, responseStream: boolean) {
   return {
     path: `/${STREAMS}/${name}`,
     requestStream,
     responseStream,
-    requestSerialize: AS_IT_IS,
-    requestDeserialize: AS_IT_IS,
-    responseSerialize: AS_IT_IS,
-    responseDeserialize: AS_IT_IS,
+    requestSerialize: IDENTITY,
+    requestDeserialize: IDENTITY,
+    responseSerialize: IDENTITY,
+    responseDeserialize: IDENTITY,
   };
 }
 

@@ -11,7 +11,7 @@ import projections from '@eventstore/db-client/generated/projections_grpc_pb.js'
 import users from '@eventstore/db-client/generated/users_grpc_pb.js';
 import { callError } from '../wire/error-trailers.ts';
 
-/** What the real server has and this one leaves out, with what to use instead. */
+/** Services of the real server that are missing here, with the alternative to use. */
 const INSTEAD: readonly [unknown, string][] = [
   [
     persistent.PersistentSubscriptionsService,
@@ -35,7 +35,7 @@ const INSTEAD: readonly [unknown, string][] = [
   ],
 ];
 
-/** Answers every call that is not offered with UNIMPLEMENTED and a sentence that helps. */
+/** Answers every call of these services with UNIMPLEMENTED and the alternative. */
 export function addNotOffered(server: Server): void {
   for (const [definition, sentence] of INSTEAD) {
     const service = definition as ServiceDefinition;

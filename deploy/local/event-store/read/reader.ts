@@ -11,7 +11,10 @@ const MAX_PAGE_EVENTS = 200;
 const FIRST_PAGE_EVENTS = 64;
 const LARGE_PAGE_BYTES = 1024 * 1024;
 
-/** How many events the next page may hold, given the last one: a page of large events must stay small. */
+/**
+ * Adaptive page size: the number of events of the next page, derived from the size of the last one. A page of large
+ * events must stay small in bytes.
+ */
 export class PageSize {
   #events = FIRST_PAGE_EVENTS;
 
@@ -40,7 +43,7 @@ export class Reader {
     this.#states = states;
   }
 
-  /** Pages of the answer, in order. The next page is fetched while the caller sends the one before. */
+  /** Yields pages in order. The next page is fetched while the caller sends the current one. */
   read(options: ReadOptions, maxCount: number): AsyncGenerator<readonly StoredEvent[]> {
     if (options.stream === null) return readAhead(this.#allPages(options), maxCount);
     return this.#readStream(options.stream, options, maxCount);
@@ -71,7 +74,7 @@ export class Reader {
   }
 
   #streamPages(stream: string, { from, backwards }: ReadOptions, lowest: number): NextPage {
-    // The tombstone is no event of the stream: reads end below it.
+    // Reads end before the tombstone, which is not an event of the stream.
     const highest = TOMBSTONE_REVISION - 1;
     if (backwards) {
       const start = from === 'end' ? highest : from === 'start' ? 0 : Math.min(from, highest);
@@ -125,7 +128,7 @@ async function* readAhead(nextPage: NextPage, maxCount: number): AsyncGenerator<
     size.learn(page);
     limit = Math.min(left, size.events);
     upcoming = isLast ? null : nextPage(page.at(-1), limit);
-    // A reader that leaves early never awaits it; its failure must not end the process.
+    // A reader that ends early never awaits this page; a failure of it must not end the process.
     upcoming?.catch(() => undefined);
     if (page.length > 0) yield page;
   }

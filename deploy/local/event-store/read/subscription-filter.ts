@@ -4,7 +4,7 @@ import type { StoredEvent } from '../model.ts';
 
 export type EventFilter = (event: StoredEvent) => boolean;
 
-/** Patterns come from our own services; the limit only keeps a mistake from costing memory. */
+/** Maximum prefixes of a filter. Filters come from our own services; the limit bounds the memory that a mistake costs. */
 const MAX_PREFIXES = 1_000;
 
 /** The filter of a subscription to $all: by stream name or event type, by prefixes or by pattern. */
@@ -29,7 +29,7 @@ function compilePattern(source: string): RegExp {
   try {
     return new RegExp(source, 'u');
   } catch {
-    // The server's dialect allows escapes that the strict mode of ours does not.
+    // EventStoreDB's regex dialect allows escapes that JavaScript's unicode mode does not.
     try {
       return new RegExp(source);
     } catch (cause) {

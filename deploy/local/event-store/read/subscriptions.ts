@@ -27,7 +27,8 @@ export interface SubscriptionSources {
 
 /**
  * Subscriptions pull: each one takes the next events from memory, or page by page from the log when it is further
- * behind, and no faster than its client reads. So a slow client costs no memory, loses nothing and sees one order.
+ * behind, and only as fast as its client reads. A slow client therefore costs no memory, misses nothing and sees
+ * one order.
  */
 export async function subscribeToAll(
   options: ReadOptions,
@@ -41,7 +42,7 @@ export async function subscribeToAll(
   let isLive = false;
   let sinceCheckpoint = 0;
   let upcoming: Promise<StoredEvent[]> | null = null;
-  const bell = new Bell(recent, out);
+  const wake = new WakeSignal(recent, out);
   out.send(confirmation(randomUUID()));
   while (!out.isOver) {
     let events: readonly StoredEvent[] | null = recent.after(position, LIVE_PAGE_EVENTS);
@@ -65,7 +66,7 @@ export async function subscribeToAll(
         sinceCheckpoint = 0;
         out.send(CAUGHT_UP);
       }
-      await bell.next();
+      await wake.next();
       continue;
     }
     for (const event of events) {
@@ -86,7 +87,7 @@ export async function subscribeToAll(
 function startOfAll(options: ReadOptions, recent: RecentEvents): number {
   if (options.backwards) throw new MalformedMessage('A subscription goes forwards.');
   if (options.from === 'start') return 0;
-  // What is not committed yet is after the end, even if the caller names a position beyond it.
+  // 'end' is the last committed position. A position named by the caller is used unchanged.
   return options.from === 'end' ? recent.lastPosition : options.from;
 }
 
@@ -99,12 +100,12 @@ export async function subscribeToStream(
   const { reader, recent, states } = sources;
   if (options.backwards) throw new MalformedMessage('A subscription goes forwards.');
   if (states.isTombstoned(stream)) throw new StreamDeleted();
-  const bell = new Bell(recent, out);
+  const wake = new WakeSignal(recent, out);
   out.send(confirmation(randomUUID()));
   const name = Buffer.from(stream, 'utf8');
   let revision = await startOfStream(stream, options, reader);
   while (!out.isOver) {
-    // Taken before the log is read: what is committed meanwhile is delivered once, by revision.
+    // Read before the log is, so that an event committed meanwhile is delivered once, by revision.
     let position = recent.lastPosition;
     revision = await catchUpStream(stream, revision, sources, out);
     if (out.isOver) return;
@@ -121,7 +122,7 @@ export async function subscribeToStream(
         if (out.isFull) await out.dependencies();
         out.send(eventWire(event));
       }
-      if (events.length === 0) await bell.next();
+      if (events.length === 0) await wake.next();
     }
   }
 }
@@ -156,8 +157,8 @@ async function catchUpStream(
   return revision;
 }
 
-/** Lets a subscription sleep until there may be something new for it, or its call is over. */
-class Bell {
+/** Lets a subscription sleep until there may be new events for it, or its call has ended. */
+class WakeSignal {
   #ring: (() => void) | null = null;
 
   constructor(recent: RecentEvents, out: CallWriter) {
@@ -168,7 +169,7 @@ class Bell {
     });
   }
 
-  /** To be called in the same turn in which nothing new was found, so that no change is missed. */
+  /** Call it in the same event-loop turn in which no new event was found, so that no change is missed. */
   async next(): Promise<void> {
     await new Promise<void>((resolve) => {
       this.#ring = resolve;

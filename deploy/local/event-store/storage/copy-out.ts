@@ -1,9 +1,9 @@
 import type pg from 'pg';
 
 /**
- * `COPY … TO STDOUT` as a query of the driver: the rows come as the bytes that PostgreSQL sends. An ordinary result
- * would spell every payload in hexadecimal, and a COPY through a stream neither ends nor fails when the connection
- * is lost; a query of the driver is told.
+ * `COPY … TO STDOUT` as a query of the driver: rows arrive as the bytes that PostgreSQL sends. An ordinary result
+ * would encode every payload in hexadecimal. A COPY through a stream neither ends nor fails when the connection is
+ * lost; the driver does report that to a query.
  */
 export function copyOut<Row>(
   client: pg.PoolClient,
@@ -15,9 +15,9 @@ export function copyOut<Row>(
   });
 }
 
-/** "PGCOPY\n\377\r\n\0", flags, and the length of an extension that nobody uses; it precedes the first row. */
+/** The COPY header: "PGCOPY\n\377\r\n\0", flags, and the length of an unused extension. The first row follows it. */
 const HEADER_BYTES = 19;
-/** Instead of a number of columns, after the last row. */
+/** End marker, in the place of a column count after the last row. */
 const END_OF_COPY = -1;
 
 /** The part of the driver's connection that a query of its own needs. */
@@ -32,7 +32,10 @@ class CopyOut<Row> implements pg.Submittable {
   readonly #reject: (error: unknown) => void;
   readonly #rows: Row[] = [];
   #isFirst = true;
-  /** Set by the driver when it limits the time of a query: it must be told of the end, or its timer holds the rows. */
+  /**
+   * Set by the driver when it limits the time of a query. It must be called at the end, or its timer keeps the rows
+   * in memory.
+   */
   callback: ((error: unknown) => void) | undefined;
 
   constructor(
@@ -51,7 +54,10 @@ class CopyOut<Row> implements pg.Submittable {
     connection.query(this.#text);
   }
 
-  /** One message per row; the header comes with the first. The bytes are the driver's and last only for the call. */
+  /**
+   * Receives one message per row; the header comes with the first. The bytes belong to the driver and are valid
+   * only during the call.
+   */
   handleCopyData(message: { readonly chunk: Buffer }): void {
     const row = this.#isFirst ? message.chunk.subarray(HEADER_BYTES) : message.chunk;
     this.#isFirst = false;

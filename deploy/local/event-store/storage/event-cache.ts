@@ -2,7 +2,7 @@ import type { StoredEvent } from '../model.ts';
 
 const MAX_EVENTS = 16_000;
 const MAX_BYTES = 48 * 1024 * 1024;
-/** Forgetting is done in slices, so that the array is not shifted for every event. */
+/** Events are evicted in slices, so that the array is not shifted for every event. */
 const SLACK_EVENTS = 4_000;
 const TRIMMED_BYTES = 36 * 1024 * 1024;
 
@@ -16,7 +16,7 @@ export class RecentEvents {
   #floor = 0;
   readonly #listeners = new Set<() => void>();
 
-  /** Forgets everything: the events up to this position must be read from the database. */
+  /** Evicts everything: events up to this position must be read from the database. */
   reset(lastPosition: number): void {
     this.#events = [];
     this.#bytes = 0;
@@ -37,14 +37,14 @@ export class RecentEvents {
     return this.#events.at(-1)?.position ?? this.#floor;
   }
 
-  /** The events after a position, at most `limit`; `null` when some of them are no longer held. */
+  /** Returns the events after a position, at most `limit`; `null` when some of them were evicted. */
   after(position: number, limit: number): readonly StoredEvent[] | null {
     if (position < this.#floor) return null;
     const start = this.#indexAfter(position);
     return this.#events.slice(start, start + limit);
   }
 
-  /** Calls back whenever something has been published or forgotten, until the returned function is called. */
+  /** Calls back whenever events were published or evicted, until the returned function is called. */
   listen(callback: () => void): () => void {
     this.#listeners.add(callback);
     return () => this.#listeners.delete(callback);
@@ -81,7 +81,7 @@ export class RecentEvents {
   }
 }
 
-/** Payload, and the answer made of it, and the objects around both. */
+/** Estimated bytes of an event: payload, its encoded reply, and object overhead. */
 function weight(event: StoredEvent): number {
   return 2 * (event.data.length + event.metadata.length) + 512;
 }

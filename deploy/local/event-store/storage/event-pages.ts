@@ -22,7 +22,7 @@ export class Pages {
     return this.#copy(`where position < ${integer(before)} order by position desc limit ${integer(limit)}`);
   }
 
-  /** Events of one stream from one revision to another, both inclusive, in the order asked for. */
+  /** Returns events of one stream between two revisions, both inclusive, in the requested order. */
   ofStream(
     stream: string,
     range: {
@@ -80,13 +80,13 @@ function parseRow(bytes: Buffer): StoredEvent {
   };
 }
 
-/** The tombstone's 2^63 - 1 comes out as its stand-in. */
+/** The tombstone's revision 2^63 - 1 is replaced by TOMBSTONE_REVISION. */
 function readInt64(page: Buffer, offset: number): number {
   const value = page.readInt32BE(offset) * 2 ** 32 + page.readUInt32BE(offset + 4);
   return value > Number.MAX_SAFE_INTEGER ? TOMBSTONE_REVISION : value;
 }
 
-/** The tombstone's revision as PostgreSQL knows it. */
+/** The tombstone's revision in PostgreSQL. */
 export const TOMBSTONE_BIGINT = '9223372036854775807';
 
 function revision(value: number): string {
@@ -98,7 +98,10 @@ function integer(value: number): string {
   return String(value);
 }
 
-/** `standard_conforming_strings` is on, so that only the quote itself needs care; NUL was refused on arrival. */
+/**
+ * Quotes a string literal. `standard_conforming_strings` is on, so only the quote needs escaping; NUL was refused
+ * on arrival.
+ */
 function literal(text: string): string {
   return `'${text.replaceAll("'", "''")}'`;
 }

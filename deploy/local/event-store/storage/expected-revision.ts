@@ -1,8 +1,8 @@
 import type { Expected, Refusal } from '../model.ts';
 
-/** What the writer knows of a stream at the moment it decides. */
+/** State of a stream that a decision is based on. */
 export interface StreamState {
-  /** Of the last event; -1 when there is none. */
+  /** Revision of the last event; -1 when there is none. */
   readonly revision: number;
   readonly tombstoned: boolean;
   readonly softDeleted: boolean;
@@ -11,9 +11,9 @@ export interface StreamState {
 
 export type Decision =
   | { readonly kind: 'write' }
-  /** Already written there, or a conflict: compare with the stored ids from this revision on. */
+  /** Either a repeated append or a conflict: compare with the stored ids from this revision on. */
   | { readonly kind: 'compare'; readonly firstRevision: number }
-  /** New unless the first id was written to this stream not long ago. */
+  /** New, unless the first id was written to this stream recently. */
   | { readonly kind: 'write-unless-recent' }
   | { readonly kind: 'refuse'; readonly refusal: Refusal };
 
@@ -37,8 +37,8 @@ export function decide(state: StreamState, expected: Expected): Decision {
 }
 
 /**
- * A deletion has no events whose repetition could be recognised: what an append would compare is a conflict.
- * Deleting a stream that never was is one too.
+ * A deletion has no event ids by which a repetition could be recognised, so the cases that an append would compare
+ * are conflicts. Deleting a stream that never existed is a conflict too.
  */
 export function decideDeletion(
   state: StreamState,

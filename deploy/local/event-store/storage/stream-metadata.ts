@@ -1,19 +1,22 @@
 import { TOMBSTONE_REVISION } from '../wire/protobuf.ts';
 
-/** What `$$<stream>` says about a stream: which of its events reads still show. $all shows them all. */
+/**
+ * Metadata of a stream, from its stream `$$<stream>`: which of its events reads still return. Reads of $all return
+ * all of them.
+ */
 export interface StreamMetadata {
   readonly maxCount: number | null;
   readonly maxAgeMs: number | null;
   /** Events below this revision are hidden; `TOMBSTONE_REVISION` or more means softly deleted. */
   readonly truncateBefore: number | null;
-  /** Everything that was set, kept when a softly deleted stream is brought back. */
+  /** All entries that were set; they are kept when a softly deleted stream is revived. */
   readonly all: Readonly<Record<string, unknown>>;
 }
 
 export const METADATA_TYPE = '$metadata';
 const METADATA_PREFIX = '$$';
 
-/** The JSON that softly deletes a stream. The number is 2^63 - 1, which no JavaScript number can spell. */
+/** The JSON that softly deletes a stream. The number is 2^63 - 1, which a JavaScript number cannot represent. */
 export const SOFT_DELETED_JSON = '{"$tb":9223372036854775807}';
 
 export function metadataStreamOf(stream: string): string {
@@ -28,7 +31,7 @@ export function describedStream(metadataStream: string): string {
   return metadataStream.slice(METADATA_PREFIX.length);
 }
 
-/** Metadata that is not a JSON object describes nothing, as on the real server. */
+/** Returns no metadata when the JSON is not an object, like the real server. */
 export function parseMetadata(data: Buffer): StreamMetadata {
   const all = parseObject(data);
   const maxAgeS = nonNegative(all['$maxAge']);
@@ -57,7 +60,7 @@ export function isSoftDeleted(metadata: StreamMetadata | undefined): boolean {
   return (metadata?.truncateBefore ?? 0) >= TOMBSTONE_REVISION;
 }
 
-/** The metadata of a softly deleted stream that is written to again: everything before stays hidden. */
+/** Returns the metadata of a softly deleted stream that is written to again: earlier events stay hidden. */
 export function revivedJson(metadata: StreamMetadata | undefined, firstVisible: number): Buffer {
   return Buffer.from(JSON.stringify({ ...metadata?.all, $tb: firstVisible }), 'utf8');
 }
@@ -68,7 +71,7 @@ export function firstVisibleRevision(
   metadata: StreamMetadata | undefined,
   last: number,
 ): number {
-  // Of a metadata stream only the newest event counts.
+  // A metadata stream shows only its newest event.
   const maxCount = isMetadataStream(stream) ? 1 : (metadata?.maxCount ?? null);
   const byCount = maxCount === null ? 0 : last - maxCount + 1;
   return Math.max(0, byCount, metadata?.truncateBefore ?? 0);

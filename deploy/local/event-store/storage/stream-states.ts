@@ -4,17 +4,17 @@ import type { StreamState } from './expected-revision.ts';
 import { TOMBSTONE_BIGINT } from './event-pages.ts';
 import { describedStream, isSoftDeleted, parseMetadata, type StreamMetadata } from './stream-metadata.ts';
 
-/** Streams whose last revision is held in memory; the others are looked up when they are written to. */
+/** Maximum streams whose last revision is cached; others are looked up when they are written to. */
 const MAX_HEADS = 200_000;
 
-/** What changes in the states when a group has been committed. */
+/** Changes to apply to the states once a group has been committed. */
 export interface StateChanges {
   readonly heads: ReadonlyMap<string, number>;
   readonly metadata: ReadonlyMap<string, StreamMetadata>;
   readonly tombstones: ReadonlySet<string>;
 }
 
-/** The committed state of streams. Metadata and tombstones are few and held completely. */
+/** Committed state of streams. Metadata and tombstones are few and held completely. */
 export class StreamStates {
   #heads = new LRUCache<string, number>({ max: MAX_HEADS });
   #metadata = new Map<string, StreamMetadata>();
@@ -43,7 +43,7 @@ export class StreamStates {
     for (const stream of changes.tombstones) this.#tombstones.add(stream);
   }
 
-  /** Reads everything again, as after a start or a lost connection. */
+  /** Reloads everything, after a start or a lost connection. */
   async load(client: pg.Client): Promise<void> {
     const tombstones = await client.query<{ stream: string }>(
       `select stream from event_store.event where revision = ${TOMBSTONE_BIGINT}`,
@@ -60,7 +60,7 @@ export class StreamStates {
     );
   }
 
-  /** Looks up the last revisions of these streams, all in one question. */
+  /** Looks up the last revisions of these streams in one query. */
   async loadHeads(client: pg.Client, streams: readonly string[]): Promise<void> {
     const heads = await client.query<{ stream: string; revision: string }>({
       name: 'load-heads',
@@ -77,7 +77,7 @@ export class StreamStates {
   }
 }
 
-/** The committed states with the changes of the group that is being decided laid over them. */
+/** The committed states, overlaid with the changes of the group that is being decided. */
 export class StatesInGroup implements StateChanges {
   readonly heads = new Map<string, number>();
   readonly metadata = new Map<string, StreamMetadata>();
@@ -88,7 +88,7 @@ export class StatesInGroup implements StateChanges {
     this.#committed = committed;
   }
 
-  /** A stream that is not known is taken for new: the unique constraint catches the one case where it is not. */
+  /** A stream without a cached revision is assumed to be new. The unique constraint detects when it is not. */
   state(stream: string): StreamState {
     const metadata = this.metadataOf(stream);
     return {

@@ -10,7 +10,7 @@ const NANOSECONDS_PER_MS = 1e6;
 /** An index entry of PostgreSQL holds about 2,700 bytes; a name in any script stays well below. */
 const MAX_NAME_BYTES = 512;
 
-/** What is wrong with one proposed event; the whole append is refused, the call goes on. */
+/** Fault of one proposed event. The whole append is refused; the call continues. */
 export class BadEvent extends Error {
   readonly missing: string | null;
   constructor(message: string, missing: string | null = null) {
@@ -21,16 +21,16 @@ export class BadEvent extends Error {
 
 export interface AppendOptions {
   readonly stream: string;
-  /** As it came, to be sent back. */
+  /** The bytes as received, echoed in the reply. */
   readonly identifier: Buffer;
   readonly expected: Expected;
   readonly deadlineMs: number;
 }
 
 export interface BatchPart {
-  /** The UUID message as it came, to be sent back. */
+  /** The UUID message as received, echoed in the reply. */
   readonly correlation: Buffer;
-  /** In the first part of an append only. */
+  /** Present only in the first part of an append. */
   readonly options: AppendOptions | null;
   readonly events: readonly (ProposedEvent | BadEvent)[];
   readonly isFinal: boolean;
@@ -121,7 +121,7 @@ export function decodeStreamName(identifier: Buffer): string {
   if (name.length > MAX_NAME_BYTES)
     throw new MalformedMessage(`A stream name is at most ${MAX_NAME_BYTES} long.`);
   if (name === '') throw new MalformedMessage('The stream name is empty.');
-  // PostgreSQL keeps no NUL in text, and a name that holds one is a mistake of the caller.
+  // PostgreSQL text cannot store NUL, and a name with one is a mistake of the caller.
   if (name.includes('\0')) throw new MalformedMessage('The stream name holds a NUL character.');
   return name;
 }

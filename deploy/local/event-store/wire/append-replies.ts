@@ -1,16 +1,16 @@
 import type { Expected, Refusal, Written } from '../model.ts';
 import { bytesField, numberField, writeVarint } from './protobuf.ts';
 
-/** Encoding of what writers are answered: BatchAppendResp, AppendResp, DeleteResp and TombstoneResp. */
+/** Encoding of replies to writers: BatchAppendResp, AppendResp, DeleteResp and TombstoneResp. */
 
-/** google.rpc.Code, which BatchAppend answers in the message instead of ending the call. */
+/** Codes of google.rpc.Code, which BatchAppend returns in the message instead of ending the call. */
 const CODE_INVALID_ARGUMENT = 3;
 const CODE_DEADLINE_EXCEEDED = 4;
 const CODE_NOT_FOUND = 5;
 const CODE_ALREADY_EXISTS = 6;
 const TYPE_URL = 'type.googleapis.com/event_store.client.';
 const EMPTY = Buffer.alloc(0);
-/** Two tags, two lengths and three numbers of at most ten bytes, on top of what is echoed. */
+/** Two tags, two lengths and three numbers of at most ten bytes, besides the echoed bytes. */
 const SUCCESS_OVERHEAD_BYTES = 64;
 
 /** BatchAppendResp { correlation_id = 1, success = 3 { revision = 1, position = 3 }, stream_identifier = 4 }. */
@@ -110,7 +110,7 @@ export function appendSuccess(written: Written): Buffer {
   return bytesField(1, success.subarray(0, writeSuccess(success, 0, written)));
 }
 
-/** AppendResp { wrong_expected_version = 2 }: a conflict is an answer of this call, not an error. */
+/** AppendResp { wrong_expected_version = 2 }: this call reports a conflict in its reply, not as an error. */
 export function appendConflict(refusal: { expected: Expected; actual: number }): Buffer {
   const current = refusal.actual < 0 ? bytesField(7, EMPTY) : numberField(6, refusal.actual);
   return bytesField(2, Buffer.concat([current, expectedField(refusal.expected, 8, 9, 10, 11)]));

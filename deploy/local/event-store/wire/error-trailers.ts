@@ -2,7 +2,7 @@ import { Metadata, status } from '@grpc/grpc-js';
 import type { Expected, Refusal } from '../model.ts';
 import { MalformedMessage } from './protobuf.ts';
 
-/** How calls that end with an error tell the client which one: a gRPC code and the trailer `exception`. */
+/** Error that ends a call: a gRPC code, and the trailer `exception` that tells the client which error it is. */
 export interface CallError {
   readonly code: status;
   readonly details: string;
@@ -19,7 +19,7 @@ export function callError(
   return { code, details, metadata };
 }
 
-/** Header values are visible ASCII; a stream may be named in any script. */
+/** Header values are limited to visible ASCII; a stream name may use any script. */
 function headerSafe(value: string): string {
   return value.replace(/[^\x20-\x7e]/g, '?');
 }
@@ -60,7 +60,7 @@ export function refusalError(stream: string, refusal: Refusal, missing: string |
   }
 }
 
-/** The protocol's numbers for what is not a revision. */
+/** The protocol's numbers for conditions that are not a revision. */
 function expectedNumber(expected: Expected): string {
   if (expected === 'any') return '-2';
   if (expected === 'no_stream') return '-1';
@@ -68,7 +68,7 @@ function expectedNumber(expected: Expected): string {
   return String(expected);
 }
 
-/** What a caller is told about anything that was thrown while its call was served. */
+/** Maps an error thrown while a call was served to the error for the caller. */
 export function thrownError(error: unknown): CallError {
   if (error instanceof MalformedMessage) return callError(status.INVALID_ARGUMENT, error.message);
   return unavailable('The event store cannot reach its database.');

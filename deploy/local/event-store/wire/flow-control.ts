@@ -1,14 +1,14 @@
 import type { ServerDuplexStream, ServerWritableStream } from '@grpc/grpc-js';
 import type { CallError } from './error-trailers.ts';
 
-/** Messages of one call that may be on their way to the network before the sender waits. */
+/** Maximum buffered bytes of one call before the sender waits. */
 const MAX_UNSENT_BYTES = 256 * 1024;
 
 type Call = ServerWritableStream<Buffer, Buffer> | ServerDuplexStream<Buffer, Buffer>;
 
 /**
- * Sends messages of one call no faster than its client takes them. The stream's own mark of sixteen messages would
- * make a round trip through the event loop of every few hundred bytes, so bytes are counted here instead.
+ * Sends messages of one call only as fast as its client takes them. It counts bytes: the stream's own high-water
+ * mark of sixteen messages would cost a round trip through the event loop for every few hundred bytes.
  */
 export class CallWriter {
   readonly #call: Call;
@@ -25,7 +25,7 @@ export class CallWriter {
     if (call.cancelled) this.#end();
   }
 
-  /** True when the client has gone or the call has been ended. */
+  /** True when the client has disconnected or the call has been ended. */
   get isOver(): boolean {
     return this.#isOver;
   }
@@ -44,12 +44,12 @@ export class CallWriter {
     });
   }
 
-  /** True when more must wait for the client; asked before each message, because one may be large. */
+  /** True when the sender must wait for the client. Checked before each message, because one may be large. */
   get isFull(): boolean {
     return !this.#isOver && this.#unsentBytes >= MAX_UNSENT_BYTES;
   }
 
-  /** Resolves when there is room for more, or when the call is over. */
+  /** Resolves when more may be sent, or when the call has ended. */
   async dependencies(): Promise<void> {
     if (!this.isFull) return;
     await new Promise<void>((resolve) => {

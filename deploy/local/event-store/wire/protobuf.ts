@@ -1,9 +1,9 @@
 /**
- * The protobuf wire format, as much of it as the client's protocol needs. The hot messages are read and written
- * here rather than by the generated classes because those copy every payload several times.
+ * The part of the protobuf wire format that the client's protocol needs. Frequent messages are encoded and decoded
+ * here, because the generated classes copy every payload several times.
  */
 
-/** A message that is not valid protobuf; the caller is answered INVALID_ARGUMENT. */
+/** A message that is not valid protobuf; the caller gets INVALID_ARGUMENT. */
 export class MalformedMessage extends Error {}
 
 const WIRE_VARINT = 0;
@@ -11,7 +11,7 @@ const WIRE_FIXED64 = 1;
 const WIRE_BYTES = 2;
 const WIRE_FIXED32 = 5;
 
-/** Walks over the fields of one message. Byte fields are views of the message, never copies. */
+/** Iterates over the fields of one message. Byte fields are views of the message, not copies. */
 export class WireReader {
   field = 0;
   #wireType = 0;
@@ -31,7 +31,7 @@ export class WireReader {
     return true;
   }
 
-  /** Exact up to 2^53; anything larger comes out as a number at least that large, which every limit refuses. */
+  /** Exact up to 2^53. A larger number is returned as a number at least that large, which every limit refuses. */
   varint(): number {
     let value = 0;
     let scale = 1;
@@ -86,7 +86,7 @@ export class WireReader {
   }
 }
 
-/** The one revision beyond 2^53 that the protocol knows: that of a tombstone, 2^63 - 1. */
+/** The only revision beyond 2^53 in the protocol: that of a tombstone, 2^63 - 1. */
 export const TOMBSTONE_REVISION = Number.MAX_SAFE_INTEGER;
 const TOMBSTONE_VARINT = Buffer.from([0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f]);
 
@@ -127,14 +127,14 @@ export function writeBytesHeader(target: Buffer, offset: number, field: number, 
   return writeVarint(target, offset + 1, length);
 }
 
-/** A field of bytes, or a nested message. For messages that are not hot. */
+/** Encodes a field of bytes, or a nested message. For infrequent messages. */
 export function bytesField(field: number, content: Buffer | string): Buffer {
   const bytes = typeof content === 'string' ? Buffer.from(content, 'utf8') : content;
   const header = Buffer.alloc(10);
   return Buffer.concat([header.subarray(0, writeBytesHeader(header, 0, field, bytes.length)), bytes]);
 }
 
-/** A field that holds a number. For messages that are not hot. */
+/** Encodes a number field. For infrequent messages. */
 export function numberField(field: number, value: number): Buffer {
   const bytes = Buffer.alloc(11);
   bytes[0] = (field << 3) | WIRE_VARINT;

@@ -19,7 +19,7 @@ export interface FilterOptions {
 export interface ReadOptions {
   /** `null` for $all. */
   readonly stream: string | null;
-  /** As it came, to be sent back. */
+  /** The bytes as received, echoed in the reply. */
   readonly identifier: Buffer;
   /** A revision of the stream, or a position in $all. */
   readonly from: StreamStart;
@@ -95,7 +95,7 @@ function decodePosition(reader: WireReader): number {
   return commit;
 }
 
-/** What the real server considers between checkpoints when the client names no window. */
+/** Events between two checkpoints when the client names no window; the real server's default. */
 const DEFAULT_WINDOW = 32;
 
 function decodeFilter(reader: WireReader): FilterOptions {
@@ -122,7 +122,7 @@ function decodeExpression(reader: WireReader): Pick<FilterOptions, 'prefixes' | 
     else if (reader.field === 2) prefixes.push(reader.text());
     else reader.skip();
   }
-  // An empty regex is how proto3 spells "not given".
+  // proto3 encodes an absent regex as an empty one.
   return { prefixes, regex: regex === '' ? null : regex };
 }
 
@@ -161,7 +161,7 @@ function mapEntry(key: string, value: string): Buffer {
   return bytesField(6, Buffer.concat([bytesField(1, key), bytesField(2, value)]));
 }
 
-/** ReadResp { event = 1 { event = 1 RecordedEvent, commit_position = 3 } }; made once per event held in memory. */
+/** ReadResp { event = 1 { event = 1 RecordedEvent, commit_position = 3 } }. Encoded once per event in memory. */
 export function eventWire(event: StoredEvent): Buffer {
   event.wire ??= encodeEvent(event);
   return event.wire;

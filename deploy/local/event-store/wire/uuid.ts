@@ -1,9 +1,9 @@
-/** Event ids travel as text and are kept as 16 bytes. Both directions are on the hot path. */
+/** Event ids are sent as text and stored as 16 bytes. Both conversions are on the hot path. */
 
 const HEX = Buffer.from('0123456789abcdef', 'latin1');
 const TEXT_LENGTH = 36;
 const DASH = 0x2d;
-/** Where each of the 16 bytes stands in the text form. */
+/** Offsets of the 16 bytes in the text form. */
 const TEXT_OFFSETS = [0, 2, 4, 6, 9, 11, 14, 16, 19, 21, 24, 26, 28, 30, 32, 34];
 const NIBBLES = new Int8Array(256).fill(-1);
 for (const [value, digit] of Array.from('0123456789abcdef').entries()) {
@@ -11,7 +11,7 @@ for (const [value, digit] of Array.from('0123456789abcdef').entries()) {
   NIBBLES[digit.toUpperCase().charCodeAt(0)] = value;
 }
 
-/** The 16 bytes of the text form, or `null` when it is not one. */
+/** Returns the 16 bytes of the text form; `null` when it is not a UUID. */
 export function parseUuid(text: Buffer): Buffer | null {
   if (text.length !== TEXT_LENGTH) return null;
   if (text[8] !== DASH || text[13] !== DASH || text[18] !== DASH || text[23] !== DASH) return null;
@@ -42,7 +42,7 @@ export function writeUuidText(target: Buffer, offset: number, id: Buffer): numbe
   return offset + TEXT_LENGTH;
 }
 
-/** The form of two 64-bit numbers, which other clients than Node's may send. */
+/** Returns the 16 bytes of two 64-bit numbers, the form that clients other than Node's may send. */
 export function uuidFromHalves(mostSignificant: bigint, leastSignificant: bigint): Buffer {
   const id = Buffer.alloc(16);
   id.writeBigUInt64BE(BigInt.asUintN(64, mostSignificant), 0);

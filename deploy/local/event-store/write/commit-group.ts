@@ -15,7 +15,7 @@ import {
 import { StatesInGroup, type StreamStates } from '../storage/stream-states.ts';
 import { parseUuid } from '../wire/uuid.ts';
 
-/** An event as the comparison for repeated appends needs it. */
+/** An event in the form needed to compare repeated appends. */
 export interface WrittenId {
   readonly stream: string;
   readonly revision: number;
@@ -23,7 +23,7 @@ export interface WrittenId {
   readonly id: Buffer;
 }
 
-/** What the decisions of a group may have to look up in the log; rarely, so one question at a time will do. */
+/** Lookups in the log that a decision may need. They are rare, so one at a time is enough. */
 export interface WrittenIds {
   inStream(stream: string, first: number, last: number): Promise<WrittenId[]>;
   at(position: number): Promise<WrittenId | null>;
@@ -32,16 +32,16 @@ export interface WrittenIds {
 const EMPTY = Buffer.alloc(0);
 const STREAM_DELETED = Buffer.from('$streamDeleted');
 const METADATA = Buffer.from(METADATA_TYPE);
-/** Positions grow by about what an event takes, as in the real log, so that nobody counts on position + 1. */
+/** Positions grow by about the size of the event, as in the real log, so that no client relies on position + 1. */
 const POSITION_OVERHEAD = 64;
 
 /**
- * Decides requests one after the other against the states that the earlier ones in the group leave behind, and
- * collects the events to write. Nothing here takes effect before the group has been committed.
+ * Decides requests one after the other, each against the state that the earlier ones in the group produce, and
+ * collects the events to write. Nothing takes effect before the group has been committed.
  */
 export class Group {
   readonly events: StoredEvent[] = [];
-  /** The positions of the group's own ids; they are remembered only when the group has been committed. */
+  /** Positions of the group's own ids; remembered only after the group has been committed. */
   readonly ids = new Map<string, number>();
   readonly states: StatesInGroup;
   #nextPosition: number;
@@ -66,7 +66,7 @@ export class Group {
     return this.#nextPosition;
   }
 
-  /** Answers at once for nearly every request; a promise only where the log must be asked. */
+  /** Returns the outcome synchronously for nearly every request; a promise only when the log must be read. */
   decide(request: WriteRequest): WriteOutcome | Promise<WriteOutcome> {
     if (request.deadlineMs <= this.#createdMs) return { kind: 'timeout' };
     const state = this.states.state(request.stream);
@@ -161,7 +161,7 @@ export class Group {
     return this.#appendUnlessRecentAt(request, state, position);
   }
 
-  /** An append that was carried out before is answered as it was then; any difference is a conflict. */
+  /** Answers a repeated append with its original result; any difference is a conflict. */
   async #compare(request: WriteRequest, state: StreamState, first: number): Promise<WriteOutcome> {
     const { events, stream } = request;
     if (events.length === 0) return { kind: 'written', revision: state.revision, position: null };

@@ -4,15 +4,15 @@ import { POSTGRES_EPOCH_MS } from '../storage/event-pages.ts';
 import { TOMBSTONE_REVISION } from '../wire/protobuf.ts';
 
 /**
- * One statement writes a whole group: one round trip, one commit, one wait for the disk. The columns go as binary
- * arrays because text would have to be escaped here and parsed there.
+ * Inserts a whole group with one statement: one round trip, one commit, one disk sync. Columns are sent as binary
+ * arrays, because text would have to be escaped here and parsed by the server.
  */
 const INSERT_GROUP = `
   insert into event_store.event (position, revision, id, created, is_json, stream, type, metadata, data)
   select * from unnest($1::bigint[], $2::bigint[], $3::uuid[], $4::timestamptz[], $5::boolean[], $6::text[],
                        $7::text[], $8::bytea[], $9::bytea[])`;
 
-/** Type ids of PostgreSQL's catalogue. */
+/** Type ids in PostgreSQL's catalogue. */
 const BOOLEAN = 16;
 const BYTEA = 17;
 const BIGINT = 20;

@@ -1,17 +1,17 @@
-/** Ids that an append without an exact revision is compared with. Best effort, as on the real server. */
+/** Ids against which an append without an exact revision is compared. Best effort, as on the real server. */
 const IDS_PER_GENERATION = 25_000;
 
-/** How many of the newest events are read back at a start. */
+/** Number of newest event ids reloaded at a start. */
 export const REMEMBERED_IDS = IDS_PER_GENERATION;
 
-/** Sixteen one-byte characters: the smallest form in which a Map compares by value. */
+/** Sixteen one-byte characters: the smallest key that a Map compares by value. */
 export function idKey(id: Buffer): string {
   return id.toString('latin1');
 }
 
 /**
- * The positions of recently committed event ids. Two generations instead of one list with evictions: forgetting is
- * dropping a whole map, so that a full cache costs nothing per append.
+ * Positions of recently committed event ids. Two generations instead of a list with evictions: eviction drops a
+ * whole map, so a full cache adds no cost per append.
  */
 export class RecentIds {
   #young = new Map<string, number>();
@@ -25,7 +25,7 @@ export class RecentIds {
     this.#young.set(key, position);
   }
 
-  /** Where an event with this id was written, if that was not long ago. */
+  /** Returns the position of the event with this id, if it was written recently. */
   positionOf(key: string): number | undefined {
     return this.#young.get(key) ?? this.#old.get(key);
   }

@@ -9,10 +9,10 @@ interface Row {
   readonly id: string;
 }
 
-/** The table is named in every order: a bare `position` there would mean the text that is selected. */
+/** `position` is qualified in every ORDER BY: a bare one would mean the selected text column. */
 const COLUMNS = 'select stream, revision::text, position::text, id::text from event_store.event';
 
-/** Asks the log which ids were written where, over the writer's own connection. */
+/** Looks up stored ids over the writer's own connection. */
 export function writtenIdsOver(client: pg.Client): WrittenIds {
   return {
     inStream: async (stream, first, last) => {

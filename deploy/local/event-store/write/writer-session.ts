@@ -2,20 +2,23 @@ import { readFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 
-/** Two numbers that no other user of the database takes: this lock makes one process the only writer. */
+/**
+ * Key of the advisory lock that makes one process the only writer. No other user of the database uses these
+ * numbers.
+ */
 const LOCK_SPACE = 7_203_115;
 const LOCK_ID = 1;
 const LOCK_POLL_MS = 100;
 const CONNECT_LIMIT_MS = 5_000;
-/** A statement that takes longer than this is taken for lost, and the connection with it. */
+/** Statement timeout. A statement that exceeds it counts as lost, and its connection too. */
 const STATEMENT_LIMIT_MS = 30_000;
 
-/** Another process writes to this schema, and did not leave within the time it was given. */
+/** Thrown when another process writes to this schema and did not release it in time. */
 export class OwnedByAnother extends Error {}
 
 /**
- * Opens the one connection that writes. The lock belongs to the session, and every write goes through that same
- * session: when the lock is ours, no write of a predecessor can still be on its way.
+ * Opens the only connection that writes. The advisory lock belongs to the session, and every write uses the same
+ * session. Once the lock is ours, no write of a predecessor can still be pending.
  */
 export async function openWriterSession(databaseUrl: string, lockWaitMs: number): Promise<pg.Client> {
   const client = new pg.Client({
@@ -25,7 +28,7 @@ export async function openWriterSession(databaseUrl: string, lockWaitMs: number)
     keepAlive: true,
     application_name: 'event-store writer',
   });
-  // A connection that breaks while nobody waits for an answer must not end the process.
+  // A connection error while no query is pending must not end the process.
   client.on('error', () => undefined);
   try {
     await client.connect();
@@ -55,15 +58,15 @@ async function takeLock(client: pg.Client, lockWaitMs: number): Promise<void> {
   );
 }
 
-/** Ends a session without waiting for a server that may never answer. */
+/** Ends a session without waiting for a server that may never reply. */
 export async function closeSession(client: pg.Client): Promise<void> {
   const closed = client.end().catch(() => undefined);
   await Promise.race([closed, delay(1_000, undefined, { ref: false })]);
-  // `end` leaves a broken connection open; a session that is not closed keeps the lock.
+  // `end` leaves a broken connection open, and an open session keeps the lock.
   (client as unknown as { connection: { stream: { destroy(): void } } }).connection.stream.destroy();
 }
 
-/** The connections that pages are read through. */
+/** Opens the connections that pages are read through. */
 export function openReaders(databaseUrl: string, max: number): pg.Pool {
   const pool = new pg.Pool({
     connectionString: databaseUrl,
@@ -73,7 +76,7 @@ export function openReaders(databaseUrl: string, max: number): pg.Pool {
     keepAlive: true,
     application_name: 'event-store reader',
   });
-  // Idle or in use, a connection that breaks must not end the process: whoever waits on it is told by its query.
+  // A connection error, idle or in use, must not end the process: the pending query reports it.
   pool.on('error', () => undefined);
   pool.on('connect', (client) => client.on('error', () => undefined));
   return pool;

@@ -12,13 +12,13 @@ import { newestIds, writtenIdsOver } from './stored-event-ids.ts';
 
 const MAX_GROUP_EVENTS = 2_000;
 const MAX_GROUP_BYTES = 4 * 1024 * 1024;
-/** Callers are asked to pause when this much waits. */
+/** Bytes of waiting appends above which callers are asked to pause. */
 const MAX_WAITING_BYTES = 32 * 1024 * 1024;
-/** How often appends that wait longer than their callers are looked for. */
+/** Interval of the check for appends whose deadline has passed. */
 const OVERDUE_CHECK_MS = 50;
-/** After a start positions go on at a distance from the last one. */
+/** Gap between the last position and the first one after a start. */
 const FIRST_POSITION_GAP = 256;
-/** PostgreSQL's code for a broken unique constraint. */
+/** PostgreSQL's code for a unique violation. */
 const UNIQUE_VIOLATION = '23505';
 
 interface Pending {
@@ -28,8 +28,8 @@ interface Pending {
 }
 
 /**
- * Group commit. What arrives while the previous commit is under way is decided together and written by one
- * statement; callers are answered after its commit and never before.
+ * Group commit. Requests that arrive while the previous commit runs are decided together and written by one
+ * statement. Callers are answered after its commit and never before.
  */
 export class Writer {
   readonly #states: StreamStates;
@@ -40,7 +40,7 @@ export class Writer {
   #waiting: Pending[] = [];
   #waitingBytes = 0;
   #inFlight: readonly Pending[] = [];
-  /** The connection that groups are being written over at this moment. */
+  /** The connection on which a group is being written. */
   #busyWith: pg.Client | null = null;
   #running: Promise<void> = Promise.resolve();
   #nextPosition = FIRST_POSITION_GAP;
@@ -56,7 +56,7 @@ export class Writer {
     this.#overdueCheck.unref();
   }
 
-  /** Reads everything that is held in memory from the log, then accepts requests. */
+  /** Loads the in-memory state from the log, then accepts requests. */
   async open(client: pg.Client): Promise<void> {
     await this.#states.load(client);
     const ids = await newestIds(client, REMEMBERED_IDS);
@@ -90,7 +90,7 @@ export class Writer {
     this.#onRelief.push(callback);
   }
 
-  /** Answers everybody that the store is not available, and accepts nothing until `open` is called again. */
+  /** Refuses all waiting and new requests as unavailable until `open` is called again. */
   suspend(): void {
     this.#client = null;
     for (const pending of this.#inFlight) settle(pending, UNAVAILABLE);
@@ -100,7 +100,7 @@ export class Writer {
     this.#relieve();
   }
 
-  /** Waits for what was accepted. */
+  /** Waits until accepted requests are written. */
   async close(): Promise<void> {
     clearInterval(this.#overdueCheck);
     await this.#running;
@@ -109,7 +109,7 @@ export class Writer {
 
   async #start(client: pg.Client): Promise<void> {
     this.#busyWith = client;
-    // Not at once: what else has arrived in the same packet belongs to the same group.
+    // Deferred, so that everything that arrived in the same packet joins the same group.
     await new Promise<void>((resolve) => setImmediate(resolve));
     try {
       while (client === this.#client && this.#waiting.length > 0) {
@@ -117,7 +117,7 @@ export class Writer {
         await this.#writeGroup(client, this.#inFlight);
       }
     } catch (error) {
-      // Whether the group was written is not known: everything is read again before the next one.
+      // It is unknown whether the group was written, so all state is reloaded before the next one.
       if (client === this.#client) {
         this.suspend();
         this.#onLost(error);
@@ -152,7 +152,7 @@ export class Writer {
       await this.#decideAndInsert(client, pendings, true);
     } catch (error) {
       if ((error as { code?: string }).code !== UNIQUE_VIOLATION) throw error;
-      // A stream that was taken for new is not: look them up and decide again.
+      // A stream that was assumed to be new exists: look these streams up and decide again.
       await this.#decideAndInsert(client, pendings, false);
     }
   }
@@ -175,7 +175,7 @@ export class Writer {
     }
     if (group.events.length > 0) await client.query(insertGroup(group.events));
     if (client !== this.#client) throw new Error('The connection was given up while the group was written.');
-    // From here on the group is durable, and what is held in memory is of the same connection.
+    // From here on the group is durable, and the in-memory state belongs to the same connection.
     this.#nextPosition = group.nextPosition;
     this.#states.apply(group.states);
     for (const [key, position] of group.ids) this.#recentIds.remember(key, position);
@@ -188,7 +188,7 @@ export class Writer {
     for (const { request } of pendings) {
       const isTakenForNew = isOptimistic && request.kind === 'append' && request.expected === 'no_stream';
       if (!isTakenForNew && this.#states.head(request.stream) === undefined) unknown.add(request.stream);
-      // Deleting a stream and bringing it back write to its metadata stream as well.
+      // Deleting a stream and reviving it also write to its metadata stream.
       if (request.kind !== 'soft-delete' && !this.#states.isSoftDeleted(request.stream)) continue;
       const metadataStream = metadataStreamOf(request.stream);
       if (this.#states.head(metadataStream) === undefined) unknown.add(metadataStream);
@@ -197,7 +197,7 @@ export class Writer {
     return [...unknown];
   }
 
-  /** A fresh server has system events in $all too; without one nobody would notice a service that trips over them. */
+  /** A fresh server has system events in $all too. Without one, a service that fails on them would go unnoticed. */
   async #writeFirstEvent(client: pg.Client): Promise<void> {
     const event: StoredEvent = {
       position: this.#nextPosition,
