@@ -21,9 +21,9 @@ export type Amendment = {
   readonly renewed: readonly AlertChannel[];
 };
 
-const GONE = 'The rule was deleted.';
-const OFF = 'The rule was disabled.';
-const CHANNEL_GONE = 'The channel was removed from the rule.';
+const RULE_DELETED = 'The rule was deleted.';
+const RULE_DISABLED = 'The rule was disabled.';
+const CHANNEL_REMOVED = 'The channel was removed from the rule.';
 
 const isSameTarget = (before: AlertRule, after: AlertRule, channel: AlertChannel): boolean =>
   JSON.stringify(targetOfRule(before, channel)) === JSON.stringify(targetOfRule(after, channel));
@@ -32,21 +32,23 @@ const isSuspended = (rule: AlertRuleState, channel: AlertChannel): boolean =>
   channel !== 'email' && rule !== null && rule.suspended[channel] !== null;
 
 /** Returns the reason for cancelling the pending deliveries of a channel on which `after` does not send. */
-const reasonOf = (after: AlertRuleState, channel: AlertChannel): string => {
-  if (!after || after.status === 'deleted') return GONE;
-  if (!after.enabled) return OFF;
-  return isSuspended(after, channel) ? SUSPENDED : CHANNEL_GONE;
+const cancelReason = (after: AlertRuleState, channel: AlertChannel): string => {
+  if (!after || after.status === 'deleted') return RULE_DELETED;
+  if (!after.enabled) return RULE_DISABLED;
+  return isSuspended(after, channel) ? SUSPENDED : CHANNEL_REMOVED;
 };
 
 /** Returns the change that pending deliveries must follow. Returns `null` when they are not affected. */
 export const amendmentOf = (before: AlertRuleState, after: AlertRuleState): Amendment | null => {
   if (before === null || after === null) return null;
   const { workspace_id, alert_id } = after;
-  const kept = sendingChannelsOf(after);
-  const had = sendingChannelsOf(before);
-  const moved = kept.filter((channel) => had.includes(channel) && !isSameTarget(before, after, channel));
+  const sending = sendingChannelsOf(after);
+  const sendingBefore = sendingChannelsOf(before);
+  const moved = sending.filter(
+    (channel) => sendingBefore.includes(channel) && !isSameTarget(before, after, channel),
+  );
   const changed = AlertChannel.options.filter(
-    (channel) => moved.includes(channel) || had.includes(channel) !== kept.includes(channel),
+    (channel) => moved.includes(channel) || sendingBefore.includes(channel) !== sending.includes(channel),
   );
   if (changed.length === 0 && after.status !== 'deleted') return null;
   // A suspension is left out: the delivery process resets these failures itself, once it has queued the notice.
@@ -73,10 +75,10 @@ export const amend = async (
   now: Date,
 ): Promise<void> => {
   if (after?.status === 'deleted') return forgetAlert(client, alert_id);
-  const kept = sendingChannelsOf(after);
-  const gone = AlertChannel.options.filter((channel) => !kept.includes(channel));
+  const sending = sendingChannelsOf(after);
+  const stopped = AlertChannel.options.filter((channel) => !sending.includes(channel));
   if (renewed.length > 0) await forgetFailures(client, alert_id, renewed);
-  for (const [reason, channels] of Map.groupBy(gone, (channel) => reasonOf(after, channel))) {
+  for (const [reason, channels] of Map.groupBy(stopped, (channel) => cancelReason(after, channel))) {
     await cancelOfAlert(client, alert_id, channels, reason, now);
   }
   if (!after) return;

@@ -7,33 +7,33 @@ import type { NewDelivery } from '#application/delivery-outbox/enqueue.ts';
 import type { EventStore } from '#platform/event-store/event-store.ts';
 
 /** Maximum rules whose delivery history is cached during a replay. */
-const RULES_HELD_MAX = 200;
+const CACHED_RULES_MAX = 200;
 
 /** State of a delivery in the log: finished, or still open with the payload it was queued with. */
-type PastDelivery = { readonly payload: AlertPayload } | 'over';
+type LoggedDelivery = { readonly payload: AlertPayload } | 'finished';
 
 /** Final state of a rule in the log, and its deliveries. */
-type PastOfRule = {
+type RuleHistory = {
   readonly rule: AlertRuleState;
-  readonly deliveries: ReadonlyMap<string, PastDelivery>;
+  readonly deliveries: ReadonlyMap<string, LoggedDelivery>;
 };
 
-const readPast = async (
+const readHistory = async (
   eventStore: EventStore,
   workspaceId: string,
   alertId: string,
-): Promise<PastOfRule> => {
+): Promise<RuleHistory> => {
   const { state: rule } = await eventStore.load(alertRuleStream(workspaceId, alertId), alertRule);
-  const deliveries = new Map<string, PastDelivery>();
+  const deliveries = new Map<string, LoggedDelivery>();
   const payloads = new Map<string, AlertPayload>();
   const stream = alertDeliveryStream(workspaceId, alertId);
   for await (const { type, data } of eventStore.read<AlertDeliveryEvent>(stream)) {
     const id = data.delivery_id;
     if (type === 'DeliveryQueued') payloads.set(id, data.payload);
     const payload = payloads.get(id);
-    const isOver =
+    const isFinished =
       type === 'DeliveryCancelled' || (type === 'DeliveryAttempted' && data.outcome !== 'retrying');
-    if (isOver || payload === undefined) deliveries.set(id, 'over');
+    if (isFinished || payload === undefined) deliveries.set(id, 'finished');
     else deliveries.set(id, { payload });
   }
   return { rule, deliveries };
@@ -54,22 +54,22 @@ export type Past = {
 };
 
 export const openPast = (eventStore: EventStore): Past => {
-  const held = new LRUCache<string, PastOfRule>({ max: RULES_HELD_MAX });
-  const pastOf = async (workspaceId: string, alertId: string): Promise<PastOfRule> => {
-    const past = held.get(alertId) ?? (await readPast(eventStore, workspaceId, alertId));
-    held.set(alertId, past);
-    return past;
+  const cache = new LRUCache<string, RuleHistory>({ max: CACHED_RULES_MAX });
+  const historyOf = async (workspaceId: string, alertId: string): Promise<RuleHistory> => {
+    const history = cache.get(alertId) ?? (await readHistory(eventStore, workspaceId, alertId));
+    cache.set(alertId, history);
+    return history;
   };
   return {
-    rule: async (workspaceId, alertId) => (await pastOf(workspaceId, alertId)).rule,
+    rule: async (workspaceId, alertId) => (await historyOf(workspaceId, alertId)).rule,
     open: async (deliveries) => {
       const open: NewDelivery[] = [];
       for (const delivery of deliveries) {
-        const past = await pastOf(delivery.workspaceId, delivery.alertId);
-        const found = past.deliveries.get(delivery.deliveryId);
-        const channels = sendingChannelsOf(past.rule);
-        if (found === 'over' || !channels.includes(delivery.target.channel)) continue;
-        open.push(found ? { ...delivery, payload: found.payload } : delivery);
+        const history = await historyOf(delivery.workspaceId, delivery.alertId);
+        const logged = history.deliveries.get(delivery.deliveryId);
+        const channels = sendingChannelsOf(history.rule);
+        if (logged === 'finished' || !channels.includes(delivery.target.channel)) continue;
+        open.push(logged ? { ...delivery, payload: logged.payload } : delivery);
       }
       return open;
     },

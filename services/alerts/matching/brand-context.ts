@@ -9,20 +9,20 @@ import type { Database, Transaction } from '#platform/postgres/pool.ts';
 /** Events from which `alerts` builds its table of brands and social pages. */
 export type CorpusEvent = AdLibraryEvent | BrandEvent | SocialPageEvent;
 
-type KnownBrand = {
+type BrandRow = {
   readonly slug: string | null;
   readonly name: string | null;
   readonly logo_url: string | null;
   readonly last_complete_at: string | null;
 };
-const UNKNOWN_BRAND: KnownBrand = { slug: null, name: null, logo_url: null, last_complete_at: null };
+const UNKNOWN_BRAND: BrandRow = { slug: null, name: null, logo_url: null, last_complete_at: null };
 
 /** Brands and social pages that a batch refers to, with the changes that the batch makes to them. */
 export type Known = {
   nameOf(brandId: string): BrandName;
   lastCompleteAt(brandId: string): string | null;
   page(brandId: string, pageId: string): PageOfBrand;
-  setBrand(brandId: string, changes: Partial<KnownBrand>): void;
+  setBrand(brandId: string, changes: Partial<BrandRow>): void;
   setPage(brandId: string, pageId: string, page: PageOfBrand): void;
   save(client: Transaction): Promise<void>;
 };
@@ -35,15 +35,15 @@ const pairOf = ({ type, data }: Event): Pair | null => {
 };
 const keyOf = (brandId: string, pageId: string): string => `${brandId} ${pageId}`;
 
-const readBrands = async (database: Database, ids: readonly string[]): Promise<Map<string, KnownBrand>> => {
+const readBrands = async (database: Database, ids: readonly string[]): Promise<Map<string, BrandRow>> => {
   if (ids.length === 0) return new Map();
-  const { rows } = await database.query<KnownBrand & { brand_id: string }>({
+  const { rows } = await database.query<BrandRow & { brand_id: string }>({
     name: 'learn brands',
     text: `select brand_id, slug, name, logo_url, last_complete_at from alerting.brand
            where brand_id = any($1::uuid[])`,
     values: [ids],
   });
-  return new Map(rows.map(({ brand_id, ...known }) => [brand_id, known]));
+  return new Map(rows.map(({ brand_id, ...brand }) => [brand_id, brand]));
 };
 
 const readPages = async (database: Database, pairs: readonly Pair[]): Promise<Map<string, PageOfBrand>> => {
@@ -104,10 +104,10 @@ export const learn = async (database: Database, events: readonly Event[]): Promi
 const saveBrands = async (
   client: Transaction,
   ids: readonly string[],
-  brands: ReadonlyMap<string, KnownBrand>,
+  brands: ReadonlyMap<string, BrandRow>,
 ): Promise<void> => {
   if (ids.length === 0) return;
-  const known = ids.map((id) => brands.get(id) ?? UNKNOWN_BRAND);
+  const rows = ids.map((id) => brands.get(id) ?? UNKNOWN_BRAND);
   await client.query({
     name: 'keep brands',
     text: `insert into alerting.brand (brand_id, slug, name, logo_url, last_complete_at)
@@ -116,10 +116,10 @@ const saveBrands = async (
              logo_url = excluded.logo_url, last_complete_at = excluded.last_complete_at`,
     values: [
       ids,
-      known.map(({ slug }) => slug),
-      known.map(({ name }) => name),
-      known.map(({ logo_url }) => logo_url),
-      known.map(({ last_complete_at }) => last_complete_at),
+      rows.map(({ slug }) => slug),
+      rows.map(({ name }) => name),
+      rows.map(({ logo_url }) => logo_url),
+      rows.map(({ last_complete_at }) => last_complete_at),
     ],
   });
 };
@@ -130,7 +130,7 @@ const savePages = async (
   pages: ReadonlyMap<string, PageOfBrand>,
 ): Promise<void> => {
   if (changed.length === 0) return;
-  const known = changed.map(([key]) => pages.get(key) ?? UNKNOWN_PAGE);
+  const rows = changed.map(([key]) => pages.get(key) ?? UNKNOWN_PAGE);
   await client.query({
     name: 'keep pages',
     text: `insert into alerting.page (brand_id, page_id, role, ran_ads, was_new_partner)
@@ -140,9 +140,9 @@ const savePages = async (
     values: [
       changed.map(([, { brand_id }]) => brand_id),
       changed.map(([, { page_id }]) => page_id),
-      known.map(({ role }) => role),
-      known.map(({ ran_ads }) => ran_ads),
-      known.map(({ was_new_partner }) => was_new_partner),
+      rows.map(({ role }) => role),
+      rows.map(({ ran_ads }) => ran_ads),
+      rows.map(({ was_new_partner }) => was_new_partner),
     ],
   });
 };

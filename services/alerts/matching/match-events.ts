@@ -72,7 +72,7 @@ export type Place = {
 const firing = ({ rules, untracked }: Place, brandId: string, trigger: AlertTrigger): readonly AlertRule[] =>
   rules.firing(brandId, trigger).filter(({ workspace_id }) => !untracked.has(workspace_id, brandId));
 
-const dateOf = (time: string): string => time.slice(0, 10);
+const utcDate = (time: string): string => time.slice(0, 10);
 
 const digestOf = (rule: AlertRule, one: Collected, cadence: Exclude<AlertCadence, 'instant'>): Match => {
   const period = periodOf(cadence, one.key);
@@ -85,7 +85,7 @@ const digestOf = (rule: AlertRule, one: Collected, cadence: Exclude<AlertCadence
  */
 export const passTime = (place: Place, time: string): readonly Match[] => {
   if (time <= place.logTime) return [];
-  const isSameDay = dateOf(time) === dateOf(place.logTime);
+  const isSameDay = utcDate(time) === utcDate(place.logTime);
   place.logTime = time;
   if (isSameDay) return [];
   const over = place.collections.close(
@@ -133,14 +133,20 @@ const collect = (
 };
 
 /** Schedules a signal check for this brand and day, to run once the read model has passed this event. */
-const lookForSignals = (
+const scheduleSignalCheck = (
   place: Place,
   { position, recordedAt, data }: RecordedEvent<Event<string, { brand_id: string; observed_at: string }>>,
 ): void => {
   const { brand_id, observed_at } = data;
   const alert_ids = firing(place, brand_id, 'activity').map(({ alert_id }) => alert_id);
   if (alert_ids.length === 0) return;
-  place.looks.add({ position, brand_id, date: dateOf(observed_at), at: recordedAt.toISOString(), alert_ids });
+  place.looks.add({
+    position,
+    brand_id,
+    date: utcDate(observed_at),
+    at: recordedAt.toISOString(),
+    alert_ids,
+  });
 };
 
 /**
@@ -172,7 +178,7 @@ const followLibrary = (
   if (event.data.complete && observed_at > (known.lastCompleteAt(brand_id) ?? '')) {
     known.setBrand(brand_id, { last_complete_at: observed_at });
   }
-  lookForSignals(place, event);
+  scheduleSignalCheck(place, event);
   const ended = place.collections.close(({ cadence, key }) => cadence === 'instant' && key === brand_id);
   for (const one of ended) {
     const rule = place.rules.get(one.alert_id);
@@ -207,7 +213,7 @@ const followPage = (
   const { brand_id, page_id } = event.data;
   const met = meetPageLink(event.id, event, known.page(brand_id, page_id));
   known.setPage(brand_id, page_id, met.page);
-  if (event.type === 'PageLinked') lookForSignals(place, event);
+  if (event.type === 'PageLinked') scheduleSignalCheck(place, event);
   const at = event.recordedAt.toISOString();
   for (const happening of met.happenings) {
     collect(place, known, baseUrl, happening, (rule, matched) => {
@@ -240,7 +246,7 @@ export const matchEvents = (
       followPage(place, known, baseUrl, event as RecordedEvent<SocialPageEvent>, outcome);
     } else if (event.stream.startsWith('tracking-'))
       place.untracked.follow(event as RecordedEvent<TrackingEvent>);
-    else if (event.type === 'StorefrontScanRecorded') lookForSignals(place, event);
+    else if (event.type === 'StorefrontScanRecorded') scheduleSignalCheck(place, event);
   }
   return outcome;
 };

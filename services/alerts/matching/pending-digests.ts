@@ -16,7 +16,7 @@ export type Collected = {
   readonly fresh: AlertItem[];
 };
 
-const nameOf = (alertId: string, cadence: AlertCadence, key: string): string =>
+const entryName = (alertId: string, cadence: AlertCadence, key: string): string =>
   `${alertId} ${cadence} ${key}`;
 
 /**
@@ -41,7 +41,7 @@ export const openCollections = async (database: Database): Promise<Collections> 
   );
   const waiting = new Map<string, Collected>(
     rows.map((row) => [
-      nameOf(row.alert_id, row.cadence, row.key),
+      entryName(row.alert_id, row.cadence, row.key),
       { ...row, stored: Math.min(row.items_total, PAYLOAD_ITEMS_MAX), fresh: [] },
     ]),
   );
@@ -49,7 +49,7 @@ export const openCollections = async (database: Database): Promise<Collections> 
   const removed = new Set<Collected>();
   return {
     add: (alert_id, cadence, key, item) => {
-      const name = nameOf(alert_id, cadence, key);
+      const name = entryName(alert_id, cadence, key);
       const one = waiting.get(name) ?? {
         alert_id,
         cadence,
@@ -102,9 +102,13 @@ export const openCollections = async (database: Database): Promise<Collections> 
   };
 };
 
-const remove = async (client: Transaction, gone: readonly Collected[]): Promise<void> => {
-  if (gone.length === 0) return;
-  const keys = [gone.map((one) => one.alert_id), gone.map((one) => one.cadence), gone.map((one) => one.key)];
+const remove = async (client: Transaction, closed: readonly Collected[]): Promise<void> => {
+  if (closed.length === 0) return;
+  const keys = [
+    closed.map((one) => one.alert_id),
+    closed.map((one) => one.cadence),
+    closed.map((one) => one.key),
+  ];
   for (const table of ['collected', 'collected_item']) {
     await client.query(
       `delete from alerting.${table} using unnest($1::uuid[], $2::text[], $3::text[]) as gone (alert_id, cadence, key)

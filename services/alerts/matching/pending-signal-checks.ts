@@ -39,7 +39,7 @@ export const openSignalLooks = async (database: Database): Promise<SignalLooks> 
   );
   const waiting: SignalLook[] = rows.map((row) => ({ ...row, position: BigInt(row.position) }));
   const added: SignalLook[] = [];
-  const gone: SignalLook[] = [];
+  const completed: SignalLook[] = [];
   return {
     add: (look) => {
       waiting.push(look);
@@ -48,7 +48,7 @@ export const openSignalLooks = async (database: Database): Promise<SignalLooks> 
     oldest: () => waiting[0] ?? null,
     done: (look) => {
       waiting.splice(waiting.indexOf(look), 1);
-      gone.push(look);
+      completed.push(look);
     },
     save: async (client) => {
       for (const { position, brand_id, date, at, alert_ids } of added) {
@@ -58,13 +58,13 @@ export const openSignalLooks = async (database: Database): Promise<SignalLooks> 
           [position, brand_id, date, at, alert_ids],
         );
       }
-      if (gone.length > 0) {
+      if (completed.length > 0) {
         await client.query('delete from alerting.signal_look where position = any($1::bigint[])', [
-          gone.map(({ position }) => position),
+          completed.map(({ position }) => position),
         ]);
       }
       added.length = 0;
-      gone.length = 0;
+      completed.length = 0;
     },
   };
 };

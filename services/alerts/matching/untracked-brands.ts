@@ -71,9 +71,9 @@ export const openUntracked = async (
     },
     save: async (client) => {
       if (changed.size === 0) return;
-      const gone = [...changed.values()].filter((pair) => untracked.has(keyOf(pair)));
+      const untrackedNow = [...changed.values()].filter((pair) => untracked.has(keyOf(pair)));
       const tracked = [...changed.values()].filter((pair) => !untracked.has(keyOf(pair)));
-      if (gone.length > 0) await insert(client, gone);
+      if (untrackedNow.length > 0) await insert(client, untrackedNow);
       if (tracked.length > 0) {
         await client.query(
           `delete from alerting.untracked u using unnest($1::text[], $2::uuid[]) as t (workspace_id, brand_id)

@@ -13,7 +13,7 @@ import { notYetTold, type SignalLook, type SignalSource } from '../matching/pend
  * Matches one signal to one rule. Instant cadence: returns a delivery, with an id derived from the signal's.
  * Otherwise: adds an item to the pending digest and returns nothing.
  */
-const tell = (
+const matchSignal = (
   { progress, settings }: Pass,
   rule: AlertRule,
   signal: ActivitySignal,
@@ -55,7 +55,7 @@ export const tellSignals = async (pass: Pass, source: SignalSource, look: Signal
       if (!isActive(rule) || rule.trigger !== 'activity') continue;
       const fresh = await notYetTold(client, alertId, ids);
       for (const signal of signals) {
-        if (fresh.has(signal.id)) deliveries.push(...tell(pass, rule, signal, brand, look));
+        if (fresh.has(signal.id)) deliveries.push(...matchSignal(pass, rule, signal, brand, look));
       }
     }
     const open = look.position <= progress.replayedUntil ? await past.open(deliveries) : deliveries;
