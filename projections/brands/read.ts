@@ -1,3 +1,4 @@
+import { BASE_URL_MARK } from '#contracts/values/base-url.ts';
 import { createSqlTag } from 'slonik';
 import type { Page, PageRequest, ReadDatabase } from '#contracts/ports/read-database.ts';
 import { readAdaptivePage } from '../sql/adaptive-page.ts';
@@ -7,7 +8,7 @@ const sql = createSqlTag();
 export type BrandRef = { readonly id: string } | { readonly slug: string };
 export type BrandSort = 'active_ads' | 'new_ads_7d' | 'name';
 
-/** JSON documents of one brand; U+0001 is the placeholder for the service's base URL. */
+/** JSON documents of one brand; `BASE_URL_MARK` is the placeholder for the service's base URL. */
 export type BrandDocuments = {
   readonly brand_id: string;
   readonly as_of: string;
@@ -168,7 +169,7 @@ export const listBrandSitemap = async (
   );
   return pageOf(
     rows.map(({ slug, updated_at, id }) => ({
-      item: `{"slug":${JSON.stringify(slug)},"url":"\u0001/v1/brands/${slug}","updated_at":"${updated_at}"}`,
+      item: `{"slug":${JSON.stringify(slug)},"url":"${BASE_URL_MARK}/v1/brands/${slug}","updated_at":"${updated_at}"}`,
       key: 0,
       id,
     })),

@@ -1,3 +1,4 @@
+import { BASE_URL_SQL, unescapedBaseUrlSql } from '#contracts/values/base-url.ts';
 import { addToCounters } from '../sql/counter-table.ts';
 import type { Statement } from '../define-projection.ts';
 
@@ -12,7 +13,7 @@ const categoryAt = (level: 0 | 1): string => `(
 
 /**
  * Rewrites the JSON documents of brands. Figures over the last 7 and 30 days count back from the brand's own
- * last scan. So a replay gives the same result at any time. U+0001 is the placeholder for the service's base
+ * last scan. So a replay gives the same result at any time. `BASE_URL_MARK` is the placeholder for the service's base
  * URL.
  */
 export const refreshBrand: Statement = {
@@ -24,8 +25,8 @@ export const refreshBrand: Statement = {
       detail = left(d.summary, -1) || ',' || substr(d.more, 2)
     from (
       select c.brand_id, c.as_of, c.new_ads_7d,
-        replace(row_to_json(reference_row)::text, '"\\u0001/', '"' || chr(1) || '/') as reference,
-        replace(row_to_json(summary_row)::text, '"\\u0001/', '"' || chr(1) || '/') as summary,
+        ${unescapedBaseUrlSql('row_to_json(reference_row)::text')} as reference,
+        ${unescapedBaseUrlSql('row_to_json(summary_row)::text')} as summary,
         row_to_json(more_row)::text as more,
         row_to_json(breakdown_row)::text as breakdown
       from (
@@ -48,10 +49,10 @@ export const refreshBrand: Statement = {
       ) r
       cross join lateral (select r.brand_id, r.as_of_ as as_of, r.new_7 as new_ads_7d) c
       cross join lateral (
-        select r.brand_id as id, r.slug, r.name, r.logo_url, chr(1) || '/v1/brands/' || r.slug as url
+        select r.brand_id as id, r.slug, r.name, r.logo_url, ${BASE_URL_SQL} || '/v1/brands/' || r.slug as url
       ) reference_row
       cross join lateral (
-        select r.brand_id as id, r.slug, r.name, r.domain, chr(1) || '/v1/brands/' || r.slug as url, r.logo_url,
+        select r.brand_id as id, r.slug, r.name, r.domain, ${BASE_URL_SQL} || '/v1/brands/' || r.slug as url, r.logo_url,
           r.country, ${categoryAt(0)} as category, ${categoryAt(1)} as mid_category,
           r.active_ads, r.total_ads, r.new_7 as new_ads_7d, r.indexable, r.iso as as_of
       ) summary_row

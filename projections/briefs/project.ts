@@ -1,3 +1,4 @@
+import { BASE_URL_MARK, unescapeBaseUrl } from '#contracts/values/base-url.ts';
 import type { BrandEvent } from '#contracts/events/corpus/brand.ts';
 import {
   BRIEF,
@@ -9,17 +10,17 @@ import { brandReference } from '../shared-tables/brand-reference.ts';
 import { projection } from '../define-projection.ts';
 
 /**
- * Returns a snapshot as the JSON text of a radar item, with URLs added. U+0001 is the placeholder for the
+ * Returns a snapshot as the JSON text of a radar item, with URLs added. `BASE_URL_MARK` is the placeholder for the
  * service's base URL. Escaped text contains neither U+0001 nor the quotes of `"url":`, so the replacement is
  * safe.
  */
 const itemText = ({ brand, ad, ...rest }: RadarSnapshot): string => {
   const item = {
     ...rest,
-    brand: { ...brand, url: `\u0001/v1/brands/${brand.slug}` },
-    ad: { ...ad, url: `\u0001/v1/ads/${ad.id}` },
+    brand: { ...brand, url: `${BASE_URL_MARK}/v1/brands/${brand.slug}` },
+    ad: { ...ad, url: `${BASE_URL_MARK}/v1/ads/${ad.id}` },
   };
-  return JSON.stringify(item).replaceAll('"url":"\\u0001/', '"url":"\u0001/');
+  return unescapeBaseUrl(JSON.stringify(item), '"url":"');
 };
 
 const sumOf = (

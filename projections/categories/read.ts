@@ -1,3 +1,4 @@
+import { BASE_URL_SQL } from '#contracts/values/base-url.ts';
 import type { Page, PageRequest, ReadDatabase } from '#contracts/ports/read-database.ts';
 import { iso, quoted } from '../sql/json-text.ts';
 
@@ -18,9 +19,9 @@ const AS_OF = `(
   ) newest
 )`;
 
-/** JSON text of a category `c`; U+0001 is the placeholder for the service's base URL. */
+/** JSON text of a category `c`; `BASE_URL_MARK` is the placeholder for the service's base URL. */
 const ITEM = `'{"id":"' || c.category_id || '","slug":"' || c.slug || '","name":' || to_json(coalesce(c.defined_name, c.name))
-  || ',"url":"' || chr(1) || '/v1/categories/' || c.category_id || '","level":' || c.level
+  || ',"url":"' || ${BASE_URL_SQL} || '/v1/categories/' || c.category_id || '","level":' || c.level
   || ',"parent":' || coalesce('{"id":"' || p.category_id || '","slug":"' || p.slug || '","name":'
     || to_json(coalesce(p.defined_name, p.name)) || '}', 'null')
   || ',"description":' || coalesce(to_json(c.description)::text, 'null')
@@ -126,7 +127,7 @@ export const listCategories = async (
 
 const SITEMAP = `
   select c.category_id as id, '' as key, ${iso('n.updated_at')} as as_of,
-    '{"slug":"' || c.slug || '","url":"' || chr(1) || '/v1/categories/' || c.category_id
+    '{"slug":"' || c.slug || '","url":"' || ${BASE_URL_SQL} || '/v1/categories/' || c.category_id
       || '","updated_at":"' || ${iso('n.updated_at')} || '"}' as item
   from (
     select * from categories.category c where c.brands > 0 and c.category_id > $1::uuid

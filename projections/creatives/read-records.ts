@@ -1,3 +1,4 @@
+import { BASE_URL_MARK, BASE_URL_SQL } from '#contracts/values/base-url.ts';
 import { CREATIVE_FIELD_NAMES, type CreativeField } from '#contracts/values/creatives.ts';
 import { excerptOfBody } from '#contracts/events/corpus/ad-library.ts';
 import type { Page, PageRequest, ReadDatabase } from '#contracts/ports/read-database.ts';
@@ -55,7 +56,7 @@ const summaryOf = (row: RecordRow): string => {
     stored_at: row.stored_at,
     as_of: row.as_of,
   });
-  return `${text.slice(0, -1)},"url":"\u0001/v1/creative-records/${row.creative_key}"}`;
+  return `${text.slice(0, -1)},"url":"${BASE_URL_MARK}/v1/creative-records/${row.creative_key}"}`;
 };
 
 /** Numeric columns of a file that can be searched, besides the number of live ads that carry it. */
@@ -175,7 +176,7 @@ const DETAIL = `
   ) r on true
   left join lateral (
     select '[' || string_agg('{"id":"' || ad_id || '","brand_id":"' || brand_id || '","active":' || active
-      || ',"creative_id":"' || creative_id || '","url":"' || chr(1) || '/v1/ads/' || ad_id || '"}', ',' order by place)
+      || ',"creative_id":"' || creative_id || '","url":"' || ${BASE_URL_SQL} || '/v1/ads/' || ad_id || '"}', ',' order by place)
       || ']' as ads
     from (
       select a.ad_id, a.brand_id, coalesce(a.active, true)::text as active, c.creative_id,

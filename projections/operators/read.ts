@@ -1,15 +1,16 @@
+import { BASE_URL_SQL } from '#contracts/values/base-url.ts';
 import type { Page, PageRequest, ReadDatabase } from '#contracts/ports/read-database.ts';
 import { OPERATOR_ENTRIES_MAX, OPERATOR_OTHER_BRANDS_MAX } from '#contracts/resources/corpus/operator.ts';
 import { BRAND_REFERENCE_SQL } from '../shared-tables/brand-reference.ts';
 import { iso } from '../sql/json-text.ts';
 
 /**
- * Fields at the start of every operator record, without braces; U+0001 is the placeholder for the base URL.
+ * Fields at the start of every operator record, without braces; `BASE_URL_MARK` is the placeholder for the base URL.
  */
 const SUMMARY = `
   '"id":"' || o.operator_id || '","name":' || to_json(o.name) || ',"country":' || coalesce(to_json(o.country)::text, 'null')
     || ',"domains":' || o.domains || ',"pages":' || o.pages || ',"observed_at":"' || ${iso('o.observed_at')}
-    || '","url":"' || chr(1) || '/v1/operators/' || o.operator_id || '"'`;
+    || '","url":"' || ${BASE_URL_SQL} || '/v1/operators/' || o.operator_id || '"'`;
 
 /** SQL of the public brands whose domains were observed with `o`, each once. */
 const PUBLIC_BRANDS = `

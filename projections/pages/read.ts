@@ -1,3 +1,4 @@
+import { BASE_URL_MARK } from '#contracts/values/base-url.ts';
 import type { Page, PageRequest, ReadDatabase } from '#contracts/ports/read-database.ts';
 import { BRAND_REFERENCE_SQL } from '../shared-tables/brand-reference.ts';
 import { readAdaptivePage } from '../sql/adaptive-page.ts';
@@ -46,7 +47,7 @@ const summaryOf = (row: PageRow): string => {
     first_seen_at: row.first_seen_at,
     as_of: row.seen_at,
   });
-  return `${text.slice(0, -1)},"brand":${row.brand ?? 'null'},"url":"\u0001/v1/pages/${row.page_id}"}`;
+  return `${text.slice(0, -1)},"brand":${row.brand ?? 'null'},"url":"${BASE_URL_MARK}/v1/pages/${row.page_id}"}`;
 };
 
 export type PageSort = 'newest' | 'popular';

@@ -1,3 +1,4 @@
+import { BASE_URL_MARK } from '#contracts/values/base-url.ts';
 import { excerptOfBody } from '#contracts/events/corpus/ad-library.ts';
 import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 import { CREATIVE_COLUMNS, CREATIVE_FROM, type CreativeRow, creativeText } from '../sql/creative-json.ts';
@@ -87,7 +88,7 @@ const libraryAd = (ad: AdRow, creatives: readonly string[], day: string): string
     started_on: ad.started_on,
     days_active: age === null ? null : Math.max(0, Math.round(age)),
   });
-  return `${text.slice(0, -1)},"creatives":[${creatives.join()}],"url":"\u0001/v1/ads/${ad.ad_id}"}`;
+  return `${text.slice(0, -1)},"creatives":[${creatives.join()}],"url":"${BASE_URL_MARK}/v1/ads/${ad.ad_id}"}`;
 };
 
 type TotalsRow = {

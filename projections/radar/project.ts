@@ -1,3 +1,4 @@
+import { BASE_URL_MARK } from '#contracts/values/base-url.ts';
 import type { AdCounted, AdExcerpt, AdLibraryEvent } from '#contracts/events/corpus/ad-library.ts';
 import { excerptOfBody } from '#contracts/events/corpus/ad-library.ts';
 import type { BrandEvent } from '#contracts/events/corpus/brand.ts';
@@ -13,7 +14,7 @@ type Extra = {
 };
 
 /**
- * Returns an item without its brand. U+0001 is the placeholder for the service's base URL; escaped text never
+ * Returns an item without its brand. `BASE_URL_MARK` is the placeholder for the service's base URL; escaped text never
  * contains it.
  */
 const item = (
@@ -41,7 +42,7 @@ const item = (
     body: excerpt.body,
     started_on: ad.started_on,
   });
-  const doc = `${rest.slice(0, -1)},"ad":${about.slice(0, -1)},"url":"\u0001/v1/ads/${ad.ad_id}"}}`;
+  const doc = `${rest.slice(0, -1)},"ad":${about.slice(0, -1)},"url":"${BASE_URL_MARK}/v1/ads/${ad.ad_id}"}}`;
   return { kind: 'insert', table: 'item', row: { id: event.id, brand_id, observed_at, type, doc } };
 };
 

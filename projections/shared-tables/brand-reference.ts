@@ -1,3 +1,4 @@
+import { BASE_URL_SQL, unescapedBaseUrlSql } from '#contracts/values/base-url.ts';
 import type { BrandEvent } from '#contracts/events/corpus/brand.ts';
 import type { Change, Row } from '../define-projection.ts';
 
@@ -19,6 +20,7 @@ export const brandReference = (event: BrandEvent): readonly Change[] => {
   return Object.keys(set).length === 0 ? [] : [{ kind: 'update', table: 'brand', key: { brand_id }, set }];
 };
 
-/** SQL of the JSON reference of a brand row `b`; U+0001 is the placeholder for the service's base URL. */
-export const BRAND_REFERENCE_SQL = `replace(json_build_object('id', b.brand_id, 'slug', b.slug, 'name', b.name,
-  'logo_url', b.logo_url, 'url', chr(1) || '/v1/brands/' || b.slug)::text, '"\\u0001/', '"' || chr(1) || '/')`;
+/** SQL of the JSON reference of a brand row `b`; `BASE_URL_MARK` is the placeholder for the service's base URL. */
+export const BRAND_REFERENCE_SQL =
+  unescapedBaseUrlSql(`json_build_object('id', b.brand_id, 'slug', b.slug, 'name', b.name,
+  'logo_url', b.logo_url, 'url', ${BASE_URL_SQL} || '/v1/brands/' || b.slug)::text`);

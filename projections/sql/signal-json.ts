@@ -1,3 +1,4 @@
+import { BASE_URL_MARK, unescapeBaseUrl } from '#contracts/values/base-url.ts';
 import type { AdFormat } from '#contracts/values/primitives.ts';
 import type { Evidence, Signal } from '#contracts/resources/workspace/signal.ts';
 import { SIGNAL_THRESHOLDS, type SignalKind } from '#contracts/values/signals.ts';
@@ -96,8 +97,6 @@ export const summaryOf = ({ kind, figures }: Pick<SignalRow, 'kind' | 'figures'>
   }
 };
 
-/** Placeholder for the service's base URL in stored texts. */
-const BASE = '\u0001';
 /** Items per page of evidence, the maximum of the API. */
 const EVIDENCE_LIMIT = 100;
 
@@ -110,16 +109,16 @@ const dayBefore = (date: string, days: number): string =>
  */
 const evidenceOf = (row: SignalRow, workspaceId: string): readonly z.infer<typeof Evidence>[] => {
   const { brand_id, date, kind, figures, about } = row;
-  const brand = `${BASE}/v1/brands/${brand_id}`;
+  const brand = `${BASE_URL_MARK}/v1/brands/${brand_id}`;
   const activity = (from: string) =>
     ({ resource: 'daily_activity', url: `${brand}/daily-activity?from=${from}&to=${date}` }) as const;
   const radar = (type: string) =>
     ({
       resource: 'radar',
-      url: `${BASE}/v1/workspaces/${workspaceId}/radar?brand_id=${brand_id}&date=${date}&types=${type}&limit=${EVIDENCE_LIMIT}`,
+      url: `${BASE_URL_MARK}/v1/workspaces/${workspaceId}/radar?brand_id=${brand_id}&date=${date}&types=${type}&limit=${EVIDENCE_LIMIT}`,
     }) as const;
   const ads = about.flatMap(({ ad_id }) =>
-    ad_id === null ? [] : [{ resource: 'ad', url: `${BASE}/v1/ads/${ad_id}` } as const],
+    ad_id === null ? [] : [{ resource: 'ad', url: `${BASE_URL_MARK}/v1/ads/${ad_id}` } as const],
   );
   switch (kind) {
     case 'ads_started':
@@ -138,7 +137,7 @@ const evidenceOf = (row: SignalRow, workspaceId: string): readonly z.infer<typeo
     case 'new_linked_page':
       return [{ resource: 'social_pages', url: `${brand}/social-pages` }];
     case 'format_mix_shift': {
-      const url = `${BASE}/v1/ads?brand_id=${brand_id}&format=${figures.format}&status=active&limit=${EVIDENCE_LIMIT}`;
+      const url = `${BASE_URL_MARK}/v1/ads?brand_id=${brand_id}&format=${figures.format}&status=active&limit=${EVIDENCE_LIMIT}`;
       return [activity(figures.compared_with ?? date), { resource: 'ads', url }];
     }
     case 'new_landing_page':
@@ -177,13 +176,13 @@ export const signalText = (row: SignalRow, brand: string, workspaceId: string): 
     compared_with: compared_with ?? null,
     format: format ?? null,
     about: about.map(({ ad_id, page_id, page_name, role, destination_url }) => ({
-      ad: ad_id === null ? null : { id: ad_id, url: `${BASE}/v1/ads/${ad_id}` },
+      ad: ad_id === null ? null : { id: ad_id, url: `${BASE_URL_MARK}/v1/ads/${ad_id}` },
       page: page_id === null ? null : { page_id, page_name },
       role,
       destination_url,
     })),
     evidence: [...evidenceOf(row, workspaceId)],
   };
-  const text = JSON.stringify(signal).replaceAll('"\\u0001/', `"${BASE}/`);
+  const text = unescapeBaseUrl(JSON.stringify(signal));
   return `${text.slice(0, -1)},"brand":${brand}}`;
 };

@@ -1,3 +1,4 @@
+import { BASE_URL_SQL } from '#contracts/values/base-url.ts';
 import type { SiteTool } from '#contracts/events/corpus/site.ts';
 import type { Change, Statement } from '../define-projection.ts';
 
@@ -45,8 +46,8 @@ export const describedTools = (tools: readonly SiteTool[], at: string): readonly
     row: { slug, tool_id, name, category, website_url, at },
   }));
 
-/** SQL of the URL of a tool row `t`; U+0001 is the placeholder for the service's base URL. */
-export const TOOL_URL_SQL = `chr(1) || '/v1/tools/' || t.slug`;
+/** SQL of the URL of a tool row `t`; `BASE_URL_MARK` is the placeholder for the service's base URL. */
+export const TOOL_URL_SQL = `${BASE_URL_SQL} || '/v1/tools/' || t.slug`;
 
 /** SQL of the common members of a tool row `t`, as JSON text without braces. */
 export const TOOL_MEMBERS_SQL = `'"slug":"' || t.slug || '","name":' || to_json(t.name) || ',"category":' || to_json(t.category)

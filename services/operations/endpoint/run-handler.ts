@@ -1,14 +1,9 @@
+import { BASE_URL_MARK } from '#contracts/values/base-url.ts';
 import type { Caller } from '#application/access/key-lease-cache.ts';
 import type { OperationDependencies } from '../dependencies/dependencies.ts';
 import type { Call, Endpoint } from './define-endpoint.ts';
 import { createExecute } from './execute-command.ts';
 import type { Reply } from './reply.ts';
-
-/**
- * Placeholder of the base URL in stored JSON texts, so that they stay valid when the service moves to another
- * URL.
- */
-const BASE_URL_MARK = '\u0001';
 
 /** Input of a handler, without `execute`. The contract checks the types of its parameters, not the compiler. */
 export type HandlerCall = Omit<Call<Record<string, unknown>, Record<string, unknown>, unknown>, 'execute'>;

@@ -1,3 +1,4 @@
+import { BASE_URL_MARK } from '#contracts/values/base-url.ts';
 import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 import type { RadarItem, RadarItemType } from '#contracts/resources/workspace/radar.ts';
 import { listClosedRadar } from '#projections/radar/read.ts';
@@ -5,8 +6,6 @@ import { listClosedRadar } from '#projections/radar/read.ts';
 /** Maximum radar items per query, which bounds the memory of exports and briefs. */
 const PAGE_ITEMS = 1_000;
 const DAY_MS = 86_400_000;
-/** Placeholder of the service's base URL in stored JSON. Files and events carry paths without a base URL. */
-const BASE_URL_MARK = '\u0001';
 
 /** Filter of the radar. `from` and `to` are UTC dates, both inclusive. */
 export type RadarWindow = {
@@ -16,7 +15,10 @@ export type RadarWindow = {
   readonly to: string;
 };
 
-/** Yields the items of a window in pages: brand by brand, newest first within a brand. */
+/**
+ * Yields the items of a window in pages: brand by brand, newest first within a brand. Their URLs are paths, because
+ * files and events carry no base URL.
+ */
 export const readRadarWindow = async function* (
   db: ReadDatabase,
   window: RadarWindow,
