@@ -1,8 +1,7 @@
+import { ADVISORY_LOCKS } from '#contracts/ports/advisory-locks.ts';
+
 /** Connection of the caller. All statements run in one transaction on it. */
 export type Connection = { query(sql: string): Promise<unknown> };
-
-/** Key of the advisory lock: one run at a time. Any number unused elsewhere in the database. */
-const REWRITE_LOCK = 7_201_003;
 
 /**
  * Writes the nightly list of new advertisers. It is built in a second table and renamed in one transaction:
@@ -11,7 +10,7 @@ const REWRITE_LOCK = 7_201_003;
  */
 export const rewriteNewAdvertisers = async (connection: Connection): Promise<void> => {
   await connection.query(`
-    select pg_advisory_xact_lock(${REWRITE_LOCK});
+    select pg_advisory_xact_lock(${ADVISORY_LOCKS.newAdvertisersRewrite});
     create schema if not exists nightly;
     create table if not exists nightly.rewrite (name text primary key, as_of timestamptz, rewritten_at timestamptz not null);
     drop table if exists nightly.new_advertiser_next;

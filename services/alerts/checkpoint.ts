@@ -1,7 +1,9 @@
+import { ADVISORY_LOCKS } from '#contracts/ports/advisory-locks.ts';
 import { readFileSync } from 'node:fs';
 import { type AlertRule } from '#domain/workspace/alert/rule-decider.ts';
 import type { EventStore } from '#platform/event-store/event-store.ts';
-import { type Database, inTransaction, type Transaction } from '#platform/postgres/pool.ts';
+import type { Database, Transaction } from '#platform/postgres/pool.ts';
+import { installSchema } from '#platform/postgres/schema-installer.ts';
 import { type Collections, openCollections } from './matching/pending-digests.ts';
 import type { Place } from './matching/match-events.ts';
 import { openRuleBook } from './matching/active-rules.ts';
@@ -13,7 +15,6 @@ const SCHEMA = readFileSync(new URL('./schema.sql', import.meta.url), 'utf8');
  * Advisory lock id of the schema installation; any constant. `create … if not exists` is not safe when two
  * processes run it at once.
  */
-const SCHEMA_LOCK = 7_205_317;
 
 /**
  * Thrown when another process has moved the checkpoint. That process is the leader now; this one starts again from
@@ -28,11 +29,9 @@ export class CheckpointMoved extends Error {
   }
 }
 
+/** Creates the tables of the checkpoint and of the matching state. */
 export const createAlertsTables = (database: Database): Promise<void> =>
-  inTransaction(database, async (client) => {
-    await client.query('select pg_advisory_xact_lock($1)', [SCHEMA_LOCK]);
-    await client.query(SCHEMA);
-  });
+  installSchema(database, { lock: ADVISORY_LOCKS.alertsSchema, sql: SCHEMA });
 
 /** Position of `alerts` in the log, and the matching state in memory at that position. */
 export type Progress = Place & {

@@ -4,9 +4,8 @@ import { createDeliveryTables } from '#application/delivery-outbox/schema/create
 import { createTraceTables, rememberTraces } from '#application/delivery-outbox/trace-context.ts';
 import { openEventStore } from '#platform/event-store/event-store.ts';
 import type { Followed } from '#platform/event-store/catch-up-subscription.ts';
-import { openOwnership, type Ownership } from '#platform/postgres/leader-lock.ts';
+import { runAsLeader } from '#platform/process/run-as-leader.ts';
 import { inTransaction, openPool } from '#platform/postgres/pool.ts';
-import { backoffMs } from '#platform/concurrency/retry.ts';
 import { isTracing } from '#platform/telemetry/tracing.ts';
 import { amend, amendToEnd } from './apply-rule-change.ts';
 import { createAlertsTables, openProgress, saveProgress } from './checkpoint.ts';
@@ -30,13 +29,11 @@ const BATCH_EVENTS = 2_000;
 const BUFFERED_ITEMS = 10_000;
 const POOL_CLIENTS = 4;
 /** Name of the leader lock: one process matches at a time. Each projection has a lock under its own name. */
-const OWNER = 'alerting';
-const STANDBY_MS = 2_000;
+const ROLE = 'alerting';
 /** Interval of clock checks while the log is quiet: digest periods also end when no event arrives. */
 const QUIET_MS = 1_000;
 /** Delay after midnight before a period closes: an event recorded before midnight may arrive this much later. */
 export const PERIOD_GRACE_MS = 30_000;
-const RESTART_DELAYS = { attempts: Number.POSITIVE_INFINITY, firstDelayMs: 100, maxDelayMs: 5_000 };
 
 /** Trace contexts by event id, and by id of the deliveries that follow. `null` when tracing is off. */
 type Traces = { readonly ofEvents: ReadonlyMap<string, string>; readonly ofDeliveries: Map<string, string> };
@@ -139,22 +136,21 @@ type Come =
   | { readonly kind: 'looked'; readonly look: SignalLook; readonly isShown: boolean };
 
 /** Follows the log until an error occurs, the leader lock is lost or the process stops. */
-const follow = async (pass: Pass, ownership: Ownership): Promise<void> => {
+const follow = async (pass: Pass, leading: AbortSignal): Promise<void> => {
   const { eventStore, progress, settings } = pass;
-  const { signal, log, signals } = settings;
+  const { log, signals } = settings;
   await using follower = eventStore.follow({
     after: progress.position === 0n ? null : progress.position,
     prefixes: PREFIXES,
     bufferItems: BUFFERED_ITEMS,
   });
   const stop = (): void => void follower[Symbol.asyncDispose]();
-  signal.addEventListener('abort', stop, { once: true });
-  ownership.lost.addEventListener('abort', stop, { once: true });
+  leading.addEventListener('abort', stop, { once: true });
   const first = openFirstOf<Come>();
   const takeOn = async (): Promise<Come> => ({ kind: 'taken', items: await follower.take(BATCH_EVENTS) });
   const lookOn = async (source: SignalSource, look: SignalLook): Promise<Come> => {
     const isShown = await source.shown(look.position);
-    if (!isShown) await pause(QUIET_MS, signal);
+    if (!isShown) await pause(QUIET_MS, leading);
     return { kind: 'looked', look, isShown };
   };
   let isLive = false;
@@ -162,7 +158,7 @@ const follow = async (pass: Pass, ownership: Ownership): Promise<void> => {
   try {
     first.watch(takeOn());
     // On shutdown `pause` returns at once, so without this check the loop would retry the signal check forever.
-    while (!signal.aborted && !ownership.lost.aborted) {
+    while (!leading.aborted) {
       const look = isLive && !isLooking ? progress.looks.oldest() : null;
       if (signals && look) {
         isLooking = true;
@@ -185,8 +181,7 @@ const follow = async (pass: Pass, ownership: Ownership): Promise<void> => {
       }
     }
   } finally {
-    signal.removeEventListener('abort', stop);
-    ownership.lost.removeEventListener('abort', stop);
+    leading.removeEventListener('abort', stop);
   }
 };
 
@@ -199,29 +194,20 @@ export const runAlerts = async (settings: AlertsSettings): Promise<void> => {
   const database = openPool(settings.databaseUrl, POOL_CLIENTS);
   const eventStore = openEventStore(settings.eventStoreUrl);
   try {
-    for (let failures = 0; !signal.aborted; ) {
-      try {
+    await runAsLeader({
+      databaseUrl: settings.databaseUrl,
+      name: ROLE,
+      log,
+      signal,
+      run: async (leading) => {
         await createDeliveryTables(database);
         await createTraceTables(database);
         await createAlertsTables(database);
-        await using ownership = await openOwnership(settings.databaseUrl);
-        while (!signal.aborted && !ownership.lost.aborted) {
-          if (!(await ownership.acquire(OWNER))) {
-            await pause(STANDBY_MS, signal);
-            continue;
-          }
-          const progress = await openProgress(database, eventStore);
-          log.info({ position: String(progress.position) }, 'leader acquired; matching events to rules');
-          failures = 0;
-          await follow({ database, eventStore, progress, settings, past: openPast(eventStore) }, ownership);
-        }
-      } catch (error) {
-        if (signal.aborted) return;
-        log.warn({ err: error }, 'matching failed; restarting from the checkpoint');
-        await pause(backoffMs(failures, RESTART_DELAYS), signal);
-        failures += 1;
-      }
-    }
+        const progress = await openProgress(database, eventStore);
+        log.info({ position: String(progress.position) }, 'matching started');
+        await follow({ database, eventStore, progress, settings, past: openPast(eventStore) }, leading);
+      },
+    });
   } finally {
     await eventStore[Symbol.asyncDispose]();
     await database.end();

@@ -7,13 +7,13 @@ import { trimFinished } from '#application/delivery-outbox/retention.ts';
 import type { EventStore } from '#platform/event-store/event-store.ts';
 import type { Log } from '#platform/logger.ts';
 import type { Nats } from '#platform/nats/connection.ts';
-import { openOwnership } from '#platform/postgres/leader-lock.ts';
+import { runAsLeader } from '#platform/process/run-as-leader.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 import { ensureDeliveryConsumer } from './jetstream-consumer.ts';
 import { giveUpEndpoints } from './suspend-failing-endpoints.ts';
 
-const OWNER = 'delivery';
-const STANDBY_MS = 1_000;
+/** Name of the leader lock. */
+const ROLE = 'delivery';
 /** Polling interval of the journal, for entries that are not yet published as events. */
 const RECORD_EVERY_MS = 200;
 /** Polling interval of Postgres for due deliveries: retries, and ids that the queue lost. */
@@ -116,19 +116,10 @@ const keep = (dependencies: LeaderTaskDependencies, signal: AbortSignal): Promis
  * Leader-only tasks: publish events, sweep due deliveries, suspend failing endpoints, apply retention. Other
  * processes are standbys.
  */
-export const keepDeliveries = async (dependencies: LeaderTaskDependencies): Promise<void> => {
-  const { log, signal } = dependencies;
-  while (!signal.aborted) {
-    try {
-      await using ownership = await openOwnership(dependencies.databaseUrl);
-      const either = AbortSignal.any([signal, ownership.lost]);
-      while (!either.aborted && !(await ownership.acquire(OWNER))) await pause(STANDBY_MS, either);
-      if (either.aborted) continue;
-      log.info({}, 'became leader for delivery tasks');
-      await keep(dependencies, either);
-    } catch (error) {
-      if (!signal.aborted) log.warn({ reason: (error as Error).message }, 'leader tasks failed; retrying');
-      await pause(STANDBY_MS, signal);
-    }
-  }
+export const runLeaderTasks = (dependencies: LeaderTaskDependencies): Promise<void> => {
+  const { databaseUrl, log, signal } = dependencies;
+  const run = async (leading: AbortSignal): Promise<void> => {
+    await keep(dependencies, leading);
+  };
+  return runAsLeader({ databaseUrl, name: ROLE, log, signal, run });
 };

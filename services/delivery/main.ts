@@ -17,7 +17,7 @@ import { openSigningSecrets } from '#application/vault/signing-secrets.ts';
 import { waitForServers } from '#platform/process/wait-for-servers.ts';
 import { consumeDue } from './consume-jobs.ts';
 import { ensureDeliveryConsumer } from './jetstream-consumer.ts';
-import { keepDeliveries } from './leader-tasks.ts';
+import { runLeaderTasks } from './leader-tasks.ts';
 import { openRecipients } from './recipients.ts';
 import { openSenders } from './send.ts';
 import { DeliverySettings } from './settings.ts';
@@ -72,7 +72,7 @@ await runProcess('delivery', DeliverySettings, async ({ settings, resources, log
     ),
   });
   resources.defer(() => worker.close());
-  const leaderTasks = keepDeliveries({
+  const leaderTasks = runLeaderTasks({
     pool,
     databaseUrl: DATABASE_URL,
     eventStore,

@@ -4,7 +4,7 @@ import { openOperatorPort } from '#platform/process/health-server.ts';
 import { runProcess } from '#platform/process/run-process.ts';
 import { untilServerAnswers } from '#platform/concurrency/retry.ts';
 import { waitForServers } from '#platform/process/wait-for-servers.ts';
-import { consumeWhileOwner } from './queue/single-active-consumer.ts';
+import { consumeAsLeader } from './queue/single-active-consumer.ts';
 import { openIntake } from './intake/observation-handler.ts';
 import { IngestSettings } from './settings.ts';
 
@@ -27,7 +27,7 @@ await runProcess('ingest', IngestSettings, async ({ settings, resources, log, si
   const nats = resources.use(
     await untilServerAnswers(log, signal, 'NATS', () => openNats(NATS_URL, 'ingest')),
   );
-  const running = consumeWhileOwner({
+  const running = consumeAsLeader({
     nats,
     intake,
     log,

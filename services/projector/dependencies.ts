@@ -1,7 +1,7 @@
 import { hostname } from 'node:os';
 import type { EventStore } from '#platform/event-store/event-store.ts';
 import type { Log } from '#platform/logger.ts';
-import type { Ownership } from '#platform/postgres/leader-lock.ts';
+import type { LeaderLocks } from '#platform/postgres/leader-lock.ts';
 import type { Pipeline } from '#platform/postgres/pipelined-transaction.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 import type { Projection } from '#projections/define-projection.ts';
@@ -11,7 +11,7 @@ export type ProjectorDependencies = {
   readonly database: Database;
   readonly pipeline: Pipeline;
   readonly eventStore: EventStore;
-  readonly ownership: Ownership;
+  readonly ownership: LeaderLocks;
   readonly projections: readonly Projection[];
   readonly log: Log;
   /** Aborted when the process ends or its locks are lost. */

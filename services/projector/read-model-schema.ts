@@ -1,3 +1,4 @@
+import { ADVISORY_LOCKS } from '#contracts/ports/advisory-locks.ts';
 import { readFileSync } from 'node:fs';
 import type { Database, Transaction } from '#platform/postgres/pool.ts';
 import type { Projection } from '#projections/define-projection.ts';
@@ -5,11 +6,8 @@ import type { Projection } from '#projections/define-projection.ts';
 /** Postgres type by table and column. */
 export type Catalog = ReadonlyMap<string, ReadonlyMap<string, string>>;
 
-/**
- * Key of the advisory lock for schema changes: one process at a time. Any number unused elsewhere in the
- * database.
- */
-const SCHEMA_LOCK = 7_201_002;
+/** Id of the advisory lock for schema changes: one process at a time. */
+const SCHEMA_LOCK = ADVISORY_LOCKS.readModelSchemas;
 
 /** Returns the Postgres schema of a projection's live tables. */
 export const schemaOf = (name: string): string => name.replaceAll('-', '_');

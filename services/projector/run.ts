@@ -1,10 +1,9 @@
-import { pause } from '#platform/clock.ts';
 import { openEventStore } from '#platform/event-store/event-store.ts';
 import type { Log } from '#platform/logger.ts';
-import { openOwnership } from '#platform/postgres/leader-lock.ts';
+import { openLeaderLocks } from '#platform/postgres/leader-lock.ts';
 import { openPipeline } from '#platform/postgres/pipelined-transaction.ts';
 import { openPool } from '#platform/postgres/pool.ts';
-import { backoffMs } from '#platform/concurrency/retry.ts';
+import { runWithRestarts } from '#platform/process/run-with-restarts.ts';
 import type { Projection } from '#projections/define-projection.ts';
 import { createProjectorTables } from './apply/checkpoints.ts';
 import { listenForRequests } from './control/operator-requests.ts';
@@ -21,7 +20,6 @@ const ASYNC_COMMIT = { options: '-c synchronous_commit=off' };
  * than running it, and one generic plan fits all.
  */
 const GENERIC_PLANS = { options: `${ASYNC_COMMIT.options} -c plan_cache_mode=force_generic_plan` };
-const RESTART_DELAYS = { attempts: Number.POSITIVE_INFINITY, firstDelayMs: 100, maxDelayMs: 5_000 };
 
 export type ProjectorSettings = {
   readonly databaseUrl: string;
@@ -45,22 +43,18 @@ export const runProjections = async (settings: ProjectorSettings): Promise<void>
   const pipeline = resources.use(openPipeline(databaseUrl, GENERIC_PLANS));
   const eventStore = resources.use(openEventStore(settings.eventStoreUrl));
   resources.use(listenForRequests(databaseUrl, log, wakeSignal.notify));
-  for (let failures = 0; !signal.aborted; ) {
-    const startedMs = performance.now();
-    try {
+  await runWithRestarts({
+    message: 'projecting interrupted; restarting from the checkpoints',
+    log,
+    signal,
+    run: async () => {
       await createProjectorTables(database);
-      await using ownership = await openOwnership(databaseUrl);
-      const ending = AbortSignal.any([signal, ownership.lost]);
+      await using locks = await openLeaderLocks(databaseUrl);
+      const ending = AbortSignal.any([signal, locks.lost]);
       await runCycles(
-        { database, pipeline, eventStore, ownership, projections, log, signal: ending },
+        { database, pipeline, eventStore, ownership: locks, projections, log, signal: ending },
         wakeSignal,
       );
-    } catch (error) {
-      if (signal.aborted) return;
-      log.warn({ err: error }, 'projecting interrupted; restarting from the checkpoints');
-      if (performance.now() - startedMs > RESTART_DELAYS.maxDelayMs) failures = 0;
-      await pause(backoffMs(failures, RESTART_DELAYS), signal);
-      failures += 1;
-    }
-  }
+    },
+  });
 };

@@ -1,5 +1,6 @@
 import { API_KEYS, WORKSPACE } from '#contracts/events/workspace/workspace.ts';
 import { pause } from '#platform/clock.ts';
+import { runWithRestarts } from '#platform/process/run-with-restarts.ts';
 import type { EventStore } from '#platform/event-store/event-store.ts';
 import type { Log } from '#platform/logger.ts';
 import type { Database } from '#platform/postgres/pool.ts';
@@ -72,14 +73,15 @@ export const followAccess = (pool: Database, eventStore: EventStore, log: Log): 
     }
   };
 
-  const following = (async () => {
-    while (!ending.signal.aborted) {
-      await followOnce().catch((error: unknown) => {
-        if (!ending.signal.aborted) log.warn({ err: error }, 'access subscription failed; retrying');
-      });
+  const following = runWithRestarts({
+    message: 'access subscription failed; restarting',
+    log,
+    signal: ending.signal,
+    run: async () => {
+      await followOnce();
       await pause(RECONNECT_MS, ending.signal);
-    }
-  })();
+    },
+  });
 
   return {
     filled: filled.promise,

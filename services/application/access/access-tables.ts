@@ -1,6 +1,8 @@
 import DataLoader from 'dataloader';
 import { readFileSync } from 'node:fs';
 import type { ApiKeyEvent, ApiKeyIssued, WorkspaceEvent } from '#contracts/events/workspace/workspace.ts';
+import { ADVISORY_LOCKS } from '#contracts/ports/advisory-locks.ts';
+import { installSchema } from '#platform/postgres/schema-installer.ts';
 import type { EventStore } from '#platform/event-store/event-store.ts';
 import { type Database, inTransaction, type Transaction } from '#platform/postgres/pool.ts';
 
@@ -8,14 +10,10 @@ import { type Database, inTransaction, type Transaction } from '#platform/postgr
 export type AccessEvent = WorkspaceEvent | ApiKeyEvent;
 
 const SCHEMA = readFileSync(new URL('./schema.sql', import.meta.url), 'utf8');
-/** Advisory lock id (any constant). `create … if not exists` is not safe against a concurrent one. */
-const SCHEMA_LOCK = 7_205_311;
 
+/** Creates the access tables. */
 export const createAccessTables = (pool: Database): Promise<void> =>
-  inTransaction(pool, async (client) => {
-    await client.query('select pg_advisory_xact_lock($1)', [SCHEMA_LOCK]);
-    await client.query(SCHEMA);
-  });
+  installSchema(pool, { lock: ADVISORY_LOCKS.accessSchema, sql: SCHEMA });
 
 const apply = async (client: Transaction, event: AccessEvent): Promise<void> => {
   switch (event.type) {

@@ -1,4 +1,6 @@
-import { type Database, inTransaction, type Transaction } from '#platform/postgres/pool.ts';
+import { ADVISORY_LOCKS } from '#contracts/ports/advisory-locks.ts';
+import { installSchema } from '#platform/postgres/schema-installer.ts';
+import type { Database, Transaction } from '#platform/postgres/pool.ts';
 import { isTracing } from '#platform/telemetry/tracing.ts';
 
 /**
@@ -7,8 +9,6 @@ import { isTracing } from '#platform/telemetry/tracing.ts';
  * tracing is on.
  */
 const KEPT_DAYS = 7;
-/** Advisory lock id (any constant). `create … if not exists` is not safe against a concurrent one. */
-const SCHEMA_LOCK = 7_205_316;
 const SCHEMA = `
   create schema if not exists tracing;
   create table if not exists tracing.delivery (
@@ -21,10 +21,7 @@ const SCHEMA = `
 /** Creates the trace table and deletes expired rows. Does nothing when tracing is off. */
 export const createTraceTables = async (pool: Database): Promise<void> => {
   if (!isTracing()) return;
-  await inTransaction(pool, async (client) => {
-    await client.query('select pg_advisory_xact_lock($1)', [SCHEMA_LOCK]);
-    await client.query(SCHEMA);
-  });
+  await installSchema(pool, { lock: ADVISORY_LOCKS.traceSchema, sql: SCHEMA });
 };
 
 /** Stores the `traceparent` of each delivery id. Call it in the transaction that enqueues the deliveries. */

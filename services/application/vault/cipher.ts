@@ -1,8 +1,10 @@
+import { ADVISORY_LOCKS } from '#contracts/ports/advisory-locks.ts';
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import { Refusal } from '#contracts/errors.ts';
 import { secret } from '#platform/settings.ts';
-import { type Database, inTransaction } from '#platform/postgres/pool.ts';
+import type { Database } from '#platform/postgres/pool.ts';
+import { installSchema } from '#platform/postgres/schema-installer.ts';
 
 /** AES-256-GCM encryption shared by the vaults, with their master keys and the setup of their tables. */
 
@@ -11,8 +13,6 @@ export const KEY_BYTES = 32;
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 const CIPHER = 'aes-256-gcm';
-/** Advisory lock id (any constant). `create … if not exists` is not safe against a concurrent one. */
-const SCHEMA_LOCK = 7_205_312;
 
 const VaultKey = z
   .string()
@@ -113,7 +113,4 @@ export const masterKeysOf = (...keys: readonly (string | undefined)[]): readonly
 
 /** Creates the missing tables of the schema `vault`. */
 export const createVaultTables = (pool: Database, schema: string): Promise<void> =>
-  inTransaction(pool, async (client) => {
-    await client.query('select pg_advisory_xact_lock($1)', [SCHEMA_LOCK]);
-    await client.query(schema);
-  });
+  installSchema(pool, { lock: ADVISORY_LOCKS.vaultSchema, sql: schema });

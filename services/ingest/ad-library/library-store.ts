@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { ADVISORY_LOCKS } from '#contracts/ports/advisory-locks.ts';
 import type { AdLibraryEvent } from '#contracts/events/corpus/ad-library.ts';
 import { adLibraryStream } from '#contracts/events/corpus/ad-library.ts';
 import {
@@ -10,13 +11,12 @@ import {
 } from '#domain/corpus/ad-library/state.ts';
 import type { PageHistories } from '#domain/corpus/ad-library/scan.ts';
 import type { EventStore } from '#platform/event-store/event-store.ts';
-import { type Database, inTransaction } from '#platform/postgres/pool.ts';
+import type { Database } from '#platform/postgres/pool.ts';
+import { installSchema } from '#platform/postgres/schema-installer.ts';
 
 /** Maximum events per batch when a brand's tables catch up with its stream. */
 const CATCH_UP_EVENTS = 500;
 const SCHEMA = new URL('../schema.sql', import.meta.url);
-/** Key of the advisory lock under which one process at a time creates the tables. The number is arbitrary but unique. */
-const SCHEMA_LOCK = 7_201_001;
 
 /**
  * The state of one brand's ad library, opened for decisions. Decided events are folded into `state` at once; `revision`
@@ -34,13 +34,9 @@ export type OpenLibrary = {
   };
 };
 
-/** Creates the `ingest` tables that do not exist. */
-export const createWorkingTables = async (database: Database): Promise<void> => {
-  await inTransaction(database, async (client) => {
-    await client.query('select pg_advisory_xact_lock($1)', [SCHEMA_LOCK]);
-    await client.query(readFileSync(SCHEMA, 'utf8'));
-  });
-};
+/** Creates the working tables of ingest that do not exist. */
+export const createWorkingTables = (database: Database): Promise<void> =>
+  installSchema(database, { lock: ADVISORY_LOCKS.ingestSchema, sql: readFileSync(SCHEMA, 'utf8') });
 
 const adIdsOf = (event: AdLibraryEvent): readonly string[] => {
   switch (event.type) {

@@ -1,17 +1,14 @@
-import { pause } from '#platform/clock.ts';
 import { watchReconnects } from '#platform/nats/connection.ts';
-import { openOwnership } from '#platform/postgres/leader-lock.ts';
+import { runAsLeader } from '#platform/process/run-as-leader.ts';
 import { type ConsumerOptions, consumeObservations } from './consumer.ts';
 
-/** Milliseconds between attempts of a standby to take the leader lock, and the delay after a failure. */
-const STANDBY_MS = 1_000;
-const NAME = 'ingest';
+/** Name of the leader lock. */
+const ROLE = 'ingest';
 
-const untilAborted = (...signals: readonly AbortSignal[]): Promise<void> =>
+const untilAborted = (signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => {
-    const any = AbortSignal.any([...signals]);
-    if (any.aborted) resolve();
-    else any.addEventListener('abort', () => resolve(), { once: true });
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
   });
 
 /**
@@ -23,27 +20,22 @@ const untilAborted = (...signals: readonly AbortSignal[]): Promise<void> =>
  * redelivers unacknowledged messages only after a minute. A new consumer receives the same observations at once, in
  * order.
  */
-export const consumeWhileOwner = async (
+export const consumeAsLeader = (
   options: ConsumerOptions & { readonly databaseUrl: string; readonly signal: AbortSignal },
 ): Promise<void> => {
-  const { log, signal, nats } = options;
+  const { databaseUrl, log, signal, nats } = options;
   const reconnects = watchReconnects(nats.connection);
-  while (!signal.aborted) {
-    try {
-      await using resources = new AsyncDisposableStack();
-      const ownership = resources.use(await openOwnership(options.databaseUrl));
-      while (!signal.aborted && !ownership.lost.aborted && !(await ownership.acquire(NAME))) {
-        await pause(STANDBY_MS, signal);
-      }
-      if (signal.aborted || ownership.lost.aborted) continue;
+  return runAsLeader({
+    databaseUrl,
+    name: ROLE,
+    log,
+    signal,
+    run: async (leading) => {
       const reconnected = reconnects.next();
+      await using resources = new AsyncDisposableStack();
       resources.use(await consumeObservations(options));
       log.info({ lanes: options.lanes }, 'ingest consumer started');
-      await Promise.race([untilAborted(signal, ownership.lost), reconnected]);
-    } catch (error) {
-      if (signal.aborted) return;
-      log.warn({ reason: (error as Error).message }, 'ingest consumer failed; restarting');
-      await pause(STANDBY_MS, signal);
-    }
-  }
+      await Promise.race([untilAborted(leading), reconnected]);
+    },
+  });
 };

@@ -1,29 +1,28 @@
 import { Client } from 'pg';
+import { LEADER_LOCK_CLASS } from '#contracts/ports/advisory-locks.ts';
 
-/** Namespace of the advisory locks that say who does what only one may do at a time. */
-const LOCK_CLASS = 7_201;
-
-/** SQL that says whether somebody, anywhere, has what the column names. */
+/** SQL condition: a process anywhere holds the leader lock whose name is in the column. */
 export const isHeldSql = (column: string): string =>
   `exists (select from pg_locks k where k.locktype = 'advisory' and k.granted and k.objsubid = 2
      and k.database = (select oid from pg_database where datname = current_database())
-     and k.classid::bigint = ${LOCK_CLASS} and k.objid::bigint = (hashtext(${column})::bigint & 4294967295))`;
+     and k.classid::bigint = ${LEADER_LOCK_CLASS} and k.objid::bigint = (hashtext(${column})::bigint & 4294967295))`;
 
-/** What this process alone does: one owner each, by a lock that ends with its connection. */
-export type Ownership = AsyncDisposable & {
-  /** Takes what has this name if nobody else has it. */
+/** Leader locks of one process: session-level advisory locks, which end with their connection. */
+export type LeaderLocks = AsyncDisposable & {
+  /** Takes the lock of this name. Returns false when another process holds it. */
   acquire(name: string): Promise<boolean>;
-  /** Gives back what was taken as often as this. */
+  /** Releases a lock once. A lock that was acquired twice must be released twice. */
   release(name: string): Promise<void>;
-  /** Aborted when the connection, and with it all locks, is lost. */
+  /** Aborted when the connection, and with it every lock, is lost. */
   readonly lost: AbortSignal;
 };
 
-export const openOwnership = async (databaseUrl: string): Promise<Ownership> => {
+/** Opens a connection of its own for leader locks. */
+export const openLeaderLocks = async (databaseUrl: string): Promise<LeaderLocks> => {
   const client = new Client({
     connectionString: databaseUrl,
     keepAlive: true,
-    application_name: 'ownership',
+    application_name: 'leader-locks',
   });
   const lost = new AbortController();
   client.on('error', () => lost.abort());
@@ -32,14 +31,14 @@ export const openOwnership = async (databaseUrl: string): Promise<Ownership> => 
   return {
     lost: lost.signal,
     acquire: async (name) => {
-      const { rows } = await client.query<{ got: boolean }>(
-        'select pg_try_advisory_lock($1, hashtext($2)) as got',
-        [LOCK_CLASS, name],
+      const { rows } = await client.query<{ acquired: boolean }>(
+        'select pg_try_advisory_lock($1, hashtext($2)) as acquired',
+        [LEADER_LOCK_CLASS, name],
       );
-      return rows[0]?.got === true;
+      return rows[0]?.acquired === true;
     },
     release: async (name) => {
-      await client.query('select pg_advisory_unlock($1, hashtext($2))', [LOCK_CLASS, name]);
+      await client.query('select pg_advisory_unlock($1, hashtext($2))', [LEADER_LOCK_CLASS, name]);
     },
     [Symbol.asyncDispose]: () => client.end().catch(() => undefined),
   };

@@ -1,37 +1,26 @@
-import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { encodeProjected, PROJECTED_CHANNEL } from '#contracts/messages/projected.ts';
+import { ADVISORY_LOCKS } from '#contracts/ports/advisory-locks.ts';
+import { installSchema } from '#platform/postgres/schema-installer.ts';
 import { type Database, inTransaction, type Transaction } from '#platform/postgres/pool.ts';
 import type { Projection } from '#projections/define-projection.ts';
 import type { Target } from './apply-batch.ts';
 import { createIndexes, createTables, lockSchemas, readCatalog, schemaOf } from '../read-model-schema.ts';
 
 const SCHEMA = readFileSync(new URL('../schema.sql', import.meta.url), 'utf8');
-/** Hash of the schema text, stored as the comment of the schema. An equal hash means that nothing has to be done. */
-const FINGERPRINT = hash('sha256', SCHEMA, 'hex');
-
 export type Checkpoint = { readonly version: number; readonly position: bigint };
-
-const isCreated = async (database: Database): Promise<boolean> => {
-  const { rows } = await database.query<{ fingerprint: string | null }>(
-    `select obj_description(to_regnamespace('projector')::oid, 'pg_namespace') as fingerprint`,
-  );
-  return rows[0]?.fingerprint === FINGERPRINT;
-};
 
 /**
  * Creates or upgrades the projector's tables. When the fingerprint matches, it takes no lock: `alter table … add
  * column if not exists` locks a table exclusively even when the column exists. Such locks on several tables deadlocked
  * with operators who read the status while a projector started.
  */
-export const createProjectorTables = async (database: Database): Promise<void> => {
-  if (await isCreated(database)) return;
-  await inTransaction(database, async (client) => {
-    await lockSchemas(client);
-    await client.query(SCHEMA);
-    await client.query(`comment on schema projector is '${FINGERPRINT}'`);
+export const createProjectorTables = (database: Database): Promise<void> =>
+  installSchema(database, {
+    lock: ADVISORY_LOCKS.readModelSchemas,
+    sql: SCHEMA,
+    fingerprintOn: 'projector',
   });
-};
 
 export const readCheckpoint = async (database: Database, name: string): Promise<Checkpoint | null> => {
   const { rows } = await database.query<{ version: number; position: string }>(

@@ -54,7 +54,7 @@ const read: handleServerStreamingCall<Buffer, Buffer> = (call) => {
 async function sendCanned(out: CallWriter, count: number): Promise<void> {
   for (let sent = 0; sent < count && !out.isOver; sent += CANNED_EVENTS) {
     for (const message of canned.slice(0, count - sent)) out.send(message);
-    await out.dependencies();
+    await out.untilWritable();
   }
   out.finish();
 }

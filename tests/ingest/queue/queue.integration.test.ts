@@ -11,7 +11,7 @@ import { brandIdOf } from '#domain/ids.ts';
 import { silentLog } from '#platform/logger.ts';
 import { openNats } from '#platform/nats/connection.ts';
 import { consumeObservations } from '#services/ingest/queue/consumer.ts';
-import { consumeWhileOwner } from '#services/ingest/queue/single-active-consumer.ts';
+import { consumeAsLeader } from '#services/ingest/queue/single-active-consumer.ts';
 import type { BrandRegister, Intake } from '#services/ingest/intake-types.ts';
 import { ad } from '#tests/dsl/scans.ts';
 import { createTestNats } from '#tests/stack/database.ts';
@@ -35,7 +35,7 @@ describe('the queue consumer', () => {
     });
     const subject = observationSubject('queue.example');
     const stopping = new AbortController();
-    const consuming = consumeWhileOwner({
+    const consuming = consumeAsLeader({
       nats,
       intake: stack.intake,
       log: silentLog(),

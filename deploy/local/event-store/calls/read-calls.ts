@@ -47,7 +47,7 @@ async function sendPages(
 ): Promise<void> {
   for await (const page of reader.read(options, Math.min(maxCount, Number.MAX_SAFE_INTEGER))) {
     for (const event of page) {
-      if (out.isFull) await out.dependencies();
+      if (out.isFull) await out.untilWritable();
       if (out.isOver) return;
       out.send(encodeEvent(event));
     }

@@ -70,7 +70,7 @@ export async function subscribeToAll(
       continue;
     }
     for (const event of events) {
-      if (out.isFull) await out.dependencies();
+      if (out.isFull) await out.untilWritable();
       position = event.position;
       if (passes === null || passes(event)) {
         out.send(isHeld ? eventWire(event) : encodeEvent(event));
@@ -119,7 +119,7 @@ export async function subscribeToStream(
         if (!event.stream.equals(name) || event.revision <= revision) continue;
         if (event.revision === TOMBSTONE_REVISION) throw new StreamDeleted();
         revision = event.revision;
-        if (out.isFull) await out.dependencies();
+        if (out.isFull) await out.untilWritable();
         out.send(eventWire(event));
       }
       if (events.length === 0) await wake.next();
@@ -148,7 +148,7 @@ async function catchUpStream(
     const page = await pages.ofStream(stream, { lowest, highest, backwards: false, limit });
     for (const event of page) {
       revision = event.revision;
-      if (out.isFull) await out.dependencies();
+      if (out.isFull) await out.untilWritable();
       out.send(encodeEvent(event));
     }
     if (page.length < limit) break;

@@ -13,7 +13,7 @@ type Call = ServerWritableStream<Buffer, Buffer> | ServerDuplexStream<Buffer, Bu
 export class CallWriter {
   readonly #call: Call;
   #unsentBytes = 0;
-  #onRoom: (() => void) | null = null;
+  #onWritable: (() => void) | null = null;
   #isOver = false;
   #onOver: (() => void)[] = [];
 
@@ -50,10 +50,10 @@ export class CallWriter {
   }
 
   /** Resolves when more may be sent, or when the call has ended. */
-  async dependencies(): Promise<void> {
+  async untilWritable(): Promise<void> {
     if (!this.isFull) return;
     await new Promise<void>((resolve) => {
-      this.#onRoom = resolve;
+      this.#onWritable = resolve;
     });
   }
 
@@ -76,8 +76,8 @@ export class CallWriter {
   }
 
   #wake(): void {
-    const wake = this.#onRoom;
-    this.#onRoom = null;
+    const wake = this.#onWritable;
+    this.#onWritable = null;
     wake?.();
   }
 }

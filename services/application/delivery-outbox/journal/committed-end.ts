@@ -1,7 +1,8 @@
+import { ADVISORY_LOCKS } from '#contracts/ports/advisory-locks.ts';
 import type { Transaction } from '#platform/postgres/pool.ts';
 
-/** Advisory lock id. Writers of journal entries hold it shared until they commit (`schema.sql`). */
-const JOURNAL_LOCK = 7_205_314;
+/** Id of the advisory lock. Writers of journal entries hold it shared until they commit (`schema.sql`). */
+const JOURNAL_LOCK = ADVISORY_LOCKS.deliveryJournal;
 
 /**
  * Milliseconds to wait for the lock. A waiting exclusive request blocks all new writers, so behind a writer that does

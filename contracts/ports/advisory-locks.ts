@@ -1,0 +1,28 @@
+/**
+ * Ids of every Postgres advisory lock of the service, in one table so that no two are equal. An id never changes:
+ * processes of two releases must take the same lock. `create … if not exists` is not safe against a concurrent one,
+ * so each schema is installed under a lock.
+ */
+export const ADVISORY_LOCKS = {
+  /** Working tables of ingest. */
+  ingestSchema: 7_201_001,
+  /** Schemas of read models and of the projector. */
+  readModelSchemas: 7_201_002,
+  /** Nightly rewrite of the list of new advertisers. */
+  newAdvertisersRewrite: 7_201_003,
+  /** Access tables and idempotency keys. */
+  accessSchema: 7_205_311,
+  /** Vaults of member names and secrets. */
+  vaultSchema: 7_205_312,
+  /** Delivery outbox. */
+  deliverySchema: 7_205_313,
+  /** Order of journal entries and commits. `delivery-outbox/schema/schema.sql` takes it too, in shared mode. */
+  deliveryJournal: 7_205_314,
+  /** Trace contexts of deliveries. */
+  traceSchema: 7_205_316,
+  /** Checkpoint and matching state of alerts. */
+  alertsSchema: 7_205_317,
+} as const;
+
+/** First key of the two-key advisory locks that elect leaders. The second is the hash of the role's name. */
+export const LEADER_LOCK_CLASS = 7_201;

@@ -1,0 +1,41 @@
+import { hash } from 'node:crypto';
+import { type Database, inTransaction, type Transaction } from './pool.ts';
+
+export type SchemaInstallation = {
+  /** Id of the advisory lock under which the tables are created. */
+  readonly lock: number;
+  /** Statements that create what is missing and leave what exists. */
+  readonly sql: string;
+  /**
+   * Name of the Postgres schema whose comment holds the hash of `sql`. When the hash is equal, nothing runs and no
+   * lock is taken: `create index if not exists` and `alter table … add column if not exists` lock a table against
+   * its writers even when there is nothing to do. Absent: the statements run at each start.
+   */
+  readonly fingerprintOn?: string;
+  /** Migration around the statements, in the same transaction: runs before them and returns what runs after them. */
+  readonly migrate?: (client: Transaction) => Promise<string | null>;
+};
+
+/** Creates or upgrades tables, in one transaction and one process at a time. */
+export const installSchema = async (
+  database: Database,
+  { lock, sql, fingerprintOn, migrate }: SchemaInstallation,
+): Promise<void> => {
+  const fingerprint = hash('sha256', sql, 'hex');
+  if (fingerprintOn !== undefined) {
+    const { rows } = await database.query<{ current: string | null }>(
+      `select obj_description(to_regnamespace($1)::oid, 'pg_namespace') as current`,
+      [fingerprintOn],
+    );
+    if (rows[0]?.current === fingerprint) return;
+  }
+  await inTransaction(database, async (client) => {
+    await client.query('select pg_advisory_xact_lock($1)', [lock]);
+    const afterwards = await migrate?.(client);
+    await client.query(sql);
+    if (afterwards) await client.query(afterwards);
+    if (fingerprintOn !== undefined) {
+      await client.query(`comment on schema ${fingerprintOn} is '${fingerprint}'`);
+    }
+  });
+};

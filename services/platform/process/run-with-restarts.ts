@@ -1,0 +1,35 @@
+import { pause } from '../clock.ts';
+import type { Log } from '../logger.ts';
+import { backoffMs, type RetryLimits } from '../concurrency/retry.ts';
+
+/** Restarts without end: exponential backoff with jitter, from 100 ms to at most 5 s. */
+const RESTART_DELAYS: RetryLimits = {
+  attempts: Number.POSITIVE_INFINITY,
+  firstDelayMs: 100,
+  maxDelayMs: 5_000,
+};
+
+/**
+ * Runs `run` until the signal, and runs it again when it returns or fails. After a failure it logs the error under
+ * `message` and waits; a run that lasted longer than the longest delay starts the backoff anew.
+ */
+export const runWithRestarts = async (options: {
+  readonly message: string;
+  readonly log: Log;
+  readonly signal: AbortSignal;
+  readonly run: () => Promise<void>;
+}): Promise<void> => {
+  const { message, log, signal, run } = options;
+  for (let failures = 0; !signal.aborted; ) {
+    const startedMs = performance.now();
+    try {
+      await run();
+    } catch (error) {
+      if (signal.aborted) return;
+      log.warn({ err: error }, message);
+      if (performance.now() - startedMs > RESTART_DELAYS.maxDelayMs) failures = 0;
+      await pause(backoffMs(failures, RESTART_DELAYS), signal);
+      failures += 1;
+    }
+  }
+};
