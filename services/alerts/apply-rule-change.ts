@@ -8,10 +8,10 @@ import { cancelOfAlert, forgetAlert, retargetOfAlert } from '#application/delive
 import { forgetFailures, SUSPENDED } from '#application/delivery-outbox/failing-endpoints.ts';
 import { targetOfRule } from '#application/delivery-outbox/rule-target.ts';
 import type { Transaction } from '#platform/postgres/pool.ts';
-import type { Past } from './replay-guard.ts';
+import type { ReplayGuard } from './replay-guard.ts';
 
 /** A rule change that affects deliveries still pending. */
-export type Amendment = {
+export type RuleChange = {
   readonly workspace_id: string;
   readonly alert_id: string;
   readonly after: AlertRuleState;
@@ -39,7 +39,7 @@ const cancelReason = (after: AlertRuleState, channel: AlertChannel): string => {
 };
 
 /** Returns the change that pending deliveries must follow. Returns `null` when they are not affected. */
-export const amendmentOf = (before: AlertRuleState, after: AlertRuleState): Amendment | null => {
+export const detectRuleChange = (before: AlertRuleState, after: AlertRuleState): RuleChange | null => {
   if (before === null || after === null) return null;
   const { workspace_id, alert_id } = after;
   const sending = sendingChannelsOf(after);
@@ -60,18 +60,18 @@ export const amendmentOf = (before: AlertRuleState, after: AlertRuleState): Amen
  * Replaces a rule change with the rule's final state. Used during a replay: deliveries of later matches are already
  * pending then, and only the final state of the rule decides about them.
  */
-export const amendToEnd =
-  (past: Past) =>
-  async ({ workspace_id, alert_id }: Amendment): Promise<Amendment> => {
-    const after = await past.rule(workspace_id, alert_id);
+export const toFinalRuleState =
+  (replayGuard: ReplayGuard) =>
+  async ({ workspace_id, alert_id }: RuleChange): Promise<RuleChange> => {
+    const after = await replayGuard.rule(workspace_id, alert_id);
     const moved = sendingChannelsOf(after).filter((channel) => channel !== 'email');
     return { workspace_id, alert_id, after, moved, renewed: [] };
   };
 
 /** Cancels or retargets the pending deliveries of a rule. For a deleted rule it also removes the delivery history. */
-export const amend = async (
+export const applyRuleChange = async (
   client: Transaction,
-  { alert_id, after, moved, renewed }: Amendment,
+  { alert_id, after, moved, renewed }: RuleChange,
   now: Date,
 ): Promise<void> => {
   if (after?.status === 'deleted') return forgetAlert(client, alert_id);

@@ -4,11 +4,11 @@ import { type AlertRule } from '#domain/workspace/alert/rule-decider.ts';
 import type { EventStore } from '#platform/event-store/event-store.ts';
 import type { Database, Transaction } from '#platform/postgres/pool.ts';
 import { installSchema } from '#platform/postgres/schema-installer.ts';
-import { type Collections, openCollections } from './matching/pending-digests.ts';
-import type { Place } from './matching/match-events.ts';
-import { openRuleBook } from './matching/active-rules.ts';
-import { openSignalLooks } from './matching/pending-signal-checks.ts';
-import { openUntracked } from './matching/untracked-brands.ts';
+import { type PendingDigests, openPendingDigests } from './matching/pending-digests.ts';
+import type { MatchingState } from './matching/match-events.ts';
+import { createActiveRules } from './matching/active-rules.ts';
+import { openPendingSignalChecks } from './matching/pending-signal-checks.ts';
+import { openUntrackedBrands } from './matching/untracked-brands.ts';
 
 const SCHEMA = readFileSync(new URL('./schema.sql', import.meta.url), 'utf8');
 /**
@@ -34,10 +34,10 @@ export const createAlertsTables = (database: Database): Promise<void> =>
   installSchema(database, { lock: ADVISORY_LOCKS.alertsSchema, sql: SCHEMA });
 
 /** Position of `alerts` in the log, and the matching state in memory at that position. */
-export type Progress = Place & {
+export type Progress = MatchingState & {
   position: bigint;
   readonly replayedUntil: bigint;
-  readonly collections: Collections;
+  readonly pendingDigests: PendingDigests;
 };
 
 type Checkpoint = {
@@ -85,11 +85,11 @@ export const openProgress = async (database: Database, eventStore: EventStore): 
     position,
     logTime: row?.log_time ?? '',
     replayedUntil: BigInt(row?.replayed_until ?? 0),
-    rules: openRuleBook(rules),
-    untracked: await openUntracked(database, eventStore, { rules, position, isKnown }),
+    rules: createActiveRules(rules),
+    untracked: await openUntrackedBrands(database, eventStore, { rules, position, isKnown }),
     changedRules: new Set(),
-    collections: await openCollections(database),
-    looks: await openSignalLooks(database),
+    pendingDigests: await openPendingDigests(database),
+    signalChecks: await openPendingSignalChecks(database),
   };
 };
 
@@ -117,8 +117,8 @@ export const saveProgress = async (
     await client.query('delete from alerting.told_signal where alert_id = any($1::uuid[])', [gone]);
   }
   await progress.untracked.save(client);
-  await progress.collections.save(client);
-  await progress.looks.save(client);
+  await progress.pendingDigests.save(client);
+  await progress.signalChecks.save(client);
   const { rowCount } = await client.query({
     name: 'move the checkpoint of alerts',
     text: 'update alerting.checkpoint set position = $1, log_time = $2 where position = $3',

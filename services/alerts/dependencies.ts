@@ -3,7 +3,7 @@ import type { EventStore } from '#platform/event-store/event-store.ts';
 import type { Log } from '#platform/logger.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 import type { Progress } from './checkpoint.ts';
-import type { Past } from './replay-guard.ts';
+import type { ReplayGuard } from './replay-guard.ts';
 import type { SignalSource } from './matching/pending-signal-checks.ts';
 
 export type AlertsSettings = {
@@ -21,11 +21,11 @@ export type AlertsSettings = {
 };
 
 /** Dependencies and state of one subscription session, from the checkpoint until it fails. */
-export type Pass = {
+export type MatchingSession = {
   readonly database: Database;
   readonly eventStore: EventStore;
   readonly progress: Progress;
   readonly settings: AlertsSettings;
   /** Used only during a replay of events that were already matched once. */
-  readonly past: Past;
+  readonly replayGuard: ReplayGuard;
 };

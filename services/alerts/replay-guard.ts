@@ -42,7 +42,7 @@ const readHistory = async (
 /**
  * Looks ahead in the event log. Used only during a replay, to avoid sending deliveries that were already finished.
  */
-export type Past = {
+export type ReplayGuard = {
   /** Returns the rule's state at the end of the log. */
   rule(workspaceId: string, alertId: string): Promise<AlertRuleState>;
   /**
@@ -53,7 +53,7 @@ export type Past = {
   open(deliveries: readonly NewDelivery[]): Promise<readonly NewDelivery[]>;
 };
 
-export const openPast = (eventStore: EventStore): Past => {
+export const createReplayGuard = (eventStore: EventStore): ReplayGuard => {
   const cache = new LRUCache<string, RuleHistory>({ max: CACHED_RULES_MAX });
   const historyOf = async (workspaceId: string, alertId: string): Promise<RuleHistory> => {
     const history = cache.get(alertId) ?? (await readHistory(eventStore, workspaceId, alertId));

@@ -7,23 +7,23 @@ import type { Followed } from '#platform/event-store/catch-up-subscription.ts';
 import { runAsLeader } from '#platform/process/run-as-leader.ts';
 import { inTransaction, openPool } from '#platform/postgres/pool.ts';
 import { isTracing } from '#platform/telemetry/tracing.ts';
-import { amend, amendToEnd } from './apply-rule-change.ts';
+import { applyRuleChange, toFinalRuleState } from './apply-rule-change.ts';
 import { createAlertsTables, openProgress, saveProgress } from './checkpoint.ts';
 import { openFirstOf } from '#platform/concurrency/promise-queue.ts';
-import { type Known, learn } from './matching/brand-context.ts';
+import { type BrandContext, loadBrandContext } from './matching/brand-context.ts';
 import {
   type FollowedEvent,
   type Match,
   matchEvents,
   type Outcome,
-  passTime,
+  advanceClock,
   PREFIXES,
 } from './matching/match-events.ts';
-import type { AlertsSettings, Pass } from './dependencies.ts';
-import { openPast } from './replay-guard.ts';
+import type { AlertsSettings, MatchingSession } from './dependencies.ts';
+import { createReplayGuard } from './replay-guard.ts';
 import { deliveriesOf } from './create-deliveries.ts';
-import type { SignalLook, SignalSource } from './matching/pending-signal-checks.ts';
-import { tellSignals } from './signals/notify-signals.ts';
+import type { SignalCheck, SignalSource } from './matching/pending-signal-checks.ts';
+import { notifySignals } from './signals/notify-signals.ts';
 
 const BATCH_EVENTS = 2_000;
 const BUFFERED_ITEMS = 10_000;
@@ -46,8 +46,8 @@ const tracesOf = (events: readonly FollowedEvent[]): Traces | null => {
   return { ofEvents: new Map(traced), ofDeliveries: new Map() };
 };
 
-const deliveriesOfAll = async (
-  { progress, settings }: Pass,
+const createAllDeliveries = async (
+  { progress, settings }: MatchingSession,
   matches: readonly Match[],
   traces: Traces | null,
 ): Promise<readonly NewDelivery[]> => {
@@ -55,34 +55,37 @@ const deliveriesOfAll = async (
   const now = settings.clock.now();
   for (const match of matches) {
     const matched =
-      'cadence' in match.matched ? await progress.collections.read(match.matched) : match.matched;
-    const made = deliveriesOf(match, matched, now);
-    deliveries.push(...made);
+      'cadence' in match.matched ? await progress.pendingDigests.read(match.matched) : match.matched;
+    const created = deliveriesOf(match, matched, now);
+    deliveries.push(...created);
     const traceparent = traces?.ofEvents.get(match.cause);
     if (traces === null || traceparent === undefined) continue;
-    for (const { deliveryId } of made) traces.ofDeliveries.set(deliveryId, traceparent);
+    for (const { deliveryId } of created) traces.ofDeliveries.set(deliveryId, traceparent);
   }
   return deliveries;
 };
 
 /** Commits deliveries, matching state and checkpoint in one transaction, then notifies the delivery queue. */
-const settle = async (
-  pass: Pass,
-  { matches, amendments }: Pick<Outcome, 'matches' | 'amendments'>,
+const commit = async (
+  session: MatchingSession,
+  { matches, ruleChanges }: Pick<Outcome, 'matches' | 'ruleChanges'>,
   position: bigint,
-  known: Known | null,
+  brandContext: BrandContext | null,
   traces: Traces | null = null,
 ): Promise<void> => {
-  const { database, progress, settings, past } = pass;
-  const derived = await deliveriesOfAll(pass, matches, traces);
+  const { database, progress, settings, replayGuard } = session;
+  const derived = await createAllDeliveries(session, matches, traces);
   const isReplay = progress.position < progress.replayedUntil;
-  const deliveries = isReplay ? await past.open(derived) : derived;
-  const amended = isReplay ? await Promise.all(amendments.map(amendToEnd(past))) : amendments;
+  const deliveries = isReplay ? await replayGuard.open(derived) : derived;
+  const effectiveChanges = isReplay
+    ? await Promise.all(ruleChanges.map(toFinalRuleState(replayGuard)))
+    : ruleChanges;
   const queued = await inTransaction(database, async (client) => {
     const added = deliveries.length === 0 ? [] : await enqueue(client, deliveries);
     if (traces) await rememberTraces(client, traces.ofDeliveries);
-    for (const amendment of amended) await amend(client, amendment, settings.clock.now());
-    await known?.save(client);
+    for (const ruleChange of effectiveChanges)
+      await applyRuleChange(client, ruleChange, settings.clock.now());
+    await brandContext?.save(client);
     await saveProgress(client, progress, position);
     return added;
   });
@@ -94,8 +97,8 @@ const settle = async (
   }
 };
 
-const take = async (pass: Pass, items: readonly Followed[]): Promise<void> => {
-  const { progress, settings, database } = pass;
+const processBatch = async (session: MatchingSession, items: readonly Followed[]): Promise<void> => {
+  const { progress, settings, database } = session;
   let position = progress.position;
   let events: FollowedEvent[] = [];
   for (const item of items) {
@@ -105,39 +108,39 @@ const take = async (pass: Pass, items: readonly Followed[]): Promise<void> => {
     } else if (item.kind === 'checkpoint') position = item.position;
   }
   if (events.length === 0) {
-    if (position > progress.position) await settle(pass, { matches: [], amendments: [] }, position, null);
+    if (position > progress.position) await commit(session, { matches: [], ruleChanges: [] }, position, null);
     return;
   }
-  const known = await learn(database, events);
+  const brandContext = await loadBrandContext(database, events);
   const traces = tracesOf(events);
   while (events.length > 0) {
-    const outcome = matchEvents(progress, known, settings.baseUrl, events);
+    const outcome = matchEvents(progress, brandContext, settings.baseUrl, events);
     const last = events[outcome.taken - 1];
     events = events.slice(outcome.taken);
     const reached = events.length > 0 ? (last?.position ?? position) : position;
-    await settle(pass, outcome, reached, known, traces);
+    await commit(session, outcome, reached, brandContext, traces);
   }
 };
 
 /** Closes digest periods that ended by the clock. The grace period covers events that are still on their way. */
-const passClock = async (pass: Pass): Promise<void> => {
-  const { progress, settings } = pass;
+const closeEndedPeriods = async (session: MatchingSession): Promise<void> => {
+  const { progress, settings } = session;
   const time = new Date(settings.clock.now().getTime() - PERIOD_GRACE_MS).toISOString();
   if (time.slice(0, 10) <= progress.logTime.slice(0, 10)) return;
   // Advances the log clock only to the start of the day: later events carry times of their own.
-  const matches = passTime(progress, `${time.slice(0, 10)}T00:00:00.000Z`);
+  const matches = advanceClock(progress, `${time.slice(0, 10)}T00:00:00.000Z`);
   if (matches.length > 0)
-    await settle(pass, { matches: [...matches], amendments: [] }, progress.position, null);
+    await commit(session, { matches: [...matches], ruleChanges: [] }, progress.position, null);
 };
 
 /** Result of one wait: log items, or whether the signals read model has reached the position of a signal check. */
-type Come =
-  | { readonly kind: 'taken'; readonly items: readonly Followed[] }
-  | { readonly kind: 'looked'; readonly look: SignalLook; readonly isShown: boolean };
+type WaitResult =
+  | { readonly kind: 'items'; readonly items: readonly Followed[] }
+  | { readonly kind: 'signal_check'; readonly check: SignalCheck; readonly isShown: boolean };
 
 /** Follows the log until an error occurs, the leader lock is lost or the process stops. */
-const follow = async (pass: Pass, leading: AbortSignal): Promise<void> => {
-  const { eventStore, progress, settings } = pass;
+const follow = async (session: MatchingSession, leading: AbortSignal): Promise<void> => {
+  const { eventStore, progress, settings } = session;
   const { log, signals } = settings;
   await using follower = eventStore.follow({
     after: progress.position === 0n ? null : progress.position,
@@ -146,38 +149,41 @@ const follow = async (pass: Pass, leading: AbortSignal): Promise<void> => {
   });
   const stop = (): void => void follower[Symbol.asyncDispose]();
   leading.addEventListener('abort', stop, { once: true });
-  const first = openFirstOf<Come>();
-  const takeOn = async (): Promise<Come> => ({ kind: 'taken', items: await follower.take(BATCH_EVENTS) });
-  const lookOn = async (source: SignalSource, look: SignalLook): Promise<Come> => {
-    const isShown = await source.shown(look.position);
+  const results = openFirstOf<WaitResult>();
+  const readNext = async (): Promise<WaitResult> => ({
+    kind: 'items',
+    items: await follower.take(BATCH_EVENTS),
+  });
+  const checkSignals = async (source: SignalSource, check: SignalCheck): Promise<WaitResult> => {
+    const isShown = await source.shown(check.position);
     if (!isShown) await pause(QUIET_MS, leading);
-    return { kind: 'looked', look, isShown };
+    return { kind: 'signal_check', check, isShown };
   };
   let isLive = false;
-  let isLooking = false;
+  let isChecking = false;
   try {
-    first.watch(takeOn());
+    results.watch(readNext());
     // On shutdown `pause` returns at once, so without this check the loop would retry the signal check forever.
     while (!leading.aborted) {
-      const look = isLive && !isLooking ? progress.looks.oldest() : null;
-      if (signals && look) {
-        isLooking = true;
-        first.watch(lookOn(signals, look));
+      const check = isLive && !isChecking ? progress.signalChecks.oldest() : null;
+      if (signals && check) {
+        isChecking = true;
+        results.watch(checkSignals(signals, check));
       }
-      const come = await first.next(QUIET_MS);
-      if (come === null) {
-        if (isLive) await passClock(pass);
-      } else if (come.kind === 'looked') {
-        isLooking = false;
-        if (signals && come.isShown) await tellSignals(pass, signals, come.look);
+      const result = await results.next(QUIET_MS);
+      if (result === null) {
+        if (isLive) await closeEndedPeriods(session);
+      } else if (result.kind === 'signal_check') {
+        isChecking = false;
+        if (signals && result.isShown) await notifySignals(session, signals, result.check);
       } else {
-        if (come.items.length === 0) return;
-        first.watch(takeOn());
-        await take(pass, come.items);
-        if (isLive || !come.items.some(({ kind }) => kind === 'caught_up')) continue;
+        if (result.items.length === 0) return;
+        results.watch(readNext());
+        await processBatch(session, result.items);
+        if (isLive || !result.items.some(({ kind }) => kind === 'caught_up')) continue;
         isLive = true;
         log.info({ position: String(progress.position) }, 'caught up');
-        await passClock(pass);
+        await closeEndedPeriods(session);
       }
     }
   } finally {
@@ -205,7 +211,10 @@ export const runAlerts = async (settings: AlertsSettings): Promise<void> => {
         await createAlertsTables(database);
         const progress = await openProgress(database, eventStore);
         log.info({ position: String(progress.position) }, 'matching started');
-        await follow({ database, eventStore, progress, settings, past: openPast(eventStore) }, leading);
+        await follow(
+          { database, eventStore, progress, settings, replayGuard: createReplayGuard(eventStore) },
+          leading,
+        );
       },
     });
   } finally {

@@ -10,7 +10,7 @@ import type { Nats } from '#platform/nats/connection.ts';
 import { runAsLeader } from '#platform/process/run-as-leader.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 import { ensureDeliveryConsumer } from './jetstream-consumer.ts';
-import { giveUpEndpoints } from './suspend-failing-endpoints.ts';
+import { suspendFailingEndpoints } from './suspend-failing-endpoints.ts';
 
 /** Name of the leader lock. */
 const ROLE = 'delivery';
@@ -99,7 +99,7 @@ const keep = (dependencies: LeaderTaskDependencies, signal: AbortSignal): Promis
       return false;
     }),
     repeat(dependencies, signal, 'suspend failing endpoints', GIVE_UP_EVERY_MS, async () => {
-      await publishDue(nats, await giveUpEndpoints(dependencies));
+      await publishDue(nats, await suspendFailingEndpoints(dependencies));
       return false;
     }),
     repeat(

@@ -98,7 +98,9 @@ const suspend = async (
  * Suspends channels that failed for five days without a success: appends the event, cancels their pending
  * deliveries and queues one notice to the rule's creator. Returns the ids of the notices, to be published.
  */
-export const giveUpEndpoints = async (dependencies: SuspensionDependencies): Promise<readonly string[]> => {
+export const suspendFailingEndpoints = async (
+  dependencies: SuspensionDependencies,
+): Promise<readonly string[]> => {
   const notices: string[] = [];
   for (const failing of await endpointsToGiveUp(dependencies.pool, ENDPOINTS_PER_RUN)) {
     notices.push(...(await suspend(dependencies, failing)));

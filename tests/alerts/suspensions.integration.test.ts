@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { recordEvents } from '#application/delivery-outbox/journal/publish-events.ts';
 import { silentLog } from '#platform/logger.ts';
-import { giveUpEndpoints } from '#services/delivery/suspend-failing-endpoints.ts';
+import { suspendFailingEndpoints } from '#services/delivery/suspend-failing-endpoints.ts';
 import { replayNamed } from '#services/ops/deliveries/operations.ts';
 import { type AlertsStack, openAlertsStack, type Rule, scanEvents } from './stack.ts';
 
@@ -25,7 +25,7 @@ const giveUp = async (
     [alert_id, workspace_id],
   );
   const dependencies = { pool, eventStore, clock: { now: () => new Date() }, log: silentLog() };
-  return (await giveUpEndpoints(dependencies)).length;
+  return (await suspendFailingEndpoints(dependencies)).length;
 };
 const queuedOf = async (from: AlertsStack, rule: Rule): Promise<readonly string[]> =>
   (await from.queued(rule)).map(

@@ -12,7 +12,7 @@ import { FINISHED_KEPT_DAYS, trimFinished } from '#application/delivery-outbox/r
 import { endpointOf } from '#application/delivery-outbox/target.ts';
 import { silentLog } from '#platform/logger.ts';
 import { inTransaction } from '#platform/postgres/pool.ts';
-import { giveUpEndpoints } from '#services/delivery/suspend-failing-endpoints.ts';
+import { suspendFailingEndpoints } from '#services/delivery/suspend-failing-endpoints.ts';
 import { answers, hangs, openReceivers, type Receivers } from './receivers.ts';
 import { until } from '../stack/wait-until.ts';
 import { METADATA, newDelivery, type Rule } from './new-delivery.ts';
@@ -136,7 +136,12 @@ describe('an endpoint that only fails', () => {
     await stack.eventStore.append(stream, last?.revision ?? -1n, [event], METADATA, randomUUID());
   };
   const giveUp = () =>
-    giveUpEndpoints({ pool: stack.pool, eventStore: stack.eventStore, clock: stack.clock, log: silentLog() });
+    suspendFailingEndpoints({
+      pool: stack.pool,
+      eventStore: stack.eventStore,
+      clock: stack.clock,
+      log: silentLog(),
+    });
 
   test('is suspended after five days with one notice to the creator, while e-mails of its rule continue', async () => {
     receivers.behave('/dead', answers(500));

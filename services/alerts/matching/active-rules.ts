@@ -2,14 +2,14 @@ import type { AlertTrigger } from '#contracts/values/alerts.ts';
 import { type AlertRule, type AlertRuleState, isActive } from '#domain/workspace/alert/rule-decider.ts';
 
 /** Index of alert rules at one log position, by id and by brand. */
-export type RuleBook = {
+export type ActiveRules = {
   get(alertId: string): AlertRuleState;
   set(alertId: string, rule: AlertRuleState): void;
   /** Returns the enabled rules of a brand that fire on this trigger. */
   firing(brandId: string, trigger: AlertTrigger): readonly AlertRule[];
 };
 
-export const openRuleBook = (rules: Iterable<AlertRule>): RuleBook => {
+export const createActiveRules = (rules: Iterable<AlertRule>): ActiveRules => {
   const byId = new Map<string, AlertRule>();
   const byBrand = new Map<string, Set<string>>();
   const set = (alertId: string, rule: AlertRuleState): void => {

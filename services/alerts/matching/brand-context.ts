@@ -18,7 +18,7 @@ type BrandRow = {
 const UNKNOWN_BRAND: BrandRow = { slug: null, name: null, logo_url: null, last_complete_at: null };
 
 /** Brands and social pages that a batch refers to, with the changes that the batch makes to them. */
-export type Known = {
+export type BrandContext = {
   nameOf(brandId: string): BrandName;
   lastCompleteAt(brandId: string): string | null;
   page(brandId: string, pageId: string): PageOfBrand;
@@ -58,7 +58,10 @@ const readPages = async (database: Database, pairs: readonly Pair[]): Promise<Ma
 };
 
 /** Preloads the brands and social pages that a batch refers to, so that matching needs no I/O. */
-export const learn = async (database: Database, events: readonly Event[]): Promise<Known> => {
+export const loadBrandContext = async (
+  database: Database,
+  events: readonly Event[],
+): Promise<BrandContext> => {
   const brandIds = new Set<string>();
   const pairs = new Map<string, Pair>();
   for (const event of events) {

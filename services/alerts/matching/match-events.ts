@@ -17,12 +17,12 @@ import {
 } from '#domain/workspace/alert/match-events.ts';
 import { alertItem, type Matched } from '#domain/workspace/alert/payload.ts';
 import { type AlertRule, alertRule, isActive } from '#domain/workspace/alert/rule-decider.ts';
-import { type Amendment, amendmentOf } from '../apply-rule-change.ts';
-import type { Collected, Collections } from './pending-digests.ts';
-import type { Known } from './brand-context.ts';
-import type { RuleBook } from './active-rules.ts';
-import type { SignalLooks } from './pending-signal-checks.ts';
-import type { Untracked } from './untracked-brands.ts';
+import { type RuleChange, detectRuleChange } from '../apply-rule-change.ts';
+import type { PendingDigest, PendingDigests } from './pending-digests.ts';
+import type { BrandContext } from './brand-context.ts';
+import type { ActiveRules } from './active-rules.ts';
+import type { PendingSignalChecks } from './pending-signal-checks.ts';
+import type { UntrackedBrands } from './untracked-brands.ts';
 
 /** Stream prefixes of the subscription. */
 export const PREFIXES = [
@@ -46,22 +46,22 @@ export type Match = {
   readonly cause: string;
   readonly period: Period | null;
   readonly at: string;
-  readonly matched: Collected | Matched;
+  readonly matched: PendingDigest | Matched;
 };
 
 export type Outcome = {
   readonly matches: Match[];
   /** Rule changes made by the last event taken. The events after it need another call. */
-  readonly amendments: Amendment[];
+  readonly ruleChanges: RuleChange[];
   taken: number;
 };
 
 /** In-memory matching state at one log position: rules, pending digests and the log clock. */
-export type Place = {
-  readonly rules: RuleBook;
-  readonly untracked: Untracked;
-  readonly collections: Collections;
-  readonly looks: SignalLooks;
+export type MatchingState = {
+  readonly rules: ActiveRules;
+  readonly untracked: UntrackedBrands;
+  readonly pendingDigests: PendingDigests;
+  readonly signalChecks: PendingSignalChecks;
   /** Log clock: the newest recording time so far, ISO 8601. Digest periods end by it. */
   logTime: string;
   /** Ids of rules that changed since the last checkpoint. */
@@ -69,12 +69,16 @@ export type Place = {
 };
 
 /** Returns the enabled rules that fire on this trigger, of workspaces that track the brand. */
-const firing = ({ rules, untracked }: Place, brandId: string, trigger: AlertTrigger): readonly AlertRule[] =>
+const firing = (
+  { rules, untracked }: MatchingState,
+  brandId: string,
+  trigger: AlertTrigger,
+): readonly AlertRule[] =>
   rules.firing(brandId, trigger).filter(({ workspace_id }) => !untracked.has(workspace_id, brandId));
 
 const utcDate = (time: string): string => time.slice(0, 10);
 
-const digestOf = (rule: AlertRule, one: Collected, cadence: Exclude<AlertCadence, 'instant'>): Match => {
+const digestOf = (rule: AlertRule, one: PendingDigest, cadence: Exclude<AlertCadence, 'instant'>): Match => {
   const period = periodOf(cadence, one.key);
   return { rule, kind: 'digest', cause: causeOfDigest(period), period, at: period.end, matched: one };
 };
@@ -83,30 +87,30 @@ const digestOf = (rule: AlertRule, one: Collected, cadence: Exclude<AlertCadence
  * Advances the log clock to `time` and closes every digest period that has ended. A closed period accepts no more
  * items.
  */
-export const passTime = (place: Place, time: string): readonly Match[] => {
-  if (time <= place.logTime) return [];
-  const isSameDay = utcDate(time) === utcDate(place.logTime);
-  place.logTime = time;
+export const advanceClock = (state: MatchingState, time: string): readonly Match[] => {
+  if (time <= state.logTime) return [];
+  const isSameDay = utcDate(time) === utcDate(state.logTime);
+  state.logTime = time;
   if (isSameDay) return [];
-  const over = place.collections.close(
+  const over = state.pendingDigests.close(
     ({ cadence, key }) => cadence !== 'instant' && periodOf(cadence, key).end <= time,
   );
   return over.flatMap((one) => {
-    const rule = place.rules.get(one.alert_id);
+    const rule = state.rules.get(one.alert_id);
     return rule && one.cadence !== 'instant' ? [digestOf(rule, one, one.cadence)] : [];
   });
 };
 
-const followRule = (place: Place, event: RecordedEvent<AlertRuleEvent>, outcome: Outcome): void => {
+const followRule = (state: MatchingState, event: RecordedEvent<AlertRuleEvent>, outcome: Outcome): void => {
   const { alert_id } = event.data;
-  const before = place.rules.get(alert_id);
+  const before = state.rules.get(alert_id);
   const after = alertRule.evolve(before, event);
-  place.rules.set(alert_id, after);
-  place.changedRules.add(alert_id);
+  state.rules.set(alert_id, after);
+  state.changedRules.add(alert_id);
   // A disabled rule drops its pending items. After it is enabled again it fires only on later events.
-  if (!isActive(after)) place.collections.close((one) => one.alert_id === alert_id);
-  const amendment = amendmentOf(before, after);
-  if (amendment) outcome.amendments.push(amendment);
+  if (!isActive(after)) state.pendingDigests.close((one) => one.alert_id === alert_id);
+  const ruleChange = detectRuleChange(before, after);
+  if (ruleChange) outcome.ruleChanges.push(ruleChange);
 };
 
 /**
@@ -114,33 +118,33 @@ const followRule = (place: Place, event: RecordedEvent<AlertRuleEvent>, outcome:
  * cadence.
  */
 const collect = (
-  place: Place,
-  known: Known,
+  state: MatchingState,
+  brandContext: BrandContext,
   baseUrl: string,
   happening: Happening,
   now: (rule: AlertRule, matched: Matched) => void,
 ): void => {
   const { brand_id, trigger, observed_at } = happening;
-  const rules = firing(place, brand_id, trigger);
+  const rules = firing(state, brand_id, trigger);
   if (rules.length === 0) return;
-  const item = alertItem(happening, known.nameOf(brand_id), baseUrl);
+  const item = alertItem(happening, brandContext.nameOf(brand_id), baseUrl);
   for (const rule of rules) {
     const { alert_id, cadence } = rule;
     if (cadence !== 'instant') {
-      place.collections.add(alert_id, cadence, periodOf(cadence, place.logTime).from, item);
+      state.pendingDigests.add(alert_id, cadence, periodOf(cadence, state.logTime).from, item);
     } else now(rule, { items: [item], items_total: 1, as_of: observed_at });
   }
 };
 
 /** Schedules a signal check for this brand and day, to run once the read model has passed this event. */
 const scheduleSignalCheck = (
-  place: Place,
+  state: MatchingState,
   { position, recordedAt, data }: RecordedEvent<Event<string, { brand_id: string; observed_at: string }>>,
 ): void => {
   const { brand_id, observed_at } = data;
-  const alert_ids = firing(place, brand_id, 'activity').map(({ alert_id }) => alert_id);
+  const alert_ids = firing(state, brand_id, 'activity').map(({ alert_id }) => alert_id);
   if (alert_ids.length === 0) return;
-  place.looks.add({
+  state.signalChecks.add({
     position,
     brand_id,
     date: utcDate(observed_at),
@@ -154,8 +158,8 @@ const scheduleSignalCheck = (
  * depend on how events are batched.
  */
 const followLibrary = (
-  place: Place,
-  known: Known,
+  state: MatchingState,
+  brandContext: BrandContext,
   baseUrl: string,
   event: RecordedEvent<AdLibraryEvent>,
   outcome: Outcome,
@@ -164,38 +168,38 @@ const followLibrary = (
   const happenings = [...happeningsInLibrary(event.id, event)];
   if (event.type === 'AdStarted' && event.data.page_id !== null) {
     const { page_id } = event.data;
-    const before = known.page(brand_id, page_id);
-    const met = meetAdOnPage(event.id, event, before, known.lastCompleteAt(brand_id));
-    known.setPage(brand_id, page_id, met.page);
+    const before = brandContext.page(brand_id, page_id);
+    const met = meetAdOnPage(event.id, event, before, brandContext.lastCompleteAt(brand_id));
+    brandContext.setPage(brand_id, page_id, met.page);
     happenings.push(...met.happenings);
   }
   for (const happening of happenings) {
-    collect(place, known, baseUrl, happening, ({ alert_id }, { items }) => {
-      for (const item of items) place.collections.add(alert_id, 'instant', brand_id, item);
+    collect(state, brandContext, baseUrl, happening, ({ alert_id }, { items }) => {
+      for (const item of items) state.pendingDigests.add(alert_id, 'instant', brand_id, item);
     });
   }
   if (event.type !== 'ScanRecorded') return;
-  if (event.data.complete && observed_at > (known.lastCompleteAt(brand_id) ?? '')) {
-    known.setBrand(brand_id, { last_complete_at: observed_at });
+  if (event.data.complete && observed_at > (brandContext.lastCompleteAt(brand_id) ?? '')) {
+    brandContext.setBrand(brand_id, { last_complete_at: observed_at });
   }
-  scheduleSignalCheck(place, event);
-  const ended = place.collections.close(({ cadence, key }) => cadence === 'instant' && key === brand_id);
+  scheduleSignalCheck(state, event);
+  const ended = state.pendingDigests.close(({ cadence, key }) => cadence === 'instant' && key === brand_id);
   for (const one of ended) {
-    const rule = place.rules.get(one.alert_id);
+    const rule = state.rules.get(one.alert_id);
     const at = event.recordedAt.toISOString();
     if (rule) outcome.matches.push({ rule, kind: 'alert', cause: event.id, period: null, at, matched: one });
   }
 };
 
-const followBrand = (known: Known, { type, data }: BrandEvent): void => {
+const followBrand = (brandContext: BrandContext, { type, data }: BrandEvent): void => {
   if (type === 'BrandRegistered') {
     const { brand_id, slug, name, logo_url } = data;
-    known.setBrand(brand_id, { slug, name, logo_url });
+    brandContext.setBrand(brand_id, { slug, name, logo_url });
     return;
   }
   const { name, logo_url } = data.changes;
   if (name === undefined && logo_url === undefined) return;
-  known.setBrand(data.brand_id, {
+  brandContext.setBrand(data.brand_id, {
     ...(name === undefined ? {} : { name }),
     ...(logo_url === undefined ? {} : { logo_url }),
   });
@@ -203,20 +207,20 @@ const followBrand = (known: Known, { type, data }: BrandEvent): void => {
 
 /** Matches a social page event. A page link belongs to no scan, so each link is an alert of its own. */
 const followPage = (
-  place: Place,
-  known: Known,
+  state: MatchingState,
+  brandContext: BrandContext,
   baseUrl: string,
   event: RecordedEvent<SocialPageEvent>,
   outcome: Outcome,
 ): void => {
   if (event.type === 'PageProfileObserved') return;
   const { brand_id, page_id } = event.data;
-  const met = meetPageLink(event.id, event, known.page(brand_id, page_id));
-  known.setPage(brand_id, page_id, met.page);
-  if (event.type === 'PageLinked') scheduleSignalCheck(place, event);
+  const met = meetPageLink(event.id, event, brandContext.page(brand_id, page_id));
+  brandContext.setPage(brand_id, page_id, met.page);
+  if (event.type === 'PageLinked') scheduleSignalCheck(state, event);
   const at = event.recordedAt.toISOString();
   for (const happening of met.happenings) {
-    collect(place, known, baseUrl, happening, (rule, matched) => {
+    collect(state, brandContext, baseUrl, happening, (rule, matched) => {
       outcome.matches.push({ rule, kind: 'alert', cause: event.id, period: null, at, matched });
     });
   }
@@ -227,26 +231,27 @@ const followPage = (
  * matched against the rules at its own log position.
  */
 export const matchEvents = (
-  place: Place,
-  known: Known,
+  state: MatchingState,
+  brandContext: BrandContext,
   baseUrl: string,
   events: readonly FollowedEvent[],
 ): Outcome => {
-  const outcome: Outcome = { matches: [], amendments: [], taken: 0 };
+  const outcome: Outcome = { matches: [], ruleChanges: [], taken: 0 };
   for (const event of events) {
-    if (outcome.amendments.length > 0) return outcome;
+    if (outcome.ruleChanges.length > 0) return outcome;
     outcome.taken += 1;
-    outcome.matches.push(...passTime(place, event.recordedAt.toISOString()));
+    outcome.matches.push(...advanceClock(state, event.recordedAt.toISOString()));
     if (event.stream.startsWith('adLibrary-')) {
-      followLibrary(place, known, baseUrl, event as RecordedEvent<AdLibraryEvent>, outcome);
+      followLibrary(state, brandContext, baseUrl, event as RecordedEvent<AdLibraryEvent>, outcome);
     } else if (event.stream.startsWith('alertRule-')) {
-      followRule(place, event as RecordedEvent<AlertRuleEvent>, outcome);
-    } else if (event.stream.startsWith('brand-')) followBrand(known, event as RecordedEvent<BrandEvent>);
+      followRule(state, event as RecordedEvent<AlertRuleEvent>, outcome);
+    } else if (event.stream.startsWith('brand-'))
+      followBrand(brandContext, event as RecordedEvent<BrandEvent>);
     else if (event.stream.startsWith('socialPage-')) {
-      followPage(place, known, baseUrl, event as RecordedEvent<SocialPageEvent>, outcome);
+      followPage(state, brandContext, baseUrl, event as RecordedEvent<SocialPageEvent>, outcome);
     } else if (event.stream.startsWith('tracking-'))
-      place.untracked.follow(event as RecordedEvent<TrackingEvent>);
-    else if (event.type === 'StorefrontScanRecorded') scheduleSignalCheck(place, event);
+      state.untracked.follow(event as RecordedEvent<TrackingEvent>);
+    else if (event.type === 'StorefrontScanRecorded') scheduleSignalCheck(state, event);
   }
   return outcome;
 };

@@ -4,7 +4,7 @@ import type { Matched } from '#domain/workspace/alert/payload.ts';
 import type { Database, Transaction } from '#platform/postgres/pool.ts';
 
 /** Pending items of one rule. They wait for the end of a scan (`key`: brand id) or of a period (`key`: first day). */
-export type Collected = {
+export type PendingDigest = {
   readonly alert_id: string;
   readonly cadence: AlertCadence;
   readonly key: string;
@@ -23,30 +23,30 @@ const entryName = (alertId: string, cadence: AlertCadence, key: string): string 
  * Pending digests and instant alerts. Items move to the table at the end of each batch; memory then holds only
  * counts.
  */
-export type Collections = {
+export type PendingDigests = {
   add(alertId: string, cadence: AlertCadence, key: string, item: AlertItem): void;
   /** Removes and returns the entries for which `fits` is true, oldest first. */
-  close(fits: (collected: Collected) => boolean): readonly Collected[];
+  close(fits: (collected: PendingDigest) => boolean): readonly PendingDigest[];
   /** Returns all items of an entry that `close` removed. */
-  read(collected: Collected): Promise<Matched>;
+  read(collected: PendingDigest): Promise<Matched>;
   /** Writes the changes of the batch. */
   save(client: Transaction): Promise<void>;
 };
 
 type Row = { alert_id: string; cadence: AlertCadence; key: string; items_total: number; as_of: string };
 
-export const openCollections = async (database: Database): Promise<Collections> => {
+export const openPendingDigests = async (database: Database): Promise<PendingDigests> => {
   const { rows } = await database.query<Row>(
     'select alert_id, cadence, key, items_total, as_of from alerting.collected',
   );
-  const waiting = new Map<string, Collected>(
+  const waiting = new Map<string, PendingDigest>(
     rows.map((row) => [
       entryName(row.alert_id, row.cadence, row.key),
       { ...row, stored: Math.min(row.items_total, PAYLOAD_ITEMS_MAX), fresh: [] },
     ]),
   );
-  const changed = new Set<Collected>();
-  const removed = new Set<Collected>();
+  const changed = new Set<PendingDigest>();
+  const removed = new Set<PendingDigest>();
   return {
     add: (alert_id, cadence, key, item) => {
       const name = entryName(alert_id, cadence, key);
@@ -66,7 +66,7 @@ export const openCollections = async (database: Database): Promise<Collections> 
       if (item.observed_at > one.as_of) one.as_of = item.observed_at;
     },
     close: (fits) => {
-      const closed: Collected[] = [];
+      const closed: PendingDigest[] = [];
       for (const [name, one] of waiting) {
         if (!fits(one)) continue;
         waiting.delete(name);
@@ -102,7 +102,7 @@ export const openCollections = async (database: Database): Promise<Collections> 
   };
 };
 
-const remove = async (client: Transaction, closed: readonly Collected[]): Promise<void> => {
+const remove = async (client: Transaction, closed: readonly PendingDigest[]): Promise<void> => {
   if (closed.length === 0) return;
   const keys = [
     closed.map((one) => one.alert_id),
@@ -118,7 +118,7 @@ const remove = async (client: Transaction, closed: readonly Collected[]): Promis
   }
 };
 
-const write = async (client: Transaction, changed: readonly Collected[]): Promise<void> => {
+const write = async (client: Transaction, changed: readonly PendingDigest[]): Promise<void> => {
   if (changed.length === 0) return;
   await client.query(
     `insert into alerting.collected (alert_id, cadence, key, items_total, as_of)

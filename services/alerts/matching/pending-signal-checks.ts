@@ -5,7 +5,7 @@ import type { Database, Transaction } from '#platform/postgres/pool.ts';
  * A pending check of a brand's activity signals for one day, after a scan or a page link. Only for rules that fire
  * on activity.
  */
-export type SignalLook = {
+export type SignalCheck = {
   /** Position of the event that triggered the check. The signals read model must have passed it. */
   readonly position: bigint;
   readonly brand_id: string;
@@ -25,30 +25,30 @@ export type SignalSource = {
 };
 
 /** Pending signal checks, oldest first. Persisted, so a restart loses none. */
-export type SignalLooks = {
-  add(look: SignalLook): void;
+export type PendingSignalChecks = {
+  add(check: SignalCheck): void;
   /** Returns the oldest check without removing it; `done` removes it. `null` when none is pending. */
-  oldest(): SignalLook | null;
-  done(look: SignalLook): void;
+  oldest(): SignalCheck | null;
+  done(check: SignalCheck): void;
   save(client: Transaction): Promise<void>;
 };
 
-export const openSignalLooks = async (database: Database): Promise<SignalLooks> => {
-  const { rows } = await database.query<Omit<SignalLook, 'position'> & { position: string }>(
+export const openPendingSignalChecks = async (database: Database): Promise<PendingSignalChecks> => {
+  const { rows } = await database.query<Omit<SignalCheck, 'position'> & { position: string }>(
     'select position, brand_id, date, at, alert_ids from alerting.signal_look order by position',
   );
-  const waiting: SignalLook[] = rows.map((row) => ({ ...row, position: BigInt(row.position) }));
-  const added: SignalLook[] = [];
-  const completed: SignalLook[] = [];
+  const waiting: SignalCheck[] = rows.map((row) => ({ ...row, position: BigInt(row.position) }));
+  const added: SignalCheck[] = [];
+  const completed: SignalCheck[] = [];
   return {
-    add: (look) => {
-      waiting.push(look);
-      added.push(look);
+    add: (check) => {
+      waiting.push(check);
+      added.push(check);
     },
     oldest: () => waiting[0] ?? null,
-    done: (look) => {
-      waiting.splice(waiting.indexOf(look), 1);
-      completed.push(look);
+    done: (check) => {
+      waiting.splice(waiting.indexOf(check), 1);
+      completed.push(check);
     },
     save: async (client) => {
       for (const { position, brand_id, date, at, alert_ids } of added) {
@@ -70,7 +70,7 @@ export const openSignalLooks = async (database: Database): Promise<SignalLooks> 
 };
 
 /** Returns the signals of which the rule was not notified yet, and marks them as notified. */
-export const notYetTold = async (
+export const markNotified = async (
   client: Transaction,
   alertId: string,
   signalIds: readonly string[],

@@ -8,7 +8,7 @@ import type { Database, Transaction } from '#platform/postgres/pool.ts';
  * Brands that workspaces no longer track. A rule stays when a brand of it is untracked, but it fires on that brand
  * only while its workspace tracks it.
  */
-export type Untracked = {
+export type UntrackedBrands = {
   has(workspaceId: string, brandId: string): boolean;
   follow(event: TrackingEvent): void;
   /** Writes the changes since the last save. */
@@ -49,13 +49,13 @@ const insert = (client: Pick<Transaction, 'query'>, pairs: readonly Pair[]): Pro
  * Opens the set of untracked brands. `isKnown` is false for tables made by a version that did not follow tracking
  * streams; the set is then filled from those streams first.
  */
-export const openUntracked = async (
+export const openUntrackedBrands = async (
   database: Database,
   eventStore: EventStore,
-  place: { readonly rules: readonly AlertRule[]; readonly position: bigint; readonly isKnown: boolean },
-): Promise<Untracked> => {
-  if (!place.isKnown) {
-    await insert(database, await readUntracked(eventStore, place.rules, place.position));
+  state: { readonly rules: readonly AlertRule[]; readonly position: bigint; readonly isKnown: boolean },
+): Promise<UntrackedBrands> => {
+  if (!state.isKnown) {
+    await insert(database, await readUntracked(eventStore, state.rules, state.position));
     await database.query('update alerting.checkpoint set knows_tracking = true');
   }
   const { rows } = await database.query<Pair>('select workspace_id, brand_id from alerting.untracked');

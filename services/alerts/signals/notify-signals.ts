@@ -4,21 +4,21 @@ import { type AlertRule, isActive } from '#domain/workspace/alert/rule-decider.t
 import { enqueue, type NewDelivery } from '#application/delivery-outbox/enqueue.ts';
 import { inTransaction } from '#platform/postgres/pool.ts';
 import { saveProgress } from '../checkpoint.ts';
-import { learn } from '../matching/brand-context.ts';
-import type { Pass } from '../dependencies.ts';
+import { loadBrandContext } from '../matching/brand-context.ts';
+import type { MatchingSession } from '../dependencies.ts';
 import { deliveriesOf } from '../create-deliveries.ts';
-import { notYetTold, type SignalLook, type SignalSource } from '../matching/pending-signal-checks.ts';
+import { markNotified, type SignalCheck, type SignalSource } from '../matching/pending-signal-checks.ts';
 
 /**
  * Matches one signal to one rule. Instant cadence: returns a delivery, with an id derived from the signal's.
  * Otherwise: adds an item to the pending digest and returns nothing.
  */
 const matchSignal = (
-  { progress, settings }: Pass,
+  { progress, settings }: MatchingSession,
   rule: AlertRule,
   signal: ActivitySignal,
   brand: BrandName,
-  { at, position }: SignalLook,
+  { at, position }: SignalCheck,
 ): readonly NewDelivery[] => {
   const item = signalItem(signal, brand, rule.workspace_id, settings.baseUrl);
   const { alert_id, cadence } = rule;
@@ -33,7 +33,7 @@ const matchSignal = (
   // item goes into the current period.
   if (isOver && position <= progress.replayedUntil) return [];
   const { from } = isOver ? periodOf(cadence, progress.logTime) : period;
-  progress.collections.add(alert_id, cadence, from, item);
+  progress.pendingDigests.add(alert_id, cadence, from, item);
   return [];
 };
 
@@ -41,24 +41,30 @@ const matchSignal = (
  * Notifies rules of the signals that a scan caused, each signal once. Call it after the read model has passed the
  * scan.
  */
-export const tellSignals = async (pass: Pass, source: SignalSource, look: SignalLook): Promise<void> => {
-  const { database, progress, settings, past } = pass;
-  const signals = await source.list(look.brand_id, look.date);
-  const known = await learn(database, [{ type: 'SignalLook', data: { brand_id: look.brand_id } }]);
-  const brand = known.nameOf(look.brand_id);
+export const notifySignals = async (
+  session: MatchingSession,
+  source: SignalSource,
+  check: SignalCheck,
+): Promise<void> => {
+  const { database, progress, settings, replayGuard } = session;
+  const signals = await source.list(check.brand_id, check.date);
+  const brandContext = await loadBrandContext(database, [
+    { type: 'SignalLook', data: { brand_id: check.brand_id } },
+  ]);
+  const brand = brandContext.nameOf(check.brand_id);
   const ids = signals.map(({ id }) => id);
-  progress.looks.done(look);
+  progress.signalChecks.done(check);
   const queued = await inTransaction(database, async (client) => {
     const deliveries: NewDelivery[] = [];
-    for (const alertId of look.alert_ids) {
+    for (const alertId of check.alert_ids) {
       const rule = progress.rules.get(alertId);
       if (!isActive(rule) || rule.trigger !== 'activity') continue;
-      const fresh = await notYetTold(client, alertId, ids);
+      const fresh = await markNotified(client, alertId, ids);
       for (const signal of signals) {
-        if (fresh.has(signal.id)) deliveries.push(...matchSignal(pass, rule, signal, brand, look));
+        if (fresh.has(signal.id)) deliveries.push(...matchSignal(session, rule, signal, brand, check));
       }
     }
-    const open = look.position <= progress.replayedUntil ? await past.open(deliveries) : deliveries;
+    const open = check.position <= progress.replayedUntil ? await replayGuard.open(deliveries) : deliveries;
     const added = await enqueue(client, open);
     await saveProgress(client, progress, progress.position);
     return added;
