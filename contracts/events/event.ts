@@ -11,10 +11,14 @@ export type EventMetadata = {
   readonly request_id: string;
   readonly actor: Actor;
   readonly workspace_id?: string;
+  /** Version of the event type's schema (`schema-registry.ts`). The event store adds it when it appends. */
   readonly schema_version: number;
   /** W3C Trace Context of the request or job that recorded the event, if it was traced. */
   readonly traceparent?: string;
 };
+
+/** Metadata of a command's events, to which the event store adds the schema version of each. */
+export type CommandMetadata = Omit<EventMetadata, 'schema_version'>;
 
 /** An event before it is recorded. Decisions return these. */
 export type Event<Type extends string = string, Data = unknown> = {
@@ -31,6 +35,8 @@ export type RecordedEvent<F extends Event = Event> = F & {
   readonly recordedAt: Date;
   readonly id: string;
   readonly metadata: EventMetadata;
+  /** The schema version, where this release does not know the type or the version; the data is then unchanged. */
+  readonly unreadable?: number;
 };
 
 /**

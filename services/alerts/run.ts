@@ -1,3 +1,4 @@
+import { requireReadable } from '#contracts/events/schema-registry.ts';
 import { pause } from '#platform/clock.ts';
 import { enqueue, type NewDelivery } from '#application/delivery-outbox/enqueue.ts';
 import { createDeliveryTables } from '#application/delivery-outbox/schema/create-tables.ts';
@@ -104,7 +105,7 @@ const processBatch = async (session: MatchingSession, items: readonly Followed[]
   for (const item of items) {
     if (item.kind === 'event') {
       position = item.event.position;
-      if (position > progress.position) events.push(item.event as FollowedEvent);
+      if (position > progress.position) events.push(requireReadable(item.event) as FollowedEvent);
     } else if (item.kind === 'checkpoint') position = item.position;
   }
   if (events.length === 0) {

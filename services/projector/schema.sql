@@ -72,6 +72,8 @@ alter table projector.parked
   add column if not exists revision bigint,
   add column if not exists attempts int not null default 1,
   add column if not exists tried_at timestamptz,
+  -- Schema version that a release must know to read the failed event. Null where it failed for another reason.
+  add column if not exists waits_for_version int,
   -- Request of an operator for the failed event: retry | skip.
   add column if not exists asked text;
 

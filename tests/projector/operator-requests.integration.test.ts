@@ -1,5 +1,6 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { pino } from 'pino';
+import { SCHEMA_REGISTRY, type SchemaRegistry } from '#contracts/events/schema-registry.ts';
 import {
   cancelRebuild,
   pauseProjection,
@@ -186,4 +187,70 @@ test('shows no owner for a projection whose projector has stopped', async () => 
   await expect.poll(async () => (await stack.statusOf(name)).owner, WAIT).toBeNull();
   await expect(stack.statusOf('nonsense')).rejects.toThrow('Projection nonsense not found.');
   await expect(cancelRebuild(stack.database, name)).rejects.toThrow(/No rebuild/);
+});
+
+describe('an event of a newer release', () => {
+  const registry = SCHEMA_REGISTRY as Record<string, SchemaRegistry[string]>;
+  /** The newer release knows version 2 of `Counted`, which counts in tens; the older release knows version 1. */
+  const NEWER: SchemaRegistry[string] = {
+    Counted: [(data) => ({ ...data, by: Number(data['by']) * 10 })],
+  };
+  const OLDER: SchemaRegistry[string] = { Counted: [] };
+  afterEach(() => {
+    delete registry['counted'];
+  });
+
+  test('makes its stream wait for that release in each projection, which then continues by itself', async () => {
+    const stream = `counted-${name}`;
+    registry['counted'] = OLDER;
+    await stack.count(name, 1);
+    registry['counted'] = NEWER;
+    await stack.count(name, 2, 3);
+    registry['counted'] = OLDER;
+    {
+      await using older = stack.running([stack.counter(name)]);
+      await older.passed();
+      await stack.count(`${name}other`, 7);
+      await older.passed();
+      expect(await stack.totals(name)).toMatchObject({ [name]: 1, [`${name}other`]: 7 });
+      const page = { projection: name, stream, limit: 10, after: null };
+      expect(await listParked(stack.database, page)).toMatchObject([
+        {
+          stream,
+          type: 'Counted',
+          waits_for_release: true,
+          waiting: 1,
+          error: expect.stringContaining('version 2'),
+        },
+      ]);
+      // The retry of an operator changes nothing: the release is still the older one.
+      await retryParked(stack.database, name, [stream]);
+      await expect
+        .poll(async () => (await listParked(stack.database, page))[0], WAIT)
+        .toMatchObject({ attempts: 2, waits_for_release: true });
+    }
+    registry['counted'] = NEWER;
+    await using newer = stack.running([stack.counter(name)]);
+    await expect.poll(async () => (await stack.statusOf(name)).parked, WAIT).toBe(0);
+    await newer.passed();
+    // Events of version 1 are read as version 2 from now on; what was applied before stays as it was.
+    expect(await stack.totals(name)).toMatchObject({ [name]: 6 });
+  });
+
+  test('stops a rebuild, and leaves the live tables unchanged', async () => {
+    registry['counted'] = OLDER;
+    await stack.count(name, 1);
+    await using projector = stack.running([stack.counter(name)]);
+    await projector.passed();
+    registry['counted'] = NEWER;
+    await stack.count(name, 2);
+    registry['counted'] = OLDER;
+    await projector.passed();
+    await requestRebuild(stack.database, name, { from: 'start', by: 'test' });
+    expect(await stack.built(name)).toMatchObject({
+      state: 'failed',
+      error: expect.stringContaining('version 2'),
+    });
+    expect((await stack.totals(name))[name]).toBe(1);
+  });
 });

@@ -56,7 +56,6 @@ const trackingSince = async (tracked_at: string, tracked: readonly CorpusBrand[]
       request_id: 'tests',
       actor: { kind: 'service', id: 'tests' },
       workspace_id,
-      schema_version: 1,
     },
     `track ${workspace_id}`,
   );

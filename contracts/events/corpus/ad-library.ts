@@ -1,6 +1,7 @@
 import type { BrandedContent } from '#contracts/observations/ad-library-scan.ts';
 import type { AdFormat } from '#contracts/values/primitives.ts';
 import type { Event } from '../event.ts';
+import type { EventVersions } from '../versions.ts';
 
 /**
  * Stream `adLibrary-<brandId>`: ads of a brand as the library showed them. Observation times are in the event data.
@@ -248,3 +249,17 @@ export type AdLibraryEvent =
   | AdsSeen
   | AdsReworded
   | ScanRecorded;
+
+/** Schema versions: each type's upcasters, from version 1 on. */
+export const adLibraryVersions: EventVersions<AdLibraryEvent> = {
+  AdStarted: [],
+  AdRevised: [],
+  AdDetailsObserved: [],
+  AdDestinationChanged: [],
+  AdConfirmedInactive: [],
+  AdReturned: [],
+  AdsMissed: [],
+  AdsSeen: [],
+  AdsReworded: [],
+  ScanRecorded: [],
+};

@@ -1,4 +1,5 @@
 import type { Event } from '../event.ts';
+import type { EventVersions } from '../versions.ts';
 
 /** Stream `brand-<brandId>`: the profile of a brand. */
 export const BRAND = 'brand';
@@ -37,3 +38,9 @@ export type BrandProfileChanged = Event<
 >;
 
 export type BrandEvent = BrandRegistered | BrandProfileChanged;
+
+/** Schema versions: each type's upcasters, from version 1 on. */
+export const brandVersions: EventVersions<BrandEvent> = {
+  BrandRegistered: [],
+  BrandProfileChanged: [],
+};

@@ -1,5 +1,6 @@
 import type { CategoryOnPath } from './brand.ts';
 import type { Event } from '../event.ts';
+import type { EventVersions } from '../versions.ts';
 
 /** Stream `category-<categoryId>`: a category as taxonomies define it. */
 export const CATEGORY = 'category';
@@ -33,3 +34,9 @@ export type CategoryChanged = Event<
 >;
 
 export type CategoryEvent = CategoryDefined | CategoryChanged;
+
+/** Schema versions: each type's upcasters, from version 1 on. */
+export const categoryVersions: EventVersions<CategoryEvent> = {
+  CategoryDefined: [],
+  CategoryChanged: [],
+};

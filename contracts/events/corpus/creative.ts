@@ -1,5 +1,6 @@
 import type { AnalysisDepth, CreativeFieldValues, MediaKind } from '#contracts/values/creatives.ts';
 import type { Event } from '../event.ts';
+import type { EventVersions } from '../versions.ts';
 
 /** Stream `creative-<creativeKey>`: properties of one file, and the ads that use it. */
 export const CREATIVE = 'creative';
@@ -59,3 +60,11 @@ export type CreativeAnalysed = Event<
 >;
 
 export type CreativeEvent = CreativeStored | CreativeMeasured | CreativeCarried | CreativeAnalysed;
+
+/** Schema versions: each type's upcasters, from version 1 on. */
+export const creativeVersions: EventVersions<CreativeEvent> = {
+  CreativeStored: [],
+  CreativeMeasured: [],
+  CreativeCarried: [],
+  CreativeAnalysed: [],
+};

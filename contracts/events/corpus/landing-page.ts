@@ -1,5 +1,6 @@
 import type { PageType } from '#contracts/values/landing-pages.ts';
 import type { Event } from '../event.ts';
+import type { EventVersions } from '../versions.ts';
 
 /**
  * Stream `landingPage-<landingPageId>`: results of visiting and classifying one landing page. Links from ads to the
@@ -39,3 +40,9 @@ export type LandingPageClassified = Event<
 >;
 
 export type LandingPageEvent = LandingPageScraped | LandingPageClassified;
+
+/** Schema versions: each type's upcasters, from version 1 on. */
+export const landingPageVersions: EventVersions<LandingPageEvent> = {
+  LandingPageScraped: [],
+  LandingPageClassified: [],
+};

@@ -1,5 +1,6 @@
 import type { OperatorBasis } from '#contracts/observations/operator-record.ts';
 import type { Event } from '../event.ts';
+import type { EventVersions } from '../versions.ts';
 
 /** Stream `operator-<operatorId>`: domains and social pages that a company was observed with. */
 export const OPERATOR = 'operator';
@@ -33,3 +34,9 @@ export type OperatorAssociationsChanged = Event<
 >;
 
 export type OperatorEvent = OperatorNamed | OperatorAssociationsChanged;
+
+/** Schema versions: each type's upcasters, from version 1 on. */
+export const operatorVersions: EventVersions<OperatorEvent> = {
+  OperatorNamed: [],
+  OperatorAssociationsChanged: [],
+};

@@ -1,5 +1,6 @@
 import type { SplitTestType } from '#contracts/observations/site-scan.ts';
 import type { Event } from '../event.ts';
+import type { EventVersions } from '../versions.ts';
 
 /** Stream `site-<domain>`: the tools and split tests found on a site. */
 export const SITE = 'site';
@@ -122,3 +123,18 @@ export type SiteEvent =
   | SplitTestsMissed
   | SplitTestsSeen
   | SiteScanRecorded;
+
+/** Schema versions: each type's upcasters, from version 1 on. */
+export const siteVersions: EventVersions<SiteEvent> = {
+  ToolsDetected: [],
+  ToolsDescribed: [],
+  ToolsMissed: [],
+  ToolsSeen: [],
+  ToolsGone: [],
+  SplitTestToolsRead: [],
+  SplitTestsObserved: [],
+  SplitTestsChanged: [],
+  SplitTestsMissed: [],
+  SplitTestsSeen: [],
+  SiteScanRecorded: [],
+};

@@ -1,5 +1,6 @@
 import type { PageClaim, PageRole } from '#contracts/observations/social-page-link.ts';
 import type { Event } from '../event.ts';
+import type { EventVersions } from '../versions.ts';
 
 /**
  * Stream `socialPage-<pageId>`: brands that a social page was observed to belong with, and its profile by source.
@@ -64,3 +65,11 @@ export type PageProfileObserved = Event<
 >;
 
 export type SocialPageEvent = PageLinked | PageUnlinked | PageLinkQuarantined | PageProfileObserved;
+
+/** Schema versions: each type's upcasters, from version 1 on. */
+export const socialPageVersions: EventVersions<SocialPageEvent> = {
+  PageLinked: [],
+  PageUnlinked: [],
+  PageLinkQuarantined: [],
+  PageProfileObserved: [],
+};

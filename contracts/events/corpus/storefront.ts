@@ -1,4 +1,5 @@
 import type { Event } from '../event.ts';
+import type { EventVersions } from '../versions.ts';
 
 /** Stream `storefront-<domain>`: the public catalogue of a shop. */
 export const STOREFRONT = 'storefront';
@@ -151,3 +152,13 @@ export type StorefrontEvent =
   | ProductsSeen
   | ProductsDelisted
   | StorefrontScanRecorded;
+
+/** Schema versions: each type's upcasters, from version 1 on. */
+export const storefrontVersions: EventVersions<StorefrontEvent> = {
+  ProductsListed: [],
+  ProductsChanged: [],
+  ProductsMissed: [],
+  ProductsSeen: [],
+  ProductsDelisted: [],
+  StorefrontScanRecorded: [],
+};

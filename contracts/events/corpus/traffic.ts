@@ -1,4 +1,5 @@
 import type { Event } from '../event.ts';
+import type { EventVersions } from '../versions.ts';
 
 /** Stream `traffic-<domain>`: a provider's estimates of a site's visitors. */
 export const TRAFFIC = 'traffic';
@@ -54,3 +55,8 @@ export type TrafficEstimated = Event<
 >;
 
 export type TrafficEvent = TrafficEstimated;
+
+/** Schema versions: each type's upcasters, from version 1 on. */
+export const trafficVersions: EventVersions<TrafficEvent> = {
+  TrafficEstimated: [],
+};

@@ -1,6 +1,7 @@
 import type { AlertChannel, DeliveryKind, FailureClass } from '#contracts/values/alerts.ts';
 import type { AlertPayload } from '#contracts/webhooks/alert-payload.ts';
 import type { Event } from '../event.ts';
+import type { EventVersions } from '../versions.ts';
 
 /**
  * Stream `alertDelivery-<workspaceId>+<alertId>`: all deliveries of a rule, successful or not. There is one stream
@@ -59,3 +60,11 @@ export type DeliveryCancelled = Event<
 export type DeliveryReplayed = Event<'DeliveryReplayed', DeliveryKey & { readonly replayed_at: string }>;
 
 export type AlertDeliveryEvent = DeliveryQueued | DeliveryAttempted | DeliveryCancelled | DeliveryReplayed;
+
+/** Schema versions: each type's upcasters, from version 1 on. */
+export const alertDeliveryVersions: EventVersions<AlertDeliveryEvent> = {
+  DeliveryQueued: [],
+  DeliveryAttempted: [],
+  DeliveryCancelled: [],
+  DeliveryReplayed: [],
+};

@@ -1,5 +1,6 @@
 import type { AlertCadence, AlertTrigger, EndpointChannel } from '#contracts/values/alerts.ts';
 import type { Event } from '../event.ts';
+import type { EventVersions } from '../versions.ts';
 
 /** Stream `alertRule-<workspaceId>+<alertId>`: one rule, from creation to deletion. */
 export const ALERT_RULE = 'alertRule';
@@ -63,3 +64,12 @@ export type AlertRuleEvent =
   | AlertChannelSuspended
   | AlertRuleSuspended
   | AlertRuleDeleted;
+
+/** Schema versions: each type's upcasters, from version 1 on. */
+export const alertRuleVersions: EventVersions<AlertRuleEvent> = {
+  AlertRuleCreated: [],
+  AlertRuleChanged: [],
+  AlertChannelSuspended: [],
+  AlertRuleSuspended: [],
+  AlertRuleDeleted: [],
+};

@@ -1,6 +1,7 @@
 import type { BriefFeedback } from '#contracts/resources/workspace/brief.ts';
 import type { RadarItem } from '#contracts/resources/workspace/radar.ts';
 import type { Event } from '../event.ts';
+import type { EventVersions } from '../versions.ts';
 
 /** Stream `brief-<workspaceId>+<briefId>`: summary of one ISO week for one workspace. */
 export const BRIEF = 'brief';
@@ -50,3 +51,9 @@ export type BriefFeedbackGiven = Event<
 >;
 
 export type BriefEvent = BriefPrepared | BriefFeedbackGiven;
+
+/** Schema versions: each type's upcasters, from version 1 on. */
+export const briefVersions: EventVersions<BriefEvent> = {
+  BriefPrepared: [],
+  BriefFeedbackGiven: [],
+};

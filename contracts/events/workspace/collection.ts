@@ -1,5 +1,6 @@
 import type { Item } from '#contracts/values/items.ts';
 import type { Event } from '../event.ts';
+import type { EventVersions } from '../versions.ts';
 
 /**
  * Stream `collection-<workspaceId>`: the tree of a workspace's collections. It is one stream, so that two
@@ -79,3 +80,16 @@ export type CollectionItemRemoved = Event<
 >;
 export type CollectionItemEvent = CollectionItemAdded | CollectionItemRemoved;
 export type CollectionEvent = CollectionTreeEvent | CollectionItemEvent;
+
+/** Schema versions: each type's upcasters, from version 1 on. */
+export const collectionVersions: EventVersions<CollectionEvent> = {
+  CollectionCreated: [],
+  CollectionRenamed: [],
+  CollectionDescribed: [],
+  CollectionMoved: [],
+  CollectionVisibilityChanged: [],
+  CollectionEditorsChanged: [],
+  CollectionDeleted: [],
+  CollectionItemAdded: [],
+  CollectionItemRemoved: [],
+};

@@ -1,5 +1,6 @@
 import type { Subject } from '#contracts/values/items.ts';
 import type { Event } from '../event.ts';
+import type { EventVersions } from '../versions.ts';
 
 /** Stream `note-<workspaceId>+<noteId>`: one member's note on one subject. */
 export const NOTE = 'note';
@@ -20,3 +21,10 @@ export type NoteDeleted = Event<
   NoteKey & { readonly deleted_by: string; readonly deleted_at: string }
 >;
 export type NoteEvent = NoteWritten | NoteReplaced | NoteDeleted;
+
+/** Schema versions: each type's upcasters, from version 1 on. */
+export const noteVersions: EventVersions<NoteEvent> = {
+  NoteWritten: [],
+  NoteReplaced: [],
+  NoteDeleted: [],
+};

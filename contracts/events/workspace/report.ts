@@ -1,5 +1,6 @@
 import type { RadarItemType } from '#contracts/resources/workspace/radar.ts';
 import type { Event } from '../event.ts';
+import type { EventVersions } from '../versions.ts';
 
 /** Stream `report-<workspaceId>+<reportId>`: one CSV export of the radar, from request to file. */
 export const REPORT = 'report';
@@ -67,3 +68,13 @@ export type ReportEvent =
   | ReportFinished
   | ReportAttemptFailed
   | ReportFailed;
+
+/** Schema versions: each type's upcasters, from version 1 on. */
+export const reportVersions: EventVersions<ReportEvent> = {
+  ReportRequested: [],
+  ReportStarted: [],
+  ReportLeaseExtended: [],
+  ReportFinished: [],
+  ReportAttemptFailed: [],
+  ReportFailed: [],
+};

@@ -1,5 +1,6 @@
 import type { Item } from '#contracts/values/items.ts';
 import type { Event } from '../event.ts';
+import type { EventVersions } from '../versions.ts';
 
 /**
  * Stream `saved-<workspaceId>+<itemType>:<itemKey>`: whether one item is saved. There is one stream per item. A
@@ -18,3 +19,9 @@ export type ItemUnsaved = Event<
   Item & { readonly workspace_id: string; readonly unsaved_by: string; readonly unsaved_at: string }
 >;
 export type SavedEvent = ItemSaved | ItemUnsaved;
+
+/** Schema versions: each type's upcasters, from version 1 on. */
+export const savedVersions: EventVersions<SavedEvent> = {
+  ItemSaved: [],
+  ItemUnsaved: [],
+};

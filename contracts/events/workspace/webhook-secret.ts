@@ -1,4 +1,5 @@
 import type { Event } from '../event.ts';
+import type { EventVersions } from '../versions.ts';
 
 /**
  * Stream `webhookSecret-<workspaceId>`: which secret signs webhooks. The secrets are stored encrypted outside the
@@ -14,3 +15,8 @@ export type WebhookSecretIssued = Event<
 >;
 
 export type WebhookSecretEvent = WebhookSecretIssued;
+
+/** Schema versions: each type's upcasters, from version 1 on. */
+export const webhookSecretVersions: EventVersions<WebhookSecretEvent> = {
+  WebhookSecretIssued: [],
+};

@@ -2,6 +2,7 @@ import type { Role } from '#contracts/values/roles.ts';
 import type { Scope } from '#contracts/values/scopes.ts';
 import type { Cadence } from '#contracts/values/primitives.ts';
 import type { Event } from '../event.ts';
+import type { EventVersions } from '../versions.ts';
 
 /** Stream `workspace-<workspaceId>`: plan and members. */
 export const WORKSPACE = 'workspace';
@@ -106,3 +107,25 @@ export type ApiKeyRevoked = Event<
   }
 >;
 export type ApiKeyEvent = ApiKeyIssued | ApiKeyRevoked;
+
+/** Schema versions: each type's upcasters, from version 1 on. */
+export const workspaceVersions: EventVersions<WorkspaceEvent> = {
+  WorkspaceCreated: [],
+  PlanChanged: [],
+  MemberAdded: [],
+  MemberRoleChanged: [],
+  MemberErased: [],
+};
+
+/** Schema versions: each type's upcasters, from version 1 on. */
+export const trackingVersions: EventVersions<TrackingEvent> = {
+  BrandTracked: [],
+  TrackingCadenceChanged: [],
+  BrandUntracked: [],
+};
+
+/** Schema versions: each type's upcasters, from version 1 on. */
+export const apiKeyVersions: EventVersions<ApiKeyEvent> = {
+  ApiKeyIssued: [],
+  ApiKeyRevoked: [],
+};

@@ -1,3 +1,4 @@
+import { UnreadableEvent } from '#contracts/events/schema-registry.ts';
 import { API_KEYS, WORKSPACE } from '#contracts/events/workspace/workspace.ts';
 import { pause } from '#platform/clock.ts';
 import { runWithRestarts } from '#platform/process/run-with-restarts.ts';
@@ -41,6 +42,7 @@ export const followAccess = (pool: Database, eventStore: EventStore, log: Log): 
   const followOnce = async (): Promise<void> => {
     await createAccessTables(pool);
     let reached = await readAccessCheckpoint(pool);
+    let waitsForRelease = false;
     await using follower = eventStore.follow({
       after: reached,
       prefixes: PREFIXES,
@@ -57,14 +59,23 @@ export const followAccess = (pool: Database, eventStore: EventStore, log: Log): 
       // Usually the command has applied its own events already.
       const folded = newest.size === 0 ? newest : await readFolded(pool, [...newest.keys()]);
       for (const [stream, revision] of newest) {
-        if ((folded.get(stream) ?? -1n) < revision) await foldStream(pool, eventStore, stream);
+        if ((folded.get(stream) ?? -1n) >= revision) continue;
+        try {
+          await foldStream(pool, eventStore, stream);
+        } catch (error) {
+          if (!(error instanceof UnreadableEvent)) throw error;
+          // The stream waits for a release that can read it; the other streams continue. The checkpoint stays, so
+          // that such a release reads the stream again.
+          waitsForRelease = true;
+          log.error({ err: error, stream }, 'access stream waits for a release');
+        }
       }
       const position = items.reduce((furthest, item) => {
         const at =
           item.kind === 'event' ? item.event.position : item.kind === 'checkpoint' ? item.position : 0n;
         return at > furthest ? at : furthest;
       }, 0n);
-      if (position > 0n) {
+      if (position > 0n && !waitsForRelease) {
         if (!(await moveAccessCheckpoint(pool, reached, position))) return;
         reached = position;
       }

@@ -1,6 +1,7 @@
 import DataLoader from 'dataloader';
 import { readFileSync } from 'node:fs';
 import type { ApiKeyEvent, ApiKeyIssued, WorkspaceEvent } from '#contracts/events/workspace/workspace.ts';
+import { requireReadable } from '#contracts/events/schema-registry.ts';
 import { ADVISORY_LOCKS } from '#contracts/ports/advisory-locks.ts';
 import { installSchema } from '#platform/postgres/schema-installer.ts';
 import type { EventStore } from '#platform/event-store/event-store.ts';
@@ -84,7 +85,7 @@ export const foldStream = (pool: Database, eventStore: EventStore, stream: strin
     const known = BigInt(rows[0]?.revision ?? -1);
     let revision = known;
     for await (const event of eventStore.read<AccessEvent>(stream, known)) {
-      await apply(client, event);
+      await apply(client, requireReadable(event));
       revision = event.revision;
     }
     if (revision > known) {

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import type { Event, EventMetadata } from '#contracts/events/event.ts';
+import type { Event, CommandMetadata } from '#contracts/events/event.ts';
 import { Refusal } from '#contracts/errors.ts';
 import type { Decider } from '#domain/decider.ts';
 import { createKeyedMutex } from '#platform/concurrency/keyed-mutex.ts';
@@ -15,7 +15,7 @@ export type Command<State, E extends Event> = {
   readonly stream: string;
   readonly decider: Decider<State, E>;
   readonly decision: (state: State) => readonly E[];
-  readonly metadata: EventMetadata;
+  readonly metadata: CommandMetadata;
   readonly commandId: string;
   /**
    * True when an earlier attempt of this command may have been recorded. It is then decided on the state of the log,

@@ -1,7 +1,4 @@
-import type { Actor, EventMetadata } from '#contracts/events/event.ts';
-
-/** Version of the events' schema that this release writes. */
-const SCHEMA_VERSION = 1;
+import type { Actor, CommandMetadata } from '#contracts/events/event.ts';
 
 /** The actor of a process that acts on its own: `ingest`, `worker`, `delivery`. */
 export const serviceActor = (id: string): Actor => ({ kind: 'service', id });
@@ -19,11 +16,10 @@ export const eventMetadata = (command: {
   readonly requestId?: string;
   /** Absent for events of the corpus, which belong to no workspace. */
   readonly workspaceId?: string;
-}): EventMetadata => ({
+}): CommandMetadata => ({
   $correlationId: command.correlationId,
   $causationId: command.causationId,
   request_id: command.requestId ?? command.correlationId,
   actor: command.actor,
   ...(command.workspaceId === undefined ? {} : { workspace_id: command.workspaceId }),
-  schema_version: SCHEMA_VERSION,
 });

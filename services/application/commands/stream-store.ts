@@ -1,4 +1,4 @@
-import type { Event, EventMetadata } from '#contracts/events/event.ts';
+import type { Event, CommandMetadata } from '#contracts/events/event.ts';
 import type { Decider } from '#domain/decider.ts';
 import type { EventStore, LoadedState } from '#platform/event-store/event-store.ts';
 import type { StateStore } from './handle-command.ts';
@@ -24,7 +24,7 @@ export const createStreamStore = <State, E extends Event>(
   command: {
     readonly stream: string;
     readonly decider: Decider<State, E>;
-    readonly metadata: EventMetadata;
+    readonly metadata: CommandMetadata;
     readonly commandId: string;
     readonly from?: LoadedState<State> | undefined;
   },

@@ -1,3 +1,4 @@
+import { requireReadable } from '#contracts/events/schema-registry.ts';
 import { readFileSync } from 'node:fs';
 import { ADVISORY_LOCKS } from '#contracts/ports/advisory-locks.ts';
 import type { AdLibraryEvent } from '#contracts/events/corpus/ad-library.ts';
@@ -214,7 +215,7 @@ export const catchUpLibrary = async (
     batch = [];
   };
   for await (const event of eventStore.read<AdLibraryEvent>(adLibraryStream(brandId), library.revision)) {
-    batch.push(event);
+    batch.push(requireReadable(event));
     revision = event.revision;
     if (batch.length >= CATCH_UP_EVENTS) await flush();
   }

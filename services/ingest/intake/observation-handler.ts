@@ -1,6 +1,6 @@
 import { brandStream } from '#contracts/events/corpus/brand.ts';
 import { AD_LIBRARY } from '#contracts/events/corpus/ad-library.ts';
-import { type EventMetadata, idOf } from '#contracts/events/event.ts';
+import { type CommandMetadata, idOf } from '#contracts/events/event.ts';
 import { Refusal } from '#contracts/errors.ts';
 import { Observation } from '#contracts/observations/index.ts';
 import { brand, registerBrand } from '#domain/corpus/brand.ts';
@@ -27,7 +27,7 @@ const CATCH_UP_BATCH = 2_000;
 const BRANDS_REMEMBERED_MAX = 100_000;
 const PREFIXES = ['brand-', 'socialPage-', `${AD_LIBRARY}-`];
 
-const metadata = (commandId: string): EventMetadata =>
+const metadata = (commandId: string): CommandMetadata =>
   eventMetadata({ actor: serviceActor('ingest'), correlationId: commandId, causationId: commandId });
 
 /** Folds the events since the stored position into the working tables. Starts at the first event when they are new. */

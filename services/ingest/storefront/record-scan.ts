@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import type { EventMetadata } from '#contracts/events/event.ts';
+import type { CommandMetadata } from '#contracts/events/event.ts';
 import { storefrontStream } from '#contracts/events/corpus/storefront.ts';
 import { Refusal } from '#contracts/errors.ts';
 import {
@@ -70,7 +70,7 @@ export const createStorefrontRecorder = (database: Database, eventStore: EventSt
     maxSize: CACHED_PRODUCTS_MAX,
     sizeCalculation: ({ state }) => state.products.size + 1,
   });
-  return async (end: StorefrontScanEnd, metadata: EventMetadata, commandId: string): Promise<number> => {
+  return async (end: StorefrontScanEnd, metadata: CommandMetadata, commandId: string): Promise<number> => {
     const products = await stagedProducts(database, end);
     const stream = storefrontStream(end.domain);
     const { events, ...loaded } = await executeCommand(

@@ -32,6 +32,8 @@ export type ParkedEvent = {
   readonly revision: string | null;
   readonly type: string;
   readonly error: string;
+  /** True when the stream waits for a release that can read the event. It is then retried without a request. */
+  readonly waits_for_release: boolean;
   readonly waiting: number;
   readonly attempts: number;
   readonly parked_at: string;
@@ -69,6 +71,7 @@ export const listParked = async (database: Database, query: ParkedQuery): Promis
          order by projection, stream, position limit $5
        )
        select k.projection, k.stream, k.position::text, k.revision::text, k.type, coalesce(k.error, '') as error,
+         k.waits_for_version is not null as waits_for_release,
          (select count(*)::int - 1 from projector.parked w where w.projection = k.projection and w.stream = k.stream) as waiting,
          k.attempts, ${isoTime('k.parked_at')} as parked_at, ${isoTime('k.tried_at')} as tried_at, k.asked
        from page k order by k.projection, k.stream`,

@@ -6,12 +6,13 @@ import {
   streamNameFilter,
 } from '@eventstore/db-client';
 import type { Event, EventMetadata, RecordedEvent } from '#contracts/events/event.ts';
+import { upcast } from '#contracts/events/schema-registry.ts';
 
-/** Translates an event of the client. `position` is 0n for an event that was read from a stream by an old server. */
+/** Translates an event of the client, with its data in the current schema version. `position` is 0n for an event that was read from a stream by an old server. */
 export const toRecordedEvent = <F extends Event>(
   event: ResolvedRecordedEvent | AllStreamRecordedEvent,
 ): RecordedEvent<F> =>
-  ({
+  upcast({
     type: event.type,
     data: event.data,
     stream: event.streamId,

@@ -9,7 +9,8 @@ import {
   StreamNotFoundError,
   WrongExpectedVersionError,
 } from '@eventstore/db-client';
-import { categoryOf, type Event, type EventMetadata, type RecordedEvent } from '#contracts/events/event.ts';
+import { categoryOf, type CommandMetadata, type Event, type RecordedEvent } from '#contracts/events/event.ts';
+import { currentVersion, requireReadable } from '#contracts/events/schema-registry.ts';
 import { eventIdOf } from '#contracts/values/derived-id.ts';
 import { type Follower, followLog, type FollowOptions, toRecordedEvent } from './catch-up-subscription.ts';
 import { pause } from '../clock.ts';
@@ -45,7 +46,10 @@ export type EventStore = AsyncDisposable & {
   read<E extends Event>(stream: string, after?: bigint): AsyncIterable<RecordedEvent<E>>;
   /** Reads the last event of a stream; `null` when there is none. */
   last<E extends Event>(stream: string): Promise<RecordedEvent<E> | null>;
-  /** Folds a stream from its beginning, or the rest of it after a state that was loaded before. */
+  /**
+   * Folds a stream from its beginning, or the rest of it after a state that was loaded before. Throws
+   * `UnreadableEvent` when this release does not know an event's type or schema version.
+   */
   load<State, E extends Event>(
     stream: string,
     fold: Fold<State, E>,
@@ -59,7 +63,7 @@ export type EventStore = AsyncDisposable & {
     stream: string,
     expected: bigint,
     events: readonly Event[],
-    metadata: EventMetadata,
+    metadata: CommandMetadata,
     /** The command's id, from which event ids follow by index; or a function that returns each event's own id. */
     ids: string | ((event: Event) => string),
   ): Promise<Recorded>;
@@ -124,7 +128,7 @@ export const openEventStore = (url: string): EventStore => {
   const load: EventStore['load'] = async (stream, fold, from) => {
     let { state, revision, position } = from ?? { state: fold.initial, revision: -1n, position: 0n };
     for await (const event of read(stream, revision)) {
-      state = fold.evolve(state, event as never);
+      state = fold.evolve(state, requireReadable(event) as never);
       ({ revision, position } = event);
     }
     return { state, revision, position };
@@ -141,7 +145,7 @@ export const openEventStore = (url: string): EventStore => {
           id: typeof ids === 'string' ? eventIdOf(ids, slice.from + index) : ids(event),
           type: event.type,
           data: event.data as JSONEventType['data'],
-          metadata: traced,
+          metadata: { ...traced, schema_version: currentVersion(stream, event.type) },
         }),
       );
       const expectedRevision = revision < 0n ? NO_STREAM : revision;

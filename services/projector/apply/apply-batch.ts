@@ -1,3 +1,4 @@
+import { requireReadable, UnreadableEvent } from '#contracts/events/schema-registry.ts';
 import type { RecordedEvent } from '#contracts/events/event.ts';
 import { type Database, inTransaction, type Transaction } from '#platform/postgres/pool.ts';
 import type { Projection } from '#projections/define-projection.ts';
@@ -25,6 +26,11 @@ export class PoisonEvent extends Error {
     this.name = 'PoisonEvent';
     this.event = event;
   }
+
+  /** The schema version that a release must know to read the event; `null` when it failed for another reason. */
+  get waitsForVersion(): number | null {
+    return this.cause instanceof UnreadableEvent ? this.cause.version : null;
+  }
 }
 
 /**
@@ -46,7 +52,7 @@ export const isTransient = (error: unknown): boolean => {
 export const planEvents = (projection: Projection, events: readonly RecordedEvent[]): Group[] => {
   const changes = events.map((event) => {
     try {
-      return { stream: event.stream, changes: projection.project(event) };
+      return { stream: event.stream, changes: projection.project(requireReadable(event)) };
     } catch (error) {
       throw new PoisonEvent(event, error);
     }

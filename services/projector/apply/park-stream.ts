@@ -1,3 +1,4 @@
+import { canRead } from '#contracts/events/schema-registry.ts';
 import type { RecordedEvent } from '#contracts/events/event.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 import { applyBatch, PoisonEvent, type Target } from './apply-batch.ts';
@@ -17,12 +18,12 @@ const park = async (
   database: Database,
   projection: string,
   events: readonly RecordedEvent[],
-  error: string | null,
+  failure: PoisonEvent | null,
 ): Promise<void> => {
   if (events.length === 0) return;
   await database.query(
-    `insert into projector.parked (projection, stream, position, revision, type, error)
-     select $1, i.stream, i.position, i.revision, i.type, $6
+    `insert into projector.parked (projection, stream, position, revision, type, error, waits_for_version)
+     select $1, i.stream, i.position, i.revision, i.type, $6, $7
      from unnest($2::text[], $3::bigint[], $4::bigint[], $5::text[]) as i(stream, position, revision, type)
      on conflict do nothing`,
     [
@@ -31,9 +32,30 @@ const park = async (
       events.map(({ position }) => position),
       events.map(({ revision }) => revision),
       events.map(({ type }) => type),
-      error,
+      failure?.message ?? null,
+      failure?.waitsForVersion ?? null,
     ],
   );
+};
+
+/**
+ * Requests a retry of the streams whose first event waited for a release that this one is. Returns how many. Called
+ * when a projection is acquired, since each release runs in a process of its own.
+ */
+export const requestReadableRetries = async (database: Database, projection: string): Promise<number> => {
+  const { rows } = await database.query<{ stream: string; type: string; version: number }>(
+    `select stream, type, waits_for_version as version from projector.parked
+     where projection = $1 and waits_for_version is not null and asked is null`,
+    [projection],
+  );
+  const readable = rows.filter((row) => canRead(row));
+  if (readable.length === 0) return 0;
+  await database.query(
+    `update projector.parked set asked = 'retry'
+     where projection = $1 and stream = any($2::text[]) and waits_for_version is not null`,
+    [projection, readable.map(({ stream }) => stream)],
+  );
+  return readable.length;
 };
 
 /**
@@ -62,7 +84,7 @@ export const applyOrPark = async (
     } catch (error) {
       if (!(error instanceof PoisonEvent)) throw error;
       onPoison(error);
-      await park(database, name, [error.event], error.message);
+      await park(database, name, [error.event], error);
       parked.add(error.event.stream);
       left += 1 + behind.filter((event) => event.position < error.event.position).length;
       waiting = waiting.filter((event) => event.position > error.event.position);

@@ -3,7 +3,7 @@ import type { Projection } from '#projections/define-projection.ts';
 import type { Running } from '../apply/batch-dispatcher.ts';
 import { openLiveTarget, readCheckpoint } from '../apply/checkpoints.ts';
 import type { Control } from './operator-requests.ts';
-import { readParkedStreams } from '../apply/park-stream.ts';
+import { readParkedStreams, requestReadableRetries } from '../apply/park-stream.ts';
 import { PROCESS_NAME, type ProjectorDependencies } from '../dependencies.ts';
 
 /**
@@ -68,6 +68,9 @@ export const createProjectionAssignments = (dependencies: ProjectorDependencies)
     if (row?.fingerprint !== fingerprintOf(projection)) {
       log.warn({ projection: name, version }, 'schema or statements changed without a new version');
     }
+    const retried = await requestReadableRetries(database, name);
+    if (retried > 0)
+      log.info({ projection: name, streams: retried }, 'streams that waited for this release retried');
     const parked = await readParkedStreams(database, name);
     running.set(name, { target, prefixes, parked, position, stored: position, live: row?.state === 'live' });
     log.info({ projection: name, version, position: String(position) }, 'projection acquired');

@@ -75,6 +75,7 @@ const recordFailure = (
   stream: string,
   position: string,
   error: string,
+  waitsForVersion: number | null = null,
 ) =>
   inTransaction(database, async (client) => {
     await client.query('update projector.parked set asked = null where projection = $1 and stream = $2', [
@@ -82,9 +83,9 @@ const recordFailure = (
       stream,
     ]);
     await client.query(
-      `update projector.parked set error = $4, attempts = attempts + 1, tried_at = now()
+      `update projector.parked set error = $4, waits_for_version = $5, attempts = attempts + 1, tried_at = now()
        where projection = $1 and stream = $2 and position = $3`,
-      [name, stream, position, error],
+      [name, stream, position, error, waitsForVersion],
     );
   });
 
@@ -116,7 +117,14 @@ const retryStream = async (
       await applyBatch(dependencies.database, retryTarget(target, stream), events, last.position);
     } catch (error) {
       if (!(error instanceof PoisonEvent)) throw error;
-      await recordFailure(dependencies, name, stream, String(error.event.position), error.message);
+      await recordFailure(
+        dependencies,
+        name,
+        stream,
+        String(error.event.position),
+        error.message,
+        error.waitsForVersion,
+      );
       dependencies.log.error({ projection: name, stream, err: error }, 'retry of a parked event failed');
       return;
     }

@@ -76,7 +76,6 @@ const ready = async (key: Key, text = 'observed_at,type\r\n'): Promise<Report> =
         request_id: id,
         actor: { kind: 'service', id: 'worker' },
         workspace_id: key.workspaceId,
-        schema_version: 1,
       },
       commandId: randomUUID(),
     });
