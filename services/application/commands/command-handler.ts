@@ -19,7 +19,7 @@ export type Command<State, E extends Event> = {
   readonly commandId: string;
   /**
    * True when an earlier attempt of this command may have been recorded. It is then decided on the state of the log,
-   * never on a cached one: the store recognises a repetition by event ids alone, whatever the events say.
+   * never on a cached one: the store recognises a repetition by event ids alone and does not compare the data.
    */
   readonly mayRepeat: boolean;
   /** True for streams that many commands share: their state is cached, and the next append needs no read. */

@@ -9,9 +9,9 @@ export const serviceActor = (id: string): Actor => ({ kind: 'service', id });
  */
 export const eventMetadata = (command: {
   readonly actor: Actor;
-  /** What the command belongs to: the request, the scan, the report. */
+  /** Id of the request, scan or report that the command belongs to. */
   readonly correlationId: string;
-  /** What caused the events: the command itself, as a rule. */
+  /** Id of the cause of the events: as a rule the command's own. */
   readonly causationId: string;
   readonly requestId?: string;
   /** Absent for events of the corpus, which belong to no workspace. */

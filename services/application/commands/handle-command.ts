@@ -3,7 +3,7 @@ import type { Event } from '#contracts/events/event.ts';
 import { pause } from '#platform/clock.ts';
 import { type Recorded, StreamMoved } from '#platform/event-store/event-store.ts';
 
-/** What to do when another writer appends first: how often to decide again, and after which delay. */
+/** Policy for appends that lose to another writer: how often to decide again, and after which delay. */
 export type ConflictPolicy = {
   /** Maximum repetitions; `Number.POSITIVE_INFINITY` where the command must not be refused. */
   readonly retries: number;
@@ -41,8 +41,8 @@ export const UNBOUNDED_CONFLICTS: ConflictPolicy = {
 };
 
 /**
- * Port of a command handler: where the state comes from that a decision is made on, and where its events go. A
- * stream is one; the working tables of an ad library beside its stream are another.
+ * Port of a command handler: loads the state for a decision, and appends the events of the decision. A stream is one
+ * such store; the working tables of an ad library, with the brand's stream, are another.
  */
 export type StateStore<State, E extends Event> = {
   /** Loads the state. `conflicts` counts the appends of this command that lost to another writer. */

@@ -53,9 +53,9 @@ export type WorkspaceCommands = Pick<CommandHandler, 'load'> & {
 };
 
 /**
- * Creates the command handler for workspaces. A command is done when its events are appended, folded into the access
- * tables if they concern keys, dropped from every cache if they take a right away, and shown by the projections. A
- * projection that is late is no error: the wait has a limit.
+ * Creates the command handler for workspaces. A command is complete when four things have happened: its events are
+ * appended; events about keys are applied to the access tables; revoked rights have left every cache; the projections
+ * show the outcome. The wait for projections has a limit, and reaching it is not an error.
  */
 export const createWorkspaceCommands = (dependencies: {
   readonly eventStore: EventStore;

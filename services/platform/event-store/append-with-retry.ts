@@ -57,8 +57,8 @@ export const sendAppend = <T>(append: () => Promise<T>): Promise<T> =>
   retry(CONNECTION_RETRIES, isConnectionFault, () => withTimeout(append()));
 
 /**
- * Cuts events into slices that fit one append; `from` is the index of a slice's first event. A single event is a
- * slice whatever its size: the server refuses it by name when it is too large, so it is not measured here.
+ * Cuts events into slices that fit one append; `from` is the index of a slice's first event. A single event is
+ * always one slice, and is not measured: if it is too large, the server refuses it with a clear error.
  */
 export const slicesOf = <F extends Event>(
   events: readonly F[],

@@ -11,7 +11,7 @@ const RESTART_DELAYS: RetryLimits = {
 
 /**
  * Runs `run` until the signal, and runs it again when it returns or fails. After a failure it logs the error under
- * `message` and waits; a run that lasted longer than the longest delay starts the backoff anew.
+ * `message` and waits; a run that lasted longer than the longest delay resets the backoff.
  */
 export const runWithRestarts = async (options: {
   readonly message: string;
