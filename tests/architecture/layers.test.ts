@@ -30,7 +30,7 @@ const PROCESS_MAY_IMPORT = BELOW_PROCESSES;
 const SETTINGS_REFERENCE = 'deploy/write-settings.ts';
 const SETTINGS_OF_PROCESS = /^services\/\w+\/settings\.ts$/;
 /** Packages and Node modules that the domain and the contracts may use. All are pure; `node:crypto` is for hashes. */
-const DOMAIN_MAY_USE = ['node:crypto', 'es-toolkit', 'uuid', 'tldts', 'zod'];
+const DOMAIN_MAY_USE = ['node:crypto', 'es-toolkit', 'uuid', 'zod'];
 
 /** Folders that projections share: reads over several read models, SQL fragments, and definitions of equal tables. */
 const SHARED_BY_PROJECTIONS = ['queries', 'sql', 'shared-tables'];
