@@ -10,7 +10,7 @@ import { inTransaction, openPool } from '#platform/postgres/pool.ts';
 import { isTracing } from '#platform/telemetry/tracing.ts';
 import { applyRuleChange, toFinalRuleState } from './apply-rule-change.ts';
 import { createAlertsTables, openProgress, saveProgress } from './checkpoint.ts';
-import { openFirstOf } from '#platform/concurrency/promise-queue.ts';
+import { createPromiseQueue } from '#platform/concurrency/promise-queue.ts';
 import { type BrandContext, loadBrandContext } from './matching/brand-context.ts';
 import {
   type FollowedEvent,
@@ -150,7 +150,7 @@ const follow = async (session: MatchingSession, leading: AbortSignal): Promise<v
   });
   const stop = (): void => void follower[Symbol.asyncDispose]();
   leading.addEventListener('abort', stop, { once: true });
-  const results = openFirstOf<WaitResult>();
+  const results = createPromiseQueue<WaitResult>();
   const readNext = async (): Promise<WaitResult> => ({
     kind: 'items',
     items: await follower.take(BATCH_EVENTS),

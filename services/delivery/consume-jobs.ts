@@ -1,6 +1,7 @@
 import type { ConsumerMessages, JsMsg } from 'nats';
 import { DELIVERIES_STREAM, DELIVERY_CONSUMER, type DeliveriesDue } from '#contracts/messages/subjects.ts';
 import { pause } from '#platform/clock.ts';
+import { createWakeSignal } from '#platform/concurrency/wake-signal.ts';
 import type { Log } from '#platform/logger.ts';
 import type { Nats } from '#platform/nats/connection.ts';
 import { ensureDeliveryConsumer } from './jetstream-consumer.ts';
@@ -53,7 +54,7 @@ export const consumeDue = async (
   signal: AbortSignal,
 ): Promise<void> => {
   const arrived: DueMessage[] = [];
-  let wake: (() => void) | undefined;
+  const arrival = createWakeSignal();
 
   const claimBatch = async (batch: readonly DueMessage[]): Promise<void> => {
     try {
@@ -72,13 +73,7 @@ export const consumeDue = async (
   const claimLoop = async (): Promise<void> => {
     while (!signal.aborted) {
       if (arrived.length === 0) {
-        await new Promise<void>((resolve) => {
-          const before = wake;
-          wake = () => {
-            before?.();
-            resolve();
-          };
-        });
+        await arrival.next({ signal });
         continue;
       }
       await Promise.race([worker.hasCapacity(), aborted]);
@@ -87,15 +82,9 @@ export const consumeDue = async (
     }
   };
   const claimLoops = Array.from({ length: CONCURRENT_CLAIMS }, claimLoop);
-  const wakeAll = (): void => {
-    const waking = wake;
-    wake = undefined;
-    waking?.();
-  };
 
   let messages: ConsumerMessages | undefined;
   const stop = (): void => {
-    wakeAll();
     void messages?.close();
   };
   signal.addEventListener('abort', stop, { once: true });
@@ -109,7 +98,7 @@ export const consumeDue = async (
         abort_on_missing_resource: true,
         callback: (message) => {
           arrived.push({ message, ids: idsOf(message) });
-          wakeAll();
+          arrival.notify();
         },
       });
       if (signal.aborted) stop();

@@ -1,4 +1,5 @@
 import { type Clock, pause } from '#platform/clock.ts';
+import { createWakeSignal } from '#platform/concurrency/wake-signal.ts';
 import {
   claim,
   CLAIM_EXTEND_MS,
@@ -49,13 +50,11 @@ export const openWorker = ({ pool, clock, log, workerId, send, chance }: WorkerO
   const ending = new AbortController();
   /** Time of the claim by delivery id, for deliveries that are claimed and not yet recorded. */
   const held = new Map<string, number>();
-  let wakes: (() => void)[] = [];
+  const released = createWakeSignal();
 
   const release = (deliveryIds: readonly string[]): void => {
     for (const deliveryId of deliveryIds) held.delete(deliveryId);
-    const woken = wakes;
-    wakes = [];
-    for (const wake of woken) wake();
+    released.notify();
   };
   const attemptWriter = createAttemptWriter({ pool, clock, log, signal: ending.signal }, release);
 
@@ -138,17 +137,15 @@ export const openWorker = ({ pool, clock, log, workerId, send, chance }: WorkerO
     extend().catch((error: unknown) => log.warn({ err: error }, 'claim renewal failed'));
   }, CLAIM_EXTEND_MS);
 
-  const nextWake = (): Promise<void> => new Promise((resolve) => wakes.push(resolve));
-
   return {
     take,
     hasCapacity: async () => {
       const isFull = (): boolean => queues.load() >= LOAD_MAX || held.size >= HELD_MAX;
-      while (isFull() && !ending.signal.aborted) await nextWake();
+      while (isFull() && !ending.signal.aborted) await released.next();
     },
     overflowed: () => queues.overflowed(),
     idle: async () => {
-      while (held.size > 0) await nextWake();
+      while (held.size > 0) await released.next();
     },
     close: async () => {
       clearInterval(extending);

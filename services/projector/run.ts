@@ -7,7 +7,8 @@ import { runWithRestarts } from '#platform/process/run-with-restarts.ts';
 import type { Projection } from '#projections/define-projection.ts';
 import { createProjectorTables } from './apply/checkpoints.ts';
 import { listenForRequests } from './control/operator-requests.ts';
-import { createWakeSignal, runCycles } from './scheduler.ts';
+import { runCycles } from './scheduler.ts';
+import { createWakeSignal } from '#platform/concurrency/wake-signal.ts';
 
 const POOL_CLIENTS = 12;
 /**

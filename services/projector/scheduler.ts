@@ -1,4 +1,4 @@
-import { pause } from '#platform/clock.ts';
+import type { WakeSignal } from '#platform/concurrency/wake-signal.ts';
 import { createRebuildManager } from './rebuild/rebuild-manager.ts';
 import { type Control, readControl } from './control/operator-requests.ts';
 import { groupReaders, runReaderGroup, type Stop } from './subscription/reader-groups.ts';
@@ -14,22 +14,6 @@ import { SAMPLE_EVERY_MS, sampleProjections } from './control/stall-detector.ts'
 const POLL_INTERVAL_MS = 2_000;
 /** Leader-lock name for the process that counts events and samples projection lag. */
 const COUNTER_LOCK = 'log-counter';
-
-/** A wake-up signal: many producers, one waiter. */
-export const createWakeSignal = () => {
-  let notified = Promise.withResolvers<void>();
-  return {
-    notify: (): void => notified.resolve(),
-    /** Resolves when notified, or after `ms`. */
-    wait: async (ms: number, signal: AbortSignal): Promise<void> => {
-      const waiting = new AbortController();
-      await Promise.race([notified.promise, pause(ms, AbortSignal.any([signal, waiting.signal]))]);
-      waiting.abort();
-      notified = Promise.withResolvers<void>();
-    },
-  };
-};
-export type WakeSignal = ReturnType<typeof createWakeSignal>;
 
 /**
  * Runs projections in cycles. During a cycle the owned projections follow the log; exclusive jobs (swap,
@@ -126,8 +110,10 @@ export const runCycles = async (
     };
     const watch = async (): Promise<void> => {
       while (!cycleSignal.aborted) {
+        // Requested before the poll, so that a notification during the poll is not missed.
+        const notified = wakeSignal.next({ timeoutMs: POLL_INTERVAL_MS, signal: cycleSignal });
         if (await poll(plan)) return;
-        await wakeSignal.wait(POLL_INTERVAL_MS, cycleSignal);
+        await notified;
       }
     };
     const tasks = [

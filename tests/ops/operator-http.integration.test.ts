@@ -239,7 +239,7 @@ describe('errors', () => {
     const another = await search();
     expect(another.statusCode).toBe(409);
     expect(ErrorBody.parse(another.json()).error.message).toBe(
-      '4 searches of the log are under way here. Wait until one has ended.',
+      '4 searches of the log are already running. Retry when one has ended.',
     );
     for (const end of begun) end();
     expect((await Promise.all(first)).map(({ statusCode }) => statusCode)).toEqual([200, 200, 200, 200]);

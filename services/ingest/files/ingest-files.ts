@@ -4,7 +4,7 @@ import { keyOf, type Observation } from '#contracts/observations/index.ts';
 import type { Intake } from '../intake-types.ts';
 import type { FileItem } from './file-item.ts';
 import type { ReadOptions } from './file-plan.ts';
-import { Lanes } from '#platform/concurrency/keyed-queue.ts';
+import { createKeyedQueue } from '#platform/concurrency/keyed-queue.ts';
 import { readFile } from './read-file.ts';
 import { RejectsFile } from './rejects-file.ts';
 
@@ -75,7 +75,7 @@ const ingestFile = async (
   const totals = emptyTotals(file);
   await using rejects = new RejectsFile(file, options.refusedDirectory);
   const refusedScans = new Set<string>();
-  const submissions = new Lanes(SUBMIT_CONCURRENCY);
+  const submissions = createKeyedQueue(SUBMIT_CONCURRENCY);
   try {
     for await (const item of readFile(file, options)) {
       if (item.kind === 'progress') {

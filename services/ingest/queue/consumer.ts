@@ -7,6 +7,7 @@ import {
 } from '#contracts/messages/subjects.ts';
 import { OBSERVATION_MAX_BYTES } from '#contracts/observations/index.ts';
 import { pause } from '#platform/clock.ts';
+import { createSemaphore } from '#platform/concurrency/semaphore.ts';
 import type { Log } from '#platform/logger.ts';
 import { observationsTaken, observedEvents } from '#platform/telemetry/metrics.ts';
 import { type Nats, traceparentOf } from '#platform/nats/connection.ts';
@@ -169,18 +170,7 @@ export const consumeObservations = async ({
   const inFlight = new Set<Promise<void>>();
   const stopping = new AbortController();
   let messages: ConsumerMessages | undefined;
-  // A fair semaphore: waiters get free slots first in, first out.
-  let freeSlots = concurrency;
-  const waiters: (() => void)[] = [];
-  const acquireSlot = async (): Promise<void> => {
-    if (freeSlots > 0) freeSlots -= 1;
-    else await new Promise<void>((resolve) => waiters.push(resolve));
-  };
-  const releaseSlot = (): void => {
-    const next = waiters.shift();
-    if (next) next();
-    else freeSlots += 1;
-  };
+  const slots = createSemaphore(concurrency);
 
   /** Returns one shared write set for every message when processing is sequential. This skips the brand lookup. */
   const accessSetsFor = async ({ subject, data }: JsMsg): Promise<AccessSets> =>
@@ -194,10 +184,11 @@ export const consumeObservations = async ({
         messages = await consumer.consume({ max_messages: FETCHED_MESSAGES });
         for await (const message of messages) {
           const processed = order.run(await accessSetsFor(message), () =>
-            acquireSlot()
+            slots
+              .acquire()
               .then(() => processMessage(nats, intake, log, stopping.signal, message))
               .catch((error: unknown) => log.error({ err: error }, 'observation left for redelivery'))
-              .finally(releaseSlot),
+              .finally(slots.release),
           );
           inFlight.add(processed);
           void processed.finally(() => inFlight.delete(processed));

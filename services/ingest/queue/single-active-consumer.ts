@@ -5,12 +5,6 @@ import { type ConsumerOptions, consumeObservations } from './consumer.ts';
 /** Name of the leader lock. */
 const ROLE = 'ingest';
 
-const untilAborted = (signal: AbortSignal): Promise<void> =>
-  new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener('abort', () => resolve(), { once: true });
-  });
-
 /**
  * Consumes observations while this process is the leader; other processes are standbys. A single active consumer keeps
  * each brand's observations in order. Leadership is a Postgres advisory lock: when it is lost, the consumer stops
@@ -31,11 +25,11 @@ export const consumeAsLeader = (
     log,
     signal,
     run: async (leading) => {
-      const reconnected = reconnects.next();
+      const reconnectedOrEnded = reconnects.next({ signal: leading });
       await using resources = new AsyncDisposableStack();
       resources.use(await consumeObservations(options));
       log.info({ lanes: options.lanes }, 'ingest consumer started');
-      await Promise.race([untilAborted(leading), reconnected]);
+      await reconnectedOrEnded;
     },
   });
 };

@@ -1,18 +1,21 @@
 import { Refusal } from '#contracts/errors.ts';
 
+/** Runs `work` if a slot is free. Throws `Refusal` (`limit_reached`) at once if none is. */
+export type ConcurrencyLimit = <T>(work: () => Promise<T>) => Promise<T>;
+
 /**
- * Lets so many of what is costly go on at once, and refuses the next instead of having it wait: who asked knows then,
- * and asks again.
+ * Creates a concurrency limit that rejects instead of queueing, for costly work that a caller can retry. A semaphore
+ * would queue it. `what` names the work in the message, in the plural.
  */
-export const atMost = (max: number, what: string): (<T>(run: () => Promise<T>) => Promise<T>) => {
+export const createConcurrencyLimit = (max: number, what: string): ConcurrencyLimit => {
   let running = 0;
-  return async (run) => {
+  return async (work) => {
     if (running >= max) {
-      throw new Refusal('limit_reached', `${max} ${what} are under way here. Wait until one has ended.`);
+      throw new Refusal('limit_reached', `${max} ${what} are already running. Retry when one has ended.`);
     }
     running += 1;
     try {
-      return await run();
+      return await work();
     } finally {
       running -= 1;
     }

@@ -1,49 +1,51 @@
+import { createSemaphore } from './semaphore.ts';
+
 /**
- * Work side by side, so much at once; work of one key one after the other, in the order in which it came. The first
- * failure is thrown where the next work is brought, or where the end is waited for.
+ * A queue of tasks with a key. Tasks of one key run one after another, in the order of the calls. Tasks of different
+ * keys run concurrently. After a task fails, no further task starts; `add` and `end` throw the first error.
  */
-export class Lanes {
-  readonly #atOnce: number;
-  readonly #lanes = new Map<string, Promise<void>>();
-  #running = 0;
-  #leave: (() => void) | null = null;
-  #failure: { readonly error: unknown } | null = null;
+export type KeyedQueue = {
+  /**
+   * Queues a task. Resolves when it is queued, not when it has run. Waits while the maximum number of tasks is queued or
+   * running. Throws the error of an earlier task.
+   */
+  add(key: string, task: () => Promise<void>): Promise<void>;
+  /** Resolves when all queued tasks have ended. Throws the error of the first failed task. */
+  end(): Promise<void>;
+};
 
-  constructor(atOnce: number) {
-    this.#atOnce = atOnce;
-  }
+/** Creates a keyed queue. `maxTasks`: maximum tasks that are queued or running, so also the maximum concurrency. */
+export const createKeyedQueue = (maxTasks: number): KeyedQueue => {
+  const slots = createSemaphore(maxTasks);
+  /** The end of the last queued task of each key. */
+  const tails = new Map<string, Promise<void>>();
+  let failure: { readonly error: unknown } | null = null;
 
-  /** Waits for room, not for the work. */
-  async add(key: string, work: () => Promise<void>): Promise<void> {
-    while (this.#running >= this.#atOnce) await this.#left();
-    this.#rethrow();
-    this.#running += 1;
-    const lane = (this.#lanes.get(key) ?? Promise.resolve())
-      .then(() => (this.#failure === null ? work() : undefined))
-      .catch((error: unknown) => {
-        this.#failure ??= { error };
-      })
-      .finally(() => {
-        this.#running -= 1;
-        if (this.#lanes.get(key) === lane) this.#lanes.delete(key);
-        this.#leave?.();
+  const runTask = async (before: Promise<void> | undefined, task: () => Promise<void>): Promise<void> => {
+    await before;
+    try {
+      if (failure === null) await task();
+    } catch (error) {
+      failure ??= { error };
+    }
+  };
+
+  return {
+    add: async (key, task) => {
+      await slots.acquire();
+      if (failure !== null) {
+        slots.release();
+        throw failure.error;
+      }
+      const tail = runTask(tails.get(key), task).finally(() => {
+        if (tails.get(key) === tail) tails.delete(key);
+        slots.release();
       });
-    this.#lanes.set(key, lane);
-  }
-
-  /** Waits until nothing is under way. */
-  async end(): Promise<void> {
-    await Promise.all(this.#lanes.values());
-    this.#rethrow();
-  }
-
-  #left(): Promise<void> {
-    return new Promise((resolve) => {
-      this.#leave = resolve;
-    });
-  }
-
-  #rethrow(): void {
-    if (this.#failure !== null) throw this.#failure.error;
-  }
-}
+      tails.set(key, tail);
+    },
+    end: async () => {
+      await Promise.all(tails.values());
+      if (failure !== null) throw failure.error;
+    },
+  };
+};

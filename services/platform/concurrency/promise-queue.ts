@@ -1,38 +1,38 @@
-/** What several things that go on come to, one after the other. */
-export type FirstOf<T> = {
-  watch(going: Promise<T>): void;
-  /** What came first and was not answered yet; `null` when nothing does in this time. Throws what one failed with. */
+import { createWakeSignal } from './wake-signal.ts';
+
+/** A queue of promise results, in the order in which the promises are fulfilled. It has one reader. */
+export type PromiseQueue<T> = {
+  /** Adds a promise. Its result is queued when it is fulfilled. */
+  watch(promise: Promise<T>): void;
+  /**
+   * Removes and returns the oldest result. Waits up to `timeoutMs` for one; `null` when none arrives. After a promise
+   * was rejected, throws the first rejection's error, also when results are queued.
+   */
   next(timeoutMs: number): Promise<T | null>;
 };
 
-/** As a race that is run again and again, but leaves nothing behind on what goes on for long. */
-export const openFirstOf = <T>(): FirstOf<T> => {
-  const come: T[] = [];
+/**
+ * Creates a promise queue. It replaces a repeated `Promise.race`, which adds a reaction to each pending promise at every
+ * call, and so leaks memory when a promise stays pending for long.
+ */
+export const createPromiseQueue = <T>(): PromiseQueue<T> => {
+  const results: T[] = [];
   let failure: { readonly error: unknown } | undefined;
-  let wake: (() => void) | undefined;
-  const see = async (going: Promise<T>): Promise<void> => {
+  const settled = createWakeSignal();
+  const queueResult = async (promise: Promise<T>): Promise<void> => {
     try {
-      come.push(await going);
+      results.push(await promise);
     } catch (error) {
       failure ??= { error };
     }
-    wake?.();
+    settled.notify();
   };
   return {
-    watch: (going) => void see(going),
+    watch: (promise) => void queueResult(promise),
     next: async (timeoutMs) => {
-      if (come.length === 0 && !failure) {
-        await new Promise<void>((resolve) => {
-          const timer = setTimeout(resolve, timeoutMs);
-          wake = () => {
-            clearTimeout(timer);
-            resolve();
-          };
-        });
-        wake = undefined;
-      }
+      if (results.length === 0 && !failure) await settled.next({ timeoutMs });
       if (failure) throw failure.error;
-      return come.shift() ?? null;
+      return results.shift() ?? null;
     },
   };
 };

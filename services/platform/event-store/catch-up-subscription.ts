@@ -7,6 +7,7 @@ import {
 } from '@eventstore/db-client';
 import type { Event, EventMetadata, RecordedEvent } from '#contracts/events/event.ts';
 import { upcast } from '#contracts/events/schema-registry.ts';
+import { createWakeSignal } from '../concurrency/wake-signal.ts';
 
 /** Translates an event of the client, with its data in the current schema version. `position` is 0n for an event that was read from a stream by an old server. */
 export const toRecordedEvent = <F extends Event>(
@@ -53,10 +54,10 @@ export const followLog = (
   const queue: Followed[] = [];
   let failure: Error | undefined;
   let closed = false;
-  let wake: (() => void) | undefined;
+  const changed = createWakeSignal();
   const push = (item: Followed): void => {
     queue.push(item);
-    wake?.();
+    changed.notify();
   };
   // Events that were buffered before a marker are read first, so that the order of the log is kept.
   const drain = (): void => {
@@ -84,11 +85,11 @@ export const followLog = (
   });
   subscription.on('error', (error: Error) => {
     failure ??= error;
-    wake?.();
+    changed.notify();
   });
   subscription.on('end', () => {
     failure ??= new Error('the event store ended the subscription');
-    wake?.();
+    changed.notify();
   });
   return {
     take: async (max) => {
@@ -96,10 +97,7 @@ export const followLog = (
       while (queue.length === 0) {
         if (closed) return [];
         if (failure) throw failure;
-        await new Promise<void>((resolve) => {
-          wake = resolve;
-        });
-        wake = undefined;
+        await changed.next();
         // Events of one append arrive within one cycle of the event loop. Returned one by one, each would cost the
         // subscriber a transaction.
         if (!closed) await new Promise(setImmediate);
@@ -110,7 +108,7 @@ export const followLog = (
     },
     [Symbol.asyncDispose]: async () => {
       closed = true;
-      wake?.();
+      changed.notify();
       await subscription.unsubscribe().catch(() => undefined);
     },
   };

@@ -22,6 +22,7 @@ import {
   SCRAPES_SUBJECTS,
 } from '#contracts/messages/subjects.ts';
 import { natsOptions } from './connection-url.ts';
+import { createWakeSignal, type WakeSignal } from '../concurrency/wake-signal.ts';
 import { currentTraceparent } from '../telemetry/tracing.ts';
 
 /** Milliseconds between reconnection attempts. They never end, so the process survives restarts of the server. */
@@ -110,17 +111,15 @@ export const ensureStreams = async (manager: JetStreamManager): Promise<void> =>
  * Watches for reconnections. `next` resolves at the next one. Pulls and acknowledgements sent around the disconnect
  * may not have reached the server, so consumers must repeat them.
  */
-export const watchReconnects = (connection: NatsConnection): { next(): Promise<void> } => {
-  let nextReconnect = Promise.withResolvers<void>();
+export const watchReconnects = (connection: NatsConnection): Pick<WakeSignal, 'next'> => {
+  const reconnected = createWakeSignal();
   const watch = async (): Promise<void> => {
     for await (const { type } of connection.status()) {
-      if (type !== Events.Reconnect) continue;
-      nextReconnect.resolve();
-      nextReconnect = Promise.withResolvers<void>();
+      if (type === Events.Reconnect) reconnected.notify();
     }
   };
   void watch();
-  return { next: () => nextReconnect.promise };
+  return reconnected;
 };
 
 /**

@@ -1,7 +1,7 @@
 import { setImmediate as nextIteration } from 'node:timers/promises';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { Lanes } from '#platform/concurrency/keyed-queue.ts';
+import { createKeyedQueue } from '#platform/concurrency/keyed-queue.ts';
 
 const AT_ONCE = 3;
 
@@ -12,7 +12,7 @@ describe('keyed queue', () => {
     });
     await fc.assert(
       fc.asyncProperty(tasks, async (works) => {
-        const queue = new Lanes(AT_ONCE);
+        const queue = createKeyedQueue(AT_ONCE);
         const done: string[] = [];
         let running = 0;
         let most = 0;
@@ -39,7 +39,7 @@ describe('keyed queue', () => {
   });
 
   test('runs tasks of different keys concurrently', async () => {
-    const queue = new Lanes(2);
+    const queue = createKeyedQueue(2);
     let meet: () => void = () => undefined;
     const met = new Promise<void>((resolve) => {
       meet = resolve;
@@ -50,7 +50,7 @@ describe('keyed queue', () => {
   });
 
   test('starts no task after a failure, and rejects with its error', async () => {
-    const queue = new Lanes(1);
+    const queue = createKeyedQueue(1);
     const started: string[] = [];
     await queue.add('a', async () => {
       started.push('a');
@@ -59,5 +59,16 @@ describe('keyed queue', () => {
     await expect(queue.add('b', async () => void started.push('b'))).rejects.toThrow('log unavailable');
     await expect(queue.end()).rejects.toThrow('log unavailable');
     expect(started).toEqual(['a']);
+  });
+
+  test('rejects all waiting callers after a failure', async () => {
+    const queue = createKeyedQueue(1);
+    const failing = Promise.withResolvers<void>();
+    await queue.add('a', () => failing.promise);
+    const started: string[] = [];
+    const waiting = ['b', 'c'].map((key) => queue.add(key, async () => void started.push(key)));
+    failing.reject(new Error('log unavailable'));
+    for (const one of waiting) await expect(one).rejects.toThrow('log unavailable');
+    expect(started).toEqual([]);
   });
 });

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { createWakeSignal, type WakeSignal } from '#platform/concurrency/wake-signal.ts';
 import type { CallWriter } from '../wire/flow-control.ts';
 import { compileFilter } from './subscription-filter.ts';
 import type { StoredEvent } from '../model.ts';
@@ -42,7 +43,7 @@ export async function subscribeToAll(
   let isLive = false;
   let sinceCheckpoint = 0;
   let upcoming: Promise<StoredEvent[]> | null = null;
-  const wake = new WakeSignal(recent, out);
+  const wake = createSubscriptionSignal(recent, out);
   out.send(confirmation(randomUUID()));
   while (!out.isOver) {
     let events: readonly StoredEvent[] | null = recent.after(position, LIVE_PAGE_EVENTS);
@@ -100,7 +101,7 @@ export async function subscribeToStream(
   const { reader, recent, states } = sources;
   if (options.backwards) throw new MalformedMessage('A subscription goes forwards.');
   if (states.isTombstoned(stream)) throw new StreamDeleted();
-  const wake = new WakeSignal(recent, out);
+  const wake = createSubscriptionSignal(recent, out);
   out.send(confirmation(randomUUID()));
   const name = Buffer.from(stream, 'utf8');
   let revision = await startOfStream(stream, options, reader);
@@ -157,23 +158,13 @@ async function catchUpStream(
   return revision;
 }
 
-/** Lets a subscription sleep until there may be new events for it, or its call has ended. */
-class WakeSignal {
-  #ring: (() => void) | null = null;
-
-  constructor(recent: RecentEvents, out: CallWriter) {
-    const stop = recent.listen(() => this.#ring?.());
-    out.onOver(() => {
-      stop();
-      this.#ring?.();
-    });
-  }
-
-  /** Call it in the same event-loop turn in which no new event was found, so that no change is missed. */
-  async next(): Promise<void> {
-    await new Promise<void>((resolve) => {
-      this.#ring = resolve;
-    });
-    this.#ring = null;
-  }
+/** Returns a signal that wakes a subscription when there may be new events for it, or when its call has ended. */
+function createSubscriptionSignal(recent: RecentEvents, out: CallWriter): WakeSignal {
+  const signal = createWakeSignal();
+  const stop = recent.listen(signal.notify);
+  out.onOver(() => {
+    stop();
+    signal.notify();
+  });
+  return signal;
 }

@@ -1,4 +1,5 @@
 import type { ServerDuplexStream, ServerWritableStream } from '@grpc/grpc-js';
+import { createWakeSignal } from '#platform/concurrency/wake-signal.ts';
 import type { CallError } from './error-trailers.ts';
 
 /** Maximum buffered bytes of one call before the sender waits. */
@@ -13,7 +14,7 @@ type Call = ServerWritableStream<Buffer, Buffer> | ServerDuplexStream<Buffer, Bu
 export class CallWriter {
   readonly #call: Call;
   #unsentBytes = 0;
-  #onWritable: (() => void) | null = null;
+  readonly #writable = createWakeSignal();
   #isOver = false;
   #onOver: (() => void)[] = [];
 
@@ -40,7 +41,7 @@ export class CallWriter {
     this.#unsentBytes += message.length;
     this.#call.write(message, () => {
       this.#unsentBytes -= message.length;
-      if (this.#unsentBytes < MAX_UNSENT_BYTES / 2) this.#wake();
+      if (this.#unsentBytes < MAX_UNSENT_BYTES / 2) this.#writable.notify();
     });
   }
 
@@ -51,10 +52,7 @@ export class CallWriter {
 
   /** Resolves when more may be sent, or when the call has ended. */
   async untilWritable(): Promise<void> {
-    if (!this.isFull) return;
-    await new Promise<void>((resolve) => {
-      this.#onWritable = resolve;
-    });
+    if (this.isFull) await this.#writable.next();
   }
 
   finish(): void {
@@ -70,14 +68,8 @@ export class CallWriter {
   #end(): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    this.#wake();
+    this.#writable.notify();
     for (const callback of this.#onOver) callback();
     this.#onOver = [];
-  }
-
-  #wake(): void {
-    const wake = this.#onWritable;
-    this.#onWritable = null;
-    wake?.();
   }
 }

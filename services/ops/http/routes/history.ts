@@ -8,7 +8,7 @@ import { z } from 'zod';
 import { MANIFEST_FILE } from '#contracts/audit/manifest.ts';
 import type { Log } from '#platform/logger.ts';
 import { page, PRIVATE_HEADERS } from '../reply.ts';
-import { atMost } from '#platform/concurrency/concurrency-limit.ts';
+import { createConcurrencyLimit } from '#platform/concurrency/concurrency-limit.ts';
 import {
   type AuditDependencies,
   exportHistory,
@@ -66,8 +66,8 @@ export const registerHistoryRoutes = (
   ending: AbortSignal,
 ): void => {
   const { log } = dependencies;
-  const following = atMost(FOLLOWERS_MAX, 'followed histories');
-  const exporting = atMost(EXPORTS_MAX, 'exports');
+  const following = createConcurrencyLimit(FOLLOWERS_MAX, 'followed histories');
+  const exporting = createConcurrencyLimit(EXPORTS_MAX, 'exports');
 
   app.get<Workspace>('/ops/workspaces/:workspaceId/history', async (request, reply) => {
     const { workspaceId } = request.params;

@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import type { EventStore } from '#platform/event-store/event-store.ts';
 import { record } from '../reply.ts';
-import { atMost } from '#platform/concurrency/concurrency-limit.ts';
+import { createConcurrencyLimit } from '#platform/concurrency/concurrency-limit.ts';
 import {
   eventFields,
   findEvents,
@@ -31,7 +31,7 @@ export const registerLogRoutes = (
   { eventStore }: { readonly eventStore: EventStore },
   ending: AbortSignal,
 ): void => {
-  const searching = atMost(SEARCHES_MAX, 'searches of the log');
+  const searching = createConcurrencyLimit(SEARCHES_MAX, 'searches of the log');
   app.route({
     method: 'GET',
     url: '/ops/log',
