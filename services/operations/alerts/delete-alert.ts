@@ -1,14 +1,12 @@
 import { alertRuleStream } from '#contracts/events/workspace/alert-rule.ts';
 import { DeleteAlert, DeletedAlert } from '#contracts/resources/workspace/alert.ts';
 import { alertRule, deleteAlertRule } from '#domain/workspace/alert/rule-decider.ts';
-import { endpoint } from '../endpoint/define-endpoint.ts';
 import { WORKSPACE_ID } from '../endpoint/examples.ts';
-import { noQuery } from '../endpoint/parameters.ts';
+import { removalEndpoint } from '../endpoint/removal-endpoint.ts';
 import { ALERT_ID } from './support/examples.ts';
 import { alertParams } from './support/parameters.ts';
 
-export const deleteAlert = endpoint({
-  method: 'DELETE',
+export const deleteAlert = removalEndpoint({
   path: '/v1/workspaces/{ws}/alerts/{alertId}',
   operationId: 'deleteAlert',
   tag: 'Alerts',
@@ -17,18 +15,12 @@ export const deleteAlert = endpoint({
   description:
     'Takes an empty object as body. What is queued is not sent any more. `removed` is false when there was no such rule.',
   params: alertParams,
-  query: noQuery,
-  body: { schema: DeleteAlert, example: {} },
+  body: DeleteAlert,
   paramsExample: { ws: WORKSPACE_ID, alertId: ALERT_ID },
   reply: {
-    status: 200,
-    shape: 'record',
     data: DeletedAlert,
-    example: { alert_id: ALERT_ID, workspace_id: WORKSPACE_ID, removed: true },
+    example: { alert_id: ALERT_ID, workspace_id: WORKSPACE_ID },
   },
-  errors: ['not_found', 'conflict'],
-  corpus: false,
-  reads: [],
   handler: async ({ params, execute }, dependencies) => {
     const { ws: workspace_id, alertId: alert_id } = params;
     const { events, position } = await execute({
@@ -39,7 +31,6 @@ export const deleteAlert = endpoint({
     });
     // Runs even if this call appended nothing: an earlier attempt may have crashed after its append.
     await dependencies.secretVault?.forget(workspace_id, alert_id);
-    const data = JSON.stringify({ alert_id, workspace_id, removed: events.length > 0 });
-    return { data, asOf: null, position };
+    return { target: { alert_id, workspace_id }, removed: events.length > 0, position };
   },
 });

@@ -1,12 +1,11 @@
 import { RevokeApiKey, RevokedApiKey } from '#contracts/resources/workspace/api-key.ts';
 import { revokeApiKey as decideToRevoke } from '#domain/workspace/api-keys.ts';
-import { endpoint } from '../endpoint/define-endpoint.ts';
 import { KEY_ID, WORKSPACE_ID } from '../endpoint/examples.ts';
-import { apiKeyParams, noQuery } from '../endpoint/parameters.ts';
+import { apiKeyParams } from '../endpoint/parameters.ts';
+import { removalEndpoint } from '../endpoint/removal-endpoint.ts';
 import { runKeyCommand } from './run-key-command.ts';
 
-export const revokeApiKey = endpoint({
-  method: 'DELETE',
+export const revokeApiKey = removalEndpoint({
   path: '/v1/workspaces/{ws}/api-keys/{keyId}',
   operationId: 'revokeApiKey',
   tag: 'API keys',
@@ -15,27 +14,17 @@ export const revokeApiKey = endpoint({
   description:
     'The next request with the key is refused with 401. Takes an empty object as body. `removed` is false when the workspace had no such active key. The calling key may revoke itself.',
   params: apiKeyParams,
-  query: noQuery,
-  body: { schema: RevokeApiKey, example: {} },
+  body: RevokeApiKey,
   paramsExample: { ws: WORKSPACE_ID, keyId: KEY_ID },
   reply: {
-    status: 200,
-    shape: 'record',
     data: RevokedApiKey,
-    example: { key_id: KEY_ID, workspace_id: WORKSPACE_ID, removed: true },
+    example: { key_id: KEY_ID, workspace_id: WORKSPACE_ID },
   },
-  errors: ['not_found', 'conflict'],
-  corpus: false,
-  reads: [],
   handler: async (call, dependencies) => {
     const { ws: workspace_id, keyId: key_id } = call.params;
     const at = dependencies.clock.now().toISOString();
     const decision = decideToRevoke({ workspace_id, key_id, reason: 'revoked', at });
     const { events, position } = await runKeyCommand(call, decision);
-    return {
-      data: JSON.stringify({ key_id, workspace_id, removed: events.length > 0 }),
-      asOf: null,
-      position,
-    };
+    return { target: { key_id, workspace_id }, removed: events.length > 0, position };
   },
 });

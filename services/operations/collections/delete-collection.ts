@@ -1,14 +1,12 @@
 import { collectionTreeStream } from '#contracts/events/workspace/collection.ts';
 import { DeleteCollection, DeletedCollection } from '#contracts/resources/workspace/collection.ts';
 import { collectionTree, deleteCollection as decideToDelete } from '#domain/workspace/collection/decider.ts';
-import { endpoint } from '../endpoint/define-endpoint.ts';
 import { WORKSPACE_ID } from '../endpoint/examples.ts';
-import { noQuery } from '../endpoint/parameters.ts';
+import { removalEndpoint } from '../endpoint/removal-endpoint.ts';
 import { COLLECTION_ID } from '../items/examples.ts';
 import { collectionParams } from '../items/parameters.ts';
 
-export const deleteCollection = endpoint({
-  method: 'DELETE',
+export const deleteCollection = removalEndpoint({
   path: '/v1/workspaces/{ws}/collections/{collectionId}',
   operationId: 'deleteCollection',
   tag: 'Collections',
@@ -17,18 +15,12 @@ export const deleteCollection = endpoint({
   description:
     'Takes an empty object as body. Everything inside goes too, also private collections that others have put there. `removed` is false when it had been deleted before; 404 when there never was one that the caller sees.',
   params: collectionParams,
-  query: noQuery,
-  body: { schema: DeleteCollection, example: {} },
+  body: DeleteCollection,
   paramsExample: { ws: WORKSPACE_ID, collectionId: COLLECTION_ID },
   reply: {
-    status: 200,
-    shape: 'record',
     data: DeletedCollection,
-    example: { collection_id: COLLECTION_ID, workspace_id: WORKSPACE_ID, removed: true },
+    example: { collection_id: COLLECTION_ID, workspace_id: WORKSPACE_ID },
   },
-  errors: ['not_found', 'conflict'],
-  corpus: false,
-  reads: [],
   handler: async ({ params, caller, execute }, dependencies) => {
     const { ws: workspace_id, collectionId: collection_id } = params;
     const by = { member_id: caller.memberId, role: caller.role };
@@ -44,10 +36,6 @@ export const deleteCollection = endpoint({
       shownIn: ['collections'],
       isShared: true,
     });
-    return {
-      data: JSON.stringify({ collection_id, workspace_id, removed: events.length > 0 }),
-      asOf: null,
-      position,
-    };
+    return { target: { collection_id, workspace_id }, removed: events.length > 0, position };
   },
 });

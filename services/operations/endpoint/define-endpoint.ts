@@ -61,7 +61,8 @@ export const SHARED_ERRORS = [
   'internal',
 ] as const;
 
-type Contract = {
+/** Contract of an endpoint, without the schemas of its input. */
+export type Contract = {
   readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   /** With parameters in braces: `/v1/brands/{brandId}`. */
   readonly path: string;

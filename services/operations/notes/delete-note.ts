@@ -5,9 +5,9 @@ import { DeletedNote, DeleteNote } from '#contracts/resources/workspace/note.ts'
 import { seesCollection } from '#domain/workspace/collection/decider.ts';
 import { deleteNote as decideToDelete, note } from '#domain/workspace/note.ts';
 import type { OperationDependencies } from '#operations/dependencies/dependencies.ts';
-import { endpoint } from '../endpoint/define-endpoint.ts';
 import { WORKSPACE_ID } from '../endpoint/examples.ts';
-import { noQuery, workspaceParams } from '../endpoint/parameters.ts';
+import { workspaceParams } from '../endpoint/parameters.ts';
+import { removalEndpoint } from '../endpoint/removal-endpoint.ts';
 import { NOTE_ID } from '../items/examples.ts';
 import { readTree } from '../collections/load-collection.ts';
 
@@ -32,8 +32,7 @@ const isVisible = async (
   return seesCollection(tree, state.subject.subject_key, memberId);
 };
 
-export const deleteNote = endpoint({
-  method: 'DELETE',
+export const deleteNote = removalEndpoint({
   path: '/v1/workspaces/{ws}/notes/{noteId}',
   operationId: 'deleteNote',
   tag: 'Notes',
@@ -42,18 +41,12 @@ export const deleteNote = endpoint({
   description:
     "Takes an empty object as body. `removed` is false when there was no such note. Members delete their own notes, admins and owners any that they can read; 403 for another's.",
   params: noteParams,
-  query: noQuery,
-  body: { schema: DeleteNote, example: {} },
+  body: DeleteNote,
   paramsExample: { ws: WORKSPACE_ID, noteId: NOTE_ID },
   reply: {
-    status: 200,
-    shape: 'record',
     data: DeletedNote,
-    example: { note_id: NOTE_ID, workspace_id: WORKSPACE_ID, removed: true },
+    example: { note_id: NOTE_ID, workspace_id: WORKSPACE_ID },
   },
-  errors: ['not_found', 'conflict'],
-  corpus: false,
-  reads: [],
   handler: async ({ params, caller, execute }, dependencies) => {
     const { ws: workspace_id, noteId: note_id } = params;
     const by = { member_id: caller.memberId, role: caller.role };
@@ -65,7 +58,6 @@ export const deleteNote = endpoint({
       decision: (state) => (known ? decide(state) : []),
       shownIn: ['notes'],
     });
-    const data = JSON.stringify({ note_id, workspace_id, removed: events.length > 0 });
-    return { data, asOf: null, position };
+    return { target: { note_id, workspace_id }, removed: events.length > 0, position };
   },
 });

@@ -1,16 +1,14 @@
 import { savedStream } from '#contracts/events/workspace/saved-items.ts';
 import { UnsavedItem, UnsaveItem } from '#contracts/resources/workspace/saved-item.ts';
 import { saved, unsaveItem as decideToUnsave } from '#domain/workspace/saved-items.ts';
-import { endpoint } from '../endpoint/define-endpoint.ts';
 import { WORKSPACE_ID } from '../endpoint/examples.ts';
-import { noQuery } from '../endpoint/parameters.ts';
+import { removalEndpoint } from '../endpoint/removal-endpoint.ts';
 import { itemReference } from '../items/examples.ts';
 import { itemNamedBy, savedItemParams } from '../items/parameters.ts';
 
 const { item_type, item_key } = itemReference;
 
-export const unsaveItem = endpoint({
-  method: 'DELETE',
+export const unsaveItem = removalEndpoint({
   path: '/v1/workspaces/{ws}/saved/{itemType}/{itemKey}',
   operationId: 'unsaveItem',
   tag: 'Saved items',
@@ -18,18 +16,12 @@ export const unsaveItem = endpoint({
   summary: 'Unsave an item',
   description: 'Takes an empty object as body. `removed` is false when the item was not saved.',
   params: savedItemParams,
-  query: noQuery,
-  body: { schema: UnsaveItem, example: {} },
+  body: UnsaveItem,
   paramsExample: { ws: WORKSPACE_ID, itemType: item_type, itemKey: item_key },
   reply: {
-    status: 200,
-    shape: 'record',
     data: UnsavedItem,
-    example: { workspace_id: WORKSPACE_ID, item_type, item_key, removed: true },
+    example: { workspace_id: WORKSPACE_ID, item_type, item_key },
   },
-  errors: ['not_found', 'conflict'],
-  corpus: false,
-  reads: [],
   handler: async ({ params, caller, execute }, dependencies) => {
     const workspace_id = params.ws;
     const item = itemNamedBy(params);
@@ -40,7 +32,6 @@ export const unsaveItem = endpoint({
       decision: decideToUnsave({ workspace_id, item, by: caller.memberId, at }),
       shownIn: ['saved'],
     });
-    const data = JSON.stringify({ workspace_id, ...item, removed: events.length > 0 });
-    return { data, asOf: null, position };
+    return { target: { workspace_id, ...item }, removed: events.length > 0, position };
   },
 });

@@ -1,12 +1,11 @@
 import { trackingStream } from '#contracts/events/workspace/workspace.ts';
 import { UntrackBrand, UntrackedBrand } from '#contracts/resources/workspace/tracked-brand.ts';
 import { tracking, untrackBrand as decideToUntrack } from '#domain/workspace/tracked-brands.ts';
-import { endpoint } from '../endpoint/define-endpoint.ts';
 import { BRAND_ID, WORKSPACE_ID } from '../endpoint/examples.ts';
-import { noQuery, workspaceBrandParams } from '../endpoint/parameters.ts';
+import { workspaceBrandParams } from '../endpoint/parameters.ts';
+import { removalEndpoint } from '../endpoint/removal-endpoint.ts';
 
-export const untrackBrand = endpoint({
-  method: 'DELETE',
+export const untrackBrand = removalEndpoint({
   path: '/v1/workspaces/{ws}/tracked-brands/{brandId}',
   operationId: 'untrackBrand',
   tag: 'Tracked brands',
@@ -14,18 +13,12 @@ export const untrackBrand = endpoint({
   summary: 'Stop tracking a brand',
   description: 'Takes an empty object as body. `removed` is false when the brand was not tracked.',
   params: workspaceBrandParams,
-  query: noQuery,
-  body: { schema: UntrackBrand, example: {} },
+  body: UntrackBrand,
   paramsExample: { ws: WORKSPACE_ID, brandId: BRAND_ID },
   reply: {
-    status: 200,
-    shape: 'record',
     data: UntrackedBrand,
-    example: { brand_id: BRAND_ID, workspace_id: WORKSPACE_ID, removed: true },
+    example: { brand_id: BRAND_ID, workspace_id: WORKSPACE_ID },
   },
-  errors: ['not_found', 'conflict'],
-  corpus: false,
-  reads: [],
   handler: async ({ params, execute }, dependencies) => {
     const brand_id = params.brandId.toLowerCase();
     const workspace_id = params.ws;
@@ -36,10 +29,6 @@ export const untrackBrand = endpoint({
       shownIn: ['tracking', 'freshness'],
       isShared: true,
     });
-    return {
-      data: JSON.stringify({ brand_id, workspace_id, removed: events.length > 0 }),
-      asOf: null,
-      position,
-    };
+    return { target: { brand_id, workspace_id }, removed: events.length > 0, position };
   },
 });

@@ -1,0 +1,33 @@
+import type { ReadDatabase } from '#contracts/ports/read-database.ts';
+import { type Contract, type Endpoint, endpoint } from '#operations/endpoint/define-endpoint.ts';
+import { BRAND_ID } from '#operations/endpoint/examples.ts';
+import { brandParams, noQuery } from '#operations/endpoint/parameters.ts';
+import { listReply } from '#operations/endpoint/reply.ts';
+import { withBrand } from './find-brand-or-404.ts';
+
+/** Defines an endpoint that lists something of one brand, without pages. The list is as old as the brand's figures. */
+export const brandList = ({
+  reply,
+  list,
+  ...contract
+}: Pick<Contract, 'path' | 'operationId' | 'scope' | 'summary' | 'description' | 'reads'> & {
+  readonly reply: Pick<Contract['reply'], 'data' | 'example'>;
+  /** Returns the items of a brand as JSON texts. */
+  readonly list: (db: ReadDatabase, brandId: string) => Promise<readonly string[]>;
+}): Endpoint =>
+  endpoint({
+    ...contract,
+    method: 'GET',
+    tag: 'Brands',
+    params: brandParams,
+    query: noQuery,
+    body: null,
+    paramsExample: { brandId: BRAND_ID },
+    reply: { ...reply, status: 200, shape: 'whole' },
+    errors: ['not_found'],
+    corpus: true,
+    handler: async ({ params }, { db }) => {
+      const { brand, found } = await withBrand(db, params.brandId, (id) => list(db, id));
+      return listReply(found, brand.as_of);
+    },
+  });
