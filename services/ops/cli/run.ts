@@ -1,0 +1,26 @@
+import { Refusal } from '#contracts/errors.ts';
+import { SettingsError } from '#platform/settings.ts';
+import { describeCommandError, describeServerError } from './describe-error.ts';
+import { createProgram } from './program.ts';
+
+/** Runs the command line. A known error becomes one message and exit code 1. */
+
+// The reader of a pipe, such as `head`, may close it early, which is not an error.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code !== 'EPIPE') throw error;
+  process.exit();
+});
+
+try {
+  await createProgram().parseAsync();
+} catch (error) {
+  const ownMessage =
+    error instanceof Refusal || error instanceof SettingsError ? error.message : describeCommandError(error);
+  const text = ownMessage ?? describeServerError(error);
+  if (text === null) throw error;
+  console.error(text);
+  if (error instanceof SettingsError || ownMessage === null) {
+    console.error('While `npm start` runs, no settings are needed. DATA_DIR must name its data folder.');
+  }
+  process.exitCode = 1;
+}

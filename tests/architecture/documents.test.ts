@@ -1,0 +1,186 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, globSync, readFileSync, statSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import type { Command } from 'commander';
+import { describe, expect, test } from 'vitest';
+import { signatureHeaders, webhookKeysOf } from '#platform/channels/webhook-signature.ts';
+import { createProgram } from '#services/ops/cli/program.ts';
+import packageJson from '../../package.json' with { type: 'json' };
+import { type Document, readDocuments, wordsOf } from '../stack/documents.ts';
+
+const ROOT = resolve(import.meta.dirname, '../..');
+const README_MAX_BYTES = 6_144;
+
+const documents = readDocuments();
+
+/** Removes fenced blocks, so that only prose is left. */
+const proseOf = ({ text }: Document): string => text.replace(/^ *```[^]*?^ *```$/gm, '');
+
+/** Converts a heading to its anchor, as GitHub does. */
+const anchorOf = (heading: string): string =>
+  heading
+    .replace(/[`*]/g, '')
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N} _-]/gu, '')
+    .replaceAll(' ', '-');
+
+const anchorsIn = (file: string): readonly string[] =>
+  [...readFileSync(file, 'utf8').matchAll(/^#{1,6} (.+)$/gm)].map(([, heading = '']) => anchorOf(heading));
+
+const findingsOf = (find: (document: Document) => readonly string[]): readonly string[] =>
+  documents.flatMap((document) => find(document).map((finding) => `${document.path}: ${finding}`));
+
+test('the root README has at most 6,144 bytes', () => {
+  expect(statSync(join(ROOT, 'README.md')).size).toBeLessThanOrEqual(README_MAX_BYTES);
+});
+
+test('every relative link leads to a file, and every anchor to a heading', () => {
+  const links = (document: Document): readonly string[] =>
+    [...proseOf(document).matchAll(/\]\(([^)\s]+)\)/g)]
+      .map(([, target = '']) => target)
+      .filter((target) => !/^[a-z]+:/.test(target));
+  const broken = findingsOf((document) =>
+    links(document).filter((target) => {
+      const [path = '', anchor] = target.split('#');
+      const file = path === '' ? join(ROOT, document.path) : join(ROOT, dirname(document.path), path);
+      return !existsSync(file) || (anchor !== undefined && !anchorsIn(file).includes(anchor));
+    }),
+  );
+  expect(broken).toEqual([]);
+  expect(documents.flatMap(links).length).toBeGreaterThan(20);
+});
+
+test('every document is linked from another one', () => {
+  const linked = new Set(
+    documents.flatMap((document) =>
+      [...proseOf(document).matchAll(/\]\(([^)#\s]+)/g)].map(([, target = '']) =>
+        join(dirname(document.path), target),
+      ),
+    ),
+  );
+  // A folder's README is found by opening the folder. The template is filled in by the host of the repository.
+  const foundOtherwise = /(^|\/)README\.md$|pull_request_template\.md$/;
+  const unlinked = documents.map(({ path }) => path).filter((path) => !linked.has(path));
+  expect(unlinked.filter((path) => !foundOtherwise.test(path))).toEqual([]);
+});
+
+/** Every file and folder of the project, with a slash before it. */
+const paths = globSync(['**', '.*/**'], {
+  cwd: ROOT,
+  exclude: (name) => /^(node_modules|\.git|\.data|\.cache)$/.test(name),
+}).map((path) => `/${path}`);
+const pathSet = new Set(
+  paths.flatMap((path) => [...path.matchAll(/\//g)].map(({ index }) => path.slice(index + 1))),
+);
+
+/** Text in backticks that has the form of a path of the repository. */
+const PATH =
+  /^(?:[\w@.-]+\/)*[\w@.-]+\.(?:ts|sql|md|json|ya?ml|mjs|html|css)$|^(?:[\w@.-]+\/)+$|^(?:services|contracts|projections|deploy|tests)\/[\w@./-]+$/;
+/** Paths that no file of the repository has, each with its reason. */
+const PATHS_ELSEWHERE: readonly { readonly path: RegExp; readonly reason: string }[] = [
+  { path: /^\.(data|cache)\//, reason: 'written by `npm start`' },
+  { path: /^(local|secrets|demo)\.json$|^(logs|objects|mail|run)\/$/, reason: 'in the folder `.data`' },
+  { path: /^(people|manifest)\.json$/, reason: 'part of an audit export' },
+  { path: /^projections\/(lag|diff)$/, reason: 'path of the operator HTTP interface' },
+  { path: /^\.integration\.test\.ts$/, reason: 'the end of a file name' },
+];
+
+test('every path in backticks exists', () => {
+  const missing = findingsOf((document) =>
+    [...proseOf(document).matchAll(/`([^`\n]+)`/g)]
+      .map(([, code = '']) => code)
+      .filter((code) => PATH.test(code) && !PATHS_ELSEWHERE.some(({ path }) => path.test(code)))
+      .filter((code) => !pathSet.has(code.replace(/^\.\//, '').replace(/\/$/, ''))),
+  );
+  expect(missing).toEqual([]);
+});
+
+/** Finds the commands that begin with `npm run NAME --`, in examples and in backticks. */
+const commandsOf = (document: Document, name: string): readonly (readonly string[])[] =>
+  [...document.text.matchAll(new RegExp(`npm run (?:--silent )?${name} -- ([^\`\n]*)`, 'g'))]
+    .map(([, rest = '']) => wordsOf(rest))
+    .filter((words) => words.length > 0 && !words.every((word) => /^(COMMAND|FILE…|…)$/.test(word)));
+
+test('every npm script that a document names exists', () => {
+  const scripts = new Set(Object.keys(packageJson.scripts));
+  const unknown = findingsOf(({ text }) =>
+    [...text.matchAll(/npm run (?:--silent )?([\w:-]+)/g)]
+      .map(([, script = '']) => script)
+      .filter((script) => !scripts.has(script)),
+  );
+  expect(unknown).toEqual([]);
+});
+
+describe('command lines in documents', () => {
+  /** Replaces the actions of all commands, so that parsing has no effect, and throws instead of exiting. */
+  const disarm = (command: Command): void => {
+    command.exitOverride().configureOutput({ writeErr: () => undefined, writeOut: () => undefined });
+    if (command.commands.length === 0) command.action(() => undefined);
+    for (const child of command.commands) disarm(child);
+  };
+
+  const faultOf = (words: readonly string[]): string | null => {
+    const program = createProgram();
+    disarm(program);
+    try {
+      program.parse(words, { from: 'user' });
+      return null;
+    } catch (error) {
+      const { code = '', message } = error as Error & { readonly code?: string };
+      return code === 'commander.helpDisplayed' ? null : `${words.join(' ')}: ${message}`;
+    }
+  };
+
+  test('of ops are accepted by its program', () => {
+    const refused = findingsOf((document) =>
+      commandsOf(document, 'ops')
+        .map(faultOf)
+        .filter((fault) => fault !== null),
+    );
+    expect(refused).toEqual([]);
+    expect(documents.flatMap((document) => commandsOf(document, 'ops')).length).toBeGreaterThan(30);
+  });
+
+  test('of ops with a wrong option or a missing argument are found', () => {
+    expect(faultOf(['projections', 'status', '--everything'])).toContain('--everything');
+    expect(faultOf(['member', 'erase', 'WORKSPACE'])).toContain('member');
+    expect(faultOf(['projection', 'status'])).toContain('projection');
+  });
+
+  test('of ingest use existing options', () => {
+    const { stdout } = spawnSync(process.execPath, [join(ROOT, 'services/ingest/cli.ts'), '--help'], {
+      encoding: 'utf8',
+    });
+    const options = new Set(['--help', ...(stdout.match(/--[a-z-]+/g) ?? [])]);
+    expect(options.size).toBeGreaterThan(5);
+    const unknown = findingsOf((document) =>
+      commandsOf(document, 'ingest')
+        .flat()
+        .filter((word) => word.startsWith('--') && !options.has(word)),
+    );
+    expect(unknown).toEqual([]);
+  });
+});
+
+/** Fresh machines may lack Python; the verifiers in TypeScript and shell are run with the tests of alert rules. */
+const hasPython = spawnSync('python3', ['--version']).status === 0;
+
+test.skipIf(!hasPython)('the Python verifier accepts a genuine request and rejects an altered one', () => {
+  const guide = readFileSync(join(ROOT, 'deploy/WEBHOOKS.md'), 'utf8');
+  const verifier = /^```python\n([^]*?)^```$/m.exec(guide)?.[1] ?? '';
+  const secret = `whsec_${Buffer.from('secret of a workspace').toString('base64')}`;
+  const signed = signatureHeaders('id', new Date(), Buffer.from('{"a":1}'), webhookKeysOf(secret));
+  const headers = Object.fromEntries(
+    signed.flatMap((name, index) => (index % 2 === 0 ? [[name, signed[index + 1]]] : [])),
+  );
+  const program = `${verifier}
+import json, sys
+headers, body, secret = json.load(sys.stdin)
+print(is_genuine(headers, body.encode(), secret))`;
+  const verdictOn = (body: string): string =>
+    spawnSync('python3', ['-c', program], {
+      input: JSON.stringify([headers, body, secret]),
+      encoding: 'utf8',
+    }).stdout.trim();
+  expect([verdictOn('{"a":1}'), verdictOn('{"a":2}')]).toEqual(['True', 'False']);
+});

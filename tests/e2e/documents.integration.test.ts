@@ -1,0 +1,213 @@
+import { execFile } from 'node:child_process';
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import { gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { inheritedEnvironment, type LocalStack } from '#platform/settings.ts';
+import { readDocuments, withoutComment } from '../stack/documents.ts';
+import { StackProcess } from './local-stack-process.ts';
+
+const run = promisify(execFile);
+const PROJECT = resolve(import.meta.dirname, '../..');
+const CASE_LIMIT_MS = 120_000;
+/** Maximum ms of one example. The longest waits for a rebuild. */
+const EXAMPLE_LIMIT_MS = 60_000;
+
+const NEEDS_DOCKER = 'needs a Docker engine';
+const NEEDS_PROMTOOL = 'needs promtool';
+const RUNS_ALL = 'runs the test suite or the benches, or installs packages';
+const WRITES = 'writes to files of the project';
+const SECOND_PROCESS = 'the stack already runs this process';
+const ENDLESS = 'runs until Ctrl-C';
+const OWN_TEST = 'run by the tests of alert signatures';
+
+/**
+ * Lines of the documents that are not run, each with its reason. A line is written without its comment. A line that is
+ * itself a comment stands for the whole block that begins with it.
+ */
+const NOT_RUN: Readonly<Record<string, string>> = {
+  'npm ci && npm start': RUNS_ALL,
+  'npm ci && npm test': RUNS_ALL,
+  'npm ci': RUNS_ALL,
+  'npm test': RUNS_ALL,
+  'npm run check': RUNS_ALL,
+  'npx vitest run --config tests/vitest.config.ts --project unit': RUNS_ALL,
+  'npx vitest run --config tests/vitest.config.ts --project integration tests/ops': RUNS_ALL,
+  'npm run bench': RUNS_ALL,
+  'npm run bench -- api ingest': RUNS_ALL,
+  'node tests/bench/api.ts 1000000': RUNS_ALL,
+  'npm run format': WRITES,
+  'npm run openapi': WRITES,
+  'npm run settings': WRITES,
+  'npm run start:api': SECOND_PROCESS,
+  'npm run start:ingest': SECOND_PROCESS,
+  'npm run start:projector': SECOND_PROCESS,
+  'npm run start:worker': SECOND_PROCESS,
+  'npm run start:alerts': SECOND_PROCESS,
+  'npm run start:delivery': SECOND_PROCESS,
+  'npm run start:ops': SECOND_PROCESS,
+  'npm run start:event-store': SECOND_PROCESS,
+  'npm run ops -- log tail --category tracking': ENDLESS,
+  'npm run ops -- audit follow "$WS"': ENDLESS,
+  'npm run ops -- projections rebuild --all --detach': 'keeps the machine busy during the other examples',
+  'npm run ops -- projections cancel radar': 'a rebuild of the small demo ends before it can be cancelled',
+  'docker compose -f deploy/compose.yaml up --build': NEEDS_DOCKER,
+  'docker compose -f deploy/compose.yaml run --rm ops node services/ops/cli.ts workspace create --name Mine --plan pro':
+    NEEDS_DOCKER,
+  'kubectl apply --kustomize deploy/kubernetes': 'needs a cluster',
+  'promtool check rules deploy/prometheus/alerts.yml': NEEDS_PROMTOOL,
+  'promtool test rules deploy/prometheus/alerts.test.yml': NEEDS_PROMTOOL,
+  '# verify.sh TIMESTAMP SIGNATURE < body, with the secret in SECRET: exits 0 when the request is genuine':
+    OWN_TEST,
+};
+
+type Example = {
+  readonly path: string;
+  readonly line: number;
+  readonly lines: readonly string[];
+};
+
+/** Reads the fenced shell blocks of all documents. */
+const examples: readonly Example[] = readDocuments().flatMap(({ path, text }) =>
+  [...text.matchAll(/^( *)```(?:sh|bash)\n([^]*?)^\1```$/gm)].map(({ index, 2: body = '' }) => ({
+    path,
+    line: text.slice(0, index).split('\n').length + 1,
+    lines: body.trimEnd().split('\n'),
+  })),
+);
+
+const keyOf = (line: string): string => (line.trim().startsWith('#') ? line.trim() : withoutComment(line));
+
+/** Returns the lines of an example that are run. */
+const scriptOf = ({ lines }: Example): string =>
+  NOT_RUN[keyOf(lines[0] ?? '')] !== undefined && lines[0]?.startsWith('#')
+    ? ''
+    : lines.filter((line) => NOT_RUN[keyOf(line)] === undefined).join('\n');
+
+const isEmpty = (script: string): boolean => script.split('\n').every((line) => withoutComment(line) === '');
+
+test('every line that is not run is still in a document', () => {
+  const lines = new Set(examples.flatMap((example) => example.lines.map(keyOf)));
+  expect(Object.keys(NOT_RUN).filter((line) => !lines.has(line))).toEqual([]);
+});
+
+/** An ad as the library's website shows it, for the examples that import files. */
+const AD = {
+  ad_archive_id: '7100000000000014',
+  page_id: '400000000000011',
+  page_name: 'Shop',
+  is_active: true,
+  start_date: 1_767_254_400,
+  publisher_platform: ['FACEBOOK'],
+  snapshot: {
+    body: { text: 'Warm feet' },
+    title: 'Socks',
+    cta_text: 'Shop now',
+    link_url: 'https://shop.example/',
+    display_format: 'IMAGE',
+  },
+};
+const CSV = `facebook_page_id,facebook_page_name,target_country,ad_library_id,ad_start_date,ad_primary_text,ad_cta_label,ad_destination_url
+400000000000011,Shop,IN,7100000000000014,2026-02-01,Warm feet,Shop now,https://shop.example/
+`;
+
+/**
+ * A refused HTTP request fails the example; by itself, curl exits 0. Scripts of package.json run without npm, which
+ * takes longer to start than most commands; their first lines of output are npm's, unless it is silent.
+ */
+const PRELUDE = `set -euo pipefail
+curl() { command curl --fail-with-body "$@"; }
+npm() {
+  shift
+  if [ "$1" = --silent ]; then shift; else echo "> npm run $1"; fi
+  local script=$1
+  shift 2
+  $(node -p "require('./package.json').scripts['$script']") "$@"
+}
+`;
+/** Another master key, which has encrypted nothing: the example of rotation then has nothing to do. */
+const SECOND_VAULT_KEY = Buffer.alloc(32, 1).toString('base64');
+
+describe('shell examples in the documents', { timeout: CASE_LIMIT_MS }, () => {
+  let folder: string;
+  let work: string;
+  let stack: StackProcess;
+  let environment: Record<string, string>;
+
+  const shell = (script: string, env = environment) =>
+    run('bash', ['-c', `${PRELUDE}${script}`], { cwd: work, env, timeout: EXAMPLE_LIMIT_MS });
+
+  /** A working copy without data: links to the project's files, and the data folder of the stack. */
+  const createWorkingCopy = async (): Promise<void> => {
+    work = await mkdtemp(join(tmpdir(), 'documents-'));
+    for (const name of await readdir(PROJECT)) {
+      if (!['.git', '.data', '.cache'].includes(name)) await symlink(join(PROJECT, name), join(work, name));
+    }
+    await symlink(folder, join(work, '.data'));
+    await writeFile(join(work, 'export.json.gz'), gzipSync(JSON.stringify(AD)));
+    await mkdir(join(work, 'scans'));
+    await writeFile(join(work, 'scans/fb-ads-shop-2026-03-02-1015.csv.gz'), gzipSync(CSV));
+    const brands = { brands: [{ group: 'shop', name: 'Shop', domain: 'shop.example' }] };
+    await writeFile(join(work, 'brands.json'), JSON.stringify(brands));
+  };
+
+  const prepareEnvironment = async (ready: LocalStack): Promise<void> => {
+    const secrets = JSON.parse(await readFile(join(folder, 'secrets.json'), 'utf8')) as { ops_token: string };
+    environment = {
+      ...inheritedEnvironment(),
+      PATH: `${dirname(process.execPath)}:${inheritedEnvironment()['PATH'] ?? ''}`,
+      DATA_DIR: folder,
+      MEMBER_VAULT_KEY_SECOND: SECOND_VAULT_KEY,
+      API: ready.api_url,
+      KEY: ready.api_key,
+      WS: ready.workspace_id,
+      OPS: ready.ops_url,
+      OPS_TOKEN: secrets.ops_token,
+    };
+    const { stdout } = await shell(String.raw`
+      call() { curl -s -X "$1" -H "authorization: Bearer $KEY" -H 'content-type: application/json' ${'$'}{3:+-d "$3"} "$API/v1/$2"; }
+      at() { node -pe "JSON.parse(fs.readFileSync(0)).data$1"; }
+      TRACKED=$(call GET "workspaces/$WS/tracked-brands?limit=1")
+      BRAND=$(echo "$TRACKED" | at '[0].brand.id')
+      ALERT=$(call POST "workspaces/$WS/alerts" "{\"name\":\"Examples\",\"trigger\":\"page_changes\",\"brand_ids\":[\"$BRAND\"],\"webhook_url\":\"https://hooks.shop.example/ads\"}" | at .id)
+      DOMAIN=$(echo "$TRACKED" | at '[0].brand.domain')
+      echo "{\"type\":\"social_page.link\",\"brand_domain\":\"$DOMAIN\",\"page_id\":\"400000000000099\",\"page_name\":null,\"observed_at\":\"$(date -u +%FT%TZ)\",\"role\":\"OFFICIAL\",\"confidence\":1,\"linked\":true}" > link.jsonl
+      node services/ingest/cli.ts link.jsonl > /dev/null
+      for attempt in {1..100}; do
+        DELIVERIES=$(call GET "workspaces/$WS/alert-deliveries?alert_id=$ALERT")
+        if [ "$(echo "$DELIVERIES" | at .length)" != 0 ]; then break; fi
+        sleep 0.2
+      done
+      DELIVERY=$(echo "$DELIVERIES" | at '[0].id')
+      MEMBER=$(node services/ops/cli.ts --json member add "$WS" --name Example --role owner | node -pe 'JSON.parse(fs.readFileSync(0)).member_id')
+      printf '{"BRAND":"%s","DELIVERY":"%s","MEMBER":"%s"}' "$BRAND" "$DELIVERY" "$MEMBER"
+    `);
+    Object.assign(environment, JSON.parse(stdout) as Record<string, string>);
+  };
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'documents-stack-'));
+    // As root, PostgreSQL runs as another user, who has to pass through.
+    await chmod(folder, 0o755);
+    stack = new StackProcess(folder);
+    const ready = await stack.waitUntilReady();
+    await createWorkingCopy();
+    await prepareEnvironment(ready);
+  }, CASE_LIMIT_MS * 2);
+
+  afterAll(async () => {
+    if (!stack.hasEnded) await stack.end('SIGTERM');
+    for (const path of [folder, work]) await rm(path, { recursive: true, force: true });
+  });
+
+  test.for(examples.filter((example) => !isEmpty(scriptOf(example))))('$path:$line runs', async (example) => {
+    const outcome = await shell(scriptOf(example)).then(
+      () => null,
+      (error: Error & { readonly stdout?: string; readonly stderr?: string }) =>
+        `${error.message.slice(-2_000)}\n${error.stdout?.slice(-2_000)}\n${stack.output.slice(-1_000)}`,
+    );
+    expect(outcome).toBeNull();
+  });
+});
