@@ -1,3 +1,4 @@
+import { appendFields, arrayText } from '#contracts/values/json-text.ts';
 import type { AdContent } from '#contracts/events/corpus/ad-library.ts';
 import type { Page, PageRequest, ReadDatabase } from '#contracts/ports/read-database.ts';
 import { type ArchivedFile, archivedUrlOf } from '../queries/ad-archived-media.ts';
@@ -109,9 +110,12 @@ export const findAd = async (
     cards: row.cards.map(copyOf),
     versions: row.versions.map(copyOf),
   });
-  const files = archive.map(({ text }) => text).join();
-  const more = `"archived_media":[${files}],"brand":${row.brand},"history":${row.history}`;
-  return { json: `${detail.slice(0, -1)},${more}}`, as_of: row.as_of };
+  const json = appendFields(detail, {
+    archived_media: arrayText(archive.map(({ text }) => text)),
+    brand: row.brand,
+    history: row.history,
+  });
+  return { json, as_of: row.as_of };
 };
 
 const pageOf = (rows: readonly AdRow[], limit: number): Page => {

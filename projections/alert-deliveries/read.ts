@@ -1,3 +1,4 @@
+import { appendFields } from '#contracts/values/json-text.ts';
 import type { Page, PageRequest, ReadDatabase } from '#contracts/ports/read-database.ts';
 import { ATTEMPTS_SHOWN_MAX } from '#contracts/resources/workspace/alert-delivery.ts';
 
@@ -45,8 +46,7 @@ const pageOf = (filter: string): string => `
 const ALL = pageOf('');
 const OF_ALERT = pageOf('and alert_id = $5');
 
-const itemOf = ({ attempts, ...row }: Row): string =>
-  `${JSON.stringify(row).slice(0, -1)},"attempts":${attempts}}`;
+const itemOf = ({ attempts, ...row }: Row): string => appendFields(JSON.stringify(row), { attempts });
 
 /** Lists deliveries of all rules or of one, newest first. */
 export const listAlertDeliveries = async (

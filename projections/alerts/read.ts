@@ -1,3 +1,4 @@
+import { appendFields, arrayText } from '#contracts/values/json-text.ts';
 import type { Page, PageRequest, ReadDatabase } from '#contracts/ports/read-database.ts';
 
 type Row = {
@@ -35,8 +36,8 @@ const PAGE = `
 
 const itemOf = ({ chat_host, webhook_suspended, chat_suspended, ...row }: Row): string => {
   const chat = chat_host === null ? null : { host: chat_host };
-  const suspended = [webhook_suspended, chat_suspended].filter((one) => one !== null).join(',');
-  return `${JSON.stringify({ ...row, chat }).slice(0, -1)},"suspended":[${suspended}]}`;
+  const suspended = [webhook_suspended, chat_suspended].filter((one) => one !== null);
+  return appendFields(JSON.stringify({ ...row, chat }), { suspended: arrayText(suspended) });
 };
 
 /** Lists the alert rules of a workspace, newest first. */

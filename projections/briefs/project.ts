@@ -1,3 +1,4 @@
+import { arrayText } from '#contracts/values/json-text.ts';
 import { BASE_URL_MARK, unescapeBaseUrl } from '#contracts/values/base-url.ts';
 import type { BrandEvent } from '#contracts/events/corpus/brand.ts';
 import {
@@ -51,7 +52,7 @@ export const briefs = projection<BriefEvent | BrandEvent>({
           ads_stopped: sumOf(brands, 'ads_stopped'),
           destinations_changed: sumOf(brands, 'destinations_changed'),
           counts: JSON.stringify(brands),
-          notable: `[${notable_items.map(itemText).join(',')}]`,
+          notable: arrayText(notable_items.map(itemText)),
           prepared_at,
         };
         return [{ kind: 'upsert', table: 'brief', key: { workspace_id, brief_id }, set }];

@@ -1,3 +1,4 @@
+import { appendFields } from '#contracts/values/json-text.ts';
 import type { Page, PageRequest, ReadDatabase } from '#contracts/ports/read-database.ts';
 import { seenBy } from '../sql/collection-visibility.ts';
 
@@ -28,7 +29,7 @@ const PAGE = `
   where c.workspace_id = $1 and ${seenBy('c', 2)} and (c.updated_at, c.collection_id) < ($3, $4::uuid)
   order by c.updated_at desc, c.collection_id desc limit $5`;
 
-const itemOf = ({ items, ...row }: Row): string => `${JSON.stringify(row).slice(0, -1)},"items":${items}}`;
+const itemOf = ({ items, ...row }: Row): string => appendFields(JSON.stringify(row), { items });
 
 /** Lists the collections that a member may see, most recently changed first. */
 export const listCollections = async (

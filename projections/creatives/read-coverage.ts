@@ -1,3 +1,4 @@
+import { joinObjects, objectText } from '#contracts/values/json-text.ts';
 import { CREATIVE_FIELD_NAMES } from '#contracts/values/creatives.ts';
 import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 import { PUBLIC_SCOPE } from './statements.ts';
@@ -44,5 +45,5 @@ export const readCoverage = async (
     described_files: described,
     fields,
   });
-  return { json: `{"brand":${brand},${text.slice(1)}`, as_of: rows[0]?.as_of ?? null };
+  return { json: joinObjects(objectText({ brand }), text), as_of: rows[0]?.as_of ?? null };
 };

@@ -1,3 +1,4 @@
+import { appendFields, joinObjects } from '#contracts/values/json-text.ts';
 import { BASE_URL_MARK, BASE_URL_SQL } from '#contracts/values/base-url.ts';
 import { CREATIVE_FIELD_NAMES, type CreativeField } from '#contracts/values/creatives.ts';
 import { excerptOfBody } from '#contracts/events/corpus/ad-library.ts';
@@ -56,7 +57,7 @@ const summaryOf = (row: RecordRow): string => {
     stored_at: row.stored_at,
     as_of: row.as_of,
   });
-  return `${text.slice(0, -1)},"url":"${BASE_URL_MARK}/v1/creative-records/${row.creative_key}"}`;
+  return appendFields(text, { url: `"${BASE_URL_MARK}/v1/creative-records/${row.creative_key}"` });
 };
 
 /** Numeric columns of a file that can be searched, besides the number of live ads that carry it. */
@@ -202,6 +203,6 @@ export const findRecord = async (
         : { text: row.transcript, language: row.language, corrections: row.corrections },
     shown_texts: row.shown_texts,
   });
-  const joined = `"brands":${row.brands ?? '[]'},"ads":${row.ads ?? '[]'}`;
-  return { json: `${summaryOf(row).slice(0, -1)},${joined},${more.slice(1)}`, as_of: row.as_of };
+  const summary = appendFields(summaryOf(row), { brands: row.brands ?? '[]', ads: row.ads ?? '[]' });
+  return { json: joinObjects(summary, more), as_of: row.as_of };
 };

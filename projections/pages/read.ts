@@ -1,3 +1,4 @@
+import { appendFields, joinObjects } from '#contracts/values/json-text.ts';
 import { BASE_URL_MARK } from '#contracts/values/base-url.ts';
 import type { Page, PageRequest, ReadDatabase } from '#contracts/ports/read-database.ts';
 import { BRAND_REFERENCE_SQL } from '../shared-tables/brand-reference.ts';
@@ -47,7 +48,10 @@ const summaryOf = (row: PageRow): string => {
     first_seen_at: row.first_seen_at,
     as_of: row.seen_at,
   });
-  return `${text.slice(0, -1)},"brand":${row.brand ?? 'null'},"url":"${BASE_URL_MARK}/v1/pages/${row.page_id}"}`;
+  return appendFields(text, {
+    brand: row.brand ?? 'null',
+    url: `"${BASE_URL_MARK}/v1/pages/${row.page_id}"`,
+  });
 };
 
 export type PageSort = 'newest' | 'popular';
@@ -162,7 +166,7 @@ const detailOf = (row: DetailRow): FoundPage => {
     classified_at: row.classified_at,
   });
   return {
-    json: `${summaryOf(row).slice(0, -1)},"brands":${row.brands ?? '[]'},${more.slice(1)}`,
+    json: joinObjects(appendFields(summaryOf(row), { brands: row.brands ?? '[]' }), more),
     as_of: row.seen_at,
   };
 };

@@ -1,3 +1,4 @@
+import { appendFields, arrayText, objectText } from '#contracts/values/json-text.ts';
 import { BASE_URL_MARK } from '#contracts/values/base-url.ts';
 import { excerptOfBody } from '#contracts/events/corpus/ad-library.ts';
 import type { ReadDatabase } from '#contracts/ports/read-database.ts';
@@ -88,7 +89,10 @@ const libraryAd = (ad: AdRow, creatives: readonly string[], day: string): string
     started_on: ad.started_on,
     days_active: age === null ? null : Math.max(0, Math.round(age)),
   });
-  return `${text.slice(0, -1)},"creatives":[${creatives.join()}],"url":"${BASE_URL_MARK}/v1/ads/${ad.ad_id}"}`;
+  return appendFields(text, {
+    creatives: arrayText(creatives),
+    url: `"${BASE_URL_MARK}/v1/ads/${ad.ad_id}"`,
+  });
 };
 
 type TotalsRow = {
@@ -156,6 +160,12 @@ export const readCreativeLibrary = async (
 ): Promise<string> => {
   const [{ oldest, newest }, totals] = await Promise.all([sampleIds(db, query), readTotals(db, query)]);
   const texts = await readAds(db, [...oldest, ...newest], query.day);
-  const list = (ids: readonly string[]): string => `[${ids.flatMap((id) => texts.get(id) ?? []).join()}]`;
-  return `{"brand":${reference},"sample_cap":${query.sample},"longest_running":${list(oldest)},"newest":${list(newest)},"totals":${JSON.stringify(totals)}}`;
+  const list = (ids: readonly string[]): string => arrayText(ids.flatMap((id) => texts.get(id) ?? []));
+  return objectText({
+    brand: reference,
+    sample_cap: String(query.sample),
+    longest_running: list(oldest),
+    newest: list(newest),
+    totals: JSON.stringify(totals),
+  });
 };

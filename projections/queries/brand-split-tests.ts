@@ -1,3 +1,4 @@
+import { arrayText, joinObjects, objectText } from '#contracts/values/json-text.ts';
 import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 import { TOOL_MEMBERS_SQL } from '../sql/tool-json.ts';
 import { iso, quoted } from '../sql/json-text.ts';
@@ -97,7 +98,7 @@ const testText = ({ tool, pages, ...test }: TestRow, leads: Leads): string => {
     pages:
       pages?.map((page) => ({ url: page.url, match: page.match, active_ads: adsOn(page, leads) })) ?? null,
   };
-  return `{"tool":${tool},${JSON.stringify(shown).slice(1)}`;
+  return joinObjects(objectText({ tool }), JSON.stringify(shown));
 };
 
 export type BrandSplitTests = { readonly data: string; readonly asOf: string | null };
@@ -116,17 +117,31 @@ export const readBrandSplitTests = async (db: ReadDatabase, brandId: string): Pr
     db.query<{ category: string; brands_read: string; types: string }>({ sql: PROFILE, values }),
   ]);
   const profileText = profile
-    ? `{"category":${profile.category},"brands_read":${profile.brands_read},"types":[${profile.types}]}`
+    ? objectText({
+        category: profile.category,
+        brands_read: profile.brands_read,
+        types: `[${profile.types}]`,
+      })
     : 'null';
   if (site === undefined) {
-    const data = `{"status":"not_collected","scanned_at":null,"tools":null,"tests":null,"category_profile":${profileText}}`;
+    const data = objectText({
+      status: '"not_collected"',
+      scanned_at: 'null',
+      tools: 'null',
+      tests: 'null',
+      category_profile: profileText,
+    });
     return { data, asOf: null };
   }
   const testsText = site.is_read
-    ? `[${tests.map((test) => testText(test, { pages, ofCards })).join(',')}]`
+    ? arrayText(tests.map((test) => testText(test, { pages, ofCards })))
     : 'null';
-  const data =
-    `{"status":"collected","scanned_at":"${site.scanned_at}","tools":[${site.tools ?? ''}]` +
-    `,"tests":${testsText},"category_profile":${profileText}}`;
+  const data = objectText({
+    status: '"collected"',
+    scanned_at: `"${site.scanned_at}"`,
+    tools: `[${site.tools ?? ''}]`,
+    tests: testsText,
+    category_profile: profileText,
+  });
   return { data, asOf: site.scanned_at };
 };

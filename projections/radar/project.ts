@@ -1,3 +1,4 @@
+import { appendFields } from '#contracts/values/json-text.ts';
 import { BASE_URL_MARK } from '#contracts/values/base-url.ts';
 import type { AdCounted, AdExcerpt, AdLibraryEvent } from '#contracts/events/corpus/ad-library.ts';
 import { excerptOfBody } from '#contracts/events/corpus/ad-library.ts';
@@ -42,7 +43,8 @@ const item = (
     body: excerpt.body,
     started_on: ad.started_on,
   });
-  const doc = `${rest.slice(0, -1)},"ad":${about.slice(0, -1)},"url":"${BASE_URL_MARK}/v1/ads/${ad.ad_id}"}}`;
+  const url = `"${BASE_URL_MARK}/v1/ads/${ad.ad_id}"`;
+  const doc = appendFields(rest, { ad: appendFields(about, { url }) });
   return { kind: 'insert', table: 'item', row: { id: event.id, brand_id, observed_at, type, doc } };
 };
 

@@ -1,3 +1,4 @@
+import { appendFields } from '#contracts/values/json-text.ts';
 import { BASE_URL_MARK } from '#contracts/values/base-url.ts';
 /** JSON text of an archived creative asset: one file as one ad carries it. */
 
@@ -48,6 +49,8 @@ export const creativeText = (row: CreativeRow): string => {
     first_seen_at: row.first_seen_at,
     as_of: row.as_of,
   });
-  const recordUrl = `"record_url":"${BASE_URL_MARK}/v1/creative-records/${row.creative_key}"`;
-  return `${text.slice(0, -1)},"url":"${BASE_URL_MARK}/v1/creatives/${row.creative_id}",${recordUrl}}`;
+  return appendFields(text, {
+    url: `"${BASE_URL_MARK}/v1/creatives/${row.creative_id}"`,
+    record_url: `"${BASE_URL_MARK}/v1/creative-records/${row.creative_key}"`,
+  });
 };

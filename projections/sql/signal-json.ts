@@ -1,3 +1,4 @@
+import { appendFields } from '#contracts/values/json-text.ts';
 import { BASE_URL_MARK, unescapeBaseUrl } from '#contracts/values/base-url.ts';
 import type { AdFormat } from '#contracts/values/primitives.ts';
 import type { Evidence, Signal } from '#contracts/resources/workspace/signal.ts';
@@ -184,5 +185,5 @@ export const signalText = (row: SignalRow, brand: string, workspaceId: string): 
     evidence: [...evidenceOf(row, workspaceId)],
   };
   const text = unescapeBaseUrl(JSON.stringify(signal));
-  return `${text.slice(0, -1)},"brand":${brand}}`;
+  return appendFields(text, { brand });
 };

@@ -1,3 +1,4 @@
+import { arrayText, objectText } from '#contracts/values/json-text.ts';
 import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 import { iso } from '../sql/json-text.ts';
 
@@ -65,7 +66,7 @@ type Latest = {
 };
 
 const textsOf = (rows: readonly { readonly item: string }[]): string =>
-  `[${rows.map(({ item }) => item).join(',')}]`;
+  arrayText(rows.map(({ item }) => item));
 
 const quotedOrNull = (text: string | null): string => (text === null ? 'null' : `"${text}"`);
 
@@ -91,14 +92,17 @@ export const readStore = async (
   const collected = latest !== undefined && latest.collected_at !== null;
   const products = found.slice(0, page.limit);
   const next = found.length > page.limit ? (products.at(-1)?.product_id ?? null) : null;
-  const data =
-    `{"status":"${collected ? 'collected' : 'not_collected'}","latest_scan":${latest?.item ?? 'null'}` +
-    `,"last_complete_scan_at":${quotedOrNull(latest?.completed_at ?? null)}` +
-    `,"currency":${quotedOrNull(latest?.currency ?? null)}` +
-    `,"products_total":${collected ? latest.products : 'null'}` +
-    `,"missing_products":${collected ? latest.missing : 'null'}` +
-    `,"products":${collected ? textsOf(products) : 'null'}` +
-    `,"next_product_id":${collected ? quotedOrNull(next) : 'null'}` +
-    `,"weeks":${textsOf(weeks)},"changes":${textsOf(changes)}}`;
+  const data = objectText({
+    status: collected ? '"collected"' : '"not_collected"',
+    latest_scan: latest?.item ?? 'null',
+    last_complete_scan_at: quotedOrNull(latest?.completed_at ?? null),
+    currency: quotedOrNull(latest?.currency ?? null),
+    products_total: collected ? latest.products : 'null',
+    missing_products: collected ? latest.missing : 'null',
+    products: collected ? textsOf(products) : 'null',
+    next_product_id: collected ? quotedOrNull(next) : 'null',
+    weeks: textsOf(weeks),
+    changes: textsOf(changes),
+  });
   return { data, asOf: latest?.collected_at ?? latest?.scanned_at ?? null };
 };

@@ -1,3 +1,4 @@
+import { replaceObjectField } from '#contracts/values/json-text.ts';
 import { z } from 'zod';
 import { ApiKey } from '#contracts/resources/workspace/api-key.ts';
 import { type ApiKeyPage, listApiKeys as readApiKeys } from '#projections/queries/api-keys.ts';
@@ -17,8 +18,11 @@ const withNames = async (
   let named = items;
   for (const [memberId, sealed] of sealedNames) {
     const name = await memberNameOf(dependencies, { workspaceId, memberId, name: '', sealed });
-    const start = `"created_by":{"id":"${memberId}","name":`;
-    named = named.map((item) => item.replace(`${start}null`, () => start + JSON.stringify(name)));
+    const [unnamed, creator] = [
+      { id: memberId, name: null },
+      { id: memberId, name },
+    ];
+    named = named.map((item) => replaceObjectField(item, 'created_by', unnamed, creator));
   }
   return named;
 };

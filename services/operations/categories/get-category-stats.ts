@@ -1,3 +1,4 @@
+import { objectText } from '#contracts/values/json-text.ts';
 import { CategoryStats } from '#contracts/resources/corpus/category.ts';
 import { readCategoryStats } from '#projections/queries/category-stats.ts';
 import { findCategorySums } from '#projections/categories/read.ts';
@@ -30,7 +31,15 @@ export const getCategoryStats = endpoint({
     ]);
     if (!sums) throw CATEGORY_UNKNOWN;
     const { category, brands, brands_with_traffic: withTraffic, monthly_visits: visits } = sums;
-    const data = `{"category":${category},"brands":${brands},"landing_urls":${stats.landing_urls},"brands_with_traffic":${withTraffic},"monthly_visits":${visits},"top_page_types":[${stats.page_types}],"top_tools":[${stats.tools}]}`;
+    const data = objectText({
+      category,
+      brands,
+      landing_urls: stats.landing_urls,
+      brands_with_traffic: withTraffic,
+      monthly_visits: visits,
+      top_page_types: `[${stats.page_types}]`,
+      top_tools: `[${stats.tools}]`,
+    });
     return { data, asOf: sums.as_of };
   },
 });

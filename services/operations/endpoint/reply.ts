@@ -1,3 +1,4 @@
+import { arrayText, lastStringField } from '#contracts/values/json-text.ts';
 import type { Page } from '#contracts/ports/read-database.ts';
 
 /** Result of a handler: `data` as JSON text, and the values for `meta` and headers. */
@@ -24,9 +25,6 @@ const HOUR_MS = 3_600_000;
 export const lagHours = (asOf: string | null, now: number): number =>
   asOf === null ? 0 : Math.max(0, Math.floor((now - Date.parse(asOf)) / (HOUR_MS / 100)) / 100);
 
-/** Joins stored JSON texts into a JSON array. */
-export const listText = (items: readonly string[]): string => `[${items.join(',')}]`;
-
 /** Returns the latest time. The number of fractional digits may differ. `null` without a time. */
 export const latestOf = (times: readonly (string | null)[]): string | null => {
   let latest: string | null = null;
@@ -43,24 +41,15 @@ export const latestOf = (times: readonly (string | null)[]): string | null => {
 };
 
 /**
- * Returns the latest time in `"<field>":"…"` of stored items. Reads the last such field of each text, which
- * belongs to the item itself, because the objects nested in these items have no field of that name.
+ * Returns the latest time in this field of stored items. The objects nested in these items have no field of that
+ * name.
  */
-export const latestIn = (items: readonly string[], field: string): string | null => {
-  const start = `"${field}":"`;
-  return latestOf(
-    items.map((item) => {
-      const at = item.lastIndexOf(start);
-      if (at < 0) return null;
-      const from = at + start.length;
-      return item.slice(from, item.indexOf('"', from));
-    }),
-  );
-};
+export const latestIn = (items: readonly string[], field: string): string | null =>
+  latestOf(items.map((item) => lastStringField(item, field)));
 
 /** Returns a page of stored items. */
 export const pageReply = (page: Page, asOf: string | null): Reply => ({
-  data: listText(page.items),
+  data: arrayText(page.items),
   asOf,
   count: page.items.length,
   next: page.next,
@@ -68,7 +57,7 @@ export const pageReply = (page: Page, asOf: string | null): Reply => ({
 
 /** Returns a list that is not paged. */
 export const listReply = (items: readonly string[], asOf: string | null): Reply => ({
-  data: listText(items),
+  data: arrayText(items),
   asOf,
   count: items.length,
 });

@@ -1,6 +1,7 @@
+import { arrayText, joinObjects, objectText } from '#contracts/values/json-text.ts';
 import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 import { readBrandSummaries } from '#projections/brands/read.ts';
-import { type Reply, listText } from '../endpoint/reply.ts';
+import type { Reply } from '../endpoint/reply.ts';
 
 type Ranked = {
   readonly rows: readonly ({ readonly brand_id: string; readonly rank: number } & object)[];
@@ -19,7 +20,9 @@ export const rankingReply = async (db: ReadDatabase, { rows, next, as_of: asOf }
   );
   const items = rows.flatMap(({ brand_id, rank, ...figures }) => {
     const brand = summaries.get(brand_id);
-    return brand ? [`{"rank":${rank},"brand":${brand.summary},${JSON.stringify(figures).slice(1)}`] : [];
+    if (!brand) return [];
+    const place = objectText({ rank: String(rank), brand: brand.summary });
+    return [joinObjects(place, JSON.stringify(figures))];
   });
-  return { data: listText(items), asOf, count: items.length, next };
+  return { data: arrayText(items), asOf, count: items.length, next };
 };

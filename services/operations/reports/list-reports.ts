@@ -1,7 +1,7 @@
+import { arrayText } from '#contracts/values/json-text.ts';
 import { z } from 'zod';
 import { Report } from '#contracts/resources/workspace/report.ts';
 import { listReports as readReports } from '#projections/reports/read.ts';
-import { listText } from '../endpoint/reply.ts';
 import { endpoint } from '../endpoint/define-endpoint.ts';
 import { readyReport, WORKSPACE_ID } from '../endpoint/examples.ts';
 import { pageQuery, workspaceParams } from '../endpoint/parameters.ts';
@@ -27,6 +27,6 @@ export const listReports = endpoint({
     const { rows, next } = await readReports(db, params.ws, page);
     const now = clock.now();
     const items = rows.map((row) => reportText(row, downloadLinks, now));
-    return { data: listText(items), asOf: null, count: items.length, next };
+    return { data: arrayText(items), asOf: null, count: items.length, next };
   },
 });
