@@ -1,3 +1,4 @@
+import { pageOfRows } from '../sql/keyset-page.ts';
 import { appendFields, arrayText } from '#contracts/values/json-text.ts';
 import type { AdContent } from '#contracts/events/corpus/ad-library.ts';
 import type { Page, PageRequest, ReadDatabase } from '#contracts/ports/read-database.ts';
@@ -118,14 +119,11 @@ export const findAd = async (
   return { json, as_of: row.as_of };
 };
 
-const pageOf = (rows: readonly AdRow[], limit: number): Page => {
-  const shown = rows.slice(0, limit);
-  const last = shown.at(-1);
-  return {
-    items: shown.map((row) => JSON.stringify(summaryOf(row))),
-    next: rows.length > limit && last ? [last.listed_on, last.ad_id] : null,
-  };
-};
+const pageOf = (rows: readonly AdRow[], limit: number): Page =>
+  pageOfRows(rows, limit, {
+    toItem: (row) => JSON.stringify(summaryOf(row)),
+    cursorOf: (last) => [last.listed_on, last.ad_id],
+  });
 
 /** Lists the ads attributed to a brand, newest start first. */
 export const listBrandAds = async (db: ReadDatabase, brandId: string, page: PageRequest): Promise<Page> => {

@@ -1,3 +1,4 @@
+import { BEFORE_NEWEST, keysetPage } from '../sql/keyset-page.ts';
 import { appendFields } from '#contracts/values/json-text.ts';
 import type { Page, PageRequest, ReadDatabase } from '#contracts/ports/read-database.ts';
 import { ATTEMPTS_SHOWN_MAX } from '#contracts/resources/workspace/alert-delivery.ts';
@@ -16,9 +17,6 @@ type Row = {
   readonly attempts_total: number;
   readonly attempts: string;
 };
-
-/** Start cursor: sorts after every row, so the first page needs no special case. */
-const BEFORE_NEWEST = ['~', 'ffffffff-ffff-ffff-ffff-ffffffffffff'] as const;
 
 // The page is found by the index alone; attempts are read only for its deliveries. Counts are cast to double:
 // exact far beyond any real count, and a number for the driver.
@@ -49,20 +47,21 @@ const OF_ALERT = pageOf('and alert_id = $5');
 const itemOf = ({ attempts, ...row }: Row): string => appendFields(JSON.stringify(row), { attempts });
 
 /** Lists deliveries of all rules or of one, newest first. */
-export const listAlertDeliveries = async (
+export const listAlertDeliveries = (
   db: ReadDatabase,
   workspaceId: string,
   alertId: string | undefined,
   page: PageRequest,
-): Promise<Page> => {
-  const values = [workspaceId, ...(page.after ?? BEFORE_NEWEST), page.limit + 1];
-  const rows = await db.query<Row>(
-    alertId === undefined ? { sql: ALL, values } : { sql: OF_ALERT, values: [...values, alertId] },
+): Promise<Page> =>
+  keysetPage<Row>(
+    db,
+    {
+      sql: alertId === undefined ? ALL : OF_ALERT,
+      values: [workspaceId],
+      start: BEFORE_NEWEST,
+      filters: alertId === undefined ? [] : [alertId],
+      toItem: itemOf,
+      cursorOf: (last) => [last.created_at, last.id],
+    },
+    page,
   );
-  const shown = rows.slice(0, page.limit);
-  const last = shown.at(-1);
-  return {
-    items: shown.map(itemOf),
-    next: rows.length > page.limit && last ? [last.created_at, last.id] : null,
-  };
-};

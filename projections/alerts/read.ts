@@ -1,3 +1,4 @@
+import { BEFORE_NEWEST, keysetPage } from '../sql/keyset-page.ts';
 import { appendFields, arrayText } from '#contracts/values/json-text.ts';
 import type { Page, PageRequest, ReadDatabase } from '#contracts/ports/read-database.ts';
 
@@ -19,9 +20,6 @@ type Row = {
   readonly updated_at: string;
 };
 
-/** Start cursor: sorts after every row, so the first page needs no special case. */
-const BEFORE_NEWEST = ['~', 'ffffffff-ffff-ffff-ffff-ffffffffffff'] as const;
-
 const PAGE = `
   select alert_id as id, name, trigger, brand_ids, cadence, email, webhook_url, chat_host, enabled,
     array_remove(array[
@@ -41,16 +39,18 @@ const itemOf = ({ chat_host, webhook_suspended, chat_suspended, ...row }: Row): 
 };
 
 /** Lists the alert rules of a workspace, newest first. */
-export const listAlerts = async (db: ReadDatabase, workspaceId: string, page: PageRequest): Promise<Page> => {
-  const values = [workspaceId, ...(page.after ?? BEFORE_NEWEST), page.limit + 1];
-  const rows = await db.query<Row>({ sql: PAGE, values });
-  const shown = rows.slice(0, page.limit);
-  const last = shown.at(-1);
-  return {
-    items: shown.map(itemOf),
-    next: rows.length > page.limit && last ? [last.created_at, last.id] : null,
-  };
-};
+export const listAlerts = (db: ReadDatabase, workspaceId: string, page: PageRequest): Promise<Page> =>
+  keysetPage<Row>(
+    db,
+    {
+      sql: PAGE,
+      values: [workspaceId],
+      start: BEFORE_NEWEST,
+      toItem: itemOf,
+      cursorOf: (last) => [last.created_at, last.id],
+    },
+    page,
+  );
 
 const COUNT = 'select count(*)::int as rules from alerts.alert where workspace_id = $1';
 

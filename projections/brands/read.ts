@@ -1,3 +1,4 @@
+import { pageOfRows, SMALLEST_UUID } from '../sql/keyset-page.ts';
 import { BASE_URL_MARK } from '#contracts/values/base-url.ts';
 import { createSqlTag } from 'slonik';
 import type { Page, PageRequest, ReadDatabase } from '#contracts/ports/read-database.ts';
@@ -40,14 +41,7 @@ type ListedRow = { readonly item: string; readonly key: string; readonly id: str
 const pageOf = (
   rows: readonly { readonly item: string; readonly key: string | number; readonly id: string }[],
   limit: number,
-): Page => {
-  const shown = rows.slice(0, limit);
-  const last = shown.at(-1);
-  return {
-    items: shown.map(({ item }) => item),
-    next: rows.length > limit && last ? [last.key, last.id] : null,
-  };
-};
+): Page => pageOfRows(rows, limit, { toItem: ({ item }) => item, cursorOf: (last) => [last.key, last.id] });
 
 /**
  * Lowers letter by letter, as Postgres' `lower` does. JavaScript lowers some letters depending on their
@@ -136,16 +130,13 @@ export const listBrands = async (
   return pageOf(rows, page.limit);
 };
 
-/** Start cursor: sorts before every row, so the first page needs no special case. */
-const BEFORE_FIRST_ID = '00000000-0000-0000-0000-000000000000';
-
 /** Lists the brands of the sitemap by id. */
 export const listBrandSitemap = async (
   db: ReadDatabase,
   { categoryId }: { readonly categoryId?: string },
   page: PageRequest,
 ): Promise<Page> => {
-  const [, afterId = BEFORE_FIRST_ID] = page.after ?? [];
+  const [, afterId = SMALLEST_UUID] = page.after ?? [];
   const values = [afterId, ...(categoryId === undefined ? [] : [categoryId])];
   const rows = await readAdaptivePage<{ slug: string; updated_at: string; id: string; key: string }>(
     db,

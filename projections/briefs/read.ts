@@ -1,8 +1,6 @@
+import { BEFORE_NEWEST, keysetPage } from '../sql/keyset-page.ts';
 import type { Page, PageRequest, ReadDatabase } from '#contracts/ports/read-database.ts';
 import { BRAND_REFERENCE_SQL } from '../shared-tables/brand-reference.ts';
-
-/** Start cursor: sorts after every row, so the first page needs no special case. */
-const BEFORE_NEWEST = ['~', 'ffffffff-ffff-ffff-ffff-ffffffffffff'] as const;
 
 /**
  * JSON of a summary without its closing brace. No value needs escaping: ids, dates, numbers and fixed names.
@@ -19,18 +17,18 @@ const PAGE = `
   order by b.from_date desc, b.brief_id desc limit $4`;
 
 /** Lists the briefs of a workspace, newest period first. */
-export const listBriefs = async (db: ReadDatabase, workspaceId: string, page: PageRequest): Promise<Page> => {
-  const found = await db.query<{ item: string; from_date: string; brief_id: string }>({
-    sql: PAGE,
-    values: [workspaceId, ...(page.after ?? BEFORE_NEWEST), page.limit + 1],
-  });
-  const rows = found.slice(0, page.limit);
-  const last = rows.at(-1);
-  return {
-    items: rows.map(({ item }) => item),
-    next: found.length > page.limit && last ? [last.from_date, last.brief_id] : null,
-  };
-};
+export const listBriefs = (db: ReadDatabase, workspaceId: string, page: PageRequest): Promise<Page> =>
+  keysetPage<{ item: string; from_date: string; brief_id: string }>(
+    db,
+    {
+      sql: PAGE,
+      values: [workspaceId],
+      start: BEFORE_NEWEST,
+      toItem: ({ item }) => item,
+      cursorOf: (last) => [last.from_date, last.brief_id],
+    },
+    page,
+  );
 
 // `with ordinality` keeps the order of the array.
 const ONE = `

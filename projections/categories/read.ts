@@ -1,3 +1,4 @@
+import { cutPage, readKeysetRows, SMALLEST_UUID } from '../sql/keyset-page.ts';
 import { BASE_URL_SQL } from '#contracts/values/base-url.ts';
 import type { Page, PageRequest, ReadDatabase } from '#contracts/ports/read-database.ts';
 import { iso, quoted } from '../sql/json-text.ts';
@@ -97,16 +98,15 @@ const statementOf = ({ parentId, slug }: CategoryFilter): { sql: string; values:
 };
 
 /** Start cursor: sorts before every row, so the first page needs no special case. */
-const BEFORE_FIRST = ['', '00000000-0000-0000-0000-000000000000'] as const;
+const BEFORE_FIRST = ['', SMALLEST_UUID] as const;
 
 export type CategoryPage = Page & { readonly asOf: readonly (string | null)[] };
 
 const pageFrom = (found: readonly Row[], limit: number): CategoryPage => {
-  const rows = found.slice(0, limit);
-  const last = rows.at(-1);
+  const { rows, next } = cutPage(found, limit, (last) => [last.key, last.id]);
   return {
     items: rows.map(({ item }) => item),
-    next: found.length > limit && last ? [last.key, last.id] : null,
+    next,
     asOf: rows.map((row) => row.as_of),
   };
 };
@@ -117,12 +117,8 @@ export const listCategories = async (
   filter: CategoryFilter,
   page: PageRequest,
 ): Promise<CategoryPage> => {
-  const { sql, values } = statementOf(filter);
-  const rows = await db.query<Row>({
-    sql,
-    values: [...values, ...(page.after ?? BEFORE_FIRST), page.limit + 1],
-  });
-  return pageFrom(rows, page.limit);
+  const query = { ...statementOf(filter), start: BEFORE_FIRST };
+  return pageFrom(await readKeysetRows<Row>(db, query, page), page.limit);
 };
 
 const SITEMAP = `

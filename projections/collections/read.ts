@@ -1,3 +1,4 @@
+import { BEFORE_NEWEST, keysetPage } from '../sql/keyset-page.ts';
 import { appendFields } from '#contracts/values/json-text.ts';
 import type { Page, PageRequest, ReadDatabase } from '#contracts/ports/read-database.ts';
 import { seenBy } from '../sql/collection-visibility.ts';
@@ -16,9 +17,6 @@ type Row = {
   readonly items: string;
 };
 
-/** Start cursor: sorts after every row, so the first page needs no special case. */
-const BEFORE_NEWEST = ['~', 'ffffffff-ffff-ffff-ffff-ffffffffffff'] as const;
-
 // The parent is shown only to members who may see it.
 const PAGE = `
   select c.collection_id as id, c.name, c.description, p.collection_id as parent_id, c.visibility, c.created_by,
@@ -32,18 +30,20 @@ const PAGE = `
 const itemOf = ({ items, ...row }: Row): string => appendFields(JSON.stringify(row), { items });
 
 /** Lists the collections that a member may see, most recently changed first. */
-export const listCollections = async (
+export const listCollections = (
   db: ReadDatabase,
   workspaceId: string,
   memberId: string,
   page: PageRequest,
-): Promise<Page> => {
-  const values = [workspaceId, memberId, ...(page.after ?? BEFORE_NEWEST), page.limit + 1];
-  const rows = await db.query<Row>({ sql: PAGE, values });
-  const shown = rows.slice(0, page.limit);
-  const last = shown.at(-1);
-  return {
-    items: shown.map(itemOf),
-    next: rows.length > page.limit && last ? [last.updated_at, last.id] : null,
-  };
-};
+): Promise<Page> =>
+  keysetPage<Row>(
+    db,
+    {
+      sql: PAGE,
+      values: [workspaceId, memberId],
+      start: BEFORE_NEWEST,
+      toItem: itemOf,
+      cursorOf: (last) => [last.updated_at, last.id],
+    },
+    page,
+  );

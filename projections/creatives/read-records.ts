@@ -1,3 +1,4 @@
+import { pageOfRows } from '../sql/keyset-page.ts';
 import { appendFields, joinObjects } from '#contracts/values/json-text.ts';
 import { BASE_URL_MARK, BASE_URL_SQL } from '#contracts/values/base-url.ts';
 import { CREATIVE_FIELD_NAMES, type CreativeField } from '#contracts/values/creatives.ts';
@@ -112,12 +113,10 @@ export const searchRecords = async (
     },
     page,
   );
-  const listed = rows.slice(0, page.limit);
-  const last = listed.at(-1);
-  return {
-    items: listed.map(summaryOf),
-    next: rows.length > page.limit && last ? [Number(last.key), last.creative_key] : null,
-  };
+  return pageOfRows(rows, page.limit, {
+    toItem: summaryOf,
+    cursorOf: (last) => [Number(last.key), last.creative_key],
+  });
 };
 
 type AddParameter = (value: unknown) => string;

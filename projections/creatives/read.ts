@@ -1,3 +1,4 @@
+import { pageOfRows } from '../sql/keyset-page.ts';
 import { creativeIdOf } from '#contracts/values/creatives.ts';
 import type { Page, PageRequest, ReadDatabase } from '#contracts/ports/read-database.ts';
 import { CREATIVE_COLUMNS, CREATIVE_FROM, type CreativeRow, creativeText } from '../sql/creative-json.ts';
@@ -22,12 +23,10 @@ export const listCreatives = async (
       order by c.listed_on desc, c.creative_id desc limit $1`,
     values: [...values, ...(page.after ?? [])],
   });
-  const shown = rows.slice(0, page.limit);
-  const last = shown.at(-1);
-  return {
-    items: shown.map(creativeText),
-    next: rows.length > page.limit && last ? [last.listed_on, last.creative_id] : null,
-  };
+  return pageOfRows(rows, page.limit, {
+    toItem: creativeText,
+    cursorOf: (last) => [last.listed_on, last.creative_id],
+  });
 };
 
 /** Returns every archived file of one ad, or `null` if the ad does not exist. */

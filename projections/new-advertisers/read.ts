@@ -1,3 +1,4 @@
+import { cutPage, type RowPage } from '../sql/keyset-page.ts';
 import { createSqlTag, type FragmentSqlToken } from 'slonik';
 import type { PageRequest, ReadDatabase } from '#contracts/ports/read-database.ts';
 
@@ -13,9 +14,7 @@ export type NewAdvertiserRow = {
   readonly active_ads: number;
 };
 
-export type NewAdvertisers = {
-  readonly rows: readonly NewAdvertiserRow[];
-  readonly next: readonly (string | number)[] | null;
+export type NewAdvertisers = RowPage<NewAdvertiserRow> & {
   /** The newest scan at the last nightly run; `null` before the first run. */
   readonly as_of: string | null;
 };
@@ -52,7 +51,7 @@ export const listNewAdvertisers = async (
       select to_char(as_of at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as as_of
       from nightly.rewrite where name = 'new-advertisers'`),
   ]);
-  const shown = rows.slice(0, page.limit).map(
+  const ranked = rows.map(
     (row, index): NewAdvertiserRow => ({
       brand_id: row.brand_id,
       rank: Number(rank) + index + 1,
@@ -60,10 +59,8 @@ export const listNewAdvertisers = async (
       active_ads: Number(row.active_ads),
     }),
   );
-  const last = shown.at(-1);
   return {
-    rows: shown,
-    next: rows.length > page.limit && last ? [last.active_ads, last.brand_id, last.rank] : null,
+    ...cutPage(ranked, page.limit, (last) => [last.active_ads, last.brand_id, last.rank]),
     as_of: rewrite[0]?.as_of ?? null,
   };
 };

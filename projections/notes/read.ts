@@ -1,3 +1,4 @@
+import { BEFORE_NEWEST, keysetPage } from '../sql/keyset-page.ts';
 import type { SubjectType } from '#contracts/values/items.ts';
 import type { Page, PageRequest, ReadDatabase } from '#contracts/ports/read-database.ts';
 import { seenBy } from '../sql/collection-visibility.ts';
@@ -14,9 +15,6 @@ type Row = {
 
 /** Filter by subject type or by one subject; without either, all subjects. */
 export type SubjectFilter = { readonly subject_type?: SubjectType; readonly subject_key?: string };
-
-/** Start cursor: sorts after every row, so the first page needs no special case. */
-const BEFORE_NEWEST = ['~', 'ffffffff-ffff-ffff-ffff-ffffffffffff'] as const;
 
 // A note on a collection is shown only to members who may see the collection, since it reveals that the
 // collection exists.
@@ -36,21 +34,25 @@ const ON_TYPE = pageOf('and n.subject_type = $6');
 const ON_SUBJECT = pageOf('and n.subject_type = $6 and n.subject_key = $7');
 
 /** Lists the notes that a member may read, most recently edited first. */
-export const listNotes = async (
+export const listNotes = (
   db: ReadDatabase,
   workspaceId: string,
   memberId: string,
   { subject_type, subject_key }: SubjectFilter,
   page: PageRequest,
 ): Promise<Page> => {
-  const values = [workspaceId, memberId, ...(page.after ?? BEFORE_NEWEST), page.limit + 1];
   const filters = [subject_type, subject_key].filter((value) => value !== undefined);
   const sql = [ALL, ON_TYPE, ON_SUBJECT][filters.length] as string;
-  const rows = await db.query<Row>({ sql, values: [...values, ...filters] });
-  const shown = rows.slice(0, page.limit);
-  const last = shown.at(-1);
-  return {
-    items: shown.map((row) => JSON.stringify(row)),
-    next: rows.length > page.limit && last ? [last.updated_at, last.id] : null,
-  };
+  return keysetPage<Row>(
+    db,
+    {
+      sql,
+      values: [workspaceId, memberId],
+      start: BEFORE_NEWEST,
+      filters,
+      toItem: (row) => JSON.stringify(row),
+      cursorOf: (last) => [last.updated_at, last.id],
+    },
+    page,
+  );
 };

@@ -1,3 +1,4 @@
+import { pageOfRows } from '../sql/keyset-page.ts';
 import { BASE_URL_SQL } from '#contracts/values/base-url.ts';
 import type { Page, PageRequest, ReadDatabase } from '#contracts/ports/read-database.ts';
 import { OPERATOR_ENTRIES_MAX, OPERATOR_OTHER_BRANDS_MAX } from '#contracts/resources/corpus/operator.ts';
@@ -37,12 +38,10 @@ export const listOperators = async (db: ReadDatabase, page: PageRequest): Promis
     sql: list(page.after !== null),
     values: [page.limit + 1, ...(page.after ?? [])],
   });
-  const shown = rows.slice(0, page.limit);
-  const last = shown.at(-1);
-  return {
-    items: shown.map(({ item }) => item),
-    next: rows.length > page.limit && last ? [last.size, last.operator_id] : null,
-  };
+  return pageOfRows(rows, page.limit, {
+    toItem: ({ item }) => item,
+    cursorOf: (last) => [last.size, last.operator_id],
+  });
 };
 
 const associations = (kind: 'domain' | 'page', name: string): string => `coalesce((

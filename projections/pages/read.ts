@@ -1,3 +1,4 @@
+import { pageOfRows } from '../sql/keyset-page.ts';
 import { appendFields, joinObjects } from '#contracts/values/json-text.ts';
 import { BASE_URL_MARK } from '#contracts/values/base-url.ts';
 import type { Page, PageRequest, ReadDatabase } from '#contracts/ports/read-database.ts';
@@ -120,12 +121,10 @@ export const listPages = async (
     },
     page,
   );
-  const shown = rows.slice(0, page.limit);
-  const last = shown.at(-1);
-  return {
-    items: shown.map(summaryOf),
-    next: rows.length > page.limit && last ? [last.key, last.page_id] : null,
-  };
+  return pageOfRows(rows, page.limit, {
+    toItem: summaryOf,
+    cursorOf: (last) => [last.key, last.page_id],
+  });
 };
 
 const DETAIL_COLUMNS = `p.description, p.language, p.canonical_url, p.headings, p.cta_texts,

@@ -1,3 +1,4 @@
+import { cutPage, LARGEST_TEXT, readKeysetRows } from '../sql/keyset-page.ts';
 import type { Page, PageRequest, ReadDatabase } from '#contracts/ports/read-database.ts';
 import { quoted } from '../sql/json-text.ts';
 
@@ -20,7 +21,7 @@ const PAGE = `
   order by k.issued_at desc, k.key_id desc limit $4`;
 
 /** Start cursor: sorts after every row, so the first page needs no special case. */
-const BEFORE_NEWEST = ['~', '~'] as const;
+const BEFORE_NEWEST = [LARGEST_TEXT, LARGEST_TEXT] as const;
 
 type Row = {
   readonly key_id: string;
@@ -39,13 +40,12 @@ export const listApiKeys = async (
   workspaceId: string,
   page: PageRequest,
 ): Promise<ApiKeyPage> => {
-  const values = [workspaceId, ...(page.after ?? BEFORE_NEWEST), page.limit + 1];
-  const found = await db.query<Row>({ sql: PAGE, values });
-  const rows = found.slice(0, page.limit);
-  const last = rows.at(-1);
+  const query = { sql: PAGE, values: [workspaceId], start: BEFORE_NEWEST };
+  const found = await readKeysetRows<Row>(db, query, page);
+  const { rows, next } = cutPage(found, page.limit, (last) => [last.issued_at, last.key_id]);
   return {
     items: rows.map(({ item }) => item),
-    next: found.length > page.limit && last ? [last.issued_at, last.key_id] : null,
+    next,
     sealedNames: new Map(
       rows.flatMap(({ member_id, sealed }) => (sealed === null ? [] : [[member_id, sealed]])),
     ),

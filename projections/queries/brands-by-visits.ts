@@ -1,3 +1,4 @@
+import { cutPage, LARGEST_BIGINT, LARGEST_UUID } from '../sql/keyset-page.ts';
 import type { AudienceSegment } from '#contracts/values/audience-segments.ts';
 import type { Page, PageRequest, ReadDatabase } from '#contracts/ports/read-database.ts';
 import { iso } from '../sql/json-text.ts';
@@ -44,7 +45,7 @@ const OF_SEGMENT = ranked(
 );
 
 /** Start cursor: sorts before the brand with most visits, so the first page needs no special case. */
-const BEFORE_MOST_VISITED = ['9223372036854775807', 'ffffffff-ffff-ffff-ffff-ffffffffffff', 0] as const;
+const BEFORE_MOST_VISITED = [LARGEST_BIGINT, LARGEST_UUID, 0] as const;
 
 type Row = {
   readonly monthly_visits: string;
@@ -65,14 +66,14 @@ const readPage = async (
   const [visits, brandId, rank = 0] = page.after ?? BEFORE_MOST_VISITED;
   const values = [visits, brandId, rank, page.limit + 1, ...filter];
   const found = await db.query<Row>({ sql, values });
-  const rows = found.slice(0, page.limit);
-  const last = rows.at(-1);
+  const { rows, next } = cutPage(found, page.limit, (last) => [
+    last.monthly_visits,
+    last.brand_id,
+    Number(rank) + page.limit,
+  ]);
   return {
     items: rows.flatMap(({ item }) => (item === null ? [] : [item])),
-    next:
-      found.length > page.limit && last
-        ? [last.monthly_visits, last.brand_id, Number(rank) + page.limit]
-        : null,
+    next,
     asOf: rows.map((row) => row.as_of),
   };
 };

@@ -1,3 +1,4 @@
+import { cutPage, LARGEST_BIGINT, LARGEST_UUID } from '../sql/keyset-page.ts';
 import type { Page, PageRequest, ReadDatabase } from '#contracts/ports/read-database.ts';
 import { iso, quoted } from '../sql/json-text.ts';
 
@@ -27,7 +28,7 @@ const OF_ANY_COUNTRY = page(false);
 const OF_COUNTRY = page(true);
 
 /** Start cursor: sorts before the brand with most visits, so the first page needs no special case. */
-const BEFORE_MOST_VISITED = ['9223372036854775807', 'ffffffff-ffff-ffff-ffff-ffffffffffff', 0] as const;
+const BEFORE_MOST_VISITED = [LARGEST_BIGINT, LARGEST_UUID, 0] as const;
 
 type Row = {
   readonly monthly_visits: string;
@@ -49,14 +50,14 @@ export const listBrandsOfTool = async (
       ? { sql: OF_ANY_COUNTRY, values }
       : { sql: OF_COUNTRY, values: [...values, filter.country] },
   );
-  const rows = found.slice(0, request.limit);
-  const last = rows.at(-1);
+  const { rows, next } = cutPage(found, request.limit, (last) => [
+    last.monthly_visits,
+    last.brand_id,
+    Number(rank) + request.limit,
+  ]);
   return {
     items: rows.flatMap(({ item }) => (item === null ? [] : [item])),
-    next:
-      found.length > request.limit && last
-        ? [last.monthly_visits, last.brand_id, Number(rank) + request.limit]
-        : null,
+    next,
     asOf: rows.map((row) => row.as_of),
   };
 };

@@ -1,3 +1,4 @@
+import { BEFORE_NEWEST, keysetPage } from '../sql/keyset-page.ts';
 import type { Page, PageRequest, ReadDatabase } from '#contracts/ports/read-database.ts';
 import { freshnessText } from '../sql/json-text.ts';
 
@@ -17,23 +18,18 @@ const PAGE = `
   left join freshness.brand f using (brand_id)
   order by k.tracked_at desc, k.brand_id desc`;
 
-/** Start cursor: sorts after every row, so the first page needs no special case. */
-const BEFORE_NEWEST = ['~', 'ffffffff-ffff-ffff-ffff-ffffffffffff'] as const;
-
 type Row = { readonly tracked_at: string; readonly brand_id: string; readonly item: string | null };
 
 /** Lists the tracked brands of a workspace, newest first. */
-export const listTrackedBrands = async (
-  db: ReadDatabase,
-  workspaceId: string,
-  page: PageRequest,
-): Promise<Page> => {
-  const values = [workspaceId, ...(page.after ?? BEFORE_NEWEST), page.limit + 1];
-  const found = await db.query<Row>({ sql: PAGE, values });
-  const rows = found.slice(0, page.limit);
-  const last = rows.at(-1);
-  return {
-    items: rows.flatMap(({ item }) => (item === null ? [] : [item])),
-    next: found.length > page.limit && last ? [last.tracked_at, last.brand_id] : null,
-  };
-};
+export const listTrackedBrands = (db: ReadDatabase, workspaceId: string, page: PageRequest): Promise<Page> =>
+  keysetPage<Row>(
+    db,
+    {
+      sql: PAGE,
+      values: [workspaceId],
+      start: BEFORE_NEWEST,
+      toItem: ({ item }) => item,
+      cursorOf: (last) => [last.tracked_at, last.brand_id],
+    },
+    page,
+  );

@@ -1,3 +1,4 @@
+import { SMALLEST_UUID } from '../sql/keyset-page.ts';
 import type { Page, PageRequest, ReadDatabase } from '#contracts/ports/read-database.ts';
 import {
   allOfTrackedBrands,
@@ -19,9 +20,6 @@ export type TrackedRadarFilter = {
   readonly brandId?: string;
 };
 
-/** Smallest id. As a cursor with a time, it starts the page strictly before that time. */
-const BEFORE_EVERY_ID = '00000000-0000-0000-0000-000000000000';
-
 /**
  * A result row. There is at least one, because the time of the last scan is returned even if no item matches.
  */
@@ -40,7 +38,8 @@ export const listTrackedRadar = async (
   const { values, parameter } = createParameters();
   const workspace = parameter(workspaceId);
   const brand = brandId === undefined ? null : parameter(brandId);
-  const after = page.after ?? (until === undefined ? null : [until, BEFORE_EVERY_ID]);
+  // With the smallest id the page starts strictly before `until`.
+  const after = page.after ?? (until === undefined ? null : [until, SMALLEST_UUID]);
   const newestFilter = {
     ...RADAR_TABLE,
     since: parameter(since),

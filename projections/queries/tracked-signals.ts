@@ -1,3 +1,4 @@
+import { pageOfRows } from '../sql/keyset-page.ts';
 import type { Page, PageRequest, ReadDatabase } from '#contracts/ports/read-database.ts';
 import type { SignalKind } from '#contracts/values/signals.ts';
 import { BRAND_REFERENCE_SQL } from '../shared-tables/brand-reference.ts';
@@ -58,13 +59,11 @@ export const listTrackedSignals = async (
     rows[0]?.few === false && met.length <= page.limit
       ? await db.query<Shown>({ sql: shownOf(allOfTrackedBrands(newestFilter, workspace)), values })
       : met;
-  const shown = found.slice(0, page.limit);
-  const last = shown.at(-1);
   return {
-    page: {
-      items: shown.map((row) => signalText(row, row.brand, workspaceId)),
-      next: found.length > page.limit && last ? [last.sorted_by, last.id] : null,
-    },
+    page: pageOfRows(found, page.limit, {
+      toItem: (row) => signalText(row, row.brand, workspaceId),
+      cursorOf: (last) => [last.sorted_by, last.id],
+    }),
     asOf: rows[0]?.as_of ?? null,
   };
 };

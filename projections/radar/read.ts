@@ -1,3 +1,4 @@
+import { readKeysetRows, SMALLEST_UUID } from '../sql/keyset-page.ts';
 import { appendedFieldSql } from '#contracts/values/json-text.ts';
 import type { Page, PageRequest, ReadDatabase } from '#contracts/ports/read-database.ts';
 import { BRAND_REFERENCE_SQL } from '../shared-tables/brand-reference.ts';
@@ -35,9 +36,6 @@ const CLOSED = `
     and (i.observed_at, i.id) < ($4::timestamptz, $5::uuid)
   order by i.observed_at desc, i.id desc limit $6`;
 
-/** Smallest id. As a cursor with a time, it starts the page strictly before that time. */
-const BEFORE_EVERY_ID = '00000000-0000-0000-0000-000000000000';
-
 /** Items of one brand observed at or after `since` and before `until`. */
 export type ClosedRadarFilter = {
   readonly brandId: string;
@@ -55,7 +53,7 @@ export const listClosedRadar = async (
   { brandId, since, until, types }: ClosedRadarFilter,
   page: PageRequest,
 ): Promise<Page> => {
-  const after = page.after ?? [until, BEFORE_EVERY_ID];
-  const values = [brandId, since, types, ...after, page.limit + 1];
-  return radarPage(await db.query<RadarRow>({ sql: CLOSED, values }), page.limit);
+  // With the smallest id the page starts strictly before `until`.
+  const query = { sql: CLOSED, values: [brandId, since, types], start: [until, SMALLEST_UUID] };
+  return radarPage(await readKeysetRows<RadarRow>(db, query, page), page.limit);
 };

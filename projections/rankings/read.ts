@@ -1,3 +1,4 @@
+import { cutPage, type RowPage } from '../sql/keyset-page.ts';
 import type { PageRequest, ReadDatabase } from '#contracts/ports/read-database.ts';
 import { readAdaptivePage } from '../sql/adaptive-page.ts';
 
@@ -13,9 +14,7 @@ export type RiserRow = {
   readonly previous_day: string;
 };
 
-export type Risers = {
-  readonly rows: readonly RiserRow[];
-  readonly next: readonly (string | number)[] | null;
+export type Risers = RowPage<RiserRow> & {
   /** The newest scan of the corpus; the last week counts back from it. `null` before the first scan. */
   readonly as_of: string | null;
 };
@@ -75,7 +74,7 @@ export const listRisers = async (
     ),
     db.query<{ as_of: string | null }>({ sql: NEWEST, values: [] }),
   ]);
-  const shown = rows.slice(0, page.limit).map((row, index): RiserRow => {
+  const ranked = rows.map((row, index): RiserRow => {
     const previous = Number(row.previous_active_ads);
     const grown = Number(row.key);
     return {
@@ -89,10 +88,8 @@ export const listRisers = async (
       previous_day: row.previous_day,
     };
   });
-  const last = shown.at(-1);
   return {
-    rows: shown,
-    next: rows.length > page.limit && last ? [last.growth, last.brand_id, last.rank] : null,
+    ...cutPage(ranked, page.limit, (last) => [last.growth, last.brand_id, last.rank]),
     as_of: newest[0]?.as_of ?? null,
   };
 };

@@ -1,3 +1,4 @@
+import { BEFORE_NEWEST, cutPage, readKeysetRows, type RowPage } from '../sql/keyset-page.ts';
 import type { PageRequest, ReadDatabase } from '#contracts/ports/read-database.ts';
 import type { RadarItemType } from '#contracts/resources/workspace/radar.ts';
 import type { ReportStatus } from '#contracts/resources/workspace/report.ts';
@@ -20,9 +21,6 @@ export type ReportRow = {
   readonly sha256: string | null;
 };
 
-/** Start cursor: sorts after every row, so the first page needs no special case. */
-const BEFORE_NEWEST = ['~', 'ffffffff-ffff-ffff-ffff-ffffffffffff'] as const;
-
 // Bytes and rows are cast to double: exact far beyond any file, and a number for the driver.
 const COLUMNS = `report_id, status, brands, brand_ids, types, from_date as "from", to_date as "to", requested_at,
   started_at, finished_at, failure, object_key, bytes::float8 as bytes, rows::float8 as rows, sha256`;
@@ -37,12 +35,10 @@ export const listReports = async (
   db: ReadDatabase,
   workspaceId: string,
   page: PageRequest,
-): Promise<{ readonly rows: readonly ReportRow[]; readonly next: readonly string[] | null }> => {
-  const values = [workspaceId, ...(page.after ?? BEFORE_NEWEST), page.limit + 1];
-  const found = await db.query<ReportRow>({ sql: PAGE, values });
-  const rows = found.slice(0, page.limit);
-  const last = rows.at(-1);
-  return { rows, next: found.length > page.limit && last ? [last.requested_at, last.report_id] : null };
+): Promise<RowPage<ReportRow, readonly string[]>> => {
+  const query = { sql: PAGE, values: [workspaceId], start: BEFORE_NEWEST };
+  const found = await readKeysetRows<ReportRow>(db, query, page);
+  return cutPage(found, page.limit, (last) => [last.requested_at, last.report_id]);
 };
 
 const ONE = `select ${COLUMNS} from reports.report where workspace_id = $1 and report_id = $2`;

@@ -1,3 +1,4 @@
+import { LARGEST_TEXT, keysetPage } from '../sql/keyset-page.ts';
 import type { ItemType } from '#contracts/values/items.ts';
 import type { Page, PageRequest, ReadDatabase } from '#contracts/ports/read-database.ts';
 
@@ -9,7 +10,7 @@ type Row = {
 };
 
 /** Start cursor: sorts after every row, so the first page needs no special case. */
-const BEFORE_NEWEST = ['~', '~', '~'] as const;
+const BEFORE_NEWEST = [LARGEST_TEXT, LARGEST_TEXT, LARGEST_TEXT] as const;
 
 const pageOf = (typed: boolean): string => `
   select item_type, item_key, created_by, created_at from saved.item
@@ -20,23 +21,24 @@ const PAGE = pageOf(false);
 const PAGE_OF_TYPE = pageOf(true);
 
 /** Lists saved items, newest first. */
-export const listSavedItems = async (
+export const listSavedItems = (
   db: ReadDatabase,
   workspaceId: string,
   itemType: ItemType | undefined,
   page: PageRequest,
-): Promise<Page> => {
-  const values = [workspaceId, ...(page.after ?? BEFORE_NEWEST), page.limit + 1];
-  const rows = await db.query<Row>(
-    itemType === undefined ? { sql: PAGE, values } : { sql: PAGE_OF_TYPE, values: [...values, itemType] },
+): Promise<Page> =>
+  keysetPage<Row>(
+    db,
+    {
+      sql: itemType === undefined ? PAGE : PAGE_OF_TYPE,
+      values: [workspaceId],
+      start: BEFORE_NEWEST,
+      filters: itemType === undefined ? [] : [itemType],
+      toItem: (row) => JSON.stringify(row),
+      cursorOf: (last) => [last.created_at, last.item_type, last.item_key],
+    },
+    page,
   );
-  const shown = rows.slice(0, page.limit);
-  const last = shown.at(-1);
-  return {
-    items: shown.map((row) => JSON.stringify(row)),
-    next: rows.length > page.limit && last ? [last.created_at, last.item_type, last.item_key] : null,
-  };
-};
 
 const COUNT = 'select count(*)::int as saved_items from saved.item where workspace_id = $1';
 

@@ -1,3 +1,4 @@
+import { pageOfRows } from '../sql/keyset-page.ts';
 import type { Page, PageRequest, ReadDatabase } from '#contracts/ports/read-database.ts';
 import {
   HUB_ROSTER_MAX,
@@ -41,12 +42,10 @@ export const listHubs = async (db: ReadDatabase, page: PageRequest): Promise<Pag
     sql: hubs(page.after !== null),
     values: [page.limit + 1, ...(page.after ?? [])],
   });
-  const shown = rows.slice(0, page.limit);
-  const last = shown.at(-1);
-  return {
-    items: shown.map(({ item }) => item),
-    next: rows.length > page.limit && last ? [last.brands, last.active_ads, last.page_id] : null,
-  };
+  return pageOfRows(rows, page.limit, {
+    toItem: ({ item }) => item,
+    cursorOf: (last) => [last.brands, last.active_ads, last.page_id],
+  });
 };
 
 /** Returns the time of the newest scan. Hubs and networks of categories are as of then. */

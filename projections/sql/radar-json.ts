@@ -1,3 +1,4 @@
+import { pageOfRows } from './keyset-page.ts';
 import { appendedFieldSql } from '#contracts/values/json-text.ts';
 import type { Page } from '#contracts/ports/read-database.ts';
 import { BRAND_REFERENCE_SQL } from '../shared-tables/brand-reference.ts';
@@ -21,11 +22,8 @@ export const createParameters = () => {
 export type RadarRow = { readonly item: string; readonly observed_at: string; readonly id: string };
 
 /** Returns a page from rows that may include one more than the page holds. */
-export const radarPage = (rows: readonly RadarRow[], limit: number): Page => {
-  const shown = rows.slice(0, limit);
-  const last = shown.at(-1);
-  return {
-    items: shown.map(({ item }) => item),
-    next: rows.length > limit && last ? [last.observed_at, last.id] : null,
-  };
-};
+export const radarPage = (rows: readonly RadarRow[], limit: number): Page =>
+  pageOfRows(rows, limit, {
+    toItem: ({ item }) => item,
+    cursorOf: (last) => [last.observed_at, last.id],
+  });

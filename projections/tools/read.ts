@@ -1,3 +1,4 @@
+import { keysetPage, LARGEST_BIGINT, LARGEST_TEXT } from '../sql/keyset-page.ts';
 import { TRAFFIC_BANDS } from '#contracts/values/traffic-bands.ts';
 import type { Page, PageRequest, ReadDatabase } from '#contracts/ports/read-database.ts';
 import { TOOL_MEMBERS_SQL } from '../sql/tool-json.ts';
@@ -37,27 +38,26 @@ const LISTED = listed(false);
 const LISTED_OF_CATEGORY = listed(true);
 
 /** Start cursor: sorts before the most adopted tool, so the first page needs no special case. */
-const BEFORE_MOST_ADOPTED = ['9223372036854775807', '~'] as const;
+const BEFORE_MOST_ADOPTED = [LARGEST_BIGINT, LARGEST_TEXT] as const;
 
 /** Lists tools that public brands have, most adopted first. */
-export const listTools = async (
+export const listTools = (
   db: ReadDatabase,
   filter: { readonly category?: string },
   page: PageRequest,
-): Promise<Page> => {
-  const values = [...(page.after ?? BEFORE_MOST_ADOPTED), page.limit + 1];
-  const found = await db.query<{ item: string; brands: string; slug: string }>(
-    filter.category === undefined
-      ? { sql: LISTED, values }
-      : { sql: LISTED_OF_CATEGORY, values: [...values, filter.category] },
+): Promise<Page> =>
+  keysetPage<{ item: string; brands: string; slug: string }>(
+    db,
+    {
+      sql: filter.category === undefined ? LISTED : LISTED_OF_CATEGORY,
+      values: [],
+      start: BEFORE_MOST_ADOPTED,
+      filters: filter.category === undefined ? [] : [filter.category],
+      toItem: ({ item }) => item,
+      cursorOf: (last) => [last.brands, last.slug],
+    },
+    page,
   );
-  const rows = found.slice(0, page.limit);
-  const last = rows.at(-1);
-  return {
-    items: rows.map(({ item }) => item),
-    next: found.length > page.limit && last ? [last.brands, last.slug] : null,
-  };
-};
 
 const NEWEST = `select ${iso('max(scanned_at)')} as as_of from tools.brand`;
 

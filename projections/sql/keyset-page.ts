@@ -1,0 +1,71 @@
+import type { Page, PageRequest, ReadDatabase } from '#contracts/ports/read-database.ts';
+
+/** Keyset pagination: a page begins after the sort key of the previous page's last row. */
+
+export type Cursor = readonly (string | number)[];
+
+export const SMALLEST_UUID = '00000000-0000-0000-0000-000000000000';
+export const LARGEST_UUID = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
+export const LARGEST_BIGINT = '9223372036854775807';
+/** Sorts after the times, dates, ids and slugs that sort keys contain. */
+export const LARGEST_TEXT = '~';
+
+/** Start cursor of a list by time and id, newest first. The first page then needs no special case. */
+export const BEFORE_NEWEST = [LARGEST_TEXT, LARGEST_UUID] as const;
+
+export type RowPage<Row, C extends Cursor = Cursor> = {
+  readonly rows: readonly Row[];
+  readonly next: C | null;
+};
+
+/** Returns the rows of a page. `found` has one row more than `limit` if another page follows. */
+export const cutPage = <Row, C extends Cursor>(
+  found: readonly Row[],
+  limit: number,
+  cursorOf: (last: Row) => C,
+): RowPage<Row, C> => {
+  const rows = found.slice(0, limit);
+  const last = rows.at(-1);
+  return { rows, next: found.length > limit && last !== undefined ? cursorOf(last) : null };
+};
+
+export type ItemsOfRows<Row> = {
+  /** JSON text of a row; `null` leaves the row out of its page. */
+  readonly toItem: (row: Row) => string | null;
+  readonly cursorOf: (last: Row) => Cursor;
+};
+
+/** Like `cutPage`, with the JSON texts of the rows. */
+export const pageOfRows = <Row>(
+  found: readonly Row[],
+  limit: number,
+  { toItem, cursorOf }: ItemsOfRows<Row>,
+): Page => {
+  const { rows, next } = cutPage(found, limit, cursorOf);
+  return { items: rows.map(toItem).filter((item) => item !== null), next };
+};
+
+export type KeysetQuery = {
+  readonly sql: string;
+  /** Parameters before the cursor. The row limit follows the cursor. */
+  readonly values: readonly unknown[];
+  /** Cursor of the first page: sorts before all rows of the list. */
+  readonly start: Cursor;
+  /** Parameters after the row limit. */
+  readonly filters?: readonly unknown[];
+};
+
+/** Reads the rows of a page and one more. */
+export const readKeysetRows = <Row>(
+  db: ReadDatabase,
+  { sql, values, start, filters = [] }: KeysetQuery,
+  { after, limit }: PageRequest,
+): Promise<readonly Row[]> =>
+  db.query<Row>({ sql, values: [...values, ...(after ?? start), limit + 1, ...filters] });
+
+/** Reads a page as JSON texts. */
+export const keysetPage = async <Row>(
+  db: ReadDatabase,
+  query: KeysetQuery & ItemsOfRows<Row>,
+  page: PageRequest,
+): Promise<Page> => pageOfRows(await readKeysetRows<Row>(db, query, page), page.limit, query);
