@@ -24,7 +24,7 @@ const contentColumns = (content: Partial<AdContent>): Row => content;
 /** Ads as last observed, with their history; full-text search over their copy. */
 export const ads = projection<AdLibraryEvent | BrandEvent>({
   name: 'ads',
-  version: 2,
+  version: 3,
   prefixes: ['adLibrary-', 'brand-'],
   schema: new URL('./schema.sql', import.meta.url),
   statements: {
@@ -33,7 +33,7 @@ export const ads = projection<AdLibraryEvent | BrandEvent>({
       touches: ['ad', 'page'],
       sql: `
         update ad a set status = 'missing', seen_at = greatest(a.seen_at, p.complete_at)
-        from :input i left join ad k using (ad_id) left join page p on p.brand_id = k.brand_id and p.page_id = k.page_id
+        from :input i left join ad k using (ad_id) left join page p on p.brand_id = k.brand_id and p.social_page_id = k.social_page_id
         where a.ad_id = i.ad_id and a.status = 'active'`,
     },
     see: {
@@ -45,12 +45,12 @@ export const ads = projection<AdLibraryEvent | BrandEvent>({
         from (select ad_id, max(seen_at) as seen_at from :input i group by ad_id) i where a.ad_id = i.ad_id`,
     },
     cover: {
-      columns: { brand_id: 'uuid', page_id: 'text', complete_at: 'timestamptz' },
+      columns: { brand_id: 'uuid', social_page_id: 'text', complete_at: 'timestamptz' },
       touches: ['page'],
       sql: `
-        insert into page as p (brand_id, page_id, complete_at)
-        select brand_id, page_id, max(complete_at) from :input i group by brand_id, page_id
-        on conflict (brand_id, page_id) do update set complete_at = greatest(p.complete_at, excluded.complete_at)`,
+        insert into page as p (brand_id, social_page_id, complete_at)
+        select brand_id, social_page_id, max(complete_at) from :input i group by brand_id, social_page_id
+        on conflict (brand_id, social_page_id) do update set complete_at = greatest(p.complete_at, excluded.complete_at)`,
     },
   },
   project: (event): readonly Change[] => {
@@ -68,7 +68,7 @@ export const ads = projection<AdLibraryEvent | BrandEvent>({
             row: {
               ad_id: data.ad_id,
               brand_id: data.brand_id,
-              page_id: data.page_id,
+              social_page_id: data.page_id,
               page_name: data.page_name,
               status: data.missing_since === null ? 'active' : 'missing',
               ...contentColumns(content),
@@ -93,7 +93,7 @@ export const ads = projection<AdLibraryEvent | BrandEvent>({
         return [
           update(ad_id, {
             ...contentColumns(details),
-            page_id,
+            social_page_id: page_id,
             page_name,
             countries,
             ...(started_on === null ? {} : { started_on, listed_on: started_on }),
@@ -141,7 +141,7 @@ export const ads = projection<AdLibraryEvent | BrandEvent>({
           .map(({ page_id }) => ({
             kind: 'run',
             statement: 'cover',
-            row: { brand_id, page_id, complete_at: observed_at },
+            row: { brand_id, social_page_id: page_id, complete_at: observed_at },
           }));
       }
     }

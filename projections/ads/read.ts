@@ -12,7 +12,7 @@ const HISTORY_ENTRIES_MAX = 100;
 type AdRow = AdContent & {
   readonly ad_id: string;
   readonly brand_id: string;
-  readonly page_id: string | null;
+  readonly social_page_id: string | null;
   readonly page_name: string | null;
   readonly status: string;
   readonly countries: readonly string[];
@@ -23,7 +23,7 @@ type AdRow = AdContent & {
   readonly last_seen_at: string;
 };
 
-const COLUMNS = `a.ad_id, a.brand_id, a.page_id, a.page_name, a.status, a.format, a.body, a.title, a.cta_type,
+const COLUMNS = `a.ad_id, a.brand_id, a.social_page_id, a.page_name, a.status, a.format, a.body, a.title, a.cta_type,
   a.cta_text, a.link_url, a.platforms, a.countries, a.started_on::text, a.stopped_on::text, a.listed_on::text,
   to_char(a.first_seen_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as first_seen_at,
   to_char(case when a.status = 'active' then greatest(a.seen_at, p.complete_at) else a.seen_at end
@@ -31,7 +31,7 @@ const COLUMNS = `a.ad_id, a.brand_id, a.page_id, a.page_name, a.status, a.format
 
 const DETAIL_COLUMNS = 'a.link_description, a.caption, a.languages, a.media, a.cards, a.versions';
 
-const PAGE_OF_AD = 'left join ads.page p on p.brand_id = a.brand_id and p.page_id = a.page_id';
+const PAGE_OF_AD = 'left join ads.page p on p.brand_id = a.brand_id and p.social_page_id = a.social_page_id';
 const FROM = `ads.ad a ${PAGE_OF_AD}`;
 
 const daysActive = (row: AdRow): number | null =>
@@ -45,7 +45,7 @@ const daysActive = (row: AdRow): number | null =>
 const summaryOf = (row: AdRow) => ({
   id: row.ad_id,
   brand_id: row.brand_id,
-  page: row.page_id === null ? null : { page_id: row.page_id, page_name: row.page_name },
+  page: row.social_page_id === null ? null : { page_id: row.social_page_id, page_name: row.page_name },
   status: row.status,
   format: row.format ?? 'other',
   body: row.body,

@@ -3,7 +3,7 @@
 create table ad (
   ad_id text primary key,
   brand_id uuid,
-  page_id text,
+  social_page_id text,
   page_name text,
   status text,
   format text,
@@ -37,9 +37,9 @@ alter table ad alter column tsv set statistics 10000;
 
 create table page (
   brand_id uuid not null,
-  page_id text not null,
+  social_page_id text not null,
   complete_at timestamptz not null,
-  primary key (brand_id, page_id)
+  primary key (brand_id, social_page_id)
 );
 
 create table history (

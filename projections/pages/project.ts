@@ -19,13 +19,13 @@ import {
 const recordPage = (
   link: string,
   at: string,
-): { readonly page_id: string; readonly change: Change } | null => {
+): { readonly landing_page_id: string; readonly change: Change } | null => {
   const page = landingPageOf(link);
   if (!page) return null;
-  const { landing_page_id: page_id, page_url, host, domains } = page;
+  const { landing_page_id, page_url, host, domains } = page;
   return {
-    page_id,
-    change: { kind: 'run', statement: 'meet', row: { page_id, page_url, host, domains, at } },
+    landing_page_id,
+    change: { kind: 'run', statement: 'meet', row: { landing_page_id, page_url, host, domains, at } },
   };
 };
 
@@ -43,7 +43,7 @@ type AdMove = {
 const recordCardPages = (cards: readonly AdCardContent[], at: string) => {
   if (cards.length === 0) return { page_ids: null, changes: [] };
   const met = cards.flatMap(({ link_url }) => (link_url === null ? [] : (recordPage(link_url, at) ?? [])));
-  const byPage = new Map(met.map(({ page_id, change }) => [page_id, change]));
+  const byPage = new Map(met.map(({ landing_page_id, change }) => [landing_page_id, change]));
   return { page_ids: `{${[...byPage.keys()].toSorted().join()}}`, changes: [...byPage.values()] };
 };
 
@@ -64,8 +64,8 @@ const moveAd = (
     ad_id,
     brand_id,
     position: event.position,
-    page_id: met?.page_id ?? (isLinked ? NO_PAGE : null),
-    card_page_ids: onCards.page_ids,
+    landing_page_id: met?.landing_page_id ?? (isLinked ? NO_PAGE : null),
+    card_landing_page_ids: onCards.page_ids,
     active: active ?? null,
   };
   return [
@@ -94,7 +94,7 @@ const projectBrand = (event: BrandEvent): readonly Change[] => {
 };
 
 const projectPage = (event: LandingPageEvent): readonly Change[] => {
-  const { landing_page_id: page_id, page_url, observed_at } = event.data;
+  const { landing_page_id, page_url, observed_at } = event.data;
   const met = recordPage(page_url, observed_at);
   if (met === null) return [];
   const set: Row =
@@ -107,15 +107,15 @@ const projectPage = (event: LandingPageEvent): readonly Change[] => {
         };
   return [
     met.change,
-    { kind: 'upsert', table: 'page', key: { page_id }, set },
-    { kind: 'refresh', statement: 'refresh_page', row: { page_id } },
+    { kind: 'upsert', table: 'page', key: { landing_page_id }, set },
+    { kind: 'refresh', statement: 'refresh_page', row: { landing_page_id } },
   ];
 };
 
 /** Landing pages: destinations of ads, joined with what was scraped and classified. */
 export const pages = projection<LandingPageEvent | AdLibraryEvent | BrandEvent>({
   name: 'pages',
-  version: 4,
+  version: 5,
   prefixes: ['landingPage-', 'adLibrary-', 'brand-'],
   schema: new URL('./schema.sql', import.meta.url),
   statements: {

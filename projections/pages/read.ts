@@ -10,7 +10,7 @@ import { OWN_HOSTS_SCOPE } from './statements.ts';
 const BRANDS_OF_PAGE_MAX = 20;
 
 type PageRow = {
-  readonly page_id: string;
+  readonly landing_page_id: string;
   readonly page_url: string;
   readonly host: string;
   readonly title: string | null;
@@ -28,7 +28,7 @@ type PageRow = {
 const iso = (column: string): string =>
   `to_char(${column} at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 
-const COLUMNS = `p.page_id, p.page_url, p.host, p.title, p.page_type, p.confidence, p.http_status,
+const COLUMNS = `p.landing_page_id, p.page_url, p.host, p.title, p.page_type, p.confidence, p.http_status,
   p.active_ads::text, p.total_ads::text, ${iso('p.first_seen_at')} as first_seen_at, ${iso('p.seen_at')} as seen_at,
   case when b.slug is not null and b.is_public then ${BRAND_REFERENCE_SQL} end as brand`;
 
@@ -37,7 +37,7 @@ const GONE: readonly (number | null)[] = [404, 410];
 
 const summaryOf = (row: PageRow): string => {
   const text = JSON.stringify({
-    id: row.page_id,
+    id: row.landing_page_id,
     page_url: row.page_url,
     host: row.host,
     title: row.title,
@@ -51,7 +51,7 @@ const summaryOf = (row: PageRow): string => {
   });
   return appendFields(text, {
     brand: row.brand ?? 'null',
-    url: `"${BASE_URL_MARK}/v1/pages/${row.page_id}"`,
+    url: `"${BASE_URL_MARK}/v1/pages/${row.landing_page_id}"`,
   });
 };
 
@@ -94,36 +94,36 @@ export const listPages = async (
     ...(pageType === undefined ? [] : [`s.page_type = ${parameter(pageType)}`]),
     ...(afterId === undefined
       ? []
-      : [`(${column}, s.page_id) < (${parameter(afterKey)}::${type}, ${parameter(afterId)}::uuid)`]),
+      : [`(${column}, s.landing_page_id) < (${parameter(afterKey)}::${type}, ${parameter(afterId)}::uuid)`]),
     ...(brandId === undefined || categoryId === undefined
       ? []
       : [
           // A lookup for each of the brand's landing pages: its category may have a hundred times as many.
           `exists (
-            select from pages.page_scope c where c.page_id = s.page_id and c.scope_id = ${parameter(categoryId)} offset 0)`,
+            select from pages.page_scope c where c.landing_page_id = s.landing_page_id and c.scope_id = ${parameter(categoryId)} offset 0)`,
         ]),
   ];
   const rows = await readAdaptivePage<PageRow & { readonly key: string }>(
     db,
     {
       scan: {
-        columns: `s.page_id, ${column} as place`,
+        columns: `s.landing_page_id, ${column} as place`,
         from: 'pages.page_scope s',
         where,
-        order: `${column} desc, s.page_id desc`,
+        order: `${column} desc, s.landing_page_id desc`,
       },
       show: (of) => `select ${COLUMNS}, ${text} as key
-        from ${of} s join pages.page p using (page_id) left join pages.brand b on b.brand_id = p.owner_id`,
-      filterTable: { table: 'pages.address', alias: 'w', key: 'page_id' },
+        from ${of} s join pages.page p using (landing_page_id) left join pages.brand b on b.brand_id = p.owner_id`,
+      filterTable: { table: 'pages.address', alias: 'w', key: 'landing_page_id' },
       conditions: urlPart === undefined ? [] : [`w.page_url ilike ${parameter(likePattern(urlPart))}`],
-      order: 's.place desc, s.page_id desc',
+      order: 's.place desc, s.landing_page_id desc',
       values,
     },
     page,
   );
   return pageOfRows(rows, page.limit, {
     toItem: summaryOf,
-    cursorOf: (last) => [last.key, last.page_id],
+    cursorOf: (last) => [last.key, last.landing_page_id],
   });
 };
 
@@ -134,7 +134,7 @@ const BRANDS = `left join lateral (
   select '[' || string_agg(item, ',' order by active_ads desc, total_ads desc, brand_id) || ']' as brands from (
     select r.brand_id, r.active_ads, r.total_ads, '{"brand":' || ${BRAND_REFERENCE_SQL} || ',"active_ads":'
       || r.active_ads || ',"total_ads":' || r.total_ads || '}' as item
-    from pages.page_brand r join pages.brand b using (brand_id) where r.page_id = p.page_id and b.is_public
+    from pages.page_brand r join pages.brand b using (brand_id) where r.landing_page_id = p.landing_page_id and b.is_public
     order by r.active_ads desc, r.total_ads desc, r.brand_id limit ${BRANDS_OF_PAGE_MAX}
   ) r
 ) r on true`;
@@ -177,8 +177,8 @@ export const findPages = async (db: ReadDatabase, ids: readonly string[]): Promi
   const rows = await db.query<DetailRow>({
     sql: `
       select ${COLUMNS}, ${DETAIL_COLUMNS}, r.brands
-      from unnest($1::uuid[]) with ordinality as t(page_id, place)
-      join pages.page p using (page_id) left join pages.brand b on b.brand_id = p.owner_id ${BRANDS}
+      from unnest($1::uuid[]) with ordinality as t(landing_page_id, place)
+      join pages.page p using (landing_page_id) left join pages.brand b on b.brand_id = p.owner_id ${BRANDS}
       where p.is_public order by t.place`,
     values: [ids],
   });

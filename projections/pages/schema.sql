@@ -1,6 +1,6 @@
 -- One row per landing page: figures from the ads that lead to it, from visits and from classifiers.
 create table page (
-  page_id uuid primary key,
+  landing_page_id uuid primary key,
   page_url text,
   host text,
   first_seen_at timestamptz,
@@ -29,55 +29,55 @@ create table page (
 
 -- URLs in a table of their own, so that the substring search fits into memory.
 create table address (
-  page_id uuid primary key,
+  landing_page_id uuid primary key,
   page_url text not null
 );
 
 -- Domains that may own a landing page: its host and the parents of the host.
 create table page_domain (
   domain text not null,
-  page_id uuid not null,
-  primary key (domain, page_id),
-  unique (page_id, domain)
+  landing_page_id uuid not null,
+  primary key (domain, landing_page_id),
+  unique (landing_page_id, domain)
 );
 
 -- Destinations of an ad now, by its own link and by those of its cards. `active`: not confirmed inactive.
 create table ad (
   ad_id text primary key,
   brand_id uuid not null,
-  page_id uuid,
-  card_page_ids uuid[] not null default '{}',
+  landing_page_id uuid,
+  card_landing_page_ids uuid[] not null default '{}',
   active boolean not null
 );
 
 -- Every landing page that an ad was ever seen to lead to.
 create table lead (
   ad_id text not null,
-  page_id uuid not null,
+  landing_page_id uuid not null,
   brand_id uuid not null,
-  primary key (ad_id, page_id)
+  primary key (ad_id, landing_page_id)
 );
 
 -- `active_ads` lead there now, `total_ads` ever did. `is_listed` once `page_scope` reflects the row.
 create table page_brand (
-  page_id uuid not null,
+  landing_page_id uuid not null,
   brand_id uuid not null,
   active_ads bigint not null default 0,
   total_ads bigint not null default 0,
   is_listed boolean not null default false,
-  primary key (page_id, brand_id),
-  unique (brand_id, page_id)
+  primary key (landing_page_id, brand_id),
+  unique (brand_id, landing_page_id)
 );
 
 -- Scopes in which live landing pages are listed: each of their public brands, the categories of these, and,
 -- on hosts of public US brands, the zero id.
 create table page_scope (
-  page_id uuid not null,
+  landing_page_id uuid not null,
   scope_id uuid not null,
   page_type text,
   first_seen_at timestamptz not null,
   total_ads bigint not null,
-  primary key (page_id, scope_id)
+  primary key (landing_page_id, scope_id)
 );
 
 create table brand (
@@ -91,10 +91,10 @@ create table brand (
   category_ids uuid[] not null default '{}'
 );
 -- indexes
-create index page_brand_unlisted on page_brand (page_id) where not is_listed;
+create index page_brand_unlisted on page_brand (landing_page_id) where not is_listed;
 create index address_by_part on address using gin (page_url gin_trgm_ops);
-create index page_newest on page_scope (scope_id, first_seen_at desc, page_id desc);
-create index page_most_seen on page_scope (scope_id, total_ads desc, page_id desc);
-create index page_newest_of_type on page_scope (scope_id, page_type, first_seen_at desc, page_id desc);
-create index page_most_seen_of_type on page_scope (scope_id, page_type, total_ads desc, page_id desc);
-create index ad_with_cards on ad (brand_id) where active and card_page_ids <> '{}';
+create index page_newest on page_scope (scope_id, first_seen_at desc, landing_page_id desc);
+create index page_most_seen on page_scope (scope_id, total_ads desc, landing_page_id desc);
+create index page_newest_of_type on page_scope (scope_id, page_type, first_seen_at desc, landing_page_id desc);
+create index page_most_seen_of_type on page_scope (scope_id, page_type, total_ads desc, landing_page_id desc);
+create index ad_with_cards on ad (brand_id) where active and card_landing_page_ids <> '{}';

@@ -8,22 +8,22 @@ export const OWN_HOSTS_SCOPE = '00000000-0000-0000-0000-000000000000';
  * changes set, so its order relative to them does not matter.
  */
 export const meet: Statement = {
-  columns: { page_id: 'uuid', page_url: 'text', host: 'text', domains: 'text[]', at: 'timestamptz' },
+  columns: { landing_page_id: 'uuid', page_url: 'text', host: 'text', domains: 'text[]', at: 'timestamptz' },
   touches: [],
   sql: `
     with i as materialized (
-      select page_id, min(page_url) as page_url, min(host) as host, min(domains) as domains,
+      select landing_page_id, min(page_url) as page_url, min(host) as host, min(domains) as domains,
         min(at) as first_at, max(at) as last_at
-      from :input x group by page_id
+      from :input x group by landing_page_id
     ), placed as (
-      insert into page_domain (domain, page_id) select d.domain, i.page_id from i, unnest(i.domains) as d(domain)
+      insert into page_domain (domain, landing_page_id) select d.domain, i.landing_page_id from i, unnest(i.domains) as d(domain)
       on conflict do nothing
     ), addressed as (
-      insert into address (page_id, page_url) select page_id, page_url from i order by page_id on conflict do nothing
+      insert into address (landing_page_id, page_url) select landing_page_id, page_url from i order by landing_page_id on conflict do nothing
     )
-    insert into page as p (page_id, page_url, host, first_seen_at, seen_at)
-    select page_id, page_url, host, first_at, last_at from i order by page_id
-    on conflict (page_id) do update set page_url = excluded.page_url, host = excluded.host,
+    insert into page as p (landing_page_id, page_url, host, first_seen_at, seen_at)
+    select landing_page_id, page_url, host, first_at, last_at from i order by landing_page_id
+    on conflict (landing_page_id) do update set page_url = excluded.page_url, host = excluded.host,
       first_seen_at = least(p.first_seen_at, excluded.first_seen_at),
       seen_at = greatest(p.seen_at, excluded.seen_at)`,
 };
@@ -36,8 +36,8 @@ export const NO_PAGE = '00000000-0000-0000-0000-000000000000';
  * its cards.
  */
 const pagesOf = (ads: string): string => `(
-      select distinct a.ad_id, a.brand_id, p.page_id from ${ads} a, unnest(a.card_page_ids || a.page_id) as p(page_id)
-      where a.active and p.page_id is not null
+      select distinct a.ad_id, a.brand_id, p.landing_page_id from ${ads} a, unnest(a.card_landing_page_ids || a.landing_page_id) as p(landing_page_id)
+      where a.active and p.landing_page_id is not null
     )`;
 
 /**
@@ -51,8 +51,8 @@ export const move: Statement = {
     ad_id: 'text',
     brand_id: 'uuid',
     position: 'bigint',
-    page_id: 'uuid',
-    card_page_ids: 'text',
+    landing_page_id: 'uuid',
+    card_landing_page_ids: 'text',
     active: 'boolean',
   },
   touches: ['ad', 'lead', 'page_brand'],
@@ -60,45 +60,45 @@ export const move: Statement = {
     with i as materialized (select * from :input x),
     last as (
       select ad_id, (array_agg(brand_id order by position desc))[1] as brand_id,
-        (array_agg(page_id order by position desc) filter (where page_id is not null))[1] as page_id,
-        (array_agg(card_page_ids order by position desc) filter (where card_page_ids is not null))[1] as card_page_ids,
+        (array_agg(landing_page_id order by position desc) filter (where landing_page_id is not null))[1] as landing_page_id,
+        (array_agg(card_landing_page_ids order by position desc) filter (where card_landing_page_ids is not null))[1] as card_landing_page_ids,
         (array_agg(active order by position desc) filter (where active is not null))[1] as active
       from i group by ad_id
     ), old as materialized (
-      select a.ad_id, a.brand_id, a.page_id, a.card_page_ids, a.active from last join ad a using (ad_id)
+      select a.ad_id, a.brand_id, a.landing_page_id, a.card_landing_page_ids, a.active from last join ad a using (ad_id)
     ), new as materialized (
-      select l.ad_id, l.brand_id, nullif(coalesce(l.page_id, o.page_id), '${NO_PAGE}') as page_id,
-        coalesce(l.card_page_ids::uuid[], o.card_page_ids, '{}') as card_page_ids,
+      select l.ad_id, l.brand_id, nullif(coalesce(l.landing_page_id, o.landing_page_id), '${NO_PAGE}') as landing_page_id,
+        coalesce(l.card_landing_page_ids::uuid[], o.card_landing_page_ids, '{}') as card_landing_page_ids,
         coalesce(l.active, o.active, true) as active
       from last l left join old o using (ad_id)
     ), kept as (
-      insert into ad (ad_id, brand_id, page_id, card_page_ids, active)
-      select ad_id, brand_id, page_id, card_page_ids, active from new
-      on conflict (ad_id) do update set brand_id = excluded.brand_id, page_id = excluded.page_id,
-        card_page_ids = excluded.card_page_ids, active = excluded.active
+      insert into ad (ad_id, brand_id, landing_page_id, card_landing_page_ids, active)
+      select ad_id, brand_id, landing_page_id, card_landing_page_ids, active from new
+      on conflict (ad_id) do update set brand_id = excluded.brand_id, landing_page_id = excluded.landing_page_id,
+        card_landing_page_ids = excluded.card_landing_page_ids, active = excluded.active
     ), led as (
-      insert into lead (ad_id, page_id, brand_id)
-      select distinct on (ad_id, page_id) ad_id, page_id, brand_id from (
-        select ad_id, brand_id, page_id from i where page_id <> '${NO_PAGE}'
-        union all select ad_id, brand_id, unnest(card_page_ids::uuid[]) from i where card_page_ids is not null
+      insert into lead (ad_id, landing_page_id, brand_id)
+      select distinct on (ad_id, landing_page_id) ad_id, landing_page_id, brand_id from (
+        select ad_id, brand_id, landing_page_id from i where landing_page_id <> '${NO_PAGE}'
+        union all select ad_id, brand_id, unnest(card_landing_page_ids::uuid[]) from i where card_landing_page_ids is not null
       ) l
-      on conflict do nothing returning page_id, brand_id
+      on conflict do nothing returning landing_page_id, brand_id
     ), moved as materialized (
-      select page_id, brand_id, sum(active) as active, sum(total) as total from (
-        select page_id, brand_id, 1 as active, 0 as total from ${pagesOf('new')} n
-        union all select page_id, brand_id, -1, 0 from ${pagesOf('old')} o
-        union all select page_id, brand_id, 0, 1 from led
+      select landing_page_id, brand_id, sum(active) as active, sum(total) as total from (
+        select landing_page_id, brand_id, 1 as active, 0 as total from ${pagesOf('new')} n
+        union all select landing_page_id, brand_id, -1, 0 from ${pagesOf('old')} o
+        union all select landing_page_id, brand_id, 0, 1 from led
       ) m
-      group by page_id, brand_id having sum(active) <> 0 or sum(total) <> 0
+      group by landing_page_id, brand_id having sum(active) <> 0 or sum(total) <> 0
     ), counted as (
-      insert into page as p (page_id, active_ads, total_ads)
-      select page_id, sum(active), sum(total) from moved group by page_id order by page_id
-      on conflict (page_id) do update
+      insert into page as p (landing_page_id, active_ads, total_ads)
+      select landing_page_id, sum(active), sum(total) from moved group by landing_page_id order by landing_page_id
+      on conflict (landing_page_id) do update
         set active_ads = p.active_ads + excluded.active_ads, total_ads = p.total_ads + excluded.total_ads
     )
-    insert into page_brand as p (page_id, brand_id, active_ads, total_ads)
-    select page_id, brand_id, active, total from moved order by page_id, brand_id
-    on conflict (page_id, brand_id) do update
+    insert into page_brand as p (landing_page_id, brand_id, active_ads, total_ads)
+    select landing_page_id, brand_id, active, total from moved order by landing_page_id, brand_id
+    on conflict (landing_page_id, brand_id) do update
       set active_ads = p.active_ads + excluded.active_ads, total_ads = p.total_ads + excluded.total_ads`,
 };
 
@@ -107,57 +107,57 @@ const IS_LIVE = 'coalesce(p.http_status not in (404, 410), true)';
 
 /**
  * Refreshes what follows from several tables: the owner of a landing page, and where it is listed. `source`
- * selects the `page_id`. Reads all brands of a page; a shared page has thousands.
+ * selects the `landing_page_id`. Reads all brands of a page; a shared page has thousands.
  */
 const refresh = (source: string, columns: Statement['columns']): Statement => ({
   columns,
   touches: ['page', 'page_brand', 'page_scope'],
   sql: `
-    with touched as materialized (select distinct page_id from (${source}) s),
+    with touched as materialized (select distinct landing_page_id from (${source}) s),
     owner as (
-      select distinct on (d.page_id) d.page_id, b.brand_id, b.is_public, b.country
-      from touched join page_domain d using (page_id) join brand b on b.domain = d.domain
-      order by d.page_id, length(d.domain) desc
+      select distinct on (d.landing_page_id) d.landing_page_id, b.brand_id, b.is_public, b.country
+      from touched join page_domain d using (landing_page_id) join brand b on b.domain = d.domain
+      order by d.landing_page_id, length(d.domain) desc
     ), related as (
-      select page_id, brand_id from owner
-      union select page_id, brand_id from touched join page_brand using (page_id)
+      select landing_page_id, brand_id from owner
+      union select landing_page_id, brand_id from touched join page_brand using (landing_page_id)
     ), public_scope as materialized (
-      select distinct r.page_id, s.scope_id from related r join brand b using (brand_id)
+      select distinct r.landing_page_id, s.scope_id from related r join brand b using (brand_id)
       cross join lateral unnest(array_append(b.category_ids, b.brand_id)) as s(scope_id) where b.is_public
     ), now as materialized (
-      select p.page_id, p.page_type, p.first_seen_at, p.total_ads, o.brand_id as owner_id,
-        exists (select from public_scope f where f.page_id = p.page_id) as is_public,
+      select p.landing_page_id, p.page_type, p.first_seen_at, p.total_ads, o.brand_id as owner_id,
+        exists (select from public_scope f where f.landing_page_id = p.landing_page_id) as is_public,
         ${IS_LIVE} as is_live, coalesce(o.is_public and o.country = 'US', false) as is_listed
-      from touched join page p using (page_id) left join owner o using (page_id)
+      from touched join page p using (landing_page_id) left join owner o using (landing_page_id)
     ), kept as (
       update page p set owner_id = n.owner_id, is_public = n.is_public,
         listed_since = n.first_seen_at, listed_ads = n.total_ads
-      from now n where p.page_id = n.page_id and (p.owner_id, p.is_public, p.listed_since, p.listed_ads)
+      from now n where p.landing_page_id = n.landing_page_id and (p.owner_id, p.is_public, p.listed_since, p.listed_ads)
         is distinct from (n.owner_id, n.is_public, n.first_seen_at, n.total_ads)
     ), marked as (
-      update page_brand r set is_listed = true from touched t where r.page_id = t.page_id and not r.is_listed
+      update page_brand r set is_listed = true from touched t where r.landing_page_id = t.landing_page_id and not r.is_listed
     ), scoped as materialized (
-      select n.page_id, f.scope_id, n.page_type, n.first_seen_at, n.total_ads
-      from now n join public_scope f using (page_id) where n.is_live
+      select n.landing_page_id, f.scope_id, n.page_type, n.first_seen_at, n.total_ads
+      from now n join public_scope f using (landing_page_id) where n.is_live
       union all
-      select page_id, '${OWN_HOSTS_SCOPE}'::uuid, page_type, first_seen_at, total_ads from now where is_live and is_listed
+      select landing_page_id, '${OWN_HOSTS_SCOPE}'::uuid, page_type, first_seen_at, total_ads from now where is_live and is_listed
     ), unlisted as (
-      delete from page_scope s using touched t where s.page_id = t.page_id
-        and not exists (select from scoped x where x.page_id = s.page_id and x.scope_id = s.scope_id)
+      delete from page_scope s using touched t where s.landing_page_id = t.landing_page_id
+        and not exists (select from scoped x where x.landing_page_id = s.landing_page_id and x.scope_id = s.scope_id)
     )
-    insert into page_scope as s (page_id, scope_id, page_type, first_seen_at, total_ads)
-    select page_id, scope_id, page_type, first_seen_at, total_ads from scoped order by page_id, scope_id
-    on conflict (page_id, scope_id) do update
+    insert into page_scope as s (landing_page_id, scope_id, page_type, first_seen_at, total_ads)
+    select landing_page_id, scope_id, page_type, first_seen_at, total_ads from scoped order by landing_page_id, scope_id
+    on conflict (landing_page_id, scope_id) do update
       set page_type = excluded.page_type, first_seen_at = excluded.first_seen_at, total_ads = excluded.total_ads
       where (s.page_type, s.first_seen_at, s.total_ads)
         is distinct from (excluded.page_type, excluded.first_seen_at, excluded.total_ads)`,
 });
 
-export const refreshPage = refresh('select page_id from :input i', { page_id: 'uuid' });
+export const refreshPage = refresh('select landing_page_id from :input i', { landing_page_id: 'uuid' });
 
 export const refreshPagesOfBrand = refresh(
-  `select p.page_id from :input i join page_brand p using (brand_id)
-   union select d.page_id from :input i join brand b using (brand_id) join page_domain d on d.domain = b.domain`,
+  `select p.landing_page_id from :input i join page_brand p using (brand_id)
+   union select d.landing_page_id from :input i join brand b using (brand_id) join page_domain d on d.domain = b.domain`,
   { brand_id: 'uuid' },
 );
 
@@ -165,7 +165,7 @@ const AD = { ad_id: 'text' };
 
 /** Lists, for the first time, landing pages that an ad ever led to. */
 export const placePagesOfAd = refresh(
-  'select l.page_id from :input i join lead l using (ad_id) join page p using (page_id) where p.listed_ads is null',
+  'select l.landing_page_id from :input i join lead l using (ad_id) join page p using (landing_page_id) where p.listed_ads is null',
   AD,
 );
 
@@ -178,28 +178,28 @@ export const relistPagesOfAd: Statement = {
   touches: ['page', 'page_brand', 'page_scope'],
   sql: `
     with touched as materialized (
-      select p.page_id, p.page_type, p.first_seen_at, p.total_ads, ${IS_LIVE} as is_live,
+      select p.landing_page_id, p.page_type, p.first_seen_at, p.total_ads, ${IS_LIVE} as is_live,
         (p.listed_since, p.listed_ads) is distinct from (p.first_seen_at, p.total_ads) as is_moved
-      from (select distinct l.page_id from :input i join lead l using (ad_id)) t join page p using (page_id)
+      from (select distinct l.landing_page_id from :input i join lead l using (ad_id)) t join page p using (landing_page_id)
       where p.listed_ads is not null
     ), met as materialized (
-      select r.page_id, r.brand_id, coalesce(b.is_public, false) as is_public, b.category_ids
-      from touched join page_brand r using (page_id) left join brand b using (brand_id) where not r.is_listed
+      select r.landing_page_id, r.brand_id, coalesce(b.is_public, false) as is_public, b.category_ids
+      from touched join page_brand r using (landing_page_id) left join brand b using (brand_id) where not r.is_listed
     ), marked as (
-      update page_brand r set is_listed = true from met m where r.page_id = m.page_id and r.brand_id = m.brand_id
+      update page_brand r set is_listed = true from met m where r.landing_page_id = m.landing_page_id and r.brand_id = m.brand_id
     ), shown as (
-      select page_id, bool_or(is_public) as is_public from met group by page_id
+      select landing_page_id, bool_or(is_public) as is_public from met group by landing_page_id
     ), kept as (
       update page p set is_public = p.is_public or coalesce(s.is_public, false),
         listed_since = t.first_seen_at, listed_ads = t.total_ads
-      from touched t left join shown s using (page_id) where p.page_id = t.page_id and (t.is_moved or s.is_public)
+      from touched t left join shown s using (landing_page_id) where p.landing_page_id = t.landing_page_id and (t.is_moved or s.is_public)
     ), relisted as (
       update page_scope s set first_seen_at = t.first_seen_at, total_ads = t.total_ads
-      from touched t where t.is_moved and s.page_id = t.page_id
+      from touched t where t.is_moved and s.landing_page_id = t.landing_page_id
     )
-    insert into page_scope (page_id, scope_id, page_type, first_seen_at, total_ads)
-    select distinct t.page_id, s.scope_id, t.page_type, t.first_seen_at, t.total_ads
-    from touched t join met m using (page_id) cross join lateral unnest(array_append(m.category_ids, m.brand_id)) as s(scope_id)
-    where m.is_public and t.is_live order by t.page_id, s.scope_id
-    on conflict (page_id, scope_id) do nothing`,
+    insert into page_scope (landing_page_id, scope_id, page_type, first_seen_at, total_ads)
+    select distinct t.landing_page_id, s.scope_id, t.page_type, t.first_seen_at, t.total_ads
+    from touched t join met m using (landing_page_id) cross join lateral unnest(array_append(m.category_ids, m.brand_id)) as s(scope_id)
+    where m.is_public and t.is_live order by t.landing_page_id, s.scope_id
+    on conflict (landing_page_id, scope_id) do nothing`,
 };

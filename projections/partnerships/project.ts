@@ -20,7 +20,7 @@ const namePartner = (
     ad_id: data.ad_id,
     position,
     brand_id: data.brand_id,
-    page_id: data.page_id,
+    social_page_id: data.page_id,
     page_name: data.page_name,
     partner_id: partner.page_id,
     partner_name: partner.page_name,
@@ -31,7 +31,7 @@ const namePartner = (
 /** Branded content: ads that name a partner, and how long they ran. Other ads are not stored here. */
 export const partnerships = projection<AdLibraryEvent | SocialPageEvent>({
   name: 'partnerships',
-  version: 1,
+  version: 2,
   prefixes: ['adLibrary-', 'socialPage-'],
   schema: new URL('./schema.sql', import.meta.url),
   statements: {
@@ -40,7 +40,7 @@ export const partnerships = projection<AdLibraryEvent | SocialPageEvent>({
         ad_id: 'text',
         position: 'bigint',
         brand_id: 'uuid',
-        page_id: 'text',
+        social_page_id: 'text',
         page_name: 'text',
         partner_id: 'text',
         partner_name: 'text',
@@ -48,11 +48,11 @@ export const partnerships = projection<AdLibraryEvent | SocialPageEvent>({
       },
       touches: ['ad'],
       sql: `
-        insert into ad (ad_id, brand_id, page_id, page_name, partner_id, partner_name, live, first_seen_at, last_seen_at)
-        select distinct on (ad_id) ad_id, brand_id, page_id, page_name, partner_id, partner_name, true,
+        insert into ad (ad_id, brand_id, social_page_id, page_name, partner_id, partner_name, live, first_seen_at, last_seen_at)
+        select distinct on (ad_id) ad_id, brand_id, social_page_id, page_name, partner_id, partner_name, true,
           min(seen_at) over (partition by ad_id), seen_at
         from :input i order by ad_id, position desc
-        on conflict (ad_id) do update set page_id = excluded.page_id, page_name = excluded.page_name,
+        on conflict (ad_id) do update set social_page_id = excluded.social_page_id, page_name = excluded.page_name,
           partner_id = excluded.partner_id, partner_name = excluded.partner_name, live = true,
           last_seen_at = excluded.last_seen_at`,
     },
@@ -75,7 +75,7 @@ export const partnerships = projection<AdLibraryEvent | SocialPageEvent>({
         const { ad_id, page_id, page_name, branded_content } = event.data;
         return branded_content
           ? [namePartner(event, branded_content)]
-          : [update(ad_id, { page_id, page_name })];
+          : [update(ad_id, { social_page_id: page_id, page_name })];
       }
       case 'AdConfirmedInactive': {
         const { ad_id, stopped_on, last_seen_at } = event.data;
@@ -88,13 +88,13 @@ export const partnerships = projection<AdLibraryEvent | SocialPageEvent>({
         return [{ kind: 'run', statement: 'scan', row: { brand_id, scanned_at: observed_at } }];
       }
       case 'PageLinked': {
-        const { page_id, brand_id, role } = event.data;
-        return [{ kind: 'upsert', table: 'link', key: { page_id, brand_id }, set: { role } }];
+        const { page_id: social_page_id, brand_id, role } = event.data;
+        return [{ kind: 'upsert', table: 'link', key: { social_page_id, brand_id }, set: { role } }];
       }
       case 'PageUnlinked':
       case 'PageLinkQuarantined': {
-        const { page_id, brand_id } = event.data;
-        return [{ kind: 'delete', table: 'link', key: { page_id, brand_id } }];
+        const { page_id: social_page_id, brand_id } = event.data;
+        return [{ kind: 'delete', table: 'link', key: { social_page_id, brand_id } }];
       }
       case 'AdRevised':
       case 'AdDestinationChanged':

@@ -3,7 +3,7 @@ import { PARTNERSHIP_DAYS, PARTNERSHIPS_MAX } from '#contracts/resources/corpus/
 
 /** Branded-content ads of one pair of social pages that ran within the window. */
 type Pair = {
-  readonly page_id: string | null;
+  readonly social_page_id: string | null;
   readonly page_name: string | null;
   readonly page_is_own: boolean;
   readonly partner_id: string | null;
@@ -20,18 +20,18 @@ type Pair = {
 // counts.
 const PAIRS = `
   with own as materialized (
-    select page_id from partnerships.link where brand_id = $1 and role in ('OFFICIAL', 'REGIONAL')
+    select social_page_id from partnerships.link where brand_id = $1 and role in ('OFFICIAL', 'REGIONAL')
   ), found as (
     select a.* from partnerships.ad a where a.brand_id = $1
     union
-    select a.* from partnerships.ad a join own on a.page_id = own.page_id
+    select a.* from partnerships.ad a join own on a.social_page_id = own.social_page_id
     union
-    select a.* from partnerships.ad a join own on a.partner_id = own.page_id
+    select a.* from partnerships.ad a join own on a.partner_id = own.social_page_id
   )
-  select a.page_id, max(a.page_name collate "C") as page_name,
-    coalesce(a.page_id in (select page_id from own), false) as page_is_own,
+  select a.social_page_id, max(a.page_name collate "C") as page_name,
+    coalesce(a.social_page_id in (select social_page_id from own), false) as page_is_own,
     a.partner_id, max(a.partner_name collate "C") as partner_name,
-    coalesce(a.partner_id in (select page_id from own), false) as partner_is_own,
+    coalesce(a.partner_id in (select social_page_id from own), false) as partner_is_own,
     count(*)::int as ads, (count(*) filter (where a.live))::int as active_ads,
     (min(a.first_seen_at) at time zone 'utc')::date::text as first_seen_on,
     (max(case when a.live then coalesce(s.scanned_at, a.last_seen_at) else a.last_seen_at end) at time zone 'utc')::date::text as last_seen_on
@@ -40,7 +40,7 @@ const PAIRS = `
     select coalesce((select scanned_at from partnerships.brand where brand_id = $1), (select max(last_seen_at) from found)) as scanned_at
   ) b
   where a.live or (a.last_seen_at at time zone 'utc')::date > (b.scanned_at at time zone 'utc')::date - ${PARTNERSHIP_DAYS}
-  group by a.page_id, a.partner_id, case when a.page_id is null then a.page_name end,
+  group by a.social_page_id, a.partner_id, case when a.social_page_id is null then a.page_name end,
     case when a.partner_id is null then lower(a.partner_name) end`;
 
 type Creator = { page_id: string | null; page_name: string | null };
@@ -60,10 +60,10 @@ type Partnership = {
  * partner is the creator.
  */
 const creatorOf = (pair: Pair): { readonly creator: Creator; readonly runs: boolean } | null => {
-  const page = { page_id: pair.page_id, page_name: pair.page_name };
+  const page = { page_id: pair.social_page_id, page_name: pair.page_name };
   const partner = { page_id: pair.partner_id, page_name: pair.partner_name };
   if (pair.page_is_own) return pair.partner_is_own ? null : { creator: partner, runs: false };
-  if (pair.page_id === null && !pair.partner_is_own) return { creator: partner, runs: false };
+  if (pair.social_page_id === null && !pair.partner_is_own) return { creator: partner, runs: false };
   return page.page_id === null && page.page_name === null ? null : { creator: page, runs: true };
 };
 

@@ -2,7 +2,7 @@
 create table ad (
   ad_id text primary key,
   brand_id uuid,
-  page_id text,
+  social_page_id text,
   page_name text,
   partner_id text,
   partner_name text,
@@ -14,10 +14,10 @@ create table ad (
 
 -- Current links: neither unlinked nor quarantined.
 create table link (
-  page_id text not null,
+  social_page_id text not null,
   brand_id uuid not null,
   role text,
-  primary key (page_id, brand_id)
+  primary key (social_page_id, brand_id)
 );
 
 -- The newest scan per brand; the last 365 days count back from it.
@@ -27,6 +27,6 @@ create table brand (
 );
 -- indexes
 create index ad_of_brand on ad (brand_id);
-create index ad_of_page on ad (page_id);
+create index ad_of_page on ad (social_page_id);
 create index ad_of_partner on ad (partner_id);
 create index link_of_brand on link (brand_id);

@@ -22,7 +22,7 @@ export type LibraryQuery = {
 
 type AdRow = {
   readonly ad_id: string;
-  readonly page_id: string | null;
+  readonly social_page_id: string | null;
   readonly page_name: string | null;
   readonly format: string | null;
   readonly title: string | null;
@@ -57,7 +57,7 @@ const readAds = async (
   if (ids.length === 0) return new Map();
   const [ads, creatives] = await Promise.all([
     db.query<AdRow>({
-      sql: `select ad_id, page_id, page_name, format, title, body, cta_type, started_on::text
+      sql: `select ad_id, social_page_id, page_name, format, title, body, cta_type, started_on::text
         from ads.ad where ad_id = any($1::text[])`,
       values: [ids],
     }),
@@ -81,7 +81,7 @@ const libraryAd = (ad: AdRow, creatives: readonly string[], day: string): string
   const age = ad.started_on === null ? null : (Date.parse(day) - Date.parse(ad.started_on)) / DAY_MS;
   const text = JSON.stringify({
     id: ad.ad_id,
-    page: ad.page_id === null ? null : { page_id: ad.page_id, page_name: ad.page_name },
+    page: ad.social_page_id === null ? null : { page_id: ad.social_page_id, page_name: ad.page_name },
     format: ad.format ?? 'other',
     title: ad.title,
     body: excerptOfBody(ad.body),

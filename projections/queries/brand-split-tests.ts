@@ -26,16 +26,16 @@ const TESTS = `
 
 // Read only for brands with tests that name pages: a brand may have thousands of landing pages.
 const LIVE_PAGES = `
-  select p.page_id, p.page_url, b.active_ads
-  from pages.page_brand b join pages.page p using (page_id)
+  select p.landing_page_id, p.page_url, b.active_ads
+  from pages.page_brand b join pages.page p using (landing_page_id)
   where b.brand_id = $1 and b.active_ads > 0
     and exists (select from split_tests.test e where e.brand_id = $1 and e.pages is not null)`;
 
 // Ads that lead to several landing pages. Such an ad counts once for the pages that a test covers together.
 const LEADS_OF_CARDS = `
-  select array(select distinct p from unnest(a.card_page_ids || a.page_id) p where p is not null)::text[] as page_ids
+  select array(select distinct p from unnest(a.card_landing_page_ids || a.landing_page_id) p where p is not null)::text[] as page_ids
   from pages.ad a
-  where a.brand_id = $1 and a.active and a.card_page_ids <> '{}'
+  where a.brand_id = $1 and a.active and a.card_landing_page_ids <> '{}'
     and exists (select from split_tests.test e where e.brand_id = $1 and e.pages is not null)`;
 
 const PROFILE = `
@@ -69,7 +69,7 @@ type TestRow = {
   readonly changed_at: string | null;
   readonly missing_since: string | null;
 };
-type LivePage = { readonly page_id: string; readonly page_url: string; readonly active_ads: string };
+type LivePage = { readonly landing_page_id: string; readonly page_url: string; readonly active_ads: string };
 /** Landing pages of the brand's active ads. */
 type Leads = {
   readonly pages: readonly LivePage[];
@@ -83,10 +83,10 @@ const isBelow = (address: string, begins: string): boolean =>
 /** Counts active ads that lead to the page, or for a prefix match to pages below it. */
 const adsOn = (page: NonNullable<TestRow['pages']>[number], { pages, ofCards }: Leads): number => {
   const found = pages.filter(
-    ({ page_id, page_url }) =>
-      page_id === page.page_id || (page.begins !== null && isBelow(page_url, page.begins)),
+    ({ landing_page_id, page_url }) =>
+      landing_page_id === page.page_id || (page.begins !== null && isBelow(page_url, page.begins)),
   );
-  const ids = new Set(found.map(({ page_id }) => page_id));
+  const ids = new Set(found.map(({ landing_page_id }) => landing_page_id));
   const counted = found.reduce((sum, { active_ads }) => sum + Number(active_ads), 0);
   const again = ofCards.map(({ page_ids }) => page_ids.filter((id) => ids.has(id)).length - 1);
   return counted - again.reduce((sum, times) => sum + Math.max(0, times), 0);

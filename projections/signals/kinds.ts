@@ -28,20 +28,20 @@ const signal = (kind: SignalKind, { observedAt, figures, about, from }: Found): 
  */
 const named = (rows: string): string => `(
     select count(*) as items, max(observed_at) as observed_at,
-      jsonb_agg(jsonb_build_object('ad_id', ad_id, 'page_id', page_id, 'page_name', page_name, 'role', role,
+      jsonb_agg(jsonb_build_object('ad_id', ad_id, 'page_id', social_page_id, 'page_name', page_name, 'role', role,
         'destination_url', destination_url) order by place) filter (where place <= ${SIGNAL_NAMES_MAX}) as about
-    from (select r.*, row_number() over (order by position, ad_id, page_id) as place from (${rows}) r) r
+    from (select r.*, row_number() over (order by position, ad_id, social_page_id) as place from (${rows}) r) r
     having count(*) > 0
   )`;
 
-const NAMES_AN_AD = `null::text as page_id, null::text as page_name, null::text as role, null::text as destination_url`;
+const NAMES_AN_AD = `null::text as social_page_id, null::text as page_name, null::text as role, null::text as destination_url`;
 
 const namedAds = (kind: SignalKind): string =>
   named(`select position, observed_at, ad_id, ${NAMES_AN_AD} from named_ad
     where brand_id = k.brand_id and date = k.date and kind = '${kind}'`);
 
 const met = (kind: 'landing_page' | 'page', where: string, role = 'null::text', join = ''): string =>
-  named(`select m.position, m.observed_at, m.ad_id, m.page_id, m.page_name, ${role} as role, m.destination_url
+  named(`select m.position, m.observed_at, m.ad_id, m.social_page_id, m.page_name, ${role} as role, m.destination_url
     from met m ${join}
     where m.brand_id = k.brand_id and m.date = k.date and m.kind = '${kind}' and ${where}`);
 
@@ -160,11 +160,11 @@ const newLinkedPage = signal('new_linked_page', {
   figures: { items: 'm.items' },
   about: 'm.about',
   from: `from ${named(`
-    select 0 as position, l.observed_at, null::text as ad_id, l.page_id, l.page_name, l.role,
+    select 0 as position, l.observed_at, null::text as ad_id, l.social_page_id, l.page_name, l.role,
       null::text as destination_url
     from link l
     where l.brand_id = k.brand_id and l.date = k.date and l.role is not null
-      and not exists (select from link o where o.brand_id = l.brand_id and o.page_id = l.page_id
+      and not exists (select from link o where o.brand_id = l.brand_id and o.social_page_id = l.social_page_id
         and o.role is not null and o.observed_at < l.observed_at)
       and exists (select from link o where o.brand_id = l.brand_id and o.role is not null and o.date < k.date)`)} m`,
 });
@@ -192,7 +192,7 @@ const newWhitelistingPair = signal('new_whitelisting_pair', {
           and s.position < m.position)))`,
     'l.role',
     `left join lateral (
-      select role from link l where l.brand_id = m.brand_id and l.page_id = m.page_id
+      select role from link l where l.brand_id = m.brand_id and l.social_page_id = m.social_page_id
         and l.observed_at <= m.observed_at order by l.observed_at desc limit 1
     ) l on true`,
   )} m`,

@@ -71,7 +71,7 @@ type Meeting = {
   readonly ad_id: string;
   readonly news: boolean;
   readonly started_on?: string | null;
-  readonly page_id: string | null;
+  readonly social_page_id: string | null;
   readonly page_name: string | null;
 };
 
@@ -81,7 +81,9 @@ const meetChange = ({ data, position }: LibraryEvent, row: Row): Change => {
 };
 
 const meetPage = (event: LibraryEvent, meeting: Meeting): readonly Change[] =>
-  meeting.page_id === null ? [] : [meetChange(event, { kind: 'page', key: meeting.page_id, ...meeting })];
+  meeting.social_page_id === null
+    ? []
+    : [meetChange(event, { kind: 'page', key: meeting.social_page_id, ...meeting })];
 
 type Leading = {
   readonly link_url?: string | null | undefined;
@@ -133,7 +135,7 @@ const COPY: readonly (keyof AdContent)[] = [
 const startAd = (event: LibraryEvent, { data }: AdStarted): readonly Change[] => {
   const { ad_id, page_id, page_name, novelty, content } = data;
   const news = novelty === 'news';
-  const page = { page_id, page_name };
+  const page = { social_page_id: page_id, page_name };
   const texts = [content.body, content.title, content.link_description];
   const worded = [...content.cards, ...content.versions].flatMap(({ body, title }) => [body, title]);
   return [
@@ -157,7 +159,7 @@ const projectAd = (event: LibraryEvent): readonly Change[] => {
       const { ad_id, changes, excerpt, observed_at } = event.data;
       const { page_id, page_name } = excerpt;
       const { format, cards } = changes;
-      const meeting = { ad_id, page_id, page_name, news: true };
+      const meeting = { ad_id, social_page_id: page_id, page_name, news: true };
       const isRefreshed =
         COPY.some((field) => (changes[field]?.from ?? null) !== null) &&
         isLongRunner(event.data, observed_at);
@@ -173,12 +175,12 @@ const projectAd = (event: LibraryEvent): readonly Change[] => {
       return [
         countItem(event, 'destinations_changed'),
         ...(isLongRunner(event.data, observed_at) ? [nameAd(event, 'long_runner_refreshed', ad_id)] : []),
-        ...meetLinks(event, { link_url: to_url }, { ad_id, page_id, page_name, news: true }),
+        ...meetLinks(event, { link_url: to_url }, { ad_id, social_page_id: page_id, page_name, news: true }),
       ];
     }
     case 'AdDetailsObserved': {
       const { ad_id, details, page_id, page_name, was_format } = event.data;
-      const meeting = { ad_id, page_id, page_name, news: false };
+      const meeting = { ad_id, social_page_id: page_id, page_name, news: false };
       return [
         ...relabel(event, was_format, details.format ?? was_format),
         ...meetLinks(event, details, meeting),
@@ -188,7 +190,7 @@ const projectAd = (event: LibraryEvent): readonly Change[] => {
     case 'AdsReworded':
       return event.data.ads.flatMap(({ ad_id, was_format, format, wording }) => [
         ...relabel(event, was_format, format),
-        ...meetLinks(event, wording, { ad_id, page_id: null, page_name: null, news: false }),
+        ...meetLinks(event, wording, { ad_id, social_page_id: null, page_name: null, news: false }),
       ]);
     case 'AdConfirmedInactive': {
       const { format, news } = event.data;
@@ -213,9 +215,9 @@ const projectAd = (event: LibraryEvent): readonly Change[] => {
 
 const projectPage = (event: SocialPageEvent): readonly Change[] => {
   if (event.type === 'PageProfileObserved') return [];
-  const { brand_id, page_id, observed_at } = event.data;
+  const { brand_id, page_id: social_page_id, observed_at } = event.data;
   const link = event.type === 'PageLinked' ? event.data : null;
-  const key = { brand_id, page_id, observed_at };
+  const key = { brand_id, social_page_id, observed_at };
   const set = { date: dateOf(observed_at), role: link?.role ?? null, page_name: link?.page_name ?? null };
   return [
     { kind: 'upsert', table: 'link', key, set },
@@ -250,7 +252,7 @@ const projectStorefront = (event: StorefrontEvent): readonly Change[] => {
 /** Radar items grouped by brand and day, and changes in a brand's activity. */
 export const signals = projection<AdLibraryEvent | BrandEvent | SocialPageEvent | StorefrontEvent>({
   name: 'signals',
-  version: 2,
+  version: 3,
   prefixes: ['adLibrary-', 'brand-', 'socialPage-', 'storefront-'],
   schema: new URL('./schema.sql', import.meta.url),
   statements: {

@@ -71,7 +71,7 @@ create table met (
   -- Earliest start date of those ads; null if one has none or was late-seen.
   started_on date,
   ad_id text not null,
-  page_id text,
+  social_page_id text,
   page_name text,
   destination_url text,
   primary key (brand_id, kind, key)
@@ -80,12 +80,12 @@ create table met (
 -- Observed links of social pages with a brand, over time. `role` is null while the page is not linked.
 create table link (
   brand_id uuid not null,
-  page_id text not null,
+  social_page_id text not null,
   observed_at timestamptz not null,
   date date not null,
   role text,
   page_name text,
-  primary key (brand_id, page_id, observed_at)
+  primary key (brand_id, social_page_id, observed_at)
 );
 
 -- Complete scans of a brand's catalogue that can be compared with the scan before.

@@ -82,17 +82,17 @@ export const meet: Statement = {
     news: 'boolean',
     started_on: 'date',
     ad_id: 'text',
-    page_id: 'text',
+    social_page_id: 'text',
     page_name: 'text',
     destination_url: 'text',
   },
   touches: ['met'],
   sql: `
-    insert into met as m (brand_id, kind, key, position, date, observed_at, news, started_on, ad_id, page_id, page_name,
+    insert into met as m (brand_id, kind, key, position, date, observed_at, news, started_on, ad_id, social_page_id, page_name,
       destination_url)
     select brand_id, kind, key, min(position), (first_at at time zone 'utc')::date, first_at, bool_and(news),
       case when bool_and(started_on is not null) then min(started_on) end,
-      (array_agg(ad_id order by position, ad_id))[1], (array_agg(page_id order by position, ad_id))[1],
+      (array_agg(ad_id order by position, ad_id))[1], (array_agg(social_page_id order by position, ad_id))[1],
       (array_agg(page_name order by position, ad_id))[1], (array_agg(destination_url order by position, ad_id))[1]
     from (
       select i.*, coalesce(m.observed_at, first_value(i.observed_at)

@@ -13,11 +13,17 @@ const run = (statement: keyof typeof statements, row: Row): Change => ({ kind: '
 const move = (event: RecordedEvent<AdLibraryEvent>, ad_id: string, columns: Row): Change =>
   run('move_ads', { ad_id, position: event.position, brand_id: event.data.brand_id, ...columns });
 
-const meetOnPage = (page_id: string | null): readonly Change[] =>
-  page_id === null ? [] : [{ kind: 'refresh', statement: 'meet_on_page', row: { page_id } }];
+const meetOnPage = (social_page_id: string | null): readonly Change[] =>
+  social_page_id === null ? [] : [{ kind: 'refresh', statement: 'meet_on_page', row: { social_page_id } }];
 
-const namePage = (page_id: string | null, page_name: string | null, named_at: string): readonly Change[] =>
-  page_id === null || page_name === null ? [] : [run('name_page', { page_id, page_name, named_at })];
+const namePage = (
+  social_page_id: string | null,
+  page_name: string | null,
+  named_at: string,
+): readonly Change[] =>
+  social_page_id === null || page_name === null
+    ? []
+    : [run('name_page', { social_page_id, page_name, named_at })];
 
 /** Returns the copy columns of an ad, and the change that stores the copy unless the key is `null`. */
 const copyChanges = (
@@ -45,25 +51,25 @@ const projectAd = (event: RecordedEvent<AdLibraryEvent>): readonly Change[] => {
   const { observed_at } = event.data;
   switch (event.type) {
     case 'AdStarted': {
-      const { ad_id, page_id, page_name, content } = event.data;
+      const { ad_id, page_id: social_page_id, page_name, content } = event.data;
       const { copyColumns, changes } = copyChanges(content.body);
       return [
-        move(event, ad_id, { page_id, live: true, ...copyColumns }),
+        move(event, ad_id, { social_page_id, live: true, ...copyColumns }),
         ...changes,
-        ...namePage(page_id, page_name, observed_at),
-        ...meetOnPage(page_id),
+        ...namePage(social_page_id, page_name, observed_at),
+        ...meetOnPage(social_page_id),
       ];
     }
     case 'AdRevised':
       return reviseCopy(event, event.data.ad_id, event.data.changes.body?.to);
     case 'AdDetailsObserved': {
-      const { ad_id, page_id, page_name, details } = event.data;
+      const { ad_id, page_id: social_page_id, page_name, details } = event.data;
       const { copyColumns, changes } = copyChanges(details.body);
       return [
-        move(event, ad_id, { page_id, ...copyColumns }),
+        move(event, ad_id, { social_page_id, ...copyColumns }),
         ...changes,
-        ...namePage(page_id, page_name, observed_at),
-        ...meetOnPage(page_id),
+        ...namePage(social_page_id, page_name, observed_at),
+        ...meetOnPage(social_page_id),
       ];
     }
     case 'AdsReworded':
@@ -88,27 +94,32 @@ const projectAd = (event: RecordedEvent<AdLibraryEvent>): readonly Change[] => {
 };
 
 const projectPage = (event: RecordedEvent<SocialPageEvent>): readonly Change[] => {
-  const { page_id, observed_at } = event.data;
+  const { page_id: social_page_id, observed_at } = event.data;
   switch (event.type) {
     case 'PageLinked': {
       const { brand_id, role, confidence, page_name } = event.data;
       return [
-        { kind: 'upsert', table: 'link', key: { page_id, brand_id }, set: { role, confidence } },
-        ...namePage(page_id, page_name, observed_at),
-        ...meetOnPage(page_id),
+        { kind: 'upsert', table: 'link', key: { social_page_id, brand_id }, set: { role, confidence } },
+        ...namePage(social_page_id, page_name, observed_at),
+        ...meetOnPage(social_page_id),
       ];
     }
     case 'PageUnlinked':
     case 'PageLinkQuarantined':
       return [
-        { kind: 'delete', table: 'link', key: { page_id, brand_id: event.data.brand_id } },
-        ...meetOnPage(page_id),
+        { kind: 'delete', table: 'link', key: { social_page_id, brand_id: event.data.brand_id } },
+        ...meetOnPage(social_page_id),
       ];
     case 'PageProfileObserved': {
       const { source, changes } = event.data;
       return [
-        { kind: 'upsert', table: 'profile', key: { page_id, source }, set: { observed_at, ...changes } },
-        ...namePage(page_id, changes.page_name ?? null, observed_at),
+        {
+          kind: 'upsert',
+          table: 'profile',
+          key: { social_page_id, source },
+          set: { observed_at, ...changes },
+        },
+        ...namePage(social_page_id, changes.page_name ?? null, observed_at),
       ];
     }
   }
@@ -131,7 +142,7 @@ const projectBrand = (event: BrandEvent): readonly Change[] => {
  */
 export const socialPages = projection<AdLibraryEvent | SocialPageEvent | BrandEvent>({
   name: 'social-pages',
-  version: 3,
+  version: 4,
   prefixes: ['adLibrary-', 'socialPage-', 'brand-'],
   schema: new URL('./schema.sql', import.meta.url),
   statements,

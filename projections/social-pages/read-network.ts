@@ -10,19 +10,19 @@ import { BRAND_REFERENCE_SQL } from '../shared-tables/brand-reference.ts';
 import { iso } from '../sql/json-text.ts';
 
 const hubs = (after: boolean): string => `
-  select h.brands, h.active_ads, h.page_id,
-    '{"page":' || json_build_object('page_id', h.page_id, 'page_name', n.page_name)
+  select h.brands, h.active_ads, h.social_page_id,
+    '{"page":' || json_build_object('page_id', h.social_page_id, 'page_name', n.page_name)
       || ',"followers":' || coalesce(f.followers::text, 'null')
       || ',"brands":' || h.brands || ',"active_ads":' || h.active_ads
       || ',"roster":[' || roster.items || ']}' as item
   from (
     select * from social_pages.hub h
-    ${after ? 'where (h.brands, h.active_ads, h.page_id) < ($2::bigint, $3::bigint, $4)' : ''}
-    order by h.brands desc, h.active_ads desc, h.page_id desc limit $1
+    ${after ? 'where (h.brands, h.active_ads, h.social_page_id) < ($2::bigint, $3::bigint, $4)' : ''}
+    order by h.brands desc, h.active_ads desc, h.social_page_id desc limit $1
   ) h
-  left join social_pages.page n on n.page_id = h.page_id
+  left join social_pages.page n on n.social_page_id = h.social_page_id
   left join lateral (
-    select followers from social_pages.profile where page_id = h.page_id and followers is not null
+    select followers from social_pages.profile where social_page_id = h.social_page_id and followers is not null
     order by observed_at desc, source collate "C" limit 1
   ) f on true
   cross join lateral (
@@ -30,21 +30,21 @@ const hubs = (after: boolean): string => `
       order by b.active_ads desc, b.brand_id) as items
     from (
       select b.*, r.active_ads from social_pages.run r join social_pages.brand b using (brand_id)
-      where r.page_id = h.page_id and r.active_ads > 0 and b.is_public
+      where r.social_page_id = h.social_page_id and r.active_ads > 0 and b.is_public
       order by r.active_ads desc, r.brand_id limit ${HUB_ROSTER_MAX}
     ) b
   ) roster
-  order by h.brands desc, h.active_ads desc, h.page_id desc`;
+  order by h.brands desc, h.active_ads desc, h.social_page_id desc`;
 
 /** Lists social pages with active ads of two or more public brands, largest roster first. */
 export const listHubs = async (db: ReadDatabase, page: PageRequest): Promise<Page> => {
-  const rows = await db.query<{ item: string; brands: string; active_ads: string; page_id: string }>({
+  const rows = await db.query<{ item: string; brands: string; active_ads: string; social_page_id: string }>({
     sql: hubs(page.after !== null),
     values: [page.limit + 1, ...(page.after ?? [])],
   });
   return pageOfRows(rows, page.limit, {
     toItem: ({ item }) => item,
-    cursorOf: (last) => [last.brands, last.active_ads, last.page_id],
+    cursorOf: (last) => [last.brands, last.active_ads, last.social_page_id],
   });
 };
 
@@ -88,7 +88,7 @@ const networkOf = ({ tables, order, brands, brandsWithLink }: NetworkParts): str
     -- Pairs are computed only for brands that are shown: a large network has a hundred thousand pairs.
     select a.brand_id as one, b.brand_id as other, count(*) as shared_pages,
       round((1 - exp(sum(ln(1 - least(${CERTAIN}, least(a.confidence, b.confidence) / (a.brands - 1))))))::numeric, 3) as confidence
-    from near a join near b on b.page_id = a.page_id and b.brand_id > a.brand_id
+    from near a join near b on b.social_page_id = a.social_page_id and b.brand_id > a.brand_id
     group by 1, 2
   )
   select size.brands,
@@ -122,7 +122,7 @@ const OF_BRAND = networkOf({
   tables: `
     neighbour as materialized (
       select o.brand_id, sum((${SHARED_PAGE_WEIGHT} / (m.brands - 1))::int) as nearness
-      from social_pages.member m join social_pages.member o on o.page_id = m.page_id
+      from social_pages.member m join social_pages.member o on o.social_page_id = m.social_page_id
       where m.brand_id = $1 and m.${TELLING} group by o.brand_id
     ), nearest as materialized (
       select * from neighbour s order by ${NEAREST} limit ${NETWORK_BRANDS_MAX}
@@ -130,7 +130,7 @@ const OF_BRAND = networkOf({
       select o.* from nearest join social_pages.member o using (brand_id) where o.${TELLING}
     ), reached as (
       select distinct a.brand_id, o.brand_id as other
-      from near a join social_pages.member o on o.page_id = a.page_id and o.brand_id <> a.brand_id
+      from near a join social_pages.member o on o.social_page_id = a.social_page_id and o.brand_id <> a.brand_id
       where a.brand_id <> $1 and o.brand_id in (select brand_id from neighbour)
     ), total as materialized (
       select count(*) as brands from neighbour
@@ -154,11 +154,11 @@ const MOST_LINKED = 's.linked_brands desc, s.brand_id';
 const OF_CATEGORY = networkOf({
   tables: `
     associated as materialized (
-      select page_id, brand_id, confidence, brands from social_pages.member
+      select social_page_id, brand_id, confidence, brands from social_pages.member
       where category_ids @> array[$1]::uuid[] and ${TELLING}
     ), met as materialized (
       select brand_id, sum(others) as meetings
-      from (select brand_id, (count(*) over (partition by page_id) - 1)::int as others from associated) a
+      from (select brand_id, (count(*) over (partition by social_page_id) - 1)::int as others from associated) a
       group by brand_id having sum(others) > 0
     ), near as materialized (
       select a.* from (select brand_id from met order by meetings desc, brand_id limit ${NETWORK_BRANDS_MAX}) m
@@ -166,7 +166,7 @@ const OF_CATEGORY = networkOf({
     ), shown as materialized (
       select brand_id, count(*) as linked_brands from (
         select distinct a.brand_id, o.brand_id as other
-        from near a join associated o on o.page_id = a.page_id and o.brand_id <> a.brand_id
+        from near a join associated o on o.social_page_id = a.social_page_id and o.brand_id <> a.brand_id
       ) r group by brand_id
     )`,
   order: MOST_LINKED,

@@ -12,7 +12,7 @@ import { iso } from '../sql/json-text.ts';
 const OWN_ROLES = `('OFFICIAL', 'REGIONAL')`;
 
 /** SQL of the JSON of a social page as ads name it. */
-export const AD_PAGE_SQL = `json_build_object('page_id', p.page_id, 'page_name', n.page_name)`;
+export const AD_PAGE_SQL = `json_build_object('page_id', p.social_page_id, 'page_name', n.page_name)`;
 
 /** SQL of the newest value of a field over all sources. At equal times the first source by name wins. */
 const newest = (field: string): string =>
@@ -20,13 +20,13 @@ const newest = (field: string): string =>
 
 const LINKED_PAGES = `
   select json_build_object(
-    'page_id', l.page_id, 'page_name', n.page_name, 'role', l.role, 'confidence', l.confidence,
+    'page_id', l.social_page_id, 'page_name', n.page_name, 'role', l.role, 'confidence', l.confidence,
     'active_ads', coalesce(r.active_ads, 0), 'total_ads', coalesce(r.total_ads, 0),
     'username', f.username, 'page_category', f.category, 'verified', f.verified,
     'followers', f.followers, 'likes', f.likes, 'profiles', coalesce(f.profiles, '[]'::json))::text as item
   from social_pages.link l
-  left join social_pages.run r on r.page_id = l.page_id and r.brand_id = l.brand_id
-  left join social_pages.page n on n.page_id = l.page_id
+  left join social_pages.run r on r.social_page_id = l.social_page_id and r.brand_id = l.brand_id
+  left join social_pages.page n on n.social_page_id = l.social_page_id
   left join lateral (
     select ${newest('username')} as username, ${newest('category')} as category, ${newest('verified')} as verified,
       ${newest('followers')} as followers, ${newest('likes')} as likes,
@@ -37,11 +37,11 @@ const LINKED_PAGES = `
       ) order by f.observed_at desc, f.source collate "C") filter (where f.place <= ${PROFILES_SHOWN_MAX}) as profiles
     from (
       select *, row_number() over (order by observed_at desc, source collate "C") as place
-      from social_pages.profile where page_id = l.page_id
+      from social_pages.profile where social_page_id = l.social_page_id
     ) f
   ) f on true
   where l.brand_id = $1
-  order by coalesce(r.active_ads, 0) desc, coalesce(r.total_ads, 0) desc, l.page_id limit ${SOCIAL_PAGES_MAX}`;
+  order by coalesce(r.active_ads, 0) desc, coalesce(r.total_ads, 0) desc, l.social_page_id limit ${SOCIAL_PAGES_MAX}`;
 
 /** Lists social pages linked to a brand and not quarantined, most ads first. */
 export const listSocialPages = async (db: ReadDatabase, brandId: string): Promise<readonly string[]> =>
@@ -49,10 +49,10 @@ export const listSocialPages = async (db: ReadDatabase, brandId: string): Promis
 
 const LEAKAGE = `
   with p as (
-    select r.page_id, r.active_ads, l.role,
-      case when r.page_id = '' then 'unnamed' when l.role in ${OWN_ROLES} then 'own' else 'third' end as whose
+    select r.social_page_id, r.active_ads, l.role,
+      case when r.social_page_id = '' then 'unnamed' when l.role in ${OWN_ROLES} then 'own' else 'third' end as whose
     from social_pages.run r
-    left join social_pages.link l on l.page_id = r.page_id and l.brand_id = r.brand_id
+    left join social_pages.link l on l.social_page_id = r.social_page_id and l.brand_id = r.brand_id
     where r.brand_id = $1 and r.active_ads > 0
   )
   select json_build_object(
@@ -64,10 +64,10 @@ const LEAKAGE = `
     'third_party_pages', count(*) filter (where whose = 'third'),
     'largest_third_party_pages', coalesce((
       select json_agg(json_build_object('page', ${AD_PAGE_SQL}, 'role', p.role, 'active_ads', p.active_ads)
-        order by p.active_ads desc, p.page_id)
+        order by p.active_ads desc, p.social_page_id)
       from (
-        select * from p where whose = 'third' order by active_ads desc, page_id limit ${LEAKAGE_PAGES_MAX}
-      ) p left join social_pages.page n on n.page_id = p.page_id), '[]'::json))::text as item
+        select * from p where whose = 'third' order by active_ads desc, social_page_id limit ${LEAKAGE_PAGES_MAX}
+      ) p left join social_pages.page n on n.social_page_id = p.social_page_id), '[]'::json))::text as item
   from p`;
 
 /**
@@ -87,11 +87,11 @@ const PAGES_TRIED_MAX = 300;
 // pages needs no scan over all of them.
 const COPY_REUSE = `
   with linked as materialized (
-    select page_id from social_pages.link where brand_id = $1
+    select social_page_id from social_pages.link where brand_id = $1
   ), own as (
     select t.copy_key, sum(t.active_ads) as brand_ads
-    from (select page_id from linked union all select '') l
-    join social_pages.copy_run t on t.brand_id = $1 and t.page_id = l.page_id
+    from (select social_page_id from linked union all select '') l
+    join social_pages.copy_run t on t.brand_id = $1 and t.social_page_id = l.social_page_id
     where t.active_ads > 0 group by t.copy_key
   ), reused as (
     select o.copy_key, o.brand_ads, t.active_ads - coalesce(h.active_ads, 0) as foreign_ads,
@@ -101,12 +101,12 @@ const COPY_REUSE = `
       select sum(p.active_ads) as active_ads, count(*) as pages
       from (
         select p.active_ads from (
-          select active_ads, page_id in (select page_id from linked) as is_linked from social_pages.copy_page
+          select active_ads, social_page_id in (select social_page_id from linked) as is_linked from social_pages.copy_page
           where t.pages <= ${PAGES_TRIED_MAX} and copy_key = o.copy_key and active_ads > 0
         ) p where p.is_linked
         union all
         select p.active_ads from linked l
-        join social_pages.copy_page p on p.copy_key = o.copy_key and p.page_id = l.page_id
+        join social_pages.copy_page p on p.copy_key = o.copy_key and p.social_page_id = l.social_page_id
         where t.pages > ${PAGES_TRIED_MAX} and p.active_ads > 0
       ) p
     ) h on true
@@ -117,12 +117,12 @@ const COPY_REUSE = `
     'body', c.body, 'brand_ads', r.brand_ads, 'foreign_ads', r.foreign_ads, 'foreign_pages', r.foreign_pages,
     'largest_foreign_pages', (
       select json_agg(json_build_object('page', ${AD_PAGE_SQL}, 'active_ads', p.active_ads)
-        order by p.active_ads desc, p.page_id)
+        order by p.active_ads desc, p.social_page_id)
       from (
-        select t.page_id, t.active_ads from social_pages.copy_page t
-        where t.copy_key = r.copy_key and t.active_ads > 0 and t.page_id not in (select page_id from linked)
-        order by t.active_ads desc, t.page_id limit ${REUSE_PAGES_MAX}
-      ) p left join social_pages.page n on n.page_id = p.page_id))::text as item
+        select t.social_page_id, t.active_ads from social_pages.copy_page t
+        where t.copy_key = r.copy_key and t.active_ads > 0 and t.social_page_id not in (select social_page_id from linked)
+        order by t.active_ads desc, t.social_page_id limit ${REUSE_PAGES_MAX}
+      ) p left join social_pages.page n on n.social_page_id = p.social_page_id))::text as item
   from reused r join social_pages.copy c using (copy_key)
   order by r.foreign_ads desc, r.brand_ads desc, r.copy_key`;
 

@@ -2,36 +2,36 @@
 create table ad (
   ad_id text primary key,
   brand_id uuid not null,
-  page_id text,
+  social_page_id text,
   live boolean not null,
   copy_key uuid
 );
 
 -- Ads of a brand on a social page ('' without a page).
 create table run (
-  page_id text not null,
+  social_page_id text not null,
   brand_id uuid not null,
   active_ads bigint not null default 0,
   total_ads bigint not null default 0,
-  primary key (page_id, brand_id),
-  unique (brand_id, page_id)
+  primary key (social_page_id, brand_id),
+  unique (brand_id, social_page_id)
 );
 
 -- Live ads of a brand on a social page ('' without a page), by copy.
 create table copy_run (
   brand_id uuid not null,
-  page_id text not null,
+  social_page_id text not null,
   copy_key uuid not null,
   active_ads bigint not null default 0,
-  primary key (brand_id, page_id, copy_key)
+  primary key (brand_id, social_page_id, copy_key)
 );
 
 -- Live ads of a copy on a social page, over all brands.
 create table copy_page (
   copy_key uuid not null,
-  page_id text not null,
+  social_page_id text not null,
   active_ads bigint not null default 0,
-  primary key (copy_key, page_id)
+  primary key (copy_key, social_page_id)
 );
 
 -- Live ads of a copy over all pages, and the number of these pages. Minus the brand's own ads, these are
@@ -50,16 +50,16 @@ create table copy (
 
 -- Current links: neither unlinked nor quarantined.
 create table link (
-  page_id text not null,
+  social_page_id text not null,
   brand_id uuid not null,
   role text,
   confidence double precision,
-  primary key (page_id, brand_id)
+  primary key (social_page_id, brand_id)
 );
 
 -- Profile of a social page by source.
 create table profile (
-  page_id text not null,
+  social_page_id text not null,
   source text not null,
   observed_at timestamptz,
   page_name text,
@@ -68,12 +68,12 @@ create table profile (
   verified boolean,
   followers bigint,
   likes bigint,
-  primary key (page_id, source)
+  primary key (social_page_id, source)
 );
 
 -- The newest name of a social page from any source.
 create table page (
-  page_id text primary key,
+  social_page_id text primary key,
   page_name text not null,
   named_at timestamptz not null
 );
@@ -90,7 +90,7 @@ create table brand (
 
 -- Social pages with live ads of two or more public brands.
 create table hub (
-  page_id text primary key,
+  social_page_id text primary key,
   brands bigint not null,
   active_ads bigint not null
 );
@@ -98,13 +98,13 @@ create table hub (
 -- Public brands of social pages that two or more of them share, by live ads or by links. `brands`: how many
 -- share it.
 create table member (
-  page_id text not null,
+  social_page_id text not null,
   brand_id uuid not null,
   confidence double precision not null,
   brands bigint not null,
   -- Categories of the brand, so that members of a category are found without reading other brands.
   category_ids uuid[] not null,
-  primary key (page_id, brand_id)
+  primary key (social_page_id, brand_id)
 );
 
 -- Public brands of each category of any level.
@@ -127,9 +127,9 @@ create table corpus (
   scanned_at timestamptz not null
 );
 -- indexes
-create index copy_page_biggest on copy_page (copy_key, active_ads desc, page_id) where active_ads > 0;
-create index run_biggest on run (page_id, active_ads desc, brand_id) where active_ads > 0;
+create index copy_page_biggest on copy_page (copy_key, active_ads desc, social_page_id) where active_ads > 0;
+create index run_biggest on run (social_page_id, active_ads desc, brand_id) where active_ads > 0;
 create index link_of_brand on link (brand_id);
-create index hub_biggest on hub (brands desc, active_ads desc, page_id desc);
+create index hub_biggest on hub (brands desc, active_ads desc, social_page_id desc);
 create index member_of_brand on member (brand_id);
 create index member_by_category on member using gin (category_ids);

@@ -12,7 +12,7 @@ const SEEN_IN_ADS_CONFIDENCE = 0.5;
 const MOVE_ADS = `
   with said as (
     select ad_id, (array_agg(brand_id))[1] as brand_id,
-      (array_agg(page_id order by position desc) filter (where page_id is not null))[1] as page_id,
+      (array_agg(social_page_id order by position desc) filter (where social_page_id is not null))[1] as social_page_id,
       (array_agg(live order by position desc) filter (where live is not null))[1] as live,
       bool_or(says_copy) as says_copy,
       (array_agg(copy_key order by position desc) filter (where says_copy))[1] as copy_key
@@ -20,25 +20,25 @@ const MOVE_ADS = `
   ), before as (
     select a.* from ad a join said using (ad_id)
   ), after as (
-    insert into ad as a (ad_id, brand_id, page_id, live, copy_key)
-    select s.ad_id, s.brand_id, coalesce(s.page_id, b.page_id), coalesce(s.live, b.live, true),
+    insert into ad as a (ad_id, brand_id, social_page_id, live, copy_key)
+    select s.ad_id, s.brand_id, coalesce(s.social_page_id, b.social_page_id), coalesce(s.live, b.live, true),
       case when s.says_copy then s.copy_key else b.copy_key end
     from said s left join before b using (ad_id)
     on conflict (ad_id) do update
-      set page_id = excluded.page_id, live = excluded.live, copy_key = excluded.copy_key
-      where (a.page_id, a.live, a.copy_key) is distinct from (excluded.page_id, excluded.live, excluded.copy_key)
+      set social_page_id = excluded.social_page_id, live = excluded.live, copy_key = excluded.copy_key
+      where (a.social_page_id, a.live, a.copy_key) is distinct from (excluded.social_page_id, excluded.live, excluded.copy_key)
     returning *
   ), moved as (
-    select brand_id, coalesce(page_id, '') as page_id, copy_key, live::int as active_ads, 1 as total_ads from after
+    select brand_id, coalesce(social_page_id, '') as social_page_id, copy_key, live::int as active_ads, 1 as total_ads from after
     union all
-    select b.brand_id, coalesce(b.page_id, ''), b.copy_key, -b.live::int, -1 from before b join after using (ad_id)
-  ), ${addToCounters('run', ['page_id', 'brand_id'], ['active_ads', 'total_ads'], 'moved')},
-  ${addToCounters('copy_run', ['brand_id', 'page_id', 'copy_key'], ['active_ads'], 'moved where copy_key is not null')},
-  ${addToCounters('copy_page', ['copy_key', 'page_id'], ['active_ads'], "moved where copy_key is not null and page_id <> ''")},
+    select b.brand_id, coalesce(b.social_page_id, ''), b.copy_key, -b.live::int, -1 from before b join after using (ad_id)
+  ), ${addToCounters('run', ['social_page_id', 'brand_id'], ['active_ads', 'total_ads'], 'moved')},
+  ${addToCounters('copy_run', ['brand_id', 'social_page_id', 'copy_key'], ['active_ads'], 'moved where copy_key is not null')},
+  ${addToCounters('copy_page', ['copy_key', 'social_page_id'], ['active_ads'], "moved where copy_key is not null and social_page_id <> ''")},
   spread as (
     select d.copy_key, d.active_ads,
       (coalesce(c.active_ads, 0) + d.active_ads > 0)::int - (coalesce(c.active_ads, 0) > 0)::int as pages
-    from copy_page_by d left join copy_page c using (copy_key, page_id)
+    from copy_page_by d left join copy_page c using (copy_key, social_page_id)
   ), ${addToCounters('copy_total', ['copy_key'], ['active_ads', 'pages'], 'spread')}
   select`;
 
@@ -48,36 +48,36 @@ const MOVE_ADS = `
  */
 const meetOn = (pages: string): string => `
   with touched as materialized (${pages}), candidate as materialized (
-    select t.page_id, m.brand_id, m.active_ads, m.confidence, b.category_ids
+    select t.social_page_id, m.brand_id, m.active_ads, m.confidence, b.category_ids
     from touched t cross join lateral (
       select coalesce(r.brand_id, l.brand_id) as brand_id, coalesce(r.active_ads, 0) as active_ads,
         coalesce(l.confidence, ${SEEN_IN_ADS_CONFIDENCE}) as confidence
-      from (select brand_id, active_ads from run where page_id = t.page_id and active_ads > 0) r
-      full join (select brand_id, confidence from link where page_id = t.page_id) l using (brand_id)
+      from (select brand_id, active_ads from run where social_page_id = t.social_page_id and active_ads > 0) r
+      full join (select brand_id, confidence from link where social_page_id = t.social_page_id) l using (brand_id)
     ) m
     join brand b on b.brand_id = m.brand_id and b.is_public and b.slug is not null
   ), sharing as (
-    select *, count(*) over (partition by page_id) as brands from candidate
+    select *, count(*) over (partition by social_page_id) as brands from candidate
   ), parted as (
     delete from member m using touched t
-    where m.page_id = t.page_id and not exists (
-      select from sharing s where s.page_id = m.page_id and s.brand_id = m.brand_id and s.brands > 1)
+    where m.social_page_id = t.social_page_id and not exists (
+      select from sharing s where s.social_page_id = m.social_page_id and s.brand_id = m.brand_id and s.brands > 1)
   ), met as (
-    insert into member as m (page_id, brand_id, confidence, brands, category_ids)
-    select page_id, brand_id, confidence, brands, category_ids from sharing where brands > 1
-    on conflict (page_id, brand_id) do update
+    insert into member as m (social_page_id, brand_id, confidence, brands, category_ids)
+    select social_page_id, brand_id, confidence, brands, category_ids from sharing where brands > 1
+    on conflict (social_page_id, brand_id) do update
       set confidence = excluded.confidence, brands = excluded.brands, category_ids = excluded.category_ids
       where (m.confidence, m.brands, m.category_ids)
         is distinct from (excluded.confidence, excluded.brands, excluded.category_ids)
   ), busy as (
-    select page_id, count(*) as brands, sum(active_ads)::bigint as active_ads from candidate
-    where active_ads > 0 group by page_id having count(*) > 1
+    select social_page_id, count(*) as brands, sum(active_ads)::bigint as active_ads from candidate
+    where active_ads > 0 group by social_page_id having count(*) > 1
   ), closed as (
     delete from hub h using touched t
-    where h.page_id = t.page_id and not exists (select from busy b where b.page_id = h.page_id)
+    where h.social_page_id = t.social_page_id and not exists (select from busy b where b.social_page_id = h.social_page_id)
   )
-  insert into hub as h (page_id, brands, active_ads) select page_id, brands, active_ads from busy
-  on conflict (page_id) do update set brands = excluded.brands, active_ads = excluded.active_ads
+  insert into hub as h (social_page_id, brands, active_ads) select social_page_id, brands, active_ads from busy
+  on conflict (social_page_id) do update set brands = excluded.brands, active_ads = excluded.active_ads
   where (h.brands, h.active_ads) is distinct from (excluded.brands, excluded.active_ads)`;
 
 export const statements = {
@@ -86,7 +86,7 @@ export const statements = {
       ad_id: 'text',
       position: 'bigint',
       brand_id: 'uuid',
-      page_id: 'text',
+      social_page_id: 'text',
       live: 'boolean',
       says_copy: 'boolean',
       copy_key: 'uuid',
@@ -104,13 +104,13 @@ export const statements = {
       on conflict (copy_key) do update set body = excluded.body where excluded.body collate "C" < c.body collate "C"`,
   },
   name_page: {
-    columns: { page_id: 'text', page_name: 'text', named_at: 'timestamptz' },
+    columns: { social_page_id: 'text', page_name: 'text', named_at: 'timestamptz' },
     touches: ['page'],
     sql: `
-      insert into page as p (page_id, page_name, named_at)
-      select distinct on (page_id) page_id, page_name, named_at from :input i
-      order by page_id, named_at desc, page_name collate "C"
-      on conflict (page_id) do update set page_name = excluded.page_name, named_at = excluded.named_at
+      insert into page as p (social_page_id, page_name, named_at)
+      select distinct on (social_page_id) social_page_id, page_name, named_at from :input i
+      order by social_page_id, named_at desc, page_name collate "C"
+      on conflict (social_page_id) do update set page_name = excluded.page_name, named_at = excluded.named_at
       where excluded.named_at > p.named_at
         or (excluded.named_at = p.named_at and excluded.page_name collate "C" < p.page_name collate "C")`,
   },
@@ -122,16 +122,16 @@ export const statements = {
       on conflict (one) do update set scanned_at = greatest(c.scanned_at, excluded.scanned_at)`,
   },
   meet_on_page: {
-    columns: { page_id: 'text' },
+    columns: { social_page_id: 'text' },
     touches: ['member', 'hub'],
-    sql: meetOn('select page_id from :input i'),
+    sql: meetOn('select social_page_id from :input i'),
   },
   meet_brand: {
     columns: { brand_id: 'uuid' },
     touches: ['member', 'hub'],
     sql: meetOn(`
-      select page_id from run join :input i using (brand_id) where page_id <> ''
-      union select page_id from link join :input j using (brand_id)`),
+      select social_page_id from run join :input i using (brand_id) where social_page_id <> ''
+      union select social_page_id from link join :input j using (brand_id)`),
   },
   categorize: {
     columns: { brand_id: 'uuid' },

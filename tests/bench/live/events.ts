@@ -33,7 +33,7 @@ type Ad = {
 };
 type Brand = { readonly brand_id: string; readonly name: string };
 
-const AD_COLUMNS = `ad_id, brand_id, page_id, page_name, format, title, body, link_url, countries,
+const AD_COLUMNS = `ad_id, brand_id, social_page_id as page_id, page_name, format, title, body, link_url, countries,
   started_on::text as started_on`;
 
 /**
@@ -44,7 +44,7 @@ const ADS = {
   'of any brand': `n % 977 = 3`,
   'of the biggest brand': `brand_n = 1`,
   'at shared landing pages': `landing_n > 499000`,
-  'on shared pages': `page_id >= '500000000' and page_id < '500000003'`,
+  'on shared pages': `social_page_id >= '500000000' and social_page_id < '500000003'`,
 } as const;
 
 const TOTALS = Object.fromEntries(

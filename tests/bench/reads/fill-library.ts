@@ -60,7 +60,7 @@ const fillAds: Fill = {
   projection: ads,
   sql: [
     brandsWith(BRAND_REFERENCES),
-    `insert into ad (ad_id, brand_id, page_id, page_name, status, format, body, title, link_description, caption, cta_type,
+    `insert into ad (ad_id, brand_id, social_page_id, page_name, status, format, body, title, link_description, caption, cta_type,
         cta_text, link_url, platforms, languages, countries, media, cards, versions, started_on, stopped_on, listed_on,
         first_seen_at, seen_at)
       select a.ad_id, a.brand_id, a.page_id, 'Page ' || a.page_id, a.status, a.format, c.body, c.title,
@@ -72,7 +72,7 @@ const fillAds: Fill = {
         else '[]' end, '[]', a.listed_on, case when a.ended then a.listed_on + a.age / 2 end, a.listed_on,
         a.listed_on + interval '9 hours', case when a.ended then a.listed_on + a.age / 2 else a.scanned_at end
       from bench.ad a join bench.copy c on c.n = a.copy_n join bench.landing_page l on l.n = a.landing_n`,
-    `insert into page (brand_id, page_id, complete_at)
+    `insert into page (brand_id, social_page_id, complete_at)
       select brand_id, page_id, max(scanned_at) from bench.ad where page_id is not null group by 1, 2`,
     `insert into history (ad_id, position, at, change, detail)
       select ad_id, n, listed_on, 'started', '{"novelty":"news"}' from bench.ad`,
