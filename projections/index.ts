@@ -11,6 +11,7 @@ import { dailyActivity } from './daily-activity/project.ts';
 import { creatives } from './creatives/project.ts';
 import { freshness } from './freshness/project.ts';
 import { newAdvertisers } from './new-advertisers/project.ts';
+import { noteCounts } from './note-counts/project.ts';
 import { notes } from './notes/project.ts';
 import { operators } from './operators/project.ts';
 import { partnerships } from './partnerships/project.ts';
@@ -62,6 +63,7 @@ export const projections: readonly Projection[] = [
   collections,
   saved,
   notes,
+  noteCounts,
   alerts,
   alertDeliveries,
 ];
