@@ -11,7 +11,6 @@ import { dailyActivity } from './daily-activity/project.ts';
 import { creatives } from './creatives/project.ts';
 import { freshness } from './freshness/project.ts';
 import { newAdvertisers } from './new-advertisers/project.ts';
-import { noteCounts } from './note-counts/project.ts';
 import { notes } from './notes/project.ts';
 import { operators } from './operators/project.ts';
 import { partnerships } from './partnerships/project.ts';
@@ -63,7 +62,6 @@ export const projections: readonly Projection[] = [
   collections,
   saved,
   notes,
-  noteCounts,
   alerts,
   alertDeliveries,
 ];
