@@ -5,7 +5,7 @@
 
 /**
  * Stream of observations. The subject `observations.<key>` keeps observations with the same key in order.
- * Characters that are not allowed in a subject are replaced by `_`.
+ * Characters that are not allowed in a subject are replaced by `_`. `observation-headers.ts` has its headers.
  */
 export const OBSERVATIONS_STREAM = 'OBSERVATIONS';
 export const OBSERVATIONS_SUBJECTS = 'observations.>';

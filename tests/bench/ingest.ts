@@ -1,7 +1,8 @@
 import { Client } from 'pg';
+import { routingHeadersOf } from '#contracts/messages/observation-headers.ts';
 import { OBSERVATIONS_STREAM, observationSubject } from '#contracts/messages/subjects.ts';
 import { openEventStore } from '#platform/event-store/event-store.ts';
-import { type Nats, openNats } from '#platform/nats/connection.ts';
+import { headersFrom, type Nats, openNats } from '#platform/nats/connection.ts';
 import { adLibraryStream, type AdLibraryEvent } from '#contracts/events/corpus/ad-library.ts';
 import { brandIdOf } from '#domain/ids.ts';
 import { startProcess } from '#tests/stack/processes.ts';
@@ -90,11 +91,14 @@ async function measure(
   scan: Scan,
 ): Promise<Sample> {
   const encoder = new TextEncoder();
-  const messages = [...scan.chunks, scan.end].map((message) => encoder.encode(JSON.stringify(message)));
+  const messages = [...scan.chunks, scan.end].map((message) => ({
+    data: encoder.encode(JSON.stringify(message)),
+    headers: headersFrom(routingHeadersOf(message)),
+  }));
   const subject = observationSubject(DOMAIN);
   const before = await cpuTimes(() => true);
   const startMs = performance.now();
-  await Promise.all(messages.map((message) => nats.jetstream.publish(subject, message)));
+  await Promise.all(messages.map(({ data, headers }) => nats.jetstream.publish(subject, data, { headers })));
   const limitMs = startMs + RECORDED_LIMIT_MS;
   while ((await nats.manager.streams.info(OBSERVATIONS_STREAM)).state.messages > 0) {
     if (performance.now() > limitMs) throw new Error('The scan was not recorded in time.');

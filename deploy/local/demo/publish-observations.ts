@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
+import { routingHeadersOf } from '#contracts/messages/observation-headers.ts';
 import { OBSERVATIONS_STREAM, observationSubject } from '#contracts/messages/subjects.ts';
 import { keyOf, type Observation, observedAtOf } from '#contracts/observations/index.ts';
 import { pause } from '#platform/clock.ts';
-import type { Nats } from '#platform/nats/connection.ts';
+import { headersFrom, type Nats } from '#platform/nats/connection.ts';
 
 /** Messages published concurrently. The next window waits for their acknowledgements, which keeps the order. */
 const WINDOW_MESSAGES = 128;
@@ -80,7 +81,12 @@ export const publishObservations = async (
     progress = { ...progress, published: progress.published + 1, at: observedAtOf(observation) };
     if (progress.published <= from) continue;
     const data = encoder.encode(JSON.stringify(observation));
-    window.push({ subject: observationSubject(keyOf(observation)), id: messageIdOf(data), data });
+    window.push({
+      subject: observationSubject(keyOf(observation)),
+      id: messageIdOf(data),
+      data,
+      headers: routingHeadersOf(observation),
+    });
     windowBytes += data.length;
     if (window.length >= WINDOW_MESSAGES || windowBytes >= WINDOW_MAX_BYTES) await flush();
   }
@@ -89,7 +95,12 @@ export const publishObservations = async (
   return { ...progress, taken: Math.max(progress.published, from) };
 };
 
-type Message = { readonly subject: string; readonly id: string; readonly data: Uint8Array };
+type Message = {
+  readonly subject: string;
+  readonly id: string;
+  readonly data: Uint8Array;
+  readonly headers: Readonly<Record<string, string>>;
+};
 
 /**
  * Publishes a window in order. Each message names the sequence that it must follow, so when one is lost the later
@@ -107,9 +118,10 @@ const publishWindow = async (
     try {
       const { last_seq } = (await nats.manager.streams.info(OBSERVATIONS_STREAM)).state;
       const outcomes = await Promise.allSettled(
-        waiting.map(({ subject, id, data }, index) =>
+        waiting.map(({ subject, id, data, headers }, index) =>
           nats.jetstream.publish(subject, data, {
             msgID: id,
+            headers: headersFrom(headers),
             timeout: PUBLISH_TIMEOUT_MS,
             expect: { lastSequence: last_seq + index },
           }),

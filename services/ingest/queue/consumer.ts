@@ -5,7 +5,6 @@ import {
   OBSERVATION_DEAD_LETTER,
   OBSERVATIONS_STREAM,
 } from '#contracts/messages/subjects.ts';
-import { OBSERVATION_MAX_BYTES } from '#contracts/observations/index.ts';
 import { pause } from '#platform/clock.ts';
 import { createSemaphore } from '#platform/concurrency/semaphore.ts';
 import type { Log } from '#platform/logger.ts';
@@ -14,6 +13,7 @@ import { type Nats, traceparentOf } from '#platform/nats/connection.ts';
 import { inSpan } from '#platform/telemetry/tracing.ts';
 import type { BrandRegister, Intake } from '../intake-types.ts';
 import { type AccessSets, accessSetsOf, DependencyOrder } from './dependency-order.ts';
+import { type ObservationMessage, readObservationMessage } from './observation-message.ts';
 import { ChunksMissing } from '../ad-library/record-scan.ts';
 
 /** Maximum messages fetched ahead. The rest stays in the queue. */
@@ -66,20 +66,6 @@ const isPermanent = (error: unknown): boolean => {
 const maxAttempts = (error: unknown): number =>
   isPermanent(error) ? PERMANENT_ERROR_ATTEMPTS_MAX : ATTEMPTS_MAX;
 
-const parse = (message: JsMsg): unknown => {
-  if (message.data.length > OBSERVATION_MAX_BYTES) {
-    throw new Refusal(
-      'invalid_input',
-      `The observation is larger than ${OBSERVATION_MAX_BYTES} bytes. Send smaller chunks.`,
-    );
-  }
-  try {
-    return JSON.parse(message.string());
-  } catch {
-    throw new Refusal('invalid_input', 'The observation is not JSON. Send one JSON object per message.');
-  }
-};
-
 /**
  * Processes one message and acknowledges it after its events are recorded. While a server is down, it retries here with
  * backoff, so that later observations of the brand stay behind this one. The end of a scan whose chunks are missing
@@ -91,6 +77,7 @@ const processMessage = async (
   log: Log,
   signal: AbortSignal,
   message: JsMsg,
+  content: ObservationMessage,
 ): Promise<void> => {
   // On shutdown, only messages in progress are finished. The others are not acknowledged, so that the next consumer
   // receives them.
@@ -100,7 +87,7 @@ const processMessage = async (
   try {
     for (let attempt = 0; ; attempt += 1) {
       try {
-        const observation = parse(message);
+        const observation = content.observation();
         const outcome = await inSpan(
           'ingest observation',
           { kind: 'consumer', parent: traceparentOf(message), attributes: { subject, attempt } },
@@ -173,20 +160,21 @@ export const consumeObservations = async ({
   const slots = createSemaphore(concurrency);
 
   /** Returns one shared write set for every message when processing is sequential. This skips the brand lookup. */
-  const accessSetsFor = async ({ subject, data }: JsMsg): Promise<AccessSets> =>
+  const accessSetsFor = async (content: ObservationMessage): Promise<AccessSets> =>
     concurrency === 1
       ? { reads: [], writes: [''] }
-      : await accessSetsOf(subject, data, (domain) => intake.knowsBrand(domain));
+      : await accessSetsOf(content, (domain) => intake.knowsBrand(domain));
 
   const run = async (): Promise<void> => {
     while (!stopping.signal.aborted) {
       try {
         messages = await consumer.consume({ max_messages: FETCHED_MESSAGES });
         for await (const message of messages) {
-          const processed = order.run(await accessSetsFor(message), () =>
+          const content = readObservationMessage(message);
+          const processed = order.run(await accessSetsFor(content), () =>
             slots
               .acquire()
-              .then(() => processMessage(nats, intake, log, stopping.signal, message))
+              .then(() => processMessage(nats, intake, log, stopping.signal, message, content))
               .catch((error: unknown) => log.error({ err: error }, 'observation left for redelivery'))
               .finally(slots.release),
           );

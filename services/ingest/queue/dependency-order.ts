@@ -1,8 +1,10 @@
 /**
- * Dependency order of observations that are processed concurrently. Observations on one subject (a brand) keep their
- * order. A scan also depends on data that other brands share: earlier scans of its social pages, and the brands that
+ * Dependency order of observations that are processed concurrently. Observations with the same ordering key (a
+ * brand) keep their order. A scan also depends on data that other brands share: earlier scans of its social pages, and the brands that
  * own the domains and pages of its ads. For these, the result equals that of processing one observation at a time.
  */
+import type { Observation } from '#contracts/observations/index.ts';
+import type { ObservationMessage } from './observation-message.ts';
 
 /** The read and write sets of an observation, used to order concurrent work. Elements are resource names. */
 export type AccessSets = { readonly reads: readonly string[]; readonly writes: readonly string[] };
@@ -11,54 +13,57 @@ export type AccessSets = { readonly reads: readonly string[]; readonly writes: r
 const OWNERS = 'owners';
 /** Resource: shared by all scans that name no social page, because they may show the same ads. */
 const UNNAMED = 'page';
-const SCAN = Buffer.from('"ad_library.scan"');
-const SCAN_END = Buffer.from('"ad_library.scan_end"');
-const LINK = Buffer.from('"social_page.link"');
 /** Types of observations that register their brand if it is new. */
-const REGISTERING_TYPES = ['"brand.profile"', '"ad_library.scan_end"', '"storefront.scan_end"'].map((type) =>
-  Buffer.from(type),
-);
+const REGISTERING_TYPES: ReadonlySet<string> = new Set<Observation['type']>([
+  'brand.profile',
+  'ad_library.scan_end',
+  'storefront.scan_end',
+]);
 
-/** The parsed fields that the write set depends on. Not validated yet. */
+/** The fields that the write set depends on. Not validated yet. */
 type KeyFields = {
   readonly domain?: unknown;
   readonly brand_domain?: unknown;
   readonly coverage?: { readonly pages?: readonly { readonly page_id?: unknown }[] };
 };
 
-const parseKeyFields = (message: Buffer): KeyFields => {
+/** Returns the fields of a message, without fields when it is refused at processing. */
+const keyFieldsOf = (message: ObservationMessage): KeyFields => {
   try {
-    return (JSON.parse(message.toString()) ?? {}) as KeyFields;
+    return message.observation() ?? {};
   } catch {
-    // Invalid JSON is refused later, when the message is processed.
     return {};
   }
 };
 
 const pageResources = ({ coverage }: KeyFields): readonly string[] => {
   const pages = Array.isArray(coverage?.pages) ? coverage.pages : [];
-  return pages.length === 0 ? [UNNAMED] : pages.map((page) => `page ${String(page?.page_id)}`);
+  const ids = pages.map((page) => page?.page_id).filter((id) => typeof id === 'string');
+  return ids.length === 0 ? [UNNAMED] : ids.map((id) => `page ${id}`);
 };
 
 /**
- * Returns the access sets of a message. The type is found by searching the bytes, because a chunk of a scan is large
- * and is parsed only when it is processed. `isRegistered` returns true for a brand that no observation can register any
- * more.
+ * Returns the access sets of a message. Only messages that may register a brand are parsed here: they are small, and
+ * the sets depend on their fields. Observations with the same subject keep their order too, so that messages of
+ * publishers without headers, and of publishers that choose their own subjects, stay in order. `isRegistered` returns
+ * true for a brand that no observation can register any more.
  */
 export const accessSetsOf = async (
-  subject: string,
-  data: Uint8Array,
+  message: ObservationMessage,
   isRegistered: (domain: string) => Promise<boolean>,
 ): Promise<AccessSets> => {
-  const message = Buffer.from(data.buffer, data.byteOffset, data.byteLength);
-  if (message.includes(SCAN)) return { reads: [OWNERS], writes: [subject] };
-  if (message.includes(LINK)) return { reads: [], writes: [subject, OWNERS] };
-  if (!REGISTERING_TYPES.some((type) => message.includes(type))) return { reads: [], writes: [subject] };
-  const fields = parseKeyFields(message);
+  const routing = message.routing();
+  if (routing === null) return { reads: [], writes: [message.subject] };
+  const own = [message.subject, `key ${routing.orderingKey}`];
+  const type = routing.type as Observation['type'];
+  if (type === 'ad_library.scan') return { reads: [OWNERS], writes: own };
+  if (type === 'social_page.link') return { reads: [], writes: [...own, OWNERS] };
+  if (!REGISTERING_TYPES.has(type)) return { reads: [], writes: own };
+  const fields = keyFieldsOf(message);
   const domain = fields.brand_domain ?? fields.domain;
   const registers = typeof domain === 'string' && !(await isRegistered(domain));
-  const pages = message.includes(SCAN_END) ? pageResources(fields) : [];
-  return { reads: [], writes: [subject, ...pages, ...(registers ? [OWNERS] : [])] };
+  const pages = type === 'ad_library.scan_end' ? pageResources(fields) : [];
+  return { reads: [], writes: [...own, ...pages, ...(registers ? [OWNERS] : [])] };
 };
 
 /** Pending work on one resource: the last writer, and the readers after it. */

@@ -40,13 +40,18 @@ const DUPLICATE_WINDOW_NANOS = 120_000_000_000;
 /** Header that carries the trace context from the publisher to the consumer of a message. */
 const TRACEPARENT = 'traceparent';
 
+/** Returns message headers with these values, by name. Values must not contain line breaks. */
+export const headersFrom = (values: Readonly<Record<string, string>>): MsgHdrs => {
+  const messageHeaders = headers();
+  for (const [name, value] of Object.entries(values)) messageHeaders.set(name, value);
+  return messageHeaders;
+};
+
 /** Returns publish options with the current trace context; empty when tracing is off. */
 export const tracedHeaders = (): { readonly headers?: MsgHdrs } => {
   const traceparent = currentTraceparent();
   if (traceparent === undefined) return {};
-  const messageHeaders = headers();
-  messageHeaders.set(TRACEPARENT, traceparent);
-  return { headers: messageHeaders };
+  return { headers: headersFrom({ [TRACEPARENT]: traceparent }) };
 };
 
 /** Returns the `traceparent` of a message, or `undefined` when it has none. */

@@ -1,5 +1,6 @@
+import { routingHeadersOf } from '#contracts/messages/observation-headers.ts';
 import { OBSERVATIONS_STREAM, observationSubject } from '#contracts/messages/subjects.ts';
-import { type Nats, openNats } from '#platform/nats/connection.ts';
+import { headersFrom, type Nats, openNats } from '#platform/nats/connection.ts';
 import { PAGES, scanOfDay } from '../ingest/scans.ts';
 
 /** Publishes daily scans of many brands over the queue, as collectors do, to an ingest process. */
@@ -50,7 +51,10 @@ async function publish(nats: Nats, signal: AbortSignal): Promise<number> {
     const day = Math.floor(scans / BRANDS);
     const scan = scanOfDay(day, ADS, CHANGE, { domain, firstAdId, firstPageId });
     for (const message of [...scan.chunks, scan.end]) {
-      await nats.jetstream.publish(observationSubject(domain), encoder.encode(JSON.stringify(message)));
+      const headers = headersFrom(routingHeadersOf(message));
+      await nats.jetstream.publish(observationSubject(domain), encoder.encode(JSON.stringify(message)), {
+        headers,
+      });
     }
     await pause(EVERY_MS);
   }

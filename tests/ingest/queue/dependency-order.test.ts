@@ -1,7 +1,13 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
+import { headersFrom } from '#platform/nats/connection.ts';
+import { routingHeadersOf } from '#contracts/messages/observation-headers.ts';
 import { observationSubject } from '#contracts/messages/subjects.ts';
 import { type AccessSets, accessSetsOf, DependencyOrder } from '#services/ingest/queue/dependency-order.ts';
+import {
+  type ObservationMessage,
+  readObservationMessage,
+} from '#services/ingest/queue/observation-message.ts';
 
 /** Dependent observations run in queue order, independent ones concurrently. Observed by start and end of the work. */
 
@@ -15,6 +21,7 @@ type TestObservation = {
   readonly brand: string;
   readonly pages: readonly string[];
   readonly steps: number;
+  readonly hasHeaders: boolean;
 };
 
 const NEW = 'four.example';
@@ -31,17 +38,22 @@ const observation: fc.Arbitrary<TestObservation> = fc.record({
   brand: fc.constantFrom('one.example', 'two.example', 'three.example', NEW),
   pages: fc.uniqueArray(fc.constantFrom('11111', '22222', '33333'), { maxLength: 2 }),
   steps: fc.nat({ max: 6 }),
+  hasHeaders: fc.boolean(),
 });
 
-const messageOf = ({ type, brand, pages }: TestObservation): Uint8Array =>
-  Buffer.from(
-    JSON.stringify({
-      brand_domain: brand,
-      ads: [{ body: 'says "ad_library.scan_end" and "brand.profile"' }],
-      coverage: { pages: pages.map((page_id) => ({ page_id, page_name: null })) },
-      type,
-    }),
-  );
+const messageOf = ({ type, brand, pages, hasHeaders }: TestObservation): ObservationMessage => {
+  const content = {
+    ...(type === 'brand.profile' || type === 'site.scan' ? { domain: brand } : { brand_domain: brand }),
+    ads: [{ body: 'says "ad_library.scan_end" and "brand.profile"' }],
+    coverage: { pages: pages.map((page_id) => ({ page_id, page_name: null })) },
+    type,
+  };
+  return readObservationMessage({
+    subject: observationSubject(brand),
+    data: Buffer.from(JSON.stringify(content)),
+    headers: headersFrom(hasHeaders ? routingHeadersOf(content) : {}),
+  });
+};
 
 /** All brands except `NEW` count as registered. */
 const isRegistered = async (domain: string): Promise<boolean> => domain !== NEW;
@@ -64,7 +76,7 @@ it('runs dependent observations in queue order, and runs all observations', asyn
       const log: string[] = [];
       const accessSets: AccessSets[] = [];
       for (const item of queue) {
-        accessSets.push(await accessSetsOf(observationSubject(item.brand), messageOf(item), isRegistered));
+        accessSets.push(await accessSetsOf(messageOf(item), isRegistered));
       }
       await Promise.all(
         queue.map((item, index) =>
@@ -99,9 +111,10 @@ it('runs an observation without dependencies while another one is stuck', async 
     brand,
     pages,
     steps: 0,
+    hasHeaders: true,
   });
   const run = async (one: TestObservation, work: () => Promise<void>) =>
-    order.run(await accessSetsOf(observationSubject(one.brand), messageOf(one), isRegistered), work);
+    order.run(await accessSetsOf(messageOf(one), isRegistered), work);
   void run(observe('ad_library.scan_end', 'one.example', ['11111']), () => stuck);
   await run(observe('ad_library.scan_end', 'two.example', ['22222']), async () => undefined);
   await run(observe('ad_library.scan', 'three.example', []), async () => undefined);

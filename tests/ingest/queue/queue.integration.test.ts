@@ -1,6 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type AdLibraryEvent, adLibraryStream } from '#contracts/events/corpus/ad-library.ts';
 import {
+  OBSERVATION_TYPE_HEADER,
+  ORDERING_KEY_HEADER,
+  routingHeadersOf,
+} from '#contracts/messages/observation-headers.ts';
+import {
   DEAD_LETTERS_STREAM,
   OBSERVATION_DEAD_LETTER,
   OBSERVATIONS_STREAM,
@@ -9,7 +14,7 @@ import {
 import type { ObservedAd } from '#contracts/observations/ad-library-scan.ts';
 import { brandIdOf } from '#domain/ids.ts';
 import { silentLog } from '#platform/logger.ts';
-import { openNats } from '#platform/nats/connection.ts';
+import { headersFrom, openNats } from '#platform/nats/connection.ts';
 import { consumeObservations } from '#services/ingest/queue/consumer.ts';
 import { consumeAsLeader } from '#services/ingest/queue/single-active-consumer.ts';
 import type { BrandRegister, Intake } from '#services/ingest/intake-types.ts';
@@ -112,6 +117,47 @@ describe('the queue consumer', () => {
     expect(reasons).toEqual(Object.values(faults).map(({ message }) => message));
   });
 
+  it('dead-letters an observation whose headers contradict it, and submits the others once each', async () => {
+    await using own = new AsyncDisposableStack();
+    const server = await createTestNats();
+    own.defer(() => server.stop());
+    const nats = own.use(await openNats(server.url, 'test'));
+    const submitted: unknown[] = [];
+    const intake: Intake & BrandRegister = {
+      knowsBrand: async () => true,
+      submit: async (input) => {
+        submitted.push(input);
+        return { events: 0, totals: null };
+      },
+    };
+    const end = scanOf('honest.example', '2026-05-02T10:00:00Z', []).end;
+    const honest = routingHeadersOf(end);
+    const publish = (headers: Readonly<Record<string, string>>) =>
+      nats.jetstream.publish(observationSubject('honest.example'), JSON.stringify(end), {
+        headers: headersFrom(headers),
+      });
+    await publish({ ...honest, [OBSERVATION_TYPE_HEADER]: 'site.scan' });
+    await publish({ ...honest, [ORDERING_KEY_HEADER]: 'other.example' });
+    await publish(honest);
+    await publish({});
+    own.use(await consumeObservations({ nats, intake, log: silentLog(), lanes: 2 }));
+    await expect
+      .poll(async () => (await nats.manager.streams.info(OBSERVATIONS_STREAM)).state.messages, {
+        timeout: 30_000,
+      })
+      .toBe(0);
+    expect(submitted).toEqual([end, end]);
+    const reasons: string[] = [];
+    for (const seq of [1, 2]) {
+      const letter = await nats.manager.streams.getMessage(DEAD_LETTERS_STREAM, { seq });
+      reasons.push(letter.header.get('reason'));
+    }
+    expect(reasons.toSorted()).toEqual([
+      expect.stringContaining('`Observation-Type` is "site.scan"'),
+      expect.stringContaining('`Ordering-Key` is "other.example"'),
+    ]);
+  });
+
   it('records the same events with one and with six concurrent observations when scans share pages', async () => {
     const page = '610000009';
     const brands = ['a', 'b', 'c', 'd', 'e'].map((name) => `${name}.shared.example`);
@@ -139,17 +185,23 @@ describe('the queue consumer', () => {
           linked: true,
         };
         const batch = number === day ? [link, ...chunks, end] : [...chunks, end];
-        return batch.map((one) => [observationSubject(domain), JSON.stringify(one)] as const);
+        return batch.map((one) => ({
+          subject: observationSubject(domain),
+          text: JSON.stringify(one),
+          headers: routingHeadersOf(one),
+        }));
       }),
     );
 
-    const recorded = async (lanes: number): Promise<readonly unknown[]> => {
+    const recorded = async (lanes: number, hasHeaders: boolean): Promise<readonly unknown[]> => {
       await using own = new AsyncDisposableStack();
       const server = await createTestNats();
       own.defer(() => server.stop());
       const { intake, eventStore } = own.use(await openIntakeStack());
       const nats = own.use(await openNats(server.url, 'test'));
-      for (const [subject, message] of messages) await nats.jetstream.publish(subject, message);
+      for (const { subject, text, headers } of messages) {
+        await nats.jetstream.publish(subject, text, { headers: headersFrom(hasHeaders ? headers : {}) });
+      }
       own.use(await consumeObservations({ nats, intake, log: silentLog(), lanes }));
       await expect
         .poll(async () => (await nats.manager.streams.info(OBSERVATIONS_STREAM)).state.messages, {
@@ -164,8 +216,9 @@ describe('the queue consumer', () => {
       return events;
     };
 
-    const oneByOne = await recorded(1);
+    const oneByOne = await recorded(1, false);
     expect(oneByOne.length).toBeGreaterThan(30);
-    expect(await recorded(6)).toEqual(oneByOne);
+    expect(await recorded(6, false)).toEqual(oneByOne);
+    expect(await recorded(6, true), 'with headers').toEqual(oneByOne);
   });
 });

@@ -4,11 +4,11 @@ import type { AddressInfo } from 'node:net';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { headers as natsHeaders } from 'nats';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { adLibraryStream } from '#contracts/events/corpus/ad-library.ts';
 import type { RecordedEvent } from '#contracts/events/event.ts';
 import { trackingStream } from '#contracts/events/workspace/workspace.ts';
+import { routingHeadersOf } from '#contracts/messages/observation-headers.ts';
 import { observationSubject, SCRAPE_REQUESTED, SCRAPES_STREAM } from '#contracts/messages/subjects.ts';
 import { keyOf, type Observation } from '#contracts/observations/index.ts';
 import { brandIdOf, scanIdOf } from '#domain/ids.ts';
@@ -16,7 +16,7 @@ import { createAccessTables } from '#application/access/access-tables.ts';
 import { openEventStore } from '#platform/event-store/event-store.ts';
 import { silentLog } from '#platform/logger.ts';
 import { openMemberVault } from '#application/vault/member-vault.ts';
-import { openNats } from '#platform/nats/connection.ts';
+import { headersFrom, openNats } from '#platform/nats/connection.ts';
 import { openPool } from '#platform/postgres/pool.ts';
 import { createWorkspaceCommands } from '#application/commands/workspace-commands.ts';
 import { openProjectionWait } from '#application/commands/projection-wait.ts';
@@ -177,7 +177,7 @@ const scanOf = (at: string, ids: readonly number[]): readonly Observation[] => {
 const publish = async (observations: readonly Observation[], traceparent?: string): Promise<void> => {
   await using nats = await openNats(servers.NATS_URL, 'collector');
   for (const observation of observations) {
-    const headers = natsHeaders();
+    const headers = headersFrom(routingHeadersOf(observation));
     if (traceparent !== undefined) headers.set('traceparent', traceparent);
     const text = JSON.stringify(observation);
     await nats.jetstream.publish(observationSubject(keyOf(observation)), text, { headers });

@@ -1,0 +1,99 @@
+import type { JsMsg } from 'nats';
+import { Refusal } from '#contracts/errors.ts';
+import {
+  OBSERVATION_TYPE_HEADER,
+  ORDERING_KEY_HEADER,
+  type Routing,
+  routingOf,
+} from '#contracts/messages/observation-headers.ts';
+import { OBSERVATION_MAX_BYTES } from '#contracts/observations/index.ts';
+
+/** An observation in a message of the queue. */
+export type ObservationMessage = {
+  readonly subject: string;
+  /**
+   * Returns type and ordering key: from the headers if both are present, otherwise from the parsed message. `null` when
+   * the message is not readable; processing it throws the reason.
+   */
+  routing(): Routing | null;
+  /**
+   * Returns the parsed JSON. The message is parsed once, at the first call. Throws `Refusal` when it is too large, is
+   * not JSON, or contradicts its headers.
+   */
+  observation(): unknown;
+};
+
+const DECODER = new TextDecoder();
+
+const parse = (data: Uint8Array): unknown => {
+  if (data.length > OBSERVATION_MAX_BYTES) {
+    throw new Refusal(
+      'invalid_input',
+      `The observation is larger than ${OBSERVATION_MAX_BYTES} bytes. Send smaller chunks.`,
+    );
+  }
+  try {
+    return JSON.parse(DECODER.decode(data));
+  } catch {
+    throw new Refusal('invalid_input', 'The observation is not JSON. Send one JSON object per message.');
+  }
+};
+
+const demandEqual = (header: string, value: string | undefined, expected: string): void => {
+  if (value === undefined || value === expected) return;
+  throw new Refusal(
+    'invalid_input',
+    `The header \`${header}\` is "${value.slice(0, 100)}", but the observation needs "${expected}". ` +
+      'Send the matching header, or none.',
+  );
+};
+
+/**
+ * Reads a message without parsing it yet: a chunk of a scan is large, and with headers it is parsed only when it is
+ * processed.
+ *
+ * The headers decide the order before the message is parsed. A message whose header contradicts its content was
+ * therefore ordered wrongly, so it is refused and has no effect. An observation of unknown type is refused later.
+ */
+export const readObservationMessage = ({
+  subject,
+  data,
+  headers,
+}: Pick<JsMsg, 'subject' | 'data' | 'headers'>): ObservationMessage => {
+  const type = headers?.get(OBSERVATION_TYPE_HEADER) || undefined;
+  const orderingKey = headers?.get(ORDERING_KEY_HEADER) || undefined;
+  let outcome: { readonly input: unknown } | { readonly refusal: unknown } | undefined;
+
+  const parseAndCompare = (): unknown => {
+    const input = parse(data);
+    const expected = routingOf(input);
+    if (expected !== null) {
+      demandEqual(OBSERVATION_TYPE_HEADER, type, expected.type);
+      demandEqual(ORDERING_KEY_HEADER, orderingKey, expected.orderingKey);
+    }
+    return input;
+  };
+  const observation = (): unknown => {
+    if (outcome === undefined) {
+      try {
+        outcome = { input: parseAndCompare() };
+      } catch (refusal) {
+        outcome = { refusal };
+      }
+    }
+    if ('refusal' in outcome) throw outcome.refusal;
+    return outcome.input;
+  };
+  return {
+    subject,
+    observation,
+    routing: () => {
+      if (type !== undefined && orderingKey !== undefined) return { type, orderingKey };
+      try {
+        return routingOf(observation());
+      } catch {
+        return null;
+      }
+    },
+  };
+};
