@@ -1,3 +1,4 @@
+import { utcDate } from '#contracts/values/time.ts';
 import type { AdContent, AdLibraryEvent } from '#contracts/events/corpus/ad-library.ts';
 import type { BrandEvent } from '#contracts/events/corpus/brand.ts';
 import type { RecordedEvent } from '#contracts/events/event.ts';
@@ -75,7 +76,7 @@ export const ads = projection<AdLibraryEvent | BrandEvent>({
               format: data.format,
               countries: data.countries,
               started_on: data.started_on,
-              listed_on: data.started_on ?? data.observed_at.slice(0, 10),
+              listed_on: data.started_on ?? utcDate(data.observed_at),
               first_seen_at: data.observed_at,
               seen_at: data.observed_at,
             },

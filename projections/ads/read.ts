@@ -1,3 +1,4 @@
+import { DAY_MS, isoTimeSql, utcDate } from '#contracts/values/time.ts';
 import { pageOfRows } from '../sql/keyset-page.ts';
 import { appendFields, arrayText } from '#contracts/values/json-text.ts';
 import type { AdContent } from '#contracts/events/corpus/ad-library.ts';
@@ -23,11 +24,13 @@ type AdRow = AdContent & {
   readonly last_seen_at: string;
 };
 
+/** SQL of when the ad was last seen. Every later complete scan of its page also saw an active ad. */
+const LAST_SEEN_AT = `case when a.status = 'active' then greatest(a.seen_at, p.complete_at) else a.seen_at end`;
+
 const COLUMNS = `a.ad_id, a.brand_id, a.social_page_id, a.page_name, a.status, a.format, a.body, a.title, a.cta_type,
   a.cta_text, a.link_url, a.platforms, a.countries, a.started_on::text, a.stopped_on::text, a.listed_on::text,
-  to_char(a.first_seen_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as first_seen_at,
-  to_char(case when a.status = 'active' then greatest(a.seen_at, p.complete_at) else a.seen_at end
-    at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as last_seen_at`;
+  ${isoTimeSql('a.first_seen_at')} as first_seen_at,
+  ${isoTimeSql(LAST_SEEN_AT)} as last_seen_at`;
 
 const DETAIL_COLUMNS = 'a.link_description, a.caption, a.languages, a.media, a.cards, a.versions';
 
@@ -37,10 +40,7 @@ const FROM = `ads.ad a ${PAGE_OF_AD}`;
 const daysActive = (row: AdRow): number | null =>
   row.started_on === null
     ? null
-    : Math.max(
-        0,
-        Math.round((Date.parse(row.last_seen_at.slice(0, 10)) - Date.parse(row.started_on)) / 86_400_000),
-      );
+    : Math.max(0, Math.round((Date.parse(utcDate(row.last_seen_at)) - Date.parse(row.started_on)) / DAY_MS));
 
 const summaryOf = (row: AdRow) => ({
   id: row.ad_id,
@@ -83,12 +83,12 @@ export const findAd = async (
   const found = db.query<AdRow & { brand: string; history: string; as_of: string }>({
     sql: `
       select ${COLUMNS}, ${DETAIL_COLUMNS}, ${BRAND_REFERENCE_SQL} as brand,
-        to_char(greatest(a.seen_at, p.complete_at, h.newest) at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as as_of,
+        ${isoTimeSql('greatest(a.seen_at, p.complete_at, h.newest)')} as as_of,
         coalesce(h.entries, '[]') as history
       from ${FROM} join ads.brand b on b.brand_id = a.brand_id
       left join lateral (
         select max(at) as newest, '[' || string_agg(json_build_object(
-          'at', to_char(at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'change', change, 'detail', detail
+          'at', ${isoTimeSql('at')}, 'change', change, 'detail', detail
         )::text, ',' order by position desc) || ']' as entries
         from (select * from ads.history where ad_id = a.ad_id order by position desc limit ${HISTORY_ENTRIES_MAX}) h
       ) h on true

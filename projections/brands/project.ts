@@ -1,3 +1,4 @@
+import { DAY_MS, utcDate } from '#contracts/values/time.ts';
 import type { AdCounted, AdLibraryEvent } from '#contracts/events/corpus/ad-library.ts';
 import type { BrandDetails, BrandEvent } from '#contracts/events/corpus/brand.ts';
 import { type Change, projection, type Row } from '../define-projection.ts';
@@ -16,7 +17,7 @@ const profileColumns = (details: Partial<BrandDetails>): Row => ({
 });
 
 const daysBetween = (from: string, to: string): number =>
-  Math.max(0, Math.round((Date.parse(to.slice(0, 10)) - Date.parse(from.slice(0, 10))) / 86_400_000));
+  Math.max(0, Math.round((Date.parse(utcDate(to)) - Date.parse(utcDate(from))) / DAY_MS));
 
 /** Adds to the counters of active ads when an ad starts or returns, and subtracts (`-1`) when it ends. */
 const countActiveAd = (brand_id: string, ad: AdCounted, by: 1 | -1): Change[] => [
@@ -48,7 +49,7 @@ const countOnDay = (
 ): Change => ({
   kind: 'increment',
   table: 'day',
-  key: { brand_id, date: observedAt.slice(0, 10) },
+  key: { brand_id, date: utcDate(observedAt) },
   by: by,
 });
 
@@ -121,7 +122,7 @@ export const brands = projection<BrandEvent | AdLibraryEvent>({
       case 'AdStarted':
         return [
           ...countActiveAd(brand_id, event.data, 1),
-          { kind: 'run', statement: 'seen', row: { brand_id, seen_on: event.data.observed_at.slice(0, 10) } },
+          { kind: 'run', statement: 'seen', row: { brand_id, seen_on: utcDate(event.data.observed_at) } },
           ...(event.data.novelty === 'news'
             ? [countOnDay(brand_id, event.data.observed_at, { new_ads: 1 })]
             : []),
@@ -149,7 +150,7 @@ export const brands = projection<BrandEvent | AdLibraryEvent>({
       case 'AdReturned':
         return [
           ...countActiveAd(brand_id, event.data, 1),
-          { kind: 'run', statement: 'seen', row: { brand_id, seen_on: event.data.observed_at.slice(0, 10) } },
+          { kind: 'run', statement: 'seen', row: { brand_id, seen_on: utcDate(event.data.observed_at) } },
         ];
       case 'AdRevised': {
         const { format } = event.data.changes;
@@ -179,7 +180,7 @@ export const brands = projection<BrandEvent | AdLibraryEvent>({
         );
       case 'AdsSeen':
         return [
-          { kind: 'run', statement: 'seen', row: { brand_id, seen_on: event.data.observed_at.slice(0, 10) } },
+          { kind: 'run', statement: 'seen', row: { brand_id, seen_on: utcDate(event.data.observed_at) } },
         ];
       case 'ScanRecorded': {
         const { observed_at, late_arrival, totals } = event.data;
@@ -203,7 +204,7 @@ export const brands = projection<BrandEvent | AdLibraryEvent>({
                 {
                   kind: 'run',
                   statement: 'seen',
-                  row: { brand_id, seen_on: observed_at.slice(0, 10) },
+                  row: { brand_id, seen_on: utcDate(observed_at) },
                 } as Change,
               ]
             : []),

@@ -1,10 +1,8 @@
+import { isoTimeSql } from '#contracts/values/time.ts';
 import { pageOfRows, SMALLEST_UUID } from '../sql/keyset-page.ts';
 import { BASE_URL_MARK } from '#contracts/values/base-url.ts';
-import { createSqlTag } from 'slonik';
 import type { Page, PageRequest, ReadDatabase } from '#contracts/ports/read-database.ts';
 import { readAdaptivePage } from '../sql/adaptive-page.ts';
-
-const sql = createSqlTag();
 
 export type BrandRef = { readonly id: string } | { readonly slug: string };
 export type BrandSort = 'active_ads' | 'new_ads_7d' | 'name';
@@ -17,14 +15,14 @@ export type BrandDocuments = {
   readonly breakdown: string;
 };
 
-const ISO_TEXT = `'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'`;
-const ISO = sql.fragment`'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'`;
-
 export const findBrand = async (db: ReadDatabase, ref: BrandRef): Promise<BrandDocuments | null> => {
-  const which = 'id' in ref ? sql.fragment`brand_id = ${ref.id}` : sql.fragment`slug = ${ref.slug}`;
-  const rows = await db.query<BrandDocuments>(sql.unsafe`
-    select brand_id, to_char(as_of at time zone 'utc', ${ISO}) as as_of, detail, breakdown
-    from brands.brand where ${which} and detail is not null`);
+  const [column, value] = 'id' in ref ? ['brand_id', ref.id] : ['slug', ref.slug];
+  const rows = await db.query<BrandDocuments>({
+    sql: `
+    select brand_id, ${isoTimeSql('as_of')} as as_of, detail, breakdown
+    from brands.brand where ${column} = $1 and detail is not null`,
+    values: [value],
+  });
   return rows[0] ?? null;
 };
 
@@ -147,9 +145,7 @@ export const listBrandSitemap = async (
         where: ['s.indexable', IS_LISTED, 's.brand_id > $2::uuid'],
         order: 's.brand_id',
       },
-      show: (
-        of,
-      ) => `select p.slug, to_char(coalesce(p.updated_at, p.as_of) at time zone 'utc', ${ISO_TEXT}) as updated_at,
+      show: (of) => `select p.slug, ${isoTimeSql('coalesce(p.updated_at, p.as_of)')} as updated_at,
         s.brand_id as id, '' as key from ${of} s join brands.brand p using (brand_id)`,
       filterTable: BRANDS_FILTER_TABLE,
       conditions: categoryId === undefined ? [] : [IS_PUBLIC, 'b.category_ids @> array[$3]::uuid[]'],
@@ -175,9 +171,12 @@ export const readBrandSummaries = async (
   ids: readonly string[],
 ): Promise<ReadonlyMap<string, BrandTexts>> => {
   if (ids.length === 0) return new Map();
-  const rows = await db.query<BrandTexts & { brand_id: string }>(sql.unsafe`
-    select brand_id, summary, reference, to_char(as_of at time zone 'utc', ${ISO}) as as_of
-    from brands.brand where brand_id = any(${sql.array([...ids], 'uuid')}) and summary is not null`);
+  const rows = await db.query<BrandTexts & { brand_id: string }>({
+    sql: `
+    select brand_id, summary, reference, ${isoTimeSql('as_of')} as as_of
+    from brands.brand where brand_id = any($1::"uuid"[]) and summary is not null`,
+    values: [ids],
+  });
   return new Map(rows.map(({ brand_id, ...texts }) => [brand_id, texts]));
 };
 
@@ -216,7 +215,7 @@ const COUNTED = `
   select c.category_slug, sum(c.brands)::text as brands, sum(c.ads)::text as ads,
     coalesce(sum(c.brands) filter (where c.scanned_hour > '-infinity'), 0)::text as usable,
     (coalesce(sum(c.brands) filter (where c.scanned_hour > n.hour), 0) + coalesce(min(e.brands), 0))::text as scraped_7d,
-    to_char(min(n.at) at time zone 'utc', ${ISO_TEXT}) as last
+    ${isoTimeSql('min(n.at)')} as last
   from brands.corpus_count c cross join newest n left join edge e using (category_slug)
   group by c.category_slug order by c.category_slug`;
 

@@ -1,3 +1,4 @@
+import { isoTimeSql } from '#contracts/values/time.ts';
 import { BASE_URL_SQL, unescapedBaseUrlSql } from '#contracts/values/base-url.ts';
 import { addToCounters } from '../sql/counter-table.ts';
 import type { Statement } from '../define-projection.ts';
@@ -31,7 +32,7 @@ export const refreshBrand: Statement = {
         row_to_json(breakdown_row)::text as breakdown
       from (
         select b.*, coalesce(b.scanned_at, b.profiled_at) as as_of_,
-          to_char(coalesce(b.scanned_at, b.profiled_at) at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as iso,
+          ${isoTimeSql('coalesce(b.scanned_at, b.profiled_at)')} as iso,
           counts.*
         from brand b join :input i using (brand_id) cross join lateral (
           select coalesce(sum(new_ads) filter (where age < 7), 0)::bigint as new_7,

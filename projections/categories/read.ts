@@ -1,7 +1,8 @@
+import { isoTimeSql } from '#contracts/values/time.ts';
 import { cutPage, readKeysetRows, SMALLEST_UUID } from '../sql/keyset-page.ts';
 import { BASE_URL_SQL } from '#contracts/values/base-url.ts';
 import type { Page, PageRequest, ReadDatabase } from '#contracts/ports/read-database.ts';
-import { iso, quoted } from '../sql/json-text.ts';
+import { quoted } from '../sql/json-text.ts';
 
 /**
  * SQL of the newest observation of a public brand in the category. A category has one level; the indexes of
@@ -30,10 +31,10 @@ const ITEM = `'{"id":"' || c.category_id || '","slug":"' || c.slug || '","name":
   || ',"totals":{"brands":' || c.brands || ',"active_ads":' || c.active_ads || ',"total_ads":' || c.total_ads
   || ',"brands_with_traffic":' || c.brands_with_traffic
   || ',"monthly_visits":' || case when c.brands_with_traffic > 0 then c.monthly_visits::text else 'null' end
-  || '},"as_of":' || ${quoted(iso('n.as_of'))} || '}'`;
+  || '},"as_of":' || ${quoted(isoTimeSql('n.as_of'))} || '}'`;
 
 const itemsOf = (keys: string, order: string): string => `
-  select c.category_id as id, c.sort_name as key, ${iso('n.as_of')} as as_of, ${ITEM} as item
+  select c.category_id as id, c.sort_name as key, ${isoTimeSql('n.as_of')} as as_of, ${ITEM} as item
   from (${keys}) c
   left join categories.category p on p.category_id = c.parent_id
   cross join lateral (select ${AS_OF} as as_of) n
@@ -45,7 +46,7 @@ const ONE = itemsOf(`select * from categories.category c where c.category_id = $
 
 /** Fields of a category that its statistics repeat, as JSON texts. */
 const SUMS = `
-  select ${iso('n.as_of')} as as_of, c.brands::text, c.brands_with_traffic::text,
+  select ${isoTimeSql('n.as_of')} as as_of, c.brands::text, c.brands_with_traffic::text,
     case when c.brands_with_traffic > 0 then c.monthly_visits::text else 'null' end as monthly_visits,
     '{"id":"' || c.category_id || '","slug":"' || c.slug || '","name":' || to_json(coalesce(c.defined_name, c.name)) || '}' as category
   from categories.category c cross join lateral (select ${AS_OF} as as_of) n
@@ -122,9 +123,9 @@ export const listCategories = async (
 };
 
 const SITEMAP = `
-  select c.category_id as id, '' as key, ${iso('n.updated_at')} as as_of,
+  select c.category_id as id, '' as key, ${isoTimeSql('n.updated_at')} as as_of,
     '{"slug":"' || c.slug || '","url":"' || ${BASE_URL_SQL} || '/v1/categories/' || c.category_id
-      || '","updated_at":"' || ${iso('n.updated_at')} || '"}' as item
+      || '","updated_at":"' || ${isoTimeSql('n.updated_at')} || '"}' as item
   from (
     select * from categories.category c where c.brands > 0 and c.category_id > $1::uuid
     order by c.category_id limit $2

@@ -1,3 +1,4 @@
+import { utcDate } from '#contracts/values/time.ts';
 import type { AdLibraryEvent } from '#contracts/events/corpus/ad-library.ts';
 import type { BrandEvent } from '#contracts/events/corpus/brand.ts';
 import { creativeIdOf } from '#contracts/values/creatives.ts';
@@ -36,7 +37,7 @@ const projectAd = (event: RecordedEvent<AdLibraryEvent>): readonly Change[] => {
   switch (event.type) {
     case 'AdStarted': {
       const { ad_id, started_on, observed_at, format, content } = event.data;
-      const listed_on = started_on ?? observed_at.slice(0, 10);
+      const listed_on = started_on ?? utcDate(observed_at);
       return moveAd(event, { ad_id, active: true, listed_on, format, cta_type: content.cta_type });
     }
     case 'AdRevised': {

@@ -1,3 +1,4 @@
+import { isoTimeSql } from '#contracts/values/time.ts';
 import { joinObjects, objectText } from '#contracts/values/json-text.ts';
 import { CREATIVE_FIELD_NAMES } from '#contracts/values/creatives.ts';
 import type { ReadDatabase } from '#contracts/ports/read-database.ts';
@@ -20,7 +21,7 @@ export const readCoverage = async (
   const rows = await db.query<{ facet: string; files: string; as_of: string }>({
     sql: `
       select v.facet, v.files::text,
-        to_char(s.seen_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as as_of
+        ${isoTimeSql('s.seen_at')} as as_of
       from creatives.coverage v, (${brandId === null ? SEEN_OF_PUBLIC : SEEN}) s
       where v.scope_id = $1 and v.files > 0 order by v.files desc, v.facet`,
     values: [scopeId],

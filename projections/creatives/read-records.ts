@@ -1,3 +1,4 @@
+import { isoTimeSql } from '#contracts/values/time.ts';
 import { pageOfRows } from '../sql/keyset-page.ts';
 import { appendFields, joinObjects } from '#contracts/values/json-text.ts';
 import { BASE_URL_MARK, BASE_URL_SQL } from '#contracts/values/base-url.ts';
@@ -12,9 +13,6 @@ const BRANDS_OF_RECORD_MAX = 20;
 const ADS_OF_RECORD_MAX = 100;
 /** Characters of a transcript read for its excerpt: more than any excerpt needs. */
 const EXCERPT_SOURCE_CHARACTERS = 600;
-
-const iso = (column: string): string =>
-  `to_char(${column} at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 
 type RecordRow = {
   readonly creative_key: string;
@@ -37,7 +35,7 @@ type RecordRow = {
 const COLUMNS = `f.creative_key, f.media_kind, f.content_type, f.bytes::text, f.width, f.height, f.duration_seconds,
   f.media_url, f.poster_url, coalesce(f.depth, 'measured') as depth, ${CREATIVE_FIELD_NAMES.map((field) => `f.${field}`).join()},
   left(f.transcript, ${EXCERPT_SOURCE_CHARACTERS}) as transcript_start, n.active_ads::text, n.total_ads::text,
-  ${iso('f.stored_at')} as stored_at, ${iso('greatest(f.measured_at, f.read_at)')} as as_of`;
+  ${isoTimeSql('f.stored_at')} as stored_at, ${isoTimeSql('greatest(f.measured_at, f.read_at)')} as as_of`;
 
 const summaryOf = (row: RecordRow): string => {
   const text = JSON.stringify({

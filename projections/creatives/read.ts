@@ -1,3 +1,4 @@
+import { isoTimeSql } from '#contracts/values/time.ts';
 import { pageOfRows } from '../sql/keyset-page.ts';
 import { creativeIdOf } from '#contracts/values/creatives.ts';
 import type { Page, PageRequest, ReadDatabase } from '#contracts/ports/read-database.ts';
@@ -75,7 +76,7 @@ export const readBrandThumbs = async (
   const rows = await db.query<ThumbRow>({
     sql: `
       select t.brand_id, k.creative_key, k.newest_ad_id, k.newest_on::text, f.media_kind, f.width, f.height,
-        coalesce(f.poster_url, f.media_url) as image_url, to_char(greatest(f.measured_at, f.read_at) at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as as_of
+        coalesce(f.poster_url, f.media_url) as image_url, ${isoTimeSql('greatest(f.measured_at, f.read_at)')} as as_of
       from unnest($1::uuid[]) with ordinality as t(brand_id, place)
       left join lateral (
         select s.creative_key, s.newest_ad_id, s.newest_on from creatives.file_scope s

@@ -1,10 +1,11 @@
+import { isoTimeSql } from '#contracts/values/time.ts';
 import type { AdLibraryEvent } from '#contracts/events/corpus/ad-library.ts';
 import type { BrandEvent } from '#contracts/events/corpus/brand.ts';
 import type { TrackingEvent } from '#contracts/events/workspace/workspace.ts';
 import { TIER_HOURS } from '#contracts/values/freshness-tiers.ts';
 import { SLO_HOURS } from '#contracts/resources/workspace/tracked-brand.ts';
 import { BRAND_REFERENCE_SQL, brandReference } from '../shared-tables/brand-reference.ts';
-import { iso, quoted } from '../sql/json-text.ts';
+import { quoted } from '../sql/json-text.ts';
 import { type Change, projection } from '../define-projection.ts';
 
 /**
@@ -32,8 +33,8 @@ const COMPOSE = `
   with said as materialized (
     select i.brand_id, i.named, i.everyone, b.freshness as before, b.scanned_at, b.reliable_at, case when b.slug is not null then ${BRAND_REFERENCE_SQL} end as reference,
       case when b.scanned_at is not null or t.tier is not null then
-        '{"as_of":' || ${quoted(iso('b.scanned_at'))} || ',"last_reliable_at":' || ${quoted(iso('b.reliable_at'))}
-          || ',"next_due":' || ${quoted(iso(NEXT_DUE))}
+        '{"as_of":' || ${quoted(isoTimeSql('b.scanned_at'))} || ',"last_reliable_at":' || ${quoted(isoTimeSql('b.reliable_at'))}
+          || ',"next_due":' || ${quoted(isoTimeSql(NEXT_DUE))}
           || ',"freshness_tier":"' || coalesce(t.tier, 'census') || '"}' end as freshness
     from (
       select brand_id, array_agg(workspace_id) as named, bool_or(workspace_id is null) as everyone

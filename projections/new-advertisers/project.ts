@@ -1,3 +1,4 @@
+import { utcDate } from '#contracts/values/time.ts';
 import type { AdLibraryEvent } from '#contracts/events/corpus/ad-library.ts';
 import type { BrandEvent } from '#contracts/events/corpus/brand.ts';
 import { brandFacets } from '../shared-tables/brand-facets.ts';
@@ -39,7 +40,7 @@ export const newAdvertisers = projection<AdLibraryEvent | BrandEvent>({
         return brandFacets(event);
       case 'AdStarted': {
         const { brand_id, started_on, observed_at } = event.data;
-        const row = { brand_id, started_on: started_on ?? observed_at.slice(0, 10) };
+        const row = { brand_id, started_on: started_on ?? utcDate(observed_at) };
         return [{ kind: 'run', statement: 'first_ad', row }];
       }
       case 'ScanRecorded': {

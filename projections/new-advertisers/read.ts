@@ -1,3 +1,4 @@
+import { isoTimeSql } from '#contracts/values/time.ts';
 import { cutPage, type RowPage } from '../sql/keyset-page.ts';
 import { createSqlTag, type FragmentSqlToken } from 'slonik';
 import type { PageRequest, ReadDatabase } from '#contracts/ports/read-database.ts';
@@ -47,9 +48,12 @@ export const listNewAdvertisers = async (
       from nightly.new_advertiser l, (select max(as_of) as as_of from nightly.rewrite where name = 'new-advertisers') r
       where ${sql.join(conditions, sql.fragment` and `)}
       order by l.active_ads desc, l.brand_id desc limit ${page.limit + 1}`),
-    db.query<{ as_of: string | null }>(sql.unsafe`
-      select to_char(as_of at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as as_of
-      from nightly.rewrite where name = 'new-advertisers'`),
+    db.query<{ as_of: string | null }>({
+      sql: `
+      select ${isoTimeSql('as_of')} as as_of
+      from nightly.rewrite where name = 'new-advertisers'`,
+      values: [],
+    }),
   ]);
   const ranked = rows.map(
     (row, index): NewAdvertiserRow => ({

@@ -1,16 +1,16 @@
+import { isoTimeSql } from '#contracts/values/time.ts';
 import { pageOfRows } from '../sql/keyset-page.ts';
 import { BASE_URL_SQL } from '#contracts/values/base-url.ts';
 import type { Page, PageRequest, ReadDatabase } from '#contracts/ports/read-database.ts';
 import { OPERATOR_ENTRIES_MAX, OPERATOR_OTHER_BRANDS_MAX } from '#contracts/resources/corpus/operator.ts';
 import { BRAND_REFERENCE_SQL } from '../shared-tables/brand-reference.ts';
-import { iso } from '../sql/json-text.ts';
 
 /**
  * Fields at the start of every operator record, without braces; `BASE_URL_MARK` is the placeholder for the base URL.
  */
 const SUMMARY = `
   '"id":"' || o.operator_id || '","name":' || to_json(o.name) || ',"country":' || coalesce(to_json(o.country)::text, 'null')
-    || ',"domains":' || o.domains || ',"pages":' || o.pages || ',"observed_at":"' || ${iso('o.observed_at')}
+    || ',"domains":' || o.domains || ',"pages":' || o.pages || ',"observed_at":"' || ${isoTimeSql('o.observed_at')}
     || '","url":"' || ${BASE_URL_SQL} || '/v1/operators/' || o.operator_id || '"'`;
 
 /** SQL of the public brands whose domains were observed with `o`, each once. */
@@ -53,7 +53,7 @@ const associations = (kind: 'domain' | 'page', name: string): string => `coalesc
   ) k), '[]'::json)::text`;
 
 const ONE = `
-  select ${iso('o.observed_at')} as as_of,
+  select ${isoTimeSql('o.observed_at')} as as_of,
     '{' || ${SUMMARY} || ',"public_brands":' || o.public_brands
       || ',"brands":' || ${referencesOf(PUBLIC_BRANDS, OPERATOR_ENTRIES_MAX)}
       || ',"domain_associations":' || ${associations('domain', 'domain')}

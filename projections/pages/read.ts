@@ -1,3 +1,4 @@
+import { isoTimeMicrosSql, isoTimeSql } from '#contracts/values/time.ts';
 import { pageOfRows } from '../sql/keyset-page.ts';
 import { appendFields, joinObjects } from '#contracts/values/json-text.ts';
 import { BASE_URL_MARK } from '#contracts/values/base-url.ts';
@@ -25,11 +26,8 @@ type PageRow = {
   readonly brand: string | null;
 };
 
-const iso = (column: string): string =>
-  `to_char(${column} at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
-
 const COLUMNS = `p.landing_page_id, p.page_url, p.host, p.title, p.page_type, p.confidence, p.http_status,
-  p.active_ads::text, p.total_ads::text, ${iso('p.first_seen_at')} as first_seen_at, ${iso('p.seen_at')} as seen_at,
+  p.active_ads::text, p.total_ads::text, ${isoTimeSql('p.first_seen_at')} as first_seen_at, ${isoTimeSql('p.seen_at')} as seen_at,
   case when b.slug is not null and b.is_public then ${BRAND_REFERENCE_SQL} end as brand`;
 
 /** HTTP statuses of a removed landing page. Any other status only tells that a visitor was rejected. */
@@ -71,7 +69,7 @@ const ORDERS = {
   newest: {
     column: 's.first_seen_at',
     type: 'timestamptz',
-    text: `to_char(s.place at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`,
+    text: isoTimeMicrosSql('s.place'),
   },
   popular: { column: 's.total_ads', type: 'bigint', text: 's.place::text' },
 } as const;
@@ -128,7 +126,7 @@ export const listPages = async (
 };
 
 const DETAIL_COLUMNS = `p.description, p.language, p.canonical_url, p.headings, p.cta_texts,
-  ${iso('p.scraped_at')} as scraped_at, ${iso('p.classified_at')} as classified_at`;
+  ${isoTimeSql('p.scraped_at')} as scraped_at, ${isoTimeSql('p.classified_at')} as classified_at`;
 
 const BRANDS = `left join lateral (
   select '[' || string_agg(item, ',' order by active_ads desc, total_ads desc, brand_id) || ']' as brands from (

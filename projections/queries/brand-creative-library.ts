@@ -1,3 +1,4 @@
+import { DAY_MS } from '#contracts/values/time.ts';
 import { appendFields, arrayText, objectText } from '#contracts/values/json-text.ts';
 import { BASE_URL_MARK } from '#contracts/values/base-url.ts';
 import { excerptOfBody } from '#contracts/events/corpus/ad-library.ts';
@@ -10,7 +11,6 @@ import { CREATIVE_COLUMNS, CREATIVE_FROM, type CreativeRow, creativeText } from 
  */
 const CREATIVES_OF_AD_MAX = 4;
 const CTAS_MAX = 20;
-const DAY_MS = 86_400_000;
 
 export type LibraryQuery = {
   readonly brandId: string;

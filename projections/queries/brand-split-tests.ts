@@ -1,12 +1,13 @@
+import { isoTimeSql } from '#contracts/values/time.ts';
 import { arrayText, joinObjects, objectText } from '#contracts/values/json-text.ts';
 import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 import { TOOL_MEMBERS_SQL } from '../sql/tool-json.ts';
-import { iso, quoted } from '../sql/json-text.ts';
+import { quoted } from '../sql/json-text.ts';
 
 /** Split tests of a brand, read from what was found on its site and from where its ads lead. */
 
 const TOOLS = `
-  select ${iso('b.scanned_at')} as scanned_at,
+  select ${isoTimeSql('b.scanned_at')} as scanned_at,
     (select string_agg('{' || ${TOOL_MEMBERS_SQL} || ',"read":' || (s.read_at is not null)
         || ',"read_at":' || ${quoted('s.read_at')}
         || ',"tests":' || case when s.read_at is null then 'null' else (

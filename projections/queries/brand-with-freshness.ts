@@ -1,12 +1,13 @@
+import { isoTimeSql } from '#contracts/values/time.ts';
 import type { ReadDatabase } from '#contracts/ports/read-database.ts';
-import { freshnessText, iso } from '../sql/json-text.ts';
+import { freshnessText } from '../sql/json-text.ts';
 
 /**
  * Reads a brand and its freshness in one statement. This is the most frequent read. One statement with two
  * index lookups takes half the time of two statements sent together, for the database and for the process.
  */
 const readBy = (column: 'slug' | 'brand_id'): string => `
-  select b.detail, ${iso('b.as_of')} as as_of, ${freshnessText("'census'")} as freshness
+  select b.detail, ${isoTimeSql('b.as_of')} as as_of, ${freshnessText("'census'")} as freshness
   from brands.brand b
   left join freshness.brand f using (brand_id)
   where b.${column} = $1 and b.detail is not null`;

@@ -1,7 +1,7 @@
+import { isoTimeSql } from '#contracts/values/time.ts';
 import { cutPage, LARGEST_BIGINT, LARGEST_UUID } from '../sql/keyset-page.ts';
 import type { AudienceSegment } from '#contracts/values/audience-segments.ts';
 import type { Page, PageRequest, ReadDatabase } from '#contracts/ports/read-database.ts';
-import { iso } from '../sql/json-text.ts';
 
 /**
  * SQL of public brands by monthly visits, over the estimates and the brand summaries. `keys` finds the brands
@@ -9,7 +9,7 @@ import { iso } from '../sql/json-text.ts';
  * are the cursor, `$3` the rank before the page, `$4` the row limit.
  */
 const ranked = (keys: string, own: string): string => `
-  select k.monthly_visits, k.brand_id, ${iso('s.observed_at')} as as_of,
+  select k.monthly_visits, k.brand_id, ${isoTimeSql('s.observed_at')} as as_of,
     '{"rank":' || ($3::bigint + row_number() over (order by k.monthly_visits desc, k.brand_id desc))
       || ',"brand":' || b.summary || ',"monthly_visits":' || k.monthly_visits
       || ',"estimated_for":"' || s.monthly_visits_on || '",' || ${own} || '}' as item

@@ -1,12 +1,12 @@
+import { isoTimeSql } from '#contracts/values/time.ts';
 import type { ReadDatabase } from '#contracts/ports/read-database.ts';
-import { iso } from '../sql/json-text.ts';
 
 /**
  * SQL of the sites most similar to a brand's site, each with its estimates and the public brand of its
  * domain. U+0001 is the placeholder for the service's base URL.
  */
 const SIMILAR = `
-  select ${iso('s.observed_at')} as as_of,
+  select ${isoTimeSql('s.observed_at')} as as_of,
     '{"domain":' || to_json(x.domain) || ',"affinity":' || x.affinity
       || ',"provider_category":' || coalesce(to_json(coalesce(x.provider_category, t.provider_category))::text, 'null')
       || ',"brand":' || coalesce(b.reference, 'null')

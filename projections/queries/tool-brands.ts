@@ -1,6 +1,7 @@
+import { isoTimeSql } from '#contracts/values/time.ts';
 import { cutPage, LARGEST_BIGINT, LARGEST_UUID } from '../sql/keyset-page.ts';
 import type { Page, PageRequest, ReadDatabase } from '#contracts/ports/read-database.ts';
-import { iso, quoted } from '../sql/json-text.ts';
+import { quoted } from '../sql/json-text.ts';
 
 /**
  * SQL of public brands that have a tool, by monthly visits, over the detected tools and the brand summaries.
@@ -8,7 +9,7 @@ import { iso, quoted } from '../sql/json-text.ts';
  * profile is not projected yet is left out of its page.
  */
 const page = (ofCountry: boolean): string => `
-  select k.monthly_visits, k.brand_id, ${iso('b.scanned_at')} as as_of,
+  select k.monthly_visits, k.brand_id, ${isoTimeSql('b.scanned_at')} as as_of,
     '{"rank":' || ($4::bigint + row_number() over (order by k.monthly_visits desc, k.brand_id desc))
       || ',"brand":' || s.summary
       || ',"monthly_visits":' || coalesce(nullif(k.monthly_visits, -1)::text, 'null')

@@ -1,8 +1,8 @@
+import { isoTimeMicrosSql, isoTimeSql } from '#contracts/values/time.ts';
 import { pageOfRows } from '../sql/keyset-page.ts';
 import type { Page, PageRequest, ReadDatabase } from '#contracts/ports/read-database.ts';
 import type { SignalKind } from '#contracts/values/signals.ts';
 import { BRAND_REFERENCE_SQL } from '../shared-tables/brand-reference.ts';
-import { iso } from '../sql/json-text.ts';
 import { allOfTrackedBrands, newestOfTrackedBrands, tracksFewBrands } from '../sql/newest-first-page.ts';
 import { createParameters } from '../sql/radar-json.ts';
 import { SIGNAL_COLUMNS, type SignalRow, signalText } from '../sql/signal-json.ts';
@@ -24,8 +24,8 @@ type Row = { readonly as_of: string | null; readonly few: boolean } & (Shown | {
 
 /** SQL of the signals with these keys. */
 const shownOf = (keys: string): string => `
-  select ${SIGNAL_COLUMNS}, ${iso('s.observed_at')} as observed_at, ${BRAND_REFERENCE_SQL} as brand,
-    to_char(s.observed_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as sorted_by
+  select ${SIGNAL_COLUMNS}, ${isoTimeSql('s.observed_at')} as observed_at, ${BRAND_REFERENCE_SQL} as brand,
+    ${isoTimeMicrosSql('s.observed_at')} as sorted_by
   from (${keys}) k join signals.signal s using (id) join signals.brand b on b.brand_id = s.brand_id
   order by k.observed_at desc, k.id desc`;
 

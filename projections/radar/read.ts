@@ -1,3 +1,4 @@
+import { isoTimeMicrosSql } from '#contracts/values/time.ts';
 import { readKeysetRows, SMALLEST_UUID } from '../sql/keyset-page.ts';
 import { appendedFieldSql } from '#contracts/values/json-text.ts';
 import type { Page, PageRequest, ReadDatabase } from '#contracts/ports/read-database.ts';
@@ -30,7 +31,7 @@ export const listRadar = async (db: ReadDatabase, filter: RadarFilter, page: Pag
 
 const CLOSED = `
   select ${appendedFieldSql('i.doc', 'brand', BRAND_REFERENCE_SQL)} as item,
-    to_char(i.observed_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as observed_at, i.id
+    ${isoTimeMicrosSql('i.observed_at')} as observed_at, i.id
   from radar.item i join radar.brand b on b.brand_id = i.brand_id
   where i.brand_id = $1 and i.observed_at >= $2 and i.type = any($3::text[])
     and (i.observed_at, i.id) < ($4::timestamptz, $5::uuid)

@@ -1,3 +1,4 @@
+import { isoTimeSql } from '#contracts/values/time.ts';
 import { cutPage, type RowPage } from '../sql/keyset-page.ts';
 import type { PageRequest, ReadDatabase } from '#contracts/ports/read-database.ts';
 import { readAdaptivePage } from '../sql/adaptive-page.ts';
@@ -19,7 +20,7 @@ export type Risers = RowPage<RiserRow> & {
   readonly as_of: string | null;
 };
 
-const NEWEST = `select to_char(max(observed_at) at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as as_of from rankings.day`;
+const NEWEST = `select ${isoTimeSql('max(observed_at)')} as as_of from rankings.day`;
 const SEVEN_DAYS_BEFORE = `(select (max(observed_at) at time zone 'utc')::date - 7 from rankings.day)`;
 
 type Row = Record<'active_ads' | 'previous_active_ads' | 'key', string> & {

@@ -1,3 +1,4 @@
+import { DAY_MS, utcDate } from '#contracts/values/time.ts';
 import type {
   AdCardContent,
   AdContent,
@@ -16,9 +17,6 @@ import { type Change, projection, type Row } from '../define-projection.ts';
 import { addUp, countChanges, meet, sumUpDay, sumUpLinks } from './statements.ts';
 
 type LibraryEvent = RecordedEvent<AdLibraryEvent>;
-
-const DAY_MS = 86_400_000;
-const dateOf = (time: string): string => time.slice(0, 10);
 
 const sumUp = (brand_id: string, date: string): Change => ({
   kind: 'refresh',
@@ -59,7 +57,7 @@ const countItem = ({ data: { brand_id, observed_at } }: LibraryEvent, kind: Sign
 const nameAd = ({ data, position }: LibraryEvent, kind: SignalKind, ad_id: string): Change => ({
   kind: 'upsert',
   table: 'named_ad',
-  key: { brand_id: data.brand_id, date: dateOf(data.observed_at), kind, ad_id },
+  key: { brand_id: data.brand_id, date: utcDate(data.observed_at), kind, ad_id },
   set: { position, observed_at: data.observed_at },
 });
 
@@ -120,7 +118,7 @@ const meetLinks = (
 
 const isLongRunner = ({ started_on }: { started_on: string | null }, observed_at: string): boolean =>
   started_on !== null &&
-  Date.parse(dateOf(observed_at)) - Date.parse(started_on) >=
+  Date.parse(utcDate(observed_at)) - Date.parse(started_on) >=
     SIGNAL_THRESHOLDS.long_runner_refreshed.ageDays * DAY_MS;
 
 const COPY: readonly (keyof AdContent)[] = [
@@ -218,7 +216,7 @@ const projectPage = (event: SocialPageEvent): readonly Change[] => {
   const { brand_id, page_id: social_page_id, observed_at } = event.data;
   const link = event.type === 'PageLinked' ? event.data : null;
   const key = { brand_id, social_page_id, observed_at };
-  const set = { date: dateOf(observed_at), role: link?.role ?? null, page_name: link?.page_name ?? null };
+  const set = { date: utcDate(observed_at), role: link?.role ?? null, page_name: link?.page_name ?? null };
   return [
     { kind: 'upsert', table: 'link', key, set },
     { kind: 'refresh', statement: 'sum_up_links', row: { brand_id } },
@@ -229,7 +227,7 @@ const compareCatalogue = ({ data }: StorefrontScanRecorded): readonly Change[] =
   const { brand_id, observed_at, complete, baseline, late_arrival, totals } = data;
   if (!complete || baseline || late_arrival) return [];
   const { products, cheaper } = totals;
-  const key = { brand_id, date: dateOf(observed_at), observed_at };
+  const key = { brand_id, date: utcDate(observed_at), observed_at };
   return [{ kind: 'upsert', table: 'catalogue', key, set: { products, cheaper } }, sumUp(brand_id, key.date)];
 };
 
@@ -269,6 +267,6 @@ export const signals = projection<AdLibraryEvent | BrandEvent | SocialPageEvent 
       return projectStorefront(event as RecordedEvent<StorefrontEvent>);
     const changes = projectAd(event as LibraryEvent);
     const { brand_id, observed_at } = (event as LibraryEvent).data;
-    return changes.length === 0 ? [] : [...changes, sumUp(brand_id, dateOf(observed_at))];
+    return changes.length === 0 ? [] : [...changes, sumUp(brand_id, utcDate(observed_at))];
   },
 });

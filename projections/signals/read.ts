@@ -1,10 +1,10 @@
+import { isoTimeSql } from '#contracts/values/time.ts';
 import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 import type { SignalKind } from '#contracts/values/signals.ts';
-import { iso } from '../sql/json-text.ts';
 import { SIGNAL_COLUMNS, type SignalRow, summaryOf } from '../sql/signal-json.ts';
 
 const OF_BRAND = `
-  select ${SIGNAL_COLUMNS}, ${iso('s.observed_at')} as observed_at from signals.signal s
+  select ${SIGNAL_COLUMNS}, ${isoTimeSql('s.observed_at')} as observed_at from signals.signal s
   where s.brand_id = $1 and s.date between $2 and $3 and s.kind = any($4::text[])
   order by s.observed_at, s.kind`;
 

@@ -1,3 +1,4 @@
+import { isoTimeSql } from '#contracts/values/time.ts';
 import { pageOfRows } from '../sql/keyset-page.ts';
 import type { Page, PageRequest, ReadDatabase } from '#contracts/ports/read-database.ts';
 import {
@@ -7,7 +8,6 @@ import {
   NETWORK_PAGE_BRANDS_MAX,
 } from '#contracts/resources/corpus/social-page.ts';
 import { BRAND_REFERENCE_SQL } from '../shared-tables/brand-reference.ts';
-import { iso } from '../sql/json-text.ts';
 
 const hubs = (after: boolean): string => `
   select h.brands, h.active_ads, h.social_page_id,
@@ -51,7 +51,7 @@ export const listHubs = async (db: ReadDatabase, page: PageRequest): Promise<Pag
 /** Returns the time of the newest scan. Hubs and networks of categories are as of then. */
 export const readScannedAt = async (db: ReadDatabase): Promise<string | null> => {
   const rows = await db.query<{ at: string }>({
-    sql: `select ${iso('scanned_at')} as at from social_pages.corpus`,
+    sql: `select ${isoTimeSql('scanned_at')} as at from social_pages.corpus`,
     values: [],
   });
   return rows[0]?.at ?? null;

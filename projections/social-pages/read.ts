@@ -1,3 +1,4 @@
+import { isoTimeSql } from '#contracts/values/time.ts';
 import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 import {
   LEAKAGE_PAGES_MAX,
@@ -6,7 +7,6 @@ import {
   REUSED_TEXTS_MAX,
   SOCIAL_PAGES_MAX,
 } from '#contracts/resources/corpus/social-page.ts';
-import { iso } from '../sql/json-text.ts';
 
 /** Roles of pages that speak for the brand. Every other page is a third party's, linked or not. */
 const OWN_ROLES = `('OFFICIAL', 'REGIONAL')`;
@@ -31,7 +31,7 @@ const LINKED_PAGES = `
     select ${newest('username')} as username, ${newest('category')} as category, ${newest('verified')} as verified,
       ${newest('followers')} as followers, ${newest('likes')} as likes,
       json_agg(json_build_object(
-        'source', f.source, 'observed_at', ${iso('f.observed_at')}, 'page_name', f.page_name,
+        'source', f.source, 'observed_at', ${isoTimeSql('f.observed_at')}, 'page_name', f.page_name,
         'username', f.username, 'page_category', f.category, 'verified', f.verified,
         'followers', f.followers, 'likes', f.likes
       ) order by f.observed_at desc, f.source collate "C") filter (where f.place <= ${PROFILES_SHOWN_MAX}) as profiles

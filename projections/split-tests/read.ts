@@ -1,6 +1,6 @@
+import { isoTimeSql } from '#contracts/values/time.ts';
 import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 import { TOOL_MEMBERS_SQL } from '../sql/tool-json.ts';
-import { iso } from '../sql/json-text.ts';
 
 const CENSUS = `
   select '{"tool":{"id":"' || t.tool_id || '",' || ${TOOL_MEMBERS_SQL} || '},"is_read":' || t.is_read
@@ -10,7 +10,7 @@ const CENSUS = `
   from split_tests.tool t where t.name is not null
   order by t.installed desc, t.slug collate "C"`;
 
-const NEWEST = `select ${iso('max(scanned_at)')} as as_of from split_tests.brand`;
+const NEWEST = `select ${isoTimeSql('max(scanned_at)')} as as_of from split_tests.brand`;
 
 /**
  * Returns every split-testing tool as JSON text, most installed first, and the time of the newest scan of any

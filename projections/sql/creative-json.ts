@@ -1,9 +1,7 @@
+import { isoTimeSql } from '#contracts/values/time.ts';
 import { appendFields } from '#contracts/values/json-text.ts';
 import { BASE_URL_MARK } from '#contracts/values/base-url.ts';
 /** JSON text of an archived creative asset: one file as one ad carries it. */
-
-const iso = (column: string): string =>
-  `to_char(${column} at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 
 export type CreativeRow = {
   readonly creative_id: string;
@@ -27,7 +25,7 @@ export type CreativeRow = {
 /** Columns of `c`, `f` and `a`: the carriage, its file and its ad. */
 export const CREATIVE_COLUMNS = `c.creative_id, c.ad_id, c.brand_id, c.creative_key, f.media_kind, f.content_type,
   f.bytes::text, f.width, f.height, f.duration_seconds, f.media_url, f.poster_url, coalesce(a.active, true) as ad_active,
-  ${iso('c.first_seen_at')} as first_seen_at, ${iso('greatest(f.measured_at, f.read_at)')} as as_of, c.listed_on::text`;
+  ${isoTimeSql('c.first_seen_at')} as first_seen_at, ${isoTimeSql('greatest(f.measured_at, f.read_at)')} as as_of, c.listed_on::text`;
 export const CREATIVE_FROM = `creatives.carriage c join creatives.file f using (creative_key)
   join creatives.ad a on a.ad_id = c.ad_id`;
 

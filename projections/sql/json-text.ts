@@ -1,10 +1,3 @@
-/**
- * Returns SQL of a timestamp as JSON has it. SQL builds JSON texts, because each column of a result costs
- * more.
- */
-export const iso = (time: string): string =>
-  `to_char(${time} at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
-
 /** Returns SQL of a JSON string, or `null`, from text that needs no escaping. */
 export const quoted = (text: string): string => `coalesce('"' || ${text} || '"', 'null')`;
 

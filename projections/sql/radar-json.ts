@@ -1,3 +1,4 @@
+import { isoTimeMicrosSql } from '#contracts/values/time.ts';
 import { pageOfRows } from './keyset-page.ts';
 import { appendedFieldSql } from '#contracts/values/json-text.ts';
 import type { Page } from '#contracts/ports/read-database.ts';
@@ -6,7 +7,7 @@ import { BRAND_REFERENCE_SQL } from '../shared-tables/brand-reference.ts';
 /** Returns SQL of `item, observed_at, id` for these keys, newest first. */
 export const radarItems = (keys: string): string => `
   select ${appendedFieldSql('i.doc', 'brand', BRAND_REFERENCE_SQL)} as item,
-    to_char(k.observed_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as observed_at, k.id
+    ${isoTimeMicrosSql('k.observed_at')} as observed_at, k.id
   from (${keys}) k join radar.item i using (id) join radar.brand b on b.brand_id = i.brand_id
   order by k.observed_at desc, k.id desc`;
 

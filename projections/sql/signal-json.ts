@@ -1,3 +1,4 @@
+import { DAY_MS, utcDateOfMs } from '#contracts/values/time.ts';
 import { appendFields } from '#contracts/values/json-text.ts';
 import { BASE_URL_MARK, unescapeBaseUrl } from '#contracts/values/base-url.ts';
 import type { AdFormat } from '#contracts/values/primitives.ts';
@@ -101,8 +102,7 @@ export const summaryOf = ({ kind, figures }: Pick<SignalRow, 'kind' | 'figures'>
 /** Items per page of evidence, the maximum of the API. */
 const EVIDENCE_LIMIT = 100;
 
-const dayBefore = (date: string, days: number): string =>
-  new Date(Date.parse(date) - days * 86_400_000).toISOString().slice(0, 10);
+const dayBefore = (date: string, days: number): string => utcDateOfMs(Date.parse(date) - days * DAY_MS);
 
 /**
  * Returns the evidence links. Each replies 200 to a key that may read it, and shows the items behind the

@@ -1,6 +1,6 @@
+import { isoTimeSql } from '#contracts/values/time.ts';
 import { arrayText, objectText } from '#contracts/values/json-text.ts';
 import type { ReadDatabase } from '#contracts/ports/read-database.ts';
-import { iso } from '../sql/json-text.ts';
 
 /** Number of weeks of observed changes (specification, row "store"). */
 export const STORE_WEEKS = 12;
@@ -27,8 +27,8 @@ const WEEKS = `
   select row_to_json(week)::text as item from week order by week_start`;
 
 const LATEST = `
-  select l.item, ${iso('l.observed_at')} as scanned_at, l.products, l.missing, c.currency,
-    ${iso('c.completed_at')} as completed_at, ${iso('c.collected_at')} as collected_at
+  select l.item, ${isoTimeSql('l.observed_at')} as scanned_at, l.products, l.missing, c.currency,
+    ${isoTimeSql('c.completed_at')} as completed_at, ${isoTimeSql('c.collected_at')} as collected_at
   from (
     select item, observed_at, products, missing from store.scan
     where brand_id = $1 and not late_arrival order by observed_at desc limit 1

@@ -1,8 +1,8 @@
+import { isoTimeSql } from '#contracts/values/time.ts';
 import { keysetPage, LARGEST_BIGINT, LARGEST_TEXT } from '../sql/keyset-page.ts';
 import { TRAFFIC_BANDS } from '#contracts/values/traffic-bands.ts';
 import type { Page, PageRequest, ReadDatabase } from '#contracts/ports/read-database.ts';
 import { TOOL_MEMBERS_SQL } from '../sql/tool-json.ts';
-import { iso } from '../sql/json-text.ts';
 
 /** Maximum categories and combinations shown for one tool. */
 export const TOOL_CATEGORIES_MAX = 50;
@@ -11,7 +11,7 @@ export const TOOL_COMBINATIONS_MAX = 20;
 const SUMMARY = `'{"id":"' || t.tool_id || '",' || ${TOOL_MEMBERS_SQL} || ',"brands":' || t.brands`;
 
 const TECH_STACK = `
-  select '{' || ${TOOL_MEMBERS_SQL} || '}' as item, ${iso('b.scanned_at')} as as_of
+  select '{' || ${TOOL_MEMBERS_SQL} || '}' as item, ${isoTimeSql('b.scanned_at')} as as_of
   from tools.brand b
   left join (tools.installed n join tools.tool t using (slug)) on n.brand_id = b.brand_id and n.present
   where b.brand_id = $1 and b.scanned_at is not null
@@ -59,7 +59,7 @@ export const listTools = (
     page,
   );
 
-const NEWEST = `select ${iso('max(scanned_at)')} as as_of from tools.brand`;
+const NEWEST = `select ${isoTimeSql('max(scanned_at)')} as as_of from tools.brand`;
 
 /** Returns the time of the newest scan of any site. */
 export const readToolsAsOf = async (db: ReadDatabase): Promise<string | null> =>

@@ -1,5 +1,5 @@
+import { isoTimeSql } from '#contracts/values/time.ts';
 import type { ReadDatabase } from '#contracts/ports/read-database.ts';
-import { iso } from '../sql/json-text.ts';
 
 /** Maximum points of a trajectory, the newest; daily points cover more than two years. */
 export const TRAJECTORY_POINTS_MAX = 800;
@@ -17,7 +17,7 @@ export const readTrajectory = async (db: ReadDatabase, brandId: string): Promise
 };
 
 const SITE = `
-  select ${iso('observed_at')} as as_of, demographics
+  select ${isoTimeSql('observed_at')} as as_of, demographics
   from traffic.site where brand_id = $1 and observed_at is not null`;
 
 export type EstimatedSite = {

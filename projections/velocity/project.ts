@@ -1,14 +1,13 @@
+import { DAY_MS, utcDate, utcDateOfMs } from '#contracts/values/time.ts';
 import type { AdLibraryEvent } from '#contracts/events/corpus/ad-library.ts';
 import { observedDay, recordObservedDay } from '../shared-tables/observed-day.ts';
 import { type Change, projection } from '../define-projection.ts';
 
-const DAY_MS = 86_400_000;
-
 /** Returns the Monday of the ISO week of a timestamp. */
 const weekStartOf = (timestamp: string): string => {
-  const day = Date.parse(timestamp.slice(0, 10));
+  const day = Date.parse(utcDate(timestamp));
   const sinceMonday = (new Date(day).getUTCDay() + 6) % 7;
-  return new Date(day - sinceMonday * DAY_MS).toISOString().slice(0, 10);
+  return utcDateOfMs(day - sinceMonday * DAY_MS);
 };
 
 /** Active, new and retired ads of a brand by ISO week. Counts cover reliable days only. */

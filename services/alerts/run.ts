@@ -1,4 +1,5 @@
 import { requireReadable } from '#contracts/events/schema-registry.ts';
+import { utcDate } from '#contracts/values/time.ts';
 import { pause } from '#platform/clock.ts';
 import { enqueue, type NewDelivery } from '#application/delivery-outbox/enqueue.ts';
 import { createDeliveryTables } from '#application/delivery-outbox/schema/create-tables.ts';
@@ -127,9 +128,9 @@ const processBatch = async (session: MatchingSession, items: readonly Followed[]
 const closeEndedPeriods = async (session: MatchingSession): Promise<void> => {
   const { progress, settings } = session;
   const time = new Date(settings.clock.now().getTime() - PERIOD_GRACE_MS).toISOString();
-  if (time.slice(0, 10) <= progress.logTime.slice(0, 10)) return;
+  if (utcDate(time) <= utcDate(progress.logTime)) return;
   // Advances the log clock only to the start of the day: later events carry times of their own.
-  const matches = advanceClock(progress, `${time.slice(0, 10)}T00:00:00.000Z`);
+  const matches = advanceClock(progress, `${utcDate(time)}T00:00:00.000Z`);
   if (matches.length > 0)
     await commit(session, { matches: [...matches], ruleChanges: [] }, progress.position, null);
 };

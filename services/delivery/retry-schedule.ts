@@ -1,8 +1,5 @@
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '#contracts/values/time.ts';
 import type { SendOutcome } from '#platform/channels/send-outcome.ts';
-
-const SECOND_MS = 1_000;
-const MINUTE_MS = 60 * SECOND_MS;
-const HOUR_MS = 60 * MINUTE_MS;
 
 /**
  * Backoff between attempts: ten attempts in all, the first at once, over slightly more than three days (DESIGN
@@ -17,7 +14,7 @@ export const RETRY_DELAYS_MS = [
   10 * HOUR_MS,
   14 * HOUR_MS,
   20 * HOUR_MS,
-  24 * HOUR_MS,
+  DAY_MS,
 ] as const;
 /**
  * Maximum random extra delay, as a share of the delay. Deliveries that failed together are then not retried

@@ -1,3 +1,4 @@
+import { HOUR_MS } from '#contracts/values/time.ts';
 import { SCRAPE_REQUESTED, type ScrapeRequested } from '#contracts/messages/subjects.ts';
 import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 import { type Clock, pause } from '#platform/clock.ts';
@@ -10,7 +11,7 @@ import { listDue } from '#projections/freshness/read.ts';
  * due.
  */
 const POLL_INTERVAL_MS = 60_000;
-const REQUEST_AGAIN_MS = 6 * 3_600_000;
+const REQUEST_AGAIN_MS = 6 * HOUR_MS;
 /** Maximum brands requested per poll. The others are still due at the next poll. */
 const BRANDS_PER_POLL_MAX = 1_000;
 

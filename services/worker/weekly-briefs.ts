@@ -1,3 +1,4 @@
+import { DAY_MS } from '#contracts/values/time.ts';
 import { Cron } from 'croner';
 import { randomUUID } from 'node:crypto';
 import { briefStream, type RadarChanges, type RadarSnapshot } from '#contracts/events/workspace/brief.ts';
@@ -28,7 +29,6 @@ const READ_MODELS = ['radar', 'tracking', 'briefs'];
 const BEHIND_STEP_MS = 1_000;
 const BEHIND_STEPS_UNTIL_WARNED = 30;
 const RETRY_MS = 60_000;
-const DAY_MS = 86_400_000;
 
 export type BriefDependencies = {
   readonly db: ReadDatabase;

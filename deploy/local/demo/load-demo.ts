@@ -1,3 +1,4 @@
+import { DAY_MS, utcDate } from '#contracts/values/time.ts';
 import { z } from 'zod';
 import { openNats } from '#platform/nats/connection.ts';
 import { readJsonFile, writeJsonFile } from '../os/json-file.ts';
@@ -7,7 +8,6 @@ import { demoObservations } from './generators/scans.ts';
 import { publishObservations } from './publish-observations.ts';
 import type { CorpusSize } from './world/world.ts';
 
-const DAY_MS = 86_400_000;
 const SAVE_EVERY_MS = 1_000;
 
 /**
@@ -45,7 +45,7 @@ export const loadDemo = async (
   progress: Progress,
   signal: AbortSignal,
 ): Promise<CorpusSize> => {
-  const today = new Date().toISOString().slice(0, 10);
+  const today = utcDate(new Date().toISOString());
   const stored = await readJsonFile(stateFile, DemoState);
   const state: DemoState = stored ?? { ...size, until: today, fed_until: null, taken: 0 };
   const loaded: CorpusSize = { seed: state.seed, brands: state.brands, ads: state.ads, days: state.days };

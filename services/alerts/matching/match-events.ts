@@ -1,3 +1,4 @@
+import { utcDate } from '#contracts/values/time.ts';
 import type { AlertCadence, AlertTrigger } from '#contracts/values/alerts.ts';
 import type { AdLibraryEvent } from '#contracts/events/corpus/ad-library.ts';
 import type { AlertRuleEvent } from '#contracts/events/workspace/alert-rule.ts';
@@ -75,8 +76,6 @@ const firing = (
   trigger: AlertTrigger,
 ): readonly AlertRule[] =>
   rules.firing(brandId, trigger).filter(({ workspace_id }) => !untracked.has(workspace_id, brandId));
-
-const utcDate = (time: string): string => time.slice(0, 10);
 
 const digestOf = (rule: AlertRule, one: PendingDigest, cadence: Exclude<AlertCadence, 'instant'>): Match => {
   const period = periodOf(cadence, one.key);

@@ -1,3 +1,4 @@
+import { HOUR_MS } from '#contracts/values/time.ts';
 import { randomUUID } from 'node:crypto';
 import { Refusal } from '#contracts/errors.ts';
 import { pause } from '#platform/clock.ts';
@@ -17,7 +18,7 @@ const WAIT_STEP_MS = 50;
  * it over.
  */
 const ABANDONED_AFTER_SECONDS = 30;
-const PRUNE_EVERY_MS = 3_600_000;
+const PRUNE_EVERY_MS = HOUR_MS;
 
 export type StoredReply = {
   readonly status: number;

@@ -1,3 +1,4 @@
+import { HOUR_MS } from '#contracts/values/time.ts';
 import { LRUCache } from 'lru-cache';
 import type { Log } from '#platform/logger.ts';
 import type { Database } from '#platform/postgres/pool.ts';
@@ -8,7 +9,7 @@ const FLUSH_EVERY_MS = 30_000;
 /** Milliseconds until the first use after `IN_STEADY_USE_MS` is written. */
 const FLUSH_SOON_MS = 1_000;
 /** A key counts as in steady use when its last written use is more recent than this, in milliseconds. */
-const IN_STEADY_USE_MS = 3_600_000;
+const IN_STEADY_USE_MS = HOUR_MS;
 /** Maximum rows per statement. */
 const KEYS_PER_STATEMENT = 2_000;
 /** Maximum keys whose last written use is cached. The next use of an evicted key is only written sooner. */

@@ -1,8 +1,9 @@
+import { DAY_MS } from '#contracts/values/time.ts';
 import type { AlertChannel, EndpointChannel } from '#contracts/values/alerts.ts';
 import type { Database, Transaction } from '#platform/postgres/pool.ts';
 
 /** Milliseconds of failures without a success after which an endpoint is suspended: five days. */
-export const FAILING_LIMIT_MS = 5 * 86_400_000;
+export const FAILING_LIMIT_MS = 5 * DAY_MS;
 
 /** Reason recorded when the pending deliveries of a suspended endpoint are cancelled. */
 export const SUSPENDED = 'The channel was suspended, because everything sent on it for five days failed.';

@@ -1,3 +1,4 @@
+import { isoTimeMicrosSql } from '#contracts/values/time.ts';
 import type { Database, Transaction } from '#platform/postgres/pool.ts';
 import { type DeliveryTarget, endpointOf } from './target.ts';
 
@@ -50,7 +51,7 @@ export const failedDeliveries = async (
   limit: number,
 ): Promise<readonly { readonly deliveryId: string; readonly finishedAt: string }[]> => {
   const { rows } = await pool.query<{ delivery_id: string; finished_at: string }>(
-    `select delivery_id, to_char(at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as finished_at
+    `select delivery_id, ${isoTimeMicrosSql('at')} as finished_at
      from delivery.journal f
      where outcome = 'failed' and at >= $1 and (at, delivery_id) > ($2::timestamptz, $3::uuid)
        and not exists (select from delivery.journal j where j.delivery_id = f.delivery_id and j.seq > f.seq)

@@ -1,3 +1,4 @@
+import { isoTimeMicrosSql } from '#contracts/values/time.ts';
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { Refusal } from '#contracts/errors.ts';
@@ -38,7 +39,7 @@ const ALL = `
   union all
   select jsonb_build_object('table', 'secret', 'workspace_id', workspace_id, 'owner', owner, 'fingerprint', fingerprint,
     'sealed', translate(encode(sealed, 'base64'), E'\\n', ''),
-    'sealed_at', to_char(sealed_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))::text
+    'sealed_at', ${isoTimeMicrosSql('sealed_at')})::text
   from vault.secret order by 1`;
 
 const createTables = async (database: Database): Promise<void> => {

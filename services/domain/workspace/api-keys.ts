@@ -1,3 +1,4 @@
+import { DAY_MS } from '#contracts/values/time.ts';
 import { Refusal } from '#contracts/errors.ts';
 import type { ApiKeyEvent, ApiKeyIssued, ApiKeyRevoked } from '#contracts/events/workspace/workspace.ts';
 import { ACTIVE_KEYS_MAX } from '#contracts/resources/workspace/api-key.ts';
@@ -149,8 +150,6 @@ export const revokeApiKey =
     if (state.keys.get(key_id)?.revoked_at !== null) return [];
     return [{ type: 'ApiKeyRevoked', data: { workspace_id, key_id, reason, revoked_at: at } }];
   };
-
-const DAY_MS = 86_400_000;
 
 /** Revokes each active key that was last used at least `days` days before `at`. An unused key counts from its issue. */
 export const revokeUnusedApiKeys =

@@ -1,3 +1,4 @@
+import { DAY_MS, HOUR_MS, WEEK_MS, utcDateOfMs } from '#contracts/values/time.ts';
 import { Refusal } from '#contracts/errors.ts';
 import type {
   BriefEvent,
@@ -35,14 +36,11 @@ export const brief: Decider<BriefState, BriefEvent> = { initial, evolve };
 /** An ISO week; `from` is its Monday and `to` its Sunday, as calendar dates in UTC. */
 export type Week = { readonly name: string; readonly from: string; readonly to: string };
 
-const DAY_MS = 86_400_000;
-const WEEK_MS = 7 * DAY_MS;
 /** Hour of the day, in UTC, at which the briefs of a week are due on the Monday after it. */
 export const BRIEF_DUE_HOUR = 6;
 /** Maximum weeks to catch up with after an outage. Older weeks are left out. */
 export const BRIEF_WEEKS_MISSED_MAX = 4;
 
-const dateOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
 /** Returns the day of the week; Monday is 0. 1 January 1970 was a Thursday. */
 const weekdayOf = (ms: number): number => (Math.floor(ms / DAY_MS) + 3) % 7;
 
@@ -53,14 +51,14 @@ const weekFrom = (mondayMs: number): Week => {
   const number = Math.floor((thursday.getTime() - Date.UTC(year, 0, 1)) / WEEK_MS) + 1;
   return {
     name: `${year}-W${String(number).padStart(2, '0')}`,
-    from: dateOf(mondayMs),
-    to: dateOf(mondayMs + 6 * DAY_MS),
+    from: utcDateOfMs(mondayMs),
+    to: utcDateOfMs(mondayMs + 6 * DAY_MS),
   };
 };
 
 /** Returns the last weeks whose briefs are due at `now`, oldest first; `BRIEF_WEEKS_MISSED_MAX` of them. */
 export const weeksDue = (now: Date): readonly Week[] => {
-  const due = now.getTime() - BRIEF_DUE_HOUR * 3_600_000;
+  const due = now.getTime() - BRIEF_DUE_HOUR * HOUR_MS;
   const midnight = Math.floor(due / DAY_MS) * DAY_MS;
   const monday = midnight - weekdayOf(midnight) * DAY_MS;
   return Array.from({ length: BRIEF_WEEKS_MISSED_MAX }, (_, index) =>

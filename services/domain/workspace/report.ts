@@ -1,3 +1,4 @@
+import { DAY_MS, utcDate } from '#contracts/values/time.ts';
 import { type ErrorDetail, Refusal } from '#contracts/errors.ts';
 import type { ReportEvent, ReportFinished, ReportRequested } from '#contracts/events/workspace/report.ts';
 import type { RadarItemType } from '#contracts/resources/workspace/radar.ts';
@@ -69,7 +70,6 @@ export const report: Decider<ReportState, ReportEvent> = { initial, evolve };
 export const REPORT_ATTEMPTS_MAX = 3;
 /** Seconds between a failed attempt and the next one, multiplied by the number of attempts so far. */
 const RETRY_AFTER_SECONDS = 10;
-const DAY_MS = 86_400_000;
 
 const addSeconds = (at: string, seconds: number): string =>
   new Date(Date.parse(at) + seconds * 1_000).toISOString();
@@ -109,7 +109,7 @@ export const requestReport =
     if (state) return [];
     const { workspace_id, report_id, brand_ids, tracked, types, from, to, at } = input;
     const faults = [
-      ...windowFaults(from, to, at.slice(0, 10)),
+      ...windowFaults(from, to, utcDate(at)),
       ...(brand_ids ?? []).flatMap((brandId, index): ErrorDetail[] =>
         tracked.has(brandId)
           ? []

@@ -1,3 +1,4 @@
+import { DAY_MS } from '#contracts/values/time.ts';
 import { brandStream } from '#contracts/events/corpus/brand.ts';
 import { AD_LIBRARY } from '#contracts/events/corpus/ad-library.ts';
 import { type CommandMetadata, idOf } from '#contracts/events/event.ts';
@@ -20,7 +21,7 @@ import { catchUpLibrary, createWorkingTables, openLibrary } from '../ad-library/
 
 const POOL_CLIENTS = 8;
 /** Maximum ms that an observation may be in the future. A later timestamp means that the collector's clock is wrong. */
-const FUTURE_TOLERANCE_MS = 86_400_000;
+const FUTURE_TOLERANCE_MS = DAY_MS;
 /** Maximum events per batch of the catch-up at start. */
 const CATCH_UP_BATCH = 2_000;
 /** Maximum number of domains in the cache of registered brands. */

@@ -1,3 +1,4 @@
+import { utcDateOfMs } from '#contracts/values/time.ts';
 import { ObservedAd } from '#contracts/observations/ad-library-scan.ts';
 import { type AdFormat, CalendarDate, LibraryId } from '#contracts/values/primitives.ts';
 import { pythonList } from './parsing/python-list.ts';
@@ -106,16 +107,14 @@ export const damagedBySpreadsheet = (name: string, id: string): RecordFault =>
 export const dateOf = (name: string, value: unknown): string | null => {
   const text = idText(value);
   if (text === null || text === '0' || NO_STOP.includes(text)) return null;
-  if (/^\d{9,10}$/.test(text)) return dayOf(Number(text) * 1_000);
-  if (/^\d{12,13}$/.test(text)) return dayOf(Number(text));
+  if (/^\d{9,10}$/.test(text)) return utcDateOfMs(Number(text) * 1_000);
+  if (/^\d{12,13}$/.test(text)) return utcDateOfMs(Number(text));
   const day = /^(\d{4}-\d{2}-\d{2})(?:$|[T ]\d{2}:)/.exec(text)?.[1];
   if (day === undefined || !CalendarDate.safeParse(day).success) {
     throw new RecordFault(`${name} ${shown(text)} is not a date`, 'write it as YYYY-MM-DD');
   }
   return day;
 };
-
-const dayOf = (milliseconds: number): string => new Date(milliseconds).toISOString().slice(0, 10);
 
 export const formatOf = (value: unknown): AdFormat | null => {
   const name = textOf(value)?.toLowerCase() ?? null;

@@ -1,3 +1,4 @@
+import { DAY_MS, utcDateOfMs } from '#contracts/values/time.ts';
 import { z } from 'zod';
 import { AdFormat, Country, Uuid } from '#contracts/values/primitives.ts';
 import { AdStatus, AdSummary } from '#contracts/resources/corpus/ad.ts';
@@ -14,7 +15,6 @@ import { noParams, pageQuery, searchText } from '../endpoint/parameters.ts';
  */
 const WINDOW_DAYS = 90;
 const COPY_SEARCH_MAX_LENGTH = 200;
-const DAY_MS = 86_400_000;
 
 export const searchAds = endpoint({
   method: 'GET',
@@ -46,7 +46,7 @@ export const searchAds = endpoint({
   reads: ['ads'],
   handler: async ({ query, page }, { db, clock }) => {
     const { q, format, status, country, brand_id: brandId } = query;
-    const windowStart = new Date(clock.now().getTime() - WINDOW_DAYS * DAY_MS).toISOString().slice(0, 10);
+    const windowStart = utcDateOfMs(clock.now().getTime() - WINDOW_DAYS * DAY_MS);
     const startedSince = brandId === undefined ? windowStart : undefined;
     const found = await readAds(
       db,

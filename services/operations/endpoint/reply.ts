@@ -1,3 +1,4 @@
+import { HOUR_MS } from '#contracts/values/time.ts';
 import { arrayText, lastStringField } from '#contracts/values/json-text.ts';
 import type { Page } from '#contracts/ports/read-database.ts';
 
@@ -15,8 +16,6 @@ export type Reply = {
   /** Log position of a write. `null` when nothing was appended. */
   readonly position?: bigint | null;
 };
-
-const HOUR_MS = 3_600_000;
 
 /**
  * Returns the age of `asOf` in hours, rounded down to hundredths. 0 when `asOf` is `null`. The clock of an

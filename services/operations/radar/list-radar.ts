@@ -1,3 +1,4 @@
+import { DAY_MS } from '#contracts/values/time.ts';
 import { z } from 'zod';
 import { Uuid } from '#contracts/values/primitives.ts';
 import { RadarItem, RadarItemType } from '#contracts/resources/workspace/radar.ts';
@@ -16,7 +17,6 @@ import {
 
 const DAYS_MAX = 365;
 const DAYS_DEFAULT = 7;
-const DAY_MS = 86_400_000;
 
 export const listRadar = endpoint({
   method: 'GET',

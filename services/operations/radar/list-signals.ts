@@ -1,3 +1,4 @@
+import { DAY_MS } from '#contracts/values/time.ts';
 import { z } from 'zod';
 import { Signal } from '#contracts/resources/workspace/signal.ts';
 import { SIGNAL_THRESHOLDS, SignalKind } from '#contracts/values/signals.ts';
@@ -11,7 +12,6 @@ import { rampSignal, refreshedSignal } from './examples.ts';
 
 const DAYS_MAX = 365;
 const DAYS_DEFAULT = 7;
-const DAY_MS = 86_400_000;
 
 const {
   ramp,

@@ -1,3 +1,4 @@
+import { isoTimeSql } from '#contracts/values/time.ts';
 import { z } from 'zod';
 import { DeliveryStatus } from '#contracts/values/alerts.ts';
 import { Refusal } from '#contracts/errors.ts';
@@ -10,7 +11,6 @@ import {
 import { createDeliveryTables } from '#application/delivery-outbox/schema/create-tables.ts';
 import type { EventStore } from '#platform/event-store/event-store.ts';
 import { type Database, inTransaction } from '#platform/postgres/pool.ts';
-import { isoTime } from '#platform/postgres/iso-time.ts';
 import { Moment } from '../validate-query.ts';
 import { type CurrentTargets, findCurrentTargets } from './current-rule.ts';
 
@@ -44,8 +44,8 @@ export const DeliveryQuery = z.strictObject({
 export type DeliveryQuery = z.infer<typeof DeliveryQuery>;
 
 const COLUMNS = `d.delivery_id, d.workspace_id, d.alert_id, d.channel, d.kind, d.status, d.attempts,
-  ${isoTime('d.queued_at')} as queued_at, ${isoTime('d.next_attempt_at')} as next_attempt_at,
-  ${isoTime('d.finished_at')} as finished_at`;
+  ${isoTimeSql('d.queued_at')} as queued_at, ${isoTimeSql('d.next_attempt_at')} as next_attempt_at,
+  ${isoTimeSql('d.finished_at')} as finished_at`;
 
 export type DeliveryRow = {
   readonly delivery_id: string;
@@ -121,7 +121,7 @@ export const showDelivery = async (pool: Database, deliveryId: string): Promise<
     );
   }
   const history = await pool.query<Omit<DeliveryEntry, 'answer'> & { answer: Buffer | null }>(
-    `select type, ${isoTime('at')} as at, attempt, outcome, failure, status_code, reason, duration_ms, dns_ms, connect_ms,
+    `select type, ${isoTimeSql('at')} as at, attempt, outcome, failure, status_code, reason, duration_ms, dns_ms, connect_ms,
        tls_ms, wait_ms, answer
      from delivery.journal where delivery_id = $1 order by seq`,
     [deliveryId],

@@ -1,5 +1,5 @@
+import { isoTimeSql } from '#contracts/values/time.ts';
 import type { Database } from '#platform/postgres/pool.ts';
-import { isoTime } from '#platform/postgres/iso-time.ts';
 import { fromProjector } from '../projections/projector-tables.ts';
 
 /** Seconds per point of the chart. A point shows the maximum lag in its interval. */
@@ -16,7 +16,7 @@ export type LagSeries = {
 export const readLagSeries = async (database: Database): Promise<readonly LagSeries[]> => {
   const { rows } = await fromProjector(() =>
     database.query<LagSeries>(
-      `select name as projection, array_agg(${isoTime('point')} order by point) as at,
+      `select name as projection, array_agg(${isoTimeSql('point')} order by point) as at,
          array_agg(lag order by point) as lag_facts
        from (
          select name, date_bin(make_interval(secs => ${POINT_SECONDS}), at, 'epoch') as point,

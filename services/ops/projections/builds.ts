@@ -1,7 +1,7 @@
+import { isoTimeSql } from '#contracts/values/time.ts';
 import { Refusal } from '#contracts/errors.ts';
 import { pause } from '#platform/clock.ts';
 import type { Database } from '#platform/postgres/pool.ts';
-import { isoTime } from '#platform/postgres/iso-time.ts';
 import { sendRequest, fromProjector, WATCH_EVERY_MS } from './projector-tables.ts';
 
 export type Build = {
@@ -32,7 +32,7 @@ export const BUILD_JSON = `case when b.name is not null then json_build_object(
   'facts', case when ${BEGUN} then b.facts_applied else 0 end, 'total_facts', greatest(l.log_facts, b.facts_applied),
   'rate_per_second', case when ${BEGUN} then coalesce(round(${RATE}), 0) else 0 end,
   'eta_seconds', case when b.state = 'reading' then ceil((l.log_facts - b.facts_applied) / nullif(${RATE}, 0)) end,
-  'requested_by', b.requested_by, 'started_at', ${isoTime('b.started_at')}, 'finished_at', ${isoTime('b.finished_at')},
+  'requested_by', b.requested_by, 'started_at', ${isoTimeSql('b.started_at')}, 'finished_at', ${isoTimeSql('b.finished_at')},
   'error', b.error) end`;
 
 const OVER: readonly Build['state'][] = ['failed', 'done', 'cancelled'];

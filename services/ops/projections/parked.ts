@@ -1,9 +1,9 @@
+import { isoTimeSql } from '#contracts/values/time.ts';
 import { z } from 'zod';
 import { Refusal } from '#contracts/errors.ts';
 import type { RecordedEvent } from '#contracts/events/event.ts';
 import type { EventStore } from '#platform/event-store/event-store.ts';
 import type { Database } from '#platform/postgres/pool.ts';
-import { isoTime } from '#platform/postgres/iso-time.ts';
 import { sendRequest, requireProjection, fromProjector } from './projector-tables.ts';
 
 /** Maximum parked streams per result page. */
@@ -73,7 +73,7 @@ export const listParked = async (database: Database, query: ParkedQuery): Promis
        select k.projection, k.stream, k.position::text, k.revision::text, k.type, coalesce(k.error, '') as error,
          k.waits_for_version is not null as waits_for_release,
          (select count(*)::int - 1 from projector.parked w where w.projection = k.projection and w.stream = k.stream) as waiting,
-         k.attempts, ${isoTime('k.parked_at')} as parked_at, ${isoTime('k.tried_at')} as tried_at, k.asked
+         k.attempts, ${isoTimeSql('k.parked_at')} as parked_at, ${isoTimeSql('k.tried_at')} as tried_at, k.asked
        from page k order by k.projection, k.stream`,
       [projection, stream, after?.projection ?? null, after?.stream ?? null, limit],
     ),

@@ -1,10 +1,10 @@
+import { isoTimeSql } from '#contracts/values/time.ts';
 import type { EventStore } from '#platform/event-store/event-store.ts';
 import { pause } from '#platform/clock.ts';
 import { isHeldSql } from '#platform/postgres/leader-lock.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 import type { Projection } from '#projections/define-projection.ts';
 import { type Build, BUILD_JSON } from './builds.ts';
-import { isoTime } from '#platform/postgres/iso-time.ts';
 import { fromProjector, unknownProjection } from './projector-tables.ts';
 
 /** Averaging window of the rate, in seconds; shorter when the samples do not go back that far. */
@@ -48,8 +48,8 @@ const STATUS = `
     p.facts_applied::float8 as facts_applied, l.lag_facts::float8 as lag_facts, l.parked::int, l.skipped::int,
     coalesce((p.facts_applied - s.facts_applied) / nullif(extract(epoch from now() - s.at), 0), 0)::float8 as rate_per_second,
     case when ${isHeldSql('p.name')} then p.owner end as owner,
-    coalesce(p.last_error, k.error) as last_error, ${isoTime('p.updated_at')} as updated_at,
-    ${isoTime('p.standing_since')} as standing_since, ${isoTime('r.replaced_at')} as replaced_at, ${BUILD_JSON} as build, p.prefixes
+    coalesce(p.last_error, k.error) as last_error, ${isoTimeSql('p.updated_at')} as updated_at,
+    ${isoTimeSql('p.standing_since')} as standing_since, ${isoTimeSql('r.replaced_at')} as replaced_at, ${BUILD_JSON} as build, p.prefixes
   from projector.projection p join projector.lag l using (name)
   left join projector.replaced r using (name) left join projector.build b using (name)
   left join lateral (

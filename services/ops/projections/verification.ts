@@ -1,9 +1,9 @@
+import { isoTimeSql } from '#contracts/values/time.ts';
 import { z } from 'zod';
 import { Refusal } from '#contracts/errors.ts';
 import type { VerificationReport } from '#contracts/messages/verification-report.ts';
 import { pause } from '#platform/clock.ts';
 import type { Database } from '#platform/postgres/pool.ts';
-import { isoTime } from '#platform/postgres/iso-time.ts';
 import { sendRequest, fromProjector, WATCH_EVERY_MS } from './projector-tables.ts';
 
 const POSITION = 'must be a log position, as `projections status` shows it';
@@ -76,7 +76,7 @@ export const readVerification = async (database: Database, name: string): Promis
   const { rows } = await fromProjector(() =>
     database.query<Verification>(
       `select v.name, v.state, v.facts::float8 as facts, greatest(l.log_facts, v.facts)::float8 as total_facts,
-         ${isoTime('v.started_at')} as started_at, ${isoTime('v.finished_at')} as finished_at, v.error, v.report
+         ${isoTimeSql('v.started_at')} as started_at, ${isoTimeSql('v.finished_at')} as finished_at, v.error, v.report
        from projector.verification v join projector.lag l using (name) where v.name = $1`,
       [name],
     ),

@@ -1,5 +1,6 @@
+import { DAY_MS } from '#contracts/values/time.ts';
 /** Maximum delay that a receiver can request, in milliseconds: one day. Longer requests are reduced to it. */
-export const RETRY_AFTER_MAX_MS = 86_400_000;
+export const RETRY_AFTER_MAX_MS = DAY_MS;
 
 /** The three date formats of HTTP (RFC 9110, 5.6.7). All are in UTC, independent of the local time zone. */
 const IMF_OR_RFC850 = /^[A-Z][a-z]+, \d{2}[ -][A-Z][a-z]{2}[ -]\d{2}(\d{2})? \d{2}:\d{2}:\d{2} GMT$/;

@@ -1,3 +1,4 @@
+import { DAY_MS } from '#contracts/values/time.ts';
 import { BASE_URL_MARK } from '#contracts/values/base-url.ts';
 import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 import type { RadarItem, RadarItemType } from '#contracts/resources/workspace/radar.ts';
@@ -5,7 +6,6 @@ import { listClosedRadar } from '#projections/radar/read.ts';
 
 /** Maximum radar items per query, which bounds the memory of exports and briefs. */
 const PAGE_ITEMS = 1_000;
-const DAY_MS = 86_400_000;
 
 /** Filter of the radar. `from` and `to` are UTC dates, both inclusive. */
 export type RadarWindow = {

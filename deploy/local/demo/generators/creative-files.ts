@@ -1,3 +1,4 @@
+import { DAY_MS, HOUR_MS } from '#contracts/values/time.ts';
 import { createHash } from 'node:crypto';
 import { CREATIVE_FIELDS, type MediaKind } from '#contracts/values/creatives.ts';
 import { CREATIVE_ADS_MAX, type CreativeAnalysis } from '#contracts/observations/creative.ts';
@@ -18,8 +19,6 @@ const SIZES = [
   [1_200, 628],
 ] as const;
 const FRAME_EVERY_SECONDS = 3;
-const DAY_MS = 86_400_000;
-const HOUR_MS = 3_600_000;
 
 type File = {
   readonly kind: MediaKind;

@@ -1,3 +1,4 @@
+import { DAY_MS, HOUR_MS } from '#contracts/values/time.ts';
 import type { PageType } from '#contracts/values/landing-pages.ts';
 import { landingPageOf } from '#contracts/values/landing-pages.ts';
 import type { Observation } from '#contracts/observations/index.ts';
@@ -10,8 +11,6 @@ const CLASSIFIED_SHARE = 0.9;
 const GONE_SHARE = 0.04;
 /** Share of pages that the classifier assigns a wrong type. */
 const MISTAKEN_SHARE = 0.05;
-const DAY_MS = 86_400_000;
-const HOUR_MS = 3_600_000;
 const CTAS = ['Add to cart', 'Shop now', 'Buy now', 'Get the offer', 'Take the quiz', 'Learn more'] as const;
 const OTHER_TYPES = ['listicle', 'advertorial', 'article', 'bundle', 'lead_form'] as const;
 

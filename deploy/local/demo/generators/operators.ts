@@ -1,3 +1,4 @@
+import { HOUR_MS } from '#contracts/values/time.ts';
 import type { Observation } from '#contracts/observations/index.ts';
 import type { SocialPageProfile } from '#contracts/observations/social-page-profile.ts';
 import { FOR, Random } from '../world/seeded-random.ts';
@@ -12,7 +13,6 @@ const DISAGREEING_SHARE = 0.3;
 const QUARANTINED_SHARE = 0.15;
 /** First id of quarantined pages, above the ids of pages that run ads. */
 const FIRST_DOUBTFUL_PAGE = 190_000_000_000_000;
-const HOUR_MS = 3_600_000;
 
 const PAGE_CATEGORIES = ['Clothing store', 'Product/service', 'Health/beauty', 'Home decor'] as const;
 

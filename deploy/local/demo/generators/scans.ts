@@ -1,3 +1,4 @@
+import { DAY_MS, HOUR_MS, utcDateOfMs } from '#contracts/values/time.ts';
 import { CHUNK_ADS_MAX, type ObservedAd } from '#contracts/observations/ad-library-scan.ts';
 import type { Observation } from '#contracts/observations/index.ts';
 import { scanIdOf } from '#domain/ids.ts';
@@ -14,10 +15,9 @@ const INCOMPLETE_SHARE = 0.05;
 const PARTIAL_SHARE = 0.04;
 const BLANK_SHARE = 0.03;
 const SKIPPED_SHARE = 0.01;
-const DAY_MS = 86_400_000;
 /** Scans of a day start at 02:00 UTC and are spread over four hours, in the order of the brands. */
-const SCANS_FROM_MS = 2 * 3_600_000;
-const SCANS_SPREAD_MS = 4 * 3_600_000;
+const SCANS_FROM_MS = 2 * HOUR_MS;
+const SCANS_SPREAD_MS = 4 * HOUR_MS;
 
 export type CorpusOptions = CorpusSize & {
   /** The day after the last one, `YYYY-MM-DD`. */
@@ -77,7 +77,7 @@ function* linksOf(world: World, page: DemoPage, day: number, dayMs: number): Gen
       brand_domain: brand.domain,
       page_id: page.id,
       page_name: page.name,
-      observed_at: new Date(dayMs + 3_600_000).toISOString(),
+      observed_at: new Date(dayMs + HOUR_MS).toISOString(),
       role: claimOf(world, page),
       confidence: page.confidence,
       linked: day === page.linkedFrom,
@@ -186,7 +186,7 @@ const observe = (
   { day, dayMs, collector, blank }: ScanView,
 ): ObservedAd => {
   const running = shownOn(life, day) === 'running';
-  const dateOf = (of: number): string => new Date(dayMs + (of - day) * DAY_MS).toISOString().slice(0, 10);
+  const dateOf = (of: number): string => utcDateOfMs(dayMs + (of - day) * DAY_MS);
   const ad: ObservedAd = {
     ad_id: adIdOf(world.seed, life.ad),
     page_id: page.id,

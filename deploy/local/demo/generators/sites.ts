@@ -1,10 +1,10 @@
+import { DAY_MS, HOUR_MS } from '#contracts/values/time.ts';
 import type { Observation } from '#contracts/observations/index.ts';
 import type { DetectedTool, ObservedSplitTest, SplitTestType } from '#contracts/observations/site-scan.ts';
 import { FOR, Random } from '../world/seeded-random.ts';
 import type { DemoBrand, World } from '../world/world.ts';
 
-const DAY_MS = 86_400_000;
-const SCANS_FROM_MS = 5 * 3_600_000;
+const SCANS_FROM_MS = 5 * HOUR_MS;
 /** Days between two scans of a site, starting on the brand's first day. */
 const DAYS_BETWEEN_SCANS = 24;
 const SPLIT_TESTING_SHARE = 0.45;

@@ -1,11 +1,11 @@
+import { DAY_MS, HOUR_MS } from '#contracts/values/time.ts';
 import type { Observation } from '#contracts/observations/index.ts';
 import type { ObservedProduct } from '#contracts/observations/storefront-scan.ts';
 import { scanIdOf } from '#domain/ids.ts';
 import { FOR, Random } from '../world/seeded-random.ts';
 import type { DemoBrand, World } from '../world/world.ts';
 
-const DAY_MS = 86_400_000;
-const SCANS_FROM_MS = 4 * 3_600_000;
+const SCANS_FROM_MS = 4 * HOUR_MS;
 const DAYS_BETWEEN_SCANS = 7;
 /**
  * STOREFRONT_EVERY: one brand in three has a shop whose catalogue can be collected. STOREFRONTS_MAX: maximum shops.

@@ -1,3 +1,4 @@
+import { DAY_MS, HOUR_MS } from '#contracts/values/time.ts';
 import type { Observation } from '#contracts/observations/index.ts';
 import type { TrafficEstimate } from '#contracts/observations/traffic-estimate.ts';
 import { CATEGORY_PATHS } from './categories.ts';
@@ -6,7 +7,6 @@ import type { DemoBrand, World } from '../world/world.ts';
 
 /** Complete months of estimates before the end of the corpus. */
 const MONTHS = 6;
-const DAY_MS = 86_400_000;
 /** Delay after a month until the provider estimates it. */
 const ESTIMATED_AFTER_MS = 2 * DAY_MS;
 const SIMILAR_BRANDS_MAX = 10;
@@ -16,7 +16,7 @@ const VISITS_MIN = 4_000;
 const VISITS_SPREAD = 1_500;
 const OTHER_COUNTRIES = ['US', 'CA', 'GB', 'AU', 'DE', 'FR'] as const;
 /** Spread of the arrival of one month's estimates. */
-const ARRIVAL_MS = 3_600_000;
+const ARRIVAL_MS = HOUR_MS;
 const PROVIDER = 'demo-estimates/1';
 
 /** Weights of the six age groups, youngest first, one row per kind of audience. */

@@ -1,3 +1,4 @@
+import { isoTimeSql } from '#contracts/values/time.ts';
 import {
   type AlertDeliveryEvent,
   alertDeliveryStream,
@@ -37,17 +38,14 @@ type Entry = {
   readonly revision: string | null;
 };
 
-const iso = (column: string): string =>
-  `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
-
 /**
  * Selects the entries after the cursor, with the stored revisions of their streams. Both must come from one snapshot:
  * a newer revision with an older cursor would append the same entries twice. Entries of deleted deliveries are left
  * out by the join.
  */
 const ENTRIES = `
-  select j.seq, j.delivery_id, d.workspace_id, d.alert_id, j.type, ${iso('j.at')} as at, j.attempt, j.outcome,
-    j.failure, j.status_code, j.reason, j.duration_ms, ${iso('j.next_attempt_at')} as next_attempt_at,
+  select j.seq, j.delivery_id, d.workspace_id, d.alert_id, j.type, ${isoTimeSql('j.at')} as at, j.attempt, j.outcome,
+    j.failure, j.status_code, j.reason, j.duration_ms, ${isoTimeSql('j.next_attempt_at')} as next_attempt_at,
     d.channel, d.kind, case when j.type = 'DeliveryQueued' then d.payload end as payload, s.revision
   from delivery.journal j
   join delivery.delivery d using (delivery_id)

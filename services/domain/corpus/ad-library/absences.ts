@@ -1,3 +1,4 @@
+import { HOUR_MS } from '#contracts/values/time.ts';
 import { chunk } from 'es-toolkit';
 import type { AdLibraryEvent } from '#contracts/events/corpus/ad-library.ts';
 import { countedOf, excerptOf, type ScanHeader, sightingOf } from './scan.ts';
@@ -12,7 +13,6 @@ import { BULK_IDS_MAX } from '#domain/event-size-limit.ts';
 /** Minimum hours between the first complete scan that missed an ad and the one that confirms its stop (rule 1). */
 export const ABSENCE_CONFIRMS_AFTER_HOURS = 20;
 
-const HOUR_MS = 3_600_000;
 const hoursBetween = (from: string, to: string): number => (Date.parse(to) - Date.parse(from)) / HOUR_MS;
 
 /** True when the scan covered the ad's page and countries, and the ad was not seen by a newer scan. */

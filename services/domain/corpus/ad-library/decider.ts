@@ -1,3 +1,4 @@
+import { DAY_MS, utcDate, utcDateOfMs } from '#contracts/values/time.ts';
 import { chunk } from 'es-toolkit';
 import type { AdLibraryEvent, Aspect, Novelty, ScanRecorded } from '#contracts/events/corpus/ad-library.ts';
 import type { ObservedAd } from '#contracts/observations/ad-library-scan.ts';
@@ -54,16 +55,13 @@ const REWORDED_ADS_PER_EVENT = 100;
 /** Maximum JSON characters of the wordings in one event. In any script they then fit into one append. */
 const REWORDED_CHARACTERS_PER_EVENT = 200_000;
 
-const HOUR_MS = 3_600_000;
-
-const dayOf = (timestamp: string): string => timestamp.slice(0, 10);
 const daysBefore = (timestamp: string, days: number): string =>
-  new Date(Date.parse(timestamp) - days * 24 * HOUR_MS).toISOString().slice(0, 10);
+  utcDateOfMs(Date.parse(timestamp) - days * DAY_MS);
 
 /** True when the library shows the ad as ended: by its flag, else by a stop date not after the scan (rules 1, 7). */
 const endedInLibrary = (ad: ObservedAd, scannedAt: string): boolean =>
   ad.is_active === false ||
-  (ad.is_active === null && ad.stopped_on !== null && ad.stopped_on <= dayOf(scannedAt));
+  (ad.is_active === null && ad.stopped_on !== null && ad.stopped_on <= utcDate(scannedAt));
 
 /** Returns the novelty of a first sighting by rule 3, from the page's history before this scan. */
 const noveltyOf = (ad: ObservedAd, scan: ScanHeader, page: PageHistory | undefined): Novelty => {
@@ -245,7 +243,7 @@ const isReliable = (scan: ScanHeader, { linkedPages }: ScanEnd, state: LibrarySt
           .map(({ page_id }) => page_id);
   return own.every((pageId) => {
     const completeAt = state.pages.get(pageId)?.last_complete_at;
-    return now.has(pageId) || (completeAt != null && dayOf(completeAt) === dayOf(scan.scanned_at));
+    return now.has(pageId) || (completeAt != null && utcDate(completeAt) === utcDate(scan.scanned_at));
   });
 };
 

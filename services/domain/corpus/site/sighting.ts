@@ -1,3 +1,4 @@
+import { HOUR_MS } from '#contracts/values/time.ts';
 import { SITE_EVENT_MAX_CHARACTERS, type SiteEvent } from '#contracts/events/corpus/site.ts';
 import { boundedGroups } from '#domain/event-size-limit.ts';
 
@@ -10,7 +11,6 @@ export type SiteSighting = {
 
 /** Minimum hours between two complete scans that both miss a tool or test before it counts as gone. */
 export const GONE_AFTER_HOURS = 20;
-const HOUR_MS = 3_600_000;
 
 /** True when something missing since `missingSince` counts as gone at `observedAt`. */
 export const isGone = (missingSince: string, observedAt: string): boolean =>

@@ -1,3 +1,4 @@
+import { HOUR_MS } from '#contracts/values/time.ts';
 import {
   type Product,
   type ProductChange,
@@ -162,7 +163,6 @@ export const storefront: Decider<StorefrontState, StorefrontEvent> = { initial, 
 export const DELISTED_AFTER_HOURS = 20;
 /** Maximum product ids in one event. */
 const EVENT_IDS_MAX = 5_000;
-const HOUR_MS = 3_600_000;
 
 /** Fields that every event of a storefront scan has. */
 type Sighting = {

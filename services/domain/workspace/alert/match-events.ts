@@ -1,3 +1,4 @@
+import { DAY_MS, utcDate, utcDateOfMs } from '#contracts/values/time.ts';
 import type { AlertCadence, AlertChannel, AlertTrigger } from '#contracts/values/alerts.ts';
 import {
   type AdConfirmedInactive,
@@ -46,11 +47,8 @@ export type PageOfBrand = {
 };
 export const UNKNOWN_PAGE: PageOfBrand = { role: null, ran_ads: false, was_new_partner: false };
 
-const DAY_MS = 86_400_000;
 /** Tolerance of start dates, as for the novelty of ads (DESIGN §5, rule 3): they are days of another time zone. */
 const NEWS_GRACE_MS = DAY_MS;
-
-const dateOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
 
 const EMPTY_FIELDS = {
   ad_id: null,
@@ -144,7 +142,7 @@ export const meetAdOnPage = (
   lastCompleteAt: string | null,
 ): PageOutcome => {
   if (page.ran_ads) return { page, happenings: [] };
-  const since = lastCompleteAt === null ? null : dateOf(Date.parse(lastCompleteAt) - NEWS_GRACE_MS);
+  const since = lastCompleteAt === null ? null : utcDateOfMs(Date.parse(lastCompleteAt) - NEWS_GRACE_MS);
   const isNews =
     data.novelty !== 'late' && since !== null && data.started_on !== null && data.started_on >= since;
   const isNew = isNews && !page.was_new_partner && (page.role === null || isPartner(page.role));
@@ -206,11 +204,11 @@ export type Period = { readonly from: string; readonly to: string; readonly end:
 
 /** Returns the UTC day or ISO week that contains a time. */
 export const periodOf = (cadence: Exclude<AlertCadence, 'instant'>, time: string): Period => {
-  const day = Date.parse(time.slice(0, 10));
+  const day = Date.parse(utcDate(time));
   // 1 January 1970 was a Thursday; weeks begin on Monday.
   const first = cadence === 'daily' ? day : day - ((Math.floor(day / DAY_MS) + 3) % 7) * DAY_MS;
   const end = first + (cadence === 'daily' ? 1 : 7) * DAY_MS;
-  return { from: dateOf(first), to: dateOf(end - DAY_MS), end: new Date(end).toISOString() };
+  return { from: utcDateOfMs(first), to: utcDateOfMs(end - DAY_MS), end: new Date(end).toISOString() };
 };
 
 /**

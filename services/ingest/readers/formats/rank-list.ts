@@ -1,3 +1,4 @@
+import { utcDate } from '#contracts/values/time.ts';
 import { RANK_MAX, SiteDomain } from '#contracts/observations/traffic-estimate.ts';
 import { anotherHeader, brokenRow } from '../parsing/csv-faults.ts';
 import { csvRows } from '../parsing/csv-rows.ts';
@@ -92,7 +93,7 @@ const estimateOf = (
     type: 'traffic.estimate',
     domain: entry.domain,
     observed_at: entry.observedAt,
-    period: entry.observedAt.slice(0, 10),
+    period: utcDate(entry.observedAt),
     provider: 'rank-list',
     monthly_visits: null,
     global_rank: entry.rank,

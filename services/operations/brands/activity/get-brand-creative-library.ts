@@ -1,3 +1,4 @@
+import { utcDate } from '#contracts/values/time.ts';
 import { z } from 'zod';
 import { CreativeLibrary } from '#contracts/resources/corpus/creative.ts';
 import { readCreativeLibrary } from '#projections/queries/brand-creative-library.ts';
@@ -40,7 +41,7 @@ export const getBrandCreativeLibrary = endpoint({
   handler: async ({ params, query }, { db }) => {
     const { brand_id: brandId, as_of } = await requireBrand(db, params.brandId);
     const texts = await readBrandSummaries(db, [brandId]);
-    const library = { brandId, sample: query.sample, day: as_of.slice(0, 10) };
+    const library = { brandId, sample: query.sample, day: utcDate(as_of) };
     const data = await readCreativeLibrary(db, library, texts.get(brandId)?.reference ?? 'null');
     return { data, asOf: as_of };
   },

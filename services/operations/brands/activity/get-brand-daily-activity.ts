@@ -1,3 +1,4 @@
+import { DAY_MS, utcDate, utcDateOfMs } from '#contracts/values/time.ts';
 import { z } from 'zod';
 import { DailyActivity } from '#contracts/resources/corpus/brand.ts';
 import { readDailyActivity } from '#projections/daily-activity/read.ts';
@@ -10,10 +11,8 @@ import { withBrand } from '../find-brand-or-404.ts';
 
 /** Maximum number of days in a reply. A request without dates gets the last 366 days. */
 const DAYS_MAX = 366;
-const DAY_MS = 86_400_000;
 
-const shift = (date: string, days: number): string =>
-  new Date(Date.parse(date) + days * DAY_MS).toISOString().slice(0, 10);
+const shift = (date: string, days: number): string => utcDateOfMs(Date.parse(date) + days * DAY_MS);
 
 const Query = z
   .strictObject({
@@ -52,7 +51,7 @@ export const getBrandDailyActivity = endpoint({
   corpus: true,
   reads: ['brands', 'daily-activity'],
   handler: async ({ params, query }, { db, clock }) => {
-    const today = clock.now().toISOString().slice(0, 10);
+    const today = utcDate(clock.now().toISOString());
     const to = query.to ?? (query.from ? shift(query.from, DAYS_MAX - 1) : undefined);
     const from = query.from ?? shift(query.to ?? today, 1 - DAYS_MAX);
     const { brand, found } = await withBrand(db, params.brandId, (id) =>
