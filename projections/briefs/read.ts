@@ -30,6 +30,17 @@ export const listBriefs = (db: ReadDatabase, workspaceId: string, page: PageRequ
     page,
   );
 
+const SUMMARY = `
+  select ${OPEN_SUMMARY} || '}' as item from briefs.brief b where b.workspace_id = $1 and b.brief_id = $2`;
+
+/** Returns the summary of a brief as the list shows it. `null` when there is none. */
+export const findBriefSummary = async (
+  db: ReadDatabase,
+  workspaceId: string,
+  briefId: string,
+): Promise<string | null> =>
+  (await db.query<{ item: string }>({ sql: SUMMARY, values: [workspaceId, briefId] }))[0]?.item ?? null;
+
 // `with ordinality` keeps the order of the array.
 const ONE = `
   select ${OPEN_SUMMARY} || ',"changes_by_brand":[' || coalesce(c.changes, '') || '],"notable_items":' || b.notable || '}' as item

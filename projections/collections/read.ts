@@ -18,13 +18,15 @@ type Row = {
 };
 
 // The parent is shown only to members who may see it.
-const PAGE = `
+const VISIBLE = `
   select c.collection_id as id, c.name, c.description, p.collection_id as parent_id, c.visibility, c.created_by,
     c.editors, c.item_count, c.created_at, c.updated_at, c.items
   from collections.collection c
   left join collections.collection p
     on p.workspace_id = c.workspace_id and p.collection_id = c.parent_id and ${seenBy('p', 2)}
-  where c.workspace_id = $1 and ${seenBy('c', 2)} and (c.updated_at, c.collection_id) < ($3, $4::uuid)
+  where c.workspace_id = $1 and ${seenBy('c', 2)}`;
+
+const PAGE = `${VISIBLE} and (c.updated_at, c.collection_id) < ($3, $4::uuid)
   order by c.updated_at desc, c.collection_id desc limit $5`;
 
 const itemOf = ({ items, ...row }: Row): string => appendFields(JSON.stringify(row), { items });
@@ -47,3 +49,16 @@ export const listCollections = (
     },
     page,
   );
+
+const ONE = `${VISIBLE} and c.collection_id = $3`;
+
+/** Returns a collection as the list shows it. `null` when the member sees no such collection. */
+export const findCollection = async (
+  db: ReadDatabase,
+  workspaceId: string,
+  memberId: string,
+  collectionId: string,
+): Promise<string | null> => {
+  const [row] = await db.query<Row>({ sql: ONE, values: [workspaceId, memberId, collectionId] });
+  return row ? itemOf(row) : null;
+};

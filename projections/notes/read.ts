@@ -16,10 +16,13 @@ type Row = {
 /** Filter by subject type or by one subject; without either, all subjects. */
 export type SubjectFilter = { readonly subject_type?: SubjectType; readonly subject_key?: string };
 
+const COLUMNS =
+  'n.note_id as id, n.subject_type, n.subject_key, n.body, n.created_by, n.created_at, n.updated_at';
+
 // A note on a collection is shown only to members who may see the collection, since it reveals that the
 // collection exists.
 const pageOf = (filter: string): string => `
-  select n.note_id as id, n.subject_type, n.subject_key, n.body, n.created_by, n.created_at, n.updated_at
+  select ${COLUMNS}
   from notes.note n
   where n.workspace_id = $1 and (n.updated_at, n.note_id) < ($3, $4::uuid) ${filter}
     and (n.subject_type <> 'collection' or exists (
@@ -55,4 +58,16 @@ export const listNotes = (
     },
     page,
   );
+};
+
+const ONE = `select ${COLUMNS} from notes.note n where n.workspace_id = $1 and n.note_id = $2`;
+
+/** Returns a note as a list shows it. Does not check who may read it. `null` when there is none. */
+export const findNote = async (
+  db: ReadDatabase,
+  workspaceId: string,
+  noteId: string,
+): Promise<string | null> => {
+  const [row] = await db.query<Row>({ sql: ONE, values: [workspaceId, noteId] });
+  return row ? JSON.stringify(row) : null;
 };

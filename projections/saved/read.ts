@@ -1,5 +1,5 @@
 import { LARGEST_TEXT, keysetPage } from '../sql/keyset-page.ts';
-import type { ItemType } from '#contracts/values/items.ts';
+import type { Item, ItemType } from '#contracts/values/items.ts';
 import type { Page, PageRequest, ReadDatabase } from '#contracts/ports/read-database.ts';
 
 type Row = {
@@ -39,6 +39,20 @@ export const listSavedItems = (
     },
     page,
   );
+
+const ONE = `
+  select item_type, item_key, created_by, created_at from saved.item
+  where workspace_id = $1 and item_type = $2 and item_key = $3`;
+
+/** Returns a saved item as the list shows it. `null` when the item is not saved. */
+export const findSavedItem = async (
+  db: ReadDatabase,
+  workspaceId: string,
+  { item_type, item_key }: Item,
+): Promise<string | null> => {
+  const [row] = await db.query<Row>({ sql: ONE, values: [workspaceId, item_type, item_key] });
+  return row ? JSON.stringify(row) : null;
+};
 
 const COUNT = 'select count(*)::int as saved_items from saved.item where workspace_id = $1';
 

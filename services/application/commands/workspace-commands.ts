@@ -45,6 +45,8 @@ export type WorkspaceResult<State, E extends Event> = {
   readonly events: readonly E[];
   /** Commit position of the outcome; `null` when the server does not tell. */
   readonly position: bigint | null;
+  /** True when every projection of `shownIn` has passed `position`; false when the wait timed out. */
+  readonly isShown: boolean;
 };
 
 export type WorkspaceCommands = Pick<CommandHandler, 'load'> & {
@@ -87,14 +89,14 @@ export const createWorkspaceCommands = (dependencies: {
         workspaceId,
       });
       const { state, events, position, revision } = await handler.execute({ ...command, metadata });
-      await Promise.all([
-        ACCESS_CATEGORIES.has(categoryOf(stream)) && foldAccess(stream, events, revision),
+      const [isShown] = await Promise.all([
         position > 0n &&
           inSpan('wait for read models', { attributes: { projections: shownIn.join() } }, () =>
             projectionWait.wait(shownIn, position),
           ),
+        ACCESS_CATEGORIES.has(categoryOf(stream)) && foldAccess(stream, events, revision),
       ]);
-      return { state, events, position: position > 0n ? position : null };
+      return { state, events, position: position > 0n ? position : null, isShown };
     },
   };
 };

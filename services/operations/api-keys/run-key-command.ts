@@ -41,6 +41,7 @@ const createKey = ({ params, caller, commandId }: KeyCall, dependencies: Operati
   };
 };
 
+/** Renders a new key. The rows of the list have `replaces` in another place, so their bytes differ. */
 const recordOf = (key: KnownKey, memberName: string | null): ApiKey => ({
   key_id: key.key_id,
   workspace_id: key.workspace_id,

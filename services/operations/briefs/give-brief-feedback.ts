@@ -6,9 +6,11 @@ import {
   type BriefState,
   giveBriefFeedback as decideOnFeedback,
 } from '#domain/workspace/brief.ts';
+import { findBriefSummary } from '#projections/briefs/read.ts';
 import { endpoint } from '../endpoint/define-endpoint.ts';
 import { briefSummary, WORKSPACE_ID } from '../endpoint/examples.ts';
 import { briefParams, noQuery } from '../endpoint/parameters.ts';
+import { writtenText } from '../endpoint/written-text.ts';
 
 const summaryOf = ({ prepared, feedback }: NonNullable<BriefState>): BriefSummary => {
   const { brief_id, week, from, to, brands, prepared_at } = prepared;
@@ -36,7 +38,7 @@ export const giveBriefFeedback = endpoint({
     const workspace_id = params.ws;
     const brief_id = params.briefId.toLowerCase();
     const { feedback } = body;
-    const { state, position } = await execute({
+    const { state, position, isShown } = await execute({
       stream: briefStream(workspace_id, brief_id),
       decider: brief,
       decision: decideOnFeedback({
@@ -48,6 +50,11 @@ export const giveBriefFeedback = endpoint({
       shownIn: ['briefs'],
     });
     if (!state) throw new Error('brief with feedback has no state');
-    return { data: JSON.stringify(summaryOf(state)), asOf: null, position };
+    const data = await writtenText(
+      { isShown, log: dependencies.log },
+      () => findBriefSummary(dependencies.db, workspace_id, brief_id),
+      () => JSON.stringify(summaryOf(state)),
+    );
+    return { data, asOf: null, position };
   },
 });

@@ -5,10 +5,12 @@ import {
   collectionTree,
   requireCollection,
 } from '#domain/workspace/collection/decider.ts';
+import { findCollection } from '#projections/collections/read.ts';
 import { endpoint } from '../endpoint/define-endpoint.ts';
 import { WORKSPACE_ID } from '../endpoint/examples.ts';
 import { omitUndefined } from '../endpoint/omit-undefined.ts';
 import { noQuery } from '../endpoint/parameters.ts';
+import { writtenText } from '../endpoint/written-text.ts';
 import { collection, COLLECTION_ID } from '../items/examples.ts';
 import { collectionParams } from '../items/parameters.ts';
 import { collectionText } from './collection-reply.ts';
@@ -37,7 +39,7 @@ export const changeCollection = endpoint({
     const by = { member_id: caller.memberId, role: caller.role };
     const about = { workspace_id: params.ws, collection_id, by, at: dependencies.clock.now().toISOString() };
     await requireMembers(dependencies.eventStore, params.ws, body.editors ?? []);
-    const { state, position } = await execute({
+    const { state, events, position, isShown } = await execute({
       stream: collectionTreeStream(params.ws),
       decider: collectionTree,
       decision: decideToChange({ ...about, change: omitUndefined(body) }),
@@ -45,11 +47,15 @@ export const changeCollection = endpoint({
       isShared: true,
     });
     const changed = requireCollection(state, collection_id, caller.memberId);
-    const items = await readItems(dependencies.eventStore, params.ws, collection_id, changed);
-    return {
-      data: collectionText(collection_id, changed, items, state, caller.memberId),
-      asOf: null,
-      position,
-    };
+    const data = await writtenText(
+      // A change that appended nothing has waited for an old position, which later events of the items may follow.
+      { isShown: isShown && events.length > 0, log: dependencies.log },
+      () => findCollection(dependencies.db, params.ws, caller.memberId, collection_id),
+      async () => {
+        const items = await readItems(dependencies.eventStore, params.ws, collection_id, changed);
+        return collectionText(collection_id, changed, items, state, caller.memberId);
+      },
+    );
+    return { data, asOf: null, position };
   },
 });

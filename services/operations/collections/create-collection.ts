@@ -3,9 +3,11 @@ import { Collection, CreateCollection } from '#contracts/resources/workspace/col
 import { itemsOf } from '#domain/workspace/collection/items.ts';
 import { collectionTree, createCollection as decideToCreate } from '#domain/workspace/collection/decider.ts';
 import { derivedId } from '#domain/ids.ts';
+import { findCollection } from '#projections/collections/read.ts';
 import { endpoint } from '../endpoint/define-endpoint.ts';
 import { WORKSPACE_ID } from '../endpoint/examples.ts';
 import { noQuery, workspaceParams } from '../endpoint/parameters.ts';
+import { writtenText } from '../endpoint/written-text.ts';
 import { collection, itemReference } from '../items/examples.ts';
 import { collectionText } from './collection-reply.ts';
 import { requireMembers } from './require-members.ts';
@@ -46,7 +48,7 @@ export const createCollection = endpoint({
     const collection_id = derivedId('collection', commandId);
     const about = { workspace_id: params.ws, collection_id, by, at };
     await requireMembers(dependencies.eventStore, params.ws, body.editors);
-    const { state, position } = await execute({
+    const { state, position, isShown } = await execute({
       stream: collectionTreeStream(params.ws),
       decider: collectionTree,
       decision: decideToCreate({ ...about, ...described, first_item }),
@@ -55,11 +57,11 @@ export const createCollection = endpoint({
     });
     const created = state.collections.get(collection_id);
     if (!created) throw new Error('created collection is missing from the tree');
-    const items = itemsOf(created, []);
-    return {
-      data: collectionText(collection_id, created, items, state, caller.memberId),
-      asOf: null,
-      position,
-    };
+    const data = await writtenText(
+      { isShown, log: dependencies.log },
+      () => findCollection(dependencies.db, params.ws, caller.memberId, collection_id),
+      () => collectionText(collection_id, created, itemsOf(created, []), state, caller.memberId),
+    );
+    return { data, asOf: null, position };
   },
 });

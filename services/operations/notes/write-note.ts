@@ -2,9 +2,11 @@ import { noteStream } from '#contracts/events/workspace/note.ts';
 import { Note, WriteNote } from '#contracts/resources/workspace/note.ts';
 import { requireCollection } from '#domain/workspace/collection/decider.ts';
 import { note as noteDecider, noteIdOf, writeNote as decideToWrite } from '#domain/workspace/note.ts';
+import { findNote } from '#projections/notes/read.ts';
 import { endpoint } from '../endpoint/define-endpoint.ts';
 import { WORKSPACE_ID } from '../endpoint/examples.ts';
 import { noQuery, workspaceParams } from '../endpoint/parameters.ts';
+import { writtenText } from '../endpoint/written-text.ts';
 import { itemReference, note } from '../items/examples.ts';
 import { readTree } from '../collections/load-collection.ts';
 
@@ -36,7 +38,7 @@ export const writeNote = endpoint({
       requireCollection(tree, subject.subject_key, by);
     }
     const id = noteIdOf(workspace_id, by, subject);
-    const { state, position } = await execute({
+    const { state, position, isShown } = await execute({
       stream: noteStream(workspace_id, id),
       decider: noteDecider,
       decision: decideToWrite({
@@ -50,7 +52,11 @@ export const writeNote = endpoint({
     });
     if (!state) throw new Error('written note has no state');
     const { created_by, created_at, updated_at } = state;
-    const written = { id, ...subject, body: state.body, created_by, created_at, updated_at };
-    return { data: JSON.stringify(written), asOf: null, position };
+    const data = await writtenText(
+      { isShown, log: dependencies.log },
+      () => findNote(dependencies.db, workspace_id, id),
+      () => JSON.stringify({ id, ...subject, body: state.body, created_by, created_at, updated_at }),
+    );
+    return { data, asOf: null, position };
   },
 });

@@ -3,7 +3,10 @@ import type { RequestedReport } from '#domain/workspace/report.ts';
 import type { ReportRow } from '#projections/reports/read.ts';
 import type { DownloadLinks } from '../dependencies/download-links.ts';
 
-/** Converts the state of a report stream to a row of the read model. */
+/**
+ * Converts the state of a report stream to a row of the read model. The reply to a request does not read the row: a
+ * worker may already have started the report, and the reply shows it as requested.
+ */
 export const rowOfState = (state: RequestedReport): ReportRow => {
   const { request, status, started_at, finished_at, file, failure } = state;
   const { report_id, brand_ids, all_tracked, types, from, to, requested_at } = request;

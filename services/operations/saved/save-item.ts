@@ -2,10 +2,11 @@ import { savedStream } from '#contracts/events/workspace/saved-items.ts';
 import { ItemReference } from '#contracts/values/items.ts';
 import { SavedItem } from '#contracts/resources/workspace/saved-item.ts';
 import { saved, saveItem as decideToSave } from '#domain/workspace/saved-items.ts';
-import { countSavedItems } from '#projections/saved/read.ts';
+import { countSavedItems, findSavedItem } from '#projections/saved/read.ts';
 import { endpoint } from '../endpoint/define-endpoint.ts';
 import { WORKSPACE_ID } from '../endpoint/examples.ts';
 import { noQuery, workspaceParams } from '../endpoint/parameters.ts';
+import { writtenText } from '../endpoint/written-text.ts';
 import { itemReference, placedItem } from '../items/examples.ts';
 
 export const saveItem = endpoint({
@@ -29,12 +30,17 @@ export const saveItem = endpoint({
     const workspace_id = params.ws;
     const at = dependencies.clock.now().toISOString();
     const saved_items = await countSavedItems(dependencies.db, workspace_id);
-    const { state, position } = await execute({
+    const { state, position, isShown } = await execute({
       stream: savedStream(workspace_id, item),
       decider: saved,
       decision: decideToSave({ workspace_id, item, by: caller.memberId, at, saved_items }),
       shownIn: ['saved'],
     });
-    return { data: JSON.stringify({ ...item, ...state }), asOf: null, position };
+    const data = await writtenText(
+      { isShown, log: dependencies.log },
+      () => findSavedItem(dependencies.db, workspace_id, item),
+      () => JSON.stringify({ ...item, ...state }),
+    );
+    return { data, asOf: null, position };
   },
 });

@@ -70,6 +70,7 @@ export const trackBrand = endpoint({
       dependencies.scrapeRequests.request({ brand_id, cadence, requested_at: at }, eventIdOf(commandId, 0));
     }
     const created_at = state.brands.get(brand_id)?.tracked_at ?? at;
+    // Rendered here, because the items of the list have another shape.
     const url = `${dependencies.baseUrl}/v1/brands/${slug}`;
     return {
       data: JSON.stringify({ brand_id, workspace_id, cadence, url, created_at }),

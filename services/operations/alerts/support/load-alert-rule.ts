@@ -29,6 +29,7 @@ export const requireRule = async (
   alertId: string,
 ): Promise<AlertRule> => requireAlertRule(await readAlertRule(eventStore, workspaceId, alertId));
 
+/** Renders a written rule. The rows of the list have `chat` and `suspended` last, so their bytes differ. */
 const recordOf = (rule: AlertRule): Alert => ({
   id: rule.alert_id,
   name: rule.name,
