@@ -3,14 +3,21 @@ import { Ad } from '#contracts/resources/corpus/ad-record.ts';
 import { listArchivedMedia } from '#projections/queries/ad-archived-media.ts';
 import { findAd } from '#projections/ads/read.ts';
 import { endpoint } from '../endpoint/define-endpoint.ts';
-import { AD_ID, adExample } from '../endpoint/examples.ts';
+import { AD_ID, adSummary, brandReference } from '../endpoint/examples.ts';
 import { adParams, noQuery } from '../endpoint/parameters.ts';
 import { creative, media } from '../creatives/examples.ts';
 
 const AD_UNKNOWN = new Refusal('not_found', 'Ad not found.');
 
 const example = {
-  ...adExample,
+  ...adSummary,
+  brand: brandReference,
+  link_description: null,
+  caption: 'harbor-and-pine.com',
+  languages: ['en'],
+  cards: [],
+  versions: [],
+  history: [{ at: '2026-11-02T06:00:00.000Z', change: 'started', detail: {} }],
   media: [{ kind: 'video', source_url: null, poster_url: null, archived_url: media.media_url }],
   archived_media: [creative],
 };

@@ -1,9 +1,25 @@
 import { Brand } from '#contracts/resources/corpus/brand.ts';
 import { endpoint } from '../endpoint/define-endpoint.ts';
-import { BRAND_ID, brandExample } from '../endpoint/examples.ts';
+import { BRAND_ID, brandSummary, formats } from '../endpoint/examples.ts';
 import { brandRefOf, brandParams, noQuery } from '../endpoint/parameters.ts';
 import { findBrandWithFreshness } from '#projections/queries/brand-with-freshness.ts';
 import { BRAND_UNKNOWN } from './find-brand-or-404.ts';
+
+const brandExample = {
+  ...brandSummary,
+  description: 'Boots and bags for the coast.',
+  inactive_ads: 778,
+  new_ads_30d: 58,
+  retired_ads_7d: 9,
+  retired_ads_30d: 44,
+  avg_ad_lifespan_days: 31.4,
+  last_ad_seen_at: '2026-11-20',
+  formats,
+  top_countries: [
+    { country: 'US', ads: 118 },
+    { country: 'CA', ads: 21 },
+  ],
+};
 
 export const getBrand = endpoint({
   method: 'GET',

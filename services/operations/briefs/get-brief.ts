@@ -2,8 +2,14 @@ import { Refusal } from '#contracts/errors.ts';
 import { Brief } from '#contracts/resources/workspace/brief.ts';
 import { findBrief } from '#projections/briefs/read.ts';
 import { endpoint } from '../endpoint/define-endpoint.ts';
-import { briefExample, WORKSPACE_ID } from '../endpoint/examples.ts';
+import { WORKSPACE_ID, brandReference, briefSummary, radarItem } from '../endpoint/examples.ts';
 import { briefParams, noQuery } from '../endpoint/parameters.ts';
+
+const briefExample = {
+  ...briefSummary,
+  changes_by_brand: [{ brand: brandReference, changes: briefSummary.changes }],
+  notable_items: [radarItem],
+};
 
 export const getBrief = endpoint({
   method: 'GET',

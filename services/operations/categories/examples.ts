@@ -21,28 +21,3 @@ export const categoryExample = {
   },
   as_of: brandSummary.as_of,
 };
-
-export const categoryStatsExample = {
-  category: brandSummary.category,
-  brands: 1_204,
-  landing_urls: 18_730,
-  brands_with_traffic: 1_117,
-  monthly_visits: 214_300_000,
-  top_page_types: [
-    { page_type: 'product', landing_urls: 9_412 },
-    { page_type: 'collection', landing_urls: 4_207 },
-  ],
-  top_tools: [
-    {
-      tool: {
-        id: '3f6d8b1a-9c2e-5f47-8a05-6b1d7e4c9f20',
-        slug: 'arm-and-leg',
-        name: 'Arm & Leg',
-        category: 'A/B testing',
-        website_url: 'https://arm-and-leg.example/',
-        url: 'https://ads.example.com/v1/tools/arm-and-leg',
-      },
-      brands: 96,
-    },
-  ],
-};

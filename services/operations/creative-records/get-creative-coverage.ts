@@ -6,7 +6,26 @@ import { readCoverage } from '#projections/creatives/read-coverage.ts';
 import { endpoint } from '../endpoint/define-endpoint.ts';
 import { noParams } from '../endpoint/parameters.ts';
 import { BRAND_UNKNOWN } from '../brands/find-brand-or-404.ts';
-import { creativeCoverage } from './examples.ts';
+import { brandReference } from '../endpoint/examples.ts';
+
+const creativeCoverage = {
+  brand: brandReference,
+  measured_files: 48,
+  images: 20,
+  videos: 28,
+  transcribed_files: 21,
+  described_files: 12,
+  fields: [
+    {
+      field: 'hook',
+      values: [
+        { value: 'problem', files: 7 },
+        { value: 'offer', files: 4 },
+      ],
+      not_read: 1,
+    },
+  ],
+};
 
 export const getCreativeCoverage = endpoint({
   method: 'GET',

@@ -5,8 +5,9 @@ import { CreativeRecord } from '#contracts/resources/corpus/creative-record.ts';
 import { findRecord, findRecordKeys } from '#projections/creatives/read-records.ts';
 import { endpoint } from '../endpoint/define-endpoint.ts';
 import { noQuery } from '../endpoint/parameters.ts';
-import { CREATIVE_KEY } from '../creatives/examples.ts';
-import { creativeRecord } from './examples.ts';
+import { CREATIVE_KEY, CREATIVE_ID } from '../creatives/examples.ts';
+import { AD_ID, BASE_URL, BRAND_ID, brandReference } from '../endpoint/examples.ts';
+import { creativeRecordSummary } from './examples.ts';
 
 const KEY_LENGTH = 64;
 const RECORD_UNKNOWN = new Refusal('not_found', 'No creative record has a key with this prefix.');
@@ -14,6 +15,28 @@ const PREFIX_AMBIGUOUS = new Refusal(
   'ambiguous_prefix',
   'Several creative records have keys with this prefix. Send more characters of the key.',
 );
+
+const creativeRecord = {
+  ...creativeRecordSummary,
+  brands: [{ brand: brandReference, active_ads: 7, total_ads: 12 }],
+  ads: [
+    {
+      id: AD_ID,
+      brand_id: BRAND_ID,
+      active: true,
+      creative_id: CREATIVE_ID,
+      url: `${BASE_URL}/v1/ads/${AD_ID}`,
+    },
+  ],
+  frame_times_seconds: [0, 3.5, 7, 10.5, 14, 17.5, 21],
+  read_frame_times_seconds: [0, 7, 14, 21],
+  transcript: {
+    text: 'My feet were always wet. Then I found the cave boot.',
+    language: 'en',
+    corrections: [{ heard: 'cave boot', meant: 'Cove boot' }],
+  },
+  shown_texts: ['Wet feet?', 'Cove boot'],
+};
 
 export const getCreativeRecord = endpoint({
   method: 'GET',

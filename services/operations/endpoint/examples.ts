@@ -1,6 +1,6 @@
 /** Examples in the API documentation. Tests validate each against the schema of its endpoint. */
 
-const BASE_URL = 'https://ads.example.com';
+export const BASE_URL = 'https://ads.example.com';
 export const WORKSPACE_ID = 'ws_4k7m2q9x8t3b6c1d';
 export const BRAND_ID = 'c1f2b6a0-52a7-5b7e-9c4b-1f0d5a7e3c11';
 export const KEY_ID = 'key_7m3x9q2v5t8w1z4c';
@@ -36,22 +36,6 @@ export const brandSummary = {
   as_of: '2026-11-20T06:00:00.000Z',
 };
 
-export const brandExample = {
-  ...brandSummary,
-  description: 'Boots and bags for the coast.',
-  inactive_ads: 778,
-  new_ads_30d: 58,
-  retired_ads_7d: 9,
-  retired_ads_30d: 44,
-  avg_ad_lifespan_days: 31.4,
-  last_ad_seen_at: '2026-11-20',
-  formats,
-  top_countries: [
-    { country: 'US', ads: 118 },
-    { country: 'CA', ads: 21 },
-  ],
-};
-
 export const freshnessExample = {
   as_of: '2026-11-20T06:00:00.000Z',
   last_reliable_at: '2026-11-20T06:00:00.000Z',
@@ -78,17 +62,6 @@ export const adSummary = {
   last_seen_at: '2026-11-20T06:00:00.000Z',
   days_active: 18,
   library_url: `https://www.facebook.com/ads/library/?id=${AD_ID}`,
-};
-
-export const adExample = {
-  ...adSummary,
-  brand: brandReference,
-  link_description: null,
-  caption: 'harbor-and-pine.com',
-  languages: ['en'],
-  cards: [],
-  versions: [],
-  history: [{ at: '2026-11-02T06:00:00.000Z', change: 'started', detail: {} }],
 };
 
 export const radarItem = {
@@ -175,10 +148,4 @@ export const briefSummary = {
   changes: { ads_started: 17, ads_stopped: 9, destinations_changed: 2 },
   feedback: 'useful',
   created_at: '2026-11-16T06:00:01.000Z',
-};
-
-export const briefExample = {
-  ...briefSummary,
-  changes_by_brand: [{ brand: brandReference, changes: briefSummary.changes }],
-  notable_items: [radarItem],
 };

@@ -4,7 +4,19 @@ import { listHubs as readHubs, readScannedAt } from '#projections/social-pages/r
 import { pageReply } from '../endpoint/reply.ts';
 import { endpoint } from '../endpoint/define-endpoint.ts';
 import { noParams, pageQuery } from '../endpoint/parameters.ts';
-import { hubExample } from '../social-pages/examples.ts';
+import { CREATOR_PAGE, otherBrandReference } from '../social-pages/examples.ts';
+import { brandReference } from '../endpoint/examples.ts';
+
+const hubExample = {
+  page: CREATOR_PAGE,
+  followers: 212_400,
+  brands: 2,
+  active_ads: 39,
+  roster: [
+    { brand: brandReference, active_ads: 27 },
+    { brand: otherBrandReference, active_ads: 12 },
+  ],
+};
 
 export const listHubs = endpoint({
   method: 'GET',

@@ -3,9 +3,20 @@ import { Operator } from '#contracts/resources/corpus/operator.ts';
 import { findOperator } from '#projections/operators/read.ts';
 import { endpoint } from '../endpoint/define-endpoint.ts';
 import { noQuery, operatorParams } from '../endpoint/parameters.ts';
-import { OPERATOR_ID, operatorExample } from '../social-pages/examples.ts';
+import { OPERATOR_ID, operatorSummaryExample, otherBrandReference } from '../social-pages/examples.ts';
+import { adSummary, brandReference } from '../endpoint/examples.ts';
 
 const OPERATOR_UNKNOWN = new Refusal('not_found', 'Operator not found.');
+
+const operatorExample = {
+  ...operatorSummaryExample,
+  brands: [brandReference, otherBrandReference],
+  domain_associations: [
+    { domain: 'harbor-and-pine.com', bases: ['company_register', 'site_imprint'] },
+    { domain: 'tide-wool.com', bases: ['site_imprint'] },
+  ],
+  page_associations: [{ page_id: adSummary.page.page_id, bases: ['page_transparency'] }],
+};
 
 export const getOperator = endpoint({
   method: 'GET',

@@ -3,7 +3,15 @@ import { readSplitTestCensus } from '#projections/split-tests/read.ts';
 import { listReply } from '../endpoint/reply.ts';
 import { endpoint } from '../endpoint/define-endpoint.ts';
 import { noParams, noQuery } from '../endpoint/parameters.ts';
-import { censusExample } from '../tools/examples.ts';
+import { toolReference } from '../tools/examples.ts';
+
+const censusExample = {
+  tool: toolReference,
+  is_read: true,
+  brands_installed: 412,
+  brands_read: 377,
+  brands_running: 128,
+};
 
 export const getSplitTestCensus = endpoint({
   method: 'GET',

@@ -7,8 +7,18 @@ import { latestOf, pageReply } from '../endpoint/reply.ts';
 import { endpoint } from '../endpoint/define-endpoint.ts';
 import { omitUndefined } from '../endpoint/omit-undefined.ts';
 import { pageQuery } from '../endpoint/parameters.ts';
-import { toolBrandExample } from './examples.ts';
 import { TOOL_UNKNOWN, toolParams, toolRefOf } from './find-tool-or-404.ts';
+import { brandSummary } from '../endpoint/examples.ts';
+
+const toolBrandExample = {
+  rank: 1,
+  brand: brandSummary,
+  monthly_visits: 1_840_000,
+  estimated_for: '2026-10-01',
+  top_country: 'US',
+  detected_at: '2026-09-14T05:10:00.000Z',
+  missing_since: null,
+};
 
 export const listToolBrands = endpoint({
   method: 'GET',

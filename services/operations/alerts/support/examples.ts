@@ -30,45 +30,6 @@ export const alert = {
   updated_at: '2026-11-20T09:30:00.000Z',
 };
 
-const attempt = {
-  attempt: 1,
-  attempted_at: '2026-11-20T09:31:00.000Z',
-  outcome: 'retrying',
-  failure: 'http',
-  status_code: 503,
-  reason: 'The receiver answered 503.',
-  duration_ms: 184,
-  next_attempt_at: '2026-11-20T09:31:05.000Z',
-};
-
-export const alertDelivery = {
-  id: DELIVERY_ID,
-  alert_id: ALERT_ID,
-  channel: 'webhook',
-  kind: 'alert',
-  status: 'delivered',
-  items_total: 2,
-  created_at: '2026-11-20T09:31:00.000Z',
-  next_attempt_at: null,
-  finished_at: '2026-11-20T09:31:05.000Z',
-  reason: null,
-  attempts_total: 2,
-  attempts: [
-    attempt,
-    {
-      ...attempt,
-      attempt: 2,
-      attempted_at: '2026-11-20T09:31:05.000Z',
-      outcome: 'delivered',
-      failure: null,
-      status_code: 200,
-      reason: null,
-      duration_ms: 96,
-      next_attempt_at: null,
-    },
-  ],
-};
-
 /** A webhook body. */
 export const alertPayload: AlertPayload = {
   id: DELIVERY_ID,

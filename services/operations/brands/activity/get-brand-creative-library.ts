@@ -4,13 +4,50 @@ import { CreativeLibrary } from '#contracts/resources/corpus/creative.ts';
 import { readCreativeLibrary } from '#projections/queries/brand-creative-library.ts';
 import { readBrandSummaries } from '#projections/brands/read.ts';
 import { endpoint } from '#operations/endpoint/define-endpoint.ts';
-import { BRAND_ID } from '#operations/endpoint/examples.ts';
+import {
+  AD_ID,
+  adSummary,
+  BASE_URL,
+  BRAND_ID,
+  brandReference,
+  formats,
+} from '#operations/endpoint/examples.ts';
 import { brandParams, wholeNumber } from '#operations/endpoint/parameters.ts';
-import { creativeLibrary } from '#operations/creatives/examples.ts';
 import { requireBrand } from '../find-brand-or-404.ts';
+import { creative } from '#operations/creatives/examples.ts';
 
 const SAMPLE_DEFAULT = 20;
 const SAMPLE_MAX = 100;
+
+const libraryAd = {
+  id: AD_ID,
+  page: adSummary.page,
+  format: 'video',
+  title: adSummary.title,
+  body: adSummary.body,
+  cta_type: 'SHOP_NOW',
+  started_on: '2026-11-02',
+  days_active: 18,
+  creatives: [creative],
+  url: `${BASE_URL}/v1/ads/${AD_ID}`,
+};
+
+const creativeLibrary = {
+  brand: brandReference,
+  sample_cap: 20,
+  longest_running: [libraryAd],
+  newest: [],
+  totals: {
+    active_ads: 126,
+    with_stored_media: 1,
+    formats,
+    ctas: [
+      { cta_type: 'SHOP_NOW', ads: 97 },
+      { cta_type: null, ads: 29 },
+    ],
+    longevity: { days_0_6: 17, days_7_29: 48, days_30_89: 44, days_90_plus: 17, longest_days: 212 },
+  },
+};
 
 export const getBrandCreativeLibrary = endpoint({
   method: 'GET',

@@ -3,8 +3,18 @@ import { readLeakage } from '#projections/social-pages/read.ts';
 import { endpoint } from '#operations/endpoint/define-endpoint.ts';
 import { BRAND_ID } from '#operations/endpoint/examples.ts';
 import { brandParams, noQuery } from '#operations/endpoint/parameters.ts';
-import { leakageExample } from '#operations/social-pages/examples.ts';
 import { withBrand } from '../find-brand-or-404.ts';
+import { CREATOR_PAGE } from '#operations/social-pages/examples.ts';
+
+const leakageExample = {
+  active_ads: 126,
+  own_page_ads: 97,
+  third_party_ads: 27,
+  unnamed_page_ads: 2,
+  own_pages: 1,
+  third_party_pages: 1,
+  largest_third_party_pages: [{ page: CREATOR_PAGE, role: 'CREATOR', active_ads: 27 }],
+};
 
 export const getBrandLeakage = endpoint({
   method: 'GET',

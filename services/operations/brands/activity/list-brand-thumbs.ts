@@ -4,9 +4,26 @@ import { readBrandThumbs } from '#projections/creatives/read.ts';
 import { listReply } from '#operations/endpoint/reply.ts';
 import { endpoint } from '#operations/endpoint/define-endpoint.ts';
 import { commaSeparatedUuids, noParams } from '#operations/endpoint/parameters.ts';
-import { brandThumbs } from '#operations/creatives/examples.ts';
+import { AD_ID, BRAND_ID } from '#operations/endpoint/examples.ts';
+import { CREATIVE_ID, CREATIVE_KEY, media } from '#operations/creatives/examples.ts';
 
 const BRANDS_MAX = 100;
+
+const brandThumbs = {
+  brand_id: BRAND_ID,
+  thumbs: [
+    {
+      creative_id: CREATIVE_ID,
+      creative_key: CREATIVE_KEY,
+      ad_id: AD_ID,
+      media_kind: 'video',
+      image_url: media.poster_url,
+      width: media.width,
+      height: media.height,
+      started_on: '2026-11-02',
+    },
+  ],
+};
 
 export const listBrandThumbs = endpoint({
   method: 'GET',

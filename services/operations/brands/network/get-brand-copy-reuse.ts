@@ -1,7 +1,15 @@
 import { ReusedCopy } from '#contracts/resources/corpus/social-page.ts';
 import { listReusedCopy } from '#projections/social-pages/read.ts';
-import { reusedCopyExample } from '#operations/social-pages/examples.ts';
 import { brandList } from '../brand-list.ts';
+import { adSummary } from '#operations/endpoint/examples.ts';
+
+const reusedCopyExample = {
+  body: adSummary.body,
+  brand_ads: 4,
+  foreign_ads: 3,
+  foreign_pages: 1,
+  largest_foreign_pages: [{ page: { page_id: '118273645546372', page_name: 'Boot Outlet' }, active_ads: 3 }],
+};
 
 export const getBrandCopyReuse = brandList({
   path: '/v1/brands/{brandId}/copy-reuse',

@@ -10,8 +10,9 @@ import { findCategory } from '#projections/categories/read.ts';
 import { endpoint } from '#operations/endpoint/define-endpoint.ts';
 import { noParams, slugOrUuid } from '#operations/endpoint/parameters.ts';
 import { CATEGORY_UNKNOWN } from '#operations/categories/parameters.ts';
-import { networkExample } from '#operations/social-pages/examples.ts';
 import { withBrand } from '../find-brand-or-404.ts';
+import { BRAND_ID, brandReference } from '#operations/endpoint/examples.ts';
+import { OTHER_BRAND_ID, otherBrandReference } from '#operations/social-pages/examples.ts';
 
 /** Reply for an existing category without public brands. */
 const EMPTY_NETWORK = JSON.stringify({
@@ -30,6 +31,16 @@ const Query = z
     path: ['brand_id'],
     message: 'Send either `brand_id` or `category_id`.',
   });
+
+const networkExample = {
+  brands: [
+    { brand: brandReference, linked_brands: 1 },
+    { brand: otherBrandReference, linked_brands: 1 },
+  ],
+  links: [{ brand_ids: [BRAND_ID, OTHER_BRAND_ID], shared_pages: 1, confidence: 0.5 }],
+  brands_with_link: 2,
+  brands_without_link: 0,
+};
 
 export const getBrandNetwork = endpoint({
   method: 'GET',

@@ -1,7 +1,13 @@
 import { OperatorOfBrand } from '#contracts/resources/corpus/operator.ts';
 import { listOperatorsOfBrand } from '#projections/operators/read.ts';
-import { operatorOfBrandExample } from '#operations/social-pages/examples.ts';
 import { brandList } from '../brand-list.ts';
+import { operatorFields, otherBrandReference } from '#operations/social-pages/examples.ts';
+
+const operatorOfBrandExample = {
+  ...operatorFields,
+  bases: ['site_imprint'],
+  other_brands: [otherBrandReference],
+};
 
 export const listBrandOperators = brandList({
   path: '/v1/brands/{brandId}/operators',

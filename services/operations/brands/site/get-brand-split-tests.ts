@@ -1,10 +1,39 @@
 import { BrandSplitTests } from '#contracts/resources/corpus/split-test.ts';
 import { readBrandSplitTests } from '#projections/queries/brand-split-tests.ts';
 import { endpoint } from '#operations/endpoint/define-endpoint.ts';
-import { BRAND_ID } from '#operations/endpoint/examples.ts';
+import { BRAND_ID, brandSummary } from '#operations/endpoint/examples.ts';
 import { brandParams, noQuery } from '#operations/endpoint/parameters.ts';
-import { splitTestsExample } from '#operations/tools/examples.ts';
 import { withBrand } from '../find-brand-or-404.ts';
+import { techStackItem } from '#operations/tools/examples.ts';
+
+const splitTestsExample = {
+  status: 'collected',
+  scanned_at: '2026-11-19T05:10:00.000Z',
+  tools: [{ ...techStackItem, read: true, read_at: '2026-11-19T05:10:00.000Z', tests: 1 }],
+  tests: [
+    {
+      tool: techStackItem,
+      id: '8c1d3e5f-7a9b-5c0d-8e2f-4a6b8c0d2e14',
+      name: 'Cove boot hero',
+      type: 'content',
+      state: 'running',
+      state_basis: 'configuration',
+      arms: [
+        { name: 'Control', allocation: 0.5 },
+        { name: 'Film above the fold', allocation: 0.5 },
+      ],
+      pages: [{ url: 'https://harbor-and-pine.com/products/cove-boot', match: 'exact', active_ads: 14 }],
+      first_seen_at: '2026-11-05T05:10:00.000Z',
+      changed_at: null,
+      missing_since: null,
+    },
+  ],
+  category_profile: {
+    category: brandSummary.category,
+    brands_read: 61,
+    types: [{ type: 'content', brands: 38, tests: 90, running_tests: 41 }],
+  },
+};
 
 export const getBrandSplitTests = endpoint({
   method: 'GET',
