@@ -1,0 +1,151 @@
+import { hash } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import { canonicalJson } from '#contracts/audit/canonical.ts';
+import { HistoryRecord, historyRecordOf, WORKSPACE_CATEGORIES } from '#contracts/audit/entry.ts';
+import { categoryOf, type Event, type RecordedEvent } from '#contracts/events/event.ts';
+import { requireReadable, SCHEMA_REGISTRY, upcast } from '#contracts/events/schema-registry.ts';
+import { adLibrary } from '#domain/corpus/ad-library/decider.ts';
+import { brand } from '#domain/corpus/brand.ts';
+import { category } from '#domain/corpus/category.ts';
+import { creative } from '#domain/corpus/creative.ts';
+import { landingPage } from '#domain/corpus/landing-page.ts';
+import { operator } from '#domain/corpus/operator.ts';
+import { site } from '#domain/corpus/site/state.ts';
+import { socialPage } from '#domain/corpus/social-page.ts';
+import { storefront } from '#domain/corpus/storefront/decider.ts';
+import { traffic } from '#domain/corpus/traffic.ts';
+import type { Decider } from '#domain/decider.ts';
+import { alertRule } from '#domain/workspace/alert/rule-decider.ts';
+import { apiKeys } from '#domain/workspace/api-keys.ts';
+import { brief } from '#domain/workspace/brief.ts';
+import { collectionTree } from '#domain/workspace/collection/decider.ts';
+import { collectionItems } from '#domain/workspace/collection/items.ts';
+import { note } from '#domain/workspace/note.ts';
+import { report } from '#domain/workspace/report.ts';
+import { saved } from '#domain/workspace/saved-items.ts';
+import { tracking } from '#domain/workspace/tracked-brands.ts';
+import { webhookSecret } from '#domain/workspace/webhook-secret.ts';
+import { workspace } from '#domain/workspace/workspace.ts';
+import type { Change } from '#projections/define-projection.ts';
+import { projections } from '#projections/index.ts';
+import { planEvents } from '#services/projector/apply/apply-batch.ts';
+import { readSampleFiles, recordedStreams, releasedVersions, sampledVersions } from './released/samples.ts';
+
+/**
+ * Recorded events of every released schema version, in `released/<number>.json`. This release must read all of them.
+ * When the first test fails for a new type or version, run `node tests/contracts/events/released/record.ts`, which
+ * writes the next file, and pin its hash here. Existing files never change: such events are in the logs of installations.
+ */
+
+/** SHA-256 of the canonical JSON of each file. */
+const PINNED: Readonly<Record<number, string>> = {
+  1: 'a341f1e55aed354709e6c5ee49b51a301ec008a7df2eefeb901c02b8724f71aa',
+};
+
+const erase = <State, E extends Event>(decider: Decider<State, E>): Decider<unknown, Event> =>
+  decider as unknown as Decider<unknown, Event>;
+
+const DECIDERS: Readonly<Record<string, Decider<unknown, Event>>> = {
+  adLibrary: erase(adLibrary),
+  brand: erase(brand),
+  category: erase(category),
+  creative: erase(creative),
+  landingPage: erase(landingPage),
+  operator: erase(operator),
+  site: erase(site),
+  socialPage: erase(socialPage),
+  storefront: erase(storefront),
+  traffic: erase(traffic),
+  alertRule: erase(alertRule),
+  apiKeys: erase(apiKeys),
+  brief: erase(brief),
+  collection: erase(collectionTree),
+  note: erase(note),
+  report: erase(report),
+  saved: erase(saved),
+  tracking: erase(tracking),
+  webhookSecret: erase(webhookSecret),
+  workspace: erase(workspace),
+};
+const ITEMS = erase(collectionItems({ first_item: null, created_by: 'bea', created_at: '' }));
+/** Categories whose events record what the outbox tables already hold. Projections read them, and no decider. */
+const WITHOUT_DECIDER = ['alertDelivery'];
+
+/** The stream of a collection's items has the collection's id after a `+`; the stream of the tree has none. */
+const deciderOf = (stream: string): Decider<unknown, Event> | undefined =>
+  stream.startsWith('collection-') && stream.includes('+') ? ITEMS : DECIDERS[categoryOf(stream)];
+
+const workspaceCategories: ReadonlySet<string> = new Set(WORKSPACE_CATEGORIES);
+
+const files = readSampleFiles();
+const streams = files.flatMap(({ number, samples }) =>
+  [...recordedStreams(samples)].map(([stream, events]) => ({ file: number, stream, events })),
+);
+
+describe('the samples of released events', () => {
+  test('include every version of every event type', () => {
+    const sampled = sampledVersions(files);
+    const released = releasedVersions();
+    expect(released.filter((version) => !sampled.has(version))).toEqual([]);
+    expect([...sampled].filter((version) => !released.includes(version))).toEqual([]);
+  });
+
+  test('are unchanged since their release', () => {
+    const hashes = files.map(({ number, samples }) => [number, hash('sha256', canonicalJson(samples))]);
+    expect(Object.fromEntries(hashes)).toEqual(PINNED);
+  });
+
+  test('have a decider in every category but those of the outbox', () => {
+    const without = Object.keys(SCHEMA_REGISTRY).filter((name) => !(name in DECIDERS));
+    expect(without).toEqual(WITHOUT_DECIDER);
+  });
+});
+
+const readable = (events: readonly RecordedEvent[]): readonly RecordedEvent[] =>
+  events.map((event) => requireReadable(upcast(event)));
+
+test.each(streams.filter(({ stream }) => !WITHOUT_DECIDER.includes(categoryOf(stream))))(
+  'events of $stream in file $file fold to a state',
+  ({ stream, events }) => {
+    const decider = deciderOf(stream);
+    if (!decider) throw new Error(`${stream} has no decider.`);
+    expect(readable(events).reduce(decider.evolve, decider.initial)).not.toEqual(decider.initial);
+  },
+);
+
+/** Returns the columns of a change without a value: the event lacks a field that the projection reads. */
+const undefinedColumns = (change: Change): readonly string[] =>
+  Object.values(change).flatMap((row) =>
+    typeof row === 'object'
+      ? Object.entries(row).flatMap(([column, value]) => (value === undefined ? [column] : []))
+      : [],
+  );
+
+test.each(streams)(
+  'events of $stream in file $file are projected by every projection of the stream',
+  ({ stream, events }) => {
+    const readers = projections.filter(({ prefixes }) =>
+      prefixes.some((prefix) => stream.startsWith(prefix)),
+    );
+    expect(readers.length).toBeGreaterThan(0);
+    for (const reader of readers) {
+      for (const event of readable(events)) {
+        const changes = reader.project(event);
+        expect(changes, `${reader.name} ${event.type}`).toBeInstanceOf(Array);
+        expect(changes.flatMap(undefinedColumns), `${reader.name} ${event.type}`).toEqual([]);
+      }
+      expect(planEvents(reader, readable(events)), reader.name).toBeInstanceOf(Array);
+    }
+  },
+);
+
+test.each(streams.filter(({ stream }) => workspaceCategories.has(categoryOf(stream))))(
+  'events of $stream in file $file become valid records of the workspace history',
+  ({ events }) => {
+    for (const event of readable(events)) {
+      const record = historyRecordOf(event);
+      expect(HistoryRecord.parse(record)).toEqual(record);
+      expect(record).toMatchObject({ workspace_id: 'ws_released', fact_id: event.id, data: event.data });
+    }
+  },
+);

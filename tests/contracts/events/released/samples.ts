@@ -1,0 +1,70 @@
+import { globSync, readFileSync } from 'node:fs';
+import { basename, resolve } from 'node:path';
+import { categoryOf, type EventMetadata, type RecordedEvent } from '#contracts/events/event.ts';
+import { currentVersion, SCHEMA_REGISTRY } from '#contracts/events/schema-registry.ts';
+
+/** One event of a sample file, as it is in the log. Its revision is its index among the file's events of the stream. */
+export type Sample = {
+  readonly stream: string;
+  readonly id: string;
+  readonly recorded_at: string;
+  readonly type: string;
+  readonly metadata: EventMetadata;
+  readonly data: unknown;
+};
+
+/** A sample file: `1.json` has the events of the first release, each later file those that were new after it. */
+export type SampleFile = { readonly number: number; readonly samples: readonly Sample[] };
+
+export const sampleFilePath = (number: number): string => resolve(import.meta.dirname, `${number}.json`);
+
+/** Returns all sample files, by number. */
+export const readSampleFiles = (): readonly SampleFile[] =>
+  globSync('*.json', { cwd: import.meta.dirname })
+    .map((name) => Number(basename(name, '.json')))
+    .toSorted((one, other) => one - other)
+    .map((number) => ({
+      number,
+      samples: JSON.parse(readFileSync(sampleFilePath(number), 'utf8')) as readonly Sample[],
+    }));
+
+/** Names a schema version of an event type: `brand BrandRegistered 1`. */
+export const versionName = (stream: string, type: string, version: number): string =>
+  `${categoryOf(stream)} ${type} ${version}`;
+
+/** Returns the names of all schema versions of all event types, from version 1 to the current one. */
+export const releasedVersions = (): readonly string[] =>
+  Object.entries(SCHEMA_REGISTRY).flatMap(([category, types]) =>
+    Object.keys(types).flatMap((type) => {
+      const stream = `${category}-`;
+      return Array.from({ length: currentVersion(stream, type) }, (_, index) =>
+        versionName(stream, type, index + 1),
+      );
+    }),
+  );
+
+/** Returns the names of the schema versions that have a sample. */
+export const sampledVersions = (files: readonly SampleFile[]): ReadonlySet<string> =>
+  new Set(
+    files
+      .flatMap(({ samples }) => samples)
+      .map(({ stream, type, metadata }) => versionName(stream, type, metadata.schema_version)),
+  );
+
+/** Returns samples as the event store reads them, by stream. */
+export const recordedStreams = (
+  samples: readonly Sample[],
+): ReadonlyMap<string, readonly RecordedEvent[]> => {
+  const streams = new Map<string, RecordedEvent[]>();
+  for (const [index, { recorded_at, ...event }] of samples.entries()) {
+    const events = streams.get(event.stream) ?? [];
+    streams.set(event.stream, events);
+    events.push({
+      ...event,
+      revision: BigInt(events.length),
+      position: BigInt(index + 1),
+      recordedAt: new Date(recorded_at),
+    });
+  }
+  return streams;
+};
