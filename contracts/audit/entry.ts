@@ -58,7 +58,7 @@ export const HistoryEntry = z.strictObject({
 export type HistoryEntry = z.infer<typeof HistoryEntry>;
 
 /** The previous hash of the first entry. */
-export const GENESIS = '0'.repeat(64);
+export const GENESIS_HASH = '0'.repeat(64);
 
 /**
  * Returns the hash of an entry: SHA-256 in lower-case hexadecimal. It covers three lines joined by line feeds: the
@@ -68,7 +68,7 @@ export const GENESIS = '0'.repeat(64);
 export const chainHash = (previous: string, sequence: number, recordText: string): string =>
   hash('sha256', `${previous}\n${sequence}\n${recordText}`, 'hex');
 
-export const recordTextOf = ({ sequence: _sequence, hash: _hash, ...record }: HistoryEntry): string =>
+export const canonicalRecordText = ({ sequence: _sequence, hash: _hash, ...record }: HistoryEntry): string =>
   canonicalJson(record);
 
 /** Returns the workspace of an event: from its metadata if set, otherwise from its stream name. */
@@ -79,7 +79,7 @@ export const workspaceIdOf = (event: RecordedEvent): string =>
  * Converts a recorded event to a history record. Streams of a workspace start with the workspace id, followed by
  * `+<id>` where a category has several streams per workspace.
  */
-export const historyRecordOf = (event: RecordedEvent): HistoryRecord => {
+export const toHistoryRecord = (event: RecordedEvent): HistoryRecord => {
   const { metadata } = event;
   return {
     workspace_id: workspaceIdOf(event),

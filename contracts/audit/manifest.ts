@@ -9,7 +9,7 @@ export type ExportFormat = (typeof EXPORT_FORMATS)[number];
 export const MANIFEST_VERSION = 1;
 export const MANIFEST_FILE = 'manifest.json';
 export const PEOPLE_FILE = 'people.json';
-export const entriesFileOf = (format: ExportFormat): string => `entries.${format}`;
+export const entriesFileName = (format: ExportFormat): string => `entries.${format}`;
 
 /** A plain file name without a folder: every file is next to the manifest. */
 const FileName = z.string().regex(/^[a-z]+\.[a-z]+$/, 'a plain file name');
@@ -38,7 +38,8 @@ export const Manifest = z.strictObject({
 });
 export type Manifest = z.infer<typeof Manifest>;
 
-export const signedTextOf = ({ signature: _signature, ...rest }: Manifest): string => canonicalJson(rest);
+export const manifestSigningText = ({ signature: _signature, ...rest }: Manifest): string =>
+  canonicalJson(rest);
 
 /** Returns the text of the manifest file. Every writer uses this one format. */
 export const manifestText = (manifest: Manifest): string => `${JSON.stringify(manifest, null, 2)}\n`;

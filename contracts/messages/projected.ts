@@ -9,11 +9,11 @@ export const PROJECTED_CHANNEL = 'projected';
 export type Projected = { readonly position: bigint; readonly projections: readonly string[] };
 
 /** Formats a notification. Postgres allows 8,000 bytes; the names of some fifty read models are well below that. */
-export const encodeProjected = ({ position, projections }: Projected): string =>
+export const formatProjected = ({ position, projections }: Projected): string =>
   `${position} ${projections.join()}`;
 
 /** Parses a notification. Returns `null` when the text has another format. */
-export const decodeProjected = (text: string): Projected | null => {
+export const parseProjected = (text: string): Projected | null => {
   const [, position, names] = /^(\d+) ([\w,-]*)$/.exec(text) ?? [];
   if (position === undefined || names === undefined) return null;
   return { position: BigInt(position), projections: names === '' ? [] : names.split(',') };

@@ -40,7 +40,7 @@ export const SplitTestType = z.enum([
 export type SplitTestType = z.infer<typeof SplitTestType>;
 
 /** Types that compare no arms with each other. */
-export const NO_EXPERIMENTS: readonly SplitTestType[] = ['personalization', 'rollout'];
+export const NON_EXPERIMENT_TYPES: readonly SplitTestType[] = ['personalization', 'rollout'];
 
 /**
  * One arm of a test. It has no fields for amounts or results. Unknown fields are rejected, so such data cannot

@@ -1,7 +1,7 @@
 import type { BrandEvent } from '#contracts/events/corpus/brand.ts';
 import type { SiteEvent, SiteTool, SplitTestDetails } from '#contracts/events/corpus/site.ts';
 import { landingPageOf } from '#contracts/values/landing-pages.ts';
-import { NO_EXPERIMENTS } from '#contracts/observations/site-scan.ts';
+import { NON_EXPERIMENT_TYPES } from '#contracts/observations/site-scan.ts';
 import { addToCounters } from '../sql/counter-table.ts';
 import { describedTools, describeTool } from '../sql/tool-json.ts';
 import { type Change, projection, type Row } from '../define-projection.ts';
@@ -41,7 +41,7 @@ const RECOUNT = `
           coalesce(array_agg(t.slug order by t.slug) filter (where exists (
             select from test e
             where e.brand_id = t.brand_id and e.tool = t.slug and e.state = 'running'
-              and e.type not in (${quotedList(NO_EXPERIMENTS)})
+              and e.type not in (${quotedList(NON_EXPERIMENT_TYPES)})
           )), '{}') as running
         from site_tool t where t.brand_id = b.brand_id and t.present
       ) s cross join lateral (

@@ -1,5 +1,5 @@
 import { canonicalJson } from '#contracts/audit/canonical.ts';
-import { GENESIS, historyRecordOf, WORKSPACE_CATEGORIES } from '#contracts/audit/entry.ts';
+import { GENESIS_HASH, toHistoryRecord, WORKSPACE_CATEGORIES } from '#contracts/audit/entry.ts';
 import type { Projection } from '../define-projection.ts';
 
 /**
@@ -30,7 +30,7 @@ export const workspaceHistory: Projection = {
       sql: `
         insert into entry (workspace_id, sequence, hash, record, type, actor, recorded_at, category, resource_id)
         with numbered as (
-          select i.*, coalesce(head.hash, '${GENESIS}') as first_before,
+          select i.*, coalesce(head.hash, '${GENESIS_HASH}') as first_before,
             coalesce(head.sequence, 0) + row_number() over in_order as sequence
           from :input i left join lateral (
             select hash, sequence from entry e
@@ -45,7 +45,7 @@ export const workspaceHistory: Projection = {
     },
   },
   project: (event) => {
-    const record = historyRecordOf(event);
+    const record = toHistoryRecord(event);
     const { workspace_id, type, actor, recorded_at, resource } = record;
     const row = {
       workspace_id,

@@ -4,8 +4,12 @@ import {
   type AlertRuleState,
   sendingChannelsOf,
 } from '#domain/workspace/alert/rule-decider.ts';
-import { cancelOfAlert, forgetAlert, retargetOfAlert } from '#application/delivery-outbox/cancel.ts';
-import { forgetFailures, SUSPENDED } from '#application/delivery-outbox/failing-endpoints.ts';
+import {
+  cancelDeliveriesOfAlert,
+  deleteDeliveriesOfAlert,
+  retargetDeliveriesOfAlert,
+} from '#application/delivery-outbox/cancel.ts';
+import { resetFailureStreaks, SUSPENDED } from '#application/delivery-outbox/failing-endpoints.ts';
 import { targetOfRule } from '#application/delivery-outbox/rule-target.ts';
 import type { Transaction } from '#platform/postgres/pool.ts';
 import type { ReplayGuard } from './replay-guard.ts';
@@ -74,16 +78,16 @@ export const applyRuleChange = async (
   { alert_id, after, moved, renewed }: RuleChange,
   now: Date,
 ): Promise<void> => {
-  if (after?.status === 'deleted') return forgetAlert(client, alert_id);
+  if (after?.status === 'deleted') return deleteDeliveriesOfAlert(client, alert_id);
   const sending = sendingChannelsOf(after);
   const stopped = AlertChannel.options.filter((channel) => !sending.includes(channel));
-  if (renewed.length > 0) await forgetFailures(client, alert_id, renewed);
+  if (renewed.length > 0) await resetFailureStreaks(client, alert_id, renewed);
   for (const [reason, channels] of Map.groupBy(stopped, (channel) => cancelReason(after, channel))) {
-    await cancelOfAlert(client, alert_id, channels, reason, now);
+    await cancelDeliveriesOfAlert(client, alert_id, channels, reason, now);
   }
   if (!after) return;
   for (const channel of moved) {
     const target = targetOfRule(after, channel);
-    if (target) await retargetOfAlert(client, alert_id, target);
+    if (target) await retargetDeliveriesOfAlert(client, alert_id, target);
   }
 };

@@ -1,5 +1,5 @@
 import { deliveryIdOf } from '#domain/workspace/alert/match-events.ts';
-import { alertPayload, type Matched } from '#domain/workspace/alert/payload.ts';
+import { alertPayload, type DeliveryContent } from '#domain/workspace/alert/payload.ts';
 import { sendingChannelsOf } from '#domain/workspace/alert/rule-decider.ts';
 import type { NewDelivery } from '#application/delivery-outbox/enqueue.ts';
 import { targetOfRule } from '#application/delivery-outbox/rule-target.ts';
@@ -8,7 +8,7 @@ import type { Match } from './matching/match-events.ts';
 /** Returns the deliveries of a match: one for each channel on which the rule was sending at that log position. */
 export const deliveriesOf = (
   { rule, kind, cause, period, at }: Match,
-  matched: Matched,
+  matched: DeliveryContent,
   now: Date,
 ): readonly NewDelivery[] =>
   sendingChannelsOf(rule).flatMap((channel) => {

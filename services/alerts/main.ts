@@ -1,5 +1,5 @@
 import { systemClock } from '#platform/clock.ts';
-import { publishDue } from '#application/delivery-outbox/notify-due.ts';
+import { notifyDue } from '#application/delivery-outbox/notify-due.ts';
 import { openNats } from '#platform/nats/connection.ts';
 import { openOperatorPort } from '#platform/process/health-server.ts';
 import { runProcess } from '#platform/process/run-process.ts';
@@ -33,7 +33,7 @@ await runProcess('alerts', AlertsSettings, async ({ settings, resources, log, si
     signals,
     publish: (deliveryIds) => {
       void nats
-        .then((opened) => publishDue(opened, deliveryIds))
+        .then((opened) => notifyDue(opened, deliveryIds))
         .catch((error: unknown) =>
           log.warn({ err: error }, 'delivery notification failed; left to the sweep'),
         );

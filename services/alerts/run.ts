@@ -3,7 +3,7 @@ import { utcDate } from '#contracts/values/time.ts';
 import { pause } from '#platform/clock.ts';
 import { enqueue, type NewDelivery } from '#application/delivery-outbox/enqueue.ts';
 import { createDeliveryTables } from '#application/delivery-outbox/schema/create-tables.ts';
-import { createTraceTables, rememberTraces } from '#application/delivery-outbox/trace-context.ts';
+import { createTraceTables, storeTraces } from '#application/delivery-outbox/trace-context.ts';
 import { openEventStore } from '#platform/event-store/event-store.ts';
 import type { Followed } from '#platform/event-store/catch-up-subscription.ts';
 import { runAsLeader } from '#platform/process/run-as-leader.ts';
@@ -84,7 +84,7 @@ const commit = async (
     : ruleChanges;
   const queued = await inTransaction(database, async (client) => {
     const added = deliveries.length === 0 ? [] : await enqueue(client, deliveries);
-    if (traces) await rememberTraces(client, traces.ofDeliveries);
+    if (traces) await storeTraces(client, traces.ofDeliveries);
     for (const ruleChange of effectiveChanges)
       await applyRuleChange(client, ruleChange, settings.clock.now());
     await brandContext?.save(client);

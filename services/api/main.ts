@@ -1,5 +1,5 @@
 import { createAccessTables, readAccessCheckpoint } from '#application/access/access-tables.ts';
-import { followAccess } from '#application/access/access-subscription.ts';
+import { startAccessSubscription } from '#application/access/access-subscription.ts';
 import { systemClock } from '#platform/clock.ts';
 import { openEventStore } from '#platform/event-store/event-store.ts';
 import { openMemberVault } from '#application/vault/member-vault.ts';
@@ -8,7 +8,7 @@ import { openObjectStore } from '#platform/object-store/open-object-store.ts';
 import { openOperatorPort } from '#platform/process/health-server.ts';
 import { openPool, openReadDatabase } from '#platform/postgres/pool.ts';
 import { runProcess } from '#platform/process/run-process.ts';
-import { readModelsMade, untilFirstMet } from '#platform/process/readiness.ts';
+import { checkReadModelsBuilt, passOnceMet } from '#platform/process/readiness.ts';
 import { untilServerAnswers } from '#platform/concurrency/retry.ts';
 import { openProjectionWait } from '#application/commands/projection-wait.ts';
 import { openSecretVault } from '#application/vault/secret-vault.ts';
@@ -26,7 +26,7 @@ const READ_MODELS = [...new Set(ENDPOINTS.flatMap(({ reads }) => reads))];
 await runProcess('api', ApiSettings, async ({ settings, resources, log, signal }) => {
   const { DATABASE_URL, EVENT_STORE_URL, NATS_URL, API_HOST, API_PORT } = settings;
   const pool = openPool(DATABASE_URL, POOL_CLIENTS);
-  const readModels = untilFirstMet(readModelsMade(pool, READ_MODELS));
+  const readModels = passOnceMet(checkReadModelsBuilt(pool, READ_MODELS));
   const operatorPort = resources.use(
     await openOperatorPort({ settings, log, signal, checks: { read_models: readModels } }),
   );
@@ -52,7 +52,7 @@ await runProcess('api', ApiSettings, async ({ settings, resources, log, signal }
     openAlertChannels({ allowLoopback: settings.EGRESS_ALLOW_LOOPBACK }, settings, systemClock),
   );
   const neverFilled = (await readAccessCheckpoint(pool)) === null;
-  const follower = resources.use(followAccess(pool, eventStore, log));
+  const follower = resources.use(startAccessSubscription(pool, eventStore, log));
   // Empty access tables would reject every key. Tables that were filled once may only lag a little.
   if (neverFilled) {
     await waitForServers(log, signal, { DATABASE_URL, EVENT_STORE_URL });

@@ -1,6 +1,6 @@
 import { type Clock, pause } from '#platform/clock.ts';
 import { cancelDeliveries } from '#application/delivery-outbox/cancel.ts';
-import { settle, type SettledAttempt } from '#application/delivery-outbox/record-attempts.ts';
+import { settle, type FinishedAttempt } from '#application/delivery-outbox/record-attempts.ts';
 import type { Log } from '#platform/logger.ts';
 import { type Database, inTransaction } from '#platform/postgres/pool.ts';
 import { retry, type RetryLimits } from '#platform/concurrency/retry.ts';
@@ -20,7 +20,7 @@ const WRITE_RETRIES: RetryLimits = {
 
 /** Result of a claimed delivery: an attempt, or the reason for cancelling it. */
 export type AttemptResult =
-  | { readonly attempt: SettledAttempt }
+  | { readonly attempt: FinishedAttempt }
   | { readonly deliveryId: string; readonly cancelled: string };
 
 export type AttemptWriter = {

@@ -1,9 +1,9 @@
 import { DELIVERIES_STREAM, DELIVERY_CONSUMER, DUE_IDS_MAX } from '#contracts/messages/subjects.ts';
 import { type Clock, pause } from '#platform/clock.ts';
 import { dueDeliveries } from '#application/delivery-outbox/due.ts';
-import { publishDue } from '#application/delivery-outbox/notify-due.ts';
-import { ENTRIES_PER_BATCH, recordEvents } from '#application/delivery-outbox/journal/publish-events.ts';
-import { trimFinished } from '#application/delivery-outbox/retention.ts';
+import { notifyDue } from '#application/delivery-outbox/notify-due.ts';
+import { ENTRIES_PER_BATCH, publishEvents } from '#application/delivery-outbox/journal/publish-events.ts';
+import { deleteFinishedDeliveries } from '#application/delivery-outbox/retention.ts';
 import type { EventStore } from '#platform/event-store/event-store.ts';
 import type { Log } from '#platform/logger.ts';
 import type { Nats } from '#platform/nats/connection.ts';
@@ -47,7 +47,7 @@ export const sweep = async ({ pool, nats, clock, overflowed }: LeaderTaskDepende
   const { num_pending } = await nats.manager.consumers.info(DELIVERIES_STREAM, DELIVERY_CONSUMER);
   if (num_pending >= WAITING_MESSAGES_MAX) return 0;
   const due = await dueDeliveries(pool, clock.now(), SWEPT_MAX, overflowed());
-  await publishDue(nats, due);
+  await notifyDue(nats, due);
   return due.length;
 };
 
@@ -92,14 +92,14 @@ const keep = (dependencies: LeaderTaskDependencies, signal: AbortSignal): Promis
       signal,
       'publish events',
       RECORD_EVERY_MS,
-      async () => (await recordEvents(pool, eventStore)) >= ENTRIES_PER_BATCH,
+      async () => (await publishEvents(pool, eventStore)) >= ENTRIES_PER_BATCH,
     ),
     repeat(dependencies, signal, 'sweep due deliveries', SWEEP_EVERY_MS, async () => {
       await sweepOrMend(dependencies);
       return false;
     }),
     repeat(dependencies, signal, 'suspend failing endpoints', GIVE_UP_EVERY_MS, async () => {
-      await publishDue(nats, await suspendFailingEndpoints(dependencies));
+      await notifyDue(nats, await suspendFailingEndpoints(dependencies));
       return false;
     }),
     repeat(
@@ -107,7 +107,7 @@ const keep = (dependencies: LeaderTaskDependencies, signal: AbortSignal): Promis
       signal,
       'apply retention',
       TRIM_EVERY_MS,
-      async () => (await trimFinished(pool, clock.now())) > 0,
+      async () => (await deleteFinishedDeliveries(pool, clock.now())) > 0,
     ),
   ]);
 };

@@ -7,7 +7,7 @@ import type { WebhookChannel } from '#platform/channels/webhook.ts';
 import { type WebhookKeys, webhookKeysOf } from '#platform/channels/webhook-signature.ts';
 import { type Clock, pause } from '#platform/clock.ts';
 import type { ClaimedDelivery } from '#application/delivery-outbox/claim.ts';
-import { takeTurn } from '#application/delivery-outbox/rate-limit.ts';
+import { reserveSendSlot } from '#application/delivery-outbox/rate-limit.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 import type { Recipients } from './recipients.ts';
 
@@ -62,7 +62,7 @@ export const openSenders = (dependencies: SenderDependencies): Send => {
         const url = await dependencies.chatAddress(workspaceId, alertId, target.fingerprint);
         if (url === null) return { cancelled: 'The address of the chat channel was removed.' };
         await pause(
-          await takeTurn(dependencies.pool, endpoint, dependencies.clock.now(), CHAT_INTERVAL_MS),
+          await reserveSendSlot(dependencies.pool, endpoint, dependencies.clock.now(), CHAT_INTERVAL_MS),
           dependencies.signal,
         );
         return dependencies.chat.sendOnce({ url }, payloadOf(delivery));

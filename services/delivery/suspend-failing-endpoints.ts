@@ -3,11 +3,11 @@ import { type AlertRule, alertRule, suspendAlertChannel } from '#domain/workspac
 import { alertPayload } from '#domain/workspace/alert/payload.ts';
 import { derivedId } from '#domain/ids.ts';
 import type { Clock } from '#platform/clock.ts';
-import { cancelOfAlert } from '#application/delivery-outbox/cancel.ts';
+import { cancelDeliveriesOfAlert } from '#application/delivery-outbox/cancel.ts';
 import { enqueue } from '#application/delivery-outbox/enqueue.ts';
 import {
-  closeFailing,
-  endpointsToGiveUp,
+  closeFailureStreak,
+  findEndpointsToSuspend,
   type FailingEndpoint,
   SUSPENDED,
 } from '#application/delivery-outbox/failing-endpoints.ts';
@@ -86,9 +86,9 @@ const suspend = async (
   // rest. No notice is sent for a channel that was disabled or removed meanwhile.
   const isOurs = state?.status === 'present' && state.suspended[channel]?.failing_since === failing_since;
   return inTransaction(pool, async (client) => {
-    await closeFailing(client, failing, isOurs ? at : null);
+    await closeFailureStreak(client, failing, isOurs ? at : null);
     if (!isOurs) return [];
-    await cancelOfAlert(client, alertId, [channel], SUSPENDED, at);
+    await cancelDeliveriesOfAlert(client, alertId, [channel], SUSPENDED, at);
     log.info({ [ALERT_RULE]: alertId, channel, failing_since }, 'channel suspended');
     return notify(client, state, failing, at.toISOString());
   });
@@ -102,7 +102,7 @@ export const suspendFailingEndpoints = async (
   dependencies: SuspensionDependencies,
 ): Promise<readonly string[]> => {
   const notices: string[] = [];
-  for (const failing of await endpointsToGiveUp(dependencies.pool, ENDPOINTS_PER_RUN)) {
+  for (const failing of await findEndpointsToSuspend(dependencies.pool, ENDPOINTS_PER_RUN)) {
     notices.push(...(await suspend(dependencies, failing)));
   }
   return notices;

@@ -19,5 +19,5 @@ export type Intake = {
 /** Lookup of registered brands. The queue uses it to order concurrent observations. */
 export type BrandRegister = {
   /** Returns true when the brand is registered, so no observation can register it again. False when unknown. */
-  knowsBrand(domain: string): Promise<boolean>;
+  isBrandRegistered(domain: string): Promise<boolean>;
 };

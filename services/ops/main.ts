@@ -1,5 +1,5 @@
 import { openEventStore } from '#platform/event-store/event-store.ts';
-import { openMemberVaultLater } from '#application/vault/member-vault.ts';
+import { createLazyMemberVault } from '#application/vault/member-vault.ts';
 import { type Nats, openNats } from '#platform/nats/connection.ts';
 import { openPool, openReadDatabase } from '#platform/postgres/pool.ts';
 import { runProcess } from '#platform/process/run-process.ts';
@@ -32,7 +32,7 @@ await runProcess('ops', OpsSettings, async ({ settings, resources, log, signal }
   const memberVault =
     MEMBER_VAULT_KEY === undefined
       ? null
-      : openMemberVaultLater(pool, MEMBER_VAULT_KEY, settings.MEMBER_VAULT_KEY_SECOND);
+      : createLazyMemberVault(pool, MEMBER_VAULT_KEY, settings.MEMBER_VAULT_KEY_SECOND);
   const dependencies = {
     db,
     pool,

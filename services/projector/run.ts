@@ -1,7 +1,7 @@
 import { openEventStore } from '#platform/event-store/event-store.ts';
 import type { Log } from '#platform/logger.ts';
 import { openLeaderLocks } from '#platform/postgres/leader-lock.ts';
-import { openPipeline } from '#platform/postgres/pipelined-transaction.ts';
+import { createPipeline } from '#platform/postgres/pipelined-transaction.ts';
 import { openPool } from '#platform/postgres/pool.ts';
 import { runWithRestarts } from '#platform/process/run-with-restarts.ts';
 import type { Projection } from '#projections/define-projection.ts';
@@ -41,7 +41,7 @@ export const runProjections = async (settings: ProjectorSettings): Promise<void>
   await using resources = new AsyncDisposableStack();
   const database = openPool(databaseUrl, POOL_CLIENTS, ASYNC_COMMIT);
   resources.defer(() => database.end());
-  const pipeline = resources.use(openPipeline(databaseUrl, GENERIC_PLANS));
+  const pipeline = resources.use(createPipeline(databaseUrl, GENERIC_PLANS));
   const eventStore = resources.use(openEventStore(settings.eventStoreUrl));
   resources.use(listenForRequests(databaseUrl, log, wakeSignal.notify));
   await runWithRestarts({

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { AlertPayload } from '#contracts/webhooks/alert-payload.ts';
-import { recordEvents } from '#application/delivery-outbox/journal/publish-events.ts';
+import { publishEvents } from '#application/delivery-outbox/journal/publish-events.ts';
 import { until } from '../stack/wait-until.ts';
 import { type AlertsStack, openAlertsStack, type Queued, type Rule, scanEvents } from './stack.ts';
 
@@ -289,7 +289,7 @@ describe('no alert fires twice', () => {
        values ($1, 'DeliveryCancelled', now(), 0, 'An operator said so.')`,
       [second],
     );
-    while ((await recordEvents(fresh.pool, fresh.eventStore)) > 0);
+    while ((await publishEvents(fresh.pool, fresh.eventStore)) > 0);
     await fresh.pool.query('drop schema alerting cascade');
     await fresh.pool.query('drop schema delivery cascade');
     {

@@ -4,9 +4,9 @@ import { silentLog } from '#platform/logger.ts';
 import { signals } from '#projections/signals/project.ts';
 import { PERIOD_GRACE_MS } from '#services/alerts/run.ts';
 import { openSignalSource } from '#services/alerts/signals/signal-source.ts';
-import { buildBeside } from '#services/projector/rebuild/rebuild-projection.ts';
+import { rebuildProjection } from '#services/projector/rebuild/rebuild-projection.ts';
 import { runProjections } from '#services/projector/run.ts';
-import { swapIn } from '#services/projector/rebuild/swap-schema.ts';
+import { swapSchemas } from '#services/projector/rebuild/swap-schema.ts';
 import { type Story, story } from '../projections/fixtures/signal-stories.ts';
 import { until } from '../stack/wait-until.ts';
 import { type AlertsStack, openAlertsStack, type Rule } from './stack.ts';
@@ -112,8 +112,8 @@ test('delivers a signal once, across restarts and a rebuild of the read model', 
     url: 'https://api.test/v1/workspaces/ws_tests/radar/signals',
   });
 
-  await buildBeside(stack.pool, stack.eventStore, signals, new AbortController().signal);
-  await swapIn(stack.pool, signals);
+  await rebuildProjection(stack.pool, stack.eventStore, signals, new AbortController().signal);
+  await swapSchemas(stack.pool, signals);
   {
     await using _ = project();
     shop.scan(7, { hour: 11 });

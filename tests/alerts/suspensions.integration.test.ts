@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { recordEvents } from '#application/delivery-outbox/journal/publish-events.ts';
+import { publishEvents } from '#application/delivery-outbox/journal/publish-events.ts';
 import { silentLog } from '#platform/logger.ts';
 import { suspendFailingEndpoints } from '#services/delivery/suspend-failing-endpoints.ts';
-import { replayNamed } from '#services/ops/deliveries/operations.ts';
+import { replayByIds } from '#services/ops/deliveries/operations.ts';
 import { type AlertsStack, openAlertsStack, type Rule, scanEvents } from './stack.ts';
 
 const HOOK = 'https://hooks.shop.example/in';
@@ -48,7 +48,7 @@ describe('a suspended channel', () => {
     expect(await queuedOf(stack, rule)).toEqual([...before, 'email alert 3 queued']);
     // An operator cannot replay its cancelled deliveries either, as with a disabled rule.
     const [, cancelled] = await stack.queued(rule);
-    const replayed = replayNamed(stack, [cancelled?.delivery_id ?? '']);
+    const replayed = replayByIds(stack, [cancelled?.delivery_id ?? '']);
     await expect(replayed).rejects.toMatchObject({ code: 'changed_meanwhile' });
     await stack.change(rule, { webhook_url: 'https://hooks.shop.example/mended' });
     await scan(4);
@@ -100,7 +100,7 @@ describe('a suspended channel', () => {
       await fresh.matched();
     }
     await fresh.suspend(rule);
-    while ((await recordEvents(fresh.pool, fresh.eventStore)) > 0);
+    while ((await publishEvents(fresh.pool, fresh.eventStore)) > 0);
     await fresh.pool.query('drop schema alerting cascade');
     await fresh.pool.query('drop schema delivery cascade');
     await using _ = fresh.start();

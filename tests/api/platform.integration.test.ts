@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { type AddressInfo, connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { followAccess } from '#application/access/access-subscription.ts';
+import { startAccessSubscription } from '#application/access/access-subscription.ts';
 import { silentLog } from '#platform/logger.ts';
 import { on, type Reply } from '../dsl/api.ts';
 import { type ApiStack, BASE_URL, openApiStack } from '../operations/fixtures/stack.ts';
@@ -161,7 +161,7 @@ describe('keys', () => {
       await own.pool.query(
         'truncate access.stream, access.checkpoint, access.workspace, access.member, access.api_key',
       );
-      await using follower = followAccess(own.pool, own.eventStore, silentLog());
+      await using follower = startAccessSubscription(own.pool, own.eventStore, silentLog());
       await follower.filled;
       expect((await on(server).get('/v1/me', { key })).status).toBe(200);
     } finally {

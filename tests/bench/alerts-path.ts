@@ -56,7 +56,7 @@ export async function run(context: BenchContext): Promise<void> {
   await Promise.all([
     alerts.says('caught up'),
     projector.says('caught up'),
-    delivery.says('became leader for delivery tasks'),
+    delivery.says('leader acquired'),
   ]);
 
   await launch(eventStore, brands, WARM_UP_SECONDS, 0);

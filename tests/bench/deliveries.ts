@@ -7,8 +7,8 @@ import { openWebhookChannel } from '#platform/channels/webhook.ts';
 import { signatureHeaders, webhookKeysOf } from '#platform/channels/webhook-signature.ts';
 import { systemClock } from '#platform/clock.ts';
 import { enqueue, type NewDelivery } from '#application/delivery-outbox/enqueue.ts';
-import { publishDue } from '#application/delivery-outbox/notify-due.ts';
-import { recordEvents } from '#application/delivery-outbox/journal/publish-events.ts';
+import { notifyDue } from '#application/delivery-outbox/notify-due.ts';
+import { publishEvents } from '#application/delivery-outbox/journal/publish-events.ts';
 import { createDeliveryTables } from '#application/delivery-outbox/schema/create-tables.ts';
 import { openEgress } from '#platform/egress/http-client.ts';
 import { openEventStore } from '#platform/event-store/event-store.ts';
@@ -101,7 +101,7 @@ async function queue({ pool, nats, rules, origin }: BenchDependencies): Promise<
   // Forces that state.
   await pool.query('checkpoint');
   await inTransaction(pool, (client) => enqueue(client, deliveries));
-  await publishDue(
+  await notifyDue(
     nats,
     deliveries.map(({ deliveryId }) => deliveryId),
   );
@@ -188,7 +188,7 @@ async function recordAll({ pool, servers }: BenchDependencies): Promise<number> 
   const startMs = performance.now();
   let events = 0;
   for (let published = -1; published !== 0; ) {
-    published = await recordEvents(pool, eventStore);
+    published = await publishEvents(pool, eventStore);
     events += published;
   }
   return (events / (performance.now() - startMs)) * 1_000;

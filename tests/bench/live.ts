@@ -3,7 +3,7 @@ import type { Transaction } from '#platform/postgres/pool.ts';
 import { statementNames } from '#platform/postgres/statement-names.ts';
 import type { Projection } from '#projections/define-projection.ts';
 import { projections } from '#projections/index.ts';
-import { planEvents } from '#services/projector/apply/apply-batch.ts';
+import { projectEvents } from '#services/projector/apply/apply-batch.ts';
 import { type Catalog, enterSchema, readCatalog, schemaOf } from '#services/projector/read-model-schema.ts';
 import { statementOf } from '#services/projector/apply/write-changes.ts';
 import { type BenchContext, median, ROUNDS_ALONE } from './bench.ts';
@@ -68,7 +68,7 @@ async function applyAndForget(
   nameOf: ReturnType<typeof statementNames>,
 ): Promise<number | null> {
   const own = events.filter(({ stream }) => projection.prefixes.some((prefix) => stream.startsWith(prefix)));
-  const groups = planEvents(projection, own).filter(({ rows }) => rows.length > 0);
+  const groups = projectEvents(projection, own).filter(({ rows }) => rows.length > 0);
   if (groups.length === 0) return null;
   await client.query('begin');
   try {

@@ -10,7 +10,7 @@ import { radar } from '#projections/radar/project.ts';
 import { createProjectorTables, openLiveTarget } from '#services/projector/apply/checkpoints.ts';
 import { applyOrPark } from '#services/projector/apply/park-stream.ts';
 import { createIndexes, createTables } from '#services/projector/read-model-schema.ts';
-import { buildBeside } from '#services/projector/rebuild/rebuild-projection.ts';
+import { rebuildProjection } from '#services/projector/rebuild/rebuild-projection.ts';
 import { runProjections } from '#services/projector/run.ts';
 import { untilPassed } from '#tests/stack/read-models.ts';
 import { type BenchContext, median, perSecond, ROUNDS_ALONE } from './bench.ts';
@@ -184,7 +184,7 @@ async function rebuild(
     },
     [Symbol.asyncDispose]: async () => undefined,
   });
-  await buildBeside(pool, { ...eventStore, follow }, radar, new AbortController().signal);
+  await rebuildProjection(pool, { ...eventStore, follow }, radar, new AbortController().signal);
 }
 
 async function readEvents(eventStore: EventStore): Promise<readonly RecordedEvent[]> {

@@ -6,9 +6,9 @@ import {
   alertRuleStream,
 } from '#contracts/events/workspace/alert-rule.ts';
 import { FAILING_LIMIT_MS } from '#application/delivery-outbox/failing-endpoints.ts';
-import { forgetAlert, retargetOfAlert } from '#application/delivery-outbox/cancel.ts';
-import { recordEvents } from '#application/delivery-outbox/journal/publish-events.ts';
-import { FINISHED_KEPT_DAYS, trimFinished } from '#application/delivery-outbox/retention.ts';
+import { deleteDeliveriesOfAlert, retargetDeliveriesOfAlert } from '#application/delivery-outbox/cancel.ts';
+import { publishEvents } from '#application/delivery-outbox/journal/publish-events.ts';
+import { FINISHED_RETENTION_DAYS, deleteFinishedDeliveries } from '#application/delivery-outbox/retention.ts';
 import { endpointOf } from '#application/delivery-outbox/target.ts';
 import { silentLog } from '#platform/logger.ts';
 import { inTransaction } from '#platform/postgres/pool.ts';
@@ -44,7 +44,7 @@ describe('published events', () => {
       await stack.sendDue(worker);
     };
     await send();
-    await recordEvents(stack.pool, stack.eventStore);
+    await publishEvents(stack.pool, stack.eventStore);
     const cursor = await stack.pool.query('select seq from delivery.recorded');
     await send();
     const expected = await stack.events(rule);
@@ -66,7 +66,7 @@ describe('published events', () => {
     const rule = stack.rule();
     await stack.enqueue(...Array.from({ length: 50 }, () => webhookTo(rule, '/both')));
     await stack.sendDue(stack.worker());
-    const both = () => recordEvents(stack.pool, stack.eventStore);
+    const both = () => publishEvents(stack.pool, stack.eventStore);
     await Promise.all([both(), both(), both()]);
     expect(await stack.events(rule)).toHaveLength(100);
   });
@@ -80,7 +80,7 @@ describe('published events', () => {
       [randomUUID()],
     );
     await stack.enqueue(webhookTo(rule, '/late'));
-    const recording = recordEvents(stack.pool, stack.eventStore);
+    const recording = publishEvents(stack.pool, stack.eventStore);
     // The publisher does not pass the open transaction; it waits for it.
     await expect(
       Promise.race([
@@ -218,7 +218,7 @@ describe('a rule change', () => {
     await stack.enqueue(delivery);
     await stack.sendDue(worker);
     const target = { channel: 'webhook', url: `${receivers.url}/after` } as const;
-    await inTransaction(stack.pool, (client) => retargetOfAlert(client, rule.alertId, target));
+    await inTransaction(stack.pool, (client) => retargetDeliveriesOfAlert(client, rule.alertId, target));
     stack.clock.move(6_000);
     await stack.sendDue(worker);
     expect(receivers.at('/before')).toHaveLength(1);
@@ -232,7 +232,7 @@ describe('a rule change', () => {
     const [gone, kept] = [webhookTo(rule, '/slow'), webhookTo(other, '/kept')];
     await stack.enqueue(gone, kept);
     await worker.take([gone.deliveryId, kept.deliveryId]);
-    await inTransaction(stack.pool, (client) => forgetAlert(client, rule.alertId));
+    await inTransaction(stack.pool, (client) => deleteDeliveriesOfAlert(client, rule.alertId));
     await worker.idle();
     expect(receivers.at('/slow')).toHaveLength(1);
     expect(await stack.row(gone.deliveryId)).toEqual({});
@@ -248,11 +248,11 @@ test('retention removes finished deliveries and leaves their events', async () =
   await stack.enqueue(delivery);
   await stack.sendDue(stack.worker());
   const events = await stack.events(rule);
-  stack.clock.move(FINISHED_KEPT_DAYS * DAY_MS - 1_000);
-  await trimFinished(stack.pool, stack.clock.now());
+  stack.clock.move(FINISHED_RETENTION_DAYS * DAY_MS - 1_000);
+  await deleteFinishedDeliveries(stack.pool, stack.clock.now());
   expect(await stack.row(delivery.deliveryId)).toMatchObject({ status: 'delivered' });
   stack.clock.move(2_000);
-  await trimFinished(stack.pool, stack.clock.now());
+  await deleteFinishedDeliveries(stack.pool, stack.clock.now());
   expect(await stack.row(delivery.deliveryId)).toEqual({});
   expect(await stack.events(rule)).toEqual(events);
 });

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { DELIVERIES_DUE, DELIVERIES_STREAM, DELIVERY_CONSUMER } from '#contracts/messages/subjects.ts';
-import { publishDue } from '#application/delivery-outbox/notify-due.ts';
+import { notifyDue } from '#application/delivery-outbox/notify-due.ts';
 import { silentLog } from '#platform/logger.ts';
 import { type Nats, openNats } from '#platform/nats/connection.ts';
 import { consumeDue } from '#services/delivery/consume-jobs.ts';
@@ -97,7 +97,7 @@ test('sends what a full queue refused once there is capacity, and publishes no m
   const { config } = await nats.manager.streams.info(DELIVERIES_STREAM);
   await nats.manager.streams.update(DELIVERIES_STREAM, { ...config, max_msgs: 1 });
   const ids = await queue('/full', 60);
-  await expect(publishDue(nats, ids)).rejects.toThrow('503');
+  await expect(notifyDue(nats, ids)).rejects.toThrow('503');
   await nats.manager.streams.update(DELIVERIES_STREAM, { ...config, max_msgs: -1 });
   // Skips the time in which the process that queued a delivery publishes it itself.
   stack.clock.move(2_000);

@@ -9,7 +9,7 @@ import { openWebhookChannel } from '#platform/channels/webhook.ts';
 import type { Clock } from '#platform/clock.ts';
 import { dueDeliveries } from '#application/delivery-outbox/due.ts';
 import { enqueue, type NewDelivery } from '#application/delivery-outbox/enqueue.ts';
-import { recordEvents } from '#application/delivery-outbox/journal/publish-events.ts';
+import { publishEvents } from '#application/delivery-outbox/journal/publish-events.ts';
 import { createDeliveryTables } from '#application/delivery-outbox/schema/create-tables.ts';
 import { type EgressOptions, openEgress } from '#platform/egress/http-client.ts';
 import { type EventStore, openEventStore } from '#platform/event-store/event-store.ts';
@@ -136,7 +136,7 @@ export const openDeliveryStack = async (): Promise<DeliveryStack> => {
         [deliveryId],
       ),
     events: async ({ workspaceId, alertId }) => {
-      while ((await recordEvents(pool, eventStore)) > 0);
+      while ((await publishEvents(pool, eventStore)) > 0);
       const events: AlertDeliveryEvent[] = [];
       const stream = alertDeliveryStream(workspaceId, alertId);
       for await (const { type, data } of eventStore.read<AlertDeliveryEvent>(stream))

@@ -4,13 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { canonicalJson } from '#contracts/audit/canonical.ts';
-import { chainHash, GENESIS, type HistoryEntry, historyRecordOf } from '#contracts/audit/entry.ts';
+import { chainHash, GENESIS_HASH, type HistoryEntry, toHistoryRecord } from '#contracts/audit/entry.ts';
 import {
   EXPORT_FORMATS,
   type ExportFormat,
   type Manifest,
   manifestText,
-  signedTextOf,
+  manifestSigningText,
 } from '#contracts/audit/manifest.ts';
 import {
   createSigningKey,
@@ -30,9 +30,9 @@ const { audit_signing_key } = createSigningKey();
 const signingKey = readSigningKey(audit_signing_key);
 
 const chained = (events: ReturnType<typeof recorded>): HistoryEntry[] => {
-  let before = GENESIS;
+  let before = GENESIS_HASH;
   return events.map((event, index) => {
-    const record = historyRecordOf(event);
+    const record = toHistoryRecord(event);
     before = chainHash(before, index + 1, canonicalJson(record));
     return { sequence: index + 1, ...record, hash: before };
   });
@@ -211,7 +211,7 @@ describe('an export', () => {
         public_key: publicKeyText(other.publicKey),
         public_key_id: publicKeyId(other.publicKey),
       };
-      const text = Buffer.from(signedTextOf(claimed), 'utf8');
+      const text = Buffer.from(manifestSigningText(claimed), 'utf8');
       return { ...claimed, signature: sign(null, text, other.privateKey).toString('base64') };
     });
     expect(faults).toEqual(['signature null']);

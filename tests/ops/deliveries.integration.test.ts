@@ -9,18 +9,18 @@ import type { DeliveryTarget } from '#application/delivery-outbox/target.ts';
 import { inTransaction } from '#platform/postgres/pool.ts';
 import { cancelDeliveries } from '#application/delivery-outbox/cancel.ts';
 import { enqueue } from '#application/delivery-outbox/enqueue.ts';
-import { recordEvents } from '#application/delivery-outbox/journal/publish-events.ts';
+import { publishEvents } from '#application/delivery-outbox/journal/publish-events.ts';
 import { registerDeliveryCommands } from '#services/ops/cli/commands/deliveries.ts';
 import {
-  cancelNamed,
+  cancelByIds,
   DeliveryQuery,
   JOB_BATCH,
   listDeliveries,
   replayFailed,
-  replayNamed,
+  replayByIds,
   showDelivery,
 } from '#services/ops/deliveries/operations.ts';
-import { queueMissing } from '#services/ops/deliveries/requeue-missing.ts';
+import { requeueMissing } from '#services/ops/deliveries/requeue-missing.ts';
 import { newDelivery } from '../delivery/new-delivery.ts';
 import { type AlertsStack, openAlertsStack, type Rule } from '../alerts/stack.ts';
 
@@ -49,7 +49,7 @@ const refusal = async (...words: readonly string[]): Promise<string> => {
 };
 const page = (query: object) => listDeliveries(stack.pool, DeliveryQuery.parse(query));
 const missing = async (): Promise<number> =>
-  queueMissing(
+  requeueMissing(
     stack,
     () => undefined,
     () => undefined,
@@ -128,8 +128,8 @@ describe('ops deliveries', () => {
     const { replayed } = await replayFailed(stack, since, (done) => void progress.push(done));
     expect(progress.at(-1)).toBe(replayed);
     expect(await statusesOf(ids)).toEqual(['failed', 'queued', 'queued', 'queued']);
-    expect(await replayNamed(stack, [old, waiting])).toBe(1);
-    expect(await cancelNamed(stack.pool, [old, waiting])).toBe(2);
+    expect(await replayByIds(stack, [old, waiting])).toBe(1);
+    expect(await cancelByIds(stack.pool, [old, waiting])).toBe(2);
     expect(JSON.parse((await ops('cancel', waiting, one)).stdout)).toEqual({
       cancelled: 1,
       already_at_an_end: 1,
@@ -163,7 +163,7 @@ describe('ops deliveries', () => {
     await stack.change(silent, { webhook_url: null });
     await stack.delete(gone);
     const [, second = ''] = [first, ...others];
-    await expect(replayNamed(stack, [first, second])).rejects.toThrow(
+    await expect(replayByIds(stack, [first, second])).rejects.toThrow(
       `its channel was removed or is suspended: ${second}. Nothing`,
     );
     expect(await statusesOf([first, second])).toEqual(['failed', 'failed']);
@@ -177,7 +177,7 @@ describe('ops deliveries', () => {
       first,
     ]);
     expect(rows).toEqual([{ endpoint }]);
-    await cancelNamed(stack.pool, [first]);
+    await cancelByIds(stack.pool, [first]);
     await stack.pool.query('delete from delivery.journal where delivery_id = any($1::uuid[])', [others]);
   });
 
@@ -206,17 +206,17 @@ describe('ops deliveries', () => {
       [ids],
     );
     expect(replays.rows).toEqual([{ count: ids.length }]);
-    await cancelNamed(stack.pool, ids);
+    await cancelByIds(stack.pool, ids);
   });
 
   test('resumes an interrupted search for missing deliveries', async () => {
     const rules = [await stack.rule([randomUUID()]), await stack.rule([randomUUID()])];
     const ids = (await Promise.all(rules.map((rule) => queue(rule, 3)))).flat();
-    while ((await recordEvents(stack.pool, stack.eventStore)) > 0);
+    while ((await publishEvents(stack.pool, stack.eventStore)) > 0);
     for (const table of ['delivery', 'due', 'journal']) {
       await stack.pool.query(`delete from delivery.${table} where delivery_id = any($1::uuid[])`, [ids]);
     }
-    const interrupted = queueMissing(
+    const interrupted = requeueMissing(
       stack,
       () => undefined,
       () => {
@@ -229,7 +229,7 @@ describe('ops deliveries', () => {
     expect(await missing()).toBe(3);
     expect(await statusesOf(ids)).toEqual(ids.map(() => 'queued'));
     expect(await missing()).toBe(0);
-    await cancelNamed(stack.pool, ids);
+    await cancelByIds(stack.pool, ids);
   });
 
   test('queues unfinished deliveries that are in the log but missing from the tables', async () => {
@@ -238,7 +238,7 @@ describe('ops deliveries', () => {
     const ofRuleOff = await queue(off, 1);
     const { payload } = await showDelivery(stack.pool, lost);
     await inTransaction(stack.pool, (client) => cancelDeliveries(client, [cancelled], 'Enough.', new Date()));
-    while ((await recordEvents(stack.pool, stack.eventStore)) > 0);
+    while ((await publishEvents(stack.pool, stack.eventStore)) > 0);
     await stack.change(off, { enabled: false });
     await stack.change(rule, { webhook_url: 'https://hooks.shop.example/moved' });
     for (const table of ['delivery', 'due', 'journal']) {

@@ -5,8 +5,8 @@ import { openEventStore } from '#platform/event-store/event-store.ts';
 import { registry as ownRegistry, requestMeter } from '#platform/telemetry/metrics.ts';
 import { openOperatorPort } from '#platform/process/health-server.ts';
 import { openPool } from '#platform/postgres/pool.ts';
-import { untilFirstMet } from '#platform/process/readiness.ts';
-import { openTimings } from '#platform/telemetry/histogram.ts';
+import { passOnceMet } from '#platform/process/readiness.ts';
+import { createHistogram } from '#platform/telemetry/histogram.ts';
 import { projections } from '#projections/index.ts';
 import { runProjections } from '#services/projector/run.ts';
 import { seedCorpus } from '../operations/fixtures/corpus.ts';
@@ -31,7 +31,7 @@ const countedSince = async (): Promise<() => Promise<ReadonlyMap<string, number>
 describe('timings', () => {
   test('are rendered as a Prometheus histogram', async () => {
     const registry = new Registry();
-    const timings = openTimings(registry, { name: 'took_seconds', help: 'How long.', bounds: [0.1, 1] });
+    const timings = createHistogram(registry, { name: 'took_seconds', help: 'How long.', bounds: [0.1, 1] });
     const observe = timings.of({ status: 200 });
     for (const value of [0.05, 0.1, 0.5, 2]) observe(value);
     timings.of({ status: 200 })(0.25);
@@ -146,7 +146,7 @@ describe('the operator port', () => {
         settings: { METRICS_HOST: '127.0.0.1', METRICS_PORT: 0, DATABASE_URL: database.url },
         log: silentLog(),
         signal: ending.signal,
-        checks: { tables: untilFirstMet(async () => (made ? null : 'not made yet')) },
+        checks: { tables: passOnceMet(async () => (made ? null : 'not made yet')) },
       });
       const request = async (path: string) => {
         const response = await fetch(`${port.url}${path}`);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { canonicalJson } from '#contracts/audit/canonical.ts';
-import { chainHash, GENESIS, type HistoryEntry, historyRecordOf } from '#contracts/audit/entry.ts';
+import { chainHash, GENESIS_HASH, type HistoryEntry, toHistoryRecord } from '#contracts/audit/entry.ts';
 import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 import { workspaceHistory } from '#projections/workspace-history/project.ts';
 import { findHistoryHead, listHistory } from '#projections/workspace-history/read.ts';
@@ -26,11 +26,11 @@ const events: readonly GivenEvent[] = [
 
 /** The chain as the contract defines it, computed without a database. */
 const expectedOf = (workspaceId: string): HistoryEntry[] => {
-  let before = GENESIS;
+  let before = GENESIS_HASH;
   return recorded(events)
     .filter(({ stream }) => stream.includes(workspaceId))
     .map((one, index) => {
-      const record = historyRecordOf(one);
+      const record = toHistoryRecord(one);
       before = chainHash(before, index + 1, canonicalJson(record));
       return { sequence: index + 1, ...record, hash: before };
     });

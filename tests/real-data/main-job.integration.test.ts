@@ -12,8 +12,8 @@ import type { AdLibraryEvent, ScanRecorded } from '#contracts/events/corpus/ad-l
 import { adLibraryStream } from '#contracts/events/corpus/ad-library.ts';
 import { brandIdOf } from '#domain/ids.ts';
 import { inheritedEnvironment, readSettings } from '#platform/settings.ts';
-import { buildBeside } from '#services/projector/rebuild/rebuild-projection.ts';
-import { swapIn } from '#services/projector/rebuild/swap-schema.ts';
+import { rebuildProjection } from '#services/projector/rebuild/rebuild-projection.ts';
+import { swapSchemas } from '#services/projector/rebuild/swap-schema.ts';
 import { projections } from '#projections/index.ts';
 import { type ApiStack, openApiStack } from '../operations/fixtures/stack.ts';
 import { checksums, untilPassed } from '../stack/read-models.ts';
@@ -359,8 +359,8 @@ describe.skipIf(absent)('imported real exports', () => {
     const before = await checksums(stack.pool, projections);
     await stack.stopProjector();
     for (const projection of projections) {
-      await buildBeside(stack.pool, stack.eventStore, projection, new AbortController().signal);
-      await swapIn(stack.pool, projection);
+      await rebuildProjection(stack.pool, stack.eventStore, projection, new AbortController().signal);
+      await swapSchemas(stack.pool, projection);
     }
     expect(await checksums(stack.pool, projections)).toEqual(before);
     expect(before['ads.ad']).toMatch(/^[1-9]\d{3,}:/);

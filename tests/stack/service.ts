@@ -8,7 +8,7 @@ const READY_MESSAGES = {
   projector: 'caught up',
   worker: '"worker started"',
   alerts: '"starting"',
-  delivery: 'became leader for delivery tasks',
+  delivery: 'leader acquired',
   ops: 'listening',
 } as const;
 export type ProcessName = keyof typeof READY_MESSAGES;

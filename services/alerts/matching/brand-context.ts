@@ -2,7 +2,7 @@ import type { AdLibraryEvent } from '#contracts/events/corpus/ad-library.ts';
 import type { BrandEvent } from '#contracts/events/corpus/brand.ts';
 import type { Event } from '#contracts/events/event.ts';
 import type { SocialPageEvent } from '#contracts/events/corpus/social-page.ts';
-import { type PageOfBrand, UNKNOWN_PAGE } from '#domain/workspace/alert/match-events.ts';
+import { type BrandPage, UNKNOWN_PAGE } from '#domain/workspace/alert/match-events.ts';
 import type { BrandName } from '#domain/workspace/alert/payload.ts';
 import type { Database, Transaction } from '#platform/postgres/pool.ts';
 
@@ -21,9 +21,9 @@ const UNKNOWN_BRAND: BrandRow = { slug: null, name: null, logo_url: null, last_c
 export type BrandContext = {
   nameOf(brandId: string): BrandName;
   lastCompleteAt(brandId: string): string | null;
-  page(brandId: string, pageId: string): PageOfBrand;
+  page(brandId: string, pageId: string): BrandPage;
   setBrand(brandId: string, changes: Partial<BrandRow>): void;
-  setPage(brandId: string, pageId: string, page: PageOfBrand): void;
+  setPage(brandId: string, pageId: string, page: BrandPage): void;
   save(client: Transaction): Promise<void>;
 };
 
@@ -46,9 +46,9 @@ const readBrands = async (database: Database, ids: readonly string[]): Promise<M
   return new Map(rows.map(({ brand_id, ...brand }) => [brand_id, brand]));
 };
 
-const readPages = async (database: Database, pairs: readonly Pair[]): Promise<Map<string, PageOfBrand>> => {
+const readPages = async (database: Database, pairs: readonly Pair[]): Promise<Map<string, BrandPage>> => {
   if (pairs.length === 0) return new Map();
-  const { rows } = await database.query<Pair & PageOfBrand>({
+  const { rows } = await database.query<Pair & BrandPage>({
     name: 'learn pages',
     text: `select brand_id, page_id, role, ran_ads, was_new_partner from alerting.page
            join unnest($1::uuid[], $2::text[]) as wanted (brand_id, page_id) using (brand_id, page_id)`,
@@ -130,7 +130,7 @@ const saveBrands = async (
 const savePages = async (
   client: Transaction,
   changed: readonly (readonly [string, Pair])[],
-  pages: ReadonlyMap<string, PageOfBrand>,
+  pages: ReadonlyMap<string, BrandPage>,
 ): Promise<void> => {
   if (changed.length === 0) return;
   const rows = changed.map(([key]) => pages.get(key) ?? UNKNOWN_PAGE);

@@ -8,15 +8,15 @@ import type { SocialPageEvent } from '#contracts/events/corpus/social-page.ts';
 import type { StorefrontEvent } from '#contracts/events/corpus/storefront.ts';
 import type { TrackingEvent } from '#contracts/events/workspace/workspace.ts';
 import {
-  causeOfDigest,
-  type Happening,
-  happeningsInLibrary,
-  meetAdOnPage,
-  meetPageLink,
+  digestCause,
+  type TriggerEvent,
+  triggersOfLibraryEvent,
+  matchAdOnPage,
+  matchPageLink,
   type Period,
   periodOf,
 } from '#domain/workspace/alert/match-events.ts';
-import { alertItem, type Matched } from '#domain/workspace/alert/payload.ts';
+import { alertItem, type DeliveryContent } from '#domain/workspace/alert/payload.ts';
 import { type AlertRule, alertRule, isActive } from '#domain/workspace/alert/rule-decider.ts';
 import { type RuleChange, detectRuleChange } from '../apply-rule-change.ts';
 import type { PendingDigest, PendingDigests } from './pending-digests.ts';
@@ -47,7 +47,7 @@ export type Match = {
   readonly cause: string;
   readonly period: Period | null;
   readonly at: string;
-  readonly matched: PendingDigest | Matched;
+  readonly matched: PendingDigest | DeliveryContent;
 };
 
 export type Outcome = {
@@ -79,7 +79,7 @@ const firing = (
 
 const digestOf = (rule: AlertRule, one: PendingDigest, cadence: Exclude<AlertCadence, 'instant'>): Match => {
   const period = periodOf(cadence, one.key);
-  return { rule, kind: 'digest', cause: causeOfDigest(period), period, at: period.end, matched: one };
+  return { rule, kind: 'digest', cause: digestCause(period), period, at: period.end, matched: one };
 };
 
 /**
@@ -120,8 +120,8 @@ const collect = (
   state: MatchingState,
   brandContext: BrandContext,
   baseUrl: string,
-  happening: Happening,
-  now: (rule: AlertRule, matched: Matched) => void,
+  happening: TriggerEvent,
+  now: (rule: AlertRule, matched: DeliveryContent) => void,
 ): void => {
   const { brand_id, trigger, observed_at } = happening;
   const rules = firing(state, brand_id, trigger);
@@ -164,11 +164,11 @@ const followLibrary = (
   outcome: Outcome,
 ): void => {
   const { brand_id, observed_at } = event.data;
-  const happenings = [...happeningsInLibrary(event.id, event)];
+  const happenings = [...triggersOfLibraryEvent(event.id, event)];
   if (event.type === 'AdStarted' && event.data.page_id !== null) {
     const { page_id } = event.data;
     const before = brandContext.page(brand_id, page_id);
-    const met = meetAdOnPage(event.id, event, before, brandContext.lastCompleteAt(brand_id));
+    const met = matchAdOnPage(event.id, event, before, brandContext.lastCompleteAt(brand_id));
     brandContext.setPage(brand_id, page_id, met.page);
     happenings.push(...met.happenings);
   }
@@ -214,7 +214,7 @@ const followPage = (
 ): void => {
   if (event.type === 'PageProfileObserved') return;
   const { brand_id, page_id } = event.data;
-  const met = meetPageLink(event.id, event, brandContext.page(brand_id, page_id));
+  const met = matchPageLink(event.id, event, brandContext.page(brand_id, page_id));
   brandContext.setPage(brand_id, page_id, met.page);
   if (event.type === 'PageLinked') scheduleSignalCheck(state, event);
   const at = event.recordedAt.toISOString();

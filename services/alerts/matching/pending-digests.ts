@@ -1,6 +1,6 @@
 import type { AlertCadence } from '#contracts/values/alerts.ts';
 import { type AlertItem, PAYLOAD_ITEMS_MAX } from '#contracts/webhooks/alert-payload.ts';
-import type { Matched } from '#domain/workspace/alert/payload.ts';
+import type { DeliveryContent } from '#domain/workspace/alert/payload.ts';
 import type { Database, Transaction } from '#platform/postgres/pool.ts';
 
 /** Pending items of one rule. They wait for the end of a scan (`key`: brand id) or of a period (`key`: first day). */
@@ -28,7 +28,7 @@ export type PendingDigests = {
   /** Removes and returns the entries for which `fits` is true, oldest first. */
   close(fits: (collected: PendingDigest) => boolean): readonly PendingDigest[];
   /** Returns all items of an entry that `close` removed. */
-  read(collected: PendingDigest): Promise<Matched>;
+  read(collected: PendingDigest): Promise<DeliveryContent>;
   /** Writes the changes of the batch. */
   save(client: Transaction): Promise<void>;
 };

@@ -7,10 +7,10 @@ import type { Log } from '#platform/logger.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 import {
   createAccessTables,
-  foldStream,
+  applyStream,
   moveAccessCheckpoint,
   readAccessCheckpoint,
-  readFolded,
+  readAppliedRevisions,
 } from './access-tables.ts';
 
 const PREFIXES = [`${WORKSPACE}-`, `${API_KEYS}-`];
@@ -26,7 +26,7 @@ const RECONNECT_MS = 1_000;
  */
 const BEHIND_COMMANDS_MS = 250;
 
-export type AccessFollower = AsyncDisposable & {
+export type AccessSubscription = AsyncDisposable & {
   /** Resolves when the tables have caught up with the log once, at a time after the start. */
   readonly filled: Promise<void>;
 };
@@ -35,7 +35,11 @@ export type AccessFollower = AsyncDisposable & {
  * Catch-up subscription that repairs the access tables: events of a process that crashed between append and update,
  * and everything on first start. Commands do not wait for it.
  */
-export const followAccess = (pool: Database, eventStore: EventStore, log: Log): AccessFollower => {
+export const startAccessSubscription = (
+  pool: Database,
+  eventStore: EventStore,
+  log: Log,
+): AccessSubscription => {
   const ending = new AbortController();
   const filled = Promise.withResolvers<void>();
 
@@ -57,11 +61,11 @@ export const followAccess = (pool: Database, eventStore: EventStore, log: Log): 
       const newest = new Map<string, bigint>();
       for (const item of items) if (item.kind === 'event') newest.set(item.event.stream, item.event.revision);
       // Usually the command has applied its own events already.
-      const folded = newest.size === 0 ? newest : await readFolded(pool, [...newest.keys()]);
+      const folded = newest.size === 0 ? newest : await readAppliedRevisions(pool, [...newest.keys()]);
       for (const [stream, revision] of newest) {
         if ((folded.get(stream) ?? -1n) >= revision) continue;
         try {
-          await foldStream(pool, eventStore, stream);
+          await applyStream(pool, eventStore, stream);
         } catch (error) {
           if (!(error instanceof UnreadableEvent)) throw error;
           // The stream waits for a release that can read it; the other streams continue. The checkpoint stays, so

@@ -72,7 +72,7 @@ const apply = async (client: Transaction, event: AccessEvent): Promise<void> => 
  * it for streams that a crashed process left behind. Events are read in order under the row lock of the stream, so
  * two writers cannot overtake each other.
  */
-export const foldStream = (pool: Database, eventStore: EventStore, stream: string): Promise<void> =>
+export const applyStream = (pool: Database, eventStore: EventStore, stream: string): Promise<void> =>
   inTransaction(pool, async (client) => {
     await client.query(
       'insert into access.stream (stream, revision) values ($1, -1) on conflict do nothing',
@@ -135,7 +135,7 @@ type IssuedKey = {
   readonly data: ApiKeyIssued['data'];
 };
 
-const foldIssuedKeys = async (pool: Database, issued: readonly IssuedKey[]): Promise<readonly boolean[]> => {
+const applyIssuedKeys = async (pool: Database, issued: readonly IssuedKey[]): Promise<readonly boolean[]> => {
   const { rows } = await pool.query<{ stream: string }>({
     name: 'access_fold_issued_keys',
     text: FOLD_ISSUED_KEYS,
@@ -160,7 +160,7 @@ const foldsOf = new WeakMap<Database, DataLoader<IssuedKey, boolean>>();
 const foldsOn = (pool: Database): DataLoader<IssuedKey, boolean> => {
   let folding: Promise<unknown> = Promise.resolve();
   const fold = (issued: readonly IssuedKey[]): Promise<readonly boolean[]> => {
-    const folded = foldIssuedKeys(pool, issued);
+    const folded = applyIssuedKeys(pool, issued);
     folding = folded.catch(() => undefined);
     return folded;
   };
@@ -176,9 +176,9 @@ const foldsOn = (pool: Database): DataLoader<IssuedKey, boolean> => {
  * that the event directly follows revision `revision - 1`, or is the first of its stream.
  *
  * @returns false, with no change, when an earlier event of the stream is not applied yet or another process is
- *   updating the stream. Call `foldStream` then.
+ *   updating the stream. Call `applyStream` then.
  */
-export const foldIssuedKey = (
+export const applyIssuedKey = (
   pool: Database,
   stream: string,
   { data }: ApiKeyIssued,
@@ -190,7 +190,7 @@ export const foldIssuedKey = (
 };
 
 /** Returns the last applied revision of each stream. Streams that were never applied are left out. */
-export const readFolded = async (
+export const readAppliedRevisions = async (
   pool: Database,
   streams: readonly string[],
 ): Promise<ReadonlyMap<string, bigint>> => {

@@ -79,7 +79,10 @@ type CallersByHash = ReadonlyMap<string, Caller>;
 type PendingQuery = { readonly since: number; readonly result: Promise<CallersByHash> };
 
 /** Creates the lease cache over the access tables. `now`: the monotonic clock, in milliseconds. */
-export const openCallers = (db: ReadDatabase, now: () => number = () => performance.now()): Callers => {
+export const createKeyLeaseCache = (
+  db: ReadDatabase,
+  now: () => number = () => performance.now(),
+): Callers => {
   const leases = new LRUCache<string, Lease>({ max: REMEMBERED_MAX });
   const pending = new Map<string, PendingQuery>();
 

@@ -1,5 +1,5 @@
 import { Client, type Notification } from 'pg';
-import { decodeProjected, PROJECTED_CHANNEL } from '#contracts/messages/projected.ts';
+import { parseProjected, PROJECTED_CHANNEL } from '#contracts/messages/projected.ts';
 import { pause } from '#platform/clock.ts';
 import type { Log } from '#platform/logger.ts';
 import type { Database } from '#platform/postgres/pool.ts';
@@ -56,7 +56,7 @@ export const openProjectionWait = (url: string, pool: Database, log: Log): Proje
   };
 
   const hear = ({ payload = '' }: Notification): void => {
-    const projected = decodeProjected(payload);
+    const projected = parseProjected(payload);
     for (const name of projected?.projections ?? []) known.set(name, projected?.position ?? -1n);
     if (waiting.size > 0) look();
   };

@@ -5,7 +5,7 @@ import { pause } from '#platform/clock.ts';
 import type { EventStore } from '#platform/event-store/event-store.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 import { inSpan } from '#platform/telemetry/tracing.ts';
-import { foldIssuedKey, foldStream } from '../access/access-tables.ts';
+import { applyIssuedKey, applyStream } from '../access/access-tables.ts';
 import { LEASE_PASSED_MS } from '../access/key-lease-cache.ts';
 import { type CommandHandler, createCommandHandler } from './command-handler.ts';
 import { eventMetadata } from './event-metadata.ts';
@@ -73,8 +73,8 @@ export const createWorkspaceCommands = (dependencies: {
     const isFolded =
       events.length === 1 &&
       event?.type === 'ApiKeyIssued' &&
-      (await foldIssuedKey(pool, stream, event as ApiKeyIssued, revision));
-    if (!isFolded) await foldStream(pool, eventStore, stream);
+      (await applyIssuedKey(pool, stream, event as ApiKeyIssued, revision));
+    if (!isFolded) await applyStream(pool, eventStore, stream);
     if (events.length === 0 || events.some(({ type }) => REVOKING.has(type))) await pause(LEASE_PASSED_MS);
   };
 

@@ -35,7 +35,7 @@ export const cancelDeliveries = (
  * Cancels the unfinished deliveries of a rule on these channels, except notices (messages of the service about the
  * rule). Returns how many were cancelled.
  */
-export const cancelOfAlert = (
+export const cancelDeliveriesOfAlert = (
   client: Transaction,
   alertId: string,
   channels: readonly AlertChannel[],
@@ -44,7 +44,7 @@ export const cancelOfAlert = (
 ): Promise<number> => cancelWith(client, CANCEL_OF_ALERT, [reason, at.toISOString(), alertId, channels]);
 
 /** Changes the target of a rule's unfinished deliveries on the target's channel. */
-export const retargetOfAlert = async (
+export const retargetDeliveriesOfAlert = async (
   client: Transaction,
   alertId: string,
   target: DeliveryTarget,
@@ -64,7 +64,7 @@ export const retargetOfAlert = async (
  * Deletes all deliveries of a deleted rule. Rows of `due` go first: a concurrent writer of an attempt has either
  * committed by then, or finds no row to update and records nothing.
  */
-export const forgetAlert = async (client: Transaction, alertId: string): Promise<void> => {
+export const deleteDeliveriesOfAlert = async (client: Transaction, alertId: string): Promise<void> => {
   for (const table of ['due', 'journal']) {
     await client.query(
       `delete from delivery.${table} using delivery.delivery d

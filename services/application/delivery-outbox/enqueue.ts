@@ -30,7 +30,7 @@ const asciiJson = (payload: AlertPayload): string =>
  * Adds deliveries to the outbox, due now, in the caller's transaction. Existing deliveries stay unchanged.
  * `DeliveryQueued` events are published from the journal later.
  *
- * @returns the ids of the new deliveries; pass them to `publishDue` after the commit.
+ * @returns the ids of the new deliveries; pass them to `notifyDue` after the commit.
  */
 export const enqueue = async (
   client: Transaction,

@@ -17,7 +17,7 @@ export type FailingEndpoint = {
 };
 
 /** Returns endpoints to suspend: their failure streak, from first to last attempt, has reached the limit. */
-export const endpointsToGiveUp = async (
+export const findEndpointsToSuspend = async (
   pool: Database,
   limit: number,
 ): Promise<readonly FailingEndpoint[]> => {
@@ -43,7 +43,7 @@ export const endpointsToGiveUp = async (
  * Closes the failure streak of an endpoint. `at`: time of the suspension; `null` when there was nothing to suspend,
  * which deletes the streak.
  */
-export const closeFailing = async (
+export const closeFailureStreak = async (
   client: Transaction,
   { alertId, channel }: FailingEndpoint,
   at: Date | null,
@@ -57,7 +57,7 @@ export const closeFailing = async (
 };
 
 /** Resets the failure streaks of channels: after a new address or a pause of the rule, the five days start again. */
-export const forgetFailures = async (
+export const resetFailureStreaks = async (
   client: Transaction,
   alertId: string,
   channels: readonly AlertChannel[],

@@ -12,7 +12,7 @@ const PUBLISH_TIMEOUT_MS = 5_000;
  * only causes a delay: the sweep of the delivery process publishes everything due in Postgres again. Rejects when the
  * queue did not accept a message.
  */
-export const publishDue = async (nats: Nats, deliveryIds: readonly string[]): Promise<void> => {
+export const notifyDue = async (nats: Nats, deliveryIds: readonly string[]): Promise<void> => {
   for (const some of chunk(chunk(deliveryIds, DUE_IDS_MAX), IN_FLIGHT_MAX)) {
     await Promise.all(
       some.map((delivery_ids) => {

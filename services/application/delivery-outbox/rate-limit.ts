@@ -4,7 +4,7 @@ import type { Database } from '#platform/postgres/pool.ts';
  * Reserves the next send slot of a rate-limited endpoint, across all workers. `intervalMs`: minimum milliseconds
  * between two messages. Returns the wait in ms.
  */
-export const takeTurn = async (
+export const reserveSendSlot = async (
   pool: Database,
   endpoint: string,
   now: Date,

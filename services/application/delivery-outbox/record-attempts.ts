@@ -3,7 +3,7 @@ import type { SendOutcome } from '#platform/channels/send-outcome.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 
 /** A finished attempt, its outcome, and the time of the next attempt. */
-export type SettledAttempt = {
+export type FinishedAttempt = {
   readonly deliveryId: string;
   readonly workspaceId: string;
   readonly alertId: string;
@@ -76,7 +76,7 @@ const rounded = (ms: number | null): number | undefined =>
   ms === null ? undefined : Math.round(ms * 100) / 100;
 
 /** Converts an attempt to a JSON row. Null fields are left out, because most attempts have few values. */
-const rowOf = ({ deliveryId, attempt, attemptedAt, outcome, nextAttemptAt, sent }: SettledAttempt) => ({
+const rowOf = ({ deliveryId, attempt, attemptedAt, outcome, nextAttemptAt, sent }: FinishedAttempt) => ({
   delivery_id: deliveryId,
   attempt,
   at: attemptedAt,
@@ -93,15 +93,15 @@ const rowOf = ({ deliveryId, attempt, attemptedAt, outcome, nextAttemptAt, sent 
   answer: sent.answer === null || sent.answer.length === 0 ? undefined : sent.answer.toString('base64'),
 });
 
-const keyOf = ({ alertId, channel }: SettledAttempt): string => `${alertId} ${channel}`;
+const keyOf = ({ alertId, channel }: FinishedAttempt): string => `${alertId} ${channel}`;
 
 /**
  * Groups the endpoints of a batch. A success resets the failure streak of an endpoint; a failure starts one if none
  * is running. One attempt per endpoint represents the result.
  */
-const healthOf = (attempts: readonly SettledAttempt[]) => {
-  const healthy = new Map<string, SettledAttempt>();
-  const failing = new Map<string, SettledAttempt>();
+const healthOf = (attempts: readonly FinishedAttempt[]) => {
+  const healthy = new Map<string, FinishedAttempt>();
+  const failing = new Map<string, FinishedAttempt>();
   for (const attempt of attempts) {
     // E-mail has no failure streak: the mail server belongs to the service, not to a customer.
     if (attempt.channel === 'email') continue;
@@ -117,7 +117,7 @@ const healthOf = (attempts: readonly SettledAttempt[]) => {
  * Records attempts and their consequences in one atomic statement. A second statement runs only for deliveries that
  * were cancelled meanwhile. Idempotent: a repeated attempt is recorded only once.
  */
-export const settle = async (pool: Database, attempts: readonly SettledAttempt[]): Promise<void> => {
+export const settle = async (pool: Database, attempts: readonly FinishedAttempt[]): Promise<void> => {
   if (attempts.length === 0) return;
   const rows = JSON.stringify(attempts.map(rowOf));
   const { healthy, failing } = healthOf(attempts);

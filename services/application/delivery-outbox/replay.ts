@@ -18,7 +18,7 @@ const REPLAY = `
  * Starts a new round of attempts for finished deliveries, with the same bytes and the same id. Deliveries that are
  * still due stay unchanged.
  *
- * @returns the ids of the replayed deliveries; pass them to `publishDue` after the commit.
+ * @returns the ids of the replayed deliveries; pass them to `notifyDue` after the commit.
  */
 export const replayDeliveries = async (
   client: Transaction,
@@ -30,7 +30,7 @@ export const replayDeliveries = async (
 };
 
 /** Sets the targets of deliveries before a replay: their rule may have changed since they were sent. */
-export const readdressDeliveries = async (
+export const updateDeliveryTargets = async (
   client: Transaction,
   targets: ReadonlyMap<string, DeliveryTarget>,
 ): Promise<void> => {

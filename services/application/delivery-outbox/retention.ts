@@ -1,12 +1,12 @@
 import { type Database, inTransaction } from '#platform/postgres/pool.ts';
 
 /** Retention of finished deliveries in days. Their events stay in the log. */
-export const FINISHED_KEPT_DAYS = 30;
+export const FINISHED_RETENTION_DAYS = 30;
 /** Maximum deliveries deleted per call. */
 const ROWS_PER_TRIM = 5_000;
 
 /** Deletes deliveries that finished before the retention period, with their journal entries. Returns how many. */
-export const trimFinished = (pool: Database, now: Date): Promise<number> =>
+export const deleteFinishedDeliveries = (pool: Database, now: Date): Promise<number> =>
   inTransaction(pool, async (client) => {
     const { rows } = await client.query<{ delivery_id: string }>(
       `with ended_by as (select $1::timestamptz - $2 * interval '1 day' as at)
@@ -18,7 +18,7 @@ export const trimFinished = (pool: Database, now: Date): Promise<number> =>
              select from delivery.journal j where j.delivery_id = d.delivery_id and j.at >= ended_by.at)
          order by d.queued_at limit $3)
        returning delivery_id`,
-      [now.toISOString(), FINISHED_KEPT_DAYS, ROWS_PER_TRIM],
+      [now.toISOString(), FINISHED_RETENTION_DAYS, ROWS_PER_TRIM],
     );
     const ids = rows.map(({ delivery_id }) => delivery_id);
     await client.query('delete from delivery.journal where delivery_id = any($1::uuid[])', [ids]);

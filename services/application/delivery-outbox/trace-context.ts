@@ -25,7 +25,7 @@ export const createTraceTables = async (pool: Database): Promise<void> => {
 };
 
 /** Stores the `traceparent` of each delivery id. Call it in the transaction that enqueues the deliveries. */
-export const rememberTraces = async (
+export const storeTraces = async (
   client: Transaction,
   traces: ReadonlyMap<string, string>,
 ): Promise<void> => {

@@ -79,7 +79,7 @@ export type Sealed = { readonly context: string; readonly sealed: Buffer };
  *
  * Throws `Refusal('invalid_input')` when no stored ciphertext decrypts.
  */
-export const keyProof = (
+export const createKeyCheck = (
   keys: readonly Buffer[],
   samples: () => Promise<readonly Sealed[]>,
 ): (() => Promise<void>) => {

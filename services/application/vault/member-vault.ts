@@ -8,7 +8,7 @@ import {
   decryptWithAny,
   encrypt,
   KEY_BYTES,
-  keyProof,
+  createKeyCheck,
   masterKeysOf,
 } from './cipher.ts';
 
@@ -59,7 +59,7 @@ export const openMemberVault = async (
   const masters = masterKeysOf(masterKey, secondKey);
   await createVaultTables(pool, SCHEMA);
   const contextOf = memberKeyContext;
-  const proveKey = keyProof(masters, async () => {
+  const proveKey = createKeyCheck(masters, async () => {
     const { rows } = await pool.query<WrappedKey>(OLDEST_AND_NEWEST);
     return rows.map(({ workspace_id, member_id, wrapped_key }) => ({
       context: contextOf(workspace_id, member_id),
@@ -108,7 +108,7 @@ export const openMemberVault = async (
 };
 
 /** Opens the vault on first use, for a process that starts without Postgres. A failed opening is tried again. */
-export const openMemberVaultLater = (pool: Database, masterKey: string, secondKey?: string): MemberVault => {
+export const createLazyMemberVault = (pool: Database, masterKey: string, secondKey?: string): MemberVault => {
   let opened: Promise<MemberVault> | undefined;
   const vault = (): Promise<MemberVault> => {
     const opening = opened ?? openMemberVault(pool, masterKey, secondKey);

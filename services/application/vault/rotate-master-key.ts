@@ -52,7 +52,7 @@ const isEncryptedWith = (key: Buffer, { context, sealed }: EncryptedRow): boolea
  * be removed. A row that another process writes meanwhile is left unchanged (compare-and-set). Throws when neither
  * key decrypts a row; a repeated run continues with the remaining rows.
  */
-export const rewrapVault = async (
+export const rotateMasterKey = async (
   database: Database,
   masterKey: string,
   secondKey: string,

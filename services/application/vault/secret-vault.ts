@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { Database } from '#platform/postgres/pool.ts';
-import { createVaultTables, decryptWithAny, encrypt, keyProof, masterKeysOf } from './cipher.ts';
+import { createVaultTables, decryptWithAny, encrypt, createKeyCheck, masterKeysOf } from './cipher.ts';
 
 /**
  * Store of secrets that must be readable again, so a hash is not enough. They are stored outside the log, encrypted
@@ -62,7 +62,7 @@ export const openSecretVault = async (
   const masters = masterKeysOf(masterKey, secondKey);
   await createVaultTables(pool, SCHEMA);
   const contextOf = secretContext;
-  const proveKey = keyProof(masters, async () => {
+  const proveKey = createKeyCheck(masters, async () => {
     const { rows } = await pool.query<StoredSecret>(OLDEST_AND_NEWEST);
     return rows.map(({ workspace_id, owner, fingerprint, sealed }) => ({
       context: contextOf(workspace_id, owner, fingerprint),

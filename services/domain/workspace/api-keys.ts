@@ -12,8 +12,8 @@ import { PersistentMap } from '../persistent-map.ts';
  * Parts, in order: state, evolve, decisions (`issueApiKey`, `rotateApiKey`, `revokeApiKey`, `revokeUnusedApiKeys`).
  */
 
-export type KnownKey = ApiKeyIssued['data'] & { readonly revoked_at: string | null };
-export type ApiKeysState = { readonly keys: PersistentMap<KnownKey> };
+export type WorkspaceKey = ApiKeyIssued['data'] & { readonly revoked_at: string | null };
+export type ApiKeysState = { readonly keys: PersistentMap<WorkspaceKey> };
 
 const initial: ApiKeysState = { keys: PersistentMap.empty() };
 
@@ -100,7 +100,7 @@ export const issueApiKey =
   };
 
 /** Returns the key. Throws `not_found` when the workspace does not have it. */
-export const requireApiKey = (state: ApiKeysState, keyId: string): KnownKey => {
+export const requireApiKey = (state: ApiKeysState, keyId: string): WorkspaceKey => {
   const key = state.keys.get(keyId);
   if (!key) throw new Refusal('not_found', 'API key not found.');
   return key;

@@ -166,7 +166,7 @@ export const absentAdIds = async function* (
 };
 
 /** Returns the pages on which the brand has live ads that were also observed in countries outside `countries`. */
-export const pagesKnownElsewhere = async (
+export const pagesWithAdsElsewhere = async (
   database: Database,
   brandId: string,
   pageIds: readonly string[],
@@ -196,7 +196,7 @@ export const brandsOnPages = async (
 export const STAGED_DAYS_MAX = 30;
 
 /** Deletes parts of scans that never ended. If the end arrives after that, it fails with `ChunksMissing`. */
-export const dropAbandoned = async (database: Database): Promise<void> => {
+export const deleteAbandonedScans = async (database: Database): Promise<void> => {
   const limit = [STAGED_DAYS_MAX];
   await database.query(
     `with old as (
@@ -214,7 +214,7 @@ export const dropAbandoned = async (database: Database): Promise<void> => {
  * Stores the page histories when the scan is first decided, and returns the stored ones on every later call. A retry
  * is therefore decided on the same histories.
  */
-export const keepHistories = async (
+export const storePageHistories = async (
   database: Database,
   scanId: string,
   histories: PageHistories,
@@ -228,7 +228,7 @@ export const keepHistories = async (
 };
 
 /** Deletes the staged rows of a scan that is recorded. */
-export const unstage = async (database: Database, scanId: string): Promise<void> => {
+export const deleteStagedScan = async (database: Database, scanId: string): Promise<void> => {
   await database.query(
     `with ads as (delete from ingest.staged_ad where scan_id = $1)
      , histories as (delete from ingest.staged_history where scan_id = $1)

@@ -6,8 +6,8 @@ import { adLibraryStream } from '#contracts/events/corpus/ad-library.ts';
 import {
   emptyLibrary,
   evolve,
-  type KnownAd,
-  type KnownPage,
+  type AdState,
+  type ScannedPage,
   type LibraryState,
 } from '#domain/corpus/ad-library/state.ts';
 import type { PageHistories } from '#domain/corpus/ad-library/scan.ts';
@@ -29,7 +29,7 @@ export type OpenLibrary = {
   readonly state: LibraryState;
   /** Changes by folding that are not yet written to the tables. */
   readonly changed: {
-    readonly ads: Map<string, KnownAd>;
+    readonly ads: Map<string, AdState>;
     readonly pages: Set<string>;
     readonly scans: Set<string>;
   };
@@ -66,7 +66,7 @@ export const loadAds = async (
 ): Promise<void> => {
   const missingIds = adIds.filter((adId) => !library.state.ads.has(adId));
   if (missingIds.length === 0) return;
-  const { rows } = await database.query<{ known: KnownAd }>({
+  const { rows } = await database.query<{ known: AdState }>({
     name: 'ingest_load_ads',
     text: 'select known from ingest.ad where ad_id = any($1::text[]) and brand_id = $2',
     values: [missingIds, library.brandId],
@@ -188,7 +188,7 @@ export const openLibrary = async (database: Database, brandId: string): Promise<
     state.missing = row.missing;
     state.total = row.total;
     state.open = row.open;
-    const pages = await database.query<{ known: KnownPage }>(
+    const pages = await database.query<{ known: ScannedPage }>(
       'select known from ingest.page where brand_id = $1',
       [brandId],
     );

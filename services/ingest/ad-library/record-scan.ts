@@ -20,12 +20,12 @@ import {
   absentAdIds,
   brandsOnPages,
   claimStagedAds,
-  keepHistories,
-  pagesKnownElsewhere,
+  storePageHistories,
+  pagesWithAdsElsewhere,
   stagedAds,
   stagedBrands,
   stagedChunks,
-  unstage,
+  deleteStagedScan,
 } from './chunk-staging.ts';
 import { loadAds, type OpenLibrary, pageHistories } from './library-store.ts';
 import { createLibraryStateStore } from './library-state-store.ts';
@@ -56,7 +56,7 @@ const addTotals = (sum: ScanTotals | null, more: ScanTotals): ScanTotals =>
  * Returns the aspects of ads that the collector itself reworded (rule 6). Rule 6 needs the whole scan before anything
  * is decided, so this pass runs only if the collector changed. A resumed scan reuses the verdict of its open events.
  */
-const verdictOnRewording = async (
+const findRewordedAspects = async (
   database: Database,
   library: OpenLibrary,
   header: ScanHeader,
@@ -88,7 +88,7 @@ const pagesOfOtherCountries = async (
 ): Promise<ReadonlySet<string>> => {
   if (!complete || countries.includes('ALL')) return new Set();
   const pageIds = pages.map(({ page_id }) => page_id);
-  return await pagesKnownElsewhere(database, brandId, pageIds, countries);
+  return await pagesWithAdsElsewhere(database, brandId, pageIds, countries);
 };
 
 /** Totals of the brand's part of a scan; set when the part is decided. */
@@ -124,7 +124,7 @@ const decideForBrand = async function* (
   if (unnamed) history.set(NO_PAGE, unnamed);
   else history.delete(NO_PAGE);
 
-  const reworded = await verdictOnRewording(database, library, header, scan.chunks);
+  const reworded = await findRewordedAspects(database, library, header, scan.chunks);
   if (seen > 0) {
     for (const chunk of scan.chunks) {
       const ads = await stagedAds(database, header.scan_id, chunk, brandId);
@@ -170,7 +170,7 @@ export const recordStagedScan = async (
   );
   const recordedFor = recorded.rows.map(({ brand_id }) => brand_id);
   if (recordedFor.includes(scannedFor)) {
-    await unstage(database, end.scan_id);
+    await deleteStagedScan(database, end.scan_id);
     return { events: 0, totals: null };
   }
   const staged = await stagedChunks(database, end.scan_id);
@@ -211,7 +211,7 @@ export const recordStagedScan = async (
     },
     pages,
     chunks,
-    history: others.size === 0 ? histories : await keepHistories(database, end.scan_id, histories),
+    history: others.size === 0 ? histories : await storePageHistories(database, end.scan_id, histories),
   };
   let events = 0;
   let totals: ScanTotals | null = null;
@@ -227,6 +227,6 @@ export const recordStagedScan = async (
     events += store.appended();
     if (part.totals) totals = addTotals(totals, part.totals);
   }
-  await unstage(database, end.scan_id);
+  await deleteStagedScan(database, end.scan_id);
   return { events, totals };
 };

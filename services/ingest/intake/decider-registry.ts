@@ -46,7 +46,7 @@ const withErasedState = <State, F extends Event>(decision: Decision<State, F>): 
   decision as unknown as Decision<unknown, Event>;
 
 /** Returns the decision for an observation by its type. `observed_at` must be in UTC. */
-export const decisionOf = (observation: OneStreamObservation): Decision<unknown, Event> => {
+export const createDecision = (observation: OneStreamObservation): Decision<unknown, Event> => {
   switch (observation.type) {
     case 'site.scan':
       return withErasedState({
@@ -59,7 +59,7 @@ export const decisionOf = (observation: OneStreamObservation): Decision<unknown,
         stream: brandStream(brandIdOf(observation.domain)),
         decider: brand,
         decision: recordBrandProfile(observation),
-        remember: rememberBrand,
+        remember: storeRegisteredBrands,
       });
     case 'category.define':
       return withErasedState({
@@ -102,7 +102,7 @@ export const decisionOf = (observation: OneStreamObservation): Decision<unknown,
         stream: socialPageStream(observation.page_id),
         decider: socialPage,
         decision: recordPageLink(observation, brandIdOf(observation.brand_domain)),
-        remember: rememberLinks,
+        remember: storePageLinks,
       });
     case 'social_page.profile':
       return withErasedState({
@@ -120,7 +120,7 @@ export const decisionOf = (observation: OneStreamObservation): Decision<unknown,
 };
 
 /** Stores newly registered brands in `ingest.brand`. Idempotent. */
-export const rememberBrand = async (database: Database, events: readonly Event[]): Promise<void> => {
+export const storeRegisteredBrands = async (database: Database, events: readonly Event[]): Promise<void> => {
   for (const event of events as readonly BrandEvent[]) {
     if (event.type !== 'BrandRegistered') continue;
     await database.query(
@@ -131,7 +131,7 @@ export const rememberBrand = async (database: Database, events: readonly Event[]
 };
 
 /** Applies links between social pages and brands to `ingest.linked_page`. */
-export const rememberLinks = async (database: Database, events: readonly Event[]): Promise<void> => {
+export const storePageLinks = async (database: Database, events: readonly Event[]): Promise<void> => {
   for (const { type, data } of events as readonly SocialPageEvent[]) {
     if (type === 'PageLinked') {
       await database.query(

@@ -12,10 +12,10 @@ import { type EventStore, openEventStore } from '#platform/event-store/event-sto
 import { openPool, type Database } from '#platform/postgres/pool.ts';
 import { LRUCache } from 'lru-cache';
 import { v7 } from 'uuid';
-import { decisionOf, rememberBrand, rememberLinks } from './decider-registry.ts';
+import { createDecision, storeRegisteredBrands, storePageLinks } from './decider-registry.ts';
 import type { BrandRegister, Intake, IntakeOutcome } from '../intake-types.ts';
 import { recordStagedScan } from '../ad-library/record-scan.ts';
-import { dropAbandoned, stageChunk } from '../ad-library/chunk-staging.ts';
+import { deleteAbandonedScans, stageChunk } from '../ad-library/chunk-staging.ts';
 import { createStorefrontRecorder, stageStorefrontPage } from '../storefront/record-scan.ts';
 import { catchUpLibrary, createWorkingTables, openLibrary } from '../ad-library/library-store.ts';
 
@@ -25,7 +25,7 @@ const FUTURE_TOLERANCE_MS = DAY_MS;
 /** Maximum events per batch of the catch-up at start. */
 const CATCH_UP_BATCH = 2_000;
 /** Maximum number of domains in the cache of registered brands. */
-const BRANDS_REMEMBERED_MAX = 100_000;
+const BRANDS_CACHED_MAX = 100_000;
 const PREFIXES = ['brand-', 'socialPage-', `${AD_LIBRARY}-`];
 
 const metadata = (commandId: string): CommandMetadata =>
@@ -44,8 +44,8 @@ const catchUp = async (database: Database, eventStore: EventStore): Promise<void
       else if (item.kind === 'checkpoint') position = item.position;
       else {
         position = item.event.position;
-        await rememberBrand(database, [item.event]);
-        await rememberLinks(database, [item.event]);
+        await storeRegisteredBrands(database, [item.event]);
+        await storePageLinks(database, [item.event]);
         if (item.event.stream.startsWith(AD_LIBRARY)) libraries.add(idOf(item.event.stream));
       }
     }
@@ -62,7 +62,7 @@ const catchUp = async (database: Database, eventStore: EventStore): Promise<void
 };
 
 /** Earliest accepted timestamp in ms. An earlier one means that the collector's clock was never set. */
-const FIRST_MOMENT = Date.UTC(2000, 0);
+const EARLIEST_TIME_MS = Date.UTC(2000, 0);
 
 const inUtc = (timestamp: string, what: string): string => {
   const time = Date.parse(timestamp);
@@ -72,7 +72,7 @@ const inUtc = (timestamp: string, what: string): string => {
       `\`${what}\` ${timestamp} is in the future. Check the collector's clock or the timestamp.`,
     );
   }
-  if (time < FIRST_MOMENT) {
+  if (time < EARLIEST_TIME_MS) {
     throw new Refusal(
       'invalid_input',
       `\`${what}\` ${timestamp} is before the year 2000. Check the collector's clock or the timestamp.`,
@@ -111,7 +111,7 @@ export const openIntake = async ({
   try {
     await createWorkingTables(database);
     await catchUp(database, eventStore);
-    await dropAbandoned(database);
+    await deleteAbandonedScans(database);
   } catch (error) {
     await resources.disposeAsync();
     throw error;
@@ -120,7 +120,11 @@ export const openIntake = async ({
   const recordStorefront = createStorefrontRecorder(database, eventStore);
 
   /** Registers the brand unless `ingest.brand` has it. A row in that table proves that the log has the registration. */
-  const registerUnknown = async (domain: string, observedAt: string, commandId: string): Promise<number> => {
+  const registerIfMissing = async (
+    domain: string,
+    observedAt: string,
+    commandId: string,
+  ): Promise<number> => {
     const known = await database.query('select from ingest.brand where domain = $1', [domain]);
     if (known.rows.length > 0) return 0;
     const { events } = await executeCommand(eventStore, {
@@ -130,7 +134,7 @@ export const openIntake = async ({
       metadata: metadata(commandId),
       commandId,
     });
-    await rememberBrand(database, events);
+    await storeRegisteredBrands(database, events);
     return events.length;
   };
 
@@ -144,7 +148,7 @@ export const openIntake = async ({
         return { events: 0, totals: null };
       case 'ad_library.scan_end': {
         const scannedAt = inUtc(observation.scanned_at, 'scanned_at');
-        const registered = await registerUnknown(observation.brand_domain, scannedAt, commandId);
+        const registered = await registerIfMissing(observation.brand_domain, scannedAt, commandId);
         const outcome = await recordStagedScan(database, eventStore, {
           ...observation,
           scanned_at: scannedAt,
@@ -160,12 +164,12 @@ export const openIntake = async ({
         // The brand is registered only after its scan was recorded. Each of the two commands has its own id.
         const scanCommand = v7();
         const events = await recordStorefront(end, metadata(scanCommand), scanCommand);
-        const registered = await registerUnknown(end.domain, end.scanned_at, commandId);
+        const registered = await registerIfMissing(end.domain, end.scanned_at, commandId);
         return { events: events + registered, totals: null };
       }
       default: {
         const observed = { ...observation, observed_at: inUtc(observation.observed_at, 'observed_at') };
-        const { stream, decider, decision, remember } = decisionOf(observed);
+        const { stream, decider, decision, remember } = createDecision(observed);
         const { events } = await executeCommand(eventStore, {
           stream,
           decider,
@@ -179,8 +183,8 @@ export const openIntake = async ({
     }
   };
 
-  const registered = new LRUCache<string, true>({ max: BRANDS_REMEMBERED_MAX });
-  const knowsBrand = async (domain: string): Promise<boolean> => {
+  const registered = new LRUCache<string, true>({ max: BRANDS_CACHED_MAX });
+  const isBrandRegistered = async (domain: string): Promise<boolean> => {
     if (registered.get(domain)) return true;
     const known = await database
       .query('select from ingest.brand where domain = $1', [domain])
@@ -188,5 +192,5 @@ export const openIntake = async ({
     if (known.rows.length > 0) registered.set(domain, true);
     return known.rows.length > 0;
   };
-  return { submit, knowsBrand, [Symbol.asyncDispose]: () => resources.disposeAsync() };
+  return { submit, isBrandRegistered, [Symbol.asyncDispose]: () => resources.disposeAsync() };
 };

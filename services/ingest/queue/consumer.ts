@@ -163,7 +163,7 @@ export const consumeObservations = async ({
   const accessSetsFor = async (content: ObservationMessage): Promise<AccessSets> =>
     concurrency === 1
       ? { reads: [], writes: [''] }
-      : await accessSetsOf(content, (domain) => intake.knowsBrand(domain));
+      : await accessSetsOf(content, (domain) => intake.isBrandRegistered(domain));
 
   const run = async (): Promise<void> => {
     while (!stopping.signal.aborted) {

@@ -1,6 +1,6 @@
 import { apiKeysStream, type ApiKeyEvent } from '#contracts/events/workspace/workspace.ts';
 import type { ApiKey } from '#contracts/resources/workspace/api-key.ts';
-import { apiKeys, type ApiKeysState, keyIdOf, type KnownKey } from '#domain/workspace/api-keys.ts';
+import { apiKeys, type ApiKeysState, keyIdOf, type WorkspaceKey } from '#domain/workspace/api-keys.ts';
 import { createKeyText, lastFourOf, sha256Of } from '#application/access/api-key-format.ts';
 import { findNames } from '#projections/workspaces/read.ts';
 import type { Reply } from '../endpoint/reply.ts';
@@ -42,7 +42,7 @@ const createKey = ({ params, caller, commandId }: KeyCall, dependencies: Operati
 };
 
 /** Renders a new key. The rows of the list have `replaces` in another place, so their bytes differ. */
-const recordOf = (key: KnownKey, memberName: string | null): ApiKey => ({
+const recordOf = (key: WorkspaceKey, memberName: string | null): ApiKey => ({
   key_id: key.key_id,
   workspace_id: key.workspace_id,
   name: key.name,

@@ -1,4 +1,4 @@
-import { openCallers } from '#application/access/key-lease-cache.ts';
+import { createKeyLeaseCache } from '#application/access/key-lease-cache.ts';
 import { createKeyUsage } from '#application/access/key-usage.ts';
 import { createWorkspaceCommands } from '#application/commands/workspace-commands.ts';
 import type { MemberVault } from '#application/vault/member-vault.ts';
@@ -58,7 +58,7 @@ export const createOperationDependencies = ({
     secretVault,
     signingSecrets: secretVault && openSigningSecrets(resources.eventStore, secretVault),
     rateLimiter,
-    callers: openCallers(resources.db),
+    callers: createKeyLeaseCache(resources.db),
     keyUsage: createKeyUsage(resources.pool, resources.log),
     cursors: createCursors(cursorSecret, secondSecrets.cursor),
     downloadLinks: createDownloadLinks(downloadSecret, resources.baseUrl, secondSecrets.download),

@@ -1,4 +1,4 @@
-import { chainHash, GENESIS, recordTextOf } from '#contracts/audit/entry.ts';
+import { chainHash, GENESIS_HASH, canonicalRecordText } from '#contracts/audit/entry.ts';
 import { Refusal } from '#contracts/errors.ts';
 import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 import { listHistory } from '#projections/workspace-history/read.ts';
@@ -25,7 +25,7 @@ export const checkChain = async (
   workspaceId: string,
   signal: AbortSignal,
 ): Promise<ChainStatus> => {
-  let hash = GENESIS;
+  let hash = GENESIS_HASH;
   let sequence = 0;
   let recordedAt: string | null = null;
   const status = (brokenAt: number | null): ChainStatus => {
@@ -40,7 +40,7 @@ export const checkChain = async (
       recordedAt = entry.recorded_at;
       const expected = sequence + 1;
       if (entry.sequence !== expected) return status(expected);
-      if (chainHash(hash, expected, recordTextOf(entry)) !== entry.hash) return status(expected);
+      if (chainHash(hash, expected, canonicalRecordText(entry)) !== entry.hash) return status(expected);
       ({ sequence, hash } = entry);
     }
     if (entries.length < READ_ENTRIES) return status(null);

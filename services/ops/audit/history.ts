@@ -7,7 +7,7 @@ import type { MemberVault } from '#application/vault/member-vault.ts';
 import { findHistoryHead, type HistoryFilter, listHistory } from '#projections/workspace-history/read.ts';
 import { listMembers } from '#projections/workspaces/read.ts';
 import { filterOf, type HistoryQuery } from './history-query.ts';
-import { openPerson } from '../workspaces/members.ts';
+import { decryptPerson } from '../workspaces/members.ts';
 import { readSigningKey } from './signing-key.ts';
 import { writeExport } from './write-export.ts';
 
@@ -108,7 +108,7 @@ const readPeople = async (
   return await Promise.all(
     members.map(async (member) => ({
       member_id: member.member_id,
-      ...(await openPerson(vault, workspaceId, member)),
+      ...(await decryptPerson(vault, workspaceId, member)),
     })),
   );
 };

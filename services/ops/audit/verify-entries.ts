@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { chainHash, type HistoryEntry, recordTextOf } from '#contracts/audit/entry.ts';
+import { chainHash, type HistoryEntry, canonicalRecordText } from '#contracts/audit/entry.ts';
 import type { Manifest } from '#contracts/audit/manifest.ts';
 import { entryOf, headerOf } from './entry-lines.ts';
 import type { FileLine } from './file-lines.ts';
@@ -111,7 +111,7 @@ export class EntryCheck {
     const { first_sequence, previous_hash } = this.#manifest;
     const hash = expected === first_sequence ? previous_hash : this.#before?.entry.hash;
     if (entry.sequence === expected || hash === undefined) return entry;
-    if (chainHash(hash, expected, recordTextOf(entry)) !== entry.hash) return entry;
+    if (chainHash(hash, expected, canonicalRecordText(entry)) !== entry.hash) return entry;
     const message = `entry ${expected} was changed: its sequence number is ${entry.sequence}`;
     this.#fault(expected, 'changed', message);
     return { ...entry, sequence: expected };
@@ -145,7 +145,7 @@ export class EntryCheck {
           ? // If only the stored hash of the previous entry was changed, this entry still matches the computed one.
             [before.entry.hash, ...(before.computed === null ? [] : [before.computed])]
           : [];
-    const text = recordTextOf(entry);
+    const text = canonicalRecordText(entry);
     const computed = candidates.map((hash) => chainHash(hash, sequence, text));
     if (candidates.length > 0 && !computed.includes(entry.hash)) {
       this.#fault(sequence, 'changed', `entry ${sequence} was changed: its hash does not match its content`);

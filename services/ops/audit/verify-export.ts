@@ -2,11 +2,11 @@ import { createHash, type KeyObject, verify } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
-  entriesFileOf,
+  entriesFileName,
   Manifest,
   MANIFEST_FILE,
   manifestText,
-  signedTextOf,
+  manifestSigningText,
 } from '#contracts/audit/manifest.ts';
 import { type FileSum, fileLines } from './file-lines.ts';
 import { publicKeyId, readPublicKey } from './signing-key.ts';
@@ -48,7 +48,7 @@ const signatureFaults = (manifest: Manifest, held: KeyObject | null): readonly F
     const [theirs, ours] = [publicKeyId(own), publicKeyId(held)];
     return [fault('signature', `${MANIFEST_FILE} is signed with key ${theirs}, not with your key ${ours}`)];
   }
-  const signed = Buffer.from(signedTextOf(manifest), 'utf8');
+  const signed = Buffer.from(manifestSigningText(manifest), 'utf8');
   const holds = verify(null, signed, own, Buffer.from(manifest.signature, 'base64'));
   if (holds && manifest.public_key_id === publicKeyId(own)) return [];
   return [fault('signature', `${MANIFEST_FILE} was changed after it was signed`)];
@@ -72,7 +72,7 @@ export const verifyExport = async (directory: string, held: KeyObject | null): P
     return { manifest: null, key_compared: false, faults: [fault('manifest', manifest)] };
   }
   const faults = [...signatureFaults(manifest, held)];
-  const entriesFile = entriesFileOf(manifest.format);
+  const entriesFile = entriesFileName(manifest.format);
   if (!manifest.files.some(({ name }) => name === entriesFile)) {
     faults.push(fault('manifest', `${MANIFEST_FILE} was changed: it does not name ${entriesFile}`));
   }

@@ -2,9 +2,9 @@ import { createHash, type Hash, sign } from 'node:crypto';
 import { mkdir, open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { canonicalJson } from '#contracts/audit/canonical.ts';
-import { GENESIS, type HistoryEntry } from '#contracts/audit/entry.ts';
+import { GENESIS_HASH, type HistoryEntry } from '#contracts/audit/entry.ts';
 import {
-  entriesFileOf,
+  entriesFileName,
   EXPORT_FORMATS,
   type ExportedPerson,
   type ExportFormat,
@@ -13,7 +13,7 @@ import {
   MANIFEST_FILE,
   MANIFEST_VERSION,
   PEOPLE_FILE,
-  signedTextOf,
+  manifestSigningText,
 } from '#contracts/audit/manifest.ts';
 import { headerOf, lineOf } from './entry-lines.ts';
 import { publicKeyId, publicKeyText, type SigningKey } from './signing-key.ts';
@@ -66,7 +66,7 @@ export const writeExport = async (input: ExportInput): Promise<Manifest> => {
   const { workspaceId, format, directory, people, signingKey, exportedAt } = input;
   await mkdir(directory, { recursive: true });
   // Removes the files of an earlier export in this folder: its people may have been erased since.
-  const before = [MANIFEST_FILE, PEOPLE_FILE, ...EXPORT_FORMATS.map(entriesFileOf)];
+  const before = [MANIFEST_FILE, PEOPLE_FILE, ...EXPORT_FORMATS.map(entriesFileName)];
   await Promise.all(before.map((name) => rm(join(directory, name), { force: true })));
   const byType = new Map<string, number>();
   let first: HistoryEntry | undefined;
@@ -81,7 +81,7 @@ export const writeExport = async (input: ExportInput): Promise<Manifest> => {
       yield `${lineOf(format, entry)}\n`;
     }
   };
-  const files = [await writeFile(directory, entriesFileOf(format), lines())];
+  const files = [await writeFile(directory, entriesFileName(format), lines())];
   if (people !== null) files.push(await writeFile(directory, PEOPLE_FILE, [`${canonicalJson(people)}\n`]));
 
   const unsigned: Omit<Manifest, 'signature'> = {
@@ -91,15 +91,15 @@ export const writeExport = async (input: ExportInput): Promise<Manifest> => {
     entries: [...byType.values()].reduce((sum, count) => sum + count, 0),
     first_sequence: first?.sequence ?? 0,
     last_sequence: last?.sequence ?? 0,
-    previous_hash: GENESIS,
-    head_hash: last?.hash ?? GENESIS,
+    previous_hash: GENESIS_HASH,
+    head_hash: last?.hash ?? GENESIS_HASH,
     entries_by_type: Object.fromEntries(byType),
     files,
     exported_at: exportedAt.toISOString(),
     public_key_id: publicKeyId(signingKey.publicKey),
     public_key: publicKeyText(signingKey.publicKey),
   };
-  const text = signedTextOf({ ...unsigned, signature: '' });
+  const text = manifestSigningText({ ...unsigned, signature: '' });
   const signature = sign(null, Buffer.from(text, 'utf8'), signingKey.privateKey).toString('base64');
   const manifest: Manifest = { ...unsigned, signature };
   await writeFile(directory, MANIFEST_FILE, [manifestText(manifest)]);

@@ -5,7 +5,7 @@ import { Refusal } from '#contracts/errors.ts';
 import { cancelDeliveries } from '#application/delivery-outbox/cancel.ts';
 import {
   failedDeliveries,
-  readdressDeliveries,
+  updateDeliveryTargets,
   replayDeliveries,
 } from '#application/delivery-outbox/replay.ts';
 import { createDeliveryTables } from '#application/delivery-outbox/schema/create-tables.ts';
@@ -142,7 +142,7 @@ const replay = (
   { targets }: CurrentTargets,
 ): Promise<readonly string[]> =>
   inTransaction(pool, async (client) => {
-    await readdressDeliveries(client, targets);
+    await updateDeliveryTargets(client, targets);
     const sendable = ids.filter((id) => targets.has(id));
     return replayDeliveries(client, sendable, new Date());
   });
@@ -197,7 +197,7 @@ const requireExisting = async (pool: Database, ids: readonly string[]): Promise<
  * how many. Throws `not_found` for an unknown id and `changed_meanwhile` when a delivery has no current target; in
  * both cases nothing is changed.
  */
-export const replayNamed = async (
+export const replayByIds = async (
   dependencies: DeliveryDependencies,
   input: readonly string[],
 ): Promise<number> => {
@@ -216,7 +216,7 @@ export const replayNamed = async (
 };
 
 /** Cancels the unfinished deliveries among `ids`. Returns how many. Throws `not_found` for an unknown id. */
-export const cancelNamed = async (pool: Database, ids: readonly string[]): Promise<number> => {
+export const cancelByIds = async (pool: Database, ids: readonly string[]): Promise<number> => {
   await createDeliveryTables(pool);
   await requireExisting(pool, ids);
   return inTransaction(pool, (client) => cancelDeliveries(client, ids, CANCELLED_BY_OPERATOR, new Date()));

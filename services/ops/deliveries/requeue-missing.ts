@@ -77,7 +77,7 @@ const toNewDelivery = ({ data }: DeliveryQueued, rule: AlertRuleState, at: Date)
  * Queues the deliveries that are unfinished in the log but missing from the tables, after the tables were lost or an
  * older backup was restored. Returns how many. Resumable: after an interruption, the same command queues the rest.
  */
-export const queueMissing = async (
+export const requeueMissing = async (
   { pool, eventStore }: { readonly pool: Database; readonly eventStore: EventStore },
   read: (events: number) => void,
   progress: Progress,

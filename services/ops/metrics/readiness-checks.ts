@@ -1,6 +1,6 @@
 import { isHeldSql } from '#platform/postgres/leader-lock.ts';
 import type { Database } from '#platform/postgres/pool.ts';
-import { type Checks, readModelsMade } from '#platform/process/readiness.ts';
+import { type Checks, checkReadModelsBuilt } from '#platform/process/readiness.ts';
 import { projections } from '#projections/index.ts';
 import { fromProjector } from '../projections/projector-tables.ts';
 
@@ -34,7 +34,7 @@ const formatFinding = (what: string, standings: readonly Health[], all: number):
  * projection was removed from the code have no owner; the checks ignore them.
  */
 export const serviceChecks = (pool: Database): Checks => ({
-  read_models: readModelsMade(pool, NAMES),
+  read_models: checkReadModelsBuilt(pool, NAMES),
   projector: async () => {
     const { rows } = await fromProjector(() => pool.query<Health>(READ_HEALTH, [NAMES]));
     const found = (what: string, applies: (one: Health) => boolean): readonly string[] =>

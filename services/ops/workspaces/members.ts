@@ -117,7 +117,7 @@ const NOT_OPENED = 'unable to authenticate data';
  * Decrypts the name and address of a current member. Both are `null` without a vault, or when the member's key was
  * deleted. Throws `invalid_input` when MEMBER_VAULT_KEY is not the key that encrypted them.
  */
-export const openPerson = async (
+export const decryptPerson = async (
   vault: MemberVault | null,
   workspaceId: string,
   member: { readonly member_id: string; readonly name: string; readonly sealed: string | null },

@@ -17,7 +17,7 @@ import {
   type ApiKeysState,
   requireApiKey,
   issueApiKey,
-  type KnownKey,
+  type WorkspaceKey,
   revokeApiKey,
 } from '#domain/workspace/api-keys.ts';
 import {
@@ -144,7 +144,7 @@ export const loadWorkspace = async (
 export const loadApiKeys = async (
   { eventStore }: Pick<OperatorDependencies, 'eventStore'>,
   workspaceId: string,
-): Promise<readonly KnownKey[]> => {
+): Promise<readonly WorkspaceKey[]> => {
   const { state } = await eventStore.load(apiKeysStream(workspaceId), apiKeys);
   return [...state.keys].map(([, key]) => key).toSorted((a, b) => a.issued_at.localeCompare(b.issued_at));
 };

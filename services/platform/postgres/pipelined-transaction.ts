@@ -15,11 +15,11 @@ export type Pipeline = AsyncDisposable & {
    */
   transaction(statements: readonly PipelinedStatement[]): Promise<void>;
   /** Discards cached plans before the next transaction. Call it after other connections filled the tables. */
-  forgetPlans(): void;
+  discardPlans(): void;
 };
 
 /** Creates a pipeline. It connects on first use and reconnects after the connection was lost. */
-export const openPipeline = (url: string, settings: Partial<ClientConfig> = {}): Pipeline => {
+export const createPipeline = (url: string, settings: Partial<ClientConfig> = {}): Pipeline => {
   const nameOf = statementNames();
   let opened: Promise<Client> | undefined;
   let isStale = false;
@@ -72,7 +72,7 @@ export const openPipeline = (url: string, settings: Partial<ClientConfig> = {}):
       const outcomes = await Promise.allSettled(queries);
       for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
     },
-    forgetPlans: () => {
+    discardPlans: () => {
       isStale = true;
     },
     [Symbol.asyncDispose]: async () => {

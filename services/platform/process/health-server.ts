@@ -30,7 +30,7 @@ export type OperatorPortSettings = {
 export type Readiness = { readonly status: 'ready' | 'not_ready'; readonly missing: readonly Missing[] };
 
 /** Creates the readiness check. Single-flight: concurrent callers share one run of the checks. */
-export const openReadiness = (checks: Checks): (() => Promise<Readiness>) => {
+export const createReadinessCheck = (checks: Checks): (() => Promise<Readiness>) => {
   let running: Promise<Readiness> | undefined;
   return () => {
     running ??= findMissing(checks)
@@ -87,7 +87,7 @@ export const openOperatorPort = async ({
   let started = false;
   const resources = new AsyncDisposableStack();
   const servers = resources.use(openServerChecks(settings));
-  const readiness = openReadiness({
+  const readiness = createReadinessCheck({
     process: async () => (signal.aborted ? 'shutting down' : started ? null : 'starting'),
     ...servers.checks,
     ...checks,

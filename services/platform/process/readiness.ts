@@ -43,7 +43,7 @@ export const findMissing = async (checks: Checks): Promise<readonly Missing[]> =
  * Wraps a start condition: after the first pass it always passes. Otherwise a later rebuild of a read model would
  * make every process that reads it not ready at once.
  */
-export const untilFirstMet = (check: Check): Check => {
+export const passOnceMet = (check: Check): Check => {
   let hasPassed = false;
   return async () => {
     if (hasPassed) return null;
@@ -57,7 +57,7 @@ export const untilFirstMet = (check: Check): Check => {
 const UNDEFINED_TABLE = '42P01';
 
 /** Checks that the tables of these projections were built at least once. It does not check their lag. */
-export const readModelsMade =
+export const checkReadModelsBuilt =
   (pool: Database, names: readonly string[]): Check =>
   async () => {
     const built = await pool

@@ -19,7 +19,7 @@ export type Timings = {
  * Creates a histogram for paths that run ten thousand times a second. `prom-client` computes a key of the labels for
  * each value. Here a series is resolved once, and a value only changes two numbers. The exposed text is the same.
  */
-export const openTimings = (
+export const createHistogram = (
   registry: Registry,
   {
     name,

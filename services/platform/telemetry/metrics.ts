@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
 import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client';
-import { type Observe, openTimings } from './histogram.ts';
+import { type Observe, createHistogram } from './histogram.ts';
 
 /**
  * Metrics registry of the process. Values are always counted, also when no port exposes them: counting is cheaper
@@ -13,7 +13,7 @@ const WRITE_BOUNDS_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25
 const SEND_BOUNDS_SECONDS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15];
 const BATCH_BOUNDS = [1, 2, 5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000];
 
-const requests = openTimings(registry, {
+const requests = createHistogram(registry, {
   name: 'adintel_api_request_duration_seconds',
   help: 'Duration from reading a request to writing its reply to the socket, by operation and status.',
   bounds: API_BOUNDS_SECONDS,
@@ -32,7 +32,7 @@ export const requestMeter = (operation: string): ((status: number, seconds: numb
   };
 };
 
-const appends = openTimings(registry, {
+const appends = createHistogram(registry, {
   name: 'adintel_event_store_append_duration_seconds',
   help: 'Duration of one append with its retries. outcome: recorded, conflict (concurrent append), failed.',
   bounds: WRITE_BOUNDS_SECONDS,
@@ -43,12 +43,12 @@ export const appendMeter = {
   failed: appends.of({ outcome: 'failed' }),
 } as const;
 
-const batchEvents = openTimings(registry, {
+const batchEvents = createHistogram(registry, {
   name: 'adintel_projection_batch_facts',
   help: 'Events that a projection applied in one transaction.',
   bounds: BATCH_BOUNDS,
 });
-const batchSeconds = openTimings(registry, {
+const batchSeconds = createHistogram(registry, {
   name: 'adintel_projection_apply_duration_seconds',
   help: 'Duration of projecting, writing and committing one batch.',
   bounds: WRITE_BOUNDS_SECONDS,
@@ -87,7 +87,7 @@ export const deliveryAttempts = new Counter({
   labelNames: ['channel', 'class'] as const,
   registers: [registry],
 });
-const attemptSeconds = openTimings(registry, {
+const attemptSeconds = createHistogram(registry, {
   name: 'adintel_delivery_attempt_duration_seconds',
   help: 'Duration of one delivery attempt, by channel.',
   bounds: SEND_BOUNDS_SECONDS,

@@ -49,7 +49,7 @@ export const isTransient = (error: unknown): boolean => {
 /**
  * Projects the events and groups their changes. Throws `PoisonEvent` for an event that cannot be projected.
  */
-export const planEvents = (projection: Projection, events: readonly RecordedEvent[]): Group[] => {
+export const projectEvents = (projection: Projection, events: readonly RecordedEvent[]): Group[] => {
   const changes = events.map((event) => {
     try {
       return { stream: event.stream, changes: projection.project(requireReadable(event)) };
@@ -66,7 +66,7 @@ const write = async (
   events: readonly RecordedEvent[],
   position: bigint,
 ): Promise<void> => {
-  const groups = planEvents(target.projection, events);
+  const groups = projectEvents(target.projection, events);
   await inTransaction(database, async (client) => {
     await enterSchema(client, target.schema);
     for (const group of groups) await writeGroup(client, target.projection, target.catalog, group);

@@ -1,7 +1,7 @@
-import { encodeProjected, PROJECTED_CHANNEL } from '#contracts/messages/projected.ts';
+import { formatProjected, PROJECTED_CHANNEL } from '#contracts/messages/projected.ts';
 import type { RecordedEvent } from '#contracts/events/event.ts';
 import type { Pipeline, PipelinedStatement } from '#platform/postgres/pipelined-transaction.ts';
-import { planEvents, type Target } from './apply-batch.ts';
+import { projectEvents, type Target } from './apply-batch.ts';
 import { isCopyGroup, statementOf } from './write-changes.ts';
 
 /** One projection's share of a batch: its events, possibly none, and its stored checkpoint. */
@@ -46,7 +46,10 @@ export const applyInOneTransaction = async (
   position: bigint,
   passed: readonly string[],
 ): Promise<boolean> => {
-  const planned = parts.map((part) => ({ ...part, groups: planEvents(part.target.projection, part.events) }));
+  const planned = parts.map((part) => ({
+    ...part,
+    groups: projectEvents(part.target.projection, part.events),
+  }));
   if (planned.some(({ groups }) => groups.some(isCopyGroup))) return false;
   const statements: PipelinedStatement[] = planned.flatMap(({ target, groups }) => {
     const written = groups.filter(({ rows }) => rows.length > 0);
@@ -62,7 +65,7 @@ export const applyInOneTransaction = async (
     parts.map(({ stored }) => stored),
     parts.map(({ events }) => events.length),
   ];
-  const notice = encodeProjected({ position, projections: passed });
+  const notice = formatProjected({ position, projections: passed });
   await pipeline.transaction([
     ...statements,
     // The checkpoints are moved last: operators write to these rows too, and wait while a batch holds them.

@@ -161,7 +161,7 @@ export const createBatchDispatcher = (database: Database, pipeline: Pipeline, lo
       }
       await applyEach(busy, position);
       // Plans made for small tables do not suit large ones, and autovacuum analyzes the tables only later.
-      pipeline.forgetPlans();
+      pipeline.discardPlans();
       for (const one of behind) one.position = position;
       await storeIdleCheckpoints(running, position);
     },

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { encodeProjected, PROJECTED_CHANNEL } from '#contracts/messages/projected.ts';
+import { formatProjected, PROJECTED_CHANNEL } from '#contracts/messages/projected.ts';
 import { ADVISORY_LOCKS } from '#contracts/ports/advisory-locks.ts';
 import { installSchema } from '#platform/postgres/schema-installer.ts';
 import { type Database, inTransaction, type Transaction } from '#platform/postgres/pool.ts';
@@ -61,7 +61,7 @@ export const moveIdleCheckpoints = async (
        from unnest($1::text[], $2::bigint[]) i(name, stored)
        where p.name = i.name and p.position = i.stored returning 1)
      select pg_notify('${PROJECTED_CHANNEL}', $4), (select count(*) from moved)`,
-    [names, idle.map(({ stored }) => stored), position, encodeProjected({ position, projections: passed })],
+    [names, idle.map(({ stored }) => stored), position, formatProjected({ position, projections: passed })],
   );
 };
 

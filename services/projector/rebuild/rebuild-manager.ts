@@ -3,7 +3,7 @@ import { PROJECTOR_CONTROL_CHANNEL } from '#contracts/messages/projector-control
 import { inTransaction } from '#platform/postgres/pool.ts';
 import type { Projection } from '#projections/define-projection.ts';
 import { PoisonEvent } from '../apply/apply-batch.ts';
-import { buildBeside, setRebuildState, UNFINISHED } from './rebuild-projection.ts';
+import { rebuildProjection, setRebuildState, UNFINISHED } from './rebuild-projection.ts';
 import { recordState } from '../apply/checkpoints.ts';
 import type { Control } from '../control/operator-requests.ts';
 import { lockSchemas, nextSchemaOf } from '../read-model-schema.ts';
@@ -103,7 +103,7 @@ export const createRebuildManager = (
     const signal = AbortSignal.any([cancelling.signal, dependencies.signal]);
     const build = async (): Promise<void> => {
       log.info({ projection: name, version }, 'rebuild started');
-      await buildBeside(database, eventStore, projection, signal);
+      await rebuildProjection(database, eventStore, projection, signal);
       await database.query(
         `with wanted as (
            update projector.projection set wanted_version = $2 where name = $1 and version < $2 returning 1)

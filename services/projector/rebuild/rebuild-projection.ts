@@ -108,7 +108,7 @@ const NEAR_EVENTS = 1_000;
  * rebuild stopped. Writes the rows first, then the indexes, then the events recorded meanwhile. Throws
  * `PoisonEvent` for an event that cannot be applied.
  */
-export const buildBeside = async (
+export const rebuildProjection = async (
   database: Database,
   eventStore: EventStore,
   projection: Projection,

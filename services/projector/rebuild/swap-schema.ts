@@ -1,4 +1,4 @@
-import { encodeProjected, PROJECTED_CHANNEL } from '#contracts/messages/projected.ts';
+import { formatProjected, PROJECTED_CHANNEL } from '#contracts/messages/projected.ts';
 import type { EventStore } from '#platform/event-store/event-store.ts';
 import { type Database, inTransaction } from '#platform/postgres/pool.ts';
 import { fingerprintOf } from '#projections/schema-fingerprint.ts';
@@ -16,7 +16,7 @@ const DROP_LOCK_TIMEOUT_MS = 1_000;
  * none. The old tables are kept in another schema. Needs exclusive access to both the live and the rebuilt
  * tables.
  */
-export const swapIn = (database: Database, projection: Projection): Promise<void> =>
+export const swapSchemas = (database: Database, projection: Projection): Promise<void> =>
   inTransaction(database, async (client) => {
     const { name, prefixes } = projection;
     await lockSchemas(client);
@@ -46,7 +46,7 @@ export const swapIn = (database: Database, projection: Projection): Promise<void
     );
     // Notifies readers, which may have cached a higher position.
     const position = BigInt(swapped.rows[0]?.position ?? 0);
-    const notice = encodeProjected({ position, projections: [name] });
+    const notice = formatProjected({ position, projections: [name] });
     await client.query(`select pg_notify('${PROJECTED_CHANNEL}', $1)`, [notice]);
   });
 
@@ -59,7 +59,7 @@ export const catchUpAndSwap = async (
 ): Promise<void> => {
   const { target, position } = await openRebuild(database, projection);
   await catchUpRebuild(database, eventStore, target, position, signal);
-  await swapIn(database, projection);
+  await swapSchemas(database, projection);
 };
 
 /**

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { ReadDatabase, ReadQuery } from '#contracts/ports/read-database.ts';
-import { LEASE_PASSED_MS, openCallers } from '#application/access/key-lease-cache.ts';
+import { LEASE_PASSED_MS, createKeyLeaseCache } from '#application/access/key-lease-cache.ts';
 
 const ROW = {
   sha256: 'hash',
@@ -29,7 +29,7 @@ const createDatabase = () => {
 const setup = () => {
   const { queries, db } = createDatabase();
   let now = 1_000;
-  const callers = openCallers(db, () => now);
+  const callers = createKeyLeaseCache(db, () => now);
   return { queries, callers, pass: (ms: number) => (now += ms) };
 };
 

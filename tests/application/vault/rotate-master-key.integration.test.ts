@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openMemberVault } from '#application/vault/member-vault.ts';
 import { type Database, openPool } from '#platform/postgres/pool.ts';
-import { rewrapVault } from '#application/vault/rotate-master-key.ts';
+import { rotateMasterKey } from '#application/vault/rotate-master-key.ts';
 import { openSecretVault } from '#application/vault/secret-vault.ts';
 import { createCursors } from '#operations/dependencies/cursors.ts';
 import { createDownloadLinks } from '#operations/dependencies/download-links.ts';
@@ -74,9 +74,9 @@ describe('rotation of the vault master key', () => {
       /authenticate/,
     );
 
-    await expect(rewrapVault(pool, young, other)).rejects.toThrow(/authenticate/);
-    expect(await rewrapVault(pool, young, old)).toEqual({ rewrapped: 2, already: 1 });
-    expect(await rewrapVault(pool, young, old)).toEqual({ rewrapped: 0, already: 3 });
+    await expect(rotateMasterKey(pool, young, other)).rejects.toThrow(/authenticate/);
+    expect(await rotateMasterKey(pool, young, old)).toEqual({ rewrapped: 2, already: 1 });
+    expect(await rotateMasterKey(pool, young, old)).toEqual({ rewrapped: 0, already: 3 });
 
     const after = await openMemberVault(pool, young);
     expect(await after.open('ws_a', 'mem_a', sealed)).toEqual(person);

@@ -74,7 +74,7 @@ export async function measureIsolation(context: BenchContext, servers: BenchServ
     EGRESS_ALLOW_LOOPBACK: 'true',
   });
   resources.defer(async () => void (await delivery.stop()));
-  await Promise.all([alerts.says('caught up'), delivery.says('became leader for delivery tasks')]);
+  await Promise.all([alerts.says('caught up'), delivery.says('leader acquired')]);
 
   const { record, recordedMs } = openRecorder(eventStore);
   for (let n = 0; n < HANGING_BEFORE; n += 1) await record(hanging);

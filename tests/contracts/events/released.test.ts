@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { canonicalJson } from '#contracts/audit/canonical.ts';
-import { HistoryRecord, historyRecordOf, WORKSPACE_CATEGORIES } from '#contracts/audit/entry.ts';
+import { HistoryRecord, toHistoryRecord, WORKSPACE_CATEGORIES } from '#contracts/audit/entry.ts';
 import { categoryOf, type Event, type RecordedEvent } from '#contracts/events/event.ts';
 import { requireReadable, SCHEMA_REGISTRY, upcast } from '#contracts/events/schema-registry.ts';
 import { adLibrary } from '#domain/corpus/ad-library/decider.ts';
@@ -28,7 +28,7 @@ import { webhookSecret } from '#domain/workspace/webhook-secret.ts';
 import { workspace } from '#domain/workspace/workspace.ts';
 import type { Change } from '#projections/define-projection.ts';
 import { projections } from '#projections/index.ts';
-import { planEvents } from '#services/projector/apply/apply-batch.ts';
+import { projectEvents } from '#services/projector/apply/apply-batch.ts';
 import { readSampleFiles, recordedStreams, releasedVersions, sampledVersions } from './released/samples.ts';
 
 /**
@@ -134,7 +134,7 @@ test.each(streams)(
         expect(changes, `${reader.name} ${event.type}`).toBeInstanceOf(Array);
         expect(changes.flatMap(undefinedColumns), `${reader.name} ${event.type}`).toEqual([]);
       }
-      expect(planEvents(reader, readable(events)), reader.name).toBeInstanceOf(Array);
+      expect(projectEvents(reader, readable(events)), reader.name).toBeInstanceOf(Array);
     }
   },
 );
@@ -143,7 +143,7 @@ test.each(streams.filter(({ stream }) => workspaceCategories.has(categoryOf(stre
   'events of $stream in file $file become valid records of the workspace history',
   ({ events }) => {
     for (const event of readable(events)) {
-      const record = historyRecordOf(event);
+      const record = toHistoryRecord(event);
       expect(HistoryRecord.parse(record)).toEqual(record);
       expect(record).toMatchObject({ workspace_id: 'ws_released', fact_id: event.id, data: event.data });
     }

@@ -88,7 +88,7 @@ describe('the queue consumer', () => {
     };
     const seen: string[] = [];
     const failing: Intake & BrandRegister = {
-      knowsBrand: async () => true,
+      isBrandRegistered: async () => true,
       submit: async (input) => {
         const { name } = input as { readonly name: string };
         seen.push(name);
@@ -124,7 +124,7 @@ describe('the queue consumer', () => {
     const nats = own.use(await openNats(server.url, 'test'));
     const submitted: unknown[] = [];
     const intake: Intake & BrandRegister = {
-      knowsBrand: async () => true,
+      isBrandRegistered: async () => true,
       submit: async (input) => {
         submitted.push(input);
         return { events: 0, totals: null };

@@ -6,8 +6,8 @@ import { operators } from '#projections/operators/project.ts';
 import { partnerships } from '#projections/partnerships/project.ts';
 import { socialPages } from '#projections/social-pages/project.ts';
 import { openIntake } from '#services/ingest/intake/observation-handler.ts';
-import { buildBeside } from '#services/projector/rebuild/rebuild-projection.ts';
-import { swapIn } from '#services/projector/rebuild/swap-schema.ts';
+import { rebuildProjection } from '#services/projector/rebuild/rebuild-projection.ts';
+import { swapSchemas } from '#services/projector/rebuild/swap-schema.ts';
 import { on } from '#tests/dsl/api.ts';
 import { checksums } from '#tests/stack/read-models.ts';
 import { type ApiStack, openApiStack } from '../fixtures/stack.ts';
@@ -78,8 +78,8 @@ test('a rebuild from an empty schema produces the same read models', async () =>
   const before = await checksums(stack.pool, PROJECTIONS);
   await stack.stopProjector();
   for (const projection of PROJECTIONS) {
-    await buildBeside(stack.pool, stack.eventStore, projection, new AbortController().signal);
-    await swapIn(stack.pool, projection);
+    await rebuildProjection(stack.pool, stack.eventStore, projection, new AbortController().signal);
+    await swapSchemas(stack.pool, projection);
   }
   expect(await checksums(stack.pool, PROJECTIONS)).toEqual(before);
   expect(before['partnerships.ad']).toMatch(/^[1-9]\d+:/);

@@ -14,7 +14,7 @@ const LOCK_TIMEOUT_MS = 1_000;
  * Returns the sequence number up to which all journal entries are committed and visible. Call it in a transaction of
  * its own, which ends the exclusive lock at once. Throws when the lock is not granted within the timeout.
  */
-export const lastSettledEntry = async (client: Transaction): Promise<bigint> => {
+export const lastCommittedEntry = async (client: Transaction): Promise<bigint> => {
   await client.query(`set local lock_timeout = ${LOCK_TIMEOUT_MS}`);
   await client.query('select pg_advisory_xact_lock($1)', [JOURNAL_LOCK]);
   const { rows } = await client.query<{ seq: string }>(

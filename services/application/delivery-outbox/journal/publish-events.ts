@@ -10,7 +10,7 @@ import type { EventStore } from '#platform/event-store/event-store.ts';
 import { type Database, inTransaction } from '#platform/postgres/pool.ts';
 import { eventMetadata, serviceActor } from '../../commands/event-metadata.ts';
 import { handleCommand, UNBOUNDED_CONFLICTS } from '../../commands/handle-command.ts';
-import { lastSettledEntry } from './committed-end.ts';
+import { lastCommittedEntry } from './committed-end.ts';
 
 /** Maximum journal entries published per call. */
 export const ENTRIES_PER_BATCH = 2_000;
@@ -156,8 +156,8 @@ const moveCursor = (pool: Database, seq: bigint, revisions: ReadonlyMap<string, 
  * Journal relay: publishes the next journal entries as events, with one append per rule's stream, then moves the
  * cursor. Only the leader runs it; two processes at once would be harmless. Returns the number of entries.
  */
-export const recordEvents = async (pool: Database, eventStore: EventStore): Promise<number> => {
-  const last = await inTransaction(pool, lastSettledEntry);
+export const publishEvents = async (pool: Database, eventStore: EventStore): Promise<number> => {
+  const last = await inTransaction(pool, lastCommittedEntry);
   const { rows } = await pool.query<Entry>(ENTRIES, [last.toString()]);
   if (rows.length === 0) return 0;
   const streams = [...Map.groupBy(rows, ({ alert_id }) => alert_id)];

@@ -2,7 +2,7 @@ import { HOUR_MS } from '#contracts/values/time.ts';
 import { chunk } from 'es-toolkit';
 import type { AdLibraryEvent } from '#contracts/events/corpus/ad-library.ts';
 import { countedOf, excerptOf, type ScanHeader, sightingOf } from './scan.ts';
-import { type KnownAd, lastSeenAt, type LibraryState } from './state.ts';
+import { type AdState, lastSeenAt, type LibraryState } from './state.ts';
 import { BULK_IDS_MAX } from '#domain/event-size-limit.ts';
 
 /**
@@ -16,7 +16,7 @@ export const ABSENCE_CONFIRMS_AFTER_HOURS = 20;
 const hoursBetween = (from: string, to: string): number => (Date.parse(to) - Date.parse(from)) / HOUR_MS;
 
 /** True when the scan covered the ad's page and countries, and the ad was not seen by a newer scan. */
-const countsAsAbsent = (scan: ScanHeader, ad: KnownAd, state: LibraryState): boolean => {
+const countsAsAbsent = (scan: ScanHeader, ad: AdState, state: LibraryState): boolean => {
   if (!scan.complete || ad.page_id === null || ad.status === 'inactive') return false;
   if (!scan.pages.some(({ page_id }) => page_id === ad.page_id)) return false;
   if (!scan.countries.includes('ALL') && !ad.countries.every((country) => scan.countries.includes(country)))
@@ -38,7 +38,7 @@ export const recordAbsences =
     const sighting = sightingOf(scan);
     const absent = adIds
       .map((adId) => state.ads.get(adId))
-      .filter((ad): ad is KnownAd => ad !== undefined && countsAsAbsent(scan, ad, state));
+      .filter((ad): ad is AdState => ad !== undefined && countsAsAbsent(scan, ad, state));
     const events: AdLibraryEvent[] = absent
       .filter(
         ({ missing_since }) =>

@@ -2,7 +2,7 @@ import type { AdContent, AdLibraryEvent, AdsReworded, Aspect } from '#contracts/
 import type { BrandedContent, ObservedAd } from '#contracts/observations/ad-library-scan.ts';
 import { changesOf, compareContent, withExistingCards, differOnlyInFraming, pick } from './ad-content.ts';
 import { countedOf, excerptOf, type ScanHeader, sightingOf } from './scan.ts';
-import { collectorOf, formatOf, type KnownAd, type KnownPage } from './state.ts';
+import { collectorOf, formatOf, type AdState, type ScannedPage } from './state.ts';
 
 /** Comparison of a running ad in a scan with its recorded state (rules 4 to 6). */
 
@@ -27,8 +27,8 @@ type Field = keyof AdContent;
  */
 const isCollectorDifference = (
   scan: ScanHeader,
-  existing: KnownAd,
-  page: KnownPage | undefined,
+  existing: AdState,
+  page: ScannedPage | undefined,
   rewordedAspects: readonly Aspect[],
   seen: AdContent,
   aspect: Aspect,
@@ -47,7 +47,7 @@ const isCollectorDifference = (
  * Returns the partner of the ad if it is new, else `null`. A partner that the scan names without a page id counts as
  * the existing one if that has a page id or the same page name.
  */
-const newPartner = (existing: KnownAd, ad: ObservedAd): BrandedContent | null => {
+const newPartner = (existing: AdState, ad: ObservedAd): BrandedContent | null => {
   const seen = ad.branded_content ?? null;
   const before = existing.branded_content;
   if (seen === null || before === undefined) return seen;
@@ -61,7 +61,7 @@ const newPartner = (existing: KnownAd, ad: ObservedAd): BrandedContent | null =>
  */
 const completeDetails = (
   scan: ScanHeader,
-  existing: KnownAd,
+  existing: AdState,
   ad: ObservedAd,
   seen: AdContent,
   completed: readonly Field[],
@@ -101,8 +101,8 @@ const completeDetails = (
 export const compareSighting = (
   scan: ScanHeader,
   ad: ObservedAd,
-  existing: KnownAd,
-  page: KnownPage | undefined,
+  existing: AdState,
+  page: ScannedPage | undefined,
   rewordedAspects: readonly Aspect[],
 ): SightingComparison => {
   const seen = withExistingCards(existing.content, ad);

@@ -16,8 +16,8 @@ import {
   emptyLibrary,
   evolve,
   formatOf,
-  type KnownAd,
-  type KnownPage,
+  type AdState,
+  type ScannedPage,
   lastSeenAt,
   type LibraryState,
   NO_COUNTS,
@@ -112,8 +112,8 @@ const startAd = (scan: ScanHeader, ad: ObservedAd, page: PageHistory | undefined
 /** True when the scan is older than the state of the ad. Such a sighting is history and changes nothing (rule 11). */
 const isHistory = (
   scan: ScanHeader,
-  existing: KnownAd,
-  page: KnownPage | undefined,
+  existing: AdState,
+  page: ScannedPage | undefined,
   history: PageHistories,
 ): boolean => {
   const lastScanOfPage = history.get(existing.page_id ?? NO_PAGE)?.last_scan_at;
@@ -128,8 +128,8 @@ const isHistory = (
 const stopAd = (
   scan: ScanHeader,
   ad: ObservedAd,
-  existing: KnownAd,
-  page: KnownPage | undefined,
+  existing: AdState,
+  page: ScannedPage | undefined,
 ): AdLibraryEvent[] =>
   existing.status === 'inactive'
     ? []
@@ -149,7 +149,7 @@ const stopAd = (
       ];
 
 /** Returns the event of a stopped ad that runs again (rule 2). */
-const returnAd = (scan: ScanHeader, existing: KnownAd): AdLibraryEvent => ({
+const returnAd = (scan: ScanHeader, existing: AdState): AdLibraryEvent => ({
   type: 'AdReturned',
   data: {
     ...sightingOf(scan),
@@ -165,8 +165,8 @@ const returnAd = (scan: ScanHeader, existing: KnownAd): AdLibraryEvent => ({
  */
 const needsSeenEvent = (
   scan: ScanHeader,
-  existing: KnownAd,
-  page: KnownPage | undefined,
+  existing: AdState,
+  page: ScannedPage | undefined,
   covered: ReadonlySet<string>,
 ): boolean => {
   if (existing.status === 'missing') return true;

@@ -4,7 +4,7 @@ import {
   type AdExcerpt,
   excerptOfBody,
 } from '#contracts/events/corpus/ad-library.ts';
-import { formatOf, type KnownAd } from './state.ts';
+import { formatOf, type AdState } from './state.ts';
 
 /** Data of a library scan apart from its ads, and the fields that its events have in common. */
 export type ScanHeader = {
@@ -35,7 +35,7 @@ export const sightingOf = (scan: ScanHeader) => ({
   observed_at: scan.scanned_at,
 });
 
-export const countedOf = (ad: KnownAd): AdCounted => ({
+export const countedOf = (ad: AdState): AdCounted => ({
   ad_id: ad.ad_id,
   format: formatOf(ad.content),
   countries: ad.countries,

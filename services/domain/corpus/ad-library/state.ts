@@ -17,7 +17,7 @@ export const NO_PAGE = '';
 export type AdStatus = 'active' | 'missing' | 'inactive';
 
 /** One ad of the brand, as recorded so far. */
-export type KnownAd = {
+export type AdState = {
   readonly ad_id: string;
   readonly page_id: string | null;
   readonly page_name: string | null;
@@ -41,7 +41,7 @@ export type KnownAd = {
 };
 
 /** Scans of one page, as recorded in this brand's stream. */
-export type KnownPage = {
+export type ScannedPage = {
   readonly page_id: string;
   readonly first_scan_at: string;
   readonly last_scan_at: string;
@@ -64,8 +64,8 @@ type ScanCounts = Omit<ScanTotals, 'seen' | 'active' | 'missing' | 'total'>;
  * touches. The state store of ingest loads only these.
  */
 export type LibraryState = {
-  readonly ads: Map<string, KnownAd>;
-  readonly pages: Map<string, KnownPage>;
+  readonly ads: Map<string, AdState>;
+  readonly pages: Map<string, ScannedPage>;
   readonly recordedScans: Set<string>;
   live: number;
   missing: number;
@@ -99,14 +99,14 @@ export const emptyLibrary = (): LibraryState => ({
   open: null,
 });
 
-const allSeenAt = ({ all_seen_at, last_complete_at }: KnownPage): string | null =>
+const allSeenAt = ({ all_seen_at, last_complete_at }: ScannedPage): string | null =>
   all_seen_at === undefined ? last_complete_at : all_seen_at;
 
 /**
  * Returns the time at which the ad was last seen. An active ad was also seen by the last complete scan of its page that
  * showed every active ad, without an event of its own.
  */
-export const lastSeenAt = (ad: KnownAd, page: KnownPage | undefined): string => {
+export const lastSeenAt = (ad: AdState, page: ScannedPage | undefined): string => {
   const allSeen = page && ad.status === 'active' && ad.page_id !== null ? allSeenAt(page) : null;
   return allSeen !== null && allSeen > ad.seen_at ? allSeen : ad.seen_at;
 };
@@ -115,7 +115,7 @@ export const lastSeenAt = (ad: KnownAd, page: KnownPage | undefined): string => 
  * Returns the collector that last saw the ad. An ad without a later event of its own was last seen by the collector of
  * its page's last complete scan.
  */
-export const collectorOf = (ad: KnownAd, page: KnownPage | undefined): string =>
+export const collectorOf = (ad: AdState, page: ScannedPage | undefined): string =>
   page && lastSeenAt(ad, page) !== ad.seen_at ? page.collector : ad.collector;
 
 export const formatOf = (content: AdContent): AdFormat => content.format ?? 'other';
@@ -132,7 +132,7 @@ export const evolve = (state: LibraryState, event: AdLibraryEvent): LibraryState
     const open = state.open?.scan_id === scan_id ? state.open : { scan_id, counts: NO_COUNTS, reworded: [] };
     state.open = { ...open, counts: { ...open.counts, [name]: open.counts[name] + by } };
   };
-  const update = (adId: string, change: (ad: KnownAd) => Partial<KnownAd>): void => {
+  const update = (adId: string, change: (ad: AdState) => Partial<AdState>): void => {
     const ad = state.ads.get(adId);
     if (!ad) return;
     const changed = change(ad);

@@ -18,7 +18,7 @@ import { derivedId } from '#domain/ids.ts';
  */
 
 /** An observation about a brand that alert rules may fire on. */
-export type Happening = {
+export type TriggerEvent = {
   /** Id of the event, which is also the id of its radar item. A new partner has an id derived from it. */
   readonly id: string;
   readonly trigger: AlertTrigger;
@@ -38,14 +38,14 @@ export type Happening = {
 };
 
 /** State of a social page with respect to one brand, before an event. */
-export type PageOfBrand = {
+export type BrandPage = {
   /** Role as which the page is linked to the brand; `null` when it is not linked. */
   readonly role: PageRole | null;
   readonly ran_ads: boolean;
   /** True when the page was reported as a new partner once; it is never reported again. */
   readonly was_new_partner: boolean;
 };
-export const UNKNOWN_PAGE: PageOfBrand = { role: null, ran_ads: false, was_new_partner: false };
+export const UNKNOWN_PAGE: BrandPage = { role: null, ran_ads: false, was_new_partner: false };
 
 /** Tolerance of start dates, as for the novelty of ads (DESIGN §5, rule 3): they are days of another time zone. */
 const NEWS_GRACE_MS = DAY_MS;
@@ -61,7 +61,7 @@ const EMPTY_FIELDS = {
   basis: null,
 } as const;
 
-const started = (id: string, { data }: AdStarted): Happening => ({
+const started = (id: string, { data }: AdStarted): TriggerEvent => ({
   ...EMPTY_FIELDS,
   id,
   trigger: 'new_ads',
@@ -75,7 +75,7 @@ const started = (id: string, { data }: AdStarted): Happening => ({
   words: data.content.title ?? excerptOfBody(data.content.body),
 });
 
-const stopped = (id: string, { data }: AdConfirmedInactive): Happening => ({
+const stopped = (id: string, { data }: AdConfirmedInactive): TriggerEvent => ({
   ...EMPTY_FIELDS,
   id,
   trigger: 'stopped_ads',
@@ -89,7 +89,7 @@ const stopped = (id: string, { data }: AdConfirmedInactive): Happening => ({
   basis: data.basis,
 });
 
-const destinationChanged = (id: string, { data }: AdDestinationChanged): Happening => ({
+const destinationChanged = (id: string, { data }: AdDestinationChanged): TriggerEvent => ({
   ...EMPTY_FIELDS,
   id,
   trigger: 'page_changes',
@@ -105,7 +105,7 @@ const destinationChanged = (id: string, { data }: AdDestinationChanged): Happeni
 });
 
 /** Returns the happenings of an ad library event, without new partners. Baseline and late ads are not news. */
-export const happeningsInLibrary = (id: string, event: AdLibraryEvent): readonly Happening[] => {
+export const triggersOfLibraryEvent = (id: string, event: AdLibraryEvent): readonly TriggerEvent[] => {
   switch (event.type) {
     case 'AdStarted':
       return event.data.novelty === 'news' ? [started(id, event)] : [];
@@ -127,17 +127,17 @@ export const happeningsInLibrary = (id: string, event: AdLibraryEvent): readonly
 const isPartner = (role: PageRole | null): boolean => role === 'CREATOR' || role === 'PARTNER';
 
 /** Result of an event about a page and a brand: the page's new state, and the happenings. */
-export type PageOutcome = { readonly page: PageOfBrand; readonly happenings: readonly Happening[] };
+export type PageOutcome = { readonly page: BrandPage; readonly happenings: readonly TriggerEvent[] };
 
 /**
  * Handles the first ad of the brand on a page: a new partner, unless the page is the brand's own. It is not news in the
  * first scan of the brand, nor if the ad started before the brand's last complete scan. A page that was never scanned
  * before may be a new partner: partners usually appear on pages that no earlier scan had a reason to cover.
  */
-export const meetAdOnPage = (
+export const matchAdOnPage = (
   id: string,
   { data }: AdStarted,
-  page: PageOfBrand,
+  page: BrandPage,
   /** Time of the brand's last complete scan before this one; `null` when there was none. */
   lastCompleteAt: string | null,
 ): PageOutcome => {
@@ -165,11 +165,11 @@ export const meetAdOnPage = (
  * Handles a page that is linked or unlinked. A new role or confidence of an existing link does not count as a newly
  * linked page.
  */
-export const meetPageLink = (id: string, event: SocialPageEvent, page: PageOfBrand): PageOutcome => {
+export const matchPageLink = (id: string, event: SocialPageEvent, page: BrandPage): PageOutcome => {
   if (event.type === 'PageProfileObserved') return { page, happenings: [] };
   if (event.type !== 'PageLinked') return { page: { ...page, role: null }, happenings: [] };
   const { brand_id, page_id, page_name, role, observed_at } = event.data;
-  const linked: Happening = {
+  const linked: TriggerEvent = {
     ...EMPTY_FIELDS,
     id,
     trigger: 'page_changes',
@@ -218,4 +218,4 @@ export const periodOf = (cadence: Exclude<AlertCadence, 'instant'>, time: string
 export const deliveryIdOf = (alertId: string, channel: AlertChannel, cause: string): string =>
   derivedId('alert delivery', `${alertId}|${channel}|${cause}`);
 
-export const causeOfDigest = ({ from, to }: Period): string => `${from}/${to}`;
+export const digestCause = ({ from, to }: Period): string => `${from}/${to}`;

@@ -1,7 +1,7 @@
 import type { DeliveryKind, EndpointChannel } from '#contracts/values/alerts.ts';
 import type { PageRole } from '#contracts/observations/social-page-link.ts';
 import type { AlertItem, AlertPayload } from '#contracts/webhooks/alert-payload.ts';
-import type { Happening, Period } from './match-events.ts';
+import type { TriggerEvent, Period } from './match-events.ts';
 import type { AlertRule } from './rule-decider.ts';
 
 /** Payloads of alert deliveries: items with a sentence each, and the message that customers receive. */
@@ -38,7 +38,7 @@ const ROLE_WORDS: Readonly<Record<PageRole, string>> = {
   UNVERIFIED: 'a page of unverified standing',
 };
 
-const describePage = ({ page_name, page_id }: Happening): string =>
+const describePage = ({ page_name, page_id }: TriggerEvent): string =>
   page_name === null
     ? `the page ${page_id ?? 'without an id'}`
     : `the page “${truncate(page_name, WORDS_MAX)}”`;
@@ -46,7 +46,7 @@ const describePage = ({ page_name, page_id }: Happening): string =>
 const capitalize = (sentence: string): string => `${sentence.slice(0, 1).toUpperCase()}${sentence.slice(1)}`;
 
 /** Returns a sentence that reports the observation. It never states a reason or an owner. */
-const describe = (happening: Happening, brand: BrandName): string => {
+const describe = (happening: TriggerEvent, brand: BrandName): string => {
   const { type, words, role, basis, destination_url, previous_destination_url } = happening;
   switch (type) {
     case 'ad_started':
@@ -72,7 +72,7 @@ const describe = (happening: Happening, brand: BrandName): string => {
   }
 };
 
-const itemUrl = ({ ad_id }: Happening, brand: BrandName, baseUrl: string): string =>
+const itemUrl = ({ ad_id }: TriggerEvent, brand: BrandName, baseUrl: string): string =>
   ad_id === null ? `${baseUrl}/v1/brands/${brand.slug}/social-pages` : `${baseUrl}/v1/ads/${ad_id}`;
 
 export const toBrandReference = (brand: BrandName, baseUrl: string): AlertItem['brand'] => ({
@@ -83,7 +83,7 @@ export const toBrandReference = (brand: BrandName, baseUrl: string): AlertItem['
   url: `${baseUrl}/v1/brands/${brand.slug}`,
 });
 
-export const alertItem = (happening: Happening, brand: BrandName, baseUrl: string): AlertItem => ({
+export const alertItem = (happening: TriggerEvent, brand: BrandName, baseUrl: string): AlertItem => ({
   id: happening.id,
   type: happening.type,
   observed_at: happening.observed_at,
@@ -126,7 +126,7 @@ export const signalItem = (
 });
 
 /** Content of one delivery: its first items, the number of all items, and the time of the newest item. */
-export type Matched = {
+export type DeliveryContent = {
   readonly items: readonly AlertItem[];
   readonly items_total: number;
   readonly as_of: string;
@@ -143,7 +143,7 @@ export const alertPayload = (input: {
   readonly delivery_id: string;
   readonly kind: DeliveryKind;
   readonly rule: Pick<AlertRule, 'workspace_id' | 'alert_id' | 'name' | 'trigger' | 'cadence'>;
-  readonly matched: Matched;
+  readonly matched: DeliveryContent;
   readonly period: Period | null;
   readonly at: string;
   /** The suspended channel; only in a notice. */

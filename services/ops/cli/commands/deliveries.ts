@@ -2,16 +2,16 @@ import { type Command } from 'commander';
 import { z } from 'zod';
 import { Refusal } from '#contracts/errors.ts';
 import {
-  cancelNamed,
+  cancelByIds,
   DeliveryIds,
   DeliveryQuery,
   listDeliveries,
   LIST_MAX,
   replayFailed,
-  replayNamed,
+  replayByIds,
   showDelivery,
 } from '#services/ops/deliveries/operations.ts';
-import { queueMissing } from '#services/ops/deliveries/requeue-missing.ts';
+import { requeueMissing } from '#services/ops/deliveries/requeue-missing.ts';
 import { isJson, printRecord, printTable } from '../output.ts';
 import { Moment, readQuery } from '#services/ops/validate-query.ts';
 import { withOpsDependencies, type OpsDependencies } from '../dependencies.ts';
@@ -66,7 +66,7 @@ const show = async (id: string, _options: object, command: Command): Promise<voi
 
 /** Replays the finished deliveries among these. The others are still being attempted. */
 const replayThese = async (dependencies: OpsDependencies, ids: readonly string[]) => {
-  const replayed = await replayNamed(dependencies, ids);
+  const replayed = await replayByIds(dependencies, ids);
   return { replayed, still_under_way: ids.length - replayed };
 };
 
@@ -83,7 +83,7 @@ const replay = async (ids: readonly string[], options: object, command: Command)
   }
   if (missing) {
     const queued = await withOpsDependencies((dependencies) =>
-      queueMissing(
+      requeueMissing(
         dependencies,
         (events) => printNotice(`${events} events read`),
         (done, total) => printNotice(`${done} of ${total} unfinished deliveries checked`),
@@ -101,7 +101,7 @@ const replay = async (ids: readonly string[], options: object, command: Command)
 
 const cancel = async (input: readonly string[], _options: object, command: Command): Promise<void> => {
   const ids = parseIds(input);
-  const cancelled = await withOpsDependencies(({ pool }) => cancelNamed(pool, ids));
+  const cancelled = await withOpsDependencies(({ pool }) => cancelByIds(pool, ids));
   printRecord(command, { cancelled, already_at_an_end: ids.length - cancelled });
 };
 

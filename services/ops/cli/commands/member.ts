@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
 import { type Role, SCOPES_OF_ROLE } from '#contracts/values/roles.ts';
 import { listMembers } from '#projections/workspaces/read.ts';
-import { addPerson, erasePerson, openPerson } from '#services/ops/workspaces/members.ts';
+import { addPerson, erasePerson, decryptPerson } from '#services/ops/workspaces/members.ts';
 import { printRecord, printTable } from '../output.ts';
 import { withOpsDependencies } from '../dependencies.ts';
 import { loadWorkspace } from '#services/ops/workspaces/operations.ts';
@@ -44,7 +44,7 @@ export const registerMemberCommands = (program: Command): void => {
           (await listMembers(dependencies.db, workspaceId)).map(async (row) => ({
             member_id: row.member_id,
             role: row.role,
-            ...(await openPerson(dependencies.memberVault, workspaceId, row)),
+            ...(await decryptPerson(dependencies.memberVault, workspaceId, row)),
             added_at: row.added_at,
           })),
         );

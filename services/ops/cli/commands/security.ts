@@ -5,7 +5,7 @@ import { Refusal } from '#contracts/errors.ts';
 import { environmentWithLocalStack, readSettings, secret, serverSettings } from '#platform/settings.ts';
 import { type Database, openPool } from '#platform/postgres/pool.ts';
 import { grantReads } from '#platform/postgres/read-only-role.ts';
-import { rewrapVault } from '#application/vault/rotate-master-key.ts';
+import { rotateMasterKey } from '#application/vault/rotate-master-key.ts';
 import { backUpVaults, restoreVaults } from '#application/vault/backup.ts';
 import { vaultSettings } from '#application/vault/cipher.ts';
 import { printRecord } from '../output.ts';
@@ -60,7 +60,7 @@ export const registerSecurityCommands = (program: Command): void => {
             'MEMBER_VAULT_KEY and MEMBER_VAULT_KEY_SECOND are required. Set both.',
           );
         }
-        return rewrapVault(database, MEMBER_VAULT_KEY, MEMBER_VAULT_KEY_SECOND);
+        return rotateMasterKey(database, MEMBER_VAULT_KEY, MEMBER_VAULT_KEY_SECOND);
       });
       printRecord(command, done);
     });

@@ -3,16 +3,16 @@ import { z } from 'zod';
 import { Refusal } from '#contracts/errors.ts';
 import { page, record } from '../reply.ts';
 import {
-  cancelNamed,
+  cancelByIds,
   DeliveryIds,
   DeliveryQuery,
   type DeliveryDependencies,
   listDeliveries,
   replayFailed,
-  replayNamed,
+  replayByIds,
   showDelivery,
 } from '#services/ops/deliveries/operations.ts';
-import { queueMissing } from '#services/ops/deliveries/requeue-missing.ts';
+import { requeueMissing } from '#services/ops/deliveries/requeue-missing.ts';
 import { Moment, readQuery } from '#services/ops/validate-query.ts';
 
 export type { DeliveryDependencies };
@@ -62,7 +62,7 @@ export const registerDeliveryRoutes = (app: FastifyInstance, dependencies: Deliv
       const selection = readQuery(Replay, request.body);
       if ('ids' in selection) {
         const ids = distinct(selection.ids);
-        const replayed = await replayNamed(dependencies, ids);
+        const replayed = await replayByIds(dependencies, ids);
         return record(request, { replayed, still_under_way: ids.length - replayed });
       }
       if ('failed_since' in selection) {
@@ -77,7 +77,7 @@ export const registerDeliveryRoutes = (app: FastifyInstance, dependencies: Deliv
       isSearchingMissing = true;
       try {
         return record(request, {
-          queued: await queueMissing(dependencies, ignoreProgress, ignoreProgress),
+          queued: await requeueMissing(dependencies, ignoreProgress, ignoreProgress),
         });
       } finally {
         isSearchingMissing = false;
@@ -90,7 +90,7 @@ export const registerDeliveryRoutes = (app: FastifyInstance, dependencies: Deliv
     url: '/ops/deliveries/cancel',
     handler: async (request) => {
       const ids = distinct(readQuery(Ids, request.body).ids);
-      const cancelled = await cancelNamed(pool, ids);
+      const cancelled = await cancelByIds(pool, ids);
       return record(request, { cancelled, already_at_an_end: ids.length - cancelled });
     },
   });

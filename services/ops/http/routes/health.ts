@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import type { EventStore } from '#platform/event-store/event-store.ts';
 import { meterProcess, registry } from '#platform/telemetry/metrics.ts';
 import type { Nats } from '#platform/nats/connection.ts';
-import { openReadiness } from '#platform/process/health-server.ts';
+import { createReadinessCheck } from '#platform/process/health-server.ts';
 import type { Database } from '#platform/postgres/pool.ts';
 import type { Checks } from '#platform/process/readiness.ts';
 import { serviceChecks } from '#services/ops/metrics/readiness-checks.ts';
@@ -24,7 +24,10 @@ export type HealthDependencies = {
  */
 export const registerHealthRoutes = (app: FastifyInstance, dependencies: HealthDependencies): void => {
   meterProcess();
-  const readiness = openReadiness({ ...dependencies.serverChecks, ...serviceChecks(dependencies.pool) });
+  const readiness = createReadinessCheck({
+    ...dependencies.serverChecks,
+    ...serviceChecks(dependencies.pool),
+  });
   const metrics = createServiceMetrics({
     ...dependencies,
     missing: async () => (await readiness()).missing,

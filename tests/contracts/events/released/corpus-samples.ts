@@ -1,6 +1,6 @@
 import { adLibraryStream } from '#contracts/events/corpus/ad-library.ts';
 import { Observation } from '#contracts/observations/index.ts';
-import { decisionOf, type OneStreamObservation } from '#services/ingest/intake/decider-registry.ts';
+import { createDecision, type OneStreamObservation } from '#services/ingest/intake/decider-registry.ts';
 import { ad, BRAND, library } from '#tests/dsl/scans.ts';
 import {
   shopEvents,
@@ -23,7 +23,7 @@ const at = (day: number): string => `2026-05-${String(day).padStart(2, '0')}T08:
 
 /** Returns the events of observations of one stream, in the order of the arguments. */
 const observed = (...observations: readonly OneStreamObservation[]): readonly StreamEvent[] => {
-  const decisions = observations.map((one) => decisionOf(Observation.parse(one) as OneStreamObservation));
+  const decisions = observations.map((one) => createDecision(Observation.parse(one) as OneStreamObservation));
   const [first] = decisions;
   if (!first) return [];
   return record(first.stream, first.decider, ...decisions.map(({ decision }) => decision));

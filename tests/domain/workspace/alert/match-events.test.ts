@@ -4,9 +4,9 @@ import type { SocialPageEvent } from '#contracts/events/corpus/social-page.ts';
 import { AlertPayload, PAYLOAD_ITEMS_MAX } from '#contracts/webhooks/alert-payload.ts';
 import {
   deliveryIdOf,
-  happeningsInLibrary,
-  meetAdOnPage,
-  meetPageLink,
+  triggersOfLibraryEvent,
+  matchAdOnPage,
+  matchPageLink,
   periodOf,
   UNKNOWN_PAGE,
 } from '#domain/workspace/alert/match-events.ts';
@@ -35,7 +35,7 @@ const events = () => {
 
 describe('happeningsInLibrary', () => {
   test('returns launches, stops and changed links, but no baseline or late ads', () => {
-    const happenings = events().flatMap((event) => happeningsInLibrary(ID, event));
+    const happenings = events().flatMap((event) => triggersOfLibraryEvent(ID, event));
     expect(happenings.map(({ trigger, type, ad_id }) => [trigger, type, ad_id])).toEqual([
       ['page_changes', 'destination_changed', '9999999991'],
       ['stopped_ads', 'ad_stopped', '9999999992'],
@@ -56,8 +56,8 @@ describe('meetAdOnPage', () => {
     );
     return { type: 'AdStarted', data: { ...(event as AdStarted).data, ...changes } };
   };
-  const meet = (page: Parameters<typeof meetAdOnPage>[2], event = started(), since: string | null = at(1)) =>
-    meetAdOnPage(ID, event, page, since);
+  const meet = (page: Parameters<typeof matchAdOnPage>[2], event = started(), since: string | null = at(1)) =>
+    matchAdOnPage(ID, event, page, since);
 
   test('reports a new partner once, for the first ad on a page', () => {
     const first = meet(UNKNOWN_PAGE);
@@ -107,7 +107,7 @@ describe('meetPageLink', () => {
   const typesAfter = (...links: readonly SocialPageEvent[]): readonly string[] => {
     let page = UNKNOWN_PAGE;
     return links.flatMap((event) => {
-      const outcome = meetPageLink(ID, event, page);
+      const outcome = matchPageLink(ID, event, page);
       page = outcome.page;
       return outcome.happenings.map(({ type }) => type);
     });
@@ -151,7 +151,7 @@ describe('alertPayload', () => {
     trigger: 'new_ads',
     cadence: 'daily',
   } as const;
-  const [happening] = events().flatMap((event) => happeningsInLibrary(ID, event));
+  const [happening] = events().flatMap((event) => triggersOfLibraryEvent(ID, event));
 
   test('matches the published schema, and counts the items that it leaves out', () => {
     if (!happening) throw new Error('nothing happened');
