@@ -32,7 +32,7 @@ await runProcess('ingest', IngestSettings, async ({ settings, resources, log, si
     intake,
     log,
     signal,
-    lanes: settings.INGEST_LANES,
+    concurrency: settings.INGEST_LANES,
     databaseUrl: DATABASE_URL,
   });
   resources.defer(() => running);

@@ -127,7 +127,7 @@ export type ConsumerOptions = {
   readonly intake: Intake & BrandRegister;
   readonly log: Log;
   /** Maximum observations processed at once. Dependent observations keep their order; with 1, all do. */
-  readonly lanes: number;
+  readonly concurrency: number;
 };
 
 /**
@@ -142,7 +142,7 @@ export const consumeObservations = async ({
   nats,
   intake,
   log,
-  lanes: concurrency,
+  concurrency,
 }: ConsumerOptions): Promise<AsyncDisposable> => {
   await nats.manager.consumers.delete(OBSERVATIONS_STREAM, INGEST_CONSUMER).catch(() => undefined);
   await nats.manager.consumers.add(OBSERVATIONS_STREAM, {

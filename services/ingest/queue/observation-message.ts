@@ -39,7 +39,7 @@ const parse = (data: Uint8Array): unknown => {
   }
 };
 
-const demandEqual = (header: string, value: string | undefined, expected: string): void => {
+const requireEqual = (header: string, value: string | undefined, expected: string): void => {
   if (value === undefined || value === expected) return;
   throw new Refusal(
     'invalid_input',
@@ -68,8 +68,8 @@ export const readObservationMessage = ({
     const input = parse(data);
     const expected = routingOf(input);
     if (expected !== null) {
-      demandEqual(OBSERVATION_TYPE_HEADER, type, expected.type);
-      demandEqual(ORDERING_KEY_HEADER, orderingKey, expected.orderingKey);
+      requireEqual(OBSERVATION_TYPE_HEADER, type, expected.type);
+      requireEqual(ORDERING_KEY_HEADER, orderingKey, expected.orderingKey);
     }
     return input;
   };

@@ -28,7 +28,7 @@ export const consumeAsLeader = (
       const reconnectedOrEnded = reconnects.next({ signal: leading });
       await using resources = new AsyncDisposableStack();
       resources.use(await consumeObservations(options));
-      log.info({ lanes: options.lanes }, 'ingest consumer started');
+      log.info({ concurrency: options.concurrency }, 'ingest consumer started');
       await reconnectedOrEnded;
     },
   });

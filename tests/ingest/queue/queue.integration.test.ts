@@ -44,7 +44,7 @@ describe('the queue consumer', () => {
       nats,
       intake: stack.intake,
       log: silentLog(),
-      lanes: 2,
+      concurrency: 2,
       databaseUrl: stack.databaseUrl,
       signal: stopping.signal,
     });
@@ -99,7 +99,7 @@ describe('the queue consumer', () => {
     };
     const names = [...Object.keys(faults), 'sound'];
     for (const name of names) await nats.jetstream.publish('observations.one', JSON.stringify({ name }));
-    own.use(await consumeObservations({ nats, intake: failing, log: silentLog(), lanes: 2 }));
+    own.use(await consumeObservations({ nats, intake: failing, log: silentLog(), concurrency: 2 }));
     await expect
       .poll(async () => (await nats.manager.streams.info(OBSERVATIONS_STREAM)).state.messages, {
         timeout: 30_000,
@@ -140,7 +140,7 @@ describe('the queue consumer', () => {
     await publish({ ...honest, [ORDERING_KEY_HEADER]: 'other.example' });
     await publish(honest);
     await publish({});
-    own.use(await consumeObservations({ nats, intake, log: silentLog(), lanes: 2 }));
+    own.use(await consumeObservations({ nats, intake, log: silentLog(), concurrency: 2 }));
     await expect
       .poll(async () => (await nats.manager.streams.info(OBSERVATIONS_STREAM)).state.messages, {
         timeout: 30_000,
@@ -193,7 +193,7 @@ describe('the queue consumer', () => {
       }),
     );
 
-    const recorded = async (lanes: number, hasHeaders: boolean): Promise<readonly unknown[]> => {
+    const recorded = async (concurrency: number, hasHeaders: boolean): Promise<readonly unknown[]> => {
       await using own = new AsyncDisposableStack();
       const server = await createTestNats();
       own.defer(() => server.stop());
@@ -202,7 +202,7 @@ describe('the queue consumer', () => {
       for (const { subject, text, headers } of messages) {
         await nats.jetstream.publish(subject, text, { headers: headersFrom(hasHeaders ? headers : {}) });
       }
-      own.use(await consumeObservations({ nats, intake, log: silentLog(), lanes }));
+      own.use(await consumeObservations({ nats, intake, log: silentLog(), concurrency }));
       await expect
         .poll(async () => (await nats.manager.streams.info(OBSERVATIONS_STREAM)).state.messages, {
           timeout: 30_000,
