@@ -161,7 +161,7 @@ test('the API finishes a request in flight on a keep-alive connection when it ge
   await until('the request is being served', WAIT_MS, () => text.includes('100 Continue'));
   const gone = once(running?.child ?? socket, 'exit');
   running?.child.kill('SIGTERM');
-  await running?.says('"ending"');
+  await running?.says('shutdown started');
   const closed = once(socket, 'close');
   socket.write(body);
   await closed;
