@@ -132,6 +132,10 @@ export const ads = projection<AdLibraryEvent | BrandEvent>({
           row: { ad_id, seen_at: observed_at },
         }));
       }
+      case 'AdObservationCorrected':
+      case 'AdAttributed':
+      case 'ScanCorrected':
+        return [];
       case 'AdsReworded':
         return event.data.ads.map(({ ad_id, wording }) => update(ad_id, contentColumns(wording)));
       case 'ScanRecorded': {

@@ -174,6 +174,10 @@ export const brands = projection<BrandEvent | AdLibraryEvent>({
               }),
             ),
         ];
+      case 'AdObservationCorrected':
+      case 'AdAttributed':
+      case 'ScanCorrected':
+        return [];
       case 'AdsReworded':
         return event.data.ads.flatMap(({ was_format, format }) =>
           moveFormatCount(brand_id, was_format, format),

@@ -173,6 +173,9 @@ export const categories = projection<CategoryEvent | BrandEvent | AdLibraryEvent
       case 'AdsMissed':
       case 'AdsSeen':
       case 'AdsReworded':
+      case 'AdObservationCorrected':
+      case 'AdAttributed':
+      case 'ScanCorrected':
         return [];
       default:
         event satisfies never;

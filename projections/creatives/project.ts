@@ -53,6 +53,10 @@ const projectAd = (event: RecordedEvent<AdLibraryEvent>): readonly Change[] => {
         cta_type: details.cta_type,
       });
     }
+    case 'AdObservationCorrected':
+    case 'AdAttributed':
+    case 'ScanCorrected':
+      return [];
     case 'AdsReworded':
       return event.data.ads.flatMap(({ ad_id, format, wording }) =>
         moveAd(event, { ad_id, format, cta_type: wording.cta_type }),
@@ -149,6 +153,9 @@ export const creatives = projection<CreativeEvent | AdLibraryEvent | BrandEvent>
       case 'AdsMissed':
       case 'AdsSeen':
       case 'AdsReworded':
+      case 'AdObservationCorrected':
+      case 'AdAttributed':
+      case 'ScanCorrected':
       case 'ScanRecorded':
         return projectAd(event);
       default:

@@ -130,6 +130,9 @@ export const freshness = projection<AdLibraryEvent | BrandEvent | TrackingEvent>
       case 'AdsMissed':
       case 'AdsSeen':
       case 'AdsReworded':
+      case 'AdObservationCorrected':
+      case 'AdAttributed':
+      case 'ScanCorrected':
         return [];
       default:
         event satisfies never;

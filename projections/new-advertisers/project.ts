@@ -62,6 +62,9 @@ export const newAdvertisers = projection<AdLibraryEvent | BrandEvent>({
       case 'AdsMissed':
       case 'AdsSeen':
       case 'AdsReworded':
+      case 'AdObservationCorrected':
+      case 'AdAttributed':
+      case 'ScanCorrected':
         return [];
       default:
         event satisfies never;

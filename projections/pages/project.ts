@@ -151,6 +151,10 @@ export const pages = projection<LandingPageEvent | AdLibraryEvent | BrandEvent>(
           link: event.data.details.link_url,
           cards: event.data.details.cards,
         });
+      case 'AdObservationCorrected':
+      case 'AdAttributed':
+      case 'ScanCorrected':
+        return [];
       case 'AdsReworded':
         return event.data.ads.flatMap(({ ad_id, wording }) =>
           moveAd(event, { ad_id, link: wording.link_url, cards: wording.cards }),

@@ -101,6 +101,9 @@ export const partnerships = projection<AdLibraryEvent | SocialPageEvent>({
       case 'AdsMissed':
       case 'AdsSeen':
       case 'AdsReworded':
+      case 'AdObservationCorrected':
+      case 'AdAttributed':
+      case 'ScanCorrected':
       case 'PageProfileObserved':
         return [];
       default:

@@ -88,6 +88,9 @@ export const radar = projection<AdLibraryEvent | BrandEvent>({
       case 'AdsMissed':
       case 'AdsSeen':
       case 'AdsReworded':
+      case 'AdObservationCorrected':
+      case 'AdAttributed':
+      case 'ScanCorrected':
       case 'ScanRecorded':
         return [];
       default:

@@ -71,6 +71,9 @@ export const rankings = projection<AdLibraryEvent | BrandEvent>({
       case 'AdsMissed':
       case 'AdsSeen':
       case 'AdsReworded':
+      case 'AdObservationCorrected':
+      case 'AdAttributed':
+      case 'ScanCorrected':
         return [];
       default:
         event satisfies never;

@@ -185,6 +185,10 @@ const projectAd = (event: LibraryEvent): readonly Change[] => {
         ...meetPage(event, meeting),
       ];
     }
+    case 'AdObservationCorrected':
+    case 'AdAttributed':
+    case 'ScanCorrected':
+      return [];
     case 'AdsReworded':
       return event.data.ads.flatMap(({ ad_id, was_format, format, wording }) => [
         ...relabel(event, was_format, format),

@@ -72,6 +72,10 @@ const projectAd = (event: RecordedEvent<AdLibraryEvent>): readonly Change[] => {
         ...meetOnPage(social_page_id),
       ];
     }
+    case 'AdObservationCorrected':
+    case 'AdAttributed':
+    case 'ScanCorrected':
+      return [];
     case 'AdsReworded':
       return event.data.ads.flatMap(({ ad_id, wording }) => reviseCopy(event, ad_id, wording.body));
     case 'AdConfirmedInactive':
@@ -165,6 +169,9 @@ export const socialPages = projection<AdLibraryEvent | SocialPageEvent | BrandEv
       case 'AdsMissed':
       case 'AdsSeen':
       case 'AdsReworded':
+      case 'AdObservationCorrected':
+      case 'AdAttributed':
+      case 'ScanCorrected':
       case 'ScanRecorded':
         return projectAd(event);
     }

@@ -54,6 +54,9 @@ export const velocity = projection<AdLibraryEvent>({
       case 'AdsMissed':
       case 'AdsSeen':
       case 'AdsReworded':
+      case 'AdObservationCorrected':
+      case 'AdAttributed':
+      case 'ScanCorrected':
         return [];
       default:
         event satisfies never;

@@ -1,6 +1,7 @@
 import type { BrandedContent } from '#contracts/observations/ad-library-scan.ts';
 import type { AdFormat } from '#contracts/values/primitives.ts';
 import type { Event } from '../event.ts';
+import type { AdAttributed, AdObservationCorrected, ScanCorrected } from './ad-library-corrections.ts';
 import type { EventVersions } from '../versions.ts';
 
 /**
@@ -45,7 +46,7 @@ export type AdContent = {
 };
 
 /** Fields of every event about one ad: brand, scan, and the time of the scan. */
-type Sighting = { readonly brand_id: string; readonly scan_id: string; readonly observed_at: string };
+export type Sighting = { readonly brand_id: string; readonly scan_id: string; readonly observed_at: string };
 
 /**
  * Fields of an ad that counters need when its status changes. They hold the values from before the event, so that
@@ -248,7 +249,10 @@ export type AdLibraryEvent =
   | AdsMissed
   | AdsSeen
   | AdsReworded
-  | ScanRecorded;
+  | ScanRecorded
+  | AdObservationCorrected
+  | AdAttributed
+  | ScanCorrected;
 
 /** Schema versions: each type's upcasters, from version 1 on. */
 export const adLibraryVersions: EventVersions<AdLibraryEvent> = {
@@ -262,4 +266,7 @@ export const adLibraryVersions: EventVersions<AdLibraryEvent> = {
   AdsSeen: [],
   AdsReworded: [],
   ScanRecorded: [],
+  AdObservationCorrected: [],
+  AdAttributed: [],
+  ScanCorrected: [],
 };

@@ -53,6 +53,10 @@ const adIdsOf = (event: AdLibraryEvent): readonly string[] => {
       return event.data.ad_ids;
     case 'AdsReworded':
       return event.data.ads.map(({ ad_id }) => ad_id);
+    case 'AdObservationCorrected':
+    case 'AdAttributed':
+      return [event.data.ad_id];
+    case 'ScanCorrected':
     case 'ScanRecorded':
       return [];
   }

@@ -1,3 +1,5 @@
+import { omit } from 'es-toolkit';
+import type { AdRecord } from '#contracts/events/corpus/ad-library-corrections.ts';
 import type {
   AdContent,
   AdLibraryEvent,
@@ -120,6 +122,8 @@ export const collectorOf = (ad: AdState, page: ScannedPage | undefined): string 
 
 export const formatOf = (content: AdContent): AdFormat => content.format ?? 'other';
 
+const stateOf = (ad: AdRecord): AdState => omit(ad, ['first_seen_at', 'basis', 'stopped_on', 'format']);
+
 const later = (a: string | null, b: string): string => (a !== null && a > b ? a : b);
 
 /**
@@ -143,6 +147,20 @@ export const evolve = (state: LibraryState, event: AdLibraryEvent): LibraryState
       if (changed.status === 'inactive') state.live -= 1;
     }
     state.ads.set(adId, { ...ad, ...changed });
+  };
+  const replace = (adId: string, next: AdState | null): void => {
+    const before = state.ads.get(adId) ?? null;
+    for (const [ad, by] of [
+      [before, -1],
+      [next, 1],
+    ] as const) {
+      if (ad === null) continue;
+      state.total += by;
+      if (ad.status !== 'inactive') state.live += by;
+      if (ad.status === 'missing') state.missing += by;
+    }
+    if (next === null) state.ads.delete(adId);
+    else state.ads.set(adId, next);
   };
 
   switch (event.type) {
@@ -232,6 +250,17 @@ export const evolve = (state: LibraryState, event: AdLibraryEvent): LibraryState
       }
       count('reworded', event.data.ads.length);
       if (state.open) state.open = { ...state.open, reworded: event.data.aspects };
+      return state;
+    case 'AdObservationCorrected':
+      replace(event.data.ad_id, stateOf(event.data.after));
+      return state;
+    case 'AdAttributed':
+      replace(
+        event.data.ad_id,
+        event.data.brand_id === event.data.to_brand_id ? stateOf(event.data.ad) : null,
+      );
+      return state;
+    case 'ScanCorrected':
       return state;
     case 'ScanRecorded': {
       for (const { page_id, partial } of event.data.pages) {

@@ -119,6 +119,9 @@ export const triggersOfLibraryEvent = (id: string, event: AdLibraryEvent): reado
     case 'AdsMissed':
     case 'AdsSeen':
     case 'AdsReworded':
+    case 'AdObservationCorrected':
+    case 'AdAttributed':
+    case 'ScanCorrected':
     case 'ScanRecorded':
       return [];
   }

@@ -1,6 +1,12 @@
-import { adLibraryStream } from '#contracts/events/corpus/ad-library.ts';
+import {
+  type AdLibraryEvent,
+  type AdStarted,
+  adLibraryStream,
+  type ScanRecorded,
+} from '#contracts/events/corpus/ad-library.ts';
 import { Observation } from '#contracts/observations/index.ts';
 import { createDecision, type OneStreamObservation } from '#services/ingest/intake/decider-registry.ts';
+import { brandIdOf, derivedId } from '#domain/ids.ts';
 import { ad, BRAND, library } from '#tests/dsl/scans.ts';
 import {
   shopEvents,
@@ -190,6 +196,44 @@ const profiles = (): readonly StreamEvent[] => [
     similar_sites: [{ domain: 'boots.example', affinity: 0.9, provider_category: 'Shoes' }],
   }),
 ];
+/** Corrections by a late scan, and an ad that another brand takes over. */
+const corrections = (started: AdStarted, end: ScanRecorded): readonly StreamEvent[] => {
+  const { novelty, missing_since, ...first } = started.data;
+  const late = { brand_id: BRAND, scan_id: derivedId('sample scan', 'late'), observed_at: at(1) };
+  const standing = {
+    ...first,
+    novelty,
+    missing_since,
+    status: 'active' as const,
+    first_seen_at: first.observed_at,
+    seen_at: at(7),
+    observed_running: true,
+    inactive_since: null,
+    basis: null,
+    stopped_on: null,
+  };
+  const after = { ...standing, novelty: 'baseline' as const, first_seen_at: at(1) };
+  const occurrence = { kind: 'started' as const, scan_id: first.scan_id, observed_at: first.observed_at };
+  const other = brandIdOf('other.example');
+  const move = { ad_id: first.ad_id, from_brand_id: BRAND, to_brand_id: other, ad: after };
+  const { scan_id, observed_at, totals } = end.data;
+  const events: readonly AdLibraryEvent[] = [
+    {
+      type: 'AdObservationCorrected',
+      data: { ...late, ad_id: first.ad_id, before: standing, after, withdrawn: [occurrence], added: [] },
+    },
+    { type: 'ScanCorrected', data: { brand_id: BRAND, scan_id, observed_at, totals, reliable: false } },
+    { type: 'AdAttributed', data: { ...late, ...move } },
+  ];
+  return [
+    ...events.map((event) => ({ stream: adLibraryStream(BRAND), event })),
+    {
+      stream: adLibraryStream(other),
+      event: { type: 'AdAttributed', data: { ...late, ...move, brand_id: other } },
+    },
+  ];
+};
+
 /** Seven scans of the brand's ads: the last one is of another collector, which words all ads differently. */
 const adLibrary = (): readonly StreamEvent[] => {
   const shop = library();
@@ -236,7 +280,16 @@ const adLibrary = (): readonly StreamEvent[] => {
       [revised, moved, launched].map((shown) => ({ ...shown, body: reworded(shown.body) })),
     ),
   ];
-  return scans.flat().map((event) => ({ stream: adLibraryStream(BRAND), event }));
+  const recorded = scans.flat();
+  const started = recorded.find(
+    (event): event is AdStarted => event.type === 'AdStarted' && event.data.novelty === 'news',
+  );
+  const end = recorded.find((event): event is ScanRecorded => event.type === 'ScanRecorded');
+  if (!started || !end) throw new Error('the samples have no news');
+  return [
+    ...recorded.map((event) => ({ stream: adLibraryStream(BRAND), event })),
+    ...corrections(started, end),
+  ];
 };
 
 const sites = (): readonly StreamEvent[] => {

@@ -1,0 +1,88 @@
+import type { BrandedContent } from '#contracts/observations/ad-library-scan.ts';
+import type { Event } from '../event.ts';
+import type { AdContent, AdCounted, Novelty, ScanTotals, Sighting } from './ad-library.ts';
+
+/** Events of the ad library that correct what earlier events recorded. They are never news. */
+
+/** An ad's state without its content, as counters of read models need it. */
+export type AdStanding = AdCounted & {
+  readonly page_id: string | null;
+  readonly page_name: string | null;
+  readonly status: 'active' | 'missing' | 'inactive';
+  readonly novelty: Novelty;
+  /** Time of the first scan that showed the ad, running or ended. */
+  readonly first_seen_at: string;
+  /** Time of the last scan that showed the ad running; of the first scan when none did. */
+  readonly seen_at: string;
+  /** False when every scan that showed the ad showed it as ended. */
+  readonly observed_running: boolean;
+  readonly missing_since: string | null;
+  readonly inactive_since: string | null;
+  readonly basis: 'library' | 'absence' | null;
+  /** The stop date that the library gave, if any. */
+  readonly stopped_on: string | null;
+};
+
+/** An ad in full. */
+export type AdRecord = AdStanding & {
+  readonly collector: string;
+  readonly content: AdContent;
+  readonly branded_content?: BrandedContent;
+};
+
+/** Something that a scan showed of an ad and that radar, signals and alerts report. */
+export type Occurrence = {
+  readonly kind: 'started' | 'stopped' | 'destination_changed';
+  /** The scan that showed it, and its time. */
+  readonly scan_id: string;
+  readonly observed_at: string;
+  readonly basis?: 'library' | 'absence';
+  readonly stopped_on?: string | null;
+  readonly from_url?: string;
+  readonly to_url?: string;
+};
+
+/**
+ * A scan that arrived late changes what later scans had decided about an ad (rule 11). `scan_id` and `observed_at` are
+ * those of the late scan. It is a correction, never news.
+ */
+export type AdObservationCorrected = Event<
+  'AdObservationCorrected',
+  Sighting & {
+    readonly ad_id: string;
+    /** The state before; `null` when the late scan is the first that shows the ad. */
+    readonly before: AdStanding | null;
+    readonly after: AdRecord;
+    /** Reported before, and not so in the order of observation. */
+    readonly withdrawn: readonly Occurrence[];
+    /** So in the order of observation, and not reported before. */
+    readonly added: readonly Occurrence[];
+  }
+>;
+
+/**
+ * The brand of an ad changes (rule 10). Both streams record the event, first the stream of `from_brand_id`. The field
+ * `brand_id` is the brand of the stream. Never news.
+ */
+export type AdAttributed = Event<
+  'AdAttributed',
+  Sighting & {
+    readonly ad_id: string;
+    readonly from_brand_id: string;
+    readonly to_brand_id: string;
+    /** The ad as it is after the move. */
+    readonly ad: AdRecord;
+  }
+>;
+
+/**
+ * A late scan or a change of attribution changes the totals of a recorded scan (rules 9 to 11). `scan_id` and
+ * `observed_at` are those of the recorded scan; the values replace those of its `ScanRecorded`.
+ */
+export type ScanCorrected = Event<
+  'ScanCorrected',
+  Sighting & {
+    readonly reliable: boolean;
+    readonly totals: ScanTotals;
+  }
+>;
