@@ -2,24 +2,26 @@ import type { AdLibraryEvent } from '#contracts/events/corpus/ad-library.ts';
 import type { BrandEvent, CategoryOnPath } from '#contracts/events/corpus/brand.ts';
 import type { CategoryDetails, CategoryEvent } from '#contracts/events/corpus/category.ts';
 import type { TrafficEvent } from '#contracts/events/corpus/traffic.ts';
+import {
+  type CategoryNaming,
+  nameCategory,
+  namingsByBrand,
+  namingsByDefinition,
+} from '../shared-tables/category-naming.ts';
 import { latestEstimate } from '../shared-tables/latest-traffic-estimate.ts';
 import { type Change, projection, type Row } from '../define-projection.ts';
 
 const latest = latestEstimate('brand', ['monthly_visits']);
 
-/** Creates the categories of a path when they are first named. */
-const nameCategories = (path: readonly CategoryOnPath[], namedAt: string): readonly Change[] =>
-  path.map(({ id, slug, name }, index) => ({
+/** Names the categories of a path and places them in the tree, unless a naming of precedence did so already. */
+const nameCategories = (
+  path: readonly CategoryOnPath[],
+  namings: readonly CategoryNaming[],
+): readonly Change[] =>
+  namings.map((naming, index) => ({
     kind: 'run',
     statement: 'name',
-    row: {
-      category_id: id,
-      parent_id: path[index - 1]?.id ?? null,
-      level: index + 1,
-      slug,
-      name,
-      named_at: namedAt,
-    },
+    row: { ...naming, parent_id: path[index - 1]?.id ?? null, level: index + 1 },
   }));
 
 const defineCategory = (
@@ -49,7 +51,7 @@ const projectBrand = (event: BrandEvent): readonly Change[] => {
       : { top_id: top?.id ?? null, mid_id: mid?.id ?? null, leaf_id: leaf?.id ?? null }),
   };
   return [
-    ...nameCategories(category_path ?? [], observed_at),
+    ...nameCategories(category_path ?? [], namingsByBrand(category_path ?? [], brand_id, observed_at)),
     { kind: 'upsert', table: 'brand', key: { brand_id }, set },
     refreshTally(brand_id),
   ];
@@ -64,30 +66,12 @@ const refreshTally = (brand_id: string): Change => ({
 /** Category trees of three levels. Each category has totals over the public brands in it and below it. */
 export const categories = projection<CategoryEvent | BrandEvent | AdLibraryEvent | TrafficEvent>({
   name: 'categories',
-  version: 2,
+  version: 3,
   prefixes: ['category-', 'brand-', 'adLibrary-', 'traffic-'],
   schema: new URL('./schema.sql', import.meta.url),
   statements: {
     latest_estimate: latest.statement,
-    // The earliest naming gives the name, in any order of the brands.
-    name: {
-      columns: {
-        category_id: 'uuid',
-        parent_id: 'uuid',
-        level: 'int',
-        slug: 'text',
-        name: 'text',
-        named_at: 'timestamptz',
-      },
-      touches: ['category'],
-      sql: `
-        insert into category as c (category_id, parent_id, level, slug, name, named_at)
-        select distinct on (category_id) category_id, parent_id, level, slug, name, named_at
-        from :input i order by category_id, named_at, name
-        on conflict (category_id) do update set parent_id = excluded.parent_id, level = excluded.level,
-          slug = excluded.slug, name = excluded.name, named_at = excluded.named_at
-        where c.named_at is null or (excluded.named_at, excluded.name) < (c.named_at, c.name)`,
-    },
+    name: nameCategory({ parent_id: 'uuid', level: 'int' }),
     define_time: {
       columns: { category_id: 'uuid', at: 'timestamptz' },
       touches: ['category'],
@@ -143,7 +127,10 @@ export const categories = projection<CategoryEvent | BrandEvent | AdLibraryEvent
     switch (event.type) {
       case 'CategoryDefined': {
         const { category_id, path, observed_at, ...details } = event.data;
-        return [...nameCategories(path, observed_at), ...defineCategory(category_id, details, observed_at)];
+        return [
+          ...nameCategories(path, namingsByDefinition(path, category_id, observed_at)),
+          ...defineCategory(category_id, details, observed_at),
+        ];
       }
       case 'CategoryChanged':
         return defineCategory(event.data.category_id, event.data.changes, event.data.observed_at);

@@ -5,9 +5,12 @@ create table category (
   parent_id uuid,
   level int,
   slug text,
-  -- Name from the first brand profile; a definition takes precedence.
+  -- Place and name from the naming of precedence: a definition, else the first brand profile.
   name text,
+  named_rank int,
   named_at timestamptz,
+  named_by uuid,
+  -- Name from the category's own definition, as last changed.
   defined_name text,
   description text,
   defined_at timestamptz,

@@ -1,9 +1,11 @@
 import type { BrandEvent } from '#contracts/events/corpus/brand.ts';
+import type { CategoryEvent } from '#contracts/events/corpus/category.ts';
 import type { SiteEvent, SiteTool } from '#contracts/events/corpus/site.ts';
 import type { TrafficEvent } from '#contracts/events/corpus/traffic.ts';
 import { TRAFFIC_BANDS } from '#contracts/values/traffic-bands.ts';
 import { addToCounters } from '../sql/counter-table.ts';
 import { describedTools, describeTool } from '../sql/tool-json.ts';
+import { nameCategory, namingsByBrand, namingsByDefinition } from '../shared-tables/category-naming.ts';
 import { latestEstimate } from '../shared-tables/latest-traffic-estimate.ts';
 import { type Change, projection, type Row } from '../define-projection.ts';
 
@@ -69,7 +71,7 @@ const refreshCounts = (brand_id: string): readonly Change[] => [
 ];
 
 const projectBrand = (event: BrandEvent): readonly Change[] => {
-  const { brand_id } = event.data;
+  const { brand_id, observed_at } = event.data;
   const { is_public, category_path } = event.type === 'BrandRegistered' ? event.data : event.data.changes;
   const [top] = category_path ?? [];
   const set: Row = {
@@ -79,15 +81,9 @@ const projectBrand = (event: BrandEvent): readonly Change[] => {
   if (Object.keys(set).length === 0) return [];
   return [
     { kind: 'upsert', table: 'brand', key: { brand_id }, set },
-    ...(top
-      ? [
-          {
-            kind: 'run',
-            statement: 'name_category',
-            row: { category_id: top.id, slug: top.slug, name: top.name },
-          } as Change,
-        ]
-      : []),
+    ...namingsByBrand(top ? [top] : [], brand_id, observed_at).map(
+      (row): Change => ({ kind: 'run', statement: 'name_category', row }),
+    ),
     ...refreshCounts(brand_id),
   ];
 };
@@ -98,24 +94,41 @@ const detectTool = (brand_id: string, observed_at: string, { slug }: SiteTool): 
   row: { brand_id, slug, detected_at: observed_at },
 });
 
+/** Returns the changes of a definition's top-level category. The other levels have no figures here. */
+const projectCategory = (event: CategoryEvent): readonly Change[] => {
+  const { category_id, observed_at } = event.data;
+  if (event.type === 'CategoryChanged') {
+    const { name } = event.data.changes;
+    return name === undefined
+      ? []
+      : [{ kind: 'update', table: 'category', key: { category_id }, set: { defined_name: name } }];
+  }
+  const namings = namingsByDefinition(event.data.path.slice(0, 1), category_id, observed_at);
+  return [
+    ...namings.map((row): Change => ({ kind: 'run', statement: 'name_category', row })),
+    ...(event.data.path.length === 1
+      ? [
+          {
+            kind: 'update',
+            table: 'category',
+            key: { category_id },
+            set: { defined_name: event.data.name },
+          } as Change,
+        ]
+      : []),
+  ];
+};
+
 /** Tools found on sites: the tools of a site, the brands with a tool, and tools used together. */
-export const tools = projection<SiteEvent | BrandEvent | TrafficEvent>({
+export const tools = projection<SiteEvent | BrandEvent | CategoryEvent | TrafficEvent>({
   name: 'tools',
-  version: 2,
-  prefixes: ['site-', 'brand-', 'traffic-'],
+  version: 3,
+  prefixes: ['site-', 'brand-', 'category-', 'traffic-'],
   schema: new URL('./schema.sql', import.meta.url),
   statements: {
     latest_estimate: latest.statement,
     describe: describeTool,
-    // Brands may write a category in different ways; the one that sorts first wins.
-    name_category: {
-      columns: { category_id: 'uuid', slug: 'text', name: 'text' },
-      touches: ['category'],
-      sql: `
-        insert into category as c (category_id, slug, name)
-        select category_id, min(slug), min(name) from :input i group by category_id
-        on conflict (category_id) do update set slug = least(c.slug, excluded.slug), name = least(c.name, excluded.name)`,
-    },
+    name_category: nameCategory({}),
     scanned: {
       columns: { brand_id: 'uuid', scanned_at: 'timestamptz' },
       touches: ['brand'],
@@ -152,6 +165,7 @@ export const tools = projection<SiteEvent | BrandEvent | TrafficEvent>({
     },
   },
   project: (event): readonly Change[] => {
+    if (event.type === 'CategoryDefined' || event.type === 'CategoryChanged') return projectCategory(event);
     const { brand_id } = event.data;
     switch (event.type) {
       case 'BrandRegistered':

@@ -72,7 +72,7 @@ const share = (part: string, whole: string): string =>
 
 const ADOPTION = `
   select coalesce(string_agg(item, ',' order by brands desc, slug), '') as items from (
-    select a.brands, c.slug, '{"category":{"id":"' || c.category_id || '","slug":' || to_json(c.slug) || ',"name":' || to_json(c.name)
+    select a.brands, c.slug, '{"category":{"id":"' || c.category_id || '","slug":' || to_json(c.slug) || ',"name":' || to_json(coalesce(c.defined_name, c.name))
       || '},"brands":' || a.brands || ',"scanned_brands":' || c.brands || ',"share":' || ${share('a.brands', 'c.brands')} || '}' as item
     from tools.adoption a join tools.category c using (category_id)
     where a.slug = k.slug and a.brands > 0

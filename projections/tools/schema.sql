@@ -44,7 +44,13 @@ create table brand (
 create table category (
   category_id uuid primary key,
   slug text,
+  -- From the naming of precedence: a definition, else the first brand profile.
   name text,
+  named_rank int,
+  named_at timestamptz,
+  named_by uuid,
+  -- Name from the category's own definition, as last changed.
+  defined_name text,
   brands bigint not null default 0
 );
 

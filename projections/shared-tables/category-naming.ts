@@ -1,0 +1,78 @@
+import type { CategoryOnPath } from '#contracts/events/corpus/brand.ts';
+import type { Statement } from '../define-projection.ts';
+
+/**
+ * Table `category`: names of categories. A definition names a category for everybody. The path of a brand only says
+ * where the brand stands, so it names a category only as long as no definition does. Then the earliest brand profile
+ * counts, so that no later brand renames a category. The result is the same in any order of the streams.
+ */
+
+/** Precedence of a naming by its source: the category's own definition, the path of another one, a brand profile. */
+const RANK = { definition: 0, pathOfDefinition: 1, brand: 2 } as const;
+
+/** One category of a path, as one definition or brand profile names it. */
+export type CategoryNaming = {
+  readonly category_id: string;
+  readonly slug: string;
+  readonly name: string;
+  readonly named_rank: number;
+  readonly named_at: string;
+  /** The brand, or the category that was defined. */
+  readonly named_by: string;
+};
+
+export const namingsByBrand = (
+  path: readonly CategoryOnPath[],
+  brandId: string,
+  observedAt: string,
+): readonly CategoryNaming[] =>
+  path.map(({ id, slug, name }) => ({
+    category_id: id,
+    slug,
+    name,
+    named_rank: RANK.brand,
+    named_at: observedAt,
+    named_by: brandId,
+  }));
+
+export const namingsByDefinition = (
+  path: readonly CategoryOnPath[],
+  categoryId: string,
+  observedAt: string,
+): readonly CategoryNaming[] =>
+  path.map(({ id, slug, name }) => ({
+    category_id: id,
+    slug,
+    name,
+    named_rank: id === categoryId ? RANK.definition : RANK.pathOfDefinition,
+    named_at: observedAt,
+    named_by: categoryId,
+  }));
+
+/**
+ * Returns the statement that stores namings. Of several, the lowest rank counts, then the earliest time, then the id of
+ * the source. `placing`: further columns that the naming sets, with their types.
+ */
+export const nameCategory = (placing: Readonly<Record<string, string>>): Statement => {
+  const set = ['slug', 'name', 'named_rank', 'named_at', 'named_by', ...Object.keys(placing)];
+  const precedence = (row: string): string =>
+    `${row}.named_rank, ${row}.named_at, ${row}.named_by, ${row}.name collate "C"`;
+  return {
+    columns: {
+      category_id: 'uuid',
+      slug: 'text',
+      name: 'text',
+      named_rank: 'int',
+      named_at: 'timestamptz',
+      named_by: 'uuid',
+      ...placing,
+    },
+    touches: ['category'],
+    sql: `
+      insert into category as c (category_id, ${set.join(', ')})
+      select distinct on (category_id) category_id, ${set.join(', ')}
+      from :input i order by category_id, ${precedence('i')}
+      on conflict (category_id) do update set ${set.map((column) => `${column} = excluded.${column}`).join(', ')}
+      where c.named_rank is null or (${precedence('excluded')}) < (${precedence('c')})`,
+  };
+};
