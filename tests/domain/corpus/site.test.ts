@@ -226,8 +226,36 @@ describe('redactAmounts', () => {
     ['content', 'Hero with $10 badge', 'Hero with … badge'],
     ['content', 'Hero 2026', 'Hero 2026'],
     ['theme', '9,90 € teaser', '… teaser'],
+    ['content', 'Badge 20USD', 'Badge …'],
+    ['content', 'Badge USD20 left', 'Badge … left'],
+    ['content', 'US$20 and R$ 30 and ₹499', '… and … and …'],
+    ['content', 'Rs. 499 banner', '… banner'],
+    ['content', 'Bar at 1 000 € or 49,-', 'Bar at … or …'],
+    ['content', '$10–20 or 49,99 zł', '… or …'],
+    ['content', '$2k prize', '… prize'],
+    ['content', 'Free shipping over 60', 'Free shipping over …'],
+    ['layout', 'Price 49 vs 59', 'Price … vs …'],
+    ['content', '$49 vs 59', '… vs …'],
+    ['content', '20% off, 5 off', '20% off, … off'],
+    ['content', 'TOP 10 list, 3 columns', 'TOP 10 list, 3 columns'],
+    ['content', 'Hero at 50% width', 'Hero at 50% width'],
   ] as const)('of a %s test: %s', (type, name, kept) => {
     expect(redactAmounts(name, type)).toBe(kept);
+  });
+
+  test('removes the bare numbers of arms when the test is named after amounts', () => {
+    expect(redactAmounts('49', 'other', 'Price points')).toBe('…');
+    expect(redactAmounts('49', 'other', 'Number of tiles')).toBe('49');
+    expect(redactAmounts('Variant 2', 'other', 'Price points')).toBe('Variant 2');
+  });
+
+  test("keeps amounts in a tool's own ids of tests out of every event, and tells the tests apart", () => {
+    const one = scanned();
+    const tests = ['bar-$129', 'bar-$119'].map((test_id) => splitTest(test_id));
+    const events = one.scan(read('2026-05-01T08:00Z', ...tests));
+    expect(JSON.stringify(events)).not.toMatch(/129|119/);
+    expect(one.test('bar-$129')).not.toEqual(one.test('bar-$119'));
+    expect(typesOf(one.scan(read('2026-05-02T08:00Z', ...tests)))).toEqual([]);
   });
 
   test('keeps amounts out of every event', () => {

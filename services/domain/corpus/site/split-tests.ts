@@ -1,6 +1,6 @@
 import type { SiteEvent, SplitTestDetails, SplitTestKey } from '#contracts/events/corpus/site.ts';
 import type { ObservedSplitTest, SiteScan } from '#contracts/observations/site-scan.ts';
-import { redactAmounts } from './redact-amounts.ts';
+import { redactAmounts, redactStatedAmounts } from './redact-amounts.ts';
 import { derivedId } from '#domain/ids.ts';
 import { inGroups, isGone, type SiteSighting } from './sighting.ts';
 import type { SplitTestState, SiteState } from './state.ts';
@@ -8,10 +8,11 @@ import { redactResults } from './redact-results.ts';
 
 /** Events about the split tests that a site's tools are configured to run; part of the decision `recordSiteScan`. */
 
+/** Returns the identity of a test. Its id follows from the tool's own id, which may hold an amount and is redacted. */
 const keyOf = (domain: string, { tool, test_id }: ObservedSplitTest): SplitTestKey => ({
   id: derivedId('split test', `${domain}|${tool}|${test_id}`),
   tool,
-  test_id,
+  test_id: redactStatedAmounts(test_id),
 });
 
 /** Returns the page without the query of its URL: a query may hold amounts and does not select another page. */
@@ -20,9 +21,9 @@ const toPage = ({ url, match }: { readonly url: string; readonly match: 'exact' 
   return { url: `${origin}${pathname}`, match };
 };
 
-/** Returns a name as it may be served, without amounts and results. */
-const redactName = (name: string, { type }: ObservedSplitTest): string =>
-  redactResults(redactAmounts(name, type));
+/** Returns the name of the test or of one of its arms as it may be served, without amounts and results. */
+const redactName = (name: string, { type, name: nameOfTest }: ObservedSplitTest): string =>
+  redactResults(redactAmounts(name, type, nameOfTest));
 
 /** Returns the observed details of a test, with blanks filled from the existing details. */
 const detailsOf = (
