@@ -8,7 +8,10 @@ import {
   SOCIAL_PAGES_MAX,
 } from '#contracts/resources/corpus/social-page.ts';
 
-/** Roles of pages that speak for the brand. Every other page is a third party's, linked or not. */
+/**
+ * Roles of pages that speak for the brand. A page is a third party's when it is linked to the brand in another role, or
+ * to another brand only. The owner of a page without any link is unknown, so such a page is neither.
+ */
 const OWN_ROLES = `('OFFICIAL', 'REGIONAL')`;
 
 /** SQL of the JSON of a social page as ads name it. */
@@ -50,7 +53,10 @@ export const listSocialPages = async (db: ReadDatabase, brandId: string): Promis
 const LEAKAGE = `
   with p as (
     select r.social_page_id, r.active_ads, l.role,
-      case when r.social_page_id = '' then 'unnamed' when l.role in ${OWN_ROLES} then 'own' else 'third' end as whose
+      case when r.social_page_id = '' then 'unnamed' when l.role in ${OWN_ROLES} then 'own'
+        when l.role is not null
+          or exists (select from social_pages.link o where o.social_page_id = r.social_page_id) then 'third'
+        else 'unlinked' end as whose
     from social_pages.run r
     left join social_pages.link l on l.social_page_id = r.social_page_id and l.brand_id = r.brand_id
     where r.brand_id = $1 and r.active_ads > 0
@@ -59,9 +65,11 @@ const LEAKAGE = `
     'active_ads', coalesce(sum(active_ads), 0),
     'own_page_ads', coalesce(sum(active_ads) filter (where whose = 'own'), 0),
     'third_party_ads', coalesce(sum(active_ads) filter (where whose = 'third'), 0),
+    'unlinked_page_ads', coalesce(sum(active_ads) filter (where whose = 'unlinked'), 0),
     'unnamed_page_ads', coalesce(sum(active_ads) filter (where whose = 'unnamed'), 0),
     'own_pages', count(*) filter (where whose = 'own'),
     'third_party_pages', count(*) filter (where whose = 'third'),
+    'unlinked_pages', count(*) filter (where whose = 'unlinked'),
     'largest_third_party_pages', coalesce((
       select json_agg(json_build_object('page', ${AD_PAGE_SQL}, 'role', p.role, 'active_ads', p.active_ads)
         order by p.active_ads desc, p.social_page_id)
@@ -71,8 +79,8 @@ const LEAKAGE = `
   from p`;
 
 /**
- * Returns how many of the brand's active ads run on its own pages and on those of third parties, as JSON
- * text.
+ * Returns how many of the brand's active ads run on its own pages, on those of third parties and on unlinked ones, as
+ * JSON text.
  */
 export const readLeakage = async (db: ReadDatabase, brandId: string): Promise<string> =>
   (await db.query<{ item: string }>({ sql: LEAKAGE, values: [brandId] }))[0]?.item ?? '{}';

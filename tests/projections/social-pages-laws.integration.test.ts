@@ -111,6 +111,7 @@ const networkOf = (onPages: readonly Ad[], links: readonly Link[], hidden: Reado
 /** Computes, by counting, what the reads must return for these ads and links. */
 const expected = ({ ads, links, hidden }: Omit<ReturnType<typeof storyOf>, 'events'>) => {
   const live = ads.filter((ad) => ad.live);
+  const linkedToAny = new Set(links.map(({ page }) => page));
   const ofBrand = (name: string) => {
     const own = live.filter((ad) => ad.brand === name);
     const linked = new Set(links.filter((one) => one.brand === name).map(({ page }) => page));
@@ -132,7 +133,8 @@ const expected = ({ ads, links, hidden }: Omit<ReturnType<typeof storyOf>, 'even
       leakage: [
         own.length,
         own.filter(({ page }) => page !== null && linked.has(page)).length,
-        own.filter(({ page }) => page !== null && !linked.has(page)).length,
+        own.filter(({ page }) => page !== null && !linked.has(page) && linkedToAny.has(page)).length,
+        own.filter(({ page }) => page !== null && !linkedToAny.has(page)).length,
         own.filter(({ page }) => page === null).length,
       ],
       reused,
@@ -189,7 +191,13 @@ const shown = async (db: ReadDatabase) => {
       pages: parsed(await listSocialPages(db, id))
         .map(({ page_id, active_ads, total_ads }) => [page_id, active_ads, total_ads])
         .toSorted(byPage),
-      leakage: [leakage.active_ads, leakage.own_page_ads, leakage.third_party_ads, leakage.unnamed_page_ads],
+      leakage: [
+        leakage.active_ads,
+        leakage.own_page_ads,
+        leakage.third_party_ads,
+        leakage.unlinked_page_ads,
+        leakage.unnamed_page_ads,
+      ],
       reused: Object.fromEntries(
         parsed(await listReusedCopy(db, id)).map(({ body, brand_ads, foreign_ads }) => [
           copyKeyOf(body),

@@ -138,22 +138,48 @@ describe('leakage', () => {
       .shows(async (db) => JSON.parse(await readLeakage(db, idOf('a'))), {
         active_ads: 6,
         own_page_ads: 2,
-        third_party_ads: 3,
+        third_party_ads: 1,
+        unlinked_page_ads: 2,
         unnamed_page_ads: 1,
         own_pages: 2,
-        third_party_pages: 2,
+        third_party_pages: 1,
+        unlinked_pages: 1,
         largest_third_party_pages: [
-          { page: { page_id: OTHER, page_name: `Page ${OTHER}` }, role: null, active_ads: 2 },
           { page: { page_id: CREATOR, page_name: `Page ${CREATOR}` }, role: 'CREATOR', active_ads: 1 },
         ],
       });
   });
 
+  it('counts a page as a third party only while it is linked to some brand', async () => {
+    const counts = async (db: Parameters<typeof readLeakage>[0]) => {
+      const { third_party_ads, unlinked_page_ads, largest_third_party_pages } = JSON.parse(
+        await readLeakage(db, idOf('a')),
+      );
+      return { third_party_ads, unlinked_page_ads, largest_third_party_pages };
+    };
+    const events = [start('a', ad(1), { page: OTHER }), link('b', OTHER)];
+    await given(events)
+      .into(socialPages)
+      .shows(counts, {
+        third_party_ads: 1,
+        unlinked_page_ads: 0,
+        largest_third_party_pages: [
+          { page: { page_id: OTHER, page_name: `Page ${OTHER}` }, role: null, active_ads: 1 },
+        ],
+      });
+    for (const withdrawn of [unlink('b', OTHER), quarantine('b', OTHER)]) {
+      await given([...events, withdrawn])
+        .into(socialPages)
+        .shows(counts, { third_party_ads: 0, unlinked_page_ads: 1, largest_third_party_pages: [] });
+    }
+  });
+
   it('shows at most the ten largest pages, and none for a brand without ads', async () => {
     const pages = Array.from({ length: 12 }, (_, place) => String(200_000_000 + place));
-    const events = pages.flatMap((page, place) =>
-      Array.from({ length: place + 1 }, (_, nth) => start('a', `8${page}${nth}`, { page })),
-    );
+    const events = pages.flatMap((page, place) => [
+      link('b', page),
+      ...Array.from({ length: place + 1 }, (_, nth) => start('a', `8${page}${nth}`, { page })),
+    ]);
     await given(events)
       .into(socialPages)
       .shows(

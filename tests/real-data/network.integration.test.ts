@@ -203,9 +203,11 @@ describe.skipIf(absent)('networks on real exports', () => {
 
   it('leakage equals the counts from the files, and ads without a page id are counted apart', async () => {
     const unnamed = new Map<string, number>();
+    const linked = new Set(official.values());
     for (const domain of new Set(live.map(({ brand }) => brand))) {
       const own = live.filter(({ brand }) => brand === domain);
-      const third = own.filter(({ page }) => page !== '' && page !== official.get(domain));
+      const third = own.filter(({ page }) => linked.has(page) && page !== official.get(domain));
+      const unlinked = own.filter(({ page }) => page !== '' && !linked.has(page));
       const shown = (await get(`/v1/brands/${brandSlugOf(domain)}/leakage`)) as {
         largest_third_party_pages: { page: { page_id: string }; active_ads: number }[];
       } & Record<string, number>;
@@ -215,6 +217,8 @@ describe.skipIf(absent)('networks on real exports', () => {
           active_ads: own.length,
           third_party_ads: third.length,
           third_party_pages: new Set(third.map(({ page }) => page)).size,
+          unlinked_page_ads: unlinked.length,
+          unlinked_pages: new Set(unlinked.map(({ page }) => page)).size,
           unnamed_page_ads: own.filter(({ page }) => page === '').length,
         },
       ]);
@@ -226,7 +230,7 @@ describe.skipIf(absent)('networks on real exports', () => {
     expect(unnamed.get('wisprflow.ai')).toBeGreaterThan(100);
   });
 
-  it('leakage of a search for words counts all pages in the result', async () => {
+  it('leakage of a search for words counts all pages in the result as unlinked', async () => {
     type Found = { ad_archive_id: string; page_id: string; is_active: boolean };
     const found = JSON.parse(gunzipped(SEARCH.file)) as {
       edges: { node: { collated_results: Found[] } }[];
@@ -237,11 +241,11 @@ describe.skipIf(absent)('networks on real exports', () => {
     expect(await get(`/v1/brands/${brandSlugOf(SEARCH.domain)}/leakage`)).toMatchObject({
       active_ads: pageOf.size,
       own_page_ads: 0,
-      third_party_ads: pageOf.size,
-      third_party_pages: pages.length,
-      largest_third_party_pages: pages
-        .slice(0, 10)
-        .map(([page_id, active_ads]) => ({ page: { page_id }, role: null, active_ads })),
+      third_party_ads: 0,
+      third_party_pages: 0,
+      unlinked_page_ads: pageOf.size,
+      unlinked_pages: pages.length,
+      largest_third_party_pages: [],
     });
   });
 

@@ -59,17 +59,23 @@ export const SocialPage = z
 
 export const Leakage = z
   .strictObject({
-    active_ads: Count.meta({ description: "All of the brand's active ads; the next three add up to it." }),
+    active_ads: Count.meta({ description: "All of the brand's active ads; the next four add up to it." }),
     own_page_ads: Count.meta({ description: 'On pages linked to the brand as `OFFICIAL` or `REGIONAL`.' }),
-    third_party_ads: Count.meta({ description: 'On any other page.' }),
+    third_party_ads: Count.meta({
+      description: 'On pages linked to the brand in any other role, or to other brands only.',
+    }),
+    unlinked_page_ads: Count.meta({
+      description: 'On named pages that are linked to no brand: their owner is unknown.',
+    }),
     unnamed_page_ads: Count.meta({ description: 'Of which no source named the page: neither is told.' }),
     own_pages: Count.meta({ description: 'Own pages with active ads.' }),
-    third_party_pages: Count.meta({ description: 'Other pages with active ads.' }),
+    third_party_pages: Count.meta({ description: 'Pages of third parties with active ads.' }),
+    unlinked_pages: Count.meta({ description: 'Pages linked to no brand with active ads.' }),
     largest_third_party_pages: z
       .array(
         z.strictObject({
           page: AdPage,
-          role: PageRole.nullable().meta({ description: 'Null: the page is not linked to the brand.' }),
+          role: PageRole.nullable().meta({ description: 'Null: the page is linked to other brands only.' }),
           active_ads: Count.meta({ description: "The brand's." }),
         }),
       )

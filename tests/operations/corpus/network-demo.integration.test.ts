@@ -54,8 +54,9 @@ test('the leakage counts add up to the active ads of each brand', async () => {
   for (const slug of slugs) {
     const leakage = (await get(`/v1/brands/${slug}/leakage`)) as Record<string, number>;
     const { active_ads } = (await get(`/v1/brands/${slug}`)) as { active_ads: number };
-    const { own_page_ads = 0, third_party_ads = 0, unnamed_page_ads = 0 } = leakage;
-    expect([slug, own_page_ads + third_party_ads + unnamed_page_ads]).toEqual([slug, active_ads]);
+    const { own_page_ads = 0, third_party_ads = 0, unlinked_page_ads = 0, unnamed_page_ads = 0 } = leakage;
+    const sum = own_page_ads + third_party_ads + unlinked_page_ads + unnamed_page_ads;
+    expect([slug, sum]).toEqual([slug, active_ads]);
     expect(leakage['active_ads']).toBe(active_ads);
     third += third_party_ads;
   }

@@ -99,7 +99,15 @@ describe('listBrandSocialPages 404', () => {
 describe('getBrandLeakage 200', () => {
   test('counts active ads on own pages and on other pages', async () => {
     const { data, meta } = await get(`/v1/brands/${idOf('alpha')}/leakage`);
-    expect(data).toMatchObject({ active_ads: 4, own_page_ads: 2, third_party_ads: 2, third_party_pages: 2 });
+    expect(data).toMatchObject({
+      active_ads: 4,
+      own_page_ads: 2,
+      third_party_ads: 1,
+      third_party_pages: 1,
+      unlinked_page_ads: 1,
+      unlinked_pages: 1,
+      largest_third_party_pages: [{ page: { page_id: SHARED }, role: 'UNVERIFIED', active_ads: 1 }],
+    });
     expect(meta.as_of).toBe(at(5));
   });
   test('returns zeros for a brand without ads', async () => {

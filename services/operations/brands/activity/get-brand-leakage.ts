@@ -7,12 +7,14 @@ import { withBrand } from '../find-brand-or-404.ts';
 import { CREATOR_PAGE } from '#operations/social-pages/examples.ts';
 
 const leakageExample = {
-  active_ads: 126,
+  active_ads: 131,
   own_page_ads: 97,
   third_party_ads: 27,
+  unlinked_page_ads: 5,
   unnamed_page_ads: 2,
   own_pages: 1,
   third_party_pages: 1,
+  unlinked_pages: 2,
   largest_third_party_pages: [{ page: CREATOR_PAGE, role: 'CREATOR', active_ads: 27 }],
 };
 
@@ -24,7 +26,7 @@ export const getBrandLeakage = endpoint({
   scope: 'brands:read',
   summary: 'Read where its ads run outside its own pages',
   description:
-    'Counts of the active ads of the brand by the page that runs them: totals over all pages, and the ten largest pages that are not its own. A page is its own when it is linked to the brand as `OFFICIAL` or `REGIONAL`; with no such link, every page counts as a third party.',
+    "Counts of the active ads of the brand by the page that runs them: totals over all pages, and the ten largest pages of third parties. A page is its own when it is linked to the brand as `OFFICIAL` or `REGIONAL`. It is a third party's when it is linked to the brand in another role, or to other brands only. A page linked to no brand is counted as unlinked, never as a third party's.",
   params: brandParams,
   query: noQuery,
   body: null,
