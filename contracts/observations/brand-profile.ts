@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { Country, ObservedDomain, Timestamp } from '../values/primitives.ts';
-import { trimmedText, webAddress } from '../values/text.ts';
+import { cutTrimmedText, trimmedText, webAddress } from '../values/text.ts';
 
 /** Levels of a category tree: top level, middle, leaf. */
 export const CATEGORY_LEVELS_MAX = 3;
@@ -14,7 +14,7 @@ export const BrandProfile = z.strictObject({
   domain: ObservedDomain,
   observed_at: Timestamp,
   name: trimmedText(200),
-  description: trimmedText(5_000).nullable(),
+  description: cutTrimmedText(5_000).nullable(),
   url: webAddress(2_048).nullable(),
   logo_url: webAddress(2_048).nullable(),
   country: Country.nullable(),

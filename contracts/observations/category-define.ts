@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { Timestamp } from '../values/primitives.ts';
-import { trimmedText } from '../values/text.ts';
+import { cutTrimmedText, trimmedText } from '../values/text.ts';
 import { CATEGORY_LEVELS_MAX } from './brand-profile.ts';
 
 export const CATEGORY_NAME_MAX_CHARACTERS = 100;
@@ -41,7 +41,7 @@ export const CategoryDefine = z
       .regex(/^[a-z0-9][a-z0-9.-]{0,99}$/, 'lower-case letters, digits, dots and hyphens')
       .nullable(),
     taxonomy_id: trimmedText(TAXONOMY_ID_MAX_CHARACTERS).nullable(),
-    description: trimmedText(CATEGORY_DESCRIPTION_MAX_CHARACTERS).nullable(),
+    description: cutTrimmedText(CATEGORY_DESCRIPTION_MAX_CHARACTERS).nullable(),
   })
   .refine(({ level, path }) => level === null || level === path.length, {
     path: ['level'],

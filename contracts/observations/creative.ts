@@ -1,7 +1,14 @@
 import { z } from 'zod';
 import { ANALYSIS_DEPTHS, CREATIVE_FIELDS, CREATIVE_KEY, MEDIA_KINDS } from '../values/creatives.ts';
 import { LibraryId, Timestamp } from '../values/primitives.ts';
-import { observedText, trimmedText, webAddress } from '../values/text.ts';
+import {
+  CUT_MARK,
+  cutList,
+  cutObservedText,
+  cutTrimmedText,
+  trimmedText,
+  webAddress,
+} from '../values/text.ts';
 
 /** Maximum ads per observation. A file used by more ads needs several observations. */
 export const CREATIVE_ADS_MAX = 1_000;
@@ -10,12 +17,16 @@ export const CREATIVE_PIXELS_MAX = 100_000;
 export const CREATIVE_DURATION_MAX_SECONDS = 86_400;
 export const CREATIVE_FRAMES_MAX = 500;
 const URL_MAX_CHARACTERS = 2_048;
-/** More than an hour of fast speech. */
+/** More than an hour of fast speech. A longer transcript is cut. */
 export const TRANSCRIPT_MAX_CHARACTERS = 100_000;
 export const CORRECTIONS_MAX = 500;
 const CORRECTION_MAX_CHARACTERS = 500;
 export const SHOWN_TEXTS_MAX = 200;
 const SHOWN_TEXT_MAX_CHARACTERS = 1_000;
+/** Maximum bytes of a transcript as JSON: 4 for each character, so that only unusual texts are cut. */
+const TRANSCRIPT_MAX_BYTES = 4 * TRANSCRIPT_MAX_CHARACTERS;
+/** Maximum bytes of each list as JSON. With the transcript, an analysis fits into one append of the event store. */
+const LIST_MAX_BYTES = 200_000;
 
 const CreativeKey = z
   .string()
@@ -61,8 +72,8 @@ export type CreativeFile = z.infer<typeof CreativeFile>;
 
 /** A correction of the transcript: the text as heard and as meant. */
 export const TranscriptCorrection = z.strictObject({
-  heard: trimmedText(CORRECTION_MAX_CHARACTERS),
-  meant: trimmedText(CORRECTION_MAX_CHARACTERS),
+  heard: cutTrimmedText(CORRECTION_MAX_CHARACTERS),
+  meant: cutTrimmedText(CORRECTION_MAX_CHARACTERS),
 });
 
 /** One value per field, each from a closed list. */
@@ -84,14 +95,28 @@ export const CreativeAnalysis = z
     observed_at: Timestamp,
     depth: z.enum(ANALYSIS_DEPTHS),
     /** Spoken words as heard. Empty when nothing is spoken. */
-    transcript: observedText(TRANSCRIPT_MAX_CHARACTERS).nullable(),
+    transcript: cutObservedText(TRANSCRIPT_MAX_CHARACTERS, TRANSCRIPT_MAX_BYTES).nullable(),
     language: z
       .string()
       .regex(/^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8}){0,3}$/, 'a language tag such as en-US')
       .nullable(),
-    corrections: z.array(TranscriptCorrection).max(CORRECTIONS_MAX).nullable(),
+    corrections: z
+      .array(TranscriptCorrection)
+      .overwrite((corrections) =>
+        cutList(corrections, {
+          maxItems: CORRECTIONS_MAX,
+          maxBytes: LIST_MAX_BYTES,
+          mark: { heard: CUT_MARK, meant: CUT_MARK },
+        }),
+      )
+      .nullable(),
     /** Words shown on screen, in the order of first appearance. */
-    shown_texts: z.array(trimmedText(SHOWN_TEXT_MAX_CHARACTERS)).max(SHOWN_TEXTS_MAX).nullable(),
+    shown_texts: z
+      .array(cutTrimmedText(SHOWN_TEXT_MAX_CHARACTERS))
+      .overwrite((texts) =>
+        cutList(texts, { maxItems: SHOWN_TEXTS_MAX, maxBytes: LIST_MAX_BYTES, mark: CUT_MARK }),
+      )
+      .nullable(),
     /** Times of the frames that were analysed. */
     read_frame_times_seconds: FrameTimes.nullable(),
     fields: CreativeFieldValues.nullable(),

@@ -1,15 +1,23 @@
 import { z } from 'zod';
 import { landingPageOf, PAGE_TYPES, PAGE_URL_MAX_CHARACTERS } from '../values/landing-pages.ts';
 import { Timestamp } from '../values/primitives.ts';
-import { observedText, trimmedText, webAddress } from '../values/text.ts';
+import { CUT_MARK, cutList, cutTrimmedText, observedText, webAddress } from '../values/text.ts';
 
-/** Limits of the stored fields of a page. A scraper truncates longer values. */
+/** Limits of the stored fields of a page. Longer texts and lists are cut, and end with `CUT_MARK`. */
 export const PAGE_TITLE_MAX_CHARACTERS = 1_000;
 export const PAGE_DESCRIPTION_MAX_CHARACTERS = 5_000;
 export const PAGE_HEADINGS_MAX = 50;
 export const PAGE_HEADING_MAX_CHARACTERS = 500;
 export const PAGE_CTAS_MAX = 50;
 export const PAGE_CTA_MAX_CHARACTERS = 200;
+
+/** Maximum bytes of each list as JSON. It is never reached by texts within the limits above. */
+const PAGE_LIST_MAX_BYTES = 200_000;
+
+const cutTexts = (maxItems: number, maxLength: number) =>
+  z
+    .array(cutTrimmedText(maxLength))
+    .overwrite((texts) => cutList(texts, { maxItems, maxBytes: PAGE_LIST_MAX_BYTES, mark: CUT_MARK }));
 
 const PageUrl = observedText(PAGE_URL_MAX_CHARACTERS)
   .min(1)
@@ -28,15 +36,15 @@ export const LandingPageScrape = z.strictObject({
   http_status: z.int().min(100).max(599).nullable(),
   /** The canonical URL that the page declares, or the URL where redirects ended. */
   canonical_url: webAddress(PAGE_URL_MAX_CHARACTERS).nullable(),
-  title: trimmedText(PAGE_TITLE_MAX_CHARACTERS).nullable(),
-  description: trimmedText(PAGE_DESCRIPTION_MAX_CHARACTERS).nullable(),
+  title: cutTrimmedText(PAGE_TITLE_MAX_CHARACTERS).nullable(),
+  description: cutTrimmedText(PAGE_DESCRIPTION_MAX_CHARACTERS).nullable(),
   /** BCP 47, as the page declares it: `en-US`. */
   language: z
     .string()
     .regex(/^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8}){0,3}$/, 'a language tag such as en-US')
     .nullable(),
-  headings: z.array(trimmedText(PAGE_HEADING_MAX_CHARACTERS)).max(PAGE_HEADINGS_MAX).nullable(),
-  cta_texts: z.array(trimmedText(PAGE_CTA_MAX_CHARACTERS)).max(PAGE_CTAS_MAX).nullable(),
+  headings: cutTexts(PAGE_HEADINGS_MAX, PAGE_HEADING_MAX_CHARACTERS).nullable(),
+  cta_texts: cutTexts(PAGE_CTAS_MAX, PAGE_CTA_MAX_CHARACTERS).nullable(),
 });
 export type LandingPageScrape = z.infer<typeof LandingPageScrape>;
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { ObservedDomain, Timestamp } from '../values/primitives.ts';
-import { nameText, proseText, webAddress } from '../values/text.ts';
+import { cutProseText, nameText, proseText, webAddress } from '../values/text.ts';
 
 /** Limits of a storefront scan. A shop publishes at most 25,000 products in its catalogue pages. */
 export const STOREFRONT_PAGE_PRODUCTS_MAX = 250;
@@ -23,7 +23,7 @@ export const ListedPrice = z.string().regex(PRICE, 'a decimal number such as "59
 /** One variant as the catalogue page showed it. `null` means unknown and overwrites nothing. */
 export const ObservedVariant = z.strictObject({
   id: CatalogueId,
-  title: proseText(255).nullable(),
+  title: cutProseText(255).nullable(),
   sku: proseText(255).nullable(),
   price: ListedPrice.nullable(),
   /** `none`: the page states that it has no price to compare with. */
@@ -41,9 +41,9 @@ export const ObservedProduct = z
   .strictObject({
     id: CatalogueId,
     handle: proseText(255),
-    title: proseText(1_000),
-    product_type: proseText(255).nullable(),
-    vendor: proseText(255).nullable(),
+    title: cutProseText(1_000),
+    product_type: cutProseText(255).nullable(),
+    vendor: cutProseText(255).nullable(),
     published_at: Timestamp.nullable(),
     image_url: webAddress(2_048).nullable(),
     /** All variants of the product. A variant missing here has been delisted. */

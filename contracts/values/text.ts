@@ -44,3 +44,71 @@ export const proseText = (maxLength: number) =>
     .max(maxLength)
     .refine(isStorable, NOT_STORABLE)
     .refine(isVisible, 'a text shows something');
+
+/** Mark at the end of a text, or of a list of texts, that was cut. */
+export const CUT_MARK = '…';
+
+/** Returns the text with at most `maxLength` UTF-16 units. A cut text ends with `CUT_MARK`; no character is halved. */
+export const cutText = (text: string, maxLength: number): string =>
+  text.length <= maxLength ? text : `${wellFormed(text.slice(0, maxLength - CUT_MARK.length))}${CUT_MARK}`;
+
+const wellFormed = (text: string): string => text.replace(/[\uD800-\uDBFF]$/, '');
+
+const ENCODER = new TextEncoder();
+const jsonBytes = (value: unknown): number => ENCODER.encode(JSON.stringify(value)).length;
+
+/**
+ * Returns the first items of the list, at most `maxItems` and at most `maxBytes` as JSON. A cut list ends with `mark`,
+ * which counts as an item.
+ */
+export const cutList = <Item>(
+  items: readonly Item[],
+  { maxItems, maxBytes, mark }: { readonly maxItems: number; readonly maxBytes: number; readonly mark: Item },
+): Item[] => {
+  if (items.length <= maxItems && jsonBytes(items) <= maxBytes) return [...items];
+  const kept: Item[] = [];
+  let bytes = jsonBytes([mark]);
+  for (const item of items) {
+    bytes += jsonBytes(item) + 1;
+    if (kept.length >= maxItems - 1 || bytes > maxBytes) break;
+    kept.push(item);
+  }
+  return [...kept, mark];
+};
+
+/** Returns the text with at most `maxBytes` as JSON. A cut text ends with `CUT_MARK`. */
+export const cutTextToBytes = (text: string, maxBytes: number): string => {
+  if (jsonBytes(text) <= maxBytes) return text;
+  let [fits, tooLong] = [0, text.length];
+  while (tooLong - fits > 1) {
+    const middle = (fits + tooLong) >> 1;
+    if (jsonBytes(`${wellFormed(text.slice(0, middle))}${CUT_MARK}`) <= maxBytes) fits = middle;
+    else tooLong = middle;
+  }
+  return `${wellFormed(text.slice(0, fits))}${CUT_MARK}`;
+};
+
+/** Text as a source shows it. It may be blank. A text with more characters, or more bytes as JSON, is cut. */
+export const cutObservedText = (maxLength: number, maxBytes: number) =>
+  z
+    .string()
+    .overwrite((text) => cutTextToBytes(cutText(text, maxLength), maxBytes))
+    .refine(isStorable, NOT_STORABLE);
+
+/** Observed text, trimmed and not empty. A longer text is cut, so that its length alone never rejects an observation. */
+export const cutTrimmedText = (maxLength: number) =>
+  z
+    .string()
+    .trim()
+    .overwrite((text) => cutText(text, maxLength))
+    .min(1)
+    .refine(isStorable, NOT_STORABLE);
+
+/** Text of any number of lines with a visible character. A longer one is cut. */
+export const cutProseText = (maxLength: number) =>
+  z
+    .string()
+    .min(1)
+    .overwrite((text) => cutText(text, maxLength))
+    .refine(isStorable, NOT_STORABLE)
+    .refine(isVisible, 'a text shows something');

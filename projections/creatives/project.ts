@@ -6,6 +6,7 @@ import type { CreativeEvent, CreativeReading } from '#contracts/events/corpus/cr
 import type { RecordedEvent } from '#contracts/events/event.ts';
 import { brandReference } from '../shared-tables/brand-reference.ts';
 import { type Change, projection, type Row } from '../define-projection.ts';
+import { searchedParts } from './searched-parts.ts';
 import { move, refreshFile, refreshFilesOfAd, refreshFilesOfBrand } from './statements.ts';
 
 type AdMove = {
@@ -87,7 +88,11 @@ const carriages = (
     row: { creative_key, ad_id, creative_id: creativeIdOf(ad_id, creative_key), first_seen_at },
   }));
 
-const readingColumns = ({ fields, ...reading }: Partial<CreativeReading>): Row => ({ ...reading, ...fields });
+const readingColumns = ({ fields, ...reading }: Partial<CreativeReading>): Row => ({
+  ...reading,
+  ...searchedParts(reading),
+  ...fields,
+});
 
 const projectFile = (event: CreativeEvent): readonly Change[] => {
   const { creative_key, observed_at } = event.data;
@@ -125,7 +130,7 @@ const projectBrand = (event: BrandEvent): readonly Change[] => {
 /** Creative files, the ads that carry them, and what was read of them. */
 export const creatives = projection<CreativeEvent | AdLibraryEvent | BrandEvent>({
   name: 'creatives',
-  version: 3,
+  version: 4,
   prefixes: ['creative-', 'adLibrary-', 'brand-'],
   schema: new URL('./schema.sql', import.meta.url),
   statements: {

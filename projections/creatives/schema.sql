@@ -32,11 +32,18 @@ create table file (
     'media_kind:' || media_kind, 'depth:' || coalesce(depth, 'measured'), 'hook:' || hook, 'style:' || style,
     'presenter:' || presenter, 'setting:' || setting, 'tone:' || tone, 'offer:' || offer, 'audio:' || audio
   ], null)) stored,
+  -- The parts that a search covers, where the whole is too long for a word index; else null.
+  searched_transcript text,
+  searched_corrections jsonb,
+  searched_shown_texts jsonb,
   -- Transcript, and its corrections.
   said tsvector generated always as (
-    to_tsvector('simple', coalesce(transcript, '')) || to_tsvector('simple', coalesce(corrections, '[]'))
+    to_tsvector('simple', coalesce(searched_transcript, transcript, ''))
+      || to_tsvector('simple', coalesce(searched_corrections, corrections, '[]'))
   ) stored,
-  shown tsvector generated always as (to_tsvector('simple', coalesce(shown_texts, '[]'))) stored
+  shown tsvector generated always as (
+    to_tsvector('simple', coalesce(searched_shown_texts, shown_texts, '[]'))
+  ) stored
 );
 -- With fewer statistics the planner takes a rare word for a common one.
 alter table file alter column said set statistics 10000;

@@ -137,7 +137,6 @@ describe('recordCreativeAnalysis', () => {
 
 describe('the observation schema', () => {
   test.each([
-    ['a transcript of 5 MB', analysis(1, { transcript: 'x'.repeat(5_000_000) }), 'transcript'],
     [
       'a value that is not listed',
       analysis(1, { depth: 'described', fields: { ...NO_FIELDS, hook: 'shock' as 'story' } }),
@@ -145,11 +144,6 @@ describe('the observation schema', () => {
     ],
     ['fields of a file that was not described', analysis(1, { fields: NO_FIELDS }), 'fields'],
     ['a depth that does not exist', analysis(1, { depth: 'deep' as 'described' }), 'depth'],
-    [
-      '201 texts on screen',
-      analysis(1, { shown_texts: Array.from({ length: 201 }, () => 'NEW') }),
-      'shown_texts',
-    ],
     ['a NUL character', analysis(1, { transcript: 'a\u0000' }), 'transcript'],
     ['a key that is not a SHA-256 hash', file(1, { creative_key: 'abc' }), 'creative_key'],
     ['no ads', file(1, { ad_ids: [] }), 'ad_ids'],
@@ -167,9 +161,37 @@ describe('the observation schema', () => {
     const result = Observation.safeParse(observation);
     expect(result.error?.issues.map((issue) => issue.path.join('.'))).toEqual([path]);
   });
-  test('states the maximum length when it rejects a transcript', () => {
-    const { error } = Observation.safeParse(analysis(1, { transcript: 'x'.repeat(5_000_000) }));
-    expect(error?.issues[0]?.message).toContain(String(TRANSCRIPT_MAX_CHARACTERS));
+  test('cuts texts and lists that are too long, and marks the cut', () => {
+    const cut = Observation.parse(
+      analysis(1, {
+        transcript: 'x'.repeat(5_000_000),
+        corrections: Array.from({ length: 501 }, () => ({ heard: 'a', meant: 'b'.repeat(501) })),
+        shown_texts: Array.from({ length: 201 }, () => 'NEW'),
+      }),
+    ) as CreativeAnalysis;
+    expect(cut.transcript).toHaveLength(TRANSCRIPT_MAX_CHARACTERS);
+    expect(cut.transcript?.endsWith('x…')).toBe(true);
+    expect(cut.shown_texts).toHaveLength(200);
+    expect(cut.shown_texts?.at(-1)).toBe('…');
+    expect(cut.corrections?.[0]?.meant).toBe(`${'b'.repeat(499)}…`);
+    expect(cut.corrections?.at(-1)).toEqual({ heard: '…', meant: '…' });
+  });
+  test('cuts an analysis so that its event fits into one append, in any script', () => {
+    for (const letter of ['\u0001a', 'я', '漢', '😀']) {
+      const cut = Observation.parse(
+        analysis(1, {
+          transcript: letter.repeat(500_000),
+          corrections: Array.from({ length: 500 }, () => ({
+            heard: letter.repeat(500),
+            meant: letter.repeat(500),
+          })),
+          shown_texts: Array.from({ length: 200 }, () => letter.repeat(1_000)),
+        }),
+      ) as CreativeAnalysis;
+      const [event] = recordCreativeAnalysis(cut)(creative.initial);
+      expect(Buffer.byteLength(JSON.stringify(event)), letter).toBeLessThan(900_000);
+      expect(cut.transcript?.isWellFormed()).toBe(true);
+    }
   });
   test('accepts a complete observation unchanged', () => {
     const whole = analysis(1, {
