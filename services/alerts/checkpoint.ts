@@ -9,12 +9,9 @@ import type { MatchingState } from './matching/match-events.ts';
 import { createActiveRules } from './matching/active-rules.ts';
 import { openPendingSignalChecks } from './matching/pending-signal-checks.ts';
 import { openUntrackedBrands } from './matching/untracked-brands.ts';
+import { openWaitingStreams, type WaitingStreams } from './waiting/waiting-streams.ts';
 
 const SCHEMA = readFileSync(new URL('./schema.sql', import.meta.url), 'utf8');
-/**
- * Advisory lock id of the schema installation; any constant. `create … if not exists` is not safe when two
- * processes run it at once.
- */
 
 /**
  * Thrown when another process has moved the checkpoint. That process is the leader now; this one starts again from
@@ -38,6 +35,7 @@ export type Progress = MatchingState & {
   position: bigint;
   readonly replayedUntil: bigint;
   readonly pendingDigests: PendingDigests;
+  readonly waitingStreams: WaitingStreams;
 };
 
 type Checkpoint = {
@@ -90,6 +88,7 @@ export const openProgress = async (database: Database, eventStore: EventStore): 
     changedRules: new Set(),
     pendingDigests: await openPendingDigests(database),
     signalChecks: await openPendingSignalChecks(database),
+    waitingStreams: await openWaitingStreams(database),
   };
 };
 
@@ -119,6 +118,7 @@ export const saveProgress = async (
   await progress.untracked.save(client);
   await progress.pendingDigests.save(client);
   await progress.signalChecks.save(client);
+  await progress.waitingStreams.save(client);
   const { rowCount } = await client.query({
     name: 'move the checkpoint of alerts',
     text: 'update alerting.checkpoint set position = $1, log_time = $2 where position = $3',

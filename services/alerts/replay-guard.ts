@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { type AlertDeliveryEvent, alertDeliveryStream } from '#contracts/events/workspace/alert-delivery.ts';
-import { alertRuleStream } from '#contracts/events/workspace/alert-rule.ts';
+import { type AlertRuleEvent, alertRuleStream } from '#contracts/events/workspace/alert-rule.ts';
 import type { AlertPayload } from '#contracts/webhooks/alert-payload.ts';
 import { alertRule, type AlertRuleState, sendingChannelsOf } from '#domain/workspace/alert/rule-decider.ts';
 import type { NewDelivery } from '#application/delivery-outbox/enqueue.ts';
@@ -23,11 +23,22 @@ const readHistory = async (
   workspaceId: string,
   alertId: string,
 ): Promise<RuleHistory> => {
-  const { state: rule } = await eventStore.load(alertRuleStream(workspaceId, alertId), alertRule);
+  let rule: AlertRuleState = alertRule.initial;
+  for await (const event of eventStore.read<AlertRuleEvent>(alertRuleStream(workspaceId, alertId))) {
+    // The rest of the stream waits for a release that reads it; until then the rule is as it was before.
+    if (event.unreadable !== undefined) break;
+    rule = alertRule.evolve(rule, event);
+  }
   const deliveries = new Map<string, LoggedDelivery>();
   const payloads = new Map<string, AlertPayload>();
   const stream = alertDeliveryStream(workspaceId, alertId);
-  for await (const { type, data } of eventStore.read<AlertDeliveryEvent>(stream)) {
+  for await (const { type, data, unreadable } of eventStore.read<AlertDeliveryEvent>(stream)) {
+    if (unreadable !== undefined) {
+      // Only a newer release knows what this event means, so the delivery counts as sent: never send it twice.
+      const { delivery_id } = (data ?? {}) as Partial<AlertDeliveryEvent['data']>;
+      if (delivery_id !== undefined) deliveries.set(delivery_id, 'finished');
+      continue;
+    }
     const id = data.delivery_id;
     if (type === 'DeliveryQueued') payloads.set(id, data.payload);
     const payload = payloads.get(id);

@@ -1,31 +1,21 @@
-import { requireReadable } from '#contracts/events/schema-registry.ts';
 import { utcDate } from '#contracts/values/time.ts';
 import { pause } from '#platform/clock.ts';
-import { enqueue, type NewDelivery } from '#application/delivery-outbox/enqueue.ts';
 import { createDeliveryTables } from '#application/delivery-outbox/schema/create-tables.ts';
-import { createTraceTables, storeTraces } from '#application/delivery-outbox/trace-context.ts';
+import { createTraceTables } from '#application/delivery-outbox/trace-context.ts';
 import { openEventStore } from '#platform/event-store/event-store.ts';
 import type { Followed } from '#platform/event-store/catch-up-subscription.ts';
 import { runAsLeader } from '#platform/process/run-as-leader.ts';
-import { inTransaction, openPool } from '#platform/postgres/pool.ts';
-import { isTracing } from '#platform/telemetry/tracing.ts';
-import { applyRuleChange, toFinalRuleState } from './apply-rule-change.ts';
-import { createAlertsTables, openProgress, saveProgress } from './checkpoint.ts';
+import { openPool } from '#platform/postgres/pool.ts';
+import { createAlertsTables, openProgress } from './checkpoint.ts';
+import { commit, tracesOf } from './commit-batch.ts';
 import { createPromiseQueue } from '#platform/concurrency/promise-queue.ts';
-import { type BrandContext, loadBrandContext } from './matching/brand-context.ts';
-import {
-  type FollowedEvent,
-  type Match,
-  matchEvents,
-  type Outcome,
-  advanceClock,
-  PREFIXES,
-} from './matching/match-events.ts';
+import { loadBrandContext } from './matching/brand-context.ts';
+import { type FollowedEvent, matchEvents, advanceClock, PREFIXES } from './matching/match-events.ts';
 import type { AlertsSettings, MatchingSession } from './dependencies.ts';
 import { createReplayGuard } from './replay-guard.ts';
-import { deliveriesOf } from './create-deliveries.ts';
 import type { SignalCheck, SignalSource } from './matching/pending-signal-checks.ts';
 import { notifySignals } from './signals/notify-signals.ts';
+import { continueWaitingStreams } from './waiting/continue-streams.ts';
 
 const BATCH_EVENTS = 2_000;
 const BUFFERED_ITEMS = 10_000;
@@ -37,68 +27,6 @@ const QUIET_MS = 1_000;
 /** Delay after midnight before a period closes: an event recorded before midnight may arrive this much later. */
 export const PERIOD_GRACE_MS = 30_000;
 
-/** Trace contexts by event id, and by id of the deliveries that follow. `null` when tracing is off. */
-type Traces = { readonly ofEvents: ReadonlyMap<string, string>; readonly ofDeliveries: Map<string, string> };
-
-const tracesOf = (events: readonly FollowedEvent[]): Traces | null => {
-  if (!isTracing()) return null;
-  const traced = events.flatMap(({ id, metadata: { traceparent } }) =>
-    traceparent === undefined ? [] : [[id, traceparent] as const],
-  );
-  return { ofEvents: new Map(traced), ofDeliveries: new Map() };
-};
-
-const createAllDeliveries = async (
-  { progress, settings }: MatchingSession,
-  matches: readonly Match[],
-  traces: Traces | null,
-): Promise<readonly NewDelivery[]> => {
-  const deliveries: NewDelivery[] = [];
-  const now = settings.clock.now();
-  for (const match of matches) {
-    const matched =
-      'cadence' in match.matched ? await progress.pendingDigests.read(match.matched) : match.matched;
-    const created = deliveriesOf(match, matched, now);
-    deliveries.push(...created);
-    const traceparent = traces?.ofEvents.get(match.cause);
-    if (traces === null || traceparent === undefined) continue;
-    for (const { deliveryId } of created) traces.ofDeliveries.set(deliveryId, traceparent);
-  }
-  return deliveries;
-};
-
-/** Commits deliveries, matching state and checkpoint in one transaction, then notifies the delivery queue. */
-const commit = async (
-  session: MatchingSession,
-  { matches, ruleChanges }: Pick<Outcome, 'matches' | 'ruleChanges'>,
-  position: bigint,
-  brandContext: BrandContext | null,
-  traces: Traces | null = null,
-): Promise<void> => {
-  const { database, progress, settings, replayGuard } = session;
-  const derived = await createAllDeliveries(session, matches, traces);
-  const isReplay = progress.position < progress.replayedUntil;
-  const deliveries = isReplay ? await replayGuard.open(derived) : derived;
-  const effectiveChanges = isReplay
-    ? await Promise.all(ruleChanges.map(toFinalRuleState(replayGuard)))
-    : ruleChanges;
-  const queued = await inTransaction(database, async (client) => {
-    const added = deliveries.length === 0 ? [] : await enqueue(client, deliveries);
-    if (traces) await storeTraces(client, traces.ofDeliveries);
-    for (const ruleChange of effectiveChanges)
-      await applyRuleChange(client, ruleChange, settings.clock.now());
-    await brandContext?.save(client);
-    await saveProgress(client, progress, position);
-    return added;
-  });
-  progress.position = position;
-  progress.changedRules.clear();
-  if (queued.length > 0) {
-    settings.publish(queued);
-    settings.log.debug({ deliveries: queued.length, position: String(position) }, 'deliveries queued');
-  }
-};
-
 const processBatch = async (session: MatchingSession, items: readonly Followed[]): Promise<void> => {
   const { progress, settings, database } = session;
   let position = progress.position;
@@ -106,21 +34,23 @@ const processBatch = async (session: MatchingSession, items: readonly Followed[]
   for (const item of items) {
     if (item.kind === 'event') {
       position = item.event.position;
-      if (position > progress.position) events.push(requireReadable(item.event) as FollowedEvent);
+      if (position > progress.position) events.push(item.event as FollowedEvent);
     } else if (item.kind === 'checkpoint') position = item.position;
   }
   if (events.length === 0) {
     if (position > progress.position) await commit(session, { matches: [], ruleChanges: [] }, position, null);
     return;
   }
-  const brandContext = await loadBrandContext(database, events);
+  // The data of an unreadable event can have any shape.
+  const readable = events.filter(({ unreadable }) => unreadable === undefined);
+  const brandContext = await loadBrandContext(database, readable);
   const traces = tracesOf(events);
   while (events.length > 0) {
     const outcome = matchEvents(progress, brandContext, settings.baseUrl, events);
     const last = events[outcome.taken - 1];
     events = events.slice(outcome.taken);
     const reached = events.length > 0 ? (last?.position ?? position) : position;
-    await commit(session, outcome, reached, brandContext, traces);
+    await commit(session, outcome, reached, brandContext, { traces });
   }
 };
 
@@ -213,10 +143,10 @@ export const runAlerts = async (settings: AlertsSettings): Promise<void> => {
         await createAlertsTables(database);
         const progress = await openProgress(database, eventStore);
         log.info({ position: String(progress.position) }, 'matching started');
-        await follow(
-          { database, eventStore, progress, settings, replayGuard: createReplayGuard(eventStore) },
-          leading,
-        );
+        const replayGuard = createReplayGuard(eventStore);
+        const session = { database, eventStore, progress, settings, replayGuard };
+        await continueWaitingStreams(session, leading);
+        await follow(session, leading);
       },
     });
   } finally {

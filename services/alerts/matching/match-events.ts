@@ -24,6 +24,7 @@ import type { BrandContext } from './brand-context.ts';
 import type { ActiveRules } from './active-rules.ts';
 import type { PendingSignalChecks } from './pending-signal-checks.ts';
 import type { UntrackedBrands } from './untracked-brands.ts';
+import type { WaitingStreams } from '../waiting/waiting-streams.ts';
 
 /** Stream prefixes of the subscription. */
 export const PREFIXES = [
@@ -63,6 +64,7 @@ export type MatchingState = {
   readonly untracked: UntrackedBrands;
   readonly pendingDigests: PendingDigests;
   readonly signalChecks: PendingSignalChecks;
+  readonly waitingStreams: Pick<WaitingStreams, 'setAside'>;
   /** Log clock: the newest recording time so far, ISO 8601. Digest periods end by it. */
   logTime: string;
   /** Ids of rules that changed since the last checkpoint. */
@@ -100,10 +102,16 @@ export const advanceClock = (state: MatchingState, time: string): readonly Match
   });
 };
 
-const followRule = (state: MatchingState, event: RecordedEvent<AlertRuleEvent>, outcome: Outcome): void => {
-  const { alert_id } = event.data;
+/** Applies events of one rule, as one change from the state before the first to the state after the last. */
+export const followRule = (
+  state: MatchingState,
+  events: readonly RecordedEvent<AlertRuleEvent>[],
+  outcome: Outcome,
+): void => {
+  const alert_id = events[0]?.data.alert_id;
+  if (alert_id === undefined) return;
   const before = state.rules.get(alert_id);
-  const after = alertRule.evolve(before, event);
+  const after = events.reduce(alertRule.evolve, before);
   state.rules.set(alert_id, after);
   state.changedRules.add(alert_id);
   // A disabled rule drops its pending items. After it is enabled again it fires only on later events.
@@ -227,7 +235,7 @@ const followPage = (
 
 /**
  * Matches events in order, and stops after the first one that changes a rule's pending deliveries. Each event is
- * matched against the rules at its own log position.
+ * matched against the rules at its own log position. Events of streams that wait for a release are set aside.
  */
 export const matchEvents = (
   state: MatchingState,
@@ -240,10 +248,11 @@ export const matchEvents = (
     if (outcome.ruleChanges.length > 0) return outcome;
     outcome.taken += 1;
     outcome.matches.push(...advanceClock(state, event.recordedAt.toISOString()));
+    if (state.waitingStreams.setAside(event)) continue;
     if (event.stream.startsWith('adLibrary-')) {
       followLibrary(state, brandContext, baseUrl, event as RecordedEvent<AdLibraryEvent>, outcome);
     } else if (event.stream.startsWith('alertRule-')) {
-      followRule(state, event as RecordedEvent<AlertRuleEvent>, outcome);
+      followRule(state, [event as RecordedEvent<AlertRuleEvent>], outcome);
     } else if (event.stream.startsWith('brand-'))
       followBrand(brandContext, event as RecordedEvent<BrandEvent>);
     else if (event.stream.startsWith('socialPage-')) {

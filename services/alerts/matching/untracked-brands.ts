@@ -28,6 +28,8 @@ const readUntracked = async (
   for (const [workspace_id, ofWorkspace] of Map.groupBy(rules, (rule) => rule.workspace_id)) {
     let state = tracking.initial;
     for await (const event of eventStore.read<TrackingEvent>(trackingStream(workspace_id))) {
+      // From an unreadable event on, the stream waits for a release that reads it.
+      if (event.unreadable !== undefined) break;
       if (event.position <= position) state = tracking.evolve(state, event);
     }
     for (const brand_id of ofWorkspace.flatMap(({ brand_ids }) => brand_ids)) {

@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { registerAlertsCommands } from './commands/alerts.ts';
 import { registerAuditCommands } from './commands/audit.ts';
 import { registerDeliveryCommands } from './commands/deliveries.ts';
 import { registerKeyCommands } from './commands/key.ts';
@@ -21,6 +22,7 @@ export const createProgram = (): Command => {
     registerRankingCommands,
     registerAuditCommands,
     registerDeliveryCommands,
+    registerAlertsCommands,
     registerProjectionCommands,
     registerLogCommands,
     registerSecurityCommands,

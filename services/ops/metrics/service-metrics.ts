@@ -7,6 +7,7 @@ import type { Database } from '#platform/postgres/pool.ts';
 import type { Missing } from '#platform/process/readiness.ts';
 import { projections } from '#projections/index.ts';
 import { createAttemptCounter } from './attempt-counter.ts';
+import { countWaitingStreams } from '../alerts/waiting-streams.ts';
 import { readStatus } from '../projections/status.ts';
 
 /** Cache time of the figures, in ms. Scrapes within it share one read, to limit the load on the servers. */
@@ -60,6 +61,10 @@ const readDeliveries = async (gauges: Gauges, { pool }: MetricsDependencies): Pr
   gauges.deliveriesOverdue.set(due?.overdue ?? 0);
 };
 
+const readWaitingStreams = async (gauges: Gauges, { pool }: MetricsDependencies): Promise<void> => {
+  gauges.alertsWaiting.set(await countWaitingStreams(pool));
+};
+
 const readQueues = async (gauges: Gauges, { nats }: MetricsDependencies): Promise<void> => {
   const opened = nats();
   if (opened === null) return;
@@ -92,7 +97,8 @@ export const createServiceMetrics = (dependencies: MetricsDependencies): (() => 
     for (const gauge of Object.values(gauges)) gauge.reset();
     // `reset` sets a gauge without labels to 0, which would look like a measured value.
     gauges.deliveriesOverdue.remove();
-    const parts = [readServers, readProjections, readDeliveries, readQueues, tally];
+    gauges.alertsWaiting.remove();
+    const parts = [readServers, readProjections, readDeliveries, readWaitingStreams, readQueues, tally];
     const late = new AbortController();
     const inTime = pause(READ_LIMIT_MS, late.signal);
     await Promise.allSettled(parts.map((one) => Promise.race([one(gauges, dependencies), inTime])));

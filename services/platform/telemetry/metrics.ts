@@ -185,6 +185,11 @@ export const SERVICE_METRICS = {
     help: 'Parked events: events that failed to apply, and the later events of their streams.',
     labelNames: ['projection'],
   },
+  alertsWaiting: {
+    name: 'adintel_alerts_waiting_streams',
+    help: 'Streams that alerts does not match, because they hold an event of a newer release.',
+    labelNames: [],
+  },
   buildProgress: {
     name: 'adintel_projection_build_progress_ratio',
     help: 'Share of the log that a running rebuild of the projection has applied, 0 to 1.',

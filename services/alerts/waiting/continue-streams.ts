@@ -1,0 +1,129 @@
+import type { AlertRuleEvent } from '#contracts/events/workspace/alert-rule.ts';
+import type { RecordedEvent } from '#contracts/events/event.ts';
+import { canRead } from '#contracts/events/schema-registry.ts';
+import { commit, tracesOf } from '../commit-batch.ts';
+import type { MatchingSession } from '../dependencies.ts';
+import { type BrandContext, loadBrandContext } from '../matching/brand-context.ts';
+import { type FollowedEvent, followRule, matchEvents, type Outcome } from '../matching/match-events.ts';
+import { readRulesThatFired } from './past-rules.ts';
+
+/** Maximum waiting events read from the log and matched in one transaction. */
+const CONTINUE_EVENTS = 1_000;
+
+type FirstWaiting = { readonly stream: string; readonly type: string; readonly version: string };
+type WaitingEvent = { readonly revision: string; readonly position: string };
+
+/** The waiting events of a stream that this release reads, up to the first that it does not. */
+type ReadableEvents = {
+  readonly events: readonly FollowedEvent[];
+  /** Revision up to which the stream is done once these events are matched; `null` when nothing is done. */
+  readonly upTo: bigint | null;
+  /** The event at which the stream still waits; `null` when the release reads all of these. */
+  readonly unreadable: RecordedEvent | null;
+  /** Number of waiting events that the log no longer has. */
+  readonly lost: number;
+};
+
+const readWaiting = async (
+  { database }: MatchingSession,
+  stream: string,
+): Promise<readonly WaitingEvent[]> => {
+  const { rows } = await database.query<WaitingEvent>(
+    `select revision::text, position::text from alerting.waiting_event w where stream = $1
+     order by w.revision limit ${CONTINUE_EVENTS}`,
+    [stream],
+  );
+  return rows;
+};
+
+/** Reads waiting events from the log. Their positions are the stored ones: an old server returns none here. */
+const readEvents = async (
+  { eventStore }: MatchingSession,
+  stream: string,
+  waiting: readonly WaitingEvent[],
+): Promise<ReadableEvents> => {
+  const [first, last] = [BigInt(waiting[0]?.revision ?? 0), BigInt(waiting.at(-1)?.revision ?? 0)];
+  const positions = new Map(waiting.map(({ revision, position }) => [revision, BigInt(position)]));
+  const events: FollowedEvent[] = [];
+  let unreadable: RecordedEvent | null = null;
+  for await (const event of eventStore.read(stream, first - 1n)) {
+    if (event.revision > last) break;
+    if (event.unreadable !== undefined) {
+      unreadable = event;
+      break;
+    }
+    const position = positions.get(String(event.revision)) ?? event.position;
+    events.push({ ...event, position } as FollowedEvent);
+  }
+  const upTo = unreadable === null ? last : unreadable.revision - 1n;
+  const expected = waiting.filter(({ revision }) => BigInt(revision) <= upTo).length;
+  return { events, upTo: upTo < first ? null : upTo, unreadable, lost: expected - events.length };
+};
+
+/** Matches events that waited. The log clock has passed them, so digests put them into the current period. */
+const matchLate = async (
+  { progress, settings, eventStore }: MatchingSession,
+  brandContext: BrandContext,
+  events: readonly FollowedEvent[],
+): Promise<Pick<Outcome, 'matches' | 'ruleChanges'>> => {
+  const outcome: Outcome = { matches: [], ruleChanges: [], taken: 0 };
+  if (events[0]?.stream.startsWith('alertRule-')) {
+    // One change from the state before the wait to the last one. Step by step, a rule that was disabled and enabled
+    // again meanwhile would lose what it has collected since.
+    followRule(progress, events as readonly RecordedEvent<AlertRuleEvent>[], outcome);
+    return outcome;
+  }
+  let position = 0n;
+  const brandIds = events.flatMap(({ data }) => ('brand_id' in data ? [data.brand_id] : []));
+  const rules = await readRulesThatFired(eventStore, progress.rules, [...new Set(brandIds)], () => position);
+  const state = { ...progress, rules, waitingStreams: { setAside: () => false } };
+  for (const event of events) {
+    position = event.position;
+    outcome.matches.push(...matchEvents(state, brandContext, settings.baseUrl, [event]).matches);
+  }
+  return outcome;
+};
+
+const continueStream = async (session: MatchingSession, stream: string): Promise<void> => {
+  const { database, progress, settings } = session;
+  const { log } = settings;
+  for (;;) {
+    const waiting = await readWaiting(session, stream);
+    if (waiting.length === 0) break;
+    const { events, upTo, unreadable, lost } = await readEvents(session, stream, waiting);
+    if (lost > 0) log.error({ stream, events: lost }, 'waiting events no longer in the log; not matched');
+    if (upTo !== null) {
+      const brandContext = await loadBrandContext(database, events);
+      const outcome = await matchLate(session, brandContext, events);
+      progress.waitingStreams.remove(stream, upTo);
+      await commit(session, outcome, progress.position, brandContext, {
+        traces: tracesOf(events),
+        isLate: true,
+      });
+    }
+    if (unreadable !== null) {
+      log.error({ stream, type: unreadable.type, version: unreadable.unreadable }, 'stream still waits');
+      return;
+    }
+  }
+  progress.waitingStreams.end(stream);
+  log.info({ stream }, 'waiting stream continued');
+};
+
+/**
+ * Matches the events of the streams that waited for a release which this one is. Called before the subscription
+ * starts, since each release runs in a process of its own. Deliveries and the removal of the waiting events commit
+ * together, so each event is matched once.
+ */
+export const continueWaitingStreams = async (
+  session: MatchingSession,
+  leading: AbortSignal,
+): Promise<void> => {
+  const { rows } = await session.database.query<FirstWaiting>(
+    'select distinct on (stream) stream, type, version from alerting.waiting_event order by stream, revision',
+  );
+  for (const { stream, type, version } of rows) {
+    if (leading.aborted) return;
+    if (canRead({ stream, type, version: Number(version) })) await continueStream(session, stream);
+  }
+};

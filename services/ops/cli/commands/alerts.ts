@@ -1,0 +1,25 @@
+import type { Command } from 'commander';
+import { listWaitingStreams, WAITING_PAGE_MAX, WaitingQuery } from '#services/ops/alerts/waiting-streams.ts';
+import { readQuery } from '#services/ops/validate-query.ts';
+import { isJson, printTable } from '../output.ts';
+import { withOpsDependencies } from '../dependencies.ts';
+
+const waiting = async (options: object, command: Command): Promise<void> => {
+  const query = readQuery(WaitingQuery, options);
+  const streams = await withOpsDependencies(({ pool }) => listWaitingStreams(pool, query));
+  printTable(command, ['stream', 'type', 'version', 'revision', 'position', 'waiting', 'since'], streams);
+  const last = streams.at(-1);
+  if (last && streams.length === query.limit && !isJson(command))
+    console.error(`More: --after ${last.stream}`);
+};
+
+/** `ops alerts waiting` */
+export const registerAlertsCommands = (program: Command): void => {
+  const alerts = program.command('alerts').description('inspect the matching of alert rules');
+  alerts
+    .command('waiting')
+    .description('list streams that wait for a newer release, with the event that this one cannot read')
+    .option('--limit <number>', `maximum streams, up to ${WAITING_PAGE_MAX}`)
+    .option('--after <stream>', 'last stream of the previous page')
+    .action(waiting);
+};
