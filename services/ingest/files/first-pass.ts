@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { SCAN_PAGES_MAX, type ScanCoverage } from '#contracts/observations/ad-library-scan.ts';
 import { scanIdOf } from '#domain/ids.ts';
 import type { WholeAd } from './merge-ad-rows.ts';
+import { bytesInChunk, chunkBytesMax, fitInOneChunk } from './scan-chunks.ts';
 import { isLongId, SPREADSHEET_DIGITS } from '../readers/ad-fields.ts';
 import type { AdRecord, CoveredPage } from '../readers/record.ts';
 import { type ScanKey, withCountries } from '../readers/scan-key.ts';
@@ -54,13 +55,30 @@ class LongIds {
 /** Copies a string. V8 substrings reference their parent string, which would keep a large text in memory. */
 const detached = (text: string): string => Buffer.from(text).toString();
 
+/** Sums over ads. They identify the ads of a scan without keeping them in memory. */
+type AdSums = {
+  ads: number;
+  /** Bytes of the ads in chunks. */
+  bytes: number;
+  /** Sum of the ads' hashes. It does not depend on the order of the ads. */
+  content: bigint;
+  /** Sum of the ads' hashes, each multiplied by a number for its position. It depends on the order. */
+  order: bigint;
+};
+
+const noAds = (): AdSums => ({ ads: 0, bytes: 0, content: 0n, order: 0n });
+const addSums = (to: AdSums, more: AdSums): void => {
+  to.ads += more.ads;
+  to.bytes += more.bytes;
+  to.content = BigInt.asUintN(64, to.content + more.content);
+  to.order = BigInt.asUintN(64, to.order + more.order);
+};
+
 /** Totals of one scan of the file. */
 type ScanAccount = {
   readonly key: ScanKey;
-  /** Sums of ad id hashes, indexed by damage flags. A sum does not depend on the order of the ads. */
-  readonly sums: bigint[];
-  /** Numbers of ads, indexed by damage flags. */
-  readonly counts: number[];
+  /** Sums of ads, indexed by damage flags. */
+  readonly sums: AdSums[];
   readonly pages: Map<string, CoveredPage>;
   /** True when the source itself lists covered pages, with or without ads. */
   namesPages: boolean;
@@ -73,6 +91,8 @@ export class FirstPass {
   readonly #merged = new Map<string, ScanAccount>();
   readonly #adIds = new LongIds();
   readonly #pageIds = new LongIds();
+  /** Numbers of ads by brand and time. Scans without countries are merged into a scan of the same brand and time. */
+  readonly #positions = new Map<string, number>();
   refused = 0;
   verdict: boolean | null = null;
   damaged = false;
@@ -101,9 +121,20 @@ export class FirstPass {
     this.#adIds.add(ad.ad_id);
     if (ad.page_id !== null) this.#pageIds.add(ad.page_id);
     const account = this.#account(scan);
-    const suspicion = suspicionOf(rows);
-    account.sums[suspicion] = BigInt.asUintN(64, (account.sums[suspicion] ?? 0n) + hashOf(ad.ad_id));
-    account.counts[suspicion] = (account.counts[suspicion] ?? 0) + 1;
+    const sums = account.sums[suspicionOf(rows)];
+    if (sums === undefined) return;
+    const json = JSON.stringify(ad);
+    const content = hashOf(json);
+    const order = content * this.#nextOdd(scan);
+    addSums(sums, { ads: 1, bytes: bytesInChunk(json), content, order });
+  }
+
+  /** Returns the next odd number for an ad of this brand and time. A product with it can be undone, so no hash is lost. */
+  #nextOdd({ brandDomain, scannedAt }: ScanKey): bigint {
+    const key = `${brandDomain}|${scannedAt}`;
+    const position = this.#positions.get(key) ?? 0;
+    this.#positions.set(key, position + 1);
+    return BigInt(2 * position + 1);
   }
 
   /** Returns the damaged part of an ad with these flags. `null` when the ad is intact. Final after the first pass. */
@@ -120,39 +151,51 @@ export class FirstPass {
     return { pages, countries: [...account.key.countries], complete: this.#complete(claimed), collector };
   }
 
-  /** Derives the scan id from the content: the same ads, coverage and collector, in any order, give the same id. */
+  /** Maximum bytes of one chunk of this file's scans. Final after the first pass. */
+  chunkBytesMax(): number {
+    return chunkBytesMax(this.scans.size);
+  }
+
+  /**
+   * Derives the scan id from the content: the same ads, coverage and collector give the same id. The order of the ads
+   * matters only when they need several chunks, because it then decides which ads each chunk has. A scan id therefore
+   * always has the same chunks, and a scan that was interrupted is continued only by the same chunks.
+   */
   scanId(account: ScanAccount, coverage: Coverage): string {
-    const sums = account.sums.filter((_, suspicion) => this.damageOf(suspicion) === null);
-    const sum = BigInt.asUintN(
-      64,
-      sums.reduce((all, one) => all + one, 0n),
-    );
-    const pages = coverage.pages.map(({ page_id }) => page_id).toSorted();
-    const content = JSON.stringify([
-      String(sum),
-      this.ads(account),
-      pages,
+    const { ads, bytes, content, order } = this.#intact(account);
+    const bytesMax = this.chunkBytesMax();
+    const fingerprint = JSON.stringify([
+      String(content),
+      fitInOneChunk(ads, bytes, bytesMax) ? 'one chunk' : [String(order), bytesMax],
+      ads,
+      coverage.pages.map(({ page_id }) => page_id).toSorted(),
       coverage.countries,
       coverage.complete,
       coverage.collector,
     ]);
-    const fingerprint = createHash('sha256').update(content).digest('hex');
-    return scanIdOf(account.key.brandDomain, account.key.scannedAt, fingerprint);
+    const hash = createHash('sha256').update(fingerprint).digest('hex');
+    return scanIdOf(account.key.brandDomain, account.key.scannedAt, hash);
   }
 
   /** Returns the number of the scan's ads to submit: all except damaged ones. */
   ads(account: ScanAccount): number {
-    return account.counts.reduce(
-      (all, one, suspicion) => all + (this.damageOf(suspicion) === null ? one : 0),
-      0,
-    );
+    return this.#intact(account).ads;
+  }
+
+  /** Returns the sums of the scan's ads to submit. */
+  #intact(account: ScanAccount): AdSums {
+    const all = noAds();
+    account.sums.forEach((sums, suspicion) => {
+      if (this.damageOf(suspicion) === null) addSums(all, sums);
+    });
+    return all;
   }
 
   /** A file with any refused record is incomplete; otherwise its missing ads would count as absent. */
   #complete(claimed: boolean): boolean {
     if (this.refused > 0 || this.damaged || this.verdict === false) return false;
     for (const account of this.scans.values()) {
-      if (account.counts.some((count, suspicion) => count > 0 && this.damageOf(suspicion) !== null))
+      if (account.sums.some(({ ads }, suspicion) => ads > 0 && this.damageOf(suspicion) !== null))
         return false;
     }
     return this.verdict === true || claimed;
@@ -173,9 +216,8 @@ export class FirstPass {
         ({ brandDomain, scannedAt }) => brandDomain === key.brandDomain && scannedAt === key.scannedAt,
       );
       const target = this.#account(same ?? withCountries(key, ['ALL']));
-      account.sums.forEach((sum, suspicion) => {
-        target.sums[suspicion] = BigInt.asUintN(64, (target.sums[suspicion] ?? 0n) + sum);
-        target.counts[suspicion] = (target.counts[suspicion] ?? 0) + (account.counts[suspicion] ?? 0);
+      account.sums.forEach((sums, suspicion) => {
+        addSums(target.sums[suspicion] ?? noAds(), sums);
       });
       for (const [pageId, page] of account.pages) {
         if (target.pages.has(pageId)) continue;
@@ -198,8 +240,7 @@ export class FirstPass {
     if (existing !== undefined) return existing;
     const created = {
       key,
-      sums: Array.from({ length: SUSPICIONS }, () => 0n),
-      counts: Array.from({ length: SUSPICIONS }, () => 0),
+      sums: Array.from({ length: SUSPICIONS }, noAds),
       pages: new Map(),
       namesPages: false,
     };
@@ -208,4 +249,4 @@ export class FirstPass {
   }
 }
 
-const hashOf = (id: string): bigint => createHash('sha256').update(id).digest().readBigUInt64BE();
+const hashOf = (text: string): bigint => createHash('sha256').update(text).digest().readBigUInt64BE();

@@ -138,7 +138,7 @@ const coverPage = (firstPass: FirstPass, { scan, ad }: WholeAd): boolean =>
 async function* runSecondPass(path: string, plan: FilePlan, firstPass: FirstPass): AsyncGenerator<FileItem> {
   const source = await openSource(path);
   const progress = new Progress(source, source.bytesTotal);
-  const chunks = new ScanChunks();
+  const chunks = new ScanChunks(firstPass.chunkBytesMax());
   const scans = scansToSubmit(plan, firstPass);
   for (const { key } of scans.values()) {
     if (key.brandName !== null) yield profileOf(key);

@@ -5,7 +5,6 @@ import {
   SCAN_CHUNKS_MAX,
 } from '#contracts/observations/ad-library-scan.ts';
 import { OBSERVATION_MAX_BYTES } from '#contracts/observations/index.ts';
-import { OBSERVATION_FRAME_BYTES } from './merge-ad-rows.ts';
 import type { ScanKey } from '../readers/scan-key.ts';
 
 type OpenChunk = {
@@ -16,28 +15,51 @@ type OpenChunk = {
   chunk: number;
 };
 
-/** Maximum bytes buffered in the open chunks of all scans of a file. */
-const WAITING_BYTES_MAX = 4 * OBSERVATION_MAX_BYTES;
+/** Bytes reserved in an observation for everything except its ads. */
+const OBSERVATION_FRAME_BYTES = 1_000;
+/** Maximum number of scans of a file whose open chunks may all be of full size. Bounds the memory to 16 MB. */
+const FULL_SIZE_SCANS_MAX = 16;
 
-/** Packs the ads of a file's scans into `ad_library.scan` observations within the size limits. */
+/**
+ * Returns the maximum bytes of the ads of one chunk in a file of this many scans. The open chunks of all scans are in
+ * memory, so a file of many scans has smaller chunks. It is halved in steps, so that most files with one scan more
+ * keep the same chunks.
+ */
+export const chunkBytesMax = (scans: number): number => {
+  let bytes = OBSERVATION_MAX_BYTES - OBSERVATION_FRAME_BYTES;
+  for (let count = FULL_SIZE_SCANS_MAX; count < scans; count *= 2) bytes = Math.floor(bytes / 2);
+  return bytes;
+};
+
+/** Returns the bytes of an ad in a chunk. */
+export const bytesInChunk = (json: string): number => Buffer.byteLength(json) + 1;
+
+/** Returns true when the ads of a scan fit into one chunk, whatever their order. */
+export const fitInOneChunk = (ads: number, bytes: number, bytesMax: number): boolean =>
+  ads <= CHUNK_ADS_MAX && bytes <= bytesMax;
+
+/**
+ * Packs the ads of a file's scans into `ad_library.scan` observations. The chunks of a scan depend only on its own ads,
+ * their order and `bytesMax`, never on the other scans of the file.
+ */
 export class ScanChunks {
   readonly #open = new Map<string, OpenChunk>();
-  #waitingBytes = 0;
+  readonly #bytesMax: number;
+
+  constructor(bytesMax: number) {
+    this.#bytesMax = bytesMax;
+  }
 
   *add(scanId: string, key: ScanKey, ad: ObservedAd): Generator<AdLibraryScanChunk> {
-    const bytes = Buffer.byteLength(JSON.stringify(ad)) + 1;
+    const bytes = bytesInChunk(JSON.stringify(ad));
     let open = this.#open.get(key.id);
     if (open === undefined) {
       open = { key, scanId, ads: [], bytes: 0, chunk: 0 };
       this.#open.set(key.id, open);
     }
-    const full = open.bytes + bytes > OBSERVATION_MAX_BYTES - OBSERVATION_FRAME_BYTES;
-    if (full || open.ads.length >= CHUNK_ADS_MAX) yield* this.#close(open);
+    if (!fitInOneChunk(open.ads.length + 1, open.bytes + bytes, this.#bytesMax)) yield* this.#close(open);
     open.ads.push(ad);
     open.bytes += bytes;
-    this.#waitingBytes += bytes;
-    if (this.#waitingBytes > WAITING_BYTES_MAX)
-      for (const one of this.#open.values()) yield* this.#close(one);
   }
 
   /** Yields the remaining chunks. After that, `chunksOf` is final. */
@@ -52,10 +74,12 @@ export class ScanChunks {
 
   *#close(open: OpenChunk): Generator<AdLibraryScanChunk> {
     if (open.ads.length === 0) return;
-    if (open.chunk > SCAN_CHUNKS_MAX)
-      throw new Error(`The scan of ${open.key.brandDomain} has too many chunks. Split the file.`);
+    if (open.chunk >= SCAN_CHUNKS_MAX) {
+      throw new Error(
+        `The scan of ${open.key.brandDomain} has more than ${SCAN_CHUNKS_MAX} chunks. Split the file.`,
+      );
+    }
     const { key, scanId, ads, chunk } = open;
-    this.#waitingBytes -= open.bytes;
     open.ads = [];
     open.bytes = 0;
     open.chunk += 1;
