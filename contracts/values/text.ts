@@ -15,6 +15,9 @@ const hasNoLineBreak = (text: string): boolean => !/[\p{Cc}\p{Zl}\p{Zp}]/u.test(
 /** Text as a source shows it. It may be blank. */
 export const observedText = (maxLength: number) => z.string().max(maxLength).refine(isStorable, NOT_STORABLE);
 
+/** Observed text of any length. For texts that are cut to their limit and not refused. */
+export const uncutText = () => z.string().refine(isStorable, NOT_STORABLE);
+
 /** Observed text, trimmed and not empty. */
 export const trimmedText = (maxLength: number) =>
   z.string().trim().min(1).max(maxLength).refine(isStorable, NOT_STORABLE);

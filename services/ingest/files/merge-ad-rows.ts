@@ -1,5 +1,5 @@
-import { AD_VERSIONS_MAX, ObservedAd } from '#contracts/observations/ad-library-scan.ts';
-import { OBSERVATION_MAX_BYTES } from '#contracts/observations/index.ts';
+import { type ObservedAd, UncutAd } from '#contracts/observations/ad-library-scan.ts';
+import { type Shortened, shortenAd } from '#contracts/observations/shorten-ad.ts';
 import { checkedAd } from '../readers/ad-fields.ts';
 import {
   type AdCard,
@@ -14,16 +14,14 @@ import type { ScanKey } from '../readers/scan-key.ts';
 export const WINDOW_ADS_MAX = 1_000;
 /** Maximum characters of source text in the window. Bounds the memory. */
 const WINDOW_CHARACTERS_MAX = 8 * 1024 * 1024;
-/** Maximum bytes of one source character in JSON (an escaped control character). Avoids serializing short ads. */
-const BYTES_PER_CHARACTER_MAX = 6;
-/** Bytes reserved in an observation for everything except its ads. */
-export const OBSERVATION_FRAME_BYTES = 1_000;
 
 /** One ad of a scan, merged from all its rows. */
 export type WholeAd = {
   readonly kind: 'whole_ad';
   readonly scan: ScanKey;
   readonly ad: ObservedAd;
+  /** Changes that brought the ad within its limits. */
+  readonly shortened: Readonly<Shortened>;
   readonly rows: readonly AdRecord[];
 };
 
@@ -88,16 +86,7 @@ export class AdWindow {
 function* wholeAd(group: Group): Generator<WholeAd | RefusedRecord> {
   const { scan, rows } = group;
   try {
-    const ad = mergeRows(rows);
-    const longest = rows.reduce((sum, { raw }) => sum + raw.length, 0) * BYTES_PER_CHARACTER_MAX;
-    const bytes = longest > OBSERVATION_MAX_BYTES / 2 ? Buffer.byteLength(JSON.stringify(ad)) : 0;
-    if (bytes > OBSERVATION_MAX_BYTES - OBSERVATION_FRAME_BYTES) {
-      throw new RecordFault(
-        `is an ad of ${bytes} bytes, which exceeds the size limit of an observation`,
-        'shorten its texts',
-      );
-    }
-    yield { kind: 'whole_ad', scan, ad, rows };
+    yield { kind: 'whole_ad', scan, ...shortenAd(mergeRows(rows)), rows };
   } catch (error) {
     if (!(error instanceof RecordFault)) throw error;
     yield* refusedRows(rows, error.message, error.advice);
@@ -130,13 +119,7 @@ const mergeRows = (rows: readonly AdRecord[]): ObservedAd => {
     for (const medium of row.ad.media) media.set(`${medium.kind}|${medium.url}|${medium.poster_url}`, medium);
     versions.set(row.version.key ?? JSON.stringify(row.version.card), row.version.card);
   }
-  if (versions.size > AD_VERSIONS_MAX) {
-    throw new RecordFault(
-      `is an ad of ${versions.size} versions; the limit is ${AD_VERSIONS_MAX}`,
-      'remove some of its rows',
-    );
-  }
   ad['media'] = [...media.values()];
   if (versions.size > 1 && first.ad.versions.length === 0) ad['versions'] = [...versions.values()];
-  return checkedAd(ObservedAd.safeParse(ad));
+  return checkedAd(UncutAd.safeParse(ad));
 };

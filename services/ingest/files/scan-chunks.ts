@@ -34,7 +34,7 @@ export const chunkBytesMax = (scans: number): number => {
 /** Returns the bytes of an ad in a chunk. */
 export const bytesInChunk = (json: string): number => Buffer.byteLength(json) + 1;
 
-/** Returns true when the ads of a scan fit into one chunk, whatever their order. */
+/** Returns true when the ads of a scan fit into one chunk, in any order. */
 export const fitInOneChunk = (ads: number, bytes: number, bytesMax: number): boolean =>
   ads <= CHUNK_ADS_MAX && bytes <= bytesMax;
 

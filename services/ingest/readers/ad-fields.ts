@@ -1,5 +1,5 @@
 import { utcDateOfMs } from '#contracts/values/time.ts';
-import { ObservedAd } from '#contracts/observations/ad-library-scan.ts';
+import { type ObservedAd, UncutAd } from '#contracts/observations/ad-library-scan.ts';
 import { type AdFormat, CalendarDate, LibraryId } from '#contracts/values/primitives.ts';
 import { pythonList } from './parsing/python-list.ts';
 import { type AdCard, RecordFault } from './record.ts';
@@ -175,11 +175,11 @@ const BLANK_AD: Omit<ObservedAd, 'ad_id'> = {
 };
 
 /**
- * Creates an ad from the fields of a record; all other fields are unknown (`null` or empty). Throws `RecordFault` when a
- * field is longer than the contract allows: values are never truncated.
+ * Creates an ad from the fields of a record; all other fields are unknown (`null` or empty). Texts keep their length
+ * until all rows of the ad are merged. Throws `RecordFault` when a field is invalid.
  */
 export const adOf = (fields: Partial<ObservedAd> & { ad_id: string }): ObservedAd =>
-  checkedAd(ObservedAd.safeParse({ ...BLANK_AD, ...fields }));
+  checkedAd(UncutAd.safeParse({ ...BLANK_AD, ...fields }));
 
 export const cardOf = (fields: Partial<AdCard>): AdCard => ({
   body: null,
@@ -200,17 +200,10 @@ export const cardOfAd = (ad: ObservedAd): AdCard => ({
 });
 
 /** Returns the parsed ad. Throws `RecordFault` for the first validation issue. */
-export const checkedAd = (result: ReturnType<typeof ObservedAd.safeParse>): ObservedAd => {
+export const checkedAd = (result: ReturnType<typeof UncutAd.safeParse>): ObservedAd => {
   if (result.success) return result.data;
   const issue = result.error.issues[0];
   const field = issue?.path.join('.') || 'the record';
-  if (issue?.code === 'too_big') {
-    const unit = issue.origin === 'array' ? 'entries' : 'characters';
-    throw new RecordFault(
-      `${field} has more than ${issue.maximum} ${unit}`,
-      'shorten it, or remove the record',
-    );
-  }
   throw new RecordFault(`${field} is not valid: ${issue?.message ?? 'unknown fault'}`, 'fix the field');
 };
 

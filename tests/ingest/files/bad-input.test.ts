@@ -1,6 +1,7 @@
 import { readFile as readText } from 'node:fs/promises';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
+import { CUT_MARK } from '#contracts/values/text.ts';
 import type { ReadOptions } from '#services/ingest/files/file-plan.ts';
 import { RejectsFile } from '#services/ingest/files/rejects-file.ts';
 import { adId, ExportFolder, OF_BRAND, reading, type Reading } from '../fixtures/export-files.ts';
@@ -68,8 +69,8 @@ describe('a broken record', () => {
   });
 
   test('is refused with all other rows of its ad', async () => {
-    const long = row(2).replace('soft 2', 'x'.repeat(20_001));
-    const result = await readAs('a.csv', csv(row(1), row(2), long, row(3)));
+    const invalid = row(2).replace('2026-01-01', 'soon');
+    const result = await readAs('a.csv', csv(row(1), row(2), invalid, row(3)));
     expect(idsOf(result)).toEqual([adId(1), adId(3)]);
     expect(result.refused.map(({ line }) => line).toSorted((a, b) => a - b)).toEqual([3, 4]);
   });
@@ -225,18 +226,16 @@ describe('a file', () => {
   });
 });
 
-test('a record that is too long is refused, never truncated', async () => {
+test('only a record over the limit of the reader is refused because of its length', async () => {
   const content = [
     webAd(1),
     webAd(2, {}, { body: { text: 'x'.repeat(20_001) } }),
     webAd(3, { page_name: 'x'.repeat(5_000_000) }),
   ];
   const result = await readAs('a.json', JSON.stringify([...content, webAd(4)]));
-  expect(idsOf(result)).toEqual([adId(1), adId(4)]);
-  expect(lines(result)).toEqual([
-    '1: body has more than 20000 characters; shorten it, or remove the record',
-    '1: is longer than 4194304 bytes; fix the record and import it again',
-  ]);
+  expect(idsOf(result)).toEqual([adId(1), adId(2), adId(4)]);
+  expect(result.ads[1]?.body).toBe(`${'x'.repeat(20_000 - CUT_MARK.length)}${CUT_MARK}`);
+  expect(lines(result)).toEqual(['1: is longer than 4194304 bytes; fix the record and import it again']);
 });
 
 test('an error response among the result pages is refused with its message', async () => {

@@ -42,7 +42,7 @@ test('the partner is read from rows of a scraping actor', async () => {
 test.each([
   { page_id: null, page_name: null },
   { page_id: 'maya', page_name: null },
-  { page_id: null, page_name: 'x'.repeat(501) },
+  { page_id: null, page_name: ' ' },
 ])('the partner %j is refused', (partner) => {
   expect(BrandedContent.safeParse(partner).success).toBe(false);
 });

@@ -32,6 +32,8 @@ const textFields = (schema: z.ZodType, path: string): readonly Field[] => {
     case 'nullable':
     case 'optional':
       return textFields(def['innerType'] as z.ZodType, path);
+    case 'pipe':
+      return textFields(def['in'] as z.ZodType, path);
     case 'string':
       return [{ path, schema }];
     case 'literal':

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import type { AdLibraryEvent } from '#contracts/events/corpus/ad-library.ts';
-import { AD_MAX_BYTES, ObservedAd } from '#contracts/observations/ad-library-scan.ts';
+import { ObservedAd } from '#contracts/observations/ad-library-scan.ts';
+import { AD_MAX_BYTES } from '#contracts/observations/shorten-ad.ts';
 import { ad, library } from '#tests/dsl/scans.ts';
 
 /** Default maximum bytes of one append to an event store. */
@@ -27,13 +28,14 @@ const longest = (id: number, sign: string): ObservedAd => {
 const largest = (events: readonly AdLibraryEvent[]): number =>
   Math.max(...events.map(({ data }) => bytesOf(data)));
 
-it('the ad schema accepts an ad of the maximum length and rejects a longer one', () => {
-  expect(ObservedAd.safeParse(longest(1, 'क')).success).toBe(true);
-  const longer = { ...longest(1, 'क'), body: 'क'.repeat(20) };
-  expect(ObservedAd.safeParse(longer).error?.issues[0]?.message).toContain(`at most ${AD_MAX_BYTES} bytes`);
+it('the ad schema keeps an ad of the maximum length, and leaves out the last cards of a longer one', () => {
+  const ofMaximum = longest(1, 'क');
+  expect(ObservedAd.parse(ofMaximum)).toEqual(ofMaximum);
+  const longer = ObservedAd.parse({ ...ofMaximum, body: 'क'.repeat(20) });
+  expect(longer).toEqual({ ...ofMaximum, body: 'क'.repeat(20), cards: ofMaximum.cards.slice(0, -1) });
   // A control character takes six bytes in JSON.
   const escaped = { ...ad(1), cards: Array.from({ length: 10 }, () => card('\u0001'.repeat(8_000))) };
-  expect(ObservedAd.safeParse(escaped).success).toBe(false);
+  expect(ObservedAd.parse(escaped).cards).toHaveLength(8);
 });
 
 it('every event about ads of the maximum length fits into one append, also when all are revised or reworded', () => {
