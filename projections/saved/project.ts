@@ -4,7 +4,7 @@ import { projection } from '../define-projection.ts';
 /** Saved items of workspaces, for the saved-items reads. */
 export const saved = projection<SavedEvent>({
   name: 'saved',
-  version: 2,
+  version: 1,
   prefixes: [`${SAVED}-`],
   schema: new URL('./schema.sql', import.meta.url),
   statements: {},
@@ -21,8 +21,6 @@ export const saved = projection<SavedEvent>({
             set: { created_by: event.data.saved_by, created_at: event.data.saved_at },
           },
         ];
-      case 'SavedItemTakenOver':
-        return [{ kind: 'update', table: 'item', key, set: { created_by: event.data.taken_over_by } }];
       case 'ItemUnsaved':
         return [{ kind: 'delete', table: 'item', key }];
     }

@@ -74,7 +74,6 @@ import { listReports } from './reports/list-reports.ts';
 import { requestReport } from './reports/request-report.ts';
 import { listSavedItems } from './saved/list-saved-items.ts';
 import { saveItem } from './saved/save-item.ts';
-import { takeOverSavedItem } from './saved/take-over-saved-item.ts';
 import { unsaveItem } from './saved/unsave-item.ts';
 import { getSplitTestCensus } from './split-test-census/get-split-test-census.ts';
 import { getSystemFreshness } from './system/get-system-freshness.ts';
@@ -163,7 +162,6 @@ export const ENDPOINTS: readonly Endpoint[] = [
   removeCollectionItem,
   listSavedItems,
   saveItem,
-  takeOverSavedItem,
   unsaveItem,
   listNotes,
   writeNote,

@@ -18,16 +18,10 @@ export type ItemUnsaved = Event<
   'ItemUnsaved',
   Item & { readonly workspace_id: string; readonly unsaved_by: string; readonly unsaved_at: string }
 >;
-/** Another member is now the one who saved the item. */
-export type SavedItemTakenOver = Event<
-  'SavedItemTakenOver',
-  Item & { readonly workspace_id: string; readonly taken_over_by: string; readonly taken_over_at: string }
->;
-export type SavedEvent = ItemSaved | ItemUnsaved | SavedItemTakenOver;
+export type SavedEvent = ItemSaved | ItemUnsaved;
 
 /** Schema versions: each type's upcasters, from version 1 on. */
 export const savedVersions: EventVersions<SavedEvent> = {
   ItemSaved: [],
   ItemUnsaved: [],
-  SavedItemTakenOver: [],
 };

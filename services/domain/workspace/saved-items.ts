@@ -6,7 +6,7 @@ import type { Decider } from '../decider.ts';
 
 /**
  * Aggregate saved item, stream `saved-<workspaceId>+<itemType>:<itemKey>`: one item that a workspace may save.
- * Parts, in order: state, evolve, decisions (`saveItem`, `unsaveItem`, `takeOverSavedItem`).
+ * Parts, in order: state, evolve, decisions (`saveItem`, `unsaveItem`).
  */
 
 /** The member and time of saving; `null` when the item is not saved. */
@@ -14,14 +14,12 @@ export type Saved = { readonly created_by: string; readonly created_at: string }
 
 const initial: Saved = null;
 
-const evolve = (state: Saved, event: SavedEvent): Saved => {
+const evolve = (_state: Saved, event: SavedEvent): Saved => {
   switch (event.type) {
     case 'ItemSaved':
       return { created_by: event.data.saved_by, created_at: event.data.saved_at };
     case 'ItemUnsaved':
       return null;
-    case 'SavedItemTakenOver':
-      return state && { ...state, created_by: event.data.taken_over_by };
   }
 };
 
@@ -53,13 +51,3 @@ export const unsaveItem =
   ({ workspace_id, item, by, at }: Command) =>
   (state: Saved): readonly SavedEvent[] =>
     state ? [{ type: 'ItemUnsaved', data: { workspace_id, ...item, unsaved_by: by, unsaved_at: at } }] : [];
-
-/** Makes a member the one who saved an item. Records nothing when they are already. */
-export const takeOverSavedItem =
-  ({ workspace_id, item, by, at }: Command) =>
-  (state: Saved): readonly SavedEvent[] => {
-    if (!state) throw new Refusal('not_found', 'Saved item not found. Save the item first.');
-    if (state.created_by === by) return [];
-    const data = { workspace_id, ...item, taken_over_by: by, taken_over_at: at };
-    return [{ type: 'SavedItemTakenOver', data }];
-  };

@@ -41,7 +41,6 @@ import { readSampleFiles, recordedStreams, releasedVersions, sampledVersions } f
 const PINNED: Readonly<Record<number, string>> = {
   1: 'a341f1e55aed354709e6c5ee49b51a301ec008a7df2eefeb901c02b8724f71aa',
   2: 'a32e3a08ebfbc67d4a2ac83325f2a7b77947304e4323ff2ca51f9a950d81574e',
-  3: 'd3bf7b7d102b14a61b908c949ca4996a0424ce03ec7f2b5d989342d9b4e4b390',
 };
 
 const erase = <State, E extends Event>(decider: Decider<State, E>): Decider<unknown, Event> =>

@@ -1,7 +1,7 @@
 import { describe, test } from 'vitest';
 import type { SavedEvent } from '#contracts/events/workspace/saved-items.ts';
 import { SAVED_ITEMS_MAX } from '#contracts/resources/workspace/saved-item.ts';
-import { saved, saveItem, takeOverSavedItem, unsaveItem } from '#domain/workspace/saved-items.ts';
+import { saved, saveItem, unsaveItem } from '#domain/workspace/saved-items.ts';
 import { given } from '#tests/dsl/deciders.ts';
 
 const AT = '2026-11-20T09:00:00.000Z';
@@ -34,18 +34,4 @@ describe('unsaveItem', () => {
   test('unsaves a saved item', () => given(saved, wasSaved).when(unsave).records(wasUnsaved));
   test('records nothing when the item is not saved', () =>
     given(saved, wasSaved, wasUnsaved).when(unsave).records());
-});
-
-describe('takeOverSavedItem', () => {
-  const takeOver = (by: string) => takeOverSavedItem({ workspace_id, item, by, at: AT });
-  const wasTakenOver: SavedEvent = {
-    type: 'SavedItemTakenOver',
-    data: { workspace_id, ...item, taken_over_by: 'bea', taken_over_at: AT },
-  };
-  test('makes another member the one who saved it', () =>
-    given(saved, wasSaved).when(takeOver('bea')).records(wasTakenOver));
-  test('records nothing for the member who saved it', () =>
-    given(saved, wasSaved, wasTakenOver).when(takeOver('bea')).records());
-  test('refuses an item that is not saved', () =>
-    given(saved, wasSaved, wasTakenOver, wasUnsaved).when(takeOver('bea')).refuses('not_found'));
 });

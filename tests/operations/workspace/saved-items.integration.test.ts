@@ -126,57 +126,6 @@ describe('saveItem 409', () => {
   });
 });
 
-const takeOver = (key: Key, type: string, itemKey: string, body: unknown = {}) =>
-  on(app).post(`${savedOf(key)}/${type}/${itemKey}/take-over`, { key, body });
-
-describe('takeOverSavedItem 200', () => {
-  test('makes the member the one who saved the item, once, and leaves its place in the list', async () => {
-    const key = await stack.key();
-    const other = await colleague(stack, key);
-    const { data: first } = await save(key, AD);
-    await save(key, OTHER_AD);
-    for (let again = 0; again < 2; again += 1) {
-      const reply = await takeOver(other, 'ad', AD.item_key);
-      expect(reply.status).toBe(200);
-      expect(reply.data).toEqual({ ...(first as object), created_by: other.memberId });
-    }
-    expect(await everyPage(app, key, savedOf(key))).toMatchObject([
-      { ...OTHER_AD, created_by: key.memberId },
-      { ...AD, created_by: other.memberId },
-    ]);
-    expect(await eventsOf(key)).toEqual(['ItemSaved', 'SavedItemTakenOver']);
-  });
-});
-
-describe('takeOverSavedItem 400', () => {
-  test('rejects a key of another format, and a body with properties', async () => {
-    const key = await stack.key();
-    await save(key, AD);
-    expect((await takeOver(key, 'brand', AD.item_key)).error.details).toMatchObject([{ path: 'itemKey' }]);
-    expect((await takeOver(key, 'ad', AD.item_key, { all: true })).error.details).toMatchObject([
-      { path: 'all' },
-    ]);
-  });
-});
-
-describe('takeOverSavedItem 404', () => {
-  test('rejects an item that is not saved, and a key of another workspace', async () => {
-    const [key, other] = await Promise.all([stack.key(), stack.key()]);
-    expect((await takeOver(key, 'ad', AD.item_key)).status).toBe(404);
-    const reply = await on(app).post(`${savedOf(other)}/ad/${AD.item_key}/take-over`, { key, body: {} });
-    expect(reply.status).toBe(404);
-  });
-});
-
-describe('takeOverSavedItem 409', () => {
-  test('rejects the command when concurrent changes exhaust all retries', async () => {
-    const key = await stack.key();
-    const url = `${savedOf(key)}/ad/${AD.item_key}/take-over`;
-    const reply = await on(await crowded(stack)).post(url, { key, body: {} });
-    expect(reply.error.type).toBe('conflict');
-  });
-});
-
 describe('unsaveItem 200', () => {
   test('removes an item once; an item that is saved again is the newest', async () => {
     const key = await stack.key();

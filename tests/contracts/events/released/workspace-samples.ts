@@ -37,7 +37,7 @@ import {
   requestReport,
   startReport,
 } from '#domain/workspace/report.ts';
-import { saved, saveItem, takeOverSavedItem, unsaveItem } from '#domain/workspace/saved-items.ts';
+import { saved, saveItem, unsaveItem } from '#domain/workspace/saved-items.ts';
 import { trackBrand, tracking, untrackBrand } from '#domain/workspace/tracked-brands.ts';
 import { issueWebhookSecret, webhookSecret } from '#domain/workspace/webhook-secret.ts';
 import {
@@ -358,7 +358,6 @@ const savedItems = (): readonly StreamEvent[] => {
     saveItem({ ...command, saved_items: 0, at: at(0) }),
     unsaveItem({ ...command, at: at(1) }),
     saveItem({ ...command, saved_items: 0, at: at(2) }),
-    takeOverSavedItem({ ...command, by: 'mem_other', at: at(3) }),
   );
 };
 
