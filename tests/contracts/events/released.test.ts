@@ -33,7 +33,7 @@ import { readSampleFiles, recordedStreams, releasedVersions, sampledVersions } f
 
 /**
  * Recorded events of every released schema version, in `released/<number>.json`. This release must read all of them.
- * When the first test fails for a new type or version, run `node tests/contracts/events/released/record.ts`, which
+ * When the first test fails for a new type or version, run `npx node tests/contracts/events/released/record.ts`, which
  * writes the next file, and pin its hash here. Existing files never change: such events are in the logs of installations.
  */
 

@@ -19,7 +19,7 @@ import {
 import { workspaceSamples } from './workspace-samples.ts';
 
 /**
- * Writes the next sample file, `node tests/contracts/events/released/record.ts`. It holds each stream of the samples
+ * Writes the next sample file, `npx node tests/contracts/events/released/record.ts`. It holds each stream of the samples
  * with an event in a schema version that no file has yet. Writes nothing when every version has a sample.
  */
 
