@@ -18,6 +18,21 @@ function isPattern(text: string): boolean {
 /** Time zone offset from UTC, such as +05:30. */
 const Offset = z.string().regex(/^[+-]\d{2}:\d{2}$/);
 
+/** Page elements that a program exported as copy; see `../mapped/page-noise.ts`. */
+const pageNoise = {
+  drop_lines: z.array(Pattern).max(50).optional(),
+  drop_endings: z.array(Pattern).max(50).optional(),
+  button_in_description: z.boolean().optional(),
+  description_repeats_copy: z.boolean().optional(),
+  link_block: z
+    .strictObject({
+      after: z.array(Pattern).min(1).max(50),
+      address: Pattern,
+      fields: z.array(z.enum(['title', 'link_description'])).max(2),
+    })
+    .optional(),
+};
+
 const VersionColumns = z.strictObject({
   /** Version key. Rows of one ad with the same key are one version. */
   key: Candidates.optional(),
@@ -68,10 +83,7 @@ export const Mapping = z.strictObject({
       z.strictObject({
         collector: z.string().min(1).max(100),
         has_columns: z.array(z.string().min(1)),
-        /** Patterns of lines to remove from the copy: page elements that the program exported as copy. */
-        drop_lines: z.array(Pattern).max(50).optional(),
-        /** When true, a description that is a button label becomes the button if the button is blank. */
-        button_in_description: z.boolean().optional(),
+        ...pageNoise,
       }),
     )
     .min(1),

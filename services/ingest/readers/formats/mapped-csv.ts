@@ -2,12 +2,10 @@ import {
   adOf,
   cardOf,
   cardOfAd,
-  ctaLabelOf,
   dateOf,
   flagOf,
   formatOf,
   idOf,
-  isButtonLabel,
   listOf,
   platformsOf,
   requiredIdOf,
@@ -16,6 +14,7 @@ import {
 import { anotherHeader, brokenRow } from '../parsing/csv-faults.ts';
 import { type CsvRow, csvRows } from '../parsing/csv-rows.ts';
 import type { Mapping } from './column-mapping.ts';
+import { noiseFilter } from '../mapped/page-noise.ts';
 import { type AdMedia, type AdRecord, type Reader, RecordFault, recordOrRefusal } from '../record.ts';
 
 type Variant = Mapping['variants'][number];
@@ -55,6 +54,14 @@ export const readMappedCsv = (mapping: Mapping): Reader =>
     }
   };
 
+/** Filters by variant, because compiling the patterns takes longer than filtering a row. */
+const filters = new WeakMap<Variant, ReturnType<typeof noiseFilter>>();
+const noiseFilterOf = (variant: Variant): ReturnType<typeof noiseFilter> => {
+  const filter = filters.get(variant) ?? noiseFilter(variant);
+  filters.set(variant, filter);
+  return filter;
+};
+
 const missingColumns = (mapping: Mapping, columns: readonly string[], variant: Variant | null): string[] => {
   const missing = mapping.columns.ad_id.some((name) => columns.includes(name))
     ? []
@@ -82,7 +89,7 @@ const readRow = (
   const { columns, constants } = mapping;
   const pick = pickFrom(item.row);
   const stoppedOn = dateOf('the stop date', pick(columns.stopped_on));
-  const { description, button } = buttonOf(variant, pick(columns.link_description), pick(columns.cta_text));
+  const withoutNoise = noiseFilterOf(variant);
   const ad = adOf({
     ad_id: requiredIdOf('the ad id', pick(columns.ad_id)),
     page_id: idOf('the page id', pick(columns.page_id) ?? constants?.page_id),
@@ -91,12 +98,14 @@ const readRow = (
       flagOf(pick(columns.is_active)) ?? (stoppedOn === null ? (constants?.is_active ?? null) : null),
     started_on: dateOf('the start date', pick(columns.started_on)),
     stopped_on: stoppedOn,
-    body: withoutNoise(variant, pick(columns.body)),
-    title: withoutNoise(variant, pick(columns.title)),
-    link_description: description,
-    caption: pick(columns.caption),
+    ...withoutNoise({
+      body: pick(columns.body),
+      title: pick(columns.title),
+      link_description: pick(columns.link_description),
+      caption: pick(columns.caption),
+      cta_text: pick(columns.cta_text),
+    }),
     cta_type: pick(columns.cta_type),
-    cta_text: button,
     link_url: pick(columns.link_url),
     format: formatOf(pick(columns.format)),
     platforms: platformsOf(pick(columns.platforms)),
@@ -108,7 +117,7 @@ const readRow = (
     line: item.line,
     raw: item.raw,
     ad,
-    version: versionOf(mapping, variant, pick) ?? { key: null, card: cardOfAd(ad) },
+    version: versionOf(mapping, withoutNoise, pick) ?? { key: null, card: cardOfAd(ad) },
     hints: {
       brandDomain: pick(columns.brand_domain),
       brandName: pick(columns.brand_name),
@@ -118,45 +127,22 @@ const readRow = (
   };
 };
 
-const versionOf = (mapping: Mapping, variant: Variant, pick: Pick): AdRecord['version'] | null => {
+const versionOf = (
+  mapping: Mapping,
+  withoutNoise: ReturnType<typeof noiseFilter>,
+  pick: Pick,
+): AdRecord['version'] | null => {
   const { version } = mapping;
   const key = pick(version?.key);
   if (version === undefined || key === null) return null;
-  const { description, button } = buttonOf(variant, pick(version.link_description), pick(version.cta_text));
-  return {
-    key,
-    card: cardOf({
-      body: withoutNoise(variant, pick(version.body)),
-      title: withoutNoise(variant, pick(version.title)),
-      link_description: description,
-      cta_text: button,
-      link_url: pick(version.link_url),
-    }),
-  };
-};
-
-const buttonOf = (
-  variant: Variant,
-  description: string | null,
-  label: string | null,
-): { readonly description: string | null; readonly button: string | null } => {
-  const moved =
-    variant.button_in_description === true &&
-    label === null &&
-    description !== null &&
-    isButtonLabel(description);
-  return moved
-    ? { description: null, button: ctaLabelOf(description) }
-    : { description: withoutNoise(variant, description), button: ctaLabelOf(label) };
-};
-
-const withoutNoise = (variant: Variant, text: string | null): string | null => {
-  const patterns = variant.drop_lines;
-  if (text === null || patterns === undefined) return text;
-  const lines = text
-    .split('\n')
-    .filter((line) => !patterns.some((pattern) => new RegExp(pattern, 'u').test(line.trim())));
-  return textOf(lines.join('\n'));
+  const { body, title, link_description, cta_text } = withoutNoise({
+    body: pick(version.body),
+    title: pick(version.title),
+    link_description: pick(version.link_description),
+    caption: null,
+    cta_text: pick(version.cta_text),
+  });
+  return { key, card: cardOf({ body, title, link_description, cta_text, link_url: pick(version.link_url) }) };
 };
 
 const mediaOf = (mapping: Mapping, pick: Pick): AdMedia[] => {

@@ -1,0 +1,146 @@
+import { textKey } from '#domain/corpus/ad-library/ad-cards.ts';
+import { ctaLabelOf, isButtonLabel, textOf } from '../ad-fields.ts';
+
+/** Rules for the page elements that a program exported as copy. A mapping file has them. */
+export type PageNoise = {
+  /** Patterns of lines to remove from all texts. */
+  readonly drop_lines?: readonly string[] | undefined;
+  /** Patterns of texts to remove from the end of all texts, for a program that joins the lines. */
+  readonly drop_endings?: readonly string[] | undefined;
+  /**
+   * When true, a description with a known button label is the button, if the row's own button has no known label. The
+   * row's own button is then the description.
+   */
+  readonly button_in_description?: boolean | undefined;
+  /** When true, a description that repeats the beginning of the copy is blank, and the link block begins after it. */
+  readonly description_repeats_copy?: boolean | undefined;
+  readonly link_block?: LinkBlock | undefined;
+};
+
+/** The part of the page below the copy: displayed address, headline, description and button. */
+type LinkBlock = {
+  /** Patterns of the page elements between the copy and the block. A pattern matches one or more whole lines. */
+  readonly after: readonly string[];
+  /** Pattern of the displayed address, which can begin the block. */
+  readonly address: string;
+  /** Fields of the block's other lines, in their order. Further lines are removed. */
+  readonly fields: readonly ('title' | 'link_description')[];
+};
+
+/** The texts of an ad that page elements can be part of. */
+export type AdTexts = {
+  readonly body: string | null;
+  readonly title: string | null;
+  readonly link_description: string | null;
+  readonly caption: string | null;
+  readonly cta_text: string | null;
+};
+
+/** Maximum lines of a link block: address, headline, description and button. With more lines, it is copy. */
+const LINK_BLOCK_LINES_MAX = 4;
+const NOISE_SETTINGS: ReadonlySet<string> = new Set([
+  'drop_lines',
+  'drop_endings',
+  'button_in_description',
+  'description_repeats_copy',
+  'link_block',
+] satisfies readonly (keyof PageNoise)[]);
+/** Line that replaces a page element between copy and link block. Stored texts never have this character. */
+const BREAK = '\u0000';
+
+/** Returns a function that removes the page elements from the texts of an ad, or moves them to their fields. */
+export const noiseFilter = (noise: PageNoise): ((exported: AdTexts) => AdTexts) => {
+  const { link_block: block } = noise;
+  const dropped = (noise.drop_lines ?? []).map((pattern) => new RegExp(pattern, 'u'));
+  const endings = (noise.drop_endings ?? []).map((pattern) => new RegExp(`(?:${pattern})$`, 'u'));
+  const breaks = block === undefined ? null : new RegExp(`^(?:${block.after.join('|')})$`, 'gmu');
+  const address = block === undefined ? null : new RegExp(block.address, 'u');
+  const isAddress = (line: string): boolean => address?.test(line) === true;
+
+  const linesOf = (text: string | null): readonly string[] => {
+    const whole = endings.reduce(
+      (rest, ending) => rest.replace(ending, '').trimEnd(),
+      (text ?? '').trimEnd(),
+    );
+    const lines = whole.split('\n').map((line) => line.trim());
+    const kept = lines.filter((line) => !dropped.some((pattern) => pattern.test(line)));
+    return breaks === null ? kept : kept.join('\n').replaceAll(breaks, BREAK).split('\n');
+  };
+  const cleaned = (text: string | null): string | null =>
+    text === null ? null : textOf(linesOf(text).filter(isCopy).join('\n'));
+
+  /** Returns the index of the block's first line. -1 when the text has no block. */
+  const blockStart = (lines: readonly string[], description: string | null): number => {
+    const firstCopy = lines.findIndex((line) => isCopy(line) && line !== '');
+    const separator = lines.findIndex((line, at) => at > firstCopy && (line === BREAK || isAddress(line)));
+    const repeated = noise.description_repeats_copy === true ? linesThatRepeat(lines, description) : -1;
+    if (firstCopy === -1) return -1;
+    return separator === -1 || repeated === -1
+      ? Math.max(separator, repeated)
+      : Math.min(separator, repeated);
+  };
+
+  const isFilter = Object.keys(noise).some((name) => NOISE_SETTINGS.has(name));
+  if (!isFilter) return (exported) => ({ ...exported, cta_text: ctaLabelOf(exported.cta_text) });
+  return (exported) => {
+    const { description, label } = withButton(noise, exported, cleaned(exported.link_description));
+    const lines = linesOf(exported.body);
+    const start = block === undefined ? -1 : blockStart(lines, description);
+    const below = start === -1 ? [] : lines.slice(start).filter((line) => isCopy(line) && line !== '');
+    const hasBlock = start !== -1 && below.length <= LINK_BLOCK_LINES_MAX;
+    const copy = (hasBlock ? lines.slice(0, start) : lines).filter(isCopy);
+    const button = hasBlock
+      ? takeButton(below, label, 0)
+      : block === undefined
+        ? null
+        : takeButton(copy, label, 1);
+    const caption = hasBlock && isAddress(below[0] ?? '') ? (below.shift()?.toLowerCase() ?? null) : null;
+    const field = (name: 'title' | 'link_description'): string | null =>
+      hasBlock ? (below[block?.fields.indexOf(name) ?? -1] ?? null) : null;
+    const repeats = noise.description_repeats_copy === true && linesThatRepeat(lines, description) !== -1;
+    return {
+      body: textOf(copy.join('\n')),
+      title: cleaned(exported.title) ?? field('title'),
+      link_description: (repeats ? null : description) ?? field('link_description'),
+      caption: exported.caption ?? caption,
+      cta_text: ctaLabelOf(label ?? button),
+    };
+  };
+};
+
+const isCopy = (line: string): boolean => line !== BREAK;
+
+/** Returns the number of the first lines whose text the description repeats. -1 when it does not repeat them. */
+const linesThatRepeat = (lines: readonly string[], description: string | null): number => {
+  if (description === null) return -1;
+  const key = textKey(description);
+  let text = '';
+  for (const [at, line] of lines.entries()) {
+    text = textKey(`${text} ${isCopy(line) ? line : ''}`);
+    if (text === key) return at + 1;
+    if (!key.startsWith(text)) return -1;
+  }
+  return -1;
+};
+
+/** Returns description and button, each in its own field. */
+const withButton = (
+  noise: PageNoise,
+  { cta_text }: AdTexts,
+  description: string | null,
+): { readonly description: string | null; readonly label: string | null } => {
+  const swapped =
+    noise.button_in_description === true &&
+    description !== null &&
+    isButtonLabel(description) &&
+    (cta_text === null || !isButtonLabel(cta_text));
+  return swapped ? { description: cta_text, label: description } : { description, label: cta_text };
+};
+
+/** Removes the last line, in place, when it is the button, and returns it. `null` when it is not, or too few lines remain. */
+const takeButton = (lines: string[], label: string | null, remainingMin: number): string | null => {
+  const last = lines.at(-1);
+  if (last === undefined || lines.length <= remainingMin) return null;
+  const isLabel = label === null ? isButtonLabel(last) : last.toLowerCase() === label.toLowerCase();
+  return isLabel ? (lines.pop() ?? null) : null;
+};
