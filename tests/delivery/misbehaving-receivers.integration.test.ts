@@ -11,35 +11,16 @@ import {
   dripsBody,
   dripsHead,
   hangs,
-  openReceivers,
   openTlsReceivers,
-  type Receivers,
 } from './receivers.ts';
 import { newDelivery } from './new-delivery.ts';
-import { type DeliveryStack, openDeliveryStack } from './stack.ts';
+import { openWebhookStack, type WebhookStack } from './webhook-stack.ts';
 
-let stack: DeliveryStack;
-let receivers: Receivers;
-let worker: Worker;
+let stack: WebhookStack;
 beforeAll(async () => {
-  [stack, receivers] = await Promise.all([openDeliveryStack(), openReceivers()]);
-  worker = stack.worker();
+  stack = await openWebhookStack();
 });
-afterAll(async () => {
-  // Receivers are disposed of first, which ends the requests that hang.
-  await receivers[Symbol.asyncDispose]();
-  await stack[Symbol.asyncDispose]();
-});
-
-/** Queues one webhook to a path with this behaviour and returns it. */
-const queueTo = async (path: string, ...behaviours: readonly Behaviour[]) => {
-  if (behaviours.length > 0) receivers.behave(path, ...behaviours);
-  const rule = stack.rule();
-  const target = { channel: 'webhook', url: receivers.url + path } as const;
-  const delivery = newDelivery(rule, target, stack.clock.now());
-  await stack.enqueue(delivery);
-  return { rule, delivery, id: delivery.deliveryId };
-};
+afterAll(() => stack[Symbol.asyncDispose]());
 
 describe('a misbehaving receiver', () => {
   const TEN_MB = 10_000_000;
@@ -73,7 +54,7 @@ describe('a misbehaving receiver', () => {
     const queued = [];
     for (const [name, behaviour, expected] of cases) {
       const path = `/${name.replaceAll(' ', '-')}`;
-      queued.push({ name, path, expected, ...(await queueTo(path, behaviour)) });
+      queued.push({ name, path, expected, ...(await stack.queueTo(path, behaviour)) });
     }
     const nobody = newDelivery(
       stack.rule(),
@@ -86,12 +67,12 @@ describe('a misbehaving receiver', () => {
       stack.clock.now(),
     );
     await stack.enqueue(nobody, inside);
-    await stack.sendDue(worker);
+    await stack.sendDue(stack.sender);
     for (const { name, path, id, expected } of queued) {
       const attempts = await stack.attempts(id);
       expect(attempts, name).toEqual([expect.objectContaining(expected)]);
       expect((attempts[0]?.['answer'] as Buffer | null)?.length ?? 0, name).toBeLessThanOrEqual(16 * 1_024);
-      expect(receivers.at(path), name).toHaveLength(1);
+      expect(stack.receivers.at(path), name).toHaveLength(1);
     }
     const [large] = await stack.attempts(queued.find(({ name }) => name === 'answers 10 MB')?.id ?? '');
     expect(large?.['answer']).toHaveLength(16 * 1_024);

@@ -4,44 +4,26 @@ import { cancelDeliveries } from '#application/delivery-outbox/cancel.ts';
 import { replayDeliveries } from '#application/delivery-outbox/replay.ts';
 import { inTransaction } from '#platform/postgres/pool.ts';
 import { RETRY_DELAYS_MS } from '#services/delivery/retry-schedule.ts';
-import type { Worker } from '#services/delivery/worker.ts';
-import { answers, type Behaviour, openReceivers, type Receivers } from './receivers.ts';
+import { answers, type Behaviour } from './receivers.ts';
 import { verifySignatures } from './signatures.ts';
-import { newDelivery, SECRET } from './new-delivery.ts';
-import { type DeliveryStack, openDeliveryStack } from './stack.ts';
+import { SECRET } from './new-delivery.ts';
+import { openWebhookStack, type WebhookStack } from './webhook-stack.ts';
 
 const ATTEMPTS_MAX = RETRY_DELAYS_MS.length + 1;
 const DAY_MS = 86_400_000;
 
-let stack: DeliveryStack;
-let receivers: Receivers;
-let worker: Worker;
+let stack: WebhookStack;
 beforeAll(async () => {
-  [stack, receivers] = await Promise.all([openDeliveryStack(), openReceivers()]);
-  worker = stack.worker();
+  stack = await openWebhookStack();
 });
-afterAll(async () => {
-  // Receivers are disposed of first, which ends the requests that hang.
-  await receivers[Symbol.asyncDispose]();
-  await stack[Symbol.asyncDispose]();
-});
-
-/** Queues one webhook to a path with this behaviour and returns it. */
-const queueTo = async (path: string, ...behaviours: readonly Behaviour[]) => {
-  if (behaviours.length > 0) receivers.behave(path, ...behaviours);
-  const rule = stack.rule();
-  const target = { channel: 'webhook', url: receivers.url + path } as const;
-  const delivery = newDelivery(rule, target, stack.clock.now());
-  await stack.enqueue(delivery);
-  return { rule, delivery, id: delivery.deliveryId };
-};
+afterAll(() => stack[Symbol.asyncDispose]());
 
 describe('a webhook that arrives', () => {
   test('sends the stored bytes, signed, under the delivery id, and records an event', async () => {
-    const { id, delivery, rule } = await queueTo('/arrives', answers(200, {}, 'thank you'));
+    const { id, delivery, rule } = await stack.queueTo('/arrives', answers(200, {}, 'thank you'));
     await stack.enqueue(delivery);
-    await stack.sendDue(worker);
-    const [request, ...others] = receivers.at('/arrives');
+    await stack.sendDue(stack.sender);
+    const [request, ...others] = stack.receivers.at('/arrives');
     expect(others).toEqual([]);
     expect(request?.body.toString('latin1')).toMatch(/^[\x20-\x7e]+$/);
     expect(JSON.parse(request?.body.toString('utf8') ?? '')).toEqual(delivery.payload);
@@ -76,26 +58,26 @@ describe('a webhook that arrives', () => {
 
 describe('a webhook that fails', () => {
   test('is tried ten times on the documented schedule, signed again each time, then fails for good', async () => {
-    const { id, rule } = await queueTo('/fails', answers(503, {}, 'later'));
+    const { id, rule } = await stack.queueTo('/fails', answers(503, {}, 'later'));
     for (const [index, delayMs] of RETRY_DELAYS_MS.entries()) {
-      await stack.sendDue(worker);
-      expect(receivers.at('/fails')).toHaveLength(index + 1);
+      await stack.sendDue(stack.sender);
+      expect(stack.receivers.at('/fails')).toHaveLength(index + 1);
       const row = await stack.row(id);
       expect(row).toMatchObject({ status: 'retrying', attempts: index + 1 });
       const waitMs = (row['next_attempt_at'] as Date).getTime() - stack.clock.now().getTime();
       // The random source of this stack is at its maximum: a tenth is added.
       expect(waitMs).toBeCloseTo(delayMs * 1.1, -1);
       stack.clock.move(waitMs - 2_001);
-      await stack.sendDue(worker);
-      expect(receivers.at('/fails'), 'not before its time').toHaveLength(index + 1);
+      await stack.sendDue(stack.sender);
+      expect(stack.receivers.at('/fails'), 'not before its time').toHaveLength(index + 1);
       stack.clock.move(1);
     }
-    await stack.sendDue(worker);
-    expect(receivers.at('/fails')).toHaveLength(ATTEMPTS_MAX);
+    await stack.sendDue(stack.sender);
+    expect(stack.receivers.at('/fails')).toHaveLength(ATTEMPTS_MAX);
     expect(await stack.row(id)).toMatchObject({ status: 'failed', next_attempt_at: null });
     stack.clock.move(30 * DAY_MS);
-    await stack.sendDue(worker);
-    const requests = receivers.at('/fails');
+    await stack.sendDue(stack.sender);
+    const requests = stack.receivers.at('/fails');
     expect(requests).toHaveLength(ATTEMPTS_MAX);
     expect(new Set(requests.map(({ headers }) => headers['webhook-id']))).toEqual(new Set([id]));
     expect(new Set(requests.map(({ body }) => body.toString())).size).toBe(1);
@@ -126,13 +108,13 @@ describe('a webhook that fails', () => {
     ];
     const queued = [];
     for (const [path, retryAfter, waitMs] of asked) {
-      const { id } = await queueTo(path, answers(429, { 'retry-after': retryAfter }));
+      const { id } = await stack.queueTo(path, answers(429, { 'retry-after': retryAfter }));
       queued.push({ id, waitMs });
     }
     const twice: Behaviour = (response) =>
       void response.writeHead(429, ['retry-after', '120', 'retry-after', '60']).end();
-    queued.push({ id: (await queueTo('/busy-twice', twice)).id, waitMs: 120_000 });
-    await stack.sendDue(worker);
+    queued.push({ id: (await stack.queueTo('/busy-twice', twice)).id, waitMs: 120_000 });
+    await stack.sendDue(stack.sender);
     for (const { id, waitMs } of queued) {
       const due = (await stack.row(id))['next_attempt_at'] as Date;
       const differenceMs = due.getTime() - stack.clock.now().getTime() - waitMs;
@@ -141,20 +123,20 @@ describe('a webhook that fails', () => {
   });
 
   test('is signed with the new secret after a rotation, and is cancelled when the workspace has none', async () => {
-    const { rule, id } = await queueTo('/rotated', answers(500), answers(200));
-    await stack.sendDue(worker);
+    const { rule, id } = await stack.queueTo('/rotated', answers(500), answers(200));
+    await stack.sendDue(stack.sender);
     stack.secrets.set(rule.workspaceId, 'whsec_YW5vdGhlciBzZWNyZXQgb2YgMzIgYnl0ZXMhISE=');
     stack.clock.move(5_500);
-    await stack.sendDue(worker);
-    const [before, after] = receivers.at('/rotated');
+    await stack.sendDue(stack.sender);
+    const [before, after] = stack.receivers.at('/rotated');
     if (before) verifySignatures(before, SECRET);
     if (after) verifySignatures(after, 'whsec_YW5vdGhlciBzZWNyZXQgb2YgMzIgYnl0ZXMhISE=');
     expect(after?.headers['webhook-id']).toBe(id);
 
-    const unsigned = await queueTo('/unsigned');
+    const unsigned = await stack.queueTo('/unsigned');
     stack.secrets.set(unsigned.rule.workspaceId, null);
-    await stack.sendDue(worker);
-    expect(receivers.at('/unsigned')).toEqual([]);
+    await stack.sendDue(stack.sender);
+    expect(stack.receivers.at('/unsigned')).toEqual([]);
     expect(await stack.row(unsigned.id)).toMatchObject({ status: 'cancelled' });
     expect((await stack.events(unsigned.rule)).at(-1)).toMatchObject({
       type: 'DeliveryCancelled',
@@ -163,20 +145,20 @@ describe('a webhook that fails', () => {
   });
 
   test('is sent again by a replay, with the same bytes and id and a new round of attempts', async () => {
-    const { id, rule } = await queueTo('/replayed', answers(410), answers(500), answers(200));
-    await stack.sendDue(worker);
+    const { id, rule } = await stack.queueTo('/replayed', answers(410), answers(500), answers(200));
+    await stack.sendDue(stack.sender);
     expect(await stack.row(id)).toMatchObject({ status: 'failed', attempts: 1 });
     const replayed = await inTransaction(stack.pool, (client) =>
       replayDeliveries(client, [id], stack.clock.now()),
     );
     expect(replayed).toEqual([id]);
-    await stack.sendDue(worker);
+    await stack.sendDue(stack.sender);
     const row = await stack.row(id);
     expect(row).toMatchObject({ status: 'retrying', attempts: 2 });
     // The delay is that of a first attempt in its round: five seconds, not the five minutes of a second failure.
     stack.clock.move((row['next_attempt_at'] as Date).getTime() - stack.clock.now().getTime());
-    await stack.sendDue(worker);
-    const requests = receivers.at('/replayed');
+    await stack.sendDue(stack.sender);
+    const requests = stack.receivers.at('/replayed');
     expect(requests).toHaveLength(3);
     for (const request of requests) {
       verifySignatures(request, SECRET);
@@ -195,8 +177,8 @@ describe('a webhook that fails', () => {
   });
 
   test('is not sent again after it was cancelled', async () => {
-    const { id, rule } = await queueTo('/cancelled', answers(500));
-    await stack.sendDue(worker);
+    const { id, rule } = await stack.queueTo('/cancelled', answers(500));
+    await stack.sendDue(stack.sender);
     const cancel = () =>
       inTransaction(stack.pool, (client) =>
         cancelDeliveries(client, [id], 'An operator said so.', stack.clock.now()),
@@ -204,8 +186,8 @@ describe('a webhook that fails', () => {
     expect(await cancel()).toBe(1);
     expect(await cancel()).toBe(0);
     stack.clock.move(DAY_MS);
-    await stack.sendDue(worker);
-    expect(receivers.at('/cancelled')).toHaveLength(1);
+    await stack.sendDue(stack.sender);
+    expect(stack.receivers.at('/cancelled')).toHaveLength(1);
     expect((await stack.events(rule)).map(({ type }) => type)).toEqual([
       'DeliveryQueued',
       'DeliveryAttempted',
@@ -217,17 +199,17 @@ describe('a webhook that fails', () => {
 describe('a webhook that is cancelled while being sent', () => {
   const cancelledUnderWay = async (path: string, status: number) => {
     const arrived = Promise.withResolvers<(status: number) => void>();
-    receivers.behave(path, (response) =>
+    stack.receivers.behave(path, (response) =>
       arrived.resolve((answered) => void response.writeHead(answered).end()),
     );
-    const { id, rule } = await queueTo(path);
-    await worker.take([id]);
+    const { id, rule } = await stack.queueTo(path);
+    await stack.sender.take([id]);
     const answer = await arrived.promise;
     await inTransaction(stack.pool, (client) =>
       cancelDeliveries(client, [id], 'An operator said so.', stack.clock.now()),
     );
     answer(status);
-    await worker.idle();
+    await stack.sender.idle();
     return { row: await stack.row(id), events: (await stack.events(rule)).map(({ type }) => type) };
   };
 
@@ -245,46 +227,46 @@ describe('a webhook that is cancelled while being sent', () => {
 });
 
 test('retries soon, without counting an attempt, when a delivery cannot be signed', async () => {
-  const { rule, id } = await queueTo('/unsigned-yet');
+  const { rule, id } = await stack.queueTo('/unsigned-yet');
   stack.secrets.set(rule.workspaceId, 'no secret at all');
-  await stack.sendDue(worker);
+  await stack.sendDue(stack.sender);
   expect(await stack.row(id)).toMatchObject({ status: 'queued', attempts: 0 });
   stack.secrets.set(rule.workspaceId, SECRET);
-  await stack.sendDue(worker);
+  await stack.sendDue(stack.sender);
   expect(await stack.row(id)).toMatchObject({ status: 'delivered', attempts: 1 });
 });
 
 test('sends other deliveries when one cannot be parsed', async () => {
-  const [unreadable, other] = [await queueTo('/unreadable'), await queueTo('/readable')];
+  const [unreadable, other] = [await stack.queueTo('/unreadable'), await stack.queueTo('/readable')];
   const set = 'update delivery.delivery set target = $2 where delivery_id = $1';
   await stack.pool.query(set, [unreadable.id, '{"channel":"pager","number":"1"}']);
-  await stack.sendDue(worker);
-  expect(receivers.at('/readable')).toHaveLength(1);
+  await stack.sendDue(stack.sender);
+  expect(stack.receivers.at('/readable')).toHaveLength(1);
   expect(await stack.row(other.id)).toMatchObject({ status: 'delivered' });
   expect(await stack.row(unreadable.id)).toMatchObject({ status: 'queued', attempts: 0 });
   // A worker that can parse it sends it once the lease has expired.
   await stack.pool.query(set, [unreadable.id, JSON.stringify(unreadable.delivery.target)]);
   stack.clock.move(CLAIM_LEASE_MS);
-  await stack.sendDue(worker);
-  expect(receivers.at('/unreadable')).toHaveLength(1);
+  await stack.sendDue(stack.sender);
+  expect(stack.receivers.at('/unreadable')).toHaveLength(1);
 });
 
 describe('several workers', () => {
   test('send a delivery once, and take over the deliveries of a dead worker after its lease', async () => {
     const other = stack.worker();
-    const { id } = await queueTo('/once');
-    await Promise.all([worker.take([id]), other.take([id]), worker.take([id])]);
-    await Promise.all([worker.idle(), other.idle()]);
-    expect(receivers.at('/once')).toHaveLength(1);
+    const { id } = await stack.queueTo('/once');
+    await Promise.all([stack.sender.take([id]), other.take([id]), stack.sender.take([id])]);
+    await Promise.all([stack.sender.idle(), other.idle()]);
+    expect(stack.receivers.at('/once')).toHaveLength(1);
 
-    const orphan = await queueTo('/orphan');
+    const orphan = await stack.queueTo('/orphan');
     const taken = `update delivery.due set taken_by = 'a dead worker', taken_until = $2 where delivery_id = $1`;
     const until = new Date(stack.clock.now().getTime() + CLAIM_LEASE_MS);
     await stack.pool.query(taken, [orphan.id, until]);
-    await stack.sendDue(worker);
-    expect(receivers.at('/orphan')).toEqual([]);
+    await stack.sendDue(stack.sender);
+    expect(stack.receivers.at('/orphan')).toEqual([]);
     stack.clock.move(CLAIM_LEASE_MS);
-    await stack.sendDue(worker);
-    expect(receivers.at('/orphan')).toHaveLength(1);
+    await stack.sendDue(stack.sender);
+    expect(stack.receivers.at('/orphan')).toHaveLength(1);
   });
 });

@@ -1,50 +1,45 @@
-import type { FastifyInstance } from 'fastify';
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { on } from '#tests/dsl/api.ts';
 import {
   AD,
+  type BoardsStack,
   boardsThrough,
   collectionsOf,
   colleague,
   crowded,
   OTHER_AD,
+  openBoardsStack,
 } from '#tests/operations/fixtures/boards.ts';
-import { type ApiStack, openApiStack } from '#tests/operations/fixtures/stack.ts';
 
-let stack: ApiStack;
-let app: FastifyInstance;
-let boards: ReturnType<typeof boardsThrough>;
-
+let stack: BoardsStack;
 beforeAll(async () => {
-  stack = await openApiStack();
-  app = await stack.api();
-  boards = boardsThrough(app);
+  stack = await openBoardsStack();
 });
 afterAll(() => stack[Symbol.asyncDispose]());
 
 describe('addCollectionItem 201', () => {
   test('adds an item once and returns the existing one on repetition, also for the first item', async () => {
     const key = await stack.key();
-    const { id } = await boards.created(key, { name: 'x', first_item: AD });
-    const first = await boards.add(key, id, OTHER_AD);
+    const { id } = await stack.boards.created(key, { name: 'x', first_item: AD });
+    const first = await stack.boards.add(key, id, OTHER_AD);
     expect(first.data).toMatchObject({
       collection_id: id,
       workspace_id: key.workspaceId,
       ...OTHER_AD,
       created_by: key.memberId,
     });
-    const again = await boards.add(key, id, OTHER_AD);
+    const again = await stack.boards.add(key, id, OTHER_AD);
     expect(again.status).toBe(201);
     expect(again.data).toEqual(first.data);
-    expect((await boards.add(key, id, AD)).data).toMatchObject(AD);
-    const [board] = await boards.list(key);
+    expect((await stack.boards.add(key, id, AD)).data).toMatchObject(AD);
+    const [board] = await stack.boards.list(key);
     expect(board).toMatchObject({ item_count: 2, items: [OTHER_AD, AD] });
   });
 
   test('accepts items of each type and stores their keys in canonical form', async () => {
     const key = await stack.key();
-    const { id } = await boards.created(key, { name: 'x' });
+    const { id } = await stack.boards.created(key, { name: 'x' });
     const uuid = randomUUID();
     const items = [
       { item_type: 'brand', item_key: uuid },
@@ -54,10 +49,10 @@ describe('addCollectionItem 201', () => {
     ];
     for (const { item_type, item_key } of items) {
       const written = item_type === 'creative_record' ? item_key : item_key.toUpperCase();
-      const { data } = await boards.add(key, id, { item_type, item_key: written });
+      const { data } = await stack.boards.add(key, id, { item_type, item_key: written });
       expect(data).toMatchObject({ item_type, item_key });
     }
-    expect((await boards.list(key))[0]?.items).toMatchObject(items.toReversed());
+    expect((await stack.boards.list(key))[0]?.items).toMatchObject(items.toReversed());
   });
 });
 
@@ -70,8 +65,8 @@ describe('addCollectionItem 400', () => {
     ['no key', { item_type: 'ad' }, 'item_key'],
   ])('rejects %s', async (_name, item, path) => {
     const key = await stack.key();
-    const { id } = await boards.created(key, { name: 'x' });
-    const reply = await boards.add(key, id, item);
+    const { id } = await stack.boards.created(key, { name: 'x' });
+    const reply = await stack.boards.add(key, id, item);
     expect(reply.status).toBe(400);
     expect(reply.error.details).toMatchObject([{ path }]);
   });
@@ -81,54 +76,57 @@ describe('addCollectionItem 404', () => {
   test('rejects an unknown, foreign or private collection', async () => {
     const [key, foreign] = await Promise.all([stack.key(), stack.key()]);
     const other = await colleague(stack, key, 'owner');
-    const hidden = await boards.created(key, { name: 'hidden', visibility: 'private' });
-    const elsewhere = await boards.created(foreign, { name: 'elsewhere' });
+    const hidden = await stack.boards.created(key, { name: 'hidden', visibility: 'private' });
+    const elsewhere = await stack.boards.created(foreign, { name: 'elsewhere' });
     for (const id of [randomUUID(), hidden.id, elsewhere.id]) {
-      expect((await boards.add(other, id, AD)).status).toBe(404);
-      expect((await boards.remove(other, id, AD.item_type, AD.item_key)).status).toBe(404);
+      expect((await stack.boards.add(other, id, AD)).status).toBe(404);
+      expect((await stack.boards.remove(other, id, AD.item_type, AD.item_key)).status).toBe(404);
     }
-    expect((await boards.list(key))[0]).toMatchObject({ item_count: 0 });
+    expect((await stack.boards.list(key))[0]).toMatchObject({ item_count: 0 });
   });
 });
 
 describe('addCollectionItem 409', () => {
   test('rejects an idempotency key that was used with another body', async () => {
     const key = await stack.key();
-    const { id } = await boards.created(key, { name: 'x' });
+    const { id } = await stack.boards.created(key, { name: 'x' });
     const headers = { 'idempotency-key': randomUUID() };
     const url = `${collectionsOf(key)}/${id}/items`;
-    expect((await on(app).post(url, { key, headers, body: AD })).status).toBe(201);
-    expect((await on(app).post(url, { key, headers, body: OTHER_AD })).status).toBe(409);
+    expect((await on(stack.app).post(url, { key, headers, body: AD })).status).toBe(201);
+    expect((await on(stack.app).post(url, { key, headers, body: OTHER_AD })).status).toBe(409);
   });
 });
 
 describe('removeCollectionItem 200', () => {
   test('removes an item once, also the first item, with a percent-encoded key', async () => {
     const key = await stack.key();
-    const { id } = await boards.created(key, { name: 'x', first_item: AD });
+    const { id } = await stack.boards.created(key, { name: 'x', first_item: AD });
     const removed = { collection_id: id, workspace_id: key.workspaceId, ...AD };
     const encoded = AD.item_key.replaceAll(/[0-9]/g, '%3$&');
-    expect((await boards.remove(key, id, 'ad', encoded)).data).toEqual({ ...removed, removed: true });
-    expect((await boards.list(key))[0]).toMatchObject({ item_count: 0, items: [] });
-    expect((await boards.remove(key, id, 'ad', AD.item_key)).data).toEqual({ ...removed, removed: false });
-    await boards.add(key, id, AD);
-    expect((await boards.list(key))[0]).toMatchObject({ item_count: 1, items: [AD] });
+    expect((await stack.boards.remove(key, id, 'ad', encoded)).data).toEqual({ ...removed, removed: true });
+    expect((await stack.boards.list(key))[0]).toMatchObject({ item_count: 0, items: [] });
+    expect((await stack.boards.remove(key, id, 'ad', AD.item_key)).data).toEqual({
+      ...removed,
+      removed: false,
+    });
+    await stack.boards.add(key, id, AD);
+    expect((await stack.boards.list(key))[0]).toMatchObject({ item_count: 1, items: [AD] });
   });
 });
 
 describe('removeCollectionItem 400', () => {
   test('rejects an unknown type, a key of another format, and a missing body', async () => {
     const key = await stack.key();
-    const { id } = await boards.created(key, { name: 'x', first_item: AD });
-    expect((await boards.remove(key, id, 'video', '12345')).error.details).toMatchObject([
+    const { id } = await stack.boards.created(key, { name: 'x', first_item: AD });
+    expect((await stack.boards.remove(key, id, 'video', '12345')).error.details).toMatchObject([
       { path: 'itemType' },
     ]);
-    expect((await boards.remove(key, id, 'brand', '12345')).error.details).toMatchObject([
+    expect((await stack.boards.remove(key, id, 'brand', '12345')).error.details).toMatchObject([
       { path: 'itemKey' },
     ]);
     const url = `${collectionsOf(key)}/${id}/items/ad/${AD.item_key}`;
-    expect((await on(app).delete(url, { key })).status).toBe(400);
-    expect((await boards.list(key))[0]).toMatchObject({ item_count: 1 });
+    expect((await on(stack.app).delete(url, { key })).status).toBe(400);
+    expect((await stack.boards.list(key))[0]).toMatchObject({ item_count: 1 });
   });
 });
 
@@ -136,14 +134,14 @@ describe('removeCollectionItem 404', () => {
   test('rejects a key of another workspace', async () => {
     const [key, other] = await Promise.all([stack.key(), stack.key()]);
     const url = `${collectionsOf(other)}/${randomUUID()}/items/ad/${AD.item_key}`;
-    expect((await on(app).delete(url, { key, body: {} })).status).toBe(404);
+    expect((await on(stack.app).delete(url, { key, body: {} })).status).toBe(404);
   });
 });
 
 describe('removeCollectionItem 409', () => {
   test('rejects the command when concurrent changes exhaust all retries', async () => {
     const key = await stack.key();
-    const { id } = await boards.created(key, { name: 'x', first_item: AD });
+    const { id } = await stack.boards.created(key, { name: 'x', first_item: AD });
     const reply = await boardsThrough(await crowded(stack)).remove(key, id, AD.item_type, AD.item_key);
     expect(reply.error.type).toBe('conflict');
   });

@@ -1,89 +1,80 @@
-import type { FastifyInstance } from 'fastify';
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { on } from '#tests/dsl/api.ts';
 import {
   AD,
   type Board,
-  boardsThrough,
+  type BoardsStack,
   collectionsOf,
   colleague,
   everyPage,
   treeEventsOf,
+  openBoardsStack,
 } from '#tests/operations/fixtures/boards.ts';
-import { type ApiStack, type Key, openApiStack } from '#tests/operations/fixtures/stack.ts';
 
-let stack: ApiStack;
-let app: FastifyInstance;
-let boards: ReturnType<typeof boardsThrough>;
-
+let stack: BoardsStack;
 beforeAll(async () => {
-  stack = await openApiStack();
-  app = await stack.api();
-  boards = boardsThrough(app);
+  stack = await openBoardsStack();
 });
 afterAll(() => stack[Symbol.asyncDispose]());
-
-const eventsOf = (key: Key) => treeEventsOf(stack, key);
-
-const namesOf = async (key: Key): Promise<readonly string[]> =>
-  (await boards.list(key)).map(({ name }) => name);
 
 describe('listCollections 200', () => {
   test('lists collections most recently changed first over all pages; added and removed items are changes', async () => {
     const key = await stack.key();
     const ids: string[] = [];
-    for (const name of ['one', 'two', 'three']) ids.push((await boards.created(key, { name })).id);
-    expect(await namesOf(key)).toEqual(['three', 'two', 'one']);
-    await boards.add(key, ids[0] ?? '', AD);
-    expect(await namesOf(key)).toEqual(['one', 'three', 'two']);
-    await boards.change(key, ids[1] ?? '', { description: 'of boots' });
-    await boards.remove(key, ids[0] ?? '', AD.item_type, AD.item_key);
-    const paged = await everyPage<Board>(app, key, collectionsOf(key), 1);
+    for (const name of ['one', 'two', 'three']) ids.push((await stack.boards.created(key, { name })).id);
+    expect(await stack.boards.names(key)).toEqual(['three', 'two', 'one']);
+    await stack.boards.add(key, ids[0] ?? '', AD);
+    expect(await stack.boards.names(key)).toEqual(['one', 'three', 'two']);
+    await stack.boards.change(key, ids[1] ?? '', { description: 'of boots' });
+    await stack.boards.remove(key, ids[0] ?? '', AD.item_type, AD.item_key);
+    const paged = await everyPage<Board>(stack.app, key, collectionsOf(key), 1);
     expect(paged.map(({ name }) => name)).toEqual(['one', 'two', 'three']);
   });
 
   test('shows the newest hundred items and the number of all items', async () => {
     const key = await stack.key({ plan: 'business' });
-    const { id } = await boards.created(key, { name: 'full', first_item: AD });
+    const { id } = await stack.boards.created(key, { name: 'full', first_item: AD });
     for (let digit = 0; digit < 105; digit += 1) {
-      await boards.add(key, id, { item_type: 'ad', item_key: `${10_000 + digit}` });
+      await stack.boards.add(key, id, { item_type: 'ad', item_key: `${10_000 + digit}` });
     }
-    const [shown] = await boards.list(key);
+    const [shown] = await stack.boards.list(key);
     expect(shown).toMatchObject({ item_count: 106 });
     expect(shown?.items).toHaveLength(100);
     expect(shown?.items[0]).toMatchObject({ item_key: '10104' });
-    const { data } = await boards.change(key, id, { name: 'fuller' });
-    expect((await boards.list(key))[0]).toEqual(data);
+    const { data } = await stack.boards.change(key, id, { name: 'fuller' });
+    expect((await stack.boards.list(key))[0]).toEqual(data);
   });
 
   test('shows private collections to creator and editors, and their children to members who see them', async () => {
     const owner = await stack.key();
     const [editor, other] = [await colleague(stack, owner), await colleague(stack, owner, 'admin')];
-    const secret = await boards.created(owner, {
+    const secret = await stack.boards.created(owner, {
       name: 'secret',
       visibility: 'private',
       editors: [editor.memberId],
     });
-    const inside = await boards.created(editor, { name: 'inside', parent_id: secret.id });
+    const inside = await stack.boards.created(editor, { name: 'inside', parent_id: secret.id });
     expect(inside.parent_id).toBe(secret.id);
-    expect(await namesOf(owner)).toEqual(['inside', 'secret']);
-    expect(await namesOf(editor)).toEqual(['inside', 'secret']);
-    expect(await namesOf(other)).toEqual([]);
-    await boards.change(owner, secret.id, { editors: [] });
+    expect(await stack.boards.names(owner)).toEqual(['inside', 'secret']);
+    expect(await stack.boards.names(editor)).toEqual(['inside', 'secret']);
+    expect(await stack.boards.names(other)).toEqual([]);
+    await stack.boards.change(owner, secret.id, { editors: [] });
     // The editor still sees the collection that they created, but no longer its private parent.
-    expect(await boards.list(editor)).toMatchObject([{ name: 'inside', parent_id: null }]);
-    await boards.change(owner, secret.id, { visibility: 'workspace' });
-    expect(await namesOf(other)).toEqual(['secret', 'inside']);
+    expect(await stack.boards.list(editor)).toMatchObject([{ name: 'inside', parent_id: null }]);
+    await stack.boards.change(owner, secret.id, { visibility: 'workspace' });
+    expect(await stack.boards.names(other)).toEqual(['secret', 'inside']);
   });
 });
 
 describe('listCollections 400', () => {
   test('rejects a cursor of another workspace', async () => {
     const [key, other] = await Promise.all([stack.key(), stack.key()]);
-    for (const name of ['one', 'two']) await boards.created(key, { name });
-    const { meta } = await on(app).get(`${collectionsOf(key)}?limit=1`, { key });
-    const reply = await on(app).get(`${collectionsOf(other)}?limit=1&cursor=${meta.cursor}`, { key: other });
+    for (const name of ['one', 'two']) await stack.boards.created(key, { name });
+    const { meta } = await on(stack.app).get(`${collectionsOf(key)}?limit=1`, { key });
+    const reply = await on(stack.app).get(`${collectionsOf(other)}?limit=1&cursor=${meta.cursor}`, {
+      key: other,
+    });
     expect(reply.status).toBe(400);
   });
 });
@@ -91,15 +82,15 @@ describe('listCollections 400', () => {
 describe('listCollections 404', () => {
   test('rejects a key of another workspace', async () => {
     const [key, other] = await Promise.all([stack.key(), stack.key()]);
-    expect((await on(app).get(collectionsOf(other), { key })).status).toBe(404);
+    expect((await on(stack.app).get(collectionsOf(other), { key })).status).toBe(404);
   });
 });
 
 describe('createCollection 201', () => {
   test('creates a collection in a folder with a first item, equal to the next list', async () => {
     const key = await stack.key();
-    const folder = await boards.created(key, { name: 'folder' });
-    const board = await boards.created(key, {
+    const folder = await stack.boards.created(key, { name: 'folder' });
+    const board = await stack.boards.created(key, {
       name: 'board',
       description: 'two\nlines',
       parent_id: folder.id.toUpperCase(),
@@ -114,14 +105,14 @@ describe('createCollection 201', () => {
       items: [{ ...AD, created_by: key.memberId, created_at: board.created_at }],
     });
     expect(board.updated_at).toBe(board.created_at);
-    expect(await boards.list(key)).toEqual([board, folder]);
+    expect(await stack.boards.list(key)).toEqual([board, folder]);
   });
 
   test('removes the creator from the editors', async () => {
     const key = await stack.key();
     const other = await colleague(stack, key);
     const editors = [key.memberId, other.memberId, other.memberId];
-    expect((await boards.created(key, { name: 'x', editors })).editors).toEqual([other.memberId]);
+    expect((await stack.boards.created(key, { name: 'x', editors })).editors).toEqual([other.memberId]);
   });
 });
 
@@ -149,10 +140,10 @@ describe('createCollection 400', () => {
     ],
   ])('rejects %s', async (_name, body, path) => {
     const key = await stack.key();
-    const reply = await boards.create(key, body);
+    const reply = await stack.boards.create(key, body);
     expect(reply.status).toBe(400);
     expect(reply.error.details).toMatchObject([{ path }]);
-    expect(await eventsOf(key)).toEqual([]);
+    expect(await treeEventsOf(stack, key)).toEqual([]);
   });
 });
 
@@ -160,12 +151,12 @@ describe('createCollection 404', () => {
   test('rejects a parent folder that is unknown, of another workspace, or not visible to the caller', async () => {
     const [key, foreign] = await Promise.all([stack.key(), stack.key()]);
     const other = await colleague(stack, key, 'owner');
-    const elsewhere = await boards.created(foreign, { name: 'elsewhere' });
-    const hidden = await boards.created(key, { name: 'hidden', visibility: 'private' });
+    const elsewhere = await stack.boards.created(foreign, { name: 'elsewhere' });
+    const hidden = await stack.boards.created(key, { name: 'hidden', visibility: 'private' });
     for (const parent_id of [randomUUID(), elsewhere.id, hidden.id]) {
-      expect((await boards.create(other, { name: 'x', parent_id })).status).toBe(404);
+      expect((await stack.boards.create(other, { name: 'x', parent_id })).status).toBe(404);
     }
-    expect(await eventsOf(key)).toEqual(['CollectionCreated']);
+    expect(await treeEventsOf(stack, key)).toEqual(['CollectionCreated']);
   });
 });
 
@@ -173,15 +164,15 @@ describe('createCollection 409', () => {
   test('rejects an idempotency key that was used with another body, and a ninth level', async () => {
     const key = await stack.key();
     const headers = { 'idempotency-key': randomUUID() };
-    const first = await on(app).post(collectionsOf(key), { key, headers, body: { name: 'a' } });
-    const again = await on(app).post(collectionsOf(key), { key, headers, body: { name: 'a' } });
+    const first = await on(stack.app).post(collectionsOf(key), { key, headers, body: { name: 'a' } });
+    const again = await on(stack.app).post(collectionsOf(key), { key, headers, body: { name: 'a' } });
     expect(again.data).toEqual(first.data);
-    const other = await on(app).post(collectionsOf(key), { key, headers, body: { name: 'b' } });
+    const other = await on(stack.app).post(collectionsOf(key), { key, headers, body: { name: 'b' } });
     expect(other.status).toBe(409);
     let parent_id: string | null = null;
     for (let depth = 1; depth <= 8; depth += 1) {
-      parent_id = (await boards.created(key, { name: `level ${depth}`, parent_id })).id;
+      parent_id = (await stack.boards.created(key, { name: `level ${depth}`, parent_id })).id;
     }
-    expect((await boards.create(key, { name: 'level 9', parent_id })).error.type).toBe('conflict');
+    expect((await stack.boards.create(key, { name: 'level 9', parent_id })).error.type).toBe('conflict');
   });
 });

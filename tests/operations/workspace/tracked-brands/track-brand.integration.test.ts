@@ -1,48 +1,47 @@
-import type { FastifyInstance } from 'fastify';
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { SCRAPE_REQUESTED, SCRAPES_STREAM, type ScrapeRequested } from '#contracts/messages/subjects.ts';
 import { brandIdOf } from '#domain/ids.ts';
 import { on } from '#tests/dsl/api.ts';
-import { type CorpusBrand, registered, seedBrand } from '#tests/operations/fixtures/corpus.ts';
-import { type ApiStack, BASE_URL, openApiStack } from '#tests/operations/fixtures/stack.ts';
-import { eventsOf, pathOf, recordedOf, trackingThrough } from '#tests/operations/fixtures/tracking.ts';
+import { registered, seedBrand } from '#tests/operations/fixtures/corpus.ts';
+import { BASE_URL, openApiStack } from '#tests/operations/fixtures/stack.ts';
+import {
+  eventsOf,
+  pathOf,
+  recordedOf,
+  trackingThrough,
+  openTrackingStack,
+  type TrackingStack,
+} from '#tests/operations/fixtures/tracking.ts';
 
-let stack: ApiStack;
-let app: FastifyInstance;
-let brands: readonly CorpusBrand[];
-let alpha: CorpusBrand;
-
+let stack: TrackingStack;
 beforeAll(async () => {
-  stack = await openApiStack();
-  const names = ['alpha', 'beta', 'gamma', 'delta', 'epsilon', 'zeta'];
-  [app, brands] = await Promise.all([stack.api(), stack.seed(names)]);
-  alpha = brands[0] as CorpusBrand;
+  stack = await openTrackingStack();
 });
 afterAll(() => stack[Symbol.asyncDispose]());
 
 describe('trackBrand 201', () => {
   test('tracks weekly by default, and the next read shows the brand', async () => {
     const key = await stack.key();
-    const reply = await trackingThrough(app).track(key, alpha.id);
+    const reply = await trackingThrough(stack.app).track(key, stack.alpha.id);
     expect(reply.status).toBe(201);
     expect(reply.data).toMatchObject({
-      brand_id: alpha.id,
+      brand_id: stack.alpha.id,
       workspace_id: key.workspaceId,
       cadence: 'weekly',
-      url: `${BASE_URL}/v1/brands/${alpha.slug}`,
+      url: `${BASE_URL}/v1/brands/${stack.alpha.slug}`,
     });
-    const { data } = await on(app).get(pathOf(key), { key });
+    const { data } = await on(stack.app).get(pathOf(key), { key });
     expect(data).toMatchObject([
-      { brand: { id: alpha.id }, cadence: 'weekly', freshness: { freshness_tier: 'weekly' } },
+      { brand: { id: stack.alpha.id }, cadence: 'weekly', freshness: { freshness_tier: 'weekly' } },
     ]);
   });
 
   test('keeps the creation time for another cadence, and appends nothing for the same one', async () => {
     const key = await stack.key();
-    const first = await trackingThrough(app).track(key, alpha.id, 'weekly');
-    const second = await trackingThrough(app).track(key, alpha.id, 'daily');
-    const third = await trackingThrough(app).track(key, alpha.id, 'daily');
+    const first = await trackingThrough(stack.app).track(key, stack.alpha.id, 'weekly');
+    const second = await trackingThrough(stack.app).track(key, stack.alpha.id, 'daily');
+    const third = await trackingThrough(stack.app).track(key, stack.alpha.id, 'daily');
     const { created_at } = first.data as { created_at: string };
     expect(second.data).toMatchObject({ cadence: 'daily', created_at });
     expect(third.data).toEqual(second.data);
@@ -52,8 +51,8 @@ describe('trackBrand 201', () => {
 
   test('sends one scrape request to the collectors', async () => {
     const key = await stack.key();
-    const { data } = await trackingThrough(app).track(key, alpha.id, 'daily');
-    await trackingThrough(app).track(key, alpha.id, 'daily');
+    const { data } = await trackingThrough(stack.app).track(key, stack.alpha.id, 'daily');
+    await trackingThrough(stack.app).track(key, stack.alpha.id, 'daily');
     const messages = await stack.nats.jetstream.consumers.get(SCRAPES_STREAM, {
       filterSubjects: SCRAPE_REQUESTED,
     });
@@ -62,26 +61,28 @@ describe('trackBrand 201', () => {
       const scrape = message.json<ScrapeRequested>();
       if (scrape.requested_at === (data as { created_at: string }).created_at) found.push(scrape);
     }
-    expect(found).toEqual([{ brand_id: alpha.id, cadence: 'daily', requested_at: found[0]?.requested_at }]);
+    expect(found).toEqual([
+      { brand_id: stack.alpha.id, cadence: 'daily', requested_at: found[0]?.requested_at },
+    ]);
   });
 
   test('tracks a brand that is registered but not projected yet', async () => {
     const key = await stack.key();
     await seedBrand(stack.eventStore, registered('moment.com', new Date().toISOString()));
-    expect((await trackingThrough(app).track(key, brandIdOf('moment.com'))).status).toBe(201);
+    expect((await trackingThrough(stack.app).track(key, brandIdOf('moment.com'))).status).toBe(201);
   });
 
   test('tracks a brand while NATS is unavailable', async () => {
     const key = await stack.key();
     const alone = await stack.api({ nats: new Promise(() => undefined) });
-    const reply = await on(alone).post(pathOf(key), { key, body: { brand_id: alpha.id } });
+    const reply = await on(alone).post(pathOf(key), { key, body: { brand_id: stack.alpha.id } });
     expect(reply.status).toBe(201);
   });
 
   test('records actor and request id in the event', async () => {
     const key = await stack.key();
     const requestId = `test-${randomUUID()}`;
-    await trackingThrough(app).track(key, alpha.id, 'daily', { 'x-request-id': requestId });
+    await trackingThrough(stack.app).track(key, stack.alpha.id, 'daily', { 'x-request-id': requestId });
     const asked = {
       request_id: requestId,
       actor: { kind: 'api_key', id: key.keyId },
@@ -114,18 +115,22 @@ describe('trackBrand 400', () => {
     ['a list', [], ''],
   ])('rejects %s', async (_name, body, path) => {
     const key = await stack.key();
-    const text = typeof body === 'string' ? body : JSON.stringify(body).replace('{id}', alpha.id);
-    const reply = await on(app).post(pathOf(key), { key, body: text });
+    const text = typeof body === 'string' ? body : JSON.stringify(body).replace('{id}', stack.alpha.id);
+    const reply = await on(stack.app).post(pathOf(key), { key, body: text });
     expect(reply.status).toBe(400);
     expect(reply.error.details).toMatchObject([{ path }]);
   });
 
   test('rejects another content type, and a body above 64 KiB', async () => {
     const key = await stack.key();
-    const body = JSON.stringify({ brand_id: alpha.id });
-    const typed = await on(app).post(pathOf(key), { key, body, headers: { 'content-type': 'text/plain' } });
+    const body = JSON.stringify({ brand_id: stack.alpha.id });
+    const typed = await on(stack.app).post(pathOf(key), {
+      key,
+      body,
+      headers: { 'content-type': 'text/plain' },
+    });
     expect(typed.status).toBe(400);
-    const large = await on(app).post(pathOf(key), { key, body: `${body}${' '.repeat(64 * 1024)}` });
+    const large = await on(stack.app).post(pathOf(key), { key, body: `${body}${' '.repeat(64 * 1024)}` });
     expect(large.status).toBe(400);
   });
 });
@@ -133,20 +138,22 @@ describe('trackBrand 400', () => {
 describe('trackBrand 402', () => {
   test('rejects a brand when all slots of the plan are used, until the plan is raised', async () => {
     const key = await stack.key({ plan: 'free' });
-    for (const { id } of brands.slice(0, 5))
-      expect((await trackingThrough(app).track(key, id)).status).toBe(201);
-    const sixth = brands[5]?.id ?? '';
-    const reply = await trackingThrough(app).track(key, sixth);
+    for (const { id } of stack.brands.slice(0, 5))
+      expect((await trackingThrough(stack.app).track(key, id)).status).toBe(201);
+    const sixth = stack.brands[5]?.id ?? '';
+    const reply = await trackingThrough(stack.app).track(key, sixth);
     expect(reply.status).toBe(402);
     expect(reply.error.type).toBe('payment_required');
-    expect((await trackingThrough(app).track(key, alpha.id, 'daily')).status).toBe(201);
+    expect((await trackingThrough(stack.app).track(key, stack.alpha.id, 'daily')).status).toBe(201);
     await stack.plan(key, 'pro');
-    expect((await trackingThrough(app).track(key, sixth)).status).toBe(201);
+    expect((await trackingThrough(stack.app).track(key, sixth)).status).toBe(201);
   });
 
   test('never exceeds the slots of the plan under concurrent requests', async () => {
     const key = await stack.key({ plan: 'free' });
-    const replies = await Promise.all(brands.map(({ id }) => trackingThrough(app).track(key, id)));
+    const replies = await Promise.all(
+      stack.brands.map(({ id }) => trackingThrough(stack.app).track(key, id)),
+    );
     expect(replies.map(({ status }) => String(status)).toSorted()).toEqual([
       '201',
       '201',
@@ -161,8 +168,8 @@ describe('trackBrand 402', () => {
 describe('trackBrand 404', () => {
   test('rejects an unknown brand, and another workspace', async () => {
     const [key, other] = await Promise.all([stack.key(), stack.key()]);
-    expect((await trackingThrough(app).track(key, brandIdOf('nowhere.example'))).status).toBe(404);
-    const foreign = await on(app).post(pathOf(other), { key, body: { brand_id: alpha.id } });
+    expect((await trackingThrough(stack.app).track(key, brandIdOf('nowhere.example'))).status).toBe(404);
+    const foreign = await on(stack.app).post(pathOf(other), { key, body: { brand_id: stack.alpha.id } });
     expect(foreign.status).toBe(404);
     expect(await eventsOf(stack, other)).toEqual([]);
   });
@@ -172,11 +179,11 @@ describe('trackBrand 409', () => {
   test('rejects an idempotency key that was used with another body', async () => {
     const key = await stack.key();
     const headers = { 'idempotency-key': randomUUID() };
-    const first = await trackingThrough(app).track(key, alpha.id, 'weekly', headers);
-    const again = await trackingThrough(app).track(key, alpha.id, 'weekly', headers);
+    const first = await trackingThrough(stack.app).track(key, stack.alpha.id, 'weekly', headers);
+    const again = await trackingThrough(stack.app).track(key, stack.alpha.id, 'weekly', headers);
     expect(again.data).toEqual(first.data);
     expect(again.headers['idempotency-replayed']).toBe('true');
-    const other = await trackingThrough(app).track(key, alpha.id, 'daily', headers);
+    const other = await trackingThrough(stack.app).track(key, stack.alpha.id, 'daily', headers);
     expect(other.status).toBe(409);
     expect(other.error.type).toBe('conflict');
     expect(await eventsOf(stack, key)).toEqual(['BrandTracked']);
@@ -186,7 +193,9 @@ describe('trackBrand 409', () => {
     const key = await stack.key();
     const headers = { 'idempotency-key': randomUUID() };
     const replies = await Promise.all(
-      Array.from({ length: 8 }, () => trackingThrough(app).track(key, alpha.id, 'weekly', headers)),
+      Array.from({ length: 8 }, () =>
+        trackingThrough(stack.app).track(key, stack.alpha.id, 'weekly', headers),
+      ),
     );
     expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([201]));
     expect(new Set(replies.map(({ data }) => JSON.stringify(data))).size).toBe(1);
@@ -196,10 +205,12 @@ describe('trackBrand 409', () => {
   test('accepts the same idempotency key from another caller, and after a refusal', async () => {
     const [key, other] = await Promise.all([stack.key(), stack.key()]);
     const headers = { 'idempotency-key': randomUUID() };
-    expect((await trackingThrough(app).track(key, brandIdOf('later.com'), 'weekly', headers)).status).toBe(
-      404,
+    expect(
+      (await trackingThrough(stack.app).track(key, brandIdOf('later.com'), 'weekly', headers)).status,
+    ).toBe(404);
+    expect((await trackingThrough(stack.app).track(key, stack.alpha.id, 'weekly', headers)).status).toBe(201);
+    expect((await trackingThrough(stack.app).track(other, stack.alpha.id, 'daily', headers)).status).toBe(
+      201,
     );
-    expect((await trackingThrough(app).track(key, alpha.id, 'weekly', headers)).status).toBe(201);
-    expect((await trackingThrough(app).track(other, alpha.id, 'daily', headers)).status).toBe(201);
   });
 });

@@ -1,37 +1,32 @@
-import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Refusal } from '#contracts/errors.ts';
 import { on } from '#tests/dsl/api.ts';
-import type { CorpusBrand } from '#tests/operations/fixtures/corpus.ts';
-import { type ApiStack, openApiStack } from '#tests/operations/fixtures/stack.ts';
-import { pathOf, trackingThrough } from '#tests/operations/fixtures/tracking.ts';
+import {
+  pathOf,
+  trackingThrough,
+  openTrackingStack,
+  type TrackingStack,
+} from '#tests/operations/fixtures/tracking.ts';
 
-let stack: ApiStack;
-let app: FastifyInstance;
-let brands: readonly CorpusBrand[];
-let alpha: CorpusBrand;
-
+let stack: TrackingStack;
 beforeAll(async () => {
-  stack = await openApiStack();
-  const names = ['alpha', 'beta', 'gamma', 'delta', 'epsilon', 'zeta'];
-  [app, brands] = await Promise.all([stack.api(), stack.seed(names)]);
-  alpha = brands[0] as CorpusBrand;
+  stack = await openTrackingStack();
 });
 afterAll(() => stack[Symbol.asyncDispose]());
 
 describe('listTrackedBrands 200', () => {
   test('lists tracked brands newest first over all pages', async () => {
     const key = await stack.key();
-    for (const { id } of brands.slice(0, 3)) await trackingThrough(app).track(key, id);
+    for (const { id } of stack.brands.slice(0, 3)) await trackingThrough(stack.app).track(key, id);
     const seen: string[] = [];
     let cursor = '';
     do {
-      const { data, meta } = await on(app).get(`${pathOf(key)}?limit=2${cursor}`, { key });
+      const { data, meta } = await on(stack.app).get(`${pathOf(key)}?limit=2${cursor}`, { key });
       seen.push(...(data as { brand: { id: string } }[]).map(({ brand }) => brand.id));
       cursor = meta.cursor === undefined ? '' : `&cursor=${meta.cursor}`;
     } while (cursor);
     expect(seen).toEqual(
-      brands
+      stack.brands
         .slice(0, 3)
         .map(({ id }) => id)
         .toReversed(),
@@ -40,7 +35,7 @@ describe('listTrackedBrands 200', () => {
 
   test('shows a write of another process when the request sends its position as `min-position`', async () => {
     const key = await stack.key();
-    const written = await trackingThrough(app).track(key, alpha.id);
+    const written = await trackingThrough(stack.app).track(key, stack.alpha.id);
     const other = await stack.api();
     const headers = { 'min-position': String(written.headers['x-read-position']) };
     expect((await on(other).get(pathOf(key), { key, headers })).data).toHaveLength(1);
@@ -50,38 +45,40 @@ describe('listTrackedBrands 200', () => {
 describe('listTrackedBrands 400', () => {
   test('rejects a cursor of another workspace, and a malformed `min-position`', async () => {
     const [key, other] = await Promise.all([stack.key(), stack.key()]);
-    for (const { id } of brands.slice(0, 2)) await trackingThrough(app).track(key, id);
-    const { meta } = await on(app).get(`${pathOf(key)}?limit=1`, { key });
-    expect((await on(app).get(`${pathOf(other)}?limit=1&cursor=${meta.cursor}`, { key: other })).status).toBe(
+    for (const { id } of stack.brands.slice(0, 2)) await trackingThrough(stack.app).track(key, id);
+    const { meta } = await on(stack.app).get(`${pathOf(key)}?limit=1`, { key });
+    expect(
+      (await on(stack.app).get(`${pathOf(other)}?limit=1&cursor=${meta.cursor}`, { key: other })).status,
+    ).toBe(400);
+    expect((await on(stack.app).get(pathOf(key), { key, headers: { 'min-position': 'soon' } })).status).toBe(
       400,
     );
-    expect((await on(app).get(pathOf(key), { key, headers: { 'min-position': 'soon' } })).status).toBe(400);
   });
 });
 
 describe('listTrackedBrands 404', () => {
   test('rejects a key of another workspace', async () => {
     const [key, other] = await Promise.all([stack.key(), stack.key()]);
-    expect((await on(app).get(pathOf(other), { key })).status).toBe(404);
+    expect((await on(stack.app).get(pathOf(other), { key })).status).toBe(404);
   });
 });
 
 describe('listTrackedBrandsFreshness 200', () => {
   test('compares the hours since the last reliable scan with the cadence, most overdue first', async () => {
     const key = await stack.key();
-    await trackingThrough(app).track(key, alpha.id, 'weekly');
-    await trackingThrough(app).track(key, brands[1]?.id ?? '', 'daily');
-    const { data } = await on(app).get(`${pathOf(key)}/freshness`, { key });
+    await trackingThrough(stack.app).track(key, stack.alpha.id, 'weekly');
+    await trackingThrough(stack.app).track(key, stack.brands[1]?.id ?? '', 'daily');
+    const { data } = await on(stack.app).get(`${pathOf(key)}/freshness`, { key });
     expect(data).toMatchObject([
       {
-        brand: { id: brands[1]?.id },
+        brand: { id: stack.brands[1]?.id },
         cadence: 'daily',
         slo_hours: 36,
         hours_since_reliable: 6,
         slo_status: 'ok',
       },
       {
-        brand: { id: alpha.id },
+        brand: { id: stack.alpha.id },
         cadence: 'weekly',
         slo_hours: 192,
         hours_since_reliable: 6,
@@ -92,7 +89,7 @@ describe('listTrackedBrandsFreshness 200', () => {
 
   test('reports `breached` when the hours of the cadence have passed', async () => {
     const key = await stack.key();
-    await trackingThrough(app).track(key, alpha.id, 'daily');
+    await trackingThrough(stack.app).track(key, stack.alpha.id, 'daily');
     const later = await stack.api({ clock: { now: () => new Date(Date.now() + 31 * 3_600_000) } });
     const { data } = await on(later).get(`${pathOf(key)}/freshness`, { key });
     expect(data).toMatchObject([{ hours_since_reliable: 37, slo_status: 'breached' }]);
@@ -102,44 +99,50 @@ describe('listTrackedBrandsFreshness 200', () => {
 describe('listTrackedBrandsFreshness 400', () => {
   test('rejects `limit`, because the list is not paged', async () => {
     const key = await stack.key();
-    expect((await on(app).get(`${pathOf(key)}/freshness?limit=5`, { key })).status).toBe(400);
+    expect((await on(stack.app).get(`${pathOf(key)}/freshness?limit=5`, { key })).status).toBe(400);
   });
 });
 
 describe('listTrackedBrandsFreshness 404', () => {
   test('rejects a key of another workspace', async () => {
     const [key, other] = await Promise.all([stack.key(), stack.key()]);
-    expect((await on(app).get(`${pathOf(other)}/freshness`, { key })).status).toBe(404);
+    expect((await on(stack.app).get(`${pathOf(other)}/freshness`, { key })).status).toBe(404);
   });
 });
 
 describe('untrackBrand 200', () => {
   test('removes a brand once, and the next read no longer shows it', async () => {
     const key = await stack.key();
-    await trackingThrough(app).track(key, alpha.id);
-    const removed = { brand_id: alpha.id, workspace_id: key.workspaceId };
-    expect((await trackingThrough(app).untrack(key, alpha.id)).data).toEqual({ ...removed, removed: true });
-    expect((await on(app).get(pathOf(key), { key })).data).toEqual([]);
-    expect((await trackingThrough(app).untrack(key, alpha.id)).data).toEqual({ ...removed, removed: false });
+    await trackingThrough(stack.app).track(key, stack.alpha.id);
+    const removed = { brand_id: stack.alpha.id, workspace_id: key.workspaceId };
+    expect((await trackingThrough(stack.app).untrack(key, stack.alpha.id)).data).toEqual({
+      ...removed,
+      removed: true,
+    });
+    expect((await on(stack.app).get(pathOf(key), { key })).data).toEqual([]);
+    expect((await trackingThrough(stack.app).untrack(key, stack.alpha.id)).data).toEqual({
+      ...removed,
+      removed: false,
+    });
   });
 });
 
 describe('untrackBrand 400', () => {
   test('rejects a slug, a missing body, and a body with properties', async () => {
     const key = await stack.key();
-    expect((await trackingThrough(app).untrack(key, alpha.slug)).status).toBe(400);
-    expect((await trackingThrough(app).untrack(key, alpha.id, '')).status).toBe(400);
-    expect((await on(app).delete(`${pathOf(key)}/${alpha.id}`, { key })).status).toBe(400);
-    expect((await trackingThrough(app).untrack(key, alpha.id, { force: true })).error.details).toMatchObject([
-      { path: 'force' },
-    ]);
+    expect((await trackingThrough(stack.app).untrack(key, stack.alpha.slug)).status).toBe(400);
+    expect((await trackingThrough(stack.app).untrack(key, stack.alpha.id, '')).status).toBe(400);
+    expect((await on(stack.app).delete(`${pathOf(key)}/${stack.alpha.id}`, { key })).status).toBe(400);
+    expect(
+      (await trackingThrough(stack.app).untrack(key, stack.alpha.id, { force: true })).error.details,
+    ).toMatchObject([{ path: 'force' }]);
   });
 });
 
 describe('untrackBrand 404', () => {
   test('rejects a key of another workspace', async () => {
     const [key, other] = await Promise.all([stack.key(), stack.key()]);
-    const reply = await on(app).delete(`${pathOf(other)}/${alpha.id}`, { key, body: {} });
+    const reply = await on(stack.app).delete(`${pathOf(other)}/${stack.alpha.id}`, { key, body: {} });
     expect(reply.status).toBe(404);
   });
 });
@@ -149,7 +152,7 @@ describe('untrackBrand 409', () => {
     const key = await stack.key();
     const load = (): Promise<never> => Promise.reject(new Refusal('changed_meanwhile', 'Try again.'));
     const crowded = await stack.api({ eventStore: { ...stack.eventStore, load } });
-    const reply = await on(crowded).delete(`${pathOf(key)}/${alpha.id}`, { key, body: {} });
+    const reply = await on(crowded).delete(`${pathOf(key)}/${stack.alpha.id}`, { key, body: {} });
     expect(reply.status).toBe(409);
     expect(reply.error.type).toBe('conflict');
   });
