@@ -3,6 +3,8 @@ import { csvRows } from './parsing/csv-rows.ts';
 import { FORMATS, type FormatName } from './formats.ts';
 import { jsonRecords } from './parsing/json-records.ts';
 import { type JsonObject, isObject, objectAt } from './parsing/json-value.ts';
+import { UNKNOWN_SHAPE_ADVICE } from './parsing/json-faults.ts';
+import { nearestHeader, nearestShape } from './shapes/nearest-shape.ts';
 import { rankLayoutOf } from './formats/rank-list.ts';
 import { openSource, type Source } from './parsing/open-source.ts';
 import { isCataloguePage, isLongCataloguePage } from './formats/storefront-json.ts';
@@ -74,7 +76,7 @@ const detectCsv = async (source: Source, hasMapping: boolean): Promise<Detected>
     // A list of domains alone may not be ranked, so it needs an explicit --format.
     if (typeof rankLayoutOf(item.columns)?.rank === 'string') return { format: 'rank-list' };
     return {
-      unknown: `has an unknown format: CSV with the columns ${item.columns.slice(0, 6).join(', ')}`,
+      unknown: `has an unknown format: CSV with the columns ${item.columns.slice(0, 6).join(', ')}; ${nearestHeader(item.columns)}`,
       advice: `describe its columns with --mapping FILE, or ${CHOOSE_FORMAT}`,
     };
   }
@@ -83,16 +85,18 @@ const detectCsv = async (source: Source, hasMapping: boolean): Promise<Detected>
 
 const detectJson = async (source: Source): Promise<Detected> => {
   let checked = 0;
+  let first: JsonObject | null = null;
   for await (const item of jsonRecords(source)) {
     const format =
       item.kind === 'broken' ? null : (formatOfRecord(item.value) ?? formatOfEnvelope(item.value));
     if (format !== null) return { format };
+    if (item.kind === 'record') first ??= item.value;
     checked += 1;
     if (checked >= RECORDS_CHECKED_MAX) break;
   }
   return {
-    unknown: 'has an unknown format: its first records match no supported format',
-    advice: CHOOSE_FORMAT,
+    unknown: `has an unknown format${first === null ? ': it has no JSON record' : `; ${nearestShape(first)}`}`,
+    advice: `${UNKNOWN_SHAPE_ADVICE}, or ${CHOOSE_FORMAT}`,
   };
 };
 

@@ -7,9 +7,10 @@ import type { JsonItem } from '../parsing/json-scanner.ts';
 import { type JsonObject, objectAt } from '../parsing/json-value.ts';
 import { NO_HINTS, type PageRecord, type Reader, type RefusedRecord, recordOrRefusal } from '../record.ts';
 import { snakeCased, unflattened } from '../parsing/snake-case.ts';
-import { isWebAd, webAdRecord } from './web-ad.ts';
+import { isWebAd, webAdRecord, type WebDialect } from './web-ad.ts';
 
 const toSnakeCase = (value: JsonObject): JsonObject => snakeCased(unflattened(value));
+const DIALECT: WebDialect = { format: 'actor-camel-case', toSnakeCase };
 
 type PageCount = { seen: number; total: number | null };
 
@@ -25,13 +26,13 @@ export const readActorCamelCase: Reader = async function* (source) {
       yield brokenJson(item);
     } else if (isWebAd(item.value)) {
       countAd(counts, item.value);
-      yield webAdRecord({ ...item }, toSnakeCase);
+      yield webAdRecord(item, DIALECT);
     } else if ('isResultComplete' in item.value) {
       completeness.claim(keyOf(item.value), item.value['isResultComplete'] === true);
       const page = pageOf(item);
       if (page !== null) yield page;
     } else if (item.kind === 'record') {
-      yield notAnAd(item, 'adArchiveID');
+      yield notAnAd(item, DIALECT.format);
     }
   }
   for (const [key, { seen, total }] of counts) {

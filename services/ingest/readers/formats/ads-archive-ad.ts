@@ -12,6 +12,7 @@ import {
 } from '../ad-fields.ts';
 import { pythonList } from '../parsing/python-list.ts';
 import type { AdCard } from '../record.ts';
+import { ARCHIVE_CONTENT } from '../shapes/known-shapes.ts';
 
 /** Maximum social pages per request of the official API. A result with more pages comes from a search for words. */
 export const ARCHIVE_PAGES_MAX = 10;
@@ -45,6 +46,10 @@ export const archiveAd = (fields: Fields): ObservedAd => {
     versions: versionsOf(bodies, titles, descriptions),
   });
 };
+
+/** Returns true when a record or a header has a content field. Without any, it is of another shape. */
+export const hasArchiveContent = (names: readonly string[]): boolean =>
+  ARCHIVE_CONTENT.some((name) => names.includes(name));
 
 export const archiveId = (fields: Fields): string | null =>
   idText(fields['id']) ?? idText(fields['ad_id']) ?? idText(fields['adlib_id']);

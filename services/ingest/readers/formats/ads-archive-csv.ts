@@ -1,5 +1,5 @@
 import { cardOfAd } from '../ad-fields.ts';
-import { archiveAd, archiveId } from './ads-archive-ad.ts';
+import { archiveAd, archiveId, hasArchiveContent } from './ads-archive-ad.ts';
 import { anotherHeader, brokenRow } from '../parsing/csv-faults.ts';
 import { csvRows } from '../parsing/csv-rows.ts';
 import { NO_HINTS, type Reader, recordOrRefusal } from '../record.ts';
@@ -12,12 +12,15 @@ export const readAdsArchiveCsv: Reader = async function* (source) {
     if (item.kind === 'broken') {
       yield brokenRow(item);
     } else if (item.kind === 'header') {
-      if (!ARCHIVE_ID_COLUMNS.some((name) => item.columns.includes(name))) {
-        yield anotherHeader(
-          item.columns,
-          [ARCHIVE_ID_COLUMNS.join(' or ')],
-          'use --mapping FILE for other headers',
-        );
+      const hasId = ARCHIVE_ID_COLUMNS.some((name) => item.columns.includes(name));
+      const missing = [
+        ...(hasId ? [] : [ARCHIVE_ID_COLUMNS.join(' or ')]),
+        ...(!hasId || hasArchiveContent(item.columns)
+          ? []
+          : ['ad_creative_bodies or ad_delivery_start_time']),
+      ];
+      if (missing.length > 0) {
+        yield anotherHeader(item.columns, missing, 'use --mapping FILE for other headers');
         return;
       }
     } else {

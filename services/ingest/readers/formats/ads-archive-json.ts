@@ -1,7 +1,7 @@
 import { cardOfAd } from '../ad-fields.ts';
-import { ARCHIVE_PAGES_MAX, archiveAd, archiveId } from './ads-archive-ad.ts';
+import { ARCHIVE_PAGES_MAX, archiveAd, archiveId, hasArchiveContent } from './ads-archive-ad.ts';
 import { Completeness } from '../completeness.ts';
-import { brokenJson, notAnAd } from '../parsing/json-faults.ts';
+import { brokenJson, notAnAd, unknownShape } from '../parsing/json-faults.ts';
 import { jsonRecords } from '../parsing/json-records.ts';
 import { objectAt } from '../parsing/json-value.ts';
 import { NO_HINTS, type Reader, recordOrRefusal } from '../record.ts';
@@ -19,7 +19,9 @@ export const readAdsArchiveJson: Reader = async function* (source) {
     } else if (item.kind === 'envelope') {
       if ('data' in item.value) completeness.claim('', objectAt(item.value, 'paging')['next'] === undefined);
     } else if (archiveId(item.value) === null) {
-      yield notAnAd(item, 'id');
+      yield notAnAd(item, 'ads-archive-json');
+    } else if (!hasArchiveContent(Object.keys(item.value))) {
+      yield unknownShape(item, 'ads-archive-json', archiveId(item.value));
     } else {
       const { line, raw, value } = item;
       const record = recordOrRefusal({ line, raw, adId: archiveId(value) }, () => {

@@ -5,7 +5,9 @@ import { jsonRecords } from '../parsing/json-records.ts';
 import type { JsonObject } from '../parsing/json-value.ts';
 import { NO_HINTS, type Reader } from '../record.ts';
 import { snakeCased } from '../parsing/snake-case.ts';
-import { isWebAd, webAdRecord } from './web-ad.ts';
+import { isWebAd, webAdRecord, type WebDialect } from './web-ad.ts';
+
+const DIALECT: WebDialect = { format: 'web-2024', toSnakeCase: snakeCased };
 
 /**
  * Reads the library website's responses of 2024: camelCase with a snake_case snapshot, and groups of ads nested in
@@ -17,11 +19,11 @@ export const readWeb2024: Reader = async function* (source) {
     if (item.kind === 'broken') {
       yield brokenJson(item);
     } else if (isWebAd(item.value)) {
-      yield webAdRecord(item, snakeCased, {
+      yield webAdRecord(item, DIALECT, {
         countries: countriesOf(item.kind === 'record' ? item.context : {}),
       });
     } else if (item.kind === 'record') {
-      yield notAnAd(item, 'adArchiveID');
+      yield notAnAd(item, DIALECT.format);
     } else {
       const claim = item.value['is_result_complete'] ?? item.value['isResultComplete'];
       const pageId = pageIdOf(item.value);

@@ -14,6 +14,7 @@ import {
   textOf,
 } from '../ad-fields.ts';
 import { plainText } from '../parsing/html-text.ts';
+import { unknownShape } from '../parsing/json-faults.ts';
 import { isObject, type JsonObject, objectAt, objectsAt } from '../parsing/json-value.ts';
 import {
   type AdCard,
@@ -24,27 +25,42 @@ import {
   recordOrRefusal,
   type ScanHints,
 } from '../record.ts';
+import { SNAPSHOT_CONTENT } from '../shapes/known-shapes.ts';
 
 /** Member names of the ad id in all web formats, in order of precedence. */
 const AD_ID_NAMES = ['ad_archive_id', 'adArchiveID', 'adArchiveId'] as const;
 
-export type JsonRecord = { readonly line: number; readonly raw: string; readonly value: JsonObject };
+export type JsonRecord = {
+  readonly line: number;
+  /** Position of the record in the file, counted from 1. */
+  readonly number: number;
+  readonly raw: string;
+  readonly value: JsonObject;
+};
+
+/** A web format: its name, and a function that converts member names to snake_case. */
+export type WebDialect = {
+  readonly format: string;
+  readonly toSnakeCase: (value: JsonObject) => JsonObject;
+};
 
 /** Returns true when a record is an ad of the library's website, in any spelling. */
 export const isWebAd = (value: JsonObject): boolean => AD_ID_NAMES.some((name) => name in value);
 
 /**
- * Reads one ad of the library's website. `toSnakeCase` converts the record's member names. Members that a collector
- * added are ignored, except the scan time. Returns a refusal when a field is invalid.
+ * Reads one ad of the library's website. Members that a collector added are ignored, except the scan time. Returns a
+ * refusal when a field is invalid, or when the record has no known content.
  */
 export const webAdRecord = (
   record: JsonRecord,
-  toSnakeCase: (value: JsonObject) => JsonObject,
+  { format, toSnakeCase }: WebDialect,
   hints: Partial<ScanHints> = {},
 ): AdRecord | RefusedRecord => {
   const adId = AD_ID_NAMES.map((name) => idText(record.value[name])).find((id) => id !== null) ?? null;
-  return recordOrRefusal({ line: record.line, raw: record.raw, adId }, () => {
-    const value = toSnakeCase(record.value);
+  const value = toSnakeCase(record.value);
+  return recordOrRefusal<AdRecord | RefusedRecord>({ line: record.line, raw: record.raw, adId }, () => {
+    requiredIdOf('the ad id', adId);
+    if (!hasContent(value['snapshot'])) return unknownShape(record, format, adId);
     const ad = webAd(value);
     const scannedAt = textOf(value['scraped_at'] ?? value['scanned_at'] ?? value['collected_at']);
     return {
@@ -57,6 +73,10 @@ export const webAdRecord = (
     };
   });
 };
+
+/** Returns true when a snapshot has a known content member. Without one, the ad would be taken as an empty ad. */
+const hasContent = (snapshot: unknown): boolean =>
+  isObject(snapshot) && SNAPSHOT_CONTENT.some((name) => name in snapshot);
 
 const webAd = (value: JsonObject): ObservedAd => {
   const snapshot = objectAt(value, 'snapshot');

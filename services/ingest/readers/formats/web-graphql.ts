@@ -1,9 +1,19 @@
 import { Completeness } from '../completeness.ts';
 import { notAnAd, brokenJson } from '../parsing/json-faults.ts';
 import { jsonRecords } from '../parsing/json-records.ts';
-import { isObject, objectAt } from '../parsing/json-value.ts';
+import { isObject, type JsonObject, objectAt } from '../parsing/json-value.ts';
 import type { Reader } from '../record.ts';
-import { isWebAd, webAdRecord } from './web-ad.ts';
+import { snakeCased } from '../parsing/snake-case.ts';
+import { isWebAd, webAdRecord, type WebDialect } from './web-ad.ts';
+
+const isCamelCase = (value: JsonObject): boolean => Object.keys(value).some((name) => /[A-Z]/.test(name));
+
+/** The website's names are in snake_case. A collector may have renamed some of them. */
+const DIALECT: WebDialect = {
+  format: 'web-graphql',
+  toSnakeCase: (value) =>
+    isCamelCase(value) || isCamelCase(objectAt(value, 'snapshot')) ? snakeCased(value) : value,
+};
 
 /**
  * Reads the library website's responses since 2024: `search_results_connection` with `edges`, whose nodes have
@@ -22,11 +32,11 @@ export const readWebGraphql: Reader = async function* (source) {
       const paging = objectAt(item.value, 'page_info');
       if (typeof paging['has_next_page'] === 'boolean') completeness.claim('', !paging['has_next_page']);
     } else if (isWebAd(item.value)) {
-      const record = webAdRecord(item, (value) => value);
+      const record = webAdRecord(item, DIALECT);
       if (record.kind === 'ad' && pages.size < 2) pages.add(record.ad.page_id ?? '');
       yield record;
     } else if (!isObject(item.value['page_info'])) {
-      yield notAnAd(item, 'ad_archive_id');
+      yield notAnAd(item, DIALECT.format);
     }
   }
   if (pages.size > 1) completeness.distrust();

@@ -1,5 +1,6 @@
 import type { JsonItem } from './json-scanner.ts';
-import { objectAt } from './json-value.ts';
+import { type JsonObject, objectAt } from './json-value.ts';
+import { differenceFrom } from '../shapes/nearest-shape.ts';
 import type { RefusedRecord } from '../record.ts';
 
 /** Returns the refusal of a record that is not valid JSON. */
@@ -12,16 +13,40 @@ export const brokenJson = (item: JsonItem & { kind: 'broken' }): RefusedRecord =
   adId: null,
 });
 
+type ReadRecord = {
+  readonly line: number;
+  readonly number: number;
+  readonly raw: string;
+  readonly value: JsonObject;
+};
+
 /** Returns the refusal of a record without an ad id. An API error that was saved as a result page shows its message. */
-export const notAnAd = (item: JsonItem & { kind: 'record' }, idName: string): RefusedRecord => {
-  const message = objectAt(item.value, 'error')['message'];
-  const isError = typeof message === 'string';
+export const notAnAd = (record: ReadRecord, format: string): RefusedRecord => {
+  const message = objectAt(record.value, 'error')['message'];
+  if (typeof message !== 'string') return unknownShape(record, format, null);
   return {
     kind: 'refused',
-    line: item.line,
-    what: isError ? `is an error response without ads: ${message}` : `is not an ad: it has no ${idName}`,
-    advice: isError ? 'fetch this page again' : 'remove the record, or set the right --format',
-    raw: item.raw,
+    line: record.line,
+    what: `is an error response without ads: ${message}`,
+    advice: 'fetch this page again',
+    raw: record.raw,
     adId: null,
   };
 };
+
+/** Returns the refusal of a record that is of another shape than the file's format. It names the nearest shape. */
+export const unknownShape = (
+  { line, number, raw, value }: ReadRecord,
+  format: string,
+  adId: string | null,
+): RefusedRecord => ({
+  kind: 'refused',
+  line,
+  what: `record ${number} has an unknown shape; ${differenceFrom(value, format)}`,
+  advice: UNKNOWN_SHAPE_ADVICE,
+  raw,
+  adId,
+});
+
+export const UNKNOWN_SHAPE_ADVICE =
+  'export it in a known shape (see Formats in services/ingest/README.md), or describe its members with --mapping FILE';

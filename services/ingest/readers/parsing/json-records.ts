@@ -3,6 +3,12 @@ import type { Source } from './open-source.ts';
 
 const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
 
+/** An item with its position. */
+export type JsonEntry = JsonItem & {
+  /** Number of records up to this item, counted from 1. An envelope has the number of its last record. */
+  readonly number: number;
+};
+
 /** Line number reported for faults of the whole file. */
 export const WHOLE_FILE_LINE = 1;
 
@@ -13,13 +19,19 @@ export const WHOLE_FILE_LINE = 1;
 export async function* jsonRecords(
   source: Source,
   recordMembers?: ReadonlySet<string>,
-): AsyncGenerator<JsonItem> {
+): AsyncGenerator<JsonEntry> {
   const scanner = new JsonScanner(recordMembers);
   let first = true;
+  let number = 0;
+  const numbered = (item: JsonItem): JsonEntry => {
+    if (item.kind !== 'envelope') number += 1;
+    return { ...item, number };
+  };
   for await (const chunk of source.chunks()) {
     const marked = first && chunk.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK);
-    yield* scanner.push(marked ? chunk.subarray(BYTE_ORDER_MARK.length) : chunk);
+    for (const item of scanner.push(marked ? chunk.subarray(BYTE_ORDER_MARK.length) : chunk))
+      yield numbered(item);
     first = false;
   }
-  yield* scanner.end();
+  for (const item of scanner.end()) yield numbered(item);
 }

@@ -1,0 +1,131 @@
+/** The members by which a format's records are recognized, for error messages about records of another shape. */
+export type Shape = {
+  readonly format: string;
+  /** Paths that a record must have, each as a list of alternatives. `[]` stands for an element of a list. */
+  readonly required: readonly (readonly string[])[];
+  /** Further paths that a record may have. */
+  readonly optional: readonly string[];
+};
+
+/** Members of a web ad's snapshot that are content. A snapshot without any of them is of another shape. */
+export const SNAPSHOT_CONTENT = [
+  'body',
+  'title',
+  'link_description',
+  'caption',
+  'cta_text',
+  'cta_type',
+  'link_url',
+  'display_format',
+  'cards',
+  'images',
+  'videos',
+] as const;
+const SNAPSHOT_CONTENT_CAMEL_CASE = [
+  'body',
+  'title',
+  'linkDescription',
+  'caption',
+  'ctaText',
+  'ctaType',
+  'linkUrl',
+  'displayFormat',
+  'cards',
+  'images',
+  'videos',
+] as const;
+const inSnapshot = (names: readonly string[]): readonly string[] => names.map((name) => `snapshot.${name}`);
+
+/** Members of the official API that are content. A record without any of them is of another shape. */
+export const ARCHIVE_CONTENT = [
+  'ad_creative_bodies',
+  'ad_creative_body',
+  'ad_creative_link_titles',
+  'ad_creative_link_title',
+  'ad_creative_link_descriptions',
+  'ad_creative_link_description',
+  'ad_creative_link_captions',
+  'ad_creative_link_caption',
+  'ad_delivery_start_time',
+  'ad_delivery_stop_time',
+  'ad_creation_time',
+  'ad_snapshot_url',
+] as const;
+
+export const JSON_SHAPES: readonly Shape[] = [
+  {
+    format: 'web-graphql',
+    required: [['ad_archive_id'], ['snapshot'], inSnapshot(SNAPSHOT_CONTENT)],
+    optional: [
+      ...inSnapshot(SNAPSHOT_CONTENT),
+      'page_id',
+      'page_name',
+      'is_active',
+      'start_date',
+      'end_date',
+      'publisher_platform',
+      'collation_id',
+    ],
+  },
+  {
+    format: 'web-2024',
+    required: [['adArchiveID'], ['snapshot'], inSnapshot(SNAPSHOT_CONTENT)],
+    optional: [
+      ...inSnapshot(SNAPSHOT_CONTENT),
+      'pageID',
+      'pageName',
+      'isActive',
+      'startDate',
+      'endDate',
+      'publisherPlatform',
+      'collationID',
+    ],
+  },
+  {
+    format: 'actor-camel-case',
+    required: [['adArchiveID', 'adArchiveId'], ['snapshot'], inSnapshot(SNAPSHOT_CONTENT_CAMEL_CASE)],
+    optional: [
+      ...inSnapshot(SNAPSHOT_CONTENT_CAMEL_CASE),
+      'inputUrl',
+      'totalCount',
+      'pageID',
+      'pageId',
+      'pageName',
+      'isActive',
+      'startDate',
+      'endDate',
+      'publisherPlatform',
+      'collationId',
+      'pageInfo',
+    ],
+  },
+  {
+    format: 'ads-archive-json',
+    required: [['id'], ARCHIVE_CONTENT],
+    optional: [...ARCHIVE_CONTENT, 'page_id', 'page_name', 'publisher_platforms', 'languages', 'bylines'],
+  },
+  {
+    format: 'technologies-json',
+    required: [['url', 'domain', 'urls'], ['technologies'], ['technologies[].name']],
+    optional: ['technologies[].slug', 'technologies[].categories', 'technologies[].website'],
+  },
+  {
+    format: 'storefront-json',
+    required: [['products'], ['products[].variants']],
+    optional: ['products[].id', 'products[].title', 'products[].handle', 'products[].vendor'],
+  },
+  {
+    format: 'observations',
+    required: [['type'], ['observed_at', 'scanned_at']],
+    optional: ['scan_id', 'domain'],
+  },
+];
+
+export const CSV_SHAPES: readonly Shape[] = [
+  {
+    format: 'ads-archive-csv',
+    required: [['id', 'ad_id', 'adlib_id'], ARCHIVE_CONTENT],
+    optional: [...ARCHIVE_CONTENT, 'page_id', 'page_name', 'publisher_platforms', 'languages', 'bylines'],
+  },
+  { format: 'rank-list', required: [['rank'], ['domain']], optional: [] },
+];
