@@ -2,6 +2,7 @@ import { utcDate } from '#contracts/values/time.ts';
 import type { AdContent, AdLibraryEvent } from '#contracts/events/corpus/ad-library.ts';
 import type { BrandEvent } from '#contracts/events/corpus/brand.ts';
 import type { RecordedEvent } from '#contracts/events/event.ts';
+import { appliedScan, recordAppliedScan } from '../shared-tables/applied-scan.ts';
 import { brandReference } from '../shared-tables/brand-reference.ts';
 import { type Change, projection, type Row } from '../define-projection.ts';
 
@@ -25,10 +26,11 @@ const contentColumns = (content: Partial<AdContent>): Row => content;
 /** Ads as last observed, with their history; full-text search over their copy. */
 export const ads = projection<AdLibraryEvent | BrandEvent>({
   name: 'ads',
-  version: 3,
+  version: 4,
   prefixes: ['adLibrary-', 'brand-'],
   schema: new URL('./schema.sql', import.meta.url),
   statements: {
+    applied_scan: recordAppliedScan,
     miss: {
       columns: { ad_id: 'text' },
       touches: ['ad', 'page'],
@@ -140,14 +142,17 @@ export const ads = projection<AdLibraryEvent | BrandEvent>({
         return event.data.ads.map(({ ad_id, wording }) => update(ad_id, contentColumns(wording)));
       case 'ScanRecorded': {
         const { complete, pages, brand_id, observed_at } = event.data;
-        if (!complete) return [];
-        return pages
-          .filter(({ page_id, partial }) => page_id !== '' && !partial)
-          .map(({ page_id }) => ({
-            kind: 'run',
-            statement: 'cover',
-            row: { brand_id, social_page_id: page_id, complete_at: observed_at },
-          }));
+        const covered = complete ? pages.filter(({ page_id, partial }) => page_id !== '' && !partial) : [];
+        return [
+          appliedScan(event),
+          ...covered.map(
+            ({ page_id }): Change => ({
+              kind: 'run',
+              statement: 'cover',
+              row: { brand_id, social_page_id: page_id, complete_at: observed_at },
+            }),
+          ),
+        ];
       }
     }
   },

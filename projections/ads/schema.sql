@@ -57,8 +57,15 @@ create table brand (
   name text,
   logo_url text
 );
+
+-- The last applied scan of each brand; replies take `as_of` from it.
+create table applied_scan (
+  brand_id uuid primary key,
+  scanned_at timestamptz not null
+);
 -- indexes
 create index ad_of_brand on ad (brand_id, listed_on desc, ad_id desc);
 create index ad_newest on ad (listed_on desc, ad_id desc);
 create index ad_by_words on ad using gin (tsv);
 create index ad_by_facets on ad using gin (facets);
+create index applied_scan_newest on applied_scan (scanned_at);

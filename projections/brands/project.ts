@@ -56,7 +56,7 @@ const countOnDay = (
 /** Brands with their counters, for the directory, the single-brand read, the breakdown and the sitemap. */
 export const brands = projection<BrandEvent | AdLibraryEvent>({
   name: 'brands',
-  version: 4,
+  version: 5,
   prefixes: ['brand-', 'adLibrary-'],
   schema: new URL('./schema.sql', import.meta.url),
   statements: {

@@ -1,4 +1,5 @@
 import { isoTimeSql } from '#contracts/values/time.ts';
+import { WINDOW_DAYS, windowStartSql } from '#contracts/values/windows.ts';
 import { pageOfRows, SMALLEST_UUID } from '../sql/keyset-page.ts';
 import { BASE_URL_MARK } from '#contracts/values/base-url.ts';
 import type { Page, PageRequest, ReadDatabase } from '#contracts/ports/read-database.ts';
@@ -11,6 +12,8 @@ export type BrandSort = 'active_ads' | 'new_ads_7d' | 'name';
 export type BrandDocuments = {
   readonly brand_id: string;
   readonly as_of: string;
+  /** When its profile was last observed: `as_of` in a read model that has applied no scan of the brand. */
+  readonly profiled_at: string;
   readonly detail: string;
   readonly breakdown: string;
 };
@@ -19,7 +22,7 @@ export const findBrand = async (db: ReadDatabase, ref: BrandRef): Promise<BrandD
   const [column, value] = 'id' in ref ? ['brand_id', ref.id] : ['slug', ref.slug];
   const rows = await db.query<BrandDocuments>({
     sql: `
-    select brand_id, ${isoTimeSql('as_of')} as as_of, detail, breakdown
+    select brand_id, ${isoTimeSql('as_of')} as as_of, ${isoTimeSql('profiled_at')} as profiled_at, detail, breakdown
     from brands.brand where ${column} = $1 and detail is not null`,
     values: [value],
   });
@@ -180,6 +183,15 @@ export const readBrandSummaries = async (
   return new Map(rows.map(({ brand_id, ...texts }) => [brand_id, texts]));
 };
 
+// Profiles are only searched while no brand was ever scanned.
+const NEWEST = `
+  select coalesce((select ${isoTimeSql('max(scanned_at)')} from brands.counted_brand),
+    (select ${isoTimeSql('max(profiled_at)')} from brands.brand)) as at`;
+
+/** Returns the newest observation of any brand, or `null`. Send it before the query of the figures. */
+export const readNewestObservation = async (db: ReadDatabase): Promise<string | null> =>
+  (await db.query<{ at: string | null }>({ sql: NEWEST, values: [] }))[0]?.at ?? null;
+
 export type SystemFreshness = {
   readonly ads_total: number;
   readonly brands_total: number;
@@ -198,25 +210,17 @@ type CountedRow = {
   readonly last: string | null;
 };
 
-/**
- * Counts per category. Whole hours are already counted; the hour in which the seven days begin is counted
- * brand by brand.
- */
+/** Counts per category, from whole hours: a window begins at midnight UTC. */
 const COUNTED = `
   with newest as materialized (
-    select max(scanned_at) as at, max(scanned_at) - interval '7 days' as since,
-      date_trunc('hour', max(scanned_at) - interval '7 days', 'UTC') as hour
+    select max(scanned_at) as at, ${windowStartSql('max(scanned_at)', WINDOW_DAYS.week)} as since
     from brands.counted_brand
-  ), edge as materialized (
-    select category_slug, count(*) as brands from newest n
-    join brands.counted_brand b on b.scanned_at > n.since and b.scanned_at < n.hour + interval '1 hour'
-    group by category_slug
   )
   select c.category_slug, sum(c.brands)::text as brands, sum(c.ads)::text as ads,
     coalesce(sum(c.brands) filter (where c.scanned_hour > '-infinity'), 0)::text as usable,
-    (coalesce(sum(c.brands) filter (where c.scanned_hour > n.hour), 0) + coalesce(min(e.brands), 0))::text as scraped_7d,
+    coalesce(sum(c.brands) filter (where c.scanned_hour >= n.since), 0)::text as scraped_7d,
     ${isoTimeSql('min(n.at)')} as last
-  from brands.corpus_count c cross join newest n left join edge e using (category_slug)
+  from brands.corpus_count c cross join newest n
   group by c.category_slug order by c.category_slug`;
 
 /**
@@ -225,8 +229,8 @@ const COUNTED = `
 const VERSION = `select version || '.' || facts_applied as version from projector.projection where name = 'brands'`;
 
 /**
- * Returns the counts of the corpus. Usable means scanned at least once. The last seven days count back from
- * the newest scan of the corpus.
+ * Returns the counts of the corpus. Usable means scanned at least once. The last seven days end with the day
+ * of the newest scan of the corpus.
  */
 export const readSystemFreshness = async (db: ReadDatabase): Promise<SystemFreshness> => {
   const [rows, version] = await Promise.all([

@@ -1,3 +1,4 @@
+import { inWindowSql, WINDOW_DAYS } from '#contracts/values/windows.ts';
 import { isoTimeSql } from '#contracts/values/time.ts';
 import { BASE_URL_SQL, unescapedBaseUrlSql } from '#contracts/values/base-url.ts';
 import { addToCounters } from '../sql/counter-table.ts';
@@ -12,9 +13,10 @@ const categoryAt = (level: 0 | 1): string => `(
               from (select r.category_path -> ${level} as c) level_row where c is not null
             ) category_row)`;
 
+const IN_WEEK = inWindowSql('d.date', 'b.scanned_at', WINDOW_DAYS.week);
+
 /**
- * Rewrites the JSON documents of brands. Figures over the last 7 and 30 days count back from the brand's own
- * last scan. So a replay gives the same result at any time. `BASE_URL_MARK` is the placeholder for the service's base
+ * Rewrites the JSON documents of brands. The last 7 and 30 days end with the day of the brand's own last scan. So a replay gives the same result at any time. `BASE_URL_MARK` is the placeholder for the service's base
  * URL.
  */
 export const refreshBrand: Statement = {
@@ -35,16 +37,12 @@ export const refreshBrand: Statement = {
           ${isoTimeSql('coalesce(b.scanned_at, b.profiled_at)')} as iso,
           counts.*
         from brand b join :input i using (brand_id) cross join lateral (
-          select coalesce(sum(new_ads) filter (where age < 7), 0)::bigint as new_7,
-            coalesce(sum(new_ads), 0)::bigint as new_30,
-            coalesce(sum(retired_ads) filter (where age < 7), 0)::bigint as retired_7,
-            coalesce(sum(retired_ads), 0)::bigint as retired_30
-          from (
-            select d.*, (b.scanned_at at time zone 'utc')::date - d.date as age from day d
-            where d.brand_id = b.brand_id
-              and d.date > (b.scanned_at at time zone 'utc')::date - 30
-              and d.date <= (b.scanned_at at time zone 'utc')::date
-          ) d
+          select coalesce(sum(d.new_ads) filter (where ${IN_WEEK}), 0)::bigint as new_7,
+            coalesce(sum(d.new_ads), 0)::bigint as new_30,
+            coalesce(sum(d.retired_ads) filter (where ${IN_WEEK}), 0)::bigint as retired_7,
+            coalesce(sum(d.retired_ads), 0)::bigint as retired_30
+          from day d
+          where d.brand_id = b.brand_id and ${inWindowSql('d.date', 'b.scanned_at', WINDOW_DAYS.month)}
         ) counts
         where b.slug is not null
       ) r

@@ -66,7 +66,7 @@ const refreshTally = (brand_id: string): Change => ({
 /** Category trees of three levels. Each category has totals over the public brands in it and below it. */
 export const categories = projection<CategoryEvent | BrandEvent | AdLibraryEvent | TrafficEvent>({
   name: 'categories',
-  version: 3,
+  version: 4,
   prefixes: ['category-', 'brand-', 'adLibrary-', 'traffic-'],
   schema: new URL('./schema.sql', import.meta.url),
   statements: {

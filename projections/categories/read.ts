@@ -71,6 +71,12 @@ type Row = {
 };
 export type CategoryDocument = { readonly item: string; readonly as_of: string | null };
 
+const NEWEST = `select ${isoTimeSql('max(as_of)')} as at from categories.brand where is_public`;
+
+/** Returns the newest observation of any public brand, or `null`. Send it before the query of the figures. */
+export const readNewestOfCategories = async (db: ReadDatabase): Promise<string | null> =>
+  (await db.query<{ at: string | null }>({ sql: NEWEST, values: [] }))[0]?.at ?? null;
+
 /** Returns one category of any level as JSON text, or `null`. */
 export const findCategory = async (db: ReadDatabase, categoryId: string): Promise<CategoryDocument | null> =>
   (await db.query<CategoryDocument>({ sql: ONE, values: [categoryId] }))[0] ?? null;

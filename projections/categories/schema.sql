@@ -49,3 +49,4 @@ create index category_by_slug on category (slug, sort_name, category_id);
 create index brand_by_top on brand (top_id, as_of desc) where is_public;
 create index brand_by_mid on brand (mid_id, as_of desc) where is_public;
 create index brand_by_leaf on brand (leaf_id, as_of desc) where is_public;
+create index brand_newest on brand (as_of) where is_public;

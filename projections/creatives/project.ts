@@ -4,6 +4,7 @@ import type { BrandEvent } from '#contracts/events/corpus/brand.ts';
 import { creativeIdOf } from '#contracts/values/creatives.ts';
 import type { CreativeEvent, CreativeReading } from '#contracts/events/corpus/creative.ts';
 import type { RecordedEvent } from '#contracts/events/event.ts';
+import { appliedScan, recordAppliedScan } from '../shared-tables/applied-scan.ts';
 import { brandReference } from '../shared-tables/brand-reference.ts';
 import { type Change, projection, type Row } from '../define-projection.ts';
 import { searchedParts } from './searched-parts.ts';
@@ -69,8 +70,9 @@ const projectAd = (event: RecordedEvent<AdLibraryEvent>): readonly Change[] => {
     case 'AdDestinationChanged':
     case 'AdsMissed':
     case 'AdsSeen':
-    case 'ScanRecorded':
       return [];
+    case 'ScanRecorded':
+      return [appliedScan(event)];
     default:
       event satisfies never;
       return [];
@@ -130,10 +132,11 @@ const projectBrand = (event: BrandEvent): readonly Change[] => {
 /** Creative files, the ads that carry them, and what was read of them. */
 export const creatives = projection<CreativeEvent | AdLibraryEvent | BrandEvent>({
   name: 'creatives',
-  version: 4,
+  version: 5,
   prefixes: ['creative-', 'adLibrary-', 'brand-'],
   schema: new URL('./schema.sql', import.meta.url),
   statements: {
+    applied_scan: recordAppliedScan,
     move,
     refresh_file: refreshFile,
     refresh_of_ad: refreshFilesOfAd,

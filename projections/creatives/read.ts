@@ -53,6 +53,17 @@ export const findCreative = async (
   return row ? { json: creativeText(row), as_of: row.as_of } : null;
 };
 
+const NEWEST = `
+  select coalesce((select ${isoTimeSql('seen_at')} from creatives.scope where scope_id = $1),
+    (select ${isoTimeSql('max(seen_at)')} from creatives.scope)) as at`;
+
+/**
+ * Returns the newest observation of a brand's files; without one, or without a brand, that of any file, or `null`. Send
+ * it before the query of the figures.
+ */
+export const readNewestOfFiles = async (db: ReadDatabase, brandId: string | null): Promise<string | null> =>
+  (await db.query<{ at: string | null }>({ sql: NEWEST, values: [brandId] }))[0]?.at ?? null;
+
 type ThumbRow = {
   readonly brand_id: string;
   readonly creative_key: string | null;

@@ -119,6 +119,12 @@ create table brand (
   logo_url text,
   is_public boolean not null default false
 );
+
+-- The last applied scan of each brand; replies take `as_of` from it.
+create table applied_scan (
+  brand_id uuid primary key,
+  scanned_at timestamptz not null
+);
 -- indexes
 create index file_by_facets on file using gin (facets);
 create index file_by_words_said on file using gin (said);
@@ -135,3 +141,4 @@ create unique index carriage_by_id on carriage (creative_id);
 create index carriage_of_brand on carriage (brand_id, listed_on desc, creative_id desc) where stored;
 create index ad_of_brand on ad (brand_id, format, cta_type, listed_on) where active;
 create index ad_of_library on ad (brand_id, listed_on, ad_id) where active and stored;
+create index applied_scan_newest on applied_scan (scanned_at);

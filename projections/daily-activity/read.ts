@@ -1,24 +1,29 @@
 import type { ReadDatabase } from '#contracts/ports/read-database.ts';
+import { utcDateSql } from '#contracts/values/windows.ts';
+import { type ItemsAsOf, itemsAsOfSql, readItemsAsOf } from '../shared-tables/applied-scan.ts';
 
 /** Maximum days in one read. */
 export const DAYS_MAX = 366;
 
-const DAYS = `
-  select row_to_json(d)::text as item from (
-    select date, active_ads, new_ads, retired_ads, reliable from daily_activity.day
-    where brand_id = $1 and date >= coalesce($2::date, '-infinity') and date <= coalesce($3::date, 'infinity')
-    order by date desc limit ${DAYS_MAX}
-  ) d order by date`;
+/** SQL of the first day of the window that ends with the brand's last scan. */
+const FIRST_DAY = `(
+  select ${utcDateSql('w.scanned_at')} - ${DAYS_MAX} + 1 from daily_activity.applied_scan w where w.brand_id = $1)`;
 
-/** Returns observed days, oldest first. If there are more than `DAYS_MAX`, returns the latest. */
-export const readDailyActivity = async (
+const DAYS = itemsAsOfSql(
+  'daily_activity',
+  `select row_to_json(d)::text from (
+    select date, active_ads, new_ads, retired_ads, reliable from daily_activity.day
+    where brand_id = $1 and date >= coalesce($2::date, ${FIRST_DAY}) and date <= coalesce($3::date, 'infinity')
+    order by date desc limit ${DAYS_MAX}
+  ) d order by date`,
+);
+
+/**
+ * Returns observed days, oldest first. Without dates, those of the last `DAYS_MAX` days. If there are more than
+ * `DAYS_MAX`, returns the latest.
+ */
+export const readDailyActivity = (
   db: ReadDatabase,
   brandId: string,
   window: { readonly from?: string; readonly to?: string },
-): Promise<readonly string[]> => {
-  const rows = await db.query<{ item: string }>({
-    sql: DAYS,
-    values: [brandId, window.from ?? null, window.to ?? null],
-  });
-  return rows.map(({ item }) => item);
-};
+): Promise<ItemsAsOf> => readItemsAsOf(db, DAYS, [brandId, window.from ?? null, window.to ?? null]);

@@ -1,4 +1,5 @@
-import { isoTimeSql } from '#contracts/values/time.ts';
+import { isoTimeSql, utcDate } from '#contracts/values/time.ts';
+import { windowStart } from '#contracts/values/windows.ts';
 import { cutPage, type RowPage } from '../sql/keyset-page.ts';
 import { createSqlTag, type FragmentSqlToken } from 'slonik';
 import type { PageRequest, ReadDatabase } from '#contracts/ports/read-database.ts';
@@ -32,9 +33,19 @@ export const listNewAdvertisers = async (
   const present = await db.query<{ present: boolean }>(sql.unsafe`
     select to_regclass('nightly.new_advertiser') is not null as present`);
   if (!present[0]?.present) return { rows: [], next: null, as_of: null };
+  // Read first: the list is never older than the rewrite that the reply names.
+  const rewrite = await db.query<{ as_of: string | null }>({
+    sql: `
+    select ${isoTimeSql('as_of')} as as_of
+    from nightly.rewrite where name = 'new-advertisers'`,
+    values: [],
+  });
+  const asOf = rewrite[0]?.as_of ?? null;
+  if (asOf === null) return { rows: [], next: null, as_of: null };
+  const firstDay = windowStart(asOf, filter.days);
   const conditions: FragmentSqlToken[] = [
-    sql.fragment`l.first_ad_started_on > (r.as_of at time zone 'utc')::date - ${filter.days}::int`,
-    sql.fragment`(l.first_scan_at at time zone 'utc')::date <= (r.as_of at time zone 'utc')::date - ${filter.days}::int`,
+    sql.fragment`l.first_ad_started_on between ${firstDay}::date and ${utcDate(asOf)}::date`,
+    sql.fragment`l.first_scan_at < ${firstDay}::timestamp at time zone 'utc'`,
   ];
   if (filter.categoryId) conditions.push(sql.fragment`l.category_ids @> array[${filter.categoryId}]::uuid[]`);
   if (filter.country) conditions.push(sql.fragment`l.country = ${filter.country}`);
@@ -42,19 +53,14 @@ export const listNewAdvertisers = async (
   if (active !== undefined && brandId !== undefined) {
     conditions.push(sql.fragment`(l.active_ads, l.brand_id) < (${active}::bigint, ${brandId}::uuid)`);
   }
-  const [rows, rewrite] = await Promise.all([
-    db.query<{ brand_id: string; first_ad_started_on: string; active_ads: string }>(sql.unsafe`
-      select l.brand_id, l.first_ad_started_on::text, l.active_ads
-      from nightly.new_advertiser l, (select max(as_of) as as_of from nightly.rewrite where name = 'new-advertisers') r
-      where ${sql.join(conditions, sql.fragment` and `)}
-      order by l.active_ads desc, l.brand_id desc limit ${page.limit + 1}`),
-    db.query<{ as_of: string | null }>({
-      sql: `
-      select ${isoTimeSql('as_of')} as as_of
-      from nightly.rewrite where name = 'new-advertisers'`,
-      values: [],
-    }),
-  ]);
+  const rows = await db.query<{
+    brand_id: string;
+    first_ad_started_on: string;
+    active_ads: string;
+  }>(sql.unsafe`
+    select l.brand_id, l.first_ad_started_on::text, l.active_ads from nightly.new_advertiser l
+    where ${sql.join(conditions, sql.fragment` and `)}
+    order by l.active_ads desc, l.brand_id desc limit ${page.limit + 1}`);
   const ranked = rows.map(
     (row, index): NewAdvertiserRow => ({
       brand_id: row.brand_id,
@@ -65,6 +71,6 @@ export const listNewAdvertisers = async (
   );
   return {
     ...cutPage(ranked, page.limit, (last) => [last.active_ads, last.brand_id, last.rank]),
-    as_of: rewrite[0]?.as_of ?? null,
+    as_of: asOf,
   };
 };

@@ -1,4 +1,6 @@
+import { inWindowSql } from '#contracts/values/windows.ts';
 import { ADVISORY_LOCKS } from '#contracts/ports/advisory-locks.ts';
+import { NEW_ADVERTISER_DAYS_MAX } from './read.ts';
 
 /** Connection of the caller. All statements run in one transaction on it. */
 export type Connection = { query(sql: string): Promise<unknown> };
@@ -17,7 +19,7 @@ export const rewriteNewAdvertisers = async (connection: Connection): Promise<voi
     create table nightly.new_advertiser_next as
       select brand_id, country, category_ids, first_scan_at, first_ad_started_on, active_ads
       from new_advertisers.brand, (select max(scanned_at) as at from new_advertisers.brand) n
-      where is_public and first_scan_at is not null and first_ad_started_on > (n.at at time zone 'utc')::date - 90
+      where is_public and first_scan_at is not null and ${inWindowSql('first_ad_started_on', 'n.at', NEW_ADVERTISER_DAYS_MAX)}
       order by active_ads desc, brand_id desc;
     create index on nightly.new_advertiser_next (active_ads desc, brand_id desc);
     analyze nightly.new_advertiser_next;

@@ -27,7 +27,7 @@ const countOf = (operators: string): string => `
 /** Companies and what they were observed with. Each association is stored under every basis that names it. */
 export const operators = projection<OperatorEvent | BrandEvent>({
   name: 'operators',
-  version: 2,
+  version: 3,
   prefixes: ['operator-', 'brand-'],
   schema: new URL('./schema.sql', import.meta.url),
   statements: {

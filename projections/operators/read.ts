@@ -3,6 +3,7 @@ import { pageOfRows } from '../sql/keyset-page.ts';
 import { BASE_URL_SQL } from '#contracts/values/base-url.ts';
 import type { Page, PageRequest, ReadDatabase } from '#contracts/ports/read-database.ts';
 import { OPERATOR_ENTRIES_MAX, OPERATOR_OTHER_BRANDS_MAX } from '#contracts/resources/corpus/operator.ts';
+import { type ItemsAsOf, readItemsAsOf } from '../shared-tables/applied-scan.ts';
 import { BRAND_REFERENCE_SQL } from '../shared-tables/brand-reference.ts';
 
 /**
@@ -21,6 +22,13 @@ const PUBLIC_BRANDS = `
 const referencesOf = (rows: string, limit: number): string => `'[' || coalesce((
   select string_agg(${BRAND_REFERENCE_SQL}, ',' order by lower(b.name) collate "C", b.brand_id)
   from (select * from (${rows}) b order by lower(b.name) collate "C", b.brand_id limit ${limit}) b), '') || ']'`;
+
+/** SQL of the newest observation of any operator as ISO text; null before the first. */
+const NEWEST = `(select ${isoTimeSql('max(observed_at)')} from operators.operator)`;
+
+/** Returns the newest observation of any operator, or `null`. Send it before the query of the figures. */
+export const readNewestOperator = async (db: ReadDatabase): Promise<string | null> =>
+  (await db.query<{ at: string | null }>({ sql: `select ${NEWEST} as at`, values: [] }))[0]?.at ?? null;
 
 const list = (after: boolean): string => `
   select (o.domains + o.pages)::text as size, o.operator_id,
@@ -77,6 +85,14 @@ const OF_BRAND = `
   where o.name is not null
   order by o.domains + o.pages desc, o.operator_id`;
 
+// Without an operator of the brand the newest observation of any operator counts.
+const OF_BRAND_AS_OF = `
+  select array(${OF_BRAND}) as items, coalesce(
+    (select ${isoTimeSql('max(o.observed_at)')} from operators.association a join operators.operator o using (operator_id)
+      where a.brand_id = $1 and o.name is not null),
+    ${NEWEST}
+  ) as "asOf"`;
+
 /** Lists the companies observed with the brand's domain, largest first, each with its other public brands. */
-export const listOperatorsOfBrand = async (db: ReadDatabase, brandId: string): Promise<readonly string[]> =>
-  (await db.query<{ item: string }>({ sql: OF_BRAND, values: [brandId] })).map(({ item }) => item);
+export const listOperatorsOfBrand = (db: ReadDatabase, brandId: string): Promise<ItemsAsOf> =>
+  readItemsAsOf(db, OF_BRAND_AS_OF, [brandId]);

@@ -32,3 +32,4 @@ create table brand (
 -- indexes
 create index operator_biggest on operator ((domains + pages) desc, operator_id desc) where domains > 1 or pages > 1;
 create index association_of_brand on association (brand_id);
+create index operator_newest on operator (observed_at);

@@ -3,6 +3,7 @@ import type { BrandEvent } from '#contracts/events/corpus/brand.ts';
 import type { RecordedEvent } from '#contracts/events/event.ts';
 import type { LandingPageEvent } from '#contracts/events/corpus/landing-page.ts';
 import { landingPageOf } from '#contracts/values/landing-pages.ts';
+import { appliedScan, recordAppliedScan } from '../shared-tables/applied-scan.ts';
 import { brandFacets } from '../shared-tables/brand-facets.ts';
 import { brandReference } from '../shared-tables/brand-reference.ts';
 import { type Change, projection, type Row } from '../define-projection.ts';
@@ -115,10 +116,11 @@ const projectPage = (event: LandingPageEvent): readonly Change[] => {
 /** Landing pages: destinations of ads, joined with what was scraped and classified. */
 export const pages = projection<LandingPageEvent | AdLibraryEvent | BrandEvent>({
   name: 'pages',
-  version: 5,
+  version: 6,
   prefixes: ['landingPage-', 'adLibrary-', 'brand-'],
   schema: new URL('./schema.sql', import.meta.url),
   statements: {
+    applied_scan: recordAppliedScan,
     meet,
     move,
     refresh_page: refreshPage,
@@ -165,8 +167,9 @@ export const pages = projection<LandingPageEvent | AdLibraryEvent | BrandEvent>(
         return moveAd(event, { ad_id: event.data.ad_id, active: true });
       case 'AdsMissed':
       case 'AdsSeen':
-      case 'ScanRecorded':
         return [];
+      case 'ScanRecorded':
+        return [appliedScan(event)];
       default:
         event satisfies never;
         return [];

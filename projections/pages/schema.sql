@@ -90,6 +90,12 @@ create table brand (
   is_public boolean not null default false,
   category_ids uuid[] not null default '{}'
 );
+
+-- The last applied scan of each brand; replies take `as_of` from it.
+create table applied_scan (
+  brand_id uuid primary key,
+  scanned_at timestamptz not null
+);
 -- indexes
 create index page_brand_unlisted on page_brand (landing_page_id) where not is_listed;
 create index address_by_part on address using gin (page_url gin_trgm_ops);
@@ -98,3 +104,4 @@ create index page_most_seen on page_scope (scope_id, total_ads desc, landing_pag
 create index page_newest_of_type on page_scope (scope_id, page_type, first_seen_at desc, landing_page_id desc);
 create index page_most_seen_of_type on page_scope (scope_id, page_type, total_ads desc, landing_page_id desc);
 create index ad_with_cards on ad (brand_id) where active and card_landing_page_ids <> '{}';
+create index applied_scan_newest on applied_scan (scanned_at);

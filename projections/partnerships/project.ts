@@ -2,6 +2,7 @@ import type { AdDetailsObserved, AdLibraryEvent, AdStarted } from '#contracts/ev
 import type { RecordedEvent } from '#contracts/events/event.ts';
 import type { SocialPageEvent } from '#contracts/events/corpus/social-page.ts';
 import type { BrandedContent } from '#contracts/observations/ad-library-scan.ts';
+import { appliedScan, recordAppliedScan } from '../shared-tables/applied-scan.ts';
 import { type Change, projection, type Row } from '../define-projection.ts';
 
 const update = (ad_id: string, set: Row): Change => ({ kind: 'update', table: 'ad', key: { ad_id }, set });
@@ -31,7 +32,7 @@ const namePartner = (
 /** Branded content: ads that name a partner, and how long they ran. Other ads are not stored here. */
 export const partnerships = projection<AdLibraryEvent | SocialPageEvent>({
   name: 'partnerships',
-  version: 2,
+  version: 3,
   prefixes: ['adLibrary-', 'socialPage-'],
   schema: new URL('./schema.sql', import.meta.url),
   statements: {
@@ -56,14 +57,7 @@ export const partnerships = projection<AdLibraryEvent | SocialPageEvent>({
           partner_id = excluded.partner_id, partner_name = excluded.partner_name, live = true,
           last_seen_at = excluded.last_seen_at`,
     },
-    scan: {
-      columns: { brand_id: 'uuid', scanned_at: 'timestamptz' },
-      touches: ['brand'],
-      sql: `
-        insert into brand as b (brand_id, scanned_at)
-        select brand_id, max(scanned_at) from :input i group by brand_id
-        on conflict (brand_id) do update set scanned_at = greatest(b.scanned_at, excluded.scanned_at)`,
-    },
+    applied_scan: recordAppliedScan,
   },
   project: (event): readonly Change[] => {
     switch (event.type) {
@@ -83,10 +77,8 @@ export const partnerships = projection<AdLibraryEvent | SocialPageEvent>({
       }
       case 'AdReturned':
         return [update(event.data.ad_id, { live: true, last_seen_at: event.data.observed_at })];
-      case 'ScanRecorded': {
-        const { brand_id, observed_at } = event.data;
-        return [{ kind: 'run', statement: 'scan', row: { brand_id, scanned_at: observed_at } }];
-      }
+      case 'ScanRecorded':
+        return [appliedScan(event)];
       case 'PageLinked': {
         const { page_id: social_page_id, brand_id, role } = event.data;
         return [{ kind: 'upsert', table: 'link', key: { social_page_id, brand_id }, set: { role } }];

@@ -1,4 +1,6 @@
 import type { ReadDatabase } from '#contracts/ports/read-database.ts';
+import { utcDateSql } from '#contracts/values/windows.ts';
+import { type ItemsAsOf, itemsAsOfSql, readItemsAsOf } from '../shared-tables/applied-scan.ts';
 import { PARTNERSHIP_DAYS, PARTNERSHIPS_MAX } from '#contracts/resources/corpus/social-page.ts';
 
 /** Branded-content ads of one pair of social pages that ran within the window. */
@@ -35,13 +37,15 @@ const PAIRS = `
     count(*)::int as ads, (count(*) filter (where a.live))::int as active_ads,
     (min(a.first_seen_at) at time zone 'utc')::date::text as first_seen_on,
     (max(case when a.live then coalesce(s.scanned_at, a.last_seen_at) else a.last_seen_at end) at time zone 'utc')::date::text as last_seen_on
-  from found a left join partnerships.brand s using (brand_id)
+  from found a left join partnerships.applied_scan s using (brand_id)
   cross join (
-    select coalesce((select scanned_at from partnerships.brand where brand_id = $1), (select max(last_seen_at) from found)) as scanned_at
+    select coalesce((select scanned_at from partnerships.applied_scan where brand_id = $1), (select max(last_seen_at) from found)) as scanned_at
   ) b
-  where a.live or (a.last_seen_at at time zone 'utc')::date > (b.scanned_at at time zone 'utc')::date - ${PARTNERSHIP_DAYS}
+  where a.live or ${utcDateSql('a.last_seen_at')} > ${utcDateSql('b.scanned_at')} - ${PARTNERSHIP_DAYS}
   group by a.social_page_id, a.partner_id, case when a.social_page_id is null then a.page_name end,
     case when a.partner_id is null then lower(a.partner_name) end`;
+
+const PAIRS_AS_OF = itemsAsOfSql('partnerships', `select row_to_json(p)::text from (${PAIRS}) p`);
 
 type Creator = { page_id: string | null; page_name: string | null };
 type Partnership = {
@@ -91,10 +95,16 @@ const least = (one: string, other: string): string => (one < other ? one : other
 const greatest = (one: string, other: string): string => (one > other ? one : other);
 
 /**
- * Lists creators with branded content in the last 365 days before the brand's newest scan, most ads first.
+ * Lists creators with branded content in the 365 days that end with the day of the brand's last scan, most ads
+ * first.
  */
-export const listPartnerships = async (db: ReadDatabase, brandId: string): Promise<readonly string[]> => {
-  const pairs = await db.query<Pair>({ sql: PAIRS, values: [brandId] });
+export const listPartnerships = async (db: ReadDatabase, brandId: string): Promise<ItemsAsOf> => {
+  const found = await readItemsAsOf(db, PAIRS_AS_OF, [brandId]);
+  return { ...found, items: mergePairs(found.items.map((item) => JSON.parse(item) as Pair)) };
+};
+
+/** Merges pairs of social pages per creator and returns the partnerships as JSON texts, most ads first. */
+const mergePairs = (pairs: readonly Pair[]): readonly string[] => {
   const creators = pairs.flatMap((pair) => {
     const found = creatorOf(pair);
     return found ? [{ ...found, pair }] : [];

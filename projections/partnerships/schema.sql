@@ -20,8 +20,8 @@ create table link (
   primary key (social_page_id, brand_id)
 );
 
--- The newest scan per brand; the last 365 days count back from it.
-create table brand (
+-- The last applied scan of each brand; replies take `as_of` from it, and the last 365 days end with its day.
+create table applied_scan (
   brand_id uuid primary key,
   scanned_at timestamptz not null
 );
@@ -30,3 +30,4 @@ create index ad_of_brand on ad (brand_id);
 create index ad_of_page on ad (social_page_id);
 create index ad_of_partner on ad (partner_id);
 create index link_of_brand on link (brand_id);
+create index applied_scan_newest on applied_scan (scanned_at);

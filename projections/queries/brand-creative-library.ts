@@ -1,4 +1,4 @@
-import { DAY_MS } from '#contracts/values/time.ts';
+import { DAY_MS, isoTimeSql } from '#contracts/values/time.ts';
 import { appendFields, arrayText, objectText } from '#contracts/values/json-text.ts';
 import { BASE_URL_MARK } from '#contracts/values/base-url.ts';
 import { excerptOfBody } from '#contracts/events/corpus/ad-library.ts';
@@ -19,6 +19,17 @@ export type LibraryQuery = {
   /** `YYYY-MM-DD`, the day of the brand's last scan: ages count back from it. */
   readonly day: string;
 };
+
+const AS_OF = `
+  select ${isoTimeSql('least(a.scanned_at, c.scanned_at)')} as at
+  from ads.applied_scan a join creatives.applied_scan c using (brand_id) where a.brand_id = $1`;
+
+/**
+ * Returns the last scan of the brand that both read models have applied, or `null`. Read it before the library, whose
+ * ages end with its day.
+ */
+export const readLibraryAsOf = async (db: ReadDatabase, brandId: string): Promise<string | null> =>
+  (await db.query<{ at: string }>({ sql: AS_OF, values: [brandId] }))[0]?.at ?? null;
 
 type AdRow = {
   readonly ad_id: string;

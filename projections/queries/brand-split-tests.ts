@@ -2,6 +2,8 @@ import { isoTimeSql } from '#contracts/values/time.ts';
 import { arrayText, joinObjects, objectText } from '#contracts/values/json-text.ts';
 import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 import { TOOL_MEMBERS_SQL } from '../sql/tool-json.ts';
+import { readScannedAt } from '../shared-tables/applied-scan.ts';
+import { NEWEST_SITE_SCAN } from '../split-tests/read.ts';
 import { quoted } from '../sql/json-text.ts';
 
 /** Split tests of a brand, read from what was found on its site and from where its ads lead. */
@@ -110,7 +112,9 @@ export type BrandSplitTests = { readonly data: string; readonly asOf: string | n
  */
 export const readBrandSplitTests = async (db: ReadDatabase, brandId: string): Promise<BrandSplitTests> => {
   const values = [brandId];
-  const [[site], tests, pages, ofCards, [profile]] = await Promise.all([
+  const [newest, pagesAsOf, [site], tests, pages, ofCards, [profile]] = await Promise.all([
+    db.query<{ as_of: string | null }>({ sql: NEWEST_SITE_SCAN, values: [] }),
+    readScannedAt(db, 'pages', brandId),
     db.query<{ scanned_at: string; tools: string | null; is_read: boolean }>({ sql: TOOLS, values }),
     db.query<TestRow>({ sql: TESTS, values }),
     db.query<LivePage>({ sql: LIVE_PAGES, values }),
@@ -132,7 +136,7 @@ export const readBrandSplitTests = async (db: ReadDatabase, brandId: string): Pr
       tests: 'null',
       category_profile: profileText,
     });
-    return { data, asOf: null };
+    return { data, asOf: newest[0]?.as_of ?? null };
   }
   const testsText = site.is_read
     ? arrayText(tests.map((test) => testText(test, { pages, ofCards })))
@@ -144,5 +148,8 @@ export const readBrandSplitTests = async (db: ReadDatabase, brandId: string): Pr
     tests: testsText,
     category_profile: profileText,
   });
-  return { data, asOf: site.scanned_at };
+  // Ads on pages come from another read model, so the older of the two times holds.
+  const isOlder = pagesAsOf !== null && pagesAsOf < site.scanned_at;
+  const countsAds = site.is_read && tests.some((test) => test.pages !== null);
+  return { data, asOf: countsAds && isOlder ? pagesAsOf : site.scanned_at };
 };

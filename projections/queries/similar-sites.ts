@@ -1,13 +1,14 @@
 import { isoTimeSql } from '#contracts/values/time.ts';
 import type { ReadDatabase } from '#contracts/ports/read-database.ts';
+import { type ItemsAsOf, readItemsAsOf } from '../shared-tables/applied-scan.ts';
+import { NEWEST_ESTIMATE_SQL } from '../traffic/read.ts';
 
 /**
  * SQL of the sites most similar to a brand's site, each with its estimates and the public brand of its
  * domain. U+0001 is the placeholder for the service's base URL.
  */
 const SIMILAR = `
-  select ${isoTimeSql('s.observed_at')} as as_of,
-    '{"domain":' || to_json(x.domain) || ',"affinity":' || x.affinity
+  select '{"domain":' || to_json(x.domain) || ',"affinity":' || x.affinity
       || ',"provider_category":' || coalesce(to_json(coalesce(x.provider_category, t.provider_category))::text, 'null')
       || ',"brand":' || coalesce(b.reference, 'null')
       || ',"monthly_visits":' || coalesce(t.monthly_visits::text, 'null')
@@ -22,14 +23,10 @@ const SIMILAR = `
   left join brands.brand b on b.brand_id = x.brand_id and b.is_public
   where s.brand_id = $1 order by x.place`;
 
-export type SimilarSites = { readonly items: readonly string[]; readonly asOf: string | null };
+const SIMILAR_AS_OF = `
+  select array(${SIMILAR}) as items, coalesce(
+    (select ${isoTimeSql('observed_at')} from traffic.site where brand_id = $1), ${NEWEST_ESTIMATE_SQL}) as "asOf"`;
 
-/** Returns similar sites as JSON texts, highest affinity first. */
-export const readSimilarSites = async (
-  db: ReadDatabase,
-  brandId: string,
-  limit: number,
-): Promise<SimilarSites> => {
-  const rows = await db.query<{ item: string; as_of: string }>({ sql: SIMILAR, values: [brandId, limit] });
-  return { items: rows.map(({ item }) => item), asOf: rows[0]?.as_of ?? null };
-};
+/** Returns similar sites as JSON texts, highest affinity first, and the newest estimate of the site. */
+export const readSimilarSites = (db: ReadDatabase, brandId: string, limit: number): Promise<ItemsAsOf> =>
+  readItemsAsOf(db, SIMILAR_AS_OF, [brandId, limit]);

@@ -9,12 +9,17 @@ import {
 import { createParameters, RADAR_TABLE, radarItems, radarPage, type RadarRow } from '../sql/radar-json.ts';
 import { scannedAtOfTracked } from '../sql/tracked-as-of.ts';
 
+/**
+ * The last days of each brand, which end with the day of its last scan; or all rows observed at or after `since` and
+ * before `until`, ISO timestamps.
+ */
+export type TrackedWindow =
+  | { readonly days: number }
+  | { readonly since: string; readonly until?: string | undefined };
+
 export type TrackedRadarFilter = {
   readonly workspaceId: string;
-  /** ISO timestamp; items observed at or after it. */
-  readonly since: string;
-  /** ISO timestamp; items observed before it. */
-  readonly until?: string;
+  readonly window: TrackedWindow;
   readonly types?: readonly string[];
   /** Id of a tracked brand. */
   readonly brandId?: string;
@@ -26,34 +31,35 @@ export type TrackedRadarFilter = {
 type Row = { readonly as_of: string | null; readonly few: boolean } & (RadarRow | { readonly item: null });
 
 /**
- * Lists the radar items of a workspace's tracked brands, as of their last scan, in one statement over three
- * read models. Two statements in sequence take 1.5 times as long. A second statement follows only if many
+ * Lists the radar items of a workspace's tracked brands, as of their last scan that the radar has applied, in one
+ * statement over three read models. Two statements in sequence take 1.5 times as long. A second statement follows only if many
  * brands are tracked and few of the newest items belong to them.
  */
 export const listTrackedRadar = async (
   db: ReadDatabase,
-  { workspaceId, since, until, types, brandId }: TrackedRadarFilter,
+  { workspaceId, window, types, brandId }: TrackedRadarFilter,
   page: PageRequest,
 ): Promise<{ readonly page: Page; readonly asOf: string | null }> => {
   const { values, parameter } = createParameters();
   const workspace = parameter(workspaceId);
   const brand = brandId === undefined ? null : parameter(brandId);
   // With the smallest id the page starts strictly before `until`.
+  const until = 'days' in window ? undefined : window.until;
   const after = page.after ?? (until === undefined ? null : [until, SMALLEST_UUID]);
   const newestFilter = {
     ...RADAR_TABLE,
-    since: parameter(since),
+    since: 'days' in window ? { days: parameter(window.days) } : { time: parameter(window.since) },
     limit: parameter(page.limit + 1),
     kinds: types === undefined ? null : parameter(types),
     after: after === null ? null : ([parameter(after[0]), parameter(after[1])] as const),
   };
-  const one = `(select brand_id from tracking.tracked_brand where workspace_id = ${workspace} and brand_id = ${brand}) t`;
+  const one = `(select brand_id from tracking.tracked_brand where workspace_id = ${workspace} and brand_id = ${brand}) b`;
   const keys =
     brand === null ? newestOfTrackedBrands(newestFilter, workspace) : newestPerBrand(newestFilter, one);
   const sql = `
     with few as materialized (${brand === null ? tracksFewBrands(workspace) : 'select true as so'})
     select a.as_of, few.so as few, i.item, i.observed_at, i.id
-    from (${scannedAtOfTracked(workspace, brand)}) a cross join few left join (${radarItems(keys)}) i on true
+    from (${scannedAtOfTracked(RADAR_TABLE.scans, workspace, brand)}) a cross join few left join (${radarItems(keys)}) i on true
     order by i.observed_at desc, i.id desc`;
   const rows = await db.query<Row>({ sql, values });
   const met = rows.filter((row): row is Row & RadarRow => row.item !== null);

@@ -6,12 +6,14 @@ import { BRAND_REFERENCE_SQL } from '../shared-tables/brand-reference.ts';
 import { allOfTrackedBrands, newestOfTrackedBrands, tracksFewBrands } from '../sql/newest-first-page.ts';
 import { createParameters } from '../sql/radar-json.ts';
 import { SIGNAL_COLUMNS, type SignalRow, signalText } from '../sql/signal-json.ts';
+import type { TrackedWindow } from './tracked-radar.ts';
 import { scannedAtOfTracked } from '../sql/tracked-as-of.ts';
+
+const SCANS = 'signals.applied_scan';
 
 export type TrackedSignalsFilter = {
   readonly workspaceId: string;
-  /** ISO timestamp; signals observed at or after it. */
-  readonly since: string;
+  readonly window: TrackedWindow;
   readonly kinds?: readonly SignalKind[];
 };
 
@@ -22,6 +24,10 @@ type Shown = SignalRow & { readonly brand: string; readonly sorted_by: string };
  */
 type Row = { readonly as_of: string | null; readonly few: boolean } & (Shown | { readonly id: null });
 
+/** Both times have the same format. */
+const latest = (one: string | null, other: string | null): string | null =>
+  one !== null && other !== null && other > one ? other : (one ?? other);
+
 /** SQL of the signals with these keys. */
 const shownOf = (keys: string): string => `
   select ${SIGNAL_COLUMNS}, ${isoTimeSql('s.observed_at')} as observed_at, ${BRAND_REFERENCE_SQL} as brand,
@@ -30,12 +36,12 @@ const shownOf = (keys: string): string => `
   order by k.observed_at desc, k.id desc`;
 
 /**
- * Lists the signals of a workspace's tracked brands, newest first, as of their last scan. Reads in the same
- * way as `listTrackedRadar`.
+ * Lists the signals of a workspace's tracked brands, newest first, as of their last scan, or of the newest
+ * signal where that is later. Reads in the same way as `listTrackedRadar`.
  */
 export const listTrackedSignals = async (
   db: ReadDatabase,
-  { workspaceId, since, kinds }: TrackedSignalsFilter,
+  { workspaceId, window, kinds }: TrackedSignalsFilter,
   page: PageRequest,
 ): Promise<{ readonly page: Page; readonly asOf: string | null }> => {
   const { values, parameter } = createParameters();
@@ -43,15 +49,18 @@ export const listTrackedSignals = async (
   const newestFilter = {
     table: 'signals.signal',
     kind: 'kind',
-    since: parameter(since),
+    scans: SCANS,
+    ofScansOnly: false,
+    since: 'days' in window ? { days: parameter(window.days) } : { time: parameter(window.since) },
     limit: parameter(page.limit + 1),
     kinds: kinds === undefined ? null : parameter(kinds),
     after: page.after === null ? null : ([parameter(page.after[0]), parameter(page.after[1])] as const),
   };
+  // Shops and links of pages are observed apart from library scans, so a signal may be newer than these.
   const sql = `
     with few as materialized (${tracksFewBrands(workspace)})
     select a.as_of, few.so as few, s.*
-    from (${scannedAtOfTracked(workspace, null)}) a cross join few
+    from (${scannedAtOfTracked(SCANS, workspace, null)}) a cross join few
     left join (${shownOf(newestOfTrackedBrands(newestFilter, workspace))}) s on true order by s.sorted_by desc, s.id desc`;
   const rows = await db.query<Row>({ sql, values });
   const met = rows.filter((row): row is Row & Shown => row.id !== null);
@@ -64,6 +73,6 @@ export const listTrackedSignals = async (
       toItem: (row) => signalText(row, row.brand, workspaceId),
       cursorOf: (last) => [last.sorted_by, last.id],
     }),
-    asOf: rows[0]?.as_of ?? null,
+    asOf: latest(rows[0]?.as_of ?? null, found[0]?.observed_at ?? null),
   };
 };

@@ -4,6 +4,7 @@ import type { AdCounted, AdExcerpt, AdLibraryEvent } from '#contracts/events/cor
 import { excerptOfBody } from '#contracts/events/corpus/ad-library.ts';
 import type { BrandEvent } from '#contracts/events/corpus/brand.ts';
 import type { RecordedEvent } from '#contracts/events/event.ts';
+import { appliedScan, recordAppliedScan } from '../shared-tables/applied-scan.ts';
 import { brandReference } from '../shared-tables/brand-reference.ts';
 import { type Change, projection } from '../define-projection.ts';
 
@@ -51,10 +52,10 @@ const item = (
 /** Changes of brands: ads started, ads confirmed inactive, destinations changed. Only news. */
 export const radar = projection<AdLibraryEvent | BrandEvent>({
   name: 'radar',
-  version: 2,
+  version: 3,
   prefixes: ['adLibrary-', 'brand-'],
   schema: new URL('./schema.sql', import.meta.url),
-  statements: {},
+  statements: { applied_scan: recordAppliedScan },
   project: (event): readonly Change[] => {
     switch (event.type) {
       case 'BrandRegistered':
@@ -82,6 +83,8 @@ export const radar = projection<AdLibraryEvent | BrandEvent>({
         const extra = { destination_url: data.to_url, previous_destination_url: data.from_url };
         return [item(event, 'destination_changed', data, data.excerpt, extra)];
       }
+      case 'ScanRecorded':
+        return [appliedScan(event)];
       case 'AdRevised':
       case 'AdDetailsObserved':
       case 'AdReturned':
@@ -91,7 +94,6 @@ export const radar = projection<AdLibraryEvent | BrandEvent>({
       case 'AdObservationCorrected':
       case 'AdAttributed':
       case 'ScanCorrected':
-      case 'ScanRecorded':
         return [];
       default:
         event satisfies never;

@@ -17,10 +17,10 @@ export type RadarFilter = {
 export const listRadar = async (db: ReadDatabase, filter: RadarFilter, page: PageRequest): Promise<Page> => {
   if (filter.brandIds.length === 0) return { items: [], next: null };
   const { values, parameter } = createParameters();
-  const brands = `unnest(${parameter(filter.brandIds)}::uuid[]) as t(brand_id)`;
+  const brands = `unnest(${parameter(filter.brandIds)}::uuid[]) as b(brand_id)`;
   const newestFilter = {
     ...RADAR_TABLE,
-    since: parameter(filter.since),
+    since: { time: parameter(filter.since) },
     limit: parameter(page.limit + 1),
     kinds: filter.types === undefined ? null : parameter(filter.types),
     after: page.after === null ? null : ([parameter(page.after[0]), parameter(page.after[1])] as const),

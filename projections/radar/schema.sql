@@ -13,6 +13,13 @@ create table brand (
   name text,
   logo_url text
 );
+
+-- The last applied scan of each brand; replies take `as_of` from it.
+create table applied_scan (
+  brand_id uuid primary key,
+  scanned_at timestamptz not null
+);
 -- indexes
 create index item_newest on item (brand_id, observed_at desc, id desc) include (type);
 create index item_newest_of_all on item (observed_at desc, id desc) include (brand_id, type);
+create index applied_scan_newest on applied_scan (scanned_at);

@@ -1,4 +1,5 @@
 import { isoTimeSql } from '#contracts/values/time.ts';
+import { inWindowSql, WINDOW_DAYS } from '#contracts/values/windows.ts';
 import { cutPage, type RowPage } from '../sql/keyset-page.ts';
 import type { PageRequest, ReadDatabase } from '#contracts/ports/read-database.ts';
 import { readAdaptivePage } from '../sql/adaptive-page.ts';
@@ -16,12 +17,12 @@ export type RiserRow = {
 };
 
 export type Risers = RowPage<RiserRow> & {
-  /** The newest scan of the corpus; the last week counts back from it. `null` before the first scan. */
+  /** The newest reliable scan of the corpus; the last week ends with its day. `null` before the first. */
   readonly as_of: string | null;
 };
 
 const NEWEST = `select ${isoTimeSql('max(observed_at)')} as as_of from rankings.day`;
-const SEVEN_DAYS_BEFORE = `(select (max(observed_at) at time zone 'utc')::date - 7 from rankings.day)`;
+const IN_WEEK = inWindowSql('s.day', '(select max(observed_at) from rankings.day)', WINDOW_DAYS.week);
 
 type Row = Record<'active_ads' | 'previous_active_ads' | 'key', string> & {
   readonly brand_id: string;
@@ -41,7 +42,8 @@ export const listRisers = async (
   const values: unknown[] = [];
   const parameter = (value: unknown): string => `$${values.push(value) + 1}`;
   const [growth, brandId, rank = 0] = page.after ?? [];
-  const [rows, newest] = await Promise.all([
+  const [newest, rows] = await Promise.all([
+    db.query<{ as_of: string | null }>({ sql: NEWEST, values: [] }),
     readAdaptivePage<Row>(
       db,
       {
@@ -49,7 +51,7 @@ export const listRisers = async (
           columns: 's.brand_id, s.growth as place',
           from: 'rankings.riser s',
           where: [
-            `s.growth > 0 and s.day > ${SEVEN_DAYS_BEFORE}`,
+            `s.growth > 0 and ${IN_WEEK}`,
             ...(brandId === undefined
               ? []
               : [`(s.growth, s.brand_id) < (${parameter(growth)}::bigint, ${parameter(brandId)}::uuid)`]),
@@ -73,7 +75,6 @@ export const listRisers = async (
       },
       page,
     ),
-    db.query<{ as_of: string | null }>({ sql: NEWEST, values: [] }),
   ]);
   const ranked = rows.map((row, index): RiserRow => {
     const previous = Number(row.previous_active_ads);

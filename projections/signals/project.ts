@@ -12,6 +12,7 @@ import type { StorefrontEvent, StorefrontScanRecorded } from '#contracts/events/
 import { landingPageOf } from '#contracts/values/landing-pages.ts';
 import type { AdFormat } from '#contracts/values/primitives.ts';
 import { isSaleCopy, SIGNAL_THRESHOLDS, type SignalKind } from '#contracts/values/signals.ts';
+import { appliedScan, recordAppliedScan } from '../shared-tables/applied-scan.ts';
 import { brandReference } from '../shared-tables/brand-reference.ts';
 import { type Change, projection, type Row } from '../define-projection.ts';
 import { addUp, countChanges, meet, sumUpDay, sumUpLinks } from './statements.ts';
@@ -207,7 +208,8 @@ const projectAd = (event: LibraryEvent): readonly Change[] => {
       const { observed_at, late_arrival, reliable, pages, totals } = event.data;
       const baseline = pages.length > 0 && pages.every((page) => page.baseline);
       const { active: active_ads, news: new_ads } = totals;
-      return [addToTally(event, {}, { observed_at, late_arrival, reliable, baseline, active_ads, new_ads })];
+      const scan = { observed_at, late_arrival, reliable, baseline, active_ads, new_ads };
+      return [addToTally(event, {}, scan), appliedScan(event)];
     }
     case 'AdsMissed':
     case 'AdsSeen':
@@ -254,10 +256,11 @@ const projectStorefront = (event: StorefrontEvent): readonly Change[] => {
 /** Radar items grouped by brand and day, and changes in a brand's activity. */
 export const signals = projection<AdLibraryEvent | BrandEvent | SocialPageEvent | StorefrontEvent>({
   name: 'signals',
-  version: 3,
+  version: 4,
   prefixes: ['adLibrary-', 'brand-', 'socialPage-', 'storefront-'],
   schema: new URL('./schema.sql', import.meta.url),
   statements: {
+    applied_scan: recordAppliedScan,
     add_up: addUp,
     count_changes: countChanges,
     meet,

@@ -116,9 +116,16 @@ create table signal (
   about jsonb not null,
   primary key (brand_id, date, kind)
 );
+
+-- The last applied scan of each brand; replies take `as_of` from it.
+create table applied_scan (
+  brand_id uuid primary key,
+  scanned_at timestamptz not null
+);
 -- indexes
 create index scan_of_day on scan (brand_id, date);
 create index met_on_day on met (brand_id, date);
 create index signal_newest on signal (brand_id, observed_at desc, id desc) include (kind);
 create index signal_newest_of_all on signal (observed_at desc, id desc) include (brand_id, kind);
 create unique index signal_by_id on signal (id);
+create index applied_scan_newest on applied_scan (scanned_at);

@@ -2,6 +2,7 @@ import type { AdLibraryEvent } from '#contracts/events/corpus/ad-library.ts';
 import type { BrandEvent } from '#contracts/events/corpus/brand.ts';
 import type { RecordedEvent } from '#contracts/events/event.ts';
 import type { SocialPageEvent } from '#contracts/events/corpus/social-page.ts';
+import { appliedScan } from '../shared-tables/applied-scan.ts';
 import { brandFacets } from '../shared-tables/brand-facets.ts';
 import { brandReference } from '../shared-tables/brand-reference.ts';
 import { type Change, projection, type Row } from '../define-projection.ts';
@@ -85,7 +86,7 @@ const projectAd = (event: RecordedEvent<AdLibraryEvent>): readonly Change[] => {
     }
     case 'ScanRecorded':
       return [
-        run('scan', { scanned_at: observed_at }),
+        appliedScan(event),
         ...event.data.pages.flatMap(({ page_id, page_name }) =>
           namePage(page_id === '' ? null : page_id, page_name, observed_at),
         ),
@@ -146,7 +147,7 @@ const projectBrand = (event: BrandEvent): readonly Change[] => {
  */
 export const socialPages = projection<AdLibraryEvent | SocialPageEvent | BrandEvent>({
   name: 'social-pages',
-  version: 4,
+  version: 5,
   prefixes: ['adLibrary-', 'socialPage-', 'brand-'],
   schema: new URL('./schema.sql', import.meta.url),
   statements,

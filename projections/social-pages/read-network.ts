@@ -1,4 +1,3 @@
-import { isoTimeSql } from '#contracts/values/time.ts';
 import { pageOfRows } from '../sql/keyset-page.ts';
 import type { Page, PageRequest, ReadDatabase } from '#contracts/ports/read-database.ts';
 import {
@@ -46,15 +45,6 @@ export const listHubs = async (db: ReadDatabase, page: PageRequest): Promise<Pag
     toItem: ({ item }) => item,
     cursorOf: (last) => [last.brands, last.active_ads, last.social_page_id],
   });
-};
-
-/** Returns the time of the newest scan. Hubs and networks of categories are as of then. */
-export const readScannedAt = async (db: ReadDatabase): Promise<string | null> => {
-  const rows = await db.query<{ at: string }>({
-    sql: `select ${isoTimeSql('scanned_at')} as at from social_pages.corpus`,
-    values: [],
-  });
-  return rows[0]?.at ?? null;
 };
 
 /**

@@ -1,5 +1,6 @@
 import { isoTimeSql } from '#contracts/values/time.ts';
 import type { ReadDatabase } from '#contracts/ports/read-database.ts';
+import { type ItemsAsOf, itemsAsOfSql, readItemsAsOf } from '../shared-tables/applied-scan.ts';
 import {
   LEAKAGE_PAGES_MAX,
   PROFILES_SHOWN_MAX,
@@ -21,7 +22,9 @@ export const AD_PAGE_SQL = `json_build_object('page_id', p.social_page_id, 'page
 const newest = (field: string): string =>
   `(array_agg(f.${field} order by f.observed_at desc, f.source collate "C") filter (where f.${field} is not null))[1]`;
 
-const LINKED_PAGES = `
+const LINKED_PAGES = itemsAsOfSql(
+  'social_pages',
+  `
   select json_build_object(
     'page_id', l.social_page_id, 'page_name', n.page_name, 'role', l.role, 'confidence', l.confidence,
     'active_ads', coalesce(r.active_ads, 0), 'total_ads', coalesce(r.total_ads, 0),
@@ -44,13 +47,16 @@ const LINKED_PAGES = `
     ) f
   ) f on true
   where l.brand_id = $1
-  order by coalesce(r.active_ads, 0) desc, coalesce(r.total_ads, 0) desc, l.social_page_id limit ${SOCIAL_PAGES_MAX}`;
+  order by coalesce(r.active_ads, 0) desc, coalesce(r.total_ads, 0) desc, l.social_page_id limit ${SOCIAL_PAGES_MAX}`,
+);
 
 /** Lists social pages linked to a brand and not quarantined, most ads first. */
-export const listSocialPages = async (db: ReadDatabase, brandId: string): Promise<readonly string[]> =>
-  (await db.query<{ item: string }>({ sql: LINKED_PAGES, values: [brandId] })).map(({ item }) => item);
+export const listSocialPages = (db: ReadDatabase, brandId: string): Promise<ItemsAsOf> =>
+  readItemsAsOf(db, LINKED_PAGES, [brandId]);
 
-const LEAKAGE = `
+const LEAKAGE = itemsAsOfSql(
+  'social_pages',
+  `
   with p as (
     select r.social_page_id, r.active_ads, l.role,
       case when r.social_page_id = '' then 'unnamed' when l.role in ${OWN_ROLES} then 'own'
@@ -76,14 +82,20 @@ const LEAKAGE = `
       from (
         select * from p where whose = 'third' order by active_ads desc, social_page_id limit ${LEAKAGE_PAGES_MAX}
       ) p left join social_pages.page n on n.social_page_id = p.social_page_id), '[]'::json))::text as item
-  from p`;
+  from p`,
+);
 
 /**
  * Returns how many of the brand's active ads run on its own pages, on those of third parties and on unlinked ones, as
- * JSON text.
+ * JSON text, and the last scan of the brand.
  */
-export const readLeakage = async (db: ReadDatabase, brandId: string): Promise<string> =>
-  (await db.query<{ item: string }>({ sql: LEAKAGE, values: [brandId] }))[0]?.item ?? '{}';
+export const readLeakage = async (
+  db: ReadDatabase,
+  brandId: string,
+): Promise<{ readonly data: string; readonly asOf: string | null }> => {
+  const { items, asOf } = await readItemsAsOf(db, LEAKAGE, [brandId]);
+  return { data: items[0] ?? '{}', asOf };
+};
 
 /**
  * Maximum pages of a text for which its pages are checked. For a text on more pages, the linked pages are
@@ -93,7 +105,9 @@ const PAGES_TRIED_MAX = 300;
 
 // Ads outside the linked pages are computed as all ads minus those on linked pages. So a text on thousands of
 // pages needs no scan over all of them.
-const COPY_REUSE = `
+const COPY_REUSE = itemsAsOfSql(
+  'social_pages',
+  `
   with linked as materialized (
     select social_page_id from social_pages.link where brand_id = $1
   ), own as (
@@ -132,8 +146,9 @@ const COPY_REUSE = `
         order by t.active_ads desc, t.social_page_id limit ${REUSE_PAGES_MAX}
       ) p left join social_pages.page n on n.social_page_id = p.social_page_id))::text as item
   from reused r join social_pages.copy c using (copy_key)
-  order by r.foreign_ads desc, r.brand_ads desc, r.copy_key`;
+  order by r.foreign_ads desc, r.brand_ads desc, r.copy_key`,
+);
 
 /** Lists texts of the brand that pages not linked to it run too, most foreign ads first. */
-export const listReusedCopy = async (db: ReadDatabase, brandId: string): Promise<readonly string[]> =>
-  (await db.query<{ item: string }>({ sql: COPY_REUSE, values: [brandId] })).map(({ item }) => item);
+export const listReusedCopy = (db: ReadDatabase, brandId: string): Promise<ItemsAsOf> =>
+  readItemsAsOf(db, COPY_REUSE, [brandId]);

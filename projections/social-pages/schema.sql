@@ -121,9 +121,9 @@ create table category_size (
   brands bigint not null
 );
 
--- Time of the newest scan of the corpus.
-create table corpus (
-  one boolean primary key default true check (one),
+-- The last applied scan of each brand; replies take `as_of` from it.
+create table applied_scan (
+  brand_id uuid primary key,
   scanned_at timestamptz not null
 );
 -- indexes
@@ -133,3 +133,4 @@ create index link_of_brand on link (brand_id);
 create index hub_biggest on hub (brands desc, active_ads desc, social_page_id desc);
 create index member_of_brand on member (brand_id);
 create index member_by_category on member using gin (category_ids);
+create index applied_scan_newest on applied_scan (scanned_at);

@@ -1,3 +1,4 @@
+import { recordAppliedScan } from '../shared-tables/applied-scan.ts';
 import { addToCounters } from '../sql/counter-table.ts';
 import type { Statement } from '../define-projection.ts';
 
@@ -114,13 +115,7 @@ export const statements = {
       where excluded.named_at > p.named_at
         or (excluded.named_at = p.named_at and excluded.page_name collate "C" < p.page_name collate "C")`,
   },
-  scan: {
-    columns: { scanned_at: 'timestamptz' },
-    touches: ['corpus'],
-    sql: `
-      insert into corpus as c (scanned_at) select max(scanned_at) from :input i
-      on conflict (one) do update set scanned_at = greatest(c.scanned_at, excluded.scanned_at)`,
-  },
+  applied_scan: recordAppliedScan,
   meet_on_page: {
     columns: { social_page_id: 'text' },
     touches: ['member', 'hub'],

@@ -10,7 +10,8 @@ const CENSUS = `
   from split_tests.tool t where t.name is not null
   order by t.installed desc, t.slug collate "C"`;
 
-const NEWEST = `select ${isoTimeSql('max(scanned_at)')} as as_of from split_tests.brand`;
+/** SQL of the newest scan of any site. */
+export const NEWEST_SITE_SCAN = `select ${isoTimeSql('max(scanned_at)')} as as_of from split_tests.brand`;
 
 /**
  * Returns every split-testing tool as JSON text, most installed first, and the time of the newest scan of any
@@ -19,9 +20,9 @@ const NEWEST = `select ${isoTimeSql('max(scanned_at)')} as as_of from split_test
 export const readSplitTestCensus = async (
   db: ReadDatabase,
 ): Promise<{ readonly items: readonly string[]; readonly asOf: string | null }> => {
-  const [rows, newest] = await Promise.all([
+  const [newest, rows] = await Promise.all([
+    db.query<{ as_of: string | null }>({ sql: NEWEST_SITE_SCAN, values: [] }),
     db.query<{ item: string }>({ sql: CENSUS, values: [] }),
-    db.query<{ as_of: string | null }>({ sql: NEWEST, values: [] }),
   ]);
   return { items: rows.map(({ item }) => item), asOf: newest[0]?.as_of ?? null };
 };

@@ -1,3 +1,5 @@
+import { windowStartSql } from '#contracts/values/windows.ts';
+
 /**
  * SQL of a newest-first page over the tracked brands. With few brands it reads each brand's index; with many
  * it scans the newest rows and filters. If too few of the scanned rows match, `allOfTrackedBrands` sorts all rows
@@ -11,12 +13,22 @@ export type NewestFilter = {
    */
   readonly table: string;
   readonly kind: string;
+  /** The table `applied_scan` of the same read model. */
+  readonly scans: string;
+  /**
+   * True if every row comes from a library scan. Rows of a scan that is not recorded to its end are then left out of a
+   * window of days. Otherwise rows may be observed after the brand's last scan.
+   */
+  readonly ofScansOnly: boolean;
   /** The following fields are parameter placeholders, such as `$1`. */
-  readonly since: string;
+  readonly since: Since;
   readonly limit: string;
   readonly kinds: string | null;
   readonly after: readonly [time: string, id: string] | null;
 };
+
+/** Rows observed at or after a time, or in the last days of their brand, which end with its last applied scan. */
+export type Since = { readonly time: string } | { readonly days: string };
 
 /** Maximum brands that are read one by one. */
 const FEW_BRANDS = 300;
@@ -25,20 +37,36 @@ const SCAN_ROWS = 5_000;
 
 const NEWEST = 'observed_at desc, id desc';
 
-const inWindow = ({ since, after }: NewestFilter): string =>
+/** Condition on row `i` that needs no brand. */
+const isAfter = ({ since, after }: NewestFilter): string =>
   [
-    `i.observed_at >= ${since}`,
+    'true',
+    ...('time' in since ? [`i.observed_at >= ${since.time}`] : []),
     ...(after === null ? [] : [`(i.observed_at, i.id) < (${after[0]}::timestamptz, ${after[1]}::uuid)`]),
   ].join(' and ');
+
+/** Condition on row `i` and `t`, its brand with `scanned_at`. */
+const inBrandWindow = ({ since, ofScansOnly }: NewestFilter): string => {
+  if ('time' in since) return 'true';
+  const isInDays = `i.observed_at >= ${windowStartSql('t.scanned_at', `${since.days}::int`)}`;
+  return ofScansOnly ? `${isInDays} and i.observed_at <= t.scanned_at` : isInDays;
+};
 
 const matchesKind = ({ kind, kinds }: NewestFilter): string =>
   kinds === null ? '' : `and i.${kind} = any(${kinds}::text[])`;
 
-/** Returns SQL of the newest keys, read brand by brand. `brands` is SQL of rows `t` with `brand_id`. */
+/** SQL of rows `t` with `brand_id` and `scanned_at`, from rows with `brand_id`. */
+const scannedBrands = ({ since, scans }: NewestFilter, brands: string): string =>
+  'time' in since
+    ? `(select brand_id from ${brands}) t`
+    : `(select brand_id, w.scanned_at from ${brands} join ${scans} w using (brand_id)) t`;
+
+/** Returns SQL of the newest keys, read brand by brand. `brands` is SQL of rows with `brand_id`. */
 export const newestPerBrand = (newestFilter: NewestFilter, brands: string): string => `
-  select k.observed_at, k.id from ${brands} cross join lateral (
+  select k.observed_at, k.id from ${scannedBrands(newestFilter, brands)} cross join lateral (
     select observed_at, id from ${newestFilter.table} i
-    where i.brand_id = t.brand_id and ${inWindow(newestFilter)} ${matchesKind(newestFilter)}
+    where i.brand_id = t.brand_id and ${isAfter(newestFilter)} and ${inBrandWindow(newestFilter)}
+      ${matchesKind(newestFilter)}
     order by ${NEWEST} limit ${newestFilter.limit}
   ) k order by ${NEWEST} limit ${newestFilter.limit}`;
 
@@ -56,15 +84,18 @@ export const newestOfTrackedBrands = (newestFilter: NewestFilter, workspace: str
   select observed_at, id from (
     (${newestPerBrand(
       newestFilter,
-      `(select brand_id from tracking.tracked_brand where workspace_id = ${workspace} and (select so from few) offset 0) t`,
+      `(select brand_id from tracking.tracked_brand where workspace_id = ${workspace} and (select so from few) offset 0) b`,
     )})
     union all (
       select i.observed_at, i.id from (
         select observed_at, id, brand_id, ${newestFilter.kind} from ${newestFilter.table} i
-        where ${inWindow(newestFilter)} and not (select so from few) order by ${NEWEST} limit ${SCAN_ROWS}
+        where ${isAfter(newestFilter)} and not (select so from few) order by ${NEWEST} limit ${SCAN_ROWS}
       ) i
       where exists (
-        select from tracking.tracked_brand k where k.workspace_id = ${workspace} and k.brand_id = i.brand_id offset 0
+        select from ${scannedBrands(
+          newestFilter,
+          `(select brand_id from tracking.tracked_brand where workspace_id = ${workspace} and brand_id = i.brand_id) b`,
+        )} where ${inBrandWindow(newestFilter)} offset 0
       ) ${matchesKind(newestFilter)}
       order by ${NEWEST} limit ${newestFilter.limit}
     )
@@ -75,7 +106,12 @@ export const newestOfTrackedBrands = (newestFilter: NewestFilter, workspace: str
  */
 export const allOfTrackedBrands = (newestFilter: NewestFilter, workspace: string): string => `
   select observed_at, id from (
-    select observed_at, id from ${newestFilter.table} i
-    where i.brand_id = any(array(select brand_id from tracking.tracked_brand where workspace_id = ${workspace}))
-      and ${inWindow(newestFilter)} ${matchesKind(newestFilter)} offset 0
+    select i.observed_at, i.id from ${scannedBrands(
+      newestFilter,
+      `(select brand_id from tracking.tracked_brand where workspace_id = ${workspace}) b`,
+    )} cross join lateral (
+      select observed_at, id from ${newestFilter.table} i
+      where i.brand_id = t.brand_id and ${isAfter(newestFilter)} and ${inBrandWindow(newestFilter)}
+        ${matchesKind(newestFilter)} offset 0
+    ) i offset 0
   ) k order by ${NEWEST} limit ${newestFilter.limit}`;

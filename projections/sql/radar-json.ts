@@ -11,8 +11,13 @@ export const radarItems = (keys: string): string => `
   from (${keys}) k join radar.item i using (id) join radar.brand b on b.brand_id = i.brand_id
   order by k.observed_at desc, k.id desc`;
 
-/** Table of the keys, and its column of the item type. */
-export const RADAR_TABLE = { table: 'radar.item', kind: 'type' } as const;
+/** Table of the keys, its column of the item type, and the applied scans. */
+export const RADAR_TABLE = {
+  table: 'radar.item',
+  kind: 'type',
+  scans: 'radar.applied_scan',
+  ofScansOnly: true,
+} as const;
 
 /** Collects the parameters of a statement and returns their placeholders. */
 export const createParameters = () => {

@@ -145,7 +145,7 @@ const scanItem = ({ data }: StorefrontScanRecorded): StoreScan => ({
 /** Public catalogues as last collected, and their changes. */
 export const store = projection<StorefrontEvent>({
   name: 'store',
-  version: 2,
+  version: 3,
   prefixes: ['storefront-'],
   schema: new URL('./schema.sql', import.meta.url),
   statements: {

@@ -40,6 +40,8 @@ const LATEST = `
     from store.scan where brand_id = $1 and not late_arrival
   ) c`;
 
+const NEWEST = `select ${isoTimeSql('max(observed_at)')} as at from store.scan`;
+
 const PRODUCTS = `
   select product_id, item from store.product
   where brand_id = $1 and listed and number < $2::numeric order by number desc limit $3`;
@@ -71,7 +73,8 @@ const textsOf = (rows: readonly { readonly item: string }[]): string =>
 const quotedOrNull = (text: string | null): string => (text === null ? 'null' : `"${text}"`);
 
 /**
- * Returns the store of a brand as JSON text, with the products after the cursor. A shop without any scan that
+ * Returns the store of a brand as JSON text, with the products after the cursor. It holds as of the last scan of the
+ * shop; before its first, as of the newest scan of any shop. A shop without any scan that
  * showed a product is `not_collected`: it has no catalogue, which is not the same as an empty one.
  */
 export const readStore = async (
@@ -80,7 +83,8 @@ export const readStore = async (
   page: { readonly limit: number; readonly after: string | null },
 ): Promise<{ readonly data: string; readonly asOf: string | null }> => {
   const values = [brandId];
-  const [[latest], weeks, found, changes] = await Promise.all([
+  const [newest, [latest], weeks, found, changes] = await Promise.all([
+    db.query<{ at: string | null }>({ sql: NEWEST, values: [] }),
     db.query<Latest>({ sql: LATEST, values }),
     db.query<{ item: string }>({ sql: WEEKS, values }),
     db.query<{ product_id: string; item: string }>({
@@ -104,5 +108,5 @@ export const readStore = async (
     weeks: textsOf(weeks),
     changes: textsOf(changes),
   });
-  return { data, asOf: latest?.collected_at ?? latest?.scanned_at ?? null };
+  return { data, asOf: latest?.collected_at ?? latest?.scanned_at ?? newest[0]?.at ?? null };
 };

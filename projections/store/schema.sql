@@ -67,3 +67,4 @@ create table change (
 -- indexes
 create index scan_of_brand on scan (brand_id, observed_at desc);
 create index product_of_catalogue on product (brand_id, number desc) where listed;
+create index scan_newest on scan (observed_at);

@@ -2,6 +2,7 @@ import { isoTimeSql } from '#contracts/values/time.ts';
 import { keysetPage, LARGEST_BIGINT, LARGEST_TEXT } from '../sql/keyset-page.ts';
 import { TRAFFIC_BANDS } from '#contracts/values/traffic-bands.ts';
 import type { Page, PageRequest, ReadDatabase } from '#contracts/ports/read-database.ts';
+import { type ItemsAsOf, readItemsAsOf } from '../shared-tables/applied-scan.ts';
 import { TOOL_MEMBERS_SQL } from '../sql/tool-json.ts';
 
 /** Maximum categories and combinations shown for one tool. */
@@ -10,24 +11,25 @@ export const TOOL_COMBINATIONS_MAX = 20;
 
 const SUMMARY = `'{"id":"' || t.tool_id || '",' || ${TOOL_MEMBERS_SQL} || ',"brands":' || t.brands`;
 
+/** SQL of the newest scan of any site as ISO text; null before the first. */
+const NEWEST = `(select ${isoTimeSql('max(scanned_at)')} from tools.brand)`;
+
 const TECH_STACK = `
-  select '{' || ${TOOL_MEMBERS_SQL} || '}' as item, ${isoTimeSql('b.scanned_at')} as as_of
-  from tools.brand b
-  left join (tools.installed n join tools.tool t using (slug)) on n.brand_id = b.brand_id and n.present
-  where b.brand_id = $1 and b.scanned_at is not null
+  select '{' || ${TOOL_MEMBERS_SQL} || '}' as item
+  from tools.installed n join tools.tool t using (slug)
+  where n.brand_id = $1 and n.present
   order by lower(t.category) collate "C", lower(t.name) collate "C", t.slug collate "C"`;
 
-/** `asOf`: the last scan of the site; `null` before the first. */
-export type TechStack = { readonly items: readonly string[]; readonly asOf: string | null };
+const TECH_STACK_AS_OF = `
+  select array(${TECH_STACK}) as items,
+    coalesce((select ${isoTimeSql('scanned_at')} from tools.brand where brand_id = $1), ${NEWEST}) as "asOf"`;
 
-/** Returns the tools of a brand's site as JSON texts, by tool category, then name. */
-export const readTechStack = async (db: ReadDatabase, brandId: string): Promise<TechStack> => {
-  const rows = await db.query<{ item: string | null; as_of: string }>({ sql: TECH_STACK, values: [brandId] });
-  return {
-    items: rows.flatMap(({ item }) => (item === null ? [] : [item])),
-    asOf: rows[0]?.as_of ?? null,
-  };
-};
+/**
+ * Returns the tools of a brand's site as JSON texts, by tool category, then name. They hold as of the last scan of the
+ * site; before its first, as of the newest scan of any site.
+ */
+export const readTechStack = (db: ReadDatabase, brandId: string): Promise<ItemsAsOf> =>
+  readItemsAsOf(db, TECH_STACK_AS_OF, [brandId]);
 
 const listed = (ofCategory: boolean): string => `
   select ${SUMMARY} || '}' as item, t.brands, t.slug
@@ -59,11 +61,9 @@ export const listTools = (
     page,
   );
 
-const NEWEST = `select ${isoTimeSql('max(scanned_at)')} as as_of from tools.brand`;
-
-/** Returns the time of the newest scan of any site. */
+/** Returns the newest scan of any site, or `null`. Send it before the query of the figures. */
 export const readToolsAsOf = async (db: ReadDatabase): Promise<string | null> =>
-  (await db.query<{ as_of: string | null }>({ sql: NEWEST, values: [] }))[0]?.as_of ?? null;
+  (await db.query<{ at: string | null }>({ sql: `select ${NEWEST} as at`, values: [] }))[0]?.at ?? null;
 
 export type ToolRef = { readonly id: string } | { readonly slug: string };
 

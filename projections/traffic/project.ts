@@ -35,7 +35,7 @@ const refreshAudience = (brand_id: string): readonly Change[] => [
 /** Sites as a traffic provider estimates them: monthly figures, visitors, and similar sites. */
 export const traffic = projection<TrafficEvent | BrandEvent>({
   name: 'traffic',
-  version: 1,
+  version: 2,
   prefixes: ['traffic-', 'brand-'],
   schema: new URL('./schema.sql', import.meta.url),
   statements: {

@@ -16,17 +16,25 @@ export const readTrajectory = async (db: ReadDatabase, brandId: string): Promise
   return rows.map(({ item }) => item).toReversed();
 };
 
+/** SQL of the newest estimate of any site as ISO text; null before the first. */
+export const NEWEST_ESTIMATE_SQL = `(select ${isoTimeSql('max(observed_at)')} from traffic.site)`;
+
+/** Returns the newest estimate of any site, or `null`. Send it before the query of the figures. */
+export const readNewestEstimate = async (db: ReadDatabase): Promise<string | null> =>
+  (await db.query<{ at: string | null }>({ sql: `select ${NEWEST_ESTIMATE_SQL} as at`, values: [] }))[0]
+    ?.at ?? null;
+
 const SITE = `
-  select ${isoTimeSql('observed_at')} as as_of, demographics
-  from traffic.site where brand_id = $1 and observed_at is not null`;
+  select coalesce(${isoTimeSql('s.observed_at')}, ${NEWEST_ESTIMATE_SQL}) as as_of, s.demographics
+  from (select $1::uuid as brand_id) b left join traffic.site s using (brand_id)`;
 
 export type EstimatedSite = {
-  /** Time of the newest estimate of the site. */
-  readonly as_of: string;
+  /** Newest estimate of the site; without one, the newest estimate of any site, or `null`. */
+  readonly as_of: string | null;
   /** JSON text; `null` if no estimate has demographics. */
   readonly demographics: string | null;
 };
 
-/** Returns the latest estimate of the brand's site, or `null` if there is none. */
-export const findEstimatedSite = async (db: ReadDatabase, brandId: string): Promise<EstimatedSite | null> =>
-  (await db.query<EstimatedSite>({ sql: SITE, values: [brandId] }))[0] ?? null;
+/** Returns the latest estimate of the brand's site. Send it before other queries of the same reply. */
+export const readEstimatedSite = async (db: ReadDatabase, brandId: string): Promise<EstimatedSite> =>
+  (await db.query<EstimatedSite>({ sql: SITE, values: [brandId] }))[0] ?? { as_of: null, demographics: null };

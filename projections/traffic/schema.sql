@@ -53,3 +53,4 @@ create index site_by_mid_category on site (top_country, mid_id, monthly_visits d
 create index site_by_leaf_category on site (top_country, leaf_id, monthly_visits desc, brand_id desc)
   where is_public and monthly_visits is not null;
 create index audience_by_visits on audience (segment, monthly_visits desc, brand_id desc);
+create index site_newest on site (observed_at);

@@ -1,5 +1,6 @@
 import { DAY_MS, utcDate, utcDateOfMs } from '#contracts/values/time.ts';
 import type { AdLibraryEvent } from '#contracts/events/corpus/ad-library.ts';
+import { appliedScan, recordAppliedScan } from '../shared-tables/applied-scan.ts';
 import { observedDay, recordObservedDay } from '../shared-tables/observed-day.ts';
 import { type Change, projection } from '../define-projection.ts';
 
@@ -13,11 +14,12 @@ const weekStartOf = (timestamp: string): string => {
 /** Active, new and retired ads of a brand by ISO week. Counts cover reliable days only. */
 export const velocity = projection<AdLibraryEvent>({
   name: 'velocity',
-  version: 1,
+  version: 2,
   prefixes: ['adLibrary-'],
   schema: new URL('./schema.sql', import.meta.url),
   statements: {
     record_day: recordObservedDay,
+    applied_scan: recordAppliedScan,
     roll_up: {
       columns: { brand_id: 'uuid', week_start: 'date' },
       touches: ['day', 'week'],
@@ -43,7 +45,7 @@ export const velocity = projection<AdLibraryEvent>({
       case 'ScanRecorded': {
         const { brand_id, observed_at } = event.data;
         const row = { brand_id, week_start: weekStartOf(observed_at) };
-        return [observedDay(event), { kind: 'refresh', statement: 'roll_up', row }];
+        return [observedDay(event), appliedScan(event), { kind: 'refresh', statement: 'roll_up', row }];
       }
       case 'AdStarted':
       case 'AdRevised':

@@ -1,18 +1,15 @@
 import type { ReadDatabase } from '#contracts/ports/read-database.ts';
+import { type ItemsAsOf, itemsAsOfSql, readItemsAsOf } from '../shared-tables/applied-scan.ts';
 
 // The weeks count back from the brand's own latest observed week.
-const WEEKS = `
-  select item from velocity.week
+const WEEKS = itemsAsOfSql(
+  'velocity',
+  `select item from velocity.week
   where brand_id = $1
     and week_start > (select max(week_start) from velocity.week where brand_id = $1) - 7 * $2::int
-  order by week_start`;
+  order by week_start`,
+);
 
 /** Returns the ISO weeks with an observed day among the latest `weeks`, oldest first. */
-export const readVelocity = async (
-  db: ReadDatabase,
-  brandId: string,
-  weeks: number,
-): Promise<readonly string[]> => {
-  const rows = await db.query<{ item: string }>({ sql: WEEKS, values: [brandId, weeks] });
-  return rows.map(({ item }) => item);
-};
+export const readVelocity = (db: ReadDatabase, brandId: string, weeks: number): Promise<ItemsAsOf> =>
+  readItemsAsOf(db, WEEKS, [brandId, weeks]);

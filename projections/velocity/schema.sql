@@ -18,4 +18,11 @@ create table week (
   item text not null,
   primary key (brand_id, week_start)
 );
+
+-- The last applied scan of each brand; replies take `as_of` from it.
+create table applied_scan (
+  brand_id uuid primary key,
+  scanned_at timestamptz not null
+);
 -- indexes
+create index applied_scan_newest on applied_scan (scanned_at);

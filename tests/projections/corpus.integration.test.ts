@@ -131,7 +131,7 @@ describe('daily activity and velocity', () => {
     await given(everything())
       .into(dailyActivity)
       .shows(
-        async (db) => (await readDailyActivity(db, BRAND, {})).map((item) => JSON.parse(item)),
+        async (db) => (await readDailyActivity(db, BRAND, {})).items.map((item) => JSON.parse(item)),
         [
           { date: '2026-05-04', active_ads: 2, new_ads: 0, retired_ads: 0, reliable: true },
           { date: '2026-05-05', active_ads: 3, new_ads: 1, retired_ads: 0, reliable: true },
@@ -146,7 +146,7 @@ describe('daily activity and velocity', () => {
     await given(everything())
       .into(velocity)
       .shows(
-        async (db) => (await readVelocity(db, BRAND, 12)).map((item) => JSON.parse(item)),
+        async (db) => (await readVelocity(db, BRAND, 12)).items.map((item) => JSON.parse(item)),
         [
           { week_start: '2026-05-04', active_ads: 2, new_ads: 1, retired_ads: 1, reliable_days: 3 },
           { week_start: '2026-05-11', active_ads: 3, new_ads: 0, retired_ads: 0, reliable_days: 1 },

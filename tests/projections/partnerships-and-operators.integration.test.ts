@@ -29,7 +29,7 @@ const named = (page_id: string | null, page_name: string) => ({ page_id, page_na
 
 describe('partnerships', () => {
   const shown = (name: string) => async (db: ReadDatabase) =>
-    parsed(await listPartnerships(db, idOf(name))).map(
+    parsed((await listPartnerships(db, idOf(name))).items).map(
       ({ creator, ads, brand_page_ads, creator_page_ads, active_ads }) => [
         (creator as { page_id: string | null; page_name: string }).page_id,
         (creator as { page_id: string | null; page_name: string }).page_name,
@@ -100,7 +100,7 @@ describe('partnerships', () => {
       .into(partnerships)
       .shows(
         async (db) =>
-          parsed(await listPartnerships(db, idOf('c'))).map(({ creator, ads, last_seen_on }) => [
+          parsed((await listPartnerships(db, idOf('c'))).items).map(({ creator, ads, last_seen_on }) => [
             (creator as { page_id: string }).page_id,
             ads,
             last_seen_on,
@@ -125,7 +125,7 @@ describe('partnerships', () => {
     ];
     await given(events)
       .into(partnerships)
-      .shows(async (db) => parsed(await listPartnerships(db, idOf('a'))), [
+      .shows(async (db) => parsed((await listPartnerships(db, idOf('a'))).items), [
         {
           creator: { page_id: MAYA, page_name: 'Maya' },
           ads: 2,
@@ -192,11 +192,13 @@ describe('operators', () => {
           const big = await findOperator(db, BIG);
           const [one] = parsed(big ? [big.item] : []) as unknown as Record<string, never>[];
           const ofBrand = async (name: string) =>
-            parsed(await listOperatorsOfBrand(db, idOf(name))).map(({ name: of, bases, other_brands }) => [
-              of,
-              bases,
-              (other_brands as { name: string }[]).map((other) => other.name),
-            ]);
+            parsed((await listOperatorsOfBrand(db, idOf(name))).items).map(
+              ({ name: of, bases, other_brands }) => [
+                of,
+                bases,
+                (other_brands as { name: string }[]).map((other) => other.name),
+              ],
+            );
           return {
             domains: one?.['domain_associations'],
             pages: one?.['page_associations'],

@@ -186,9 +186,9 @@ const shown = async (db: ReadDatabase) => {
   const brands = [];
   for (const name of BRANDS) {
     const id = idOf(name);
-    const leakage = JSON.parse(await readLeakage(db, id));
+    const leakage = JSON.parse((await readLeakage(db, id)).data);
     brands.push({
-      pages: parsed(await listSocialPages(db, id))
+      pages: parsed((await listSocialPages(db, id)).items)
         .map(({ page_id, active_ads, total_ads }) => [page_id, active_ads, total_ads])
         .toSorted(byPage),
       leakage: [
@@ -199,7 +199,7 @@ const shown = async (db: ReadDatabase) => {
         leakage.unnamed_page_ads,
       ],
       reused: Object.fromEntries(
-        parsed(await listReusedCopy(db, id)).map(({ body, brand_ads, foreign_ads }) => [
+        parsed((await listReusedCopy(db, id)).items).map(({ body, brand_ads, foreign_ads }) => [
           copyKeyOf(body),
           [brand_ads, foreign_ads],
         ]),

@@ -7,8 +7,8 @@ import {
   listHubs,
   readNetworkOfBrand,
   readNetworkOfCategory,
-  readScannedAt,
 } from '#projections/social-pages/read-network.ts';
+import { readNewestScan } from '#projections/shared-tables/applied-scan.ts';
 import { type GivenEvent, given } from '../dsl/projections.ts';
 import {
   at,
@@ -57,7 +57,7 @@ describe('social pages of a brand', () => {
       .into(socialPages)
       .shows(
         async (db) =>
-          parsed(await listSocialPages(db, idOf('a'))).map(
+          parsed((await listSocialPages(db, idOf('a'))).items).map(
             ({ page_id, role, confidence, active_ads, total_ads }) => [
               page_id,
               role,
@@ -78,7 +78,8 @@ describe('social pages of a brand', () => {
     await given([...lives(), unlink('a', REGION), quarantine('a', CREATOR)])
       .into(socialPages)
       .shows(
-        async (db) => parsed(await listSocialPages(db, idOf('a'))).map(({ page_id }) => page_id as string),
+        async (db) =>
+          parsed((await listSocialPages(db, idOf('a'))).items).map(({ page_id }) => page_id as string),
         [OWN],
       );
   });
@@ -91,7 +92,7 @@ describe('social pages of a brand', () => {
       describePage(OWN, 'page', 4, { username: 'shop' }),
     ])
       .into(socialPages)
-      .shows(async (db) => parsed(await listSocialPages(db, idOf('a'))), [
+      .shows(async (db) => parsed((await listSocialPages(db, idOf('a'))).items), [
         {
           page_id: OWN,
           page_name: 'Page 100000001',
@@ -135,7 +136,7 @@ describe('leakage', () => {
   it('counts active ads by the owner of the page that runs them', async () => {
     await given(lives())
       .into(socialPages)
-      .shows(async (db) => JSON.parse(await readLeakage(db, idOf('a'))), {
+      .shows(async (db) => JSON.parse((await readLeakage(db, idOf('a'))).data), {
         active_ads: 6,
         own_page_ads: 2,
         third_party_ads: 1,
@@ -153,7 +154,7 @@ describe('leakage', () => {
   it('counts a page as a third party only while it is linked to some brand', async () => {
     const counts = async (db: Parameters<typeof readLeakage>[0]) => {
       const { third_party_ads, unlinked_page_ads, largest_third_party_pages } = JSON.parse(
-        await readLeakage(db, idOf('a')),
+        (await readLeakage(db, idOf('a'))).data,
       );
       return { third_party_ads, unlinked_page_ads, largest_third_party_pages };
     };
@@ -185,12 +186,12 @@ describe('leakage', () => {
       .shows(
         async (db) => {
           const { third_party_pages, third_party_ads, largest_third_party_pages } = JSON.parse(
-            await readLeakage(db, idOf('a')),
+            (await readLeakage(db, idOf('a'))).data,
           );
           const largest = (largest_third_party_pages as { active_ads: number }[]).map(
             ({ active_ads }) => active_ads,
           );
-          const none = JSON.parse(await readLeakage(db, idOf('nobody')));
+          const none = JSON.parse((await readLeakage(db, idOf('nobody'))).data);
           return { third_party_pages, third_party_ads, largest, none: none.active_ads };
         },
         { third_party_pages: 12, third_party_ads: 78, largest: [12, 11, 10, 9, 8, 7, 6, 5, 4, 3], none: 0 },
@@ -219,7 +220,7 @@ describe('the key of a copy', () => {
 
 describe('copy reuse', () => {
   const reused = (name: string) => async (db: Parameters<typeof listReusedCopy>[0]) =>
-    parsed(await listReusedCopy(db, idOf(name))).map(
+    parsed((await listReusedCopy(db, idOf(name))).items).map(
       ({ body, brand_ads, foreign_ads, foreign_pages, largest_foreign_pages }) => ({
         body,
         ads: [brand_ads, foreign_ads, foreign_pages],
@@ -307,11 +308,9 @@ describe('copy reuse', () => {
       .into(socialPages)
       .shows(
         async (db) =>
-          parsed(await listReusedCopy(db, idOf('a'))).map(({ brand_ads, foreign_ads, foreign_pages }) => [
-            brand_ads,
-            foreign_ads,
-            foreign_pages,
-          ]),
+          parsed((await listReusedCopy(db, idOf('a'))).items).map(
+            ({ brand_ads, foreign_ads, foreign_pages }) => [brand_ads, foreign_ads, foreign_pages],
+          ),
         [[1, 321, 321]] as never,
       );
   });
@@ -415,7 +414,7 @@ describe('the network', () => {
           alone: shape(await readNetworkOfBrand(db, idOf('d'))),
           category: shape(await readNetworkOfCategory(db, SOCKS.id)),
           nothing: await readNetworkOfCategory(db, categoryIdOf(['Nothing'])),
-          as_of: await readScannedAt(db),
+          as_of: await readNewestScan(db, 'social_pages'),
         }),
         {
           neighbours: {

@@ -1,6 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ReadDatabase } from '#contracts/ports/read-database.ts';
-import { listTrackedRadar, type TrackedRadarFilter } from '#projections/queries/tracked-radar.ts';
+import {
+  listTrackedRadar,
+  type TrackedRadarFilter,
+  type TrackedWindow,
+} from '#projections/queries/tracked-radar.ts';
 import { listTrackedSignals } from '#projections/queries/tracked-signals.ts';
 import { freshness } from '#projections/freshness/project.ts';
 import { radar } from '#projections/radar/project.ts';
@@ -34,6 +38,9 @@ const TRACKED = {
 } as const;
 type Workspace = keyof typeof TRACKED;
 
+/** The last scan of every brand, on the day of the newest items. */
+const SCANNED_AT = '2026-01-01T23:00:00.000Z';
+
 let tables: FilledTables;
 let db: ReadDatabase;
 
@@ -65,6 +72,12 @@ beforeAll(async () => {
         [brands.map((brand) => idOf(0, brand))],
       );
     }
+    for (const table of ['radar.applied_scan', 'signals.applied_scan']) {
+      await pool.query(
+        `insert into ${table} (brand_id, scanned_at) select id, '${SCANNED_AT}' from unnest($1::uuid[]) id`,
+        [brands.map((brand) => idOf(0, brand))],
+      );
+    }
     for (const [workspace, tracks] of Object.entries(TRACKED)) {
       const ids = [brands.filter(tracks).map((brand) => idOf(0, brand))];
       await pool.query(
@@ -73,7 +86,7 @@ beforeAll(async () => {
       );
       await pool.query(
         `insert into freshness.tracker (workspace_id, brand_id, cadence, scanned_at)
-       select '${workspace}', unnest($1::uuid[]), 'weekly', '2026-02-01'`,
+       select '${workspace}', unnest($1::uuid[]), 'weekly', '${SCANNED_AT}'`,
         ids,
       );
     }
@@ -82,10 +95,10 @@ beforeAll(async () => {
 });
 afterAll(() => tables[Symbol.asyncDispose]());
 
-const SINCE_EVER = '2025-01-01T00:00:00.000Z';
+const SINCE_EVER: TrackedWindow = { since: '2025-01-01T00:00:00.000Z' };
 const of = (workspaceId: Workspace, filter: Partial<TrackedRadarFilter> = {}): TrackedRadarFilter => ({
   workspaceId,
-  since: SINCE_EVER,
+  window: SINCE_EVER,
   ...filter,
 });
 type Key = readonly (string | number)[] | null;
@@ -126,16 +139,34 @@ describe('the radar of tracked brands equals a plain query over all pages', () =
       tracked('many', isRare),
     ],
     ['a rare type and few brands', of('few', { types: ['destination_changed'] }), 2, tracked('few', isRare)],
-    ['items since a time', of('many', { since: middle }), 900, tracked('many', (n) => timeOf(n) >= middle)],
-    ['items before a time', of('many', { until: middle }), 900, tracked('many', (n) => timeOf(n) < middle)],
+    [
+      'items since a time',
+      of('many', { window: { since: middle } }),
+      900,
+      tracked('many', (n) => timeOf(n) >= middle),
+    ],
+    [
+      'items before a time',
+      of('many', { window: { ...SINCE_EVER, until: middle } }),
+      900,
+      tracked('many', (n) => timeOf(n) < middle),
+    ],
+    ['the last day of few brands', of('few', { window: { days: 1 } }), 7, tracked('few')],
+    ['the last day of many brands', of('many', { window: { days: 1 } }), 900, tracked('many')],
+    [
+      'the last day of brands without recent items',
+      of('quiet', { window: { days: 1 } }),
+      300,
+      tracked('quiet'),
+    ],
     ['one tracked brand', of('many', { brandId: idOf(0, 1) }), 3, tracked('many', (n) => brandOf(n) === 1)],
     ['a brand that is not tracked', of('many', { brandId: idOf(0, 0) }), 3, []],
   ])('for %s', async (_case, filter, limit, expected) => {
     const shown = everyPage(
       async (after) => {
         const { page, asOf } = await listTrackedRadar(db, filter, { limit, after });
-        const isTracked = filter.workspaceId !== 'none' && filter.brandId !== idOf(0, 0);
-        expect(asOf).toBe(isTracked ? '2026-02-01T00:00:00.000Z' : null);
+        // Without a tracked brand, the newest scan of the corpus.
+        expect(asOf).toBe(SCANNED_AT);
         return page;
       },
       (item) => (JSON.parse(item) as { n: number }).n,
@@ -151,7 +182,7 @@ describe('the signals of tracked brands equal a plain query over all pages', () 
     ['many brands without recent items', 'quiet', undefined, 300, tracked('quiet')],
     ['a rare kind and many brands', 'many', ['ramp'], 2, tracked('many', isRare)],
   ])('for %s', async (_case, workspaceId, kinds, limit, expected) => {
-    const filter = { workspaceId, since: SINCE_EVER, ...(kinds ? { kinds } : {}) };
+    const filter = { workspaceId, window: SINCE_EVER, ...(kinds ? { kinds } : {}) };
     const shown = everyPage(
       async (after) => (await listTrackedSignals(db, filter, { limit, after })).page,
       (item) => (JSON.parse(item) as { id: string }).id,

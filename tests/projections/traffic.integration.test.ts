@@ -15,7 +15,7 @@ import { recordTrafficEstimate, traffic as trafficDecider } from '#domain/corpus
 import { categories } from '#projections/categories/project.ts';
 import { findCategory, listCategories, listCategorySitemap } from '#projections/categories/read.ts';
 import { traffic } from '#projections/traffic/project.ts';
-import { findEstimatedSite, readTrajectory } from '#projections/traffic/read.ts';
+import { readEstimatedSite, readTrajectory } from '#projections/traffic/read.ts';
 import { type GivenEvent, given } from '../dsl/projections.ts';
 import { ad, library } from '../dsl/scans.ts';
 
@@ -116,8 +116,8 @@ describe('traffic', () => {
       .into(traffic)
       .shows(
         async (db) => {
-          const site = await findEstimatedSite(db, idOf('shop'));
-          return { ...site, demographics: bare(site?.demographics ?? 'null') };
+          const site = await readEstimatedSite(db, idOf('shop'));
+          return { ...site, demographics: bare(site.demographics ?? 'null') };
         },
         { as_of: at(12), demographics: YOUNG_WOMEN as never },
       );

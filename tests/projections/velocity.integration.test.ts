@@ -22,7 +22,7 @@ describe('a week', () => {
     await given(events.map((event) => ({ stream: adLibraryStream(BRAND), event })))
       .into(velocity)
       .shows(
-        async (db) => (await readVelocity(db, BRAND, 12)).map((item) => JSON.parse(item)),
+        async (db) => (await readVelocity(db, BRAND, 12)).items.map((item) => JSON.parse(item)),
         [
           { week_start: '2026-05-04', active_ads: 3, new_ads: 1, retired_ads: 0, reliable_days: 2 },
           { week_start: '2026-05-11', active_ads: 3, new_ads: 0, retired_ads: 0, reliable_days: 0 },

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { AdSummary } from '#contracts/resources/corpus/ad.ts';
 import { listBrandAds as readBrandAds } from '#projections/ads/read.ts';
+import { readScannedAt } from '#projections/shared-tables/applied-scan.ts';
 import { pageReply } from '../endpoint/reply.ts';
 import { endpoint } from '../endpoint/define-endpoint.ts';
 import { adSummary, BRAND_ID } from '../endpoint/examples.ts';
@@ -24,7 +25,10 @@ export const listBrandAds = endpoint({
   corpus: true,
   reads: ['brands', 'ads'],
   handler: async ({ params, page }, { db }) => {
-    const { brand, found } = await withBrand(db, params.brandId, (id) => readBrandAds(db, id, page));
-    return pageReply(found, brand.as_of);
+    const { brand, found } = await withBrand(db, params.brandId, (id) =>
+      Promise.all([readScannedAt(db, 'ads', id), readBrandAds(db, id, page)]),
+    );
+    const [asOf, ads] = found;
+    return pageReply(ads, asOf ?? brand.profiled_at);
   },
 });

@@ -1,20 +1,27 @@
-import { DAY_MS, utcDateOfMs } from '#contracts/values/time.ts';
+import { windowStart } from '#contracts/values/windows.ts';
 import { z } from 'zod';
+import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 import { AdFormat, Country, Uuid } from '#contracts/values/primitives.ts';
 import { AdStatus, AdSummary } from '#contracts/resources/corpus/ad.ts';
 import { searchAds as readAds } from '#projections/ads/read.ts';
-import { latestIn, pageReply } from '../endpoint/reply.ts';
+import { readNewestScan, readScannedAt } from '#projections/shared-tables/applied-scan.ts';
+import { pageReply } from '../endpoint/reply.ts';
 import { endpoint } from '../endpoint/define-endpoint.ts';
 import { adSummary } from '../endpoint/examples.ts';
 import { omitUndefined } from '../endpoint/omit-undefined.ts';
 import { noParams, pageQuery, searchText } from '../endpoint/parameters.ts';
 
 /**
- * Search window in days when no brand is named: ads that started earlier are left out (specification, part
- * "Limits").
+ * Search window in days when no brand is named, up to the day of the newest scan: ads that started earlier are left out
+ * (specification, part "Limits").
  */
-const WINDOW_DAYS = 90;
+const SEARCH_WINDOW_DAYS = 90;
 const COPY_SEARCH_MAX_LENGTH = 200;
+
+/** Returns the last scan of the brand; of a brand never scanned, or without a brand, that of the corpus. */
+const readSearchAsOf = async (db: ReadDatabase, brandId: string | undefined): Promise<string | null> =>
+  (brandId === undefined ? null : await readScannedAt(db, 'ads', brandId)) ??
+  (await readNewestScan(db, 'ads'));
 
 export const searchAds = endpoint({
   method: 'GET',
@@ -44,15 +51,16 @@ export const searchAds = endpoint({
   errors: [],
   corpus: true,
   reads: ['ads'],
-  handler: async ({ query, page }, { db, clock }) => {
+  handler: async ({ query, page }, { db }) => {
     const { q, format, status, country, brand_id: brandId } = query;
-    const windowStart = utcDateOfMs(clock.now().getTime() - WINDOW_DAYS * DAY_MS);
-    const startedSince = brandId === undefined ? windowStart : undefined;
+    const asOf = await readSearchAsOf(db, brandId);
+    const startedSince =
+      brandId === undefined && asOf !== null ? windowStart(asOf, SEARCH_WINDOW_DAYS) : undefined;
     const found = await readAds(
       db,
       omitUndefined({ q, format, status, country, brandId, startedSince }),
       page,
     );
-    return pageReply(found, latestIn(found.items, 'last_seen_at'));
+    return pageReply(found, asOf);
   },
 });

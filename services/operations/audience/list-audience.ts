@@ -3,7 +3,7 @@ import { AUDIENCE_SEGMENTS, isAudienceSegment } from '#contracts/values/audience
 import { Refusal } from '#contracts/errors.ts';
 import { AudienceBrand } from '#contracts/resources/corpus/audience.ts';
 import { listBrandsOfSegment } from '#projections/queries/brands-by-visits.ts';
-import { latestOf, pageReply } from '../endpoint/reply.ts';
+import { pageByVisits } from '../rankings/page-by-visits.ts';
 import { endpoint } from '../endpoint/define-endpoint.ts';
 import { brandSummary } from '../endpoint/examples.ts';
 import { pageQuery } from '../endpoint/parameters.ts';
@@ -54,7 +54,7 @@ export const listAudience = endpoint({
   reads: ['traffic', 'brands'],
   handler: async ({ params, page }, { db }) => {
     if (!isAudienceSegment(params.segment)) throw SEGMENT_UNKNOWN;
-    const found = await listBrandsOfSegment(db, params.segment, page);
-    return pageReply(found, latestOf(found.asOf));
+    const { segment } = params;
+    return pageByVisits(db, () => listBrandsOfSegment(db, segment, page));
   },
 });

@@ -2,18 +2,19 @@ import type { ReadDatabase } from '#contracts/ports/read-database.ts';
 import { type Contract, type Endpoint, endpoint } from '#operations/endpoint/define-endpoint.ts';
 import { BRAND_ID } from '#operations/endpoint/examples.ts';
 import { brandParams, noQuery } from '#operations/endpoint/parameters.ts';
+import type { ItemsAsOf } from '#projections/shared-tables/applied-scan.ts';
 import { listReply } from '#operations/endpoint/reply.ts';
 import { withBrand } from './find-brand-or-404.ts';
 
-/** Defines an endpoint that lists something of one brand, without pages. The list is as old as the brand's figures. */
+/** Defines an endpoint that lists something of one brand, without pages. */
 export const brandList = ({
   reply,
   list,
   ...contract
 }: Pick<Contract, 'path' | 'operationId' | 'scope' | 'summary' | 'description' | 'reads'> & {
   readonly reply: Pick<Contract['reply'], 'data' | 'example'>;
-  /** Returns the items of a brand as JSON texts. */
-  readonly list: (db: ReadDatabase, brandId: string) => Promise<readonly string[]>;
+  /** Returns the items of a brand as JSON texts, and the time at which they hold. */
+  readonly list: (db: ReadDatabase, brandId: string) => Promise<ItemsAsOf>;
 }): Endpoint =>
   endpoint({
     ...contract,
@@ -28,6 +29,6 @@ export const brandList = ({
     corpus: true,
     handler: async ({ params }, { db }) => {
       const { brand, found } = await withBrand(db, params.brandId, (id) => list(db, id));
-      return listReply(found, brand.as_of);
+      return listReply(found.items, found.asOf ?? brand.profiled_at);
     },
   });

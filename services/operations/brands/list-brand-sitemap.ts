@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import { Uuid } from '#contracts/values/primitives.ts';
 import { BrandSitemapEntry } from '#contracts/resources/corpus/brand.ts';
-import { listBrandSitemap as readSitemap } from '#projections/brands/read.ts';
-import { latestIn, pageReply } from '../endpoint/reply.ts';
+import { listBrandSitemap as readSitemap, readNewestObservation } from '#projections/brands/read.ts';
+import { latestIn } from '../endpoint/reply.ts';
+import { pageAsOf } from '../endpoint/page-as-of.ts';
 import { endpoint } from '../endpoint/define-endpoint.ts';
 import { brandSummary } from '../endpoint/examples.ts';
 import { omitUndefined } from '../endpoint/omit-undefined.ts';
@@ -33,7 +34,10 @@ export const listBrandSitemap = endpoint({
   corpus: true,
   reads: ['brands'],
   handler: async ({ query, page }, { db }) => {
-    const found = await readSitemap(db, omitUndefined({ categoryId: query.category_id }), page);
-    return pageReply(found, latestIn(found.items, 'updated_at'));
+    return pageAsOf(
+      () => readSitemap(db, omitUndefined({ categoryId: query.category_id }), page),
+      (found) => latestIn(found.items, 'updated_at'),
+      () => readNewestObservation(db),
+    );
   },
 });

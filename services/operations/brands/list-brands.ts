@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import { Country, Uuid } from '#contracts/values/primitives.ts';
 import { BrandSummary } from '#contracts/resources/corpus/brand.ts';
-import { listBrands as readBrands } from '#projections/brands/read.ts';
-import { latestIn, pageReply } from '../endpoint/reply.ts';
+import { listBrands as readBrands, readNewestObservation } from '#projections/brands/read.ts';
+import { latestIn } from '../endpoint/reply.ts';
+import { pageAsOf } from '../endpoint/page-as-of.ts';
 import { endpoint } from '../endpoint/define-endpoint.ts';
 import { brandSummary } from '../endpoint/examples.ts';
 import { omitUndefined } from '../endpoint/omit-undefined.ts';
@@ -42,7 +43,10 @@ export const listBrands = endpoint({
   reads: ['brands'],
   handler: async ({ query, page }, { db }) => {
     const { category_id: categoryId, country, q, letter, sort } = query;
-    const found = await readBrands(db, omitUndefined({ categoryId, country, q, letter, sort }), page);
-    return pageReply(found, latestIn(found.items, 'as_of'));
+    return pageAsOf(
+      () => readBrands(db, omitUndefined({ categoryId, country, q, letter, sort }), page),
+      (found) => latestIn(found.items, 'as_of'),
+      () => readNewestObservation(db),
+    );
   },
 });

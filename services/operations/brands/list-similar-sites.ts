@@ -49,6 +49,6 @@ export const listSimilarSites = endpoint({
     const { brand, found } = await withBrand(db, params.brandId, (id) =>
       readSimilarSites(db, id, query.limit),
     );
-    return listReply(found.items, found.asOf ?? brand.as_of);
+    return listReply(found.items, found.asOf ?? brand.profiled_at);
   },
 });

@@ -1,7 +1,9 @@
 import { objectText } from '#contracts/values/json-text.ts';
 import { CategoryStats } from '#contracts/resources/corpus/category.ts';
 import { readCategoryStats } from '#projections/queries/category-stats.ts';
-import { findCategorySums } from '#projections/categories/read.ts';
+import { findCategorySums, readNewestOfCategories } from '#projections/categories/read.ts';
+import { readNewestScan } from '#projections/shared-tables/applied-scan.ts';
+import { oldestOf } from '../endpoint/reply.ts';
 import { endpoint } from '../endpoint/define-endpoint.ts';
 import { noQuery } from '../endpoint/parameters.ts';
 import { CATEGORY_ID } from './examples.ts';
@@ -51,7 +53,9 @@ export const getCategoryStats = endpoint({
   corpus: true,
   reads: ['categories', 'pages', 'category-tools'],
   handler: async ({ params }, { db }) => {
-    const [sums, stats] = await Promise.all([
+    const [newest, pagesAsOf, sums, stats] = await Promise.all([
+      readNewestOfCategories(db),
+      readNewestScan(db, 'pages'),
       findCategorySums(db, params.categoryId),
       readCategoryStats(db, params.categoryId),
     ]);
@@ -66,6 +70,6 @@ export const getCategoryStats = endpoint({
       top_page_types: `[${stats.page_types}]`,
       top_tools: `[${stats.tools}]`,
     });
-    return { data, asOf: sums.as_of };
+    return { data, asOf: oldestOf([sums.as_of ?? newest, pagesAsOf]) };
   },
 });

@@ -1,5 +1,5 @@
 import { Category } from '#contracts/resources/corpus/category.ts';
-import { findCategory } from '#projections/categories/read.ts';
+import { findCategory, readNewestOfCategories } from '#projections/categories/read.ts';
 import { endpoint } from '../endpoint/define-endpoint.ts';
 import { noQuery } from '../endpoint/parameters.ts';
 import { CATEGORY_ID, categoryExample } from './examples.ts';
@@ -22,8 +22,11 @@ export const getCategory = endpoint({
   corpus: true,
   reads: ['categories'],
   handler: async ({ params }, { db }) => {
-    const found = await findCategory(db, params.categoryId);
+    const [newest, found] = await Promise.all([
+      readNewestOfCategories(db),
+      findCategory(db, params.categoryId),
+    ]);
     if (!found) throw CATEGORY_UNKNOWN;
-    return { data: found.item, asOf: found.as_of };
+    return { data: found.item, asOf: found.as_of ?? newest };
   },
 });

@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import { Slug, Uuid } from '#contracts/values/primitives.ts';
 import { Category } from '#contracts/resources/corpus/category.ts';
-import { listCategories as readCategories } from '#projections/categories/read.ts';
-import { latestOf, pageReply } from '../endpoint/reply.ts';
+import { listCategories as readCategories, readNewestOfCategories } from '#projections/categories/read.ts';
+import { latestOf } from '../endpoint/reply.ts';
+import { pageAsOf } from '../endpoint/page-as-of.ts';
 import { endpoint } from '../endpoint/define-endpoint.ts';
 import { omitUndefined } from '../endpoint/omit-undefined.ts';
 import { noParams, pageQuery } from '../endpoint/parameters.ts';
@@ -35,7 +36,10 @@ export const listCategories = endpoint({
   reads: ['categories'],
   handler: async ({ query, page }, { db }) => {
     const { parent_id: parentId, slug } = query;
-    const found = await readCategories(db, omitUndefined({ parentId, slug }), page);
-    return pageReply(found, latestOf(found.asOf));
+    return pageAsOf(
+      () => readCategories(db, omitUndefined({ parentId, slug }), page),
+      (found) => latestOf(found.asOf),
+      () => readNewestOfCategories(db),
+    );
   },
 });

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { CategorySitemapEntry } from '#contracts/resources/corpus/category.ts';
-import { listCategorySitemap as readSitemap } from '#projections/categories/read.ts';
-import { latestOf, pageReply } from '../endpoint/reply.ts';
+import { listCategorySitemap as readSitemap, readNewestOfCategories } from '#projections/categories/read.ts';
+import { latestOf } from '../endpoint/reply.ts';
+import { pageAsOf } from '../endpoint/page-as-of.ts';
 import { endpoint } from '../endpoint/define-endpoint.ts';
 import { noParams, pageQuery } from '../endpoint/parameters.ts';
 import { categoryExample } from './examples.ts';
@@ -28,7 +29,10 @@ export const listCategorySitemap = endpoint({
   corpus: true,
   reads: ['categories'],
   handler: async ({ page }, { db }) => {
-    const found = await readSitemap(db, page);
-    return pageReply(found, latestOf(found.asOf));
+    return pageAsOf(
+      () => readSitemap(db, page),
+      (found) => latestOf(found.asOf),
+      () => readNewestOfCategories(db),
+    );
   },
 });

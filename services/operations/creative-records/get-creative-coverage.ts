@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { Uuid } from '#contracts/values/primitives.ts';
 import { CreativeCoverage } from '#contracts/resources/corpus/creative-record.ts';
 import { readBrandSummaries } from '#projections/brands/read.ts';
+import { readNewestOfFiles } from '#projections/creatives/read.ts';
 import { readCoverage } from '#projections/creatives/read-coverage.ts';
 import { endpoint } from '../endpoint/define-endpoint.ts';
 import { noParams } from '../endpoint/parameters.ts';
@@ -47,12 +48,18 @@ export const getCreativeCoverage = endpoint({
   handler: async ({ query }, { db }) => {
     const { brand_id: brandId } = query;
     if (brandId === undefined) {
-      const { json, as_of } = await readCoverage(db, null, 'null');
-      return { data: json, asOf: as_of };
+      const [newest, { json, as_of }] = await Promise.all([
+        readNewestOfFiles(db, null),
+        readCoverage(db, null, 'null'),
+      ]);
+      return { data: json, asOf: as_of ?? newest };
     }
     const texts = (await readBrandSummaries(db, [brandId])).get(brandId.toLowerCase());
     if (!texts) throw BRAND_UNKNOWN;
-    const { json, as_of } = await readCoverage(db, brandId, texts.reference);
-    return { data: json, asOf: as_of ?? texts.as_of };
+    const [newest, { json, as_of }] = await Promise.all([
+      readNewestOfFiles(db, brandId),
+      readCoverage(db, brandId, texts.reference),
+    ]);
+    return { data: json, asOf: as_of ?? newest };
   },
 });

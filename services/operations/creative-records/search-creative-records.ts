@@ -1,7 +1,9 @@
 import { CREATIVE_FIELD_NAMES } from '#contracts/values/creatives.ts';
 import { CreativeRecordSummary } from '#contracts/resources/corpus/creative-record.ts';
 import { type Range, RANGED_FIELDS, searchRecords } from '#projections/creatives/read-records.ts';
-import { latestIn, pageReply } from '../endpoint/reply.ts';
+import { latestIn } from '../endpoint/reply.ts';
+import { readNewestOfFiles } from '#projections/creatives/read.ts';
+import { pageAsOf } from '../endpoint/page-as-of.ts';
 import { endpoint } from '../endpoint/define-endpoint.ts';
 import { omitUndefined } from '../endpoint/omit-undefined.ts';
 import { noParams } from '../endpoint/parameters.ts';
@@ -46,7 +48,10 @@ export const searchCreativeRecords = endpoint({
       facets: facetsOf(query),
       ranges: rangesOf(query),
     };
-    const found = await searchRecords(db, filter, page);
-    return pageReply(found, latestIn(found.items, 'as_of'));
+    return pageAsOf(
+      () => searchRecords(db, filter, page),
+      (found) => latestIn(found.items, 'as_of'),
+      () => readNewestOfFiles(db, brandId ?? null),
+    );
   },
 });

@@ -1,6 +1,6 @@
 import { Refusal } from '#contracts/errors.ts';
 import { Creative } from '#contracts/resources/corpus/creative.ts';
-import { findCreativesOfAd } from '#projections/creatives/read.ts';
+import { findCreativesOfAd, readNewestOfFiles } from '#projections/creatives/read.ts';
 import { latestIn, listReply } from '../endpoint/reply.ts';
 import { endpoint } from '../endpoint/define-endpoint.ts';
 import { AD_ID } from '../endpoint/examples.ts';
@@ -26,8 +26,11 @@ export const listAdCreatives = endpoint({
   corpus: true,
   reads: ['creatives'],
   handler: async ({ params }, { db }) => {
-    const items = await findCreativesOfAd(db, params.adId);
+    const [newest, items] = await Promise.all([
+      readNewestOfFiles(db, null),
+      findCreativesOfAd(db, params.adId),
+    ]);
     if (!items) throw AD_UNKNOWN;
-    return listReply(items, latestIn(items, 'as_of'));
+    return listReply(items, latestIn(items, 'as_of') ?? newest);
   },
 });

@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import { LibraryId, Uuid } from '#contracts/values/primitives.ts';
 import { Creative } from '#contracts/resources/corpus/creative.ts';
-import { listCreatives as readCreatives } from '#projections/creatives/read.ts';
-import { latestIn, pageReply } from '../endpoint/reply.ts';
+import { listCreatives as readCreatives, readNewestOfFiles } from '#projections/creatives/read.ts';
+import { latestIn } from '../endpoint/reply.ts';
+import { pageAsOf } from '../endpoint/page-as-of.ts';
 import { endpoint } from '../endpoint/define-endpoint.ts';
 import { noParams, pageQuery } from '../endpoint/parameters.ts';
 import { creative } from './examples.ts';
@@ -35,7 +36,10 @@ export const listCreatives = endpoint({
   reads: ['creatives'],
   handler: async ({ query, page }, { db }) => {
     const { ad_id: adId, brand_id: brandId = '' } = query;
-    const found = await readCreatives(db, adId === undefined ? { brandId } : { adId }, page);
-    return pageReply(found, latestIn(found.items, 'as_of'));
+    return pageAsOf(
+      () => readCreatives(db, adId === undefined ? { brandId } : { adId }, page),
+      (found) => latestIn(found.items, 'as_of'),
+      () => readNewestOfFiles(db, adId === undefined ? brandId : null),
+    );
   },
 });

@@ -5,7 +5,10 @@ import type { Page } from '#contracts/ports/read-database.ts';
 /** Result of a handler: `data` as JSON text, and the values for `meta` and headers. */
 export type Reply = {
   readonly data: string;
-  /** Time of the newest observation behind `data`. `null` means now, as for records of a workspace. */
+  /**
+   * Time at which `data` holds: the last observation that its read model has applied. `null` means now, as for records
+   * of a workspace, or when nothing was ever observed.
+   */
   readonly asOf: string | null;
   /** Number of items of a list. */
   readonly count?: number;
@@ -37,6 +40,12 @@ export const latestOf = (times: readonly (string | null)[]): string | null => {
     }
   }
   return latest;
+};
+
+/** Returns the earliest time, for a reply that joins several read models. `null` without a time. */
+export const oldestOf = (times: readonly (string | null)[]): string | null => {
+  const known = times.filter((time) => time !== null);
+  return known.toSorted((one, other) => Date.parse(one) - Date.parse(other))[0] ?? null;
 };
 
 /**

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { Hub } from '#contracts/resources/corpus/social-page.ts';
-import { listHubs as readHubs, readScannedAt } from '#projections/social-pages/read-network.ts';
+import { listHubs as readHubs } from '#projections/social-pages/read-network.ts';
+import { readNewestScan } from '#projections/shared-tables/applied-scan.ts';
 import { pageReply } from '../endpoint/reply.ts';
 import { endpoint } from '../endpoint/define-endpoint.ts';
 import { noParams, pageQuery } from '../endpoint/parameters.ts';
@@ -41,7 +42,7 @@ export const listHubs = endpoint({
   corpus: true,
   reads: ['social-pages'],
   handler: async ({ page }, { db }) => {
-    const [found, scannedAt] = await Promise.all([readHubs(db, page), readScannedAt(db)]);
+    const [scannedAt, found] = await Promise.all([readNewestScan(db, 'social_pages'), readHubs(db, page)]);
     return pageReply(found, scannedAt);
   },
 });

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { OperatorSummary } from '#contracts/resources/corpus/operator.ts';
-import { listOperators as readOperators } from '#projections/operators/read.ts';
-import { latestIn, pageReply } from '../endpoint/reply.ts';
+import { listOperators as readOperators, readNewestOperator } from '#projections/operators/read.ts';
+import { latestIn } from '../endpoint/reply.ts';
+import { pageAsOf } from '../endpoint/page-as-of.ts';
 import { endpoint } from '../endpoint/define-endpoint.ts';
 import { noParams, pageQuery } from '../endpoint/parameters.ts';
 import { operatorSummaryExample } from '../social-pages/examples.ts';
@@ -28,7 +29,10 @@ export const listOperators = endpoint({
   corpus: true,
   reads: ['operators'],
   handler: async ({ page }, { db }) => {
-    const found = await readOperators(db, page);
-    return pageReply(found, latestIn(found.items, 'observed_at'));
+    return pageAsOf(
+      () => readOperators(db, page),
+      (found) => latestIn(found.items, 'observed_at'),
+      () => readNewestOperator(db),
+    );
   },
 });

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { LandingPage } from '#contracts/resources/corpus/landing-page.ts';
 import { findPages } from '#projections/pages/read.ts';
+import { readNewestScan } from '#projections/shared-tables/applied-scan.ts';
 import { latestOf, listReply } from '../endpoint/reply.ts';
 import { endpoint } from '../endpoint/define-endpoint.ts';
 import { commaSeparatedUuids, noParams } from '../endpoint/parameters.ts';
@@ -31,10 +32,10 @@ export const listPageDetails = endpoint({
   corpus: true,
   reads: ['pages'],
   handler: async ({ query }, { db }) => {
-    const found = await findPages(db, query.ids);
+    const [newest, found] = await Promise.all([readNewestScan(db, 'pages'), findPages(db, query.ids)]);
     return listReply(
       found.map(({ json }) => json),
-      latestOf(found.map(({ as_of }) => as_of)),
+      latestOf(found.map(({ as_of }) => as_of)) ?? newest,
     );
   },
 });

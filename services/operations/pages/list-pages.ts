@@ -2,7 +2,9 @@ import { z } from 'zod';
 import { Uuid } from '#contracts/values/primitives.ts';
 import { LandingPageSummary, PageTypeName } from '#contracts/resources/corpus/landing-page.ts';
 import { listPages as readPages } from '#projections/pages/read.ts';
-import { latestIn, pageReply } from '../endpoint/reply.ts';
+import { latestIn } from '../endpoint/reply.ts';
+import { readNewestScan } from '#projections/shared-tables/applied-scan.ts';
+import { pageAsOf } from '../endpoint/page-as-of.ts';
 import { endpoint } from '../endpoint/define-endpoint.ts';
 import { omitUndefined } from '../endpoint/omit-undefined.ts';
 import { noParams, pageQuery, searchText } from '../endpoint/parameters.ts';
@@ -47,7 +49,10 @@ export const listPages = endpoint({
   reads: ['pages'],
   handler: async ({ query, page }, { db }) => {
     const { page_type: pageType, brand_id: brandId, category_id: categoryId, url: urlPart, sort } = query;
-    const found = await readPages(db, omitUndefined({ pageType, brandId, categoryId, urlPart, sort }), page);
-    return pageReply(found, latestIn(found.items, 'as_of'));
+    return pageAsOf(
+      () => readPages(db, omitUndefined({ pageType, brandId, categoryId, urlPart, sort }), page),
+      (found) => latestIn(found.items, 'as_of'),
+      () => readNewestScan(db, 'pages'),
+    );
   },
 });

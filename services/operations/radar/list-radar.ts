@@ -1,4 +1,5 @@
 import { DAY_MS } from '#contracts/values/time.ts';
+import { WINDOW_DAYS } from '#contracts/values/windows.ts';
 import { z } from 'zod';
 import { Uuid } from '#contracts/values/primitives.ts';
 import { RadarItem, RadarItemType } from '#contracts/resources/workspace/radar.ts';
@@ -16,7 +17,12 @@ import {
 } from '../endpoint/parameters.ts';
 
 const DAYS_MAX = 365;
-const DAYS_DEFAULT = 7;
+const DAYS_DEFAULT = WINDOW_DAYS.week;
+
+const windowOfDay = (date: string) => ({
+  since: new Date(Date.parse(date)).toISOString(),
+  until: new Date(Date.parse(date) + DAY_MS).toISOString(),
+});
 
 export const listRadar = endpoint({
   method: 'GET',
@@ -26,7 +32,7 @@ export const listRadar = endpoint({
   scope: 'tracking:read',
   summary: 'List observed changes',
   description:
-    'Ads started, ads confirmed inactive and changed destinations at tracked brands in the last `days` days, newest first. Says what changed, not why.',
+    'Ads started, ads confirmed inactive and changed destinations at tracked brands in the last `days` days, newest first. The days of a brand are UTC days and end with that of its last scan, as its counts do. Says what changed, not why.',
   params: workspaceParams,
   query: z.strictObject({
     ...pageQuery,
@@ -41,7 +47,7 @@ export const listRadar = endpoint({
         .meta({ description: 'Only these types, with commas between.' }),
     ),
     brand_id: Uuid.optional().meta({ description: 'Only this tracked brand.' }),
-    date: dateParameter('Only what was observed on this day, in UTC, however many `days` ago.'),
+    date: dateParameter('Only what was observed on this day, in UTC, whatever `days` is.'),
   }),
   body: null,
   paramsExample: { ws: WORKSPACE_ID },
@@ -49,12 +55,10 @@ export const listRadar = endpoint({
   errors: ['not_found'],
   corpus: false,
   reads: ['tracking', 'radar', 'freshness'],
-  handler: async ({ params, query, page }, { db, clock }) => {
-    const { date, types, brand_id: brandId } = query;
-    const sinceMs = date === undefined ? clock.now().getTime() - query.days * DAY_MS : Date.parse(date);
-    const since = new Date(sinceMs).toISOString();
-    const until = date === undefined ? undefined : new Date(sinceMs + DAY_MS).toISOString();
-    const filter = omitUndefined({ workspaceId: params.ws, since, until, types, brandId });
+  handler: async ({ params, query, page }, { db }) => {
+    const { date, days, types, brand_id: brandId } = query;
+    const window = date === undefined ? { days } : windowOfDay(date);
+    const filter = { workspaceId: params.ws, window, ...omitUndefined({ types, brandId }) };
     const found = await listTrackedRadar(db, filter, page);
     return pageReply(found.page, found.asOf);
   },

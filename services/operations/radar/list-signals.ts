@@ -1,4 +1,4 @@
-import { DAY_MS } from '#contracts/values/time.ts';
+import { WINDOW_DAYS } from '#contracts/values/windows.ts';
 import { z } from 'zod';
 import { Signal } from '#contracts/resources/workspace/signal.ts';
 import { SIGNAL_THRESHOLDS, SignalKind } from '#contracts/values/signals.ts';
@@ -10,7 +10,7 @@ import { omitUndefined } from '../endpoint/omit-undefined.ts';
 import { commaSeparated, pageQuery, wholeNumber, workspaceParams } from '../endpoint/parameters.ts';
 
 const DAYS_MAX = 365;
-const DAYS_DEFAULT = 7;
+const DAYS_DEFAULT = WINDOW_DAYS.week;
 
 const {
   ramp,
@@ -89,7 +89,7 @@ export const listSignals = endpoint({
   tag: 'Radar',
   scope: 'tracking:read',
   summary: 'List signals',
-  description: `What changed at tracked brands in the last \`days\` days, grouped by brand, day and kind, newest first: one signal each, with links to the items behind it. Says what changed, not why. No figure is compared across days that are not reliable; what lasts is told once, on the first reliable day that shows it.\n${THRESHOLDS}`,
+  description: `What changed at tracked brands in the last \`days\` days, grouped by brand, day and kind, newest first: one signal each, with links to the items behind it. The days of a brand are UTC days and end with that of its last scan. Says what changed, not why. No figure is compared across days that are not reliable; what lasts is told once, on the first reliable day that shows it.\n${THRESHOLDS}`,
   params: workspaceParams,
   query: z.strictObject({
     ...pageQuery,
@@ -111,9 +111,9 @@ export const listSignals = endpoint({
   errors: ['not_found'],
   corpus: false,
   reads: ['tracking', 'signals', 'freshness'],
-  handler: async ({ params, query, page }, { db, clock }) => {
-    const since = new Date(clock.now().getTime() - query.days * DAY_MS).toISOString();
-    const filter = omitUndefined({ workspaceId: params.ws, since, kinds: query.kinds });
+  handler: async ({ params, query, page }, { db }) => {
+    const { days, kinds } = query;
+    const filter = { workspaceId: params.ws, window: { days }, ...omitUndefined({ kinds }) };
     const found = await listTrackedSignals(db, filter, page);
     return pageReply(found.page, found.asOf);
   },

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { Country, Uuid } from '#contracts/values/primitives.ts';
 import { RankedBrand } from '#contracts/resources/corpus/traffic.ts';
 import { listBrandsOfCountry } from '#projections/queries/brands-by-visits.ts';
-import { latestOf, pageReply } from '../endpoint/reply.ts';
+import { pageByVisits } from './page-by-visits.ts';
 import { endpoint } from '../endpoint/define-endpoint.ts';
 import { brandSummary } from '../endpoint/examples.ts';
 import { omitUndefined } from '../endpoint/omit-undefined.ts';
@@ -48,7 +48,7 @@ export const listRanking = endpoint({
   reads: ['traffic', 'brands'],
   handler: async ({ query, page }, { db }) => {
     const { country, category_id: categoryId } = query;
-    const found = await listBrandsOfCountry(db, omitUndefined({ country, categoryId }), page);
-    return pageReply(found, latestOf(found.asOf));
+    const filter = omitUndefined({ country, categoryId });
+    return pageByVisits(db, () => listBrandsOfCountry(db, filter, page));
   },
 });

@@ -1,7 +1,7 @@
 import { arrayText, joinObjects, objectText } from '#contracts/values/json-text.ts';
 import type { ReadDatabase } from '#contracts/ports/read-database.ts';
-import { readBrandSummaries } from '#projections/brands/read.ts';
-import type { Reply } from '../endpoint/reply.ts';
+import { readBrandSummaries, readNewestObservation } from '#projections/brands/read.ts';
+import { oldestOf, type Reply } from '../endpoint/reply.ts';
 
 type Ranked = {
   readonly rows: readonly ({ readonly brand_id: string; readonly rank: number } & object)[];
@@ -10,19 +10,22 @@ type Ranked = {
 };
 
 /**
- * Returns a page of a ranking, with the brand summary in place of the brand id. Rows without a summary are left
+ * Returns a page of a ranking, as of the older of the ranking and the brand records, with the brand summary in place of the brand id. Rows without a summary are left
  * out.
  */
 export const rankingReply = async (db: ReadDatabase, { rows, next, as_of: asOf }: Ranked): Promise<Reply> => {
-  const summaries = await readBrandSummaries(
-    db,
-    rows.map((row) => row.brand_id),
-  );
+  const [brandsAsOf, summaries] = await Promise.all([
+    readNewestObservation(db),
+    readBrandSummaries(
+      db,
+      rows.map((row) => row.brand_id),
+    ),
+  ]);
   const items = rows.flatMap(({ brand_id, rank, ...figures }) => {
     const brand = summaries.get(brand_id);
     if (!brand) return [];
     const place = objectText({ rank: String(rank), brand: brand.summary });
     return [joinObjects(place, JSON.stringify(figures))];
   });
-  return { data: arrayText(items), asOf, count: items.length, next };
+  return { data: arrayText(items), asOf: oldestOf([asOf, brandsAsOf]), count: items.length, next };
 };

@@ -53,7 +53,7 @@ export const getTool = endpoint({
   corpus: true,
   reads: ['tools'],
   handler: async ({ params }, { db }) => {
-    const [tool, asOf] = await Promise.all([findTool(db, toolRefOf(params.toolSlug)), readToolsAsOf(db)]);
+    const [asOf, tool] = await Promise.all([readToolsAsOf(db), findTool(db, toolRefOf(params.toolSlug))]);
     if (!tool) throw TOOL_UNKNOWN;
     return { data: tool.item, asOf };
   },

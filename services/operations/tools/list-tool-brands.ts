@@ -3,7 +3,9 @@ import { Country } from '#contracts/values/primitives.ts';
 import { ToolBrand } from '#contracts/resources/corpus/tool.ts';
 import { listBrandsOfTool } from '#projections/queries/tool-brands.ts';
 import { findToolSlug, readToolsAsOf } from '#projections/tools/read.ts';
-import { latestOf, pageReply } from '../endpoint/reply.ts';
+import { readNewestObservation } from '#projections/brands/read.ts';
+import { latestOf, oldestOf } from '../endpoint/reply.ts';
+import { pageAsOf } from '../endpoint/page-as-of.ts';
 import { endpoint } from '../endpoint/define-endpoint.ts';
 import { omitUndefined } from '../endpoint/omit-undefined.ts';
 import { pageQuery } from '../endpoint/parameters.ts';
@@ -43,7 +45,13 @@ export const listToolBrands = endpoint({
   handler: async ({ params, query, page }, { db }) => {
     const slug = await findToolSlug(db, toolRefOf(params.toolSlug));
     if (slug === null) throw TOOL_UNKNOWN;
-    const found = await listBrandsOfTool(db, { slug, ...omitUndefined({ country: query.country }) }, page);
-    return pageReply(found, latestOf(found.asOf) ?? (await readToolsAsOf(db)));
+    const filter = { slug, ...omitUndefined({ country: query.country }) };
+    const brandsAsOf = readNewestObservation(db);
+    const reply = await pageAsOf(
+      () => listBrandsOfTool(db, filter, page),
+      ({ asOf }) => latestOf(asOf),
+      () => readToolsAsOf(db),
+    );
+    return { ...reply, asOf: oldestOf([reply.asOf, await brandsAsOf]) };
   },
 });

@@ -31,9 +31,9 @@ export const listTools = endpoint({
   corpus: true,
   reads: ['tools'],
   handler: async ({ query, page }, { db }) => {
-    const [found, asOf] = await Promise.all([
-      readTools(db, omitUndefined({ category: query.category }), page),
+    const [asOf, found] = await Promise.all([
       readToolsAsOf(db),
+      readTools(db, omitUndefined({ category: query.category }), page),
     ]);
     return pageReply(found, asOf);
   },

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { brandIdOf, brandSlugOf, categoryIdOf } from '#domain/ids.ts';
 import { on } from '#tests/dsl/api.ts';
 import { type ApiStack, BASE_URL, type Key, openApiStack } from '../fixtures/stack.ts';
-import { OBSERVED_AT, seedSites, sharesOf, similar } from '../fixtures/traffic-corpus.ts';
+import { OBSERVED_AT, PROFILED_AT, seedSites, sharesOf, similar } from '../fixtures/traffic-corpus.ts';
 
 let stack: ApiStack;
 let app: FastifyInstance;
@@ -193,7 +193,8 @@ describe('listRanking 200', () => {
       category_ranking: 3,
       provider_category: 'Fashion "Shoes"',
     });
-    expect(meta.as_of).toBe(OBSERVED_AT);
+    // The brand records are older than the estimates.
+    expect(meta.as_of).toBe(PROFILED_AT);
     expect(await ranked('country=CA')).toEqual(['1 delta-com']);
     expect(await ranked('country=DE')).toEqual([]);
   });
@@ -246,7 +247,7 @@ describe('listAudience 200', () => {
       { rank: 1, brand: { slug: 'beta-com' }, monthly_visits: 3_000, demographics: { age_18_24: 0.5 } },
       { rank: 2, brand: { slug: 'alpha-com' }, monthly_visits: 1_000, demographics: { female: 0.6 } },
     ]);
-    expect(meta.as_of).toBe(OBSERVED_AT);
+    expect(meta.as_of).toBe(PROFILED_AT);
     const first = await read('/v1/audience/gen-z?limit=1');
     expect(first.data).toEqual(data.slice(0, 1));
     const second = await read(`/v1/audience/gen-z?limit=1&cursor=${first.meta.cursor}`);

@@ -8,7 +8,13 @@ import type { Signal } from '#contracts/resources/workspace/signal.ts';
 import { SignalKind } from '#contracts/values/signals.ts';
 import { METADATA } from '#tests/delivery/new-delivery.ts';
 import { on } from '#tests/dsl/api.ts';
-import { EXCERPT, type Launch, story, storyDayOf } from '#tests/projections/fixtures/signal-stories.ts';
+import {
+  EXCERPT,
+  type Launch,
+  story,
+  dateOf,
+  storyDayOf,
+} from '#tests/projections/fixtures/signal-stories.ts';
 import { type ApiStack, BASE_URL, type Key, openApiStack } from '../fixtures/stack.ts';
 
 let stack: ApiStack;
@@ -128,7 +134,12 @@ describe('listSignals 200', () => {
     expect(data.map(({ kind, brand, counts }) => `${kind} ${brand.slug} ${counts.items}`).toSorted()).toEqual(
       ['ads_stopped falls-example 15', 'drop falls-example 15'],
     );
-    expect((await list('days=1')).data).toEqual([]);
+    // The days of a brand end with its last scan: one of them three days ago, the other two.
+    const lastDay = (await list('days=1')).data.map(({ brand, date }) => `${brand.slug} ${date}`);
+    expect([...new Set(lastDay)].toSorted()).toEqual([
+      `falls-example ${dateOf(ago(2))}`,
+      `moves-example ${dateOf(ago(3))}`,
+    ]);
   });
 
   test('links each signal to the items behind it', async () => {

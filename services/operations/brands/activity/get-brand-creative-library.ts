@@ -1,7 +1,7 @@
 import { utcDate } from '#contracts/values/time.ts';
 import { z } from 'zod';
 import { CreativeLibrary } from '#contracts/resources/corpus/creative.ts';
-import { readCreativeLibrary } from '#projections/queries/brand-creative-library.ts';
+import { readCreativeLibrary, readLibraryAsOf } from '#projections/queries/brand-creative-library.ts';
 import { readBrandSummaries } from '#projections/brands/read.ts';
 import { endpoint } from '#operations/endpoint/define-endpoint.ts';
 import {
@@ -76,10 +76,14 @@ export const getBrandCreativeLibrary = endpoint({
   corpus: true,
   reads: ['brands', 'ads', 'creatives'],
   handler: async ({ params, query }, { db }) => {
-    const { brand_id: brandId, as_of } = await requireBrand(db, params.brandId);
-    const texts = await readBrandSummaries(db, [brandId]);
-    const library = { brandId, sample: query.sample, day: utcDate(as_of) };
+    const { brand_id: brandId, profiled_at } = await requireBrand(db, params.brandId);
+    const [scannedAt, texts] = await Promise.all([
+      readLibraryAsOf(db, brandId),
+      readBrandSummaries(db, [brandId]),
+    ]);
+    const asOf = scannedAt ?? profiled_at;
+    const library = { brandId, sample: query.sample, day: utcDate(asOf) };
     const data = await readCreativeLibrary(db, library, texts.get(brandId)?.reference ?? 'null');
-    return { data, asOf: as_of };
+    return { data, asOf };
   },
 });

@@ -1,4 +1,4 @@
-import { DAY_MS, utcDate, utcDateOfMs } from '#contracts/values/time.ts';
+import { DAY_MS, utcDateOfMs } from '#contracts/values/time.ts';
 import { z } from 'zod';
 import { DailyActivity } from '#contracts/resources/corpus/brand.ts';
 import { readDailyActivity } from '#projections/daily-activity/read.ts';
@@ -9,7 +9,7 @@ import { omitUndefined } from '#operations/endpoint/omit-undefined.ts';
 import { dateParameter, brandParams } from '#operations/endpoint/parameters.ts';
 import { withBrand } from '../find-brand-or-404.ts';
 
-/** Maximum number of days in a reply. A request without dates gets the last 366 days. */
+/** Maximum number of days in a reply. A request without dates gets the 366 days that end with the last scan. */
 const DAYS_MAX = 366;
 
 const shift = (date: string, days: number): string => utcDateOfMs(Date.parse(date) + days * DAY_MS);
@@ -50,13 +50,12 @@ export const getBrandDailyActivity = endpoint({
   errors: ['not_found'],
   corpus: true,
   reads: ['brands', 'daily-activity'],
-  handler: async ({ params, query }, { db, clock }) => {
-    const today = utcDate(clock.now().toISOString());
+  handler: async ({ params, query }, { db }) => {
     const to = query.to ?? (query.from ? shift(query.from, DAYS_MAX - 1) : undefined);
-    const from = query.from ?? shift(query.to ?? today, 1 - DAYS_MAX);
+    const from = query.from ?? (query.to ? shift(query.to, 1 - DAYS_MAX) : undefined);
     const { brand, found } = await withBrand(db, params.brandId, (id) =>
       readDailyActivity(db, id, omitUndefined({ from, to })),
     );
-    return listReply(found, brand.as_of);
+    return listReply(found.items, found.asOf ?? brand.profiled_at);
   },
 });

@@ -42,6 +42,6 @@ export const getBrandLeakage = endpoint({
   reads: ['brands', 'social-pages'],
   handler: async ({ params }, { db }) => {
     const { brand, found } = await withBrand(db, params.brandId, (id) => readLeakage(db, id));
-    return { data: found, asOf: brand.as_of };
+    return { data: found.data, asOf: found.asOf ?? brand.profiled_at };
   },
 });

@@ -38,6 +38,6 @@ export const getBrandVelocity = endpoint({
   reads: ['brands', 'velocity'],
   handler: async ({ params, query }, { db }) => {
     const { brand, found } = await withBrand(db, params.brandId, (id) => readVelocity(db, id, query.weeks));
-    return listReply(found, brand.as_of);
+    return listReply(found.items, found.asOf ?? brand.profiled_at);
   },
 });

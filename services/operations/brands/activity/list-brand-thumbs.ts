@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { BrandThumbs } from '#contracts/resources/corpus/creative.ts';
-import { readBrandThumbs } from '#projections/creatives/read.ts';
+import { readBrandThumbs, readNewestOfFiles } from '#projections/creatives/read.ts';
 import { listReply } from '#operations/endpoint/reply.ts';
 import { endpoint } from '#operations/endpoint/define-endpoint.ts';
 import { commaSeparatedUuids, noParams } from '#operations/endpoint/parameters.ts';
@@ -47,7 +47,10 @@ export const listBrandThumbs = endpoint({
   corpus: true,
   reads: ['creatives'],
   handler: async ({ query }, { db }) => {
-    const { items, as_of } = await readBrandThumbs(db, query.brand_ids);
-    return listReply(items, as_of);
+    const [newest, { items, as_of }] = await Promise.all([
+      readNewestOfFiles(db, null),
+      readBrandThumbs(db, query.brand_ids),
+    ]);
+    return listReply(items, as_of ?? newest);
   },
 });

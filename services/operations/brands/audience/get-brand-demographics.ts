@@ -1,5 +1,5 @@
 import { Demographics } from '#contracts/resources/corpus/traffic.ts';
-import { findEstimatedSite } from '#projections/traffic/read.ts';
+import { readEstimatedSite } from '#projections/traffic/read.ts';
 import { endpoint } from '#operations/endpoint/define-endpoint.ts';
 import { BRAND_ID } from '#operations/endpoint/examples.ts';
 import { brandParams, noQuery } from '#operations/endpoint/parameters.ts';
@@ -29,7 +29,7 @@ export const getBrandDemographics = endpoint({
   corpus: true,
   reads: ['brands', 'traffic'],
   handler: async ({ params }, { db }) => {
-    const { brand, found } = await withBrand(db, params.brandId, (id) => findEstimatedSite(db, id));
-    return { data: found?.demographics ?? WITHOUT_ESTIMATES, asOf: found?.as_of ?? brand.as_of };
+    const { brand, found } = await withBrand(db, params.brandId, (id) => readEstimatedSite(db, id));
+    return { data: found.demographics ?? WITHOUT_ESTIMATES, asOf: found.as_of ?? brand.profiled_at };
   },
 });

@@ -1,5 +1,5 @@
 import { TrajectoryPoint } from '#contracts/resources/corpus/traffic.ts';
-import { findEstimatedSite, readTrajectory, TRAJECTORY_POINTS_MAX } from '#projections/traffic/read.ts';
+import { readEstimatedSite, readTrajectory, TRAJECTORY_POINTS_MAX } from '#projections/traffic/read.ts';
 import { listReply } from '#operations/endpoint/reply.ts';
 import { endpoint } from '#operations/endpoint/define-endpoint.ts';
 import { BRAND_ID } from '#operations/endpoint/examples.ts';
@@ -32,9 +32,9 @@ export const getBrandTrajectory = endpoint({
   reads: ['brands', 'traffic'],
   handler: async ({ params }, { db }) => {
     const { brand, found } = await withBrand(db, params.brandId, (id) =>
-      Promise.all([readTrajectory(db, id), findEstimatedSite(db, id)]),
+      Promise.all([readEstimatedSite(db, id), readTrajectory(db, id)]),
     );
-    const [points, site] = found;
-    return listReply(points, site?.as_of ?? brand.as_of);
+    const [site, points] = found;
+    return listReply(points, site.as_of ?? brand.profiled_at);
   },
 });

@@ -1,11 +1,8 @@
 import { z } from 'zod';
 import { Uuid } from '#contracts/values/primitives.ts';
 import { BrandNetwork } from '#contracts/resources/corpus/network.ts';
-import {
-  readNetworkOfBrand,
-  readNetworkOfCategory,
-  readScannedAt,
-} from '#projections/social-pages/read-network.ts';
+import { readNewestScan, readScannedAt } from '#projections/shared-tables/applied-scan.ts';
+import { readNetworkOfBrand, readNetworkOfCategory } from '#projections/social-pages/read-network.ts';
 import { findCategory } from '#projections/categories/read.ts';
 import { endpoint } from '#operations/endpoint/define-endpoint.ts';
 import { noParams, slugOrUuid } from '#operations/endpoint/parameters.ts';
@@ -66,12 +63,15 @@ export const getBrandNetwork = endpoint({
   reads: ['brands', 'social-pages', 'categories'],
   handler: async ({ query }, { db }) => {
     if (query.brand_id !== undefined) {
-      const { brand, found } = await withBrand(db, query.brand_id, (id) => readNetworkOfBrand(db, id));
-      return { data: found, asOf: brand.as_of };
+      const { brand, found } = await withBrand(db, query.brand_id, (id) =>
+        Promise.all([readScannedAt(db, 'social_pages', id), readNetworkOfBrand(db, id)]),
+      );
+      const [asOf, data] = found;
+      return { data, asOf: asOf ?? brand.profiled_at };
     }
-    const [network, scannedAt] = await Promise.all([
+    const [scannedAt, network] = await Promise.all([
+      readNewestScan(db, 'social_pages'),
       readNetworkOfCategory(db, query.category_id ?? ''),
-      readScannedAt(db),
     ]);
     if (network === null && !(await findCategory(db, query.category_id ?? ''))) throw CATEGORY_UNKNOWN;
     return { data: network ?? EMPTY_NETWORK, asOf: scannedAt };

@@ -54,6 +54,6 @@ export const getBrandSplitTests = endpoint({
   reads: ['brands', 'split-tests', 'pages'],
   handler: async ({ params }, { db }) => {
     const { brand, found } = await withBrand(db, params.brandId, (id) => readBrandSplitTests(db, id));
-    return { data: found.data, asOf: found.asOf ?? brand.as_of };
+    return { data: found.data, asOf: found.asOf ?? brand.profiled_at };
   },
 });

@@ -124,6 +124,6 @@ export const getBrandStore = endpoint({
   handler: async ({ params, query }, { db }) => {
     const { limit, after = null } = query;
     const { brand, found } = await withBrand(db, params.brandId, (id) => readStore(db, id, { limit, after }));
-    return { data: found.data, asOf: found.asOf ?? brand.as_of };
+    return { data: found.data, asOf: found.asOf ?? brand.profiled_at };
   },
 });

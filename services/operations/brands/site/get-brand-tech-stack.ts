@@ -26,6 +26,6 @@ export const getBrandTechStack = endpoint({
   reads: ['brands', 'tools'],
   handler: async ({ params }, { db }) => {
     const { brand, found } = await withBrand(db, params.brandId, (id) => readTechStack(db, id));
-    return listReply(found.items, found.asOf ?? brand.as_of);
+    return listReply(found.items, found.asOf ?? brand.profiled_at);
   },
 });

@@ -1,0 +1,20 @@
+import type { ReadDatabase } from '#contracts/ports/read-database.ts';
+import { readNewestObservation } from '#projections/brands/read.ts';
+import type { PageByVisits } from '#projections/queries/brands-by-visits.ts';
+import { readNewestEstimate } from '#projections/traffic/read.ts';
+import { pageAsOf } from '../endpoint/page-as-of.ts';
+import { latestOf, oldestOf, type Reply } from '../endpoint/reply.ts';
+
+/**
+ * Replies with a page of brands by visits. It joins estimates and brand records, and is as of the older of the two: the
+ * newest estimate on the page, and the newest observation of any brand.
+ */
+export const pageByVisits = async (db: ReadDatabase, read: () => Promise<PageByVisits>): Promise<Reply> => {
+  const brandsAsOf = readNewestObservation(db);
+  const reply = await pageAsOf(
+    read,
+    ({ asOf }) => latestOf(asOf),
+    () => readNewestEstimate(db),
+  );
+  return { ...reply, asOf: oldestOf([reply.asOf, await brandsAsOf]) };
+};

@@ -1,0 +1,191 @@
+import type { FastifyInstance } from 'fastify';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import {
+  adLibraryStream,
+  type AdLibraryEvent,
+  type ScanRecorded,
+} from '#contracts/events/corpus/ad-library.ts';
+import { derivedId } from '#domain/ids.ts';
+import { projections } from '#projections/index.ts';
+import { resumeProjection } from '#services/ops/projections/builds.ts';
+import { PROJECTOR_CONTROL_CHANNEL } from '#contracts/messages/projector-control.ts';
+import { on } from '#tests/dsl/api.ts';
+import { until } from '#tests/stack/wait-until.ts';
+import { APPAREL_ID, type CorpusBrand, registered, seedBrand } from '../fixtures/corpus.ts';
+import { type ApiStack, type Key, openApiStack } from '../fixtures/stack.ts';
+
+const HOUR_MS = 3_600_000;
+const METADATA = {
+  $correlationId: 'as of',
+  $causationId: 'as of',
+  request_id: 'as of',
+  actor: { kind: 'service', id: 'tests' },
+  schema_version: 1,
+} as const;
+const WAIT_MS = 30_000;
+
+let stack: ApiStack;
+let app: FastifyInstance;
+let key: Key;
+let alpha: CorpusBrand;
+const profiledAt = new Date(Date.now() - 400 * HOUR_MS).toISOString();
+
+beforeAll(async () => {
+  stack = await openApiStack();
+  const [opened, issued, brands] = await Promise.all([stack.api(), stack.key(), stack.seed(['alpha'])]);
+  [app, key, alpha] = [opened, issued, brands[0] as CorpusBrand];
+  await seedBrand(stack.eventStore, registered('never.com', profiledAt));
+  await on(app).post(`/v1/workspaces/${key.workspaceId}/tracked-brands`, {
+    key,
+    body: { brand_id: alpha.id },
+  });
+  await stack.projected(await stack.eventStore.head());
+});
+afterAll(() => stack[Symbol.asyncDispose]());
+
+/** Records a scan of the brand that found nothing new, and returns its event. */
+const scanned = (brandId: string, observed_at: string): ScanRecorded => ({
+  type: 'ScanRecorded',
+  data: {
+    brand_id: brandId,
+    scan_id: derivedId('scan', `${brandId} ${observed_at}`),
+    observed_at,
+    scanned_for: brandId,
+    collector: 'tests',
+    complete: true,
+    countries: ['US'],
+    pages: [{ page_id: '104857600', page_name: 'A page', baseline: false }],
+    reliable: true,
+    late_arrival: false,
+    totals: {
+      seen: 3,
+      active: 3,
+      missing: 0,
+      total: 4,
+      baseline: 0,
+      news: 0,
+      late: 0,
+      stopped: 0,
+      returned: 0,
+      revised: 0,
+      destination_changed: 0,
+      reworded: 0,
+    },
+  },
+});
+
+const append = async (brandId: string, events: readonly AdLibraryEvent[], id: string): Promise<bigint> => {
+  const { revision } = await stack.eventStore.load(adLibraryStream(brandId), {
+    initial: null,
+    evolve: (state: null) => state,
+  });
+  const appended = await stack.eventStore.append(adLibraryStream(brandId), revision, events, METADATA, id);
+  return appended.position;
+};
+
+/** Pauses a projection at its position, and returns once its owner has stopped. */
+const pause = async (name: string): Promise<void> => {
+  await stack.pool.query(
+    `with paused as (update projector.projection set pause_at = position where name = $1 returning 1)
+     select pg_notify('${PROJECTOR_CONTROL_CHANNEL}', $1), (select count(*) from paused)`,
+    [name],
+  );
+  await until(`${name} is paused`, WAIT_MS, async () => {
+    const { rows } = await stack.pool.query(
+      'select from projector.projection where name = $1 and is_paused',
+      [name],
+    );
+    return rows.length === 1;
+  });
+};
+
+/** Replies about one brand, and the read models that their figures come from. */
+const REPLIES: readonly (readonly [path: string, readsFrom: readonly string[]])[] = [
+  ['/v1/brands/alpha-com', ['brands', 'freshness']],
+  ['/v1/brands/alpha-com/breakdown', ['brands']],
+  ['/v1/brands/alpha-com/daily-activity', ['daily-activity']],
+  ['/v1/brands/alpha-com/velocity', ['velocity']],
+  ['/v1/brands/alpha-com/ads', ['ads']],
+  ['/v1/ads?status=missing', ['ads']],
+  ['/v1/brands/alpha-com/creative-library', ['ads', 'creatives']],
+  ['/v1/brands/alpha-com/social-pages', ['social-pages']],
+  ['/v1/brands/alpha-com/leakage', ['social-pages']],
+  ['/v1/brands/alpha-com/copy-reuse', ['social-pages']],
+  ['/v1/brands/alpha-com/partnerships', ['partnerships']],
+  ['/v1/brand-network?brand_id=alpha-com', ['social-pages']],
+  ['/v1/hubs', ['social-pages']],
+  ['/v1/rankings/risers', ['rankings', 'brands']],
+  [`/v1/categories/${APPAREL_ID}`, ['categories']],
+  [`/v1/categories/${APPAREL_ID}/stats`, ['categories', 'pages']],
+  ['/v1/workspaces/{ws}/radar', ['radar']],
+  ['/v1/workspaces/{ws}/radar/signals', ['signals']],
+];
+const READ_MODELS = [...new Set(REPLIES.flatMap(([, readsFrom]) => readsFrom))];
+
+describe('meta.as_of of a read model that is behind', () => {
+  let [previous, newest] = ['', ''];
+
+  beforeAll(async () => {
+    newest = new Date(Date.now() - 5 * HOUR_MS).toISOString();
+    await stack.projected(await append(alpha.id, [scanned(alpha.id, newest)], 'first scan'));
+  });
+
+  test.each(READ_MODELS.map((name, index) => ({ name, index })))(
+    'names the last scan that $name has applied, and its age, while the others go on',
+    async ({ name, index }) => {
+      await pause(name);
+      try {
+        [previous, newest] = [newest, new Date(Date.now() - (4 - index / 10) * HOUR_MS).toISOString()];
+        const position = await append(alpha.id, [scanned(alpha.id, newest)], `scan ${name}`);
+        const others = projections.map((one) => one.name).filter((one) => one !== name);
+        expect(await stack.projectionWait.wait(others, position, WAIT_MS)).toBe(true);
+        for (const [path, readsFrom] of REPLIES) {
+          const { meta } = await on(app).get(path.replace('{ws}', key.workspaceId), { key });
+          const expected = readsFrom.includes(name) ? previous : newest;
+          expect([path, meta.as_of]).toEqual([path, expected]);
+          const hours = (Date.now() - Date.parse(expected)) / HOUR_MS;
+          expect(Math.abs((meta as unknown as { lag_hours: number }).lag_hours - hours)).toBeLessThan(0.05);
+        }
+      } finally {
+        await resumeProjection(stack.pool, name);
+      }
+      await stack.projected(await stack.eventStore.head());
+    },
+    WAIT_MS,
+  );
+});
+
+describe('meta.as_of of an empty list', () => {
+  const isOld = (as_of: string): boolean => Date.now() - Date.parse(as_of) > HOUR_MS;
+
+  test.each([
+    '/v1/brands?q=nobody-has-this-name',
+    `/v1/brands/sitemap?category_id=${'0'.repeat(8)}-0000-4000-8000-${'0'.repeat(12)}`,
+    '/v1/ads?q=nothing-says-this',
+    '/v1/pages?url=nothing-has-this',
+    `/v1/categories?parent_id=${APPAREL_ID}&slug=nothing`,
+    '/v1/hubs',
+    '/v1/rankings?country=ZZ',
+    '/v1/rankings/risers?country=ZZ',
+    '/v1/audience/gen-z',
+  ])('is the last observation of the corpus: %s', async (path) => {
+    const { data, meta } = await on(app).get(path, { key });
+    expect(data).toEqual([]);
+    expect(isOld(meta.as_of)).toBe(true);
+  });
+
+  test.each(['daily-activity', 'velocity', 'ads', 'partnerships', 'copy-reuse', 'social-pages', 'leakage'])(
+    'of a brand that was never scanned is the last observation of the brand: %s',
+    async (list) => {
+      const { meta } = await on(app).get(`/v1/brands/never-com/${list}`, { key });
+      expect(meta.as_of).toBe(profiledAt);
+    },
+  );
+
+  test('of a radar without tracked brands is the last scan of the corpus', async () => {
+    const other = await stack.key();
+    const { data, meta } = await on(app).get(`/v1/workspaces/${other.workspaceId}/radar`, { key: other });
+    expect(data).toEqual([]);
+    expect(isOld(meta.as_of)).toBe(true);
+  });
+});
