@@ -170,6 +170,9 @@ export const consumeObservations = async ({
       try {
         messages = await consumer.consume({ max_messages: FETCHED_MESSAGES });
         for await (const message of messages) {
+          // Buffered messages are passed over, not left by `break`: `close` resolves only once the loop has reached the
+          // end mark behind them.
+          if (stopping.signal.aborted) continue;
           const content = readObservationMessage(message);
           const processed = order.run(await accessSetsFor(content), () =>
             slots
@@ -180,7 +183,6 @@ export const consumeObservations = async ({
           );
           inFlight.add(processed);
           void processed.finally(() => inFlight.delete(processed));
-          if (stopping.signal.aborted) break;
         }
       } catch (error) {
         if (!stopping.signal.aborted) log.warn({ err: error }, 'queue connection failed; reconnecting');
