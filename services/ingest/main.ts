@@ -21,7 +21,7 @@ await runProcess('ingest', IngestSettings, async ({ settings, resources, log, si
   await waitForServers(log, signal, { DATABASE_URL, EVENT_STORE_URL, NATS_URL });
   const intake = resources.use(
     await untilServerAnswers(log, signal, 'Postgres, the event store', () =>
-      openIntake({ databaseUrl: DATABASE_URL, eventStoreUrl: EVENT_STORE_URL }),
+      openIntake({ databaseUrl: DATABASE_URL, eventStoreUrl: EVENT_STORE_URL, log }),
     ),
   );
   const nats = resources.use(

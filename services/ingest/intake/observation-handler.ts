@@ -1,65 +1,33 @@
 import { DAY_MS } from '#contracts/values/time.ts';
 import { brandStream } from '#contracts/events/corpus/brand.ts';
-import { AD_LIBRARY } from '#contracts/events/corpus/ad-library.ts';
-import { type CommandMetadata, idOf } from '#contracts/events/event.ts';
+import type { CommandMetadata } from '#contracts/events/event.ts';
 import { Refusal } from '#contracts/errors.ts';
 import { Observation } from '#contracts/observations/index.ts';
 import { brand, registerBrand } from '#domain/corpus/brand.ts';
 import { brandIdOf } from '#domain/ids.ts';
 import { executeCommand } from '#application/commands/command-handler.ts';
 import { eventMetadata, serviceActor } from '#application/commands/event-metadata.ts';
-import { type EventStore, openEventStore } from '#platform/event-store/event-store.ts';
-import { openPool, type Database } from '#platform/postgres/pool.ts';
+import { openEventStore } from '#platform/event-store/event-store.ts';
+import type { Log } from '#platform/logger.ts';
+import { openPool } from '#platform/postgres/pool.ts';
 import { LRUCache } from 'lru-cache';
 import { v7 } from 'uuid';
-import { createDecision, storeRegisteredBrands, storePageLinks } from './decider-registry.ts';
+import { catchUpWorkingTables } from './catch-up-working-tables.ts';
+import { createDecision, storeRegisteredBrands } from './decider-registry.ts';
 import type { BrandRegister, Intake, IntakeOutcome } from '../intake-types.ts';
 import { recordStagedScan } from '../ad-library/record-scan.ts';
 import { deleteAbandonedScans, stageChunk } from '../ad-library/chunk-staging.ts';
 import { createStorefrontRecorder, stageStorefrontPage } from '../storefront/record-scan.ts';
-import { catchUpLibrary, createWorkingTables, openLibrary } from '../ad-library/library-store.ts';
+import { createWorkingTables } from '../ad-library/library-store.ts';
 
 const POOL_CLIENTS = 8;
 /** Maximum ms that an observation may be in the future. A later timestamp means that the collector's clock is wrong. */
 const FUTURE_TOLERANCE_MS = DAY_MS;
-/** Maximum events per batch of the catch-up at start. */
-const CATCH_UP_BATCH = 2_000;
 /** Maximum number of domains in the cache of registered brands. */
 const BRANDS_CACHED_MAX = 100_000;
-const PREFIXES = ['brand-', 'socialPage-', `${AD_LIBRARY}-`];
 
 const metadata = (commandId: string): CommandMetadata =>
   eventMetadata({ actor: serviceActor('ingest'), correlationId: commandId, causationId: commandId });
-
-/** Folds the events since the stored position into the working tables. Starts at the first event when they are new. */
-const catchUp = async (database: Database, eventStore: EventStore): Promise<void> => {
-  const { rows } = await database.query<{ position: string }>('select position from ingest.folded_to');
-  const after = rows[0] ? BigInt(rows[0].position) : null;
-  await using follower = eventStore.follow({ after, prefixes: PREFIXES, bufferItems: CATCH_UP_BATCH });
-  let position = after;
-  const libraries = new Set<string>();
-  for (let caughtUp = false; !caughtUp; ) {
-    for (const item of await follower.take(CATCH_UP_BATCH)) {
-      if (item.kind === 'caught_up') caughtUp = true;
-      else if (item.kind === 'checkpoint') position = item.position;
-      else {
-        position = item.event.position;
-        await storeRegisteredBrands(database, [item.event]);
-        await storePageLinks(database, [item.event]);
-        if (item.event.stream.startsWith(AD_LIBRARY)) libraries.add(idOf(item.event.stream));
-      }
-    }
-  }
-  for (const brandId of libraries) {
-    await catchUpLibrary(database, eventStore, await openLibrary(database, brandId));
-  }
-  if (position === null) return;
-  await database.query(
-    `insert into ingest.folded_to (position) values ($1)
-     on conflict (one) do update set position = greatest(ingest.folded_to.position, excluded.position)`,
-    [position],
-  );
-};
 
 /** Earliest accepted timestamp in ms. An earlier one means that the collector's clock was never set. */
 const EARLIEST_TIME_MS = Date.UTC(2000, 0);
@@ -97,20 +65,25 @@ const parseObservation = (input: unknown): Observation => {
   );
 };
 
-export type IntakeServers = { readonly databaseUrl: string; readonly eventStoreUrl: string };
+export type IntakeOptions = {
+  readonly databaseUrl: string;
+  readonly eventStoreUrl: string;
+  readonly log?: Log;
+};
 
 /** Opens the observation handler for the queue and the CLI. First brings its working tables up to date with the log. */
 export const openIntake = async ({
   databaseUrl,
   eventStoreUrl,
-}: IntakeServers): Promise<Intake & BrandRegister & AsyncDisposable> => {
+  log,
+}: IntakeOptions): Promise<Intake & BrandRegister & AsyncDisposable> => {
   const resources = new AsyncDisposableStack();
   const database = openPool(databaseUrl, POOL_CLIENTS);
   resources.defer(() => database.end());
   const eventStore = resources.use(openEventStore(eventStoreUrl));
   try {
     await createWorkingTables(database);
-    await catchUp(database, eventStore);
+    await catchUpWorkingTables(database, eventStore, log);
     await deleteAbandonedScans(database);
   } catch (error) {
     await resources.disposeAsync();

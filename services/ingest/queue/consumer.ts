@@ -1,5 +1,6 @@
 import { AckPolicy, type ConsumerMessages, headers, type JsMsg } from 'nats';
 import { Refusal } from '#contracts/errors.ts';
+import { UnreadableEvent } from '#contracts/events/schema-registry.ts';
 import {
   INGEST_CONSUMER,
   OBSERVATION_DEAD_LETTER,
@@ -18,6 +19,15 @@ import { ChunksMissing } from '../ad-library/record-scan.ts';
 
 /** Maximum messages fetched ahead. The rest stays in the queue. */
 const FETCHED_MESSAGES = 128;
+/** Maximum messages in memory. */
+const IN_FLIGHT_MAX = FETCHED_MESSAGES * 4;
+/**
+ * Maximum messages that wait for a release in the queue. Beyond it the queue stops: each of them counts as not
+ * acknowledged, and NATS needs a limit on those.
+ */
+const WAITING_MAX = 10_000;
+/** Delay in ms before NATS redelivers a message that waits for a release. A new release receives it at once. */
+const RELEASE_WAIT_MS = 60_000;
 /** Time in ms after which NATS redelivers a message without acknowledgement or progress signal. */
 const ACK_WAIT_MS = 60_000;
 /** Interval in ms of the progress signal (`working`), which restarts the acknowledgement timeout. */
@@ -69,7 +79,8 @@ const maxAttempts = (error: unknown): number =>
 /**
  * Processes one message and acknowledges it after its events are recorded. While a server is down, it retries here with
  * backoff, so that later observations of the brand stay behind this one. The end of a scan whose chunks are missing
- * returns to the queue instead, because the chunks are behind it.
+ * returns to the queue instead, because the chunks are behind it. So does an observation on a stream with an event of a
+ * newer release. The consumer of such a release is a new one and receives all of them at once, in order.
  */
 const processMessage = async (
   nats: Nats,
@@ -101,6 +112,12 @@ const processMessage = async (
         return;
       } catch (error) {
         const reason = (error as Error).message;
+        if (error instanceof UnreadableEvent) {
+          message.nak(RELEASE_WAIT_MS);
+          log.error({ subject, stream: error.stream, reason }, 'observation waits for a release');
+          observationsTaken.inc({ type: 'unknown', outcome: 'waits' });
+          return;
+        }
         if (message.info.deliveryCount > maxDeliveries(error) || attempt + 1 >= maxAttempts(error)) {
           log.warn({ subject, reason }, 'observation dead-lettered');
           await deadLetter(nats, message, reason);
@@ -149,7 +166,7 @@ export const consumeObservations = async ({
     durable_name: INGEST_CONSUMER,
     ack_policy: AckPolicy.Explicit,
     ack_wait: ACK_WAIT_MS * NANOS_PER_MS,
-    max_ack_pending: FETCHED_MESSAGES * 4,
+    max_ack_pending: IN_FLIGHT_MAX + WAITING_MAX,
     max_deliver: -1,
   });
   const consumer = await nats.jetstream.consumers.get(OBSERVATIONS_STREAM, INGEST_CONSUMER);
@@ -183,6 +200,7 @@ export const consumeObservations = async ({
           );
           inFlight.add(processed);
           void processed.finally(() => inFlight.delete(processed));
+          if (inFlight.size >= IN_FLIGHT_MAX) await Promise.race(inFlight);
         }
       } catch (error) {
         if (!stopping.signal.aborted) log.warn({ err: error }, 'queue connection failed; reconnecting');

@@ -65,7 +65,8 @@ export const batchMeter = (projection: string): ((events: number, seconds: numbe
 };
 
 /**
- * Counts observations. `outcome`: taken, refused (dead letter), put_back (the rest of its scan has not arrived). The
+ * Counts observations. `outcome`: taken, refused (dead letter), put_back (the rest of its scan has not arrived), waits
+ * (its stream holds an event of a newer release; counted at each attempt). The
  * type of an observation that is not taken is `unknown`, because a collector could send any text as type.
  */
 export const observationsTaken = new Counter({
